@@ -65,6 +65,4 @@ static inline ln_metrics distinct_metrics(void)
     return metrics;
 }
 
-#define SCRATCH_TEST(test) cmocka_unit_test_setup_teardown(test, scratch_create, scratch_remove)
-
 #endif

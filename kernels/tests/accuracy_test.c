@@ -125,9 +125,8 @@ static void check_types(numbers *draws, types pair, size_t hidden, size_t c, siz
 /* Each size takes one convention in three, and of f32 one kernel in three. Of the other types each
  * takes one in three, and of its kernels one in three by what is left of the same number, so that
  * none is never taken. */
-static void every_convention_and_hidden(void **state)
+TEST(every_convention_and_hidden)
 {
-    (void)state;
     numbers draws = {1};
     size_t checks = 0, claims = 0;
     for (size_t hidden = 1; hidden <= LARGEST; hidden = next_hidden(hidden)) {
@@ -171,9 +170,8 @@ static void check_usefulness(const ln_kernel *kernel, size_t hidden)
     assert_true(bound.affine_rel <= unit * (1 + 1e-9));
 }
 
-static void bounds_are_useful(void **state)
+TEST(bounds_are_useful)
 {
-    (void)state;
     static const size_t sizes[] = {16, 768};
     const ln_kernel *kernel;
     for (size_t s = 0; s < 2 && sizes[s] <= LARGEST; s++)
@@ -207,9 +205,8 @@ static bool has_one_number_mean(const ln_kernel *kernel)
     return false;
 }
 
-static void rows_far_from_zero_are_right(void **state)
+TEST(rows_far_from_zero_are_right)
 {
-    (void)state;
     enum { FAR = LARGEST < 1024 ? LARGEST : 1024 };
     const types pair = {LN_F32, LN_F32};
     ln_problem problem = problem_of(pair, 1, FAR, convention_number(2)); /* no affine form */
@@ -257,9 +254,8 @@ static void check_probes(const ln_kernel *kernel, size_t hidden)
     }
 }
 
-static void probe_rows_tell_conventions_apart(void **state)
+TEST(probe_rows_tell_conventions_apart)
 {
-    (void)state;
     static const double row[] = {0.75, -0.25, 0.5, -1, 0.125, 0.625, -0.375, 0.25};
     static const double gamma[] = {1.5, -0.75, 2, 0.5, 1.25, -2.5, 3, 0.875};
     static const double beta[] = {0.25, 1, -0.5, 2, -1.25, 0.75, 0.5, -3};
@@ -279,9 +275,8 @@ static void probe_rows_tell_conventions_apart(void **state)
  * 1 / a but for the roundings of root and reciprocal, 2 u, or what an estimate is proven to be off
  * by (apply/estimated.h: 1.6 u). Bounds of whole rows are too wide to tell a step of Newton's more
  * or less. */
-static void rstd_is_rounded_as_proven(void **state)
+TEST(rstd_is_rounded_as_proven)
 {
-    (void)state;
     enum { NUMBERS = 2048 };
     const types pair = {LN_F32, LN_F32};
     const ln_problem problem = problem_of(pair, 1, 2, convention_number(0)); /* no eps */
@@ -304,21 +299,7 @@ static void rstd_is_rounded_as_proven(void **state)
     }
 }
 
-static void there_are_kernels(void **state)
+TEST(there_are_kernels)
 {
-    (void)state;
     assert_non_null(kernel_number(3));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_are_kernels),
-        cmocka_unit_test(every_convention_and_hidden),
-        cmocka_unit_test(bounds_are_useful),
-        cmocka_unit_test(rows_far_from_zero_are_right),
-        cmocka_unit_test(probe_rows_tell_conventions_apart),
-        cmocka_unit_test(rstd_is_rounded_as_proven),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

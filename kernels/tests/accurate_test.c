@@ -262,9 +262,8 @@ static void check_hard_row(numbers *draws, types pair, const hard_row *one, size
     }
 }
 
-static void what_is_promised_at_most(void **state)
+TEST(what_is_promised_at_most)
 {
-    (void)state;
     static const size_t sizes[] = {1, 2, 3, 17, 64, 255, 768, 4097};
     numbers draws = {17};
     for (size_t t = 0; t < TYPE_PAIRS; t++)
@@ -279,9 +278,8 @@ static void what_is_promised_at_most(void **state)
 
 /* Rows that are felt beside a huge eps, those that are not, and rows of one value whose 1 / eps is
  * infinite. */
-static void eps_of_any_size(void **state)
+TEST(eps_of_any_size)
 {
-    (void)state;
     static const struct {
         hard_row row;
         ln_eps_place place;
@@ -309,9 +307,8 @@ static void eps_of_any_size(void **state)
 }
 
 /* What is proven of one kernel forbids what one of more, or shorter, additions computes. */
-static void a_worse_tree_is_caught(void **state)
+TEST(a_worse_tree_is_caught)
 {
-    (void)state;
     static const struct {
         ln_type type;
         const char *kernel, *bound;
@@ -347,9 +344,8 @@ static void a_worse_tree_is_caught(void **state)
 }
 
 /* The mean of an f64 row in units of the smallest number, by integers. */
-static void a_subnormal_mean_rounds_once(void **state)
+TEST(a_subnormal_mean_rounds_once)
 {
-    (void)state;
     static const types pair = {LN_F64, LN_F64};
     static const ln_convention convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5};
     static const size_t sizes[] = {64, 48};
@@ -372,15 +368,4 @@ static void a_subnormal_mean_rounds_once(void **state)
         whole += rest > n || (rest == n && whole % 2);
         assert_true(*(double *)tensors.mean == ldexp((double)(sum < 0 ? -whole : whole), -1074));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_promised_at_most),
-        cmocka_unit_test(eps_of_any_size),
-        cmocka_unit_test(a_subnormal_mean_rounds_once),
-        cmocka_unit_test(a_worse_tree_is_caught),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

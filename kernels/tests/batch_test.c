@@ -98,9 +98,8 @@ static void check_batches(const ln_kernel *kernel, size_t hidden, size_t convent
     }
 }
 
-static void rows_do_not_depend_on_the_batch(void **state)
+TEST(rows_do_not_depend_on_the_batch)
 {
-    (void)state;
     numbers draws = {11};
     const ln_kernel *kernel;
     fill_normal(&draws, gammas_values, LARGEST, 1, 0.5);
@@ -118,10 +117,4 @@ static void rows_do_not_depend_on_the_batch(void **state)
                     check_batches(kernel, sizes[s], (s * 11 + k) % CONVENTIONS);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_do_not_depend_on_the_batch)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -184,9 +184,8 @@ static void try_family(numbers *draws, types pair, const family *one, tally *tal
                     try_row(draws, pair, one, sizes[i], one->scales[s], tallies);
 }
 
-static void bounds_hold(void **state)
+TEST(bounds_hold)
 {
-    (void)state;
     numbers draws = {3};
     for (size_t f = 0; f < FAMILIES; f++) {
         tally tallies[MOST_KERNELS] = {{0, 0, 0}};
@@ -196,10 +195,4 @@ static void bounds_hold(void **state)
                 try_family(&draws, type_pairs[t], &families[f], tallies);
         report(families[f].name, tallies);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bounds_hold)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,9 +101,8 @@ static unsigned allowed_cpu(unsigned number)
     return last;
 }
 
-static void nobody_knows(void **state)
+TEST(nobody_knows)
 {
-    (void)state;
     begin();
     find(NULL);
     for (int level = LN_L1; level < LN_CACHES; level++)
@@ -111,9 +110,8 @@ static void nobody_knows(void **state)
 }
 
 /* A package of twelve dies: sysconf adds their third level up. */
-static void the_smaller_counts(void **state)
+TEST(the_smaller_counts)
 {
-    (void)state;
     begin();
     unsigned cpu = allowed_cpu(0);
     cache(cpu, 0, "1", "Data", "48K");
@@ -131,9 +129,8 @@ static void the_smaller_counts(void **state)
 }
 
 /* Of an L3 of more a call has a part. LN_CACHE_BYTES is not limited. */
-static void many_cores_share_the_largest(void **state)
+TEST(many_cores_share_the_largest)
 {
-    (void)state;
     begin();
     unsigned cpu = allowed_cpu(0);
     cache(cpu, 0, "3", "Unified", "129M");
@@ -146,9 +143,8 @@ static void many_cores_share_the_largest(void **state)
     expect(LN_L3, 128 * M, "sysfs");
 }
 
-static void cpuid_of_either_maker(void **state)
+TEST(cpuid_of_either_maker)
 {
-    (void)state;
     begin();
     static const unsigned leaves[] = {4, 0x8000001d};
     describe(0, 1, 1, 8, 64);     /* data: 32 KiB */
@@ -165,9 +161,8 @@ static void cpuid_of_either_maker(void **state)
 }
 
 /* A cache of 0 bytes, of none, of more than there is: as if nothing was said. */
-static void nonsense_is_not_taken(void **state)
+TEST(nonsense_is_not_taken)
 {
-    (void)state;
     begin();
     static const char *const sizes[] = {"0K", "", "many", "-32K", "99999999999999999999G", "7"};
     unsigned cpu = allowed_cpu(0);
@@ -184,9 +179,8 @@ static void nonsense_is_not_taken(void **state)
 }
 
 /* Big cores and little ones: of those that the process may run on the smallest. */
-static void two_kinds_of_cores(void **state)
+TEST(two_kinds_of_cores)
 {
-    (void)state;
     begin();
     unsigned big = allowed_cpu(0), little = allowed_cpu(1);
     cache(big, 0, "2", "Unified", "2048K");
@@ -198,9 +192,8 @@ static void two_kinds_of_cores(void **state)
     expect(LN_L2, 512 * K, "sysfs");
 }
 
-static void the_environment_comes_first(void **state)
+TEST(the_environment_comes_first)
 {
-    (void)state;
     begin();
     static const char *const malformed[] = {
         "",          "32K",        "32K,1M",   "32K,1M,32M,", "1M,32K,2M",   "32K,1M,32MB",
@@ -225,9 +218,8 @@ static const char *kernel_of(size_t rows)
 }
 
 /* What a call gets follows the caches that were set. */
-static void the_library_goes_by_them(void **state)
+TEST(the_library_goes_by_them)
 {
-    (void)state;
     assert_int_equal(ln_set_cache_bytes(32 * K, 1 * M, (size_t)1 << 40), LN_OK);
     const char *cached = kernel_of(4096);
     assert_int_equal(ln_set_cache_bytes(32 * K, 1 * M, 32 * M), LN_OK);
@@ -245,19 +237,9 @@ static void the_library_goes_by_them(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_knows),
-        cmocka_unit_test(the_smaller_counts),
-        cmocka_unit_test(many_cores_share_the_largest),
-        cmocka_unit_test(cpuid_of_either_maker),
-        cmocka_unit_test(nonsense_is_not_taken),
-        cmocka_unit_test(two_kinds_of_cores),
-        cmocka_unit_test(the_environment_comes_first),
-        cmocka_unit_test(the_library_goes_by_them),
-    };
     if (!mkdtemp(root))
         return 1;
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    int failures = test_run(NULL, NULL);
     begin();
     return rmdir(root) != 0 ? 1 : failures;
 }

@@ -86,9 +86,8 @@ static void check_call(const ln_kernel *call, size_t hidden, size_t convention)
     assert_memory_equal(own_y, y, bytes);
 }
 
-static void calls_are_the_library(void **state)
+TEST(calls_are_the_library)
 {
-    (void)state;
     const ln_plugin *plugin = ln_plugin_v1();
     size_t first = count_lines(plugin), found[CLASSES] = {0};
     for (unsigned threads = THREADS; threads >= 1; threads--) {
@@ -122,9 +121,8 @@ static void check_call_by_name(const ln_problem *problem)
 }
 
 /* A call that differs from the thread's last in one thing is checked and looked up anew. */
-static void no_call_is_taken_for_the_last(void **state)
+TEST(no_call_is_taken_for_the_last)
 {
-    (void)state;
     ln_problem first = problem_of((types){LN_F32, LN_F32}, 4, 768, convention_number(24));
     ln_problem others[12];
     size_t count = 0;
@@ -171,9 +169,8 @@ static bool is_equal(ln_bound a, ln_bound b)
 
 /* Of few rows, and of as many as are in each cache and in memory: a bound is the largest of those of
  * the kernels that are taken for them, whatever the number of rows that it is asked with. */
-static void bounds_are_the_kernels(void **state)
+TEST(bounds_are_the_kernels)
 {
-    (void)state;
     static const size_t rows[] = {1, 4, 40, 1000, 100000};
     enum { NUMBERS = sizeof rows / sizeof *rows };
     const ln_plugin *plugin = ln_plugin_v1();
@@ -209,9 +206,8 @@ static void bounds_are_the_kernels(void **state)
 }
 
 /* No kernel of this class for these types: the reason, and nothing is prepared. */
-static void missing_classes_are_said(void **state)
+TEST(missing_classes_are_said)
 {
-    (void)state;
     const ln_plugin *plugin = ln_plugin_v1();
     for (size_t i = count_lines(plugin); i < plugin->count; i++) {
         const ln_kernel *call = &plugin->kernels[i];
@@ -220,15 +216,4 @@ static void missing_classes_are_said(void **state)
         const char *reason = call->supports(&problem);
         assert_int_equal(reason != NULL, ln_layernorm_kernel(&problem) == NULL);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_are_the_library),
-        cmocka_unit_test(no_call_is_taken_for_the_last),
-        cmocka_unit_test(bounds_are_the_kernels),
-        cmocka_unit_test(missing_classes_are_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

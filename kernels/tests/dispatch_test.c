@@ -50,9 +50,8 @@ static const ln_kernel *find(const char *name)
     return NULL;
 }
 
-static void every_name_is_known(void **state)
+TEST(every_name_is_known)
 {
-    (void)state;
     for (size_t i = 0; i < ROWS; i++) {
         const ln_kernel *kernel = find(rows[i].kernel);
         if (!kernel)
@@ -105,9 +104,8 @@ static void check_cells(const char *class, const char *storage, const char *para
                      regimes[regime]);
 }
 
-static void every_cell_answers(void **state)
+TEST(every_cell_answers)
 {
-    (void)state;
     static const char *const isas[] = {"scalar", "avx2", "avx512", "neon", "avx512bf16"};
     for (size_t pair = 0; pair < TYPE_PAIRS; pair++)
         for (size_t class = 0; class < CLASSES; class ++)
@@ -137,9 +135,8 @@ static void check_taken(types pair, int class, size_t count, size_t hidden)
                  param, count, hidden, name);
 }
 
-static void the_library_takes_rows(void **state)
+TEST(the_library_takes_rows)
 {
-    (void)state;
     static const size_t sizes[] = {1, 63, 64, 300, 768, 1024, 5000, 12288, 100000};
     for (size_t type = 0; type < sizeof type_pairs / sizeof *type_pairs; type++)
         for (int class = 0; class < CLASSES; class ++)
@@ -161,9 +158,8 @@ static bool has_better_rows(const row *own)
 
 /* The rows of one make: a cell reaches to the longest rows, and what the library takes in DRAM where
  * this CPU is of that make is the cell's kernel. (No make has rows for the caches.) */
-static void a_make_has_its_rows(void **state)
+TEST(a_make_has_its_rows)
 {
-    (void)state;
     const cache_sources here = ln_cache_sources();
     const ln_cpu make = ln_cpu_make(&here);
     assert_int_equal(ln_set_cache_bytes(1 << 12, 1 << 13, 1 << 14), LN_OK);
@@ -203,9 +199,8 @@ static void cpuid_told(unsigned leaf, unsigned subleaf, unsigned registers[4])
 }
 
 /* What leaf 1 says of a Sapphire Rapids, a Milan, a Genoa, a Turin and a Rome. */
-static void makes_are_told_apart(void **state)
+TEST(makes_are_told_apart)
 {
-    (void)state;
     static const struct {
         const char *vendor;
         unsigned version;
@@ -235,9 +230,8 @@ static bool streams_exactly(const char *isa)
 }
 
 /* `exact` is correctly rounded, and stores around the caches what they cannot hold, and only that. */
-static void exact_streams_to_memory(void **state)
+TEST(exact_streams_to_memory)
 {
-    (void)state;
     const types f32 = {LN_F32, LN_F32};
     assert_int_equal(ln_set_cache_bytes(1 << 15, 1 << 20, 1 << 25), LN_OK);
     for (size_t count = 1; count <= 100000; count *= 10) {
@@ -250,14 +244,4 @@ static void exact_streams_to_memory(void **state)
                          is_large && streams_exactly(taken->isa));
     }
     assert_int_equal(ln_set_cache_bytes(0, 0, 0), LN_OK);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_name_is_known),    cmocka_unit_test(every_cell_answers),
-        cmocka_unit_test(the_library_takes_rows), cmocka_unit_test(a_make_has_its_rows),
-        cmocka_unit_test(makes_are_told_apart),   cmocka_unit_test(exact_streams_to_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,9 +82,8 @@ static void check_ties(const ln_kernel *kernel, numbers *draws)
     assert_true(rstd[0] == (float)(1 / c)); /* twice the digits and more: rounded as if once */
 }
 
-static void ties_go_to_even(void **state)
+TEST(ties_go_to_even)
 {
-    (void)state;
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = exact_kernel(k)); k++) {
         numbers draws = {k};
@@ -133,9 +132,8 @@ static void check_specials(const ln_kernel *kernel)
                      wanted[i]);
 }
 
-static void zeros_and_special_values(void **state)
+TEST(zeros_and_special_values)
 {
-    (void)state;
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = exact_kernel(k)); k++)
         check_specials(kernel);
@@ -245,9 +243,8 @@ static uint64_t known_hash(const ln_kernel *kernel)
     return 0;
 }
 
-static void same_bits_on_every_machine(void **state)
+TEST(same_bits_on_every_machine)
 {
-    (void)state;
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = exact_kernel(k)); k++)
         for (int in_place = 0; in_place < 2; in_place++) {
@@ -290,10 +287,5 @@ int main(int count, char **words)
 {
     if (count > 1)
         return print_hashes(strtoul(words[1], NULL, 10));
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ties_go_to_even),
-        cmocka_unit_test(zeros_and_special_values),
-        cmocka_unit_test(same_bits_on_every_machine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -131,9 +131,8 @@ static void check_residual(const ln_kernel *kernel, shape extent, size_t seed)
     }
 }
 
-static void residual_and_sum(void **state)
+TEST(residual_and_sum)
 {
-    (void)state;
     each(check_residual);
 }
 
@@ -259,9 +258,8 @@ static void check_guards_without_residual(const ln_kernel *kernel, shape extent,
     }
 }
 
-static void nothing_outside_the_rows(void **state)
+TEST(nothing_outside_the_rows)
 {
-    (void)state;
     each(check_guards);
     each(check_guards_without_residual);
 }
@@ -299,9 +297,8 @@ static void check_in_place(const ln_kernel *kernel, shape extent, size_t seed)
     }
 }
 
-static void in_place(void **state)
+TEST(in_place)
 {
-    (void)state;
     each(check_in_place);
 }
 
@@ -323,10 +320,5 @@ static int close_buffers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(residual_and_sum),
-        cmocka_unit_test(nothing_outside_the_rows),
-        cmocka_unit_test(in_place),
-    };
-    return cmocka_run_group_tests(tests, open_buffers, close_buffers);
+    return test_run(open_buffers, close_buffers);
 }

@@ -83,9 +83,8 @@ static void check(const ln_kernel *kernel, shape extent, size_t convention, int 
 
 /* Conventions and forms so spread that a kernel meets each affine form, with and without residual,
  * and in place. */
-static void buffers_are_as_long_as_needed(void **state)
+TEST(buffers_are_as_long_as_needed)
 {
-    (void)state;
     const ln_kernel *kernel;
     size_t k = 0;
     for (; (kernel = kernel_number(k)); k++)
@@ -95,10 +94,4 @@ static void buffers_are_as_long_as_needed(void **state)
         }
     printf("%zu of %zu kernels (the others' ISA is not here)\n", k, ln_plugin_v1()->count);
     assert_true(k > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(buffers_are_as_long_as_needed)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

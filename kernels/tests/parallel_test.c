@@ -66,9 +66,8 @@ static void compare(const ln_problem *problem, int with_residual)
     }
 }
 
-static void bits_do_not_depend_on_threads(void **state)
+TEST(bits_do_not_depend_on_threads)
 {
-    (void)state;
     fill();
     for (size_t rows = 0; rows <= ROWS; rows++)
         for (int with_residual = 0; with_residual < 2; with_residual++) {
@@ -77,9 +76,8 @@ static void bits_do_not_depend_on_threads(void **state)
         }
 }
 
-static void every_class_works(void **state)
+TEST(every_class_works)
 {
-    (void)state;
     fill();
     for (int class = LN_ACCURACY_FAST; class <= LN_ACCURACY_REPRODUCIBLE; class ++) {
         ln_problem problem = strided(ROWS);
@@ -92,9 +90,8 @@ static void every_class_works(void **state)
 }
 
 /* A sample of kernels, each by name, on many short rows. */
-static void named_kernels_too(void **state)
+TEST(named_kernels_too)
 {
-    (void)state;
     const ln_kernel *kernel;
     fill();
     for (size_t k = 0; (kernel = kernel_number(k)); k++) {
@@ -111,9 +108,8 @@ static void named_kernels_too(void **state)
 }
 
 /* A thread that was created before must follow, or bits would depend on who did a row. */
-static void rounding_is_the_callers(void **state)
+TEST(rounding_is_the_callers)
 {
-    (void)state;
     fill();
     ln_problem problem = strided(ROWS);
     assert_int_equal(ln_set_threads(3), LN_OK);
@@ -126,9 +122,8 @@ static void rounding_is_the_callers(void **state)
     assert_memory_equal(&alone, &together, sizeof alone);
 }
 
-static void errors_are_those_of_one_thread(void **state)
+TEST(errors_are_those_of_one_thread)
 {
-    (void)state;
     ln_problem problem = strided(ROWS);
     ln_tensors tensors = tensors_into(&together, 0);
     tensors.gamma = NULL;
@@ -159,9 +154,8 @@ static int count_threads(void)
 }
 #endif
 
-static void unloading_ends_the_threads(void **state)
+TEST(unloading_ends_the_threads)
 {
-    (void)state;
 #if defined(__SANITIZE_ADDRESS__)
     printf("skipped: AddressSanitizer can't be loaded a second time\n");
 #elif defined(__linux__) && !defined(LN_EMULATED)
@@ -190,17 +184,4 @@ static void unloading_ends_the_threads(void **state)
 #else
     printf("skipped: needs Linux's /proc and a loader of its own\n");
 #endif
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bits_do_not_depend_on_threads),
-        cmocka_unit_test(every_class_works),
-        cmocka_unit_test(named_kernels_too),
-        cmocka_unit_test(rounding_is_the_callers),
-        cmocka_unit_test(errors_are_those_of_one_thread),
-        cmocka_unit_test(unloading_ends_the_threads),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

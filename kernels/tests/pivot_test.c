@@ -54,9 +54,8 @@ static void check_outlier(const ln_kernel *kernel, size_t hidden, size_t column)
                  hidden, column, error);
 }
 
-static void outliers_lead_no_pivot_astray(void **state)
+TEST(outliers_lead_no_pivot_astray)
 {
-    (void)state;
     static const size_t sizes[] = {2176, 3000, 4096, 5000, HIDDEN};
     const ln_kernel *kernel;
     size_t checked = 0;
@@ -72,9 +71,8 @@ static void outliers_lead_no_pivot_astray(void **state)
 
 /* Rows of two values, five standard deviations from zero, whose sums of squares round alike: rstd of
  * f16 is within 2^-17, .01 row ULP, as `fast` promises. */
-static void sums_of_two_values_are_not_too_long(void **state)
+TEST(sums_of_two_values_are_not_too_long)
 {
-    (void)state;
     const ln_convention convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5};
     const ln_kernel *kernel;
     for (size_t i = 0; i < HIDDEN; i++)
@@ -92,13 +90,4 @@ static void sums_of_two_values_are_not_too_long(void **state)
         if (!(error <= 0x1p-17))
             fail_msg("%s: rstd is %g off", kernel->name, error);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(outliers_lead_no_pivot_astray),
-        cmocka_unit_test(sums_of_two_values_are_not_too_long),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

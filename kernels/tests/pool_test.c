@@ -1,23 +1,18 @@
 /* The pool: every part runs once and on its own thread, jobs from many callers, sleep and wake-up,
  * sizes that change, forks, and threads that the system refuses. thread_sanitizer_test builds this
  * file with clang -fsanitize=thread. */
+#include "test_list.h"
 #include "part.h"
 #include "pool.h"
 
 #include <fenv.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
-
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
@@ -48,9 +43,8 @@ static void assert_each_once(const counts *seen, unsigned parts)
         assert_int_equal(seen->done[part], part < parts);
 }
 
-static void every_part_runs_once(void **state)
+TEST(every_part_runs_once)
 {
-    (void)state;
     for (unsigned threads = 1; threads <= 5; threads++) {
         assert_int_equal(ln_pool_resize(threads), LN_OK);
         assert_int_equal(ln_pool_threads(), threads);
@@ -66,9 +60,8 @@ static void every_part_runs_once(void **state)
     }
 }
 
-static void jobs_follow_each_other(void **state)
+TEST(jobs_follow_each_other)
 {
-    (void)state;
     assert_int_equal(ln_pool_resize(3), LN_OK);
     for (int i = 0; i < 2000; i++) {
         counts seen = {0};
@@ -93,9 +86,8 @@ static void *call_often(void *context)
     return NULL;
 }
 
-static void many_call_at_once(void **state)
+TEST(many_call_at_once)
 {
-    (void)state;
     enum { CALLERS = 4 };
     pthread_t callers[CALLERS];
     atomic_uint wrong = 0;
@@ -114,9 +106,8 @@ static void run_inside(void *context, unsigned part)
     ln_pool_run(3, count_part, &inner[part]);
 }
 
-static void a_job_within_a_job_runs_alone(void **state)
+TEST(a_job_within_a_job_runs_alone)
 {
-    (void)state;
     counts inner[4] = {{{0}, {0}, {0}}};
     assert_int_equal(ln_pool_resize(2), LN_OK);
     ln_pool_run(4, run_inside, inner);
@@ -124,9 +115,8 @@ static void a_job_within_a_job_runs_alone(void **state)
         assert_each_once(&inner[i], 3);
 }
 
-static void parts_round_as_the_caller(void **state)
+TEST(parts_round_as_the_caller)
 {
-    (void)state;
     assert_int_equal(ln_pool_resize(3), LN_OK);
     const int modes[] = {FE_UPWARD, FE_TONEAREST, FE_DOWNWARD, FE_TONEAREST};
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -167,9 +157,8 @@ static int forks_are_skipped(const char *what)
     return 1;
 }
 
-static void a_child_has_threads_of_its_own(void **state)
+TEST(a_child_has_threads_of_its_own)
 {
-    (void)state;
     if (forks_are_skipped("threads of a child"))
         return;
     counts seen = {0};
@@ -206,9 +195,8 @@ static int refused_threads_are_told(void)
 }
 #endif
 
-static void errors_are_exact(void **state)
+TEST(errors_are_exact)
 {
-    (void)state;
     assert_int_equal(ln_pool_resize(2), LN_OK);
     assert_int_equal(ln_pool_resize(LN_THREADS_MAX + 1), LN_ERROR_ARGUMENT);
     assert_int_equal(ln_pool_threads(), 2);
@@ -230,9 +218,8 @@ static void errors_are_exact(void **state)
 }
 
 /* Parts lie side by side, from the first row to the last, and differ by one row at most. */
-static void parts_cover_all_rows(void **state)
+TEST(parts_cover_all_rows)
 {
-    (void)state;
     char x[1], y[1], mean[1];
     for (size_t rows = 1; rows < 50; rows++)
         for (unsigned parts = 1; parts <= rows && parts < 9; parts++) {
@@ -251,19 +238,4 @@ static void parts_cover_all_rows(void **state)
             }
             assert_int_equal(row, rows);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_part_runs_once),
-        cmocka_unit_test(jobs_follow_each_other),
-        cmocka_unit_test(many_call_at_once),
-        cmocka_unit_test(a_job_within_a_job_runs_alone),
-        cmocka_unit_test(parts_round_as_the_caller),
-        cmocka_unit_test(a_child_has_threads_of_its_own),
-        cmocka_unit_test(errors_are_exact),
-        cmocka_unit_test(parts_cover_all_rows),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,9 +89,8 @@ static double most_used(const row_sums *sums, term_kind kind, int squares)
 
 /* Below the bound. Where terms do not cancel it is no more than some times what is found: it grows
  * with the root of what gamma(D) grows with. */
-static void sums_are_within(void **state)
+TEST(sums_are_within)
 {
-    (void)state;
     static const row_sums shapes[] = {
         {1026, 6, 4096, 0, 1024, 4, 1, 1}, /* one by one, plain C */
         {133, 6, 4096, 0, 128, 4, 1, 8},   /* the same on AVX2 */
@@ -139,9 +138,8 @@ static void judge(const ln_kernel *kernel, const ln_problem *problem, const orac
 }
 
 /* All kernels; and those that add one by one have a bound that is much less. */
-static void kernels_are_within(void **state)
+TEST(kernels_are_within)
 {
-    (void)state;
     static const types pairs[] = {{LN_F32, LN_F32}, {LN_F64, LN_F64}, {LN_BF16, LN_BF16}};
     static const size_t sizes[] = {100, 4096, LARGEST};
     numbers draws = {7};
@@ -174,11 +172,4 @@ static void kernels_are_within(void **state)
         }
     }
     assert_true(deep > 0 || is_thinned());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sums_are_within),
-                                       cmocka_unit_test(kernels_are_within)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

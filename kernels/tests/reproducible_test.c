@@ -84,9 +84,8 @@ static size_t compare(const ln_problem *problem, types pair, const void *residua
     return found;
 }
 
-static void same_bits_everywhere(void **state)
+TEST(same_bits_everywhere)
 {
-    (void)state;
     numbers draws = {11};
     for (size_t t = 0; t < TYPE_PAIRS; t++) {
         /* Of f32 every size of whole tiles and what is left of them, of the others each once. */
@@ -101,10 +100,9 @@ static void same_bits_everywhere(void **state)
     }
 }
 
-static void one_nan_everywhere(void **state)
+TEST(one_nan_everywhere)
 {
     static const double eps[] = {1e-5, 0, 1e300, 5e-324};
-    (void)state;
     numbers draws = {12};
     for (size_t i = 0; i < (is_thinned() ? 700 : 7000); i++) {
         types pair = type_pairs[i % TYPE_PAIRS];
@@ -122,11 +120,4 @@ static void one_nan_everywhere(void **state)
         plant(&draws, pair.param, betas, hidden, part);
         assert_true(compare(&problem, pair, numbers_next(&draws) % 2 ? residuals : NULL) > 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_bits_everywhere),
-                                       cmocka_unit_test(one_nan_everywhere)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,9 +160,8 @@ static void check_layout(const ln_kernel *kernel, const ln_kernel *plain, const 
     }
 }
 
-static void rows_are_as_if_alone(void **state)
+TEST(rows_are_as_if_alone)
 {
-    (void)state;
     static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 63, 64, 131, 150};
     static const size_t sizes[] = {1, 31, 16, 33, 64, 100, 1024, 1041, 2048, 2200};
     const ln_kernel *kernel;
@@ -192,10 +191,4 @@ static void rows_are_as_if_alone(void **state)
         printf("skipped: no kernel here is blocked or stores around the caches (all need AVX2)\n");
     else
         assert_true(checked > 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_as_if_alone)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,9 +61,8 @@ static void check_specials(const ln_kernel *kernel, size_t hidden, size_t c)
             check_special(kernel, hidden, c, specials[v], at * (hidden - 1) / 2);
 }
 
-static void nan_and_inf_poison_their_row(void **state)
+TEST(nan_and_inf_poison_their_row)
 {
-    (void)state;
     static const size_t sizes[] = {1, 2, 5, 17, 64, 100, 200};
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
@@ -75,9 +74,8 @@ static void nan_and_inf_poison_their_row(void **state)
         }
 }
 
-static void one_element_under_ddof_1_is_nan(void **state)
+TEST(one_element_under_ddof_1_is_nan)
 {
-    (void)state;
     static const double values[] = {0, 1, -0.1, 3e38, 1e-45, 123.456};
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
@@ -126,9 +124,8 @@ static void check_affine_values(const ln_kernel *kernel, size_t hidden)
                  small, less, y6, y7);
 }
 
-static void affine_values_are_kept(void **state)
+TEST(affine_values_are_kept)
 {
-    (void)state;
     static const size_t sizes[] = {8, 9, 13, 16, 17, 31, 33, 64, 100};
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
@@ -136,9 +133,8 @@ static void affine_values_are_kept(void **state)
             check_affine_values(kernel, sizes[s]);
 }
 
-static void rows_may_be_none(void **state)
+TEST(rows_may_be_none)
 {
-    (void)state;
     ln_problem none = problem_of(f32, 0, 16, convention_number(26));
     assert_int_equal(ln_layernorm(&none, NULL), LN_OK);
     memset(y, 0x42, sizeof(y));
@@ -181,9 +177,8 @@ static void check_choice(types pair)
 }
 
 /* Every type has an accurate kernel and one with the same bits everywhere. */
-static void every_type_has_an_accurate_kernel(void **state)
+TEST(every_type_has_an_accurate_kernel)
 {
-    (void)state;
     for (size_t t = 0; t < TYPE_PAIRS; t++) {
         ln_problem problem = problem_of(type_pairs[t], 2, 100, convention_number(26));
         problem.accuracy = LN_ACCURACY_ACCURATE;
@@ -194,9 +189,8 @@ static void every_type_has_an_accurate_kernel(void **state)
     }
 }
 
-static void layernorm_takes_the_best_isa(void **state)
+TEST(layernorm_takes_the_best_isa)
 {
-    (void)state;
     for (size_t t = 0; t < TYPE_PAIRS; t++)
         check_choice(type_pairs[t]);
     ln_tensors tensors = all_tensors();
@@ -227,9 +221,8 @@ static void expect_argument_error(ln_problem problem, ln_tensors tensors, const 
         expect_argument_error(problem, tensors, #change);                                          \
     } while (0)
 
-static void bad_arguments_are_refused(void **state)
+TEST(bad_arguments_are_refused)
 {
-    (void)state;
     const ln_convention vector = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     REFUSES(tensors.x = NULL);
     REFUSES(tensors.y = NULL);
@@ -262,18 +255,4 @@ static void bad_arguments_are_refused(void **state)
     assert_int_equal(ln_layernorm_with("fused", &problem, &tensors), LN_ERROR_UNSUPPORTED);
     for (int status = -1; status < 4; status++)
         assert_non_null(ln_status_string((ln_status)status));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nan_and_inf_poison_their_row),
-        cmocka_unit_test(one_element_under_ddof_1_is_nan),
-        cmocka_unit_test(affine_values_are_kept),
-        cmocka_unit_test(rows_may_be_none),
-        cmocka_unit_test(layernorm_takes_the_best_isa),
-        cmocka_unit_test(every_type_has_an_accurate_kernel),
-        cmocka_unit_test(bad_arguments_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

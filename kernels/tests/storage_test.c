@@ -55,9 +55,8 @@ static void check_sums(const ln_kernel *kernel, size_t hidden)
     }
 }
 
-static void every_number_is_read_and_written(void **state)
+TEST(every_number_is_read_and_written)
 {
-    (void)state;
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
         for (size_t s = 0; is_taken(kernel) && s < SIZES; s++)
@@ -103,9 +102,8 @@ static void check_rounding(const ln_kernel *kernel, size_t hidden)
     }
 }
 
-static void rounding_is_to_nearest_even(void **state)
+TEST(rounding_is_to_nearest_even)
 {
-    (void)state;
     const ln_kernel *kernel;
     size_t checked = 0;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
@@ -115,13 +113,4 @@ static void rounding_is_to_nearest_even(void **state)
                 checked++;
             }
     assert_true(checked > 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_number_is_read_and_written),
-        cmocka_unit_test(rounding_is_to_nearest_even),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

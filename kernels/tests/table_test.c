@@ -78,9 +78,8 @@ static const ln_kernel_facts *facts_of(const ln_plugin *plugin, size_t index)
     return (const void *)((const char *)plugin->facts + index * plugin->facts_size);
 }
 
-static void table_and_descriptors_agree(void **state)
+TEST(table_and_descriptors_agree)
 {
-    (void)state;
     const ln_plugin *plugin = ln_plugin_v1();
     assert_int_equal(plugin->abi_version, LN_PLUGIN_ABI);
     assert_int_equal(plugin->struct_size, sizeof(ln_plugin));
@@ -135,9 +134,8 @@ static void table_and_descriptors_agree(void **state)
 
 /* Each row of docs/kernels.md's table is a line of kernels.def, in its order, and none is missing.
  */
-static void documentation_agrees(void **state)
+TEST(documentation_agrees)
 {
-    (void)state;
     FILE *def = fopen(LN_SOURCES "/table/kernels.def", "r");
     FILE *docs = fopen(LN_SOURCES "/../docs/kernels.md", "r");
     assert_true(def && docs);
@@ -166,9 +164,8 @@ static void documentation_agrees(void **state)
 }
 
 /* Each old name is that of one kernel of the table, and of none now. */
-static void aliases_name_kernels(void **state)
+TEST(aliases_name_kernels)
 {
-    (void)state;
     FILE *file = fopen(LN_SOURCES "/table/aliases.def", "r");
     assert_non_null(file);
     char text[512], old[LENGTH], now[LENGTH];
@@ -202,9 +199,8 @@ static void aliases_name_kernels(void **state)
 }
 
 /* The library shows its API and nothing else. */
-static void symbols_agree(void **state)
+TEST(symbols_agree)
 {
-    (void)state;
     static const char *const api[] = {"ln_layernorm",
                                       "ln_layernorm_kernel",
                                       "ln_layernorm_with",
@@ -234,9 +230,8 @@ static void symbols_agree(void **state)
     dlclose(library);
 }
 
-static void example_plugin_works(void **state)
+TEST(example_plugin_works)
 {
-    (void)state;
     void *library = dlopen(LN_EXAMPLE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
     const ln_plugin *(*entry)(void);
@@ -292,12 +287,7 @@ static void disabled_isas_are_unsupported(void **state)
 int main(void)
 {
     const struct CMUnitTest disabled[] = {cmocka_unit_test(disabled_isas_are_unsupported)};
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(table_and_descriptors_agree), cmocka_unit_test(documentation_agrees),
-        cmocka_unit_test(aliases_name_kernels),        cmocka_unit_test(symbols_agree),
-        cmocka_unit_test(example_plugin_works),
-    };
     if (getenv("LN_DISABLE_ISA"))
         return cmocka_run_group_tests(disabled, NULL, NULL);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

@@ -2,14 +2,8 @@
 #ifndef KERNEL_TESTS_H
 #define KERNEL_TESTS_H
 
+#include "test_list.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "layernorm_plugin.h"
 #include "oracle.h"

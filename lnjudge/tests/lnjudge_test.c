@@ -1,17 +1,11 @@
 /* liblnjudge as its users meet it: arguments, answers, planted faults, threads. */
+#include "../../kernels/tests/test_list.h"
 #include "../../harness/hayai-c/tests/comma_locale.h"
 #include <lnjudge.h>
 
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 /* ---- a kernel, and what may be wrong with it ---- */
 
@@ -113,7 +107,7 @@ static bool passes(toy_fault fault, double max_row_ulp, lnjudge_case *found)
     return passed;
 }
 
-static void finds_planted_faults(void **state)
+TEST(finds_planted_faults)
 {
     static const struct {
         toy_fault fault;
@@ -130,7 +124,6 @@ static void finds_planted_faults(void **state)
         {FAULT_SLIGHT, "rows", "inaccurate", "above the limit 4.5", 4.5},
     };
     lnjudge_case found;
-    (void)state;
     assert_true(passes(FAULT_NONE, 4, &found));
     for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
         assert_false(passes(planted[i].fault, planted[i].max_row_ulp, &found));
@@ -142,13 +135,12 @@ static void finds_planted_faults(void **state)
     assert_false(passes(FAULT_LANE, 0, &found));
 }
 
-static void tells_what_does_not_run(void **state)
+TEST(tells_what_does_not_run)
 {
     toy kernel = {FAULT_UNSUPPORTED, 0};
     lnjudge_question question = question_of(&kernel);
     lnjudge_report report;
     lnjudge_error error;
-    (void)state;
     assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_OK);
     assert_false(report.passed || report.cases[report.worst].passed);
     assert_non_null(strstr(report.cases[report.worst].detail, "does not take hidden 96"));
@@ -169,7 +161,7 @@ static void tells_what_does_not_run(void **state)
 
 /* ---- arguments ---- */
 
-static void refuses_what_cannot_be_meant(void **state)
+TEST(refuses_what_cannot_be_meant)
 {
     const float x[4] = {1, 2, 3, 4}, gamma[4] = {1, 1, 1, 1};
     float y[4];
@@ -177,7 +169,6 @@ static void refuses_what_cannot_be_meant(void **state)
     ln_tensors tensors = {.x = x, .y = y};
     lnjudge_report report;
     lnjudge_error error;
-    (void)state;
     assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, &error), LNJUDGE_OK);
     assert_string_equal(error.message, "");
     problem.hidden = 0;
@@ -218,7 +209,7 @@ static lnjudge_status ask(int accumulator, double limit, unsigned traits, size_t
 }
 
 /* Each argument of each function, as it cannot be meant. */
-static void survives_bad_arguments(void **state)
+TEST(survives_bad_arguments)
 {
     float x[4] = {1, 2, 3, 4};
     double y[4];
@@ -234,7 +225,6 @@ static void survives_bad_arguments(void **state)
     ln_convention torch, odd[2];
     size_t n;
     char label[LNJUDGE_LABEL];
-    (void)state;
     many.rows = SIZE_MAX;
     noisy.noise = NAN;
     assert_int_equal(lnjudge_convention("torch", &torch, NULL), LNJUDGE_OK);
@@ -292,7 +282,7 @@ static void survives_bad_arguments(void **state)
 
 /* ---- answers ---- */
 
-static void answers_are_exact(void **state)
+TEST(answers_are_exact)
 {
     /* var 1.25 without eps: (i - 2.5) / sqrt(1.25), of strided rows. */
     const float x[2 * 5] = {1, 2, 3, 4, NAN, 2, 4, 6, 8, NAN};
@@ -300,7 +290,6 @@ static void answers_are_exact(void **state)
     double mean[2], rstd[2], exact[2 * 4];
     ln_problem problem = {.rows = 2, .hidden = 4, .x_stride = 5};
     ln_tensors tensors = {.x = x, .y = y, .mean = mean, .rstd = rstd};
-    (void)state;
     assert_int_equal(lnjudge_reference(&problem, &tensors, exact, NULL), LNJUDGE_OK);
     for (size_t i = 0; i < 8; i++) {
         assert_true(fabs(exact[i] - ((double)(i % 4) - 1.5) / sqrt(1.25)) < 1e-15);
@@ -322,7 +311,7 @@ static void answers_are_exact(void **state)
     assert_null(lnjudge_metric_name(LNJUDGE_METRICS));
 }
 
-static void gradients_are_exact(void **state)
+TEST(gradients_are_exact)
 {
     const float x[3] = {-1, 0, 1}, dy[3] = {1, 0, 0}, gamma[3] = {1, 1, 1}, beta[3] = {0};
     float dx[3], dgamma[3], dbeta[3];
@@ -330,7 +319,6 @@ static void gradients_are_exact(void **state)
     ln_tensors tensors = {.x = x, .gamma = gamma, .beta = beta};
     lnjudge_gradients made = {dx, dgamma, dbeta};
     lnjudge_distance off[3];
-    (void)state;
     problem.convention.affine = LN_AFFINE_VECTOR;
     assert_int_equal(lnjudge_gradients_of(&problem, &tensors, dy, &made, NULL), LNJUDGE_OK);
     /* rstd = sqrt(3/2), xhat = x rstd; dx = rstd (dy - mean(dy) - xhat mean(dy xhat)). */
@@ -350,7 +338,7 @@ static void gradients_are_exact(void **state)
                      LNJUDGE_ERROR_ARGUMENT);
 }
 
-static void names_a_convention(void **state)
+TEST(names_a_convention)
 {
     const float x[2 * 4] = {1, 2, 3, 5, 0.001F, 0.002F, 0, 0.004F};
     float rounded[8];
@@ -360,7 +348,6 @@ static void names_a_convention(void **state)
     lnjudge_box box = {.rows = 2, .hidden = 4, .x = x, .y = y, .digits = -1, .x_digits = -1};
     lnjudge_fingerprint found;
     char label[LNJUDGE_LABEL];
-    (void)state;
     assert_int_equal(lnjudge_convention("ddof=1,eps=1e-6@std", &problem.convention, NULL), 0);
     assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, NULL), LNJUDGE_OK);
     for (size_t i = 0; i < 8; i++)
@@ -395,11 +382,10 @@ static void *judge_in_thread(void *context)
     return NULL;
 }
 
-static void threads_find_the_same(void **state)
+TEST(threads_find_the_same)
 {
     pthread_t threads[THREADS];
     double row_ulp[THREADS] = {0};
-    (void)state;
     for (size_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, judge_in_thread, &row_ulp[i]), 0);
     for (size_t i = 0; i < THREADS; i++)
@@ -411,11 +397,5 @@ static void threads_find_the_same(void **state)
 int main(void)
 {
     comma_locale_set();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_planted_faults),   cmocka_unit_test(tells_what_does_not_run),
-        cmocka_unit_test(answers_are_exact),      cmocka_unit_test(gradients_are_exact),
-        cmocka_unit_test(names_a_convention),     cmocka_unit_test(refuses_what_cannot_be_meant),
-        cmocka_unit_test(survives_bad_arguments), cmocka_unit_test(threads_find_the_same),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

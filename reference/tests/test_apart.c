@@ -1,17 +1,11 @@
 /* The distances of conventions: against figures worked out by hand, and against the reference on
  * the same row. */
+#include "../../kernels/tests/test_list.h"
 #include "exact/apart.h"
 #include "metrics/metrics.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 static ln_apart between(ln_convention asked, ln_convention other, size_t hidden, float scale)
 {
@@ -36,9 +30,8 @@ static const ln_convention plain = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
 
 /* N = 4, s = 1: xhat is 1, or sqrt(3 / 4) with the divisor N - 1; ulp(1) is 2^-23, and that of
  * sqrt(3 / 4) half as much. */
-static void test_divisor(void **state)
+TEST(test_divisor)
 {
-    (void)state;
     const ln_convention unbiased = {1, LN_EPS_NONE, 0, LN_AFFINE_NONE};
     const double difference = 0.13397459621556135324; /* 1 - sqrt(3) / 2 */
     ln_apart apart = between(plain, unbiased, 4, 1);
@@ -56,9 +49,8 @@ static void test_divisor(void **state)
 
 /* eps on the quotient moves every element by eps; in the variance by 1 - 1 / sqrt(1 + eps) =
  * eps / 2 - 3 eps^2 / 8 + ..., whose digits the difference of two doubles would not have. */
-static void test_small(void **state)
+TEST(test_small)
 {
-    (void)state;
     for (double eps = 1e-12; eps < 1e-5; eps *= 10) {
         const ln_convention quotient = {0, LN_EPS_QUOTIENT, eps, LN_AFFINE_NONE};
         const ln_convention in_var = {0, LN_EPS_VAR, eps, LN_AFFINE_NONE};
@@ -73,9 +65,8 @@ static void test_small(void **state)
 }
 
 /* Every pair, on several rows, against the reference's own answers. */
-static void test_reference(void **state)
+TEST(test_reference)
 {
-    (void)state;
     enum { MOST = 2 * 4, HIDDEN = 17 };
     static const double eps[] = {0, 1e-5, 1e-3, 1e-6};
     static const float scales[] = {1, 0x1p-8f, 0.3f, 1000, 1e-18f, 1e18f};
@@ -115,9 +106,8 @@ static void test_reference(void **state)
     ln_reference_destroy(reference);
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-    (void)state;
     ln_apart matrix[1];
     ln_convention wrong = plain;
     assert_false(ln_reference_apart(&plain, 1, 1, 1, matrix));
@@ -130,15 +120,4 @@ static void test_refused(void **state)
     assert_false(ln_reference_apart(&wrong, 1, 4, 1, matrix));
     wrong.eps = -1;
     assert_false(ln_reference_apart(&wrong, 1, 4, 1, matrix));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_divisor),
-        cmocka_unit_test(test_small),
-        cmocka_unit_test(test_reference),
-        cmocka_unit_test(test_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

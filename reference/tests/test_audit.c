@@ -1,14 +1,10 @@
 /* The audit must refuse what is wrong: each test hands it a deliberately broken answer. */
+#include "../../kernels/tests/test_list.h"
 #include "audit.h"
 #include "audit_rows.h"
 #include "audit_types.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { HIDDEN = 64 };
 
@@ -114,9 +110,8 @@ static void refuses_beside(const audit_row *row, size_t i, audit_claim right)
 }
 
 /* Every neighbour of every right answer, over all types and kinds of rows. */
-static void refuses_neighbours(void **state)
+TEST(refuses_neighbours)
 {
-    (void)state;
     unsigned long long seed = 42;
     static audit_row row;
     static answers a;
@@ -152,9 +147,8 @@ static size_t refused(const audit_row *row, const answers *broken)
     return count;
 }
 
-static void refuses_other_conventions(void **state)
+TEST(refuses_other_conventions)
 {
-    (void)state;
     static audit_row row;
     static answers broken;
     for (size_t c = 0; c < 2 * AUDIT_PRESETS; c++) {
@@ -177,9 +171,8 @@ static void refuses_other_conventions(void **state)
 }
 
 /* eps rounded to float: wrong in the 9th digit of eps, so in about the 14th of y. */
-static void refuses_eps_in_float(void **state)
+TEST(refuses_eps_in_float)
 {
-    (void)state;
     static audit_row row;
     static answers broken;
     draw_plain(&row, LN_F32, audit_presets[0], 3);
@@ -189,9 +182,8 @@ static void refuses_eps_in_float(void **state)
     assert_true(refused(&row, &broken) > HIDDEN / 2);
 }
 
-static void refuses_dropped_and_doubled_elements(void **state)
+TEST(refuses_dropped_and_doubled_elements)
 {
-    (void)state;
     static audit_row row, other;
     static answers broken;
     draw_plain(&row, LN_F32, audit_presets[0], 5);
@@ -211,9 +203,8 @@ static bool row_accepted_with(const audit_row *row, ln_reference_result result)
     return audit_accepts_row(judge, &result);
 }
 
-static void refuses_wrong_facts(void **state)
+TEST(refuses_wrong_facts)
 {
-    (void)state;
     static audit_row row;
     static answers a;
     for (size_t c = 0; c < AUDIT_TYPES * AUDIT_PRESETS; c++) {
@@ -248,9 +239,8 @@ static void refuses_wrong_facts(void **state)
     }
 }
 
-static void refuses_wrong_sums(void **state)
+TEST(refuses_wrong_sums)
 {
-    (void)state;
     for (int k = 0; k < AUDIT_TYPES; k++) {
         const int bits[] = {24, 53, 8, 11};
         double half = ldexp(1.0, -bits[k]); /* of an ulp of 1 */
@@ -263,9 +253,8 @@ static void refuses_wrong_sums(void **state)
 }
 
 /* A hand-made check that does not go through the reference: {-1, 1} is its own normalisation. */
-static void accepts_by_hand(void **state)
+TEST(accepts_by_hand)
 {
-    (void)state;
     const float x[] = {-1, 1};
     const double wide[] = {-1, 1};
     const double half_root_2 = 0x1.6a09e667f3bcdp-1, below = 0x1.6a09e667f3bccp-1;
@@ -286,14 +275,5 @@ static void accepts_by_hand(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(accepts_by_hand),
-        cmocka_unit_test(refuses_neighbours),
-        cmocka_unit_test(refuses_other_conventions),
-        cmocka_unit_test(refuses_eps_in_float),
-        cmocka_unit_test(refuses_dropped_and_doubled_elements),
-        cmocka_unit_test(refuses_wrong_facts),
-        cmocka_unit_test(refuses_wrong_sums),
-    };
-    return cmocka_run_group_tests_name("audit", tests, set_up, tear_down);
+    return test_run(set_up, tear_down);
 }

@@ -1,15 +1,12 @@
 /* The gradients against rows worked out by hand, against differences of the forward formula taken
  * with 2400 bits, and against the identities that hold for their exact values. */
+#include "../../kernels/tests/test_list.h"
 #include "audit_rows.h"
 #include "audit_types.h"
 #include "certify/backward.h"
 
 #include <gmp.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 enum { ROWS = 2, MOST = 12, BITS = 2400, STEP = 700, ROUNDS = 156 };
 
@@ -50,9 +47,8 @@ static void same(double got, double wanted)
 }
 
 /* x = -1 -1 1 1, var 1. dy = 1 0 0 0: w - mean = 3/4 -1/4 -1/4 -1/4, sum(w c) = -1. */
-static void by_hand(void **state)
+TEST(by_hand)
 {
-    (void)state;
     const double x[] = {-1, -1, 1, 1}, dy[] = {1, 0, 0, 0};
     problem p = {.convention = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR},
                  .storage = LN_F64,
@@ -89,9 +85,8 @@ static void by_hand(void **state)
 }
 
 /* Two rows whose terms of dgamma are sqrt(2) / 2 and -sqrt(2) / 2: variances 2 and 8. */
-static void roots_that_cancel(void **state)
+TEST(roots_that_cancel)
 {
-    (void)state;
     problem p = {.convention = {1, LN_EPS_NONE, 0, LN_AFFINE_VECTOR},
                  .storage = LN_F64,
                  .param = LN_F64,
@@ -109,9 +104,8 @@ static void roots_that_cancel(void **state)
 }
 
 /* dbeta = 1 + 2^-8, a tie of bf16 and what lies too close to it for a double to tell. */
-static void ties_of_short_types(void **state)
+TEST(ties_of_short_types)
 {
-    (void)state;
     const double hairs[] = {0, 0x1p-100, -0x1p-100}, wanted[] = {1, 1 + 0x1p-7, 1};
     problem p = {.convention = {0, LN_EPS_VAR, 1, LN_AFFINE_SCALAR},
                  .storage = LN_F32,
@@ -128,9 +122,8 @@ static void ties_of_short_types(void **state)
     }
 }
 
-static void where_there_is_none(void **state)
+TEST(where_there_is_none)
 {
-    (void)state;
     const double constant[] = {3, 3}, dy[] = {1, 2};
     problem p = {.convention = {0, LN_EPS_STD, 1e-5, LN_AFFINE_VECTOR},
                  .storage = LN_F64,
@@ -294,9 +287,8 @@ static void use_gamma1(problem *p)
     }
 }
 
-static void against_differences(void **state)
+TEST(against_differences)
 {
-    (void)state;
     static problem p;
     unsigned long long random = 3;
     mpf_set_default_prec(BITS);
@@ -317,9 +309,8 @@ static void against_differences(void **state)
 
 /* loss is linear in gamma: dgamma[at] is the loss with gamma 1 there and 0 elsewhere, and
  * dy eps on the quotient. */
-static void parameters_against_the_loss(void **state)
+TEST(parameters_against_the_loss)
 {
-    (void)state;
     static problem p;
     unsigned long long random = 4;
     mpf_set_default_prec(BITS);
@@ -360,9 +351,8 @@ static void parameters_against_the_loss(void **state)
 }
 
 /* sum(dx) = 0 always, sum(dx c) = 0 without eps: to half an ulp of each dx. */
-static void identities(void **state)
+TEST(identities)
 {
-    (void)state;
     static problem p;
     unsigned long long random = 5;
     mpq_t sum, with_c, slack, slack_c, mean, c, dx, half;
@@ -405,18 +395,4 @@ static void identities(void **state)
         assert_true(!without_eps || mpq_cmp(with_c, slack_c) <= 0);
     }
     mpq_clears(sum, with_c, slack, slack_c, mean, c, dx, half, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(roots_that_cancel),
-        cmocka_unit_test(ties_of_short_types),
-        cmocka_unit_test(where_there_is_none),
-        cmocka_unit_test(against_differences),
-        cmocka_unit_test(parameters_against_the_loss),
-        cmocka_unit_test(identities),
-    };
-    return cmocka_run_group_tests_name("backward", tests, NULL, NULL);
 }

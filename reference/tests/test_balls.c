@@ -1,15 +1,12 @@
 /* The third voice: it says right of what is right, wrong of what lies a place beside, and nothing
  * of ties and zeros. */
+#include "../../kernels/tests/test_list.h"
 #include "audit_rows.h"
 #include "audit_types.h"
 #include "balls.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
-
-#include <cmocka.h>
 
 static ball_set *voice;
 
@@ -36,9 +33,8 @@ static void need_arb(void)
 }
 
 /* xhat is -1 and 1. */
-static void by_hand(void **state)
+TEST(by_hand)
 {
-    (void)state;
     need_arb();
     const float x[] = {-3, 3};
     const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
@@ -101,9 +97,8 @@ static void judge_row(const audit_row *row, const answers *a)
     }
 }
 
-static void drawn_rows(void **state)
+TEST(drawn_rows)
 {
-    (void)state;
     need_arb();
     static audit_row row;
     static answers a;
@@ -125,9 +120,8 @@ static void drawn_rows(void **state)
 }
 
 /* n for n - 1 in a plain row is wrong for every element. */
-static void another_divisor(void **state)
+TEST(another_divisor)
 {
-    (void)state;
     need_arb();
     const float x[] = {1, 2, 4, 8, 16};
     float rounded[5];
@@ -151,10 +145,5 @@ static void another_divisor(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(drawn_rows),
-        cmocka_unit_test(another_divisor),
-    };
-    return cmocka_run_group_tests_name("balls", tests, set_up, tear_down);
+    return test_run(set_up, tear_down);
 }

@@ -1,15 +1,11 @@
 /* The quick path: its sums and products are exact, its bound holds, and a smaller one would not. */
+#include "../../kernels/tests/test_list.h"
 #include "audit.h"
 #include "audit_rows.h"
 #include "audit_types.h"
 #include "certify/certify.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 static row_certifier chosen;
 static audit_state *judge;
@@ -43,9 +39,8 @@ static void same_double(double got, double wanted)
     }
 }
 
-static void products_are_exact(void **state)
+TEST(products_are_exact)
 {
-    (void)state;
     unsigned long long seed = 7;
     for (int k = 0; k < 100000; k++) {
         double a = any_double(&seed);
@@ -59,9 +54,8 @@ static void products_are_exact(void **state)
     }
 }
 
-static void sums_are_exact(void **state)
+TEST(sums_are_exact)
 {
-    (void)state;
     unsigned long long seed = 8;
     for (int k = 0; k < 100000; k++) {
         double a = any_double(&seed);
@@ -123,9 +117,8 @@ static size_t escapes(double margin)
     return count;
 }
 
-static void bound_holds_and_a_smaller_one_does_not(void **state)
+TEST(bound_holds_and_a_smaller_one_does_not)
 {
-    (void)state;
     assert_int_equal(escapes(FAST_ROW_MARGIN), 0);
     assert_true(escapes(FAST_ROW_MARGIN / 16) > 0);
     assert_true(escapes(0.0) > 1000);
@@ -161,9 +154,8 @@ static size_t wrong_answers(double margin, size_t *decided)
     return wrong;
 }
 
-static void answers_are_right_and_without_a_bound_wrong(void **state)
+TEST(answers_are_right_and_without_a_bound_wrong)
 {
-    (void)state;
     size_t decided, decided_without;
     assert_int_equal(wrong_answers(FAST_ROW_MARGIN, &decided), 0);
     assert_true(decided > 10000);
@@ -183,9 +175,8 @@ static double decide_sum(double gamma, double beta)
     return exact;
 }
 
-static void leaves_what_it_cannot_tell(void **state)
+TEST(leaves_what_it_cannot_tell)
 {
-    (void)state;
     assert_true(decide_sum(1, 0.25) == 1.25);
     assert_true(decide_sum(1, 0x1p-60) == 1);
     assert_true(isnan(decide_sum(1, -1)));       /* 0 */
@@ -204,9 +195,8 @@ static void leaves_what_it_cannot_tell(void **state)
 }
 
 /* Rows outside of the proof's range: 1 / eps is the factor. */
-static void knows_its_range(void **state)
+TEST(knows_its_range)
 {
-    (void)state;
     const float x[] = {-1, 1};
     const double eps[] = {0x1p298, 0x1p302};
     for (size_t k = 0; k < 2; k++) {
@@ -223,13 +213,5 @@ static void knows_its_range(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products_are_exact),
-        cmocka_unit_test(sums_are_exact),
-        cmocka_unit_test(bound_holds_and_a_smaller_one_does_not),
-        cmocka_unit_test(answers_are_right_and_without_a_bound_wrong),
-        cmocka_unit_test(leaves_what_it_cannot_tell),
-        cmocka_unit_test(knows_its_range),
-    };
-    return cmocka_run_group_tests_name("fast_row", tests, set_up, tear_down);
+    return test_run(set_up, tear_down);
 }

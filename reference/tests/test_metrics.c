@@ -1,15 +1,11 @@
 /* The metrics against figures worked out by hand: reference results are written down here, not
  * computed. */
+#include "../../kernels/tests/test_list.h"
 #include "metrics/metrics.h"
 #include "metrics/samples.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { MOST = 8 };
 
@@ -84,9 +80,8 @@ static void same(double got, double wanted)
     }
 }
 
-static void ulp_of_every_binade(void **state)
+TEST_WITH(ulp_of_every_binade, set_up, tear_down)
 {
-    (void)state;
     for (int e = -126; e <= 128; e++) {
         same(ln_ulp_f32(ldexp(1.0, e)), ldexp(1.0, e - 23));
         same(ln_ulp_f32(-ldexp(1.5, e)), ldexp(1.0, e - 23));
@@ -104,9 +99,8 @@ static void ulp_of_every_binade(void **state)
 
 /* Errors 2^-23 (1 ulp of 1), -2^-23 (-1/2 ulp of 2), 0, 3 * 2^-25 (3/2 ulp of 0.5, above the power
  * of two), 2^-24 (1/2 ulp of -1, towards 0: the ulp is that of the exact value). */
-static void figures_of_finite_rows(void **state)
+TEST_WITH(figures_of_finite_rows, set_up, tear_down)
 {
-    (void)state;
     stated s;
     const double first[] = {1, 2, 3}, second[] = {0.5, -1};
     const float got_first[] = {1 + 0x1p-23f, 2 - 0x1p-23f, 3};
@@ -144,9 +138,8 @@ static void figures_of_finite_rows(void **state)
     same(m.rstd_ulp_max, (double)NAN);
 }
 
-static void every_pair_of_classes(void **state)
+TEST_WITH(every_pair_of_classes, set_up, tear_down)
 {
-    (void)state;
     const float values[] = {NAN, INFINITY, -INFINITY, 1.0f};
     for (size_t i = 0; i < 4; i++) {
         for (size_t j = 0; j < 4; j++) {
@@ -167,9 +160,8 @@ static void every_pair_of_classes(void **state)
 }
 
 /* An exact value beyond f32 is an infinity, though the double that states it is finite. */
-static void class_is_that_of_f32(void **state)
+TEST_WITH(class_is_that_of_f32, set_up, tear_down)
 {
-    (void)state;
     stated s;
     const double exact[] = {0x1p128, 0x1p128, 0x1p128};
     state_exact(&s, 3, exact);
@@ -182,9 +174,8 @@ static void class_is_that_of_f32(void **state)
     same(m.correctly_rounded, 1.0 / 3.0);
 }
 
-static void zeros(void **state)
+TEST_WITH(zeros, set_up, tear_down)
 {
-    (void)state;
     stated s;
     const double exact[] = {0, 0, 0, 4};
     const float computed[] = {0.0f, -0.0f, 0x1p-30f, 4};
@@ -202,9 +193,8 @@ static void zeros(void **state)
     same(m.bits, 32.0);
 }
 
-static void nothing_and_nothing_wrong(void **state)
+TEST_WITH(nothing_and_nothing_wrong, set_up, tear_down)
 {
-    (void)state;
     ln_metrics m = finish();
     same(m.ulp_max, (double)NAN);
     same(m.ulp_rms, (double)NAN);
@@ -236,9 +226,8 @@ static void nothing_and_nothing_wrong(void **state)
     same(finish().norm_max, INFINITY);
 }
 
-static void worst_is_the_first_mismatch(void **state)
+TEST_WITH(worst_is_the_first_mismatch, set_up, tear_down)
 {
-    (void)state;
     stated s;
     const double exact[] = {1, 1, 1, 1};
     const float computed[] = {1.5f, NAN, 3, INFINITY};
@@ -258,9 +247,8 @@ static void worst_is_the_first_mismatch(void **state)
 
 /* |gamma| max_xhat + |beta| = 3 * 1.5 + 0.25 = 4.75, ulp 2^-21; under gamma1 2 * 1.5 + 0.25, ulp
  * 2^-22; gamma alone 4.5; scalar takes the first of each; none 1.5, ulp 2^-23. */
-static void row_ulp_of_affine_forms(void **state)
+TEST_WITH(row_ulp_of_affine_forms, set_up, tear_down)
 {
-    (void)state;
     const float gamma[] = {100, -3}, beta[] = {1000, -0.25f};
     const struct {
         ln_affine affine;
@@ -293,9 +281,8 @@ static void add_statistics(const stated *s, const float *mean, const float *rstd
     assert_true(gather_row(gather, 0, 1, &computed, &s->result, &plain, NULL, NULL, mean, rstd));
 }
 
-static void errors_of_mean_and_rstd(void **state)
+TEST_WITH(errors_of_mean_and_rstd, set_up, tear_down)
 {
-    (void)state;
     stated s;
     const double exact = 1;
     state_exact(&s, 1, &exact);
@@ -324,9 +311,8 @@ static void errors_of_mean_and_rstd(void **state)
 }
 
 /* Errors of k 2^-23 for k = 1..200 in a scrambled order, each five times: 1000 values. */
-static void percentiles_are_of_the_list(void **state)
+TEST_WITH(percentiles_are_of_the_list, set_up, tear_down)
 {
-    (void)state;
     stated s;
     const double exact = 1;
     state_exact(&s, 1, &exact);
@@ -354,9 +340,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Every rank of lists with many equal values, each from the list as it was, against sorting. */
-static void percentiles_against_sorting(void **state)
+TEST_WITH(percentiles_against_sorting, set_up, tear_down)
 {
-    (void)state;
     unsigned seed = 1;
     for (size_t count = 1; count <= 40; count++) {
         double drawn[40], sorted[40];
@@ -382,9 +367,8 @@ static void percentiles_against_sorting(void **state)
     }
 }
 
-static void samples_without_memory(void **state)
+TEST_WITH(samples_without_memory, set_up, tear_down)
 {
-    (void)state;
     sample_list list = {0};
     assert_true(samples_reserve(&list, 1));
     samples_append(&list, 3.0);
@@ -421,9 +405,8 @@ static bool holds(ln_bound bound, const stated *s, float first, float second, do
     return ln_bound_holds(&bound, &row, computed, worst);
 }
 
-static void bound_in_row_ulp(void **state)
+TEST_WITH(bound_in_row_ulp, set_up, tear_down)
 {
-    (void)state;
     stated s;
     const double exact[] = {1, 1};
     state_exact(&s, 2, exact);
@@ -445,9 +428,8 @@ static void near(double got, double wanted)
 /* affine_rel 2^-23, so 2^-24 of the scale s is for the last rounding, which is half an ulp at most:
  * 7/8 + 1/2 ulps where s is 7/4, 1 + 1/2 where it is just below 2. Where what is rounded may lie more
  * than an ulp past 2, that is a whole one. */
-static void bound_rounded_last(void **state)
+TEST_WITH(bound_rounded_last, set_up, tear_down)
 {
-    (void)state;
     stated s;
     const double exact[] = {1, 1};
     const float below_two = 0x1.fffffep0f, beta[] = {0, 0};
@@ -466,9 +448,8 @@ static void bound_rounded_last(void **state)
     same(ln_bound_row_ulp_rounded_last(&(ln_bound){INFINITY, 0}, &row), INFINITY);
 }
 
-static void bound_held_against_a_row(void **state)
+TEST_WITH(bound_held_against_a_row, set_up, tear_down)
 {
-    (void)state;
     stated s;
     double worst = -1;
     const double exact[] = {1, 1};
@@ -492,27 +473,4 @@ static void bound_held_against_a_row(void **state)
     s.exact[0] = (double)NAN;
     assert_true(holds(claim, &s, NAN, 1, &worst));
     assert_false(holds(claim, &s, 1, 1, &worst));
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(ulp_of_every_binade),
-        TEST(figures_of_finite_rows),
-        TEST(every_pair_of_classes),
-        TEST(class_is_that_of_f32),
-        TEST(zeros),
-        TEST(nothing_and_nothing_wrong),
-        TEST(worst_is_the_first_mismatch),
-        TEST(row_ulp_of_affine_forms),
-        TEST(errors_of_mean_and_rstd),
-        TEST(percentiles_are_of_the_list),
-        TEST(percentiles_against_sorting),
-        TEST(samples_without_memory),
-        TEST(bound_in_row_ulp),
-        TEST(bound_rounded_last),
-        TEST(bound_held_against_a_row),
-    };
-    return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
 }

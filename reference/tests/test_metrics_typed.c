@@ -1,17 +1,12 @@
 /* The metrics of every type against exact rationals: answers are drawn as quotients of integers,
  * so that what each figure ought to be is known without a rounding (but for the root in rel_l2). */
+#include "../../kernels/tests/test_list.h"
 #include "audit_types.h"
 #include "metrics/metrics.h"
 
 #include <float.h>
 #include <gmp.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { HIDDEN = 60, ROWS = 40 };
 
@@ -374,9 +369,8 @@ static void without_hairs(drawn *d, ln_type type)
     }
 }
 
-static void figures_against_rationals(void **state)
+TEST(figures_against_rationals)
 {
-    (void)state;
     for (int type = 0; type < AUDIT_TYPES; type++) {
         metrics_gather *gather = metrics_gather_create();
         figures wanted;
@@ -426,9 +420,8 @@ static ln_metrics metrics_of_three(double computed[3], double exact[3], double r
     return m;
 }
 
-static void halves_of_an_ulp_of_f64(void **state)
+TEST(halves_of_an_ulp_of_f64)
 {
-    (void)state;
     double ones[] = {1, 1, 1};
     double rest[] = {0.25, 0.375, -0.125}; /* the ulp below 1 is half of that above */
     ln_metrics m = metrics_of_three(ones, ones, rest);
@@ -445,9 +438,8 @@ static void halves_of_an_ulp_of_f64(void **state)
     assert_true(m.norm_max == 0.5 / 0.75);
 }
 
-static void ulp_of_every_type(void **state)
+TEST(ulp_of_every_type)
 {
-    (void)state;
     for (int type = 0; type < AUDIT_TYPES; type++) {
         int p = formats[type].precision, least = formats[type].least;
         for (int e = least - p - 3; e <= formats[type].most; e++) {
@@ -467,9 +459,8 @@ static void ulp_of_every_type(void **state)
     }
 }
 
-static void bins_of_the_histogram(void **state)
+TEST(bins_of_the_histogram)
 {
-    (void)state;
     assert_int_equal(ulp_bin(0), 0);
     assert_int_equal(ulp_bin(nextafter(0x1p-6, 0)), 0);
     assert_int_equal(ulp_bin(0x1p-6), 1);
@@ -485,9 +476,8 @@ static void bins_of_the_histogram(void **state)
 }
 
 /* Whether the bound holds for a row is whether it holds in rationals, for each element. */
-static void bounds_against_rationals(void **state)
+TEST(bounds_against_rationals)
 {
-    (void)state;
     size_t held = 0, broken = 0;
     drawn d;
     drawn_init(&d);
@@ -534,9 +524,8 @@ static void bounds_against_rationals(void **state)
 }
 
 /* f16 rounds to infinity from 65520 on. Near that a bound leaves both open, elsewhere not. */
-static void bounds_at_the_end_of_the_range(void **state)
+TEST(bounds_at_the_end_of_the_range)
 {
-    (void)state;
     const uint16_t infinite = 0x7c00, largest = 0x7bff, one = 0x3c00, minus = 0xfc00, nan = 0x7e00;
     ln_convention plain = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
     double exact = 65519, worst;
@@ -562,9 +551,8 @@ static void bounds_at_the_end_of_the_range(void **state)
 
 /* gamma xhat = 2.25 2^127 is beyond f32, beta brings it back: infinite is right, finite too,
  * and the wrong sign is not. A product within the range is no excuse. */
-static void products_beyond_the_end_of_the_range(void **state)
+TEST(products_beyond_the_end_of_the_range)
 {
-    (void)state;
     const float infinite = INFINITY, minus = -INFINITY, finite = 0x1.4p+127f, gamma = 0x1.2p+127f,
                 beta = -0x1p+127f, small = -0x1p+100f;
     ln_convention affine = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
@@ -578,18 +566,4 @@ static void products_beyond_the_end_of_the_range(void **state)
     assert_false(ln_bound_holds(&bound, &row, &minus, &worst));
     row.beta = &small;
     assert_false(ln_bound_holds(&bound, &row, &infinite, &worst));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ulp_of_every_type),
-        cmocka_unit_test(bins_of_the_histogram),
-        cmocka_unit_test(halves_of_an_ulp_of_f64),
-        cmocka_unit_test(figures_against_rationals),
-        cmocka_unit_test(bounds_against_rationals),
-        cmocka_unit_test(bounds_at_the_end_of_the_range),
-        cmocka_unit_test(products_beyond_the_end_of_the_range),
-    };
-    return cmocka_run_group_tests_name("metrics of every type", tests, NULL, NULL);
 }

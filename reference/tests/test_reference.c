@@ -1,14 +1,9 @@
 /* Known answers: rows whose results follow by hand from the formulas in layernorm.h. */
+#include "../../kernels/tests/test_list.h"
 #include "certify/reference.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 8 };
 
@@ -81,9 +76,8 @@ static void all_nan(const answers *a, size_t hidden)
 static const float one_apart[] = {-1, 1}; /* mean 0, var 1: xhat is -1 and 1 without eps */
 
 /* mean 3, deviations -2 -1 0 1 2, var 2 (ddof 0) and 2.5 (ddof 1). */
-static void irrational_results(void **state)
+TEST(irrational_results)
 {
-    (void)state;
     const float x[] = {1, 2, 3, 4, 5};
     const double root_2 = 0x1.6a09e667f3bcdp+0; /* 1.41421356237309504880... to 53 bits */
     answers a = ask((ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 5, x, NULL, NULL, NULL);
@@ -102,9 +96,8 @@ static void irrational_results(void **state)
     same_double(a.result.facts.var, 1.0); /* biased, whatever ddof */
 }
 
-static void eps_in_its_places(void **state)
+TEST(eps_in_its_places)
 {
-    (void)state;
     const float x[] = {-3, 3}; /* var 9 (ddof 0) and 18 (ddof 1) */
     answers a = ask((ln_convention){0, LN_EPS_VAR, 16, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
     same_element(&a, 1, 0.6f, 0.6); /* 3 / sqrt(9 + 16) */
@@ -123,9 +116,8 @@ static void eps_in_its_places(void **state)
     same_element(&a, 1, 1.0f, 1.0); /* eps without a place is none */
 }
 
-static void affine_forms(void **state)
+TEST(affine_forms)
 {
-    (void)state;
     const float gamma[] = {2, 3}, beta[] = {0.5f, -8};
     ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_SCALAR};
     answers a = ask(c, 2, one_apart, NULL, gamma, beta);
@@ -149,9 +141,8 @@ static void affine_forms(void **state)
     same_element(&a, 1, 0x1p-149f, 0x1p-149);
 }
 
-static void cancellation_and_size(void **state)
+TEST(cancellation_and_size)
 {
-    (void)state;
     const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
     const float near[] = {16777216, 16777218, 16777218, 16777216};
     answers a = ask(c, 4, near, NULL, NULL, NULL);
@@ -180,9 +171,8 @@ static void cancellation_and_size(void **state)
 }
 
 /* Means whose first 64 bits are a tie, and which are a hair above or below it. */
-static void means_near_ties(void **state)
+TEST(means_near_ties)
 {
-    (void)state;
     const ln_convention c = {0, LN_EPS_VAR, 1, LN_AFFINE_NONE};
     const float hair = 0x1p-149f, even = 1.0f, odd = 1 + 0x1p-23f;
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -199,9 +189,8 @@ static void means_near_ties(void **state)
     }
 }
 
-static void ties_and_near_ties(void **state)
+TEST(ties_and_near_ties)
 {
-    (void)state;
     ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
     const float gamma[] = {1, 1 + 0x1p-23f}, beta[] = {-0x1p-24f, 0x1p-24f};
     ln_reference_counts before = ln_reference_count(reference);
@@ -229,9 +218,8 @@ static void ties_and_near_ties(void **state)
 
 /* 3 xhat -+ 3 = 0 for xhat = +-1 of every even length: factors 1 / N that no precision holds, so
  * that an enclosure narrower than its error misses the zero. */
-static void zeros_of_every_length(void **state)
+TEST(zeros_of_every_length)
 {
-    (void)state;
     enum { LONGEST = 400 };
     static float x[LONGEST], beta[LONGEST], gamma[LONGEST], rounded[LONGEST];
     static double exact[LONGEST];
@@ -252,9 +240,8 @@ static void zeros_of_every_length(void **state)
     }
 }
 
-static void subnormal_results(void **state)
+TEST(subnormal_results)
 {
-    (void)state;
     const ln_convention c = {0, LN_EPS_STD, 1, LN_AFFINE_GAMMA}; /* xhat -0.5 and 0.5 */
     const float least[] = {0x1p-149f, 0x1p-149f}, three[] = {3 * 0x1p-149f, 3 * 0x1p-149f};
     answers a = ask(c, 2, one_apart, NULL, least, NULL);
@@ -282,9 +269,8 @@ static void subnormal_results(void **state)
     same_float(ask(c, 2, one_and_half, NULL, least, NULL).result.mean_rounded, 2 * 0x1p-149f);
 }
 
-static void overflow_to_infinity(void **state)
+TEST(overflow_to_infinity)
 {
-    (void)state;
     const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
     const float gamma[] = {FLT_MAX, FLT_MAX};
     const float at[] = {-0x1p103f, 0x1p103f}; /* half an ulp: a tie, to even, which is 2^128 */
@@ -297,9 +283,8 @@ static void overflow_to_infinity(void **state)
     same_element(&a, 1, FLT_MAX, (double)FLT_MAX + 0x1.fffffep102);
 }
 
-static void facts_of_a_row(void **state)
+TEST(facts_of_a_row)
 {
-    (void)state;
     const float x[] = {6, -2, 3, 5}; /* mean 3, deviations 3 -5 0 2, squares 74, var 38 / 4 */
     answers a = ask((ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 4, x, NULL, NULL, NULL);
     const ln_row_facts *facts = &a.result.facts;
@@ -318,9 +303,8 @@ static void facts_of_a_row(void **state)
     same_double(a.result.facts.max_dev, 2.0 / 3.0);
 }
 
-static void not_finite_input(void **state)
+TEST(not_finite_input)
 {
-    (void)state;
     const ln_convention c = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
     const float bad[] = {NAN, INFINITY, -INFINITY};
     for (size_t k = 0; k < 3; k++) {
@@ -337,9 +321,8 @@ static void not_finite_input(void **state)
     }
 }
 
-static void residual_is_rounded_first(void **state)
+TEST(residual_is_rounded_first)
 {
-    (void)state;
     const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
     const float x[] = {1, 1}, residual[] = {0x1p-24f, 0x1p-23f}; /* 1 (tie) and 1 + 2^-23 */
     answers a = ask(c, 2, x, residual, NULL, NULL);
@@ -353,9 +336,8 @@ static void residual_is_rounded_first(void **state)
     same_element(&a, 0, -1.0f, -1.0);
 }
 
-static void undefined_rows(void **state)
+TEST(undefined_rows)
 {
-    (void)state;
     const float x[] = {5, 5, 5};
     for (int place = LN_EPS_NONE; place <= LN_EPS_QUOTIENT; place++) {
         ln_convention c = {0, (ln_eps_place)place, 0, LN_AFFINE_NONE};
@@ -380,9 +362,8 @@ static void undefined_rows(void **state)
     all_nan(&a, 3); /* eps on the quotient does not help 0 / 0 */
 }
 
-static void negative_eps(void **state)
+TEST(negative_eps)
 {
-    (void)state;
     const float x[] = {-5, 5}; /* var 25 */
     answers a = ask((ln_convention){0, LN_EPS_VAR, -9, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
     same_element(&a, 1, 1.25f, 1.25); /* 5 / sqrt(16) */
@@ -397,9 +378,8 @@ static void negative_eps(void **state)
     same_double(a.result.max_xhat, 4.0);
 }
 
-static void constant_rows_with_eps(void **state)
+TEST(constant_rows_with_eps)
 {
-    (void)state;
     const float x[] = {5, 5, 5}, gamma[] = {-1, 2, 3}, beta[] = {-0.0f, 7, -0x1p-149f};
     const ln_eps_place places[] = {LN_EPS_VAR, LN_EPS_STD};
     for (size_t k = 0; k < 2; k++) {
@@ -415,9 +395,8 @@ static void constant_rows_with_eps(void **state)
     same_element(&a, 0, 0.0f, 0.0);
 }
 
-static void parameters_that_are_not_finite(void **state)
+TEST(parameters_that_are_not_finite)
 {
-    (void)state;
     const float x[] = {-1, 0, 1, -1, 0, 1, 0};
     const float gamma[] = {INFINITY, INFINITY, -INFINITY, NAN, 1, INFINITY, 1};
     const float beta[] = {0, 0, 0, 0, NAN, -INFINITY, INFINITY};
@@ -445,9 +424,8 @@ static void parameters_that_are_not_finite(void **state)
     }
 }
 
-static void refuses_what_is_missing(void **state)
+TEST(refuses_what_is_missing)
 {
-    (void)state;
     float rounded[2];
     double exact[2];
     ln_reference_result result = {.rounded = rounded, .exact = exact};
@@ -468,9 +446,8 @@ static void refuses_what_is_missing(void **state)
 }
 
 /* Sums beyond one block: 2^17 elements, all FLT_MAX but one that is -FLT_MAX. */
-static void long_rows(void **state)
+TEST(long_rows)
 {
-    (void)state;
     const size_t hidden = (size_t)1 << 17;
     float *x = malloc(hidden * sizeof *x), *rounded = malloc(hidden * sizeof *rounded);
     double *exact = malloc(hidden * sizeof *exact);
@@ -496,35 +473,13 @@ static void long_rows(void **state)
     free(exact);
 }
 
-static void names_its_libraries(void **state)
+TEST(names_its_libraries)
 {
-    (void)state;
     assert_non_null(strstr(ln_reference_versions(), "MPFR "));
     assert_non_null(strstr(ln_reference_versions(), ", GMP "));
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(irrational_results),
-        cmocka_unit_test(eps_in_its_places),
-        cmocka_unit_test(affine_forms),
-        cmocka_unit_test(cancellation_and_size),
-        cmocka_unit_test(means_near_ties),
-        cmocka_unit_test(ties_and_near_ties),
-        cmocka_unit_test(zeros_of_every_length),
-        cmocka_unit_test(subnormal_results),
-        cmocka_unit_test(overflow_to_infinity),
-        cmocka_unit_test(facts_of_a_row),
-        cmocka_unit_test(not_finite_input),
-        cmocka_unit_test(residual_is_rounded_first),
-        cmocka_unit_test(undefined_rows),
-        cmocka_unit_test(negative_eps),
-        cmocka_unit_test(constant_rows_with_eps),
-        cmocka_unit_test(parameters_that_are_not_finite),
-        cmocka_unit_test(refuses_what_is_missing),
-        cmocka_unit_test(long_rows),
-        cmocka_unit_test(names_its_libraries),
-    };
-    return cmocka_run_group_tests_name("reference", tests, set_up, tear_down);
+    return test_run(set_up, tear_down);
 }

@@ -1,15 +1,11 @@
 /* Rows of every type: known answers, and the 16-bit types exhaustively. */
+#include "../../kernels/tests/test_list.h"
 #include "audit_types.h"
 #include "certify/reference.h"
 #include "metrics/storage.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { MOST = 8 };
 
@@ -73,9 +69,8 @@ static void same(double got, double wanted)
 static const double root_2 = 0x1.6a09e667f3bcdp+0, root_2_rest = -0x1.bdd3413b26456p-2; /* in ulp */
 
 /* mean 3, var 2: -sqrt(2), -sqrt(1/2), 0, sqrt(1/2), sqrt(2), in all types. */
-static void irrational_results(void **state)
+TEST(irrational_results)
 {
-    (void)state;
     const double rounded[] = {0x1.6a09e6p+0, root_2, 0x1.6ap+0, 0x1.6ap+0};
     question q = {.x = {1, 2, 3, 4, 5}, .hidden = 5};
     for (int type = 0; type < AUDIT_TYPES; type++) {
@@ -104,9 +99,8 @@ static void irrational_results(void **state)
 
 /* 1/3 is 0x1.555...p-2, and what a double leaves of it 1/3 of 2^-54, its ulp; the mean of
  * -1 + 2^-53, 0 and 1 is 2^-53 / 3. */
-static void rest_of_the_mean(void **state)
+TEST(rest_of_the_mean)
 {
-    (void)state;
     question q = {.storage = LN_F64, .hidden = 3, .x = {0, 0, 1}};
     answers a = ask(&q);
     same(a.result.facts.mean, 0x1.5555555555555p-2);
@@ -126,9 +120,8 @@ static void rest_of_the_mean(void **state)
 }
 
 /* The largest and the smallest doubles in one row: var 2^2045 and a hair. */
-static void whole_range_of_f64(void **state)
+TEST(whole_range_of_f64)
 {
-    (void)state;
     question q = {.storage = LN_F64, .hidden = 4, .x = {0x1p1023, -0x1p1023, 5e-324, -5e-324}};
     answers a = ask(&q);
     same(a.rounded[0], root_2);
@@ -144,9 +137,8 @@ static void whole_range_of_f64(void **state)
     same(a.result.facts.rstd, 0x0.b504f333f9de6p-1022); /* 2^-1022.5, to 52 bits */
 }
 
-static void subnormals_of_f64(void **state)
+TEST(subnormals_of_f64)
 {
-    (void)state;
     question q = {.storage = LN_F64, .hidden = 2, .x = {5e-324, -5e-324}};
     answers a = ask(&q);
     same(a.rounded[0], 1.0);
@@ -170,9 +162,8 @@ static void subnormals_of_f64(void **state)
 }
 
 /* xhat = 1: y = gamma + beta, where what is left is known. */
-static void rests_of_f64(void **state)
+TEST(rests_of_f64)
 {
-    (void)state;
     const double u = 0x1p-53;
     question q = {.storage = LN_F64,
                   .param = LN_F64,
@@ -215,9 +206,8 @@ static void rests_of_f64(void **state)
 }
 
 /* 1 + half an ulp of a 16-bit type, exactly, and off by what double does not see. */
-static void ties_of_short_types(void **state)
+TEST(ties_of_short_types)
 {
-    (void)state;
     const ln_type types[] = {LN_BF16, LN_F16};
     const double halves[] = {0x1p-8, 0x1p-11};
     for (size_t k = 0; k < 2; k++) {
@@ -249,9 +239,8 @@ static void ties_of_short_types(void **state)
     }
 }
 
-static void residual_is_rounded_to_the_type(void **state)
+TEST(residual_is_rounded_to_the_type)
 {
-    (void)state;
     const double halves[] = {0x1p-24, 0x1p-53, 0x1p-8, 0x1p-11};
     for (int type = 0; type < AUDIT_TYPES; type++) {
         question q = {.storage = (ln_type)type,
@@ -269,9 +258,8 @@ static void residual_is_rounded_to_the_type(void **state)
     }
 }
 
-static void undefined_and_special(void **state)
+TEST(undefined_and_special)
 {
-    (void)state;
     const double infinity = (double)INFINITY;
     for (int type = 0; type < AUDIT_TYPES; type++) {
         question q = {.storage = (ln_type)type, .param = (ln_type)type, .hidden = 2, .x = {5, 5}};
@@ -297,9 +285,8 @@ static void undefined_and_special(void **state)
     }
 }
 
-static void refuses_what_is_missing(void **state)
+TEST(refuses_what_is_missing)
 {
-    (void)state;
     double rounded[2], exact[2], x[2] = {-1, 1};
     ln_reference_result result = {.rounded = rounded, .exact = exact};
     ln_convention c = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
@@ -310,9 +297,8 @@ static void refuses_what_is_missing(void **state)
 }
 
 /* Every number of both types. */
-static void reads_short_types(void **state)
+TEST(reads_short_types)
 {
-    (void)state;
     for (unsigned bits = 0; bits < 65536; bits++) {
         uint16_t word = (uint16_t)bits;
         for (ln_type type = LN_BF16; type <= LN_F16; type++) {
@@ -328,9 +314,8 @@ static uint16_t with_sign(unsigned bits, double value)
 }
 
 /* Around every number and every midpoint of both types and signs. */
-static void rounds_to_short_types(void **state)
+TEST(rounds_to_short_types)
 {
-    (void)state;
     for (ln_type type = LN_BF16; type <= LN_F16; type++) {
         unsigned infinity = type == LN_BF16 ? 0x7f80 : 0x7c00;
         for (unsigned bits = 0; bits < infinity; bits++) {
@@ -360,18 +345,5 @@ static void rounds_to_short_types(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(irrational_results),
-        cmocka_unit_test(rest_of_the_mean),
-        cmocka_unit_test(whole_range_of_f64),
-        cmocka_unit_test(subnormals_of_f64),
-        cmocka_unit_test(rests_of_f64),
-        cmocka_unit_test(ties_of_short_types),
-        cmocka_unit_test(residual_is_rounded_to_the_type),
-        cmocka_unit_test(undefined_and_special),
-        cmocka_unit_test(refuses_what_is_missing),
-        cmocka_unit_test(reads_short_types),
-        cmocka_unit_test(rounds_to_short_types),
-    };
-    return cmocka_run_group_tests_name("typed", tests, set_up, tear_down);
+    return test_run(set_up, tear_down);
 }

@@ -1,14 +1,9 @@
 /* The limits of the accuracy classes, on errors made up for it. */
+#include "test.h"
 #include "commands/choose/class.h"
 #include "inputs/inputs.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { MOST_FACTS = 512 };
 
@@ -61,9 +56,8 @@ static bool is_fast(double own, double common, double peer, double other_peer)
     return is_of(CLASS_FAST, "own");
 }
 
-static void fast_without_peers(void **state)
+TEST(fast_without_peers)
 {
-    (void)state;
     assert_true(is_fast(16, NAN, NAN, NAN));
     assert_false(is_fast(16.1, NAN, NAN, NAN));
     assert_true(is_fast(32, 4, NAN, NAN));
@@ -72,9 +66,8 @@ static void fast_without_peers(void **state)
     assert_false(is_fast(129, 1e6, NAN, NAN));
 }
 
-static void fast_beside_peers(void **state)
+TEST(fast_beside_peers)
 {
-    (void)state;
     assert_true(is_fast(8, 1e6, 3, 1)); /* the best peer counts, and the stand-in no more */
     assert_false(is_fast(8.1, 1e6, 3, 1));
     assert_true(is_fast(24, NAN, 3, INFINITY)); /* one that is wrong is no measure */
@@ -86,9 +79,8 @@ static void fast_beside_peers(void **state)
     assert_false(is_fast(INFINITY, NAN, 1e7, INFINITY));
 }
 
-static void fast_where_squares_overflow(void **state)
+TEST(fast_where_squares_overflow)
 {
-    (void)state;
     made.fact_count = 0;
     judge("own", false, "huge", INFINITY);
     judge("peer", true, "huge", 0.5);
@@ -97,9 +89,8 @@ static void fast_where_squares_overflow(void **state)
 }
 
 /* By what is proven: a small error alone will not do, nor will no bound. */
-static void accurate(void **state)
+TEST(accurate)
 {
-    (void)state;
     made.fact_count = 0;
     judge("right", false, "positive", 2);
     judge("off", false, "positive", 2.01);
@@ -120,9 +111,8 @@ static void accurate(void **state)
 }
 
 /* Errors without eps are held against `accurate` alone, of that kernel and rows of that length. */
-static void accurate_without_eps(void **state)
+TEST(accurate_without_eps)
 {
-    (void)state;
     static accuracy_fact bare = {
         .kernel = "own", .input = "signed-zeros", .hidden = 768, .kappa = NAN, .row_ulp = NAN};
     is_fast(0.5, NAN, NAN, NAN); /* makes the facts */
@@ -147,9 +137,8 @@ static void accurate_without_eps(void **state)
 }
 
 /* Rows sought to be the worst for some kernel are no family: what is proven of them counts. */
-static void hunted_rows(void **state)
+TEST(hunted_rows)
 {
-    (void)state;
     made.fact_count = 0;
     judge("own", false, "positive", 2);
     judge("peer", true, "positive", 2);
@@ -166,11 +155,10 @@ static void hunted_rows(void **state)
 }
 
 /* Rows of another length: up to twice as long they count, and shorter ones always. */
-static void rows_of_another_length(void **state)
+TEST(rows_of_another_length)
 {
     bool unjudged;
     char reason[256];
-    (void)state;
     made.fact_count = 0;
     judge("own", false, "positive", 3); /* at 768 */
     const struct {
@@ -181,15 +169,4 @@ static void rows_of_another_length(void **state)
         assert_int_equal(class_has(CLASS_ACCURATE, &made, "own", "", at[i].hidden, &unjudged,
                                    reason, sizeof reason),
                          at[i].is_accurate);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fast_without_peers),          cmocka_unit_test(fast_beside_peers),
-        cmocka_unit_test(fast_where_squares_overflow), cmocka_unit_test(accurate),
-        cmocka_unit_test(rows_of_another_length),      cmocka_unit_test(hunted_rows),
-        cmocka_unit_test(accurate_without_eps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,8 +16,6 @@ static error problem;
             fail_msg("%s: %s", #call, problem.message);                                            \
     } while (0)
 
-#define SCRATCH_TEST(test) cmocka_unit_test_setup_teardown(test, scratch_create, scratch_remove)
-
 enum { SAMPLE_PROCESSES = 3, SAMPLE_ROUNDS = 4 };
 
 /* One kernel of a synthetic run. */

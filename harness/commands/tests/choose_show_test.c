@@ -51,7 +51,7 @@ static chosen hostile(void **state)
     return one;
 }
 
-static void test_hostile_text(void **state)
+TEST_IN_SCRATCH(test_hostile_text)
 {
     chosen one = hostile(state);
     assert_string_equal(kernel_of(one.choice.best), hostile_name);
@@ -76,7 +76,7 @@ static void test_hostile_text(void **state)
     chosen_free(&one);
 }
 
-static void test_json(void **state)
+TEST_IN_SCRATCH(test_json)
 {
     chosen one = hostile(state), two[] = {one, one};
     json_t *json = chosen_json(&one, 1);
@@ -124,7 +124,7 @@ static char *line_of(char *shown, const char *word)
 
 /* The class of each kernel, in brackets where it was not measured; also where there is no room for
  * every column. */
-static void test_classes(void **state)
+TEST_IN_SCRATCH(test_classes)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -158,7 +158,7 @@ static void test_classes(void **state)
 
 /* What was not timed is scaled by bytes, and marked in every form; the sample's median is 1.6 times
  * its time. */
-static void test_estimates(void **state)
+TEST_IN_SCRATCH(test_estimates)
 {
     static const struct {
         size_t timed[2], wanted[2];
@@ -200,7 +200,7 @@ static void test_estimates(void **state)
 
 /* A kernel that was asked for and has no time, or no errors, is lost, and named; one that the run
  * does not take is declined. */
-static void test_lost(void **state)
+TEST_IN_SCRATCH(test_lost)
 {
     sample_run run = SAMPLE_RUN;
     CHECK(store_open(scratch_path(state, "lost.db"), STORE_WRITE, &run.store, &problem));
@@ -235,7 +235,7 @@ static void test_lost(void **state)
 }
 
 /* Narrow terminals lose the least needed columns, never the kernel or the ratio. */
-static void test_width(void **state)
+TEST_IN_SCRATCH(test_width)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -296,7 +296,7 @@ static int compiled(void **state, const chosen *all, size_t count, const char *p
 }
 
 /* Between 64 and 1024 lies 256, between 1 and 100 lies 10. */
-static void test_emitted_ranges(void **state)
+TEST_IN_SCRATCH(test_emitted_ranges)
 {
     chosen all[] = {made(100, 1024, "many"), made(1, 1024, "one"),     made(7, 64, "small"),
                     made(1, 1024, "again"),  made(5000, 1024, "many"), made(3, 300, "")};
@@ -319,7 +319,7 @@ static void test_emitted_ranges(void **state)
 }
 
 /* The emitted function's answer runs, and gives what that kernel gives. */
-static void test_emitted_runs(void **state)
+TEST_IN_SCRATCH(test_emitted_runs)
 {
     chosen all[] = {made(4, 8, "two_pass_f32_scalar"), made(4, 512, "naive_f32_scalar")};
     static const char program[] =
@@ -341,7 +341,7 @@ static void test_emitted_runs(void **state)
 }
 
 /* Whatever a name is, the compiled literal is that name and nothing of it is code. */
-static void test_emitted_hostile(void **state)
+TEST_IN_SCRATCH(test_emitted_hostile)
 {
     chosen one = hostile(state);
     char program[1024] = "#include <string.h>\nint main(void)\n{\n    static const char name[] = {";
@@ -354,9 +354,8 @@ static void test_emitted_hostile(void **state)
     chosen_free(&one);
 }
 
-static void test_what_is_asked_for(void **state)
+TEST(test_what_is_asked_for)
 {
-    (void)state;
     text_buffer out = {0};
     choose_wanted wanted = {.time_on = "normal", .budget = {NAN, NAN, NAN, NAN, NAN, false}};
     budget_words(&wanted, &out);
@@ -374,9 +373,8 @@ static void test_what_is_asked_for(void **state)
 }
 
 /* What can't end a comment, continue its line or make a trigraph is shown as it is. */
-static void test_comments(void **state)
+TEST(test_comments)
 {
-    (void)state;
     text_buffer out = {0};
     emit_comment(&out, "8 times the best peer's, \"x\" < 100 %");
     assert_string_equal(out.bytes, "8 times the best peer's, \"x\" < 100 %");
@@ -386,9 +384,8 @@ static void test_comments(void **state)
     text_free(&out);
 }
 
-static void test_models(void **state)
+TEST(test_models)
 {
-    (void)state;
     size_t count, rows[3];
     const model_shape *all = models(&count);
     assert_true(count >= 40);
@@ -416,17 +413,4 @@ static void test_models(void **state)
     memset(large, 'x', 10000);
     large[10000] = '\0';
     assert_null(model_find(large, &problem));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(test_hostile_text),    SCRATCH_TEST(test_json),
-        SCRATCH_TEST(test_estimates),       SCRATCH_TEST(test_lost),
-        SCRATCH_TEST(test_classes),         SCRATCH_TEST(test_width),
-        SCRATCH_TEST(test_emitted_ranges),  SCRATCH_TEST(test_emitted_runs),
-        SCRATCH_TEST(test_emitted_hostile), cmocka_unit_test(test_models),
-        cmocka_unit_test(test_comments),    cmocka_unit_test(test_what_is_asked_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

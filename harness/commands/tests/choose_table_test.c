@@ -160,7 +160,7 @@ static void expect(text_buffer *wanted, const char *class, const char *isa, cons
     }
 }
 
-static void test_table(void **state)
+TEST(test_table)
 {
     static char said[1 << 16];
     char words[640];
@@ -194,7 +194,7 @@ static void test_table(void **state)
 }
 
 /* With another element type: its rows behind those of f32, in each class that it has kernels of. */
-static void test_two_types(void **state)
+TEST(test_two_types)
 {
     static char said[1 << 16];
     static const char *const classes[] = {"fast", "accurate"};
@@ -233,7 +233,7 @@ static void test_two_types(void **state)
 
 /* The same store, one class for one shape. A plugin's kernel is chosen like any; the table, which
  * the library calls by, has none. */
-static void test_one_class(void **state)
+TEST(test_one_class)
 {
     static char said[1 << 16];
     char words[640];
@@ -259,7 +259,7 @@ static void test_one_class(void **state)
     assert_non_null(strstr(said, "its bits depend on the ISA"));
 }
 
-static void test_bad(void **state)
+TEST(test_bad)
 {
     static char said[1 << 16];
     char words[640];
@@ -276,11 +276,5 @@ static void test_bad(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),
-        cmocka_unit_test(test_two_types),
-        cmocka_unit_test(test_one_class),
-        cmocka_unit_test(test_bad),
-    };
-    return cmocka_run_group_tests(tests, set_up, scratch_remove);
+    return test_run(set_up, scratch_remove);
 }

@@ -28,7 +28,7 @@ static void expect_said(void **state, const chosen *one, const char *words, bool
     text_free(&out);
 }
 
-static void test_no_budget(void **state)
+TEST_IN_SCRATCH(test_no_budget)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -50,7 +50,7 @@ static void test_no_budget(void **state)
     store_close(store);
 }
 
-static void test_budgets(void **state)
+TEST_IN_SCRATCH(test_budgets)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -74,7 +74,7 @@ static void test_budgets(void **state)
 }
 
 /* twin takes 2 % more in one round and 2 % less in the next: nobody can tell it from mid. */
-static void test_ties(void **state)
+TEST_IN_SCRATCH(test_ties)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -95,7 +95,7 @@ static void test_ties(void **state)
 
 /* Without a common round the intervals decide: those that overlap are tied, and no ratio is shown.
  */
-static void test_other_rounds(void **state)
+TEST_IN_SCRATCH(test_other_rounds)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -119,7 +119,7 @@ static void test_other_rounds(void **state)
 }
 
 /* Errors that print alike are none to choose by: 0.4999 is no better than 0.5, 0.49 is. */
-static void test_same_error(void **state)
+TEST_IN_SCRATCH(test_same_error)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -149,7 +149,7 @@ static void test_same_error(void **state)
 }
 
 /* From 2^(p-1) row ULP on a kernel is none, whatever the budget, and no best there is either. */
-static void test_no_correct_digit(void **state)
+TEST_IN_SCRATCH(test_no_correct_digit)
 {
     static const struct {
         ln_type dtype;
@@ -192,7 +192,7 @@ static void test_no_correct_digit(void **state)
 }
 
 /* Kernels of other parameters are another question, and their rounds are other rounds. */
-static void test_param(void **state)
+TEST_IN_SCRATCH(test_param)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -221,7 +221,7 @@ static void test_param(void **state)
     store_close(store);
 }
 
-static void test_proven(void **state)
+TEST_IN_SCRATCH(test_proven)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -238,7 +238,7 @@ static void test_proven(void **state)
     store_close(store);
 }
 
-static void test_nothing_meets_it(void **state)
+TEST_IN_SCRATCH(test_nothing_meets_it)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -254,7 +254,7 @@ static void test_nothing_meets_it(void **state)
 }
 
 /* At kappa 100 mid has 4 * 100, sloppy 64 * 1e4; twin and exact don't grow. */
-static void test_kappa(void **state)
+TEST_IN_SCRATCH(test_kappa)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -295,7 +295,7 @@ static void test_kappa(void **state)
     store_close(store);
 }
 
-static void test_faults(void **state)
+TEST_IN_SCRATCH(test_faults)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -334,7 +334,7 @@ static void test_faults(void **state)
 }
 
 /* Another CPU, compiler or cache: nothing is known; a CPU without a name is nobody's. */
-static void test_other_machine(void **state)
+TEST_IN_SCRATCH(test_other_machine)
 {
     sample_run run = SAMPLE_RUN;
     run.cpu = "that";
@@ -365,7 +365,7 @@ static void expect_near(result_store *store, size_t rows, size_t hidden, bool ne
 
 /* Of two that are not told apart the one that takes longer and is less accurate is never taken, though
  * it is the faster one in most rounds. */
-static void test_no_worse_is_taken(void **state)
+TEST_IN_SCRATCH(test_no_worse_is_taken)
 {
     sample_run run = SAMPLE_RUN;
     const sample_kernel right = {"right", 0, 0, 1, 2, 0}, wrong = {"wrong", 0, 0, 3, 4, 0};
@@ -392,7 +392,7 @@ static void test_no_worse_is_taken(void **state)
 }
 
 /* 85 x 768 is L2: 522240 of 1048576 bytes. */
-static void test_near_shapes(void **state)
+TEST_IN_SCRATCH(test_near_shapes)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store = sample_store(state, &run);
@@ -423,7 +423,7 @@ static void test_near_shapes(void **state)
 }
 
 /* Times under bert serve torch (same affine form), errors don't; zscore's serve nobody's. */
-static void test_conventions(void **state)
+TEST_IN_SCRATCH(test_conventions)
 {
     sample_run run = SAMPLE_RUN;
     run.convention = "bert";
@@ -448,7 +448,7 @@ static void test_conventions(void **state)
 }
 
 /* Errors at a hidden size within a factor of 2 stand in, the nearest one's; others don't. */
-static void test_near_errors(void **state)
+TEST_IN_SCRATCH(test_near_errors)
 {
     sample_run run = SAMPLE_RUN;
     run.convention = "bert"; /* so that the timed cases have no errors under torch */
@@ -471,7 +471,7 @@ static void test_near_errors(void **state)
 
 /* The library there is now before others, more kernels before fewer, the latest of equals; errors
  * of another library's kernel are not this one's. */
-static void test_which_run(void **state)
+TEST_IN_SCRATCH(test_which_run)
 {
     sample_run old = SAMPLE_RUN, new = SAMPLE_RUN;
     result_store *store = sample_store(state, &old);
@@ -508,7 +508,7 @@ static void test_which_run(void **state)
 }
 
 /* One process of an interrupted run has no interval: it is measured again. */
-static void test_one_process(void **state)
+TEST_IN_SCRATCH(test_one_process)
 {
     sample_run run = SAMPLE_RUN;
     result_store *store;
@@ -531,7 +531,7 @@ static void test_one_process(void **state)
     store_close(store);
 }
 
-static void test_empty_store(void **state)
+TEST_IN_SCRATCH(test_empty_store)
 {
     result_store *store;
     CHECK(store_open(scratch_path(state, "empty.db"), STORE_WRITE, &store, &problem));
@@ -543,9 +543,8 @@ static void test_empty_store(void **state)
     store_close(store);
 }
 
-static void test_rows_to_time(void **state)
+TEST(test_rows_to_time)
 {
-    (void)state;
     machine_facts machine = sample_machine("this");
     assert_int_equal(rows_to_time(512, 768, LN_F32, &machine), 512);
     /* 256 MiB of x and y */
@@ -553,31 +552,4 @@ static void test_rows_to_time(void **state)
     machine.l3_bytes = 128u << 20;
     assert_int_equal(rows_to_time(1u << 20, 8192, LN_F32, &machine), 8192);
     assert_int_equal(rows_to_time(5, (size_t)1 << 30, LN_F32, &machine), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(test_no_budget),
-        SCRATCH_TEST(test_budgets),
-        SCRATCH_TEST(test_ties),
-        SCRATCH_TEST(test_other_rounds),
-        SCRATCH_TEST(test_same_error),
-        SCRATCH_TEST(test_no_correct_digit),
-        SCRATCH_TEST(test_param),
-        SCRATCH_TEST(test_proven),
-        SCRATCH_TEST(test_nothing_meets_it),
-        SCRATCH_TEST(test_kappa),
-        SCRATCH_TEST(test_faults),
-        SCRATCH_TEST(test_other_machine),
-        SCRATCH_TEST(test_near_shapes),
-        SCRATCH_TEST(test_no_worse_is_taken),
-        SCRATCH_TEST(test_conventions),
-        SCRATCH_TEST(test_near_errors),
-        SCRATCH_TEST(test_which_run),
-        SCRATCH_TEST(test_one_process),
-        SCRATCH_TEST(test_empty_store),
-        cmocka_unit_test(test_rows_to_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

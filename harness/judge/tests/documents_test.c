@@ -115,9 +115,8 @@ static const char *const module_003[4] = {"-1.1619", "-0.3873", "0.3873", "1.161
 static const char *const torch_003[4] = {"-1.3416", "-0.4472", "0.4472", "1.3416"};
 static const char *const numpy_003[4] = {"-1.161885", "-0.38728833", "0.38730833", "1.161905"};
 
-static void test_003_module(void **state)
+TEST(test_003_module)
 {
-    (void)state;
     static const char *const mean[6] = {"2.5000",  "6.5000",  "10.5000",
                                         "14.5000", "18.5000", "22.5000"};
     for (size_t row = 0; row < 6; row++) {
@@ -140,9 +139,8 @@ static void test_003_module(void **state)
     }
 }
 
-static void test_003_numpy(void **state)
+TEST(test_003_numpy)
 {
-    (void)state;
     float x[4];
     document_answer answer;
     document_row("seed-003", 0, 4, x);
@@ -158,9 +156,8 @@ static void test_003_numpy(void **state)
 /* Which conventions print these digits? Of every divisor, place of eps, form of affine and three
  * sizes of eps, the NumPy line is its own convention's alone. The module's four decimals tell the
  * divisor, but not where 1e-5 is added: what would be seen of that lies in the fifth. */
-static void test_003_not_others(void **state)
+TEST(test_003_not_others)
 {
-    (void)state;
     static const double eps[] = {1e-5, 1e-6, 1e-3};
     float x[4];
     document_row("seed-003", 0, 4, x);
@@ -235,9 +232,8 @@ static spread spread_of(const char *convention, const float *x)
     return made;
 }
 
-static void test_002_zscores(void **state)
+TEST(test_002_zscores)
 {
-    (void)state;
     for (size_t row = 0; row < 3; row++) {
         float x[6];
         document_row("seed-002", row, 6, x);
@@ -263,9 +259,8 @@ static void test_002_zscores(void **state)
 
 /* Its module is torch's convention: not what the notebook computed above it, but larger by
  * sqrt(6/5 var / (var + eps)), var unbiased in the z-scores and biased in the module. */
-static void test_002_module(void **state)
+TEST(test_002_module)
 {
-    (void)state;
     for (size_t row = 0; row < 3; row++) {
         float x[6];
         document_answer module, zscore;
@@ -297,9 +292,8 @@ static const double least_var_001 = 0.04;
 
 /* Sum 0, and sum of squares N for the divisor N, as far as four decimals show them. For the divisor
  * N - 1 it would be 3. */
-static void test_001_invariants(void **state)
+TEST(test_001_invariants)
 {
-    (void)state;
     for (size_t row = 0; row < 6; row++) {
         float x[4];
         double y[4], sizes = 0;
@@ -320,9 +314,8 @@ static void test_001_invariants(void **state)
  * row that is printed with errors up to h has a mean within h of 0 and a std within h of its own,
  * which is 1 but for the first eps; so (y - mean) / std is off by h + |y| h to first order (1.01
  * takes in the second), and either eps takes away 0.5e-5 / var of it. */
-static void test_001_again(void **state)
+TEST(test_001_again)
 {
-    (void)state;
     for (size_t row = 0; row < 6; row++) {
         float x[4];
         document_answer biased, unbiased;
@@ -342,9 +335,8 @@ static void test_001_again(void **state)
 
 /* It shows that torch.nn.LayerNorm, freshly made (gamma 1, beta 0), prints the same: so it does, to
  * the last bit, whatever the input. */
-static void test_001_same_as_torch(void **state)
+TEST(test_001_same_as_torch)
 {
-    (void)state;
     for (size_t row = 0; row < 50; row++) {
         float x[4];
         document_answer tinyllm, torch;
@@ -358,9 +350,8 @@ static void test_001_same_as_torch(void **state)
 
 /* ---- 000: the two rows it names, and what it claims of them ---- */
 
-static void test_000(void **state)
+TEST(test_000)
 {
-    (void)state;
     static const double deviation[5] = {-2, -1, 0, 1, 2}; /* times 10, and times about 0.1 */
     double range[2];
     for (size_t word = 0; word < 2; word++) {
@@ -392,9 +383,8 @@ static void test_000(void **state)
 }
 
 /* A constant row: with eps 0, as the document says, a division by zero, and no crash. */
-static void test_000_why_eps(void **state)
+TEST(test_000_why_eps)
 {
-    (void)state;
     const float x[5] = {3, 3, 3, 3, 3};
     document_answer answer;
     answer_row("torch", x, 5, &answer);
@@ -437,9 +427,8 @@ static size_t rows_close(const char *a, const char *b, float scale)
 /* Its tolerance cannot tell 1e-5 from 1e-6, nor either from its own formula with eps on the std,
  * nor from no eps, on rows with var near 1; the divisor alone it would tell. At var 1e-4 it tells
  * all of them. */
-static void test_004_tolerance(void **state)
+TEST(test_004_tolerance)
 {
-    (void)state;
     static const char *const alike[] = {"manual-1e-6", "formula-std", "eps=0,affine=vector"};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(rows_close("torch", alike[i], 1), ROWS_004);
@@ -450,9 +439,8 @@ static void test_004_tolerance(void **state)
 
 /* nn.LayerNorm's 1e-5 beside the manual 1e-6: the ratio of the outputs is known, and so is what the
  * document checks of the first: mean 0 and (biased) variance 1, to 1e-3. */
-static void test_004_two_eps(void **state)
+TEST(test_004_two_eps)
 {
-    (void)state;
     for (size_t row = 0; row < ROWS_004; row++) {
         float x[HIDDEN_004];
         document_answer torch, manual;
@@ -473,19 +461,5 @@ static void test_004_two_eps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_003_module),
-        cmocka_unit_test(test_003_numpy),
-        cmocka_unit_test(test_003_not_others),
-        cmocka_unit_test(test_002_zscores),
-        cmocka_unit_test(test_002_module),
-        cmocka_unit_test(test_001_invariants),
-        cmocka_unit_test(test_001_again),
-        cmocka_unit_test(test_001_same_as_torch),
-        cmocka_unit_test(test_000),
-        cmocka_unit_test(test_000_why_eps),
-        cmocka_unit_test(test_004_tolerance),
-        cmocka_unit_test(test_004_two_eps),
-    };
-    return cmocka_run_group_tests(tests, create_reference, destroy_reference);
+    return test_run(create_reference, destroy_reference);
 }

@@ -9,9 +9,8 @@ static double print_to(double value, int digits)
 }
 
 /* Whatever the convention, printing its input and output to a few decimals never excludes it. */
-static void test_digits_never_exclude_the_truth(void **state)
+TEST(test_digits_never_exclude_the_truth)
 {
-    (void)state;
     static eps_box box;
     static const double eps[] = {1e-3, 1e-5, 1e-6, 1e-12};
     for (int digits = 1; digits <= 8; digits++)
@@ -39,9 +38,8 @@ static void test_digits_never_exclude_the_truth(void **state)
 /* The std as printed is too large, and the outlier too small: 88 numbers of +-1.0501, printed as
  * +-1.1, and +-9.9499, printed as +-9.9. The outlier's z is 5.495, where the printed row has 5.40,
  * and (9.9 + 0.1) / 1.833 = 5.455 with the deviation alone at its end. */
-static void test_digits_of_std(void **state)
+TEST(test_digits_of_std)
 {
-    (void)state;
     static eps_box box;
     ln_convention own = parse("tinyllm");
     fingerprint found;
@@ -62,9 +60,8 @@ static void test_digits_of_std(void **state)
 
 /* Eight decimals of an f32 that is off by 2^-23, where an ulp is 2^-23 or 2^-24: the box's own
  * rounding, if it is allowed for. And digits that no convention can print. */
-static void test_digits_noise_and_nonsense(void **state)
+TEST(test_digits_noise_and_nonsense)
 {
-    (void)state;
     static eps_box box;
     ln_convention own = parse("tinyllm");
     fingerprint found;
@@ -89,9 +86,8 @@ static void test_digits_noise_and_nonsense(void **state)
 }
 
 /* An eps that nobody has, printed. */
-static void test_digits_estimate(void **state)
+TEST(test_digits_estimate)
 {
-    (void)state;
     static eps_box box;
     ln_convention own = parse("eps=0.25@var,affine=vector");
     fingerprint found;
@@ -131,9 +127,8 @@ static void document(eps_box *box, const char *name, size_t rows, size_t hidden,
  * of z open. An eps of 1e-3 moves the largest z by 1e-3 on the quotient, by 1.7e-3 / 0.9 on the std
  * and by 1.7e-3 / (2 * 0.81) in the variance: each too much. So is torch's divisor, in the class
  * below the cells. Smaller eps are open, and nothing else. */
-static void test_document_002(void **state)
+TEST(test_document_002)
 {
-    (void)state;
     static const double zscore[18] = {0.8811,  0.9648,  -1.6159, -0.6911, 0.0095,  0.4516,
                                       -0.3314, -0.8956, 1.6359,  -0.8417, 0.7686,  -0.3357,
                                       1.0067,  0.7017,  -0.3407, 0.8594,  -0.8313, -1.3959};
@@ -155,9 +150,8 @@ static void test_document_002(void **state)
 }
 
 /* 003's module, four decimals: the divisor is settled, where 1e-5 goes is not, torch is out. */
-static void test_document_003_module(void **state)
+TEST(test_document_003_module)
 {
-    (void)state;
     static const double row[4] = {-1.1619, -0.3873, 0.3873, 1.1619};
     static eps_box box;
     double y[24];
@@ -180,9 +174,8 @@ static void test_document_003_module(void **state)
 
 /* 003's NumPy line, eight decimals: its own convention, and no other but for the affine form,
  * which gamma 1 and beta 0 hide. */
-static void test_document_003_numpy(void **state)
+TEST(test_document_003_numpy)
 {
-    (void)state;
     static const double y[4] = {-1.161885, -0.38728833, 0.38730833, 1.161905};
     static eps_box box;
     fingerprint found;
@@ -198,14 +191,5 @@ static void test_document_003_numpy(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_digits_never_exclude_the_truth),
-        cmocka_unit_test(test_digits_of_std),
-        cmocka_unit_test(test_digits_noise_and_nonsense),
-        cmocka_unit_test(test_digits_estimate),
-        cmocka_unit_test(test_document_002),
-        cmocka_unit_test(test_document_003_module),
-        cmocka_unit_test(test_document_003_numpy),
-    };
-    return cmocka_run_group_tests(tests, create_reference, destroy_reference);
+    return test_run(create_reference, destroy_reference);
 }

@@ -3,9 +3,8 @@
 
 /* Every divisor, place, common eps and affine form, with rows of std 1 to 2^-12, so that an eps as
  * small as 1e-10 shows: the nearest is the box's own, and nothing but affine twins beside it. */
-static void test_every_convention(void **state)
+TEST(test_every_convention)
 {
-    (void)state;
     static const double eps[] = {1e-3, 1e-5, 1e-6, 1e-8};
     static eps_box box;
     for (int affine = 0; affine <= LN_AFFINE_GAMMA1; affine++)
@@ -35,9 +34,8 @@ static void test_every_convention(void **state)
                 }
 }
 
-static void test_scalar_and_none(void **state)
+TEST(test_scalar_and_none)
 {
-    (void)state;
     static eps_box box;
     static const char *const boxes[] = {"scalar-std", "numpy-quotient"};
     for (size_t i = 0; i < 2; i++) {
@@ -68,9 +66,8 @@ static void test_scalar_and_none(void **state)
 
 /* gamma 1 and beta 0 make torch and tinyllm the same: both are named, the one that uses what was
  * given first; and with gamma alone, torch without bias. */
-static void test_trivial_parameters(void **state)
+TEST(test_trivial_parameters)
 {
-    (void)state;
     static eps_box box;
     fingerprint found;
     ln_convention torch = parse("torch"), tinyllm = parse("tinyllm"),
@@ -96,9 +93,8 @@ static void test_trivial_parameters(void **state)
 }
 
 /* The figures are the metrics' own, for every candidate. */
-static void test_figures(void **state)
+TEST(test_figures)
 {
-    (void)state;
     static eps_box box, other;
     ln_convention torch = parse("torch");
     fingerprint found;
@@ -133,9 +129,8 @@ static void test_figures(void **state)
 }
 
 /* An eps that nobody has: it is found to all its digits, and nothing else is. */
-static void test_estimate(void **state)
+TEST(test_estimate)
 {
-    (void)state;
     static const char *const boxes[] = {"ddof=0,eps=0.00025@var,affine=vector",
                                         "ddof=1,eps=3.5e-05@std,affine=vector",
                                         "ddof=0,eps=0.002@quotient,affine=vector"};
@@ -158,9 +153,8 @@ static void test_estimate(void **state)
 
 /* One row has one variance: an eps of one's own fits at either place and with either divisor, and
  * all of that is said. */
-static void test_one_row(void **state)
+TEST(test_one_row)
 {
-    (void)state;
     static eps_box box;
     ln_convention own = parse("eps=0.00025@var,affine=vector");
     fingerprint found;
@@ -180,9 +174,8 @@ static void test_one_row(void **state)
 /* A box with errors of a few ULP is still known; and one that normalises nothing is not. */
 /* A mean rounded to f32 moves a row that is far off zero as an eps on the quotient would: one row
  * never settles that. */
-static void test_rounded_mean_of_one_row(void **state)
+TEST(test_rounded_mean_of_one_row)
 {
-    (void)state;
     static eps_box box;
     fill_box(&box, 1, 64, 0, false);
     for (size_t i = 0; i < 64; i++)
@@ -207,9 +200,8 @@ static void test_rounded_mean_of_one_row(void **state)
 }
 
 /* An eps of 7e-7 fits where 1e-6 does, unless var is near it. */
-static void test_listed_eps_is_not_settled(void **state)
+TEST(test_listed_eps_is_not_settled)
 {
-    (void)state;
     static eps_box box;
     ln_convention convention = parse("ddof=0,eps=1e-6@var,affine=none");
     for (int shrink = 0; shrink <= 4; shrink += 4) {
@@ -224,9 +216,8 @@ static void test_listed_eps_is_not_settled(void **state)
     }
 }
 
-static void test_noise_and_nonsense(void **state)
+TEST(test_noise_and_nonsense)
 {
-    (void)state;
     static eps_box box;
     fingerprint found;
     ln_convention own = parse("annotated-transformer");
@@ -261,9 +252,8 @@ static void test_noise_and_nonsense(void **state)
 }
 
 /* Kept in f64, the output tells what f32 hides: bert's 1e-12 at std 1. */
-static void test_f64(void **state)
+TEST(test_f64)
 {
-    (void)state;
     static eps_box box;
     fingerprint found;
     ln_convention bert = parse("bert");
@@ -282,9 +272,8 @@ static void test_f64(void **state)
 }
 
 /* NaN for a constant row is what a box without eps gives, beta what one with eps does. */
-static void test_constant_row(void **state)
+TEST(test_constant_row)
 {
-    (void)state;
     static eps_box box;
     static const char *const boxes[] = {"eps=0,affine=vector", "bert"};
     for (size_t b = 0; b < 2; b++) {
@@ -306,9 +295,8 @@ static void test_constant_row(void **state)
     }
 }
 
-static void test_residual(void **state)
+TEST(test_residual)
 {
-    (void)state;
     static eps_box box;
     static float residual[MOST], x[MOST];
     ln_convention own = parse("torch");
@@ -349,9 +337,8 @@ static double margin_of(eps_box *box, const fingerprint *found, const ln_convent
 
 /* The rows proposed tell exactly as many pairs apart as is said, by as much: by the reference's
  * answers, on even rows and on odd ones. */
-static void test_probes(void **state)
+TEST(test_probes)
 {
-    (void)state;
     static eps_box box;
     static bool done[64][64];
     ln_convention bert = parse("bert");
@@ -391,20 +378,5 @@ static void test_probes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_convention),
-        cmocka_unit_test(test_scalar_and_none),
-        cmocka_unit_test(test_trivial_parameters),
-        cmocka_unit_test(test_figures),
-        cmocka_unit_test(test_estimate),
-        cmocka_unit_test(test_one_row),
-        cmocka_unit_test(test_rounded_mean_of_one_row),
-        cmocka_unit_test(test_listed_eps_is_not_settled),
-        cmocka_unit_test(test_noise_and_nonsense),
-        cmocka_unit_test(test_f64),
-        cmocka_unit_test(test_constant_row),
-        cmocka_unit_test(test_residual),
-        cmocka_unit_test(test_probes),
-    };
-    return cmocka_run_group_tests(tests, create_reference, destroy_reference);
+    return test_run(create_reference, destroy_reference);
 }

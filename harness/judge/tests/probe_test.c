@@ -176,9 +176,8 @@ static void check_neighbours(const ln_convention *convention, const probe_case *
 static const size_t short_sizes[] = {2, 3, 4, 5, 7, 8, 15, 16};
 static const size_t long_sizes[] = {17, 31, 64, 100, 768, 1024, 4095, 4096};
 
-static void test_presets(void **state)
+TEST(test_presets)
 {
-    (void)state;
     static probe_case probe;
     size_t count;
     const convention_preset *presets = convention_presets(&count);
@@ -189,9 +188,8 @@ static void test_presets(void **state)
         }
 }
 
-static void test_every_convention(void **state)
+TEST(test_every_convention)
 {
-    (void)state;
     static probe_case probe;
     static const double eps[] = {1e-12, 1e-7, 1e-5, 1e-3, 0.5, 7};
     for (int ddof = 0; ddof < 2; ddof++)
@@ -208,9 +206,8 @@ static void test_every_convention(void **state)
 }
 
 /* At long rows the divisors N and N - 1 differ by 1/(2N): 1024 ULP at 4096. */
-static void test_divisor_at_hidden(void **state)
+TEST(test_divisor_at_hidden)
 {
-    (void)state;
     static probe_case probe;
     size_t count;
     const convention_preset *presets = convention_presets(&count);
@@ -223,9 +220,8 @@ static void test_divisor_at_hidden(void **state)
 
 /* Long rows are +-1 times one power of two (0 for an odd element left over), balanced, and neither
  * alternating nor of a short period. */
-static void test_long_rows(void **state)
+TEST(test_long_rows)
 {
-    (void)state;
     static probe_case probe;
     ln_convention torch = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
     for (size_t s = 0; s < sizeof long_sizes / sizeof *long_sizes; s++) {
@@ -262,9 +258,8 @@ static double unit_of(double x)
 
 /* Sums of the elements and of their squares are exact in f32, in any order: all are multiples of
  * one power of two (its square), and the sum of the squares stays below 2^24 of these. */
-static void test_exact_sums(void **state)
+TEST(test_exact_sums)
 {
-    (void)state;
     static probe_case probe;
     size_t count;
     const convention_preset *presets = convention_presets(&count);
@@ -286,9 +281,8 @@ static void test_exact_sums(void **state)
 
 /* f64 has 29 bits more to tell them by. Of the 16-bit types judge_probes() asks for 6 ULP, which
  * rows of 3 and of 8 must have. */
-static void test_other_types(void **state)
+TEST(test_other_types)
 {
-    (void)state;
     static probe_case probe;
     size_t count;
     const convention_preset *presets = convention_presets(&count);
@@ -311,9 +305,8 @@ static void test_other_types(void **state)
 
 /* Rows of other types are those of f32, number by number; f16 goes without the one that it cannot
  * hold, which is the one with a std near an eps of 1e-12. */
-static void test_rows_of_types(void **state)
+TEST(test_rows_of_types)
 {
-    (void)state;
     static probe_case wide, probe;
     size_t count, lost = 0;
     const convention_preset *presets = convention_presets(&count);
@@ -336,9 +329,8 @@ static void test_rows_of_types(void **state)
     assert_int_equal(lost, 1); /* var near eps^2: f16 ends at 2^-24 */
 }
 
-static void test_most(void **state)
+TEST(test_most)
 {
-    (void)state;
     ln_convention torch = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
     float x[16 * 2 + 1];
     x[32] = 42;
@@ -352,9 +344,8 @@ static void test_most(void **state)
         assert_true(fabsf(x[i]) <= 8);
 }
 
-static void test_affine(void **state)
+TEST(test_affine)
 {
-    (void)state;
     static float gamma[1024], beta[1024], stored[1024];
     for (size_t hidden = 2; hidden <= 1024; hidden *= 2) {
         ln_convention convention = {.affine = LN_AFFINE_VECTOR};
@@ -384,20 +375,4 @@ static void test_affine(void **state)
     input_affine(&(ln_convention){.affine = LN_AFFINE_SCALAR}, 3, 2, gamma, beta);
     assert_true(gamma[1] == 42 && beta[1] == 42 && gamma[0] != 42 && beta[0] != 42);
     assert_true(gamma[0] != 1 && beta[0] != 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_presets),
-        cmocka_unit_test(test_every_convention),
-        cmocka_unit_test(test_divisor_at_hidden),
-        cmocka_unit_test(test_long_rows),
-        cmocka_unit_test(test_exact_sums),
-        cmocka_unit_test(test_other_types),
-        cmocka_unit_test(test_rows_of_types),
-        cmocka_unit_test(test_most),
-        cmocka_unit_test(test_affine),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,27 +91,24 @@ static void check(const typed_rows *typed, double mean_sign, double rstd_sign, b
     judge_destroy(judge);
 }
 
-static void test_mean(void **state)
+TEST(test_mean)
 {
-    (void)state;
     for (size_t i = 0; i < TYPES; i++) {
         check(&types[i], 1, 0, false, STAGE_MEAN);
         check(&types[i], -1, 0, true, STAGE_MEAN);
     }
 }
 
-static void test_variance(void **state)
+TEST(test_variance)
 {
-    (void)state;
     for (size_t i = 0; i < TYPES; i++) {
         check(&types[i], 0, 1, false, STAGE_VARIANCE);
         check(&types[i], 0, -1, true, STAGE_VARIANCE);
     }
 }
 
-static void test_exact(void **state)
+TEST(test_exact)
 {
-    (void)state;
     for (size_t i = 0; i < TYPES; i++) {
         check(&types[i], 0, 0, false, STAGE_TOTAL);
         check(&types[i], 0, 0, true, STAGE_TOTAL);
@@ -165,9 +162,8 @@ static void check_convention(const char *name, ln_type type, double off)
     judge_destroy(judge);
 }
 
-static void test_conventions(void **state)
+TEST(test_conventions)
 {
-    (void)state;
     size_t count;
     const convention_preset *presets = convention_presets(&count);
     for (size_t i = 0; i <= count; i++) {
@@ -178,15 +174,4 @@ static void test_conventions(void **state)
         check_convention(name, LN_F16, 0x1p-5);
         check_convention(name, LN_BF16, 0x1p-2);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mean),
-        cmocka_unit_test(test_variance),
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_conventions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

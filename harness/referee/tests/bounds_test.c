@@ -251,25 +251,21 @@ static void attack_all(size_t count, bool is_small)
     assert_int_equal(broken, 0);
 }
 
-static void no_bound_is_broken(void **state)
+TEST(no_bound_is_broken)
 {
-    (void)state;
     attack_all(block_count, false);
 }
 
-static void no_bound_is_broken_by_small_rows(void **state)
+TEST(no_bound_is_broken_by_small_rows)
 {
-    (void)state;
     attack_all(2 * block_count, true);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_bound_is_broken),
-                                       cmocka_unit_test(no_bound_is_broken_by_small_rows)};
     if (argc > 1)
         block_count = strtoul(argv[1], NULL, 10);
     if (argc > 2)
         drawn = strtoul(argv[2], NULL, 10) << 32;
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return test_run(set_up, tear_down);
 }

@@ -137,9 +137,8 @@ static order_question asked_of(const test_row *made)
 
 /* ---- honest kernels ---- */
 
-static void no_honest_order_is_alarmed(void **state)
+TEST(no_honest_order_is_alarmed)
 {
-    (void)state;
     ln_reference *reference = ln_reference_create();
     limits_maker *maker = limits_maker_create();
     test_row *made = malloc(sizeof *made);
@@ -201,9 +200,8 @@ static void other_convention(ln_reference *reference, const test_row *made, ln_c
                                  made->room[0], NULL, made->row.gamma, made->row.beta, &answer));
 }
 
-static void the_nearest_convention_is_named(void **state)
+TEST(the_nearest_convention_is_named)
 {
-    (void)state;
     ln_reference *reference = ln_reference_create();
     limits_maker *maker = limits_maker_create();
     test_row *made = malloc(sizeof *made);
@@ -228,9 +226,8 @@ static void the_nearest_convention_is_named(void **state)
     ln_reference_destroy(reference);
 }
 
-static void one_wrong_element_fails(void **state)
+TEST(one_wrong_element_fails)
 {
-    (void)state;
     ln_reference *reference = ln_reference_create();
     limits_maker *maker = limits_maker_create();
     test_row *made = malloc(sizeof *made);
@@ -257,9 +254,8 @@ static void one_wrong_element_fails(void **state)
 }
 
 /* Where 0 / 0 is right, a number is not excused; where nothing is left of the variance, it is. */
-static void only_constant_rows_are_undefined(void **state)
+TEST(only_constant_rows_are_undefined)
 {
-    (void)state;
     ln_reference *reference = ln_reference_create();
     limits_maker *maker = limits_maker_create();
     test_row *made = malloc(sizeof *made);
@@ -310,9 +306,8 @@ static bool is_excused(float gamma_size, float wrong)
     return findings.verdict.declared;
 }
 
-static void an_infinity_on_the_way_is_a_limit_near_the_end_alone(void **state)
+TEST(an_infinity_on_the_way_is_a_limit_near_the_end_alone)
 {
-    (void)state;
     assert_true(is_excused(3.35e38F, INFINITY));
     assert_false(is_excused(3.35e38F, -INFINITY));
     assert_false(is_excused(3.35e38F, NAN));
@@ -346,9 +341,8 @@ static void add_simulated(position_errors *errors, size_t lane, size_t lanes, do
     assert_true(position_add(errors, &row, x, y));
 }
 
-static void positions_alike_are_not_alarmed(void **state)
+TEST(positions_alike_are_not_alarmed)
 {
-    (void)state;
     unsigned long rounds = runs;
     random_state = 4;
     for (unsigned long run = 0; run < rounds; run++) {
@@ -362,9 +356,8 @@ static void positions_alike_are_not_alarmed(void **state)
     print_message("%lu runs of %d rows\n", rounds, POSITION_ROWS);
 }
 
-static void a_lane_that_differs_is_named(void **state)
+TEST(a_lane_that_differs_is_named)
 {
-    (void)state;
     static const struct {
         size_t lane, lanes;
         double planted;
@@ -397,14 +390,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         runs = strtoul(argv[1], NULL, 10);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_honest_order_is_alarmed),
-        cmocka_unit_test(the_nearest_convention_is_named),
-        cmocka_unit_test(one_wrong_element_fails),
-        cmocka_unit_test(only_constant_rows_are_undefined),
-        cmocka_unit_test(an_infinity_on_the_way_is_a_limit_near_the_end_alone),
-        cmocka_unit_test(positions_alike_are_not_alarmed),
-        cmocka_unit_test(a_lane_that_differs_is_named),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run(NULL, NULL);
 }

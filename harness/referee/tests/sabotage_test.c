@@ -163,9 +163,8 @@ static bool gets_its_verdict(const char *name, const struct plant *plant)
     return false;
 }
 
-static void every_planted_fault_is_named(void **state)
+TEST(every_planted_fault_is_named)
 {
-    (void)state;
     static const char *const families[] = {"naive", "two_pass", "welford", "fused"};
     size_t wrong = 0;
     for (size_t family = 0; family < sizeof families / sizeof *families; family++) {
@@ -182,9 +181,8 @@ static void every_planted_fault_is_named(void **state)
 }
 
 /* And the case after it is judged as if nothing had been. */
-static void what_is_done_to_the_process_is_named(void **state)
+TEST(what_is_done_to_the_process_is_named)
 {
-    (void)state;
     static const struct plant good = {"", "torch", 768, VERDICT_OK_NO_BOUND, ""};
     size_t wrong = 0;
     for (size_t i = 0; i < sizeof special_plants / sizeof *special_plants; i++) {
@@ -195,9 +193,8 @@ static void what_is_done_to_the_process_is_named(void **state)
 }
 
 /* Right, but it makes what comes after it slow. */
-static void a_speed_trap_is_told(void **state)
+TEST(a_speed_trap_is_told)
 {
-    (void)state;
 #if defined(__x86_64__)
     static const struct plant trap = {"", "torch", 768, VERDICT_OK_NO_BOUND, SPEED_TRAP};
     if (__builtin_cpu_supports("avx"))
@@ -208,9 +205,8 @@ static void a_speed_trap_is_told(void **state)
 }
 
 /* A kernel that refuses one convention is not unsupported on this machine. */
-static void support_is_asked_case_by_case(void **state)
+TEST(support_is_asked_case_by_case)
 {
-    (void)state;
     assert_string_equal(kernel_named("special.unless_refused")->unsupported, "");
     assert_string_equal(kernel_named("special.wide_parameters")->unsupported, "");
 }
@@ -230,9 +226,8 @@ static case_judgement judge_residual(judge_block *block, const char *kernel)
     return judgement;
 }
 
-static void the_sum_with_the_residual_is_judged(void **state)
+TEST(the_sum_with_the_residual_is_judged)
 {
-    (void)state;
     judge_block block;
     case_judgement good = judge_residual(&block, "two_pass.good");
     judge_block_free(&block);
@@ -244,9 +239,8 @@ static void the_sum_with_the_residual_is_judged(void **state)
 }
 
 /* Mean and rstd come in the accumulator's type: the same ones give the same errors in each. */
-static void statistics_are_read_in_their_type(void **state)
+TEST(statistics_are_read_in_their_type)
 {
-    (void)state;
     static const char *const names[] = {"two_pass_f32_scalar", "special.wide_statistics"};
     double mean[2], rstd[2];
     for (size_t i = 0; i < 2; i++) {
@@ -294,9 +288,8 @@ static size_t count_bad_verdicts(const char *convention, const char *input, size
 
 /* Every preset, every input family: nothing that is not declared. A sample that differs from kernel
  * to kernel; all of it with LNBENCH_FULL. */
-static void no_good_kernel_gets_a_bad_verdict(void **state)
+TEST(no_good_kernel_gets_a_bad_verdict)
 {
-    (void)state;
     size_t presets, families, wrong = 0;
     const convention_preset *preset = convention_presets(&presets);
     const input_family *family = input_families(&families);
@@ -311,14 +304,5 @@ static void no_good_kernel_gets_a_bad_verdict(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_planted_fault_is_named),
-        cmocka_unit_test(what_is_done_to_the_process_is_named),
-        cmocka_unit_test(a_speed_trap_is_told),
-        cmocka_unit_test(support_is_asked_case_by_case),
-        cmocka_unit_test(the_sum_with_the_residual_is_judged),
-        cmocka_unit_test(statistics_are_read_in_their_type),
-        cmocka_unit_test(no_good_kernel_gets_a_bad_verdict),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    return test_run(set_up, tear_down);
 }

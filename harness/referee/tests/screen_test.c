@@ -127,9 +127,8 @@ static void check_rows(hunt_random *random, const char *input, const char *list,
     judge_block_free(&block);
 }
 
-static void test_bounds(void **state)
+TEST(test_bounds)
 {
-    (void)state;
     hunt_random random = {.seed = 11};
     screened seen = {0};
     size_t turns = getenv("LNBENCH_FULL") ? 40000 : 1600;
@@ -150,9 +149,8 @@ static void test_bounds(void **state)
 
 /* In double the mean is lost by so little that all elements but two come out as 0; under a large
  * gamma the exact one is an infinity of f16. */
-static void test_lost_infinity(void **state)
+TEST(test_lost_infinity)
 {
-    (void)state;
     enum { HIDDEN = 32768, LARGE = 2, HALF_32736 = 0x77fe, HALF_65472 = 0x7bfe };
     static uint16_t x[HIDDEN], y[HIDDEN];
     static float gamma[HIDDEN], beta[HIDDEN];
@@ -180,9 +178,8 @@ static void test_lost_infinity(void **state)
 
 /* One element above its equal neighbours has xhat = sqrt(N - 1), a power of two here, less a little
  * by eps; what it comes out as may lie above, where an ulp is twice as large. */
-static void test_below_power_of_two(void **state)
+TEST(test_below_power_of_two)
 {
-    (void)state;
     static const size_t hidden[] = {5, 17, 65};
     hunt_random random = {.seed = 12};
     screened seen = {0};
@@ -206,9 +203,8 @@ static void test_below_power_of_two(void **state)
 }
 
 /* Where the proof says nothing, nor does the screen. */
-static void test_no_claim(void **state)
+TEST(test_no_claim)
 {
-    (void)state;
     enum { HIDDEN = 4 };
     static const double x64[HIDDEN] = {1, 2, 3, 5};
     static const float x[HIDDEN] = {1, 2, 3, 5}, residual[HIDDEN] = {0.1f, 0, 0, 0};
@@ -243,11 +239,5 @@ static int end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_lost_infinity),
-        cmocka_unit_test(test_below_power_of_two),
-        cmocka_unit_test(test_no_claim),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
+    return test_run(begin, end);
 }

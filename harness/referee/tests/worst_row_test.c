@@ -24,9 +24,8 @@ static void check_bits(ln_type type, uint64_t bits)
                  (unsigned long long)bits, number);
 }
 
-static void test_every_number(void **state)
+TEST(test_every_number)
 {
-    (void)state;
     for (uint64_t bits = 0; bits <= UINT16_MAX; bits++) {
         check_bits(LN_BF16, bits);
         check_bits(LN_F16, bits);
@@ -39,9 +38,8 @@ static void test_every_number(void **state)
     }
 }
 
-static void test_no_numbers(void **state)
+TEST(test_no_numbers)
 {
-    (void)state;
     static const struct {
         ln_type type;
         const char *text;
@@ -128,9 +126,8 @@ static void check_same(const worst_row *a, const worst_row *b)
     assert_true(a->y_hash == b->y_hash && a->restart == b->restart && a->hunted == b->hunted);
 }
 
-static void test_finds(void **state)
+TEST(test_finds)
 {
-    (void)state;
     hunt_random random = {.seed = 5};
     worst_row finds[TYPES * TYPES];
     char path[64];
@@ -160,9 +157,8 @@ static void test_finds(void **state)
 
 /* Changed many times over from its type's largest numbers, a row stays finite; every bit of some
  * element changes; the same draws make the same row. */
-static void test_moves(void **state)
+TEST(test_moves)
 {
-    (void)state;
     enum { HIDDEN = 7, TURNS = 3000 };
     for (size_t t = 0; t < TYPES; t++) {
         ln_type type = types[t];
@@ -186,15 +182,4 @@ static void test_moves(void **state)
             dtype_size(type) == 8 ? UINT64_MAX : (UINT64_C(1) << 8 * dtype_size(type)) - 1;
         assert_true((seen & all) == all);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_number),
-        cmocka_unit_test(test_no_numbers),
-        cmocka_unit_test(test_finds),
-        cmocka_unit_test(test_moves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static stored_cases cases_of(result_store *store, int64_t run)
 
 /* A file of version 1, with a run in it, opened by this version: nothing is lost, and what is new
  * is unknown. */
-static void test_version_1(void **state)
+TEST_IN_SCRATCH(test_version_1)
 {
     const char *path = scratch_path(state, "old.db");
     static char schema[1 << 16];
@@ -61,7 +61,7 @@ static void test_version_1(void **state)
     }
 }
 
-static void test_output(void **state)
+TEST_IN_SCRATCH(test_output)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
@@ -100,7 +100,7 @@ static noise_calibration some_calibration(double scale)
 }
 
 /* The latest of one machine, and of no other. */
-static void test_calibrations(void **state)
+TEST_IN_SCRATCH(test_calibrations)
 {
     machine_fact here_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "1"}, {"git_commit", "a"}},
                  there_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "2"}},
@@ -132,7 +132,7 @@ static void test_calibrations(void **state)
 }
 
 /* Together or not at all. */
-static void test_together(void **state)
+TEST_IN_SCRATCH(test_together)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     machine_fact facts[] = {{"cpu_model", "x"}};
@@ -157,15 +157,4 @@ static void test_together(void **state)
     assert_false(store_import_run(store, &info, "x", RUN_COMPLETE, "o1", &run, &problem));
     CHECK(store_put_repetition(store, begun(store), &key, &put, &problem)); /* and on as before */
     store_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(test_version_1),
-        SCRATCH_TEST(test_output),
-        SCRATCH_TEST(test_calibrations),
-        SCRATCH_TEST(test_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

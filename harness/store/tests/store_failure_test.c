@@ -57,7 +57,7 @@ static void kill_a_writer(const char *path, unsigned after)
     store_close(store);
 }
 
-static void test_kill(void **state)
+TEST_IN_SCRATCH(test_kill)
 {
     static const unsigned after[] = {0, 1, 17, 250, 999};
     for (size_t i = 0; i < sizeof after / sizeof *after; i++)
@@ -86,7 +86,7 @@ static void assert_kept(const char *path, int64_t run, unsigned kept)
     store_close(store);
 }
 
-static void test_full(void **state)
+TEST_IN_SCRATCH(test_full)
 {
     const char *path = scratch_path(state, "full.db");
     result_store *store = opened(path, STORE_WRITE);
@@ -108,7 +108,7 @@ static void test_full(void **state)
 }
 
 /* A limit of the file's size: writes fail in the middle of a page. */
-static void test_file_size_limit(void **state)
+TEST_IN_SCRATCH(test_file_size_limit)
 {
     const char *path = scratch_path(state, "limited.db");
     result_store *store = opened(path, STORE_WRITE);
@@ -142,7 +142,7 @@ static void test_file_size_limit(void **state)
 
 /* A transaction that was cut off outside of the write-ahead log leaves pages in the file, and the old
  * ones in a journal; who opens it next takes it back, a reader too. */
-static void test_cut_off(void **state)
+TEST_IN_SCRATCH(test_cut_off)
 {
     const char *path = scratch_path(state, "cut.db");
     result_store *store = opened(path, STORE_WRITE);
@@ -213,7 +213,7 @@ static size_t read_whole(const char *path, char *bytes, size_t room)
     return size;
 }
 
-static void test_not_ours(void **state)
+TEST_IN_SCRATCH(test_not_ours)
 {
     char text[2000], back[2001];
     const char *path = scratch_path(state, "text.db");
@@ -242,7 +242,7 @@ static void test_not_ours(void **state)
     store_close(opened(scratch_path(state, "empty.db"), STORE_WRITE));
 }
 
-static void test_newer(void **state)
+TEST_IN_SCRATCH(test_newer)
 {
     const char *path = scratch_path(state, "newer.db");
     store_close(opened(path, STORE_WRITE));
@@ -253,7 +253,7 @@ static void test_newer(void **state)
     assert_refused(path, "the database is damaged (its format is -180388352)");
 }
 
-static void test_corrupt(void **state)
+TEST_IN_SCRATCH(test_corrupt)
 {
     const char *path = scratch_path(state, "corrupt.db");
     result_store *store = opened(path, STORE_WRITE);
@@ -271,7 +271,7 @@ static void test_corrupt(void **state)
     assert_refused(path, "damaged");
 }
 
-static void test_truncated(void **state)
+TEST_IN_SCRATCH(test_truncated)
 {
     const char *path = scratch_path(state, "short.db");
     result_store *store = opened(path, STORE_WRITE);
@@ -312,7 +312,7 @@ static const char *changed_store(void **state, const char *sql)
 
 /* What SQLite would run when one of our tables is read or written, or what would keep less than is
  * put, is refused, and the file is left as it was, with nothing beside it. */
-static void test_strange_tables(void **state)
+TEST_IN_SCRATCH(test_strange_tables)
 {
     static const struct {
         const char *words, *sql;
@@ -362,7 +362,7 @@ static void test_strange_tables(void **state)
 
 /* What people make for their SQL stays, and is neither read nor run; our own views are there again
  * after a writer. */
-static void test_tables_of_their_own(void **state)
+TEST_IN_SCRATCH(test_tables_of_their_own)
 {
     static const char *const own[] = {
         "CREATE VIEW mine AS SELECT * FROM timed; CREATE VIEW endless AS " ENDLESS,
@@ -404,7 +404,7 @@ static void test_tables_of_their_own(void **state)
     }
 }
 
-static void test_long_texts(void **state)
+TEST_IN_SCRATCH(test_long_texts)
 {
     static const unsigned halves[] = {1 << 19, (1 << 19) + 1, 9 << 20}; /* 9 << 21: a long row */
     for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
@@ -423,7 +423,7 @@ static void test_long_texts(void **state)
 }
 
 /* Names that are cut off would be those of other cases. */
-static void test_long_names(void **state)
+TEST_IN_SCRATCH(test_long_names)
 {
     static const unsigned lengths[][3] = {{63, 95, 255}, {64, 1, 1}, {1, 96, 1}, {1, 1, 256}};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
@@ -447,7 +447,7 @@ static void test_long_names(void **state)
 }
 
 /* SQLite's files beside a store are as much a stranger's. */
-static void test_strange_files_beside(void **state)
+TEST_IN_SCRATCH(test_strange_files_beside)
 {
     static const char *const endings[] = {"-journal", "-wal", "-shm"};
     static char header[512] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"; /* of a journal */
@@ -503,7 +503,7 @@ static void check_unwritable(const char *directory)
     _exit(store_latest_run(store, &run, &err) && run == 1 ? 0 : 15);
 }
 
-static void test_unwritable(void **state)
+TEST_IN_SCRATCH(test_unwritable)
 {
     result_store *store = opened(scratch_path(state, "old.db"), STORE_WRITE);
     case_key key = sample_key();
@@ -522,7 +522,7 @@ static void test_unwritable(void **state)
 
 /* --- versions --------------------------------------------------------------------------------- */
 
-static void test_migration(void **state)
+TEST_IN_SCRATCH(test_migration)
 {
     static const char *const steps[] = {
         "CREATE TABLE a (x); INSERT INTO a VALUES (1)",
@@ -552,7 +552,7 @@ static void test_migration(void **state)
 }
 
 /* Two at once: the second waits for the first, nobody loses anything. */
-static void test_two_writers(void **state)
+TEST_IN_SCRATCH(test_two_writers)
 {
     const char *path = scratch_path(state, "shared.db");
     result_store *a = opened(path, STORE_WRITE), *b = opened(path, STORE_WRITE);
@@ -573,27 +573,4 @@ static void test_two_writers(void **state)
     store_close(a);
     store_close(b);
     store_close(reader);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SCRATCH_TEST(test_kill),
-        SCRATCH_TEST(test_full),
-        SCRATCH_TEST(test_file_size_limit),
-        SCRATCH_TEST(test_cut_off),
-        SCRATCH_TEST(test_not_ours),
-        SCRATCH_TEST(test_newer),
-        SCRATCH_TEST(test_corrupt),
-        SCRATCH_TEST(test_truncated),
-        SCRATCH_TEST(test_strange_tables),
-        SCRATCH_TEST(test_tables_of_their_own),
-        SCRATCH_TEST(test_long_texts),
-        SCRATCH_TEST(test_long_names),
-        SCRATCH_TEST(test_strange_files_beside),
-        SCRATCH_TEST(test_unwritable),
-        SCRATCH_TEST(test_migration),
-        SCRATCH_TEST(test_two_writers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

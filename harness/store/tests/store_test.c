@@ -19,9 +19,8 @@ static void assert_same_metrics(const ln_metrics *a, const ln_metrics *b)
 }
 
 /* The list of fields covers the struct: no byte of it is left over. */
-static void test_metric_list(void **state)
+TEST(test_metric_list)
 {
-    (void)state;
     size_t count;
     metric_fields(&count);
     assert_int_equal(count * 8 + sizeof((ln_metrics){0}.ulp_histogram), sizeof(ln_metrics));
@@ -30,9 +29,8 @@ static void test_metric_list(void **state)
     assert_true(a.ulp_max > 3 && a.kappa_max > a.worst_exact);
 }
 
-static void test_histogram_text(void **state)
+TEST(test_histogram_text)
 {
-    (void)state;
     char text[HISTOGRAM_TEXT_LENGTH];
     ln_metrics metrics, back = {0};
     metrics_undefined(&metrics);
@@ -53,7 +51,7 @@ static void test_histogram_text(void **state)
     assert_memory_equal(back.ulp_histogram, metrics.ulp_histogram, sizeof back.ulp_histogram);
 }
 
-static void test_round_trip(void **state)
+TEST_IN_SCRATCH(test_round_trip)
 {
     const char *path = scratch_path(state, "a.db");
     result_store *store = opened(path, STORE_WRITE);
@@ -102,7 +100,7 @@ static void test_round_trip(void **state)
     store_close(store);
 }
 
-static void test_machine_and_kernels(void **state)
+TEST_IN_SCRATCH(test_machine_and_kernels)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
@@ -128,7 +126,7 @@ static void test_machine_and_kernels(void **state)
 
 /* NaN, infinities and subnormals come back as they went. (SQLite keeps a REAL that is an integer as
  * one, so that the sign of a zero is lost.) */
-static void test_special_doubles(void **state)
+TEST_IN_SCRATCH(test_special_doubles)
 {
     static const double special[] = {NAN, INFINITY, -INFINITY, 0x1p-1074, 0x1.fffffffffffffp1023};
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
@@ -150,7 +148,7 @@ static void test_special_doubles(void **state)
     store_close(store);
 }
 
-static void test_accuracy_updates(void **state)
+TEST_IN_SCRATCH(test_accuracy_updates)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
@@ -178,7 +176,7 @@ static void test_accuracy_updates(void **state)
 }
 
 /* Each part of the key tells cases apart. */
-static void test_keys(void **state)
+TEST_IN_SCRATCH(test_keys)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store), other = begun(store);
@@ -225,7 +223,7 @@ static void test_keys(void **state)
 }
 
 /* A put that fails leaves nothing, not even the case that it had to add, and the next one works. */
-static void test_undone(void **state)
+TEST_IN_SCRATCH(test_undone)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
@@ -253,7 +251,7 @@ static void assert_processes(result_store *store, int64_t run, const case_key *k
 }
 
 /* A process counts for the cases that it timed, once it is ended. */
-static void test_processes(void **state)
+TEST_IN_SCRATCH(test_processes)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store), other = begun(store);
@@ -299,7 +297,7 @@ static void test_processes(void **state)
     store_close(store);
 }
 
-static void test_rows(void **state)
+TEST_IN_SCRATCH(test_rows)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
@@ -332,7 +330,7 @@ static void test_rows(void **state)
     store_close(store);
 }
 
-static void test_runs(void **state)
+TEST_IN_SCRATCH(test_runs)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t found;
@@ -380,7 +378,7 @@ static void assert_counts(result_store *store, int64_t run, size_t asked, size_t
 
 /* Of what was asked for, each case is done, declined or lost: in an open run (after a kill), in one
  * that ended, and in one that goes on. */
-static void test_asked(void **state)
+TEST_IN_SCRATCH(test_asked)
 {
     static const struct {
         unsigned parts;
@@ -447,23 +445,4 @@ static void test_asked(void **state)
     CHECK(store_run(store, run, &info, &problem));
     assert_int_equal(info.state, RUN_OPEN);
     store_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metric_list),
-        cmocka_unit_test(test_histogram_text),
-        SCRATCH_TEST(test_round_trip),
-        SCRATCH_TEST(test_machine_and_kernels),
-        SCRATCH_TEST(test_special_doubles),
-        SCRATCH_TEST(test_accuracy_updates),
-        SCRATCH_TEST(test_keys),
-        SCRATCH_TEST(test_undone),
-        SCRATCH_TEST(test_processes),
-        SCRATCH_TEST(test_rows),
-        SCRATCH_TEST(test_runs),
-        SCRATCH_TEST(test_asked),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

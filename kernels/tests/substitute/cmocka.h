@@ -8,14 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef void (*CMUnitTestFunction)(void **state);
+typedef int (*CMFixtureFunction)(void **state);
+
 struct CMUnitTest {
     const char *name;
-    void (*run)(void **state);
+    CMUnitTestFunction run;
+    CMFixtureFunction setup, teardown;
+    void *state;
 };
 
 #define cmocka_unit_test(f)                                                                        \
     {                                                                                              \
-#f, f                                                                                      \
+#f, f, NULL, NULL, NULL                                                                    \
     }
 #define substitute_check(holds, what)                                                              \
     do {                                                                                           \
@@ -44,13 +49,13 @@ struct CMUnitTest {
         return;                                                                                    \
     } while (0)
 #define cmocka_run_group_tests(tests, setup, teardown)                                             \
-    substitute_run(tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown)
+    _cmocka_run_group_tests(#tests, tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown)
 
-typedef int substitute_fixture(void **state);
-
-static inline int substitute_run(const struct CMUnitTest *tests, size_t count,
-                                 substitute_fixture *setup, substitute_fixture *teardown)
+static inline int _cmocka_run_group_tests(const char *group, const struct CMUnitTest *tests,
+                                          size_t count, CMFixtureFunction setup,
+                                          CMFixtureFunction teardown)
 {
+    (void)group;
     void *state = NULL;
     if (setup)
         substitute_check(setup(&state) == 0, "the group is set up");

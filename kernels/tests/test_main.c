@@ -1,4 +1,4 @@
-#include "test.h"
+#include "test_list.h"
 
 enum { TESTS_MOST = 64 };
 static struct CMUnitTest tests[TESTS_MOST];
