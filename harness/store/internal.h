@@ -45,12 +45,17 @@ typedef enum statement_kind {
     STATEMENT_ALL_RUNS,
     STATEMENT_ONE_RUN,
     STATEMENT_CASES,
+    STATEMENT_KERNEL_CASES,
+    STATEMENT_LATEST_SURVEY,
     STATEMENT_CASE_SET,
     STATEMENT_TIMED_CASES,
     STATEMENT_REPETITIONS,
     STATEMENT_ROWS,
     STATEMENT_FACTS,
     STATEMENT_KERNELS,
+    STATEMENT_KERNEL,
+    STATEMENT_RENAME_CELLS,
+    STATEMENT_RENAME_KERNEL,
     STATEMENT_PROCESS_COUNT,
     STATEMENT_END_PROCESS,
     STATEMENT_DROP_UNFINISHED,
@@ -141,6 +146,7 @@ bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored
 /* SQL text made from the list of metrics; free() them. */
 char *store_put_accuracy_sql(void);
 char *store_cases_sql(void);
+char *store_kernel_cases_sql(void);
 char *store_fit_sql(void);
 
 /* Fresh file: becomes ours. Ours but older: migrated step by step. Else: an error that says what it

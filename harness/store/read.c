@@ -68,6 +68,11 @@ bool store_latest_run(result_store *store, int64_t *run, error *err)
     return read_number(store, store_statement(store, STATEMENT_LATEST_RUN, err), run, err);
 }
 
+bool store_latest_survey(result_store *store, int64_t *run, error *err)
+{
+    return read_number(store, store_statement(store, STATEMENT_LATEST_SURVEY, err), run, err);
+}
+
 bool store_run_of_case(result_store *store, int64_t id, int64_t *run, error *err)
 {
     sqlite3_stmt *statement = store_bound(store, STATEMENT_RUN_OF_CASE, err, "i", id);
@@ -141,7 +146,7 @@ bool store_run(result_store *store, int64_t run, stored_run *info, error *err)
     return fine;
 }
 
-char *store_cases_sql(void)
+static char *cases_sql(const char *which)
 {
     size_t count;
     const metric_field *fields = metric_fields(&count);
@@ -157,10 +162,22 @@ char *store_cases_sql(void)
              "processes, operation FROM cells JOIN cases ON cases.cell = cells.id "
              "LEFT JOIN accuracies ON accuracies.case_id = cases.id "
              "LEFT JOIN timings ON timings.case_id = cases.id "
-             "WHERE run = ?1 AND (accuracies.case_id IS NOT NULL OR EXISTS "
-             "(SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id)) "
-             "ORDER BY cases.id");
+             "WHERE run = ?1 ");
+    text_add(&sql, which);
+    text_add(&sql, "AND (accuracies.case_id IS NOT NULL OR EXISTS "
+                   "(SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id)) "
+                   "ORDER BY cases.id");
     return sql.bytes;
+}
+
+char *store_cases_sql(void)
+{
+    return cases_sql("");
+}
+
+char *store_kernel_cases_sql(void)
+{
+    return cases_sql("AND kernel = ?2 ");
 }
 
 static bool fill_key(const result_store *store, sqlite3_stmt *statement, case_key *key, error *err)
@@ -356,6 +373,24 @@ bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *e
     return load_cases(store, run, statement, true, cases, err);
 }
 
+bool store_figures(result_store *store, int64_t run, const char *kernel, stored_cases *cases,
+                   error *err)
+{
+    int64_t *ids = NULL;
+    *cases = (stored_cases){0};
+    sqlite3_stmt *statement =
+        kernel ? store_bound(store, STATEMENT_KERNEL_CASES, err, "is", run, kernel)
+               : store_bound(store, STATEMENT_CASES, err, "i", run);
+    if (!statement)
+        return false;
+    bool fine = read_cases(store, statement, true, cases, &ids, err);
+    sqlite3_reset(statement);
+    free(ids);
+    if (!fine)
+        stored_cases_free(cases);
+    return fine;
+}
+
 bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored_cases *cases,
                        error *err)
 {
@@ -445,10 +480,12 @@ bool store_machine(result_store *store, int64_t run, machine_facts *machine, err
     return fine;
 }
 
-bool store_kernels_json(result_store *store, int64_t run, char **json, error *err)
+bool store_kernels_json(result_store *store, int64_t run, const char *kernel, char **json,
+                        error *err)
 {
     *json = NULL;
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_KERNELS, err, "i", run);
+    sqlite3_stmt *statement = kernel ? store_bound(store, STATEMENT_KERNEL, err, "is", run, kernel)
+                                     : store_bound(store, STATEMENT_KERNELS, err, "i", run);
     bool row = false;
     if (!statement)
         return false;

@@ -31,8 +31,9 @@
 #define RUN_COLUMNS                                                                                \
     "SELECT id, started, plan, plan_hash, command_line, seed, state, "                             \
     "coalesce(runs.cases, " COUNT_CASES "), coalesce(runs.repetitions, " COUNT_REPETITIONS "), "   \
-    "command, request_hash, asked, coalesce(declined, " COUNT_DECLINED "), "                       \
-    "coalesce(lost, " COUNT_LOST ") FROM runs "
+    "command, request_hash, asked, "                                                               \
+    "iif(asked IS NULL, NULL, coalesce(declined, " COUNT_DECLINED ")), "                           \
+    "iif(asked IS NULL, NULL, coalesce(lost, " COUNT_LOST ")) FROM runs "
 
 /* Statements whose columns follow the list of metrics are made by a function. */
 static const struct {
@@ -62,6 +63,9 @@ static const struct {
     [STATEMENT_FIND_UNFINISHED] = {.sql = "SELECT max(id) FROM runs WHERE plan_hash = ?1 "
                                           "AND origin IS NULL AND (state <> 'complete' OR "
                                           "lost > 0)"},
+    [STATEMENT_LATEST_SURVEY] = {.sql = "SELECT id FROM runs WHERE plan <> 'choose' AND "
+                                        "(asked > 0 OR EXISTS (SELECT 1 FROM cells WHERE run = "
+                                        "runs.id)) ORDER BY id DESC LIMIT 1"},
     [STATEMENT_LATEST_RUN] = {.sql = "SELECT max(run) FROM cells"},
     [STATEMENT_PUT_KERNEL] = {.sql = "INSERT INTO kernels (run, name, descriptor) "
                                      "VALUES (?1, ?2, ?3) ON CONFLICT (run, name) "
@@ -103,6 +107,7 @@ static const struct {
     [STATEMENT_ALL_RUNS] = {.sql = RUN_COLUMNS "ORDER BY id"},
     [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS "WHERE id = ?1"},
     [STATEMENT_CASES] = {.make = store_cases_sql},
+    [STATEMENT_KERNEL_CASES] = {.make = store_kernel_cases_sql},
     [STATEMENT_CASE_SET] = {.sql = "SELECT cases.id, " KEY_COLUMNS ", operation " KEYED_CASES
                                    "WHERE run = ?1"},
     [STATEMENT_TIMED_CASES] = {.sql =
@@ -121,6 +126,11 @@ static const struct {
                                "WHERE run = ?1 ORDER BY case_id, row"},
     [STATEMENT_FACTS] = {.sql = "SELECT name, value FROM facts WHERE run = ?1 ORDER BY place"},
     [STATEMENT_KERNELS] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 ORDER BY id"},
+    [STATEMENT_KERNEL] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 AND name = ?2"},
+    [STATEMENT_RENAME_CELLS] = {.sql = "UPDATE OR IGNORE cells SET kernel = ?3 "
+                                       "WHERE run = ?1 AND kernel = ?2"},
+    [STATEMENT_RENAME_KERNEL] = {.sql = "UPDATE OR IGNORE kernels SET name = ?3 "
+                                        "WHERE run = ?1 AND name = ?2"},
     [STATEMENT_PROCESS_COUNT] = {.sql = "SELECT count(DISTINCT process) " KEYED_CASES
                                         "JOIN repetitions ON case_id = cases.id WHERE " KEY_MATCHES
                                         " AND process IN (SELECT process FROM "

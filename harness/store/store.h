@@ -96,6 +96,9 @@ bool store_find_unfinished(result_store *store, const char *plan_hash, int64_t *
 /* Latest run, of any state, with at least one case, if only asked for; 0 where there is none. */
 bool store_latest_run(result_store *store, int64_t *run, error *err);
 
+/* The latest that `lnbench choose` did not make; 0: none. */
+bool store_latest_survey(result_store *store, int64_t *run, error *err);
+
 bool store_put_kernel(result_store *store, int64_t run, const char *name, const char *json,
                       error *err);
 bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
@@ -146,11 +149,15 @@ bool store_run(result_store *store, int64_t run, stored_run *info, error *err);
 bool store_case_set(result_store *store, int64_t run, uint64_t *hash, error *err);
 bool store_run_of_case(result_store *store, int64_t id, int64_t *run, error *err);
 bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *err);
+/* Of one kernel, or of all (NULL), without the values of their repetitions. */
+bool store_figures(result_store *store, int64_t run, const char *kernel, stored_cases *cases,
+                   error *err);
 bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err);
 /* The machine facts of a run; machine_free() them. */
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err);
-/* The kernels of a run: a JSON array as text, free() it. */
-bool store_kernels_json(result_store *store, int64_t run, char **json, error *err);
+/* The kernels of a run, or one of them: a JSON array as text, free() it. */
+bool store_kernels_json(result_store *store, int64_t run, const char *kernel, char **json,
+                        error *err);
 void stored_rows_free(stored_rows *rows);
 
 /* Everything put between the two is kept whole or not at all. */

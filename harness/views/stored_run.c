@@ -1,6 +1,4 @@
 #include "views/stored_run.h"
-#include <stdlib.h>
-#include <string.h>
 
 static bool load(const char *database, uint64_t wanted, bool worst, run_view *view, error *err)
 {
@@ -35,20 +33,13 @@ bool load_whole_run(const char *database, uint64_t wanted, run_view *view, error
 static bool latest_survey(const char *database, uint64_t *run, error *err)
 {
     result_store *store;
-    stored_run *runs;
-    size_t count;
+    int64_t found;
     if (!store_open(database, STORE_READ, &store, err))
         return false;
-    bool fine = store_runs(store, &runs, &count, err);
+    bool fine = store_latest_survey(store, &found, err);
     store_close(store);
-    if (!fine)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if ((runs[i].cases > 0 || runs[i].counts.asked > 0) &&
-            strcmp(runs[i].plan, "choose") != 0 && (uint64_t)runs[i].id > *run)
-            *run = (uint64_t)runs[i].id;
-    free(runs);
-    return true;
+    *run = fine ? (uint64_t)found : 0;
+    return fine;
 }
 
 bool load_reported_run(const char *database, uint64_t wanted, run_view *view, error *err)

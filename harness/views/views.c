@@ -26,10 +26,11 @@ static bool names_fit(const json_t *kernels, error *err)
     return true;
 }
 
-bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error *err)
+bool store_descriptors(result_store *store, int64_t run, const char *kernel, json_t **kernels,
+                       error *err)
 {
     char *text;
-    if (!store_kernels_json(store, run, &text, err))
+    if (!store_kernels_json(store, run, kernel, &text, err))
         return false;
     json_error_t where;
     *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
@@ -78,7 +79,7 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err)
         store_run(store, run, &view->run, err) && store_machine(store, run, &view->machine, err) &&
         store_cases(store, run, &view->cases, err) && store_rows(store, run, &view->rows, err) &&
         store_lost(store, run, &view->lost, &view->lost_count, err) &&
-        store_descriptors(store, run, &view->kernels, err);
+        store_descriptors(store, run, NULL, &view->kernels, err);
     fine = fine && store_fits(store, run, FIT_ROW_ULP, &view->fits, &view->fit_count, err);
     if (fine)
         view_sum_up(view, false);

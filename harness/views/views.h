@@ -32,8 +32,9 @@ typedef struct run_view {
 
 /* The type that the answer is about: f32 where it was measured. */
 ln_type view_answer_type(const run_view *view);
-/* The array of a run's kernel descriptors. */
-bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error *err);
+/* The array of a run's kernel descriptors; of one alone where it is named. */
+bool store_descriptors(result_store *store, int64_t run, const char *kernel, json_t **kernels,
+                       error *err);
 bool view_load(result_store *store, int64_t run, run_view *view, error *err);
 /* The worst rows of its cases as well, which view_load() leaves in the store. */
 bool view_load_worst(result_store *store, run_view *view, error *err);

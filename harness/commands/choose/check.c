@@ -77,7 +77,7 @@ static bool read_run(checking *check, const stored_run *run, error *err)
     check->run = *run;
     return store_machine(check->store, run->id, &check->machine, err) &&
            store_cases(check->store, run->id, &check->cases, err) &&
-           store_descriptors(check->store, run->id, &check->kernels, err);
+           store_descriptors(check->store, run->id, NULL, &check->kernels, err);
 }
 
 /* The latest that timed calls. */

@@ -11,6 +11,7 @@
 #ifndef LNBENCH_CHOOSE_H
 #define LNBENCH_CHOOSE_H
 
+#include "base/hash_set.h"
 #include "cli/options.h"
 #include "store/fit.h"
 #include "views/views.h"
@@ -89,6 +90,7 @@ typedef struct kernel_evidence {
     bool same_convention, same_shape, same_library;
     accuracy_fact *facts;
     size_t fact_count;
+    hash_set known; /* of the facts */
     evidence_fit *fits;
     size_t fit_count;
     accuracy_fact *bare_facts; /* under the same convention without eps (choose_without_eps) */

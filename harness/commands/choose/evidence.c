@@ -1,6 +1,7 @@
 /* What the store knows of this machine: one group of timed kernels, and errors. */
 #include "domain/kernel_json.h"
 #include "base/allocate.h"
+#include "base/hash.h"
 #include "domain/kernel_name.h"
 #include "commands/choose/class.h"
 #include "domain/convention.h"
@@ -183,17 +184,30 @@ static double asked_kappa(const char *input)
     return NAN;
 }
 
+/* Errors are the same bits in every run of a library: an older run's add nothing but faults, which may
+ * come once in a while. */
+static bool is_known(const stored_case *stored, const char *object_hash, size_t row,
+                     kernel_evidence *evidence)
+{
+    bool added = true;
+    uint64_t hash = hash_bytes(case_key_hash(&stored->key), object_hash, strlen(object_hash));
+    hash = hash_bytes(hash, &row, sizeof row);
+    return hash_set_add(&evidence->known, hash, &added) && !added;
+}
+
 static void add_case_fact(const stored_case *stored, const json_t *kernels, int64_t run, bool bare,
                           kernel_evidence *evidence)
 {
     bool fault =
         verdict_exit_code(&stored->verdict) != EXIT_CODE_FINE && !is_of_a_limit(&stored->verdict);
     double kappa = asked_kappa(stored->key.input);
+    const char *object_hash = descriptor_hash(kernels, stored->key.kernel);
+    if (is_known(stored, object_hash, SIZE_MAX, evidence) && !fault)
+        return;
     accuracy_fact *fact = add_fact(evidence, bare);
     const ln_metrics *metrics = &stored->metrics;
     snprintf(fact->kernel, sizeof fact->kernel, "%s", stored->key.kernel);
-    snprintf(fact->object_hash, sizeof fact->object_hash, "%s",
-             descriptor_hash(kernels, fact->kernel));
+    snprintf(fact->object_hash, sizeof fact->object_hash, "%s", object_hash);
     snprintf(fact->input, sizeof fact->input, "%s", stored->key.input);
     fact->is_peer = kernel_is_peer(kernels, fact->kernel);
     fact->hidden = stored->key.hidden;
@@ -215,12 +229,13 @@ static void add_case_fact(const stored_case *stored, const json_t *kernels, int6
 static void add_row_fact(const stored_case *stored, const stored_row *row, const json_t *kernels,
                          int64_t run, kernel_evidence *evidence)
 {
-    if (strcmp(stored->key.input, "offset") != 0)
+    const char *object_hash = descriptor_hash(kernels, stored->key.kernel);
+    if (strcmp(stored->key.input, "offset") != 0 ||
+        is_known(stored, object_hash, row->row, evidence))
         return;
     accuracy_fact *fact = add_fact(evidence, false);
     snprintf(fact->kernel, sizeof fact->kernel, "%s", stored->key.kernel);
-    snprintf(fact->object_hash, sizeof fact->object_hash, "%s",
-             descriptor_hash(kernels, fact->kernel));
+    snprintf(fact->object_hash, sizeof fact->object_hash, "%s", object_hash);
     snprintf(fact->input, sizeof fact->input, "offset");
     fact->is_peer = kernel_is_peer(kernels, fact->kernel);
     fact->hidden = stored->key.hidden;
@@ -279,7 +294,7 @@ static bool look_at(result_store *store, const stored_run *run, looked_at *seen,
     seen->run = *run;
     return store_cases(store, run->id, &seen->cases, err) &&
            store_rows(store, run->id, &seen->rows, err) &&
-           store_descriptors(store, run->id, &seen->kernels, err);
+           store_descriptors(store, run->id, NULL, &seen->kernels, err);
 }
 
 /* The run's nearest timed group becomes the evidence's where it is nearer than what there is. */
@@ -350,6 +365,8 @@ static bool gather_fits(result_store *store, int64_t run, const json_t *kernels,
     return true;
 }
 
+enum { RUNS_MOST = 8 }; /* of this machine that are looked at, the latest */
+
 static bool gather_run(result_store *store, const choose_wanted *wanted,
                        const machine_facts *machine, const stored_run *run,
                        nearest_distance *nearest, kernel_evidence *evidence, error *err)
@@ -371,6 +388,25 @@ static bool gather_run(result_store *store, const choose_wanted *wanted,
     return fine;
 }
 
+/* Whether older runs can add nothing: the very group was timed, with the library there is now, and each
+ * of its kernels was judged whole. What a budget asks for on rows of its own may be in any run. */
+static bool is_complete(const choose_wanted *wanted, const kernel_evidence *evidence)
+{
+    if (!wanted->every_row || !evidence->timed || !evidence->same_shape ||
+        !evidence->same_convention || !evidence->same_library)
+        return false;
+    for (size_t i = 0; i < evidence->cases.count; i++) {
+        const char *kernel = evidence->cases.cases[i].key.kernel;
+        bool found = !is_of_group(&evidence->cases.cases[i].key, &evidence->group);
+        for (size_t k = 0; k < evidence->fit_count && !found; k++)
+            found = strcmp(evidence->fits[k].fit.kernel, kernel) == 0 &&
+                    !evidence->fits[k].fit.doubt[0];
+        if (!found && evidence->cases.cases[i].repetition_count > 0)
+            return false;
+    }
+    return true;
+}
+
 bool evidence_gather(result_store *store, const choose_wanted *wanted, const machine_facts *machine,
                      kernel_evidence *evidence, error *err)
 {
@@ -383,7 +419,8 @@ bool evidence_gather(result_store *store, const choose_wanted *wanted, const mac
     bool fine = true;
     /* The latest first: of equals the first one stays. */
     for (size_t i = count; fine && i-- > 0;)
-        if (runs[i].cases > 0)
+        if (runs[i].cases > 0 && evidence->runs_here < RUNS_MOST &&
+            (evidence->runs_here == 0 || !is_complete(wanted, evidence)))
             fine = gather_run(store, wanted, machine, &runs[i], &nearest, evidence, err);
     free(runs);
     fine = fine && (!evidence->timed || store_lost(store, evidence->run.id, &evidence->lost,
@@ -402,6 +439,7 @@ void evidence_free(kernel_evidence *evidence)
     json_decref(evidence->kernels);
     free(evidence->facts);
     free(evidence->fits);
+    hash_set_free(&evidence->known);
     free(evidence->bare_facts);
     free(evidence->lost);
     *evidence = (struct kernel_evidence){0};

@@ -132,6 +132,13 @@ static void add_point(measure_history *history, size_t machine, const case_key *
     series->points[series->count++] = *point;
 }
 
+/* The kernel that alone is asked for, by its name: an index finds it. */
+static const char *only_kernel(const history_request *request)
+{
+    const char *word = request->kernels.count == 1 ? request->kernels.words[0] : NULL;
+    return word && !word[strcspn(word, "*?[")] && kernel_name_now(word) == word ? word : NULL;
+}
+
 static bool load_run(result_store *store, const history_request *request, const stored_run *run,
                      measure_history *history, error *err)
 {
@@ -139,9 +146,10 @@ static bool load_run(result_store *store, const history_request *request, const 
     stored_cases cases = {0};
     history_point point = {.run = run->id};
     json_t *kernels = NULL;
-    bool fine = store_descriptors(store, run->id, &kernels, err) &&
+    const char *kernel = only_kernel(request);
+    bool fine = store_descriptors(store, run->id, kernel, &kernels, err) &&
                 store_machine(store, run->id, &machine, err) &&
-                store_cases(store, run->id, &cases, err);
+                store_figures(store, run->id, kernel, &cases, err);
     size_t place = fine ? find_machine(history, &machine) : 0;
     snprintf(point.started, sizeof point.started, "%s", run->started);
     if (fine)
@@ -208,7 +216,8 @@ static bool describe(result_store *store, history_series *series, error *err)
 {
     size_t index;
     json_t *descriptor, *kernels;
-    if (!store_descriptors(store, series->points[series->count - 1].run, &kernels, err))
+    if (!store_descriptors(store, series->points[series->count - 1].run, series->key.kernel,
+                           &kernels, err))
         return false;
     json_array_foreach(kernels, index, descriptor)
     {
