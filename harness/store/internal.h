@@ -46,6 +46,7 @@ typedef enum statement_kind {
     STATEMENT_ONE_RUN,
     STATEMENT_CASES,
     STATEMENT_KERNEL_CASES,
+    STATEMENT_KERNEL_TIMINGS,
     STATEMENT_LATEST_SURVEY,
     STATEMENT_CASE_SET,
     STATEMENT_TIMED_CASES,
@@ -147,6 +148,7 @@ bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored
 char *store_put_accuracy_sql(void);
 char *store_cases_sql(void);
 char *store_kernel_cases_sql(void);
+char *store_kernel_timings_sql(void);
 char *store_fit_sql(void);
 
 /* Fresh file: becomes ours. Ours but older: migrated step by step. Else: an error that says what it

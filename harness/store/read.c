@@ -180,6 +180,11 @@ char *store_kernel_cases_sql(void)
     return cases_sql("AND kernel = ?2 ");
 }
 
+char *store_kernel_timings_sql(void)
+{
+    return cases_sql("AND kernel = ?2 AND timings.case_id IS NOT NULL ");
+}
+
 static bool fill_key(const result_store *store, sqlite3_stmt *statement, case_key *key, error *err)
 {
     char dtype[16], cache[16], what[32];
@@ -373,13 +378,14 @@ bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *e
     return load_cases(store, run, statement, true, cases, err);
 }
 
-bool store_figures(result_store *store, int64_t run, const char *kernel, stored_cases *cases,
-                   error *err)
+bool store_figures(result_store *store, int64_t run, const char *kernel, bool timed,
+                   stored_cases *cases, error *err)
 {
     int64_t *ids = NULL;
     *cases = (stored_cases){0};
     sqlite3_stmt *statement =
-        kernel ? store_bound(store, STATEMENT_KERNEL_CASES, err, "is", run, kernel)
+        kernel ? store_bound(store, timed ? STATEMENT_KERNEL_TIMINGS : STATEMENT_KERNEL_CASES, err,
+                             "is", run, kernel)
                : store_bound(store, STATEMENT_CASES, err, "i", run);
     if (!statement)
         return false;

@@ -108,6 +108,7 @@ static const struct {
     [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS "WHERE id = ?1"},
     [STATEMENT_CASES] = {.make = store_cases_sql},
     [STATEMENT_KERNEL_CASES] = {.make = store_kernel_cases_sql},
+    [STATEMENT_KERNEL_TIMINGS] = {.make = store_kernel_timings_sql},
     [STATEMENT_CASE_SET] = {.sql = "SELECT cases.id, " KEY_COLUMNS ", operation " KEYED_CASES
                                    "WHERE run = ?1"},
     [STATEMENT_TIMED_CASES] = {.sql =

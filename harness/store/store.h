@@ -149,9 +149,10 @@ bool store_run(result_store *store, int64_t run, stored_run *info, error *err);
 bool store_case_set(result_store *store, int64_t run, uint64_t *hash, error *err);
 bool store_run_of_case(result_store *store, int64_t id, int64_t *run, error *err);
 bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *err);
-/* Of one kernel, or of all (NULL), without the values of their repetitions. */
-bool store_figures(result_store *store, int64_t run, const char *kernel, stored_cases *cases,
-                   error *err);
+/* Of one kernel, or of all (NULL), without the values of their repetitions; `timed`: of the one, those
+ * with a speed alone. */
+bool store_figures(result_store *store, int64_t run, const char *kernel, bool timed,
+                   stored_cases *cases, error *err);
 bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err);
 /* The machine facts of a run; machine_free() them. */
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err);

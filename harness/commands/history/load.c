@@ -149,7 +149,7 @@ static bool load_run(result_store *store, const history_request *request, const 
     const char *kernel = only_kernel(request);
     bool fine = store_descriptors(store, run->id, kernel, &kernels, err) &&
                 store_machine(store, run->id, &machine, err) &&
-                store_figures(store, run->id, kernel, &cases, err);
+                store_figures(store, run->id, kernel, is_speed(request->measure), &cases, err);
     size_t place = fine ? find_machine(history, &machine) : 0;
     snprintf(point.started, sizeof point.started, "%s", run->started);
     if (fine)
