@@ -67,7 +67,7 @@ static bool is_reading(result_store *store, int kind)
 }
 
 /* Each query that is stored, but for the list of runs, which is a few steps a run. */
-static void test_steps(void **state)
+TEST_IN_SCRATCH(test_steps)
 {
     int one[STATEMENT_COUNT] = {0};
     result_store *store = opened(scratch_path(state, "many.db"), STORE_WRITE);
@@ -87,7 +87,7 @@ static void test_steps(void **state)
 }
 
 /* A condition on the run reaches the tables through each of the views, however the run is named. */
-static void test_views(void **state)
+TEST_IN_SCRATCH(test_views)
 {
     static const char *const views[] = {"judged", "timed", "lost", "board"};
     static const char *const names[] = {"run = 1", "run = (SELECT min(id) FROM runs)"};
@@ -112,10 +112,4 @@ static void test_views(void **state)
         }
     }
     store_close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {SCRATCH_TEST(test_steps), SCRATCH_TEST(test_views)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
