@@ -101,9 +101,9 @@ static exit_code doctor(void *context, const cli_call *call, error *err)
 }
 
 static const cli_option options[] = {
-    {"store", NULL, "of the result store: check the whole file, and say what each run takes",
-     OPTION_FLAG, offsetof(doctor_options, store)},
-    {"remove", "RUN|FIRST..LAST", "with --store: take these runs out, and give their space back",
+    {"store", NULL, "check the whole result store, and say what each run takes", OPTION_FLAG,
+     offsetof(doctor_options, store)},
+    {"remove", "RUN|FIRST..LAST", "take these runs out of the store, and give their space back",
      OPTION_TEXT, offsetof(doctor_options, remove)},
     {"yes", NULL, "do not ask before", OPTION_FLAG, offsetof(doctor_options, yes)},
     STORE_OPTION(doctor_options, database),

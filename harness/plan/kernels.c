@@ -63,6 +63,30 @@ static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *
                 nearest ? "'?)" : "");
 }
 
+/* What is typed is a name, a pattern, or the label of one kernel. */
+static bool check_word(const char *word, const kernel_list *kernels, error *err)
+{
+    const char *names[3] = {"", "", ""};
+    size_t labels = 0, others = 0;
+    for (size_t i = 0; i < kernels->count; i++) {
+        const char *name = kernels->kernels[i].facts.name;
+        if (!kernel_name_matches(word, name))
+            continue;
+        if (!kernel_label_fits(word, name) || strcmp(word, name) == 0)
+            others++;
+        else if (labels++ < 3)
+            names[labels - 1] = name;
+    }
+    if (others == 0 && labels > 1)
+        return fail(
+            err, EXIT_CODE_USAGE,
+            "'%.100s' is the label of %zu kernels, %s, %s%s%s: write one of their names, or "
+            "'%.100s*' (lnbench list kernels)",
+            word, labels, names[0], names[1], labels > 2 ? ", " : "", labels > 3 ? "..." : names[2],
+            word);
+    return others + labels > 0 || unknown_kernel(word, kernels, err);
+}
+
 /* Whether an earlier line of our table stands for this one in the smaller plans: of lines that
  * differ in unroll alone, the first is the best. A file under test has no such lines, whatever its
  * descriptors say. */
@@ -134,14 +158,9 @@ bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels
                          error *err)
 {
     plan->kernels = allocate_zeroed(kernels->count, sizeof *plan->kernels);
-    for (size_t glob = 0; glob < request->kernels.count; glob++) {
-        bool any = false;
-        for (size_t i = 0; i < kernels->count; i++)
-            any |=
-                kernel_name_matches(request->kernels.words[glob], kernels->kernels[i].facts.name);
-        if (!any)
-            return unknown_kernel(request->kernels.words[glob], kernels, err);
-    }
+    for (size_t glob = 0; glob < request->kernels.count; glob++)
+        if (!check_word(request->kernels.words[glob], kernels, err))
+            return false;
     for (size_t i = 0; i < kernels->count; i++)
         if (is_kernel_wanted(request, kernels, i))
             plan->kernels[plan->kernel_count++] = &kernels->kernels[i];

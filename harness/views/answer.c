@@ -1,6 +1,7 @@
 #include "views/answer.h"
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
+#include "domain/kernel_name.h"
 #include "domain/reproducible.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
@@ -245,29 +246,15 @@ static int by_speed(const void *a, const void *b)
            view_is_faster(left->at_key, right->at_key);
 }
 
-/* "shifted_offset_pipelined" of "shifted_offset_pipelined_f32_avx512"; a peer's version. */
+/* A peer's version; a plugin's name is its own. */
 static void make_label(const run_answer *answer, answer_row *row)
 {
-    const char *name = row->kernel;
-    size_t length = 0;
-    if (row->version[0]) {
+    bool whole = row->role == ANSWER_PLUGIN;
+    if (row->version[0])
         snprintf(row->label, sizeof row->label, "%.60s", row->version);
-        return;
-    }
-    while (*name && length + 1 < sizeof row->label) {
-        size_t part = 1 + strcspn(name + 1, "_");
-        const char *word = name + (name[0] == '_');
-        size_t word_length = part - (size_t)(word - name);
-        const char *known[] = {dtype_name(answer->dtype), answer->isa};
-        bool left_out = false;
-        for (size_t i = 0; length > 0 && i < 2; i++)
-            left_out |= known[i][0] && strlen(known[i]) == word_length &&
-                        memcmp(known[i], word, word_length) == 0;
-        if (row->role == ANSWER_PLUGIN || !left_out)
-            length += (size_t)snprintf(row->label + length, sizeof row->label - length, "%.*s",
-                                       (int)part, name);
-        name += part;
-    }
+    else
+        kernel_label(row->kernel, whole ? "" : dtype_name(answer->dtype), whole ? "" : answer->isa,
+                     row->label, sizeof row->label);
 }
 
 static bool is_accurate(const answer_row *row)

@@ -113,6 +113,14 @@ check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows =
     AND j.kernel = t.kernel) AND NOT EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run AND j.kernel = t.kernel
     AND NOT hunted AND (wrong OR error > 2)) ORDER BY roof_ratio DESC LIMIT 1")" "$take"
 
+# What is printed can be typed: a label is the name of one kernel, or says whose it is.
+sed -n '/ kernel /,/copy, GB/p' short | sed '1d;$d' | grep -v '^peer' | cut -c11-46 | while read -r label; do
+    "$lnbench" run --dry-run --plan quick --kernels "$label" --db x.db 2>&1 | head -1 |
+        grep -qE "^what |'$label' is the label of [0-9]+ kernels, " || echo "$label"
+done >untyped
+check "every label can be typed" test ! -s untyped
+accepted "names it" 0 run --dry-run --kernels "$(awk '/^take/ { print $2 }' short)" --db x.db
+
 # A terminal: columns are dropped, lines never folded.
 if command -v script >/dev/null; then
     for columns in 80 100 160; do

@@ -48,7 +48,7 @@ options_of report --allow-lost --run --out --no-pdf --no-charts --verify --error
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
 options_of fleet --curve --out --format --json --db
-options_of doctor --format --json
+options_of doctor --store --remove --yes --db --format --json
 for subcommand in compare history import fingerprint distance help; do
     accepted "$subcommand --help" 0 "$subcommand" --help
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'

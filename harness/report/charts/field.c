@@ -120,9 +120,8 @@ static void make(const report_data *data, chart_output *out)
     snprintf(out->title, sizeof out->title,
              "LayerNorm of %zu rows × %zu in %s: how fast, how wrong", data->shape.rows,
              data->shape.hidden, data->shape_regime);
-    report_group_words(&data->group, &words);
-    text_add(&words, "; beside each bar GB/s and share of copy speed.  * also wrong on extremes "
-                     "(overflow, underflow, no eps)");
+    report_heading_words(data, &words);
+    text_add(&words, "; bars: GB/s and share of copy speed.  * also wrong on extremes");
     if (data->shape_roof_name)
         text_format(&words, "; the copy: %s", roof_words(data->shape_roof_name));
     chart_subtitle(out, &words);

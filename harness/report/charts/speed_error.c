@@ -66,7 +66,7 @@ static void make(const report_data *data, chart_output *out)
     }
     if (shown < 2)
         chart_because(out, "fewer than two kernels were both timed and judged");
-    report_group_words(&data->group, &words);
+    report_heading_words(data, &words);
     text_format(&words, ", %zu rows × %zu; line: nobody is faster with a smaller error",
                 data->shape.rows, data->shape.hidden);
     chart_subtitle(out, &words);

@@ -2,26 +2,25 @@
 #include "report/charts/chart.h"
 #include <string.h>
 
-enum { COLUMNS_MOST = 10, LINE_LENGTH = 15, LINES = 4 };
+enum { COLUMNS_MOST = 10, LINE_LENGTH = 14, LINES = 4 };
 
 /* A kernel in four lines of a cell: three of its method, cut where they are too long, then its ISA. */
 static void break_label(const report_kernel *kernel, char lines[LINES][32])
 {
-    char words[96], *saved = NULL;
     size_t line = 0;
     memset(lines, 0, LINES * sizeof *lines);
-    snprintf(words, sizeof words, "%s", kernel->label);
-    words[strcspn(words, ",")] = '\0';
-    for (char *word = strtok_r(words, " ", &saved); word; word = strtok_r(NULL, " ", &saved)) {
-        size_t length = strlen(lines[line]);
-        if (length && length + 1 + strlen(word) > LINE_LENGTH && line + 2 < LINES)
+    for (const char *at = kernel->label; *at;) {
+        size_t word = strcspn(at, "_") + 1, length = strlen(lines[line]);
+        word -= !at[word - 1];
+        if (length && length + word > LINE_LENGTH + 1 && line + 2 < LINES)
             length = strlen(lines[++line]);
-        snprintf(lines[line] + length, 32 - length, "%s%s", length ? " " : "", word);
+        snprintf(lines[line] + length, 32 - length, "%.*s", (int)word, at);
+        at += word;
     }
     for (line = 0; line + 1 < LINES; line++)
         if (strlen(lines[line]) > LINE_LENGTH + 1)
             memcpy(lines[line] + LINE_LENGTH - 2, "...", 4);
-    snprintf(lines[LINES - 1], 32, "%.31s", report_isa_words(kernel->isa));
+    snprintf(lines[LINES - 1], 32, "%.31s", kernel->isa);
 }
 
 /* At most so many sizes of a regime: the middle ones are left out evenly. */
@@ -67,7 +66,7 @@ static void make(const report_data *data, chart_output *out)
     }
     if (row == 0)
         chart_because(out, "no usable kernel was timed");
-    report_group_words(&data->group, &words);
+    report_heading_words(data, &words);
     text_add(&words, "; in each cell the kernel and its GB/s");
     chart_subtitle(out, &words);
     chart_setting(out, "rows", (double)row);

@@ -2,7 +2,7 @@
 #include "report/data/data.h"
 #include "base/allocate.h"
 #include "domain/kernel.h"
-#include "kernel_table.h"
+#include "domain/kernel_name.h"
 #include "inputs/worst.h"
 #include <math.h>
 #include <stdlib.h>
@@ -143,16 +143,6 @@ void report_error_words(const report_error *found, ln_type type, char words[96])
         snprintf(words, 96, "%s", number_short(found->row_ulp, number));
 }
 
-const char *report_isa_words(const char *isa)
-{
-#define ISA_WORDS(name, label, ...) {#name, label},
-    static const char *const words[][2] = {LN_ISA_TABLE(ISA_WORDS)};
-    for (size_t i = 1; i < sizeof words / sizeof *words; i++) /* the first, plain C, is "scalar" */
-        if (strcmp(isa, words[i][0]) == 0)
-            return words[i][1];
-    return isa;
-}
-
 static const char *word_of(const json_t *descriptor, const char *key)
 {
     const char *word = json_string_value(json_object_get(descriptor, key));
@@ -172,37 +162,12 @@ static void form_of(report_kernel *kernel, const json_t *descriptor)
         *at = *at == '_' ? '-' : *at;
 }
 
-/* A name without what every kernel of the chart shares: "mixed guarded, f64 sums, AVX-512". */
-static void label_of(report_kernel *kernel, ln_type type)
-{
-    char rest[NAME_MAX_LENGTH] = "", name[NAME_MAX_LENGTH];
-    bool sums = false, isa = false;
-    snprintf(name, sizeof name, "%s", kernel->name);
-    char *saved = NULL, *part = strtok_r(name, "_", &saved);
-    for (; part; part = strtok_r(NULL, "_", &saved)) {
-        char *next = saved;
-        bool is_sums = strcmp(part, "acc") == 0 && next && strncmp(next, "f64", 3) == 0;
-        if (is_sums) {
-            sums = true;
-            strtok_r(NULL, "_", &saved);
-        } else if (strcmp(part, kernel->isa) == 0) {
-            isa = true;
-        } else if (strcmp(part, dtype_name(type)) != 0) {
-            size_t length = strlen(rest);
-            snprintf(rest + length, sizeof rest - length, "%s%s", length ? " " : "", part);
-        }
-    }
-    snprintf(kernel->label, sizeof kernel->label, "%s%s%s%s", rest[0] ? rest : kernel->name,
-             sums ? ", f64 sums" : "", isa ? ", " : "", isa ? report_isa_words(kernel->isa) : "");
-}
-
 static void describe(report_kernel *kernel, const json_t *descriptor, ln_type type)
 {
     kernel->isa = word_of(descriptor, "isa");
     kernel->source = word_of(descriptor, "source");
     kernel->version = word_of(descriptor, "version");
     bool builtin = !kernel->source[0] || strcmp(kernel->source, "builtin") == 0;
-    label_of(kernel, type);
     kernel->role = kernel->version[0]                                           ? ROLE_PEER
                    : !builtin                                                   ? ROLE_PLUGIN
                    : strcmp(word_of(descriptor, "role"), KERNEL_ROLE_CALL) == 0 ? ROLE_LIBRARY
@@ -211,8 +176,18 @@ static void describe(report_kernel *kernel, const json_t *descriptor, ln_type ty
     if (kernel->role != ROLE_TEXTBOOK)
         return;
     form_of(kernel, descriptor);
-    snprintf(kernel->label, sizeof kernel->label, "%s, %s", kernel->form,
-             report_isa_words(kernel->isa));
+}
+
+/* As in the answer's table; where there is none, the ISA is told as well. */
+static void label_kernels(report_data *data)
+{
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        report_kernel *kernel = &data->kernels[i];
+        bool whole = kernel->role == ROLE_PLUGIN;
+        kernel_label(kernel->name, whole ? "" : dtype_name(data->judged.dtype),
+                     whole || !data->answer.isa ? "" : data->answer.isa, kernel->label,
+                     sizeof kernel->label);
+    }
 }
 
 static size_t find_kernel(const report_data *data, const char *name)
@@ -359,6 +334,7 @@ void report_data_make(const run_view *view, const ln_type *type, report_data *da
     gather_kernels(data);
     if (!type)
         answer_make(view, &data->answer);
+    label_kernels(data);
     gather_cases(data);
     choose_shape(data);
     report_looks(data);

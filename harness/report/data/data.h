@@ -48,8 +48,8 @@ typedef struct report_kernel {
     const char *name, *isa, *source, *version; /* of the view; "" where unknown */
     const char *reproducibility;               /* as a view_case has it */
     kernel_role role;
-    char form[48];  /* of a textbook kernel: "two-pass"; else "" */
-    char label[96]; /* "two-pass, AVX-512"; "onednn" */
+    char form[48];               /* of a textbook kernel: "two-pass"; else "" */
+    char label[NAME_MAX_LENGTH]; /* as in the answer's table: "two_pass" */
     report_error errors[SCOPES];
     error_class class; /* of SCOPE_ANY */
     bool usable;       /* right to some digits on any row, and nothing that it promises is broken */
@@ -140,9 +140,10 @@ void report_error_words(const report_error *found, ln_type type, char words[96])
 bool report_is_failure(const case_verdict *verdict);
 /* Whether the scope of a judged case is the group that errors are shown of. */
 bool report_is_judged(const report_data *data, const stored_case *stored);
-const char *report_isa_words(const char *isa); /* "AVX-512" */
 /* "f32, torch, hot cache, 1 thread" */
 void report_group_words(const report_group *group, text_buffer *out);
+/* The same, and the ISA that labels leave out. */
+void report_heading_words(const report_data *data, text_buffer *out);
 /* "AMD EPYC, 2 cores, in a virtual machine" */
 void report_machine_words(const run_view *view, text_buffer *out);
 /* "AMD EPYC | commit 1234567 | 2026-01-01T00:00:00Z | run 3, seed 1" */

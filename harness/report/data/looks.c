@@ -147,6 +147,13 @@ void report_group_words(const report_group *group, text_buffer *out)
                 group->threads, group->threads == 1 ? "" : "s");
 }
 
+void report_heading_words(const report_data *data, text_buffer *out)
+{
+    report_group_words(&data->group, out);
+    if (data->answer.isa && data->answer.isa[0])
+        text_format(out, ", %s unless named", data->answer.isa);
+}
+
 static const char *fact_of(const run_view *view, const char *name)
 {
     return machine_fact_value(&view->machine, name);

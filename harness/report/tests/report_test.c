@@ -121,8 +121,8 @@ REPORT_TEST(test_charts)
     check_drawings("plain");
     char *svg = slurp("plain", "field.svg"), *png = slurp("plain", "field.png");
     static const char *const bars[] = {
-        ">naive, AVX2<", ">Welford, scalar<", ">fastest<", ">fastest within 2 ULP<",
-        ">oneDNN 2.6<",  ">NaN or infinite<", ">3e+05<",   ">1.5<"};
+        ">naive_avx2<", ">welford_scalar<",  ">fastest<", ">fastest within 2 ULP<",
+        ">oneDNN 2.6<", ">NaN or infinite<", ">3e+05<",   ">1.5<"};
     for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
         if (!strstr(svg, bars[i]))
             fail_msg("the field has no %s", bars[i]);

@@ -126,7 +126,7 @@ TEST(chart_and_kernel)
     assert_int_equal(result.chart_count, 2);
     assert_has("toy/index.html", "What does a toy look like?");
     assert_has("toy/report.md", "![What does a toy look like?](toy.png)");
-    assert_has("toy/field.svg", ">toy, scalar<");
+    assert_has("toy/field.svg", ">toy_scalar<");
     assert_has("toy/report.md", "| `toy_f32_scalar` |");
     run_answer answer;
     answer_make(&sample->view, &answer);
