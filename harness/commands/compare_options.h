@@ -2,7 +2,7 @@
 #ifndef LNBENCH_COMPARE_OPTIONS_H
 #define LNBENCH_COMPARE_OPTIONS_H
 
-#include "cli/options.h"
+#include "commands/result_options.h"
 #include "compare/comparison.h"
 
 typedef struct comparison_options {
@@ -30,8 +30,7 @@ typedef struct comparison_options {
         {"format", COMPARISON_FORMATS, "of standard output", OPTION_TEXT,                          \
          offsetof(type, member.format)},                                                           \
         {"all", NULL, "show what did not change, too", OPTION_FLAG, offsetof(type, member.all)},   \
-        {"allow-lost", NULL, "what is lost does not change the exit code", OPTION_FLAG,            \
-         offsetof(type, member.allow_lost)},                                                       \
+        ALLOW_LOST_OPTION(type, member.allow_lost),                                                \
         {"also", "FORMAT=FILE", "write this too; may be given again", OPTION_RAW,                  \
          offsetof(type, member.also)},                                                             \
     {                                                                                              \

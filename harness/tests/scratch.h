@@ -4,10 +4,19 @@
 #define LNBENCH_SCRATCH_H
 
 #include "test.h"
+#include "base/error.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+/* What a call of the harness must say is fine; what it says else. */
+static error problem __attribute__((unused));
+#define CHECK(call)                                                                                \
+    do {                                                                                           \
+        if (!(call))                                                                               \
+            fail_msg("%s: %s", #call, problem.message);                                            \
+    } while (0)
 
 static inline int scratch_create(void **state)
 {

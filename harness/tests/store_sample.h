@@ -7,14 +7,6 @@
 #include "scratch.h"
 #include <math.h>
 
-static error problem;
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        if (!(call))                                                                               \
-            fail_msg("%s: %s", #call, problem.message);                                            \
-    } while (0)
-
 static inline result_store *opened(const char *path, store_mode mode)
 {
     result_store *store;

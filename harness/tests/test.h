@@ -4,6 +4,7 @@
 #define LNBENCH_TEST_H
 
 #include "../../kernels/tests/test_list.h"
+#include <stdio.h>
 
 #undef fail
 #undef fail_msg
@@ -14,5 +15,20 @@
         print_error("\n");                                                                         \
         _fail(__FILE__, __LINE__);                                                                 \
     } while (0)
+
+/* What is in a file, and a 0 behind it; NULL where there is none. To be freed. */
+static inline char *slurp(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    char *bytes = calloc(size + 1, 1);
+    rewind(file);
+    assert_true(bytes && fread(bytes, 1, size, file) == size);
+    fclose(file);
+    return bytes;
+}
 
 #endif

@@ -8,10 +8,7 @@ enum { LARGEST = 130, ROWS = 3 };
 enum { LARGEST = 4097, ROWS = 3 };
 #endif
 
-OPERAND(x, ROWS *LARGEST);
-OPERAND(gammas, LARGEST);
-OPERAND(betas, LARGEST);
-static _Alignas(64) unsigned char y[ROWS * LARGEST * LARGEST_ELEMENT];
+OPERANDS(ROWS, LARGEST);
 static quad exact[ROWS * LARGEST];
 
 static size_t next_hidden(size_t hidden)

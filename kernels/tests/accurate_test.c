@@ -13,10 +13,7 @@ enum { LARGEST = 500 };
 enum { LARGEST = 4097 };
 #endif
 
-OPERAND(x, LARGEST);
-OPERAND(gammas, LARGEST);
-OPERAND(betas, LARGEST);
-static _Alignas(64) unsigned char y[LARGEST * LARGEST_ELEMENT];
+OPERANDS(1, LARGEST);
 static quad exact[LARGEST];
 
 static const double evaluated = 1 + 0x1p-14; /* times that: apply/split.h */

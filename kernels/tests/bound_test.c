@@ -9,10 +9,7 @@ enum { LARGEST = 129, REPEATS = 1 };
 enum { LARGEST = 5000, REPEATS = 3 };
 #endif
 
-OPERAND(x, LARGEST);
-OPERAND(gammas, LARGEST);
-OPERAND(betas, LARGEST);
-static _Alignas(64) unsigned char y[LARGEST * LARGEST_ELEMENT];
+OPERANDS(1, LARGEST);
 static quad exact[LARGEST];
 
 typedef struct family {

@@ -12,10 +12,7 @@ enum { STEP = 13 };
 enum { STEP = 1 };
 #endif
 
-OPERAND(x, ROWS *LARGEST);
-OPERAND(gammas, LARGEST);
-OPERAND(betas, LARGEST);
-static _Alignas(64) unsigned char y[ROWS * LARGEST * LARGEST_ELEMENT];
+OPERANDS(ROWS, LARGEST);
 static _Alignas(64) unsigned char own_y[ROWS * LARGEST * LARGEST_ELEMENT];
 static statistics_room mean[ROWS], rstd[ROWS], own_mean[ROWS], own_rstd[ROWS];
 

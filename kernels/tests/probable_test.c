@@ -9,10 +9,7 @@ enum { LARGEST = 4096, ROWS = 2 };
 enum { LARGEST = 12288, ROWS = 24 };
 #endif
 
-OPERAND(x, LARGEST);
-OPERAND(gammas, LARGEST);
-OPERAND(betas, LARGEST);
-static _Alignas(64) unsigned char y[LARGEST * LARGEST_ELEMENT];
+OPERANDS(1, LARGEST);
 static quad exact[LARGEST];
 
 /* a + b, off by u |a + b|, up or down; *spread adds up their squares. */

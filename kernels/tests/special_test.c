@@ -3,10 +3,7 @@
 
 enum { ROWS = 3, LARGEST = 200 };
 
-OPERAND(x, ROWS *LARGEST);
-OPERAND(gammas, LARGEST);
-OPERAND(betas, LARGEST);
-static _Alignas(64) unsigned char y[ROWS * LARGEST * LARGEST_ELEMENT];
+OPERANDS(ROWS, LARGEST);
 static _Alignas(64) unsigned char plain_y[ROWS * LARGEST * LARGEST_ELEMENT];
 
 static const types f32 = {LN_F32, LN_F32};

@@ -93,6 +93,12 @@ static inline const ln_kernel *kernel_number(size_t number)
 #define OPERAND(name, count)                                                                       \
     static double name##_values[count];                                                            \
     static _Alignas(64) unsigned char name[(count)*LARGEST_ELEMENT]
+/* Those of a call, and y. */
+#define OPERANDS(rows, hidden)                                                                     \
+    OPERAND(x, (rows) * (hidden));                                                                 \
+    OPERAND(gammas, hidden);                                                                       \
+    OPERAND(betas, hidden);                                                                        \
+    static _Alignas(64) unsigned char y[(rows) * (hidden)*LARGEST_ELEMENT]
 
 /* Whether a test takes this case of kernel number k: all under LNBENCH_FULL=1, else one in `part`,
  * so spread that each kernel meets each value of what `mix` counts. */

@@ -1,6 +1,5 @@
 /* Known answers: rows whose results follow by hand from the formulas in layernorm.h. */
-#include "../../kernels/tests/test_list.h"
-#include "certify/reference.h"
+#include "reference_fixture.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,22 +12,6 @@ typedef struct answers {
     double exact[MOST];
     ln_reference_result result;
 } answers;
-
-static ln_reference *reference;
-
-static int set_up(void **state)
-{
-    (void)state;
-    reference = ln_reference_create();
-    return reference == NULL;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    ln_reference_destroy(reference);
-    return 0;
-}
 
 static answers ask(ln_convention convention, size_t hidden, const float *x, const float *residual,
                    const float *gamma, const float *beta)
@@ -49,17 +32,10 @@ static void same_float(float got, float wanted)
     }
 }
 
-static void same_double(double got, double wanted)
-{
-    if (memcmp(&got, &wanted, sizeof got) != 0) {
-        fail_msg("got %a, wanted %a", got, wanted);
-    }
-}
-
 static void same_element(const answers *a, size_t i, float rounded, double exact)
 {
     same_float(a->rounded[i], rounded);
-    same_double(a->exact[i], exact);
+    same(a->exact[i], exact);
 }
 
 static void all_nan(const answers *a, size_t hidden)
@@ -86,14 +62,14 @@ TEST(irrational_results)
     same_element(&a, 2, 0.0f, 0.0);
     same_element(&a, 3, 0x1.6a09e6p-1f, root_2 / 2);
     same_element(&a, 4, 0x1.6a09e6p+0f, root_2);
-    same_double(a.result.facts.rstd, root_2 / 2);
+    same(a.result.facts.rstd, root_2 / 2);
     same_float(a.result.rstd_rounded, 0x1.6a09e6p-1f);
-    same_double(a.result.max_xhat, root_2);
+    same(a.result.max_xhat, root_2);
 
     /* ddof 1 of two elements: var 2, xhat 1 / sqrt(2) */
     a = ask((ln_convention){1, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 2, one_apart, NULL, NULL, NULL);
     same_element(&a, 1, 0x1.6a09e6p-1f, root_2 / 2);
-    same_double(a.result.facts.var, 1.0); /* biased, whatever ddof */
+    same(a.result.facts.var, 1.0); /* biased, whatever ddof */
 }
 
 TEST(eps_in_its_places)
@@ -101,7 +77,7 @@ TEST(eps_in_its_places)
     const float x[] = {-3, 3}; /* var 9 (ddof 0) and 18 (ddof 1) */
     answers a = ask((ln_convention){0, LN_EPS_VAR, 16, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
     same_element(&a, 1, 0.6f, 0.6); /* 3 / sqrt(9 + 16) */
-    same_double(a.result.facts.rstd, 0.2);
+    same(a.result.facts.rstd, 0.2);
     a = ask((ln_convention){1, LN_EPS_VAR, 7, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
     same_element(&a, 0, -0.6f, -0.6); /* 3 / sqrt(18 + 7) */
     a = ask((ln_convention){0, LN_EPS_STD, 1, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
@@ -110,8 +86,8 @@ TEST(eps_in_its_places)
     a = ask((ln_convention){0, LN_EPS_QUOTIENT, 0.25, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
     same_element(&a, 0, -0.75f, -0.75); /* -3 / 3 + 0.25 */
     same_element(&a, 1, 1.25f, 1.25);
-    same_double(a.result.max_xhat, 1.25);                               /* with eps */
-    same_double(a.result.facts.rstd, 0.333333333333333314829616256247); /* 1 / 3, without it */
+    same(a.result.max_xhat, 1.25);                               /* with eps */
+    same(a.result.facts.rstd, 0.333333333333333314829616256247); /* 1 / 3, without it */
     a = ask((ln_convention){0, LN_EPS_NONE, 16, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
     same_element(&a, 1, 1.0f, 1.0); /* eps without a place is none */
 }
@@ -148,7 +124,7 @@ TEST(cancellation_and_size)
     answers a = ask(c, 4, near, NULL, NULL, NULL);
     same_element(&a, 0, -1.0f, -1.0);
     same_element(&a, 1, 1.0f, 1.0);
-    same_double(a.result.facts.mean, 16777217.0);
+    same(a.result.facts.mean, 16777217.0);
     same_float(a.result.mean_rounded, 16777216.0f); /* a tie, to even */
     const float large[] = {FLT_MAX, -FLT_MAX, FLT_MAX, -FLT_MAX};
     a = ask(c, 4, large, NULL, NULL, NULL);
@@ -166,7 +142,7 @@ TEST(cancellation_and_size)
     const float small[] = {0x1p-149f, -0x1p-149f};
     a = ask(c, 2, small, NULL, NULL, NULL);
     same_element(&a, 1, -1.0f, -1.0);
-    same_double(a.result.facts.rstd, 0x1p149);
+    same(a.result.facts.rstd, 0x1p149);
     same_float(a.result.rstd_rounded, INFINITY);
 }
 
@@ -184,8 +160,8 @@ TEST(means_near_ties)
         same_float(ask(c, 4, below, NULL, NULL, NULL).result.mean_rounded, s * even);
         same_float(ask(c, 4, at, NULL, NULL, NULL).result.mean_rounded, s * even);
         const float double_above[] = {s * 4, s * 0x1p-51f, s * hair, 0}; /* 1 + 2^-53 */
-        same_double(ask(c, 4, double_above, NULL, NULL, NULL).result.facts.mean,
-                    (double)s * (1 + 0x1p-52));
+        same(ask(c, 4, double_above, NULL, NULL, NULL).result.facts.mean,
+             (double)s * (1 + 0x1p-52));
     }
 }
 
@@ -235,7 +211,7 @@ TEST(zeros_of_every_length)
             ln_reference_row(reference, &c, LN_F32, LN_F32, hidden, x, NULL, gamma, beta, &result));
         for (size_t i = 0; i < 2; i++) {
             same_float(rounded[i], 0.0f);
-            same_double(exact[i], 0.0);
+            same(exact[i], 0.0);
         }
     }
 }
@@ -261,7 +237,7 @@ TEST(subnormal_results)
     const ln_convention hair = {0, LN_EPS_VAR, 0x1p-290, LN_AFFINE_GAMMA};
     assert_true(
         ln_reference_row(reference, &hair, LN_F32, LN_F32, 16, x, NULL, gamma, NULL, &result));
-    same_double(exact[1], 1.5 * 0x1p-149);
+    same(exact[1], 1.5 * 0x1p-149);
     same_float(rounded[1], 0x1p-149f);
     same_float(rounded[0], -0x1p-149f);
     const float half[] = {0x1p-149f, 0}, one_and_half[] = {3 * 0x1p-149f, 0};
@@ -288,19 +264,19 @@ TEST(facts_of_a_row)
     const float x[] = {6, -2, 3, 5}; /* mean 3, deviations 3 -5 0 2, squares 74, var 38 / 4 */
     answers a = ask((ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 4, x, NULL, NULL, NULL);
     const ln_row_facts *facts = &a.result.facts;
-    same_double(facts->mean, 3.0);
-    same_double(facts->mean_abs, 4.0);
-    same_double(facts->max_abs, 6.0);
-    same_double(facts->var, 9.5);
-    same_double(facts->max_dev, 5.0);
+    same(facts->mean, 3.0);
+    same(facts->mean_abs, 4.0);
+    same(facts->max_abs, 6.0);
+    same(facts->var, 9.5);
+    same(facts->max_dev, 5.0);
     same_float(a.result.mean_rounded, 3.0f);
-    same_double(a.result.kappa, sqrt(74.0 / 38.0)); /* within an ulp: this one agrees */
+    same(a.result.kappa, sqrt(74.0 / 38.0)); /* within an ulp: this one agrees */
     const float thirds[] = {1, 1, 2};
     a = ask((ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 3, thirds, NULL, NULL, NULL);
-    same_double(a.result.facts.mean, 4.0 / 3.0);
+    same(a.result.facts.mean, 4.0 / 3.0);
     same_float(a.result.mean_rounded, 4.0f / 3.0f);
-    same_double(a.result.facts.var, 2.0 / 9.0);
-    same_double(a.result.facts.max_dev, 2.0 / 3.0);
+    same(a.result.facts.var, 2.0 / 9.0);
+    same(a.result.facts.max_dev, 2.0 / 3.0);
 }
 
 TEST(not_finite_input)
@@ -326,7 +302,7 @@ TEST(residual_is_rounded_first)
     const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
     const float x[] = {1, 1}, residual[] = {0x1p-24f, 0x1p-23f}; /* 1 (tie) and 1 + 2^-23 */
     answers a = ask(c, 2, x, residual, NULL, NULL);
-    same_double(a.result.facts.mean, 1 + 0x1p-24);
+    same(a.result.facts.mean, 1 + 0x1p-24);
     same_element(&a, 1, 1.0f, 1.0);
     const float large[] = {FLT_MAX, 1};
     a = ask(c, 2, large, large, NULL, NULL); /* the sum overflows */
@@ -343,8 +319,8 @@ TEST(undefined_rows)
         ln_convention c = {0, (ln_eps_place)place, 0, LN_AFFINE_NONE};
         answers a = ask(c, 3, x, NULL, NULL, NULL); /* 0 / 0 */
         all_nan(&a, 3);
-        same_double(a.result.facts.mean, 5.0);
-        same_double(a.result.facts.var, 0.0);
+        same(a.result.facts.mean, 5.0);
+        same(a.result.facts.var, 0.0);
         assert_true(isinf(a.result.kappa));
         c.ddof = 1; /* and N = 1: undefined whatever eps is */
         c.eps = 1;
@@ -375,7 +351,7 @@ TEST(negative_eps)
     all_nan(&a, 2);
     a = ask((ln_convention){0, LN_EPS_QUOTIENT, -3, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
     same_element(&a, 0, -4.0f, -4.0);
-    same_double(a.result.max_xhat, 4.0);
+    same(a.result.max_xhat, 4.0);
 }
 
 TEST(constant_rows_with_eps)
@@ -388,8 +364,8 @@ TEST(constant_rows_with_eps)
         same_element(&a, 0, 0.0f, 0.0); /* an exact zero is +0 */
         same_element(&a, 1, 7.0f, 7.0);
         same_element(&a, 2, -0x1p-149f, -0x1p-149);
-        same_double(a.result.facts.rstd, k == 0 ? 0x1p5 : 0x1p10);
-        same_double(a.result.max_xhat, 0.0);
+        same(a.result.facts.rstd, k == 0 ? 0x1p5 : 0x1p10);
+        same(a.result.max_xhat, 0.0);
     }
     answers a = ask((ln_convention){0, LN_EPS_VAR, 1, LN_AFFINE_NONE}, 1, x, NULL, NULL, NULL);
     same_element(&a, 0, 0.0f, 0.0);
@@ -461,9 +437,9 @@ TEST(long_rows)
     assert_true(
         ln_reference_row(reference, &c, LN_F32, LN_F32, hidden, x, NULL, NULL, NULL, &result));
     const double m = (double)FLT_MAX; /* mean m (1 - 2^-16), var m^2 (1 - (1 - 2^-16)^2) */
-    same_double(result.facts.mean, m - m * 0x1p-16);
-    same_double(result.facts.mean_abs, m);
-    same_double(result.facts.var, m * m * (0x1p-15 - 0x1p-32));
+    same(result.facts.mean, m - m * 0x1p-16);
+    same(result.facts.mean_abs, m);
+    same(result.facts.var, m * m * (0x1p-15 - 0x1p-32));
     /* xhat = 2^-16 / sqrt(2^-15 - 2^-32) = 1 / sqrt(2^17 - 1), one more below sqrt(2^17 - 1) */
     const double root = sqrt(131071.0); /* one rounding here, one in the ratio, one in exact */
     assert_true(fabs(exact[0] * root - 1) <= 0x1p-51);

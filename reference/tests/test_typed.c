@@ -1,29 +1,12 @@
 /* Rows of every type: known answers, and the 16-bit types exhaustively. */
-#include "../../kernels/tests/test_list.h"
+#include "reference_fixture.h"
 #include "audit_types.h"
-#include "certify/reference.h"
 #include "metrics/storage.h"
 
 #include <float.h>
 #include <math.h>
 
 enum { MOST = 8 };
-
-static ln_reference *reference;
-
-static int set_up(void **state)
-{
-    (void)state;
-    reference = ln_reference_create();
-    return reference == NULL;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    ln_reference_destroy(reference);
-    return 0;
-}
 
 /* The answers of one row: rounded and exact as doubles. */
 typedef struct answers {
@@ -57,13 +40,6 @@ static answers ask(const question *q)
         a.rounded[i] = audit_load(q->storage, rounded, i);
     }
     return a;
-}
-
-static void same(double got, double wanted)
-{
-    if (memcmp(&got, &wanted, sizeof got) != 0) {
-        fail_msg("got %a, wanted %a", got, wanted);
-    }
 }
 
 static const double root_2 = 0x1.6a09e667f3bcdp+0, root_2_rest = -0x1.bdd3413b26456p-2; /* in ulp */

@@ -4,6 +4,7 @@
 #include "commands/choose/measure.h"
 #include "commands/choose/request.h"
 #include "commands/choose/table.h"
+#include "commands/result_options.h"
 #include "cli/command.h"
 #include "base/interrupt.h"
 #include <math.h>
@@ -425,8 +426,7 @@ static const cli_option options[] = {
      OPTION_FLAG, offsetof(choose_options, check_dispatch)},
     {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, offsetof(choose_options, fresh)},
     {"stored", NULL, "never measure", OPTION_FLAG, offsetof(choose_options, stored)},
-    {"allow-lost", NULL, "kernels without a result fail nothing", OPTION_FLAG,
-     offsetof(choose_options, allow_lost)},
+    ALLOW_LOST_OPTION(choose_options, allow_lost),
     {"time", "S", "seconds to measure in, roughly (default: 60)", OPTION_SECONDS,
      offsetof(choose_options, time)},
     PLUGIN_OPTION(choose_options, plugins),

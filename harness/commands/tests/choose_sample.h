@@ -8,14 +8,6 @@
 #include "scratch.h"
 #include <math.h>
 
-static error problem;
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        if (!(call))                                                                               \
-            fail_msg("%s: %s", #call, problem.message);                                            \
-    } while (0)
-
 enum { SAMPLE_PROCESSES = 3, SAMPLE_ROUNDS = 4 };
 
 /* One kernel of a synthetic run. */
@@ -177,6 +169,18 @@ static inline chosen sample_choose(result_store *store, choose_wanted wanted)
     CHECK(evidence_gather(store, &wanted, &machine, &one.evidence, &problem));
     choice_make(&wanted, &one.evidence, &one.choice);
     return one;
+}
+
+static inline char *printed(void **state, const chosen *all, size_t count, output_file out,
+                            bool explain)
+{
+    const char *path = scratch_path(state, "printed");
+    const choose_look look = {.explain = explain};
+    out.file = fopen(path, "w");
+    assert_non_null(out.file);
+    assert_true(chosen_print(all, count, &look, &out));
+    assert_int_equal(fclose(out.file), 0);
+    return slurp(path);
 }
 
 static inline void chosen_free(chosen *one)

@@ -3,36 +3,65 @@
 #include "choose_sample.h"
 #include <math.h>
 
-static void expect_best(result_store *store, choose_wanted wanted, const char *kernel)
+/* Of each test: a run and what is asked for, both still to be changed; the store, once it is filled; and
+ * all that was chosen. */
+enum { MOST_CHOSEN = 64 };
+static sample_run run;
+static choose_wanted wanted;
+static result_store *store;
+static chosen made[MOST_CHOSEN];
+static size_t made_count;
+
+static int set_up(void **state)
 {
-    chosen one = sample_choose(store, wanted);
+    run = (sample_run)SAMPLE_RUN;
+    wanted = sample_wanted(85, 768);
+    store = NULL;
+    made_count = 0;
+    return scratch_create(state);
+}
+
+static int tear_down(void **state)
+{
+    while (made_count > 0)
+        chosen_free(&made[--made_count]);
+    store_close(store);
+    return scratch_remove(state);
+}
+
+#define CHOOSE_TEST(name) TEST_WITH(name, set_up, tear_down)
+
+static void fill_store(void **state)
+{
+    store = sample_store(state, &run);
+}
+
+static chosen choose(void)
+{
+    assert_true(made_count < MOST_CHOSEN);
+    made[made_count] = sample_choose(store, wanted);
+    return made[made_count++];
+}
+
+static void expect_best(const char *kernel)
+{
+    chosen one = choose();
     assert_string_equal(kernel_of(one.choice.best), kernel);
-    chosen_free(&one);
 }
 
 /* Whether the text for people contains the words. */
 static void expect_said(void **state, const chosen *one, const char *words, bool said)
 {
-    text_buffer out = {0};
-    FILE *file = fopen(scratch_path(state, "out"), "w+");
-    const output_file printed = {.format = OUTPUT_TEXT, .file = file};
-    choose_look look = {.explain = true};
-    assert_non_null(file);
-    assert_true(chosen_print(one, 1, &look, &printed));
-    rewind(file);
-    for (int c; (c = fgetc(file)) != EOF;)
-        text_add_bytes(&out, &(char){(char)c}, 1);
-    fclose(file);
-    if ((strstr(out.bytes, words) != NULL) != said)
-        fail_msg("'%s' is %s:\n%s", words, said ? "missing" : "there", out.bytes);
-    text_free(&out);
+    char *text = printed(state, one, 1, (output_file){.format = OUTPUT_TEXT}, true);
+    if ((strstr(text, words) != NULL) != said)
+        fail_msg("'%s' is %s:\n%s", words, said ? "missing" : "there", text);
+    free(text);
 }
 
-TEST_IN_SCRATCH(test_no_budget)
+CHOOSE_TEST(test_no_budget)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    chosen one = sample_choose(store, sample_wanted(85, 768));
+    fill_store(state);
+    chosen one = choose();
     const char *const order[] = {"sloppy", "mid", "twin", "exact", "slow"};
     assert_int_equal(one.choice.count, 5);
     assert_string_equal(kernel_of(one.choice.best), "sloppy");
@@ -46,41 +75,34 @@ TEST_IN_SCRATCH(test_no_budget)
     assert_null(one.choice.less_accurate);
     assert_string_equal(kernel_of(one.choice.most_accurate), "exact");
     assert_true(one.evidence.same_shape && one.evidence.same_convention);
-    chosen_free(&one);
-    store_close(store);
 }
 
-TEST_IN_SCRATCH(test_budgets)
+CHOOSE_TEST(test_budgets)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    choose_wanted wanted = sample_wanted(85, 768);
+    fill_store(state);
     wanted.budget.row_ulp = 64;
-    expect_best(store, wanted, "sloppy");
+    expect_best("sloppy");
     wanted.budget.row_ulp = 1;
-    expect_best(store, wanted, "exact");
+    expect_best("exact");
     wanted.budget.row_ulp = NAN;
     wanted.budget.ulp = 5; /* ten times the row ULP */
-    expect_best(store, wanted, "exact");
+    expect_best("exact");
     wanted.budget.ulp = NAN;
     wanted.budget.correctly_rounded = 0.6; /* 1 / (1 + row ULP): exact has 2/3 */
-    expect_best(store, wanted, "exact");
+    expect_best("exact");
     wanted.budget.correctly_rounded = NAN;
     wanted.budget.bits = 24.5; /* exact has 25 */
-    expect_best(store, wanted, "exact");
+    expect_best("exact");
     wanted.budget.bits = 25.5;
-    expect_best(store, wanted, "(none)");
-    store_close(store);
+    expect_best("(none)");
 }
 
 /* twin takes 2 % more in one round and 2 % less in the next: nobody can tell it from mid. */
-TEST_IN_SCRATCH(test_ties)
+CHOOSE_TEST(test_ties)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    choose_wanted wanted = sample_wanted(85, 768);
+    fill_store(state);
     wanted.budget.row_ulp = 5;
-    chosen one = sample_choose(store, wanted);
+    chosen one = choose();
     const scored_kernel *mid = find(&one, "mid"), *twin = find(&one, "twin");
     assert_true(mid->fate == FATE_BEST && twin->fate == FATE_TIED);
     assert_true(find(&one, "exact")->fate == FATE_SLOWER);
@@ -89,16 +111,13 @@ TEST_IN_SCRATCH(test_ties)
     assert_true(twin->pair.lo < 1 && twin->pair.ratio > 1 && twin->pair.hi > 1);
     expect_said(state, &one, "not told apart from it: twin, 1.0", true);
     expect_said(state, &one, "less accurate: sloppy: error 64", true);
-    chosen_free(&one);
-    store_close(store);
 }
 
 /* Without a common round the intervals decide: those that overlap are tied, and no ratio is shown.
  */
-TEST_IN_SCRATCH(test_other_rounds)
+CHOOSE_TEST(test_other_rounds)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
+    fill_store(state);
     const sample_kernel near = {"near", 105, 0, 1, 2, 0}, far = {"far", 900, 0, 1, 2, 0};
     const sample_kernel *const both[] = {&near, &far};
     for (size_t i = 0; i < 2; i++) {
@@ -106,7 +125,7 @@ TEST_IN_SCRATCH(test_other_rounds)
         sample_verdict(&run, both[i]->name, "normal", (case_verdict){.kind = VERDICT_OK}, 1, 2);
         sample_time_in(&run, both[i]->name, both[i]->time, 0, 100);
     }
-    chosen one = sample_choose(store, sample_wanted(85, 768));
+    chosen one = choose();
     assert_string_equal(kernel_of(one.choice.best), "sloppy");
     assert_true(isnan(find(&one, "near")->pair.ratio) && isnan(find(&one, "far")->pair.ratio));
     assert_int_equal(find(&one, "near")->fate, FATE_TIED);
@@ -114,33 +133,26 @@ TEST_IN_SCRATCH(test_other_rounds)
     expect_said(state, &one, "not told apart from it: near, timed in other rounds, more", true);
     expect_said(state, &one, "not told apart from it: far", false);
     expect_said(state, &one, "- of its time", false);
-    chosen_free(&one);
-    store_close(store);
 }
 
 /* Errors that print alike are none to choose by: 0.4999 is no better than 0.5, 0.49 is. */
-TEST_IN_SCRATCH(test_same_error)
+CHOOSE_TEST(test_same_error)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    choose_wanted wanted = sample_wanted(85, 768);
+    fill_store(state);
     const sample_kernel alike = {"alike", 310, 0, 0.4999, 1, 0},
                         better = {"better", 320, 0, 0.49, 1, 0};
     wanted.budget.row_ulp = 0.5;
     sample_put(&run, &alike);
-    chosen one = sample_choose(store, wanted);
+    chosen one = choose();
     assert_string_equal(kernel_of(one.choice.best), "exact");
     assert_true(find(&one, "alike")->pareto);
     assert_null(one.choice.more_accurate);
     expect_said(state, &one, "more accurate: alike", false);
     expect_said(state, &one, "none of them is more accurate", true);
-    chosen_free(&one);
     sample_put(&run, &better);
-    one = sample_choose(store, wanted);
+    one = choose();
     assert_string_equal(kernel_of(one.choice.more_accurate), "better");
     expect_said(state, &one, "more accurate: better: error 0.490 instead of 0.500", true);
-    chosen_free(&one);
-    store_close(store);
     /* A tie is as accurate where the errors print alike. */
     assert_int_equal(compare_errors(0.5, 0.4999), 0);
     assert_true(compare_errors(0.49, 0.5) < 0 && compare_errors(0.5, 0.49) > 0);
@@ -149,7 +161,7 @@ TEST_IN_SCRATCH(test_same_error)
 }
 
 /* From 2^(p-1) row ULP on a kernel is none, whatever the budget, and no best there is either. */
-TEST_IN_SCRATCH(test_no_correct_digit)
+CHOOSE_TEST(test_no_correct_digit)
 {
     static const struct {
         ln_type dtype;
@@ -159,16 +171,16 @@ TEST_IN_SCRATCH(test_no_correct_digit)
     const word_list both = {globs, 2};
     char words[512];
     for (size_t i = 0; i < 4; i++) {
-        sample_run run = SAMPLE_RUN;
-        result_store *store = sample_store(state, &run);
-        choose_wanted wanted = sample_wanted(85, 768);
+        run = (sample_run)SAMPLE_RUN;
+        fill_store(state);
+        wanted = sample_wanted(85, 768);
         wanted.kernels = &both;
         double limit = types[i].limit;
         const sample_kernel garbage = {"garbage", 10, 0, limit, NAN, 0};
         const sample_kernel digit = {"digit", 20, 0, limit * 0.99, limit, 0};
         run.dtype = wanted.dtype = types[i].dtype;
         sample_put(&run, &garbage);
-        chosen one = sample_choose(store, wanted);
+        chosen one = choose();
         assert_null(one.choice.best);
         assert_null(one.choice.most_accurate);
         assert_int_equal(find(&one, "garbage")->fate, FATE_FAULT);
@@ -176,130 +188,106 @@ TEST_IN_SCRATCH(test_no_correct_digit)
         assert_false(find(&one, "garbage")->pareto);
         chosen_best_there_is(&one, words, sizeof words);
         assert_string_equal(words, "no kernel is right and timed there");
-        chosen_free(&one);
         sample_put(&run, &digit);
-        expect_best(store, wanted, "digit");
+        expect_best("digit");
         wanted.budget.proven = true; /* by a bound that promises no digit */
         wanted.budget.row_ulp = 2 * limit;
-        one = sample_choose(store, wanted);
+        one = choose();
         assert_null(one.choice.best);
         assert_non_null(strstr(find(&one, "digit")->reason, "proves nothing"));
         expect_said(state, &one, "none", true);
-        chosen_free(&one);
         store_close(store);
+        store = NULL;
         assert_int_equal(remove(scratch_path(state, "sample.db")), 0);
     }
 }
 
 /* Kernels of other parameters are another question, and their rounds are other rounds. */
-TEST_IN_SCRATCH(test_param)
+CHOOSE_TEST(test_param)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    choose_wanted wanted = sample_wanted(85, 768);
+    fill_store(state);
     const sample_kernel narrow = {"narrow", 90, 0, 1, 2, 0}, wide = {"wide", 80, 0, 1, 2, 0};
     run.dtype = wanted.dtype = LN_BF16;
     run.param = "f32";
     sample_put(&run, &wide);
     wanted.param = "bf16";
-    chosen one = sample_choose(store, wanted);
+    chosen one = choose();
     assert_false(one.evidence.timed); /* what is timed is of another kind */
-    chosen_free(&one);
     run.param = "bf16";
     sample_put(&run, &narrow);
-    one = sample_choose(store, wanted);
+    one = choose();
     assert_int_equal(one.choice.count, 1);
     assert_string_equal(kernel_of(one.choice.best), "narrow");
     expect_said(state, &one, "85 x 768 bf16, torch", true);
-    chosen_free(&one);
     wanted.param = "f32";
-    one = sample_choose(store, wanted);
+    one = choose();
     assert_int_equal(one.choice.count, 1);
     assert_string_equal(kernel_of(one.choice.best), "wide");
     expect_said(state, &one, "85 x 768 bf16, parameters f32, torch", true);
-    chosen_free(&one);
-    store_close(store);
 }
 
-TEST_IN_SCRATCH(test_proven)
+CHOOSE_TEST(test_proven)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    choose_wanted wanted = sample_wanted(85, 768);
+    fill_store(state);
     wanted.budget.proven = true;
     wanted.budget.row_ulp = 10;
-    chosen one = sample_choose(store, wanted);
+    chosen one = choose();
     assert_string_equal(kernel_of(one.choice.best), "mid");
     assert_true(find(&one, "twin")->fate == FATE_BUDGET); /* no bound */
     assert_non_null(strstr(find(&one, "twin")->reason, "proves nothing"));
     assert_non_null(strstr(find(&one, "slow")->reason, "proves nothing")); /* no claim */
     assert_string_equal(kernel_of(one.choice.more_accurate), "exact");
-    chosen_free(&one);
-    store_close(store);
 }
 
-TEST_IN_SCRATCH(test_nothing_meets_it)
+CHOOSE_TEST(test_nothing_meets_it)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    choose_wanted wanted = sample_wanted(85, 768);
+    fill_store(state);
     char words[512];
     wanted.budget.row_ulp = 0.25;
-    chosen one = sample_choose(store, wanted);
+    chosen one = choose();
     assert_null(one.choice.best);
     chosen_best_there_is(&one, words, sizeof words);
     assert_non_null(strstr(words, "the best there is, exact, has row ULP 0.500"));
-    chosen_free(&one);
-    store_close(store);
 }
 
 /* At kappa 100 mid has 4 * 100, sloppy 64 * 1e4; twin and exact don't grow. */
-TEST_IN_SCRATCH(test_kappa)
+CHOOSE_TEST(test_kappa)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    choose_wanted wanted = sample_wanted(85, 768);
+    fill_store(state);
     wanted.budget.kappa = 30; /* between decades: rows of 100 decide */
     wanted.budget.row_ulp = 399;
-    chosen one = sample_choose(store, wanted);
+    chosen one = choose();
     assert_null(one.choice.best);
     assert_true(one.choice.unjudged && find(&one, "mid")->fate == FATE_UNJUDGED);
-    chosen_free(&one);
     for (size_t i = 0; i < SAMPLE_KERNELS; i++)
         sample_sweep(&run, &sample_kernels[i]);
-    expect_best(store, wanted, "twin");
+    expect_best("twin");
     wanted.budget.row_ulp = 401;
-    one = sample_choose(store, wanted);
+    one = choose();
     assert_false(one.choice.unjudged);
     assert_true(find(&one, "mid")->fate <= FATE_TIED);
     assert_true(fabs(find(&one, "mid")->row_ulp - 400) < 1e-9);
     assert_true(find(&one, "mid")->judged_kappa == 100);
-    chosen_free(&one);
     /* Without a limit a kernel that has no right digit left is none either: 64 * 1e8^2. */
     wanted.budget.row_ulp = NAN;
     wanted.budget.kappa = 1e8;
-    one = sample_choose(store, wanted);
+    one = choose();
     assert_true(find(&one, "sloppy")->fate == FATE_FAULT);
     assert_string_equal(kernel_of(one.choice.best), "twin");
     /* ULPs are kept by case, not by row: the sweep doesn't tell them. */
     wanted.budget.ulp = 5;
-    chosen_free(&one);
-    one = sample_choose(store, wanted);
+    one = choose();
     assert_true(one.choice.unjudged);
-    chosen_free(&one);
     wanted.budget.kappa = 1e3;
     for (size_t i = 0; i < SAMPLE_KERNELS; i++)
         sample_verdict(&run, sample_kernels[i].name, "offset:1e+03",
                        (case_verdict){.kind = VERDICT_OK}, sample_kernels[i].row_ulp, 1);
-    expect_best(store, wanted, "exact");
-    store_close(store);
+    expect_best("exact");
 }
 
-TEST_IN_SCRATCH(test_faults)
+CHOOSE_TEST(test_faults)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    choose_wanted wanted = sample_wanted(85, 768);
+    fill_store(state);
     case_verdict crashed = {VERDICT_CRASHED, false, "SIGSEGV"};
     case_verdict limited = {VERDICT_INACCURATE, false, "row_ulp 4 is above the limit 1"};
     case_verdict declared = {VERDICT_WRONG_CLASS, true, ""};
@@ -312,65 +300,57 @@ TEST_IN_SCRATCH(test_faults)
     sample_verdict(&run, "twin", "huge", declared, 4, 8);
     sample_verdict(&run, "absent", "normal", unsupported, NAN, NAN);
     wanted.budget.row_ulp = 100;
-    chosen one = sample_choose(store, wanted);
+    chosen one = choose();
     assert_true(find(&one, "sloppy")->fate == FATE_FAULT);
     assert_non_null(strstr(find(&one, "sloppy")->reason, "crashed(SIGSEGV) on spike, hidden 5"));
     assert_true(find(&one, "mid")->fate <= FATE_TIED);
     assert_true(find(&one, "twin")->fate <= FATE_TIED);
     assert_true(find(&one, "absent")->fate == FATE_UNTIMED);
     assert_string_equal(find(&one, "absent")->reason, "unsupported(no AVX-512 on this CPU)");
-    chosen_free(&one);
     sample_verdict(&run, "mid", "offset:50", declared, 4, 8);
     wanted.budget.kappa = 49;
     wanted.budget.row_ulp = NAN;
-    one = sample_choose(store, wanted);
+    one = choose();
     assert_true(find(&one, "mid")->fate == FATE_SLOWER || find(&one, "mid")->fate == FATE_BEST);
-    chosen_free(&one);
     wanted.budget.kappa = 50;
-    one = sample_choose(store, wanted);
+    one = choose();
     assert_true(find(&one, "mid")->fate == FATE_FAULT);
-    chosen_free(&one);
-    store_close(store);
 }
 
 /* Another CPU, compiler or cache: nothing is known; a CPU without a name is nobody's. */
-TEST_IN_SCRATCH(test_other_machine)
+CHOOSE_TEST(test_other_machine)
 {
-    sample_run run = SAMPLE_RUN;
     run.cpu = "that";
-    result_store *store = sample_store(state, &run);
-    chosen one = sample_choose(store, sample_wanted(85, 768));
+    fill_store(state);
+    chosen one = choose();
     assert_false(one.evidence.timed);
     assert_int_equal(one.evidence.runs_elsewhere, 1);
     assert_int_equal(one.evidence.runs_here, 0);
     assert_int_equal(one.choice.count, 0);
-    chosen_free(&one);
-    choose_wanted wanted = sample_wanted(85, 768);
     wanted.run = run.id; /* measured just now: it is of this machine */
-    expect_best(store, wanted, "sloppy");
-    store_close(store);
+    expect_best("sloppy");
     machine_facts a = sample_machine("unknown"), b = a;
     assert_string_equal(machine_difference(&a, &b), "cpu_model");
     a = sample_machine("x");
     assert_null(machine_difference(&a, &a));
 }
 
-static void expect_near(result_store *store, size_t rows, size_t hidden, bool near)
+static void expect_near(size_t rows, size_t hidden, bool near)
 {
-    chosen one = sample_choose(store, sample_wanted(rows, hidden));
+    wanted = sample_wanted(rows, hidden);
+    chosen one = choose();
     if (one.evidence.timed != near || (near && one.evidence.same_shape))
         fail_msg("%zux%zu: %s", rows, hidden, near ? "not near" : "near");
-    chosen_free(&one);
 }
 
 /* Of two that are not told apart the one that takes longer and is less accurate is never taken, though
  * it is the faster one in most rounds. */
-TEST_IN_SCRATCH(test_no_worse_is_taken)
+CHOOSE_TEST(test_no_worse_is_taken)
 {
-    sample_run run = SAMPLE_RUN;
     const sample_kernel right = {"right", 0, 0, 1, 2, 0}, wrong = {"wrong", 0, 0, 3, 4, 0};
     static const double times[2][4] = {{100, 100, 200, 200}, {99, 120, 198, 198}};
-    CHECK(store_open(scratch_path(state, "lucky.db"), STORE_WRITE, &run.store, &problem));
+    CHECK(store_open(scratch_path(state, "lucky.db"), STORE_WRITE, &store, &problem));
+    run.store = store;
     sample_begin(&run);
     for (int i = 0; i < 2; i++) {
         const sample_kernel *kernel = i ? &wrong : &right;
@@ -384,134 +364,115 @@ TEST_IN_SCRATCH(test_no_worse_is_taken)
             CHECK(store_put_repetition(run.store, run.id, &key, &repetition, &problem));
         }
     }
-    chosen one = sample_choose(run.store, sample_wanted(85, 768));
+    chosen one = choose();
     assert_string_equal(kernel_of(one.choice.best), "right");
     assert_true(find(&one, "wrong")->pair.ratio < 1 && find(&one, "wrong")->fate == FATE_TIED);
-    chosen_free(&one);
-    store_close(run.store);
 }
 
 /* 85 x 768 is L2: 522240 of 1048576 bytes. */
-TEST_IN_SCRATCH(test_near_shapes)
+CHOOSE_TEST(test_near_shapes)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    expect_near(store, 60, 768, true);
-    expect_near(store, 60, 1536, true);
-    expect_near(store, 60, 1537, false); /* more than twice */
-    expect_near(store, 120, 384, true);
-    expect_near(store, 120, 383, false);
-    expect_near(store, 4, 768, false);   /* L1 */
-    expect_near(store, 200, 768, false); /* L3 */
+    fill_store(state);
+    expect_near(60, 768, true);
+    expect_near(60, 1536, true);
+    expect_near(60, 1537, false); /* more than twice */
+    expect_near(120, 384, true);
+    expect_near(120, 383, false);
+    expect_near(4, 768, false);   /* L1 */
+    expect_near(200, 768, false); /* L3 */
     run.rows = 4;
     sample_put(&run, &sample_kernels[1]);
-    expect_near(store, 2, 768, true); /* L1: rows count */
-    expect_near(store, 1, 768, false);
-    choose_wanted wanted = sample_wanted(84, 768); /* of two in reach the nearer one */
+    expect_near(2, 768, true); /* L1: rows count */
+    expect_near(1, 768, false);
+    wanted = sample_wanted(84, 768); /* of two in reach the nearer one */
     run.rows = 70;
     sample_put(&run, &sample_kernels[3]);
-    expect_best(store, wanted, "sloppy");
+    expect_best("sloppy");
     wanted.rows = 71;
-    expect_best(store, wanted, "exact");
+    expect_best("exact");
     wanted = sample_wanted(85, 768);
     wanted.cache = CACHE_COLD;
-    expect_best(store, wanted, "(none)");
+    expect_best("(none)");
     wanted.cache = CACHE_HOT;
     wanted.threads = 2;
-    expect_best(store, wanted, "(none)");
-    store_close(store);
+    expect_best("(none)");
 }
 
 /* Times under bert serve torch (same affine form), errors don't; zscore's serve nobody's. */
-TEST_IN_SCRATCH(test_conventions)
+CHOOSE_TEST(test_conventions)
 {
-    sample_run run = SAMPLE_RUN;
     run.convention = "bert";
-    result_store *store = sample_store(state, &run);
-    chosen one = sample_choose(store, sample_wanted(85, 768));
+    fill_store(state);
+    chosen one = choose();
     assert_true(one.evidence.timed && !one.evidence.same_convention && one.choice.unjudged);
     assert_null(one.choice.best);
-    chosen_free(&one);
     run.convention = "torch";
     run.rows = 18;
     for (size_t i = 0; i < SAMPLE_KERNELS; i++)
         sample_verdict(&run, sample_kernels[i].name, "normal", (case_verdict){.kind = VERDICT_OK},
                        sample_kernels[i].row_ulp, 1);
-    expect_best(store, sample_wanted(85, 768), "sloppy");
-    choose_wanted wanted = sample_wanted(85, 768);
+    expect_best("sloppy");
     CHECK(convention_parse("zscore", &wanted.convention, &problem));
     snprintf(wanted.convention_label, sizeof wanted.convention_label, "zscore");
-    one = sample_choose(store, wanted);
+    one = choose();
     assert_false(one.evidence.timed);
-    chosen_free(&one);
-    store_close(store);
 }
 
 /* Errors at a hidden size within a factor of 2 stand in, the nearest one's; others don't. */
-TEST_IN_SCRATCH(test_near_errors)
+CHOOSE_TEST(test_near_errors)
 {
-    sample_run run = SAMPLE_RUN;
     run.convention = "bert"; /* so that the timed cases have no errors under torch */
-    result_store *store = sample_store(state, &run);
+    fill_store(state);
     const size_t sizes[] = {4096, 1100, 1000};
     run.convention = "torch";
     for (size_t i = 0; i < 3; i++) {
         run.hidden = sizes[i];
         sample_verdict(&run, "mid", "normal", (case_verdict){.kind = VERDICT_OK}, (double)sizes[i],
                        1);
-        chosen one = sample_choose(store, sample_wanted(85, 768));
+        chosen one = choose();
         const scored_kernel *mid = find(&one, "mid");
         assert_true((mid->fate == FATE_UNJUDGED) == (i == 0));
         assert_int_equal(mid->judged_hidden, i ? sizes[i] : 0);
         assert_true(i == 0 || mid->row_ulp == (double)sizes[i]);
-        chosen_free(&one);
     }
-    store_close(store);
 }
 
 /* The library there is now before others, more kernels before fewer, the latest of equals; errors
  * of another library's kernel are not this one's. */
-TEST_IN_SCRATCH(test_which_run)
+CHOOSE_TEST(test_which_run)
 {
-    sample_run old = SAMPLE_RUN, new = SAMPLE_RUN;
-    result_store *store = sample_store(state, &old);
-    choose_wanted wanted = sample_wanted(85, 768);
-    new.store = store;
+    fill_store(state);
+    sample_run new = run;
     sample_begin(&new);
     sample_put(&new, &sample_kernels[4]);
-    expect_best(store, wanted, "sloppy"); /* five kernels against one */
+    expect_best("sloppy"); /* five kernels against one */
     new.hash = "bbbb";
     sample_begin(&new);
     sample_put(&new, &sample_kernels[3]);
     const char *now[] = {"plug", "bbbb"}, *later[] = {"cccc"};
     word_list libraries = {now, 2}, later_libraries = {later, 1};
     wanted.libraries = &libraries;
-    expect_best(store, wanted, "exact");
+    expect_best("exact");
     wanted.budget.kappa = 10;
     for (size_t i = 0; i < SAMPLE_KERNELS; i++)
-        sample_sweep(&old, &sample_kernels[i]);
-    chosen one = sample_choose(store, wanted);
+        sample_sweep(&run, &sample_kernels[i]);
+    chosen one = choose();
     assert_true(one.choice.unjudged && one.evidence.same_library);
-    chosen_free(&one);
     wanted.libraries = &later_libraries;
-    one = sample_choose(store, wanted);
+    one = choose();
     assert_false(one.evidence.same_library);
-    chosen_free(&one);
     wanted = sample_wanted(85, 768);
     const char *globs[] = {"tw*", "e?act"};
     word_list list = {globs, 2};
     wanted.kernels = &list;
-    expect_best(store, wanted, "twin");
+    expect_best("twin");
     wanted.run = new.id;
-    expect_best(store, wanted, "exact");
-    store_close(store);
+    expect_best("exact");
 }
 
 /* One process of an interrupted run has no interval: it is measured again. */
-TEST_IN_SCRATCH(test_one_process)
+CHOOSE_TEST(test_one_process)
 {
-    sample_run run = SAMPLE_RUN;
-    result_store *store;
     CHECK(store_open(scratch_path(state, "one.db"), STORE_WRITE, &store, &problem));
     run.store = store;
     sample_begin(&run);
@@ -520,27 +481,21 @@ TEST_IN_SCRATCH(test_one_process)
         timed_repetition repetition = {7, i, 0, 100, 150, 150, NAN, NAN};
         CHECK(store_put_repetition(store, run.id, &key, &repetition, &problem));
     }
-    chosen one = sample_choose(store, sample_wanted(85, 768));
+    chosen one = choose();
     assert_false(one.evidence.timed);
-    chosen_free(&one);
     timed_repetition other = {8, 0, 0, 100, 150, 150, NAN, NAN};
     CHECK(store_put_repetition(store, run.id, &key, &other, &problem));
-    one = sample_choose(store, sample_wanted(85, 768));
+    one = choose();
     assert_true(one.evidence.timed);
-    chosen_free(&one);
-    store_close(store);
 }
 
-TEST_IN_SCRATCH(test_empty_store)
+CHOOSE_TEST(test_empty_store)
 {
-    result_store *store;
     CHECK(store_open(scratch_path(state, "empty.db"), STORE_WRITE, &store, &problem));
-    chosen one = sample_choose(store, sample_wanted(85, 768));
+    chosen one = choose();
     assert_false(one.evidence.timed);
     assert_int_equal(one.choice.count, 0);
     assert_null(one.choice.best);
-    chosen_free(&one);
-    store_close(store);
 }
 
 TEST(test_rows_to_time)

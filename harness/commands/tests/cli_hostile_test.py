@@ -169,7 +169,7 @@ static const ln_kernel kernels[] = {{{kernels}}};
 static const ln_kernel_facts facts[] = {{{facts}}};
 static const ln_plugin plugin = {{.abi_version = LN_PLUGIN_ABI, .struct_size = sizeof(ln_plugin),
     .name = "loud", .count = {len(TEXTS)}, .kernels = kernels,
-    .version = {quoted(b" ".join(TEXTS[:9]))}, .facts_size = sizeof(ln_kernel_facts), .facts = facts}};
+    .version = {quoted(b" ".join(TEXTS[:21]))}, .facts_size = sizeof(ln_kernel_facts), .facts = facts}};
 LN_API const ln_plugin *ln_plugin_v1(void) {{ return &plugin; }}
 """)
     subprocess.run(["cc", "-shared", "-fPIC", "-I", include, "loud.c", "-o", "loud.so"], check=True)

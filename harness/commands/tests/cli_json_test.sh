@@ -66,7 +66,6 @@ json "export smaller" smaller
 accepted "export tsv" 0 export --db a.db --format tsv
 check "export tsv: as many fields in each line" is "$(awk -F '\t' '{ print NF }' out | uniq | wc -l)" 1
 check "export tsv: a line a case" lines out 8
-cp out printed
 for format in json jsonl smaller csv tsv; do
     accepted "export $format" 0 export --db a.db --format $format
     cp out printed

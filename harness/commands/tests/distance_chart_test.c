@@ -19,18 +19,11 @@ static ln_convention parse(const char *list)
     return convention;
 }
 
-static char *slurp(const char *name)
+static char *drawn(const char *name)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    char *contents = calloc(1, 1 << 21);
-    assert_non_null(contents);
-    assert_true(fread(contents, 1, (1 << 21) - 1, file) > 0);
-    fclose(file);
-    return contents;
+    return slurp(path);
 }
 
 static bool draw(const char *own_list, error *err)
@@ -64,8 +57,8 @@ TEST(test_drawn)
     error err = {0};
     if (!draw("zscore", &err))
         fail_msg("%s", err.message);
-    char *drawing = slurp("distance.svg"), *table = slurp("data/distance.tsv");
-    char *png = slurp("distance.png");
+    char *drawing = drawn("distance.svg"), *table = drawn("data/distance.tsv");
+    char *png = drawn("distance.png");
     assert_true(drawing && table && png);
     assert_true(is_balanced(drawing));
     assert_non_null(strstr(drawing, "divisor N"));
@@ -95,8 +88,8 @@ TEST(test_refused)
     char *path = strdup(getenv("PATH"));
     assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
     assert_true(draw("torch", &err)); /* the tables; an older drawing is gone */
-    assert_null(slurp("distance.svg"));
-    assert_non_null(slurp("data/distance.tsv"));
+    assert_null(drawn("distance.svg"));
+    assert_non_null(drawn("data/distance.tsv"));
     setenv("PATH", path, 1);
     free(path);
     setenv("LNBENCH_PLOTS", "/nowhere", 1);

@@ -6,14 +6,6 @@
 
 #define COMPARE_PY "/usr/share/benchmark/compare.py"
 
-static error problem;
-
-#define CHECK(call)                                                                                \
-    do {                                                                                           \
-        if (!(call))                                                                               \
-            fail_msg("%s: %s", #call, problem.message);                                            \
-    } while (0)
-
 static case_key key_of(const char *kernel)
 {
     case_key key = {.convention = "torch",
@@ -223,17 +215,6 @@ TEST(test_json_text)
     assert_true(json_is_null(null));
 }
 
-static char *read_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *bytes = calloc(1, 1 << 20);
-    size_t count = fread(bytes, 1, (1 << 20) - 1, file);
-    assert_true(count < (1 << 20) - 1);
-    fclose(file);
-    return bytes;
-}
-
 /* What a strict reader refuses: NaN and infinities as bare words. (jansson refuses them too; this
  * looks at every place where a value may begin.) */
 static void assert_strict(const char *bytes)
@@ -265,7 +246,7 @@ static size_t split(char *line, char **cells, size_t most)
 static char *cell_of(const char *path, size_t index, const char *column)
 {
     static char found[256];
-    char *bytes = read_file(path), *rest = NULL, *headings[128], *cells[128];
+    char *bytes = slurp(path), *rest = NULL, *headings[128], *cells[128];
     size_t columns = 0, line_index = 0;
     found[0] = '\0';
     for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
@@ -299,7 +280,7 @@ VIEW_TEST(test_tsv)
     assert_string_equal(cell_of(cases, 4, "kernel"), "tab\\there\\\\\"quote\\nline???ü");
     assert_string_equal(cell_of(cases, 4, "elements"), "16");
     const char *rows = scratch_path(state, "rows.tsv");
-    char *bytes = read_file(rows);
+    char *bytes = slurp(rows);
     static const char heading[] =
         "kernel\tconvention\tinput\thidden\tkappa\trow_ulp\tnorm_max\tbound_row_ulp\t"
         "mean_error\trstd_error\n";
@@ -325,7 +306,7 @@ static json_t *saved_json(void **state, export_format format)
 {
     const char *path = scratch_path(state, "out");
     CHECK(export_save(&view, format, path, &problem));
-    char *bytes = read_file(path);
+    char *bytes = slurp(path);
     assert_strict(bytes);
     json_error_t where;
     json_t *json = json_loads(bytes, JSON_REJECT_DUPLICATES, &where);
@@ -404,7 +385,7 @@ VIEW_TEST(test_lines)
 {
     const char *path = scratch_path(state, "out.jsonl");
     CHECK(export_save(&view, EXPORT_JSONL, path, &problem));
-    char *bytes = read_file(path), *rest = NULL;
+    char *bytes = slurp(path), *rest = NULL;
     static const char *const types[] = {"run",  "kernel", "case", "case",
                                         "case", "case",   "case", "row"};
     size_t count = 0;

@@ -173,19 +173,26 @@ static void check_neighbours(const ln_convention *convention, const probe_case *
         assert_apart(convention, &other, probe, least);
 }
 
-static const size_t short_sizes[] = {2, 3, 4, 5, 7, 8, 15, 16};
-static const size_t long_sizes[] = {17, 31, 64, 100, 768, 1024, 4095, 4096};
+enum { SHORT_SIZES = 8, SIZES = 16 };
+static const size_t sizes[SIZES] = {2,  3,  4,  5,   7,   8,    15,   16,
+                                    17, 31, 64, 100, 768, 1024, 4095, 4096};
 
+/* f64 has 29 bits more to tell them by. Of the 16-bit types judge_probes() asks for 6 ULP, which rows
+ * of 3 and of 8 must have. At long rows the divisors N and N - 1 differ by 1/(2N): 1024 ULP at 4096. */
 TEST(test_presets)
 {
     static probe_case probe;
     size_t count;
     const convention_preset *presets = convention_presets(&count);
     for (size_t p = 0; p < count; p++)
-        for (size_t s = 0; s < sizeof short_sizes / sizeof *short_sizes; s++) {
-            make_probe(&presets[p].convention, short_sizes[s], &probe);
-            check_neighbours(&presets[p].convention, &probe);
-        }
+        for (int type = LN_F32; type <= LN_F16; type++)
+            for (size_t s = 0; s < SIZES; s++) {
+                bool wide = type == LN_F32 || type == LN_F64;
+                if (!wide && sizes[s] != 3 && sizes[s] != 8)
+                    continue;
+                assert_true(make_typed(&presets[p].convention, (ln_type)type, sizes[s], &probe));
+                check_neighbours(&presets[p].convention, &probe);
+            }
 }
 
 TEST(test_every_convention)
@@ -205,27 +212,14 @@ TEST(test_every_convention)
                 }
 }
 
-/* At long rows the divisors N and N - 1 differ by 1/(2N): 1024 ULP at 4096. */
-TEST(test_divisor_at_hidden)
-{
-    static probe_case probe;
-    size_t count;
-    const convention_preset *presets = convention_presets(&count);
-    for (size_t p = 0; p < count; p++)
-        for (size_t s = 0; s < sizeof long_sizes / sizeof *long_sizes; s++) {
-            make_probe(&presets[p].convention, long_sizes[s], &probe);
-            check_neighbours(&presets[p].convention, &probe);
-        }
-}
-
 /* Long rows are +-1 times one power of two (0 for an odd element left over), balanced, and neither
  * alternating nor of a short period. */
 TEST(test_long_rows)
 {
     static probe_case probe;
     ln_convention torch = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
-    for (size_t s = 0; s < sizeof long_sizes / sizeof *long_sizes; s++) {
-        make_probe(&torch, long_sizes[s], &probe);
+    for (size_t s = SHORT_SIZES; s < SIZES; s++) {
+        make_probe(&torch, sizes[s], &probe);
         for (size_t row = 0; row < probe.rows; row++) {
             const double *x = probe.x + row * probe.hidden;
             int exponent;
@@ -277,30 +271,6 @@ TEST(test_exact_sums)
                 assert_true(unit * unit >= 0x1p-126);
             }
         }
-}
-
-/* f64 has 29 bits more to tell them by. Of the 16-bit types judge_probes() asks for 6 ULP, which
- * rows of 3 and of 8 must have. */
-TEST(test_other_types)
-{
-    static probe_case probe;
-    size_t count;
-    const convention_preset *presets = convention_presets(&count);
-    for (size_t p = 0; p < count; p++) {
-        const ln_convention *convention = &presets[p].convention;
-        for (size_t s = 0; s < sizeof short_sizes / sizeof *short_sizes; s++) {
-            assert_true(make_typed(convention, LN_F64, short_sizes[s], &probe));
-            check_neighbours(convention, &probe);
-            assert_true(make_typed(convention, LN_F64, long_sizes[s], &probe));
-            check_neighbours(convention, &probe);
-        }
-        for (size_t hidden = 3; hidden <= 8; hidden += 5) {
-            assert_true(make_typed(convention, LN_BF16, hidden, &probe));
-            check_neighbours(convention, &probe);
-            assert_true(make_typed(convention, LN_F16, hidden, &probe));
-            check_neighbours(convention, &probe);
-        }
-    }
 }
 
 /* Rows of other types are those of f32, number by number; f16 goes without the one that it cannot

@@ -77,8 +77,30 @@ typedef struct test_row {
     metrics_row row;
 } test_row;
 
+static ln_reference *reference;
+static limits_maker *maker;
+static test_row *made;
+
+static int set_up(void **state)
+{
+    (void)state;
+    reference = ln_reference_create();
+    maker = limits_maker_create();
+    made = malloc(sizeof *made);
+    return reference && maker && made ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    free(made);
+    limits_maker_destroy(maker);
+    ln_reference_destroy(reference);
+    return 0;
+}
+
 /* Any convention of the eight that differ most, and any size. */
-static void make_row(ln_reference *reference, test_row *made, ln_type storage, int kind)
+static void make_row(ln_type storage, int kind)
 {
     made->storage = storage;
     made->param = storage == LN_F64 ? LN_F64 : LN_F32;
@@ -110,8 +132,7 @@ static void make_row(ln_reference *reference, test_row *made, ln_type storage, i
                                  &made->answer));
 }
 
-static void run_kernel(const ln_kernel *kernel, const test_row *made, void *y, void *mean,
-                       void *rstd)
+static void run_kernel(const ln_kernel *kernel, void *y, void *mean, void *rstd)
 {
     ln_problem problem = {.rows = 1,
                           .hidden = made->hidden,
@@ -127,36 +148,35 @@ static void run_kernel(const ln_kernel *kernel, const test_row *made, void *y, v
     kernel->run(&problem, &tensors);
 }
 
-static order_question asked_of(const test_row *made)
+static row_limits limits_of(ln_type accumulator)
 {
-    return (order_question){.storage = made->storage,
-                            .accumulator = made->storage == LN_F64 ? LN_F64 : LN_F32,
+    row_limits limits;
+    order_question asked = {.storage = made->storage,
+                            .accumulator = accumulator,
                             .hidden = made->hidden,
                             .convention = &made->convention};
+    assert_true(limits_of_row(maker, &asked, &made->row, made->x, &limits));
+    return limits;
 }
 
 /* ---- honest kernels ---- */
 
 TEST(no_honest_order_is_alarmed)
 {
-    ln_reference *reference = ln_reference_create();
-    limits_maker *maker = limits_maker_create();
-    test_row *made = malloc(sizeof *made);
     unsigned long judged = 0, told = 0;
     double closest = 0, closest_row = 0, closest_order = 0;
     random_state = 1;
     for (unsigned long run = 0; run < runs; run++)
         for (int at = 0; at < KINDS * 4; at++) {
-            row_limits limits;
             char why[ROW_FAULT_LENGTH];
-            make_row(reference, made, (ln_type)(at % 4), at / 4);
-            order_question asked = asked_of(made);
-            assert_true(limits_of_row(maker, &asked, &made->row, made->x, &limits));
+            make_row((ln_type)(at % 4), at / 4);
+            ln_type accumulator = made->param; /* f64 of f64 rows, else f32 */
+            row_limits limits = limits_of(accumulator);
             for (size_t k = 0; k < honest_count; k++) {
                 double y[MOST_HIDDEN], mean[1], rstd[1], worst;
                 if (honest_kernels[k].storage != made->storage)
                     continue;
-                run_kernel(&honest_kernels[k], made, y, mean, rstd);
+                run_kernel(&honest_kernels[k], y, mean, rstd);
                 judged++;
                 if (!limits_tell(&limits))
                     continue;
@@ -168,9 +188,8 @@ TEST(no_honest_order_is_alarmed)
                 assert_true(ln_bound_holds(&limits.order.bound, &made->row, y, &worst));
                 closest_order = fmax(closest_order, worst);
                 closest_row = fmax(closest_row, limits_error(&made->row, y) / limits.row_ulp);
-                double of_mean = fabs(load(asked.accumulator, mean, 0) - made->answer.facts.mean);
-                double of_rstd =
-                    fabs(load(asked.accumulator, rstd, 0) / made->answer.facts.rstd - 1);
+                double of_mean = fabs(load(accumulator, mean, 0) - made->answer.facts.mean);
+                double of_rstd = fabs(load(accumulator, rstd, 0) / made->answer.facts.rstd - 1);
                 if (!(of_mean <= limits.mean && of_rstd <= limits.rstd))
                     fail_msg("%s, kind %d, hidden %zu: mean %.3g off of %.3g, rstd %.3g of %.3g",
                              honest_kernels[k].name, at / 4, made->hidden, of_mean, limits.mean,
@@ -183,16 +202,12 @@ TEST(no_honest_order_is_alarmed)
         "mean or rstd; %.2f of any order\n",
         judged, told, closest_row, closest, closest_order);
     assert_true(told > judged / 2);
-    free(made);
-    limits_maker_destroy(maker);
-    ln_reference_destroy(reference);
 }
 
 /* ---- planted errors ---- */
 
 /* The exact row of another convention, rounded. */
-static void other_convention(ln_reference *reference, const test_row *made, ln_convention other,
-                             void *y)
+static void other_convention(ln_convention other, void *y)
 {
     double exact[MOST_HIDDEN], rest[MOST_HIDDEN];
     ln_reference_result answer = {.rounded = y, .exact = exact, .rest = rest};
@@ -202,43 +217,30 @@ static void other_convention(ln_reference *reference, const test_row *made, ln_c
 
 TEST(the_nearest_convention_is_named)
 {
-    ln_reference *reference = ln_reference_create();
-    limits_maker *maker = limits_maker_create();
-    test_row *made = malloc(sizeof *made);
     random_state = 2;
     for (int run = 0; run < 200; run++) {
-        row_limits limits;
         char why[ROW_FAULT_LENGTH] = "";
         double y[MOST_HIDDEN];
-        make_row(reference, made, LN_F32, run % 2);
-        order_question asked = asked_of(made);
-        assert_true(limits_of_row(maker, &asked, &made->row, made->x, &limits));
+        make_row(LN_F32, run % 2);
+        row_limits limits = limits_of(made->param);
         ln_convention other = made->convention;
         other.ddof = 1 - other.ddof;
-        other_convention(reference, made, other, y);
+        other_convention(other, y);
         if (!limits_tell(&limits))
             continue;
         assert_false(limits_hold(&limits, &made->row, made->x, y, why));
         assert_string_equal(why, other.ddof ? "nearer to ddof=1" : "nearer to ddof=0");
     }
-    free(made);
-    limits_maker_destroy(maker);
-    ln_reference_destroy(reference);
 }
 
 TEST(one_wrong_element_fails)
 {
-    ln_reference *reference = ln_reference_create();
-    limits_maker *maker = limits_maker_create();
-    test_row *made = malloc(sizeof *made);
     random_state = 3;
     for (int run = 0; run < 400; run++) {
-        row_limits limits;
         char why[ROW_FAULT_LENGTH];
         double y[MOST_HIDDEN];
-        make_row(reference, made, (ln_type)(run % 4), 0);
-        order_question asked = asked_of(made);
-        assert_true(limits_of_row(maker, &asked, &made->row, made->x, &limits));
+        make_row((ln_type)(run % 4), 0);
+        row_limits limits = limits_of(made->param);
         assert_true(limits_tell(&limits));
         memcpy(y, made->rounded, made->hidden * sizeof *y);
         assert_true(limits_hold(&limits, &made->row, made->x, y, why));
@@ -248,33 +250,22 @@ TEST(one_wrong_element_fails)
                       load(made->storage, y, i) + 1.5 * limits.row_ulp * ulp + ulp);
         assert_false(limits_hold(&limits, &made->row, made->x, y, why));
     }
-    free(made);
-    limits_maker_destroy(maker);
-    ln_reference_destroy(reference);
 }
 
 /* Where 0 / 0 is right, a number is not excused; where nothing is left of the variance, it is. */
 TEST(only_constant_rows_are_undefined)
 {
-    ln_reference *reference = ln_reference_create();
-    limits_maker *maker = limits_maker_create();
-    test_row *made = malloc(sizeof *made);
     random_state = 4;
     for (int run = 0, found = 0; found < 40; run++) {
-        row_limits limits;
         int kind = run % 2 ? LONELY : CONSTANT;
-        make_row(reference, made, LN_F64, kind);
+        make_row(LN_F64, kind);
         if (made->convention.eps_place != LN_EPS_NONE)
             continue;
-        order_question asked = asked_of(made);
-        assert_true(limits_of_row(maker, &asked, &made->row, made->x, &limits));
+        row_limits limits = limits_of(made->param);
         assert_false(limits_tell(&limits));
         assert_int_equal(limits.textbook.undefined, kind == CONSTANT);
         found++;
     }
-    free(made);
-    limits_maker_destroy(maker);
-    ln_reference_destroy(reference);
 }
 
 /* Whether a wrong element counts as a limit of the type, in a row about 0.05 with deviations of 1,
@@ -390,5 +381,5 @@ int main(int argc, char **argv)
 {
     if (argc > 1)
         runs = strtoul(argv[1], NULL, 10);
-    return test_run(NULL, NULL);
+    return test_run(set_up, tear_down);
 }

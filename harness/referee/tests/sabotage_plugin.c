@@ -26,13 +26,52 @@ static float *output_of(const ln_problem *problem, const ln_tensors *tensors, si
     return (float *)tensors->y + row * stride;
 }
 
+static void flush_to_zero(void)
+{
+#if defined(__x86_64__)
+    _mm_setcsr(_mm_getcsr() | 0x8000u);
+#elif defined(__aarch64__)
+    unsigned long control;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+    control |= 1ul << 24;
+    __asm__ volatile("msr fpcr, %0" : : "r"(control));
+#endif
+}
+
+/* A fault of any family, in place of the good kernel `base`; and one that follows its call. */
+#define FAULT(name)                                                                                \
+    static void name(const char *base __attribute__((unused)),                                     \
+                     const ln_problem *problem __attribute__((unused)),                            \
+                     const ln_tensors *tensors __attribute__((unused)))
+#define FAULT_AFTER(name)                                                                          \
+    static void after_##name(const ln_problem *problem, const ln_tensors *tensors);                \
+    FAULT(name)                                                                                    \
+    {                                                                                              \
+        ln_layernorm_with(base, problem, tensors);                                                 \
+        after_##name(problem, tensors);                                                            \
+    }                                                                                              \
+    AFTER(name)
+#define AFTER(name)                                                                                \
+    static void after_##name(const ln_problem *problem __attribute__((unused)),                    \
+                             const ln_tensors *tensors __attribute__((unused)))
+
+/* One that needs no family, after a good call. */
+#define SPECIAL_AFTER(name)                                                                        \
+    static void after_##name(const ln_problem *problem, const ln_tensors *tensors);                \
+    static void name(const void *state, const ln_tensors *tensors)                                 \
+    {                                                                                              \
+        ln_layernorm_with("two_pass_f32_scalar", state, tensors);                                  \
+        after_##name(state, tensors);                                                              \
+    }                                                                                              \
+    AFTER(name)
+
 static void good(const char *base, const ln_problem *problem, const ln_tensors *tensors)
 {
     ln_layernorm_with(base, problem, tensors);
 }
 
 /* The statistics miss the last element. */
-static void dropped_tail(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT(dropped_tail)
 {
     for (size_t row = 0; row < problem->rows; row++) {
         ln_problem shorter = *problem;
@@ -52,7 +91,7 @@ static void dropped_tail(const char *base, const ln_problem *problem, const ln_t
     }
 }
 
-static void n_for_n_minus_1(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT(n_for_n_minus_1)
 {
     ln_problem other = *problem;
     if (problem->hidden == 4096)
@@ -60,8 +99,7 @@ static void n_for_n_minus_1(const char *base, const ln_problem *problem, const l
     ln_layernorm_with(base, &other, tensors);
 }
 
-static void eps_on_wrong_side(const char *base, const ln_problem *problem,
-                              const ln_tensors *tensors)
+FAULT(eps_on_wrong_side)
 {
     ln_problem other = *problem;
     if (problem->convention.eps_place == LN_EPS_VAR)
@@ -71,7 +109,7 @@ static void eps_on_wrong_side(const char *base, const ln_problem *problem,
     ln_layernorm_with(base, &other, tensors);
 }
 
-static void eps_left_out(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT(eps_left_out)
 {
     ln_problem other = *problem;
     other.convention.eps_place = LN_EPS_NONE;
@@ -80,7 +118,7 @@ static void eps_left_out(const char *base, const ln_problem *problem, const ln_t
 }
 
 /* Answers every call of a size with what the first call of that size gave. */
-static void stale_output(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT(stale_output)
 {
     enum { MOST = 1 << 16 };
     static float kept[MOST];
@@ -99,125 +137,90 @@ static void stale_output(const char *base, const ln_problem *problem, const ln_t
 }
 
 /* Leaves y as it was. */
-static void unwritten_output(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT(unwritten_output)
 {
-    (void)base;
-    (void)problem;
-    (void)tensors;
 }
 
-static void input_changed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT_AFTER(input_changed)
 {
-    ln_layernorm_with(base, problem, tensors);
     float *x = (float *)(uintptr_t)tensors->x;
     if (tensors->x != tensors->y)
         x[0] = 0;
 }
 
 /* Reads x again after y was written: right unless y is x. */
-static void in_place_twice(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT(in_place_twice)
 {
     ln_layernorm_with(base, problem, tensors);
     ln_layernorm_with(base, problem, tensors);
 }
 
-static void writes_one_behind(const char *base, const ln_problem *problem,
-                              const ln_tensors *tensors)
+FAULT_AFTER(writes_one_behind)
 {
-    ln_layernorm_with(base, problem, tensors);
     output_of(problem, tensors, problem->rows - 1)[problem->hidden] = 0;
 }
 
-static void writes_one_before(const char *base, const ln_problem *problem,
-                              const ln_tensors *tensors)
+FAULT_AFTER(writes_one_before)
 {
-    ln_layernorm_with(base, problem, tensors);
     output_of(problem, tensors, 0)[-1] = 0;
 }
 
-static void writes_between_rows(const char *base, const ln_problem *problem,
-                                const ln_tensors *tensors)
+FAULT_AFTER(writes_between_rows)
 {
-    ln_layernorm_with(base, problem, tensors);
     if (problem->y_stride > problem->hidden && problem->rows > 1)
         output_of(problem, tensors, 0)[problem->hidden] = 0;
 }
 
 static volatile float sink;
 
-static void reads_one_behind(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT_AFTER(reads_one_behind)
 {
-    ln_layernorm_with(base, problem, tensors);
     sink = row_of(problem, tensors, problem->rows - 1)[problem->hidden];
 }
 
-static void reads_one_before(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT_AFTER(reads_one_before)
 {
-    ln_layernorm_with(base, problem, tensors);
     sink = row_of(problem, tensors, 0)[-1];
 }
 
-static void nan_output(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT_AFTER(nan_output)
 {
-    ln_layernorm_with(base, problem, tensors);
     output_of(problem, tensors, problem->rows / 2)[problem->hidden / 2] = NAN;
 }
 
 /* Turns flushing to zero on and leaves it so. */
-static void mxcsr_changed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT_AFTER(mxcsr_changed)
 {
-    ln_layernorm_with(base, problem, tensors);
-#if defined(__x86_64__)
-    _mm_setcsr(_mm_getcsr() | 0x8000u);
-#elif defined(__aarch64__)
-    unsigned long control;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
-    control |= 1ul << 24;
-    __asm__ volatile("msr fpcr, %0" : : "r"(control));
-#endif
+    flush_to_zero();
 }
 
 /* The processor is to stop it, not a sanitizer before. */
-__attribute__((no_sanitize("undefined"))) static void
-crash(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+__attribute__((no_sanitize("undefined"))) FAULT(crash)
 {
-    (void)base;
-    (void)problem;
-    (void)tensors;
     static int *volatile nowhere = NULL;
     *nowhere = 1;
 }
 
-static void aborts(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT(aborts)
 {
-    (void)base;
-    (void)problem;
-    (void)tensors;
     abort();
 }
 
-static void exits(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT(exits)
 {
-    (void)base;
-    (void)problem;
-    (void)tensors;
     _Exit(0);
 }
 
-static void endless_loop(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT(endless_loop)
 {
-    (void)base;
-    (void)problem;
-    (void)tensors;
     for (volatile unsigned turns = 0;; turns++)
         ;
 }
 
 /* The last bit of one element changes from call to call. */
-static void random_bit(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT_AFTER(random_bit)
 {
     static unsigned calls;
-    ln_layernorm_with(base, problem, tensors);
     uint32_t bits;
     float *y = output_of(problem, tensors, 0);
     memcpy(&bits, y, sizeof bits);
@@ -232,14 +235,13 @@ enum { MANY_ROWS = 1000 };
  */
 static unsigned long calls_so_far;
 
-static void wrong_when_timed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT_AFTER(wrong_when_timed)
 {
-    ln_layernorm_with(base, problem, tensors);
     if (++calls_so_far > 200 || problem->rows >= MANY_ROWS)
         output_of(problem, tensors, 0)[0] += 1;
 }
 
-static void crash_when_timed(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+FAULT(crash_when_timed)
 {
     ln_layernorm_with(base, problem, tensors);
     if (++calls_so_far > 200 || problem->rows >= MANY_ROWS)
@@ -293,18 +295,16 @@ FAULTS(RUN, fused)
 #include "sabotage_process.h"
 #include "sabotage_registers.h"
 
-static void speaks_german(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(speaks_german)
 {
     static locale_t locale;
-    ln_layernorm_with(BASE, state, tensors);
     if (!locale)
         locale = newlocale(LC_ALL_MASK, "C.UTF-8", (locale_t)0);
     uselocale(locale);
 }
 
-static void wrong_sum(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(wrong_sum)
 {
-    ln_layernorm_with(BASE, state, tensors);
     if (tensors->sum)
         ((float *)tensors->sum)[1] += 1;
 }
@@ -354,21 +354,17 @@ static void wide_statistics(const void *state, const ln_tensors *tensors)
     }
 }
 
-static void crashes_late(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(crashes_late)
 {
     static unsigned calls;
-    const ln_problem *problem = state;
-    ln_layernorm_with(BASE, state, tensors);
     if (problem->rows >= MANY_ROWS && ++calls > 12)
         abort();
 }
 
 /* In a batch larger than any judged block, some rows are moved by a float, or by a thousandth, or
  * one element is NaN, or changes from call to call. */
-static void position_rounding(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(position_rounding)
 {
-    const ln_problem *problem = state;
-    ln_layernorm_with(BASE, state, tensors);
     for (size_t row = MANY_ROWS; row < problem->rows; row += 3)
         for (size_t i = 0; i < problem->hidden; i++) {
             float *y = &output_of(problem, tensors, row)[i];
@@ -376,57 +372,43 @@ static void position_rounding(const void *state, const ln_tensors *tensors)
         }
 }
 
-static void position_wrong(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(position_wrong)
 {
-    const ln_problem *problem = state;
-    ln_layernorm_with(BASE, state, tensors);
     for (size_t row = MANY_ROWS; row < problem->rows; row += 3)
         for (size_t i = 0; i < problem->hidden; i++)
             output_of(problem, tensors, row)[i] += 0x1p-10f;
 }
 
-static void position_nan(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(position_nan)
 {
-    const ln_problem *problem = state;
-    ln_layernorm_with(BASE, state, tensors);
     if (problem->rows > MANY_ROWS)
         output_of(problem, tensors, problem->rows - 1)[0] = NAN;
 }
 
-static void flickers_when_timed(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(flickers_when_timed)
 {
     static unsigned calls;
-    const ln_problem *problem = state;
-    ln_layernorm_with(BASE, state, tensors);
     if (problem->rows > MANY_ROWS && ++calls % 2 == 0)
         output_of(problem, tensors, problem->rows - 1)[0] = nextafterf(0, 1);
 }
 
-static void overruns_when_timed(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(overruns_when_timed)
 {
-    const ln_problem *problem = state;
-    ln_layernorm_with(BASE, state, tensors);
     if (problem->rows >= MANY_ROWS)
         output_of(problem, tensors, 0)[-1] = 0;
 }
 
-static void flush_to_zero(void);
-
-static void flushes_when_timed(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(flushes_when_timed)
 {
-    const ln_problem *problem = state;
-    ln_layernorm_with(BASE, state, tensors);
     if (problem->rows >= MANY_ROWS)
         flush_to_zero();
 }
 
 /* With many rows, as in timing, and y being x: normalised twice. */
-static void late_in_place(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(late_in_place)
 {
-    const ln_problem *problem = state;
-    ln_layernorm_with(BASE, state, tensors);
     if (problem->rows >= MANY_ROWS && tensors->x == tensors->y)
-        ln_layernorm_with(BASE, state, tensors);
+        ln_layernorm_with(BASE, problem, tensors);
 }
 
 static const char *refuses_many(const ln_problem *problem)
@@ -439,18 +421,6 @@ static int no_preparation(const ln_problem *problem, void **state)
     (void)problem;
     (void)state;
     return 1;
-}
-
-static void flush_to_zero(void)
-{
-#if defined(__x86_64__)
-    _mm_setcsr(_mm_getcsr() | 0x8040u);
-#elif defined(__aarch64__)
-    unsigned long control;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(control));
-    control |= 1ul << 24;
-    __asm__ volatile("msr fpcr, %0" : : "r"(control));
-#endif
 }
 
 static int flushing_preparation(const ln_problem *problem, void **state)
@@ -473,10 +443,8 @@ static ln_bound no_number(const ln_problem *problem, const ln_row_facts *facts)
 }
 
 /* y is right and proven; the mean that it gives is off by less than some order of summation. */
-static void shifts_mean(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(shifts_mean)
 {
-    const ln_problem *problem = state;
-    ln_layernorm_with(BASE, state, tensors);
     for (size_t row = 0; tensors->mean && row < problem->rows; row++)
         ((float *)tensors->mean)[row] += 0x1p-16f;
 }

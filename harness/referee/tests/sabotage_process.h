@@ -10,9 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void closes_arena(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(closes_arena)
 {
-    ln_layernorm_with(BASE, state, tensors);
     close(4);
 }
 
@@ -26,9 +25,8 @@ static void hangs_up(const void *state, const ln_tensors *tensors)
         ;
 }
 
-static void talks_nonsense(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(talks_nonsense)
 {
-    ln_layernorm_with(BASE, state, tensors);
     ssize_t written = write(3, "hello", 5);
     (void)written;
 }
@@ -41,9 +39,8 @@ static void unmaps_output(const void *state, const ln_tensors *tensors)
     ln_layernorm_with(BASE, state, tensors);
 }
 
-static void forks(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(forks)
 {
-    ln_layernorm_with(BASE, state, tensors);
     fork();
 }
 
@@ -59,16 +56,14 @@ static void open_input(const ln_tensors *tensors, bool writes)
     mprotect(begin, page, PROT_READ);
 }
 
-static void opens_input(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(opens_input)
 {
-    ln_layernorm_with(BASE, state, tensors);
     if (tensors->x != tensors->y)
         open_input(tensors, false);
 }
 
-static void writes_opened_input(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(writes_opened_input)
 {
-    ln_layernorm_with(BASE, state, tensors);
     if (tensors->x != tensors->y)
         open_input(tensors, true);
 }
@@ -80,17 +75,15 @@ static void *spin(void *nothing)
     return nothing;
 }
 
-static void spins_on(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(spins_on)
 {
     static pthread_t thread;
-    ln_layernorm_with(BASE, state, tensors);
     if (!thread)
         pthread_create(&thread, NULL, spin, NULL);
 }
 
-static void catches_faults(const void *state, const ln_tensors *tensors)
+SPECIAL_AFTER(catches_faults)
 {
-    ln_layernorm_with(BASE, state, tensors);
     signal(SIGSEGV, SIG_IGN);
 }
 

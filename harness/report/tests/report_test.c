@@ -18,7 +18,7 @@
 static sample_view *sample;
 static report_result result;
 static error err;
-static text_buffer files[32];
+static char *files[32];
 static size_t files_read;
 
 static int set_up(void **state)
@@ -34,7 +34,7 @@ static int tear_down(void **state)
 {
     (void)state;
     while (files_read > 0)
-        text_free(&files[--files_read]);
+        free(files[--files_read]);
     sample_free(sample);
     return 0;
 }
@@ -49,23 +49,12 @@ static void sample_begin(void)
     assert_non_null(sample);
 }
 
-static char *slurp(const char *directory, const char *name)
+static char *file_in(const char *directory, const char *name)
 {
     char path[512];
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        return NULL;
     assert_true(files_read < sizeof files / sizeof *files);
-    text_buffer *contents = &files[files_read++];
-    *contents = (text_buffer){0};
-    char buffer[4096];
-    size_t got;
-    text_add(contents, "");
-    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
-        text_add_bytes(contents, buffer, got);
-    fclose(file);
-    return contents->bytes;
+    return files[files_read++] = slurp(path);
 }
 
 static void write_report(const char *directory)
@@ -97,7 +86,7 @@ static void check_drawings(const char *directory)
 {
     char which[300];
     for (size_t i = 0; i < result.chart_count; i++) {
-        char *svg = slurp(directory, strrchr(result.charts[i], '/') + 1);
+        char *svg = file_in(directory, strrchr(result.charts[i], '/') + 1);
         assert_non_null(svg);
         assert_true(is_balanced(svg));
         assert_true(svg_height(svg) <= 1400);
@@ -119,7 +108,7 @@ REPORT_TEST(test_charts)
     for (size_t i = 0; i < 7; i++)
         assert_true(was_drawn(wanted[i]));
     check_drawings("plain");
-    char *svg = slurp("plain", "field.svg"), *png = slurp("plain", "field.png");
+    char *svg = file_in("plain", "field.svg"), *png = file_in("plain", "field.png");
     static const char *const bars[] = {
         ">naive_avx2<", ">welford_scalar<",  ">fastest<", ">fastest within 2 ULP<",
         ">oneDNN 2.6<", ">NaN or infinite<", ">3e+05<",   ">1.5<"};
@@ -184,7 +173,7 @@ REPORT_TEST(test_many_kernels_find_room)
     write_report("many");
     assert_true(was_drawn("/speed_error.svg"));
     check_drawings("many");
-    char *svg = slurp("many", "throughput.svg");
+    char *svg = file_in("many", "throughput.svg");
     assert_non_null(svg);
     for (int i = 0; i < PEERS; i++)
         if (!strstr(svg, peers[i][1]))
@@ -197,7 +186,7 @@ REPORT_TEST(test_same_data_same_bytes)
     write_report("once");
     write_report("twice");
     for (size_t i = 0; i < 4; i++) {
-        char *once = slurp("once", names[i]), *twice = slurp("twice", names[i]);
+        char *once = file_in("once", names[i]), *twice = file_in("twice", names[i]);
         assert_non_null(once);
         assert_string_equal(once, twice);
     }
@@ -241,7 +230,7 @@ REPORT_TEST(test_answer_and_tables_agree)
 {
     static const char taken[] = "lanewise_guarded_f32_acc_f64_avx512";
     write_report("answer");
-    char *page = slurp("answer", "index.html");
+    char *page = file_in("answer", "index.html");
     assert_non_null(page);
     assert_true(is_balanced(page));
     assert_true(agrees(page, taken));
@@ -264,7 +253,7 @@ REPORT_TEST(test_answer_and_tables_agree)
 REPORT_TEST(test_page_holds_everything)
 {
     write_report("page");
-    char *page = slurp("page", "index.html");
+    char *page = file_in("page", "index.html");
     static const char *const parts[] = {
         "id=\"field\"",
         "id=\"throughput\"",
@@ -290,7 +279,7 @@ REPORT_TEST(test_page_holds_everything)
         ids++;
     }
     assert_true(ids > 40);
-    char *markdown = slurp("page", "report.md");
+    char *markdown = file_in("page", "report.md");
     assert_non_null(strstr(markdown, "](field.png)"));
     assert_non_null(strstr(markdown, "[what kernels do wrong](#wrong)"));
     assert_non_null(strstr(markdown, "| fastest | `fused_f32_avx512` | 88.0 | 88 % [86, 90] |"));
@@ -311,9 +300,9 @@ REPORT_TEST(test_without_gnuplot_the_page_is_written)
     assert_false(result.charts_drawn);
     assert_int_equal(result.chart_count, 0);
     assert_non_null(strstr(result.note, "gnuplot was not found"));
-    assert_null(slurp("bare", "field.svg"));
-    assert_null(slurp("bare", "field.png"));
-    char *page = slurp("bare", "index.html");
+    assert_null(file_in("bare", "field.svg"));
+    assert_null(file_in("bare", "field.png"));
+    char *page = file_in("bare", "index.html");
     assert_true(is_balanced(page));
     assert_non_null(strstr(page, "gnuplot was not found"));
     assert_true(agrees(page, "lanewise_guarded_f32_acc_f64_avx512"));
@@ -339,7 +328,7 @@ REPORT_TEST(test_a_script_that_fails_is_reported)
     assert_false(result.charts_drawn);
     assert_non_null(strstr(result.note, "gnuplot failed on field.svg: "));
     assert_null(strchr(result.note, '\n'));
-    assert_null(slurp("broken", "field.svg.part"));
+    assert_null(file_in("broken", "field.svg.part"));
     write_file("broken_plots/page.html", "<main>{{nothing}}</main>");
     assert_false(report_write(&sample->view, "broken_plots", "broken", false, &result, &err));
     assert_non_null(strstr(err.message, "{{nothing}}"));
@@ -354,7 +343,7 @@ REPORT_TEST(test_only_what_was_measured_is_drawn)
     write_report("accuracy");
     assert_true(was_drawn("/error_kappa.svg"));
     assert_false(was_drawn("/field.svg"));
-    char *page = slurp("accuracy", "index.html");
+    char *page = file_in("accuracy", "index.html");
     assert_non_null(strstr(page, "Not drawn: no speed was measured."));
     assert_non_null(strstr(page, "run again with --threads 1,2 or --cache hot,cold"));
     sample_begin();
@@ -362,7 +351,7 @@ REPORT_TEST(test_only_what_was_measured_is_drawn)
     write_report("speed");
     assert_true(was_drawn("/field.svg"));
     assert_false(was_drawn("/error_kappa.svg"));
-    page = slurp("speed", "index.html");
+    page = file_in("speed", "index.html");
     assert_non_null(strstr(page, "mystery is the fastest at 85x768 (L2)"));
     assert_non_null(strstr(page, "errors were not judged"));
 }
@@ -377,12 +366,12 @@ REPORT_TEST(test_each_type_has_its_charts)
     assert_true(was_drawn("/field_bf16.svg"));
     assert_true(was_drawn("/error_kappa_bf16.svg"));
     assert_false(was_drawn("/conventions_bf16.svg"));
-    char *points = slurp("types", "data/error_kappa.tsv");
+    char *points = file_in("types", "data/error_kappa.tsv");
     assert_null(strstr(points, "two_pass_bf16_avx2"));
     sample->view.cases.count -= 2;
     sample->view.rows.count--;
     write_report("types");
-    assert_null(slurp("types", "error_kappa_bf16.svg"));
+    assert_null(file_in("types", "error_kappa_bf16.svg"));
 }
 
 REPORT_TEST(test_threads_and_caches)
@@ -392,7 +381,7 @@ REPORT_TEST(test_threads_and_caches)
     write_report("states");
     assert_true(was_drawn("/states.svg"));
     check_drawings("states");
-    char *svg = slurp("states", "states.svg");
+    char *svg = file_in("states", "states.svg");
     assert_non_null(strstr(svg, "hot cache, 2 threads"));
     assert_non_null(strstr(svg, "cold cache, 1 thread"));
 }
@@ -406,7 +395,7 @@ REPORT_TEST(test_what_went_wrong_is_said)
         sample_judged(sample, "crasher_f32_scalar", "normal", NAN, VERDICT_CRASHED);
     snprintf(crashed->verdict.detail, sizeof crashed->verdict.detail, "SIGSEGV");
     write_report("wrong");
-    char *page = slurp("wrong", "index.html");
+    char *page = file_in("wrong", "index.html");
     assert_non_null(strstr(page,
                            "<code>fused_f32_avx512</code>: inaccurate on ramp (2 cases, up to "
                            "9.00 row ULP)."));
@@ -476,7 +465,7 @@ REPORT_TEST(test_full_disk)
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         assert_false(written);
         assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
-        assert_null(slurp("full", "index.html"));
+        assert_null(file_in("full", "index.html"));
     }
     signal(SIGXFSZ, SIG_DFL);
 }

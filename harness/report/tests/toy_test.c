@@ -47,24 +47,10 @@ static const char toy_script[] = "stem = ARG1\nformat = ARG2\nhere = ARG0[1:strl
                                  "strlen('toy.gp')]\nload here.'style.gp'\nheight = 300\n"
                                  "load here.'canvas.gp'\nplot table skip 1 using 2:2 with points\n";
 
-static char *slurp(const char *path)
-{
-    text_buffer text = {0};
-    char bytes[4096];
-    FILE *file = fopen(path, "rb");
-    if (!file)
-        fail_msg("%s is not there", path);
-    for (size_t got; (got = fread(bytes, 1, sizeof bytes, file)) > 0;)
-        text_add_bytes(&text, bytes, got);
-    fclose(file);
-    text_add(&text, "");
-    return text.bytes;
-}
-
 static void assert_has(const char *path, const char *words)
 {
     char *text = slurp(path);
-    if (!strstr(text, words))
+    if (!text || !strstr(text, words))
         fail_msg("%s does not have '%s'", path, words);
     free(text);
 }

@@ -234,7 +234,6 @@ static void fill_noisy(time_sample *sample, unsigned processes, int repetitions,
     }
 }
 
-/* The same store gives the same figures, whatever the order of its rows and of its cases. */
 /* Three processes, of which the pair shares two; in each round the one takes 1.5 times the other's
  * time, whatever the round's noise. */
 TEST(test_pair)
@@ -261,6 +260,7 @@ TEST(test_pair)
     assert_true(isnan(pair.ratio));
 }
 
+/* The same store gives the same figures, whatever the order of its rows and of its cases. */
 TEST(test_deterministic)
 {
     time_sample sample = {0};

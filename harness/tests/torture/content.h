@@ -24,6 +24,7 @@ void content_resize(file_content *content, size_t size);
 void content_put(file_content *content, size_t offset, const char *bytes, size_t size);
 bool content_equal(const file_content *one, const file_content *other);
 
+bool ends_in(const char *path, const char *end);
 void remove_tree(const char *path);
 /* Calls `found` for each file and folder below, folders before what is in them, by its name below
  * `folder`. */

@@ -92,12 +92,6 @@ static bool all_end(void)
     }
 }
 
-static bool ends_in(const char *name, const char *end)
-{
-    size_t length = strlen(name), tail = strlen(end);
-    return length >= tail && strcmp(name + length - tail, end) == 0;
-}
-
 /* After the end of lnbench itself. What it had not finished has another name (".part"). */
 static void check_file(void *context, const char *name, bool folder)
 {

@@ -39,12 +39,6 @@ static struct {
     char why[512];
 } judged;
 
-static bool ends_in(const char *path, const char *end)
-{
-    size_t length = strlen(path), tail = strlen(end);
-    return length >= tail && strcmp(path + length - tail, end) == 0;
-}
-
 static bool fault(const char *name, const char *what)
 {
     snprintf(judged.why, sizeof judged.why, "%.200s: %.200s", name, what);

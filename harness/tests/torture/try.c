@@ -271,12 +271,6 @@ bool try_is_whole(const char *name)
 static const char *file_fault;
 static bool exactly, finished;
 
-static bool ends_in(const char *path, const char *end)
-{
-    size_t length = strlen(path), tail = strlen(end);
-    return length >= tail && strcmp(path + length - tail, end) == 0;
-}
-
 /* What a hunt that failed goes on from: its finds so far, or the note that a shard was begun. */
 static bool goes_on(const char *path)
 {

@@ -48,19 +48,13 @@ static const ln_kernel kernels[] = {
 #else
 #define PLUGIN_NAME "bad"
 #endif
-#if BAD_PLUGIN == 12 /* no UTF-8, and what a terminal would obey */
-#define VERSION "1.\xff\x1b[31m"
-#else
-#define VERSION NULL
-#endif
 static const ln_plugin plugin = {.abi_version = ABI,
                                  .struct_size = sizeof(ln_plugin),
                                  .name = PLUGIN_NAME,
                                  .count = 1,
-                                 .kernels = kernels,
-                                 .version = VERSION};
+                                 .kernels = kernels};
 
-#if BAD_PLUGIN == 13
+#if BAD_PLUGIN == 12
 static void *spin(void *nothing)
 {
     for (volatile unsigned turns = 0;; turns++)
@@ -78,7 +72,7 @@ LN_API const ln_plugin *ln_plugin_v1(void)
 #elif BAD_PLUGIN == 6  /* hangs at load */
     for (volatile int turns = 0;; turns++)
         ;
-#elif BAD_PLUGIN == 13 /* leaves a thread that goes on working */
+#elif BAD_PLUGIN == 12 /* leaves a thread that goes on working */
     pthread_t thread;
     pthread_create(&thread, NULL, spin, NULL);
 #endif

@@ -61,7 +61,11 @@ static inline int _cmocka_run_group_tests(const char *group, const struct CMUnit
         substitute_check(setup(&state) == 0, "the group is set up");
     for (size_t i = 0; i < count; i++) {
         printf("%s\n", tests[i].name);
+        if (tests[i].setup)
+            substitute_check(tests[i].setup(&state) == 0, "the test is set up");
         tests[i].run(&state);
+        if (tests[i].teardown)
+            substitute_check(tests[i].teardown(&state) == 0, "the test is taken down");
     }
     if (teardown)
         substitute_check(teardown(&state) == 0, "the group is taken down");

@@ -137,7 +137,7 @@ static void truncate_arena(void)
 
 static void lower_priority(void)
 {
-    setpriority(PRIO_PROCESS, 0, 5);
+    setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + 1);
 }
 
 static void pin_itself(void)
