@@ -194,7 +194,7 @@ with tempfile.TemporaryDirectory() as folder:
     for form in FORMS:
         for words in (["report", "--no-charts", "--all", *db], ["list", "runs", *db], ["history", "--all", *db],
                       ["history", "--measure", "row_ulp_max", "--all", *db], ["compare", "1", "2", "--all", *db],
-                      ["choose", "--shape", "4x64", "--stored", "--explain", "--db", "own.db"], ["report", "--verify", "--sample", "2", *db],
+                      ["choose", "--shape", "4x64", "--stored", "--explain", "--allow-lost", "--db", "own.db"], ["report", "--verify", "--sample", "2", *db],
                       ["list", "kernels", *plugin], ["list", "plugins", *plugin],
                       ["run", *small, *plugin, "--kernels", "loud.*", "--only", "accuracy", "--all", "--db", "p.db"]):
             run([*words, "--format", form], form)

@@ -91,8 +91,8 @@ int main(int argc, char **argv)
         {false, {(char *)"history", (char *)"--db", database}},
         {false, {(char *)"compare", (char *)"1", (char *)"1", (char *)"--db", database}},
         {false,
-         {(char *)"choose", (char *)"--stored", (char *)"--shape", (char *)"4x64", (char *)"--db",
-          database}},
+         {(char *)"choose", (char *)"--stored", (char *)"--allow-lost", (char *)"--shape",
+          (char *)"4x64", (char *)"--db", database}},
         {false, {(char *)"distance"}},
         {false, {(char *)"doctor"}},
     };
