@@ -69,7 +69,7 @@ static unsigned expected_of_thread(deed_kind deed, bool of_load)
     case STOPS:
         return FINE | TIMEOUT | (of_load ? NOT_LOADED : 0);
     case WRITES:
-        return FINE | OVERRUN | CRASH | DIFFERENT;
+        return FINE | OVERRUN | CRASH | DIFFERENT | STATE;
     default:
         return FINE | CRASH | (of_load ? NOT_LOADED : 0);
     }
@@ -100,8 +100,10 @@ static unsigned expected_of(size_t deed, size_t moment)
     case LATER: /* damaged memory may stay unseen, or do anything */
         return FINE | CRASH | OVERRUN | DIFFERENT | STATE | TIMEOUT |
                (when == LOAD ? NOT_LOADED : 0);
-    case WRITES: /* there is no y before the first call */
-        return writes_late ? OVERRUN | CRASH | DIFFERENT : when == LOAD ? FINE : OVERRUN | CRASH;
+    case WRITES: /* there is no y before the first call; who writes late leaves a thread that works */
+        return writes_late    ? OVERRUN | CRASH | DIFFERENT | STATE
+               : when == LOAD ? FINE
+                              : OVERRUN | CRASH;
     }
     return 0;
 }

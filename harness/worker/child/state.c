@@ -278,6 +278,17 @@ static const char *find_change(const process_state *before, const process_state 
     return NULL;
 }
 
+/* Another descriptor of the arena: a plugin that closes ours as it is loaded must not end the kernels of
+ * others. */
+static int spare_arena = -1;
+
+static void put_arena_back(const process_state *before)
+{
+    struct stat status;
+    if (fstat(spare_arena, &status) == 0 && status.st_ino == before->files[FILES - 1])
+        dup2(spare_arena, WORKER_ARENA_FD);
+}
+
 static void put_back(const process_state *before)
 {
     static const struct itimerval off;
@@ -291,6 +302,7 @@ static void put_back(const process_state *before)
         setrlimit(limits[i], &before->limits[i]);
     for (int i = 0; i < TIMERS && !before->timer; i++)
         setitimer(timers[i], &off, NULL);
+    put_arena_back(before);
     for (int i = 0; i < FILES; i++)
         fcntl(files[i], F_SETFL, before->file_flags[i]);
     sched_setaffinity(0, sizeof before->cpus, &before->cpus);
@@ -304,6 +316,8 @@ static process_state known;
 
 void process_state_record(void)
 {
+    if (spare_arena < 0)
+        spare_arena = fcntl(WORKER_ARENA_FD, F_DUPFD_CLOEXEC, WORKER_ARENA_FD + 1);
     take_process(&known);
     environment_record();
 }
