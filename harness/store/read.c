@@ -378,6 +378,17 @@ bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *e
     return load_cases(store, run, statement, true, cases, err);
 }
 
+bool store_has_timed(result_store *store, int64_t run, size_t rows, size_t hidden, ln_type type,
+                     bool *has, error *err)
+{
+    int64_t number;
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_HAS_TIMED, err, "iiis", run,
+                                          (int64_t)rows, (int64_t)hidden, dtype_name(type));
+    bool fine = read_number(store, statement, &number, err);
+    *has = number != 0;
+    return fine;
+}
+
 bool store_figures(result_store *store, int64_t run, const char *kernel, bool timed,
                    stored_cases *cases, error *err)
 {

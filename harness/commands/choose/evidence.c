@@ -365,7 +365,8 @@ static bool gather_fits(result_store *store, int64_t run, const json_t *kernels,
     return true;
 }
 
-enum { RUNS_MOST = 8 }; /* of this machine that are looked at, the latest */
+/* Of this machine the latest so many runs are read, and so many looked at for times that are nearer. */
+enum { RUNS_MOST = 8, RUNS_ASKED = 32 };
 
 static bool gather_run(result_store *store, const choose_wanted *wanted,
                        const machine_facts *machine, const stored_run *run,
@@ -388,12 +389,11 @@ static bool gather_run(result_store *store, const choose_wanted *wanted,
     return fine;
 }
 
-/* Whether older runs can add nothing: the very group was timed, with the library there is now, and each
- * of its kernels was judged whole. What a budget asks for on rows of its own may be in any run. */
-static bool is_complete(const choose_wanted *wanted, const kernel_evidence *evidence)
+/* Whether each kernel of the group was judged whole: older runs add no error then. What a budget asks
+ * for on rows of its own may be in any run. */
+static bool is_judged_whole(const choose_wanted *wanted, const kernel_evidence *evidence)
 {
-    if (!wanted->every_row || !evidence->timed || !evidence->same_shape ||
-        !evidence->same_convention || !evidence->same_library)
+    if (!wanted->every_row || !evidence->timed)
         return false;
     for (size_t i = 0; i < evidence->cases.count; i++) {
         const char *kernel = evidence->cases.cases[i].key.kernel;
@@ -407,6 +407,38 @@ static bool is_complete(const choose_wanted *wanted, const kernel_evidence *evid
     return true;
 }
 
+/* Whether a run has kernels of a library that there is now. */
+static bool has_library_now(result_store *store, const choose_wanted *wanted, int64_t run,
+                            bool *has, error *err)
+{
+    json_t *kernels, *kernel;
+    size_t index;
+    if (!store_descriptors(store, run, NULL, &kernels, err))
+        return false;
+    *has = false;
+    json_array_foreach(kernels, index, kernel)
+    {
+        const char *hash = json_string_value(json_object_get(kernel, "object_hash"));
+        *has |= hash && is_library_now(wanted, hash);
+    }
+    json_decref(kernels);
+    return true;
+}
+
+/* Whether the times of an older run could be nearer than those there are: of the very shape, or of the
+ * library that there is now. */
+static bool could_be_nearer(result_store *store, const choose_wanted *wanted, int64_t run,
+                            const nearest_distance *nearest, bool *could, error *err)
+{
+    *could = true;
+    if (!nearest->usable)
+        return true;
+    return store_has_timed(store, run, wanted->rows, wanted->hidden, wanted->dtype, could, err) &&
+           (!*could || nearest->other_shape || nearest->other_convention ||
+            (nearest->other_library ? has_library_now(store, wanted, run, could, err)
+                                    : (*could = false, true)));
+}
+
 bool evidence_gather(result_store *store, const choose_wanted *wanted, const machine_facts *machine,
                      kernel_evidence *evidence, error *err)
 {
@@ -418,10 +450,17 @@ bool evidence_gather(result_store *store, const choose_wanted *wanted, const mac
         return false;
     bool fine = true;
     /* The latest first: of equals the first one stays. */
-    for (size_t i = count; fine && i-- > 0;)
-        if (runs[i].cases > 0 && evidence->runs_here < RUNS_MOST &&
-            (evidence->runs_here == 0 || !is_complete(wanted, evidence)))
+    size_t asked = 0;
+    for (size_t i = count;
+         fine && i-- > 0 && evidence->runs_here < RUNS_MOST && asked < RUNS_ASKED;) {
+        bool could = runs[i].cases > 0;
+        if (could && is_judged_whole(wanted, evidence)) {
+            asked++;
+            fine = could_be_nearer(store, wanted, runs[i].id, &nearest, &could, err);
+        }
+        if (fine && could)
             fine = gather_run(store, wanted, machine, &runs[i], &nearest, evidence, err);
+    }
     free(runs);
     fine = fine && (!evidence->timed || store_lost(store, evidence->run.id, &evidence->lost,
                                                    &evidence->lost_count, err));
