@@ -378,14 +378,15 @@ bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *e
     return load_cases(store, run, statement, true, cases, err);
 }
 
-bool store_has_timed(result_store *store, int64_t run, size_t rows, size_t hidden, ln_type type,
-                     bool *has, error *err)
+bool store_count_timed(result_store *store, int64_t run, const case_key *key, size_t *count,
+                       error *err)
 {
     int64_t number;
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_HAS_TIMED, err, "iiis", run,
-                                          (int64_t)rows, (int64_t)hidden, dtype_name(type));
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_COUNT_TIMED, err);
+    if (statement)
+        store_bind_key(statement, run, key);
     bool fine = read_number(store, statement, &number, err);
-    *has = number != 0;
+    *count = (size_t)number;
     return fine;
 }
 

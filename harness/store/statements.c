@@ -107,8 +107,11 @@ static const struct {
     [STATEMENT_ALL_RUNS] = {.sql = RUN_COLUMNS "ORDER BY id"},
     [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS "WHERE id = ?1"},
     [STATEMENT_CASES] = {.make = store_cases_sql},
-    [STATEMENT_HAS_TIMED] = {.sql = "SELECT EXISTS (SELECT 1 FROM timed WHERE run = ?1 AND "
-                                    "rows = ?2 AND hidden = ?3 AND types = ?4)"},
+    [STATEMENT_COUNT_TIMED] = {.sql =
+                                   "SELECT count(*) FROM timed WHERE run = ?1 AND "
+                                   "convention = ?3 AND input = ?4 AND rows = ?5 AND hidden = ?6 "
+                                   "AND types = ?7 AND cache = ?8 AND threads = ?9 AND NOT roof "
+                                   "AND processes > 1"},
     [STATEMENT_KERNEL_CASES] = {.make = store_kernel_cases_sql},
     [STATEMENT_KERNEL_TIMINGS] = {.make = store_kernel_timings_sql},
     [STATEMENT_CASE_SET] = {.sql = "SELECT cases.id, " KEY_COLUMNS ", operation " KEYED_CASES

@@ -425,18 +425,28 @@ static bool has_library_now(result_store *store, const choose_wanted *wanted, in
     return true;
 }
 
-/* Whether the times of an older run could be nearer than those there are: of the very shape, or of the
- * library that there is now. */
+/* Whether the times of an older run could be nearer than those there are: of the very shape, of more
+ * kernels, or of the library that there is now. */
 static bool could_be_nearer(result_store *store, const choose_wanted *wanted, int64_t run,
                             const nearest_distance *nearest, bool *could, error *err)
 {
+    case_key key = {.rows = wanted->rows,
+                    .hidden = wanted->hidden,
+                    .dtype = wanted->dtype,
+                    .cache = wanted->cache,
+                    .threads = wanted->threads};
+    size_t count;
+    snprintf(key.convention, sizeof key.convention, "%s", wanted->convention_label);
+    snprintf(key.input, sizeof key.input, "%s", wanted->time_on);
     *could = true;
     if (!nearest->usable)
         return true;
-    return store_has_timed(store, run, wanted->rows, wanted->hidden, wanted->dtype, could, err) &&
-           (!*could || nearest->other_shape || nearest->other_convention ||
-            (nearest->other_library ? has_library_now(store, wanted, run, could, err)
-                                    : (*could = false, true)));
+    if (!store_count_timed(store, run, &key, &count, err))
+        return false;
+    *could = count > 0 && (nearest->other_shape || nearest->other_convention ||
+                           count > SIZE_MAX - nearest->missing);
+    return *could || count == 0 || !nearest->other_library ||
+           has_library_now(store, wanted, run, could, err);
 }
 
 bool evidence_gather(result_store *store, const choose_wanted *wanted, const machine_facts *machine,
