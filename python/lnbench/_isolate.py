@@ -6,7 +6,6 @@ import os
 import pickle
 import signal
 import struct
-import tempfile
 import time
 
 from . import _library as lib
@@ -14,6 +13,8 @@ from ._report import Case, Report
 
 _CALL = struct.Struct("<dQQ")  # when the call in progress began (0: none did yet; infinite: all
                                # is done), rows, hidden
+_SIZE = struct.Struct("<Q")    # of the result, which follows
+_MOST = 1 << 28                # bytes of a result: pages that are not written take no memory
 _PDEATHSIG = 1                 # of prctl(2)
 
 
@@ -39,18 +40,21 @@ def _result_of(work, shared):
         return pickle.dumps((None, RuntimeError(lib.said(result[1]))))
 
 
-def _run_child(work, shared, folder):
-    """The result is a file that is opened when all is done: no descriptor is open that the function
-    could close, or that a process which it leaves behind could keep open."""
+def _run_child(work, shared):
+    """The result goes through memory: there is no descriptor that the function could close or leave
+    open in another process, no file or folder that it could remove, and no limit of files is met."""
     os.setpgid(0, 0)
     try:
         ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
     except (AttributeError, OSError):  # not on Linux
         pass
     data = _result_of(work, shared)
+    if len(data) > _MOST:
+        data = pickle.dumps((None, RuntimeError(f"a result of more than {_MOST >> 20} MiB")))
+    start = _CALL.size + _SIZE.size
+    shared[start:start + len(data)] = data
+    shared[_CALL.size:start] = _SIZE.pack(len(data))
     shared[:8] = struct.pack("<d", math.inf)
-    with open(os.path.join(folder, str(os.getpid())), "wb") as file:
-        file.write(data)
 
 
 def _has_ended(child):
@@ -86,29 +90,24 @@ def _wait(child, shared, deadline):
 
 def in_child(work, deadline, options):
     """work(called) in a forked process; called(rows, hidden) is to be called before each call."""
-    shared = mmap.mmap(-1, _CALL.size)
-    with tempfile.TemporaryDirectory(prefix="lnbench-") as folder:
-        child = os.fork()
-        if child == 0:
-            code = 1
-            try:
-                _run_child(work, shared, folder)
-                code = 0
-            finally:
-                os._exit(code)
-        in_time = False
+    start = _CALL.size + _SIZE.size
+    shared = mmap.mmap(-1, start + _MOST)
+    child = os.fork()
+    if child == 0:
+        code = 1
         try:
-            in_time = _wait(child, shared, deadline)
+            _run_child(work, shared)
+            code = 0
         finally:
-            status = _end(child)
-        path = os.path.join(folder, str(child))
-        data = None
-        if os.path.exists(path) and status == 0:
-            with open(path, "rb") as file:
-                data = file.read()
-    began, rows, hidden = _CALL.unpack(shared[:_CALL.size])
-    if began == math.inf and not data:
-        raise RuntimeError(f"a result could not be written to {folder}")
+            os._exit(code)
+    in_time = False
+    try:
+        in_time = _wait(child, shared, deadline)
+    finally:
+        status = _end(child)
+    length = _SIZE.unpack(shared[_CALL.size:start])[0] if status == 0 else 0
+    data = shared[start:start + length]
+    _, rows, hidden = _CALL.unpack(shared[:_CALL.size])
     if not options and not data:
         raise RuntimeError(f"a function ended its process (status {status})")
     if not in_time:

@@ -6,6 +6,7 @@ naming what is tested
 import json
 import os
 import pickle
+import resource
 import runpy
 import shutil
 import signal
@@ -209,6 +210,11 @@ def strange(base=object, called="Strange", **members):
     return type(called, (base,), members)
 
 
+def opens_no_more(x, gamma, beta):
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
+    return layernorm(x, gamma, beta, 1e-5)
+
+
 def closes(x, gamma, beta):
     os.closerange(3, 4096)
     return layernorm(x, gamma, beta)
@@ -305,7 +311,8 @@ class Verdicts(unittest.TestCase):
             self.assertFalse(report.passed)
 
     def test_isolated_from_its_process(self):
-        for fn, verdict in ((closes, "state-changed("), (closes_and_sleeps, "timeout(")):
+        for fn, verdict in ((closes, "state-changed("), (closes_and_sleeps, "timeout("),
+                            (opens_no_more, "ok")):
             report = lnbench.judge(fn, hidden=8, only=True, isolate=True, deadline=1)
             self.assertTrue(report.verdict.startswith(verdict), report.verdict)
         with tempfile.TemporaryDirectory() as folder:
