@@ -36,7 +36,7 @@ static void add_basis(const run_answer *answer, const answer_row *row, text_buff
     if (row->fit->hunted > row->fit->error)
         text_format(out, ", %s on rows hunted for others",
                     answer_error(answer, row->fit->hunted, number));
-    if (strcmp(answer->plan, "quick") == 0)
+    if (strcmp(answer->plan, "quick") == 0 && answer->column_count > 0)
         text_format(out, " (provisional: the quick plan's %zu shape%s; the default plan decides)",
                     answer->column_count, answer->column_count == 1 ? "" : "s");
     text_add(out, ".\n");
@@ -69,6 +69,25 @@ static void add_take(const run_answer *answer, text_buffer *out)
     add_basis(answer, accurate, out);
     if (!take)
         text_format(out, "No kernel is to be taken: %s.\n", answer_doubt(answer, accurate));
+}
+
+/* What a program has that names no kernel: the fastest of the library's calls that can be taken. */
+static void add_library(const run_answer *answer, text_buffer *out)
+{
+    char number[16];
+    const answer_row *take = answer->take, *call = NULL;
+    for (size_t i = 0; i < answer->count && !call; i++) {
+        const answer_row *row = &answer->rows[i];
+        if (row->role == ANSWER_LIBRARY && row->at_key && row->fit && row->fit->accurate &&
+            !row->fit->doubt[0])
+            call = row;
+    }
+    if (take && call && take != call && take->role != ANSWER_PLUGIN)
+        clean_format(
+            out, FORM_LINE,
+            "%s is the fastest call of the library that can be taken; it takes %s times as long as "
+            "the kernel to take.\n",
+            call->kernel, answer_times(call->relative / take->relative, number));
 }
 
 static void add_fastest(const run_answer *answer, text_buffer *out)
@@ -145,5 +164,6 @@ void answer_sentences(const run_answer *answer, text_buffer *out)
     else
         add_take(answer, out);
     add_fastest(answer, out);
+    add_library(answer, out);
     add_lost(answer, out);
 }

@@ -19,7 +19,7 @@ fits() { # FILE LINES COLUMNS
     fi
 }
 answer() { run_it report --no-charts --db p.db "$@"; }
-rows() { sed -n '/ kernel /,/copy, GB/p' out | sed '1d;$d'; }
+rows() { sed -n '/^ *kernel /,/copy, GB/p' out | sed '1d;$d'; }
 
 answer
 cp out short
@@ -114,7 +114,7 @@ check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows =
     AND NOT hunted AND (wrong OR error > 2)) ORDER BY roof_ratio DESC LIMIT 1")" "$take"
 
 # What is printed can be typed: a label is the name of one kernel, or says whose it is.
-sed -n '/ kernel /,/copy, GB/p' short | sed '1d;$d' | grep -v '^peer' | cut -c11-46 | while read -r label; do
+sed -n '/^ *kernel /,/copy, GB/p' short | sed '1d;$d' | grep -v '^peer' | cut -c11-46 | while read -r label; do
     "$lnbench" run --dry-run --plan quick --kernels "$label" --db x.db 2>&1 | head -1 |
         grep -qE "^what |'$label' is the label of [0-9]+ kernels, " || echo "$label"
 done >untyped
