@@ -369,7 +369,7 @@ done <<'TABLE'
 4|BM_b .*(new: odd.json: "real_time" is 0)|"real_time": -> "real_time": 0.0, "x":
 4|BM_b .*(new: odd.json: "real_time" is no number)|"real_time": -> "real_time": NaN, "x":
 4|BM_b .*(new: odd.json: "real_time" is no number)|"real_time": -> "real_time": "inf", "x":
-3|^asked 2, compared 2, lost 0$|"time_unit" -> "a": NaN, "b": -Infinity, "c": inf, "d": 1e999, "e": 99999999999999999999, "f": -nan, "time_unit"
+3|^asked 2, compared 2, lost 0$|"time_unit" -> "a": NaN, "b": -Infinity, "c": inf, "d": 1e999, "e": 99999999999999999999, "f": -nan, "g": -nan(ind), "time_unit"
 3|^asked 2, compared 2, lost 0$|"us"} -> "us", "real_time": 9.0, "name": 4, "time_unit": NaN}
 3|^asked 2, compared 2, lost 0$|"cpu_time": -> "cpu_time": NaN, "é": 1, "x":
 7|odd.json: 'BM_b': "time_unit" is none of|"us" -> "weeks"
