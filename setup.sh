@@ -115,7 +115,8 @@ changes() (
         [ ! -f "$file" ] || set -- "$@" "$file"
     done
     find . "$@" \( -name .git -o -path "$inside" -o -path './build*' -o -path ./out \
-        -o -path ./results/charts -o -path ./results/hunts -o -path './results/lnbench.db*' \) -prune \
+        -o -path ./results/charts -o -path ./results/hunts -o -path './results/lnbench.db*' \
+        -o -name __pycache__ \) -prune \
         -o ! -path . ! -path ./results -newer "$built" -print
 )
 
