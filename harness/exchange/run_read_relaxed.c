@@ -69,8 +69,8 @@ void relax_benchmark(char *bytes, size_t size)
     unsigned seen = 0;
     for (char *at = bytes; at < end;) {
         size_t word = 0;
-        while (at + word < end && (isalnum((unsigned char)at[word]) || strchr("+-.#()", at[word])) &&
-               at[word])
+        while (at + word < end &&
+               (isalnum((unsigned char)at[word]) || strchr("+-.#()", at[word])) && at[word])
             word++;
         if (word > 0) {
             relax_word(at, word);
