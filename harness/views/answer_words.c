@@ -45,7 +45,7 @@ static void add_basis(const run_answer *answer, const answer_row *row, text_buff
 static void add_take(const run_answer *answer, text_buffer *out)
 {
     const answer_row *take = answer->take;
-    char number[16], name[64];
+    char name[64];
     const answer_row *accurate = take ? take : answer_accurate(answer);
     if (!accurate && answer_half(answer) && answer->cases > 0) {
         text_format(out, "No kernel is to be taken: %s.\n", answer_half(answer));
