@@ -267,7 +267,7 @@ static void print_run(const chosen *one, const output_file *out)
 }
 
 /* Where the figures come from, and what they are not. */
-static void print_origin(const chosen *one, const choose_look *look, const output_file *out)
+static void print_origin(const chosen *one, const output_file *out)
 {
     const choose_wanted *wanted = &one->wanted;
     const kernel_evidence *evidence = &one->evidence;
@@ -408,7 +408,7 @@ static bool print_one(const chosen *one, const choose_look *look, const output_f
 {
     if (!print_heading(one, out))
         return false;
-    print_origin(one, look, out);
+    print_origin(one, out);
     print_best(one, out);
     bool fine = one->choice.count == 0 || print_table(one, look, out);
     if (fine && one->choice.best) {

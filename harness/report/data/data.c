@@ -162,7 +162,7 @@ static void form_of(report_kernel *kernel, const json_t *descriptor)
         *at = *at == '_' ? '-' : *at;
 }
 
-static void describe(report_kernel *kernel, const json_t *descriptor, ln_type type)
+static void describe(report_kernel *kernel, const json_t *descriptor)
 {
     kernel->isa = word_of(descriptor, "isa");
     kernel->source = word_of(descriptor, "source");
@@ -227,7 +227,7 @@ static void gather_kernels(report_data *data)
                                       .reproducibility = view->views[i].reproducibility};
             for (int scope = 0; scope < SCOPES; scope++)
                 kernel->errors[scope].row_ulp = NAN;
-            describe(kernel, descriptor_of(view->kernels, key->kernel), type);
+            describe(kernel, descriptor_of(view->kernels, key->kernel));
             const kernel_fit *fit = kernel_fit_of(view->fits, view->fit_count, key->kernel);
             kernel->taken = fit && fit->accurate && !fit->doubt[0];
         }
