@@ -4,7 +4,6 @@
 #include "domain/kernel_name.h"
 #include "domain/reproducible.h"
 #include "inputs/inputs.h"
-#include "inputs/worst.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,8 +124,7 @@ static void count_errors(answer_row *row, const stored_case *stored, bool timed)
         row->unsupported++;
         return;
     }
-    /* Rows that a search found for one kernel are no measure of the others: classes leave them out. */
-    if (input_is_worst(stored->key.input) && verdict_exit_code(verdict) == EXIT_CODE_FINE)
+    if (stored_is_hunted(stored))
         return;
     bool wrong = verdict->kind != VERDICT_OK && verdict->kind != VERDICT_OK_NO_BOUND;
     double row_error = metrics->mismatches ? INFINITY : metrics->row_ulp_max;
@@ -198,7 +196,7 @@ static bool is_faster(const run_answer *answer, const answer_row *row, const ans
 {
     const view_case *own = row->cells[answer->key];
     const view_case *cell = other ? other->cells[answer->key] : NULL;
-    return own && (!cell || view_is_faster(own, cell));
+    return own && (!cell || view_by_speed(own, cell) < 0);
 }
 
 /* time / the other's time at the key column: over the rounds that both were timed in. */
@@ -242,8 +240,7 @@ static int by_speed(const void *a, const void *b)
         return left->at_key    ? -1
                : right->at_key ? 1
                                : (left->worst > right->worst) - (left->worst < right->worst);
-    return view_is_faster(right->at_key, left->at_key) -
-           view_is_faster(left->at_key, right->at_key);
+    return view_by_speed(left->at_key, right->at_key);
 }
 
 /* A peer's version; a plugin's name is its own. */

@@ -99,13 +99,19 @@ bool view_load_worst(result_store *store, run_view *view, error *err)
     return true;
 }
 
-bool view_is_faster(const view_case *own, const view_case *other)
+/* Below 0 where the first is less, or there is no second. */
+static int compare(double own, double other)
 {
-    double share = own->speed.roof_ratio, against = other->speed.roof_ratio;
-    if (isnan(share) || isnan(against))
-        return isnan(share) == isnan(against) ? own->speed.time_ns < other->speed.time_ns
-                                              : !isnan(share);
-    return share > against;
+    return isnan(own) || isnan(other) ? isnan(own) - isnan(other) : (own > other) - (own < other);
+}
+
+int view_by_speed(const view_case *own, const view_case *other)
+{
+    int by_share = compare(-own->speed.roof_ratio, -other->speed.roof_ratio);
+    int by_time = compare(own->speed.time_ns, other->speed.time_ns);
+    return by_share  ? by_share
+           : by_time ? by_time
+                     : strcmp(own->stored->key.kernel, other->stored->key.kernel);
 }
 
 bool view_outdoes(const view_case *own, double own_error, const view_case *other,

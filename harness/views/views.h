@@ -46,9 +46,9 @@ bool view_coverage(const run_view *view, coverage *covered);
 void view_add_coverage(const run_view *view, text_buffer *out);
 /* Whether the run lost cases, or did not come to its end. */
 bool view_is_partial(const run_view *view);
-/* Who is faster at one shape, everywhere: by the stored share of the roof, paired round by round; where
- * no roof was timed, by the time. */
-bool view_is_faster(const view_case *own, const view_case *other);
+/* Who is faster at one shape, everywhere, below 0 where `own` is: by the stored share of the roof, paired
+ * round by round; where no roof was timed, by the time; then by name. */
+int view_by_speed(const view_case *own, const view_case *other);
 /* Whether a case has less time and a smaller error than another: where intervals are wide, the share of
  * the roof may tell otherwise, but nothing is recommended that a table shows slower and worse. */
 bool view_outdoes(const view_case *own, double own_error, const view_case *other,

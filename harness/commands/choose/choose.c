@@ -360,13 +360,9 @@ static int by_fate_and_speed(const void *a, const void *b)
     /* Whoever meets the budget, by speed; then whoever does not. */
     int class_left = left->fate <= FATE_SLOWER ? 0 : (int)left->fate;
     int class_right = right->fate <= FATE_SLOWER ? 0 : (int)right->fate;
-    bool timed_left = !isnan(left->view.speed.time_ns),
-         timed_right = !isnan(right->view.speed.time_ns);
     if (class_left != class_right)
         return class_left - class_right;
-    if (timed_left != timed_right)
-        return timed_left ? -1 : 1;
-    return view_is_faster(&right->view, &left->view) - view_is_faster(&left->view, &right->view);
+    return view_by_speed(&left->view, &right->view);
 }
 
 /* The front, and the best one's neighbours on it. */
@@ -424,7 +420,7 @@ static void rank(const choose_wanted *wanted, const kernel_evidence *evidence,
         return;
     const scored_kernel *base = &all[0];
     for (size_t i = 1; all[0].fate != FATE_SLOWER && i < choice->count; i++)
-        if (view_is_faster(&all[i].view, &base->view))
+        if (view_by_speed(&all[i].view, &base->view) < 0)
             base = &all[i];
     size_t at = all[0].fate == FATE_SLOWER ? find_best(wanted, choice) : 0;
     const scored_kernel best = all[at];

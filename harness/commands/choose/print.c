@@ -293,6 +293,11 @@ static void print_origin(const chosen *one, const output_file *out)
                     (long long)evidence->run.id);
     if (best && best->judged_hidden != wanted->hidden)
         output_text(out, "errors are an estimate: judged at hidden %zu\n", best->judged_hidden);
+    const choose_budget *budget = &wanted->budget;
+    if (wanted->every_row && (budget->proven || !isnan(budget->ulp) || !isnan(budget->bits) ||
+                              !isnan(budget->correctly_rounded)))
+        output_text(out, "%s of normal rows alone: --kappa K asks for others\n",
+                    budget->proven ? "what is proven is" : "these limits are");
 }
 
 static void print_best(const chosen *one, const output_file *out)
@@ -329,7 +334,8 @@ static void print_best(const chosen *one, const output_file *out)
     if (best->hunted > best->row_ulp)
         output_text(out, ", %s on rows hunted for others", number_short(best->hunted, numbers[2]));
     if (best->bound < dtype_no_digit(one->wanted.dtype))
-        output_text(out, " (proven %s)", number_short(best->bound, numbers[2]));
+        output_text(out, best->judged > 0 ? " (proven %s on normal rows)" : " (proven %s)",
+                    number_short(best->bound, numbers[2]));
     output_text(out, "\n\n");
 }
 

@@ -3,7 +3,6 @@
 #include "base/allocate.h"
 #include "domain/kernel.h"
 #include "domain/kernel_name.h"
-#include "inputs/worst.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,11 +78,10 @@ bool report_is_failure(const case_verdict *verdict)
     return verdict_exit_code(verdict) != EXIT_CODE_FINE;
 }
 
-/* Rows that a search found for one kernel are no measure of the others (views/answer.c). */
 static bool is_left_out(const stored_case *stored)
 {
     const case_verdict *verdict = &stored->verdict;
-    if (input_is_worst(stored->key.input) && !report_is_failure(verdict))
+    if (stored_is_hunted(stored))
         return true;
     return verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED ||
            verdict->kind == VERDICT_PENDING;

@@ -101,7 +101,7 @@ static const view_case *best_of(const report_data *data, const report_look *look
         const report_kernel *kernel = report_kernel_at(data, at);
         if (kernel && at->stored->key.hidden == hidden &&
             (regime ? strcmp(at->regime, regime) == 0 : at->stored->key.rows == rows) &&
-            report_in_look(look, kernel) && (!best || view_is_faster(at, best)))
+            report_in_look(look, kernel) && (!best || view_by_speed(at, best) < 0))
             best = at;
     }
     return best;
