@@ -112,7 +112,7 @@ static const cli_option options[] = {
 
 const cli_command command_doctor = {
     .name = "doctor",
-    .brief = "what on this machine makes timings untrustworthy",
+    .brief = "what makes timings here untrustworthy; --store checks the result store",
     .usage = "[OPTION...]",
     .summary = "Says what on this machine makes timings untrustworthy, and how to mend it: "
                "warnings first,\n"

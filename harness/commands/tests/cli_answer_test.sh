@@ -108,6 +108,8 @@ accepted "choose" 0 choose --shapes 85x768 --stored --db here.db
 check "choose uses the same" has out "^use $take: .*at most 1\.76 row ULP on all 337 cases, 4\.67 on rows hunted"
 accepted "choose at any error" 0 choose --shapes 85x768 --max-row-ulp 1e9 --stored --db here.db
 check "choose at any error: never a wrong one" has out '^use mixed_checked_staged_f32_acc_f64_avx512: '
+run_it choose --shapes 85x768 --max-row-ulp 50 --proven --stored --db here.db
+check "choose: what is proven of normal rows alone" has out '^what is proven is of normal rows alone'
 check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows = 85 AND hidden = 768 AND NOT roof AND
     convention = 'torch' AND cache = 'hot' AND threads = 1 AND EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run
     AND j.kernel = t.kernel) AND NOT EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run AND j.kernel = t.kernel
