@@ -40,7 +40,7 @@ static bool is_best_of_form(const report_data *data, const report_kernel *kernel
         const report_kernel *other = &data->kernels[i];
         const view_case *theirs =
             other->role == ROLE_TEXTBOOK ? report_case_at(data, other, &data->shape) : NULL;
-        if (theirs && strcmp(other->form, kernel->form) == 0 && theirs->speed.gbps > at->speed.gbps)
+        if (theirs && strcmp(other->form, kernel->form) == 0 && view_by_speed(theirs, at) < 0)
             return false;
     }
     return true;
