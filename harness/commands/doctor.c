@@ -3,7 +3,7 @@
 #include "commands/doctor_store.h"
 #include "machine/machine.h"
 #include "base/output.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 
 enum { MOST_FINDINGS = 64 };
 

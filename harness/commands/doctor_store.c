@@ -1,6 +1,6 @@
 #include "commands/doctor_store.h"
 #include "store/store.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

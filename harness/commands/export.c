@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "base/output.h"
 #include "exchange/export.h"
-#include "views/stored_run.h"
+#include "answer/stored_run.h"
 
 typedef struct export_options {
     const char *database, *format, *out;

@@ -7,7 +7,7 @@
 #include "base/interrupt.h"
 #include "referee/invariance.h"
 #include "base/output.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "domain/reproducible.h"
 #include "store/store.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <stdlib.h>
 #include <string.h>
 

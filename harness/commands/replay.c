@@ -5,7 +5,7 @@
 #include "base/output.h"
 #include "session/replay.h"
 #include "domain/reproducible.h"
-#include "views/stored_run.h"
+#include "answer/stored_run.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define LNBENCH_RESULT_OPTIONS_H
 
 #include "cli/options.h"
-#include "views/result_table.h"
+#include "answer/result_table.h"
 
 typedef struct result_options {
     bool all;

@@ -4,7 +4,7 @@
 #define LNBENCH_COMPARE_H
 
 #include "compare/comparison.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 
 /* Whether the two may be compared: what differs of processor, build and plan goes to the
  * differences, what else differs and may matter to the remarks. */

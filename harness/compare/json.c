@@ -2,7 +2,7 @@
 #include "base/output.h"
 #include "compare/comparison.h"
 #include "domain/regime.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef LNBENCH_RUN_FIND_H
 #define LNBENCH_RUN_FIND_H
 
-#include "views/views.h"
+#include "answer/run_view.h"
 
 /* A run's number, "latest" (the newest run of `lnbench run`), "previous" (the newest before it on
  * the same machine that was asked for the same, whatever library it ran), the first 4 to 40 digits

@@ -2,7 +2,7 @@
 #include "base/files.h"
 #include "exchange/internal.h"
 #include "domain/metric_fields.h"
-#include "views/tsv.h"
+#include "answer/tsv.h"
 #include "base/clean.h"
 #include <errno.h>
 #include <math.h>

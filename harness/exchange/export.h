@@ -12,7 +12,7 @@
 #ifndef LNBENCH_EXPORT_H
 #define LNBENCH_EXPORT_H
 
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <stdio.h>
 
 typedef enum export_format {

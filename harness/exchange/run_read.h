@@ -14,7 +14,7 @@
 #ifndef LNBENCH_RUN_READ_H
 #define LNBENCH_RUN_READ_H
 
-#include "views/views.h"
+#include "answer/run_view.h"
 
 #define RUN_READ_MOST_BYTES ((size_t)256 << 20)
 

@@ -3,7 +3,7 @@
 #define LNBENCH_REPORT_H
 
 #include "base/output.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 
 typedef struct report_result {
     char index_html[512]; /* path of the page */

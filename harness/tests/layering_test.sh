@@ -87,12 +87,12 @@ END {
 }
 check_headers 100 <"$work/headers" || exit 1
 
-# The check is worth something: a header that views/ reads only through another one is found.
+# The check is worth something: a header that answer/ reads only through another one is found.
 mkdir "$work/planted"
 cp -r harness reference kernels "$work/planted"
 plant=harness/domain/kernel.h
 sed -i '1i #include "worker/worker.h"' "$work/planted/$plant"
-(cd "$work/planted" && root=$PWD && headers harness/views "-I kernels $kernel_folders") >"$work/headers"
+(cd "$work/planted" && root=$PWD && headers harness/answer "-I kernels $kernel_folders") >"$work/headers"
 if check_headers 1 <"$work/headers" >/dev/null; then
     echo "an include of worker/worker.h planted in $plant was not found"
     exit 1

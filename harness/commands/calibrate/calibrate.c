@@ -5,7 +5,7 @@
 #include "base/output.h"
 #include "base/paths.h"
 #include "store/calibration.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 #include <string.h>
 

@@ -14,7 +14,7 @@
 #include "base/hash_set.h"
 #include "cli/options.h"
 #include "store/fit.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 
 /* How wrong a kernel may be. NaN: not asked for. */
 typedef struct choose_budget {

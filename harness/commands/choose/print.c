@@ -1,7 +1,7 @@
 /* Choices as text, Markdown and TSV. */
 #include "commands/choose/class.h"
 #include "commands/choose/show.h"
-#include "views/answer.h"
+#include "answer/answer.h"
 #include <math.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "base/output.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 
 static const uint64_t most_hidden = (uint64_t)1 << 40;

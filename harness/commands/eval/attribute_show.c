@@ -3,7 +3,7 @@
 #include "report/charts/chart.h"
 #include "domain/reproducible.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 
 /* Of the mean square of all stages together: what a bar shows. */

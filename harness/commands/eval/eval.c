@@ -15,7 +15,7 @@
 #include "base/output.h"
 #include "metrics/storage.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "commands/eval/gradients.h"
 #include "domain/convention.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 
 static verdict_kind verdict_of(const gradient_errors *found, double max_row_ulp)

@@ -4,7 +4,7 @@
 
 #include "judge/judge.h"
 #include "base/output.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 
 typedef struct eval_shown {
     const stored_case *result;

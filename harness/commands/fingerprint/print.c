@@ -4,7 +4,7 @@
 #include "commands/fingerprint/command.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include "commands/fleet/fleet.h"
 #include "base/allocate.h"
 #include "stats/bootstrap.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
 #define LNBENCH_COMMANDS_FLEET_MACHINES_H
 
 #include "base/output.h"
-#include "views/answer.h"
+#include "answer/answer.h"
 #include <stdio.h>
 
 enum { MOST_MACHINES = 26, FLEET_NAME = 160 };

@@ -3,7 +3,7 @@
 #include "commands/fleet/fleet.h"
 #include "base/allocate.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 #include <string.h>
 

@@ -9,7 +9,7 @@
 #include "stats/speed.h"
 #include "store/calibration.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/allocate.h"
 #include "domain/reproducible.h"
 #include "base/text.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "commands/hunt/show.h"
 #include "domain/reproducible.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 
 static bool print_table(const hunt_state *hunt, const char *path, double seconds,

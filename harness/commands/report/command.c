@@ -6,7 +6,7 @@
 #include "commands/choose/choose.h"
 #include "commands/report/verify.h"
 #include "commands/result_options.h"
-#include "views/stored_run.h"
+#include "answer/stored_run.h"
 
 typedef struct report_options {
     const char *database, *out;

@@ -7,7 +7,7 @@
 #include "domain/kernel_json.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
-#include "views/stored_run.h"
+#include "answer/stored_run.h"
 #include "base/text.h"
 #include <math.h>
 #include <string.h>

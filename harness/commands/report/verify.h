@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 #include "base/output.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 
 /* Runs `sample` figures of the view again, with these plugins, in a database of their own that is
  * removed, and prints a table of which still hold: an error when every figure of it and the hash of

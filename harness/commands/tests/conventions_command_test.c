@@ -1,7 +1,7 @@
 /* lnbench fingerprint and distance as commands: what they print, what they refuse, and how. */
 #include "inputs/npy.h"
 #include "scratch.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <sys/wait.h>

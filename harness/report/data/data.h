@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "domain/regime.h"
-#include "views/answer.h"
+#include "answer/answer.h"
 
 typedef enum kernel_role {
     ROLE_OURS,

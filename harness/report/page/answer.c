@@ -1,7 +1,7 @@
 /* The answer, in the terminal's words, then what is wrong with what. */
 #include "report/page/page.h"
 #include "base/clean.h"
-#include "views/result_table.h"
+#include "answer/result_table.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #ifndef LNBENCH_SAMPLE_VIEW_H
 #define LNBENCH_SAMPLE_VIEW_H
 
-#include "views/views.h"
+#include "answer/run_view.h"
 
 enum { SAMPLE_MOST = 2048 };
 

@@ -8,8 +8,8 @@
 #include "report/report.h"
 #include "sample_view.h"
 #include "store_sample.h"
-#include "views/answer.h"
-#include "views/tsv.h"
+#include "answer/answer.h"
+#include "answer/tsv.h"
 
 /* What a store always has, and the toy. */
 const metric_field metric_list[] = {

@@ -1,7 +1,7 @@
 /* A database file, as the commands that only read it take it: the input itself, or else the edits of
  * a good one: two bytes of place, one of length, and so many bytes, again and again. */
 #include "fuzz.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <sqlite3.h>
 
 enum { MOST_BYTES = 1 << 16 };

@@ -3,7 +3,7 @@
 #define LNBENCH_VIEWS_TSV_H
 
 #include "base/text.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 
 /* Adds the table of cases: heading, then one line a case. */
 void tsv_cases(const run_view *view, text_buffer *out);

@@ -1,4 +1,4 @@
-#include "views/answer.h"
+#include "answer/answer.h"
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
 #include "domain/kernel_name.h"

@@ -1,9 +1,9 @@
-#include "views/result_table.h"
+#include "answer/result_table.h"
 #include "base/clean.h"
 #include "base/allocate.h"
 #include "base/text.h"
 #include "domain/kernel_json.h"
-#include "views/tsv.h"
+#include "answer/tsv.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #define LNBENCH_ANSWER_H
 
 #include "base/text.h"
-#include "views/views.h"
+#include "answer/run_view.h"
 
 enum { ANSWER_COLUMNS = 32, ANSWER_ROWS = 12 }; /* rows of the short table, but for plugins' */
 

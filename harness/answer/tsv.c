@@ -1,7 +1,7 @@
 /* A stored run as tidy TSV: what gnuplot reads, and anybody's data frame. */
 #include "base/clean.h"
 #include "base/files.h"
-#include "views/tsv.h"
+#include "answer/tsv.h"
 #include "domain/metric_fields.h"
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* A stored run in memory, and as JSON. */
-#include "views/views.h"
+#include "answer/run_view.h"
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
 #include "domain/metric_fields.h"

@@ -4,7 +4,7 @@
 
 #include "base/output.h"
 #include "base/text.h"
-#include "views/answer.h"
+#include "answer/answer.h"
 
 typedef enum result_order { ORDER_SPEED, ORDER_ERROR, ORDER_NAME } result_order;
 

@@ -5,7 +5,7 @@
  *     make_sample_store sample.db             # the database
  *     make_sample_store sample.db DIRECTORY   # and its TSV views
  */
-#include "views/views.h"
+#include "answer/run_view.h"
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>

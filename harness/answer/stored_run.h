@@ -2,7 +2,7 @@
 #ifndef LNBENCH_STORED_RUN_H
 #define LNBENCH_STORED_RUN_H
 
-#include "views/views.h"
+#include "answer/run_view.h"
 
 /* Loads run `wanted` of a database; 0: the latest. Errors (7): no such database or run, with what
  * would make one. */

@@ -1,5 +1,5 @@
 /* The answer in sentences, from the figures of its rows. */
-#include "views/result_table.h"
+#include "answer/result_table.h"
 #include "base/clean.h"
 #include "base/text.h"
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "views/stored_run.h"
+#include "answer/stored_run.h"
 
 static bool load(const char *database, uint64_t wanted, bool worst, run_view *view, error *err)
 {

@@ -1,6 +1,6 @@
 /* Views of one stored run: JSON and tidy TSV. Report, exchange and the tables read only these. */
-#ifndef LNBENCH_VIEWS_H
-#define LNBENCH_VIEWS_H
+#ifndef LNBENCH_RUN_VIEW_H
+#define LNBENCH_RUN_VIEW_H
 
 #include "domain/coverage.h"
 #include "stats/speed.h"
