@@ -1,0 +1,400 @@
+"""All that comes out of a store is as golden/golden.tsv says: tables, JSON, exports, charts, pages, views.
+
+usage: cli_golden_test.py BINARIES
+
+LNBENCH_GOLDEN_OUT=DIR    writes the outputs into DIR as they are compared, and compares nothing: of two
+                          builds, `diff -r` shows what differs
+LNBENCH_GOLDEN_RENEW=1    writes golden.tsv anew; say in golden/intended.md what was meant to change
+LNBENCH_FULL=1            the slow ones too, which the other two have always
+
+A line of golden.tsv: store, command, exit code, lines, the first 16 digits of the output's SHA-256.
+Compared by key and as doubles: exports and lists of cases are sorted, numbers of cases left out. Left out as
+well: report.pdf (WeasyPrint's, of index.html) and pixels; of pictures the texts are compared. In store `here`,
+which has this machine's facts, the processor's name and the sizes of caches are replaced."""
+import csv, fcntl, glob, hashlib, html, io, json, lzma, os, pty, re, select, shlex, shutil, sqlite3, struct, subprocess, sys
+import tempfile, termios
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..", "..")
+GOLDEN = os.path.join(HERE, "golden", "golden.tsv")
+sys.path.insert(0, os.path.join(HERE, "golden"))
+import stores
+
+BINARIES = os.path.abspath(sys.argv[1])
+OUT, RENEW = os.environ.get("LNBENCH_GOLDEN_OUT"), os.environ.get("LNBENCH_GOLDEN_RENEW")
+ALL = bool(OUT or RENEW or os.environ.get("LNBENCH_FULL"))
+ENVIRONMENT = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8", "LNBENCH_PEERS": "0", "TERM": "xterm",
+               "HOME": os.environ.get("HOME", "/")}
+for name in ("LD_LIBRARY_PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TZ"):
+    if name in os.environ:
+        ENVIRONMENT[name] = os.environ[name]
+
+TABLES = """
+list runs
+list runs --json
+report --no-charts
+report --no-charts --all
+report --no-charts --all --sort error
+report --no-charts --sort name
+report --no-charts --top 3
+report --no-charts --format markdown
+export --format json
+export --format jsonl
+export --format jsonl --no-rows
+export --format smaller
+export --format csv
+export --format tsv
+SELECT * FROM judged
+SELECT * FROM timed
+SELECT * FROM lost
+SELECT * FROM board
+SELECT id, state, asked, done, declined, lost, cases, repetitions FROM runs
+"""
+PAGE = "report --out page --no-pdf\n"
+CHOICES = """
+choose --shapes 85x768 --stored
+choose --shapes 85x768 --stored --json
+choose --shapes 85x768 --stored --format tsv
+choose --shapes 85x768 --stored --format markdown --explain
+choose --shapes 85x768 --stored --explain --max-row-ulp 1e9
+choose --shapes 85x768 --stored --max-row-ulp 50 --proven
+choose --shapes 85x768 --stored --class accurate
+choose --shapes 85x768 --stored --class reproducible
+choose --shapes 85x768 --stored --exact
+choose --shapes 85x768 --stored --max-ulp 1
+choose --shapes 85x768 --stored --kappa 100
+choose --shapes 85x768 --stored --threads 2
+choose --shapes 85x768 --stored --cache cold
+choose --shapes 85x768,64x64 --stored --emit c
+choose --shapes 3x99999 --stored
+choose --check-dispatch
+"""
+COMPARISONS = "".join(f"compare 1 8 {options}\n" for options in (
+    "", "--all", "--json", "--format tsv", "--format csv", "--format junit", "--format github", "--format smaller",
+    "--format markdown --threshold 10%", "--accuracy exact", "--accuracy bound --only accuracy", "--confidence 0.9 --only speed",
+    "--allow-lost", "--also json=also.json --also markdown=also.md"))
+HISTORIES = "".join(f"history {options}\n" for options in (
+    "", "--all", "--json", "--format tsv", "--format markdown", "--measure row_ulp_max", "--measure time_ns --kernels two_pass*",
+    "--shapes 85x768 --measure gbps", "--inputs offset --measure row_ulp_max", "--out past", "--measure nothing", "--kernels nothing"))
+COMMANDS = {
+    "errors": TABLES + PAGE + "compare 1 1\nreplay --kernels two_pass_f32_scalar --inputs own.npy --print\nreplay --kernels nothing\n"
+    "report --no-charts --allow-lost\nreport --no-charts --run 99\nreport --no-charts --sort size\nexport --run 99\n",
+    "readonly": "list runs\nreport --no-charts\nexport --format tsv\nSELECT * FROM board\n",
+    "peers": TABLES + PAGE,
+    "half": TABLES + PAGE,
+    "many": TABLES + COMPARISONS + HISTORIES + "report --no-charts --baseline 1\nreport --no-charts --run 9 --baseline previous\n"
+    "report --no-charts --run 9 --baseline 1 --all\nreport --no-charts --baseline 99\n"
+    "compare previous latest\ncompare 1 5\ncompare 1 99\ncompare eeee 9\ncompare 1 2 --json\n",
+    "killed": TABLES + "report --no-charts --allow-lost\ncompare 1 1\nhistory\n",
+    "empty": "list runs\nlist runs --json\nreport --no-charts\nexport\nhistory\ncompare 1 1\nreplay\nSELECT * FROM board\n",
+    "here": CHOICES,
+    "here_many": "choose --shapes 85x768 --stored\nchoose --shapes 85x768 --stored --json --max-row-ulp 1000\n",
+    "published": "list runs\nreport --no-charts --all\nreport --no-charts --all --sort error\nreport --no-charts --sort name\n"
+    "report --no-charts --top 5\nreport --out page --no-pdf --allow-lost\nSELECT * FROM board\nSELECT * FROM lost\n",
+}
+WIDTHS = {store: "report --no-charts\nlist runs\n" for store in ("errors", "peers", "half", "killed")}
+WIDTHS["many"] = "compare 1 8\nhistory\n"
+WIDTHS["here"] = "choose --shapes 85x768 --stored --explain\n"
+WIDTHS["published"] = "report --no-charts\n"
+SLOW = {"published": "export --format json\nexport --format jsonl\nexport --format smaller\nexport --format csv\n"
+        "export --format tsv\nreport --no-charts --json\ncompare 1 1 --json\ncompare 1 1\nreport --no-charts --baseline 1\n"
+        "SELECT * FROM judged\nSELECT * FROM timed\n"}
+
+
+# ---- what is compared of an output ----
+
+ID_KEYS = ("case", "case_id", "cell", "family_index", "per_family_instance_index")
+
+
+def as_double(cell):
+    """However many digits it is written with."""
+    try:
+        return repr(float(cell)) if len(cell) > 7 and not cell.isdigit() else cell
+    except ValueError:
+        return cell
+
+
+def lines_of_text(text):
+    return re.sub(r"--case \d+", "--case N", text)
+
+
+def lines_of_table(text, separator="\t"):
+    """A line a case, sorted; without columns that number cases."""
+    rows = list(csv.reader(io.StringIO(text, newline=""))) if separator == "," else [line.split("\t") for line in text.splitlines()]
+    kept = [number for number, name in enumerate(rows[0] if rows else []) if name not in ID_KEYS + ("replay",)]
+    lines = ["\t".join([as_double(row[number]) for number in kept]) + "\n" for row in rows]
+    return "".join(lines[:1] + sorted(lines[1:]))
+
+
+def plain(value):
+    """Without the numbers of cases."""
+    if isinstance(value, dict):
+        return {key: plain(found) for key, found in value.items() if key not in ID_KEYS}
+    return [plain(found) for found in value] if isinstance(value, list) else value
+
+
+def dumped(value):
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)
+
+
+def is_of_case(value):
+    return isinstance(value, dict) and ("run_type" in value or {"kernel", "input", "rows"} <= set(value) or {"name", "unit", "value"} <= set(value))
+
+
+def lines_of_json(text):
+    """A line an entry; lists of cases sorted."""
+    document = json.loads(text)
+    parts = document if isinstance(document, dict) else {"": document}
+    lines = []
+    for name, part in sorted(parts.items()):
+        entries = part if isinstance(part, list) else [part]
+        found = [f"{name} {lines_of_text(dumped(plain(entry)))}" for entry in entries]
+        lines += sorted(found) if entries and is_of_case(entries[0]) else found or [f"{name} {dumped(part)}"]
+    return "\n".join(lines) + "\n"
+
+
+def lines_of_jsonl(text):
+    """What refers to a case or tensor by its place has its key or bits instead."""
+    lines, cases, tensors = [], [], []
+    for record in map(json.loads, text.splitlines()):
+        if record["type"] == "case":
+            cases.append({key: record[key] for key in (
+                "kernel", "convention", "rows", "hidden", "dtype", "input", "cache", "threads")})
+        elif record["type"] == "tensor":
+            tensors.append(hashlib.sha256(record["bits"].encode()).hexdigest())
+        elif "case" in record:
+            record["case"] = cases[record["case"]]
+        for key in ("x", "gamma", "beta"):
+            if record["type"] == "worst" and record.get(key) is not None:
+                record[key] = tensors[record[key]]
+        lines.append(dumped(record))
+    return "\n".join(lines[:1] + sorted(lines[1:])) + "\n"
+
+
+def lines_of_page(text):
+    """The words; pictures stand beside the page."""
+    text = re.sub(r"(?s)<(style|script|svg)\b.*?</\1>", "", text)
+    words = (html.unescape(part).strip() for part in re.split(r"<[^>]*>", text))
+    return lines_of_text("".join(word + "\n" for word in words if word))
+
+
+def lines_of_picture(text):
+    return "".join(html.unescape(re.sub(r"<[^>]*>", "", words)) + "\n"
+                   for words in re.findall(r"(?s)<(?:text|title)\b[^>]*>(.*?)</(?:text|title)>", text))
+
+
+def form_of(command):
+    words = command.split()
+    form = "json" if "--json" in words else words[words.index("--format") + 1] if "--format" in words else "text"
+    if words[0] == "export":
+        return "json" if "--format" not in words else form
+    # The order of a choice is its answer.
+    return "text" if words[0] == "choose" and form != "json" else form
+
+
+def normal(form, text):
+    try:
+        return {"json": lines_of_json, "smaller": lines_of_json, "jsonl": lines_of_jsonl, "tsv": lines_of_table,
+                "csv": lambda text: lines_of_table(text, ","), "html": lines_of_page, "svg": lines_of_picture,
+                }.get(form, lines_of_text)(text)
+    except (ValueError, KeyError, IndexError) as error:
+        return f"no {form}: {error}\n{text}"
+
+
+# ---- running lnbench ----
+
+made, machine = {}, {}
+
+
+def keep(store, command, code, text):
+    if store.startswith("here"):
+        for value in sorted(filter(None, machine.values()), key=len, reverse=True):
+            text = re.sub(rf"(?<![\w.]){re.escape(value)}(?![\w.])", "HERE", text)
+        text = re.sub(r"\b(L1|L2|L3|DRAM)\b", "CACHE", text)
+    made[store, command] = (str(code), str(text.count("\n")), hashlib.sha256(text.encode()).hexdigest()[:16])
+    if OUT:
+        path = os.path.join(OUT, store, re.sub(r"[^\w.=,-]+", "_", command).strip("_"))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as out:
+            out.write(f"exit code {code}\n{text}")
+
+
+def lnbench(*words):
+    """Exit code, standard output and standard error."""
+    done = subprocess.run([BINARIES + "/lnbench", *words], capture_output=True, env=ENVIRONMENT, stdin=subprocess.DEVNULL,
+                          timeout=300)
+    return done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace")
+
+
+def on_terminal(words, columns):
+    outside, inside = pty.openpty()
+    fcntl.ioctl(inside, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    with subprocess.Popen([BINARIES + "/lnbench", *words], stdin=subprocess.DEVNULL, stdout=inside, stderr=inside,
+                          env=ENVIRONMENT) as child:
+        os.close(inside)
+        seen = b""
+        while select.select([outside], [], [], 300)[0]:
+            try:
+                part = os.read(outside, 1 << 16)
+            except OSError:  # EIO: the child has closed it
+                break
+            if not part:
+                break
+            seen += part
+    os.close(outside)
+    return child.returncode, seen.decode("utf-8", "replace").replace("\r\n", "\n")
+
+
+def keep_files(store, command, folder):
+    if not os.path.isdir(folder):
+        return
+    for directory, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(directory, name)
+            form = name.rsplit(".", 1)[-1]
+            if form in ("tsv", "svg", "html", "md"):
+                sorts = directory == folder and name != "machine.tsv"
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    keep(store, f"{command}: {os.path.relpath(path, folder)}", 0,
+                         normal(form if form != "tsv" or sorts else "text", file.read()))
+    shutil.rmtree(folder)
+
+
+def keep_command(store, command):
+    if command.startswith("SELECT"):
+        with sqlite3.connect(f"file:{store}.db?mode=ro", uri=True) as database:
+            found = database.execute(command)
+            text = "\n".join("\t".join(map(str, row)) for row in [[column[0] for column in found.description]] + found.fetchall())
+        return keep(store, command, 0, normal("tsv", text + "\n"))
+    code, out, err = lnbench(*shlex.split(command), "--db", store + ".db")
+    keep(store, command, code, (normal(form_of(command), out) if out else "") + "".join(
+        "! " + line + "\n" for line in lines_of_text(err).splitlines()))
+    for folder in ("page", "past"):
+        keep_files(store, command, folder)
+    for name in ("also.json", "also.md"):
+        if os.path.exists(name):
+            with open(name) as file:
+                keep(store, f"{command}: {name}", 0, normal(name.split(".")[1], file.read()))
+            os.remove(name)
+
+
+# ---- the stores ----
+
+def write(store, script):
+    with sqlite3.connect(store + ".db") as database:
+        database.executescript("PRAGMA foreign_keys = ON; " + script)
+
+
+def make(store, runs):
+    names = []
+    for run in runs:
+        names.append(f"{store}_{len(names)}.jsonl")
+        run.write(names[-1])
+    code, out, err = lnbench("import", *names, "--db", store + ".db")
+    keep(store, "import", code, out + err)
+
+
+def sql(store, statement):
+    """By the house's tool, which works out anew what is stored of what it changes."""
+    subprocess.run([BINARIES + "/run_sql", store + ".db", statement], check=True, stdout=subprocess.DEVNULL)
+
+
+def make_all():
+    for name, runs in stores.STORES.items():
+        make(name, runs())
+    identity = " | ".join(stores.A[fact] for fact in (
+        "architecture", "cpu_model", "l1d_bytes", "l2_bytes", "l3_bytes", "cores", "hypervisor"))
+    write("many", f"INSERT INTO calibrations VALUES (1, '2026-03-01T09:00:00Z', '{identity}', 'two_pass_f32_avx2', 3, 0.99);" + "".join(
+        f"INSERT INTO noise VALUES (1, 'compare', '{regime}', {rows}, {hidden}, 0.00390625, 0.0078125, 30, 5, 20);"
+        for regime, rows, hidden in stores.NOISE))
+    shutil.copy("peers.db", "killed.db")
+    sql("killed", """DELETE FROM repetitions WHERE process = 4 OR case_id % 5 = 1; DELETE FROM accuracies WHERE case_id % 7 = 1;
+        UPDATE cases SET asked = 1; UPDATE cases SET asked = 3 WHERE cell IN (SELECT id FROM cells WHERE rows <> 18);
+        UPDATE cases SET asked = NULL WHERE cell IN (SELECT id FROM cells WHERE kernel LIKE 'roof%');
+        UPDATE runs SET state = 'open', ended = NULL, declined = NULL, lost = NULL, cases = NULL, repetitions = NULL""")
+    shutil.copy("errors.db", "empty.db")
+    write("empty", "DELETE FROM runs")
+    shutil.copy("errors.db", "readonly.db")
+    os.chmod("readonly.db", 0o444)
+    facts = csv.reader(io.StringIO(lnbench("doctor", "--format", "tsv")[1]), delimiter="\t")
+    machine.update({row[1]: row[2] for row in facts if row[0] == "fact" and row[1] in (
+        "cpu_model", "l1d_bytes", "l2_bytes", "l3_bytes", "compiler", "isa_disabled", "worker")})
+    for store, source in (("here", "peers"), ("here_many", "many")):
+        shutil.copy(source + ".db", store + ".db")
+        write(store, "".join(
+            f"DELETE FROM facts WHERE name = '{name}'; INSERT INTO facts SELECT id, 1000 + {place}, '{name}', '{value}' FROM runs;"
+            for place, (name, value) in enumerate(machine.items())))
+    for path in glob.glob(os.path.join(ROOT, "results", "published", "*", "run.jsonl.xz"))[-1:]:
+        with lzma.open(path) as packed, open("published.jsonl", "wb") as file:
+            shutil.copyfileobj(packed, file)
+        lnbench("import", "published.jsonl", "--db", "published.db")
+
+
+def readme_lines():
+    """The lines of SQL that the store's page shows."""
+    with open(os.path.join(ROOT, "results", "README.md")) as file:
+        return re.findall(r"\| `(SELECT [^`]*)` \|", file.read())
+
+
+# ---- the list ----
+
+def known():
+    with open(GOLDEN) as file:
+        return {tuple(cells[:2]): tuple(cells[2:]) for cells in (line.rstrip("\n").split("\t") for line in file)}
+
+
+def is_slow(store, command):
+    return command in SLOW.get(store, "").splitlines()
+
+
+def compare():
+    golden, drawn = known(), shutil.which("gnuplot") is not None
+    failures = 0
+    for key in sorted(set(golden) | set(made)):
+        if (is_slow(*key) and not ALL) or (not drawn and key[1].endswith(".svg")):
+            continue
+        was, now = golden.get(key), made.get(key)
+        if was == now:
+            continue
+        failures += 1
+        print(f"FAILED: {key[0]}: {key[1]}:", "golden.tsv does not have it" if not was else "it is not made any more" if not now
+              else f"exit code {was[0]}, {was[1]} lines as {was[2]} expected; now {now[0]}, {now[1]} lines as {now[2]}")
+    if failures:
+        test = os.path.relpath(__file__, os.path.join(HERE, *[".."] * 3))
+        print(f"\nTo see how they differ, write them with the build before the change and with this one:\n"
+              f"    LNBENCH_GOLDEN_OUT=old python3 {test} BINARIES_BEFORE; LNBENCH_GOLDEN_OUT=new python3 {test} BINARIES\n"
+              f"    diff -r old new\nWhere it was meant: LNBENCH_GOLDEN_RENEW=1 python3 {test} BINARIES, and a line in golden/intended.md")
+    if not drawn:
+        print("not checked: texts of the charts (gnuplot is not installed)")
+    print(f"{len(made)} outputs, {failures} differ")
+    return 1 if failures else 0
+
+
+def main():
+    make_all()
+    for store, commands in COMMANDS.items():
+        for command in filter(None, commands.splitlines() + (SLOW.get(store, "").splitlines() if ALL else [])):
+            keep_command(store, command.strip())
+    for store, commands in WIDTHS.items():
+        for command in commands.splitlines():
+            for columns in (80, 100, 160):
+                code, seen = on_terminal([*command.split(), "--db", store + ".db"], columns)
+                keep(store, f"{command} ({columns} columns)", code, lines_of_text(seen))
+    for statement in readme_lines():
+        keep_command("published", statement)
+    if RENEW:
+        with open(GOLDEN, "w") as file:
+            for key, figures in sorted(made.items()):
+                file.write("\t".join(key + figures) + "\n")
+    elif not OUT:
+        return compare()
+    return 0
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    OUT = OUT and os.path.abspath(OUT)
+    os.chdir(scratch)
+    code = main()
+    os.chdir("/")
+sys.exit(code)
