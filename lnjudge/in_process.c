@@ -1,5 +1,5 @@
-/* The worker of worker/worker.h, for a kernel that is a function of this process: the referee asks
- * it as it asks lnbench's worker, and the answers are made here.
+/* The runner of judge/runner.h for a kernel that is a function of this process: the referee asks it
+ * as it asks lnbench's worker, and the answers are made here.
  *
  * Each tensor lies between two borders of a known pattern, strided rows have such gaps, and inputs
  * are compared with what they were. What writes further away, or never returns, is not caught: that
@@ -24,74 +24,42 @@ enum {
     GAP_SUM = 11,
 };
 
-struct worker_process {
+struct in_process {
+    kernel_runner runner; /* the first member */
     const lnjudge_question *question;
-    int arena;
     dev_t device; /* of the arena, whose descriptor a kernel may close and use for another file */
     ino_t number;
     bool stopped;
 };
 
-static bool open_arena(worker_process *worker)
+static bool open_arena(in_process *worker)
 {
     struct stat about;
-    worker->arena = memfd_create("lnjudge", MFD_CLOEXEC);
-    if (worker->arena < 0 || fstat(worker->arena, &about) != 0)
+    worker->runner.arena = memfd_create("lnjudge", MFD_CLOEXEC);
+    if (worker->runner.arena < 0 || fstat(worker->runner.arena, &about) != 0)
         return false;
     worker->device = about.st_dev;
     worker->number = about.st_ino;
     return true;
 }
 
-static bool has_arena(const worker_process *worker)
+static bool has_arena(const in_process *worker)
 {
     struct stat about;
-    return fstat(worker->arena, &about) == 0 && about.st_dev == worker->device &&
+    return fstat(worker->runner.arena, &about) == 0 && about.st_dev == worker->device &&
            about.st_ino == worker->number;
 }
 
-worker_process *in_process_start(const lnjudge_question *question)
-{
-    worker_process *made = malloc(sizeof *made);
-    if (!made)
-        return NULL;
-    *made = (worker_process){.question = question};
-    if (open_arena(made))
-        return made;
-    free(made);
-    return NULL;
-}
-
-void in_process_stop(worker_process *worker)
+void in_process_stop(in_process *worker)
 {
     if (worker && has_arena(worker))
-        close(worker->arena);
+        close(worker->runner.arena);
     free(worker);
 }
 
-bool in_process_stopped(const worker_process *worker)
+bool in_process_stopped(const in_process *worker)
 {
     return worker->stopped;
-}
-
-/* A memory file grows as it is written. */
-bool worker_arena_reserve(worker_process *worker, size_t bytes, error *err)
-{
-    (void)worker;
-    (void)bytes;
-    (void)err;
-    return true;
-}
-
-int worker_arena(const worker_process *worker)
-{
-    return worker->arena;
-}
-
-work_order worker_order(order_kind kind, const kernel_entry *kernel)
-{
-    (void)kernel;
-    return (work_order){.kind = kind};
 }
 
 /* ---- one tensor ---- */
@@ -304,7 +272,7 @@ static bool bench_fill(bench *made, int arena, const work_order *order, size_t f
            (!made->beta.room || tensor_read(&made->beta, arena, order->at.beta));
 }
 
-static bool call(worker_process *worker, bench *made, worker_reply *reply)
+static bool call(in_process *worker, bench *made, worker_reply *reply)
 {
     const lnjudge_question *question = worker->question;
     int status = question->kernel(question->user, &made->problem, &made->tensors);
@@ -330,29 +298,30 @@ static bool call(worker_process *worker, bench *made, worker_reply *reply)
     return true;
 }
 
-static bool run_rows(worker_process *worker, bench *made, const work_order *order, size_t first,
+static bool run_rows(in_process *worker, bench *made, const work_order *order, size_t first,
                      worker_reply *reply)
 {
-    return (bench_fill(made, worker->arena, order, first) || no_memory(reply)) &&
+    return (bench_fill(made, worker->runner.arena, order, first) || no_memory(reply)) &&
            call(worker, made, reply);
 }
 
-static bool hand_back(const worker_process *worker, const bench *made, const work_order *order,
+static bool hand_back(const in_process *worker, const bench *made, const work_order *order,
                       size_t first, worker_reply *reply)
 {
     const tensor *y = made->y.room ? &made->y : &made->x;
     off_t skipped = (off_t)(first * y->row_bytes);
-    return (tensor_write(y, worker->arena, order->at.y + skipped) &&
+    return (tensor_write(y, worker->runner.arena, order->at.y + skipped) &&
             (!made->tensors.sum || tensor_write(made->sum.room ? &made->sum : &made->x,
-                                                worker->arena, order->at.sum + skipped)) &&
-            (!made->mean.room || tensor_write(&made->mean, worker->arena, order->at.mean)) &&
-            (!made->rstd.room || tensor_write(&made->rstd, worker->arena, order->at.rstd))) ||
+                                                worker->runner.arena, order->at.sum + skipped)) &&
+            (!made->mean.room || tensor_write(&made->mean, worker->runner.arena, order->at.mean)) &&
+            (!made->rstd.room ||
+             tensor_write(&made->rstd, worker->runner.arena, order->at.rstd))) ||
            no_memory(reply);
 }
 
 /* So many calls more on the first rows must give the bits that lie in `once`. */
-static bool run_again(worker_process *worker, bench *made, const work_order *order,
-                      const char *once, size_t times, worker_reply *reply)
+static bool run_again(in_process *worker, bench *made, const work_order *order, const char *once,
+                      size_t times, worker_reply *reply)
 {
     for (size_t again = 0; again < times; again++) {
         if (!run_rows(worker, made, order, 0, reply))
@@ -365,7 +334,7 @@ static bool run_again(worker_process *worker, bench *made, const work_order *ord
 }
 
 /* Rows in two halves, one behind the other, and the first half `again` times more; or all at once. */
-static bool run_bench(worker_process *worker, bench *made, const work_order *order, size_t again,
+static bool run_bench(in_process *worker, bench *made, const work_order *order, size_t again,
                       worker_reply *reply)
 {
     size_t second = order->problem.rows - made->problem.rows;
@@ -391,9 +360,10 @@ static bool is_of_these_sizes(const lnjudge_question *question, size_t hidden)
     return found;
 }
 
-bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
+static bool ask(kernel_runner *runner, const work_order *order, double deadline_seconds,
                 worker_reply *reply)
 {
+    in_process *worker = (in_process *)runner;
     bench made = {0};
     bool halves = order->placement == PLACEMENT_TURN;
     size_t again = order->kind == ORDER_CALL ? order->count : halves ? 2 : 0;
@@ -410,4 +380,30 @@ bool worker_ask(worker_process *worker, const work_order *order, double deadline
     fine = fine && run_bench(worker, &made, order, again, reply);
     bench_free(&made);
     return fine;
+}
+
+/* A memory file grows as it is written. */
+static bool reserve(kernel_runner *runner, size_t bytes, error *err)
+{
+    (void)runner;
+    (void)bytes;
+    (void)err;
+    return true;
+}
+
+in_process *in_process_start(const lnjudge_question *question)
+{
+    in_process *made = malloc(sizeof *made);
+    if (!made)
+        return NULL;
+    *made = (in_process){.runner = {.ask = ask, .reserve = reserve}, .question = question};
+    if (open_arena(made))
+        return made;
+    free(made);
+    return NULL;
+}
+
+kernel_runner *in_process_runner(in_process *worker)
+{
+    return worker ? &worker->runner : NULL;
 }

@@ -4,7 +4,7 @@
 
 #include "judge/judge.h"
 #include "lnjudge.h"
-#include "worker/worker.h"
+#include "worker/protocol.h"
 
 /* The harness's errors as the library's; returns the status. */
 lnjudge_status report_error(const error *err, lnjudge_error *given);
@@ -26,9 +26,13 @@ bool keep_row(const judge_block *block, size_t row, const void *computed, lnjudg
 void free_row(lnjudge_row *row);
 void choose_worst(lnjudge_report *report);
 
-/* The worker that asks a function of this process (in_process.c). Question and stop are borrowed. */
-worker_process *in_process_start(const lnjudge_question *question);
-void in_process_stop(worker_process *worker);
-bool in_process_stopped(const worker_process *worker);
+/* Calls a function of this process where lnbench has a worker (in_process.c). The question is
+ * borrowed; NULL where memory runs out, which in_process_stop() takes. */
+typedef struct in_process in_process;
+in_process *in_process_start(const lnjudge_question *question);
+void in_process_stop(in_process *worker);
+kernel_runner *in_process_runner(in_process *worker);
+/* The function has asked to be called no more. */
+bool in_process_stopped(const in_process *worker);
 
 #endif

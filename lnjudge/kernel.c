@@ -44,7 +44,7 @@ struct judge_step {
 
 struct lnjudge_session {
     lnjudge_question question;
-    worker_process *worker;
+    in_process *worker;
     row_judge *judge;
     kernel_entry kernel;
     judge_step *steps;
@@ -403,7 +403,7 @@ static bool begin(const lnjudge_question *question, lnjudge_session *session, er
     judge_settings settings = {
         .seed = session->question.seed, .max_row_ulp = INFINITY, .stop = question->stop};
     session->worker = in_process_start(&session->question);
-    session->judge = judge_create(session->worker, &settings);
+    session->judge = judge_create(in_process_runner(session->worker), &settings);
     session->kernel.facts = (kernel_facts){
         .name = "given",
         .storage = question->storage,

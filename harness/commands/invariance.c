@@ -223,7 +223,7 @@ static exit_code measure(const invariance_options *options, const ln_convention 
                                   .input = options->input,
                                   .residual = options->residual,
                                   .progress = &progress};
-    row_judge *judge = judge_create(worker, &settings);
+    row_judge *judge = judge_create(worker_runner(worker), &settings);
     const kernel_entry **family = allocate_zeroed(all->count + 1, sizeof *family);
     bool fine =
         (judge || fail_memory(err, "the judge")) && choose_kernels(options, all, &matrix, err);

@@ -6,6 +6,7 @@
 #include "session/replay.h"
 #include "domain/reproducible.h"
 #include "answer/stored_run.h"
+#include "worker/worker.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +43,7 @@ static bool turn_to_seed(replay_state *replayer, uint64_t seed, error *err)
     if (replayer->judge && replayer->seed == seed)
         return true;
     judge_destroy(replayer->judge);
-    replayer->judge = judge_create(replayer->worker, &settings);
+    replayer->judge = judge_create(worker_runner(replayer->worker), &settings);
     replayer->seed = seed;
     return replayer->judge || fail_memory(err, "the judge");
 }

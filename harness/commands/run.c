@@ -298,7 +298,7 @@ static bool prepare(run_session *session, const run_options *options, kernel_lis
         .max_row_ulp = options->max_row_ulp,
         .deadline_seconds = options->deadline,
     };
-    session->judge = judge_create(session->worker, &settings);
+    session->judge = judge_create(worker_runner(session->worker), &settings);
     session->cpu = session_last_cpu();
     session->huge_pages = options->huge_pages;
     session->deadline_seconds = options->deadline;

@@ -120,7 +120,7 @@ static exit_code verify(const verify_options *options, worker_process *worker,
     exact_request request = {options->seed, options->elements, &progress};
     const kernel_entry **kernels = allocate_zeroed(all->count + 1, sizeof *kernels);
     exact_findings *found = allocate_zeroed(all->count + 1, sizeof *found);
-    row_judge *judge = judge_create(worker, &settings);
+    row_judge *judge = judge_create(worker_runner(worker), &settings);
     size_t count = 0;
     bool fine = judge || fail_memory(err, "the judge");
     for (size_t i = 0; fine && i < all->count; i++)

@@ -6,8 +6,8 @@
 #include "judge/row_limits.h"
 
 struct row_judge {
-    worker_process *worker;
-    const judge_block *placed;   /* whose inputs lie in the worker's arena */
+    kernel_runner *runner;       /* borrowed; the referee asks it */
+    const judge_block *placed;   /* whose inputs lie in the runner's arena */
     bool upper_halves;           /* the kernel leaves those of vector registers in use */
     unsigned threads;            /* of the last call, where they are more than one */
     char taken[NAME_MAX_LENGTH]; /* the kernel that the library's call took, where it is asked */

@@ -3,12 +3,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-row_judge *judge_create(worker_process *worker, const judge_settings *settings)
+row_judge *judge_create(kernel_runner *runner, const judge_settings *settings)
 {
     row_judge *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
-    made->worker = worker;
+    made->runner = runner;
     made->settings = *settings;
     made->reference = ln_reference_create();
     made->gather = metrics_gather_create();
@@ -19,9 +19,9 @@ row_judge *judge_create(worker_process *worker, const judge_settings *settings)
     return NULL;
 }
 
-row_judge *judge_create_another(const row_judge *judge, worker_process *worker)
+row_judge *judge_create_another(const row_judge *judge, kernel_runner *runner)
 {
-    return judge_create(worker, &judge->settings);
+    return judge_create(runner, &judge->settings);
 }
 
 void judge_destroy(row_judge *judge)

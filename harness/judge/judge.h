@@ -1,7 +1,7 @@
-/* The judge: an output of some rows, against the certified reference. It runs no kernel; who does is
- * referee/referee.h.
+/* The judge: an output of some rows, against the certified reference. It runs no kernel; the referee
+ * (referee/referee.h) has its runner do that.
  *
- *     row_judge *judge = judge_create(worker, &settings);
+ *     row_judge *judge = judge_create(runner, &settings);
  *     judge_block block;
  *     judge_block_generate(judge, &block, &convention, LN_F32, LN_F32, "normal", 0, rows, hidden,
  *                          &err);
@@ -14,16 +14,14 @@
 
 #include "domain/case.h"
 #include "inputs/worst_row.h"
-
-/* The process that runs kernels (worker/worker.h): kept for the referee, which asks it. */
-typedef struct worker_process worker_process;
+#include "judge/runner.h"
 
 typedef struct row_judge row_judge;
 
 typedef struct judge_settings {
     uint64_t seed;
     double max_row_ulp; /* above it a case is inaccurate, whatever its bound; infinite: no limit */
-    double deadline_seconds; /* for one kernel call sequence in the worker */
+    double deadline_seconds; /* for one order to the runner */
     double chance; /* that some row of a block is beyond its probable bound; 0: none is asked for */
     const volatile int *stop; /* NULL, or: once it is not 0, making answers ends as interrupted */
 } judge_settings;
@@ -64,10 +62,11 @@ typedef struct case_judgement {
     judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */
 } case_judgement;
 
-/* NULL when memory runs out. The worker is borrowed. */
-row_judge *judge_create(worker_process *worker, const judge_settings *settings);
-/* One more with the same settings, over another worker. */
-row_judge *judge_create_another(const row_judge *judge, worker_process *worker);
+/* NULL when memory runs out. The runner (runner.h) is borrowed, and kept for the referee; NULL where
+ * only judge_output() is called. */
+row_judge *judge_create(kernel_runner *runner, const judge_settings *settings);
+/* One more with the same settings, over another runner. */
+row_judge *judge_create_another(const row_judge *judge, kernel_runner *runner);
 void judge_destroy(row_judge *judge);
 /* How the right answers were decided since it was made; in words, "1536 elements: 1530 in
  * double-double, 6 at the first precision", ways that decided none left out. */

@@ -203,7 +203,7 @@ static bool read_statistics(row_judge *judge, const judge_block *block, ln_type 
                             row_statistics *statistics, bool *there, error *err)
 {
     work_order order = worker_order(ORDER_JUDGE, NULL);
-    int arena = worker_arena(judge->worker);
+    int arena = judge->runner->arena;
     size_t size = accumulator == LN_F64 ? sizeof(double) : sizeof(float);
     *there = accumulator == LN_F32 || accumulator == LN_F64;
     if (!judge_place(judge, block, &order, err))

@@ -144,8 +144,8 @@ static bool place_large(row_judge *judge, const judge_block *block, const large_
     order->problem = large->problem;
     order->seed = large->seed;
     order->at.x = order->at.bounds + (off_t)(block->rows * sizeof(ln_bound));
-    return worker_arena_reserve(judge->worker, (size_t)order->at.x + bytes, err) &&
-           (arena_write(worker_arena(judge->worker), order->at.x, large->period, bytes) ||
+    return judge->runner->reserve(judge->runner, (size_t)order->at.x + bytes, err) &&
+           (arena_write(judge->runner->arena, order->at.x, large->period, bytes) ||
             fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno)));
 }
 
@@ -172,13 +172,13 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
     order.seed = judge->settings.seed;
     if (large)
         deadline += slow_element * (double)large->problem.rows * (double)large->problem.hidden;
-    if (!worker_ask(judge->worker, &order, deadline, &answer)) {
+    if (!judge->runner->ask(judge->runner, &order, deadline, &answer)) {
         judgement->verdict.kind = answer.verdict;
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
                  answer.text);
         return !reply_ends_run(&answer, err);
     }
-    if (!arena_read(worker_arena(judge->worker), order.at.y, judge->computed, judge_bytes(block)))
+    if (!arena_read(judge->runner->arena, order.at.y, judge->computed, judge_bytes(block)))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     judged_kind kind = judged_kind_of(kernel, has_bound);
     if (block->residual &&
@@ -204,16 +204,17 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
 static bool examine_first_calls(row_judge *judge, const judge_block *block,
                                 const kernel_entry *kernel, case_judgement *judgement, error *err)
 {
-    worker_process *used = judge->worker;
+    kernel_runner *used = judge->runner;
     work_order order = worker_order(ORDER_CALL_FIRST, kernel);
     worker_reply answer;
-    if (!worker_start_another(used, &judge->worker, err)) {
-        judge->worker = used;
+    if (!used->another(used, &judge->runner, err)) {
+        judge->runner = used;
         return false;
     }
     judge->placed = NULL;
     bool fine = judge_place(judge, block, &order, err);
-    if (fine && !worker_ask(judge->worker, &order, judge->settings.deadline_seconds, &answer)) {
+    if (fine &&
+        !judge->runner->ask(judge->runner, &order, judge->settings.deadline_seconds, &answer)) {
         judgement->verdict.kind = answer.verdict;
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
                  answer.text);
@@ -222,8 +223,8 @@ static bool examine_first_calls(row_judge *judge, const judge_block *block,
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
                  answer.text);
     }
-    worker_stop(judge->worker);
-    judge->worker = used;
+    judge->runner->stop(judge->runner);
+    judge->runner = used;
     judge->placed = NULL;
     return fine;
 }

@@ -187,7 +187,8 @@ static bool is_taken(judged_run *run, const arrangement *how, error *err)
                                  .storage = block->storage,
                                  .param = block->param,
                                  .convention = block->convention};
-    if (worker_ask(run->judge->worker, &order, run->judge->settings.deadline_seconds, &reply))
+    if (run->judge->runner->ask(run->judge->runner, &order, run->judge->settings.deadline_seconds,
+                                &reply))
         return reply.value == 0;
     if (!reply_ends_run(&reply, err)) {
         run->verdict.kind = reply.verdict;

@@ -1,4 +1,4 @@
-/* What the referee asks of a kernel: it runs the kernel in a worker and has the judge look at what
+/* What the referee asks of a kernel: it has the judge's runner run the kernel and has the judge look at what
  * comes out.
  *
  *     case_judgement judgement;
@@ -8,7 +8,7 @@
 #define LNBENCH_REFEREE_H
 
 #include "judge/judge.h"
-#include "worker/worker.h"
+#include "worker/protocol.h"
 
 /* Runs the kernel in every placement and judges what came back. What the kernel did wrong is in the
  * judgement; false is only for what is no fault of the kernel (memory, files, an interruption). */

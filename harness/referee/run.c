@@ -26,7 +26,7 @@ static bool put(int arena, off_t at, const void *data, size_t bytes)
 /* Nothing that an earlier kernel left may pass for this one's. */
 static bool poison(row_judge *judge, const judge_block *block, const work_order *order)
 {
-    int arena = worker_arena(judge->worker);
+    int arena = judge->runner->arena;
     size_t bytes = judge_bytes(block);
     memset(judge->other, 0xff, bytes);
     return arena_write(arena, order->at.y, judge->other, bytes) &&
@@ -59,11 +59,11 @@ bool judge_place(row_judge *judge, const judge_block *block, work_order *order, 
     at->rstd = take(&end, true, block->rows * sizeof(double));
     at->facts = take(&end, true, block->rows * sizeof(ln_row_facts));
     at->bounds = take(&end, true, block->rows * sizeof(ln_bound));
-    if (!worker_arena_reserve(judge->worker, (size_t)end, err))
+    if (!judge->runner->reserve(judge->runner, (size_t)end, err))
         return false;
     if (judge->placed == block)
         return true;
-    int arena = worker_arena(judge->worker);
+    int arena = judge->runner->arena;
     bool fine = put(arena, at->x, block->x, tensor) &&
                 put(arena, at->residual, block->residual, tensor) &&
                 put(arena, at->gamma, block->gamma, parameters) &&
@@ -148,7 +148,7 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
                        const work_order *order, unsigned outputs, bool *right,
                        case_verdict *verdict)
 {
-    int arena = worker_arena(judge->worker);
+    int arena = judge->runner->arena;
     bool fine = true;
     if (outputs & (OUTPUT_MEAN | OUTPUT_RSTD))
         fine = read_statistics(arena, order->at.mean, block, kernel, outputs & OUTPUT_MEAN,
@@ -169,7 +169,7 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
     err->code = EXIT_CODE_FINE;
     if (!judge_place(judge, block, order, err))
         return false;
-    int arena = worker_arena(judge->worker);
+    int arena = judge->runner->arena;
     work_order sent = *order;
     if (!(outputs & OUTPUT_MEAN))
         sent.at.mean = -1;
@@ -177,7 +177,7 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
         sent.at.rstd = -1;
     if (!(outputs & OUTPUT_SUM))
         sent.at.sum = -1;
-    if (!worker_ask(judge->worker, &sent, judge->settings.deadline_seconds, &reply)) {
+    if (!judge->runner->ask(judge->runner, &sent, judge->settings.deadline_seconds, &reply)) {
         if (reply_ends_run(&reply, err))
             return false;
         *verdict = failed_verdict(&reply);
@@ -228,7 +228,7 @@ static bool ask_bounds(row_judge *judge, work_order *order, bool *has, case_verd
                        error *err)
 {
     worker_reply reply;
-    if (!worker_ask(judge->worker, order, judge->settings.deadline_seconds, &reply)) {
+    if (!judge->runner->ask(judge->runner, order, judge->settings.deadline_seconds, &reply)) {
         if (reply_ends_run(&reply, err))
             return false;
         verdict->kind = reply.verdict;
@@ -237,7 +237,7 @@ static bool ask_bounds(row_judge *judge, work_order *order, bool *has, case_verd
         return false;
     }
     *has = reply.value == 1;
-    return arena_read(worker_arena(judge->worker), order->at.bounds, judge->bounds,
+    return arena_read(judge->runner->arena, order->at.bounds, judge->bounds,
                       order->count * sizeof *judge->bounds) ||
            fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }

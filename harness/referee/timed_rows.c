@@ -87,8 +87,8 @@ static bool judge_announced(timed_rows *rows, row_judge *judge, const char *take
     return fine || fail_memory(err, "timed rows");
 }
 
-bool timed_rows_take(timed_rows *rows, row_judge *judge, worker_process *worker,
-                     const work_order *begin, const worker_reply *announced, error *err)
+bool timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin,
+                     const worker_reply *announced, error *err)
 {
     size_t room = timed_rows_room(rows->blocks), count = (size_t)announced->value;
     char *taken = malloc(room);
@@ -96,7 +96,7 @@ bool timed_rows_take(timed_rows *rows, row_judge *judge, worker_process *worker,
         return fail_memory(err, "timed rows");
     if (count > rows->blocks->rows)
         count = rows->blocks->rows;
-    bool fine = arena_read(worker_arena(worker), begin->at.varied, taken, room) ||
+    bool fine = arena_read(judge->runner->arena, begin->at.varied, taken, room) ||
                 fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     fine = fine && judge_announced(rows, judge, taken, count, err);
     free(taken);

@@ -3,7 +3,7 @@
  *
  *     timed_rows rows;
  *     timed_rows_begin(&rows, judge, blocks, kernel, judged, &verdict, &err);
- *     ... on REPLY_ROWS: timed_rows_take(&rows, judge, worker, begin, &reply, &err), then ORDER_GO_ON
+ *     ... on REPLY_ROWS: timed_rows_take(&rows, judge, begin, &reply, &err), then ORDER_GO_ON
  *     if (timed_rows_judge(&rows, judge, &judgement)) ...
  *     timed_rows_free(&rows);
  */
@@ -34,8 +34,8 @@ bool timed_rows_begin(timed_rows *rows, row_judge *judge, const judge_block bloc
                       const kernel_entry *kernel, void *const judged[TIMED_BLOCKS],
                       case_verdict *verdict, error *err);
 /* Takes what a REPLY_ROWS announced, and judges it; the worker waits for GO_ON. */
-bool timed_rows_take(timed_rows *rows, row_judge *judge, worker_process *worker,
-                     const work_order *begin, const worker_reply *announced, error *err);
+bool timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin,
+                     const worker_reply *announced, error *err);
 /* Whether there were any; the judgement of the first block is then one of all rows. */
 bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judgement *judgement);
 void timed_rows_free(timed_rows *rows);

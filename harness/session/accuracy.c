@@ -390,7 +390,7 @@ static bool open_lane(judge_lane *lane)
     error ignored = {0};
     if (!worker_start_another(session->worker, &lane->worker, &ignored))
         return false;
-    lane->judge = judge_create_another(session->judge, lane->worker);
+    lane->judge = judge_create_another(session->judge, worker_runner(lane->worker));
     if (lane->judge && pthread_create(&lane->thread, NULL, run_lane, lane) == 0)
         return true;
     judge_destroy(lane->judge);

@@ -221,7 +221,7 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
     worker_process *worker = heat->session->worker;
     double deadline = heat->session->deadline_seconds;
     size_t bytes = timed_group_bytes(heat->group);
-    int arena = worker_arena(worker);
+    int arena = worker_runner(worker)->arena;
     worker_reply reply;
     heat->entry_count = 0;
     if (!worker_ask(worker, begin, deadline, &reply))
@@ -278,7 +278,7 @@ static bool take_rows(timed_round *heat, timed_case *contender, const work_order
     judgement.varies |= 1u << (heat->group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
     contender->took_rows = true;
     return is_on_trial(heat) ||
-           (timed_rows_take(&contender->rows, session->judge, session->worker, begin, reply, err) &&
+           (timed_rows_take(&contender->rows, session->judge, begin, reply, err) &&
             timed_rows_judge(&contender->rows, session->judge, &judgement) &&
             session_put(session, &contender->key, &judgement, err));
 }

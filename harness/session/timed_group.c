@@ -51,10 +51,10 @@ bool timed_group_place(const speed_group *group, const judge_block blocks[2],
         ln_parameter_elements(group->convention.affine, group->hidden) * dtype_size(group->param);
     size_t varied = timed_rows_room(blocks), tensors = 2 + outputs;
     /* Each of them, gamma, beta and the varied rows may be up to a line longer. */
-    if (!worker_arena_reserve(worker, tensors * bytes + varied + 2 * row + (tensors + 3) * LINE,
-                              err))
+    kernel_runner *runner = worker_runner(worker);
+    if (!runner->reserve(runner, tensors * bytes + varied + 2 * row + (tensors + 3) * LINE, err))
         return false;
-    int arena = worker_arena(worker);
+    int arena = runner->arena;
     begin->at.varied = 0;
     *end = (off_t)whole_lines(varied);
     if (timed_group_put(arena, end, &begin->at.x, blocks[0].x, bytes) &&

@@ -87,14 +87,23 @@ END {
 }
 check_headers 100 <"$work/headers" || exit 1
 
-# The check is worth something: a header that answer/ reads only through another one is found.
+# The check is worth something: headers of the worker that answer/ reads only through another one, and
+# that the judge reads, are found.
 mkdir "$work/planted"
 cp -r harness reference kernels "$work/planted"
-plant=harness/domain/kernel.h
-sed -i '1i #include "worker/worker.h"' "$work/planted/$plant"
-(cd "$work/planted" && root=$PWD && headers harness/answer "-I kernels $kernel_folders") >"$work/headers"
-if check_headers 1 <"$work/headers" >/dev/null; then
-    echo "an include of worker/worker.h planted in $plant was not found"
+for plant in answer:domain/kernel.h judge:judge/judge.h; do
+    sed -i '1i #include "worker/worker.h"' "$work/planted/harness/${plant#*:}"
+    (cd "$work/planted" && root=$PWD && headers "harness/${plant%:*}" "-I kernels $kernel_folders") >"$work/headers"
+    if check_headers 1 <"$work/headers" >/dev/null; then
+        echo "an include of worker/worker.h planted in ${plant#*:} was not found in ${plant%:*}"
+        exit 1
+    fi
+    cp "harness/${plant#*:}" "$work/planted/harness/${plant#*:}"
+done
+
+# A type declared by name needs no header: the judge names no worker, but for where runner.h refers to it.
+if grep -rn worker harness/judge --include='*.[ch]' | grep -v '^harness/judge/runner\.h'; then
+    echo "the judge names the worker"
     exit 1
 fi
 

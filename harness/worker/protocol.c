@@ -1,8 +1,10 @@
 #include "worker/protocol.h"
 #include "base/interrupt.h"
 #include "base/random.h"
+#include "worker/child/guard.h"
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -92,6 +94,23 @@ bool reply_is_sane(const worker_reply *reply, order_kind asked, double seconds)
            is_plain(kernel->schedule, sizeof kernel->schedule) &&
            is_plain(kernel->isa, sizeof kernel->isa) && is_type(kernel->storage) &&
            is_type(kernel->param) && is_type(kernel->accumulator);
+}
+
+work_order worker_order(order_kind kind, const kernel_entry *kernel)
+{
+    work_order made = {.magic = PROTOCOL_MAGIC,
+                       .kind = kind,
+                       .cpu = -1,
+                       .threads = 1,
+                       .x_offset = GUARD_TIMED_READ_OFFSET,
+                       .y_offset = GUARD_TIMED_WRITE_OFFSET};
+    made.at = (arena_map){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    if (kernel) {
+        made.plugin = kernel->plugin;
+        made.kernel = kernel->kernel;
+        snprintf(made.text, sizeof made.text, "%s", kernel->facts.name);
+    }
+    return made;
 }
 
 unsigned order_outputs(const work_order *order)

@@ -145,6 +145,9 @@ typedef struct worker_reply {
     timed_repetition repetition;
 } worker_reply;
 
+/* An order with nothing in the arena; NULL: of no kernel. */
+work_order worker_order(order_kind kind, const kernel_entry *kernel);
+
 /* Which outputs beside y a judged call is asked for; of a sum, where there is a residual. */
 unsigned order_outputs(const work_order *order);
 

@@ -30,34 +30,17 @@ typedef struct worker_seat {
 } worker_seat;
 
 struct worker_process {
+    kernel_runner runner; /* the first member */
     char program[PROTOCOL_PATH_LENGTH];
     char (*plugins)[PROTOCOL_PATH_LENGTH]; /* the library first */
     size_t plugin_count;
     size_t peer_count; /* these follow the library */
     bool builds;       /* side by side in one process, without the library */
-    int arena;
     size_t arena_bytes;
     worker_seat *seats; /* of each plugin; one more for timing */
     worker_seat *asked; /* by the last order; NULL: none yet */
     word_list visible;  /* directories of all of them */
 };
-
-work_order worker_order(order_kind kind, const kernel_entry *kernel)
-{
-    work_order made = {.magic = PROTOCOL_MAGIC,
-                       .kind = kind,
-                       .cpu = -1,
-                       .threads = 1,
-                       .x_offset = GUARD_TIMED_READ_OFFSET,
-                       .y_offset = GUARD_TIMED_WRITE_OFFSET};
-    made.at = (arena_map){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
-    if (kernel) {
-        made.plugin = kernel->plugin;
-        made.kernel = kernel->kernel;
-        snprintf(made.text, sizeof made.text, "%s", kernel->facts.name);
-    }
-    return made;
-}
 
 static worker_seat *seat_of(worker_process *worker, const work_order *order)
 {
@@ -99,7 +82,7 @@ static bool start_process(worker_process *worker, worker_seat *seat, error *err)
                                .visible_count = worker->visible.count};
     vacate(seat);
     turn_to(worker, seat);
-    return process_start(&seat->process, &program, worker->arena, err);
+    return process_start(&seat->process, &program, worker->runner.arena, err);
 }
 
 static bool cannot_start(const error *err, worker_reply *reply)
@@ -269,11 +252,6 @@ bool worker_ask(worker_process *worker, const work_order *order, double deadline
     return false;
 }
 
-int worker_arena(const worker_process *worker)
-{
-    return worker->arena;
-}
-
 /* A memory file takes memory where it is written alone. Its size is fixed, and sealed, since a plugin
  * has its descriptor too. */
 static bool open_arena(worker_process *worker, error *err)
@@ -282,15 +260,17 @@ static bool open_arena(worker_process *worker, error *err)
     worker->arena_bytes = (size_t)1 << 44;
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < worker->arena_bytes)
         worker->arena_bytes = most.rlim_cur;
-    worker->arena = memfd_create("lnbench-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    return (worker->arena >= 0 && ftruncate(worker->arena, (off_t)worker->arena_bytes) == 0 &&
-            fcntl(worker->arena, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) ||
+    worker->runner.arena = memfd_create("lnbench-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    return (worker->runner.arena >= 0 &&
+            ftruncate(worker->runner.arena, (off_t)worker->arena_bytes) == 0 &&
+            fcntl(worker->runner.arena, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ==
+                0) ||
            fail(err, EXIT_CODE_ENVIRONMENT, "memory file of the worker: %s", strerror(errno));
 }
 
-bool worker_arena_reserve(worker_process *worker, size_t bytes, error *err)
+static bool runner_reserve(kernel_runner *runner, size_t bytes, error *err)
 {
-    return bytes <= worker->arena_bytes ||
+    return bytes <= ((worker_process *)runner)->arena_bytes ||
            fail(err, EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes, strerror(EFBIG));
 }
 
@@ -499,6 +479,30 @@ static bool start(worker_process *worker, const char *const *files, size_t count
     return fine;
 }
 
+static bool runner_ask(kernel_runner *runner, const work_order *order, double deadline_seconds,
+                       worker_reply *reply)
+{
+    return worker_ask((worker_process *)runner, order, deadline_seconds, reply);
+}
+
+static bool runner_another(const kernel_runner *runner, kernel_runner **another, error *err)
+{
+    worker_process *made;
+    bool fine = worker_start_another((const worker_process *)runner, &made, err);
+    *another = fine ? worker_runner(made) : NULL;
+    return fine;
+}
+
+static void runner_stop(kernel_runner *runner)
+{
+    worker_stop((worker_process *)runner);
+}
+
+kernel_runner *worker_runner(worker_process *worker)
+{
+    return worker ? &worker->runner : NULL;
+}
+
 static bool start_either(bool builds, const char *const *files, size_t count,
                          worker_process **started, kernel_list *lists, error *err)
 {
@@ -507,7 +511,11 @@ static bool start_either(bool builds, const char *const *files, size_t count,
     *started = NULL;
     for (size_t i = 0; i < list_count; i++)
         lists[i] = (kernel_list){0};
-    worker->arena = -1;
+    worker->runner = (kernel_runner){.ask = runner_ask,
+                                     .reserve = runner_reserve,
+                                     .another = runner_another,
+                                     .stop = runner_stop,
+                                     .arena = -1};
     worker->builds = builds;
     if (start(worker, files, count, lists, err)) {
         *started = worker;
@@ -581,8 +589,8 @@ void worker_stop(worker_process *worker)
     if (!worker)
         return;
     vacate_all(worker);
-    if (worker->arena >= 0)
-        close(worker->arena);
+    if (worker->runner.arena >= 0)
+        close(worker->runner.arena);
     word_list_free(&worker->visible);
     free(worker->seats);
     free(worker->plugins);

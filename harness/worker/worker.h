@@ -13,6 +13,7 @@
 #ifndef LNBENCH_WORKER_H
 #define LNBENCH_WORKER_H
 
+#include "judge/runner.h"
 #include "worker/protocol.h"
 
 typedef struct worker_process worker_process;
@@ -38,9 +39,8 @@ void worker_stop(worker_process *worker);
 bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, size_t count,
                   worker_reply *reply);
 
-/* Room for `bytes` in the arena; contents stay. */
-bool worker_arena_reserve(worker_process *worker, size_t bytes, error *err);
-int worker_arena(const worker_process *worker);
+/* The worker as the judge and the referee ask it, and its arena (judge/runner.h); NULL of NULL. */
+kernel_runner *worker_runner(worker_process *worker);
 
 /* A file that the worker's process has mapped as code. */
 typedef struct worker_object {
@@ -50,8 +50,6 @@ typedef struct worker_object {
 
 /* All of them; the caller frees the array. */
 bool worker_objects(worker_process *worker, worker_object **objects, size_t *count, error *err);
-
-work_order worker_order(order_kind kind, const kernel_entry *kernel);
 
 /* Sends and waits for the answer. True: reply->kind is DONE. False: reply is FAILED with a verdict
  * and text, also for a crash, an exit, a hang past the deadline or nonsense; the process is then

@@ -72,7 +72,7 @@ static bool make_rows(bench *at, ln_type storage, ln_type param, size_t hidden, 
     at->storage = storage;
     at->param = param;
     at->hidden = hidden;
-    at->judge = judge_create(at->worker, &as);
+    at->judge = judge_create(worker_runner(at->worker), &as);
     return at->judge ? referee_prepare(at->judge, &task, &at->blocks, err)
                      : fail_memory(err, "the judge");
 }

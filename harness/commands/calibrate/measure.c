@@ -165,7 +165,7 @@ static bool one_run(calibration_campaign *campaign, result_store *store, const c
     machine_read(&session.machine);
     bool fine = worker_start(NULL, 0, &session.worker, &kernels, err) &&
                 plan_make(&request, &kernels, &session.machine, &session.plan, err);
-    if (fine && !(session.judge = judge_create(session.worker, &judging)))
+    if (fine && !(session.judge = judge_create(worker_runner(session.worker), &judging)))
         fine = fail_memory(err, "the judge");
     fine = fine && store_begin_run(store, &info, &session.run, err) &&
            session_speed(&session, err) && store_end_run(store, session.run, RUN_COMPLETE, err);

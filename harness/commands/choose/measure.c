@@ -217,7 +217,7 @@ bool choose_measure(const choose_meter *meter, const choose_lack *lacks, size_t 
                            .deadline_seconds = meter->deadline};
     *short_of_time = false;
     bool fine = make_plans(meter, lacks, count, &plans, short_of_time, err);
-    if (fine && !(session.judge = judge_create(meter->worker, &settings)))
+    if (fine && !(session.judge = judge_create(worker_runner(meter->worker), &settings)))
         fine = fail_memory(err, "the judge");
     fine = fine && make_parent_directory(meter->database, err) &&
            store_open(meter->database, STORE_WRITE, &session.store, err);

@@ -7,6 +7,7 @@
 #include "commands/eval/show.h"
 #include "base/interrupt.h"
 #include "referee/invariance.h"
+#include "worker/worker.h"
 #include "inputs/inputs.h"
 #include "referee/referee.h"
 #include "inputs/npy.h"
@@ -282,7 +283,7 @@ static exit_code attribute(const eval_options *options, const ln_convention *con
 {
     judge_settings settings = {
         .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
-    row_judge *judge = judge_create(worker, &settings);
+    row_judge *judge = judge_create(worker_runner(worker), &settings);
     attributed *all = calloc(kernels->count + 1, sizeof *all);
     judge_block block = {0};
     size_t count = 0;
@@ -340,7 +341,7 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
                                .max_row_ulp = options->max_row_ulp,
                                .deadline_seconds = options->deadline,
                                .chance = rare};
-    row_judge *judge = judge_create(worker, &settings);
+    row_judge *judge = judge_create(worker_runner(worker), &settings);
     judge_block block = {0};
     case_judgement judgement;
     const void *computed = NULL;

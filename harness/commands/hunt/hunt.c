@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "domain/reproducible.h"
 #include "referee/invariance.h"
+#include "worker/worker.h"
 #include <math.h>
 #include <string.h>
 
@@ -168,7 +169,7 @@ static bool prepare(const hunt_options *options, hunt_state *hunt, worker_proces
         !worker_start(options->plugins.words, options->plugins.count, worker, kernels, err) ||
         !(hunt->kernel = kernel_find(kernels, hunt->settings.kernel, err)))
         return false;
-    if (!(hunt->judge = judge_create(*worker, &judging)))
+    if (!(hunt->judge = judge_create(worker_runner(*worker), &judging)))
         return fail_memory(err, "the judge");
     hunt->settings.storage = hunt->kernel->facts.storage;
     hunt->settings.param = hunt->kernel->facts.param;

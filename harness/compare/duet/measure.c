@@ -210,7 +210,7 @@ bool duet_prepare(duet_run *duet, const plan_request *request, error *err)
     machine_read(&duet->comparison.machine);
     if (!duet_load(duet, err) || !duet_plan(duet, request, err))
         return false;
-    duet->judge = judge_create(duet->worker, &settings);
+    duet->judge = judge_create(worker_runner(duet->worker), &settings);
     duet->cpu = session_last_cpu();
     return duet->judge || fail_memory(err, "the judge");
 }

@@ -87,7 +87,7 @@ static bool place(const pair_timing *timing, work_order *begin, work_order entri
     off_t end = 0;
     if (!timed_group_place(group, timing->blocks, worker, 2 * SIDES, begin, &end, err))
         return false;
-    int arena = worker_arena(worker);
+    int arena = worker_runner(worker)->arena;
     bool fine = true;
     for (int side = 0; fine && side < SIDES; side++) {
         arena_map *at = &entries[side].at;
@@ -146,7 +146,7 @@ static bool take_rows(pair_timing *timing, int side, const work_order *begin,
     worker_reply failed;
     timed_rows *rows = &timing->rows[side];
     case_verdict *verdict = &timing->pair->verdicts[side];
-    if (!timed_rows_take(rows, timing->duet->judge, timing->duet->worker, begin, reply, err))
+    if (!timed_rows_take(rows, timing->duet->judge, begin, reply, err))
         return false;
     if (verdict_exit_code(&rows->verdict) != EXIT_CODE_FINE &&
         verdict_exit_code(verdict) == EXIT_CODE_FINE)

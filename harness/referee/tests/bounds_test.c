@@ -7,6 +7,7 @@
 #include "referee/referee.h"
 #include "metrics/storage.h"
 #include "test.h"
+#include "worker/worker.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static int set_up(void **state)
         print_error("%s\n", err.message);
         return -1;
     }
-    the_judge = judge_create(the_worker, &settings);
+    the_judge = judge_create(worker_runner(the_worker), &settings);
     return the_judge ? 0 : -1;
 }
 

@@ -5,6 +5,7 @@
 #include "inputs/inputs.h"
 #include "referee/referee.h"
 #include "test.h"
+#include "worker/worker.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ static int set_up(void **state)
         print_error("%s\n", err.message);
         return -1;
     }
-    the_judge = judge_create(the_worker, &settings);
+    the_judge = judge_create(worker_runner(the_worker), &settings);
     return the_judge ? 0 : -1;
 }
 

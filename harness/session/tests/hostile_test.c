@@ -158,7 +158,7 @@ static void run_session_of(run_session *session, kernel_list *kernels, trial_out
     bool fine = word_list_split(&request.kernels, "hostile,two_pass_f32_scalar", &err) &&
                 word_list_split(&request.shapes, "2000x16", &err) &&
                 plan_make(&request, kernels, &machine, &session->plan, &err) &&
-                (session->judge = judge_create(session->worker, &settings)) &&
+                (session->judge = judge_create(worker_runner(session->worker), &settings)) &&
                 store_begin_run(store, &info, &session->run, &err) &&
                 session_speed(session, &err) && store_cases(store, session->run, &cases, &err);
     if (!fine)

@@ -36,7 +36,7 @@ static void trial_begin(void **state, session_trial *trial)
         !plan_make(&trial->request, &trial->kernels, &session->machine, &session->plan, &err) ||
         !store_open(scratch_path(state, "session.db"), STORE_WRITE, &session->store, &err))
         fail_msg("%s", err.message);
-    session->judge = judge_create(session->worker, &settings);
+    session->judge = judge_create(worker_runner(session->worker), &settings);
     assert_non_null(session->judge);
     run_info info = {
         .command_line = "", .plan = "quick", .plan_hash = "0", .machine = &session->machine};

@@ -1,0 +1,44 @@
+/* Who runs the kernel that is judged, as a struct of functions: judge and referee ask it, and know
+ * nothing else of it.
+ *
+ *     row_judge *judge = judge_create(worker_runner(worker), &settings);    // worker processes
+ *     row_judge *judge = judge_create(in_process_runner(function), &settings); // this process
+ *     row_judge *judge = judge_create(NULL, &settings); // nobody: outputs that are there already
+ *     judge_output(judge, &block, y, &judgement, &err); //   (of a file) are judged without one
+ *
+ * An implementation has a kernel_runner as its first member:
+ *
+ *     struct my_runner { kernel_runner runner; ... };
+ *     made->runner = (kernel_runner){.ask = ask, .reserve = reserve, .arena = descriptor};
+ *
+ * A runner belongs to whoever made it and must outlive the judges that have it. It is used by one
+ * thread at a time. */
+#ifndef LNBENCH_RUNNER_H
+#define LNBENCH_RUNNER_H
+
+#include "base/error.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What is asked and answered: worker/protocol.h. */
+struct work_order;
+struct worker_reply;
+
+typedef struct kernel_runner kernel_runner;
+
+struct kernel_runner {
+    /* Obeys an order, with its tensors in the arena. True: the reply is REPLY_DONE. False: it is
+     * REPLY_FAILED, with a verdict and a text. */
+    bool (*ask)(kernel_runner *runner, const struct work_order *order, double deadline_seconds,
+                struct worker_reply *reply);
+    /* Room for so many bytes in the arena; contents stay. False and an error (7): there is none. */
+    bool (*reserve)(kernel_runner *runner, size_t bytes, error *err);
+    /* A runner in which no kernel was called yet, to be ended by stop(). NULL: there is no such. */
+    bool (*another)(const kernel_runner *runner, kernel_runner **another, error *err);
+    void (*stop)(kernel_runner *runner);
+    /* Descriptor of the memory file of the tensors, by arena_read() and arena_write(). It may change
+     * with each order. */
+    int arena;
+};
+
+#endif
