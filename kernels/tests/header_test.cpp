@@ -2,6 +2,8 @@
 #include <layernorm.h>
 #include <layernorm_plugin.h>
 
+#include "abi_1/layout.h"
+
 int main(void)
 {
     const float x[4] = {1, 2, 3, 4};
