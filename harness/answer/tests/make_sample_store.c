@@ -2,8 +2,7 @@
  * charts. Nothing in it was measured: times and errors come from formulas and a generator with a
  * fixed seed.
  *
- *     make_sample_store sample.db             # the database
- *     make_sample_store sample.db DIRECTORY   # and its TSV views
+ *     make_sample_store sample.db
  */
 #include "answer/run_view.h"
 #include <float.h>
@@ -348,31 +347,14 @@ static bool make_sample(const char *path, error *err)
     return fine;
 }
 
-static bool write_views(const char *path, const char *directory, error *err)
-{
-    result_store *store;
-    run_view view;
-    int64_t run;
-    if (!store_open(path, STORE_READ, &store, err))
-        return false;
-    bool fine = store_latest_run(store, &run, err) && view_load(store, run, &view, err);
-    if (fine) {
-        fine = view_write_tsv(&view, directory, err);
-        view_free(&view);
-    }
-    store_close(store);
-    return fine;
-}
-
 int main(int count, char **arguments)
 {
     error err;
-    if (count < 2 || count > 3) {
-        fprintf(stderr, "usage: %s DATABASE [DIRECTORY] (synthetic data)\n", arguments[0]);
+    if (count != 2) {
+        fprintf(stderr, "usage: %s DATABASE (synthetic data)\n", arguments[0]);
         return EXIT_CODE_USAGE;
     }
-    if (!make_sample(arguments[1], &err) ||
-        (count == 3 && !write_views(arguments[1], arguments[2], &err))) {
+    if (!make_sample(arguments[1], &err)) {
         fprintf(stderr, "%s\n", err.message);
         return (int)err.code;
     }

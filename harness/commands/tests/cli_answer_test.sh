@@ -58,21 +58,6 @@ run_it run --only accuracy --kernels two_pass_f32_scalar --shapes 4x16 --convent
 check "extremes: none was judged" has out '^textbook +two_pass +[0-9.]+ +[0-9.]+ +- +all'
 check "half of the evidence" has out '^No kernel is to be taken: judged, not timed\.$'
 
-answer --all
-check "--all: every kernel" is "$(($(rows | wc -l) > 60))" 1
-answer --top 5
-check "--top 5" is "$(rows | wc -l)" 5
-answer --sort name
-check "--sort name" is "$(rows | cut -c11-25)" "$(rows | cut -c11-25 | LC_ALL=C sort)"
-answer --baseline 1
-check "--baseline: a column" has out ' change '
-check "--baseline: a run has not changed since itself" hasnt <(rows) '[+-][0-9]+ %'
-refused "an order that is none" 2 "invalid --sort 'size'" report --no-charts --db p.db --sort size
-refused "no such baseline" 7 "77: no run of this number" report --no-charts --db p.db --baseline 77
-answer --format csv
-check "CSV: a line a case" is "$(($(wc -l <out) > 20000))" 1
-check "CSV: its head" has out '^kernel,convention,input,rows,hidden,'
-
 run_it compare 1 1 --db p.db
 check "compare: 45 lines of 100 columns" fits out 45 100
 check "compare: the rest is one option away" has out ' more pairs \(--all shows them\)$'

@@ -142,9 +142,13 @@ def is_of_case(value):
     return isinstance(value, dict) and ("run_type" in value or {"kernel", "input", "rows"} <= set(value) or {"name", "unit", "value"} <= set(value))
 
 
+def refused(word):
+    raise ValueError(f"a bare {word}")
+
+
 def lines_of_json(text):
     """A line an entry; lists of cases sorted."""
-    document = json.loads(text)
+    document = json.loads(text, parse_constant=refused)
     parts = document if isinstance(document, dict) else {"": document}
     lines = []
     for name, part in sorted(parts.items()):
@@ -157,7 +161,7 @@ def lines_of_json(text):
 def lines_of_jsonl(text):
     """What refers to a case or tensor by its place has its key or bits instead."""
     lines, cases, tensors = [], [], []
-    for record in map(json.loads, text.splitlines()):
+    for record in (json.loads(line, parse_constant=refused) for line in text.splitlines()):
         if record["type"] == "case":
             cases.append({key: record[key] for key in (
                 "kernel", "convention", "rows", "hidden", "dtype", "input", "cache", "threads")})

@@ -83,7 +83,6 @@ for file in index.html report.md cases.tsv rows.tsv machine.tsv error_kappa.svg 
     check "report: $file" test -s page/$file
 done
 check "report --no-pdf: no PDF" test ! -e page/report.pdf
-check "report: Markdown shows the PNG" has page/report.md '!\[.*\]\(error_kappa.png\)'
 check "report: no empty item, no heading in a list" hasnt page/report.md '^- *$'
 check "report: the figure's command" has page/report.md 'lnbench run --plan quick --only accuracy'
 check "report: the worst row's command" has page/report.md 'lnbench replay --case [0-9]+'

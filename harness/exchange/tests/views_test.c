@@ -363,23 +363,6 @@ VIEW_TEST(test_benchmark)
     json_decref(json);
 }
 
-VIEW_TEST(test_smaller)
-{
-    json_t *json = saved_json(state, EXPORT_SMALLER);
-    /* row_ulp_max, ulp_max and mismatches of three cases, less two infinite ulp_max; a time */
-    assert_int_equal(json_array_size(json), 8);
-    size_t i;
-    json_t *entry;
-    json_array_foreach(json, i, entry)
-    {
-        ASSERT_KEYS(entry, "name", "unit", "value", "extra");
-        real(entry, "value");
-    }
-    assert_string_equal(word(json_array_get(json, 0), "name"),
-                        "fine/torch/normal/100x250/f32/cold/threads:2 time");
-    json_decref(json);
-}
-
 /* Every line is JSON of its own; together they are the run. */
 VIEW_TEST(test_lines)
 {
