@@ -1,22 +1,11 @@
 # Makes the tables of figures in a document anew from a published table.txt; the rest of the
 # document passes unchanged.
-#     awk -v aliases=kernels/table/aliases.def -f figures.awk table.txt DOCUMENT
-# Kernels that table.txt has by earlier names are known by the ones they have now.
+#     awk -f figures.awk table.txt DOCUMENT
 # A table stands between this line and "<!-- end of figures -->":
 #     <!-- figures of the fastest: REGIME HIDDEN ASKED ... -->   the fastest kernel of each
 # Figures that table.txt has not end the program with code 1, after a line on standard error.
 
-BEGIN {
-    while (aliases != "" && (getline line < aliases) > 0)
-        if (line ~ /^LN_ALIAS\(/) {
-            gsub(/LN_ALIAS\(|,|\)/, " ", line)
-            split(line, pair, " ")
-            now[pair[1]] = pair[2]
-        }
-}
-
 FNR == 1 { file++ }
-file == 1 && $1 in now { $1 = now[$1] }
 
 # ---- table.txt: blocks of one shape, then the errors ----
 

@@ -30,8 +30,7 @@ made_anew() {
                 print line
             inside = 1
         }' "$2" >"$work/document" &&
-        awk -v aliases="$root/kernels/table/aliases.def" -f "$root/results/figures.awk" \
-            "$1/table.txt" "$work/document"
+        awk -f "$root/results/figures.awk" "$1/table.txt" "$work/document"
 }
 
 # answer_of report.md: what the README shows of it.

@@ -35,7 +35,6 @@ bool store_descriptors(result_store *store, int64_t run, const char *kernel, jso
     json_error_t where;
     *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
     free(text);
-    kernels_json_update(*kernels);
     if (*kernels && names_fit(*kernels, err))
         return true;
     if (*kernels) {

@@ -1,5 +1,4 @@
 #include "domain/kernel.h"
-#include "domain/kernel_name.h"
 #include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,6 @@ const kernel_entry *kernel_find(const kernel_list *kernels, const char *name, er
 {
     const char *names[1024];
     size_t count = 0;
-    name = kernel_name_now(name);
     for (size_t i = 0; i < kernels->count; i++) {
         if (strcmp(kernels->kernels[i].facts.name, name) == 0)
             return &kernels->kernels[i];

@@ -1,5 +1,4 @@
 #include "domain/kernel_json.h"
-#include "domain/kernel_name.h"
 #include <string.h>
 
 static const struct {
@@ -111,17 +110,4 @@ const char *kernel_role_word(const json_t *kernels, const char *kernel)
 const char *descriptor_hash(const json_t *kernels, const char *kernel)
 {
     return descriptor_word(kernels, kernel, "object_hash");
-}
-
-void kernels_json_update(json_t *kernels)
-{
-    size_t index;
-    json_t *kernel;
-    json_array_foreach(kernels, index, kernel)
-    {
-        const char *name = json_string_value(json_object_get(kernel, "name"));
-        const char *now = name ? kernel_name_now(name) : NULL;
-        if (now != name)
-            json_object_set_new(kernel, "name", json_string(now));
-    }
 }

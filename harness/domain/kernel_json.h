@@ -25,7 +25,4 @@ const char *kernel_role_word(const json_t *kernels, const char *kernel);
 /* Its object hash, likewise. */
 const char *descriptor_hash(const json_t *kernels, const char *kernel);
 
-/* Puts the names of now (kernel_name.h) into the "name" of each object of an array. */
-void kernels_json_update(json_t *kernels);
-
 #endif

@@ -1,14 +1,9 @@
 #include "domain/kernel_name.h"
-#include "alias.h"
 #include "domain/case.h"
 #include "kernel_table.h"
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
-
-const char *kernel_name_now(const char *name)
-{
-    return ln_kernel_alias(name);
-}
 
 static bool is_word(const char *at, size_t length, const char *word)
 {
@@ -46,13 +41,5 @@ bool kernel_label_fits(const char *label, const char *name)
 
 bool kernel_name_matches(const char *glob, const char *name)
 {
-    return ln_kernel_matches(glob, name) || ln_kernel_matches(glob, ln_kernel_alias(name)) ||
-           kernel_label_fits(glob, name);
-}
-
-void kernel_name_update(char *name, size_t size)
-{
-    const char *now = ln_kernel_alias(name);
-    if (now != name)
-        snprintf(name, size, "%s", now);
+    return fnmatch(glob, name, 0) == 0 || kernel_label_fits(glob, name);
 }

@@ -207,7 +207,7 @@ json_t *benchmark_json(const run_view *view)
         if (view->cases.cases[i].judged)
             append_accuracy(benchmarks, &view->views[i], i);
     }
-    return json_pack("{s:s, s:o, s:o, s:O, s:o}", "schema", "lnbench-benchmark-1", "context",
+    return json_pack("{s:s, s:o, s:o, s:O, s:o}", "schema", "lnbench-benchmark-2", "context",
                      context_json(view), "benchmarks", benchmarks, "kernels", view->kernels,
                      "cases", view_run_json(view));
 }

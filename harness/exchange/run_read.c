@@ -1,6 +1,5 @@
 #include "exchange/run_read_internal.h"
 #include "base/allocate.h"
-#include "domain/kernel_name.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -97,7 +96,6 @@ static bool read_kernel(const file_reader *reader, json_t *record)
     json_t *other;
     if (!read_string(reader, record, "name", name, sizeof name))
         return false;
-    kernel_name_update(name, sizeof name);
     json_array_foreach(view->kernels, index, other)
     {
         if (strcmp(json_string_value(json_object_get(other, "name")), name) == 0)
@@ -106,7 +104,6 @@ static bool read_kernel(const file_reader *reader, json_t *record)
     json_t *copy = json_copy(record);
     json_object_del(copy, "schema");
     json_object_del(copy, "type");
-    json_object_set_new(copy, "name", json_string(name));
     json_array_append_new(view->kernels, copy);
     return true;
 }
@@ -196,8 +193,8 @@ static bool read_record(const file_reader *reader, json_t *record, promised_size
     if (!read_string(reader, record, "schema", schema, sizeof schema) ||
         !read_string(reader, record, "type", type, sizeof type))
         return false;
-    if (strcmp(schema, "lnbench-record-1") != 0)
-        return reader_bad(reader, "schema '%s': lnbench-record-1 was expected", schema);
+    if (!read_schema(reader, schema, "lnbench-record-2", "lnbench-record-1"))
+        return false;
     bool first = !reader->view->run.started[0];
     if (first != (strcmp(type, "run") == 0))
         return first ? reader_bad(reader, "a %s before the run that it is of", type)

@@ -278,7 +278,6 @@ static bool read_own_cases(const file_reader *reader, json_t *document)
         if (!json_is_string(json_object_get(entry, "name")))
             return reader_bad(reader, "a kernel without a name");
     }
-    kernels_json_update(kernels);
     json_array_extend(reader->view->kernels, kernels);
     return true;
 }
@@ -293,9 +292,9 @@ bool read_benchmark(const file_reader *reader, json_t *document, unsigned proces
         return reader_bad(reader, "neither an export of lnbench (json or jsonl) nor Google "
                                   "Benchmark's JSON: it has no \"context\" and \"benchmarks\"");
     bool own = json_is_string(schema);
-    if (own && strcmp(json_string_value(schema), "lnbench-benchmark-1") != 0)
-        return reader_bad(reader, "schema '%.60s': lnbench-benchmark-1 was expected",
-                          json_string_value(schema));
+    if (own && !read_schema(reader, json_string_value(schema), "lnbench-benchmark-2",
+                            "lnbench-benchmark-1"))
+        return false;
     if (own && reader->view->run.started[0])
         return reader_bad(reader, "not a file of Google Benchmark's own");
     if (own ? !read_own_context(reader, context) || !read_own_cases(reader, document)

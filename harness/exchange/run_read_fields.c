@@ -1,7 +1,6 @@
 /* Fields of exported records: their kinds and ranges. */
 #include "exchange/run_read_internal.h"
 #include "base/allocate.h"
-#include "domain/kernel_name.h"
 #include "domain/metric_fields.h"
 #include "base/number.h"
 #include <inttypes.h>
@@ -24,6 +23,15 @@ bool reader_bad(const file_reader *reader, const char *format, ...)
     if (reader->line > 0)
         snprintf(place, sizeof place, ", line %zu", reader->line);
     return fail(reader->error, EXIT_CODE_ENVIRONMENT, "%s%s: %s", reader->path, place, words);
+}
+
+bool read_schema(const file_reader *reader, const char *schema, const char *present,
+                 const char *older)
+{
+    if (strcmp(schema, older) == 0)
+        return fail(reader->error, EXIT_CODE_ENVIRONMENT, "%s: " MADE_BY_OLDER, reader->path);
+    return strcmp(schema, present) == 0 ||
+           reader_bad(reader, "schema '%.60s': %s was expected", schema, present);
 }
 
 bool read_string(const file_reader *reader, json_t *object, const char *key, char *buffer,
@@ -108,7 +116,6 @@ static bool read_key(const file_reader *reader, json_t *object, case_key *key)
         return reader_bad(reader, "unknown dtype '%s'", dtype);
     if (!cache_from_name(cache, &key->cache))
         return reader_bad(reader, "unknown cache state '%s'", cache);
-    kernel_name_update(key->kernel, sizeof key->kernel);
     key->rows = (size_t)rows;
     key->hidden = (size_t)hidden;
     key->threads = (unsigned)threads;

@@ -16,6 +16,10 @@ typedef struct file_reader {
 bool reader_bad(const file_reader *reader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Whether a file's schema is the present one; an older one is said to be that. */
+bool read_schema(const file_reader *reader, const char *schema, const char *present,
+                 const char *older);
+
 /* The value of a key, of the right kind and in range. What is null or absent is an error, but for
  * reals: those are then NaN. */
 bool read_string(const file_reader *reader, json_t *object, const char *key, char *buffer,

@@ -1,6 +1,5 @@
 /* Worst rows read back from text, line by line; whatever is wrong is said with file and line. */
 #include "domain/convention.h"
-#include "domain/kernel_name.h"
 #include "inputs/worst_row.h"
 #include "base/number.h"
 #include <errno.h>
@@ -189,8 +188,7 @@ static bool set_field(file_reader *reader, const char *name, char *value, error 
         return add_floats(reader, value, row->param, &row->beta, row->parameters,
                           &reader->have_beta, err);
     if (strcmp(name, "kernel") == 0)
-        return set_word(reader, name, value, row->kernel, sizeof row->kernel, err) &&
-               (kernel_name_update(row->kernel, sizeof row->kernel), true);
+        return set_word(reader, name, value, row->kernel, sizeof row->kernel, err);
     if (strcmp(name, "origin") == 0)
         return set_word(reader, name, value, row->origin, sizeof row->origin, err);
     if (strcmp(name, "detail") == 0)

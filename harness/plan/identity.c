@@ -1,7 +1,6 @@
 /* What makes two plans the same. */
 #include "base/hash.h"
 #include "domain/convention.h"
-#include "domain/kernel_name.h"
 #include "plan/plan.h"
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +29,7 @@ static uint64_t hash_set(uint64_t hash, const word_list *words, const char *fall
         size_t before = 0;
         while (strcmp(words->words[before], words->words[i]) != 0)
             before++;
-        sum += before == i ? hash_word(HASH_START, kernel_name_now(words->words[i])) : 0;
+        sum += before == i ? hash_word(HASH_START, words->words[i]) : 0;
     }
     return hash_bytes(hash, &sum, sizeof sum);
 }

@@ -119,7 +119,7 @@ static bool is_type_wanted(const plan_request *request, const kernel_entry *kern
     if (request->dtypes.count > 0)
         return false;
     for (size_t i = 0; i < request->kernels.count; i++)
-        if (strcmp(kernel_name_now(request->kernels.words[i]), facts->name) == 0)
+        if (strcmp(request->kernels.words[i], facts->name) == 0)
             return true;
     bool brought = strcmp(kernel->source, "builtin") != 0 && kernel->version[0] == '\0';
     return facts->storage == LN_F32 || brought || strcmp(request->name, "full") == 0;

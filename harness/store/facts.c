@@ -4,7 +4,6 @@
 #include "store/internal.h"
 #include "base/text.h"
 #include "domain/kernel_json.h"
-#include "domain/kernel_name.h"
 #include "domain/reproducible.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
@@ -145,29 +144,5 @@ bool store_put_kernel(result_store *store, int64_t run, const char *name, const 
                 say_kernel(store, run, kernels, name, err),
             doing, err);
     json_decref(kernels);
-    return fine;
-}
-
-bool store_put_kernel_facts(result_store *store, int64_t run, error *err)
-{
-    char *text;
-    size_t index;
-    json_t *kernel;
-    if (!store_kernels_json(store, run, NULL, &text, err))
-        return false;
-    json_t *kernels = json_loads(text, 0, NULL);
-    bool fine = true;
-    json_array_foreach(kernels, index, kernel)
-    {
-        const char *name = json_string_value(json_object_get(kernel, "name"));
-        const char *now = name ? kernel_name_now(name) : NULL;
-        fine = fine && (!name || say_kernel(store, run, kernels, name, err)) &&
-               (now == name || (store_do(store, STATEMENT_RENAME_CELLS, "rename a kernel", err,
-                                         "iss", run, name, now) &&
-                                store_do(store, STATEMENT_RENAME_KERNEL, "rename a kernel", err,
-                                         "iss", run, name, now)));
-    }
-    json_decref(kernels);
-    free(text);
     return fine;
 }

@@ -22,8 +22,6 @@ typedef enum statement_kind {
     STATEMENT_ADD_FACT,
     STATEMENT_END_RUN,
     STATEMENT_COUNT_RUN,
-    STATEMENT_FORGET_COUNTS,
-    STATEMENT_NAME_MACHINE,
     STATEMENT_FIND_UNFINISHED,
     STATEMENT_LATEST_RUN,
     STATEMENT_PUT_KERNEL,
@@ -56,8 +54,6 @@ typedef enum statement_kind {
     STATEMENT_FACTS,
     STATEMENT_KERNELS,
     STATEMENT_KERNEL,
-    STATEMENT_RENAME_CELLS,
-    STATEMENT_RENAME_KERNEL,
     STATEMENT_PROCESS_COUNT,
     STATEMENT_END_PROCESS,
     STATEMENT_DROP_UNFINISHED,
@@ -92,8 +88,7 @@ struct result_store {
     int64_t last_run, last_case; /* 0: none */
     bool together;               /* one transaction around what follows: see store_together() */
     bool views_differ;           /* of those that other programs read one is not as we make it */
-    schema_objects *made;        /* what the first made_steps steps make; NULL: not asked yet */
-    int64_t made_steps;
+    schema_objects *made;        /* what the schema makes; NULL: not asked yet */
 };
 
 /* Nothing that a schema says is run: a file may be a stranger's. */
@@ -137,10 +132,6 @@ void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key);
  * (-1: any). */
 bool store_put_judgement(result_store *store, int64_t id, const stored_case *stored, error *err);
 bool store_put_timings(result_store *store, int64_t run, int64_t process, error *err);
-/* Works out anew what is stored of a run beside its measurements. */
-bool store_sum_up(result_store *store, int64_t run, error *err);
-/* Of each of the kernels of a run. */
-bool store_put_kernel_facts(result_store *store, int64_t run, error *err);
 /* Cases that a process timed (-1: any), with the repetitions of all: no figures of their errors. */
 bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored_cases *cases,
                        error *err);
@@ -152,20 +143,16 @@ char *store_kernel_cases_sql(void);
 char *store_kernel_timings_sql(void);
 char *store_fit_sql(void);
 
-/* Fresh file: becomes ours. Ours but older: migrated step by step. Else: an error that says what it
- * is. steps[i] leads from version i to i + 1; `finish`, in the same transaction, does what SQL cannot,
- * of a file that was of this version; NULL: nothing. */
-bool store_migrate(result_store *store, const char *const *steps, int count,
-                   bool (*finish)(result_store *store, int64_t version, error *err), error *err);
+/* What kind of file it is; *outdated: it is fresh, lacks a metric, or its views differ. */
 bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err);
-/* Whether our tables are what the first `version` steps make. */
-bool store_check_tables(result_store *store, const char *const *steps, int64_t version, error *err);
+/* Whether our tables are what the schema makes. */
+bool store_check_tables(result_store *store, const char *schema, error *err);
 void store_forget_objects(result_store *store);
-/* The views of these steps, made anew in the file, for other programs, or for this connection alone,
+/* The views of the schema, made anew in the file, for other programs, or for this connection alone,
  * which reads no others. */
-bool store_make_views(result_store *store, const char *const *steps, int64_t version, bool of_file,
-                      error *err);
+bool store_make_views(result_store *store, const char *schema, bool of_file, error *err);
 bool store_use_views(result_store *store, error *err);
+/* What is outdated gets what it lacks. */
 bool store_upgrade(result_store *store, error *err);
 
 #endif

@@ -1,7 +1,6 @@
 /* Reading a stored run back. */
 #include "store/internal.h"
 #include "base/allocate.h"
-#include "domain/kernel_name.h"
 #include "domain/metric_fields.h"
 #include "base/text.h"
 #include <math.h>
@@ -192,7 +191,6 @@ static bool fill_key(const result_store *store, sqlite3_stmt *statement, case_ke
         !copy_name(store, statement, 2, key->convention, sizeof key->convention, err) ||
         !copy_name(store, statement, 3, key->input, sizeof key->input, err))
         return false;
-    kernel_name_update(key->kernel, sizeof key->kernel);
     key->rows = (size_t)sqlite3_column_int64(statement, 4);
     key->hidden = (size_t)sqlite3_column_int64(statement, 5);
     store_copy_text(statement, 6, dtype, sizeof dtype);

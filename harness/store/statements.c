@@ -57,9 +57,6 @@ static const struct {
                 ")), lost = iif(asked IS NULL, NULL, "
                 "coalesce(lost, " COUNT_LOST ")) "
                 "WHERE id = ?1 AND state <> 'open'"},
-    [STATEMENT_FORGET_COUNTS] = {.sql = "UPDATE runs SET declined = NULL, lost = NULL "
-                                        "WHERE id = ?1 AND origin IS NULL"},
-    [STATEMENT_NAME_MACHINE] = {.sql = "UPDATE runs SET machine = nullif(?2, '') WHERE id = ?1"},
     [STATEMENT_FIND_UNFINISHED] = {.sql = "SELECT max(id) FROM runs WHERE plan_hash = ?1 "
                                           "AND origin IS NULL AND (state <> 'complete' OR "
                                           "lost > 0)"},
@@ -133,10 +130,6 @@ static const struct {
     [STATEMENT_FACTS] = {.sql = "SELECT name, value FROM facts WHERE run = ?1 ORDER BY place"},
     [STATEMENT_KERNELS] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 ORDER BY id"},
     [STATEMENT_KERNEL] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 AND name = ?2"},
-    [STATEMENT_RENAME_CELLS] = {.sql = "UPDATE OR IGNORE cells SET kernel = ?3 "
-                                       "WHERE run = ?1 AND kernel = ?2"},
-    [STATEMENT_RENAME_KERNEL] = {.sql = "UPDATE OR IGNORE kernels SET name = ?3 "
-                                        "WHERE run = ?1 AND name = ?2"},
     [STATEMENT_PROCESS_COUNT] = {.sql = "SELECT count(DISTINCT process) " KEYED_CASES
                                         "JOIN repetitions ON case_id = cases.id WHERE " KEY_MATCHES
                                         " AND process IN (SELECT process FROM "

@@ -36,7 +36,7 @@ typedef struct run_info {
 /* Cases of a run: asked for, and of these declined (the kernel does not take the problem, or this
  * CPU cannot run it) and lost (no result). The others are done. */
 typedef struct run_counts {
-    bool known; /* older and imported runs may not say */
+    bool known; /* imported runs may not say */
     size_t asked, declined, lost;
 } run_counts;
 
@@ -64,9 +64,12 @@ typedef struct stored_run {
     run_counts counts;
 } stored_run;
 
+/* What is said of stores and exports of earlier formats. */
+#define MADE_BY_OLDER "made by an older lnbench; the commit that reads it is 224f8dd"
+
 /* Opens or (STORE_WRITE) creates. Errors (7): not a database, damaged (as far as
- * opening reads it, and all of it where a crash left something to be rolled back), a newer
- * user_version ("made by a newer lnbench"), not writable. Older versions are migrated. */
+ * opening reads it, and all of it where a crash left something to be rolled back), made by
+ * another version, not writable. */
 bool store_open(const char *path, store_mode mode, result_store **store, error *err);
 /* Reads the whole file; an error (7) says what is damaged. */
 bool store_check_sound(result_store *store, error *err);

@@ -260,22 +260,19 @@ static bool check_objects(result_store *store, const schema_objects *made,
     return true;
 }
 
-/* What these steps make in an empty database; kept, since an opening asks three times. NULL, and an
+/* What the schema makes in an empty database; kept, since an opening asks three times. NULL, and an
  * error, where it cannot be made. */
-static const schema_objects *objects_of(result_store *store, const char *const *steps,
-                                        int64_t count, error *err)
+static const schema_objects *objects_of(result_store *store, const char *schema, error *err)
 {
-    if (store->made && store->made_steps == count)
+    if (store->made)
         return store->made;
-    store_forget_objects(store);
     store->made = allocate_zeroed(1, sizeof *store->made);
-    store->made_steps = count;
     sqlite3 *database = NULL;
     int status = sqlite3_open(":memory:", &database);
     if (database)
         store_configure(database);
-    for (int64_t step = 0; step < count && status == SQLITE_OK; step++)
-        status = sqlite3_exec(database, steps[step], NULL, NULL, NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_exec(database, schema, NULL, NULL, NULL);
     bool fine = status == SQLITE_OK ? read_objects(store, database, store->made, err)
                                     : fail_memory(err, "the tables of the store");
     sqlite3_close(database);
@@ -292,10 +289,10 @@ void store_forget_objects(result_store *store)
     store->made = NULL;
 }
 
-bool store_check_tables(result_store *store, const char *const *steps, int64_t count, error *err)
+bool store_check_tables(result_store *store, const char *schema, error *err)
 {
     schema_objects found = {0};
-    const schema_objects *made = objects_of(store, steps, count, err);
+    const schema_objects *made = objects_of(store, schema, err);
     bool fine = made && read_objects(store, store->database, &found, err) &&
                 check_objects(store, made, &found, err);
     free_objects(&found);
@@ -308,7 +305,7 @@ bool store_check_sound(result_store *store, error *err)
     const schema_objects *made = store->made;
     char sql[96], found[200];
     bool fine = true, row;
-    for (size_t i = 0; fine && i < made->count; i++) {
+    for (size_t i = 0; made && fine && i < made->count; i++) {
         if (strcmp(made->list[i].type, "table") != 0)
             continue;
         sqlite3_snprintf(sizeof sql, sql, "PRAGMA quick_check(%Q)", made->list[i].name);
@@ -325,10 +322,9 @@ bool store_check_sound(result_store *store, error *err)
     return fine;
 }
 
-bool store_make_views(result_store *store, const char *const *steps, int64_t count, bool of_file,
-                      error *err)
+bool store_make_views(result_store *store, const char *schema, bool of_file, error *err)
 {
-    const schema_objects *made = objects_of(store, steps, count, err);
+    const schema_objects *made = objects_of(store, schema, err);
     text_buffer sql = {0};
     for (size_t i = 0; made && i < made->count; i++) {
         const schema_object *view = &made->list[i];

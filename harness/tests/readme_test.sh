@@ -51,8 +51,8 @@ grep -oh '`ln_[a-z0-9_]*' "$root"/docs/*.md "$root"/README.md "$root"/kernels/RE
         grep -rqw "$name" "$root/kernels" "$root/reference" "$root/python" --include=*.h --include=*.py || echo "FAILED: documents name $name, which no header has"
     done | tee "$scratch/lost"
 [ ! -s "$scratch/lost" ] || failures=$((failures + 1))
-version=$(find "$root/results" -name 'schema*.sql' | wc -l)
-for words in "## Tables (version $version;" "counts the format ($version)"; do
+version=$(sed -n 's/.*STORE_VERSION = \([0-9]*\).*/\1/p' "$root/harness/store/schema.c")
+for words in "## Tables (format $version;" "counts the format ($version)"; do
     grep -qF "$words" "$root/results/README.md" || fail "results/README.md says not: $words"
 done
 # The lines of SQL in results/README.md run, and answer.

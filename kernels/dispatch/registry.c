@@ -1,5 +1,4 @@
 /* The library's front: which kernels there are, what this CPU can run, checks, dispatch. */
-#include "alias.h"
 #include "calls.h"
 #include "dispatch.h"
 #include "kernel_table.h"
@@ -392,9 +391,8 @@ ln_type ln_layernorm_accumulator(const ln_problem *problem)
 }
 
 /* NULL: there is none of this name that takes the problem here. */
-static const ln_kernel *find_kernel(const char *old_or_new, const ln_problem *problem)
+static const ln_kernel *find_kernel(const char *name, const ln_problem *problem)
 {
-    const char *name = ln_kernel_alias(old_or_new);
     for (size_t i = 0; i < KERNEL_LINES; i++)
         if (strcmp(kernels[i].name, name) == 0)
             return kernels[i].supports(problem) ? NULL : &kernels[i];

@@ -214,8 +214,7 @@ LN_API const char *ln_layernorm_kernel(const ln_problem *problem);
 LN_API ln_type ln_layernorm_accumulator(const ln_problem *problem);
 
 /* Runs the kernel of this name (see layernorm_plugin.h for their descriptors), with the same
- * checks. A name that a kernel had in an earlier version will do, unless the kernel is a study and
- * the library was built without those. */
+ * checks. */
 LN_API ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
                                    const ln_tensors *tensors);
 

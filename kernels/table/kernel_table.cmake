@@ -1,6 +1,6 @@
-# Reads isa.def, kernels.def and aliases.def. For each line of kernels.def that is to be built it
+# Reads isa.def and kernels.def. For each line of kernels.def that is to be built it
 # writes a small C file with the kernel's parts, and one for its error bound; for the library and for
-# lnbench, kernel_table.h and kernel_alias.h; and the rows of docs/kernels.md.
+# lnbench, kernel_table.h; and the rows of docs/kernels.md.
 include(CheckCSourceCompiles)
 
 # The fields of all lines of a file that begin with `macro(`, into ${result}: lists with | between.
@@ -318,15 +318,4 @@ ${bounds}#define LN_ISA_TABLE(row)${isas}
     set(LN_KERNEL_ROWS "${docs}")
     configure_file(${CMAKE_CURRENT_SOURCE_DIR}/table/kernels.md.in ${directory}/kernels.md @ONLY)
     set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} PARENT_SCOPE)
-endfunction()
-
-function(read_alias_table file directory)
-    read_lines(aliases ${file} LN_ALIAS 2)
-    set(rows "")
-    foreach(line IN LISTS aliases)
-        string(REPLACE "|" ", " row "${line}")
-        string(APPEND rows " \\\n    row(${row})")
-    endforeach()
-    file(CONFIGURE OUTPUT ${directory}/kernel_alias.h @ONLY CONTENT
-        "/* From aliases.def. */\n#define LN_ALIAS_TABLE(row)${rows}\n")
 endfunction()

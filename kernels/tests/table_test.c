@@ -163,41 +163,6 @@ TEST(documentation_agrees)
     fclose(def);
 }
 
-/* Each old name is that of one kernel of the table, and of none now. */
-TEST(aliases_name_kernels)
-{
-    FILE *file = fopen(LN_SOURCES "/table/aliases.def", "r");
-    assert_non_null(file);
-    char text[512], old[LENGTH], now[LENGTH];
-    size_t count = 0;
-    while (fgets(text, sizeof(text), file)) {
-        if (sscanf(text, "LN_ALIAS(%63[^,], %63[^)])", old, now) != 2)
-            continue;
-        FILE *def = fopen(LN_SOURCES "/table/kernels.def", "r");
-        line read;
-        int found = 0;
-        while (read_line(def, &read)) {
-            char name[FIELDS * LENGTH];
-            name_of(&read, name);
-            found += strcmp(name, now) == 0;
-            if (strcmp(name, old) == 0)
-                fail_msg("%s is an old name in aliases.def, and a kernel", old);
-        }
-        fclose(def);
-        if (found != 1)
-            fail_msg("aliases.def: no kernel has the name %s", now);
-        count++;
-    }
-    fclose(file);
-    assert_true(count > 0);
-    const ln_problem problem = problem_of((types){LN_F32, LN_F32}, 1, 2, convention_number(0));
-    const float x[] = {1, 3};
-    float y[2] = {0};
-    const ln_tensors tensors = {.x = x, .y = y};
-    assert_int_equal(ln_layernorm_with("fused_f32_scalar", &problem, &tensors), LN_OK);
-    assert_true(y[0] < 0 && y[1] > 0);
-}
-
 /* The library shows its API and nothing else. */
 TEST(symbols_agree)
 {

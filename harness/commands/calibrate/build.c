@@ -77,8 +77,7 @@ static int compare_words(const void *a, const void *b)
 static bool list_objects(word_list *objects, error *err)
 {
     found_objects = objects;
-    static const char *const directories[] = {LNBENCH_KERNEL_OBJECTS, LNBENCH_POOL_OBJECTS,
-                                              LNBENCH_NAMES_OBJECTS};
+    static const char *const directories[] = {LNBENCH_KERNEL_OBJECTS, LNBENCH_POOL_OBJECTS};
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
         if (nftw(directories[i], note_object, 16, FTW_PHYS) != 0 && errno != ENOENT)
             return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", directories[i], strerror(errno));

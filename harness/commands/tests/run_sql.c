@@ -19,6 +19,17 @@ static int note_change(void *changed, int action, const char *table, const char 
     return SQLITE_OK;
 }
 
+static bool judge_again(result_store *store, int64_t run, error *err)
+{
+    stored_cases cases;
+    bool fine = store_cases(store, run, &cases, err);
+    for (size_t i = 0; fine && i < cases.count; i++)
+        fine = !cases.cases[i].judged ||
+               store_put_judgement(store, cases.cases[i].id, &cases.cases[i], err);
+    stored_cases_free(&cases);
+    return fine;
+}
+
 static void sum_up(const char *path)
 {
     result_store *store;
@@ -29,7 +40,8 @@ static void sum_up(const char *path)
         return;
     store_runs(store, &runs, &count, &ignored);
     for (size_t i = 0; i < count; i++)
-        store_sum_up(store, runs[i].id, &ignored);
+        if (judge_again(store, runs[i].id, &ignored))
+            store_import_end(store, runs[i].id, &ignored);
     free(runs);
     store_close(store);
 }
@@ -57,6 +69,11 @@ int main(int argc, char **argv)
     fine = fine && sqlite3_exec(database, argv[2], print_first, NULL, &message) == SQLITE_OK;
     if (!fine)
         fprintf(stderr, "%s: %s\n", argv[1], message ? message : sqlite3_errmsg(database));
+    if (fine && changed)
+        sqlite3_exec(database,
+                     "UPDATE runs SET declined = NULL, lost = NULL WHERE origin IS NULL;"
+                     "DELETE FROM timings",
+                     NULL, NULL, NULL);
     sqlite3_free(message);
     sqlite3_close(database);
     if (fine && changed)

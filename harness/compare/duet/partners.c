@@ -1,8 +1,6 @@
-/* Which kernels of two builds are asked for, and which meet: by name, that of now where it is an old
- * one, so that a kernel that was renamed meets itself. */
+/* Which kernels of two builds are asked for, and which meet: those of one name. */
 #include "base/allocate.h"
 #include "compare/duet/duet.h"
-#include "domain/kernel_name.h"
 #include <string.h>
 
 static const kernel_entry *named(const kernel_list *list, const char *name)
@@ -13,26 +11,12 @@ static const kernel_entry *named(const kernel_list *list, const char *name)
     return NULL;
 }
 
-/* The kernel of this very name; else the one that has the name of now, unless it stands beside it on
- * its own side, too. */
-static const kernel_entry *partner_of(const kernel_list *own, const kernel_list *others,
-                                      const char *name)
-{
-    const kernel_entry *found = named(others, name);
-    for (size_t i = 0; !found && i < others->count; i++) {
-        const char *other = others->kernels[i].facts.name;
-        if (strcmp(kernel_name_now(other), kernel_name_now(name)) == 0 && !named(own, other))
-            found = &others->kernels[i];
-    }
-    return found;
-}
-
 void duet_find_partners(const duet_run *duet, duet_partner *partners)
 {
     const kernel_list *lists = duet->kernels;
     for (size_t i = 0; i < duet->plan.kernel_count; i++) {
         const kernel_entry *base = duet->plan.kernels[i];
-        const kernel_entry *new = partner_of(&lists[BASE], &lists[NEW], base->facts.name);
+        const kernel_entry *new = named(&lists[NEW], base->facts.name);
         duet_partner *partner = &partners[i];
         size_t room = sizeof partner->why;
         *partner = (duet_partner){.apart = APART_LOST};
@@ -80,7 +64,7 @@ bool duet_plan(duet_run *duet, const plan_request *request, error *err)
         snprintf(key.kernel, sizeof key.kernel, "%s", kernel->facts.name);
         if ((size_t)(kernel - both.kernels) < duet->kernels[BASE].count)
             word_list_add(&duet->asked, kernel->facts.name);
-        else if (!partner_of(&duet->kernels[NEW], &duet->kernels[BASE], kernel->facts.name))
+        else if (!named(&duet->kernels[BASE], kernel->facts.name))
             comparison_add_new(&duet->comparison, &key, "only in new");
     }
     if (fine)

@@ -49,7 +49,7 @@ if o["lost"]:
     lines.append(dict(lines[-2], type="lost", kernel=o["lost"], asked=3, reason="not reached"))
 with open(name + ".jsonl", "w") as out:
     for line in lines:
-        out.write(json.dumps(dict(line, schema="lnbench-record-1")) + "\n")
+        out.write(json.dumps(dict(line, schema="lnbench-record-2")) + "\n")
 PYTHON
 make() {
     python3 make_run.py "$@" || exit 1
@@ -266,7 +266,7 @@ unknown cache state|3s/"hot"/"warm"/
 unknown verdict|3s/"verdict": "ok"/"verdict": "splendid"/
 "kernel" is longer than 63|3s/"kernel": "k"/"kernel": "$(printf 'k%.0s' $(seq 200))"/
 before the run|1d
-lnbench-record-1 was expected|s/lnbench-record-1/lnbench-record-9/
+lnbench-record-2 was expected|s/lnbench-record-2/lnbench-record-9/
 TABLE
 : >bad.jsonl
 bad 'an empty file'
@@ -280,7 +280,7 @@ python3 -c 'print("{\"a\":" * 100000)' >bad.jsonl
 bad 'not JSON: maximum parsing depth'
 head -c 5000 /dev/zero >bad.jsonl
 bad 'not JSON'
-printf '{"schema": "lnbench-record-1", "type": "r\\u0000n"}\n' >bad.jsonl
+printf '{"schema": "lnbench-record-2", "type": "r\\u0000n"}\n' >bad.jsonl
 bad 'not JSON'
 truncate -s 300M bad.jsonl
 bad 'larger than 256 MiB'

@@ -10,14 +10,12 @@
  *                      rows without any spread alone
  *     crash            SIGSEGV, at each call
  *     late-crash       likewise, but from the 500th call on: in timing
- *     renamed          kernels that had another name in earlier versions have that
  *     none             nothing (as if there were no such file)
  */
 /* The library itself, but for the one symbol that is ours here. */
 #define ln_plugin_v1 ln_library_plugin
 #include "registry.c"
 #undef ln_plugin_v1
-#include "kernel_alias.h"
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -27,17 +25,7 @@ enum { CHUNK = 8 };
 
 typedef void run_function(const void *state, const ln_tensors *tensors);
 
-typedef enum plant {
-    NONE,
-    SLOW,
-    LAST_BIT,
-    DROPPED_TAIL,
-    EPS,
-    FLOOR,
-    CRASH,
-    LATE_CRASH,
-    RENAMED
-} plant;
+typedef enum plant { NONE, SLOW, LAST_BIT, DROPPED_TAIL, EPS, FLOOR, CRASH, LATE_CRASH } plant;
 
 static plant planted;
 static double share;
@@ -191,17 +179,6 @@ static bool read_plant(void)
     return false;
 }
 
-/* The name that a kernel had. */
-static const char *old_name(const char *name)
-{
-#define OLD_AND_NEW(old, new) {#old, #new},
-    static const char *const aliases[][2] = {LN_ALIAS_TABLE(OLD_AND_NEW)};
-    for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
-        if (strcmp(aliases[i][1], name) == 0)
-            return aliases[i][0];
-    return name;
-}
-
 LN_API const ln_plugin *ln_plugin_v1(void)
 {
     static ln_kernel table[KERNEL_LINES];
@@ -215,8 +192,6 @@ LN_API const ln_plugin *ln_plugin_v1(void)
     for (size_t i = 0; i < KERNEL_LINES; i++) {
         table[i] = kernels[i];
         table[i].run = wrapped[i];
-        if (planted == RENAMED)
-            table[i].name = old_name(kernels[i].name);
     }
     return &plugin;
 }

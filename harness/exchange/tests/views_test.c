@@ -332,7 +332,7 @@ static json_t *entry_named(json_t *benchmarks, const char *name)
 VIEW_TEST(test_benchmark)
 {
     json_t *json = saved_json(state, EXPORT_JSON);
-    assert_string_equal(word(json, "schema"), "lnbench-benchmark-1");
+    assert_string_equal(word(json, "schema"), "lnbench-benchmark-2");
     json_t *context = json_object_get(json, "context");
     assert_true(real(context, "mhz_per_cpu") == 2600);
     assert_string_equal(word(context, "seed"), "18446744073709551615");
@@ -378,7 +378,7 @@ VIEW_TEST(test_lines)
         assert_non_null(record);
         assert_true(count < 8);
         assert_string_equal(word(record, "type"), types[count]);
-        assert_string_equal(word(record, "schema"), "lnbench-record-1");
+        assert_string_equal(word(record, "schema"), "lnbench-record-2");
         if (count == 2)
             assert_int_equal(json_array_size(json_object_get(record, "measurements")), 6);
         if (count == 4) {

@@ -26,9 +26,6 @@ then
     exit 77
 fi
 harness=$source/harness
-# No input depends on how kernels were once called.
-echo '#include "domain/kernel_name.h"
-void kernel_name_update(char *name, size_t size) { (void)name, (void)size; }' >"$directory/names.c"
 "$compiler" -std=c17 -D_GNU_SOURCE -ffp-contract=off $flags \
     -DLNBENCH_INSTALLED_LIBRARY='""' -DLNBENCH_INSTALLED_PEERS='""' -DLNBENCH_SOURCE_PLOTS='""' \
     -DLNBENCH_SOURCE_WORST='""' \
@@ -36,6 +33,5 @@ void kernel_name_update(char *name, size_t size) { (void)name, (void)size; }' >"
     "$harness"/inputs/tests/inputs_golden.c "$harness"/inputs/*.c "$harness"/domain/case.c \
     "$harness"/domain/convention.c "$harness"/base/random.c "$harness"/base/number.c "$harness"/base/error.c \
     "$harness"/base/text.c "$harness"/base/paths.c "$harness"/base/files.c "$source"/reference/metrics/storage.c \
-    "$directory/names.c" \
     -lm -o "$directory/golden" || exit 1
 "$@" "$directory/golden"

@@ -1,4 +1,4 @@
-/* What version 2 of the store brought: hashes of outputs, runs from elsewhere, calibrations. */
+/* Hashes of outputs, runs from elsewhere, calibrations. */
 #include "store/calibration.h"
 #include "store_sample.h"
 #include <math.h>
@@ -8,57 +8,6 @@ static stored_cases cases_of(result_store *store, int64_t run)
     stored_cases cases;
     CHECK(store_cases(store, run, &cases, &problem));
     return cases;
-}
-
-/* A file of version 1, with a run in it, opened by this version: nothing is lost, and what is new
- * is unknown. */
-TEST_IN_SCRATCH(test_version_1)
-{
-    const char *path = scratch_path(state, "old.db");
-    static char schema[1 << 16];
-    sqlite3 *old;
-    FILE *file = fopen(FIRST_SCHEMA, "r");
-    assert_non_null(file);
-    schema[fread(schema, 1, sizeof schema - 1, file)] = '\0';
-    fclose(file);
-    assert_int_equal(sqlite3_open(path, &old), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(old, schema, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_exec(old,
-                     "PRAGMA user_version = 1; PRAGMA application_id = 0x6c6e6268;"
-                     "INSERT INTO runs VALUES (7, '2024-01-01T00:00:00Z', NULL, 'lnbench run',"
-                     " 'quick', 'abc', -2, 'complete');"
-                     "INSERT INTO cases VALUES (3, 7, 'k', 'torch', 'normal', 4, 8, 'f32', 'hot', "
-                     "1);"
-                     "INSERT INTO accuracies (case_id, verdict, declared, detail, mismatches,"
-                     " elements, exact_zeros, sign_of_zero, worst_row, worst_column)"
-                     " VALUES (3, 'ok', 0, '', 0, 32, 0, 0, 0, 0);"
-                     "INSERT INTO judged_rows VALUES (3, 1, 10, 2, 1e-7, NULL)",
-                     NULL, NULL, NULL),
-        SQLITE_OK);
-    sqlite3_close(old);
-    for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
-        result_store *store = opened(path, (store_mode)mode);
-        noise_calibration calibration;
-        machine_facts machine = {0};
-        stored_run run;
-        CHECK(store_run(store, 7, &run, &problem));
-        assert_true(run.seed == UINT64_MAX - 1 && run.cases == 1);
-        assert_false(run.counts.known);
-        stored_cases cases = cases_of(store, 7);
-        assert_true(cases.cases[0].judged && !cases.cases[0].hashed);
-        assert_true(cases.cases[0].key.operation == OPERATION_LAYERNORM);
-        assert_int_equal(cases.cases[0].metrics.elements, 32);
-        stored_cases_free(&cases);
-        stored_rows rows;
-        CHECK(store_rows(store, 7, &rows, &problem));
-        assert_true(rows.count == 1 && rows.rows[0].row_ulp == 2);
-        assert_true(isnan(rows.rows[0].mean_error) && isnan(rows.rows[0].rstd_error));
-        stored_rows_free(&rows);
-        CHECK(store_calibration(store, &machine, &calibration, &problem));
-        assert_true(calibration.id == 0);
-        store_close(store);
-    }
 }
 
 TEST_IN_SCRATCH(test_output)

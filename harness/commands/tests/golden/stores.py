@@ -120,7 +120,7 @@ class Run:
             one["kernel"][:4] != "roof" for one in self.cases) + len(self.lost))
         with open(path, "w") as out:
             for record in [self.head] + [record for part in parts.values() for record in part]:
-                out.write(json.dumps(dict(record, schema="lnbench-record-1")) + "\n")
+                out.write(json.dumps(dict(record, schema="lnbench-record-2")) + "\n")
 
 
 def errors():

@@ -1,0 +1,223 @@
+-- The tables of the result store, format 11 (PRAGMA user_version). Documented in results/README.md.
+-- Undefined figures are NULL; infinities are themselves; 64-bit seeds and hashes are stored as two's
+-- complement.
+
+-- origin: of an imported run a hash of what was imported, so that it comes in once. NULL: measured here.
+-- request_hash: of what the run was asked for, not of the library that ran, so that two builds which
+-- were asked the same share it. asked, declined (the kernel does not take the problem, or this CPU
+-- cannot run it), lost (no result): NULL is not known, or, but for asked, not counted yet. cases with a
+-- result and repetitions, counted when the run ends. machine: runs whose times may be compared share
+-- it. NULL: the processor has no name.
+CREATE TABLE runs (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    started      TEXT NOT NULL,
+    ended        TEXT,
+    command_line TEXT NOT NULL,
+    plan         TEXT NOT NULL,
+    plan_hash    TEXT NOT NULL,
+    seed         INTEGER NOT NULL,
+    state        TEXT NOT NULL CHECK (state IN ('open', 'complete', 'interrupted')),
+    origin       TEXT,
+    command      TEXT,
+    request_hash TEXT,
+    asked        INTEGER,
+    declined     INTEGER,
+    lost         INTEGER,
+    done         INTEGER GENERATED ALWAYS AS (asked - declined - lost) VIRTUAL,
+    cases        INTEGER,
+    repetitions  INTEGER,
+    machine      TEXT
+) STRICT;
+CREATE INDEX runs_by_plan ON runs (plan_hash, id);
+CREATE INDEX runs_by_machine ON runs (machine, id);
+CREATE UNIQUE INDEX runs_by_origin ON runs (origin) WHERE origin IS NOT NULL;
+
+CREATE TABLE facts (
+    run   INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    place INTEGER NOT NULL,
+    name  TEXT NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (run, name)
+) STRICT, WITHOUT ROWID;
+
+-- role: 'roof', 'library', 'peer', 'plugin', 'textbook' or '' (ours, with a proof). reproducible: whether
+-- its bits were seen to differ from call to call.
+CREATE TABLE kernels (
+    id           INTEGER PRIMARY KEY,
+    run          INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    name         TEXT NOT NULL,
+    descriptor   TEXT NOT NULL,
+    role         TEXT,
+    reproducible TEXT,
+    UNIQUE (run, name)
+) STRICT;
+
+-- Cases that differ in their input alone: a row of the view board.
+CREATE TABLE cells (
+    id         INTEGER PRIMARY KEY,
+    run        INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    kernel     TEXT NOT NULL,
+    types      TEXT NOT NULL,
+    convention TEXT NOT NULL,
+    rows       INTEGER NOT NULL,
+    hidden     INTEGER NOT NULL,
+    cache      TEXT NOT NULL,
+    threads    INTEGER NOT NULL,
+    operation  TEXT NOT NULL,
+    UNIQUE (run, kernel, types, convention, rows, hidden, cache, threads, operation)
+) STRICT;
+
+-- asked: 1 to judge it, 2 to time it, 3 both. NULL: nothing (a roof), or not known.
+CREATE TABLE cases (
+    id    INTEGER PRIMARY KEY,
+    cell  INTEGER NOT NULL REFERENCES cells (id) ON DELETE CASCADE,
+    input TEXT NOT NULL,
+    asked INTEGER,
+    UNIQUE (cell, input)
+) STRICT;
+
+-- output_hash: FNV-1a over every bit that came out of the kernel. ulp_histogram: a JSON array of counts,
+-- elements whose error is below 2^-6 ulp, then from 2^-6, 2^-5, ... 2^24 on; zeros at its end are left
+-- out. A metric that is new in domain/metric_list.c becomes a further column.
+CREATE TABLE accuracies (
+    case_id           INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
+    verdict           TEXT NOT NULL,
+    declared          INTEGER NOT NULL,
+    detail            TEXT NOT NULL,
+    bound_row_ulp     REAL,
+    ulp_max           REAL,
+    ulp_mean          REAL,
+    ulp_rms           REAL,
+    ulp_p50           REAL,
+    ulp_p90           REAL,
+    ulp_p99           REAL,
+    ulp_bias          REAL,
+    row_ulp_max       REAL,
+    row_ulp_mean      REAL,
+    norm_max          REAL,
+    rel_l2            REAL,
+    correctly_rounded REAL,
+    bits              REAL,
+    mean_ulp_max      REAL,
+    rstd_ulp_max      REAL,
+    mismatches        INTEGER NOT NULL,
+    elements          INTEGER NOT NULL,
+    exact_zeros       INTEGER NOT NULL,
+    sign_of_zero      INTEGER NOT NULL,
+    worst_row         INTEGER NOT NULL,
+    worst_column      INTEGER NOT NULL,
+    worst_computed    REAL,
+    worst_exact       REAL,
+    kappa_max         REAL,
+    output_hash       INTEGER,
+    ulp_histogram     TEXT
+) STRICT;
+
+-- What is decided of a judged case, beside its figures in accuracies.
+CREATE TABLE judgements (
+    case_id  INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
+    verdict  TEXT NOT NULL CHECK (verdict IN ('right', 'wrong', 'declined', 'lost')),
+    reason   TEXT NOT NULL,    -- of wrong: 'inaccurate', 'crashed', ...; of right: '', 'no bound'
+    declared INTEGER NOT NULL, -- the kernel's own bound makes no claim there
+    checked  INTEGER NOT NULL, -- a check of the referee, no input
+    hunted   INTEGER NOT NULL, -- rows that a search found for some kernel, where this one is not at fault
+    extreme  INTEGER NOT NULL, -- values, or results, at the ends of the type's range
+    usable   INTEGER,          -- a correct digit in each row; NULL: not known
+    error    REAL,             -- largest row ULP; infinite: no right figure; NULL: none is to be had
+    kappa    REAL
+) STRICT;
+
+-- cycles, instructions: what the CPU counted, a call; NULL where it counts nothing.
+CREATE TABLE repetitions (
+    case_id      INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
+    process      INTEGER NOT NULL,
+    repetition   INTEGER NOT NULL,
+    place        INTEGER NOT NULL,
+    iterations   INTEGER NOT NULL,
+    real_ns      REAL,
+    cpu_ns       REAL,
+    cycles       REAL,
+    instructions REAL,
+    PRIMARY KEY (case_id, process, repetition)
+) STRICT, WITHOUT ROWID;
+
+-- What the repetitions of a case come to, once the process that timed it last has ended.
+CREATE TABLE timings (
+    case_id      INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
+    roof         INTEGER NOT NULL, -- a copy, what kernels are measured by
+    regime       TEXT NOT NULL,
+    time_ns      REAL,
+    time_lo_ns   REAL,
+    time_hi_ns   REAL,
+    gbps         REAL,
+    roof_ratio   REAL, -- time of the fastest copy / its own, paired round by round
+    roof_lo      REAL,
+    roof_hi      REAL,
+    cycles       REAL,
+    instructions REAL,
+    repetitions  INTEGER NOT NULL,
+    processes    INTEGER NOT NULL
+) STRICT;
+
+-- mean_error: (computed - exact) / sqrt(exact mean^2 + exact biased variance). rstd_error: (computed -
+-- exact) / exact. NULL: the kernel gives none, or there is no exact rstd.
+CREATE TABLE judged_rows (
+    case_id       INTEGER NOT NULL REFERENCES cases (id) ON DELETE CASCADE,
+    row           INTEGER NOT NULL,
+    kappa         REAL,
+    row_ulp       REAL,
+    norm_max      REAL,
+    bound_row_ulp REAL,
+    mean_error    REAL,
+    rstd_error    REAL,
+    PRIMARY KEY (case_id, row)
+) STRICT, WITHOUT ROWID;
+
+-- Worker processes that left every repetition they were to make (--resume repeats the others).
+CREATE TABLE finished_processes (
+    run     INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    process INTEGER NOT NULL,
+    PRIMARY KEY (run, process)
+) STRICT, WITHOUT ROWID;
+
+-- Bits of a row, of gamma or of beta, in the order of this machine's memory; each only once, whatever
+-- number of cases and runs has it. hash: FNV-1a of them.
+CREATE TABLE tensors (
+    id   INTEGER PRIMARY KEY,
+    hash INTEGER NOT NULL UNIQUE,
+    bits BLOB NOT NULL
+) STRICT;
+
+-- The worst row of each judged case, so that it can be replayed.
+CREATE TABLE worst_rows (
+    case_id INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
+    y_hash  INTEGER NOT NULL,
+    x       INTEGER REFERENCES tensors (id),
+    gamma   INTEGER REFERENCES tensors (id),
+    beta    INTEGER REFERENCES tensors (id)
+) STRICT;
+
+-- What `lnbench calibrate` found: of one machine the latest counts.
+CREATE TABLE calibrations (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    made       TEXT NOT NULL,
+    machine    TEXT NOT NULL,
+    kernel     TEXT NOT NULL,
+    rebuilds   INTEGER NOT NULL,
+    confidence REAL NOT NULL
+) STRICT;
+CREATE INDEX calibrations_by_machine ON calibrations (machine, id);
+
+CREATE TABLE noise (
+    calibration INTEGER NOT NULL REFERENCES calibrations (id) ON DELETE CASCADE,
+    method      TEXT NOT NULL CHECK (method IN ('duet', 'compare')),
+    regime      TEXT NOT NULL,
+    rows        INTEGER NOT NULL,
+    hidden      INTEGER NOT NULL,
+    floor       REAL NOT NULL,
+    smallest    REAL NOT NULL,
+    seconds     REAL NOT NULL,
+    processes   INTEGER NOT NULL,
+    trials      INTEGER NOT NULL,
+    PRIMARY KEY (calibration, method, regime)
+) STRICT, WITHOUT ROWID;
