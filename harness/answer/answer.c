@@ -8,19 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static answer_role role_of(const run_view *view, const char *kernel)
-{
-    const char *source = descriptor_word(view->kernels, kernel, "source");
-    if (kernel_is_call(view->kernels, kernel))
-        return ANSWER_LIBRARY;
-    if (kernel_is_peer(view->kernels, kernel))
-        return ANSWER_PEER;
-    if (source[0] && strcmp(source, "builtin") != 0)
-        return ANSWER_PLUGIN;
-    return strcmp(descriptor_word(view->kernels, kernel, "role"), "textbook") == 0 ? ANSWER_TEXTBOOK
-                                                                                   : ANSWER_OTHER;
-}
-
 /* ---- columns ---- */
 
 static bool same_column(const case_key *a, const case_key *b)
@@ -95,101 +82,34 @@ static void make_columns(const run_view *view, run_answer *answer)
 
 /* ---- rows ---- */
 
-static answer_row *find_row(const run_view *view, run_answer *answer, const char *kernel)
-{
-    for (size_t i = answer->count; i-- > 0;)
-        if (strcmp(answer->rows[i].kernel, kernel) == 0)
-            return &answer->rows[i];
-    answer_row *row = &answer->rows[answer->count++];
-    *row = (answer_row){.kernel = kernel,
-                        .fit = kernel_fit_of(view->fits, view->fit_count, kernel),
-                        .version = descriptor_word(view->kernels, kernel, "version"),
-                        .reproducible = reproducible_stored(view->kernels, kernel),
-                        .role = role_of(view, kernel),
-                        .relative = NAN,
-                        .speedup = NAN,
-                        .ordinary = NAN,
-                        .worst = NAN,
-                        .most = NAN,
-                        .lost_from = NAN};
-    return row;
-}
-
-static void count_errors(answer_row *row, const stored_case *stored, bool timed)
-{
-    const case_verdict *verdict = &stored->verdict;
-    const ln_metrics *metrics = &stored->metrics;
-    bool extreme = stored_is_extreme(stored), check = is_check(stored->key.input);
-    if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED) {
-        row->unsupported++;
-        return;
-    }
-    if (stored_is_hunted(stored))
-        return;
-    bool wrong = verdict->kind != VERDICT_OK && verdict->kind != VERDICT_OK_NO_BOUND;
-    double row_error = metrics->mismatches ? INFINITY : metrics->row_ulp_max;
-    row->judged++;
-    row->apart += !timed;
-    row->refereed += check;
-    row->wrong += wrong;
-    row->usable += stored_usable(stored) == USABLE_YES;
-    row->rounded += !wrong && !metrics->mismatches &&
-                    (metrics->elements == 0 || metrics->correctly_rounded == 1);
-    row->extreme += extreme;
-    row->extreme_wrong += wrong && extreme;
-    if (verdict_exit_code(verdict) != EXIT_CODE_FINE) {
-        row->faults++;
-        if (!row->fault || (!check && is_check(row->fault->key.input)))
-            row->fault = stored;
-    }
-    if (strcmp(stored->key.input, "normal") == 0 && !(row_error <= row->ordinary))
-        row->ordinary = row_error;
-    if (!(row_error <= row->most) && !isnan(row_error))
-        row->most = row_error;
-    if (!extreme && !(row_error <= row->worst) && !isnan(row_error))
-        row->worst = row_error;
-}
-
-/* Where the digits of a kernel are gone. A kappa below 10 tells of something else than the mean. */
-static void find_lost(const run_view *view, run_answer *answer)
-{
-    for (size_t i = 0; i < view->rows.count; i++) {
-        const stored_row *judged = &view->rows.rows[i];
-        const case_key *key = &view->cases.cases[judged->case_index].key;
-        if (key->dtype != answer->dtype || !(judged->kappa >= 10) ||
-            judged->row_ulp < dtype_no_digit(key->dtype) || case_is_extreme(key))
-            continue;
-        answer_row *row = find_row(view, answer, key->kernel);
-        if (!(row->lost_from <= judged->kappa))
-            row->lost_from = judged->kappa;
-    }
-}
-
 static void make_rows(const run_view *view, run_answer *answer)
 {
-    answer->rows =
-        allocate_zeroed(json_array_size(view->kernels) + view->cases.count + view->lost_count + 1,
-                        sizeof *answer->rows);
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const stored_case *stored = &view->cases.cases[i];
-        if (stored->key.dtype != answer->dtype || is_roof(stored->key.kernel))
+    answer->rows = allocate_zeroed(view->standings.count + 1, sizeof *answer->rows);
+    for (size_t i = 0; i < view->standings.count; i++) {
+        const kernel_standing *standing = &view->standings.standings[i];
+        const error_sum *all = &standing->errors[SCOPE_ALL];
+        if (standing->dtype != answer->dtype)
             continue;
-        answer_row *row = find_row(view, answer, stored->key.kernel);
-        if (view->views[i].speed.repetitions > 0) {
-            size_t column = find_column(answer, &stored->key);
-            if (column < answer->column_count)
-                row->cells[column] = &view->views[i];
-        }
-        if (stored->judged)
-            count_errors(row, stored, view->views[i].speed.repetitions > 0);
+        answer->rows[answer->count++] =
+            (answer_row){.kernel = standing->kernel,
+                         .standing = standing,
+                         .all = all,
+                         .version = descriptor_word(view->kernels, standing->kernel, "version"),
+                         .reproducible = reproducible_stored(view->kernels, standing->kernel),
+                         .relative = NAN,
+                         .speedup = NAN};
+        answer->cases = all->judged > answer->cases ? all->judged : answer->cases;
     }
-    for (size_t i = 0; i < view->lost_count; i++)
-        if (view->lost[i].key.dtype == answer->dtype)
-            find_row(view, answer, view->lost[i].key.kernel)->lost++;
-    find_lost(view, answer);
-    for (size_t i = 0; i < answer->count; i++)
-        answer->cases =
-            answer->rows[i].judged > answer->cases ? answer->rows[i].judged : answer->cases;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const case_key *key = &view->cases.cases[i].key;
+        size_t column = find_column(answer, key);
+        if (view->views[i].speed.repetitions == 0 || key->dtype != answer->dtype ||
+            column == answer->column_count)
+            continue;
+        for (size_t row = 0; row < answer->count; row++)
+            if (strcmp(answer->rows[row].kernel, key->kernel) == 0)
+                answer->rows[row].cells[column] = &view->views[i];
+    }
 }
 
 static bool is_faster(const run_answer *answer, const answer_row *row, const answer_row *other)
@@ -219,7 +139,7 @@ static void compare_speeds(const run_view *view, run_answer *answer)
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
         fastest = is_faster(answer, row, fastest) ? row : fastest;
-        if (row->role == ANSWER_PEER && is_faster(answer, row, peer))
+        if (row->standing->role == ROLE_PEER && is_faster(answer, row, peer))
             peer = row;
     }
     for (size_t i = 0; i < answer->count; i++) {
@@ -236,17 +156,20 @@ static void compare_speeds(const run_view *view, run_answer *answer)
 static int by_speed(const void *a, const void *b)
 {
     const answer_row *left = a, *right = b;
-    if (!left->at_key || !right->at_key)
-        return left->at_key    ? -1
-               : right->at_key ? 1
-                               : (left->worst > right->worst) - (left->worst < right->worst);
-    return view_by_speed(left->at_key, right->at_key);
+    if (left->at_key && right->at_key)
+        return view_by_speed(left->at_key, right->at_key);
+    double own = left->standing->errors[SCOPE_ANY].error;
+    double other = right->standing->errors[SCOPE_ANY].error;
+    int by_error = left->at_key || right->at_key ? !left->at_key - !right->at_key
+                   : isnan(own) || isnan(other)  ? isnan(own) - isnan(other)
+                                                 : (own > other) - (own < other);
+    return by_error ? by_error : strcmp(left->kernel, right->kernel);
 }
 
 /* A peer's version; a plugin's name is its own. */
 static void make_label(const run_answer *answer, answer_row *row)
 {
-    bool whole = row->role == ANSWER_PLUGIN;
+    bool whole = row->standing->role == ROLE_PLUGIN;
     if (row->version[0])
         snprintf(row->label, sizeof row->label, "%.60s", row->version);
     else
@@ -254,26 +177,22 @@ static void make_label(const run_answer *answer, answer_row *row)
                      row->label, sizeof row->label);
 }
 
-static bool is_accurate(const answer_row *row)
-{
-    return row->fit && row->fit->accurate;
-}
-
 /* Our own kernels have a proof, which the rows of the inputs only check; the referee was off. */
 static bool is_unrefereed(const answer_row *row)
 {
-    bool proven = row->role == ANSWER_OTHER || row->role == ANSWER_TEXTBOOK;
-    return !proven && row->role != ANSWER_PEER && row->judged > 0 && row->refereed == 0;
+    kernel_role role = row->standing->role;
+    return (role == ROLE_LIBRARY || role == ROLE_PLUGIN) && row->all->judged > 0 &&
+           row->all->checked == 0;
 }
 
 const char *answer_half(const run_answer *answer)
 {
     size_t apart = 0, unrefereed = 0;
     for (size_t i = 0; i < answer->count; i++) {
-        apart += answer->rows[i].apart;
+        apart += answer->rows[i].all->apart;
         unrefereed += is_unrefereed(&answer->rows[i]);
     }
-    return answer->column_count == 0 ? "judged, not timed"
+    return answer->column_count == 0 ? STANDING_NOT_TIMED
            : apart == 0              ? "timed, judged on the timed rows only"
            : unrefereed > 0          ? "not judged beyond these rows"
                                      : NULL;
@@ -282,13 +201,13 @@ const char *answer_half(const run_answer *answer)
 const char *answer_doubt(const run_answer *answer, const answer_row *row)
 {
     const char *half = answer_half(answer);
-    return half ? half : row->fit && row->fit->doubt[0] ? row->fit->doubt : NULL;
+    return half ? half : row->standing->doubt[0] ? row->standing->doubt : NULL;
 }
 
 const answer_row *answer_accurate(const run_answer *answer)
 {
     for (size_t i = 0; i < answer->count; i++)
-        if (is_accurate(&answer->rows[i]))
+        if (answer->rows[i].standing->accurate)
             return &answer->rows[i];
     return NULL;
 }
@@ -297,20 +216,20 @@ const answer_row *answer_accurate(const run_answer *answer)
 static bool is_best(const run_view *view, const run_answer *answer, size_t row)
 {
     const answer_row *own = &answer->rows[row];
-    const char *key = own->role == ANSWER_PEER ? "source" : "statistics";
+    const char *key = own->standing->role == ROLE_PEER ? "source" : "statistics";
     const char *kind = descriptor_word(view->kernels, own->kernel, key);
     for (size_t i = 0; i < row; i++)
-        if (answer->rows[i].role == own->role &&
+        if (answer->rows[i].standing->role == own->standing->role &&
             strcmp(descriptor_word(view->kernels, answer->rows[i].kernel, key), kind) == 0)
             return false;
-    return own->judged > 0 || !isnan(own->relative);
+    return own->all->judged > 0 || own->at_key;
 }
 
 static size_t count_shown(const run_answer *answer)
 {
     size_t count = 0;
     for (size_t i = 0; i < answer->count; i++)
-        count += answer->rows[i].shown && answer->rows[i].role != ANSWER_PLUGIN;
+        count += answer->rows[i].shown && answer->rows[i].standing->role != ROLE_PLUGIN;
     return count;
 }
 
@@ -322,7 +241,7 @@ static void show_textbook(const run_view *view, run_answer *answer)
             json_string_value(json_object_get(json_array_get(view->kernels, form), "statistics"));
         for (size_t i = 0; statistics && i < answer->count; i++) {
             answer_row *row = &answer->rows[i];
-            if (row->role == ANSWER_TEXTBOOK && count_shown(answer) < ANSWER_ROWS &&
+            if (row->standing->role == ROLE_TEXTBOOK && count_shown(answer) < ANSWER_ROWS &&
                 strcmp(descriptor_word(view->kernels, row->kernel, "statistics"), statistics) ==
                     0 &&
                 is_best(view, answer, i))
@@ -331,22 +250,52 @@ static void show_textbook(const run_view *view, run_answer *answer)
     }
 }
 
-/* The fastest that can be taken. */
+/* Those at the key column, fastest first, that can be taken, or all but peers'; how many of them are
+ * not told apart. */
+static size_t find_untold(run_answer *answer, int of)
+{
+    const view_case **cases = allocate_zeroed(answer->count + 1, sizeof *cases);
+    const answer_row **rows = allocate_zeroed(answer->count + 1, sizeof *rows);
+    size_t count = 0, places[UNTOLD_MOST];
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        if (!row->at_key || (of == OF_TAKEN ? !row->standing->accurate || answer_doubt(answer, row)
+                                            : row->standing->role == ROLE_PEER))
+            continue;
+        cases[count] = row->at_key;
+        rows[count++] = row;
+    }
+    answer->untold_count[of] = view_untold(cases, count, places);
+    for (size_t i = 0; i < answer->untold_count[of]; i++)
+        answer->untold[of][i] = rows[places[i]];
+    free(cases);
+    free(rows);
+    return answer->untold_count[of];
+}
+
+/* The fastest that can be taken; where nobody can say, the most accurate of those not told apart. */
 static void take_row(run_answer *answer)
 {
-    answer_row *take = NULL;
-    for (size_t i = 0; i < answer->count; i++) {
-        answer_row *row = &answer->rows[i];
-        if (!is_accurate(row) || answer_doubt(answer, row) || !row->at_key)
-            continue;
-        if (!take || view_outdoes(row->at_key, row->fit->error, take->at_key, take->fit->error)) {
-            i = take ? (size_t)-1 : i; /* its time is less than all before it */
-            take = row;
-        }
+    const answer_row *take = NULL;
+    for (size_t i = 0; i < find_untold(answer, OF_TAKEN); i++) {
+        const answer_row *row = answer->untold[OF_TAKEN][i];
+        take = !take || row->all->error < take->all->error ? row : take;
     }
-    if (take)
-        take->shown = true;
     answer->take = take;
+}
+
+bool answer_is_noisy(const run_answer *answer)
+{
+    return answer->untold_count[OF_ALL] > 1 || answer->untold_count[OF_TAKEN] > 1;
+}
+
+static bool is_untold(const run_answer *answer, const answer_row *row)
+{
+    for (int of = OF_ALL; of <= OF_TAKEN; of++)
+        for (size_t i = 0; i < answer->untold_count[of]; i++)
+            if (answer->untold[of][i] == row)
+                return true;
+    return false;
 }
 
 /* The short table: the fastest, the fastest that can be taken, all of the library and of plugins,
@@ -354,33 +303,32 @@ static void take_row(run_answer *answer)
 static void choose_rows(const run_view *view, run_answer *answer)
 {
     const answer_row *accurate = answer_accurate(answer);
-    answer->fastest = answer->take = answer->peer = NULL;
+    answer->fastest = find_untold(answer, OF_ALL) == 1 ? answer->untold[OF_ALL][0] : NULL;
+    take_row(answer);
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
-        bool timed = !isnan(row->relative), peer = row->role == ANSWER_PEER;
-        bool fastest = !answer->fastest && !peer && timed;
-        row->shown = fastest || row == accurate ||
-                     ((row->role == ANSWER_LIBRARY || row->role == ANSWER_PLUGIN) &&
-                      (row->judged > 0 || timed)) ||
-                     (peer && is_best(view, answer, i));
-        if (peer && timed && !answer->peer)
+        kernel_role role = row->standing->role;
+        row->shown = row == accurate || row == answer->take || is_untold(answer, row) ||
+                     ((role == ROLE_LIBRARY || role == ROLE_PLUGIN) &&
+                      (row->all->judged > 0 || row->at_key)) ||
+                     (role == ROLE_PEER && is_best(view, answer, i));
+        if (role == ROLE_PEER && row->at_key && !answer->peer)
             answer->peer = row;
-        if (fastest)
-            answer->fastest = row;
     }
-    take_row(answer);
     show_textbook(view, answer);
 }
 
 void answer_make(const run_view *view, run_answer *answer)
 {
-    *answer = (run_answer){.dtype = view_answer_type(view), .isa = "", .plan = view->run.plan};
+    *answer = (run_answer){
+        .view = view, .dtype = view_answer_type(view), .isa = "", .plan = view->run.plan};
     make_columns(view, answer);
     make_rows(view, answer);
     compare_speeds(view, answer);
     qsort(answer->rows, answer->count, sizeof *answer->rows, by_speed);
     choose_rows(view, answer);
-    const answer_row *named = answer->fastest ? answer->fastest : answer_accurate(answer);
+    const answer_row *named =
+        answer->untold_count[OF_ALL] ? answer->untold[OF_ALL][0] : answer_accurate(answer);
     answer->isa = named ? descriptor_word(view->kernels, named->kernel, "isa") : "";
     for (size_t i = 0; i < answer->count; i++)
         make_label(answer, &answer->rows[i]);
@@ -458,24 +406,11 @@ void noise_add_line(text_buffer *out, const speed_noise *noise, const char *reme
                     100 * noise->widest);
 }
 
-const char *answer_error(const run_answer *answer, double row_ulp, char buffer[16])
-{
-    if (isinf(row_ulp))
-        return "NaN";
-    if (row_ulp >= dtype_no_digit(answer->dtype))
-        return "no digit";
-    if (row_ulp >= 1000)
-        snprintf(buffer, 16, "%.0e", row_ulp);
-    else
-        snprintf(buffer, 16, row_ulp < 10 ? "%.1f" : "%.0f", row_ulp);
-    return isnan(row_ulp) ? "-" : buffer;
-}
-
 const char *answer_role_word(const run_answer *answer, const answer_row *row)
 {
-    static const char *const words[] = {"", "library", "textbook", "peer", "plugin"};
-    return row->role == ANSWER_PLUGIN ? words[ANSWER_PLUGIN]
-           : row == answer->take      ? "take"
-           : row == answer->fastest   ? "fastest"
-                                      : words[row->role];
+    kernel_role role = row->standing->role;
+    return role == ROLE_PLUGIN      ? kernel_role_word(role)
+           : row == answer->take    ? "take"
+           : row == answer->fastest ? "fastest"
+                                    : kernel_role_word(role);
 }

@@ -14,43 +14,19 @@
 
 enum { ANSWER_COLUMNS = 32, ANSWER_ROWS = 12 }; /* rows of the short table, but for plugins' */
 
-/* Why a kernel stands in the short table. */
-typedef enum answer_role {
-    ANSWER_OTHER,
-    ANSWER_LIBRARY,  /* ln_layernorm() itself */
-    ANSWER_TEXTBOOK, /* what people write: the role of its line in kernels.def */
-    ANSWER_PEER,     /* another library's */
-    ANSWER_PLUGIN,   /* brought by the user */
-} answer_role;
-
 typedef struct answer_row {
     const char *kernel;
     char label[NAME_MAX_LENGTH]; /* short: without the answer's type and ISA */
     const char *version;         /* of a peer: "oneDNN 2.6.3"; "" */
     const char *reproducible;    /* as domain/reproducible.h has it */
-    answer_role role;
-    const kernel_fit *fit;                  /* NULL: it has no case */
+    const kernel_standing *standing;
+    const error_sum *all;                   /* of these: its errors on every judged row */
     bool shown;                             /* in the short table */
     const view_case *cells[ANSWER_COLUMNS]; /* NULL: not timed */
     const view_case *at_key;                /* at the key column */
     double relative; /* its time / the fastest's at the key column, paired; NaN: not timed */
     bool tied;       /* the interval of that ratio holds 1 */
     double speedup;  /* the fastest peer's time / its own there, paired; NaN */
-    size_t judged, unsupported;
-    size_t apart;             /* of the judged: not those that were timed */
-    size_t refereed;          /* of the judged: checks of the referee */
-    size_t lost;              /* asked for, without a result */
-    size_t wrong;             /* a wrong class, beyond the bound, or a fault */
-    size_t extreme_wrong;     /* of them extreme (inputs/inputs.h) */
-    size_t extreme;           /* of the judged: extreme */
-    size_t faults;            /* of them what the exit code tells of */
-    size_t usable;            /* of the judged: a correct digit everywhere */
-    size_t rounded;           /* of the judged: every element correctly rounded */
-    double ordinary;          /* largest row ULP on normal rows; NaN: not judged */
-    double worst;             /* of the cases that are not extreme; infinite: NaN came out */
-    double most;              /* of all */
-    double lost_from;         /* smallest kappa of a row without a correct digit; NaN: none */
-    const stored_case *fault; /* the first, of rows that an input has if there is one */
 } answer_row;
 
 typedef struct answer_column {
@@ -60,6 +36,7 @@ typedef struct answer_column {
 } answer_column;
 
 typedef struct run_answer {
+    const run_view *view;
     ln_type dtype;
     const char *isa; /* of the fastest: left out of the labels */
     answer_column columns[ANSWER_COLUMNS];
@@ -68,8 +45,13 @@ typedef struct run_answer {
     size_t count;
     size_t cases; /* judged of most kernels */
     const char *plan;
-    const answer_row *fastest, *take, *peer; /* NULL: there is none */
+    const answer_row *fastest, *take, *peer; /* NULL: there is none, or nobody can say */
+    /* Where speeds are too noisy to say who is fastest, of all and of those that can be taken: who is
+     * not told apart (view_untold()). */
+    const answer_row *untold[2][UNTOLD_MOST];
+    size_t untold_count[2];
 } run_answer;
+enum { OF_ALL, OF_TAKEN }; /* of untold */
 
 /* Why no kernel of the run is taken: half of the evidence is missing. NULL: it is all there. */
 const char *answer_half(const run_answer *answer);
@@ -78,6 +60,9 @@ const char *answer_half(const run_answer *answer);
 const char *answer_doubt(const run_answer *answer, const answer_row *row);
 /* The first row that is accurate enough, whatever doubt there is; NULL: none. */
 const answer_row *answer_accurate(const run_answer *answer);
+
+/* Whether speeds are too noisy to say which kernel is fastest. */
+bool answer_is_noisy(const run_answer *answer);
 
 void answer_make(const run_view *view, run_answer *answer);
 void answer_free(run_answer *answer);
@@ -102,7 +87,5 @@ void noise_add_line(text_buffer *out, const speed_noise *noise, const char *reme
 
 /* "take", "fastest", "library", "textbook", "peer", "plugin": why it stands in the short table. */
 const char *answer_role_word(const run_answer *answer, const answer_row *row);
-/* "1.8", "no digit", "NaN", "-": a row ULP for people. */
-const char *answer_error(const run_answer *answer, double row_ulp, char buffer[16]);
 
 #endif

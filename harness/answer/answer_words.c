@@ -12,7 +12,7 @@ static void add_speedups(const run_answer *answer, const answer_row *row, text_b
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *peer = &answer->rows[i];
         char number[16];
-        if (peer->role != ANSWER_PEER || !peer->shown || isnan(peer->speedup) ||
+        if (peer->standing->role != ROLE_PEER || !peer->shown || isnan(peer->speedup) ||
             isnan(row->speedup))
             continue;
         text_format(out, peers ? " and %s times %s" : "%s times as fast as %s",
@@ -22,24 +22,36 @@ static void add_speedups(const run_answer *answer, const answer_row *row, text_b
     if (peers == 0 && answer->fastest == row)
         text_add(out, "the fastest");
     else if (peers == 0)
-        text_format(out, "the fastest within %g row ULP", FIT_ROW_ULP);
+        text_format(out, "the fastest within %g row ULP", STANDING_ROW_ULP);
 }
 
 /* What the recommendation rests on. */
 static void add_basis(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
-    char number[16];
+    char number[ERROR_WORDS];
+    const error_sum *hunted = &row->standing->errors[SCOPE_HUNTED];
     text_format(out,
-                row->judged == 1 ? "at most %s row ULP on the one case judged"
-                                 : "at most %s row ULP on all %zu cases",
-                answer_error(answer, row->fit->error, number), row->judged);
-    if (row->fit->hunted > row->fit->error)
+                row->all->judged == 1 ? "at most %s row ULP on the one case judged"
+                                      : "at most %s row ULP on all %zu cases",
+                view_error_words(answer->view, row->all, answer->dtype, number), row->all->judged);
+    if (hunted->error > row->all->error)
         text_format(out, ", %s on rows hunted for others",
-                    answer_error(answer, row->fit->hunted, number));
+                    view_error_words(answer->view, hunted, answer->dtype, number));
     if (strcmp(answer->plan, "quick") == 0 && answer->column_count > 0)
         text_format(out, " (provisional: the quick plan's %zu shape%s; the default plan decides)",
                     answer->column_count, answer->column_count == 1 ? "" : "s");
     text_add(out, ".\n");
+}
+
+/* "a, b and c" */
+static void add_untold(const run_answer *answer, int of, text_buffer *out)
+{
+    for (size_t i = 0; i < answer->untold_count[of]; i++)
+        clean_format(out, FORM_LINE, "%s%s",
+                     i == 0                              ? ""
+                     : i + 1 == answer->untold_count[of] ? " and "
+                                                         : ", ",
+                     answer->untold[of][i]->kernel);
 }
 
 static void add_take(const run_answer *answer, text_buffer *out)
@@ -52,13 +64,17 @@ static void add_take(const run_answer *answer, text_buffer *out)
         return;
     }
     if (!accurate && answer->cases > 0) {
-        text_format(out, "No kernel stays within %g row ULP on all cases judged.\n", FIT_ROW_ULP);
+        text_format(out, "No kernel stays within %g row ULP on all cases judged.\n",
+                    STANDING_ROW_ULP);
         return;
     }
     if (!accurate) {
-        clean_format(out, FORM_LINE, "%s is ", answer->fastest->kernel);
-        add_speedups(answer, answer->fastest, out);
-        text_format(out, " at %s; errors were not judged.\n", answer_shape(answer, name));
+        if (answer->fastest) {
+            clean_format(out, FORM_LINE, "%s is ", answer->fastest->kernel);
+            add_speedups(answer, answer->fastest, out);
+            text_format(out, " at %s; errors", answer_shape(answer, name));
+        }
+        text_format(out, "%s were not judged.\n", answer->fastest ? "" : "Errors");
         return;
     }
     clean_format(out, FORM_LINE, "%s%s: ", take ? "Take " : "", accurate->kernel);
@@ -69,6 +85,11 @@ static void add_take(const run_answer *answer, text_buffer *out)
     add_basis(answer, accurate, out);
     if (!take)
         text_format(out, "No kernel is to be taken: %s.\n", answer_doubt(answer, accurate));
+    if (answer->untold_count[OF_TAKEN] > 1) {
+        text_add(out, "Too noisy to say which is fastest of ");
+        add_untold(answer, OF_TAKEN, out);
+        text_add(out, ": taken is the one with the smallest worst error.\n");
+    }
 }
 
 /* What a program has that names no kernel: the fastest of the library's calls that can be taken. */
@@ -78,11 +99,11 @@ static void add_library(const run_answer *answer, text_buffer *out)
     const answer_row *take = answer->take, *call = NULL;
     for (size_t i = 0; i < answer->count && !call; i++) {
         const answer_row *row = &answer->rows[i];
-        if (row->role == ANSWER_LIBRARY && row->at_key && row->fit && row->fit->accurate &&
-            !row->fit->doubt[0])
+        if (row->standing->role == ROLE_LIBRARY && row->at_key && row->standing->accurate &&
+            !row->standing->doubt[0])
             call = row;
     }
-    if (take && call && take != call && take->role != ANSWER_PLUGIN)
+    if (take && call && take != call && take->standing->role != ROLE_PLUGIN)
         clean_format(
             out, FORM_LINE,
             "%s is the fastest call of the library that can be taken; it takes %s times as long as "
@@ -93,7 +114,12 @@ static void add_library(const run_answer *answer, text_buffer *out)
 static void add_fastest(const run_answer *answer, text_buffer *out)
 {
     const answer_row *fastest = answer->fastest, *take = answer->take;
-    char number[16], worst[16];
+    char number[16], worst[ERROR_WORDS];
+    if (answer->untold_count[OF_ALL] > 1) {
+        text_add(out, "Too noisy to say which kernel is fastest at any error: ");
+        add_untold(answer, OF_ALL, out);
+        text_add(out, ".\n");
+    }
     if (!fastest || !take || fastest == take)
         return;
     if (take->tied)
@@ -102,20 +128,22 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     else
         clean_format(out, FORM_LINE, "%s is %s times as fast as that, but ", fastest->kernel,
                      answer_times(take->relative / fastest->relative, number));
-    const char *error_words = answer_error(answer, fastest->worst, worst);
-    if (fastest->judged == 0)
+    const error_sum *all = fastest->all, *extreme = &fastest->standing->errors[SCOPE_EXTREME];
+    const char *error_words =
+        view_error_words(answer->view, &fastest->standing->errors[SCOPE_ANY], answer->dtype, worst);
+    if (all->judged == 0)
         text_add(out, "was not judged.\n");
-    else if (fastest->wrong == 0 && fastest->most <= FIT_ROW_ULP)
+    else if (all->wrong == 0 && all->error <= STANDING_ROW_ULP)
         text_format(out, "%s.\n", answer_doubt(answer, fastest));
-    else if (fastest->wrong == 0)
+    else if (all->wrong == 0)
         text_format(out, "with errors up to %s row ULP.\n", error_words);
-    else if (fastest->wrong > fastest->extreme_wrong)
-        text_format(out, "wrong on %zu of %zu case%s, with up to %s row ULP.\n", fastest->wrong,
-                    fastest->judged, fastest->judged == 1 ? "" : "s", error_words);
+    else if (all->wrong > extreme->wrong)
+        text_format(out, "wrong on %zu of %zu case%s, with up to %s row ULP.\n", all->wrong,
+                    all->judged, all->judged == 1 ? "" : "s", error_words);
     else
         text_format(out,
                     "wrong on %zu of %zu case%s, all extreme (elsewhere at most %s row ULP).\n",
-                    fastest->wrong, fastest->judged, fastest->judged == 1 ? "" : "s", error_words);
+                    all->wrong, all->judged, all->judged == 1 ? "" : "s", error_words);
 }
 
 static int decade(double kappa)
@@ -131,10 +159,10 @@ static void add_lost(const run_answer *answer, text_buffer *out)
     for (int power = 1; power < 40; power++) {
         size_t names = 0, of = 0;
         for (size_t i = 0; i < answer->count; i++)
-            of += answer->rows[i].shown && decade(answer->rows[i].lost_from) == power;
+            of += answer->rows[i].shown && decade(answer->rows[i].standing->lost_from) == power;
         for (size_t i = 0; i < answer->count; i++) {
             const answer_row *row = &answer->rows[i];
-            if (!row->shown || decade(row->lost_from) != power)
+            if (!row->shown || decade(row->standing->lost_from) != power)
                 continue;
             if (names == 0)
                 text_format(out,
@@ -159,7 +187,7 @@ static void add_lost(const run_answer *answer, text_buffer *out)
 
 void answer_sentences(const run_answer *answer, text_buffer *out)
 {
-    if (!answer->fastest && answer->cases == 0)
+    if (answer->untold_count[OF_ALL] == 0 && answer->cases == 0)
         text_add(out, "Nothing was measured.\n");
     else
         add_take(answer, out);

@@ -12,12 +12,17 @@ enum { MOST_FIELDS = ANSWER_COLUMNS + 10, MOST_LINES = 6 };
 
 exit_code view_exit_code(const run_view *view)
 {
+    run_answer answer;
     exit_code worst = EXIT_CODE_FINE;
     for (size_t i = 0; i < view->cases.count; i++) {
         const stored_case *stored = &view->cases.cases[i];
         if (stored->judged && !kernel_is_peer(view->kernels, stored->key.kernel))
             worst = worse_exit_code(worst, verdict_exit_code(&stored->verdict));
     }
+    answer_make(view, &answer);
+    if (answer_is_noisy(&answer))
+        worst = worse_exit_code(worst, EXIT_CODE_INCONCLUSIVE);
+    answer_free(&answer);
     return worst;
 }
 
@@ -147,25 +152,25 @@ static void add_change(text_table *table, const answer_row *row, size_t column,
         table_format(table, "%+.0f %%", 100 * (own->speed.roof_ratio / base->speed.roof_ratio - 1));
 }
 
-static void add_extreme(text_table *table, const answer_row *row)
+static void add_extreme(text_table *table, const error_sum *extreme)
 {
-    if (row->extreme == 0)
+    if (extreme->judged == 0)
         table_cell(table, "-");
-    else if (row->extreme_wrong == 0)
+    else if (extreme->wrong == 0)
         table_cell(table, "ok");
     else
-        table_format(table, "%zu wrong", row->extreme_wrong);
+        table_format(table, "%zu wrong", extreme->wrong);
 }
 
 /* On how many cases it has a correct digit. */
-static void add_usable(text_table *table, const answer_row *row)
+static void add_usable(text_table *table, const error_sum *all)
 {
-    if (row->judged == 0)
+    if (all->judged == 0)
         table_cell(table, "-");
-    else if (row->usable == row->judged)
+    else if (all->usable == all->judged)
         table_cell(table, "all");
     else
-        table_format(table, "%zu/%zu", row->usable, row->judged);
+        table_format(table, "%zu/%zu", all->usable, all->judged);
 }
 
 static const char *same_words(const char *reproducible)
@@ -179,8 +184,9 @@ static const char *same_words(const char *reproducible)
 static void add_cell(text_table *table, const run_answer *answer, const answer_row *row,
                      const result_field *own, const result_look *look)
 {
-    char number[16];
+    char number[ERROR_WORDS];
     const view_case *cell = answer->column_count ? row->cells[own->column] : NULL;
+    const error_sum *errors = row->standing->errors;
     switch (own->kind) {
     case FIELD_ROLE:
         table_cell(table, answer_role_word(answer, row));
@@ -201,16 +207,18 @@ static void add_cell(text_table *table, const run_answer *answer, const answer_r
         add_change(table, row, own->column, look->baseline);
         break;
     case FIELD_ORDINARY:
-        table_cell(table, answer_error(answer, row->ordinary, number));
+        table_cell(table,
+                   view_error_words(answer->view, &errors[SCOPE_ORDINARY], answer->dtype, number));
         break;
     case FIELD_WORST:
-        table_cell(table, answer_error(answer, row->worst, number));
+        table_cell(table,
+                   view_error_words(answer->view, &errors[SCOPE_ANY], answer->dtype, number));
         break;
     case FIELD_EXTREME:
-        add_extreme(table, row);
+        add_extreme(table, &errors[SCOPE_EXTREME]);
         break;
     case FIELD_USABLE:
-        add_usable(table, row);
+        add_usable(table, row->all);
         break;
     case FIELD_SAME:
         table_cell(table, same_words(row->reproducible));
@@ -265,13 +273,15 @@ static void drop_field(result_fields *fields)
 
 static int by_error(const void *a, const void *b)
 {
-    const answer_row *left = *(const answer_row *const *)a, *right = *(const answer_row *const *)b;
-    if (isnan(left->worst) || isnan(right->worst))
-        return isnan(left->worst) - isnan(right->worst);
-    if (left->worst < right->worst || left->worst > right->worst)
-        return left->worst < right->worst ? -1 : 1;
-    return (left->extreme_wrong > right->extreme_wrong) -
-           (left->extreme_wrong < right->extreme_wrong);
+    const error_sum *left = (*(const answer_row *const *)a)->standing->errors;
+    const error_sum *right = (*(const answer_row *const *)b)->standing->errors;
+    double own = left[SCOPE_ANY].error, other = right[SCOPE_ANY].error;
+    if (isnan(own) || isnan(other))
+        return isnan(own) - isnan(other);
+    if (own < other || own > other)
+        return own < other ? -1 : 1;
+    return (left[SCOPE_EXTREME].wrong > right[SCOPE_EXTREME].wrong) -
+           (left[SCOPE_EXTREME].wrong < right[SCOPE_EXTREME].wrong);
 }
 
 static int by_name(const void *a, const void *b)
@@ -285,7 +295,7 @@ static size_t choose_rows(const run_answer *answer, const result_look *look,
     size_t count = 0;
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        bool measured = row->judged > 0 || !isnan(row->relative);
+        bool measured = row->all->judged > 0 || row->at_key;
         if (measured && (look->all || look->top || row->shown || answer->count <= ANSWER_ROWS))
             rows[count++] = row;
     }
@@ -391,9 +401,10 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
     size_t lines = 0, more = 0;
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
+        const stored_case *fault = view_find(answer->view, row->standing->fault);
+        bool peer = row->standing->role == ROLE_PEER, seen = !fault;
         char described[256];
-        bool seen = !row->fault;
-        for (size_t j = 0; !seen && row->role == ANSWER_PEER && j < i; j++)
+        for (size_t j = 0; !seen && peer && j < i; j++)
             seen = strcmp(answer->rows[j].label, row->label) == 0;
         if (seen)
             continue;
@@ -404,13 +415,12 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
         lines++;
         clean_format(out, FORM_LINE,
                      "✗ %s: %s on %zu of %zu case%s (%s, %s): lnbench replay --case %lld\n",
-                     row->role == ANSWER_PEER ? row->label : row->kernel,
-                     fault_words(&row->fault->verdict, described), row->faults, row->judged,
-                     row->judged == 1 ? "" : "s", row->fault->key.input, row->fault->key.convention,
-                     (long long)row->fault->id);
+                     peer ? row->label : row->kernel, fault_words(&fault->verdict, described),
+                     row->all->faults, row->all->judged, row->all->judged == 1 ? "" : "s",
+                     fault->key.input, fault->key.convention, (long long)fault->id);
         /* The author of a plugin has to act on it. */
-        if (row->role == ANSWER_PLUGIN && row->fault->verdict.detail[0])
-            clean_format(out, FORM_LINE, "  %s\n", row->fault->verdict.detail);
+        if (row->standing->role == ROLE_PLUGIN && fault->verdict.detail[0])
+            clean_format(out, FORM_LINE, "  %s\n", fault->verdict.detail);
     }
     if (more > 0)
         clean_format(out, FORM_LINE, "✗ and %zu kernels more: --all\n", more);

@@ -30,7 +30,8 @@ void answer_sentences(const run_answer *answer, text_buffer *out);
 /* The line on how uncertain the speeds of the short table are, for pages too. */
 void result_noise(const run_answer *answer, text_buffer *out);
 
-/* The exit code that the stored verdicts ask for; a peer's faults are nobody's here. */
+/* The exit code that the stored verdicts ask for (a peer's faults are nobody's here), and speeds too
+ * noisy to say who is fastest. */
 exit_code view_exit_code(const run_view *view);
 
 #endif

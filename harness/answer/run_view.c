@@ -49,7 +49,7 @@ bool store_descriptors(result_store *store, int64_t run, const char *kernel, jso
                 (long long)run, where.text);
 }
 
-void view_sum_up(run_view *view, bool timed)
+static void sum_up(run_view *view)
 {
     view->views = allocate_zeroed(view->cases.count + 1, sizeof *view->views);
     const machine_facts *machine = &view->machine;
@@ -59,7 +59,7 @@ void view_sum_up(run_view *view, bool timed)
         view->views[i].stored = &view->cases.cases[i];
         view->views[i].reproducibility = reproducible_stored(view->kernels, key->kernel);
         view->views[i].regime = machine_regime(machine, key->rows, key->hidden, key->dtype);
-        view->views[i].speed = timed ? speed_of_case(&view->cases, i) : view->cases.cases[i].speed;
+        view->views[i].speed = view->cases.cases[i].speed;
     }
 }
 
@@ -73,15 +73,15 @@ ln_type view_answer_type(const run_view *view)
 
 bool view_load(result_store *store, int64_t run, run_view *view, error *err)
 {
-    *view = (struct run_view){0};
+    *view = (struct run_view){.store = store};
     bool fine =
         store_run(store, run, &view->run, err) && store_machine(store, run, &view->machine, err) &&
         store_cases(store, run, &view->cases, err) && store_rows(store, run, &view->rows, err) &&
         store_lost(store, run, &view->lost, &view->lost_count, err) &&
         store_descriptors(store, run, NULL, &view->kernels, err);
-    fine = fine && store_fits(store, run, FIT_ROW_ULP, &view->fits, &view->fit_count, err);
+    fine = fine && store_standings(store, run, STANDING_ROW_ULP, &view->standings, err);
     if (fine)
-        view_sum_up(view, false);
+        sum_up(view);
     else
         view_free(view);
     return fine;
@@ -113,10 +113,44 @@ int view_by_speed(const view_case *own, const view_case *other)
                      : strcmp(own->stored->key.kernel, other->stored->key.kernel);
 }
 
-bool view_outdoes(const view_case *own, double own_error, const view_case *other,
-                  double other_error)
+/* The interval of one process says nothing of the next. */
+static bool contradicts(const view_case *own, const view_case *fastest)
 {
-    return own->speed.time_ns < other->speed.time_ns && own_error < other_error;
+    return own->speed.processes > 1 && fastest->speed.processes > 1 &&
+           own->speed.time_hi_ns < fastest->speed.time_lo_ns;
+}
+
+size_t view_untold(const view_case *const *sorted, size_t count, size_t places[UNTOLD_MOST])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count && found < UNTOLD_MOST; i++)
+        if (i == 0 || contradicts(sorted[i], sorted[0]))
+            places[found++] = i;
+    return found;
+}
+
+const stored_case *view_find(const run_view *view, int64_t id)
+{
+    for (size_t i = 0; id != 0 && i < view->cases.count; i++)
+        if (view->cases.cases[i].id == id)
+            return &view->cases.cases[i];
+    return NULL;
+}
+
+const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
+                             char words[ERROR_WORDS])
+{
+    const stored_case *at = isinf(sum->error) ? view_find(view, sum->at) : NULL;
+    if (isinf(sum->error))
+        return at && verdict_exit_code(&at->verdict) == EXIT_CODE_KERNEL_FAILED ? "fault" : "NaN";
+    if (sum->error >= dtype_no_digit(type))
+        return "no digit";
+    snprintf(words, ERROR_WORDS,
+             sum->error >= 1000 ? "%.0e"
+             : sum->error < 10  ? "%.1f"
+                                : "%.0f",
+             sum->error);
+    return isnan(sum->error) ? "-" : words;
 }
 
 bool view_has_worst(const run_view *view, size_t i)
@@ -134,8 +168,10 @@ void view_free(run_view *view)
     stored_rows_free(&view->rows);
     free(view->views);
     free(view->lost);
-    free(view->fits);
+    free(view->standings.standings);
     json_decref(view->kernels);
+    if (view->owns_store)
+        store_close(view->store);
     *view = (struct run_view){0};
 }
 

@@ -5,7 +5,7 @@
 #include "domain/coverage.h"
 #include "stats/speed.h"
 #include "store/facts.h"
-#include "store/fit.h"
+#include "store/standing.h"
 #include <jansson.h>
 
 typedef struct view_case {
@@ -25,9 +25,10 @@ typedef struct run_view {
     json_t *kernels;  /* array of descriptors */
     asked_case *lost; /* asked for, without a result */
     size_t lost_count;
-    kernel_fit *fits; /* of its kernels, for a budget of FIT_ROW_ULP */
-    size_t fit_count;
-    stored_worst *worst; /* one a case, same order; NULL: not asked for, or the file has none */
+    standing_list standings; /* of its kernels, for a budget of STANDING_ROW_ULP */
+    result_store *store;     /* that it was read from */
+    bool owns_store;         /* it is closed with the view; else it has to outlive it */
+    stored_worst *worst;     /* one a case, same order; NULL: not asked for, or the file has none */
 } run_view;
 
 /* The type that the answer is about: f32 where it was measured. */
@@ -49,16 +50,20 @@ bool view_is_partial(const run_view *view);
 /* Who is faster at one shape, everywhere, below 0 where `own` is: by the stored share of the roof, paired
  * round by round; where no roof was timed, by the time; then by name. */
 int view_by_speed(const view_case *own, const view_case *other);
-/* Whether a case has less time and a smaller error than another: where intervals are wide, the share of
- * the roof may tell otherwise, but nothing is recommended that a table shows slower and worse. */
-bool view_outdoes(const view_case *own, double own_error, const view_case *other,
-                  double other_error);
+/* Of cases at one shape, in that order, those that are too noisy to be told apart: the first, and whose
+ * time is less beyond both intervals, though their share of the roof is; their places. 1: the first is
+ * fastest; 0: there is none. */
+enum { UNTOLD_MOST = 3 };
+size_t view_untold(const view_case *const *sorted, size_t count, size_t places[UNTOLD_MOST]);
+/* A case by its number; NULL: none of this view. */
+const stored_case *view_find(const run_view *view, int64_t id);
+/* How wrong: "1.8", "no digit", "NaN" (NaN where a number belongs, or the reverse), "fault" (crashed,
+ * timed out, wrote elsewhere, ...), "-". */
+enum { ERROR_WORDS = 16 };
+const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
+                             char words[ERROR_WORDS]);
 /* Whether a worst row was kept of a case. */
 bool view_has_worst(const run_view *view, size_t i);
-/* Fills in the views of a view whose other parts are there; `timed`: its speeds are to be worked out
- * of its repetitions, since no store did. */
-void view_sum_up(run_view *view, bool timed);
-
 /* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
  * it is not finite. Both NULL when memory runs out. */
 json_t *json_text(const char *string);

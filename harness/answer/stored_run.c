@@ -10,13 +10,15 @@ static bool load(const char *database, uint64_t wanted, bool worst, run_view *vi
     if (fine && run == 0)
         fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
                     database);
-    fine = fine && view_load(store, run, view, err);
-    if (fine && worst && !view_load_worst(store, view, err)) {
-        view_free(view);
-        fine = false;
+    if (!fine || !view_load(store, run, view, err)) {
+        store_close(store);
+        return false;
     }
-    store_close(store);
-    return fine;
+    view->owns_store = true;
+    if (!worst || view_load_worst(store, view, err))
+        return true;
+    view_free(view);
+    return false;
 }
 
 bool load_stored_run(const char *database, uint64_t wanted, run_view *view, error *err)

@@ -61,7 +61,7 @@ static const char *cell_string(const text_table *table, size_t row, size_t colum
 /* With a unit or an interval behind it, or the word for a figure that there is not. */
 static bool is_number(const char *string)
 {
-    static const char *const words[] = {"-", "=", "", "no digit"};
+    static const char *const words[] = {"-", "=", "", "no digit", "fault"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(string, words[i]) == 0)
             return true;

@@ -2,84 +2,13 @@
 #include "cli/command.h"
 #include "compare/run_find.h"
 #include "exchange/run_read.h"
+#include "exchange/run_store.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "store/store.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static bool put_kernels(result_store *store, int64_t run, const run_view *view, error *err)
-{
-    size_t index;
-    json_t *kernel;
-    json_array_foreach(view->kernels, index, kernel)
-    {
-        char *dumped = json_dumps(kernel, JSON_COMPACT);
-        const char *name = json_string_value(json_object_get(kernel, "name"));
-        bool fine = store_put_kernel(store, run, name, dumped, err);
-        free(dumped);
-        if (!fine)
-            return false;
-    }
-    return true;
-}
-
-static bool put_case(result_store *store, int64_t run, const stored_case *stored, error *err)
-{
-    const ln_metrics *metrics = stored->metrics.elements ? &stored->metrics : NULL;
-    if (stored->judged && !store_put_accuracy(store, run, &stored->key, &stored->verdict, metrics,
-                                              stored->bound_row_ulp, err))
-        return false;
-    if (stored->judged && stored->hashed &&
-        !store_put_output(store, run, &stored->key, stored->output_hash, err))
-        return false;
-    for (size_t i = 0; i < stored->repetition_count; i++)
-        if (!store_put_repetition(store, run, &stored->key, &stored->repetitions[i], err))
-            return false;
-    return true;
-}
-
-/* Of a run that tells what it was asked for: what has a result was asked for. */
-static bool put_asked(result_store *store, int64_t run, const stored_case *stored, error *err)
-{
-    asked_case asked = {.key = stored->key, .parts = stored->judged ? ASKED_TO_JUDGE : 0};
-    asked.parts |= stored->repetition_count > 0 ? ASKED_TO_TIME : 0;
-    return is_roof(stored->key.kernel) || store_put_asked(store, run, &asked, err);
-}
-
-static bool put_run(result_store *store, const run_view *view, const char *origin, int64_t *run,
-                    error *err)
-{
-    run_info info = {.command_line = view->run.command_line,
-                     .plan = view->run.plan,
-                     .plan_hash = view->run.plan_hash,
-                     .seed = view->run.seed,
-                     .machine = &view->machine,
-                     .command = view->run.command,
-                     .request_hash = view->run.request_hash};
-    if (!store_import_run(store, &info, view->run.started, view->run.state, origin, run, err) ||
-        !store_import_counts(store, *run, &view->run.counts, err) ||
-        !put_kernels(store, *run, view, err))
-        return false;
-    for (size_t i = 0; i < view->cases.count; i++)
-        if (!put_case(store, *run, &view->cases.cases[i], err) ||
-            (view_has_worst(view, i) &&
-             !store_put_worst(store, *run, &view->cases.cases[i].key, &view->worst[i], err)))
-            return false;
-    for (size_t i = 0; i < view->cases.count && view->run.counts.known; i++)
-        if (!put_asked(store, *run, &view->cases.cases[i], err))
-            return false;
-    for (size_t i = 0; i < view->lost_count; i++)
-        if (!store_put_asked(store, *run, &view->lost[i], err))
-            return false;
-    for (size_t i = 0; i < view->rows.count; i++) {
-        const stored_row *row = &view->rows.rows[i];
-        if (!store_put_row(store, *run, &view->cases.cases[row->case_index].key, row, err))
-            return false;
-    }
-    return store_import_end(store, *run, err);
-}
 
 /* A run that was measured into this very store has no origin, but comes to the same. */
 static bool find_own(result_store *store, const run_view *view, const char *origin, int64_t *found,
@@ -125,7 +54,7 @@ static bool import_view(result_store *store, const char *file, const run_view *v
     }
     if (!store_together(store, err))
         return false;
-    if (!store_together_end(store, put_run(store, view, origin, &run, err), err)) {
+    if (!store_together_end(store, run_store(store, view, origin, &run, err), err)) {
         /* The transaction may stand, and only its way from the log to the database have failed. */
         struct error why = *err, none = {0};
         if (store_find_origin(store, origin, &run, &none) && run)

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/words.h"
 #include "exchange/run_read.h"
+#include "exchange/run_store.h"
 #include "store/calibration.h"
 #include <math.h>
 #include <stdio.h>
@@ -174,7 +175,9 @@ static bool from_store(const char *word, const char *database, run_view *view, e
     if (!store_open(database, STORE_READ, &store, err))
         return false;
     bool fine = find_stored(store, word, database, &run, err) && view_load(store, run, view, err);
-    store_close(store);
+    view->owns_store = fine;
+    if (!fine)
+        store_close(store);
     return fine;
 }
 
@@ -186,15 +189,15 @@ static bool from_files(const char *word, run_view *view, error *err)
     if (one)
         word_list_add(&files, word);
     bool fine = one || word_list_split(&files, word, err);
-    bool read = fine && (fine = run_read(files.words[0], view, err));
+    run_view read = {0};
+    fine = fine && run_read(files.words[0], &read, err);
     for (size_t i = 1; fine && i < files.count; i++)
-        fine = run_read_process(files.words[i], view, err);
+        fine = run_read_process(files.words[i], &read, err);
     if (fine && files.count > 1)
-        run_end_processes(view, files.count);
-    if (fine)
-        view_sum_up(view, true);
-    if (read && !fine)
-        view_free(view);
+        run_end_processes(&read, files.count);
+    fine = fine && run_in_memory(&read, view, err);
+    view->run.id = 0; /* it is no run of the user's store */
+    view_free(&read);
     word_list_free(&files);
     return fine;
 }

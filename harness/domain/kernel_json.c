@@ -95,16 +95,32 @@ bool kernel_is_call(const json_t *kernels, const char *kernel)
            strcmp(descriptor_word(kernels, kernel, "source"), "builtin") == 0;
 }
 
-const char *kernel_role_word(const json_t *kernels, const char *kernel)
+kernel_role kernel_role_of(const json_t *kernels, const char *kernel)
 {
     const char *source = descriptor_word(kernels, kernel, "source");
     if (kernel_is_peer(kernels, kernel))
-        return "peer";
+        return ROLE_PEER;
     if (source[0] && strcmp(source, "builtin") != 0)
-        return "plugin";
+        return ROLE_PLUGIN;
     if (kernel_is_call(kernels, kernel))
-        return "library";
-    return strcmp(descriptor_word(kernels, kernel, "role"), "textbook") == 0 ? "textbook" : "";
+        return ROLE_LIBRARY;
+    return strcmp(descriptor_word(kernels, kernel, "role"), "textbook") == 0 ? ROLE_TEXTBOOK
+                                                                             : ROLE_OURS;
+}
+
+static const char *const role_words[] = {"", "library", "textbook", "peer", "plugin"};
+
+const char *kernel_role_word(kernel_role role)
+{
+    return role_words[role];
+}
+
+kernel_role kernel_role_from_word(const char *word)
+{
+    for (int role = ROLE_LIBRARY; role <= ROLE_PLUGIN; role++)
+        if (strcmp(word, role_words[role]) == 0)
+            return (kernel_role)role;
+    return ROLE_OURS;
 }
 
 const char *descriptor_hash(const json_t *kernels, const char *kernel)

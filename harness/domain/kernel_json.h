@@ -3,6 +3,7 @@
 #define LNBENCH_KERNEL_JSON_H
 
 #include "domain/invariance.h"
+#include "domain/kernel_role.h"
 #include <jansson.h>
 
 /* {"name","role","statistics","apply","schedule","io","param","acc","isa","unroll","supported","traits","source",
@@ -19,9 +20,7 @@ const char *descriptor_word(const json_t *kernels, const char *kernel, const cha
 bool kernel_is_peer(const json_t *kernels, const char *kernel);
 /* Whether it is a call of ln_layernorm(), of our library. */
 bool kernel_is_call(const json_t *kernels, const char *kernel);
-/* What it is: "library" (a call of ln_layernorm()), "peer" (another library's), "plugin" (the user's),
- * "textbook" (what people write) or "": ours, with a proof as the textbook's. */
-const char *kernel_role_word(const json_t *kernels, const char *kernel);
+kernel_role kernel_role_of(const json_t *kernels, const char *kernel);
 /* Its object hash, likewise. */
 const char *descriptor_hash(const json_t *kernels, const char *kernel);
 

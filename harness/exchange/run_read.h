@@ -2,7 +2,7 @@
  *
  *     run_view view;
  *     if (!run_read("nightly.jsonl", &view, &err)) ...     // run.id is 0
- *     view_sum_up(&view, true);                                  // for its medians and intervals
+ *     ...                                                  // its medians: run_in_memory()
  *     view_free(&view);
  *
  * Google Benchmark's own may hold what JSON does not know (NaN). A benchmark of it that was skipped,

@@ -17,16 +17,17 @@ typedef struct report_state {
 
 static bool prepare(const run_view *view, const char *directory, report_state *state, error *err)
 {
-    report_data_make(view, NULL, &state->data[0]);
     state->type_count = 1;
-    if (!charts_prepare(&state->data[0], directory, state->charts, &state->chart_count, err))
+    if (!report_data_make(view, NULL, &state->data[0], err) ||
+        !charts_prepare(&state->data[0], directory, state->charts, &state->chart_count, err))
         return false;
     for (ln_type type = LN_F32; type <= LN_F16; type++) {
         report_data *data = &state->data[state->type_count];
         if (type == state->data[0].judged.dtype || state->type_count == TYPES)
             continue;
-        report_data_make(view, &type, data);
         state->type_count++;
+        if (!report_data_make(view, &type, data, err))
+            return false;
         if ((data->judged.cases || data->group.cases) &&
             !charts_prepare(data, directory, state->charts, &state->chart_count, err))
             return false;

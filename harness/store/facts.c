@@ -127,7 +127,8 @@ static bool say_kernel(result_store *store, int64_t run, const json_t *kernels, 
                        error *err)
 {
     return store_do(store, STATEMENT_SAY_KERNEL, "store a kernel", err, "isss", run, name,
-                    kernel_role_word(kernels, name), reproducible_stored(kernels, name));
+                    kernel_role_word(kernel_role_of(kernels, name)),
+                    reproducible_stored(kernels, name));
 }
 
 /* Text that is no descriptor tells nothing of its kernel. */

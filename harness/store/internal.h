@@ -71,7 +71,7 @@ typedef enum statement_kind {
     STATEMENT_PUT_WORST,
     STATEMENT_WORST,
     STATEMENT_RUN_OF_CASE,
-    STATEMENT_FITS,
+    STATEMENT_STANDING,
     STATEMENT_REMOVE_RUNS,
     STATEMENT_REMOVE_TENSORS,
     STATEMENT_COUNT,
@@ -141,7 +141,6 @@ char *store_put_accuracy_sql(void);
 char *store_cases_sql(void);
 char *store_kernel_cases_sql(void);
 char *store_kernel_timings_sql(void);
-char *store_fit_sql(void);
 
 /* What kind of file it is; *outdated: it is fresh, lacks a metric, or its views differ. */
 bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err);

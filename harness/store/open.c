@@ -291,6 +291,21 @@ bool store_open(const char *path, store_mode mode, result_store **opened, error 
     return true;
 }
 
+bool store_open_memory(result_store **opened, error *err)
+{
+    static const char path[] = ":memory:";
+    bool outdated;
+    result_store *made = allocate_zeroed(1, sizeof *made);
+    made->path = allocate_copy(path, sizeof path);
+    bool fine = connect(made, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err) &&
+                store_check_schema(made, STORE_WRITE, &outdated, err) && store_upgrade(made, err) &&
+                store_use_views(made, err);
+    if (!fine)
+        store_close(made);
+    *opened = fine ? made : NULL;
+    return fine;
+}
+
 void store_close(result_store *store)
 {
     if (!store)

@@ -1,6 +1,7 @@
 /* The statements of the store, prepared at their first use. */
 #include "store/internal.h"
 #include "base/text.h"
+#include "standing_sql.h" /* standing.sql, as bytes */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,7 +174,7 @@ static const struct {
                                 "(SELECT bits FROM tensors WHERE id = gamma), "
                                 "(SELECT bits FROM tensors WHERE id = beta) "
                                 "FROM worst_rows WHERE case_id = ?1"},
-    [STATEMENT_FITS] = {.make = store_fit_sql},
+    [STATEMENT_STANDING] = {.sql = standing_sql},
     [STATEMENT_REMOVE_RUNS] = {.sql = "DELETE FROM runs WHERE id BETWEEN ?1 AND ?2"},
     [STATEMENT_REMOVE_TENSORS] = {.sql = "DELETE FROM tensors WHERE id NOT IN (SELECT x FROM "
                                          "worst_rows WHERE x IS NOT NULL UNION SELECT gamma FROM "

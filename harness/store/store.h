@@ -71,6 +71,8 @@ typedef struct stored_run {
  * opening reads it, and all of it where a crash left something to be rolled back), made by
  * another version, not writable. */
 bool store_open(const char *path, store_mode mode, result_store **store, error *err);
+/* One that is gone when it is closed. */
+bool store_open_memory(result_store **store, error *err);
 /* Reads the whole file; an error (7) says what is damaged. */
 bool store_check_sound(result_store *store, error *err);
 /* Bytes of the file that a run takes, about: pages of several runs are shared out by their rows. In

@@ -97,12 +97,14 @@ static double worst_figure(const choose_wanted *wanted, const kernel_evidence *e
     return fmax(worst, shifted);
 }
 
-static const kernel_fit *fit_of(const kernel_evidence *evidence, const scored_kernel *candidate)
+static const kernel_standing *find_standing(const kernel_evidence *evidence,
+                                            const scored_kernel *candidate)
 {
-    for (size_t i = 0; i < evidence->fit_count; i++)
-        if (strcmp(evidence->fits[i].fit.kernel, candidate->view.stored->key.kernel) == 0 &&
-            strcmp(evidence->fits[i].object_hash, candidate->object_hash) == 0)
-            return &evidence->fits[i].fit;
+    for (size_t i = 0; i < evidence->standing_count; i++)
+        if (strcmp(evidence->standings[i].standing.kernel, candidate->view.stored->key.kernel) ==
+                0 &&
+            strcmp(evidence->standings[i].object_hash, candidate->object_hash) == 0)
+            return &evidence->standings[i].standing;
     return NULL;
 }
 
@@ -114,11 +116,11 @@ static void judge_candidate(const choose_wanted *wanted, const kernel_evidence *
     candidate->ulp = worst_figure(wanted, evidence, candidate, ULP);
     candidate->correctly_rounded = -worst_figure(wanted, evidence, candidate, CORRECTLY_ROUNDED);
     candidate->bits = -worst_figure(wanted, evidence, candidate, BITS);
-    const kernel_fit *fit = wanted->every_row ? fit_of(evidence, candidate) : NULL;
-    if (fit) {
-        candidate->row_ulp = fit->error;
-        candidate->hunted = fit->hunted;
-        candidate->judged = fit->judged;
+    const kernel_standing *own = wanted->every_row ? find_standing(evidence, candidate) : NULL;
+    if (own) {
+        candidate->row_ulp = own->errors[SCOPE_ALL].error;
+        candidate->hunted = own->errors[SCOPE_HUNTED].error;
+        candidate->judged = own->errors[SCOPE_ALL].judged;
         candidate->judged_hidden = wanted->hidden;
     }
 }
@@ -182,13 +184,13 @@ static const char *kappa_words(const choose_wanted *wanted, char buffer[48])
 static bool is_unfit(const choose_wanted *wanted, const kernel_evidence *evidence,
                      scored_kernel *candidate)
 {
-    const kernel_fit *fit = fit_of(evidence, candidate);
+    const kernel_standing *own = find_standing(evidence, candidate);
     bool named = wanted->kernels && wanted->kernels->count > 0;
-    if (!wanted->every_row || !fit)
+    if (!wanted->every_row || !own)
         return false;
-    if (fit->is_peer && !named)
+    if (own->role == ROLE_PEER && !named)
         return set_fate(candidate, FATE_BUDGET, "another library's");
-    if (!fit->accurate && !fit->is_peer)
+    if (!own->accurate && own->role != ROLE_PEER)
         return set_fate(candidate, FATE_FAULT, "wrong on a judged row: lnbench report --all");
     return false;
 }
@@ -197,9 +199,9 @@ static bool is_unfit(const choose_wanted *wanted, const kernel_evidence *evidenc
 static bool is_unjudged(const choose_wanted *wanted, const kernel_evidence *evidence,
                         scored_kernel *candidate)
 {
-    const kernel_fit *fit = wanted->every_row ? fit_of(evidence, candidate) : NULL;
-    if (wanted->every_row && (!fit || fit->doubt[0]))
-        return set_fate(candidate, FATE_UNJUDGED, "%s", fit ? fit->doubt : "not judged");
+    const kernel_standing *own = wanted->every_row ? find_standing(evidence, candidate) : NULL;
+    if (wanted->every_row && (!own || own->doubt[0]))
+        return set_fate(candidate, FATE_UNJUDGED, "%s", own ? own->doubt : "not judged");
     const choose_budget *budget = &wanted->budget;
     const char *missing = isnan(candidate->row_ulp)                      ? "row ULP"
                           : !isnan(budget->ulp) && isnan(candidate->ulp) ? "max ULP"
@@ -393,24 +395,29 @@ static void find_front(const choose_wanted *wanted, kernel_choice *choice)
     }
 }
 
-/* The first of those within the budget, unless another outdoes it. */
-static size_t find_best(const choose_wanted *wanted, const kernel_choice *choice)
+/* Where the best stands of those within the budget, which come first and by speed: the first, or where
+ * nobody can say, the one with the smallest error. Puts it first. */
+static void put_best_first(const choose_wanted *wanted, kernel_choice *choice)
 {
-    size_t best = 0;
-    for (size_t i = 0; i < choice->count; i++) {
-        const scored_kernel *own = &choice->candidates[i], *other = &choice->candidates[best];
-        if (own->fate == FATE_SLOWER &&
-            view_outdoes(&own->view, candidate_error(wanted, own), &other->view,
-                         candidate_error(wanted, other))) {
-            best = i;
-            i = 0; /* its time is less than all before it */
-        }
-    }
-    return best;
+    const view_case **cases = allocate_zeroed(choice->count, sizeof *cases);
+    scored_kernel *all = choice->candidates;
+    size_t count = 0, best = 0, places[UNTOLD_MOST];
+    for (; count < choice->count && all[count].fate == FATE_SLOWER; count++)
+        cases[count] = &all[count].view;
+    choice->untold_count = view_untold(cases, count, places);
+    free(cases);
+    for (size_t i = 0; i < choice->untold_count; i++)
+        if (candidate_error(wanted, &all[places[i]]) < candidate_error(wanted, &all[best]))
+            best = places[i];
+    const scored_kernel taken = all[best];
+    memmove(&all[1], &all[0], best * sizeof *all);
+    all[0] = taken;
+    for (size_t i = 0; i < choice->untold_count; i++)
+        choice->untold[i] = &all[places[i] == best ? 0 : places[i] + (places[i] < best)];
 }
 
-/* By the stored share of the roof, as everywhere; ratios are to the first of those that can be used,
- * else to the first of all. */
+/* By the stored share of the roof, as everywhere; ratios are to the best, where none is to the first of
+ * all. */
 static void rank(const choose_wanted *wanted, const kernel_evidence *evidence,
                  kernel_choice *choice)
 {
@@ -422,15 +429,14 @@ static void rank(const choose_wanted *wanted, const kernel_evidence *evidence,
     for (size_t i = 1; all[0].fate != FATE_SLOWER && i < choice->count; i++)
         if (view_by_speed(&all[i].view, &base->view) < 0)
             base = &all[i];
-    size_t at = all[0].fate == FATE_SLOWER ? find_best(wanted, choice) : 0;
-    const scored_kernel best = all[at];
-    base = at ? &all[0] : base;
-    memmove(&all[1], &all[0], at * sizeof *all);
-    all[0] = best;
+    if (all[0].fate == FATE_SLOWER)
+        put_best_first(wanted, choice);
     relate(evidence, base, choice);
     if (all[0].fate != FATE_SLOWER)
         return;
     name_fates(choice);
+    if (choice->untold_count > 1)
+        set_fate(&all[0], FATE_BEST, "too noisy to say which is fastest: the smallest error");
     choice->best = &all[0];
 }
 

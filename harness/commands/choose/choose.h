@@ -13,7 +13,7 @@
 
 #include "base/hash_set.h"
 #include "cli/options.h"
-#include "store/fit.h"
+#include "store/standing.h"
 #include "answer/run_view.h"
 
 /* How wrong a kernel may be. NaN: not asked for. */
@@ -72,11 +72,11 @@ typedef struct accuracy_fact {
     int64_t run;
 } accuracy_fact;
 
-/* A kernel of one build, over all runs: as store/fit.h has it of one. */
-typedef struct evidence_fit {
-    kernel_fit fit;
+/* A kernel of one build, over all runs: as store/standing.h has it of one. */
+typedef struct build_standing {
+    kernel_standing standing;
     char object_hash[20];
-} evidence_fit;
+} build_standing;
 
 /* What is known on this machine. Speeds come from one group of one run, so that they can be paired;
  * errors, which are the same bits in every run of the same library, from all runs. */
@@ -91,8 +91,8 @@ typedef struct kernel_evidence {
     accuracy_fact *facts;
     size_t fact_count;
     hash_set known; /* of the facts */
-    evidence_fit *fits;
-    size_t fit_count;
+    build_standing *standings;
+    size_t standing_count;
     accuracy_fact *bare_facts; /* under the same convention without eps (choose_without_eps) */
     size_t bare_count;
     asked_case *lost; /* of that run: asked for, and without a result */
@@ -162,8 +162,11 @@ typedef struct scored_kernel {
 typedef struct kernel_choice {
     scored_kernel *candidates; /* best first, then by fate and time */
     size_t count;
-    /* NULL: nothing meets the budget. None has both less time and a smaller error than the best. */
-    const scored_kernel *best;
+    const scored_kernel *best; /* NULL: nothing meets the budget */
+    /* Who is not told apart where speeds are too noisy to say which is fastest (view_untold()): the best
+     * has the smallest error of them. 1: the best alone. */
+    const scored_kernel *untold[UNTOLD_MOST];
+    size_t untold_count;
     const scored_kernel *most_accurate; /* of those that can be used, NULL where there are none */
     const scored_kernel *more_accurate, *less_accurate; /* the Pareto front's next, or NULL */
     bool unjudged; /* some kernel lacks errors that the budget asks for */

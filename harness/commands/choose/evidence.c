@@ -327,41 +327,46 @@ static void offer_group(const choose_wanted *wanted, const machine_facts *machin
     seen->kernels = old.kernels;
 }
 
-static void add_fit(const kernel_fit *fit, const char *object_hash, kernel_evidence *evidence)
+static void add_standing(const kernel_standing *standing, const char *object_hash,
+                         kernel_evidence *evidence)
 {
-    for (size_t i = 0; i < evidence->fit_count; i++) {
-        evidence_fit *own = &evidence->fits[i];
-        if (strcmp(own->fit.kernel, fit->kernel) != 0 || strcmp(own->object_hash, object_hash) != 0)
+    for (size_t i = 0; i < evidence->standing_count; i++) {
+        kernel_standing *own = &evidence->standings[i].standing;
+        if (strcmp(own->kernel, standing->kernel) != 0 ||
+            strcmp(evidence->standings[i].object_hash, object_hash) != 0)
             continue;
-        own->fit.error = fmax(own->fit.error, fit->error);
-        own->fit.hunted = fmax(own->fit.hunted, fit->hunted);
-        own->fit.judged += fit->judged;
-        own->fit.accurate &= fit->accurate;
-        if (!fit->doubt[0])
-            own->fit.doubt[0] = '\0';
+        for (int scope = 0; scope < SCOPES; scope++) {
+            own->errors[scope].error =
+                fmax(own->errors[scope].error, standing->errors[scope].error);
+            own->errors[scope].judged += standing->errors[scope].judged;
+        }
+        own->accurate &= standing->accurate;
+        if (!standing->doubt[0])
+            own->doubt[0] = '\0';
         return;
     }
-    evidence->fits = allocate_room(evidence->fits, evidence->fit_count, sizeof *evidence->fits);
-    evidence_fit *added = &evidence->fits[evidence->fit_count++];
-    added->fit = *fit;
+    evidence->standings =
+        allocate_room(evidence->standings, evidence->standing_count, sizeof *evidence->standings);
+    build_standing *added = &evidence->standings[evidence->standing_count++];
+    added->standing = *standing;
     snprintf(added->object_hash, sizeof added->object_hash, "%s", object_hash);
 }
 
 /* Its speed counts where it was timed: what is asked of other runs is their errors alone. */
-static bool gather_fits(result_store *store, int64_t run, const json_t *kernels,
-                        kernel_evidence *evidence, error *err)
+static bool gather_standings(result_store *store, const choose_wanted *wanted, int64_t run,
+                             const json_t *kernels, kernel_evidence *evidence, error *err)
 {
-    kernel_fit *fits;
-    size_t count;
-    if (!store_fits(store, run, INFINITY, &fits, &count, err))
+    standing_list list;
+    if (!store_standings(store, run, INFINITY, &list, err))
         return false;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(fits[i].doubt, FIT_NOT_TIMED) == 0)
-            fits[i].doubt[0] = '\0';
-        if (fits[i].judged > 0)
-            add_fit(&fits[i], descriptor_hash(kernels, fits[i].kernel), evidence);
+    for (size_t i = 0; i < list.count; i++) {
+        kernel_standing *own = &list.standings[i];
+        if (strcmp(own->doubt, STANDING_NOT_TIMED) == 0)
+            own->doubt[0] = '\0';
+        if (own->errors[SCOPE_ALL].judged > 0 && own->dtype == wanted->dtype)
+            add_standing(own, descriptor_hash(kernels, own->kernel), evidence);
     }
-    free(fits);
+    free(list.standings);
     return true;
 }
 
@@ -379,7 +384,7 @@ static bool gather_run(result_store *store, const choose_wanted *wanted,
     evidence->runs_elsewhere += fine && !here;
     if (here) {
         fine = look_at(store, run, &seen, err) &&
-               gather_fits(store, run->id, seen.kernels, evidence, err);
+               gather_standings(store, wanted, run->id, seen.kernels, evidence, err);
         if (fine)
             gather_facts(wanted, &seen.cases, &seen.rows, seen.kernels, run->id, evidence);
         if (fine && (wanted->run == 0 || wanted->run == run->id) && wanted->but_run != run->id)
@@ -398,9 +403,9 @@ static bool is_judged_whole(const choose_wanted *wanted, const kernel_evidence *
     for (size_t i = 0; i < evidence->cases.count; i++) {
         const char *kernel = evidence->cases.cases[i].key.kernel;
         bool found = !is_of_group(&evidence->cases.cases[i].key, &evidence->group);
-        for (size_t k = 0; k < evidence->fit_count && !found; k++)
-            found = strcmp(evidence->fits[k].fit.kernel, kernel) == 0 &&
-                    !evidence->fits[k].fit.doubt[0];
+        for (size_t k = 0; k < evidence->standing_count && !found; k++)
+            found = strcmp(evidence->standings[k].standing.kernel, kernel) == 0 &&
+                    !evidence->standings[k].standing.doubt[0];
         if (!found && evidence->cases.cases[i].repetition_count > 0)
             return false;
     }
@@ -487,7 +492,7 @@ void evidence_free(kernel_evidence *evidence)
     stored_cases_free(&evidence->cases);
     json_decref(evidence->kernels);
     free(evidence->facts);
-    free(evidence->fits);
+    free(evidence->standings);
     hash_set_free(&evidence->known);
     free(evidence->bare_facts);
     free(evidence->lost);

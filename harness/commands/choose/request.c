@@ -100,7 +100,7 @@ bool request_common(const choose_options *options, const model_shape *model, cho
     /* As where run is asked: another limit, if one is given, stands alone. */
     if (wanted->every_row && isnan(options->budget.row_ulp) && isnan(options->budget.ulp) &&
         isnan(options->budget.bits) && isnan(options->budget.correctly_rounded))
-        wanted->budget.row_ulp = FIT_ROW_ULP;
+        wanted->budget.row_ulp = STANDING_ROW_ULP;
     if (!dtype_from_name(options->dtype, &wanted->dtype))
         return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
                     options->dtype);

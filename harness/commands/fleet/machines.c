@@ -57,21 +57,19 @@ static bool find_runs(result_store *store, const stored_run *all, size_t count, 
 
 bool fleet_machines_read(const char *database, fleet_list *fleet, error *err)
 {
-    result_store *store;
     stored_run *all = NULL;
     int64_t runs[MOST_MACHINES];
     size_t count, found = 0;
     *fleet = (fleet_list){0};
-    if (!store_open(database, STORE_READ, &store, err))
+    if (!store_open(database, STORE_READ, &fleet->store, err))
         return false;
-    bool fine = store_runs(store, &all, &count, err);
-    fine = fine && find_runs(store, all, count, runs, &found, err);
+    bool fine = store_runs(fleet->store, &all, &count, err);
+    fine = fine && find_runs(fleet->store, all, count, runs, &found, err);
     for (size_t i = found; fine && i-- > 0;) {
-        fine = load_machine(store, runs[i], &fleet->machines[fleet->count], err);
+        fine = load_machine(fleet->store, runs[i], &fleet->machines[fleet->count], err);
         fleet->count += fine;
     }
     free(all);
-    store_close(store);
     return fine &&
            (fleet->count >= 2 ||
             fail(err, EXIT_CODE_NOT_COMPARABLE,
@@ -86,6 +84,7 @@ void fleet_machines_free(fleet_list *fleet)
         answer_free(&fleet->machines[i].answer);
         view_free(&fleet->machines[i].view);
     }
+    store_close(fleet->store);
     *fleet = (fleet_list){0};
 }
 
@@ -109,8 +108,9 @@ const char *fleet_machine_name(const fleet_machine *machine, char name[FLEET_NAM
 /* Of ours by name, and right on all that was judged. */
 static bool may_win(const answer_row *row, bool accurate)
 {
-    bool named = row->role == ANSWER_OTHER || row->role == ANSWER_TEXTBOOK;
-    return named && row->judged > 0 && row->wrong == 0 && (!accurate || row->most <= FIT_ROW_ULP);
+    kernel_role role = row->standing->role;
+    return (role == ROLE_OURS || role == ROLE_TEXTBOOK) && row->all->judged > 0 &&
+           row->all->wrong == 0 && (!accurate || row->standing->accurate);
 }
 
 size_t fleet_column(const fleet_machine *machine, const case_key *key)
@@ -134,7 +134,7 @@ const view_case *fleet_winner(const fleet_machine *machine, size_t column, bool 
         const answer_row *row = &machine->answer.rows[i];
         const view_case *here = row->cells[column];
         if (here && may_win(row, accurate) && isfinite(here->speed.time_ns) &&
-            (!best || here->speed.time_ns < best->speed.time_ns))
+            (!best || view_by_speed(here, best) < 0))
             best = here;
     }
     return best;

@@ -14,6 +14,7 @@ typedef struct fleet_machine {
 } fleet_machine;
 
 typedef struct fleet_list {
+    result_store *store;
     fleet_machine machines[MOST_MACHINES];
     size_t count;
 } fleet_list;
@@ -27,7 +28,7 @@ const char *fleet_machine_name(const fleet_machine *machine, char name[FLEET_NAM
 
 /* The column of a shape; column_count where it was not timed. */
 size_t fleet_column(const fleet_machine *machine, const case_key *key);
-/* The fastest of ours that is right on every row judged; accurate: and within FIT_ROW_ULP. NULL:
+/* The fastest of ours that is right on every row judged; accurate: and within STANDING_ROW_ULP. NULL:
  * there is none. */
 const view_case *fleet_winner(const fleet_machine *machine, size_t column, bool accurate);
 

@@ -51,7 +51,7 @@ static const report_kernel *kernel_of(const report_data *data, const report_look
     if (at)
         return report_kernel_at(data, at);
     for (size_t i = 0; i < data->kernel_count; i++)
-        if (report_in_look(look, &data->kernels[i]) && data->kernels[i].errors[SCOPE_ANY].cases)
+        if (report_in_look(look, &data->kernels[i]) && data->kernels[i].class != ERROR_UNKNOWN)
             return &data->kernels[i];
     return NULL;
 }

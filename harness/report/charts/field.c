@@ -20,10 +20,13 @@ static void add_bar(field_state *field, const char *label, const view_case *at, 
 {
     const report_kernel *kernel = report_kernel_at(field->data, at);
     const speed_figures *speed = &at->speed;
-    char words[96], shown[128];
-    report_error_words(&kernel->errors[SCOPE_ANY], field->data->judged.dtype, words);
-    snprintf(shown, sizeof shown, "%s%s", words,
-             kernel->errors[SCOPE_EXTREME].unusable ? " *" : "");
+    const error_sum *errors = kernel->standing->errors;
+    char buffer[ERROR_WORDS], shown[64];
+    const char *words =
+        view_error_words(field->data->view, &errors[SCOPE_ANY], field->data->judged.dtype, buffer);
+    snprintf(shown, sizeof shown, "%s%s",
+             strcmp(words, "NaN") == 0 ? "NaN or infinite" : words, /* gnuplot drops a bare NaN */
+             isinf(errors[SCOPE_EXTREME].error) ? " *" : "");
     tsv_row(&field->out->table, "znsssnnnnns", ++field->place, 0.0, label, kernel->name,
             named ? kernel->label : "-", speed->gbps,
             speed->gbps * speed->time_ns / speed->time_hi_ns,
@@ -38,8 +41,9 @@ static bool is_best_of_form(const report_data *data, const report_kernel *kernel
 {
     for (size_t i = 0; i < data->kernel_count; i++) {
         const report_kernel *other = &data->kernels[i];
-        const view_case *theirs =
-            other->role == ROLE_TEXTBOOK ? report_case_at(data, other, &data->shape) : NULL;
+        const view_case *theirs = other->standing->role == ROLE_TEXTBOOK
+                                      ? report_case_at(data, other, &data->shape)
+                                      : NULL;
         if (theirs && strcmp(other->form, kernel->form) == 0 && view_by_speed(theirs, at) < 0)
             return false;
     }
@@ -54,8 +58,9 @@ static void add_textbook(field_state *field)
     bool begun = false;
     for (size_t i = 0; i < data->kernel_count; i++) {
         const report_kernel *kernel = &data->kernels[i];
-        const view_case *at =
-            kernel->role == ROLE_TEXTBOOK ? report_case_at(data, kernel, &data->shape) : NULL;
+        const view_case *at = kernel->standing->role == ROLE_TEXTBOOK
+                                  ? report_case_at(data, kernel, &data->shape)
+                                  : NULL;
         bool named = false;
         for (size_t look = 0; look < data->look_count; look++)
             named = named || strcmp(data->looks[look].label, kernel->form) == 0;
@@ -75,7 +80,7 @@ static void add_role(field_state *field, kernel_role role, const char *heading)
     const report_data *data = field->data;
     size_t count = 0;
     for (size_t i = 0; i < data->kernel_count && count < KERNELS_MOST; i++) {
-        const view_case *at = data->kernels[i].role == role
+        const view_case *at = data->kernels[i].standing->role == role
                                   ? report_case_at(data, &data->kernels[i], &data->shape)
                                   : NULL;
         if (at && count++ == 0 && heading)
@@ -127,7 +132,7 @@ static void make(const report_data *data, chart_output *out)
     chart_subtitle(out, &words);
     chart_setting(out, "roof", data->shape_roof);
     chart_setting(out, "fastest", field.fastest);
-    chart_setting(out, "rough", report_usable_limit(data->judged.dtype));
+    chart_setting(out, "rough", error_usable_limit(data->judged.dtype));
     if (!field.place)
         chart_because(out, "no kernel that people name was timed");
 }

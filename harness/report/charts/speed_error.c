@@ -3,10 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-/* What cannot be shown as an error has no place on the axis. */
 static double error_of(const report_kernel *kernel)
 {
-    return kernel->class == ERROR_NAN ? (double)INFINITY : kernel->errors[SCOPE_ANY].row_ulp;
+    return kernel->standing->errors[SCOPE_ANY].error;
 }
 
 /* On the Pareto front: nobody is faster without a larger error. */
@@ -71,7 +70,7 @@ static void make(const report_data *data, chart_output *out)
                 data->shape.rows, data->shape.hidden);
     chart_subtitle(out, &words);
     chart_setting(out, "failed", (double)failed);
-    chart_setting(out, "usable", report_usable_limit(data->judged.dtype));
+    chart_setting(out, "usable", error_usable_limit(data->judged.dtype));
     chart_setting(out, "no_digit", dtype_no_digit(data->judged.dtype));
 }
 

@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "domain/kernel.h"
 #include "domain/kernel_name.h"
+#include "domain/reproducible.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,69 +79,6 @@ bool report_is_failure(const case_verdict *verdict)
     return verdict_exit_code(verdict) != EXIT_CODE_FINE;
 }
 
-static bool is_left_out(const stored_case *stored)
-{
-    const case_verdict *verdict = &stored->verdict;
-    if (stored_is_hunted(stored))
-        return true;
-    return verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED ||
-           verdict->kind == VERDICT_PENDING;
-}
-
-void report_add_error(report_error *found, const stored_case *stored)
-{
-    const case_verdict *verdict = &stored->verdict;
-    double row_ulp = stored->metrics.row_ulp_max;
-    if (is_left_out(stored))
-        return;
-    found->cases++;
-    found->fault = found->fault || report_is_failure(verdict);
-    if (isfinite(row_ulp) && !(found->row_ulp >= row_ulp)) {
-        found->row_ulp = row_ulp;
-        found->worst = stored;
-    }
-    bool figure = verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND ||
-                  verdict->kind == VERDICT_INACCURATE;
-    if (!figure && (!found->unusable || verdict->kind > found->unusable->verdict.kind))
-        found->unusable = stored;
-}
-
-double report_usable_limit(ln_type type)
-{
-    return fmin(1000, dtype_no_digit(type) / 8);
-}
-
-error_class report_class_of(const report_error *found, ln_type type)
-{
-    if (!found->cases)
-        return ERROR_UNKNOWN;
-    return found->unusable                               ? ERROR_NAN
-           : !(found->row_ulp > 1)                       ? ERROR_EXACT
-           : found->row_ulp <= 4                         ? ERROR_GOOD
-           : found->row_ulp <= report_usable_limit(type) ? ERROR_ROUGH
-                                                         : ERROR_LOST;
-}
-
-void report_error_words(const report_error *found, ln_type type, char words[96])
-{
-    char number[16], described[DETAIL_MAX_LENGTH + 64];
-    if (!found->cases)
-        snprintf(words, 96, "not judged");
-    else if (found->unusable && found->unusable->verdict.kind == VERDICT_WRONG_CLASS)
-        snprintf(words, 96, "NaN or infinite");
-    else if (found->unusable)
-        snprintf(words, 96, "%.90s",
-                 verdict_describe(&found->unusable->verdict, described, sizeof described));
-    else if (found->row_ulp >= dtype_no_digit(type))
-        snprintf(words, 96, "no correct digit");
-    else if (found->row_ulp >= 1000)
-        snprintf(words, 96, "%.0e", found->row_ulp);
-    else if (isfinite(found->row_ulp))
-        snprintf(words, 96, found->row_ulp < 100 ? "%.2g" : "%.0f", found->row_ulp);
-    else
-        snprintf(words, 96, "%s", number_short(found->row_ulp, number));
-}
-
 static const char *word_of(const json_t *descriptor, const char *key)
 {
     const char *word = json_string_value(json_object_get(descriptor, key));
@@ -165,15 +103,8 @@ static void describe(report_kernel *kernel, const json_t *descriptor)
     kernel->isa = word_of(descriptor, "isa");
     kernel->source = word_of(descriptor, "source");
     kernel->version = word_of(descriptor, "version");
-    bool builtin = !kernel->source[0] || strcmp(kernel->source, "builtin") == 0;
-    kernel->role = kernel->version[0]                                           ? ROLE_PEER
-                   : !builtin                                                   ? ROLE_PLUGIN
-                   : strcmp(word_of(descriptor, "role"), KERNEL_ROLE_CALL) == 0 ? ROLE_LIBRARY
-                   : strcmp(word_of(descriptor, "role"), "textbook") == 0       ? ROLE_TEXTBOOK
-                                                                                : ROLE_OURS;
-    if (kernel->role != ROLE_TEXTBOOK)
-        return;
-    form_of(kernel, descriptor);
+    if (kernel->standing->role == ROLE_TEXTBOOK)
+        form_of(kernel, descriptor);
 }
 
 /* As in the answer's table; where there is none, the ISA is told as well. */
@@ -181,7 +112,7 @@ static void label_kernels(report_data *data)
 {
     for (size_t i = 0; i < data->kernel_count; i++) {
         report_kernel *kernel = &data->kernels[i];
-        bool whole = kernel->role == ROLE_PLUGIN;
+        bool whole = kernel->standing->role == ROLE_PLUGIN;
         kernel_label(kernel->name, whole ? "" : dtype_name(data->judged.dtype),
                      whole || !data->answer.isa ? "" : data->answer.isa, kernel->label,
                      sizeof kernel->label);
@@ -207,58 +138,35 @@ static const json_t *descriptor_of(const json_t *kernels, const char *name)
     return NULL;
 }
 
-/* Kernels in the order of the table (of the descriptors), then those without one. */
 static void gather_kernels(report_data *data)
 {
     const run_view *view = data->view;
-    size_t described = json_array_size(view->kernels);
     ln_type type = data->judged.dtype;
-    data->kernels = allocate_zeroed(described + view->cases.count + 1, sizeof *data->kernels);
+    data->kernels = allocate_zeroed(view->standings.count + 1, sizeof *data->kernels);
     data->kernel_of = allocate_zeroed(view->cases.count + 1, sizeof *data->kernel_of);
     data->timed = allocate_zeroed(view->cases.count + 1, sizeof *data->timed);
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const case_key *key = &view->cases.cases[i].key;
-        if (!is_roof(key->kernel) && key->dtype == type &&
-            find_kernel(data, key->kernel) == data->kernel_count) {
-            report_kernel *kernel = &data->kernels[data->kernel_count++];
-            *kernel = (report_kernel){.name = key->kernel,
-                                      .reproducibility = view->views[i].reproducibility};
-            for (int scope = 0; scope < SCOPES; scope++)
-                kernel->errors[scope].row_ulp = NAN;
-            describe(kernel, descriptor_of(view->kernels, key->kernel));
-            const kernel_fit *fit = kernel_fit_of(view->fits, view->fit_count, key->kernel);
-            kernel->taken = fit && fit->accurate && !fit->doubt[0];
-        }
+    for (size_t i = 0; i < view->standings.count; i++) {
+        const kernel_standing *standing = &view->standings.standings[i];
+        const error_sum *any = &standing->errors[SCOPE_ANY];
+        if (standing->dtype != type)
+            continue;
+        report_kernel *kernel = &data->kernels[data->kernel_count++];
+        *kernel =
+            (report_kernel){.name = standing->kernel,
+                            .reproducibility = reproducible_stored(view->kernels, standing->kernel),
+                            .standing = standing,
+                            .class = error_class_of(any, type)};
+        /* Where nothing at all was judged, speeds still are what they are. */
+        kernel->usable = kernel->class <= ERROR_ROUGH && !any->faults &&
+                         (kernel->class >= ERROR_EXACT || !data->judged.cases);
+        describe(kernel, descriptor_of(view->kernels, kernel->name));
     }
     for (size_t i = 0; i < view->cases.count; i++) {
         const case_key *key = &view->cases.cases[i].key;
         data->kernel_of[i] =
             key->dtype == type ? find_kernel(data, key->kernel) : data->kernel_count;
-    }
-}
-
-static void gather_cases(report_data *data)
-{
-    const run_view *view = data->view;
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const stored_case *stored = &view->cases.cases[i];
-        if (data->group.cases && report_is_timed(&view->views[i]) &&
-            in_group(&data->group, &stored->key))
+        if (data->group.cases && report_is_timed(&view->views[i]) && in_group(&data->group, key))
             data->timed[data->timed_count++] = i;
-        if (data->kernel_of[i] == data->kernel_count || !stored->judged)
-            continue;
-        report_kernel *kernel = &data->kernels[data->kernel_of[i]];
-        bool extreme = stored_is_extreme(stored);
-        report_add_error(&kernel->errors[extreme ? SCOPE_EXTREME : SCOPE_ANY], stored);
-        if (strcmp(stored->key.input, "normal") == 0)
-            report_add_error(&kernel->errors[SCOPE_ORDINARY], stored);
-    }
-    for (size_t i = 0; i < data->kernel_count; i++) {
-        report_kernel *kernel = &data->kernels[i];
-        kernel->class = report_class_of(&kernel->errors[SCOPE_ANY], data->judged.dtype);
-        /* Where nothing at all was judged, speeds still are what they are. */
-        kernel->usable = kernel->class <= ERROR_ROUGH && !kernel->errors[SCOPE_ANY].fault &&
-                         (kernel->class >= ERROR_EXACT || !data->judged.cases);
     }
 }
 
@@ -325,7 +233,7 @@ static void choose_shape(report_data *data)
     }
 }
 
-void report_data_make(const run_view *view, const ln_type *type, report_data *data)
+bool report_data_make(const run_view *view, const ln_type *type, report_data *data, error *err)
 {
     *data = (report_data){.view = view, .is_other_type = type != NULL};
     choose_groups(data, type);
@@ -333,9 +241,11 @@ void report_data_make(const run_view *view, const ln_type *type, report_data *da
     if (!type)
         answer_make(view, &data->answer);
     label_kernels(data);
-    gather_cases(data);
     choose_shape(data);
     report_looks(data);
+    return !data->judged.convention ||
+           store_input_errors(view->store, view->run.id, data->judged.convention,
+                              &data->input_errors, &data->input_error_count, err);
 }
 
 void report_data_free(report_data *data)
@@ -344,5 +254,6 @@ void report_data_free(report_data *data)
     free(data->kernels);
     free(data->kernel_of);
     free(data->timed);
+    free(data->input_errors);
     *data = (report_data){0};
 }

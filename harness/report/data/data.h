@@ -2,7 +2,7 @@
  * the reader asks for by name (the fastest, the fastest accurate one, two-pass, each peer, ...).
  *
  *     report_data data;
- *     report_data_make(&view, NULL, &data);
+ *     if (!report_data_make(&view, NULL, &data, &err)) ...
  *         best = report_best(&data, &data.looks[0], &data.shape);
  *     report_data_free(&data);
  */
@@ -13,47 +13,14 @@
 #include "domain/regime.h"
 #include "answer/answer.h"
 
-typedef enum kernel_role {
-    ROLE_OURS,
-    ROLE_TEXTBOOK, /* what people write: the role of its line in kernels.def */
-    ROLE_LIBRARY,  /* a call of the library with its checks and dispatch */
-    ROLE_PEER,     /* another library's */
-    ROLE_PLUGIN,   /* the user's */
-} kernel_role;
-
-/* How wrong a kernel is at worst. Usable: up to ERROR_ROUGH. */
-typedef enum error_class {
-    ERROR_UNKNOWN, /* not judged */
-    ERROR_EXACT,   /* at most 1 row ULP */
-    ERROR_GOOD,    /* at most 4 */
-    ERROR_ROUGH,   /* at most 1000, or an eighth of no correct digit where that is less */
-    ERROR_LOST,    /* more: digits are lost, maybe all of them */
-    ERROR_NAN,     /* NaN or infinite where a number belongs, or no answer at all */
-} error_class;
-
-/* The judged cases of a kernel in one scope, summed up. */
-typedef struct report_error {
-    size_t cases;
-    double row_ulp;              /* the largest; NaN where no finite figure was measured */
-    const stored_case *worst;    /* the case of row_ulp, or NULL */
-    const stored_case *unusable; /* a case with NaN, a crash, ...: no figure; or NULL */
-    bool fault;                  /* some case breaks what the kernel promises */
-} report_error;
-
-/* Over all conventions, as in the answer. Ordinary: normal rows. Any: every judged row but extreme
- * ones (inputs/inputs.h), which are a scope of their own. */
-typedef enum error_scope { SCOPE_ORDINARY, SCOPE_ANY, SCOPE_EXTREME, SCOPES } error_scope;
-
 typedef struct report_kernel {
     const char *name, *isa, *source, *version; /* of the view; "" where unknown */
     const char *reproducibility;               /* as a view_case has it */
-    kernel_role role;
-    char form[48];               /* of a textbook kernel: "two-pass"; else "" */
-    char label[NAME_MAX_LENGTH]; /* as in the answer's table: "two_pass" */
-    report_error errors[SCOPES];
-    error_class class; /* of SCOPE_ANY */
-    bool usable;       /* right to some digits on any row, and nothing that it promises is broken */
-    bool taken;        /* can be recommended (store/fit.h) */
+    const kernel_standing *standing;           /* over all conventions, as in the answer */
+    char form[48];                             /* of a textbook kernel: "two-pass"; else "" */
+    char label[NAME_MAX_LENGTH];               /* as in the answer's table: "two_pass" */
+    error_class class;                         /* of SCOPE_ANY */
+    bool usable; /* right to some digits on any row, and nothing that it promises is broken */
 } report_kernel;
 
 /* Cases that may be compared with each other. */
@@ -106,11 +73,13 @@ typedef struct report_data {
     const char *shape_roof_name;
     report_look looks[LOOKS_MOST];
     size_t look_count;
+    input_error *input_errors; /* under the convention of `judged` */
+    size_t input_error_count;
     run_answer answer; /* what the terminal shows; of another type of the run: nothing */
 } report_data;
 
 /* type NULL: the type that was timed most, or judged most where nothing was. */
-void report_data_make(const run_view *view, const ln_type *type, report_data *data);
+bool report_data_make(const run_view *view, const ln_type *type, report_data *data, error *err);
 void report_data_free(report_data *data);
 
 /* Fills the looks; report_data_make() does. */
@@ -130,13 +99,6 @@ const report_look *report_look_of(const report_data *data, int kind); /* NULL: t
 /* The distinct hidden sizes timed in a regime, ascending, at most `most`. */
 size_t report_hidden_sizes(const report_data *data, const char *regime, size_t *sizes, size_t most);
 
-/* Row ULP from which an error is in ERROR_LOST. */
-double report_usable_limit(ln_type type);
-/* Adds one judged case to a sum, which begins with row_ulp NaN. */
-void report_add_error(report_error *found, const stored_case *stored);
-error_class report_class_of(const report_error *found, ln_type type);
-/* "2.4", "7e+04", "no correct digit", "NaN or infinite", "crashed(SIGSEGV)", "not judged". */
-void report_error_words(const report_error *found, ln_type type, char words[96]);
 bool report_is_failure(const case_verdict *verdict);
 /* Whether the scope of a judged case is the group that errors are shown of. */
 bool report_is_judged(const report_data *data, const stored_case *stored);

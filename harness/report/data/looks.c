@@ -6,7 +6,7 @@
 /* What one can name to ln_layernorm_with(): no other library's, and not the choice among ours. */
 static bool has_a_name(const report_kernel *kernel)
 {
-    return kernel->role != ROLE_PEER && kernel->role != ROLE_LIBRARY;
+    return kernel->standing->role != ROLE_PEER && kernel->standing->role != ROLE_LIBRARY;
 }
 
 bool report_in_look(const report_look *look, const report_kernel *kernel)
@@ -15,16 +15,16 @@ bool report_in_look(const report_look *look, const report_kernel *kernel)
     case LOOK_FASTEST:
         return has_a_name(kernel) && kernel->usable;
     case LOOK_ACCURATE:
-        return has_a_name(kernel) && kernel->taken;
+        return has_a_name(kernel) && kernel->standing->accurate && !kernel->standing->doubt[0];
     case LOOK_TWO_PASS:
     case LOOK_WELFORD:
     case LOOK_NAIVE:
     case LOOK_FUSED:
-        return kernel->role == ROLE_TEXTBOOK && strcmp(kernel->form, look->label) == 0;
+        return kernel->standing->role == ROLE_TEXTBOOK && strcmp(kernel->form, look->label) == 0;
     case LOOK_PEER:
-        return kernel->role == ROLE_PEER && strcmp(kernel->source, look->source) == 0;
+        return kernel->standing->role == ROLE_PEER && strcmp(kernel->source, look->source) == 0;
     case LOOK_PLUGIN:
-        return kernel->role == ROLE_PLUGIN && strcmp(kernel->source, look->source) == 0;
+        return kernel->standing->role == ROLE_PLUGIN && strcmp(kernel->source, look->source) == 0;
     }
     return false;
 }
@@ -66,8 +66,8 @@ void report_looks(report_data *data)
         add_look(data, fixed[i]);
     for (size_t i = 0; i < data->kernel_count; i++) {
         const report_kernel *kernel = &data->kernels[i];
-        bool peer = kernel->role == ROLE_PEER;
-        if ((!peer && kernel->role != ROLE_PLUGIN) || has_source(data, kernel->source))
+        bool peer = kernel->standing->role == ROLE_PEER;
+        if ((!peer && kernel->standing->role != ROLE_PLUGIN) || has_source(data, kernel->source))
             continue;
         report_look look = {.kind = peer ? LOOK_PEER : LOOK_PLUGIN,
                             .style = peer ? FIRST_PEER + peers++ % PEER_STYLES : FIRST_PEER - 1,

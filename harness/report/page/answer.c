@@ -49,8 +49,7 @@ static void add_faults(const report_data *data, document *page)
     size_t faults = 0;
     for (size_t i = 0; i < data->kernel_count; i++) {
         const report_kernel *kernel = &data->kernels[i];
-        bool fault = kernel->errors[SCOPE_ANY].fault || kernel->errors[SCOPE_EXTREME].fault;
-        if (!fault || kernel->role == ROLE_PEER)
+        if (!kernel->standing->fault || kernel->standing->role == ROLE_PEER)
             continue;
         if (faults++ < NAMED)
             clean_format(&names, FORM_PAGE, "%s`%s`", names.length ? ", " : "", kernel->name);

@@ -5,18 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static document_tone tone_of(const report_error *found, ln_type type)
+static void error_cell(const report_data *data, const error_sum *sum, document *page)
 {
-    error_class class = report_class_of(found, type);
-    return found->fault ? TONE_FAULT : class >= ERROR_LOST ? TONE_DECLARED : TONE_NONE;
-}
-
-static void error_cell(const report_error *found, ln_type type, document *page)
-{
-    char words[96];
-    double value = found->unusable ? (double)INFINITY : found->row_ulp;
-    report_error_words(found, type, words);
-    document_cell(page, tone_of(found, type), value, "%s", found->cases ? words : "-");
+    char words[ERROR_WORDS];
+    document_tone tone = sum->faults                                             ? TONE_FAULT
+                         : error_class_of(sum, data->judged.dtype) >= ERROR_LOST ? TONE_DECLARED
+                                                                                 : TONE_NONE;
+    document_cell(page, tone, sum->error, "%s",
+                  view_error_words(data->view, sum, data->judged.dtype, words));
 }
 
 static void name_cell(const char *name, document *page)
@@ -36,15 +32,21 @@ static void share_cell(const speed_figures *speed, document *page)
 /* The fastest peer at the report's shape; NaN: none was timed. */
 static double peer_speed(const report_data *data)
 {
-    double best = NAN;
+    const view_case *best = NULL;
     for (size_t i = 0; i < data->look_count; i++) {
         const view_case *at = data->looks[i].kind == LOOK_PEER
                                   ? report_best(data, &data->looks[i], &data->shape)
                                   : NULL;
-        if (at && !(best >= at->speed.gbps))
-            best = at->speed.gbps;
+        best = at && (!best || view_by_speed(at, best) < 0) ? at : best;
     }
-    return best;
+    return best ? best->speed.gbps : (double)NAN;
+}
+
+static void error_cells(const report_data *data, const kernel_standing *standing, document *page)
+{
+    error_cell(data, &standing->errors[SCOPE_ORDINARY], page);
+    error_cell(data, &standing->errors[SCOPE_ANY], page);
+    error_cell(data, &standing->errors[SCOPE_EXTREME], page);
 }
 
 /* The cells that each table of kernels has; at: timed, or NULL. */
@@ -58,8 +60,7 @@ static void kernel_cells(const report_data *data, const report_kernel *kernel, c
     share_cell(speed, page);
     document_cell(page, TONE_NONE, speed->gbps / peer, "%s",
                   number_short(speed->gbps / peer, number));
-    for (int scope = 0; scope < SCOPES; scope++)
-        error_cell(&kernel->errors[scope], data->judged.dtype, page);
+    error_cells(data, kernel->standing, page);
     document_cell(page, TONE_NONE, NAN, "%s",
                   kernel->reproducibility ? kernel->reproducibility : "-");
 }
@@ -87,6 +88,7 @@ void page_names_table(const report_data *data, document *page)
         const answer_row *row = &answer->rows[i];
         const view_case *cell = answer->column_count ? row->cells[answer->key] : NULL;
         const speed_figures *speed = cell ? &cell->speed : &none;
+        const error_sum *extreme = &row->standing->errors[SCOPE_EXTREME];
         if (!row->shown)
             continue;
         document_cell(page, TONE_NONE, NAN, "%s", answer_role_word(answer, row));
@@ -94,22 +96,18 @@ void page_names_table(const report_data *data, document *page)
         document_cell(page, TONE_NONE, speed->gbps, "%s", number_short(speed->gbps, number));
         share_cell(speed, page);
         document_cell(page, TONE_NONE, row->speedup, "%s", answer_times(row->speedup, number));
-        document_cell(page, TONE_NONE, row->ordinary, "%s",
-                      answer_error(answer, row->ordinary, number));
-        document_cell(page,
-                      row->worst >= report_usable_limit(answer->dtype) ? TONE_DECLARED : TONE_NONE,
-                      row->worst, "%s", answer_error(answer, row->worst, number));
-        document_cell(page, row->extreme_wrong ? TONE_DECLARED : TONE_NONE,
-                      (double)row->extreme_wrong,
-                      row->extreme == 0    ? "-"
-                      : row->extreme_wrong ? "%zu wrong"
+        error_cell(data, &row->standing->errors[SCOPE_ORDINARY], page);
+        error_cell(data, &row->standing->errors[SCOPE_ANY], page);
+        document_cell(page, extreme->wrong ? TONE_DECLARED : TONE_NONE, (double)extreme->wrong,
+                      extreme->judged == 0 ? "-"
+                      : extreme->wrong     ? "%zu wrong"
                                            : "ok",
-                      row->extreme_wrong);
+                      extreme->wrong);
         document_cell(page, TONE_NONE, NAN, "%s", row->reproducible);
         document_cell(page, TONE_NONE, NAN, "%s",
-                      row->judged == 0              ? "-"
-                      : row->rounded == row->judged ? "yes"
-                                                    : "no");
+                      row->all->judged == 0    ? "-"
+                      : row->standing->rounded ? "yes"
+                                               : "no");
     }
 }
 
@@ -121,8 +119,10 @@ typedef struct timed_kernel {
 static int faster_first(const void *a, const void *b)
 {
     const timed_kernel *left = a, *right = b;
-    double x = left->at ? left->at->speed.gbps : -1, y = right->at ? right->at->speed.gbps : -1;
-    return x != y ? (x < y) - (x > y) : strcmp(left->kernel->name, right->kernel->name);
+    if (left->at && right->at)
+        return view_by_speed(left->at, right->at);
+    return left->at || right->at ? !left->at - !right->at
+                                 : strcmp(left->kernel->name, right->kernel->name);
 }
 
 void page_kernels_table(const report_data *data, document *page)
@@ -148,17 +148,15 @@ void page_kernels_table(const report_data *data, document *page)
 
 /* ---- errors by input ---- */
 
-static report_error error_on(const report_data *data, const report_kernel *kernel,
-                             const char *input)
+static error_sum error_on(const report_data *data, const report_kernel *kernel, const char *input)
 {
-    report_error found = {.row_ulp = NAN};
-    for (size_t i = 0; i < data->view->cases.count; i++) {
-        const stored_case *stored = &data->view->cases.cases[i];
-        if (data->kernel_of[i] == (size_t)(kernel - data->kernels) &&
-            report_is_judged(data, stored) && strcmp(stored->key.input, input) == 0)
-            report_add_error(&found, stored);
+    for (size_t i = 0; i < data->input_error_count; i++) {
+        const input_error *own = &data->input_errors[i];
+        if (own->dtype == data->judged.dtype && strcmp(own->kernel, kernel->name) == 0 &&
+            strcmp(own->input, input) == 0)
+            return own->sum;
     }
-    return found;
+    return (error_sum){.error = NAN};
 }
 
 static size_t judged_inputs(const report_data *data, const char **inputs, size_t most)
@@ -197,8 +195,8 @@ void page_inputs_table(const report_data *data, document *page)
     for (size_t i = 0; i < count; i++) {
         document_cell(page, TONE_NONE, NAN, "%s", inputs[i]);
         for (size_t kernel = 0; kernel < kernel_count; kernel++) {
-            report_error found = error_on(data, kernels[kernel], inputs[i]);
-            error_cell(&found, data->judged.dtype, page);
+            error_sum sum = error_on(data, kernels[kernel], inputs[i]);
+            error_cell(data, &sum, page);
         }
     }
 }
@@ -210,12 +208,12 @@ void page_worst_table(const report_data *data, document *page)
         {"rows × hidden", false, true}, {"reproducible", false, true}, {"again", false, true}};
     document_table(page, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < data->kernel_count; i++) {
-        const report_error *any = &data->kernels[i].errors[SCOPE_ANY];
-        const stored_case *worst = any->unusable ? any->unusable : any->worst;
+        const error_sum *any = &data->kernels[i].standing->errors[SCOPE_ANY];
+        const stored_case *worst = isnan(any->error) ? NULL : view_find(data->view, any->at);
         if (!worst)
             continue;
         name_cell(data->kernels[i].name, page);
-        error_cell(any, data->judged.dtype, page);
+        error_cell(data, any, page);
         document_cell(page, TONE_NONE, NAN, "%s", worst->key.input);
         document_cell(page, TONE_NONE, NAN, "%zu × %zu", worst->key.rows, worst->key.hidden);
         document_cell(page, TONE_NONE, NAN, "%s",

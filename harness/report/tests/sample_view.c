@@ -1,6 +1,5 @@
 #include "sample_view.h"
-#include "domain/kernel_json.h"
-#include "domain/reproducible.h"
+#include "exchange/run_store.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,8 @@ sample_view *sample_create(void)
     sample_view *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
-    run_view *view = &made->view;
-    view->run = (stored_run){.id = 7, .seed = 42, .state = RUN_COMPLETE};
+    run_view *view = &made->put;
+    view->run = (stored_run){.seed = 42, .state = RUN_COMPLETE};
     snprintf(view->run.started, sizeof view->run.started, "2024-06-11T12:00:00Z");
     snprintf(view->run.plan, sizeof view->run.plan, "quick");
     snprintf(view->run.command_line, sizeof view->run.command_line, "lnbench run --plan quick");
@@ -29,15 +28,60 @@ sample_view *sample_create(void)
                                     .l3_bytes = 33554432};
     view->cases.cases = made->cases;
     view->rows.rows = made->rows;
-    view->views = made->views;
     view->kernels = json_array();
     return made;
 }
 
 void sample_free(sample_view *sample)
 {
-    json_decref(sample->view.kernels);
+    json_decref(sample->put.kernels);
+    if (sample->view.store)
+        view_free(&sample->view);
     free(sample);
+}
+
+static stored_case *add_time(sample_view *sample, stored_case *stored, double gbps)
+{
+    timed_repetition *repetitions = sample->repetitions[stored - sample->cases];
+    double time = 8.0 * (double)(stored->key.rows * stored->key.hidden) / gbps;
+    for (unsigned i = 0; i < SAMPLE_PROCESSES * SAMPLE_ROUNDS; i++) {
+        unsigned process = i / SAMPLE_ROUNDS, round = i % SAMPLE_ROUNDS;
+        double own = time * (1 + 0.02 * ((double)round - 1));
+        repetitions[i] = (timed_repetition){process, round, 0, 100, own, own, NAN, NAN};
+    }
+    stored->repetitions = repetitions;
+    stored->repetition_count = SAMPLE_PROCESSES * SAMPLE_ROUNDS;
+    return stored;
+}
+
+static stored_case *add_case(sample_view *sample, const case_key *key)
+{
+    stored_case *stored = &sample->cases[sample->put.cases.count++];
+    *stored = (stored_case){.key = *key, .bound_row_ulp = NAN};
+    return stored;
+}
+
+/* Beside each timed case. */
+static void add_roofs(sample_view *sample)
+{
+    size_t count = sample->put.cases.count;
+    for (size_t i = 0; i < count; i++) {
+        case_key key = sample->cases[i].key;
+        snprintf(key.kernel, sizeof key.kernel, "roof_copy");
+        if (sample->cases[i].repetition_count > 0 &&
+            stored_cases_find(&sample->put.cases, &key) == sample->put.cases.count)
+            add_time(sample, add_case(sample, &key), 100 * (double)dtype_size(key.dtype) / 4);
+    }
+}
+
+void sample_store(sample_view *sample)
+{
+    error err = {0};
+    if (sample->view.store)
+        view_free(&sample->view);
+    add_roofs(sample);
+    if (!run_in_memory(&sample->put, &sample->view, &err))
+        abort();
 }
 
 /* Of a kernel whose statistics are another library's; NULL: ours. */
@@ -62,7 +106,7 @@ void sample_kernel(sample_view *sample, const char *name, const char *statistics
                     strcmp(statistics, "welford") == 0 || strcmp(statistics, "toy") == 0;
     const char *version = peer_version(statistics);
     json_array_append_new(
-        sample->view.kernels,
+        sample->put.kernels,
         json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s}", "name", name,
                   "role", textbook ? "textbook" : "tuned", "statistics",
                   fused ? "shifted" : statistics, "apply", fused ? "split" : "direct", "schedule",
@@ -71,84 +115,46 @@ void sample_kernel(sample_view *sample, const char *name, const char *statistics
                   measured ? "row" : NULL, "declared_reproducibility", "isa"));
 }
 
-static stored_case *add_case(sample_view *sample, const char *kernel, const char *input,
-                             size_t rows, size_t hidden)
+static stored_case *add_judged(sample_view *sample, const char *kernel, const char *input,
+                               size_t rows, size_t hidden, double row_ulp)
 {
-    size_t index = sample->view.cases.count++;
-    stored_case *stored = &sample->cases[index];
-    sample->views[index] = (view_case){
-        .stored = stored,
-        .speed = SPEED_UNKNOWN,
-        .reproducibility = reproducible_stored(sample->view.kernels, kernel),
-        .regime = "L2",
-    };
-    *stored =
-        (stored_case){.key = {.rows = rows, .hidden = hidden, .threads = 1}, .bound_row_ulp = NAN};
-    snprintf(stored->key.kernel, sizeof stored->key.kernel, "%s", kernel);
-    snprintf(stored->key.convention, sizeof stored->key.convention, "torch");
-    snprintf(stored->key.input, sizeof stored->key.input, "%s", input);
+    case_key key = {.rows = rows, .hidden = hidden, .threads = 1};
+    snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
+    snprintf(key.convention, sizeof key.convention, "torch");
+    snprintf(key.input, sizeof key.input, "%s", input);
+    stored_case *stored = add_case(sample, &key);
+    stored->judged = true;
+    stored->verdict.kind = VERDICT_OK;
+    stored->metrics.row_ulp_max = row_ulp;
+    stored->metrics.elements = rows * hidden;
     return stored;
 }
 
 stored_case *sample_speed(sample_view *sample, const char *kernel, size_t rows, size_t hidden,
                           double gbps)
 {
-    stored_case *stored = add_case(sample, kernel, "normal", rows, hidden);
-    double time = 8.0 * (double)(rows * hidden) / gbps;
-    sample->views[sample->view.cases.count - 1].speed = (speed_figures){
-        time, time * 0.98, time * 1.02, gbps, gbps / 100, gbps / 102, gbps / 98, NAN, NAN, 9, 3};
-    stored->judged = !is_roof(kernel);
-    stored->verdict.kind = VERDICT_OK;
-    stored->metrics.row_ulp_max = 1;
-    return stored;
+    return add_time(sample, add_judged(sample, kernel, "normal", rows, hidden, 1), gbps);
 }
 
 stored_case *sample_judged(sample_view *sample, const char *kernel, const char *input,
                            double row_ulp, verdict_kind kind)
 {
-    stored_case *stored = add_case(sample, kernel, input, 9, 768);
-    stored->judged = true;
+    stored_case *stored = add_judged(sample, kernel, input, 9, 768, row_ulp);
     stored->verdict.kind = kind;
-    stored->metrics.row_ulp_max = row_ulp;
     stored->metrics.mismatches = kind == VERDICT_WRONG_CLASS;
     return stored;
 }
 
-void sample_fits(sample_view *sample)
-{
-    run_view *view = &sample->view;
-    view->fits = sample->fits;
-    view->fit_count = 0;
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const stored_case *stored = &view->cases.cases[i];
-        kernel_fit *fit = &sample->fits[view->fit_count];
-        if (kernel_fit_of(view->fits, view->fit_count, stored->key.kernel))
-            continue;
-        *fit = (kernel_fit){.error = 0, .hunted = NAN};
-        snprintf(fit->kernel, sizeof fit->kernel, "%s", stored->key.kernel);
-        for (size_t j = i; j < view->cases.count; j++) {
-            const stored_case *other = &view->cases.cases[j];
-            if (strcmp(other->key.kernel, fit->kernel) != 0 || !other->judged)
-                continue;
-            fit->judged++;
-            fit->error = fmax(fit->error, stored_error(other));
-        }
-        fit->accurate = fit->judged > 0 && fit->error <= FIT_ROW_ULP &&
-                        !kernel_is_peer(view->kernels, fit->kernel);
-        view->fit_count++;
-    }
-}
-
 void sample_row(sample_view *sample, double kappa, double row_ulp, double bound)
 {
-    sample->rows[sample->view.rows.count++] =
-        (stored_row){.case_index = sample->view.cases.count - 1,
-                     .kappa = kappa,
-                     .row_ulp = row_ulp,
-                     .norm_max = row_ulp * 1e-7,
-                     .bound_row_ulp = bound,
-                     .mean_error = 1e-8,
-                     .rstd_error = row_ulp * -1e-8};
+    sample->rows[sample->put.rows.count++] = (stored_row){.case_index = sample->put.cases.count - 1,
+                                                          .row = sample->put.rows.count,
+                                                          .kappa = kappa,
+                                                          .row_ulp = row_ulp,
+                                                          .norm_max = row_ulp * 1e-7,
+                                                          .bound_row_ulp = bound,
+                                                          .mean_error = 1e-8,
+                                                          .rstd_error = row_ulp * -1e-8};
 }
 
 sample_view *sample_plain(void)
@@ -163,7 +169,7 @@ sample_view *sample_plain(void)
         {"two_pass_f32_avx2", "two_pass", "avx2", 45, 3e5, false},
         {"two_pass_f32_scalar", "two_pass", "scalar", 9, 3e5, false},
         {"welford_f32_scalar", "welford", "scalar", 5, 2e7, false},
-        {"fused_f32_avx512", "fused", "avx512", 80, 6.5, false},
+        {"one_sweep_f32_avx512", "fused", "avx512", 80, 6.5, false},
         {"lanewise_guarded_f32_acc_f64_avx512", "lanewise", "avx512", 70, 1.5, false},
         {"onednn_f32", "onednn", "any", 35, 4e5, false},
     };
@@ -185,8 +191,5 @@ sample_view *sample_plain(void)
         for (double kappa = 2; kappa < 1e7; kappa *= 10)
             sample_row(sample, kappa, fmin(1 + kappa * (double)i, kernels[i].worst), NAN);
     }
-    for (size_t j = 0; j < 4; j++)
-        sample_speed(sample, "roof_copy", 65536 / hidden[j], hidden[j], 100);
-    sample_fits(sample);
     return sample;
 }

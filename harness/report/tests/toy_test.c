@@ -99,7 +99,7 @@ TEST(chart_and_kernel)
     for (size_t hidden = 64; hidden <= 4096; hidden *= 4)
         sample_speed(sample, "toy_f32_scalar", 65536 / hidden, hidden, 20);
     sample_speed(sample, "toy_f32_scalar", 65536 / 768, 768, 20);
-    sample_fits(sample);
+    sample_store(sample);
     assert_int_equal(system("rm -rf plots toy && cp -r " PLOTS_DIRECTORY " plots"), 0);
     FILE *script = fopen("plots/toy.gp", "w");
     assert_non_null(script);

@@ -2,13 +2,14 @@
  * was read is exported again, and that must be readable. */
 #include "exchange/export.h"
 #include "exchange/run_read.h"
+#include "exchange/run_store.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    run_view view, again;
+    run_view read, view, again;
     error err = {0};
-    if (!run_read_bytes("fuzz", (const char *)bytes, size, &view, &err)) {
+    if (!run_read_bytes("fuzz", (const char *)bytes, size, &read, &err)) {
         FUZZ_CHECK(err.code != EXIT_CODE_FINE && err.message[0]);
         return 0;
     }
@@ -16,14 +17,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size_t length = 0;
     FILE *file = open_memstream(&made, &length);
     FUZZ_CHECK(file);
-    view_sum_up(&view, true);
-    bool fine = export_write(&view, EXPORT_JSONL, file, "again", &err);
+    bool stored = run_in_memory(&read, &view, &err);
+    view_free(&read);
+    FUZZ_CHECK(stored || (err.code != EXIT_CODE_FINE && err.message[0]));
+    bool fine = stored && export_write(&view, EXPORT_JSONL, file, "again", &err);
     fclose(file);
     if (fine && !run_is_foreign(&view)) {
         FUZZ_CHECK(run_read_bytes("again", made, length, &again, &err));
         view_free(&again);
     }
     free(made);
-    view_free(&view);
+    if (stored)
+        view_free(&view);
     return 0;
 }

@@ -1,0 +1,57 @@
+-- What a run says of each of its kernels: how wrong it is, what that rests on, and whether it can be
+-- recommended. A row a kernel, its type and a scope of its judged cases: 'all' but rows that were hunted
+-- for some kernel; of these 'ordinary' (normal rows), 'extreme' and 'any' (not extreme); 'hunted'. With a
+-- convention the scopes are the inputs that were judged under it.
+-- ?1 run, ?2 budget in row ULP, ?3 convention or ''.
+WITH scopes (scope) AS (VALUES ('all'), ('any'), ('ordinary'), ('extreme'), ('hunted')),
+sums AS MATERIALIZED (
+    SELECT kernel, types, iif(?3 = '', scope, input) AS scope, count(*) AS judged,
+           count(*) FILTER (WHERE wrong) AS wrong,
+           count(*) FILTER (WHERE wrong AND NOT declared) AS faults,
+           count(*) FILTER (WHERE usable) AS usable,
+           count(*) FILTER (WHERE checked) AS checked,
+           count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM timings
+                                              WHERE timings.case_id = judged.case_id)) AS apart,
+           max(error) AS error, case_id -- where error is largest
+    FROM judged JOIN scopes
+        ON CASE scope WHEN 'hunted' THEN hunted
+                      WHEN 'ordinary' THEN NOT hunted AND input = 'normal'
+                      WHEN 'extreme' THEN NOT hunted AND extreme
+                      WHEN 'any' THEN NOT hunted AND NOT extreme
+                      ELSE NOT hunted END
+    WHERE run = ?1 AND ?3 IN ('', convention) AND (?3 = '' OR scope = 'all')
+    GROUP BY 1, 2, 3),
+own AS (
+    SELECT kernel, types, min(id) AS place,
+           CASE types WHEN 'f64' THEN 4503599627370496 WHEN 'f16' THEN 1024 WHEN 'bf16' THEN 128
+                      ELSE 8388608 END AS no_digit -- 2^(p - 1)
+    FROM cells WHERE run = ?1 GROUP BY kernel, types),
+facts AS MATERIALIZED (
+    SELECT kernel, types, place, coalesce(role, '') AS role, reproducible,
+           EXISTS (SELECT 1 FROM timed WHERE run = ?1 AND kernel = own.kernel
+                   AND types = own.types) AS has_time,
+           (SELECT count(*) FROM lost WHERE run = ?1 AND kernel = own.kernel
+            AND types = own.types) AS lost,
+           -- where the mean takes all digits: below 10 kappa tells of something else
+           (SELECT min(judged_rows.kappa) FROM judged JOIN judged_rows USING (case_id)
+            WHERE run = ?1 AND kernel = own.kernel AND types = own.types AND NOT extreme
+            AND error >= no_digit AND row_ulp >= no_digit AND judged_rows.kappa >= 10) AS lost_from,
+           NOT EXISTS (SELECT 1 FROM judged JOIN accuracies USING (case_id)
+                       WHERE run = ?1 AND kernel = own.kernel AND types = own.types AND NOT hunted
+                       AND (wrong OR mismatches > 0 OR (elements > 0 AND correctly_rounded < 1)))
+               AS rounded,
+           (SELECT case_id FROM judged WHERE run = ?1 AND kernel = own.kernel AND types = own.types
+            AND wrong AND NOT declared ORDER BY checked, case_id LIMIT 1) AS fault
+    FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel)
+SELECT kernel, types, role, lost, lost_from, rounded, fault, scope, judged, wrong, faults, usable,
+       checked, apart, error, case_id,
+       coalesce(scope = 'all', 0) AND wrong = 0 AND coalesce(error <= ?2, 1) AND role <> 'peer' AS accurate,
+       CASE WHEN reproducible = 'none' THEN 'its bits differ from call to call'
+            WHEN NOT has_time THEN 'judged, not timed'
+            WHEN coalesce(apart, 0) = 0 THEN 'timed, judged on the timed rows only'
+            WHEN role IN ('library', 'plugin') AND checked = 0 THEN 'not judged beyond these rows'
+            WHEN lost > 0 OR (SELECT state <> 'complete' AND asked IS NULL FROM runs WHERE id = ?1)
+                THEN 'cases of it may be missing'
+            ELSE '' END AS doubt
+FROM facts LEFT JOIN sums USING (kernel, types)
+ORDER BY place, kernel, types, scope <> 'all';
