@@ -7,9 +7,8 @@ shift
 root=$(dirname "$(readlink -f "$0")")
 lnbench=${LNBENCH_COMMAND:-$root/../lnbench}
 cd "$folder"
-xz -dc "$root"/published/*/run.jsonl.xz >run.jsonl
 rm -f one.db
-"$lnbench" import run.jsonl --db one.db
+"$lnbench" import "$root"/published/*/run.jsonl.xz --db one.db
 for runs in "$@"; do
     cp one.db many.db
     python3 - "$runs" <<'END'

@@ -1,5 +1,6 @@
 #include "exchange/run_read_internal.h"
 #include "base/allocate.h"
+#include "exchange/run_input.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -246,22 +247,22 @@ static bool keeps_promises(const file_reader *reader, const promised_sizes *prom
            check_promise(reader, promised->lost, view->lost_count, "lost cases");
 }
 
-static bool read_lines(file_reader *reader, const char *bytes, size_t size)
+/* `at` is the first line. */
+static bool read_lines(file_reader *reader, run_input *input, const char *at, size_t length)
 {
     promised_sizes promised = {-1, -1, -1, -1, -1, -1};
     read_tensors tensors = {0};
     bool fine = true;
-    for (const char *at = bytes, *end; fine && at < bytes + size; at = end + 1) {
+    while (fine && at) {
         json_error_t where;
-        end = memchr(at, '\n', (size_t)(bytes + size - at));
-        end = end ? end : bytes + size;
         reader->line++;
-        if (end == at)
-            continue;
-        json_t *record = json_loadb(at, (size_t)(end - at), JSON_REJECT_DUPLICATES, &where);
-        fine = record ? read_record(reader, record, &promised, &tensors)
-                      : reader_bad(reader, "not JSON: %s", where.text);
-        json_decref(record);
+        if (length > 0) {
+            json_t *record = json_loadb(at, length, JSON_REJECT_DUPLICATES, &where);
+            fine = record ? read_record(reader, record, &promised, &tensors)
+                          : reader_bad(reader, "not JSON: %s", where.text);
+            json_decref(record);
+        }
+        fine = fine && run_input_line(input, &at, &length, reader->error);
     }
     reader->line = fine ? 0 : reader->line;
     fine = fine && keeps_promises(reader, &promised, tensors.count);
@@ -331,12 +332,10 @@ static bool finish(const file_reader *reader)
 }
 
 /* JSON Lines begin with a whole object in the first line; a document goes on over the lines. */
-static bool is_lines(const char *bytes, size_t size)
+static bool is_lines(const char *line, size_t length)
 {
-    const char *end = memchr(bytes, '\n', size);
-    size_t length = end ? (size_t)(end - bytes) : size;
     static const char sign[] = "lnbench-record-";
-    return length > 0 && bytes[0] == '{' && memmem(bytes, length, sign, sizeof sign - 1);
+    return length > 0 && line[0] == '{' && memmem(line, length, sign, sizeof sign - 1);
 }
 
 /* Strict JSON, or what Google Benchmark makes of it. */
@@ -383,63 +382,52 @@ static void skip_byte_order_mark(const char **bytes, size_t *size)
     *size -= 3;
 }
 
-bool run_read_bytes(const char *path, const char *bytes, size_t size, run_view *view, error *err)
+static bool read_whole_document(file_reader *reader, run_input *input, unsigned process)
 {
-    file_reader reader = {.path = path, .view = view, .error = err};
-    *view = (struct run_view){.kernels = json_array()};
+    const char *bytes;
+    size_t size;
+    if (!run_input_rest(input, &bytes, &size, reader->error))
+        return false;
     skip_byte_order_mark(&bytes, &size);
-    bool fine = size > 0 || reader_bad(&reader, "an empty file: a run exported by 'lnbench export' "
-                                                "was expected");
+    return read_document(reader, bytes, size, process);
+}
+
+static bool read_input(run_input *input, run_view *view, error *err)
+{
+    file_reader reader = {.path = input->path, .view = view, .error = err};
+    const char *line;
+    size_t length;
+    *view = (struct run_view){.kernels = json_array()};
+    bool fine = run_input_line(input, &line, &length, err) &&
+                (line || reader_bad(&reader, "an empty file: a run exported by 'lnbench export' "
+                                             "was expected"));
+    if (fine)
+        skip_byte_order_mark(&line, &length);
     fine = fine &&
-           (is_lines(bytes, size) ? read_lines(&reader, bytes, size)
-                                  : read_document(&reader, bytes, size, 0)) &&
+           (is_lines(line, length) ? read_lines(&reader, input, line, length)
+                                   : read_whole_document(&reader, input, 0)) &&
            finish(&reader);
     if (!fine)
         view_free(view);
     return fine;
 }
 
-/* The whole file; free(*bytes). */
-static bool load(const char *path, char **bytes, size_t *size, error *err)
+bool run_read_bytes(const char *path, const char *bytes, size_t size, run_view *view, error *err)
 {
-    FILE *file = fopen(path, "rb");
-    size_t room = 1 << 16;
-    *size = 0;
-    *bytes = NULL;
-    if (!file)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    bool fine = true;
-    for (;;) {
-        *bytes = reallocate(*bytes, room);
-        *size += fread(*bytes + *size, 1, room - *size, file);
-        if (*size < room)
-            break;
-        room *= 2;
-        if (*size >= RUN_READ_MOST_BYTES) {
-            fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB", path,
-                        RUN_READ_MOST_BYTES >> 20);
-            break;
-        }
-    }
-    if (fine && ferror(file))
-        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    fclose(file);
-    if (!fine) {
-        free(*bytes);
-        *bytes = NULL;
-    }
+    run_input input;
+    FILE *file = size > 0 ? fmemopen((char *)bytes, size, "rb") : fopen("/dev/null", "rb");
+    *view = (struct run_view){0};
+    bool fine = run_input_begin(&input, path, file, err) && read_input(&input, view, err);
+    run_input_close(&input);
     return fine;
 }
 
 bool run_read(const char *path, run_view *view, error *err)
 {
-    char *bytes;
-    size_t size;
+    run_input input;
     *view = (struct run_view){0};
-    if (!load(path, &bytes, &size, err))
-        return false;
-    bool fine = run_read_bytes(path, bytes, size, view, err);
-    free(bytes);
+    bool fine = run_input_open(&input, path, err) && read_input(&input, view, err);
+    run_input_close(&input);
     return fine;
 }
 
@@ -466,19 +454,15 @@ static unsigned next_process(const run_view *view)
 
 bool run_read_process(const char *path, run_view *view, error *err)
 {
-    char *bytes;
-    size_t size;
+    run_input input;
     file_reader reader = {.path = path, .view = view, .error = err};
     if (!run_is_foreign(view))
         return fail(err, EXIT_CODE_USAGE,
                     "%s: only files of Google Benchmark's own are put together: ours hold all of "
                     "their processes",
                     path);
-    if (!load(path, &bytes, &size, err))
-        return false;
-    const char *text = bytes;
-    skip_byte_order_mark(&text, &size);
-    bool fine = read_document(&reader, text, size, next_process(view)) && finish(&reader);
-    free(bytes);
+    bool fine = run_input_open(&input, path, err) &&
+                read_whole_document(&reader, &input, next_process(view)) && finish(&reader);
+    run_input_close(&input);
     return fine;
 }

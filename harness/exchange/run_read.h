@@ -1,4 +1,5 @@
-/* Exported runs, read back: our JSON Lines and JSON, and Google Benchmark's own JSON.
+/* Exported runs, read back: our JSON Lines and JSON, and Google Benchmark's own JSON; plain, or packed
+ * by xz.
  *
  *     run_view view;
  *     if (!run_read("nightly.jsonl", &view, &err)) ...     // run.id is 0
@@ -8,7 +9,7 @@
  * Google Benchmark's own may hold what JSON does not know (NaN). A benchmark of it that was skipped,
  * failed or has no time is in view.lost. Nothing in a file is believed: types, ranges, lengths, names, duplicate keys, cases and
  * repetitions are checked, and the number of records where the file tells it. Depth is limited by
- * the parser (2048), size to RUN_READ_MOST_BYTES. Errors (7) are one line with the file and the
+ * the parser (2048), size, unpacked, to RUN_READ_MOST_BYTES. Errors (7) are one line with the file and the
  * place in it.
  */
 #ifndef LNBENCH_RUN_READ_H

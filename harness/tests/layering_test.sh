@@ -26,7 +26,7 @@ headers() {
             { if (index($0, root) == 1) $0 = substr($0, length(root) + 1) }
             /:$/ { first = 1; next }
             first { file = $0; first = 0 }
-            /^(harness|reference|kernels)\// || /\/(sqlite3|mpfr|gmp|jansson|dlfcn|hayai)\.h$/ {
+            /^(harness|reference|kernels)\// || /\/(sqlite3|mpfr|gmp|jansson|lzma|dlfcn|hayai)\.h$/ {
                 if (!seen[file, $0]++) print file ": " $0
             }'
 }

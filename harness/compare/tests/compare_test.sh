@@ -282,6 +282,7 @@ head -c 5000 /dev/zero >bad.jsonl
 bad 'not JSON'
 printf '{"schema": "lnbench-record-2", "type": "r\\u0000n"}\n' >bad.jsonl
 bad 'not JSON'
+rm bad.jsonl
 truncate -s 300M bad.jsonl
 bad 'larger than 256 MiB'
 rm bad.jsonl
