@@ -18,10 +18,6 @@ enum {
     PATTERN = 0x5a,
     POISON = 0xff,
     ALIGNMENT = 64,
-    GAP_X = 3,
-    GAP_RESIDUAL = 5,
-    GAP_Y = 7,
-    GAP_SUM = 11,
 };
 
 struct in_process {
@@ -70,38 +66,25 @@ typedef struct tensor {
     char *data;   /* in it, BORDER bytes and more from either end */
     char *before; /* an input as it was; NULL: an output */
     size_t bytes, room_bytes;
-    size_t rows, row_bytes, stride_bytes;
+    role_extent extent;
 } tensor;
 
 typedef struct bench {
-    tensor x, residual, gamma, beta, y, sum, mean, rstd;
+    tensor tensors[ROLES_MOST]; /* by role */
+    const operation *what;
     ln_problem problem;
-    ln_tensors tensors;
-    size_t statistic; /* bytes of a mean */
+    ln_tensors given; /* to the kernel */
 } bench;
 
-enum { BENCH_TENSORS = 8 };
-
-static void all_of(bench *made, tensor *all[BENCH_TENSORS])
-{
-    tensor *each[] = {&made->x, &made->residual, &made->gamma, &made->beta,
-                      &made->y, &made->sum,      &made->mean,  &made->rstd};
-    memcpy(all, each, sizeof each);
-}
-
 /* `shift`: bytes beyond a multiple of ALIGNMENT at which the data begin. */
-static bool tensor_make(tensor *made, const char *name, size_t rows, size_t row_bytes,
-                        size_t stride_bytes, size_t shift, bool input)
+static bool tensor_make(tensor *made, const tensor_role *role, const role_extent *extent,
+                        size_t shift)
 {
-    *made = (tensor){.name = name,
-                     .rows = rows,
-                     .row_bytes = row_bytes,
-                     .stride_bytes = stride_bytes,
-                     .bytes = rows ? (rows - 1) * stride_bytes + row_bytes : 0};
+    *made = (tensor){.name = role->name, .extent = *extent, .bytes = extent_bytes(extent)};
     made->room_bytes = (made->bytes + 2 * BORDER + 2 * ALIGNMENT) / ALIGNMENT * ALIGNMENT;
     made->room = aligned_alloc(ALIGNMENT, made->room_bytes);
-    made->before = input ? malloc(made->bytes + 1) : NULL;
-    if (!made->room || (input && !made->before))
+    made->before = role->output ? NULL : malloc(made->bytes + 1);
+    if (!made->room || (!role->output && !made->before))
         return false;
     memset(made->room, PATTERN, made->room_bytes);
     made->data = made->room + BORDER + shift;
@@ -119,9 +102,9 @@ static bool tensor_read(tensor *made, int arena, off_t at)
 {
     bool fine = true;
     memset(made->data, POISON, made->bytes);
-    for (size_t row = 0; fine && row < made->rows; row++)
-        fine = arena_read(arena, at + (off_t)(row * made->row_bytes),
-                          made->data + row * made->stride_bytes, made->row_bytes);
+    for (size_t row = 0; fine && row < made->extent.rows; row++)
+        fine = arena_read(arena, at + (off_t)(row * made->extent.row_bytes),
+                          made->data + row * made->extent.stride_bytes, made->extent.row_bytes);
     memcpy(made->before, made->data, made->bytes);
     return fine;
 }
@@ -129,22 +112,21 @@ static bool tensor_read(tensor *made, int arena, off_t at)
 static bool tensor_write(const tensor *made, int arena, off_t at)
 {
     bool fine = true;
-    for (size_t row = 0; fine && row < made->rows; row++)
-        fine = arena_write(arena, at + (off_t)(row * made->row_bytes),
-                           made->data + row * made->stride_bytes, made->row_bytes);
+    for (size_t row = 0; fine && row < made->extent.rows; row++)
+        fine = arena_write(arena, at + (off_t)(row * made->extent.row_bytes),
+                           made->data + row * made->extent.stride_bytes, made->extent.row_bytes);
     return fine;
 }
 
-/* Of mean and rstd, whose numbers have this size; 0: of y and the sum. */
-static void tensor_poison(tensor *made, size_t statistic)
+static void tensor_poison(tensor *made, const tensor_role *role)
 {
-    if (statistic > 0) {
-        poison_statistics(made->data, made->bytes, statistic);
+    if (role->type == TYPE_ACCUMULATOR) {
+        poison_statistics(made->data, made->bytes, made->extent.element);
         return;
     }
     memset(made->data, PATTERN, made->bytes);
-    for (size_t row = 0; row < made->rows; row++)
-        memset(made->data + row * made->stride_bytes, POISON, made->row_bytes);
+    for (size_t row = 0; row < made->extent.rows; row++)
+        memset(made->data + row * made->extent.stride_bytes, POISON, made->extent.row_bytes);
 }
 
 static bool is_pattern(const char *from, const char *to)
@@ -156,9 +138,9 @@ static bool is_pattern(const char *from, const char *to)
 
 static bool gaps_are_whole(const tensor *made)
 {
-    for (size_t row = 0; row + 1 < made->rows; row++)
-        if (!is_pattern(made->data + row * made->stride_bytes + made->row_bytes,
-                        made->data + (row + 1) * made->stride_bytes))
+    for (size_t row = 0; row + 1 < made->extent.rows; row++)
+        if (!is_pattern(made->data + row * made->extent.stride_bytes + made->extent.row_bytes,
+                        made->data + (row + 1) * made->extent.stride_bytes))
             return false;
     return true;
 }
@@ -193,89 +175,80 @@ static bool tensor_is_clean(const tensor *made, bool in_place, worker_reply *rep
 
 /* ---- one placement ---- */
 
-static size_t shift_of(const work_order *order, const char *name, size_t size)
+static size_t shift_of(const work_order *order, const tensor_role *role, size_t size)
 {
-    return order->placement == PLACEMENT_DRAWN    ? order_offset(order, name, size)
+    return role->type == TYPE_ACCUMULATOR         ? 0
+           : order->placement == PLACEMENT_DRAWN  ? order_offset(order, role->name, size)
            : order->placement == PLACEMENT_BEHIND ? size
                                                   : 0;
+}
+
+/* The role in whose memory a tensor lies. In place the sum has a place of its own. */
+static size_t memory_of(const work_order *order, size_t role)
+{
+    if (role == ROLE_SUM)
+        return order_outputs(order) & OUTPUT_SUM_OVER_X ? ROLE_X : role;
+    size_t taken = operations[order->operation].roles[role].in_place;
+    return order->placement == PLACEMENT_IN_PLACE && taken != NO_ROLE ? taken : role;
 }
 
 static bool bench_make(bench *made, const lnjudge_question *question, const work_order *order,
                        size_t rows)
 {
-    const arena_map *at = &order->at;
-    ln_problem *problem = &made->problem;
-    size_t hidden = order->problem.hidden, element = dtype_size(order->problem.storage);
+    static const size_t gaps[] = {3, 5, 7, 11};
+    const operation *what = made->what = &operations[order->operation];
     bool strided = order->placement == PLACEMENT_BEFORE && !(question->traits & LNJUDGE_DENSE);
-    bool in_place = order->placement == PLACEMENT_IN_PLACE;
-    size_t count = ln_parameter_elements(order->problem.convention.affine, hidden);
-    size_t parameters = count * dtype_size(order->problem.param);
-    size_t param = dtype_size(order->problem.param);
-    size_t statistic = made->statistic = dtype_size(question->accumulator);
-    size_t bytes = hidden * element;
-    bool own_sum = at->sum >= 0 && !(order_outputs(order) & OUTPUT_SUM_OVER_X);
-    *problem = order->problem;
-    problem->rows = rows;
-    problem->x_stride = hidden + (strided ? GAP_X : 0);
-    problem->residual_stride = hidden + (strided ? GAP_RESIDUAL : 0);
-    problem->y_stride = hidden + (strided ? GAP_Y : 0);
-    problem->sum_stride = hidden + (strided ? GAP_SUM : 0);
-    bool fine =
-        tensor_make(&made->x, "x", rows, bytes, problem->x_stride * element,
-                    shift_of(order, "x", element), true) &&
-        (at->residual < 0 ||
-         tensor_make(&made->residual, "residual", rows, bytes, problem->residual_stride * element,
-                     shift_of(order, "residual", element), true)) &&
-        (at->gamma < 0 || tensor_make(&made->gamma, "gamma", 1, parameters, parameters,
-                                      shift_of(order, "gamma", param), true)) &&
-        (at->beta < 0 || tensor_make(&made->beta, "beta", 1, parameters, parameters,
-                                     shift_of(order, "beta", param), true)) &&
-        (in_place || tensor_make(&made->y, "y", rows, bytes, problem->y_stride * element,
-                                 shift_of(order, "y", element), false)) &&
-        (!own_sum || tensor_make(&made->sum, "sum", rows, bytes, problem->sum_stride * element,
-                                 shift_of(order, "sum", element), false)) &&
-        (at->mean < 0 || tensor_make(&made->mean, "mean", 1, rows * statistic, 0, 0, false)) &&
-        (at->rstd < 0 || tensor_make(&made->rstd, "rstd", 1, rows * statistic, 0, 0, false));
-    made->tensors = (ln_tensors){
-        made->x.data,
-        made->residual.data,
-        made->gamma.data,
-        made->beta.data,
-        in_place ? made->x.data : made->y.data,
-        at->sum >= 0 && !own_sum ? made->x.data : made->sum.data,
-        made->mean.data,
-        made->rstd.data,
-    };
+    bool fine = true;
+    size_t next = 0;
+    made->problem = order->problem;
+    made->problem.rows = rows;
+    for (size_t i = 0; fine && i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        if (role->shape == SHAPE_TABLE)
+            *role_stride(role, &made->problem) =
+                order->problem.hidden + (strided ? gaps[next++ % 4] : 0);
+        role_extent extent = role_extent_of(role, &made->problem, question->accumulator);
+        if (order->at.tensors[i] < 0)
+            continue;
+        if (memory_of(order, i) == i)
+            fine = tensor_make(&made->tensors[i], role, &extent,
+                               shift_of(order, role, extent.element));
+        role_set(role, &made->given, made->tensors[memory_of(order, i)].data);
+    }
     return fine;
 }
 
 static void bench_free(bench *made)
 {
-    tensor *all[BENCH_TENSORS];
-    all_of(made, all);
-    for (size_t i = 0; i < BENCH_TENSORS; i++)
-        tensor_free(all[i]);
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        tensor_free(&made->tensors[i]);
+}
+
+/* Where the rows of a tensor from `first` on lie in the arena. */
+static off_t rows_at(const work_order *order, size_t role, const role_extent *extent, size_t first)
+{
+    bool whole = role_is_parameter(&operations[order->operation].roles[role]);
+    return order->at.tensors[role] + (off_t)(whole ? 0 : first * extent->row_bytes);
 }
 
 /* Rows from `first` on into the inputs, and nothing in the outputs. */
 static bool bench_fill(bench *made, int arena, const work_order *order, size_t first)
 {
-    off_t skipped = (off_t)(first * made->x.row_bytes);
-    tensor *outputs[] = {&made->y, &made->sum, &made->mean, &made->rstd};
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        if (outputs[i]->room)
-            tensor_poison(outputs[i], i < 2 ? 0 : made->statistic);
-    return tensor_read(&made->x, arena, order->at.x + skipped) &&
-           (!made->residual.room ||
-            tensor_read(&made->residual, arena, order->at.residual + skipped)) &&
-           (!made->gamma.room || tensor_read(&made->gamma, arena, order->at.gamma)) &&
-           (!made->beta.room || tensor_read(&made->beta, arena, order->at.beta));
+    bool fine = true;
+    for (size_t i = 0; fine && i < made->what->count; i++) {
+        tensor *here = &made->tensors[i];
+        if (here->room && !here->before)
+            tensor_poison(here, &made->what->roles[i]);
+        else if (here->room)
+            fine = tensor_read(here, arena, rows_at(order, i, &here->extent, first));
+    }
+    return fine;
 }
 
 static bool call(in_process *worker, bench *made, worker_reply *reply)
 {
     const lnjudge_question *question = worker->question;
-    int status = question->kernel(question->user, &made->problem, &made->tensors);
+    int status = question->kernel(question->user, &made->problem, &made->given);
     char number[16];
     worker->stopped |= status == LNJUDGE_STOP;
     if (status == LNJUDGE_STOP)
@@ -289,11 +262,10 @@ static bool call(in_process *worker, bench *made, worker_reply *reply)
     snprintf(number, sizeof number, "%d", status);
     if (status != 0)
         return blame(reply, VERDICT_CRASHED, "returned %s", number);
-    tensor *all[BENCH_TENSORS];
-    bool written = !made->y.room || made->tensors.sum == (void *)made->x.data;
-    all_of(made, all);
-    for (size_t i = 0; i < BENCH_TENSORS; i++)
-        if (!tensor_is_clean(all[i], all[i] == &made->x && written, reply))
+    const tensor *x = &made->tensors[ROLE_X];
+    bool written = made->given.y == (void *)x->data || made->given.sum == (void *)x->data;
+    for (size_t i = 0; i < made->what->count; i++)
+        if (!tensor_is_clean(&made->tensors[i], i == ROLE_X && written, reply))
             return false;
     return true;
 }
@@ -308,15 +280,14 @@ static bool run_rows(in_process *worker, bench *made, const work_order *order, s
 static bool hand_back(const in_process *worker, const bench *made, const work_order *order,
                       size_t first, worker_reply *reply)
 {
-    const tensor *y = made->y.room ? &made->y : &made->x;
-    off_t skipped = (off_t)(first * y->row_bytes);
-    return (tensor_write(y, worker->runner.arena, order->at.y + skipped) &&
-            (!made->tensors.sum || tensor_write(made->sum.room ? &made->sum : &made->x,
-                                                worker->runner.arena, order->at.sum + skipped)) &&
-            (!made->mean.room || tensor_write(&made->mean, worker->runner.arena, order->at.mean)) &&
-            (!made->rstd.room ||
-             tensor_write(&made->rstd, worker->runner.arena, order->at.rstd))) ||
-           no_memory(reply);
+    bool fine = true;
+    for (size_t i = 0; fine && i < made->what->count; i++) {
+        const tensor *from = &made->tensors[memory_of(order, i)];
+        if (made->what->roles[i].output && order->at.tensors[i] >= 0)
+            fine =
+                tensor_write(from, worker->runner.arena, rows_at(order, i, &from->extent, first));
+    }
+    return fine || no_memory(reply);
 }
 
 /* So many calls more on the first rows must give the bits that lie in `once`. */
@@ -326,7 +297,7 @@ static bool run_again(in_process *worker, bench *made, const work_order *order, 
     for (size_t again = 0; again < times; again++) {
         if (!run_rows(worker, made, order, 0, reply))
             return false;
-        if (memcmp(once, made->y.data, made->y.bytes) != 0)
+        if (memcmp(once, made->tensors[ROLE_Y].data, made->tensors[ROLE_Y].bytes) != 0)
             return blame(reply, VERDICT_NONDETERMINISTIC, "%s",
                          "two calls on the same rows differ");
     }
@@ -338,12 +309,12 @@ static bool run_bench(in_process *worker, bench *made, const work_order *order, 
                       worker_reply *reply)
 {
     size_t second = order->problem.rows - made->problem.rows;
-    char *once = again ? malloc(made->y.bytes + 1) : NULL;
+    char *once = again ? malloc(made->tensors[ROLE_Y].bytes + 1) : NULL;
     if (again && !once)
         return no_memory(reply);
     bool fine = run_rows(worker, made, order, 0, reply) && hand_back(worker, made, order, 0, reply);
     if (fine && once)
-        memcpy(once, made->y.data, made->y.bytes);
+        memcpy(once, made->tensors[ROLE_Y].data, made->tensors[ROLE_Y].bytes);
     if (fine && second > 0)
         fine = run_rows(worker, made, order, second, reply) &&
                hand_back(worker, made, order, second, reply);
@@ -374,7 +345,7 @@ static bool ask(kernel_runner *runner, const work_order *order, double deadline_
         return blame(reply, VERDICT_SKIPPED, "%s", "stopped");
     if (!is_of_these_sizes(worker->question, order->problem.hidden))
         return blame(reply, VERDICT_UNSUPPORTED, "%s", "it takes no such size");
-    if (order->at.residual >= 0 && (worker->question->traits & LNJUDGE_NO_RESIDUAL))
+    if (order->at.tensors[ROLE_RESIDUAL] >= 0 && (worker->question->traits & LNJUDGE_NO_RESIDUAL))
         return blame(reply, VERDICT_UNSUPPORTED, "%s", "it takes no residual");
     bool fine = bench_make(&made, worker->question, order, rows) || no_memory(reply);
     fine = fine && run_bench(worker, &made, order, again, reply);

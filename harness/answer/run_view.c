@@ -1,5 +1,6 @@
 /* A stored run in memory, and as JSON. */
 #include "answer/run_view.h"
+#include "domain/operation.h"
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
 #include "domain/metric_fields.h"

@@ -85,23 +85,6 @@ exit_code worse_exit_code(exit_code a, exit_code b)
 
 static const char *const dtype_names[] = {"f32", "f64", "bf16", "f16"};
 
-static const char *const operation_names[OPERATIONS] = {"layernorm"};
-
-const char *operation_name(operation what)
-{
-    return operation_names[what];
-}
-
-bool operation_from_name(const char *name, operation *what)
-{
-    for (int i = 0; i < OPERATIONS; i++) {
-        *what = (operation)i;
-        if (strcmp(name, operation_names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 const char *dtype_name(ln_type type)
 {
     return dtype_names[type];

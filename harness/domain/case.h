@@ -25,13 +25,13 @@ typedef enum cache_state {
     CACHE_STATES
 } cache_state;
 
-/* What a kernel computes. A stored or exported case that names none is a LayerNorm. */
-typedef enum operation { OPERATION_LAYERNORM, OPERATIONS } operation;
+/* What a kernel computes (operation.h). A stored or exported case that names none is a LayerNorm. */
+typedef enum operation_kind { OPERATION_LAYERNORM, OPERATIONS } operation_kind;
 
 /* operation x kernel x convention x shape x input x cache state x threads. The roofs are kernels too
  * (roof_names). */
 typedef struct case_key {
-    operation operation;
+    operation_kind operation;
     char kernel[NAME_MAX_LENGTH];
     char convention[CONVENTION_MAX_LENGTH]; /* a preset's name, or the canonical list */
     char input[INPUT_MAX_LENGTH];           /* a family, or the path of a .npy file */
@@ -104,8 +104,6 @@ exit_code verdict_exit_code(const case_verdict *verdict);
 /* Of two exit codes the one that wins: the first of 2, 7, 6, 4, 5, 1, 3, 0 (130 beats all). */
 exit_code worse_exit_code(exit_code a, exit_code b);
 
-const char *operation_name(operation what); /* "layernorm" */
-bool operation_from_name(const char *name, operation *what);
 const char *dtype_name(ln_type type); /* "f32", "f64", "bf16", "f16" */
 bool dtype_from_name(const char *name, ln_type *type);
 size_t dtype_size(ln_type type);

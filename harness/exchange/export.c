@@ -1,5 +1,6 @@
 /* The formats but Google Benchmark's, and writing them. */
 #include "base/files.h"
+#include "domain/operation.h"
 #include "exchange/internal.h"
 #include "domain/metric_fields.h"
 #include "answer/tsv.h"

@@ -1,5 +1,6 @@
 /* Fields of exported records: their kinds and ranges. */
 #include "exchange/run_read_internal.h"
+#include "domain/operation.h"
 #include "base/allocate.h"
 #include "domain/metric_fields.h"
 #include "base/number.h"

@@ -53,14 +53,15 @@ static bool block_answer(row_judge *judge, judge_block *block, error *err)
 static bool make_parameters(row_judge *judge, judge_block *block, const char *input, error *err)
 {
     const ln_convention *convention = &block->convention;
-    size_t bytes = block->hidden * dtype_size(block->param);
-    if (ln_has_gamma(convention->affine))
-        block->gamma = malloc(bytes);
-    if (ln_has_beta(convention->affine))
-        block->beta = malloc(bytes);
-    if (ln_has_gamma(convention->affine) != (block->gamma != NULL) ||
-        ln_has_beta(convention->affine) != (block->beta != NULL))
-        return fail_memory(err, "gamma and beta");
+    const operation *what = &operations[block->operation];
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        if (role->output || !role_is_parameter(role) || !role_is_needed(role, convention))
+            continue;
+        block->inputs[i] = malloc(block->hidden * dtype_size(block->param));
+        if (!block->inputs[i])
+            return fail_memory(err, "gamma and beta");
+    }
     return input_parameters(input, convention, block->param, judge->settings.seed, block->hidden,
                             block->gamma, block->beta, err);
 }
@@ -94,13 +95,18 @@ bool judge_block_from(row_judge *judge, judge_block *block, const ln_convention 
                            .hidden = hidden};
     bool fine = block_allocate(block, err);
     if (fine) {
-        size_t bytes = judge_bytes(block), parameters = judge_parameters(block) * dtype_size(param);
-        memcpy(block->x, x, bytes);
-        block->residual = residual ? copy_of(residual, bytes) : NULL;
-        block->gamma = gamma ? copy_of(gamma, parameters) : NULL;
-        block->beta = beta ? copy_of(beta, parameters) : NULL;
-        fine = !residual == !block->residual && !gamma == !block->gamma && !beta == !block->beta;
-        fine = fine || fail_memory(err, "the rows to judge");
+        const void *const given[] = {x, residual, gamma, beta};
+        const operation *what = &operations[block->operation];
+        ln_problem problem = problem_dense(convention, storage, param, rows, hidden);
+        for (size_t i = 0; fine && i < what->count; i++) {
+            const tensor_role *role = &what->roles[i];
+            if (role->output || !given[i] || !role_is_needed(role, convention))
+                continue;
+            role_extent extent = role_extent_of(role, &problem, storage);
+            free(block->inputs[i]); /* of x */
+            block->inputs[i] = copy_of(given[i], extent_bytes(&extent));
+            fine = block->inputs[i] || fail_memory(err, "the rows to judge");
+        }
     }
     fine = fine && block_answer(judge, block, err);
     if (!fine)
@@ -110,10 +116,8 @@ bool judge_block_from(row_judge *judge, judge_block *block, const ln_convention 
 
 void judge_block_free(judge_block *block)
 {
-    free(block->x);
-    free(block->residual);
-    free(block->gamma);
-    free(block->beta);
+    for (size_t i = 0; i < sizeof block->inputs / sizeof *block->inputs; i++)
+        free(block->inputs[i]);
     free(block->rounded);
     free(block->exact);
     free(block->rest);

@@ -12,7 +12,7 @@
 #ifndef LNBENCH_JUDGE_H
 #define LNBENCH_JUDGE_H
 
-#include "domain/case.h"
+#include "domain/operation.h"
 #include "inputs/worst_row.h"
 #include "judge/runner.h"
 
@@ -32,10 +32,16 @@ typedef struct judge_block {
     ln_convention convention;
     ln_type storage, param;
     size_t rows, hidden;
-    void *x, *residual, *gamma, *beta; /* residual, gamma and beta may be NULL */
-    void *rounded;                     /* rows x hidden: the correctly rounded answers */
-    double *exact, *rest;              /* rest: of f64 alone, else NULL */
-    ln_reference_result *results;      /* a row each, their arrays pointing into the above */
+    operation_kind operation;
+    union { /* residual, gamma and beta may be NULL */
+        struct {
+            void *x, *residual, *gamma, *beta;
+        };
+        void *inputs[ROLE_BETA + 1]; /* the same by role */
+    };
+    void *rounded;                /* rows x hidden: the correctly rounded answers */
+    double *exact, *rest;         /* rest: of f64 alone, else NULL */
+    ln_reference_result *results; /* a row each, their arrays pointing into the above */
     size_t distinct; /* from this row on the first ones come again, and so on; 0: they do not */
     uint64_t draw;   /* not 0: addresses and outputs that the referee draws, from this */
     struct block_limits *limits; /* what each row may be off, once it was asked for */
@@ -78,7 +84,7 @@ const char *judge_describe_counts(const ln_reference_counts *counts, char *buffe
 bool judge_block_generate(row_judge *judge, judge_block *block, const ln_convention *convention,
                           ln_type storage, ln_type param, const char *input, size_t first,
                           size_t rows, size_t hidden, error *err);
-/* A block from the caller's rows, which are copied. */
+/* A block from the caller's rows, which are copied; of gamma and beta what the convention has. */
 bool judge_block_from(row_judge *judge, judge_block *block, const ln_convention *convention,
                       ln_type storage, ln_type param, size_t rows, size_t hidden, const void *x,
                       const void *residual, const void *gamma, const void *beta, error *err);

@@ -214,8 +214,8 @@ static bool read_statistics(row_judge *judge, const judge_block *block, ln_type 
         double doubles[2];
         void *mean = size == sizeof(float) ? (void *)&singles[0] : (void *)&doubles[0];
         void *rstd = size == sizeof(float) ? (void *)&singles[1] : (void *)&doubles[1];
-        if (!arena_read(arena, order.at.mean + at, mean, size) ||
-            !arena_read(arena, order.at.rstd + at, rstd, size))
+        if (!arena_read(arena, order.at.tensors[ROLE_MEAN] + at, mean, size) ||
+            !arena_read(arena, order.at.tensors[ROLE_RSTD] + at, rstd, size))
             return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: it cannot be read");
         statistics[row] = size == sizeof(float) ? (row_statistics){singles[0], singles[1]}
                                                 : (row_statistics){doubles[0], doubles[1]};

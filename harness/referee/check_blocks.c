@@ -299,9 +299,7 @@ static bool make_block(row_judge *judge, const referee_task *task, const raw_row
 {
     const ln_convention *convention = &task->convention;
     return judge_block_from(judge, block, convention, task->storage, task->param, rows, hidden,
-                            raw->x, residual ? raw->residual : NULL,
-                            ln_has_gamma(convention->affine) ? raw->gamma : NULL,
-                            ln_has_beta(convention->affine) ? raw->beta : NULL, err);
+                            raw->x, residual ? raw->residual : NULL, raw->gamma, raw->beta, err);
 }
 
 /* `centred` rows about zero, then as many three deviations off it. */
@@ -478,17 +476,11 @@ static bool make_large(row_judge *judge, const referee_task *task, const struct 
     size_t hidden = shape->hidden, row_bytes = hidden * dtype_size(task->storage);
     size_t rows[LARGE_ROWS], count;
     raw_rows raw;
-    *large = (large_tensors){.problem = {.rows = shape->rows,
-                                         .hidden = hidden,
-                                         .x_stride = shape->step * hidden,
-                                         .y_stride = shape->step * hidden,
-                                         .residual_stride = shape->step * hidden,
-                                         .sum_stride = shape->step * hidden,
-                                         .storage = task->storage,
-                                         .param = task->param,
-                                         .convention = task->convention},
+    *large = (large_tensors){.problem = problem_dense(&task->convention, task->storage, task->param,
+                                                      shape->rows, hidden),
                              .period = malloc(LARGE_PERIOD * row_bytes),
                              .seed = judge->settings.seed};
+    problem_set_strides(&large->problem, shape->step * hidden);
     count = large_rows(&large->problem, large->seed, rows);
     bool fine = allocate_raw(task, LARGE_ROWS, hidden, &raw, err) &&
                 (large->period || fail_memory(err, "the referee's rows")) &&

@@ -143,9 +143,12 @@ static bool place_large(row_judge *judge, const judge_block *block, const large_
     size_t bytes = LARGE_PERIOD * block->hidden * dtype_size(block->storage);
     order->problem = large->problem;
     order->seed = large->seed;
-    order->at.x = order->at.bounds + (off_t)(block->rows * sizeof(ln_bound));
-    return judge->runner->reserve(judge->runner, (size_t)order->at.x + bytes, err) &&
-           (arena_write(judge->runner->arena, order->at.x, large->period, bytes) ||
+    if (!block->residual) /* then y alone is asked for */
+        order->at.tensors[ROLE_MEAN] = order->at.tensors[ROLE_RSTD] = -1;
+    off_t x = order->at.tensors[ROLE_X] =
+        order->at.bounds + (off_t)(block->rows * sizeof(ln_bound));
+    return judge->runner->reserve(judge->runner, (size_t)x + bytes, err) &&
+           (arena_write(judge->runner->arena, x, large->period, bytes) ||
             fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno)));
 }
 
@@ -178,7 +181,8 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
                  answer.text);
         return !reply_ends_run(&answer, err);
     }
-    if (!arena_read(judge->runner->arena, order.at.y, judge->computed, judge_bytes(block)))
+    if (!arena_read(judge->runner->arena, order.at.tensors[ROLE_Y], judge->computed,
+                    judge_bytes(block)))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     judged_kind kind = judged_kind_of(kernel, has_bound);
     if (block->residual &&

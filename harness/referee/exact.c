@@ -126,9 +126,7 @@ static bool make_block(row_judge *judge, const corpus_case *one, const kernel_en
                                at->beta, err))
         return false;
     return judge_block_from(judge, block, convention, storage, param, one->rows, one->hidden, at->x,
-                            one->residual ? at->residual : NULL,
-                            ln_has_gamma(convention->affine) ? at->gamma : NULL,
-                            ln_has_beta(convention->affine) ? at->beta : NULL, err);
+                            one->residual ? at->residual : NULL, at->gamma, at->beta, err);
 }
 
 /* The bits of an element, a NaN of the reference's as the canonical quiet one. */

@@ -178,15 +178,9 @@ static bool is_taken(judged_run *run, const arrangement *how, error *err)
     const judge_block *block = run->block;
     work_order order = worker_order(ORDER_SUPPORTS, run->kernel);
     worker_reply reply;
-    order.problem = (ln_problem){.rows = block->rows,
-                                 .hidden = block->hidden,
-                                 .x_stride = block->hidden + GAP,
-                                 .y_stride = block->hidden + GAP,
-                                 .residual_stride = block->hidden + GAP,
-                                 .sum_stride = block->hidden + GAP,
-                                 .storage = block->storage,
-                                 .param = block->param,
-                                 .convention = block->convention};
+    order.problem =
+        problem_dense(&block->convention, block->storage, block->param, block->rows, block->hidden);
+    problem_set_strides(&order.problem, block->hidden + GAP);
     if (run->judge->runner->ask(run->judge->runner, &order, run->judge->settings.deadline_seconds,
                                 &reply))
         return reply.value == 0;

@@ -16,7 +16,6 @@
 #include <stdio.h>
 
 enum {
-    MOST_NEIGHBOURS = 8,
     MOST_PROBE_ROWS = 16,
     /* Longer rows cost the reference minutes and gigabytes, and tell no more. */
     MOST_PROBE_HIDDEN = 1 << 16,
@@ -43,35 +42,6 @@ static double clear_distance(const judge_block *block)
 static double limiting_distance(const judge_block *block)
 {
     return block->storage == LN_BF16 || block->storage == LN_F16 ? 6 : 1000;
-}
-
-/* Conventions that are easily taken for this one: the other divisor, every other place of eps, no
- * eps, and gamma stored the other way. */
-static size_t neighbours_of(const ln_convention *own, ln_convention neighbours[MOST_NEIGHBOURS])
-{
-    size_t count = 0;
-    ln_convention other = *own;
-    other.ddof = 1 - own->ddof;
-    neighbours[count++] = other;
-    if (own->eps_place != LN_EPS_NONE) {
-        static const ln_eps_place places[] = {LN_EPS_VAR, LN_EPS_STD, LN_EPS_QUOTIENT};
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-            other = *own;
-            other.eps_place = places[i];
-            if (places[i] != own->eps_place)
-                neighbours[count++] = other;
-        }
-        other = *own;
-        other.eps_place = LN_EPS_NONE;
-        other.eps = 0;
-        neighbours[count++] = other;
-    }
-    if (own->affine == LN_AFFINE_VECTOR || own->affine == LN_AFFINE_GAMMA1) {
-        other = *own;
-        other.affine = own->affine == LN_AFFINE_VECTOR ? LN_AFFINE_GAMMA1 : LN_AFFINE_VECTOR;
-        neighbours[count++] = other;
-    }
-    return count;
 }
 
 /* The size of what is added up for element i: what row_ulp measures against. */
@@ -176,9 +146,9 @@ static bool probe_placements(row_judge *judge, const judge_block *block,
 static bool probe_block(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                         case_verdict *verdict, error *err)
 {
-    ln_convention others[MOST_NEIGHBOURS];
-    judge_block neighbours[MOST_NEIGHBOURS];
-    size_t wanted = neighbours_of(&block->convention, others), made = 0;
+    ln_convention others[NEIGHBOURS_MOST];
+    judge_block neighbours[NEIGHBOURS_MOST];
+    size_t wanted = operations[block->operation].neighbours(&block->convention, others), made = 0;
     bool has_bound;
     bool fine = judge_reserve(judge, block, err) &&
                 judge_bounds(judge, block, kernel, &has_bound, verdict, err);
@@ -212,8 +182,7 @@ static bool probe_hidden(row_judge *judge, const kernel_entry *kernel,
                             err);
     if (fine && rows > 0) {
         fine = judge_block_from(judge, &block, convention, storage, param, rows, hidden, x, NULL,
-                                ln_has_gamma(convention->affine) ? gamma : NULL,
-                                ln_has_beta(convention->affine) ? beta : NULL, err);
+                                gamma, beta, err);
         if (fine) {
             fine = probe_block(judge, &block, kernel, verdict, err);
             judge_block_free(&block);

@@ -18,59 +18,54 @@ static off_t take(off_t *end, bool present, size_t bytes)
     return at;
 }
 
-static bool put(int arena, off_t at, const void *data, size_t bytes)
+/* Whether a call on the block may have the tensor: as its inputs are there. */
+static bool has_tensor(const judge_block *block, size_t i)
 {
-    return at < 0 || arena_write(arena, at, data, bytes);
+    const tensor_role *role = &operations[block->operation].roles[i];
+    return role->output ? role->beside == NO_ROLE || block->inputs[role->beside]
+                        : block->inputs[i] != NULL;
 }
 
 /* Nothing that an earlier kernel left may pass for this one's. */
-static bool poison(row_judge *judge, const judge_block *block, const work_order *order)
+static bool poison(row_judge *judge, int arena, off_t at, size_t bytes)
 {
-    int arena = judge->runner->arena;
-    size_t bytes = judge_bytes(block);
     memset(judge->other, 0xff, bytes);
-    return arena_write(arena, order->at.y, judge->other, bytes) &&
-           (!block->residual || arena_write(arena, order->at.sum, judge->other, bytes));
+    return arena_write(arena, at, judge->other, bytes);
 }
 
 bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err)
 {
-    size_t elements = block->rows * block->hidden;
-    size_t tensor = elements * dtype_size(block->storage);
-    size_t parameters = judge_parameters(block) * dtype_size(block->param);
-    arena_map *at = &order->at;
+    const operation *what = &operations[block->operation];
+    role_extent extents[ROLES_MOST];
     off_t end = 0;
-    order->problem = (ln_problem){.rows = block->rows,
-                                  .hidden = block->hidden,
-                                  .x_stride = block->hidden,
-                                  .y_stride = block->hidden,
-                                  .residual_stride = block->hidden,
-                                  .sum_stride = block->hidden,
-                                  .storage = block->storage,
-                                  .param = block->param,
-                                  .convention = block->convention};
-    at->x = take(&end, true, tensor);
-    at->residual = take(&end, block->residual != NULL, tensor);
-    at->gamma = take(&end, block->gamma != NULL, parameters);
-    at->beta = take(&end, block->beta != NULL, parameters);
-    at->y = take(&end, true, tensor);
-    at->sum = take(&end, block->residual != NULL, tensor);
-    at->mean = take(&end, true, block->rows * sizeof(double));
-    at->rstd = take(&end, true, block->rows * sizeof(double));
-    at->facts = take(&end, true, block->rows * sizeof(ln_row_facts));
-    at->bounds = take(&end, true, block->rows * sizeof(ln_bound));
+    order->operation = block->operation;
+    order->problem =
+        problem_dense(&block->convention, block->storage, block->param, block->rows, block->hidden);
+    for (size_t i = 0; i < what->count; i++) { /* room for any accumulator */
+        extents[i] = role_extent_of(&what->roles[i], &order->problem, LN_F64);
+        order->at.tensors[i] = take(&end, has_tensor(block, i), extent_bytes(&extents[i]));
+    }
+    order->at.facts = take(&end, true, block->rows * sizeof(ln_row_facts));
+    order->at.bounds = take(&end, true, block->rows * sizeof(ln_bound));
     if (!judge->runner->reserve(judge->runner, (size_t)end, err))
         return false;
     if (judge->placed == block)
         return true;
     int arena = judge->runner->arena;
-    bool fine = put(arena, at->x, block->x, tensor) &&
-                put(arena, at->residual, block->residual, tensor) &&
-                put(arena, at->gamma, block->gamma, parameters) &&
-                put(arena, at->beta, block->beta, parameters) && poison(judge, block, order);
+    bool fine = true;
+    for (size_t i = 0; fine && i < what->count; i++) {
+        off_t at = order->at.tensors[i];
+        size_t bytes = extent_bytes(&extents[i]);
+        if (at < 0)
+            continue;
+        if (!what->roles[i].output)
+            fine = arena_write(arena, at, block->inputs[i], bytes);
+        else if (what->roles[i].shape == SHAPE_TABLE)
+            fine = poison(judge, arena, at, bytes);
+    }
     for (size_t row = 0; fine && block->results && row < block->rows; row++)
-        fine = put(arena, at->facts + (off_t)(row * sizeof(ln_row_facts)),
-                   &block->results[row].facts, sizeof(ln_row_facts));
+        fine = arena_write(arena, order->at.facts + (off_t)(row * sizeof(ln_row_facts)),
+                           &block->results[row].facts, sizeof(ln_row_facts));
     judge->placed = fine ? block : NULL;
     return fine || fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
@@ -151,12 +146,12 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
     int arena = judge->runner->arena;
     bool fine = true;
     if (outputs & (OUTPUT_MEAN | OUTPUT_RSTD))
-        fine = read_statistics(arena, order->at.mean, block, kernel, outputs & OUTPUT_MEAN,
-                               judge->given_mean, judge->mean) &&
-               read_statistics(arena, order->at.rstd, block, kernel, outputs & OUTPUT_RSTD,
-                               judge->given_rstd, judge->rstd);
+        fine = read_statistics(arena, order->at.tensors[ROLE_MEAN], block, kernel,
+                               outputs & OUTPUT_MEAN, judge->given_mean, judge->mean) &&
+               read_statistics(arena, order->at.tensors[ROLE_RSTD], block, kernel,
+                               outputs & OUTPUT_RSTD, judge->given_rstd, judge->rstd);
     if (fine && block->residual && (outputs & OUTPUT_SUM))
-        fine = check_sum(arena, order->at.sum, block, right, verdict);
+        fine = check_sum(arena, order->at.tensors[ROLE_SUM], block, right, verdict);
     return fine;
 }
 
@@ -171,12 +166,10 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
         return false;
     int arena = judge->runner->arena;
     work_order sent = *order;
-    if (!(outputs & OUTPUT_MEAN))
-        sent.at.mean = -1;
-    if (!(outputs & OUTPUT_RSTD))
-        sent.at.rstd = -1;
-    if (!(outputs & OUTPUT_SUM))
-        sent.at.sum = -1;
+    const operation *what = &operations[order->operation];
+    for (size_t i = 0; i < what->count; i++)
+        if (what->roles[i].output && i != what->result && !(outputs & 1u << i))
+            sent.at.tensors[i] = -1;
     if (!judge->runner->ask(judge->runner, &sent, judge->settings.deadline_seconds, &reply)) {
         if (reply_ends_run(&reply, err))
             return false;
@@ -186,7 +179,7 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
     judge->upper_halves |= reply.value == 1;
     judge->threads = reply.value > 1 ? (unsigned)reply.value : 0;
     snprintf(judge->taken, sizeof judge->taken, "%.63s", reply.text);
-    bool fine = arena_read(arena, order->at.y, computed, judge_bytes(block)) &&
+    bool fine = arena_read(arena, order->at.tensors[ROLE_Y], computed, judge_bytes(block)) &&
                 judge_read_beside(judge, block, kernel, order, outputs, &right, verdict);
     return fine ? right : fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }

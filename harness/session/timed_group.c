@@ -18,15 +18,8 @@ size_t timed_group_bytes(const speed_group *group)
 work_order timed_group_order(const speed_group *group, const machine_facts *machine)
 {
     work_order begin = worker_order(ORDER_TIME_BEGIN, NULL);
-    begin.problem = (ln_problem){.rows = group->rows,
-                                 .hidden = group->hidden,
-                                 .x_stride = group->hidden,
-                                 .y_stride = group->hidden,
-                                 .residual_stride = group->hidden,
-                                 .sum_stride = group->hidden,
-                                 .storage = group->dtype,
-                                 .param = group->param,
-                                 .convention = group->convention};
+    begin.problem =
+        problem_dense(&group->convention, group->dtype, group->param, group->rows, group->hidden);
     begin.block_rows = group->block_rows;
     begin.cache = group->cache;
     begin.threads = group->threads;
@@ -46,9 +39,8 @@ bool timed_group_place(const speed_group *group, const judge_block blocks[2],
                        worker_process *worker, size_t outputs, work_order *begin, off_t *end,
                        error *err)
 {
+    const operation *what = &operations[begin->operation];
     size_t bytes = timed_group_bytes(group), row = group->hidden * sizeof(double);
-    size_t parameters =
-        ln_parameter_elements(group->convention.affine, group->hidden) * dtype_size(group->param);
     size_t varied = timed_rows_room(blocks), tensors = 2 + outputs;
     /* Each of them, gamma, beta and the varied rows may be up to a line longer. */
     kernel_runner *runner = worker_runner(worker);
@@ -57,10 +49,13 @@ bool timed_group_place(const speed_group *group, const judge_block blocks[2],
     int arena = runner->arena;
     begin->at.varied = 0;
     *end = (off_t)whole_lines(varied);
-    if (timed_group_put(arena, end, &begin->at.x, blocks[0].x, bytes) &&
-        timed_group_put(arena, end, &begin->at.x_other, blocks[1].x, bytes) &&
-        timed_group_put(arena, end, &begin->at.gamma, blocks[0].gamma, parameters) &&
-        timed_group_put(arena, end, &begin->at.beta, blocks[0].beta, parameters))
-        return true;
-    return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    bool fine = timed_group_put(arena, end, &begin->at.tensors[ROLE_X], blocks[0].x, bytes) &&
+                timed_group_put(arena, end, &begin->at.x_other, blocks[1].x, bytes);
+    for (size_t i = 0; fine && i < what->count; i++) {
+        role_extent extent = role_extent_of(&what->roles[i], &begin->problem, group->dtype);
+        if (role_is_parameter(&what->roles[i]) && !what->roles[i].output)
+            fine = timed_group_put(arena, end, &begin->at.tensors[i], blocks[0].inputs[i],
+                                   extent_bytes(&extent));
+    }
+    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }

@@ -104,7 +104,7 @@ work_order worker_order(order_kind kind, const kernel_entry *kernel)
                        .threads = 1,
                        .x_offset = GUARD_TIMED_READ_OFFSET,
                        .y_offset = GUARD_TIMED_WRITE_OFFSET};
-    made.at = (arena_map){-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+    memset(&made.at, 0xff, sizeof made.at); /* -1 each */
     if (kernel) {
         made.plugin = kernel->plugin;
         made.kernel = kernel->kernel;

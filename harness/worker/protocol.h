@@ -7,6 +7,7 @@
 #define LNBENCH_PROTOCOL_H
 
 #include "domain/kernel.h"
+#include "domain/operation.h"
 #include "layernorm_plugin.h"
 #include <sys/types.h>
 
@@ -70,14 +71,18 @@ typedef enum call_place {
     CALL_PLACES,
 } call_place;
 
-/* Outputs beside y. */
-enum { OUTPUT_MEAN = 1, OUTPUT_RSTD = 2, OUTPUT_SUM = 4, OUTPUT_SUM_OVER_X = 8 };
+/* Outputs beside y, by role, and that the sum takes x's place. */
+enum {
+    OUTPUT_SUM = 1 << ROLE_SUM,
+    OUTPUT_MEAN = 1 << ROLE_MEAN,
+    OUTPUT_RSTD = 1 << ROLE_RSTD,
+    OUTPUT_SUM_OVER_X = 1 << ROLES_MOST
+};
 
 /* Offsets into the arena, in bytes; -1: absent. */
 typedef struct arena_map {
-    off_t x, x_other; /* x_other: the second judged input of a timed group */
-    off_t residual, gamma, beta;
-    off_t y, sum, mean, rstd;
+    off_t tensors[ROLES_MOST];      /* by role of the operation */
+    off_t x_other;                  /* the second judged input of a timed group */
     off_t expected, expected_other; /* judged outputs of one timed entry */
     off_t facts, bounds;            /* arrays of ln_row_facts, ln_bound */
     off_t varied; /* timed group: room for block_rows rows, each behind its number: a uint64_t that
@@ -88,6 +93,7 @@ typedef struct work_order {
     uint32_t magic;
     order_kind kind;
     uint64_t number; /* drawn, and repeated in every answer; GO_ON has that of its TIME_RUN */
+    operation_kind operation;
     uint32_t plugin, kernel;         /* as loaded; kernel of a roof: see is_roof */
     char text[PROTOCOL_PATH_LENGTH]; /* path to load; name of a timed entry */
     ln_problem problem; /* rows are dense here; other strides are the worker's business */

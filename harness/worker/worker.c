@@ -4,6 +4,7 @@
 #include "base/interrupt.h"
 #include "base/paths.h"
 #include "domain/convention.h"
+#include "domain/operation.h"
 #include "worker/child/guard.h"
 #include "worker/peers.h"
 #include "worker/process.h"
@@ -345,15 +346,8 @@ static bool ask_support(worker_process *worker, kernel_entry *entry, error *err)
     for (size_t i = 0; i < presets * count; i++) {
         work_order order = worker_order(ORDER_SUPPORTS, entry);
         size_t hidden = sizes[i % count];
-        order.problem = (ln_problem){.rows = 64,
-                                     .hidden = hidden,
-                                     .x_stride = hidden,
-                                     .y_stride = hidden,
-                                     .residual_stride = hidden,
-                                     .sum_stride = hidden,
-                                     .storage = entry->facts.storage,
-                                     .param = entry->facts.param,
-                                     .convention = preset[i / count].convention};
+        order.problem = problem_dense(&preset[i / count].convention, entry->facts.storage,
+                                      entry->facts.param, 64, hidden);
         worker_reply reply;
         bool answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
         if (!answered && reply.verdict == VERDICT_CRASHED) /* by something else: the next answers */

@@ -287,7 +287,7 @@ FAULT(crash_when_timed)
 FAULTS(RUN, naive)
 FAULTS(RUN, two_pass)
 FAULTS(RUN, welford)
-FAULTS(RUN, fused)
+FAULTS(RUN, shifted_two_mean_fused)
 
 /* ---- Faults that need no family: what a kernel does to the process, and odd descriptors. ---- */
 
@@ -469,7 +469,7 @@ static ln_bound crashing_bound(const ln_problem *problem, const ln_row_facts *fa
 
 static const ln_kernel kernels[] = {
     FAULTS(ENTRY, naive) FAULTS(ENTRY, two_pass) FAULTS(ENTRY, welford)
-        FAULTS(ENTRY, fused){SPECIAL("closes_arena", closes_arena)},
+        FAULTS(ENTRY, shifted_two_mean_fused){SPECIAL("closes_arena", closes_arena)},
     {SPECIAL("hangs_up", hangs_up)},
     {SPECIAL("talks_nonsense", talks_nonsense)},
     {SPECIAL("unmaps_output", unmaps_output)},

@@ -166,7 +166,8 @@ static bool gets_its_verdict(const char *name, const struct plant *plant)
 
 TEST(every_planted_fault_is_named)
 {
-    static const char *const families[] = {"naive", "two_pass", "welford", "fused"};
+    static const char *const families[] = {"naive", "two_pass", "welford",
+                                           "shifted_two_mean_fused"};
     size_t wrong = 0;
     for (size_t family = 0; family < sizeof families / sizeof *families; family++) {
         for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {

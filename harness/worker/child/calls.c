@@ -6,7 +6,7 @@
 #include "base/seconds.h"
 #include "worker/child/internal.h"
 #include "worker/child/meet.h"
-#include <errno.h>
+#include "worker/child/tensors.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -14,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -26,7 +24,6 @@ enum {
     ONE_ROW = SHAPES + MEETING_MOST - 1, /* behind the shapes that meet the first one */
     ALL_SHAPES,
     POISON = 0xff,
-    FORK_SECONDS = 5,
     THREADS = 66,            /* more than a table of them has places */
     OWN_THREADS = 6,         /* of a library that makes some for each thread that calls */
     ONE_ROW_CALLS = 1 << 16, /* with those before: a counter of 16 bits goes round */
@@ -47,7 +44,9 @@ typedef struct called_shape {
 
 typedef struct call_bench {
     const ln_kernel *kernel;
-    guarded x, other_x, gamma, beta;
+    const work_order *order;
+    guarded inputs[ROLES_MOST]; /* x and the parameters, by role */
+    guarded other_x;
     called_shape shapes[ALL_SHAPES]; /* from SHAPES on the first, on x and other_x in turn */
     bool two_shapes, one_row;
     bool starved;        /* the system has not as many threads as were to call it */
@@ -119,10 +118,14 @@ static void vary_content(call_bench *bench, called_shape *shape, unsigned call)
 /* What calls made of the protection of tensors, and of code. */
 static const char *protection_change(const call_bench *bench)
 {
-    return !guard_is_protected(&bench->x)       ? "made x writable"
-           : !guard_is_protected(&bench->gamma) ? "made gamma writable"
-           : !guard_is_protected(&bench->beta)  ? "made beta writable"
-                                                : process_left_compare();
+    static char made[NAME_MAX_LENGTH];
+    for (size_t i = 0; i < ROLES_MOST; i++) {
+        if (guard_is_protected(&bench->inputs[i]))
+            continue;
+        snprintf(made, sizeof made, "made %s writable", bench->inputs[i].name);
+        return made;
+    }
+    return process_left_compare();
 }
 
 /* A quarter in turn, the rest of one shape at a time. */
@@ -168,14 +171,15 @@ static bool call_after_nan(call_bench *bench, const work_order *order)
 {
     called_shape *shape = bench->shapes;
     size_t size = dtype_size(order->problem.storage);
-    char kept[sizeof(double)], *place = bench->x.data;
-    if (!guard_release(&bench->x))
+    char kept[sizeof(double)], *place = bench->inputs[ROLE_X].data;
+    if (!guard_release(&bench->inputs[ROLE_X]))
         return false;
     memcpy(kept, place, size);
     memset(place, POISON, size);
     call_shape(bench, shape);
     memcpy(place, kept, size);
-    return guard_protect(&bench->x) && call_again(bench, shape, "after a call with a NaN");
+    return guard_protect(&bench->inputs[ROLE_X]) &&
+           call_again(bench, shape, "after a call with a NaN");
 }
 
 /* The other rows where the first ones lay, and back again: an answer, or a sum, that was kept for an
@@ -184,15 +188,15 @@ static bool call_on_changed_rows(call_bench *bench)
 {
     called_shape *shape = bench->shapes, *other = &bench->shapes[SHAPES];
     char *kept = malloc(shape->y.size);
-    bool fine = kept && guard_release(&bench->x);
+    bool fine = kept && guard_release(&bench->inputs[ROLE_X]);
     if (fine) {
-        memcpy(kept, bench->x.data, shape->y.size);
-        memcpy(bench->x.data, bench->other_x.data, shape->y.size);
+        memcpy(kept, bench->inputs[ROLE_X].data, shape->y.size);
+        memcpy(bench->inputs[ROLE_X].data, bench->other_x.data, shape->y.size);
         call_shape(bench, shape);
         if (other->first && memcmp(shape->y.data, other->first, shape->y.size) != 0)
             bench->where = "on other rows at the same address";
-        memcpy(bench->x.data, kept, shape->y.size);
-        fine = guard_protect(&bench->x) && !bench->where &&
+        memcpy(bench->inputs[ROLE_X].data, kept, shape->y.size);
+        fine = guard_protect(&bench->inputs[ROLE_X]) && !bench->where &&
                call_again(bench, shape, "on rows that were changed and put back");
     }
     free(kept);
@@ -206,19 +210,20 @@ static bool call_on_changed_row(call_bench *bench, const work_order *order, bool
     called_shape *shape = bench->shapes, *other = &bench->shapes[SHAPES];
     const ln_problem *problem = &order->problem;
     size_t size = dtype_size(problem->storage), row = problem->hidden * size;
-    char kept[sizeof(double)], *last = (char *)bench->x.data + bench->x.size - row;
+    char kept[sizeof(double)],
+        *last = (char *)bench->inputs[ROLE_X].data + bench->inputs[ROLE_X].size - row;
     char *place =
         last + (drawn ? splitmix64(&bench->drawn) % problem->hidden : problem->hidden / 2) * size;
-    if (!other->first || !guard_release(&bench->x) || !guard_release(&bench->other_x))
+    if (!other->first || !guard_release(&bench->inputs[ROLE_X]) || !guard_release(&bench->other_x))
         return true;
     memcpy(kept, place, size);
-    memcpy(place, bench->x.data, size);
+    memcpy(place, bench->inputs[ROLE_X].data, size);
     call_shape(bench, shape);
     ln_tensors moved = other->tensors;
     char *wanted = malloc(bench->other_x.size);
     if (wanted) {
         memcpy(wanted, bench->other_x.data, bench->other_x.size);
-        memcpy(bench->other_x.data, bench->x.data, bench->x.size);
+        memcpy(bench->other_x.data, bench->inputs[ROLE_X].data, bench->inputs[ROLE_X].size);
         bench->kernel->run(other->state, &moved);
         memcpy(bench->other_x.data, wanted, bench->other_x.size);
         if (memcmp(shape->y.data, other->y.data, shape->y.size) != 0 ||
@@ -228,17 +233,18 @@ static bool call_on_changed_row(call_bench *bench, const work_order *order, bool
     }
     free(wanted);
     memcpy(place, kept, size);
-    return guard_protect(&bench->x) && guard_protect(&bench->other_x) && !bench->where &&
-           call_again(bench, shape, "on rows that were changed and put back");
+    return guard_protect(&bench->inputs[ROLE_X]) && guard_protect(&bench->other_x) &&
+           !bench->where && call_again(bench, shape, "on rows that were changed and put back");
 }
 
 /* Gamma or beta with its elements in reverse, or with one element that takes the place of another, at
  * another address and at its own. */
-static bool call_on_changed_parameter(call_bench *bench, const work_order *order,
-                                      guarded *parameter, const void **used, bool drawn,
-                                      const char *where)
+static bool call_on_changed_parameter(call_bench *bench, const work_order *order, size_t role,
+                                      bool drawn)
 {
+    static char where[NAME_MAX_LENGTH];
     called_shape *shape = bench->shapes;
+    guarded *parameter = &bench->inputs[role];
     size_t size = dtype_size(order->problem.param), count = parameter->size / size;
     guarded reversed;
     if (!parameter->map)
@@ -255,14 +261,16 @@ static bool call_on_changed_parameter(call_bench *bench, const work_order *order
         if (drawn)
             memcpy((char *)reversed.data + splitmix64(&bench->drawn) % count * size,
                    kept + splitmix64(&bench->drawn) % count * size, size);
-        *used = reversed.data;
+        role_set(role_of(order, role), &shape->tensors, reversed.data);
         call_shape(bench, shape);
         memcpy(wanted, shape->y.data, shape->y.size);
-        *used = parameter->data;
+        role_set(role_of(order, role), &shape->tensors, parameter->data);
         memcpy(parameter->data, reversed.data, parameter->size);
         call_shape(bench, shape);
-        if (memcmp(wanted, shape->y.data, shape->y.size) != 0)
+        if (memcmp(wanted, shape->y.data, shape->y.size) != 0) {
+            snprintf(where, sizeof where, "on another %s at the same address", parameter->name);
             bench->where = where;
+        }
         memcpy(parameter->data, kept, parameter->size);
         guard_destroy(&reversed);
         fine = guard_protect(parameter) && !bench->where &&
@@ -270,6 +278,15 @@ static bool call_on_changed_parameter(call_bench *bench, const work_order *order
     }
     free(kept);
     free(wanted);
+    return fine;
+}
+
+static bool call_on_changed_parameters(call_bench *bench, const work_order *order, bool drawn)
+{
+    bool fine = true;
+    for (size_t i = 0; fine && i < role_count(order); i++)
+        if (role_is_parameter(role_of(order, i)))
+            fine = call_on_changed_parameter(bench, order, i, drawn);
     return fine;
 }
 
@@ -381,26 +398,6 @@ static void call_in_child(call_bench *bench)
     _exit(same_bits(bench->shapes) ? 0 : 1);
 }
 
-child_end worker_wait_for(pid_t child)
-{
-    const struct timespec pause = {.tv_nsec = 100000};
-    int status = 0;
-    pid_t ended = 0;
-    for (unsigned waited = 0; ended == 0 && waited < FORK_SECONDS * 10000; waited++) {
-        ended = waitpid(child, &status, WNOHANG);
-        if (ended == 0)
-            nanosleep(&pause, NULL);
-    }
-    if (ended == 0) {
-        kill(child, SIGKILL);
-        waitpid(child, &status, 0);
-        return CHILD_HANGS;
-    }
-    return ended != child || !WIFEXITED(status) ? CHILD_CRASHED
-           : WEXITSTATUS(status) == 0           ? CHILD_FINE
-                                                : CHILD_FAILED;
-}
-
 /* Threads that a kernel has for its work, as OpenMP's, do not live on in the child: where it waits for
  * them, whoever calls it after a fork has to know. */
 static bool call_after_fork(call_bench *bench)
@@ -453,8 +450,9 @@ static bool make_shape(call_bench *bench, called_shape *shape, const ln_problem 
     if (!guard_create(&shape->y, "y", bytes, GUARD_TIMED, GUARD_TIMED_WRITE_OFFSET))
         return false;
     memset(shape->y.data, POISON, bytes);
-    shape->tensors = (ln_tensors){
-        .x = x, .gamma = bench->gamma.data, .beta = bench->beta.data, .y = shape->y.data};
+    buffers_set(bench->order, bench->inputs, &shape->tensors);
+    shape->tensors.x = x;
+    shape->tensors.y = shape->y.data;
     shape->state = &shape->problem;
     if (bench->kernel->prepare && bench->kernel->prepare(&shape->problem, &shape->state) != 0) {
         bench->refusal = worker_unprepared();
@@ -474,17 +472,8 @@ static ln_problem second_problem(const ln_problem *first)
     ln_problem second = *first;
     second.rows = 2 * first->rows;
     second.hidden = (first->hidden / 2 - 1) | 1;
-    second.x_stride = second.y_stride = second.hidden;
-    second.residual_stride = second.sum_stride = second.hidden;
+    problem_set_strides(&second, second.hidden);
     return second;
-}
-
-static bool make_parameter(guarded *buffer, const char *name, off_t at, const work_order *order)
-{
-    bool scalar = order->problem.convention.affine == LN_AFFINE_SCALAR;
-    size_t size = (scalar ? 1 : order->problem.hidden) * dtype_size(order->problem.param);
-    return at < 0 || (guard_create(buffer, name, size, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
-                      arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer));
 }
 
 /* x, and x with its first row last. */
@@ -492,37 +481,35 @@ static bool make_rows(call_bench *bench, const work_order *order)
 {
     size_t row = order->problem.hidden * dtype_size(order->problem.storage);
     size_t bytes = order->problem.rows * row;
-    if (!guard_create(&bench->x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) ||
+    if (!guard_create(&bench->inputs[ROLE_X], "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) ||
         !guard_create(&bench->other_x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) ||
-        !arena_read(WORKER_ARENA_FD, order->at.x, bench->x.data, bytes))
+        !arena_read(WORKER_ARENA_FD, order->at.tensors[ROLE_X], bench->inputs[ROLE_X].data, bytes))
         return false;
     char *other = bench->other_x.data;
-    memcpy(other, (char *)bench->x.data + row, bytes - row);
-    memcpy(other + bytes - row, bench->x.data, row);
-    return guard_protect(&bench->x) && guard_protect(&bench->other_x);
+    memcpy(other, (char *)bench->inputs[ROLE_X].data + row, bytes - row);
+    memcpy(other + bytes - row, bench->inputs[ROLE_X].data, row);
+    return guard_protect(&bench->inputs[ROLE_X]) && guard_protect(&bench->other_x);
 }
 
 static bool make_bench(call_bench *bench, const work_order *order, bool own_threads)
 {
     ln_problem second = second_problem(&order->problem);
-    bool fine = make_rows(bench, order) &&
-                make_parameter(&bench->gamma, "gamma", order->at.gamma, order) &&
-                make_parameter(&bench->beta, "beta", order->at.beta, order) &&
-                make_shape(bench, &bench->shapes[0], &order->problem, bench->x.data);
+    bool fine = make_rows(bench, order) && parameters_create(bench->inputs, order) &&
+                make_shape(bench, &bench->shapes[0], &order->problem, bench->inputs[ROLE_X].data);
     bench->two_shapes = fine && !kernel_refuses(bench->kernel, &second);
     if (bench->two_shapes)
-        fine = make_shape(bench, &bench->shapes[1], &second, bench->x.data);
+        fine = make_shape(bench, &bench->shapes[1], &second, bench->inputs[ROLE_X].data);
     for (size_t i = SHAPES; fine && !own_threads && i < ONE_ROW; i++) {
         bool even = (i - SHAPES) % 2 == 0;
         fine = make_shape(bench, &bench->shapes[i],
                           even || !bench->two_shapes ? &order->problem : &second,
-                          even ? bench->other_x.data : bench->x.data);
+                          even ? bench->other_x.data : bench->inputs[ROLE_X].data);
     }
     ln_problem row = order->problem;
     row.rows = 1;
     bench->one_row = fine && !kernel_refuses(bench->kernel, &row);
-    return fine &&
-           (!bench->one_row || make_shape(bench, &bench->shapes[ONE_ROW], &row, bench->x.data));
+    return fine && (!bench->one_row ||
+                    make_shape(bench, &bench->shapes[ONE_ROW], &row, bench->inputs[ROLE_X].data));
 }
 
 static void free_bench(call_bench *bench)
@@ -534,25 +521,19 @@ static void free_bench(call_bench *bench)
         guard_destroy(&shape->y);
         free(shape->first);
     }
-    guard_destroy(&bench->x);
+    buffers_destroy(bench->inputs);
     guard_destroy(&bench->other_x);
-    guard_destroy(&bench->gamma);
-    guard_destroy(&bench->beta);
 }
 
 /* A library with threads of its own is called from one thread at a time, and never after a fork:
  * those threads do not live on in the child. */
 static bool call_everywhere(call_bench *bench, const work_order *order, bool own_threads)
 {
-    ln_tensors *tensors = &bench->shapes->tensors;
     bool fine = call_often(bench, (unsigned)order->count) && call_one_row(bench) &&
                 call_after_nan(bench, order) && call_on_changed_rows(bench);
     for (unsigned change = 0; fine && change < CHANGES; change++)
         fine = call_on_changed_row(bench, order, change > 0) &&
-               call_on_changed_parameter(bench, order, &bench->gamma, &tensors->gamma, change > 0,
-                                         "on another gamma at the same address") &&
-               call_on_changed_parameter(bench, order, &bench->beta, &tensors->beta, change > 0,
-                                         "on another beta at the same address");
+               call_on_changed_parameters(bench, order, change > 0);
     fine = fine && call_flushing(bench) &&
            call_on_other_threads(bench, own_threads ? OWN_THREADS : THREADS);
     return fine && (own_threads || (call_at_once(bench) && call_after_fork(bench))) &&
@@ -567,14 +548,14 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
         return;
     }
-    call_bench bench = {.kernel = kernel, .drawn = order->seed};
+    call_bench bench = {.kernel = kernel, .order = order, .drawn = order->seed};
     bool own_threads = kernel_has_threads(plugins->plugins[order->plugin], kernel);
     thread_state before;
     plugin_enter(&before);
-    bool fine =
-        make_bench(&bench, order, own_threads) &&
-        arena_write(WORKER_ARENA_FD, order->at.y, bench.shapes[0].first, bench.shapes[0].y.size) &&
-        call_everywhere(&bench, order, own_threads);
+    bool fine = make_bench(&bench, order, own_threads) &&
+                arena_write(WORKER_ARENA_FD, order->at.tensors[ROLE_Y], bench.shapes[0].first,
+                            bench.shapes[0].y.size) &&
+                call_everywhere(&bench, order, own_threads);
     const char *where = bench.changed ? NULL : bench.where;
     double kept = bench.kept;
     bool changed = !plugin_blame("run()", bench.changed);

@@ -3,6 +3,7 @@
  * must be so for both. Each try is a process of its own, forked before any call; what comes out must
  * be what later calls give. */
 #include "worker/child/internal.h"
+#include "worker/child/tensors.h"
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -15,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TRIES = 48, HIDDEN = 2049, LATE_MILLISECONDS = 500, BOTH = 2 };
+enum { TRIES = 48, HIDDEN = 2049, LATE_MILLISECONDS = 500, FORK_SECONDS = 5, BOTH = 2 };
 
 typedef struct first_call {
     const ln_kernel *kernel;
@@ -57,36 +58,35 @@ static void *call_when_asked(void *context)
 }
 
 /* Every element from the block that lies in the arena, over and over. */
-static bool fill(void **tensor, off_t at, size_t held, size_t wanted, size_t size)
+static bool fill(ln_tensors *tensors, const tensor_role *role, off_t at, const ln_problem *from,
+                 const ln_problem *problem)
 {
-    char *made = at < 0 ? NULL : malloc(wanted * size);
-    if (at < 0)
-        return true;
-    if (!made || !arena_read(WORKER_ARENA_FD, at, made, (held < wanted ? held : wanted) * size))
+    role_extent have = role_extent_of(role, from, from->storage);
+    role_extent want = role_extent_of(role, problem, problem->storage);
+    size_t held = extent_bytes(&have), wanted = extent_bytes(&want), size = want.element;
+    char *made = malloc(wanted);
+    if (!made || !arena_read(WORKER_ARENA_FD, at, made, held < wanted ? held : wanted))
         return false;
-    for (size_t i = held; i < wanted; i++)
-        memcpy(made + i * size, made + i % held * size, size);
-    *tensor = made;
+    for (size_t i = held; i < wanted; i += size)
+        memcpy(made + i, made + i % held, size);
+    role_set(role, tensors, made);
     return true;
 }
 
 static bool make_call(first_call *first, const work_order *order)
 {
     ln_problem *problem = &first->problem;
-    size_t element = dtype_size(problem->storage), size = dtype_size(problem->param);
-    size_t held = ln_parameter_elements(problem->convention.affine, order->problem.hidden);
-    size_t wanted = ln_parameter_elements(problem->convention.affine, problem->hidden);
-    void *x = NULL, *gamma = NULL, *beta = NULL;
-    first->bytes = problem->hidden * element;
-    if (!fill(&x, order->at.x, order->problem.rows * order->problem.hidden, problem->hidden,
-              element) ||
-        !fill(&gamma, order->at.gamma, held, wanted, size) ||
-        !fill(&beta, order->at.beta, held, wanted, size) ||
-        socketpair(AF_UNIX, SOCK_STREAM, 0, first->ends) != 0)
+    ln_tensors inputs = {0};
+    first->bytes = problem->hidden * dtype_size(problem->storage);
+    for (size_t i = 0; i < role_count(order); i++)
+        if (!role_of(order, i)->output && i != ROLE_RESIDUAL && order->at.tensors[i] >= 0 &&
+            !fill(&inputs, role_of(order, i), order->at.tensors[i], &order->problem, problem))
+            return false;
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, first->ends) != 0)
         return false;
     for (size_t i = 0; i < BOTH; i++) {
-        first->tensors[i] =
-            (ln_tensors){.x = x, .gamma = gamma, .beta = beta, .y = malloc(first->bytes)};
+        first->tensors[i] = inputs;
+        first->tensors[i].y = malloc(first->bytes);
         first->states[i] = problem;
         if (!first->tensors[i].y ||
             (first->kernel->prepare && first->kernel->prepare(problem, &first->states[i]) != 0))
@@ -123,6 +123,26 @@ static int try_once(first_call *first, const work_order *order, long after)
     first->tensors[0].y = wanted;
     call_of(first, 0);
     return !(memcmp(once, wanted, first->bytes) == 0 && same(first, 1, wanted));
+}
+
+child_end worker_wait_for(pid_t child)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+    int status = 0;
+    pid_t ended = 0;
+    for (unsigned waited = 0; ended == 0 && waited < FORK_SECONDS * 10000; waited++) {
+        ended = waitpid(child, &status, WNOHANG);
+        if (ended == 0)
+            nanosleep(&pause, NULL);
+    }
+    if (ended == 0) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        return CHILD_HANGS;
+    }
+    return ended != child || !WIFEXITED(status) ? CHILD_CRASHED
+           : WEXITSTATUS(status) == 0           ? CHILD_FINE
+                                                : CHILD_FAILED;
 }
 
 void worker_call_first(const worker_plugins *plugins, const work_order *order)

@@ -2,49 +2,47 @@
 #include "domain/poison.h"
 #include "worker/child/checked_call.h"
 #include "worker/child/internal.h"
+#include "worker/child/tensors.h"
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
     POISON = 0xff,
     GAP_PATTERN = 0x5a,
-    INPUTS = 4,
 };
 
-/* The buffers of one run. */
+/* The buffers of one run, by role. */
 typedef struct judge_bench {
-    guarded x, residual, gamma, beta, y, sum, mean, rstd;
-    char *kept[INPUTS]; /* the first four as they were; NULL: not in use, or written to */
+    guarded buffers[ROLES_MOST];
+    role_extent extents[ROLES_MOST];
+    char *kept[ROLES_MOST]; /* inputs as they were; NULL: not in use, or written to */
+    const operation *what;
     ln_problem problem; /* as the kernel sees it */
     ln_tensors tensors;
-    size_t element, statistic; /* bytes */
     const split_kernel *split; /* a call over several threads; NULL: one */
     bool upper_halves;         /* of vector registers hold something after a call */
 } judge_bench;
 
 static void bench_destroy(judge_bench *bench)
 {
-    guarded *all[] = {&bench->x, &bench->residual, &bench->gamma, &bench->beta,
-                      &bench->y, &bench->sum,      &bench->mean,  &bench->rstd};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        guard_destroy(all[i]);
-    for (size_t i = 0; i < INPUTS; i++)
+    buffers_destroy(bench->buffers);
+    for (size_t i = 0; i < ROLES_MOST; i++)
         free(bench->kept[i]);
 }
 
-static const guarded *input_of(const judge_bench *bench, size_t input)
+/* What is judged element by element; not in use in place. */
+static const guarded *result_of(const judge_bench *bench)
 {
-    const guarded *const inputs[INPUTS] = {&bench->x, &bench->residual, &bench->gamma,
-                                           &bench->beta};
-    return inputs[input];
+    return &bench->buffers[bench->what->result];
 }
 
 /* A kernel may make its inputs writable, and no fault tells when it writes to them. */
 static bool keep_inputs(judge_bench *bench)
 {
-    for (size_t i = 0; i < INPUTS; i++) {
-        const guarded *input = input_of(bench, i);
+    for (size_t i = 0; i < bench->what->count; i++) {
+        const guarded *input = &bench->buffers[i];
         if (!input->map || !input->read_only)
             continue;
         if (!bench->kept[i] && !(bench->kept[i] = malloc(input->size)))
@@ -57,17 +55,17 @@ static bool keep_inputs(judge_bench *bench)
 /* Answers, where one was written to, or can be. */
 static bool inputs_are_kept(const judge_bench *bench)
 {
-    static const char *const writable[INPUTS] = {"made x writable", "made residual writable",
-                                                 "made gamma writable", "made beta writable"};
-    for (size_t i = 0; i < INPUTS; i++) {
-        const guarded *input = input_of(bench, i);
+    for (size_t i = 0; i < bench->what->count; i++) {
+        const guarded *input = &bench->buffers[i];
+        char writable[NAME_MAX_LENGTH];
         if (!bench->kept[i])
             continue;
         if (memcmp(bench->kept[i], input->data, input->size) != 0) {
             worker_send_failed(VERDICT_INPUT_MODIFIED, 0, "wrote to %s", input->name);
             return false;
         }
-        if (!guard_is_protected(input) && !plugin_blame("run()", writable[i])) {
+        snprintf(writable, sizeof writable, "made %s writable", input->name);
+        if (!guard_is_protected(input) && !plugin_blame("run()", writable)) {
             worker_send_blame();
             return false;
         }
@@ -75,171 +73,144 @@ static bool inputs_are_kept(const judge_bench *bench)
     return true;
 }
 
-/* Bytes from the first element of the first row to the last of the last. */
-static size_t span(size_t rows, size_t hidden, size_t stride, size_t element)
+static bool make(judge_bench *bench, size_t i, const work_order *order)
 {
-    return rows ? ((rows - 1) * stride + hidden) * element : 0;
-}
-
-static bool make(guarded *buffer, const char *name, size_t size, size_t element,
-                 const work_order *order, bool written)
-{
+    const tensor_role *role = role_of(order, i);
+    guarded *buffer = &bench->buffers[i];
+    size_t size = extent_bytes(&bench->extents[i]);
     if (order->placement == PLACEMENT_DRAWN)
-        return guard_create(buffer, name, size, GUARD_TIMED, order_offset(order, name, element));
+        return guard_create(buffer, role->name, size, GUARD_TIMED,
+                            order_offset(order, role->name, bench->extents[i].element));
     guard_place place = order->placement == PLACEMENT_BEFORE  ? GUARD_BEFORE
                         : order->placement == PLACEMENT_TIMED ? GUARD_TIMED
                         : order->placement == PLACEMENT_TURN  ? GUARD_TIMED
                                                               : GUARD_BEHIND;
-    return guard_create(buffer, name, size, place,
-                        written ? GUARD_TIMED_WRITE_OFFSET + order->y_offset
-                                : GUARD_TIMED_READ_OFFSET + order->x_offset);
+    return guard_create(buffer, role->name, size, place,
+                        role->output ? GUARD_TIMED_WRITE_OFFSET + order->y_offset
+                                     : GUARD_TIMED_READ_OFFSET + order->x_offset);
 }
 
-/* Gamma or beta, filled and read-only. */
-static bool make_parameter(guarded *buffer, const char *name, off_t at, const work_order *order)
+/* The role in whose buffer a tensor of the order lies: its own, or that of an input that it takes the
+ * place of. */
+static size_t buffer_of(const work_order *order, size_t role)
 {
-    if (at < 0)
-        return true;
-    size_t count = ln_parameter_elements(order->problem.convention.affine, order->problem.hidden);
-    size_t size = count * dtype_size(order->problem.param);
-    return make(buffer, name, size, dtype_size(order->problem.param), order, false) &&
-           arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer);
+    size_t taken = role_of(order, role)->in_place;
+    if (order->placement == PLACEMENT_IN_PLACE && taken != NO_ROLE)
+        return taken;
+    return role == ROLE_SUM && (order_outputs(order) & OUTPUT_SUM_OVER_X) ? ROLE_X : role;
 }
 
 /* Strided rows, by hidden: a few elements apart, whole vectors long, or more than twice as long. What
- * lies between is NaN in x and the residual, so that reading it shows, and watched in y and the
- * sum, so that writing it shows. */
-static void set_strides(ln_problem *problem, bool in_place)
+ * lies between is NaN in inputs, so that reading it shows, and watched in outputs, so that writing it
+ * shows. */
+static void set_strides(const work_order *order, ln_problem *problem)
 {
-    size_t hidden = problem->hidden, whole = (hidden / 16 + 1) * 16;
+    size_t hidden = problem->hidden, whole = (hidden / 16 + 1) * 16, next = 0;
     const size_t strides[3][4] = {{hidden + 3, hidden + 5, hidden + 7, hidden + 11},
                                   {whole, whole + 16, whole + 32, whole + 48},
                                   {2 * hidden, hidden + 1, 2 * hidden + 1, hidden + 2}};
-    const size_t *chosen = strides[hidden % 3];
-    problem->x_stride = chosen[0];
-    problem->residual_stride = chosen[1];
-    problem->y_stride = in_place ? chosen[0] : chosen[2];
-    problem->sum_stride = in_place ? chosen[1] : chosen[3];
+    for (size_t i = 0; i < role_count(order); i++) {
+        const tensor_role *role = role_of(order, i);
+        bool in_place = order->placement == PLACEMENT_IN_PLACE && role->in_place != NO_ROLE;
+        if (role->shape == SHAPE_TABLE)
+            *role_stride(role, problem) =
+                in_place ? *role_stride(role_of(order, role->in_place), problem)
+                         : strides[hidden % 3][next++ % 4];
+    }
 }
 
-/* In place the sum takes the residual's place too. */
-static bool has_own_sum(const work_order *order)
-{
-    return order->at.sum >= 0 && order->placement != PLACEMENT_IN_PLACE &&
-           !(order_outputs(order) & OUTPUT_SUM_OVER_X);
-}
-
-/* All buffers for `rows` rows. */
+/* All buffers for `rows` rows, with the parameters in them. */
 static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work_order *order,
                          size_t rows)
 {
-    const arena_map *at = &order->at;
     ln_problem *problem = &bench->problem;
     size_t hidden = order->problem.hidden;
+    bool fine = true, in_place = order->placement == PLACEMENT_IN_PLACE;
     *problem = order->problem;
     problem->rows = rows;
-    problem->x_stride = problem->residual_stride = hidden;
-    problem->y_stride = problem->sum_stride = hidden;
-    bool in_place = order->placement == PLACEMENT_IN_PLACE;
+    problem_set_strides(problem, hidden);
     if (order->placement == PLACEMENT_BEFORE || (in_place && hidden % 2 == 1)) {
-        set_strides(problem, in_place);
+        set_strides(order, problem);
         if (kernel_refuses(kernel, problem)) /* no strided rows: take dense ones */
-            problem->x_stride = problem->residual_stride = problem->y_stride = problem->sum_stride =
-                hidden;
+            problem_set_strides(problem, hidden);
     }
-    size_t element = bench->element = dtype_size(problem->storage);
-    size_t statistic = bench->statistic = dtype_size(kernel->accumulator);
-    size_t read = span(rows, hidden, problem->x_stride, bench->element);
-    size_t added = span(rows, hidden, problem->residual_stride, bench->element);
-    size_t written = span(rows, hidden, problem->y_stride, bench->element);
-    size_t summed = span(rows, hidden, problem->sum_stride, bench->element);
-    bool fine =
-        make(&bench->x, "x", read, element, order, false) &&
-        (at->residual < 0 || make(&bench->residual, "residual", added, element, order, false)) &&
-        make_parameter(&bench->gamma, "gamma", at->gamma, order) &&
-        make_parameter(&bench->beta, "beta", at->beta, order) &&
-        (in_place || make(&bench->y, "y", written, element, order, true)) &&
-        (!has_own_sum(order) || make(&bench->sum, "sum", summed, element, order, true));
-    fine = fine &&
-           (at->mean < 0 || make(&bench->mean, "mean", rows * statistic, statistic, order, true)) &&
-           (at->rstd < 0 || make(&bench->rstd, "rstd", rows * statistic, statistic, order, true));
-    bench->tensors = (ln_tensors){
-        .x = bench->x.data,
-        .residual = bench->residual.data,
-        .gamma = bench->gamma.data,
-        .beta = bench->beta.data,
-        .y = in_place ? bench->x.data : bench->y.data,
-        .sum = at->sum < 0          ? NULL
-               : in_place           ? bench->residual.data
-               : has_own_sum(order) ? bench->sum.data
-                                    : bench->x.data,
-        .mean = bench->mean.data,
-        .rstd = bench->rstd.data,
-    };
+    for (size_t i = 0; fine && i < role_count(order); i++) {
+        const tensor_role *role = role_of(order, i);
+        guarded *buffer = &bench->buffers[i];
+        bench->extents[i] = role_extent_of(role, problem, kernel->accumulator);
+        if (order->at.tensors[i] < 0)
+            continue;
+        if (buffer_of(order, i) == i)
+            fine = make(bench, i, order);
+        if (fine && role_is_parameter(role) && !role->output)
+            fine = arena_read(WORKER_ARENA_FD, order->at.tensors[i], buffer->data, buffer->size) &&
+                   guard_protect(buffer);
+        role_set(role, &bench->tensors, bench->buffers[buffer_of(order, i)].data);
+    }
     return fine;
 }
 
 /* Copies rows first.. of a dense arena tensor into a strided buffer, whose gaps become NaN. */
-static bool fill_rows(guarded *buffer, off_t at, size_t first, size_t rows, size_t row_bytes,
-                      size_t stride_bytes)
+static bool fill_rows(guarded *buffer, off_t at, size_t first, const role_extent *extent)
 {
-    if (!buffer->map)
-        return true;
+    size_t row_bytes = extent->row_bytes;
     if (!guard_release(buffer))
         return false;
-    if (stride_bytes == row_bytes)
+    if (extent->stride_bytes == row_bytes)
         return arena_read(WORKER_ARENA_FD, at + (off_t)(first * row_bytes), buffer->data,
-                          rows * row_bytes);
+                          buffer->size);
     memset(buffer->data, POISON, buffer->size);
-    for (size_t row = 0; row < rows; row++)
+    for (size_t row = 0; row < extent->rows; row++)
         if (!arena_read(WORKER_ARENA_FD, at + (off_t)((first + row) * row_bytes),
-                        (char *)buffer->data + row * stride_bytes, row_bytes))
+                        (char *)buffer->data + row * extent->stride_bytes, row_bytes))
             return false;
     return true;
 }
 
-static void poison_rows(guarded *buffer, size_t rows, size_t row_bytes, size_t stride_bytes)
+static void poison_rows(guarded *buffer, const tensor_role *role, const role_extent *extent)
 {
-    if (!buffer->map)
+    if (role->type == TYPE_ACCUMULATOR) {
+        poison_statistics(buffer->data, buffer->size, extent->element);
         return;
+    }
     memset(buffer->data, GAP_PATTERN, buffer->size);
-    for (size_t row = 0; row < rows; row++)
-        memset((char *)buffer->data + row * stride_bytes, POISON, row_bytes);
+    for (size_t row = 0; row < extent->rows; row++)
+        memset((char *)buffer->data + row * extent->stride_bytes, POISON, extent->row_bytes);
+}
+
+/* Whether an output lies in the buffer of this input. */
+static bool is_written(const judge_bench *bench, const work_order *order, size_t input)
+{
+    bool written = !result_of(bench)->map;
+    for (size_t i = 0; i < bench->what->count; i++)
+        written |= i != input && order->at.tensors[i] >= 0 && buffer_of(order, i) == input;
+    return written;
 }
 
 /* Inputs in place, outputs poisoned, inputs read-only. */
 static bool bench_fill(judge_bench *bench, const work_order *order, size_t first)
 {
-    const ln_problem *problem = &bench->problem;
-    size_t row_bytes = problem->hidden * bench->element;
-    size_t x_stride = problem->x_stride * bench->element;
-    size_t y_stride = problem->y_stride * bench->element;
-    if (!fill_rows(&bench->x, order->at.x, first, problem->rows, row_bytes, x_stride) ||
-        !fill_rows(&bench->residual, order->at.residual, first, problem->rows, row_bytes,
-                   problem->residual_stride * bench->element))
-        return false;
-    poison_rows(&bench->y, problem->rows, row_bytes, y_stride);
-    poison_rows(&bench->sum, problem->rows, row_bytes, problem->sum_stride * bench->element);
-    if (bench->mean.map)
-        poison_statistics(bench->mean.data, bench->mean.size, bench->statistic);
-    if (bench->rstd.map)
-        poison_statistics(bench->rstd.data, bench->rstd.size, bench->statistic);
-    bool in_place = !bench->y.map;
-    return (in_place || ((bench->tensors.sum == bench->x.data || guard_protect(&bench->x)) &&
-                         guard_protect(&bench->residual))) &&
-           keep_inputs(bench);
+    bool fine = true;
+    for (size_t i = 0; fine && i < bench->what->count; i++) {
+        const tensor_role *role = role_of(order, i);
+        guarded *buffer = &bench->buffers[i];
+        if (!buffer->map)
+            continue;
+        if (role->output)
+            poison_rows(buffer, role, &bench->extents[i]);
+        else if (!role_is_parameter(role))
+            fine = fill_rows(buffer, order->at.tensors[i], first, &bench->extents[i]) &&
+                   (is_written(bench, order, i) || guard_protect(buffer));
+    }
+    return fine && keep_inputs(bench);
 }
 
-static bool gaps_changed(const guarded *buffer, const judge_bench *bench, size_t elements)
+static bool gaps_changed(const guarded *buffer, const role_extent *extent)
 {
-    const ln_problem *problem = &bench->problem;
     const unsigned char *data = buffer->data;
-    size_t row_bytes = problem->hidden * bench->element;
-    size_t stride = elements * bench->element;
-    if (!buffer->map)
-        return false;
-    for (size_t row = 0; row + 1 < problem->rows; row++)
-        for (size_t i = row * stride + row_bytes; i < (row + 1) * stride; i++)
+    for (size_t row = 0; row + 1 < extent->rows; row++)
+        for (size_t i = row * extent->stride_bytes + extent->row_bytes;
+             i < (row + 1) * extent->stride_bytes; i++)
             if (data[i] != GAP_PATTERN)
                 return true;
     return false;
@@ -248,18 +219,19 @@ static bool gaps_changed(const guarded *buffer, const judge_bench *bench, size_t
 /* Whether the kernel wrote only where it may; sends the verdict where it did not. */
 static bool bench_is_clean(const judge_bench *bench)
 {
-    const guarded *all[] = {&bench->x, &bench->residual, &bench->gamma, &bench->beta,
-                            &bench->y, &bench->sum,      &bench->mean,  &bench->rstd};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    for (size_t i = 0; i < bench->what->count; i++) {
+        const guarded *buffer = &bench->buffers[i];
         long distance;
-        if (guard_slack_changed(all[i], &distance)) {
+        if (guard_slack_changed(buffer, &distance)) {
             worker_send_failed(VERDICT_OVERRUN, 0, "wrote %ld bytes %s %s", labs(distance),
-                               distance < 0 ? "before" : "behind the end of", all[i]->name);
+                               distance < 0 ? "before" : "behind the end of", buffer->name);
             return false;
         }
     }
-    if (gaps_changed(&bench->y, bench, bench->problem.y_stride) ||
-        gaps_changed(&bench->sum, bench, bench->problem.sum_stride)) {
+    for (size_t i = 0; i < bench->what->count; i++) {
+        if (!bench->buffers[i].map || !bench->what->roles[i].output ||
+            !gaps_changed(&bench->buffers[i], &bench->extents[i]))
+            continue;
         worker_send_failed(
             VERDICT_OVERRUN, 0,
             "wrote between the rows of y or sum: it must heed y_stride and sum_stride, or "
@@ -296,37 +268,28 @@ static bool no_memory(void)
     return false;
 }
 
-/* Strided rows as dense ones. */
-static bool write_rows(const void *data, off_t at, size_t rows, size_t row_bytes,
-                       size_t stride_bytes)
+/* Strided rows as dense ones, as rows first... */
+static bool write_rows(const void *data, off_t at, size_t first, const role_extent *extent)
 {
+    size_t row_bytes = extent->row_bytes;
     bool fine = true;
-    if (stride_bytes == row_bytes)
-        return arena_write(WORKER_ARENA_FD, at, data, rows * row_bytes);
-    for (size_t row = 0; fine && row < rows; row++)
+    at += (off_t)(first * row_bytes);
+    if (extent->stride_bytes == row_bytes)
+        return arena_write(WORKER_ARENA_FD, at, data, extent->rows * row_bytes);
+    for (size_t row = 0; fine && row < extent->rows; row++)
         fine = arena_write(WORKER_ARENA_FD, at + (off_t)(row * row_bytes),
-                           (const char *)data + row * stride_bytes, row_bytes);
+                           (const char *)data + row * extent->stride_bytes, row_bytes);
     return fine;
 }
 
-/* Dense rows of y (and sum, mean, rstd) into the arena, as rows first.. */
+/* Dense rows of all outputs into the arena, as rows first.. */
 static bool hand_back(const judge_bench *bench, const work_order *order, size_t first)
 {
-    const ln_problem *problem = &bench->problem;
-    size_t row_bytes = problem->hidden * bench->element;
-    off_t at = (off_t)(first * row_bytes);
-    bool fine =
-        write_rows(bench->tensors.y, order->at.y + at, problem->rows, row_bytes,
-                   problem->y_stride * bench->element) &&
-        (!bench->tensors.sum || write_rows(bench->tensors.sum, order->at.sum + at, problem->rows,
-                                           row_bytes, problem->sum_stride * bench->element));
-    off_t behind = (off_t)(first * bench->statistic);
-    if (fine && bench->mean.map)
-        fine = arena_write(WORKER_ARENA_FD, order->at.mean + behind, bench->mean.data,
-                           bench->mean.size);
-    if (fine && bench->rstd.map)
-        fine = arena_write(WORKER_ARENA_FD, order->at.rstd + behind, bench->rstd.data,
-                           bench->rstd.size);
+    bool fine = true;
+    for (size_t i = 0; fine && i < bench->what->count; i++)
+        if (role_of(order, i)->output && order->at.tensors[i] >= 0)
+            fine = write_rows(role_get(role_of(order, i), &bench->tensors), order->at.tensors[i],
+                              first, &bench->extents[i]);
     return fine || no_memory();
 }
 
@@ -345,7 +308,7 @@ static bool run_again(const ln_kernel *kernel, const void *state, judge_bench *b
     for (unsigned again = 0; again < times; again++) {
         if (!run_part(kernel, state, bench, order, 0))
             return false;
-        if (memcmp(once, bench->y.data, bench->y.size) != 0) {
+        if (memcmp(once, result_of(bench)->data, result_of(bench)->size) != 0) {
             worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "two calls on the same rows differ");
             return false;
         }
@@ -359,12 +322,13 @@ static bool run_in_turn(const ln_kernel *kernel, const void *state, judge_bench 
                         const work_order *order)
 {
     size_t second = order->problem.rows - bench->problem.rows;
-    char *once = malloc(bench->y.size ? bench->y.size : 1);
+    const guarded *result = result_of(bench);
+    char *once = malloc(result->size ? result->size : 1);
     if (!once)
         return no_memory();
     bool fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
     if (fine)
-        memcpy(once, bench->y.data, bench->y.size);
+        memcpy(once, result->data, result->size);
     if (fine && second > 0)
         fine = run_part(kernel, state, bench, order, second) && hand_back(bench, order, second);
     /* Twice more: what alternates from call to call must not fall in step with ours. */
@@ -379,13 +343,14 @@ static bool run_at_once(const ln_kernel *kernel, const void *state, judge_bench 
                         const work_order *order)
 {
     bool fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
+    const guarded *result = result_of(bench);
     char *once = NULL;
-    if (!fine || order->again == 0 || !bench->y.map)
+    if (!fine || order->again == 0 || !result->map)
         return fine;
-    once = malloc(bench->y.size ? bench->y.size : 1);
+    once = malloc(result->size ? result->size : 1);
     if (!once)
         return no_memory();
-    memcpy(once, bench->y.data, bench->y.size);
+    memcpy(once, result->data, result->size);
     fine = run_again(kernel, state, bench, order, once, order->again);
     free(once);
     return fine;
@@ -514,15 +479,15 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
         return;
     }
     const char *refusal = kernel_refuses(kernel, &order->problem);
-    if (!refusal && order->at.residual >= 0 && (kernel->traits & LN_TRAIT_NO_RESIDUAL))
-        refusal = "it takes no residual";
+    if (!refusal)
+        refusal = refuses_residual(kernel, order);
     if (refusal) {
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
         return;
     }
     const ln_plugin *plugin = plugins->plugins[order->plugin];
     unsigned threads = threads_of(plugin, kernel, order);
-    judge_bench bench = {0};
+    judge_bench bench = {.what = &operations[order->operation]};
     size_t rows = rows_at_once(kernel, order);
     void *library = plugins->libraries[order->plugin];
     const char *taken = order->place ? enter_place(library, order, rows) : "";

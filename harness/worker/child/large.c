@@ -2,6 +2,7 @@
 #include "worker/large_rows.h"
 #include "domain/poison.h"
 #include "worker/child/internal.h"
+#include "worker/child/tensors.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,9 +20,11 @@ typedef struct large_tensor {
 } large_tensor;
 
 typedef struct large_bench {
-    large_tensor x, y, residual, sum, mean, rstd; /* the last four where the order asks for them */
-    guarded gamma, beta;
-    char *rows; /* LARGE_PERIOD of them */
+    large_tensor tensors[ROLES_MOST]; /* by role; those that the order has */
+    role_extent extents[ROLES_MOST];  /* likewise */
+    guarded parameters[ROLES_MOST];
+    char *rows;                       /* LARGE_PERIOD of them */
+    size_t looked[LARGE_ROWS], count; /* at which rows of an output */
 } large_bench;
 
 static void unmap(large_tensor *tensor)
@@ -76,67 +79,49 @@ static bool own_pages(char *row, size_t bytes)
     return true;
 }
 
-static bool make_parameter(guarded *buffer, const char *name, off_t at, const work_order *order)
+/* An output of which some rows are looked at. */
+static bool make_output(const large_bench *bench, large_tensor *tensor, const role_extent *extent,
+                        bool statistic)
 {
-    size_t size = ln_parameter_elements(order->problem.convention.affine, order->problem.hidden) *
-                  dtype_size(order->problem.param);
-    return at < 0 || (guard_create(buffer, name, size, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
-                      arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer));
-}
-
-/* An output of which some rows are looked at: `bytes` of each, and the next one `stride` bytes on. */
-static bool make_output(large_tensor *tensor, size_t size, size_t bytes, size_t stride,
-                        const size_t *rows, size_t count)
-{
-    bool fine = map_over_and_over(tensor, size, NULL, 0, LARGE_PERIOD * bytes);
-    for (size_t i = 0; fine && i < count; i++)
-        fine = own_pages(tensor->map + rows[i] * stride, bytes);
+    size_t bytes = extent->row_bytes;
+    bool fine = map_over_and_over(tensor, extent_bytes(extent), NULL, 0, LARGE_PERIOD * bytes);
+    for (size_t i = 0; fine && i < bench->count; i++)
+        fine = own_pages(tensor->map + bench->looked[i] * extent->stride_bytes, bytes);
+    for (size_t i = 0; fine && statistic && i < bench->count; i++)
+        poison_statistics(tensor->map + bench->looked[i] * bytes, bytes, bytes);
     return fine;
 }
 
-/* Mean or rstd: one number a row. */
-static bool make_statistic(large_tensor *tensor, const work_order *order, size_t size,
-                           const size_t *rows, size_t count)
-{
-    bool fine = make_output(tensor, order->problem.rows * size, size, size, rows, count);
-    for (size_t i = 0; fine && i < count; i++)
-        poison_statistics(tensor->map + rows[i] * size, size, size);
-    return fine;
-}
-
-static bool make_bench(large_bench *bench, const work_order *order, size_t statistic,
-                       const size_t *rows, size_t count)
+static bool make_bench(large_bench *bench, const ln_kernel *kernel, const work_order *order)
 {
     const ln_problem *problem = &order->problem;
-    size_t element = dtype_size(problem->storage), row_bytes = problem->hidden * element;
-    size_t size = ((problem->rows - 1) * problem->x_stride + problem->hidden) * element;
-    bench->rows = malloc(LARGE_PERIOD * row_bytes);
+    size_t bytes = LARGE_PERIOD * problem->hidden * dtype_size(problem->storage);
+    bench->rows = malloc(bytes);
     bool fine = bench->rows &&
-                arena_read(WORKER_ARENA_FD, order->at.x, bench->rows, LARGE_PERIOD * row_bytes) &&
-                map_over_and_over(&bench->x, size, bench->rows, 0, LARGE_PERIOD * row_bytes) &&
-                make_output(&bench->y, size, row_bytes, problem->y_stride * element, rows, count) &&
-                make_parameter(&bench->gamma, "gamma", order->at.gamma, order) &&
-                make_parameter(&bench->beta, "beta", order->at.beta, order);
-    if (fine && order->at.residual >= 0)
-        fine =
-            map_over_and_over(&bench->residual, size, bench->rows, LARGE_RESIDUAL_ROW * row_bytes,
-                              LARGE_PERIOD * row_bytes) &&
-            make_output(&bench->sum, size, row_bytes, problem->sum_stride * element, rows, count) &&
-            make_statistic(&bench->mean, order, statistic, rows, count) &&
-            make_statistic(&bench->rstd, order, statistic, rows, count);
+                arena_read(WORKER_ARENA_FD, order->at.tensors[ROLE_X], bench->rows, bytes) &&
+                parameters_create(bench->parameters, order);
+    for (size_t i = 0; fine && i < role_count(order); i++) {
+        const tensor_role *role = role_of(order, i);
+        role_extent *extent = &bench->extents[i];
+        *extent = role_extent_of(role, problem, kernel->accumulator);
+        if (order->at.tensors[i] < 0 || role_is_parameter(role))
+            continue;
+        size_t first = i == ROLE_RESIDUAL ? LARGE_RESIDUAL_ROW : 0;
+        fine = role->output
+                   ? make_output(bench, &bench->tensors[i], extent, role->type == TYPE_ACCUMULATOR)
+                   : map_over_and_over(&bench->tensors[i], extent_bytes(extent), bench->rows,
+                                       first * extent->row_bytes, bytes);
+    }
     return fine;
 }
 
 static bool run(const ln_kernel *kernel, const work_order *order, const large_bench *bench)
 {
-    ln_tensors tensors = {.x = bench->x.map,
-                          .gamma = bench->gamma.data,
-                          .beta = bench->beta.data,
-                          .y = bench->y.map,
-                          .residual = bench->residual.map,
-                          .sum = bench->sum.map,
-                          .mean = bench->mean.map,
-                          .rstd = bench->rstd.map};
+    ln_tensors tensors = {0};
+    buffers_set(order, bench->parameters, &tensors);
+    for (size_t i = 0; i < role_count(order); i++)
+        if (bench->tensors[i].map)
+            role_set(role_of(order, i), &tensors, bench->tensors[i].map);
     ln_problem problem = order->problem;
     void *state = &problem;
     thread_state before;
@@ -151,55 +136,43 @@ static bool run(const ln_kernel *kernel, const work_order *order, const large_be
     return fine;
 }
 
-/* The rows that are looked at. */
-static bool hand_back(const large_tensor *tensor, off_t at, size_t bytes, size_t stride,
-                      const size_t *rows, size_t count)
+/* The rows that are looked at, of each output. */
+static bool hand_back(const large_bench *bench, const work_order *order)
 {
     bool fine = true;
-    for (size_t i = 0; fine && tensor->map && i < count; i++)
-        fine = arena_write(WORKER_ARENA_FD, at + (off_t)(i * bytes), tensor->map + rows[i] * stride,
-                           bytes);
+    for (size_t role = 0; role < role_count(order); role++) {
+        const role_extent *extent = &bench->extents[role];
+        const char *map = bench->tensors[role].map;
+        for (size_t i = 0; fine && map && role_of(order, role)->output && i < bench->count; i++)
+            fine = arena_write(WORKER_ARENA_FD,
+                               order->at.tensors[role] + (off_t)(i * extent->row_bytes),
+                               map + bench->looked[i] * extent->stride_bytes, extent->row_bytes);
+    }
     return fine;
-}
-
-static bool hand_all_back(const large_bench *bench, const work_order *order, size_t statistic,
-                          const size_t *rows, size_t count)
-{
-    const ln_problem *problem = &order->problem;
-    size_t element = dtype_size(problem->storage), bytes = problem->hidden * element;
-    return hand_back(&bench->y, order->at.y, bytes, problem->y_stride * element, rows, count) &&
-           hand_back(&bench->sum, order->at.sum, bytes, problem->sum_stride * element, rows,
-                     count) &&
-           hand_back(&bench->mean, order->at.mean, statistic, statistic, rows, count) &&
-           hand_back(&bench->rstd, order->at.rstd, statistic, statistic, rows, count);
 }
 
 void worker_call_large(const worker_plugins *plugins, const work_order *order)
 {
     const ln_kernel *kernel = worker_kernel(plugins, order);
     const char *refusal = kernel ? kernel_refuses(kernel, &order->problem) : "no such kernel";
-    size_t rows[LARGE_ROWS], count = large_rows(&order->problem, order->seed, rows);
-    size_t statistic = kernel ? dtype_size(kernel->accumulator) : 0;
     large_bench bench = {0};
-    large_tensor *tensors[] = {&bench.x,   &bench.y,    &bench.residual,
-                               &bench.sum, &bench.mean, &bench.rstd};
-    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
-        tensors[i]->block = -1;
-    if (!refusal && order->at.residual >= 0 && (kernel->traits & LN_TRAIT_NO_RESIDUAL))
-        refusal = "it takes no residual";
+    bench.count = large_rows(&order->problem, order->seed, bench.looked);
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        bench.tensors[i].block = -1;
+    if (!refusal)
+        refusal = refuses_residual(kernel, order);
     if (refusal)
         worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
-    else if (!make_bench(&bench, order, statistic, rows, count))
+    else if (!make_bench(&bench, kernel, order))
         worker_send_no_memory();
     else if (!run(kernel, order, &bench))
         worker_send_refusal(0, worker_unprepared());
-    else if (!hand_all_back(&bench, order, statistic, rows, count))
+    else if (!hand_back(&bench, order))
         worker_send_no_memory();
     else
         worker_send_done("", 0);
-    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
-        unmap(tensors[i]);
-    guard_destroy(&bench.gamma);
-    guard_destroy(&bench.beta);
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        unmap(&bench.tensors[i]);
+    buffers_destroy(bench.parameters);
     free(bench.rows);
 }

@@ -15,6 +15,7 @@
 #include "hayai.h"
 #include "hayai_benchmark.h"
 #include "worker/child/internal.h"
+#include "worker/child/tensors.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,7 @@ static struct {
     unsigned threads;
     size_t row_bytes, block_bytes, tensor_bytes, slot_bytes, slots;
     off_t varied;
-    guarded x, y, gamma, beta;
+    guarded x, y, parameters[ROLES_MOST];
     char *block[2];
     int filled;          /* which input x holds; -1: none */
     ln_tensors *tensors; /* one a slot, in the order in which they are used */
@@ -78,18 +79,8 @@ static char *read_block(off_t at)
     return block;
 }
 
-static bool make_parameter(guarded *buffer, const char *name, off_t at)
-{
-    if (at < 0)
-        return true;
-    bool scalar = group.problem.convention.affine == LN_AFFINE_SCALAR;
-    size_t size = (scalar ? 1 : group.problem.hidden) * dtype_size(group.problem.param);
-    return guard_create(buffer, name, size, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
-           arena_read(WORKER_ARENA_FD, at, buffer->data, size) && guard_protect(buffer);
-}
-
 /* In an order that is drawn: neighbours one after the other would be fetched ahead of their use. */
-static bool make_tensors(void)
+static bool make_tensors(const work_order *order)
 {
     group.tensors = calloc(group.slots, sizeof *group.tensors);
     for (size_t i = 0; group.tensors && i < group.slots; i++) {
@@ -98,9 +89,8 @@ static bool make_tensors(void)
         group.tensors[other] = (ln_tensors){
             .x = (char *)group.x.data + i * group.slot_bytes,
             .y = (char *)(group.in_place ? group.x : group.y).data + i * group.slot_bytes,
-            .gamma = group.gamma.data,
-            .beta = group.beta.data,
         };
+        buffers_set(order, group.parameters, &group.tensors[other]);
     }
     return group.tensors != NULL;
 }
@@ -165,11 +155,10 @@ void worker_time_begin(const work_order *order)
     bool counts = group.threads == 1 && !group.in_place;
     if (!counts || !counters_open(group.counters, why, sizeof why))
         group.counters[COUNT_CYCLES] = -1; /* what is read is NaN */
-    group.block[0] = read_block(order->at.x);
+    group.block[0] = read_block(order->at.tensors[ROLE_X]);
     group.block[1] = read_block(order->at.x_other);
     bool fine = room && group.suite && group.block[0] && group.block[1] && make_buffers(order) &&
-                make_parameter(&group.gamma, "gamma", order->at.gamma) &&
-                make_parameter(&group.beta, "beta", order->at.beta) && make_tensors();
+                parameters_create(group.parameters, order) && make_tensors(order);
     if (!fine) {
         fail_group("out of memory in the worker");
         return;

@@ -1,0 +1,123 @@
+/* What an operation is: its tensors by role, and what else tells it from another. Whoever lays out,
+ * guards, fills or hands over tensors walks the roles and names none of them.
+ *
+ *     const operation *what = &operations[order->operation];
+ *     for (size_t role = 0; role < what->count; role++) {
+ *         role_extent extent = role_extent_of(&what->roles[role], &problem, accumulator);
+ *         void *data = malloc(extent_bytes(&extent));
+ *         role_set(&what->roles[role], &tensors, data);     // tensors.x = data, ...
+ *     }
+ *
+ * A new operation is a row of `operations` (operation.c). Nothing here owns memory. */
+#ifndef LNBENCH_OPERATION_H
+#define LNBENCH_OPERATION_H
+
+#include "domain/case.h"
+
+enum {
+    ROLES_MOST = 8,
+    NEIGHBOURS_MOST = 8,
+    NO_ROLE = ROLES_MOST,
+};
+
+/* The roles of LayerNorm, in the order of ln_tensors. */
+enum {
+    ROLE_X,
+    ROLE_RESIDUAL,
+    ROLE_GAMMA,
+    ROLE_BETA,
+    ROLE_Y,
+    ROLE_SUM,
+    ROLE_MEAN,
+    ROLE_RSTD,
+    LAYERNORM_ROLES
+};
+
+typedef enum role_shape {
+    SHAPE_TABLE,     /* rows x hidden, a stride of its own from row to row */
+    SHAPE_ROWS,      /* a number a row */
+    SHAPE_HIDDEN,    /* a number a column */
+    SHAPE_PARAMETER, /* likewise, or a single one, as the affine form says */
+} role_shape;
+
+typedef enum role_type { TYPE_STORAGE, TYPE_PARAMETER, TYPE_ACCUMULATOR } role_type;
+
+typedef struct tensor_role {
+    const char *name;
+    role_shape shape;
+    role_type type;
+    bool output;
+    bool optional; /* a call may leave it out under any convention */
+    /* Under which conventions a call has it; NULL: all. */
+    bool (*needed)(const ln_convention *convention);
+    size_t beside;   /* there only where that input is; NO_ROLE: it does not depend on one */
+    size_t in_place; /* the input whose place it takes in place; NO_ROLE: none */
+    size_t place;    /* offset of its pointer in the tensors of a call */
+    size_t stride;   /* of a table: offset of its stride in ln_problem */
+} tensor_role;
+
+/* Conventions that are easily taken for `own`: how many, into others[]. */
+typedef size_t find_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST]);
+
+typedef struct operation {
+    const char *name;
+    const tensor_role *roles;
+    size_t count;          /* of roles */
+    size_t result;         /* the output that is judged element by element */
+    bool rows_independent; /* a row of the result depends on that row and the parameters alone */
+    find_neighbours *neighbours;
+} operation;
+
+/* By operation_kind. */
+extern const operation operations[OPERATIONS];
+
+const char *operation_name(operation_kind kind);
+bool operation_from_name(const char *name, operation_kind *kind);
+
+/* Where a tensor's elements lie: `rows` runs of row_bytes, the next one stride_bytes on. A parameter is
+ * one such run. */
+typedef struct role_extent {
+    size_t rows, row_bytes, stride_bytes;
+    size_t element; /* bytes */
+} role_extent;
+
+role_extent role_extent_of(const tensor_role *role, const ln_problem *problem, ln_type accumulator);
+
+/* Bytes from the first element to the end of the last. */
+static inline size_t extent_bytes(const role_extent *extent)
+{
+    return extent->rows ? (extent->rows - 1) * extent->stride_bytes + extent->row_bytes : 0;
+}
+
+/* Whether a call under the convention has the tensor if it may have it. */
+bool role_is_needed(const tensor_role *role, const ln_convention *convention);
+
+/* Whether it has so many elements whatever the number of rows. */
+static inline bool role_is_parameter(const tensor_role *role)
+{
+    return role->shape == SHAPE_HIDDEN || role->shape == SHAPE_PARAMETER;
+}
+
+/* The pointer of a role in the tensors of a call, and the stride of a table in a problem. */
+static inline void *role_get(const tensor_role *role, const void *tensors)
+{
+    return *(void *const *)((const char *)tensors + role->place);
+}
+
+static inline void role_set(const tensor_role *role, void *tensors, const void *data)
+{
+    *(const void **)((char *)tensors + role->place) = data;
+}
+
+static inline size_t *role_stride(const tensor_role *role, ln_problem *given)
+{
+    return (size_t *)((char *)given + role->stride);
+}
+
+/* A problem with dense rows. */
+ln_problem problem_dense(const ln_convention *convention, ln_type storage, ln_type param,
+                         size_t rows, size_t hidden);
+/* Sets the stride of every table. */
+void problem_set_strides(ln_problem *problem, size_t stride);
+
+#endif

@@ -1,0 +1,161 @@
+/* The table of operations: LayerNorm's row is the ABI's, and rows that no kernel has yet can be said. */
+#include "domain/operation.h"
+#include "test.h"
+#include "toy_operation.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const ln_convention torch = {
+    .eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
+
+TEST(layernorm_has_the_tensors_and_strides_of_the_abi)
+{
+    const operation *what = &operations[OPERATION_LAYERNORM];
+    char room[LAYERNORM_ROLES];
+    ln_tensors tensors = {0};
+    ln_problem given = {0};
+    assert_int_equal(what->count, sizeof tensors / sizeof(void *));
+    for (size_t i = 0; i < what->count; i++) {
+        role_set(&what->roles[i], &tensors, &room[i]);
+        assert_ptr_equal(role_get(&what->roles[i], &tensors), &room[i]);
+        if (what->roles[i].shape == SHAPE_TABLE)
+            *role_stride(&what->roles[i], &given) = 100 + i;
+    }
+    const ln_tensors wanted = {&room[0], &room[1], &room[2], &room[3],
+                               &room[4], &room[5], &room[6], &room[7]};
+    assert_memory_equal(&tensors, &wanted, sizeof tensors);
+    assert_int_equal(given.x_stride, 100 + ROLE_X);
+    assert_int_equal(given.residual_stride, 100 + ROLE_RESIDUAL);
+    assert_int_equal(given.y_stride, 100 + ROLE_Y);
+    assert_int_equal(given.sum_stride, 100 + ROLE_SUM);
+}
+
+TEST(a_convention_says_which_parameters_there_are_and_how_long)
+{
+    static const struct {
+        ln_affine affine;
+        bool gamma, beta;
+        size_t bytes;
+    } forms[] = {{LN_AFFINE_NONE, false, false, 14},
+                 {LN_AFFINE_SCALAR, true, true, 2},
+                 {LN_AFFINE_GAMMA, true, false, 14},
+                 {LN_AFFINE_VECTOR, true, true, 14},
+                 {LN_AFFINE_GAMMA1, true, true, 14}};
+    const tensor_role *roles = operations[OPERATION_LAYERNORM].roles;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const ln_convention convention = {.affine = forms[i].affine};
+        ln_problem given = problem_dense(&convention, LN_F32, LN_BF16, 5, 7);
+        role_extent extent = role_extent_of(&roles[ROLE_GAMMA], &given, LN_F64);
+        assert_int_equal(role_is_needed(&roles[ROLE_GAMMA], &convention), forms[i].gamma);
+        assert_int_equal(role_is_needed(&roles[ROLE_BETA], &convention), forms[i].beta);
+        assert_true(role_is_needed(&roles[ROLE_X], &convention));
+        assert_int_equal(extent_bytes(&extent), forms[i].bytes);
+    }
+}
+
+TEST(rows_lie_a_stride_apart_and_statistics_have_the_accumulator)
+{
+    const tensor_role *roles = operations[OPERATION_LAYERNORM].roles;
+    ln_problem given = problem_dense(&torch, LN_F32, LN_F32, 5, 7);
+    given.y_stride = 11;
+    role_extent y = role_extent_of(&roles[ROLE_Y], &given, LN_F64);
+    role_extent x = role_extent_of(&roles[ROLE_X], &given, LN_F64);
+    role_extent mean = role_extent_of(&roles[ROLE_MEAN], &given, LN_F64);
+    assert_int_equal(extent_bytes(&y), (4 * 11 + 7) * 4);
+    assert_int_equal(extent_bytes(&x), 5 * 7 * 4);
+    assert_int_equal(extent_bytes(&mean), 5 * 8);
+    given.rows = 0;
+    y = role_extent_of(&roles[ROLE_Y], &given, LN_F64);
+    assert_int_equal(extent_bytes(&y), 0);
+}
+
+TEST(neighbours_differ_from_a_convention_in_one_field)
+{
+    ln_convention others[NEIGHBOURS_MOST];
+    size_t count = operations[OPERATION_LAYERNORM].neighbours(&torch, others);
+    assert_int_equal(count, 5); /* the divisor, two places of eps, no eps, gamma - 1 */
+    for (size_t i = 0; i < count; i++) {
+        bool eps = others[i].eps_place != torch.eps_place;
+        assert_int_equal((others[i].ddof != 0) + eps + (others[i].affine != torch.affine), 1);
+    }
+}
+
+/* dgamma and dbeta are sums over all rows: no row of them belongs to a row of x. */
+typedef struct backward_tensors {
+    const void *dy, *x, *gamma, *mean, *rstd;
+    void *dx, *dgamma, *dbeta;
+} backward_tensors;
+
+#define BACKWARD(member, its_shape, its_type)                                                      \
+    .name = #member, .shape = its_shape, .type = its_type,                                         \
+    .place = offsetof(backward_tensors, member), .beside = NO_ROLE
+#define BACKWARD_TABLE(member, its_stride)                                                         \
+    BACKWARD(member, SHAPE_TABLE, TYPE_STORAGE), .stride = offsetof(ln_problem, its_stride)
+
+static const tensor_role backward_roles[] = {
+    {BACKWARD_TABLE(dy, residual_stride), .in_place = NO_ROLE},
+    {BACKWARD_TABLE(x, x_stride), .in_place = NO_ROLE},
+    {BACKWARD(gamma, SHAPE_HIDDEN, TYPE_PARAMETER), .in_place = NO_ROLE},
+    {BACKWARD(mean, SHAPE_ROWS, TYPE_ACCUMULATOR), .in_place = NO_ROLE},
+    {BACKWARD(rstd, SHAPE_ROWS, TYPE_ACCUMULATOR), .in_place = NO_ROLE},
+    {BACKWARD_TABLE(dx, y_stride), .output = true, .in_place = 0},
+    {BACKWARD(dgamma, SHAPE_HIDDEN, TYPE_PARAMETER), .output = true, .in_place = NO_ROLE},
+    {BACKWARD(dbeta, SHAPE_HIDDEN, TYPE_PARAMETER), .output = true, .in_place = NO_ROLE},
+};
+
+static const operation backward = {.name = "layernorm_backward",
+                                   .roles = backward_roles,
+                                   .count = sizeof backward_roles / sizeof *backward_roles,
+                                   .result = 5,
+                                   .rows_independent = false};
+
+TEST(backward_has_outputs_that_are_sums_over_rows)
+{
+    size_t sums = 0;
+    assert_true(backward.count <= ROLES_MOST);
+    for (size_t i = 0; i < backward.count; i++) {
+        ln_problem few = problem_dense(&torch, LN_BF16, LN_F32, 2, 9);
+        ln_problem many = problem_dense(&torch, LN_BF16, LN_F32, 200, 9);
+        role_extent of_few = role_extent_of(&backward.roles[i], &few, LN_F32);
+        role_extent of_many = role_extent_of(&backward.roles[i], &many, LN_F32);
+        bool parameter = role_is_parameter(&backward.roles[i]);
+        assert_int_equal(extent_bytes(&of_few) == extent_bytes(&of_many), parameter);
+        sums += parameter && backward.roles[i].output;
+        if (parameter)
+            assert_int_equal(extent_bytes(&of_many), 9 * 4);
+    }
+    assert_int_equal(sums, 2);
+    assert_false(backward.rows_independent);
+}
+
+/* What runs it knows its roles alone. */
+TEST(a_toy_operation_is_its_own_file_and_a_row)
+{
+    enum { ROWS = 3, HIDDEN = 5, STRIDE = 8 };
+    const operation *table[] = {&operations[OPERATION_LAYERNORM], &toy_operation};
+    const operation *what = table[1];
+    ln_problem given = problem_dense(&torch, LN_F32, LN_F32, ROWS, HIDDEN);
+    char *data[ROLES_MOST];
+    void *tensors[ROLES_MOST] = {0}; /* as many as any operation has */
+    float expected[HIDDEN];
+    given.y_stride = STRIDE;
+    for (size_t i = 0; i < what->count; i++) {
+        role_extent extent = role_extent_of(&what->roles[i], &given, LN_F32);
+        data[i] = calloc(1, extent_bytes(&extent));
+        assert_non_null(data[i]);
+        role_set(&what->roles[i], tensors, data[i]);
+        for (size_t at = 0; !what->roles[i].output && at < extent_bytes(&extent) / 4; at++)
+            ((float *)data[i])[at] = 1 + (float)(at * (i + 1)) / 8;
+    }
+    toy_run(&given, tensors);
+    for (size_t row = 0; row < ROWS; row++) {
+        toy_answer(HIDDEN, (const float *)data[0] + row * HIDDEN, (const float *)data[1], expected);
+        const char *result = data[what->result];
+        assert_memory_equal(result + row * STRIDE * 4, expected, sizeof expected);
+    }
+    ln_convention others[NEIGHBOURS_MOST];
+    assert_int_equal(what->neighbours(&torch, others), 1);
+    assert_int_equal(others[0].affine, LN_AFFINE_GAMMA1);
+    for (size_t i = 0; i < what->count; i++)
+        free(data[i]);
+}
