@@ -37,7 +37,7 @@ class BuildWithCMake(build_py):
             os.makedirs(os.path.dirname(to), exist_ok=True)
             shutil.copy(os.path.join(made, file), to)
             subprocess.check_call(["strip", to])
-        for folder in ("plots", "results/worst"):  # where the program looks for them
+        for folder in ("plots", "reference/worst"):  # where the program looks for them
             shutil.copytree(os.path.join(os.path.dirname(HERE), folder),
                             os.path.join(self.build_lib, "lnbench", "_native", "share", "lnbench",
                                          os.path.basename(folder)), dirs_exist_ok=True)

@@ -14,7 +14,7 @@ bool path_of_library(char *path, size_t size,
 bool path_of_peers(char *path, size_t size);
 bool path_of_plots(char *path, size_t size,
                    error *err); /* $LNBENCH_PLOTS, else the source's or installed plots/ */
-/* $LNBENCH_WORST, else the installed or the source's results/worst. */
+/* $LNBENCH_WORST, else the installed or the source's reference/worst. */
 bool path_of_worst(char *path, size_t size, error *err);
 
 /* mkdir -p. */

@@ -162,7 +162,7 @@ static bool list_inputs(const list_options *options, error *err)
     static const char *const worst[] = {
         "worst",
         "the rows that hunts found, of every kernel; worst:PATH: those of a file or folder",
-        "results/worst (lnbench hunt)"};
+        "reference/worst (lnbench hunt)"};
     for (size_t i = 0; i < 3; i++)
         table_cell(table, worst[i]);
     json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", worst[0], "purpose", worst[1],

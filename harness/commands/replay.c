@@ -370,7 +370,7 @@ static const cli_option options[] = {
     {"hidden", "N", "at this hidden size", OPTION_COUNT, offsetof(replay_options, hidden)},
     {"all", NULL, "every case that matches, not the gravest alone", OPTION_FLAG,
      offsetof(replay_options, all)},
-    {"from", "FILE", "the finds of a corpus file, as in results/worst/", OPTION_TEXT,
+    {"from", "FILE", "the finds of a corpus file, as in reference/worst/", OPTION_TEXT,
      offsetof(replay_options, from)},
     {"find", "K", "only its K-th find", OPTION_COUNT, offsetof(replay_options, find)},
     {"print", NULL, "the worst row as a find of a corpus, in hex floats; no table", OPTION_FLAG,

@@ -26,7 +26,7 @@ const char *worst_place(const char *input)
     const char *named = has_place(input) ? input + strlen(place_prefix) : getenv("LNBENCH_WORST");
     error missing = {0};
     if (!named && !path_of_worst(path, sizeof path, &missing))
-        return "results/worst";
+        return "reference/worst";
     return named ? named : path;
 }
 

@@ -1,5 +1,5 @@
 /* Rows that hunts found, as inputs: "worst", from the files (*.txt) that are installed with lnbench
- * (the source's results/worst) or of $LNBENCH_WORST; and "worst:PATH", from such a file or a folder
+ * (the source's reference/worst) or of $LNBENCH_WORST; and "worst:PATH", from such a file or a folder
  * of them, such as results/hunts. See worst_row.h for their form. Errors name file and line. */
 #ifndef LNBENCH_INPUTS_WORST_H
 #define LNBENCH_INPUTS_WORST_H

@@ -9,9 +9,9 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # A copy, since pip builds in the source tree.
-mkdir "$work/tree" "$work/tree/results"
+mkdir "$work/tree" "$work/tree/reference"
 cp -r "$source/python" "$source/plots" "$work/tree"
-cp -r "$source/results/worst" "$work/tree/results"
+cp -r "$source/reference/worst" "$work/tree/reference"
 rm -rf "$work/tree/python/build"
 
 "$python" -m venv --system-site-packages "$work/env" >"$work/log" 2>&1 || {

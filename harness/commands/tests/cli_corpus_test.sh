@@ -1,9 +1,9 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets code, binaries and lnbench
-# The corpus of results/worst: every file reads, names a kernel of the table, and what was found stays
+# The corpus of reference/worst: every file reads, names a kernel of the table, and what was found stays
 # within what is proven. A find that comes out otherwise, because its kernel was changed, is told and
 # no failure: the command in the file's head hunts anew.
-corpus=$(readlink -f -- "$(dirname "$0")/../../../results/worst") # before the directory changes
+corpus=$(readlink -f -- "$(dirname "$0")/../../../reference/worst") # before the directory changes
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 changed=0
@@ -37,7 +37,7 @@ check "it is small" test "$(cat "$corpus"/*.txt | wc -c)" -lt 2000000
 # but for some that have not been hunted on NEON.
 accepted "the kernels" 0 list kernels --format tsv
 while read -r kernel; do
-    check "a find of $kernel: results/worst/every.sh makes one" grep -q "^kernel $kernel$" "$corpus"/*.txt
+    check "a find of $kernel: reference/worst/every.sh makes one" grep -q "^kernel $kernel$" "$corpus"/*.txt
 done < <(awk -F '\t' '$11 == "builtin" && $2 != "exact" && $1 !~ /^library_/ &&
     !($7 == "neon" && ($3 == "split" || $3 == "in_pairs")) { print $1 }' out)
 for type in f32 f64 bf16 f16; do

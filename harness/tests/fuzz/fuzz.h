@@ -3,7 +3,11 @@
  *
  *     cmake -B build/fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DLNBENCH_FUZZ=ON
  *     ninja -C build/fuzz fuzz_npy
- *     build/fuzz/bin/fuzz_npy -max_len=4096 -runs=10000000 WORK harness/tests/fuzz/corpus/npy */
+ *     build/fuzz/bin/fuzz_npy -max_len=4096 -runs=10000000 WORK build/fuzz/harness/tests/fuzz/corpus/npy
+ *
+ * What it finds is added to that folder, which becomes the archive again:
+ *
+ *     tar -C FOLDER --sort=name --mtime=@0 --owner=0 --group=0 -cJf harness/tests/fuzz/corpus/npy.tar.xz . */
 #ifndef LNBENCH_FUZZ_H
 #define LNBENCH_FUZZ_H
 

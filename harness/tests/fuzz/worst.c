@@ -1,4 +1,4 @@
-/* Worst rows: the files of results/worst, and of replay --from. */
+/* Worst rows: the files of reference/worst, and of replay --from. */
 #include "fuzz.h"
 #include "inputs/worst_row.h"
 
