@@ -398,9 +398,9 @@ const cli_command command_run = {
         "judged at its own size. Options narrow what is timed and tabled: kernels without a proof\n"
         "(plugins, peers, the library's calls) are judged on what the referee asks as well. With\n"
         "--referee no, --only speed or --only accuracy no kernel is recommended.\n"
-        "Exit code: 0 fine; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it\n"
-        "must not; 2 usage; 7 files, environment, charts, or cases are lost; 130 interrupted\n"
-        "(--resume goes on).\n"
+        "Exit code: 0 fine; 3 speeds too noisy to say which kernel is fastest; 5 a kernel is\n"
+        "inaccurate; 6 a kernel crashed, hung or wrote where it must not; 2 usage; 7 files,\n"
+        "environment, charts, or cases are lost; 130 interrupted (--resume goes on).\n"
         "Peers (docs/peers.md) never decide it.",
     OPTIONS(options),
     DEFAULTS(run_options, .request = {.name = "default", .seed = 1}, .referee = "yes",

@@ -171,6 +171,23 @@ static bool check_met(const choose_request *choosing, error *err)
     return true;
 }
 
+/* An answer all the same, but not that the kernel is the fastest. */
+static bool check_told(const choose_request *choosing, error *err)
+{
+    for (size_t i = 0; i < choosing->count; i++) {
+        const chosen *one = &choosing->all[i];
+        text_buffer words = {0};
+        if (one->choice.untold_count < 2)
+            continue;
+        chosen_add_untold(one, &words);
+        fail(err, EXIT_CODE_INCONCLUSIVE, "%zux%zu: %.600s: --fresh --time 300 measures longer",
+             one->wanted.rows, one->wanted.hidden, words.bytes ? words.bytes : "");
+        text_free(&words);
+        return false;
+    }
+    return true;
+}
+
 /* The object hash of each library that is loaded, for what is stored to be compared with. */
 static void note_libraries(choose_request *choosing)
 {
@@ -354,7 +371,8 @@ static bool choose(const choose_options *options, choose_request *choosing, erro
     if (fine)
         cover_all(choosing);
     return fine && show(options, choosing, &options->printed, err) &&
-           check_lost(options, &choosing->covered, err) && check_met(choosing, err);
+           check_lost(options, &choosing->covered, err) && check_met(choosing, err) &&
+           check_told(choosing, err);
 }
 
 static void choosing_free(choose_request *choosing)
@@ -448,7 +466,8 @@ const cli_command command_choose = {
         "1.1 at the interval's lower end (exit code 1), or that nothing could be compared (3).\n"
         "A time that was not measured is scaled by bytes from the nearest that was, and marked:\n"
         "~43 us, from 1024 x 1600.\n"
-        "Exit code: 0 fine; 5 nothing meets the budget (the best there is is named); 2 usage;\n"
+        "Exit code: 0 fine; 5 nothing meets the budget (the best there is is named); 3 speeds too\n"
+        "noisy to say which kernel is fastest (the most accurate of these is taken); 2 usage;\n"
         "7 files or environment, or a kernel has no result (--allow-lost); 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(choose_options, .dtype = "f32", .cache = "hot", .time_on = "normal", .threads = 1,

@@ -2,6 +2,7 @@
 #include "commands/choose/class.h"
 #include "commands/choose/show.h"
 #include "answer/answer.h"
+#include "base/clean.h"
 #include <math.h>
 #include <string.h>
 
@@ -300,6 +301,29 @@ static void print_origin(const chosen *one, const output_file *out)
                     budget->proven ? "what is proven is" : "these limits are");
 }
 
+void chosen_add_untold(const chosen *one, text_buffer *out)
+{
+    size_t count = one->choice.untold_count;
+    text_add(out, "too noisy to say which is fastest of ");
+    for (size_t i = 0; i < count; i++)
+        clean_format(out, FORM_LINE, "%s%s",
+                     i == 0           ? ""
+                     : i + 1 == count ? " and "
+                                      : ", ",
+                     one->choice.untold[i]->view.stored->key.kernel);
+}
+
+static void print_untold(const chosen *one, const output_file *out)
+{
+    text_buffer words = {0};
+    if (one->choice.untold_count < 2)
+        return;
+    chosen_add_untold(one, &words);
+    output_text(out, "%s: taken is the one with the smallest error\n\n",
+                words.bytes ? words.bytes : "");
+    text_free(&words);
+}
+
 static void print_best(const chosen *one, const output_file *out)
 {
     const scored_kernel *best = one->choice.best;
@@ -337,6 +361,7 @@ static void print_best(const chosen *one, const output_file *out)
         output_text(out, best->judged > 0 ? " (proven %s on normal rows)" : " (proven %s)",
                     number_short(best->bound, numbers[2]));
     output_text(out, "\n\n");
+    print_untold(one, out);
 }
 
 /* What lies beside the best on the front. */

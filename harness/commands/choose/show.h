@@ -61,6 +61,9 @@ void emit_comment(text_buffer *out, const char *string);
 /* "the best there is, NAME, has row ULP 2.66"; for the error where nothing meets the budget. */
 void chosen_best_there_is(const chosen *one, char *buffer, size_t size);
 
+/* "too noisy to say which is fastest of a, b and c" */
+void chosen_add_untold(const chosen *one, text_buffer *out);
+
 /* "class fast, row ULP at most 4, rows of kappa to 1e4"; "no error budget" */
 void budget_words(const choose_wanted *wanted, text_buffer *out);
 

@@ -62,8 +62,13 @@ void report_looks(report_data *data)
         {LOOK_NAIVE, 5, NULL, "naive"},       {LOOK_FUSED, 6, NULL, "fused"}};
     enum { FIRST_PEER = 8, PEER_STYLES = 4 };
     int peers = 0;
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
-        add_look(data, fixed[i]);
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        report_look look = fixed[i];
+        if (answer_is_noisy(&data->answer) && look.kind <= LOOK_ACCURATE)
+            snprintf(look.label, sizeof look.label,
+                     look.kind == LOOK_FASTEST ? "among the fastest" : "taken within 2 ULP");
+        add_look(data, look);
+    }
     for (size_t i = 0; i < data->kernel_count; i++) {
         const report_kernel *kernel = &data->kernels[i];
         bool peer = kernel->standing->role == ROLE_PEER;
@@ -110,6 +115,12 @@ static const view_case *best_of(const report_data *data, const report_look *look
 const view_case *report_best(const report_data *data, const report_look *look,
                              const report_shape *shape)
 {
+    const answer_row *take = data->answer.take;
+    const case_key *key = take ? &take->at_key->stored->key : NULL;
+    const report_kernel *kernel = take ? report_kernel_at(data, take->at_key) : NULL;
+    if (look->kind == LOOK_ACCURATE && kernel && key->rows == shape->rows &&
+        key->hidden == shape->hidden && report_in_look(look, kernel))
+        return take->at_key; /* as the answer has it, however noisy it was */
     return best_of(data, look, NULL, shape->rows, shape->hidden);
 }
 
