@@ -1,9 +1,9 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and code
 # A hunt in shards and a survey of emulated kinds, without Slurm: what is done twice, killed, cut off,
-# mixed up or renamed, and the recipes' own words. All of it with a real Slurm: fleet/tests/whole.
+# mixed up or renamed, and the recipes' own words. All of it with a real Slurm: docs/recipes/fleet/tests/whole.
 recipes=$(readlink -f -- "$(dirname "$0")/..")
-. "$recipes/../harness/commands/tests/cli_common.sh" "$@"
+. "$recipes/../../../harness/commands/tests/cli_common.sh" "$@"
 export LNBENCH=$lnbench
 
 # ---- shards ----
