@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every program that a script of the project calls comes with a package that packages.txt names, with
+# Every program that a script of the project calls comes with a package that cmake/packages.txt names, with
 # one that such a package needs, or with the smallest Debian there is (priority required).
 # usage: programs_test.sh SOURCE_ROOT
 # Exit code: 77 where there is no dpkg to ask.
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 # PROGRAM PACKAGE of all that is installed, and the packages whose programs may be called.
 dpkg-query -S '/bin/*' '/usr/bin/*' '/sbin/*' '/usr/sbin/*' |
     awk -F': ' '!/^diversion/ { sub(/[:,].*/, "", $1); sub(/.*\//, "", $2); print $2, $1 }' >"$work/programs"
-awk -F'|' '!/^#/ && NF > 3 { gsub(/ /, "", $2); print $2 }' packages.txt >"$work/named"
+awk -F'|' '!/^#/ && NF > 3 { gsub(/ /, "", $2); print $2 }' cmake/packages.txt >"$work/named"
 dpkg-query -W -f='${Package}\t${Priority}\t${Essential}\t${Pre-Depends}, ${Depends}\n' |
     awk -F'\t' '
         NR == FNR { wanted[++count] = $1; next }
@@ -51,7 +51,7 @@ lacking() {
         $2 in package {
             count = split(package[$2], of, " ")
             for (i = 1; i <= count; i++) if (of[i] in allowed) next
-            print $1 " calls " $2 ", which comes with" package[$2] ": packages.txt does not bring it"
+            print $1 " calls " $2 ", which comes with" package[$2] ": cmake/packages.txt does not bring it"
         }' "$work/allowed" "$work/programs" -
 }
 
@@ -59,7 +59,7 @@ mapfile -t scripts < <({ git ls-files 2>/dev/null || find . -type f -not -path '
     [ -f "$file" ] && head -c 20 "$file" | tr -d '\0' | grep -qE '^#!/bin/(ba)?sh' && echo "$file"
 done)
 [ ${#scripts[@]} -gt 20 ] || { echo "only ${#scripts[@]} scripts were found"; exit 1; }
-words setup.sh "${scripts[@]}" | lacking | tee "$work/lacks"
+words cmake/setup.sh "${scripts[@]}" | lacking | tee "$work/lacks"
 
 # What checks the check: a program of a package that is here, and that nothing brings.
 foreign=$(awk 'FILENAME == ARGV[1] { allowed[$1] = 1; next } !($2 in allowed) { print $1; exit }' \

@@ -1,0 +1,188 @@
+# shellcheck shell=sh
+# What `lnbench` and `run-tests` share: installs what packages.txt lists, then configures and builds.
+# It is sourced, never run, and wants two variables:
+#   program  the name that messages start with
+#   root     the checkout, an absolute path
+# and it sets
+#   build    the build directory, an absolute path
+# All that it says goes to standard error; standard output belongs to the tool. What fails here is
+# the environment's fault: one line, exit code 7.
+# shellcheck disable=SC2154 # program and root are set by who sources this
+
+say() {
+    printf '%s: %s\n' "$program" "$*" >&2
+}
+
+stop() {
+    say "$@"
+    exit 7
+}
+
+# set_up run|tests: afterwards $build holds an up-to-date Release build (with tests: of the tests too).
+set_up() {
+    purpose=$1
+    build=${LNBENCH_BUILD_DIR:-$root/build/release}
+    case $build in
+    /*) ;;
+    *) build=$PWD/$build ;;
+    esac
+    state=$build/setup           # logs, lock and stamps of this file
+    configured=$state/configured # what the build was configured from; see settings()
+    if [ -x "$build/bin/$program" ] && [ ! -w "$build" ]; then
+        say "$build: cannot be written; what is built there is used as it is"
+        return
+    fi
+    open_build_directory
+    take_lock
+    if ! is_configured; then
+        see_to_packages
+        configure
+    fi
+    build_what_changed
+    exec 9>&- # the lock is for building, not for the tool that runs next
+}
+
+# ---- the build directory and its lock ----------------------------------------------------------
+
+open_build_directory() {
+    # Never fill a directory that holds something else.
+    if [ -d "$build" ] && [ ! -f "$build/CMakeCache.txt" ] && [ ! -d "$state" ] &&
+        [ -n "$(ls -A "$build")" ]; then
+        stop "$build: not empty and not a build directory; LNBENCH_BUILD_DIR must name a new," \
+            "an empty or a build directory"
+    fi
+    if ! mkdir -p "$state" 2>/dev/null || ! (: >>"$state/lock") 2>/dev/null; then
+        stop "$build: cannot be written; set LNBENCH_BUILD_DIR to a directory that can"
+    fi
+}
+
+take_lock() {
+    exec 9>>"$state/lock"
+    # Where there is no flock (util-linux, BusyBox), two first starts at once are not kept apart.
+    command -v flock >/dev/null || return 0
+    flock -n 9 && return
+    say "another start is building in $build: waiting for it"
+    flock 9 || stop "$state/lock: cannot be locked"
+}
+
+# ---- packages ----------------------------------------------------------------------------------
+
+# Installs what the table lists for $purpose and dpkg does not have. What then is missing all the same,
+# or too old, CMake says.
+see_to_packages() {
+    list_missing >"$state/missing"
+    [ -s "$state/missing" ] || return 0
+    required=$(awk '$1 !~ /[?]/ { print $3 }' "$state/missing")
+    optional=$(awk '$1 ~ /[?]/ { print $3 }' "$state/missing")
+    say "needed (with a ? it can be done without), and not installed yet:"
+    sed 's/^/  /' "$state/missing" >&2
+    if may_install; then
+        install_packages
+    else
+        say "going on without, since $hindrance; to install them:"
+        # shellcheck disable=SC2086 # lists of packages
+        echo "  apt-get update && apt-get install -y --no-install-recommends" $required $optional >&2
+    fi
+}
+
+# Prints those lines of the table that $purpose needs and whose package dpkg does not have.
+list_missing() {
+    dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' 2>/dev/null |
+        awk -v purpose="$purpose" -v peers="${LNBENCH_PEERS-}" '
+            FILENAME == "-" { if (sub(/^.i */, "")) installed[$1] = 1; next }
+            /^#/ || $3 in installed { next }
+            /^run/ || (/^tests/ && purpose == "tests") || (/^peers/ && peers == 1)
+            ' - "$root/cmake/packages.txt"
+}
+
+# Sets $as_root, the words that make a command root's, or $hindrance: why nothing can be installed.
+may_install() {
+    as_root=
+    hindrance="this system has no apt-get"
+    command -v apt-get >/dev/null || return
+    hindrance="LNBENCH_NO_INSTALL is set"
+    [ "${LNBENCH_NO_INSTALL:-0}" = 0 ] || return
+    [ "$(id -u)" != 0 ] || return 0
+    as_root=sudo
+    hindrance="this user is not root, and there is no sudo, or it wants a password"
+    sudo -n true 2>/dev/null || { [ -t 0 ] && sudo -v; }
+}
+
+install_packages() {
+    : >"$state/install.log"
+    say "installing them with apt-get"
+    apt_install "$required $optional" && return
+    # An index of last month names files that the registry no longer has, and an optional package may
+    # not exist in this release or for this processor.
+    apt_get update && apt_install "$required" || fail_with_log install
+    for package in $optional; do
+        apt_install "$package" || say "going on without $package, which could not be installed"
+    done
+}
+
+apt_install() {
+    # shellcheck disable=SC2086 # a list of packages
+    apt_get install -y --no-install-recommends $1
+}
+
+apt_get() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 "$@" \
+        >>"$state/install.log" 2>&1 </dev/null 9>&-
+}
+
+# ---- configure and build -----------------------------------------------------------------------
+
+# What a build is made from, apart from the files. The first line says whether it has the tests.
+settings() {
+    printf '%s\n' "$1" "root=$root" "build=$build" "CC=${CC-}" "CXX=${CXX-}" \
+        "CPPFLAGS=${CPPFLAGS-}" "CFLAGS=${CFLAGS-}" "CXXFLAGS=${CXXFLAGS-}" "LDFLAGS=${LDFLAGS-}" \
+        "PKG_CONFIG_PATH=${PKG_CONFIG_PATH-}" "CMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH-}"
+}
+
+# A build with tests serves both purposes. Peers that were asked for once, and packages.txt, are looked
+# at again where they change.
+is_configured() {
+    [ -f "$configured" ] && [ -f "$build/CMakeCache.txt" ] || return
+    [ -z "$(find "$root/CMakePresets.json" "$root/cmake/packages.txt" -newer "$configured")" ] || return
+    [ "${LNBENCH_PEERS-}" != 1 ] || [ -f "$state/peers" ] || return
+    recorded=$(cat "$configured")
+    [ "$recorded" = "$(settings tests)" ] ||
+        { [ "$purpose" = run ] && [ "$recorded" = "$(settings run)" ]; }
+}
+
+configure() {
+    tests=OFF
+    [ "$purpose" = run ] && ! grep -qsx tests "$configured" || tests=ON
+    # CMake keeps the compilers and flags of its first run; other ones need a new cache. A build
+    # that only gains the tests or peers keeps what it has.
+    if [ ! -f "$configured" ] || [ "$(sed 1d "$configured")" != "$(settings run | sed 1d)" ]; then
+        rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
+    fi
+    rm -f "$configured"
+    say "configuring (Release) in $build"
+    cmake -S "$root" -B "$build" --preset release -DLNBENCH_TESTS=$tests \
+        >"$state/configure.log" 2>&1 </dev/null 9>&- || fail_with_log configure
+    [ "${LNBENCH_PEERS-}" != 1 ] || touch "$state/peers"
+    settings "$([ $tests = ON ] && echo tests || echo run)" >"$configured" ||
+        stop "$configured: cannot be written"
+}
+
+# Ninja says what fails and, on a terminal where there is more to do than to look, how far it is.
+build_what_changed() {
+    quiet=--quiet
+    steps=$(ninja -C "$build" -n 2>/dev/null | sed -n 's/^\[[0-9]*\/\([0-9]*\)\].*/\1/p' | tail -n 1)
+    if [ ! -x "$build/bin/lnbench" ] || [ "${steps:-0}" -gt 9 ]; then
+        say "building in $build (the first time takes about three minutes on two cores)"
+        [ ! -t 2 ] || quiet=
+    fi
+    # shellcheck disable=SC2086 # an option or none
+    NINJA_STATUS="  %p of the build, %e s: " ninja -C "$build" $quiet >&2 </dev/null 9>&- && return
+    rm -f "$configured" # the next start looks for packages again
+    stop "the build in $build failed"
+}
+
+# fail_with_log NAME: shows the end of that log, where it went wrong.
+fail_with_log() {
+    tail -n 20 "$state/$1.log" | sed 's/^/  /' >&2
+    stop "$1 failed; the whole log is $state/$1.log"
+}
