@@ -77,19 +77,19 @@ static lnjudge_case *case_of(lnjudge_session *session, const judge_step *step, c
     return last;
 }
 
-static bool says_nothing(const char *verdict)
+static bool is_judged(const lnjudge_case *held)
 {
-    return *verdict == '\0' || strcmp(verdict, verdict_name(VERDICT_UNSUPPORTED)) == 0 ||
-           strcmp(verdict, verdict_name(VERDICT_SKIPPED)) == 0;
+    return strcmp(held->verdict, verdict_word(VERDICT_OK)) == 0 ||
+           strcmp(held->verdict, verdict_word(VERDICT_INACCURATE)) == 0;
 }
 
 /* Whether a judgement is graver than what a case has, or has a larger error. */
 static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, double row_ulp)
 {
     bool passes = verdict_exit_code(verdict) == EXIT_CODE_FINE;
-    if (says_nothing(held->verdict))
-        return *held->verdict == '\0' || !says_nothing(verdict_name(verdict->kind));
-    if (says_nothing(verdict_name(verdict->kind)) || held->passed != passes)
+    if (!is_judged(held))
+        return *held->verdict == '\0' || verdict_is_judged(verdict->kind);
+    if (!verdict_is_judged(verdict->kind) || held->passed != passes)
         return !passes;
     return row_ulp > lnjudge_metric(held, "row_ulp_max");
 }
@@ -116,8 +116,7 @@ static bool hold_to_limit(lnjudge_session *session, const judge_block *block,
 {
     double limit = session->question.max_row_ulp;
     judged_kind kind = judged_kind_of(&session->kernel, false);
-    bool fine =
-        judgement->verdict.kind == VERDICT_OK || judgement->verdict.kind == VERDICT_OK_NO_BOUND;
+    bool fine = verdict_is_right(judgement->verdict.kind);
     for (size_t row = 0; limit > 0 && fine && row < block->rows; row++) {
         const judged_row *judged = &judgement->by_row[row];
         if (!(judged->kappa <= plain_kappa && judged->row_ulp > limit))
@@ -211,7 +210,7 @@ static void judge_positions(const position_errors *errors, case_verdict *verdict
     position_finding found;
     double outward;
     size_t room = sizeof verdict->detail;
-    if (verdict->kind != VERDICT_OK && verdict->kind != VERDICT_OK_NO_BOUND)
+    if (!verdict_is_right(verdict->kind))
         return;
     if (position_truncates(errors, &outward)) {
         verdict->kind = VERDICT_INACCURATE;
@@ -460,17 +459,18 @@ int lnjudge_failed(const lnjudge_session *session)
 /* A size that was asked for and that the kernel does not take was not judged, so it does not pass. */
 static void refuse_declined(lnjudge_report *report, size_t hidden)
 {
-    const char *unsupported = verdict_name(VERDICT_UNSUPPORTED);
+    const char *declined = verdict_word(VERDICT_UNSUPPORTED);
     for (size_t i = 0; i < report->count; i++)
         if (strcmp(report->cases[i].check, "rows") == 0 && report->cases[i].hidden == hidden &&
-            strcmp(report->cases[i].verdict, unsupported) != 0)
+            strcmp(report->cases[i].verdict, declined) != 0)
             return;
     for (size_t i = 0; i < report->count; i++) {
         lnjudge_case *here = &report->cases[i];
         if (here->hidden != hidden || !here->passed || here->worst.x)
             continue;
         here->passed = 0;
-        snprintf(here->verdict, sizeof here->verdict, "%s", unsupported);
+        snprintf(here->verdict, sizeof here->verdict, "%s", declined);
+        here->reason[0] = '\0';
         snprintf(here->detail, sizeof here->detail,
                  "the kernel does not take hidden %zu, which was asked for", hidden);
     }

@@ -190,7 +190,9 @@ void fill_case(const judge_block *block, const case_verdict *verdict, const ln_m
     made->hidden = block->hidden;
     made->declared = verdict->declared;
     made->passed = verdict_exit_code(verdict) == EXIT_CODE_FINE;
-    snprintf(made->verdict, sizeof made->verdict, "%s", verdict_name(verdict->kind));
+    const char *word = verdict_word(verdict->kind);
+    snprintf(made->verdict, sizeof made->verdict, "%s", word ? word : "");
+    snprintf(made->reason, sizeof made->reason, "%s", verdict_reason(verdict->kind));
     snprintf(made->detail, sizeof made->detail, "%s", verdict->detail);
     for (size_t i = 0; i < LNJUDGE_METRICS; i++)
         made->metrics[i] =

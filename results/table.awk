@@ -26,7 +26,7 @@ NR == 1 {
     next
 }
 
-{ kernel = $f["kernel"]; verdict = $f["verdict"] }
+{ kernel = $f["kernel"]; verdict = $f["verdict"]; reason = $f["reason"] }
 
 $f["time_ns"] != "nan" {
     group = $f["rows"] " x " $f["hidden"] " " $f["dtype"] ", " $f["convention"] ", " $f["regime"] \
@@ -38,7 +38,8 @@ $f["time_ns"] != "nan" {
     figures = short($f["ulp_max"]) "  " short($f["ulp_mean"]) "  " short($f["row_ulp_max"]) "  " \
         short($f["bound_row_ulp"])
     line = sprintf("%-48s %s  %.3f [%.3f, %.3f]  %s  %s  %s", kernel, short($f["gbps"]),
-        $f["roof_ratio"], $f["roof_lo"], $f["roof_hi"], figures, $f["reproducibility"], verdict)
+        $f["roof_ratio"], $f["roof_lo"], $f["roof_hi"], figures, $f["reproducibility"],
+        verdict (reason ? " (" reason ")" : ""))
     for (; n > 1 && time[group, n - 1] > $f["time_ns"] + 0; n--) {
         time[group, n] = time[group, n - 1]
         text[group, n] = text[group, n - 1]
@@ -47,16 +48,16 @@ $f["time_ns"] != "nan" {
     text[group, n] = line
 }
 
-verdict != "pending" && kernel !~ /^roof_/ {
+verdict && kernel !~ /^roof_/ {
     if (!(kernel in cases))
         kernels[++kernel_count] = kernel
     cases[kernel]++
-    ok[kernel] += verdict == "ok"
-    unclaimed[kernel] += verdict == "ok (no bound)"
-    declared[kernel] += $f["declared"]
-    unsupported[kernel] += verdict == "unsupported"
-    fine = verdict ~ /^ok/
-    failed[kernel] += !fine && !$f["declared"] && verdict != "unsupported" && verdict != "skipped"
+    right[kernel] += verdict == "right" && !reason
+    unclaimed[kernel] += verdict == "right" && reason == "no bound"
+    excused[kernel] += $f["declared"]
+    declined[kernel] += verdict == "declined"
+    fine = verdict == "right"
+    failed[kernel] += verdict == "wrong" && !$f["declared"]
     row = $f["row_ulp_max"]
     if (!fine || row == "nan")
         next
@@ -74,10 +75,10 @@ END {
             print text[groups[g], n]
     }
     print "\naccuracy over all conventions and inputs"
-    print "kernel  cases  ok  no claim  declared  unsupported  failed  row ULP, normal  worst row ULP"
+    print "kernel  cases  right  no bound  declared  declined  wrong  row ULP, normal  worst row ULP"
     for (i = 1; i <= kernel_count; i++) {
         k = kernels[i]
-        printf "%-48s %d  %d  %d  %d  %d  %d  %s  %s\n", k, cases[k], ok[k], unclaimed[k],
-            declared[k], unsupported[k], failed[k], short(normal[k]), short(worst[k])
+        printf "%-48s %d  %d  %d  %d  %d  %d  %s  %s\n", k, cases[k], right[k], unclaimed[k],
+            excused[k], declined[k], failed[k], short(normal[k]), short(worst[k])
     }
 }

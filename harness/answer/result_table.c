@@ -157,7 +157,7 @@ static void add_extreme(text_table *table, const error_sum *extreme)
     if (extreme->judged == 0)
         table_cell(table, "-");
     else if (extreme->wrong == 0)
-        table_cell(table, "ok");
+        table_cell(table, "right");
     else
         table_format(table, "%zu wrong", extreme->wrong);
 }
@@ -388,11 +388,11 @@ static void print_legend(const run_answer *answer, const result_fields *fields,
     text_free(&lines);
 }
 
-/* "crashed(SIGSEGV)"; what it would say of elements is left to replay. */
+/* "crashed (SIGSEGV)"; what it would say of elements is left to replay. */
 static const char *fault_words(const case_verdict *verdict, char described[256])
 {
-    verdict_describe(verdict, described, 256);
-    return strlen(described) <= 32 ? described : verdict_name(verdict->kind);
+    verdict_why(verdict, described, 256);
+    return strlen(described) <= 32 ? described : verdict_reason(verdict->kind);
 }
 
 /* A line for each kernel that failed. */

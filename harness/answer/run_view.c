@@ -302,24 +302,31 @@ static json_t *usable_json(const stored_case *stored)
     return usable == USABLE_UNKNOWN ? json_null() : json_boolean(usable == USABLE_YES);
 }
 
+void json_put_verdict(json_t *object, const case_verdict *verdict)
+{
+    json_object_update_new(
+        object, json_pack("{s:s?, s:s, s:o, s:b}", "verdict", verdict_word(verdict->kind), "reason",
+                          verdict_reason(verdict->kind), "detail", json_text(verdict->detail),
+                          "declared", verdict->declared));
+}
+
 json_t *view_case_json(const view_case *view)
 {
     const stored_case *stored = view->stored;
     const case_key *key = &stored->key;
-    return json_pack(
-        "{s:s, s:o, s:o, s:I, s:I, s:s, s:o, s:s, s:I, s:o, s:o, s:s, s:o, s:b, s:o, s:o, s:o, "
-        "s:o, "
-        "s:o}",
+    json_t *object = json_pack(
+        "{s:s, s:o, s:o, s:I, s:I, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
         "operation", operation_name(key->operation), "kernel", json_text(key->kernel), "convention",
         json_text(key->convention), "rows", (json_int_t)key->rows, "hidden",
         (json_int_t)key->hidden, "dtype", dtype_name(key->dtype), "input", json_text(key->input),
         "cache", cache_name(key->cache), "threads", (json_int_t)key->threads, "regime",
         json_text(view->regime), "reproducibility", reproducible_json(view->reproducibility),
-        "verdict", verdict_name(stored->verdict.kind), "detail", json_text(stored->verdict.detail),
-        "declared", stored->verdict.declared, "usable", usable_json(stored), "bound_row_ulp",
-        json_figure(stored->bound_row_ulp), "output_hash", hash_json(stored), "metrics",
+        "usable", usable_json(stored), "bound_row_ulp", json_figure(stored->bound_row_ulp),
+        "output_hash", hash_json(stored), "metrics",
         has_metrics(stored) ? metrics_json(&stored->metrics) : json_null(), "speed",
         view->speed.repetitions ? speed_json(&view->speed) : json_null());
+    json_put_verdict(object, &stored->verdict);
+    return object;
 }
 
 json_t *view_run_json(const run_view *view)

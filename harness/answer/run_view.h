@@ -68,6 +68,8 @@ bool view_has_worst(const run_view *view, size_t i);
  * it is not finite. Both NULL when memory runs out. */
 json_t *json_text(const char *string);
 json_t *json_figure(double value);
+/* Adds "verdict" (null: not judged), "reason", "detail" and "declared" to an object. */
+void json_put_verdict(json_t *object, const case_verdict *verdict);
 json_t *json_facts(const machine_facts *machine); /* an object of strings */
 
 /* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */

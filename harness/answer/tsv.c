@@ -22,6 +22,14 @@ static void add_figure(text_buffer *out, double value)
     text_add(out, "\t");
 }
 
+static void add_verdict(text_buffer *out, const case_verdict *verdict)
+{
+    const char *word = verdict_word(verdict->kind);
+    add_cell(out, word ? word : "");
+    add_cell(out, verdict_reason(verdict->kind));
+    text_format(out, "%d\t", verdict->declared);
+}
+
 /* The last cell's tab becomes the end of the line. */
 static void end_line(text_buffer *out)
 {
@@ -39,8 +47,7 @@ static void add_case(text_buffer *out, const view_case *view)
     add_cell(out, key->input);
     text_format(out, "%zu\t%zu\t%s\t%s\t%u\t%s\t", key->rows, key->hidden, dtype_name(key->dtype),
                 cache_name(key->cache), key->threads, view->regime);
-    add_cell(out, verdict_name(stored->verdict.kind));
-    text_format(out, "%d\t", stored->verdict.declared);
+    add_verdict(out, &stored->verdict);
     add_figure(out, usable == USABLE_UNKNOWN ? NAN : usable == USABLE_YES);
     add_cell(out, stored->verdict.detail);
     add_figure(out, stored->bound_row_ulp);
@@ -66,7 +73,7 @@ static void add_case(text_buffer *out, const view_case *view)
 void tsv_cases(const run_view *view, text_buffer *out)
 {
     text_add(out, "kernel\tconvention\tinput\trows\thidden\tdtype\tcache\tthreads\tregime\t"
-                  "verdict\tdeclared\tusable\tdetail\tbound_row_ulp\t");
+                  "verdict\treason\tdeclared\tusable\tdetail\tbound_row_ulp\t");
     size_t count;
     const metric_field *fields = metric_fields(&count);
     for (size_t i = 0; i < count; i++)
@@ -133,8 +140,9 @@ static void tsv_rows(const run_view *view, text_buffer *out)
 /* The worst element of each case that can be replayed, and the command that does. */
 static void tsv_worst(const run_view *view, text_buffer *out)
 {
-    text_add(out, "case\tkernel\tconvention\tinput\trows\thidden\tdtype\tverdict\tdeclared\t"
-                  "row_ulp_max\tworst_row\tworst_column\tworst_computed\tworst_exact\treplay\n");
+    text_add(out,
+             "case\tkernel\tconvention\tinput\trows\thidden\tdtype\tverdict\treason\tdeclared\t"
+             "row_ulp_max\tworst_row\tworst_column\tworst_computed\tworst_exact\treplay\n");
     for (size_t i = 0; i < view->cases.count; i++) {
         const stored_case *stored = &view->cases.cases[i];
         const ln_metrics *metrics = &stored->metrics;
@@ -146,8 +154,7 @@ static void tsv_worst(const run_view *view, text_buffer *out)
         add_cell(out, stored->key.input);
         text_format(out, "%zu\t%zu\t%s\t", stored->key.rows, stored->key.hidden,
                     dtype_name(stored->key.dtype));
-        add_cell(out, verdict_name(stored->verdict.kind));
-        text_format(out, "%d\t", stored->verdict.declared);
+        add_verdict(out, &stored->verdict);
         add_figure(out, metrics->row_ulp_max);
         text_format(out, "%zu\t%zu\t%a\t%a\tlnbench replay --case %lld\n", metrics->worst_row,
                     metrics->worst_column, metrics->worst_computed, metrics->worst_exact,

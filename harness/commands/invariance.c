@@ -52,8 +52,7 @@ static const char *class_word(const kernel_entry *kernel, const invariance_resul
 {
     return found->verdict.kind == VERDICT_OK || (found->varies & 1u << AXIS_CALL)
                ? reproducibility_name(reproducibility_of(found))
-           : kernel->unsupported[0] ? "unsupported"
-                                    : verdict_name(found->verdict.kind);
+               : verdict_phrase(kernel->unsupported[0] ? VERDICT_UNSUPPORTED : found->verdict.kind);
 }
 
 /* ---- text ---- */
@@ -145,16 +144,15 @@ static json_t *matrix_json(const invariance_matrix *matrix)
         const invariance_result *found = &matrix->found[i];
         reproducibility class = reproducibility_of(found);
         reproducibility declared = reproducibility_declared(&kernel->facts);
-        json_array_append_new(
-            array,
-            json_pack("{s:s, s:s?, s:s?, s:b, s:s, s:o, s:o, s:o}", "kernel", kernel->facts.name,
-                      "reproducibility",
-                      class == REPRODUCIBLE_UNKNOWN ? NULL : reproducibility_name(class),
-                      "declared_reproducibility",
-                      declared == REPRODUCIBLE_UNKNOWN ? NULL : reproducibility_name(declared),
-                      "promise_broken", promise_is_broken(&kernel->facts, found), "verdict",
-                      verdict_name(found->verdict.kind), "detail", json_text(found->verdict.detail),
-                      "same_bits", axes_json(found), "cells", cells_json(found)));
+        json_t *entry = json_pack(
+            "{s:s, s:s?, s:s?, s:b, s:o, s:o}", "kernel", kernel->facts.name, "reproducibility",
+            class == REPRODUCIBLE_UNKNOWN ? NULL : reproducibility_name(class),
+            "declared_reproducibility",
+            declared == REPRODUCIBLE_UNKNOWN ? NULL : reproducibility_name(declared),
+            "promise_broken", promise_is_broken(&kernel->facts, found), "same_bits",
+            axes_json(found), "cells", cells_json(found));
+        json_put_verdict(entry, &found->verdict);
+        json_array_append_new(array, entry);
     }
     return array;
 }

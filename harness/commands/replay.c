@@ -73,16 +73,16 @@ static void add_line(text_table *table, const char *what, const char *class,
 
 static json_t *side_json(const replay_side *side)
 {
-    char described[256], computed[40], exact[40];
+    char computed[40], exact[40];
     bool out = !isnan(side->row_ulp) || !isnan(side->exact);
     snprintf(computed, sizeof computed, "%a", side->computed);
     snprintf(exact, sizeof exact, "%a", side->exact);
-    return json_pack("{s:o, s:o, s:I, s:I, s:o, s:o}", "verdict",
-                     json_text(verdict_describe(&side->verdict, described, sizeof described)),
-                     "row_ulp_max", json_figure(side->row_ulp), "row", (json_int_t)side->row,
-                     "column", (json_int_t)side->column, "computed",
-                     out ? json_text(computed) : json_null(), "exact",
-                     out ? json_text(exact) : json_null());
+    json_t *object = json_pack(
+        "{s:o, s:I, s:I, s:o, s:o}", "row_ulp_max", json_figure(side->row_ulp), "row",
+        (json_int_t)side->row, "column", (json_int_t)side->column, "computed",
+        out ? json_text(computed) : json_null(), "exact", out ? json_text(exact) : json_null());
+    json_put_verdict(object, &side->verdict);
+    return object;
 }
 
 static void add_json(json_t *array, const char *what, const char *class,
@@ -178,7 +178,7 @@ static bool matches(const replay_options *options, const stored_case *judged)
 {
     const case_key *key = &judged->key;
     return judged->judged && judged->repetition_count == 0 && !is_roof(key->kernel) &&
-           judged->verdict.kind != VERDICT_UNSUPPORTED && judged->verdict.kind != VERDICT_SKIPPED &&
+           verdict_is_judged(judged->verdict.kind) &&
            (!options->id || (int64_t)options->id == judged->id) &&
            (!options->kernel || kernel_name_matches(options->kernel, key->kernel)) &&
            (!options->convention || strcmp(options->convention, key->convention) == 0) &&

@@ -367,7 +367,7 @@ static const cli_option options[] = {
      offsetof(run_options, request.processes)},
     {"repetitions", "R", "repetitions in each of them (default: the plan's)", OPTION_COUNT,
      offsetof(run_options, request.repetitions)},
-    {"max-row-ulp", "X", "above it a case is inaccurate, whatever its bound", OPTION_REAL,
+    {"max-row-ulp", "X", "above it a case is wrong (inaccurate), whatever its bound", OPTION_REAL,
      offsetof(run_options, max_row_ulp)},
     DEADLINE_OPTION(run_options, deadline, 10),
     {"sandbox", NULL, "run kernels under bubblewrap: no network, nothing to write to", OPTION_FLAG,

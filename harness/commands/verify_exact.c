@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "domain/kernel_name.h"
 #include "referee/exact.h"
+#include "answer/run_view.h"
 #include "worker/worker.h"
 #include <math.h>
 
@@ -35,7 +36,7 @@ static bool is_exact(const exact_findings *found)
 
 static const char *answer(const exact_findings *found)
 {
-    return found->verdict.kind != VERDICT_OK ? verdict_name(found->verdict.kind)
+    return found->verdict.kind != VERDICT_OK ? verdict_phrase(found->verdict.kind)
            : is_exact(found)                 ? "yes"
                                              : "no";
 }
@@ -44,13 +45,15 @@ static json_t *finding_json(const kernel_entry *kernel, const exact_findings *fo
 {
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)found->hash);
-    return json_pack("{s:s, s:b, s:b, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:s?}", "kernel",
-                     kernel->facts.name, "claims_exact", claims(kernel), "correctly_rounded",
-                     is_exact(found), "verdict", verdict_name(found->verdict.kind), "elements",
-                     (json_int_t)found->elements, "aimed_at_midpoints", (json_int_t)found->aimed,
-                     "wrong", (json_int_t)found->wrong, "facts", (json_int_t)found->facts,
-                     "wrong_facts", (json_int_t)found->wrong_facts, "hash", hash, "first_wrong",
-                     found->first[0] ? found->first : NULL);
+    json_t *object =
+        json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:s, s:s?}", "kernel",
+                  kernel->facts.name, "claims_exact", claims(kernel), "correctly_rounded",
+                  is_exact(found), "elements", (json_int_t)found->elements, "aimed_at_midpoints",
+                  (json_int_t)found->aimed, "wrong", (json_int_t)found->wrong, "facts",
+                  (json_int_t)found->facts, "wrong_facts", (json_int_t)found->wrong_facts, "hash",
+                  hash, "first_wrong", found->first[0] ? found->first : NULL);
+    json_put_verdict(object, &found->verdict);
+    return object;
 }
 
 static void add_row(text_table *table, const kernel_entry *kernel, const exact_findings *found)

@@ -181,7 +181,7 @@ static half_state state_of(const compared_case *both, int side, case_half half)
     return none || vain || kind == VERDICT_SKIPPED ? LOST : NOT_ASKED;
 }
 
-/* "new: crashed(SIGSEGV)", "only in base": why there is nothing to compare. */
+/* "new: wrong (crashed: SIGSEGV)", "only in base": why there is nothing to compare. */
 static void say_why(const compared_case *both, case_half half, const half_state states[SIDES],
                     char why[DETAIL_MAX_LENGTH])
 {
@@ -198,7 +198,7 @@ static void say_why(const compared_case *both, case_half half, const half_state 
         snprintf(why, DETAIL_MAX_LENGTH, "%s: %.170s", names[name],
                  both->lost[side] ? both->lost[side]->reason
                  : stored->judged && verdict_exit_code(&stored->verdict) != EXIT_CODE_ACCURACY &&
-                         stored->verdict.kind > VERDICT_OK_NO_BOUND
+                         !verdict_is_right(stored->verdict.kind)
                      ? verdict_describe(&stored->verdict, described, sizeof described)
                      : missing[half]);
 }

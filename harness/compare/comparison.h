@@ -51,7 +51,7 @@ typedef struct accuracy_tally {
     size_t lost;                             /* any other that a side has no result of */
     char refusal[DETAIL_MAX_LENGTH];         /* base's, of the first that it declines */
     char missing[DETAIL_MAX_LENGTH];         /* the first lost */
-    char missing_why[DETAIL_MAX_LENGTH];     /* "new: unsupported(torch only)" */
+    char missing_why[DETAIL_MAX_LENGTH];     /* "new: declined (torch only)" */
     char worst[DETAIL_MAX_LENGTH];  /* the first that is worse, else the first that differs */
     char others[DETAIL_MAX_LENGTH]; /* the rest that are worse: "; a; b" */
 } accuracy_tally;
@@ -146,7 +146,7 @@ speed_verdict speed_lean(const interval_estimate *ratio, double threshold);
 void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const char *what);
 void pair_compare_verdicts(comparison_pair *pair, const case_verdict verdicts[SIDES],
                            const char *what);
-/* A verdict that became graver (ok, inaccurate, wrong class, failed) decides; else less accurate
+/* A verdict that became graver (right, inaccurate, wrong-class, failed) decides; else less accurate
  * where something is worse and nothing better, more accurate the other way, changed where bits
  * differ otherwise. */
 accuracy_verdict pair_accuracy(const comparison_pair *pair);

@@ -62,8 +62,7 @@ speed_verdict speed_lean(const interval_estimate *ratio, double threshold)
 /* Good or bad. */
 static bool has_result(const case_verdict *verdict)
 {
-    return verdict->kind != VERDICT_PENDING && verdict->kind != VERDICT_UNSUPPORTED &&
-           verdict->kind != VERDICT_SKIPPED;
+    return verdict_is_judged(verdict->kind);
 }
 
 static bool is_failure(const case_verdict *verdict)
@@ -77,7 +76,7 @@ pair_failure pair_failed(const comparison_pair *pair)
     return base ? (new ? FAILED_BOTH : FAILED_BASE) : new ? FAILED_NEW : FAILED_NOT;
 }
 
-/* 0 right, 1 declared, 2 inaccurate, 3 wrong class, 4 failed. */
+/* 0 right, 1 declared, 2 inaccurate, 3 wrong-class, 4 failed. */
 static int gravity(const case_verdict *verdict)
 {
     if (is_failure(verdict))

@@ -253,7 +253,7 @@ static uint64_t hash_case(uint64_t hash, const stored_case *stored)
     hash = hash_word(hash_word(hash_word(hash, key->kernel), key->convention), key->input);
     hash = hash_number(hash_number(hash, key->rows), key->hidden);
     hash = hash_number(hash_number(hash, key->dtype), key->cache);
-    hash = hash_word(hash_number(hash, key->threads), verdict_name(stored->verdict.kind));
+    hash = hash_word(hash_number(hash, key->threads), verdict_phrase(stored->verdict.kind));
     hash = hash_real(hash, stored->metrics.elements ? stored->metrics.row_ulp_max : (double)NAN);
     for (size_t i = 0; i < stored->repetition_count; i++) {
         const timed_repetition *repetition = &stored->repetitions[i];

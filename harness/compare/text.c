@@ -14,7 +14,7 @@ static const char *or_dash(const char *name)
     return name ? name : "-";
 }
 
-/* "base: crashed(SIGSEGV); new: inaccurate" */
+/* "base: wrong (crashed: SIGSEGV); new: wrong (inaccurate)" */
 static void add_failures(text_buffer *note, const comparison_pair *pair, const char **separator)
 {
     static const char *const sides[SIDES] = {"base", "new"};

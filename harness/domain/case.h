@@ -3,16 +3,11 @@
 #ifndef LNBENCH_CASE_H
 #define LNBENCH_CASE_H
 
-#include "base/error.h"
+#include "domain/verdict.h"
 #include "layernorm.h"
 #include "metrics/metrics.h"
 
-enum {
-    NAME_MAX_LENGTH = 64,
-    CONVENTION_MAX_LENGTH = 96,
-    INPUT_MAX_LENGTH = 256,
-    DETAIL_MAX_LENGTH = 192
-};
+enum { NAME_MAX_LENGTH = 64, CONVENTION_MAX_LENGTH = 96, INPUT_MAX_LENGTH = 256 };
 
 /* What a timed call finds: the caches as the call before left them; the caches full of other
  * things; or, where y is x, copies of x that are put back as soon as all are used up (see
@@ -41,36 +36,6 @@ typedef struct case_key {
     unsigned threads;
 } case_key;
 
-typedef enum verdict_kind {
-    VERDICT_PENDING, /* not judged yet */
-    VERDICT_OK,
-    VERDICT_OK_NO_BOUND,
-    VERDICT_INACCURATE,
-    VERDICT_WRONG_CLASS,
-    VERDICT_OVERRUN,
-    VERDICT_INPUT_MODIFIED,
-    VERDICT_STATE_CHANGED,
-    VERDICT_NONDETERMINISTIC,
-    VERDICT_CRASHED,
-    VERDICT_TIMEOUT,
-    VERDICT_UNSUPPORTED,
-    VERDICT_SKIPPED,
-    VERDICT_NOT_JUDGED, /* an output of which nothing can be said; never stored */
-    VERDICT_COUNT,
-} verdict_kind;
-
-/* The detail of a good verdict where the kernel cannot be called after a fork. */
-#define HANGS_IN_FORK "hangs in a forked process, as OpenMP does"
-/* How the detail of a good verdict begins where the kernel slows others down. */
-#define SPEED_TRAP "speed trap: "
-
-typedef struct case_verdict {
-    verdict_kind kind;
-    bool declared; /* the kernel's own bound makes no claim for this row: shown, but no violation */
-    char detail[DETAIL_MAX_LENGTH]; /* "SIGSEGV", "1 element behind y", "no AVX-512 on this CPU",
-                                       ... */
-} case_verdict;
-
 /* One repetition of one timed case (or roof), as the worker sent it. */
 typedef struct timed_repetition {
     unsigned process;    /* number of the worker process within the run */
@@ -94,15 +59,6 @@ typedef struct speed_figures {
     {                                                                                              \
         NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0                                          \
     }
-
-const char *verdict_name(verdict_kind kind); /* "ok", "ok (no bound)", "wrong-class", ... */
-bool verdict_from_name(const char *name, verdict_kind *kind);
-/* "crashed(SIGSEGV)", "unsupported(no AVX-512)", "wrong-class (declared)", ... */
-const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size);
-/* The exit code that this verdict alone would ask for. */
-exit_code verdict_exit_code(const case_verdict *verdict);
-/* Of two exit codes the one that wins: the first of 2, 7, 6, 4, 5, 1, 3, 0 (130 beats all). */
-exit_code worse_exit_code(exit_code a, exit_code b);
 
 const char *dtype_name(ln_type type); /* "f32", "f64", "bf16", "f16" */
 bool dtype_from_name(const char *name, ln_type *type);

@@ -233,7 +233,7 @@ static void add_smaller(json_t *array, const view_case *view, const char *what, 
         json_array_append_new(array, json_pack("{s:o, s:s, s:f, s:s}", "name",
                                                case_name_json(&view->stored->key, suffix), "unit",
                                                unit, "value", value, "extra",
-                                               verdict_name(view->stored->verdict.kind)));
+                                               verdict_phrase(view->stored->verdict.kind)));
 }
 
 static json_t *smaller_json(const run_view *view)

@@ -143,7 +143,7 @@ static void append_accuracy(json_t *benchmarks, const view_case *view, size_t fa
     const stored_case *stored = view->stored;
     json_t *entry = new_entry(view, family, "_accuracy", "aggregate");
     json_object_set_new(entry, "aggregate_name", json_string("accuracy"));
-    json_object_set_new(entry, "label", json_text(verdict_name(stored->verdict.kind)));
+    json_object_set_new(entry, "label", json_string(verdict_phrase(stored->verdict.kind)));
     put_defined(entry, "bound_row_ulp", stored->bound_row_ulp);
     size_t count;
     const metric_field *fields = metric_fields(&count);

@@ -219,15 +219,17 @@ static bool read_hash(const file_reader *reader, json_t *object, stored_case *st
 
 static bool read_verdict(const file_reader *reader, json_t *object, stored_case *stored)
 {
-    char name[64];
-    if (!read_string(reader, object, "verdict", name, sizeof name) ||
+    char word[64], reason[64];
+    bool pending = json_is_null(json_object_get(object, "verdict"));
+    if ((!pending && !read_string(reader, object, "verdict", word, sizeof word)) ||
+        !read_string(reader, object, "reason", reason, sizeof reason) ||
         !read_string(reader, object, "detail", stored->verdict.detail,
                      sizeof stored->verdict.detail) ||
         !read_flag(reader, object, "declared", &stored->verdict.declared) ||
         !read_real(reader, object, "bound_row_ulp", &stored->bound_row_ulp))
         return false;
-    if (!verdict_from_name(name, &stored->verdict.kind))
-        return reader_bad(reader, "unknown verdict '%s'", name);
+    if (!verdict_from_words(pending ? NULL : word, reason, &stored->verdict.kind))
+        return reader_bad(reader, "unknown verdict '%s' with reason '%s'", word, reason);
     stored->judged = stored->verdict.kind != VERDICT_PENDING;
     return read_metrics(reader, object, &stored->metrics) &&
            read_infinite(reader, json_object_get(object, "infinite"), stored) &&

@@ -73,14 +73,12 @@ static bool add_floats(file_reader *reader, char *words, ln_type type, void **va
 
 static bool set_verdict(file_reader *reader, char *value, error *err)
 {
-    static const char declared[] = " (declared)";
-    size_t length = strlen(value), tail = sizeof declared - 1;
-    case_verdict *verdict = &reader->row.verdict;
-    verdict->declared = length > tail && strcmp(value + length - tail, declared) == 0;
-    if (verdict->declared)
-        value[length - tail] = '\0';
-    return verdict_from_name(value, &verdict->kind) ||
-           bad(reader, err, "unknown verdict '%.60s'", value);
+    case_verdict found;
+    if (!verdict_from_phrase(value, &found))
+        return bad(reader, err, "unknown verdict '%.60s'", value);
+    reader->row.verdict.kind = found.kind;
+    reader->row.verdict.declared = found.declared;
+    return true;
 }
 
 static bool set_worst(file_reader *reader, char *value, error *err)

@@ -108,8 +108,10 @@ void worst_row_format(const worst_row *row, text_buffer *out)
         text_format(out, "restart %llu\nscore %a\n", (unsigned long long)row->restart, row->score);
     if (row->origin[0])
         text_format(out, "origin %s\n", row->origin);
-    text_format(out, "verdict %s%s\n", verdict_name(row->verdict.kind),
-                row->verdict.declared ? " (declared)" : "");
+    case_verdict verdict = row->verdict;
+    char described[64];
+    verdict.detail[0] = '\0';
+    text_format(out, "verdict %s\n", verdict_describe(&verdict, described, sizeof described));
     if (row->verdict.detail[0])
         text_format(out, "detail %s\n", row->verdict.detail);
     text_format(out, "row_ulp %a\nbound %a\nworst %zu %zu %a %a\ny_hash %016llx\n", row->row_ulp,

@@ -90,7 +90,7 @@ bool judge_block_from(row_judge *judge, judge_block *block, const ln_convention 
                       const void *residual, const void *gamma, const void *beta, error *err);
 void judge_block_free(judge_block *block);
 
-/* Judges one dense output against a block, without any kernel: ok (no bound); inaccurate (beyond
+/* Judges one dense output against a block, without any kernel: right (no bound); inaccurate (beyond
  * any order of summation, or max_row_ulp); wrong-class; not judged where neither limit says
  * anything. */
 bool judge_output(row_judge *judge, const judge_block *block, const void *computed,

@@ -242,7 +242,7 @@ bool judge_measure(row_judge *judge, const judge_block *block, const void *compu
 }
 
 /* Where a kernel claims nothing and not one digit is right (an error of half the row's scale or
- * more), "ok" would mislead: it is inaccurate, and declared. */
+ * more), "right" would mislead: it is inaccurate, and declared. */
 static void find_digitless_rows(const row_judge *judge, const judge_block *block,
                                 row_findings *findings)
 {

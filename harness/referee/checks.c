@@ -23,7 +23,7 @@ typedef struct findings_so_far {
 
 static bool is_fine(const case_verdict *verdict)
 {
-    return verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND;
+    return verdict_is_right(verdict->kind);
 }
 
 /* One block's judgement into that of the check: the gravest verdict, the metrics of the largest

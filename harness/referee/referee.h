@@ -33,7 +33,7 @@ bool judge_score_above(row_judge *judge, const judge_block *block, const kernel_
                        bool bounds, const double *least, double max_kappa, row_score *scores,
                        case_verdict *verdict, error *err);
 
-/* The kernel on the probe rows of a convention: N <= 16 and at this hidden. ok, or inaccurate when
+/* The kernel on the probe rows of a convention: N <= 16 and at this hidden. Right, or inaccurate when
  * it lies nearer to a neighbouring convention than to its own, or beyond half their distance, or
  * beyond its bound. */
 bool judge_probes(row_judge *judge, const kernel_entry *kernel, const ln_convention *convention,

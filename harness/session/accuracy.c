@@ -111,7 +111,7 @@ static bool same_convention(const ln_convention *a, const ln_convention *b)
 
 static bool is_fine_so_far(const case_verdict *verdict)
 {
-    return verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND || verdict->declared;
+    return verdict_is_right(verdict->kind) || verdict->declared;
 }
 
 bool session_probe(run_session *session, const kernel_entry *kernel,

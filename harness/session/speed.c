@@ -100,8 +100,8 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
 
 static bool is_fit(const case_verdict *verdict)
 {
-    return verdict->kind == VERDICT_OK || verdict->kind == VERDICT_OK_NO_BOUND ||
-           verdict->kind == VERDICT_INACCURATE || verdict->kind == VERDICT_WRONG_CLASS;
+    return verdict_is_right(verdict->kind) || verdict->kind == VERDICT_INACCURATE ||
+           verdict->kind == VERDICT_WRONG_CLASS;
 }
 
 /* What its constructor set for all of its calls is no reason not to time them. */
@@ -132,8 +132,7 @@ static bool judge_contender(timed_round *heat, timed_case *contender, error *err
             return false;
         if (i == 0)
             contender->judgement = judgement;
-        bool worse =
-            judgement.verdict.kind != VERDICT_OK && judgement.verdict.kind != VERDICT_OK_NO_BOUND;
+        bool worse = !verdict_is_right(judgement.verdict.kind);
         if ((i == 0 || worse) && !session_put(session, &contender->key, &judgement, err))
             return false;
         if (worse)

@@ -17,9 +17,8 @@ usability stored_usable(const stored_case *stored)
 {
     const ln_metrics *metrics = &stored->metrics;
     verdict_kind kind = stored->verdict.kind;
-    bool fine = kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND;
     bool digits = metrics->elements == 0
-                      ? fine /* a check that found nothing */
+                      ? verdict_is_right(kind) /* a check that found nothing */
                       : metrics->mismatches == 0 &&
                             !(metrics->row_ulp_max >= dtype_no_digit(stored->key.dtype));
     if (!stored->judged || kind == VERDICT_UNSUPPORTED || kind == VERDICT_SKIPPED)
@@ -45,46 +44,31 @@ bool stored_is_hunted(const stored_case *stored)
 double stored_error(const stored_case *stored)
 {
     verdict_kind kind = stored->verdict.kind;
-    bool figure = kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND || kind == VERDICT_INACCURATE;
+    bool figure = verdict_is_right(kind) || kind == VERDICT_INACCURATE;
     return stored->metrics.mismatches || !figure ? INFINITY : stored->metrics.row_ulp_max;
 }
 
-const char *verdict_word(const case_verdict *verdict)
+const char *accuracies_word(verdict_kind kind)
 {
-    switch (verdict->kind) {
-    case VERDICT_PENDING:
-    case VERDICT_NOT_JUDGED:
-        return NULL;
-    case VERDICT_OK:
-    case VERDICT_OK_NO_BOUND:
-        return "right";
-    case VERDICT_UNSUPPORTED:
-        return "declined";
-    case VERDICT_SKIPPED:
-        return "lost";
-    default:
-        return "wrong";
-    }
-}
-
-const char *verdict_reason(const case_verdict *verdict)
-{
-    const char *word = verdict_word(verdict);
-    return verdict->kind == VERDICT_OK_NO_BOUND ? "no bound"
-           : word && strcmp(word, "wrong") == 0 ? verdict_name(verdict->kind)
-                                                : "";
+    return kind == VERDICT_OK            ? "ok"
+           : kind == VERDICT_OK_NO_BOUND ? "ok (no bound)"
+           : kind == VERDICT_UNSUPPORTED ? "unsupported"
+           : kind == VERDICT_SKIPPED     ? "skipped"
+           : !verdict_word(kind)         ? "pending"
+                                         : verdict_reason(kind);
 }
 
 bool store_put_judgement(result_store *store, int64_t id, const stored_case *stored, error *err)
 {
-    const char *word = verdict_word(&stored->verdict);
+    const char *word = verdict_word(stored->verdict.kind);
     usability usable = stored_usable(stored);
     if (!word)
         return store_do(store, STATEMENT_DROP_JUDGEMENT, "store a measurement", err, "i", id);
-    sqlite3_stmt *statement = store_bound(
-        store, STATEMENT_PUT_JUDGEMENT, err, "issiiii", id, word, verdict_reason(&stored->verdict),
-        (int64_t)stored->verdict.declared, (int64_t)is_check(stored->key.input),
-        (int64_t)stored_is_hunted(stored), (int64_t)stored_is_extreme(stored));
+    sqlite3_stmt *statement =
+        store_bound(store, STATEMENT_PUT_JUDGEMENT, err, "issiiii", id, word,
+                    verdict_reason(stored->verdict.kind), (int64_t)stored->verdict.declared,
+                    (int64_t)is_check(stored->key.input), (int64_t)stored_is_hunted(stored),
+                    (int64_t)stored_is_extreme(stored));
     if (!statement)
         return false;
     if (usable != USABLE_UNKNOWN)

@@ -19,10 +19,4 @@ bool stored_is_hunted(const stored_case *stored);
  * right and nothing finite. */
 double stored_error(const stored_case *stored);
 
-/* "right", "wrong", "declined" (the kernel does not take the problem, or cannot run here) or "lost"
- * (asked for, without a result); NULL: not judged yet. And why: "inaccurate", "crashed", "no bound",
- * ""; the detail is the verdict's. */
-const char *verdict_word(const case_verdict *verdict);
-const char *verdict_reason(const case_verdict *verdict);
-
 #endif

@@ -131,6 +131,8 @@ void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key);
 
 /* Facts of a case, and of its speed (facts.c): where it was judged; of all cases that a process timed
  * (-1: any). */
+/* The word of a verdict in accuracies. */
+const char *accuracies_word(verdict_kind kind);
 bool store_put_judgement(result_store *store, int64_t id, const stored_case *stored, error *err);
 bool store_put_timings(result_store *store, int64_t run, int64_t process, error *err);
 /* Cases that a process timed (-1: any), with the repetitions of all: no figures of their errors. */

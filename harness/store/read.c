@@ -215,8 +215,12 @@ static bool fill_accuracy(const result_store *store, sqlite3_stmt *statement, st
         return true;
     char name[64];
     store_copy_text(statement, 10, name, sizeof name);
-    if (!verdict_from_name(name, &filled->verdict.kind))
+    int kind = 0;
+    while (kind < VERDICT_COUNT && strcmp(name, accuracies_word((verdict_kind)kind)) != 0)
+        kind++;
+    if (kind == VERDICT_COUNT)
         return bad_word(store, "verdict", name, err);
+    filled->verdict.kind = (verdict_kind)kind;
     filled->judged = filled->verdict.kind != VERDICT_PENDING;
     filled->verdict.declared = sqlite3_column_int(statement, 11) != 0;
     store_copy_text(statement, 12, filled->verdict.detail, sizeof filled->verdict.detail);

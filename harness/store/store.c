@@ -293,7 +293,7 @@ bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
     sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ACCURACY, run, key, err);
     if (!statement)
         return false;
-    store_bind(statement, 2, "sisd", verdict_name(verdict->kind), (int64_t)verdict->declared,
+    store_bind(statement, 2, "sisd", accuracies_word(verdict->kind), (int64_t)verdict->declared,
                verdict->detail, bound_row_ulp);
     ln_metrics undefined;
     metrics_undefined(&undefined);

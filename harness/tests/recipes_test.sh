@@ -126,9 +126,9 @@ for recipe in github-pages.yml gitlab-ci.yml; do
 done
 
 # ---- kernels in C, C++ and Rust ----
-verdict_is_ok() { # FILE KERNEL
+is_right() { # FILE KERNEL
     lnbench run --plugin "$1" --kernels "$2" --conventions torch --shapes 4x64 --db k.db --no-charts --json |
-        grep -q '"verdict": "ok (no bound)"'
+        grep -q '"verdict": "right"'
 }
 compiled() { # FILE: by the line in its head
     local file=$1 line
@@ -138,12 +138,12 @@ compiled() { # FILE: by the line in its head
 }
 g++() { command "$cxx" "$@"; }
 check "C: it compiles" compiled kernels/example_plugin.c
-check "C: it is judged" verdict_is_ok ./kernel.so example
+check "C: it is judged" is_right ./kernel.so example
 check "C++: it compiles" compiled docs/recipes/kernel.cpp
-check "C++: it is judged" verdict_is_ok ./kernel.so cpp_two_pass
+check "C++: it is judged" is_right ./kernel.so cpp_two_pass
 if command -v rustc >/dev/null; then
     check "Rust: it compiles" compiled docs/recipes/kernel.rs
-    check "Rust: it is judged" verdict_is_ok ./kernel.so rust_two_pass
+    check "Rust: it is judged" is_right ./kernel.so rust_two_pass
 else
     echo "not checked: Rust (rustc is not installed)"
 fi
@@ -172,7 +172,7 @@ judged_sketch() { # in every placement, strided ones too, and on every check
     "$binaries/lnbench" run --plugin ./sketch.so --kernels mine --conventions ddof=0,eps=1e-5@var,affine=none \
         --plan quick --only accuracy --db sketch.db --no-charts &&
         lnbench export --db sketch.db --format tsv >sketch.tsv &&
-        grep -q $'^mine\t.*\tbatches\t.*\tok' sketch.tsv
+        grep -q $'^mine\t.*\tbatches\t.*\tright\t' sketch.tsv
 }
 check "the sketch: it compiles" compiled_sketch
 check "the sketch: it is judged, with no violation" judged_sketch

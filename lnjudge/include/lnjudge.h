@@ -94,7 +94,8 @@ typedef struct lnjudge_case {
     size_t rows, hidden; /* of the worst block */
     int passed;
     int declared;     /* no figure of these types could be right there: docs/referee.md */
-    char verdict[24]; /* "ok", "inaccurate", "wrong-class", "input-modified", ... */
+    char verdict[16]; /* "right", "wrong", "declined", "lost"; "": not judged */
+    char reason[24];  /* of wrong: "inaccurate", "wrong-class", "input-modified", ... */
     char detail[224]; /* where and why, "" for nothing to say */
     double metrics[LNJUDGE_METRICS]; /* of the block with the largest row_ulp_max */
     uint64_t

@@ -18,9 +18,9 @@ _MOST = 1 << 28                # bytes of a result: pages that are not written t
 _PDEATHSIG = 1                 # of prctl(2)
 
 
-def _failed(options, verdict, detail, rows, hidden):
-    case = Case("call", "", lib.label_of(options["wanted"]), options["type_"], rows, hidden, verdict,
-                detail, False, False, {"row_ulp_max": math.nan})
+def _failed(options, reason, detail, rows, hidden):
+    case = Case("call", "", lib.label_of(options["wanted"]), options["type_"], rows, hidden, "wrong",
+                reason, detail, False, False, {"row_ulp_max": math.nan})
     return Report([case], False, options["subject"], options["repeat"], case)
 
 

@@ -67,11 +67,11 @@ class Callable(Strangers):
         self.dtypes = (arrays.stored(type_), arrays.stored(param))
         self.kernel = lib.KERNEL(self._called)
 
-    def _fault(self, verdict, sentence):
+    def _fault(self, reason, sentence):
         sentence = lib.clean(sentence, 180)
-        if (verdict, sentence) not in self.faults:
-            self.faults.append((verdict, sentence))
-        return _FAULTS + self.faults.index((verdict, sentence))
+        if (reason, sentence) not in self.faults:
+            self.faults.append((reason, sentence))
+        return _FAULTS + self.faults.index((reason, sentence))
 
     def _called(self, _user, problem, tensors):
         try:
@@ -137,8 +137,8 @@ class Callable(Strangers):
     def put_right(self, case):
         """Puts what the callable did in the place of its code."""
         code = re.search(r"returned (\d+)$", case.detail)
-        if case.verdict == "crashed" and code and int(code[1]) >= _FAULTS:
-            case.verdict, sentence = self.faults[int(code[1]) - _FAULTS]
+        if case.reason == "crashed" and code and int(code[1]) >= _FAULTS:
+            case.reason, sentence = self.faults[int(code[1]) - _FAULTS]
             case.detail = case.detail[:code.start()] + sentence
 
 
@@ -406,5 +406,5 @@ def assert_layernorm(fn, max_row_ulp=4, **options) -> None:
     case = report.worst_case
     where = f"{case.name} at {case.rows} x {case.hidden}: " if case else ""
     raise AssertionError(f"{report.subject} is not {case.convention if case else 'a LayerNorm'}: "
-                         f"{where}{report.verdict}\nrepeat: {report.repeat}"
+                         f"{where}{case.says() if case else 'not judged'}\nrepeat: {report.repeat}"
                          + "\n".join(report._worst_lines()))

@@ -36,7 +36,8 @@ class Case:
     dtype: str
     rows: int
     hidden: int
-    verdict: str
+    verdict: Optional[str]  # "right", "wrong", "declined", "lost"; None: not judged
+    reason: str  # of wrong: "inaccurate", "crashed", ...; of right: "" or "no bound"
     detail: str
     declared: bool
     passed: bool
@@ -51,17 +52,18 @@ class Case:
         return {"operation": "layernorm", "kernel": "given", "check": self.check,
                 "convention": self.convention, "rows": self.rows, "hidden": self.hidden,
                 "dtype": self.dtype, "input": self.input, "verdict": self.verdict,
-                "detail": self.detail, "declared": self.declared, "metrics": metrics}
+                "reason": self.reason, "detail": self.detail, "declared": self.declared, "metrics": metrics}
 
     @property
     def name(self) -> str:
         return f"{self.check}: {self.input}" if self.input else self.check
 
     def says(self) -> str:
-        """The verdict with its reason."""
-        if self.declared:
-            return f"{self.verdict} (declared)"
-        return f"{self.verdict}({self.detail})" if self.detail else self.verdict
+        """The verdict with its reason: "wrong (crashed: SIGSEGV)"."""
+        why = f"{self.reason}, declared" if self.declared else self.reason
+        if self.detail and not self.declared:
+            why = f"{why}: {self.detail}" if why else self.detail
+        return (self.verdict or "not judged") + (f" ({why})" if why else "")
 
 
 def _short(value):
@@ -88,12 +90,23 @@ class Report:
         return self.worst_case if self.passed or not failed else failed[0]
 
     @property
-    def verdict(self) -> str:
-        return "ok" if self.passed else self.worst_case.says() if self.worst_case else "not judged"
+    def verdict(self) -> Optional[str]:
+        """ "right", or that of the case that did not pass; None: not judged."""
+        return "right" if self.passed else self.worst_case.verdict if self.worst_case else None
+
+    @property
+    def reason(self) -> str:
+        return "" if self.passed or not self.worst_case else self.worst_case.reason
+
+    def says(self) -> str:
+        """The verdict with its reason: "wrong (input-modified: wrote to its input x)"."""
+        if self.passed:
+            return "right"
+        return self.worst_case.says() if self.worst_case else "not judged"
 
     def to_dict(self) -> dict:
         return {"schema": "lnbench-judge-1", "subject": self.subject, "passed": self.passed,
-                "verdict": self.verdict, "repeat": self.repeat,
+                "verdict": self.verdict, "reason": self.reason, "repeat": self.repeat,
                 "cases": [case.to_dict() for case in self.cases]}
 
     def to_json(self) -> str:
@@ -114,7 +127,7 @@ class Report:
             declared = sum(case.declared for case in here)
             yield (f"{len(here)} families of rows", f"{here[0].rows} x {hidden}",
                    _short(max(errors, default=math.nan)),
-                   "ok" + (f", {declared} declared: no kernel could be right" if declared else ""))
+                   "right" + (f", {declared} declared: no kernel could be right" if declared else ""))
 
     _headings = ("check", "rows x hidden", "worst row ULP", "verdict")
 
@@ -123,7 +136,7 @@ class Report:
         width = [max(len(line[i]) for line in lines) for i in range(3)]
         table = ["  ".join([line[0].ljust(width[0]), line[1].rjust(width[1]),
                             line[2].rjust(width[2]), line[3]]) for line in lines]
-        head = f"{self.subject}: {'right' if self.passed else self.verdict}"
+        head = f"{self.subject}: {self.says()}"
         return "\n".join([head, "", *table, *self._worst_lines(),
                           *([f"repeat  {self.repeat}"] if self.repeat else [])])
 
@@ -144,7 +157,7 @@ class Report:
             return "".join(f"<{tag}>{html.escape(text)}</{tag}>" for text in line)
         rows = "".join(f"<tr>{cells('td', line)}</tr>" for line in self._lines())
         colour = "green" if self.passed else "crimson"
-        verdict = html.escape("right" if self.passed else self.verdict)
+        verdict = html.escape(self.says())
         return (f"<b>{html.escape(self.subject)}</b>: <b style='color:{colour}'>{verdict}</b>"
                 f"<table><tr>{cells('th', self._headings)}</tr>{rows}</table>"
                 f"<pre>{html.escape(chr(10).join(self._worst_lines()))}</pre>")

@@ -94,7 +94,7 @@ static bool judge_cell(const bench *at, const kernel_entry *call, call_place pla
         if (!(kernel ? judge_kernel(at->judge, block, kernel, &one, err)
                      : cells_judge(at->judge, block, call, i, place, &one, err)))
             return false;
-        if (one.verdict.kind > VERDICT_OK_NO_BOUND ||
+        if (!verdict_is_right(one.verdict.kind) ||
             one.metrics.row_ulp_max > promised_row_ulp(accuracy, at->storage, &pytorch))
             return fail(err, EXIT_CODE_ACCURACY,
                         "%s, %s, hidden %zu, seed %s, %s: %s has %.4g row ULP: %s",

@@ -76,15 +76,14 @@ json_t *attribution_json(const attributed *all, size_t count)
     json_t *array = json_array();
     for (size_t i = 0; array && i < count; i++) {
         const attribution *found = &all[i].found;
-        char described[256];
         json_t *entry = json_pack(
-            "{s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "kernel", all[i].kernel->facts.name,
-            "reproducibility", reproducible_json(all[i].reproducible), "verdict",
-            json_text(verdict_describe(&found->verdict, described, sizeof described)), "statistics",
+            "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "kernel", all[i].kernel->facts.name,
+            "reproducibility", reproducible_json(all[i].reproducible), "statistics",
             has_figures(found) ? json_string(statistics_of(found)) : json_null(), "rows",
             (json_int_t)found->rows, "left_out", (json_int_t)found->left_out, "worst_row",
             (json_int_t)found->worst_row, "worst_column", (json_int_t)found->worst_column, "stages",
             has_figures(found) ? stages_json(found) : json_null());
+        json_put_verdict(entry, &found->verdict);
         if (!entry || json_array_append_new(array, entry) != 0) {
             json_decref(array);
             return NULL;

@@ -539,7 +539,7 @@ static const cli_option options[] = {
     {"dtypes", "TYPE", "f32, f64, bf16, f16 (default: the kernel's; without one f32)", OPTION_TEXT,
      offsetof(eval_options, dtype)},
     PLUGIN_OPTION(eval_options, plugins),
-    {"max-row-ulp", "X", "above it the output is inaccurate", OPTION_REAL,
+    {"max-row-ulp", "X", "above it the output is wrong (inaccurate)", OPTION_REAL,
      offsetof(eval_options, max_row_ulp)},
     DEADLINE_OPTION(eval_options, deadline, 60),
     OUTPUT_OPTIONS(eval_options, printed),
@@ -551,11 +551,12 @@ const cli_command command_eval = {
     .usage = "--x FILE.npy | --input FAMILY [OPTION...]",
     .summary = "Runs a kernel, or the reference, on your tensors and prints every error metric.",
     .details =
-        "An output of your own (--y) is inaccurate where no order of summation explains its "
+        "An output of your own (--y) is wrong (inaccurate) where no order of summation explains "
+        "its "
         "error,\n"
         "or above --max-row-ulp; so is that of a plugin without a bound (docs/referee.md). With\n"
         "--attribute the kernel may be a glob.\n"
-        "Exit code: 0 fine; 5 inaccurate; 3 not judged: nothing can be said; 6 the kernel failed;\n"
+        "Exit code: 0 fine; 5 wrong; 3 not judged: nothing can be said; 6 the kernel failed;\n"
         "2 usage; 7 files or environment, or a kernel that cannot run here.",
     OPTIONS(options),
     DEFAULTS(eval_options, .convention = "torch", .shape = "18x768", .seed = 1,

@@ -14,13 +14,15 @@ static verdict_kind verdict_of(const gradient_errors *found, double max_row_ulp)
 
 static json_t *errors_json(const gradient_errors *found, double max_row_ulp)
 {
-    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "verdict",
-                     verdict_name(verdict_of(found, max_row_ulp)), "ulp_max",
-                     json_figure(found->ulp_max), "row_ulp_max", json_figure(found->row_ulp_max),
-                     "rel_l2", json_figure(found->rel_l2), "correctly_rounded",
-                     json_figure(found->correctly_rounded), "elements", (json_int_t)found->elements,
-                     "mismatches", (json_int_t)found->mismatches, "worst_row",
-                     (json_int_t)found->worst_row, "worst_column", (json_int_t)found->worst_column);
+    const case_verdict verdict = {.kind = verdict_of(found, max_row_ulp)};
+    json_t *object = json_pack(
+        "{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "ulp_max", json_figure(found->ulp_max),
+        "row_ulp_max", json_figure(found->row_ulp_max), "rel_l2", json_figure(found->rel_l2),
+        "correctly_rounded", json_figure(found->correctly_rounded), "elements",
+        (json_int_t)found->elements, "mismatches", (json_int_t)found->mismatches, "worst_row",
+        (json_int_t)found->worst_row, "worst_column", (json_int_t)found->worst_column);
+    json_put_verdict(object, &verdict);
+    return object;
 }
 
 static bool print_json(const ln_problem *problem, const void *const given[GRADIENTS],
@@ -61,7 +63,7 @@ static bool print_table(const void *const given[GRADIENTS], const gradient_error
             else
                 table_format(table, "%.6g", figures[j]);
         table_format(table, "row %zu, column %zu", found[i].worst_row, found[i].worst_column);
-        table_cell(table, verdict_name(verdict_of(&found[i], max_row_ulp)));
+        table_cell(table, verdict_phrase(verdict_of(&found[i], max_row_ulp)));
     }
     return output_table(out, table, err);
 }

@@ -37,16 +37,16 @@ static bool print_table(const hunt_state *hunt, const char *path, double seconds
 
 static json_t *find_json(const worst_row *find)
 {
-    char described[256], computed[40], exact[40];
+    char computed[40], exact[40];
     snprintf(computed, sizeof computed, "%a", find->computed);
     snprintf(exact, sizeof exact, "%a", find->exact);
-    return json_pack("{s:I, s:o, s:o, s:o, s:o, s:I, s:s, s:s, s:o}", "restart",
-                     (json_int_t)find->restart, "score", json_figure(find->score), "row_ulp_max",
-                     json_figure(find->row_ulp), "bound_row_ulp", json_figure(find->bound_row_ulp),
-                     "verdict",
-                     json_text(verdict_describe(&find->verdict, described, sizeof described)),
-                     "column", (json_int_t)find->column, "computed", computed, "exact", exact,
-                     "origin", json_text(find->origin));
+    json_t *object = json_pack(
+        "{s:I, s:o, s:o, s:o, s:I, s:s, s:s, s:o}", "restart", (json_int_t)find->restart, "score",
+        json_figure(find->score), "row_ulp_max", json_figure(find->row_ulp), "bound_row_ulp",
+        json_figure(find->bound_row_ulp), "column", (json_int_t)find->column, "computed", computed,
+        "exact", exact, "origin", json_text(find->origin));
+    json_put_verdict(object, &find->verdict);
+    return object;
 }
 
 static json_t *hunt_json(const hunt_state *hunt, const char *path, double seconds)

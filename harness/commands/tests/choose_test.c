@@ -350,11 +350,12 @@ CHOOSE_TEST(test_faults)
     wanted.budget.row_ulp = 100;
     chosen one = choose();
     assert_true(find(&one, "sloppy")->fate == FATE_FAULT);
-    assert_non_null(strstr(find(&one, "sloppy")->reason, "crashed(SIGSEGV) on spike, hidden 5"));
+    assert_non_null(
+        strstr(find(&one, "sloppy")->reason, "wrong (crashed: SIGSEGV) on spike, hidden 5"));
     assert_true(find(&one, "mid")->fate <= FATE_TIED);
     assert_true(find(&one, "twin")->fate <= FATE_TIED);
     assert_true(find(&one, "absent")->fate == FATE_UNTIMED);
-    assert_string_equal(find(&one, "absent")->reason, "unsupported(no AVX-512 on this CPU)");
+    assert_string_equal(find(&one, "absent")->reason, "declined (no AVX-512 on this CPU)");
     sample_verdict(&run, "mid", "offset:50", declared, 4, 8);
     wanted.budget.kappa = 49;
     wanted.budget.row_ulp = NAN;

@@ -107,10 +107,10 @@ check "an older plugin: none" has out '^row_ulp_probable +-$'
 # An output made elsewhere.
 accepted "--y: the reference's own" 0 eval --x x.npy --y t.npy --convention tinyllm --max-row-ulp 0.5
 ends "--y: another convention's" 5 eval --x x.npy --y t.npy --convention ddof=1,eps=1e-5@var,affine=none --max-row-ulp 1000
-check "--y: another convention's: verdict" has out "inaccurate\(row 0: nearer to ddof=0"
+check "--y: another convention's: verdict" has out "wrong \(inaccurate: row 0: nearer to ddof=0"
 npy wrong.npy '<f4' '(2, 3, 4)' nan:0
 ends "--y of NaN" 5 eval --x x.npy --y wrong.npy --convention tinyllm --json
-check "--y of NaN: verdict" is "$(value verdict out)" wrong-class
+check "--y of NaN: verdict" is "$(value verdict out) $(value reason out)" "wrong wrong-class"
 
 # An output has no bound of its own, and is held to any order of summation: garbage is inaccurate,
 # what an honest kernel made is not, and where no order keeps a digit nothing is said.
@@ -123,7 +123,7 @@ numbers() { # SEED COUNT: in [-2, 2)
     }'
 }
 bits() { numbers "$1" "$2" | awk '{ for (i = 1; i <= NF; i++) printf "%d ", ($i < 0 ? 49152 : 16384) + ($i * 512) % 512 }'; }
-beyond='inaccurate\(row [0-9]+: (beyond any order of summation|nearer to ddof=1)'
+beyond='wrong \(inaccurate: row [0-9]+: (beyond any order of summation|nearer to ddof=1)'
 plain=tinyllm
 # shellcheck disable=SC2046
 {
@@ -159,7 +159,7 @@ accepted "right" 0 eval --x rows.npy --convention $plain --reference --out right
 # shellcheck disable=SC2046
 npy one_row.npy '<f4' '(9, 256)' $(awk 'NR > 1792 && NR <= 2048 { print 42; next } { print }' right.txt)
 garbage "one row of 42" f32 rows.npy one_row.npy $plain
-check "--y, one row of 42: which" has out 'inaccurate\(row 7: '
+check "--y, one row of 42: which" has out 'wrong \(inaccurate: row 7: '
 for kernel in $("$lnbench" list kernels --format tsv | awk '$1 ~ /_scalar$/ { print $1 }'); do
     type=${kernel#*_f32_acc_} x=rows.npy
     case $kernel in
@@ -171,14 +171,14 @@ for kernel in $("$lnbench" list kernels --format tsv | awk '$1 ~ /_scalar$/ { pr
     dtype=$(case $x in rows.npy) echo f32 ;; rows64.npy) echo f64 ;; rowsb.npy) echo bf16 ;; *) echo f16 ;; esac)
     run_it eval --x $x --convention $plain --kernel "$kernel" --out honest.npy
     accepted "--y, what $kernel made" 0 eval --dtype "$dtype" --x $x --y honest.npy --convention $plain
-    check "--y, what $kernel made: verdict" has out '^verdict +ok'
+    check "--y, what $kernel made: verdict" has out '^verdict +right'
 done
 npy far.npy '<f4' '(2, 256)' 1000000:0.25
 run_it eval --x far.npy --convention $plain --kernel naive_f32_scalar --out far_y.npy
 ends "--y, far from zero" 3 eval --x far.npy --y far_y.npy --convention $plain
-check "--y, far from zero: verdict" has out '^verdict +not judged\(2 of 2 rows: .*--max-row-ulp'
+check "--y, far from zero: verdict" has out '^verdict +not judged \(2 of 2 rows: .*--max-row-ulp'
 accepted "--y, far from zero: JSON" 3 eval --x far.npy --y far_y.npy --convention $plain --json
-check "--y, far from zero: JSON's verdict" is "$(value verdict out)" "not judged"
+check "--y, far from zero: JSON's verdict" is "$(value verdict out)" null
 # Where nothing is judged nothing is unusable, and digits that are right are usable: .15 % off.
 npy off.npy '<f4' '(4,)' 1000000:0.25
 npy off_y.npy '<f4' '(4,)' -1.34357 -0.44786 0.44786 1.34357
@@ -192,7 +192,7 @@ done
 accepted "--y, far from zero: a limit" 0 eval --x far.npy --y far_y.npy --convention $plain --max-row-ulp 1e9
 run_it eval --x far.npy --y far_y.npy --convention $plain --max-row-ulp 1
 check "--y, far from zero: beyond a limit" is "$code" 5
-check "--y, far from zero: which limit" has out 'inaccurate\(row_ulp .* is above the limit 1\)'
+check "--y, far from zero: which limit" has out 'wrong \(inaccurate: row_ulp .* is above the limit 1\)'
 accepted "far from zero, right" 0 eval --x far.npy --convention $plain --reference --out far_y.npy
 accepted "--y, far from zero, right" 0 eval --x far.npy --y far_y.npy --convention $plain
 
@@ -205,7 +205,7 @@ typed() { # TYPE DESCR FORMAT X... : X as bits or numbers, and `wanted` what mus
     for way in "--reference --dtype $type" "--kernel two_pass_${type}_scalar"; do
         # shellcheck disable=SC2086
         accepted "$type, $way" 0 eval --x typed_$type.npy --convention tinyllm $way --out typed_y.npy
-        check "$type, $way: verdict" has out '^verdict +ok'
+        check "$type, $way: verdict" has out '^verdict +right'
         printed typed_y.npy "$format" >typed.txt
         check "$type, $way: digits and type" diff wanted typed.txt
         # shellcheck disable=SC2086

@@ -142,10 +142,10 @@ accepted "killed: replays" 0 replay --from kill.txt
 # A kernel that fails is itself the find.
 sabotage=$libraries/sabotage_plugin.so
 ends "a crash" 6 hunt --kernel naive.crash --plugin "$sabotage" --hidden 16 --restarts 2 --out crash.txt
-check "a crash: the find" has crash.txt '^verdict crashed$'
+check "a crash: the find" has crash.txt '^verdict wrong \(crashed\)$'
 accepted "a crash: again" 0 replay --from crash.txt --plugin "$sabotage"
 check "a crash: reproduces" has out '2 replayed, 2 the same'
-sed 's/^verdict crashed$/verdict ok/' crash.txt >fine.txt
+sed 's/^verdict wrong (crashed)$/verdict right/' crash.txt >fine.txt
 ends "a crash where there was none" 6 replay --from fine.txt --plugin "$sabotage"
 ends "a NaN" 5 hunt --kernel naive.nan_output --plugin "$sabotage" --hidden 16 --restarts 1 --out nan.txt
 

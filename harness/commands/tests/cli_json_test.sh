@@ -32,14 +32,14 @@ check "run --json: where it is stored goes elsewhere" has err '^stored  run 1 in
 check "run --json: no charts" test ! -e results
 # Four cases judged, of which the timed one is one (normal, torch), and two roofs.
 check "run --json: the cases" is "$(value '' out)" 7
-check "run --json: a verdict" is "$(value 0.verdict out)" ok
+check "run --json: a verdict" is "$(value 0.verdict out)" right
 check "run --json: elements" is "$(value 0.metrics.elements out)" 32
 check "run --json: repetitions" is "$(value 0.speed.repetitions out)" 2
 
 accepted "run --dry-run --json" 0 run --db none.db --dry-run --json "${small[@]}"
 json "run --dry-run --json" cases
 check "run --dry-run: no database" test ! -e none.db
-check "run --dry-run: nothing judged" is "$(value 0.verdict out)" pending
+check "run --dry-run: nothing judged" is "$(value 0.verdict out)" null
 
 accepted "list runs" 0 list runs --db a.db
 check "list runs: the state" has out ' complete '

@@ -16,7 +16,7 @@ export LNBENCH_ESCAPE_DIRECTORY=$scratch LNBENCH_ESCAPE_PARENT=$$
 for number in 1 2 4 6 7 8 9; do
     LNBENCH_ESCAPE=$number run_it run "${case[@]}" --only accuracy --db free.db
     check "without a sandbox, $number: exit code" is "$code" 6
-    check "without a sandbox, $number" has out "escape: crashed\(exited with status 10$number\)"
+    check "without a sandbox, $number" has out "escape: crashed \(exited with status 10$number\)"
 done
 
 # In it nothing succeeds; that it starts processes at all is a fault of its own.

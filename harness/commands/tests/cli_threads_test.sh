@@ -18,7 +18,7 @@ verdict_of() {
     python3 -c "
 import json, sys
 cases = json.load(open('cases.json'))['cases']
-print(*[c['verdict'] for c in cases if c['kernel'] == '$1' and c['threads'] == $2])"
+print(*[(c['verdict'] + ' ' + c['reason']).strip() for c in cases if c['kernel'] == '$1' and c['threads'] == $2])"
 }
 timed() { # KERNEL THREADS: has a time
     python3 -c "
@@ -44,16 +44,16 @@ for threads in 1 2; do
         check "$kernel is timed with $threads" timed "$kernel" $threads
     done
     check "bits as on one thread with $threads" \
-        is "$(verdict_of reproducible_two_mean_f32_scalar $threads)" "ok"
+        is "$(verdict_of reproducible_two_mean_f32_scalar $threads)" "right"
 done
 # Split over the pool: half of its rows are done by the second thread, and compared.
-check "a wrong second thread, alone" is "$(verdict_of old.first_thread_only 1)" "ok (no bound)"
-check "a wrong second thread is seen" is "$(verdict_of old.first_thread_only 2)" "inaccurate"
+check "a wrong second thread, alone" is "$(verdict_of old.first_thread_only 1)" "right no bound"
+check "a wrong second thread is seen" is "$(verdict_of old.first_thread_only 2)" "wrong inaccurate"
 # Its own threads: called whole, on the first.
-check "threads of its own" is "$(verdict_of own.first_thread_only 2)" "ok (no bound)"
+check "threads of its own" is "$(verdict_of own.first_thread_only 2)" "right no bound"
 check "threads of its own are timed" timed own.first_thread_only 2
-check "one thread at most, alone" is "$(verdict_of one.first_thread_only 1)" "ok (no bound)"
-check "one thread at most" is "$(verdict_of one.first_thread_only 2)" "unsupported"
+check "one thread at most, alone" is "$(verdict_of one.first_thread_only 1)" "right no bound"
+check "one thread at most" is "$(verdict_of one.first_thread_only 2)" "declined"
 
 run_it choose --stored --db threads.db --shape 40x64 --threads 2
 check "choose finds what was timed with two threads" has out '2 threads'

@@ -27,10 +27,10 @@ static const key plugin_keys[] = {{"name", 's'}, {"kernels", 'i'}, {"object_hash
 static const key run_keys[] = {{"run", 'i'},     {"started", 's'}, {"plan", 's'},
                                {"state", 's'},   {"cases", 'i'},   {"repetitions", 'i'},
                                {"command", 's'}, {NULL, 0}};
-static const key case_keys[] = {{"kernel", 's'},  {"convention", 's'}, {"rows", 'i'},
-                                {"hidden", 'i'},  {"dtype", 's'},      {"input", 's'},
-                                {"cache", 's'},   {"threads", 'i'},    {"verdict", 's'},
-                                {"metrics", 'O'}, {"speed", 'O'},      {NULL, 0}};
+static const key case_keys[] = {
+    {"kernel", 's'}, {"convention", 's'}, {"rows", 'i'},    {"hidden", 'i'},  {"dtype", 's'},
+    {"input", 's'},  {"cache", 's'},      {"threads", 'i'}, {"verdict", 'S'}, {"reason", 's'},
+    {"detail", 's'}, {"metrics", 'O'},    {"speed", 'O'},   {NULL, 0}};
 static const key metric_keys[] = {{"ulp_max", 'n'},
                                   {"ulp_mean", 'n'},
                                   {"ulp_rms", 'n'},
@@ -77,6 +77,8 @@ static bool fits(const json_t *value, char type)
     switch (type) {
     case 's':
         return json_is_string(value);
+    case 'S':
+        return json_is_string(value) || json_is_null(value);
     case 'i':
         return json_is_integer(value);
     case 'n':

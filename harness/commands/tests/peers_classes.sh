@@ -60,7 +60,7 @@ awk -F'\t' -v peers="$peers" -v fast="$fast" -v accurate="$accurate" \
         kernel = $column["kernel"]
         family = $column["input"] ($column["convention"] == "torch" ? "" : ", eps 0")
         rows = family ", hidden " $column["hidden"]
-        error = $column["verdict"] ~ /wrong-class/ ? 1e300 : $column["row_ulp_max"] + 0
+        error = $column["reason"] ~ /wrong-class/ ? 1e300 : $column["row_ulp_max"] + 0
         if (!(family in seen)) { seen[family] = 1; order[++families] = family }
         if (!(rows in best)) { best[rows] = 1e300; lines[++count] = rows; of[rows] = family }
         if (has(peers, kernel) && error < best[rows]) best[rows] = error

@@ -386,11 +386,15 @@ static void note_refusals(const pair_timing *timing)
 {
     comparison_pair *pair = timing->pair;
     const char *base = timing->refusals[BASE], *new = timing->refusals[NEW];
-    if (new[0] && !base[0])
-        snprintf(pair->lost, sizeof pair->lost, "new, in timing: unsupported(%.150s)", new);
-    else if (base[0])
-        snprintf(pair->detail, sizeof pair->detail, "not timed: %s: unsupported(%.150s)",
-                 new[0] ? "both" : "base", base);
+    case_verdict declined = {.kind = VERDICT_UNSUPPORTED};
+    char described[DETAIL_MAX_LENGTH + 16];
+    snprintf(declined.detail, sizeof declined.detail, "%.150s", base[0] ? base : new);
+    verdict_describe(&declined, described, sizeof described);
+    if (base[0])
+        snprintf(pair->detail, sizeof pair->detail, "not timed: %s: %.170s",
+                 new[0] ? "both" : "base", described);
+    else if (new[0])
+        snprintf(pair->lost, sizeof pair->lost, "new, in timing: %.170s", described);
 }
 
 bool duet_time(duet_run *duet, const speed_group *group, const judge_block blocks[2],

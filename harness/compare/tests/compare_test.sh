@@ -11,7 +11,7 @@ cat >make_run.py <<'PYTHON'
 import json, random, sys
 name, *given = sys.argv[1:]
 o = dict(seed="1", slow="1", drift="1", processes="6", commit="a" * 40, cpu="made up", plan="quick",
-         started="2024-01-01T00:00:00Z", bits="0", ulp="2", kernel="k", verdict="ok", noise="0.002",
+         started="2024-01-01T00:00:00Z", bits="0", ulp="2", kernel="k", verdict="right", reason="", noise="0.002",
          compiler="cc 1", load="0", draw="1", hash="yes", elements="100", rows="85", scale="1",
          dtype="f32", threads="1", declared="", kernels="", untimed="", refused="", lost="",
          command="lnbench run", **{"class": ""})
@@ -39,7 +39,7 @@ for kernel, ns in [(kernel, 400 * float(o["slow"])) for kernel in kernels] + [("
     reps = [] if refused or kernel in o["untimed"].split() else reps
     lines.append(dict(type="case", kernel=kernel, convention="torch", rows=int(o["rows"]), hidden=768,
         dtype=o["dtype"], input="normal", cache="hot", threads=int(o["threads"]),
-        verdict="pending" if roof else "unsupported" if refused else o["verdict"], detail="", declared=False, bound_row_ulp=None,
+        verdict=None if roof else "declined" if refused else o["verdict"], reason=o["reason"], detail="", declared=False, bound_row_ulp=None,
         output_hash="%016x" % int(o["bits"]) if o["hash"] == "yes" and not roof and not refused else None,
         metrics=None if roof or refused or o["elements"] == "0" else
             dict(row_ulp_max=float(o["ulp"]), elements=int(o["elements"]), mismatches=0),
@@ -105,8 +105,8 @@ echo "accuracy"
 make worse ulp=3 bits=2
 make better ulp=1 bits=2
 make moved ulp=2.2 bits=2
-make wrong verdict=inaccurate bits=2 ulp=9
-make crash verdict='crashed' elements=0 hash=no
+make wrong verdict=wrong reason=inaccurate bits=2 ulp=9
+make crash verdict=wrong reason=crashed elements=0 hash=no
 make bare hash=no
 only="--only accuracy"
 expect 5 'less accurate' $compare base.jsonl worse.jsonl $only
@@ -133,7 +133,7 @@ expect 4 'lost 1: b .*(new: no time)' $compare all.jsonl gone.jsonl
 expect 0 '^asked 3, compared 3, lost 0$' $compare all.jsonl gone.jsonl --only accuracy
 expect 0 '^asked 3, compared 3, lost 0$' $compare gone.jsonl all.jsonl
 make gone kernels='k b c' refused='b'
-expect 4 'lost 1: b .*(new: unsupported)' $compare all.jsonl gone.jsonl
+expect 4 'lost 1: b .*(new: declined)' $compare all.jsonl gone.jsonl
 expect 0 '^asked 3, compared 2, declined 1, lost 0$' $compare gone.jsonl gone.jsonl
 expect 0 '^not compared: b (declined in base)$' $compare gone.jsonl all.jsonl
 make other kernels='k c'
@@ -263,7 +263,7 @@ line 3: "real_ns" is no number|3s/"real_ns": [0-9.]*/"real_ns": "fast"/
 a repetition of k, 85x768, stands there twice|3s/"process": 1,/"process": 0,/g
 a case of k, 85x768, stands there twice|4s/"roof_copy"/"k"/
 unknown cache state|3s/"hot"/"warm"/
-unknown verdict|3s/"verdict": "ok"/"verdict": "splendid"/
+unknown verdict|3s/"verdict": "right"/"verdict": "splendid"/
 "kernel" is longer than 63|3s/"kernel": "k"/"kernel": "$(printf 'k%.0s' $(seq 200))"/
 before the run|1d
 lnbench-record-2 was expected|s/lnbench-record-2/lnbench-record-9/

@@ -41,7 +41,7 @@ plant dropped-tail
 judged 5 'less accurate' --accuracy no-worse
 plant eps
 judged 5 'less accurate' --accuracy no-worse
-judged 5 'inaccurate(' --accuracy bound
+judged 5 'wrong (inaccurate: ' --accuracy bound
 judged 5 'less accurate' --accuracy exact
 plant floor
 judged 5 'inputs differ' --accuracy exact
@@ -63,8 +63,8 @@ typed() {
 for type in f64 bf16 f16; do
     typed 0 'fine: bit-identical in 2 pairs' none $type
     typed 5 'inputs differ' last-bit $type
-    typed 5 'inaccurate(.*' eps $type
-    typed 6 'new: crashed(SIGSEGV)' crash $type
+    typed 5 'wrong (inaccurate: .*' eps $type
+    typed 6 'new: wrong (crashed: SIGSEGV)' crash $type
 done
 plant none
 expect 2 'f32, f64, bf16 or f16 was expected' --base ./base.so --new ./new.so --dtypes f8
@@ -87,16 +87,16 @@ rows=$(sed -nE 's/^two_pass_f32_scalar +([0-9]+)x64 .*/\1/p' output) # as many a
 
 echo "kernels that fail"
 plant crash
-judged 6 'new: crashed(SIGSEGV)'
+judged 6 'new: wrong (crashed: SIGSEGV)'
 plant crash base.so
 judged 6 'kernel failed'
 plant none
-judged 4 'base: crashed(SIGSEGV)'
+judged 4 'base: wrong (crashed: SIGSEGV)'
 rm base.so.plant
 plant late-crash
 quick="--shapes 5x64 --kernels two_pass_f32_scalar --conventions torch --inputs normal"
 # shellcheck disable=SC2086
-expect 6 'new: crashed(in timing: SIGSEGV)' --base ./base.so --new ./new.so $quick --time 5
+expect 6 'new: wrong (crashed: in timing: SIGSEGV)' --base ./base.so --new ./new.so $quick --time 5
 plant none
 
 echo "what was asked, compared and lost"
@@ -126,9 +126,9 @@ done <<TABLE
 0|compared 1, lost 1: b .*only in base|.|K(a, run)|--allow-lost
 4|b .*(other element types in new)|.|K(a, run) K(b, run, .storage = LN_F64)|
 4|b .*(new: not any more)|.|K(a, run) K(b, run, .supports = nothing)|
-4|b .*(2 of 4 inputs: normal, as timed; new: unsupported(few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 70x80 --only accuracy --conventions torch --inputs normal
-4|b .*(new, in timing: unsupported(few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 2000x768 --only speed --time .1 --kernels b
-6|lost 1: b .*(new: crashed(SIGABRT|.|K(a, run) K(b, run, .prepare = fall, .release = release)|
+4|b .*(2 of 4 inputs: normal, as timed; new: declined (few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 70x80 --only accuracy --conventions torch --inputs normal
+4|b .*(new, in timing: declined (few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 2000x768 --only speed --time .1 --kernels b
+6|lost 1: b .*(new: wrong (crashed: SIGABRT|.|K(a, run) K(b, run, .prepare = fall, .release = release)|
 4|^not comparable: nothing was compared, 2 of 2 lost$|.|K(c, run)|
 4|nothing was compared|.|K(c, run)|--allow-lost
 4|^asked 1, compared 0, lost 1: b |.|K(a, run)|--kernels b

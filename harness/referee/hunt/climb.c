@@ -157,7 +157,7 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
     climb->failed = climb->ended = hunt->failed = true;
     if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
-                    verdict_name(verdict->kind), verdict->detail);
+                    verdict_phrase(verdict->kind), verdict->detail);
     for (size_t row = 0; culprit == BATCH && row < BATCH; row++) {
         struct case_verdict alone;
         judge_block block;

@@ -37,10 +37,10 @@ for ((seed = first; seed < first + runs; seed++)); do
     "$lnbench" export --db "$folder/$seed.db" --format tsv >"$folder/cases.tsv" || exit 7
     awk -F'\t' -v seed="$seed" -v turns="$turns" '
         FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
-        { judged += $column["verdict"] !~ /^(unsupported|skipped)/ }
-        $column["verdict"] !~ /^(ok|unsupported|skipped)/ && $column["declared"] != 1 {
+        { judged += $column["verdict"] ~ /^(right|wrong)$/ }
+        $column["verdict"] == "wrong" && $column["declared"] != 1 {
             print "seed " seed ": " $column["kernel"], $column["input"], $column["convention"], \
-                $column["verdict"] "(" $column["detail"] ")"
+                $column["reason"] "(" $column["detail"] ")"
             alarms++
         }
         { last = $column["kernel"] }

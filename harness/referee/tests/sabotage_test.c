@@ -160,7 +160,7 @@ static bool gets_its_verdict(const char *name, const struct plant *plant)
         return true;
     print_error("%s, %s, %zu: %s; %s with '%s' was expected\n", name, plant->convention,
                 plant->hidden, verdict_describe(&verdict, described, sizeof described),
-                verdict_name(plant->verdict), plant->detail);
+                verdict_phrase(plant->verdict), plant->detail);
     return false;
 }
 

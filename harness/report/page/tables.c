@@ -101,7 +101,7 @@ void page_names_table(const report_data *data, document *page)
         document_cell(page, extreme->wrong ? TONE_DECLARED : TONE_NONE, (double)extreme->wrong,
                       extreme->judged == 0 ? "-"
                       : extreme->wrong     ? "%zu wrong"
-                                           : "ok",
+                                           : "right",
                       extreme->wrong);
         document_cell(page, TONE_NONE, NAN, "%s", row->reproducible);
         document_cell(page, TONE_NONE, NAN, "%s",

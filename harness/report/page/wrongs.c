@@ -11,15 +11,14 @@ static bool is_wrong(const stored_case *stored, bool declared)
            (declared || report_is_failure(&stored->verdict));
 }
 
-/* "crashed(SIGSEGV)", "wrong-class", "inaccurate": what inputs are gathered under. */
+/* "crashed (SIGSEGV)", "wrong-class", "inaccurate": what inputs are gathered under. */
 static const char *wrong_words(const stored_case *stored, char *buffer, size_t size)
 {
     const case_verdict *verdict = &stored->verdict;
-    if (verdict->kind == VERDICT_WRONG_CLASS)
-        return "NaN or infinite";
-    if (verdict->kind == VERDICT_INACCURATE)
-        return "inaccurate";
-    return verdict_describe(verdict, buffer, size);
+    const char *reason = verdict_reason(verdict->kind);
+    if (verdict->kind == VERDICT_WRONG_CLASS || verdict->kind == VERDICT_INACCURATE)
+        return reason;
+    return verdict_why(verdict, buffer, size);
 }
 
 enum { WORDS_LENGTH = DETAIL_MAX_LENGTH + 64, INPUTS_SHOWN = 8 };
@@ -55,7 +54,7 @@ static void add_words(const wrong_list *list, const char *what, text_buffer *out
         clean_format(out, FORM_PAGE, "%s%s", i ? ", " : "", list->inputs[i]);
     text_format(out, "%s (%zu case%s", list->left_out ? ", ..." : "", list->cases,
                 list->cases == 1 ? "" : "s");
-    if (strcmp(what, "inaccurate") == 0 && isfinite(list->most))
+    if (strcmp(what, verdict_reason(VERDICT_INACCURATE)) == 0 && isfinite(list->most))
         text_format(out, ", up to %s row ULP", number_short(list->most, number));
     text_add(out, ")");
 }

@@ -402,7 +402,7 @@ REPORT_TEST(test_what_went_wrong_is_said)
                            "<code>one_sweep_f32_avx512</code>: inaccurate on ramp (2 cases, up to "
                            "9.00 row ULP)."));
     assert_non_null(
-        strstr(page, "<code>crasher_f32_scalar</code>: crashed(SIGSEGV) on normal (1 case)."));
+        strstr(page, "<code>crasher_f32_scalar</code>: crashed (SIGSEGV) on normal (1 case)."));
     assert_non_null(strstr(page, "2 kernels break what they promise"));
     /* The fastest kernel is at fault: it is not the one to take. */
     assert_null(strstr(page, "<code>one_sweep_f32_avx512</code> is 1.14 times faster"));

@@ -168,7 +168,7 @@ TEST_IN_SCRATCH(what_goes_wrong_while_timed_is_named)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         const case_verdict *found = &case_of(&trial.cases, expected[i].kernel)->verdict;
         if (found->kind != expected[i].verdict)
-            fail_msg("%s: %s(%s)", expected[i].kernel, verdict_name(found->kind), found->detail);
+            fail_msg("%s: %s(%s)", expected[i].kernel, verdict_phrase(found->kind), found->detail);
     }
     assert_true(case_of(&trial.cases, "naive.good")->repetition_count >= 8);
     the_worst_error_is_over_all_that_was_timed(&trial.cases);
@@ -241,7 +241,7 @@ TEST_IN_SCRATCH(what_is_timed_in_place_is_what_was_judged)
                                                                               : VERDICT_OK_NO_BOUND;
         if (!is_roof(one->key.kernel) && one->verdict.kind != expected)
             fail_msg("%s, %zu rows: %s(%s)", one->key.kernel, one->key.rows,
-                     verdict_name(one->verdict.kind), one->verdict.detail);
+                     verdict_phrase(one->verdict.kind), one->verdict.detail);
         bool fits = is_roof(one->key.kernel) || expected == VERDICT_OK ||
                     expected == VERDICT_OK_NO_BOUND || expected == VERDICT_INACCURATE;
         assert_int_equal(timed, fits);

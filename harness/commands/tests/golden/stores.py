@@ -47,14 +47,16 @@ def kernel(name, role="", statistics="two_pass", source="builtin", version=None,
 def case(name, rows, hidden, input="normal", convention="torch", dtype="f32", cache="hot", threads=1):
     return {"type": "case", "operation": "layernorm", "kernel": name, "convention": convention, "rows": rows,
             "hidden": hidden, "dtype": dtype, "input": input, "cache": cache, "threads": threads,
-            "verdict": "pending", "detail": "", "declared": False, "bound_row_ulp": None, "metrics": None,
+            "verdict": None, "reason": "", "detail": "", "declared": False, "bound_row_ulp": None, "metrics": None,
             "further_metrics": None, "infinite": [], "measurements": []}
 
 
-def judged(one, row_ulp, verdict="ok", detail="", declared=False, bound=64.0, kappa=1.0):
-    """An error of None: no element was finite, or none came out."""
-    one.update(verdict=verdict, detail=detail, declared=declared, bound_row_ulp=bound)
-    if verdict in ("unsupported", "skipped", "crashed", "timeout"):
+def judged(one, row_ulp, said="right", detail="", declared=False, bound=64.0, kappa=1.0):
+    """What is said: "right", "declined", "lost", "no bound", or a reason of wrong. An error of None: no
+    element was finite, or none came out."""
+    word, reason = (said, "") if said in ("right", "declined", "lost") else ("right" if said == "no bound" else "wrong", said)
+    one.update(verdict=word, reason=reason, detail=detail, declared=declared, bound_row_ulp=bound)
+    if said in ("declined", "lost", "crashed", "timeout"):
         return one
     elements = min(one["rows"], 18) * one["hidden"]
     known = row_ulp is not None
@@ -64,7 +66,7 @@ def judged(one, row_ulp, verdict="ok", detail="", declared=False, bound=64.0, ka
         ("norm_max", 2.0 ** -24), ("rel_l2", 2.0 ** -26))}
     one["metrics"].update(correctly_rounded=.625 / (1 + row_ulp) if known else None,
                           bits=24 - row_ulp / 64 if known else None, elements=elements,
-                          mismatches=0 if verdict != "wrong-class" else one["hidden"])
+                          mismatches=0 if said != "wrong-class" else one["hidden"])
     one["further_metrics"] = {
         "mean_ulp_max": row_ulp / 2 if known else None, "rstd_ulp_max": row_ulp / 4 if known else None,
         "worst_row": 3, "worst_column": 7, "worst_computed": "0x1.8p+0", "worst_exact": "0x1.800002p+0",
@@ -90,7 +92,7 @@ def offset_rows(number, one, row_ulp, grows):
               "row_ulp": row_ulp * (1 + 10.0 ** (row - 3) * grows), "norm_max": row_ulp * 2.0 ** -24,
               "bound_row_ulp": 64.0 * 10.0 ** row, "mean_error": 2.0 ** -25 * mixed(number, row),
               "rstd_error": -(2.0 ** -24) * mixed(row, number)} for row in range(7)]
-    judged(one, found[-1]["row_ulp"], "ok" if found[-1]["row_ulp"] < 1e6 else "inaccurate",
+    judged(one, found[-1]["row_ulp"], "right" if found[-1]["row_ulp"] < 1e6 else "inaccurate",
            "" if found[-1]["row_ulp"] < 1e6 else "row 6: no digit is right", bound=64e6, kappa=1e6)
     return found
 
@@ -116,7 +118,7 @@ class Run:
         parts = {"kernels": self.kernels, "cases": self.cases, "rows": self.rows, "lost": self.lost,
                  "tensors": self.tensors, "worst": self.worst}
         self.head.update({name: len(part) for name, part in parts.items()}, declined=sum(
-            one["verdict"] == "unsupported" for one in self.cases), asked=sum(
+            one["verdict"] == "declined" for one in self.cases), asked=sum(
             one["kernel"][:4] != "roof" for one in self.cases) + len(self.lost))
         with open(path, "w") as out:
             for record in [self.head] + [record for part in parts.values() for record in part]:
@@ -126,9 +128,9 @@ class Run:
 def errors():
     """A kernel for each way to be wrong, declined or lost, among some that are right."""
     run = Run(A)
-    ways = {  # input: verdict, detail, declared, row ULP
+    ways = {  # input: what is said, detail, declared, row ULP
         "two_pass_f32_scalar": {},
-        "welford_f32_scalar": {"offset": ("ok (no bound)", "no claim for 2 of 18 rows", False, 900.0)},
+        "welford_f32_scalar": {"offset": ("no bound", "no claim for 2 of 18 rows", False, 900.0)},
         "naive_f32_scalar": {"offset": ("inaccurate", "row 3: no digit is right", True, 2.0 ** 26),
                              "huge": ("wrong-class", "row 0, column 0: NaN where 1.5", True, None)},
         "pairwise_f32_scalar": {"normal": ("inaccurate", "row 2: 96.5 row ULP, above its bound 64", False, 96.5)},
@@ -136,9 +138,9 @@ def errors():
         "two_pass_f32_avx2": {"normal": ("crashed", "SIGSEGV", False, None)},
         "welford_f32_avx2": {"constant": ("overrun", "1 element behind y", False, 1.0)},
         "naive_f32_avx2": {"spike": ("timeout", "", False, None)},
-        "two_pass_f32_neon": {input: ("unsupported", "no NEON on this CPU", False, None)
+        "two_pass_f32_neon": {input: ("declined", "no NEON on this CPU", False, None)
                               for input in ("normal", "offset", "huge", "spike", "constant", "nan", "own.npy", "worst")},
-        "pairwise_f32_avx2": {"huge": ("skipped", "the worker was ended", False, None)},
+        "pairwise_f32_avx2": {"huge": ("lost", "the worker was ended", False, None)},
         "compensated_f32_avx2": {"normal": ("nondeterministic", "row 4: two calls differ", False, 1.25),
                                  "spike": ("input-modified", "x", False, 1.25),
                                  "worst": ("inaccurate", "row 0: 70 row ULP, above its bound 64", False, 70.0)},
@@ -146,10 +148,10 @@ def errors():
     for name, way in ways.items():
         run.kernels.append(kernel(name, "textbook", name.split("_f32")[0], supported="neon" not in name))
         for input in ("normal", "offset", "huge", "spike", "constant", "nan", "own.npy", "worst"):
-            verdict, detail, declared, row_ulp = way.get(input, ("ok", "", False, 1 + mixed(name, input)))
-            if input == "nan" and verdict == "ok":
+            said, detail, declared, row_ulp = way.get(input, ("right", "", False, 1 + mixed(name, input)))
+            if input == "nan" and said == "right":
                 row_ulp = None
-            judged(run.add(case(name, 18, 64, input)), row_ulp, verdict, detail, declared)
+            judged(run.add(case(name, 18, 64, input)), row_ulp, said, detail, declared)
         for rows, hidden in ((64, 64), (85, 768)):
             if "neon" not in name and "crashed" not in str(way):
                 timed(judged(run.add(case(name, rows, hidden)),
@@ -186,7 +188,7 @@ def whole(facts, number=1, seed=0):
         if role == "library" or source != "builtin":
             judged(run.add(case(name, 18, 768, "batches")), row_ulp)
         judged(run.add(case(name, 18, 768, "normal", "tinyllm")), row_ulp,
-               *(("unsupported", "it takes gamma and beta alone") if version else ()))
+               *(("declined", "it takes gamma and beta alone") if version else ()))
         one = run.add(case(name, 18, 768, "offset"))
         run.rows += offset_rows(len(run.cases) - 1, one, row_ulp, 1e6 if statistics == "naive" else 1e-3)
         for rows, hidden in ((64, 64), (85, 768), (256, 1024), (8192, 1024)):

@@ -1,0 +1,141 @@
+#include "domain/verdict.h"
+#include <stdio.h>
+#include <string.h>
+
+#define WORD(word)                                                                                 \
+    {                                                                                              \
+        word, "", word                                                                             \
+    }
+#define REASON(word, reason)                                                                       \
+    {                                                                                              \
+        word, reason, word " (" reason ")"                                                         \
+    }
+
+static const struct {
+    const char *word, *reason, *phrase;
+} verdicts[VERDICT_COUNT] = {
+    [VERDICT_PENDING] = {NULL, "", "not judged"},
+    [VERDICT_OK] = WORD("right"),
+    [VERDICT_OK_NO_BOUND] = REASON("right", "no bound"),
+    [VERDICT_INACCURATE] = REASON("wrong", "inaccurate"),
+    [VERDICT_WRONG_CLASS] = REASON("wrong", "wrong-class"),
+    [VERDICT_OVERRUN] = REASON("wrong", "overrun"),
+    [VERDICT_INPUT_MODIFIED] = REASON("wrong", "input-modified"),
+    [VERDICT_STATE_CHANGED] = REASON("wrong", "state-changed"),
+    [VERDICT_NONDETERMINISTIC] = REASON("wrong", "nondeterministic"),
+    [VERDICT_CRASHED] = REASON("wrong", "crashed"),
+    [VERDICT_TIMEOUT] = REASON("wrong", "timeout"),
+    [VERDICT_UNSUPPORTED] = WORD("declined"),
+    [VERDICT_SKIPPED] = WORD("lost"),
+    [VERDICT_NOT_JUDGED] = {NULL, "", "not judged"},
+};
+
+const char *verdict_word(verdict_kind kind)
+{
+    return verdicts[kind].word;
+}
+
+const char *verdict_reason(verdict_kind kind)
+{
+    return verdicts[kind].reason;
+}
+
+const char *verdict_phrase(verdict_kind kind)
+{
+    return verdicts[kind].phrase;
+}
+
+bool verdict_from_words(const char *word, const char *reason, verdict_kind *kind)
+{
+    *kind = VERDICT_PENDING;
+    if (!word)
+        return true;
+    for (int i = 0; i < VERDICT_COUNT; i++) {
+        *kind = (verdict_kind)i;
+        if (verdicts[i].word && strcmp(word, verdicts[i].word) == 0 &&
+            strcmp(reason, verdicts[i].reason) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool verdict_is_right(verdict_kind kind)
+{
+    return kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND;
+}
+
+bool verdict_is_judged(verdict_kind kind)
+{
+    return kind >= VERDICT_OK && kind <= VERDICT_TIMEOUT;
+}
+
+const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size)
+{
+    const char *phrase = verdict_phrase(verdict->kind);
+    int length = (int)strlen(phrase);
+    if (verdict->declared && verdict_reason(verdict->kind)[0])
+        snprintf(buffer, size, "%.*s, declared)", length - 1, phrase);
+    else if (!verdict->detail[0] || verdict->kind == VERDICT_OK)
+        snprintf(buffer, size, "%s", phrase);
+    else if (verdict_reason(verdict->kind)[0])
+        snprintf(buffer, size, "%.*s: %s)", length - 1, phrase, verdict->detail);
+    else
+        snprintf(buffer, size, "%s (%s)", phrase, verdict->detail);
+    return buffer;
+}
+
+const char *verdict_why(const case_verdict *verdict, char *buffer, size_t size)
+{
+    const char *reason = verdict_reason(verdict->kind);
+    if (verdict->detail[0])
+        snprintf(buffer, size, "%s (%s)", reason, verdict->detail);
+    else
+        snprintf(buffer, size, "%s", reason);
+    return buffer;
+}
+
+bool verdict_from_phrase(const char *phrase, case_verdict *verdict)
+{
+    char described[64];
+    for (int i = 0; i < 2 * VERDICT_COUNT; i++) {
+        *verdict = (case_verdict){.kind = (verdict_kind)(i / 2), .declared = i % 2};
+        if (strcmp(phrase, verdict_describe(verdict, described, sizeof described)) == 0)
+            return true;
+    }
+    return false;
+}
+
+exit_code verdict_exit_code(const case_verdict *verdict)
+{
+    if (verdict->declared)
+        return EXIT_CODE_FINE;
+    switch (verdict->kind) {
+    case VERDICT_INACCURATE:
+    case VERDICT_WRONG_CLASS:
+        return EXIT_CODE_ACCURACY;
+    case VERDICT_OVERRUN:
+    case VERDICT_INPUT_MODIFIED:
+    case VERDICT_STATE_CHANGED:
+    case VERDICT_NONDETERMINISTIC:
+    case VERDICT_CRASHED:
+    case VERDICT_TIMEOUT:
+        return EXIT_CODE_KERNEL_FAILED;
+    case VERDICT_NOT_JUDGED:
+        return EXIT_CODE_INCONCLUSIVE;
+    default:
+        return EXIT_CODE_FINE;
+    }
+}
+
+exit_code worse_exit_code(exit_code a, exit_code b)
+{
+    static const exit_code order[] = {
+        EXIT_CODE_INTERRUPTED,   EXIT_CODE_USAGE,          EXIT_CODE_ENVIRONMENT,
+        EXIT_CODE_KERNEL_FAILED, EXIT_CODE_NOT_COMPARABLE, EXIT_CODE_ACCURACY,
+        EXIT_CODE_REGRESSION,    EXIT_CODE_INCONCLUSIVE,
+    };
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return EXIT_CODE_FINE;
+}

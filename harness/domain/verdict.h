@@ -1,0 +1,70 @@
+/* What became of a case: one word and a reason, the same in terminal, page, JSON, exports and store.
+ *
+ *     case_verdict verdict = {.kind = VERDICT_CRASHED, .detail = "SIGSEGV"};
+ *     char said[256];
+ *     verdict_word(verdict.kind);                         "wrong"
+ *     verdict_reason(verdict.kind);                       "crashed"
+ *     verdict_describe(&verdict, said, sizeof said);      "wrong (crashed: SIGSEGV)"
+ */
+#ifndef LNBENCH_VERDICT_H
+#define LNBENCH_VERDICT_H
+
+#include "base/error.h"
+#include <stddef.h>
+
+enum { DETAIL_MAX_LENGTH = 192 };
+
+typedef enum verdict_kind {
+    VERDICT_PENDING, /* not judged yet */
+    VERDICT_OK,
+    VERDICT_OK_NO_BOUND,
+    VERDICT_INACCURATE,
+    VERDICT_WRONG_CLASS,
+    VERDICT_OVERRUN,
+    VERDICT_INPUT_MODIFIED,
+    VERDICT_STATE_CHANGED,
+    VERDICT_NONDETERMINISTIC,
+    VERDICT_CRASHED,
+    VERDICT_TIMEOUT,
+    VERDICT_UNSUPPORTED, /* declined: the kernel does not take the problem, or cannot run here */
+    VERDICT_SKIPPED,     /* lost: asked for, without a result */
+    VERDICT_NOT_JUDGED,  /* an output of which nothing can be said; never stored */
+    VERDICT_COUNT,
+} verdict_kind;
+
+/* The detail of a good verdict where the kernel cannot be called after a fork. */
+#define HANGS_IN_FORK "hangs in a forked process, as OpenMP does"
+/* How the detail of a good verdict begins where the kernel slows others down. */
+#define SPEED_TRAP "speed trap: "
+
+typedef struct case_verdict {
+    verdict_kind kind;
+    bool declared; /* the kernel's own bound makes no claim for this row: shown, but no violation */
+    char detail[DETAIL_MAX_LENGTH]; /* "SIGSEGV", "1 element behind y", "no AVX-512 on this CPU",
+                                       ... */
+} case_verdict;
+
+/* "right", "wrong", "declined" or "lost"; NULL: not judged. */
+const char *verdict_word(verdict_kind kind);
+/* Of wrong: "inaccurate", "crashed", ...; of right: "" or "no bound"; else "". */
+const char *verdict_reason(verdict_kind kind);
+/* Both: "right", "wrong (inaccurate)", "not judged", ... */
+const char *verdict_phrase(verdict_kind kind);
+/* A word of NULL is a case that was not judged. False: there is no such verdict. */
+bool verdict_from_words(const char *word, const char *reason, verdict_kind *kind);
+/* Reads what verdict_describe() writes of a verdict without detail. */
+bool verdict_from_phrase(const char *phrase, case_verdict *verdict);
+bool verdict_is_right(verdict_kind kind);
+/* Right or wrong: not declined, lost or not judged. */
+bool verdict_is_judged(verdict_kind kind);
+/* With the detail: "wrong (crashed: SIGSEGV)", "declined (no AVX-512 on this CPU)",
+ * "wrong (inaccurate, declared)", ... */
+const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size);
+/* Its reason, where the word is known: "inaccurate", "crashed (SIGSEGV)". */
+const char *verdict_why(const case_verdict *verdict, char *buffer, size_t size);
+/* The exit code that this verdict alone would ask for. */
+exit_code verdict_exit_code(const case_verdict *verdict);
+/* Of two exit codes the one that wins: the first of 2, 7, 6, 4, 5, 1, 3, 0 (130 beats all). */
+exit_code worse_exit_code(exit_code a, exit_code b);
+
+#endif
