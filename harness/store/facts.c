@@ -48,16 +48,6 @@ double stored_error(const stored_case *stored)
     return stored->metrics.mismatches || !figure ? INFINITY : stored->metrics.row_ulp_max;
 }
 
-const char *accuracies_word(verdict_kind kind)
-{
-    return kind == VERDICT_OK            ? "ok"
-           : kind == VERDICT_OK_NO_BOUND ? "ok (no bound)"
-           : kind == VERDICT_UNSUPPORTED ? "unsupported"
-           : kind == VERDICT_SKIPPED     ? "skipped"
-           : !verdict_word(kind)         ? "pending"
-                                         : verdict_reason(kind);
-}
-
 bool store_put_judgement(result_store *store, int64_t id, const stored_case *stored, error *err)
 {
     const char *word = verdict_word(stored->verdict.kind);
@@ -65,15 +55,15 @@ bool store_put_judgement(result_store *store, int64_t id, const stored_case *sto
     if (!word)
         return store_do(store, STATEMENT_DROP_JUDGEMENT, "store a measurement", err, "i", id);
     sqlite3_stmt *statement =
-        store_bound(store, STATEMENT_PUT_JUDGEMENT, err, "issiiii", id, word,
-                    verdict_reason(stored->verdict.kind), (int64_t)stored->verdict.declared,
-                    (int64_t)is_check(stored->key.input), (int64_t)stored_is_hunted(stored),
-                    (int64_t)stored_is_extreme(stored));
+        store_bound(store, STATEMENT_PUT_JUDGEMENT, err, "isssiiii", id, word,
+                    verdict_reason(stored->verdict.kind), stored->verdict.detail,
+                    (int64_t)stored->verdict.declared, (int64_t)is_check(stored->key.input),
+                    (int64_t)stored_is_hunted(stored), (int64_t)stored_is_extreme(stored));
     if (!statement)
         return false;
     if (usable != USABLE_UNKNOWN)
-        sqlite3_bind_int(statement, 8, usable == USABLE_YES);
-    store_bind(statement, 9, "dd", stored_error(stored), stored->metrics.kappa_max);
+        sqlite3_bind_int(statement, 9, usable == USABLE_YES);
+    store_bind(statement, 10, "dd", stored_error(stored), stored->metrics.kappa_max);
     return store_step(store, statement, "store a measurement", err);
 }
 

@@ -28,6 +28,7 @@ typedef enum statement_kind {
     STATEMENT_PUT_KERNEL,
     STATEMENT_SAY_KERNEL,
     STATEMENT_ADD_CELL,
+    STATEMENT_ADD_INPUT,
     STATEMENT_ADD_CASE,
     STATEMENT_PUT_ASKED,
     STATEMENT_COUNT_ASKED,
@@ -36,6 +37,7 @@ typedef enum statement_kind {
     STATEMENT_FIND_CASE,
     STATEMENT_PUT_ACCURACY,
     STATEMENT_PUT_JUDGEMENT,
+    STATEMENT_DROP_ACCURACY,
     STATEMENT_DROP_JUDGEMENT,
     STATEMENT_PUT_TIMING,
     STATEMENT_DROP_TIMINGS,
@@ -75,6 +77,7 @@ typedef enum statement_kind {
     STATEMENT_STANDING,
     STATEMENT_REMOVE_RUNS,
     STATEMENT_REMOVE_TENSORS,
+    STATEMENT_REMOVE_INPUTS,
     STATEMENT_COUNT,
 } statement_kind;
 
@@ -131,8 +134,6 @@ void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key);
 
 /* Facts of a case, and of its speed (facts.c): where it was judged; of all cases that a process timed
  * (-1: any). */
-/* The word of a verdict in accuracies. */
-const char *accuracies_word(verdict_kind kind);
 bool store_put_judgement(result_store *store, int64_t id, const stored_case *stored, error *err);
 bool store_put_timings(result_store *store, int64_t run, int64_t process, error *err);
 /* Cases that a process timed (-1: any), with the repetitions of all: no figures of their errors. */

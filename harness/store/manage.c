@@ -61,7 +61,8 @@ bool store_remove_runs(result_store *store, int64_t first, int64_t last, int64_t
         return false;
     bool fine = store_do(store, STATEMENT_REMOVE_RUNS, doing, err, "ii", first, last);
     *removed = sqlite3_changes(store->database);
-    fine = fine && store_do(store, STATEMENT_REMOVE_TENSORS, doing, err, "");
+    fine = fine && store_do(store, STATEMENT_REMOVE_TENSORS, doing, err, "") &&
+           store_do(store, STATEMENT_REMOVE_INPUTS, doing, err, "");
     if (!store_finish(store, fine, doing, err))
         return false;
     int status =

@@ -150,20 +150,23 @@ static char *cases_sql(const char *which)
     size_t count;
     const metric_field *fields = metric_fields(&count);
     text_buffer sql = {0};
-    text_add(&sql, "SELECT cases.id, kernel, convention, input, rows, hidden, types, cache, "
-                   "threads, (SELECT count(*) FROM repetitions WHERE case_id = cases.id), "
-                   "verdict, declared, detail, bound_row_ulp");
+    text_add(&sql,
+             "SELECT cases.id, kernel, convention, "
+             "(SELECT name FROM inputs WHERE inputs.id = input_id), rows, hidden, types, cache, "
+             "threads, (SELECT count(*) FROM repetitions WHERE case_id = cases.id), "
+             "verdict, reason, declared, detail, bound_row_ulp");
     for (size_t i = 0; i < count; i++)
         text_format(&sql, ", %s", fields[i].name);
     text_add(&sql,
              ", output_hash, ulp_histogram, time_ns, time_lo_ns, time_hi_ns, gbps, roof_ratio, "
              "roof_lo, roof_hi, timings.cycles, timings.instructions, timings.repetitions, "
              "processes, operation FROM cells JOIN cases ON cases.cell = cells.id "
+             "LEFT JOIN judgements ON judgements.case_id = cases.id "
              "LEFT JOIN accuracies ON accuracies.case_id = cases.id "
              "LEFT JOIN timings ON timings.case_id = cases.id "
              "WHERE run = ?1 ");
     text_add(&sql, which);
-    text_add(&sql, "AND (accuracies.case_id IS NOT NULL OR EXISTS "
+    text_add(&sql, "AND (judgements.case_id IS NOT NULL OR EXISTS "
                    "(SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id)) "
                    "ORDER BY cases.id");
     return sql.bytes;
@@ -213,29 +216,26 @@ static bool fill_accuracy(const result_store *store, sqlite3_stmt *statement, st
     filled->bound_row_ulp = NAN;
     if (sqlite3_column_type(statement, 10) == SQLITE_NULL)
         return true;
-    char name[64];
-    store_copy_text(statement, 10, name, sizeof name);
-    int kind = 0;
-    while (kind < VERDICT_COUNT && strcmp(name, accuracies_word((verdict_kind)kind)) != 0)
-        kind++;
-    if (kind == VERDICT_COUNT)
-        return bad_word(store, "verdict", name, err);
-    filled->verdict.kind = (verdict_kind)kind;
-    filled->judged = filled->verdict.kind != VERDICT_PENDING;
-    filled->verdict.declared = sqlite3_column_int(statement, 11) != 0;
-    store_copy_text(statement, 12, filled->verdict.detail, sizeof filled->verdict.detail);
-    filled->bound_row_ulp = store_real(statement, 13);
+    char word[16], reason[64];
+    store_copy_text(statement, 10, word, sizeof word);
+    store_copy_text(statement, 11, reason, sizeof reason);
+    if (!verdict_from_words(word, reason, &filled->verdict.kind))
+        return bad_word(store, "reason of a verdict", reason, err);
+    filled->judged = true;
+    filled->verdict.declared = sqlite3_column_int(statement, 12) != 0;
+    store_copy_text(statement, 13, filled->verdict.detail, sizeof filled->verdict.detail);
+    filled->bound_row_ulp = store_real(statement, 14);
     size_t count;
     const metric_field *fields = metric_fields(&count);
     for (size_t i = 0; i < count; i++) {
-        int column = 14 + (int)i;
+        int column = 15 + (int)i;
         metric_set_value(&filled->metrics, &fields[i], store_real(statement, column));
         metric_set_count(&filled->metrics, &fields[i],
                          (uint64_t)sqlite3_column_int64(statement, column));
     }
-    filled->hashed = sqlite3_column_type(statement, 14 + (int)count) != SQLITE_NULL;
-    filled->output_hash = (uint64_t)sqlite3_column_int64(statement, 14 + (int)count);
-    const char *histogram = (const char *)sqlite3_column_text(statement, 15 + (int)count);
+    filled->hashed = sqlite3_column_type(statement, 15 + (int)count) != SQLITE_NULL;
+    filled->output_hash = (uint64_t)sqlite3_column_int64(statement, 15 + (int)count);
+    const char *histogram = (const char *)sqlite3_column_text(statement, 16 + (int)count);
     if (histogram && !metrics_histogram_parse(histogram, &filled->metrics))
         return bad_word(store, "histogram", histogram, err);
     return true;
@@ -275,7 +275,7 @@ static bool read_cases(result_store *store, sqlite3_stmt *statement, bool whole,
             (whole && !fill_accuracy(store, statement, filled, err)))
             return false;
         if (whole)
-            fill_speed(statement, 16 + (int)metrics, &filled->speed);
+            fill_speed(statement, 17 + (int)metrics, &filled->speed);
         if (repetitions)
             filled->repetitions = allocate_zeroed(repetitions, sizeof *filled->repetitions);
         filled->repetition_count = repetitions;

@@ -1,4 +1,4 @@
--- The tables of the result store, format 11 (PRAGMA user_version). Documented in results/README.md.
+-- The tables of the result store, format 12 (PRAGMA user_version). Documented in results/README.md.
 -- Undefined figures are NULL; infinities are themselves; 64-bit seeds and hashes are stored as two's
 -- complement.
 
@@ -67,23 +67,26 @@ CREATE TABLE cells (
     UNIQUE (run, kernel, types, convention, rows, hidden, cache, threads, operation)
 ) STRICT;
 
--- asked: 1 to judge it, 2 to time it, 3 both. NULL: nothing (a roof), or not known.
-CREATE TABLE cases (
-    id    INTEGER PRIMARY KEY,
-    cell  INTEGER NOT NULL REFERENCES cells (id) ON DELETE CASCADE,
-    input TEXT NOT NULL,
-    asked INTEGER,
-    UNIQUE (cell, input)
+-- What cases are named after: input families, files, checks; of all runs.
+CREATE TABLE inputs (
+    id   INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- output_hash: FNV-1a over every bit that came out of the kernel. ulp_histogram: a JSON array of counts,
+-- asked: 1 to judge it, 2 to time it, 3 both. NULL: nothing (a roof), or not known.
+CREATE TABLE cases (
+    id       INTEGER PRIMARY KEY,
+    cell     INTEGER NOT NULL REFERENCES cells (id) ON DELETE CASCADE,
+    input_id INTEGER NOT NULL REFERENCES inputs (id),
+    asked    INTEGER,
+    UNIQUE (cell, input_id)
+) STRICT;
+
+-- Figures of a judged case that has any. output_hash: FNV-1a over every bit that came out of the kernel. ulp_histogram: a JSON array of counts,
 -- elements whose error is below 2^-6 ulp, then from 2^-6, 2^-5, ... 2^24 on; zeros at its end are left
 -- out. A metric that is new in domain/metric_list.c becomes a further column.
 CREATE TABLE accuracies (
     case_id           INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
-    verdict           TEXT NOT NULL,
-    declared          INTEGER NOT NULL,
-    detail            TEXT NOT NULL,
     bound_row_ulp     REAL,
     ulp_max           REAL,
     ulp_mean          REAL,
@@ -113,11 +116,12 @@ CREATE TABLE accuracies (
     ulp_histogram     TEXT
 ) STRICT;
 
--- What is decided of a judged case, beside its figures in accuracies.
+-- The verdict of a case, and what is decided of it, beside its figures in accuracies.
 CREATE TABLE judgements (
     case_id  INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
     verdict  TEXT NOT NULL CHECK (verdict IN ('right', 'wrong', 'declined', 'lost')),
     reason   TEXT NOT NULL,    -- of wrong: 'inaccurate', 'crashed', ...; of right: '', 'no bound'
+    detail   TEXT,             -- where, how or why; NULL: nothing more is said
     declared INTEGER NOT NULL, -- the kernel's own bound makes no claim there
     checked  INTEGER NOT NULL, -- a check of the referee, no input
     hunted   INTEGER NOT NULL, -- rows that a search found for some kernel, where this one is not at fault

@@ -36,7 +36,7 @@ facts AS MATERIALIZED (
            (SELECT min(judged_rows.kappa) FROM judged JOIN judged_rows USING (case_id)
             WHERE run = ?1 AND kernel = own.kernel AND types = own.types AND NOT extreme
             AND error >= no_digit AND row_ulp >= no_digit AND judged_rows.kappa >= 10) AS lost_from,
-           NOT EXISTS (SELECT 1 FROM judged JOIN accuracies USING (case_id)
+           NOT EXISTS (SELECT 1 FROM judged LEFT JOIN accuracies USING (case_id)
                        WHERE run = ?1 AND kernel = own.kernel AND types = own.types AND NOT hunted
                        AND (wrong OR mismatches > 0 OR (elements > 0 AND correctly_rounded < 1)))
                AS rounded,

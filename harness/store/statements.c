@@ -11,8 +11,9 @@
 #define CELL_MATCHES                                                                               \
     "run = ?1 AND kernel = ?2 AND convention = ?3 AND rows = ?5 AND hidden = ?6 AND types = ?7 "   \
     "AND cache = ?8 AND threads = ?9 AND operation = ?10"
-#define KEY_MATCHES CELL_MATCHES " AND input = ?4"
-#define KEY_COLUMNS "kernel, convention, input, rows, hidden, types, cache, threads"
+#define KEY_MATCHES CELL_MATCHES " AND input_id = (SELECT id FROM inputs WHERE name = ?4)"
+#define INPUT "(SELECT name FROM inputs WHERE id = input_id)"
+#define KEY_COLUMNS "kernel, convention, " INPUT ", rows, hidden, types, cache, threads"
 #define CASES_OF_RUN "(SELECT cases.id " KEYED_CASES "WHERE run = ?1)"
 #define COUNT_DECLINED                                                                             \
     "(SELECT count(*) " KEYED_CASES "JOIN judgements ON case_id = cases.id "                       \
@@ -73,8 +74,9 @@ static const struct {
     [STATEMENT_ADD_CELL] = {.sql = "INSERT OR IGNORE INTO cells (run, kernel, convention, rows, "
                                    "hidden, types, cache, threads, operation) VALUES "
                                    "(?1, ?2, ?3, ?5, ?6, ?7, ?8, ?9, ?10)"},
-    [STATEMENT_ADD_CASE] = {.sql = "INSERT INTO cases (cell, input) SELECT id, ?4 FROM cells "
-                                   "WHERE " CELL_MATCHES},
+    [STATEMENT_ADD_INPUT] = {.sql = "INSERT OR IGNORE INTO inputs (name) VALUES (?4)"},
+    [STATEMENT_ADD_CASE] = {.sql = "INSERT INTO cases (cell, input_id) SELECT id, (SELECT id FROM "
+                                   "inputs WHERE name = ?4) FROM cells WHERE " CELL_MATCHES},
     [STATEMENT_PUT_ASKED] = {.sql = "UPDATE cases SET asked = coalesce(asked, 0) | ?2 "
                                     "WHERE id = ?1"},
     [STATEMENT_COUNT_ASKED] = {.sql = "UPDATE runs SET asked = (SELECT count(*) " KEYED_CASES
@@ -83,13 +85,16 @@ static const struct {
                                       "state = 'open', ended = NULL WHERE id = ?1"},
     [STATEMENT_IMPORT_COUNTS] = {.sql = "UPDATE runs SET asked = ?2, declined = ?3, lost = ?4 "
                                         "WHERE id = ?1"},
-    [STATEMENT_LOST] = {.sql =
-                            "SELECT case_id, " KEY_COLUMNS ", asked, reason, operation FROM lost "
-                            "WHERE run = ?1 ORDER BY case_id"},
+    [STATEMENT_LOST] =
+        {.sql = "SELECT case_id, kernel, convention, input, rows, hidden, types, cache, "
+                "threads, asked, reason, operation FROM lost "
+                "WHERE run = ?1 ORDER BY case_id"},
     [STATEMENT_FIND_CASE] = {.sql = "SELECT cases.id " KEYED_CASES "WHERE " KEY_MATCHES},
     [STATEMENT_PUT_ACCURACY] = {.make = store_put_accuracy_sql},
-    [STATEMENT_PUT_JUDGEMENT] = {.sql = "INSERT OR REPLACE INTO judgements VALUES "
-                                        "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
+    [STATEMENT_PUT_JUDGEMENT] = {.sql =
+                                     "INSERT OR REPLACE INTO judgements VALUES "
+                                     "(?1, ?2, ?3, nullif(?4, ''), ?5, ?6, ?7, ?8, ?9, ?10, ?11)"},
+    [STATEMENT_DROP_ACCURACY] = {.sql = "DELETE FROM accuracies WHERE case_id = ?1"},
     [STATEMENT_DROP_JUDGEMENT] = {.sql = "DELETE FROM judgements WHERE case_id = ?1"},
     [STATEMENT_PUT_TIMING] = {.sql = "INSERT OR REPLACE INTO timings VALUES "
                                      "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
@@ -180,6 +185,8 @@ static const struct {
                                          "worst_rows WHERE x IS NOT NULL UNION SELECT gamma FROM "
                                          "worst_rows WHERE gamma IS NOT NULL UNION SELECT beta "
                                          "FROM worst_rows WHERE beta IS NOT NULL)"},
+    [STATEMENT_REMOVE_INPUTS] = {.sql = "DELETE FROM inputs WHERE id NOT IN (SELECT input_id FROM "
+                                        "cases)"},
     [STATEMENT_RUN_OF_CASE] = {.sql = "SELECT run " KEYED_CASES "WHERE cases.id = ?1"},
 };
 

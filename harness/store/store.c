@@ -4,6 +4,7 @@
 #include "domain/metric_fields.h"
 #include "base/text.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,10 +277,10 @@ char *store_put_accuracy_sql(void)
     const metric_field *fields = metric_fields(&count);
     text_buffer sql = {0};
     text_add(&sql, "INSERT OR REPLACE INTO accuracies "
-                   "(case_id, verdict, declared, detail, bound_row_ulp");
+                   "(case_id, bound_row_ulp");
     for (size_t i = 0; i < count; i++)
         text_format(&sql, ", %s", fields[i].name);
-    text_add(&sql, ", ulp_histogram) VALUES (?, ?, ?, ?, ?, ?");
+    text_add(&sql, ", ulp_histogram) VALUES (?, ?, ?");
     for (size_t i = 0; i < count; i++)
         text_add(&sql, ", ?");
     text_add(&sql, ")");
@@ -293,8 +294,7 @@ bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
     sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ACCURACY, run, key, err);
     if (!statement)
         return false;
-    store_bind(statement, 2, "sisd", accuracies_word(verdict->kind), (int64_t)verdict->declared,
-               verdict->detail, bound_row_ulp);
+    store_bind(statement, 2, "d", bound_row_ulp);
     ln_metrics undefined;
     metrics_undefined(&undefined);
     metrics = metrics ? metrics : &undefined;
@@ -306,15 +306,18 @@ bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
                           .metrics = *metrics};
     for (size_t i = 0; i < count; i++) {
         if (fields[i].kind == METRIC_REAL)
-            sqlite3_bind_double(statement, 6 + (int)i, metric_value(metrics, &fields[i]));
+            sqlite3_bind_double(statement, 3 + (int)i, metric_value(metrics, &fields[i]));
         else
-            sqlite3_bind_int64(statement, 6 + (int)i, (int64_t)metric_count(metrics, &fields[i]));
+            sqlite3_bind_int64(statement, 3 + (int)i, (int64_t)metric_count(metrics, &fields[i]));
     }
     char histogram[HISTOGRAM_TEXT_LENGTH];
     if (metrics_histogram_format(metrics, histogram))
-        store_bind(statement, 6 + (int)count, "s", histogram);
-    bool fine = store_step(store, statement, doing_put, err) &&
-                store_put_judgement(store, store->last_case, &stored, err);
+        store_bind(statement, 3 + (int)count, "s", histogram);
+    bool none = metrics->elements == 0 && isnan(bound_row_ulp);
+    bool fine =
+        (none ? store_do(store, STATEMENT_DROP_ACCURACY, doing_put, err, "i", store->last_case)
+              : store_step(store, statement, doing_put, err)) &&
+        store_put_judgement(store, store->last_case, &stored, err);
     return store_finish(store, fine, doing_put, err);
 }
 

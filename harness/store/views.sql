@@ -4,25 +4,28 @@
 
 -- A row a judged case.
 CREATE VIEW judged AS
-    SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads, input,
-           cases.id AS case_id, cell, verdict, reason, verdict = 'wrong' AS wrong, declared, checked,
+    SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads,
+           (SELECT name FROM inputs WHERE inputs.id = input_id) AS input,
+           cases.id AS case_id, cell, verdict, reason, detail, verdict = 'wrong' AS wrong, declared, checked,
            hunted, extreme, usable, error, kappa
     FROM cells JOIN cases ON cases.cell = cells.id JOIN judgements ON judgements.case_id = cases.id
     WHERE verdict IN ('right', 'wrong');
 
 -- A row a timed case.
 CREATE VIEW timed AS
-    SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads, input,
+    SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads,
+           (SELECT name FROM inputs WHERE inputs.id = input_id) AS input,
            cases.id AS case_id, cell, roof, regime, time_ns, time_lo_ns, time_hi_ns, gbps, roof_ratio,
            roof_lo, roof_hi, cycles, instructions, repetitions, processes
     FROM cells JOIN cases ON cases.cell = cells.id JOIN timings ON timings.case_id = cases.id;
 
 -- A row a case that was asked for and has no result, of killed runs too.
 CREATE VIEW lost AS
-    SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads, input,
+    SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads,
+           (SELECT name FROM inputs WHERE inputs.id = input_id) AS input,
            cases.id AS case_id, cell, asked,
            CASE WHEN verdict IS NULL THEN 'not reached'
-                WHEN verdict = 'lost' THEN (SELECT detail FROM accuracies WHERE case_id = cases.id)
+                WHEN verdict = 'lost' THEN coalesce(detail, '')
                 ELSE 'judged, not timed' END AS reason
     FROM cells JOIN cases ON cases.cell = cells.id
          LEFT JOIN judgements ON judgements.case_id = cases.id

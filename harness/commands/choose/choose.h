@@ -140,7 +140,7 @@ typedef enum candidate_fate {
     FATE_BUDGET,   /* beyond it, or nothing proven */
     FATE_UNJUDGED, /* the errors that the budget asks for were not measured */
     FATE_FAULT,    /* crashed, wrong, without a correct digit, ... */
-    FATE_UNTIMED,  /* unsupported, skipped, or no repetitions */
+    FATE_UNTIMED,  /* declined, lost, or no repetitions */
 } candidate_fate;
 
 typedef struct scored_kernel {

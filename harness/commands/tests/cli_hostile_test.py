@@ -117,7 +117,7 @@ def spoil(path, facts):
     """Every text of every row of the store is one of TEXTS, in turn."""
     store = sqlite3.connect(path)
     store.text_factory = bytes
-    verdicts = [b"ok", b"inaccurate", b"crashed", b"unsupported", b"wrong-class", b"skipped"]
+    verdicts = [(b"right", b""), (b"wrong", b"inaccurate"), (b"wrong", b"crashed"), (b"declined", b""), (b"wrong", b"wrong-class"), (b"lost", b"")]
     for run_id, in store.execute("SELECT id FROM runs").fetchall():
         for i, (name,) in enumerate(store.execute("SELECT name FROM facts WHERE run = ?", (run_id,)).fetchall()):
             if facts and not re.search(b"bytes|^cores$|time$|mhz|load", name):
@@ -137,17 +137,18 @@ def spoil(path, facts):
             copies = {cell[0]: copy_row(store, "cells", cell, kernel=told["name"].encode(),
                                         **({} if i % 5 else {"convention": other[:95]})) for cell in cells}
             for cell, case in cases:
-                verdict = verdicts[i % len(verdicts)]
-                case_id = copy_row(store, "cases", case, cell=copies[cell[0]], **({} if i % 3 else {"input": other[:255]}))
-                for table in ("accuracies", "repetitions", "judged_rows"):
+                verdict, reason = verdicts[i % len(verdicts)]
+                input_id = case[2] if i % 3 else store.execute("INSERT INTO inputs (name) VALUES (CAST(? AS TEXT)) ON CONFLICT DO UPDATE SET name = name RETURNING id", (other[:255],)).fetchone()[0]
+                case_id = copy_row(store, "cases", case, cell=copies[cell[0]], input_id=input_id)
+                for table in ("accuracies", "judgements", "repetitions", "judged_rows"):
                     for row in store.execute(f"SELECT * FROM {table} WHERE case_id = ?", (case[0],)).fetchall():
                         copy_row(store, table, row, case_id=case_id,
-                                 **({"verdict": verdict, "detail": other} if table == "accuracies" else {}))
+                                 **({"verdict": verdict, "reason": reason, "detail": other} if table == "judgements" else {}))
         store.execute("UPDATE runs SET command_line = CAST(? AS TEXT) WHERE id = ?", (b"lnbench " + b" ".join(TEXTS), run_id))
     store.commit()
     store.close()
     # What is stored of the measurements beside them is worked out anew.
-    subprocess.run([os.path.dirname(LNBENCH) + "/run_sql", path, "UPDATE accuracies SET declared = declared"], check=True)
+    subprocess.run([os.path.dirname(LNBENCH) + "/run_sql", path, "UPDATE judgements SET declared = declared"], check=True)
 
 
 def build_plugin(include):

@@ -33,7 +33,7 @@ refused "a hunt in no format" 2 'text, markdown, tsv, csv or json' hunt --kernel
 # Worth the while: worse than the worst row of every family at this size, which has its seeds there.
 accepted "families" 0 run --only accuracy --db f.db --no-charts --kernels $kernel --shapes 18x24 \
     --conventions torch
-"$binaries/run_sql" f.db "SELECT max(row_ulp_max) FROM accuracies WHERE NOT declared" >family
+"$binaries/run_sql" f.db "SELECT max(row_ulp_max) FROM accuracies JOIN judgements USING (case_id) WHERE NOT declared" >family
 check "families: judged" has family '^[0-9]'
 run_it hunt --kernel $kernel --hidden 24 --restarts 27 --json --out far.txt
 found=$(value finds.0.row_ulp_max out)
@@ -50,7 +50,7 @@ check "no --out: nowhere else" test ! -e results
 for place in here/hunts here/hunts/*.txt; do
     accepted "worst as an input" 0 run --plan quick --only accuracy --db w.db --no-charts \
         --inputs "worst:$place" --conventions torch --kernels $kernel,naive_f32_scalar
-    "$binaries/run_sql" w.db "SELECT rows || 'x' || hidden FROM cells JOIN cases ON cell = cells.id WHERE input = 'worst:$place'" >shape
+    "$binaries/run_sql" w.db "SELECT rows || 'x' || hidden FROM judged WHERE input = 'worst:$place'" >shape
     check "worst as an input: every row" is "$(sort -u shape)" 4x24
     "$binaries/run_sql" w.db "SELECT value FROM facts WHERE name = 'hunted_rows' ORDER BY run DESC" >fact
     check "worst as an input: stored" is "$(sed -n 's/, hash .*//p;q' fact)" "worst:$place: 4 rows"

@@ -68,9 +68,9 @@ interrupted() {
     check "$label: something was kept" test "$kept" -gt 2
     check "$label: not everything" test "$(field "$database" repetitions)" -lt "$repetitions"
     # A mark on what was judged under another shape than the timed ones: judging again would wipe it.
-    "$binaries/run_sql" "$database" "UPDATE accuracies SET detail = detail || '#marked' WHERE case_id IN
+    "$binaries/run_sql" "$database" "UPDATE judgements SET detail = coalesce(detail, '') || '#marked' WHERE case_id IN
         (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE rows = 18)"
-    marks=$("$binaries/run_sql" "$database" "SELECT count(*) FROM accuracies WHERE detail LIKE '%#marked'")
+    marks=$("$binaries/run_sql" "$database" "SELECT count(*) FROM judgements WHERE detail LIKE '%#marked'")
     accepted "$label: resumed" 0 run "${plan[@]}" --db "$database" --resume
     check "$label: nothing is lost" has out '^asked [0-9]+, judged [0-9]+, lost 0$'
     accepted "$label: resumed: report" 0 report --db "$database" --no-charts
@@ -79,8 +79,8 @@ interrupted() {
     check "$label: as many cases" is "$(field "$database" cases)" "$cases"
     check "$label: repetitions not lost" test "$(field "$database" repetitions)" -ge "$repetitions"
     check "$label: nothing judged twice" is "$("$binaries/run_sql" "$database" \
-        "SELECT count(*) FROM accuracies WHERE detail LIKE '%#marked'")" "$marks"
-    "$binaries/run_sql" "$database" "UPDATE accuracies SET detail = replace(detail, '#marked', '')"
+        "SELECT count(*) FROM judgements WHERE detail LIKE '%#marked'")" "$marks"
+    "$binaries/run_sql" "$database" "UPDATE judgements SET detail = nullif(replace(detail, '#marked', ''), '')"
     "$lnbench" export --db "$database" --format tsv | cut -f 1-12,14-36 | grep -v '^roof_' >resumed.tsv
     check "$label: the figures of an uninterrupted run" diff whole.tsv resumed.tsv
     run_it run "${plan[@]}" --only accuracy --shapes 2x4 --db "$database" --resume

@@ -29,8 +29,9 @@ refused "a find without a file" 2 'goes with --from' replay --find 3
 
 # A failure that is no longer one does not reproduce: the stored verdict is changed.
 cp r.db changed.db
-"$binaries/run_sql" changed.db "UPDATE accuracies SET row_ulp_max = 12345.0, verdict = 'inaccurate'
-    WHERE case_id = (SELECT min(cases.id) FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'two_pass_f32_scalar')"
+one="(SELECT min(case_id) FROM judged WHERE kernel = 'two_pass_f32_scalar')"
+"$binaries/run_sql" changed.db "UPDATE accuracies SET row_ulp_max = 12345.0 WHERE case_id = $one;
+    UPDATE judgements SET verdict = 'wrong', reason = 'inaccurate' WHERE case_id = $one"
 accepted "another error" 1 replay --db changed.db --kernel two_pass_f32_scalar
 check "another error: said so" has out ' NO '
 
@@ -64,11 +65,11 @@ for name in two_pass_f64_scalar two_pass_bf16_scalar shifted_two_mean_fused_bf16
 done
 # A run that goes elsewhere takes its worst rows and histograms along, to the bit.
 kept() { # DATABASE FILE
-    "$binaries/run_sql" "$1" "SELECT line FROM (SELECT kernel || ' ' || convention || ' ' || input ||
+    "$binaries/run_sql" "$1" "SELECT line FROM (SELECT kernel || ' ' || convention || ' ' || inputs.name ||
         ' ' || types || ' ' || y_hash || ' ' || hex(x.bits) || ' ' || coalesce(hex(gamma.bits), '-')
         || ' ' || coalesce(hex(beta.bits), '-') || ' ' || coalesce(ulp_histogram, '-') AS line,
         cases.id AS number FROM worst_rows AS worst
-        JOIN cases ON cases.id = worst.case_id JOIN cells ON cell = cells.id JOIN accuracies AS errors ON errors.case_id = cases.id
+        JOIN cases ON cases.id = worst.case_id JOIN inputs ON inputs.id = input_id JOIN cells ON cell = cells.id JOIN accuracies AS errors ON errors.case_id = cases.id
         LEFT JOIN tensors AS x ON x.id = x LEFT JOIN tensors AS gamma ON gamma.id = gamma
         LEFT JOIN tensors AS beta ON beta.id = beta ORDER BY number)" >"$2"
 }

@@ -123,7 +123,7 @@ LN_DISABLE_ISA=avx512,avx2 run_it run "${lost[@]}"
 check "declined: exit code" is "$code" 0
 check "declined is not lost" has out '^asked 6, judged 3, declined 3, lost 0$'
 check "declined: nothing is said of digits" is "$("$lnbench" export --db lost.db --format tsv | grep -c $'declined\t\t0\tnan\t')" 3
-sql "UPDATE accuracies SET verdict = 'skipped', detail = 'out of memory' WHERE case_id = 1"
+sql "UPDATE judgements SET verdict = 'lost', detail = 'out of memory' WHERE case_id = 1"
 for way in '' --json '--format tsv'; do
     # shellcheck disable=SC2086
     ends "lost $way" 3 report --db lost.db --no-charts $way
@@ -138,7 +138,7 @@ check "lost: the table's first line" has out '^asked 6, judged 2, declined 3, lo
 accepted "lost: import" 0 import lost.jsonl --db taken.db
 run_it report --db taken.db --no-charts
 check "lost: in an imported run" has out '^asked 6, judged 2, declined 3, lost 1: '
-sql "DELETE FROM cases WHERE input <> 'normal' AND cell IN (SELECT id FROM cells WHERE kernel = 'two_pass_f32_scalar')"
+sql "DELETE FROM cases WHERE input_id <> (SELECT id FROM inputs WHERE name = 'normal') AND cell IN (SELECT id FROM cells WHERE kernel = 'two_pass_f32_scalar')"
 run_it report --db lost.db --no-charts
 check "half is gone" has out '^asked 6, judged 0, declined 3, lost 3: '
 LN_DISABLE_ISA=avx512,avx2 run_it run "${lost[@]}" --resume

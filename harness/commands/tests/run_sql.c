@@ -10,7 +10,7 @@
 static int note_change(void *changed, int action, const char *table, const char *column,
                        const char *database, const char *trigger)
 {
-    static const char *const measured[] = {"repetitions", "accuracies", "cases"};
+    static const char *const measured[] = {"repetitions", "accuracies", "judgements", "cases"};
     (void)column, (void)database, (void)trigger;
     for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
         if ((action == SQLITE_UPDATE || action == SQLITE_DELETE || action == SQLITE_INSERT) &&

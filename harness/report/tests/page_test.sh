@@ -81,14 +81,17 @@ expect faint=0
 # With as many families of inputs as a run of the default plan has, which no sheet holds side by side.
 for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28; do
     "$binaries/run_sql" sample.db "
-        INSERT INTO cases (cell, input)
-            SELECT cell, 'outlier-channels-$number' FROM cases WHERE input = 'ramp';
-        CREATE TEMP TABLE more AS SELECT accuracies.* FROM accuracies
-            JOIN cases ON case_id = id WHERE input = 'ramp';
-        UPDATE more SET case_id = (SELECT new.id FROM cases new JOIN cases old USING (cell)
-            WHERE old.id = case_id AND new.input = 'outlier-channels-$number');
-        INSERT INTO accuracies SELECT * FROM more;
-        DROP TABLE more" || exit 1
+        CREATE TEMP TABLE ramp AS SELECT cases.* FROM cases JOIN inputs ON inputs.id = input_id WHERE name = 'ramp';
+        INSERT INTO inputs (name) VALUES ('outlier-channels-$number');
+        INSERT INTO cases (cell, input_id) SELECT cell, (SELECT max(id) FROM inputs) FROM ramp;
+        CREATE TEMP TABLE errors AS SELECT * FROM accuracies WHERE case_id IN (SELECT id FROM ramp);
+        CREATE TEMP TABLE verdicts AS SELECT * FROM judgements WHERE case_id IN (SELECT id FROM ramp);
+        UPDATE errors SET case_id = (SELECT new.id FROM cases new JOIN cases old USING (cell)
+            WHERE old.id = case_id AND new.input_id = (SELECT max(id) FROM inputs));
+        UPDATE verdicts SET case_id = (SELECT new.id FROM cases new JOIN cases old USING (cell)
+            WHERE old.id = case_id AND new.input_id = (SELECT max(id) FROM inputs));
+        INSERT INTO accuracies SELECT * FROM errors;
+        INSERT INTO judgements SELECT * FROM verdicts" || exit 1
 done
 "$binaries/draw_report" sample.db sheets >drawn || exit 1
 sed 's/@media print/@media all/' sheets/index.html >paper.html

@@ -434,12 +434,14 @@ TEST_IN_SCRATCH(test_long_names)
         char sql[512];
         asked_case *lost;
         size_t count;
-        snprintf(sql, sizeof sql,
-                 "INSERT INTO cells (run, kernel, types, convention, rows, hidden, cache, threads, "
-                 "operation) SELECT 1, substr(z, 1, %u), 'f32', substr(z, 1, %u), 1, 1, 'hot', 1, "
-                 "'layernorm' FROM (SELECT hex(zeroblob(200)) AS z); INSERT INTO cases (cell, "
-                 "input, asked) SELECT id, substr(hex(zeroblob(200)), 1, %u), 1 FROM cells",
-                 lengths[i][0], lengths[i][1], lengths[i][2]);
+        snprintf(
+            sql, sizeof sql,
+            "INSERT INTO cells (run, kernel, types, convention, rows, hidden, cache, threads, "
+            "operation) SELECT 1, substr(z, 1, %u), 'f32', substr(z, 1, %u), 1, 1, 'hot', 1, "
+            "'layernorm' FROM (SELECT hex(zeroblob(200)) AS z); INSERT INTO inputs VALUES (77, "
+            "substr(hex(zeroblob(200)), 1, %u)); INSERT INTO cases (cell, input_id, asked) "
+            "SELECT id, 77, 1 FROM cells",
+            lengths[i][0], lengths[i][1], lengths[i][2]);
         result_store *store = opened(changed_store(state, sql), STORE_READ);
         assert_int_equal(store_lost(store, 1, &lost, &count, &problem), i == 0);
         if (i == 0)
