@@ -156,7 +156,7 @@ const char *view_error_words(const run_view *view, const error_sum *sum, ln_type
 
 bool view_has_worst(const run_view *view, size_t i)
 {
-    return view->worst && (view->worst[i].y_hash != 0 || view->worst[i].x);
+    return view->worst && (view->worst[i].y_hash != 0 || view->worst[i].inputs[ROLE_X].bits);
 }
 
 void view_free(run_view *view)

@@ -98,6 +98,12 @@ static inline bool role_is_parameter(const tensor_role *role)
     return role->shape == SHAPE_HIDDEN || role->shape == SHAPE_PARAMETER;
 }
 
+/* Whether a row that is kept, to be run again, has it: what a call cannot leave out. */
+static inline bool role_is_kept(const tensor_role *role)
+{
+    return !role->output && !role->optional;
+}
+
 /* The pointer of a role in the tensors of a call, and the stride of a table in a problem. */
 static inline void *role_get(const tensor_role *role, const void *tensors)
 {

@@ -5,8 +5,6 @@
 #include "base/hash.h"
 #include <string.h>
 
-enum { PER_CASE = 3 };
-
 /* The slot of these bits: theirs, or the free one where they belong. */
 static size_t slot_of(const tensor_set *set, const void *bits, size_t bytes, uint64_t hash)
 {
@@ -22,8 +20,6 @@ static size_t slot_of(const tensor_set *set, const void *bits, size_t bytes, uin
 
 static void add(tensor_set *set, const void *bits, size_t bytes)
 {
-    if (!bits)
-        return;
     uint64_t hash = hash_bytes(HASH_START, bits, bytes);
     size_t slot = slot_of(set, bits, bytes, hash);
     if (set->slots[slot])
@@ -36,7 +32,7 @@ static void add(tensor_set *set, const void *bits, size_t bytes)
 
 void tensor_set_fill(tensor_set *set, const run_view *view)
 {
-    size_t most = view->worst ? PER_CASE * view->cases.count : 0;
+    size_t most = view->worst ? ROLES_MOST * view->cases.count : 0;
     *set = (tensor_set){.room = 2};
     while (set->room < 2 * most)
         set->room *= 2;
@@ -44,11 +40,10 @@ void tensor_set_fill(tensor_set *set, const run_view *view)
     set->bytes = allocate_zeroed(most + 1, sizeof *set->bytes);
     set->hashes = allocate_zeroed(most + 1, sizeof *set->hashes);
     set->slots = allocate_zeroed(set->room, sizeof *set->slots);
-    for (size_t i = 0; i < most / PER_CASE; i++) {
-        const stored_worst *worst = &view->worst[i];
-        add(set, worst->x, worst->x_bytes);
-        add(set, worst->gamma, worst->gamma_bytes);
-        add(set, worst->beta, worst->beta_bytes);
+    for (size_t i = 0; i < most; i++) {
+        const stored_tensor *tensor = &view->worst[i / ROLES_MOST].inputs[i % ROLES_MOST];
+        if (tensor->bits)
+            add(set, tensor->bits, tensor->bytes);
     }
 }
 
@@ -93,11 +88,12 @@ void export_tensors(const tensor_set *set, text_buffer *out)
 }
 
 /* Its number; null where there is none. */
-static json_t *number_json(const tensor_set *set, const void *bits, size_t bytes)
+static json_t *number_json(const tensor_set *set, const stored_tensor *tensor)
 {
-    if (!bits)
+    if (!tensor->bits)
         return json_null();
-    size_t slot = slot_of(set, bits, bytes, hash_bytes(HASH_START, bits, bytes));
+    size_t slot = slot_of(set, tensor->bits, tensor->bytes,
+                          hash_bytes(HASH_START, tensor->bits, tensor->bytes));
     return json_integer((json_int_t)set->slots[slot] - 1);
 }
 
@@ -109,10 +105,12 @@ void export_worst_rows(const tensor_set *set, const run_view *view, text_buffer 
         const stored_worst *worst = &view->worst[i];
         char hash[20];
         snprintf(hash, sizeof hash, "%016llx", (unsigned long long)worst->y_hash);
-        export_record(out, "worst",
-                      json_pack("{s:I, s:s, s:o, s:o, s:o}", "case", (json_int_t)i, "y_hash", hash,
-                                "x", number_json(set, worst->x, worst->x_bytes), "gamma",
-                                number_json(set, worst->gamma, worst->gamma_bytes), "beta",
-                                number_json(set, worst->beta, worst->beta_bytes)));
+        json_t *record = json_pack("{s:I, s:s}", "case", (json_int_t)i, "y_hash", hash);
+        const operation *what = &operations[view->cases.cases[i].key.operation];
+        for (size_t role = 0; record && role < what->count; role++)
+            if (role_is_kept(&what->roles[role]))
+                json_object_set_new(record, what->roles[role].name,
+                                    number_json(set, &worst->inputs[role]));
+        export_record(out, "worst", record);
     }
 }

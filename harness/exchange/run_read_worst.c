@@ -33,7 +33,7 @@ bool read_tensor(const file_reader *reader, json_t *record, read_tensors *tensor
 
 /* A copy of the tensor that a key names by its number; null is none. */
 static bool take(const file_reader *reader, json_t *record, const char *key,
-                 const read_tensors *tensors, void **bits, size_t *bytes)
+                 const read_tensors *tensors, stored_tensor *taken)
 {
     uint64_t number;
     json_t *value = json_object_get(record, key);
@@ -44,8 +44,7 @@ static bool take(const file_reader *reader, json_t *record, const char *key,
     if (!read_count(reader, record, key, tensors->count - 1, &number))
         return false;
     const tensor_file *from = &tensors->tensors[number];
-    *bits = allocate_copy(from->bits, from->bytes);
-    *bytes = from->bytes;
+    *taken = (stored_tensor){allocate_copy(from->bits, from->bytes), from->bytes};
     return true;
 }
 
@@ -60,16 +59,15 @@ static bool is_parameter(size_t bytes, size_t hidden)
 
 static bool check(const file_reader *reader, const stored_worst *worst, const case_key *key)
 {
+    const stored_tensor *x = &worst->inputs[ROLE_X];
     size_t row = key->hidden * dtype_size(key->dtype);
-    if (worst->x && worst->x_bytes != row)
-        return reader_bad(reader, "x has %zu bytes; a row of its case has %zu", worst->x_bytes,
-                          row);
-    bool both = worst->gamma && worst->beta;
-    return (is_parameter(worst->gamma_bytes, key->hidden) &&
-            is_parameter(worst->beta_bytes, key->hidden) &&
-            (!both || worst->gamma_bytes == worst->beta_bytes)) ||
-           reader_bad(reader, "gamma and beta have %zu and %zu bytes at hidden %zu",
-                      worst->gamma_bytes, worst->beta_bytes, key->hidden);
+    size_t gamma = worst->inputs[ROLE_GAMMA].bytes, beta = worst->inputs[ROLE_BETA].bytes;
+    if (x->bits && x->bytes != row)
+        return reader_bad(reader, "x has %zu bytes; a row of its case has %zu", x->bytes, row);
+    return (is_parameter(gamma, key->hidden) && is_parameter(beta, key->hidden) &&
+            (!gamma || !beta || gamma == beta)) ||
+           reader_bad(reader, "gamma and beta have %zu and %zu bytes at hidden %zu", gamma, beta,
+                      key->hidden);
 }
 
 bool read_worst(const file_reader *reader, json_t *record, const read_tensors *tensors)
@@ -90,10 +88,13 @@ bool read_worst(const file_reader *reader, json_t *record, const read_tensors *t
         return reader_bad(reader, "case %zu has a worst row already", (size_t)index);
     stored_worst *worst = &view->worst[index];
     worst->y_hash = strtoull(hash, NULL, 16);
-    return take(reader, record, "x", tensors, &worst->x, &worst->x_bytes) &&
-           take(reader, record, "gamma", tensors, &worst->gamma, &worst->gamma_bytes) &&
-           take(reader, record, "beta", tensors, &worst->beta, &worst->beta_bytes) &&
-           check(reader, worst, &view->cases.cases[index].key);
+    const case_key *key = &view->cases.cases[index].key;
+    const operation *what = &operations[key->operation];
+    for (size_t i = 0; i < what->count; i++)
+        if (role_is_kept(&what->roles[i]) &&
+            !take(reader, record, what->roles[i].name, tensors, &worst->inputs[i]))
+            return false;
+    return check(reader, worst, key);
 }
 
 void read_tensors_free(read_tensors *tensors)

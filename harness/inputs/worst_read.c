@@ -14,7 +14,7 @@ typedef struct file_reader {
     size_t line;
     bool inside; /* between find and end */
     worst_row row;
-    size_t have_x, have_gamma, have_beta;
+    size_t have[ROLES_MOST]; /* numbers of each input */
 } file_reader;
 
 static bool bad(const file_reader *reader, error *err, const char *format, ...)
@@ -176,15 +176,15 @@ static bool set_field(file_reader *reader, const char *name, char *value, error 
 {
     worst_row *row = &reader->row;
     row->parameters = parameters_of(reader);
-    if (strcmp(name, "x") == 0)
-        return add_floats(reader, value, row->storage, &row->x, row->rows * row->hidden,
-                          &reader->have_x, err);
-    if (strcmp(name, "gamma") == 0)
-        return add_floats(reader, value, row->param, &row->gamma, row->parameters,
-                          &reader->have_gamma, err);
-    if (strcmp(name, "beta") == 0)
-        return add_floats(reader, value, row->param, &row->beta, row->parameters,
-                          &reader->have_beta, err);
+    const operation *what = &operations[OPERATION_LAYERNORM];
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        bool parameter = role_is_parameter(role);
+        if (role_is_kept(role) && strcmp(name, role->name) == 0)
+            return add_floats(reader, value, parameter ? row->param : row->storage, &row->inputs[i],
+                              parameter ? row->parameters : row->rows * row->hidden,
+                              &reader->have[i], err);
+    }
     if (strcmp(name, "kernel") == 0)
         return set_word(reader, name, value, row->kernel, sizeof row->kernel, err);
     if (strcmp(name, "origin") == 0)
@@ -224,17 +224,17 @@ static bool end_find(file_reader *reader, worst_list *list, error *err)
     ln_convention convention;
     if (!row->kernel[0] || !row->convention[0])
         return bad(reader, err, "this find has no %s", row->kernel[0] ? "convention" : "kernel");
-    if (!row->x || reader->have_x != row->rows * row->hidden)
-        return bad(reader, err, "x has %zu numbers; rows x hidden is %zu", reader->have_x,
+    if (!row->x || reader->have[ROLE_X] != row->rows * row->hidden)
+        return bad(reader, err, "x has %zu numbers; rows x hidden is %zu", reader->have[ROLE_X],
                    row->rows * row->hidden);
     if (!convention_parse(row->convention, &convention, err))
         return false;
     size_t gamma = ln_has_gamma(convention.affine) ? parameters_of(reader) : 0;
     size_t beta = ln_has_beta(convention.affine) ? parameters_of(reader) : 0;
     row->parameters = gamma ? gamma : beta;
-    if (reader->have_gamma != gamma || reader->have_beta != beta)
+    if (reader->have[ROLE_GAMMA] != gamma || reader->have[ROLE_BETA] != beta)
         return bad(reader, err, "gamma and beta have %zu and %zu numbers; %s takes %zu and %zu",
-                   reader->have_gamma, reader->have_beta, row->convention, gamma, beta);
+                   reader->have[ROLE_GAMMA], reader->have[ROLE_BETA], row->convention, gamma, beta);
     if (row->row >= row->rows || row->column >= row->hidden)
         return bad(reader, err, "the worst element lies outside of the find");
     return worst_list_add(list, row, err);

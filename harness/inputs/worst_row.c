@@ -5,33 +5,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const operation *const what = &operations[OPERATION_LAYERNORM];
+
 void worst_row_free(worst_row *row)
 {
-    free(row->x);
-    free(row->gamma);
-    free(row->beta);
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        free(row->inputs[i]);
     *row = (worst_row){0};
 }
 
-/* NULL stays NULL, and is no failure. */
-static bool copy(const void *from, size_t bytes, void **to)
+static size_t elements_of(const worst_row *row, size_t role)
 {
-    *to = NULL;
-    if (!from)
-        return true;
-    *to = malloc(bytes);
-    if (*to)
-        memcpy(*to, from, bytes);
-    return *to != NULL;
+    return role_is_parameter(&what->roles[role]) ? row->parameters : row->rows * row->hidden;
+}
+
+static ln_type type_of(const worst_row *row, size_t role)
+{
+    return what->roles[role].type == TYPE_PARAMETER ? row->param : row->storage;
+}
+
+size_t worst_row_bytes(const worst_row *row, size_t role)
+{
+    return row->inputs[role] ? elements_of(row, role) * dtype_size(type_of(row, role)) : 0;
 }
 
 bool worst_row_copy(const worst_row *from, worst_row *to, error *err)
 {
+    bool fine = true;
     *to = *from;
-    to->x = to->gamma = to->beta = NULL;
-    size_t parameters = from->parameters * dtype_size(from->param);
-    if (copy(from->x, from->rows * from->hidden * dtype_size(from->storage), &to->x) &&
-        copy(from->gamma, parameters, &to->gamma) && copy(from->beta, parameters, &to->beta))
+    for (size_t i = 0; i < ROLES_MOST; i++) {
+        size_t bytes = worst_row_bytes(from, i);
+        to->inputs[i] = from->inputs[i] ? malloc(bytes) : NULL;
+        fine = fine && !from->inputs[i] == !to->inputs[i];
+        if (to->inputs[i])
+            memcpy(to->inputs[i], from->inputs[i], bytes);
+    }
+    if (fine)
         return true;
     worst_row_free(to);
     return fail_memory(err, "a worst row");
@@ -117,9 +126,9 @@ void worst_row_format(const worst_row *row, text_buffer *out)
     text_format(out, "row_ulp %a\nbound %a\nworst %zu %zu %a %a\ny_hash %016llx\n", row->row_ulp,
                 row->bound_row_ulp, row->row, row->column, row->computed, row->exact,
                 (unsigned long long)row->y_hash);
-    format_floats("x", row->storage, row->x, row->rows * row->hidden, out);
-    format_floats("gamma", row->param, row->gamma, row->parameters, out);
-    format_floats("beta", row->param, row->beta, row->parameters, out);
+    for (size_t i = 0; i < what->count; i++)
+        format_floats(what->roles[i].name, type_of(row, i), row->inputs[i], elements_of(row, i),
+                      out);
     text_add(out, "end\n");
 }
 

@@ -10,7 +10,7 @@
 #ifndef LNBENCH_WORST_ROW_H
 #define LNBENCH_WORST_ROW_H
 
-#include "domain/case.h"
+#include "domain/operation.h"
 #include "base/text.h"
 
 enum { ORIGIN_MAX_LENGTH = 128, WORST_MAX_ELEMENTS = 1 << 28 };
@@ -22,7 +22,12 @@ typedef struct worst_row {
     size_t rows, hidden;            /* rows: 1, but where only several together do it */
     size_t parameters;              /* elements of gamma and beta: hidden, 1, or 0 without them */
     ln_type storage, param;         /* of x; of gamma and beta */
-    void *x, *gamma, *beta;         /* owned; gamma and beta NULL where there is none */
+    union {                         /* owned; gamma and beta NULL where there is none */
+        struct {
+            void *x, *residual, *gamma, *beta; /* residual: none is kept */
+        };
+        void *inputs[ROLES_MOST]; /* the same by role */
+    };
     case_verdict verdict;
     double row_ulp, bound_row_ulp; /* NaN: nothing came out; no bound */
     size_t row, column;            /* the worst element */
@@ -40,7 +45,9 @@ typedef struct worst_list {
     text_buffer header; /* the lines before the first find that are no comments, each ended */
 } worst_list;
 
-/* Copies of x and of the parameters. */
+/* Bytes of an input by its role; 0: it is an output, or not there. */
+size_t worst_row_bytes(const worst_row *row, size_t role);
+/* Copies of all inputs. */
 bool worst_row_copy(const worst_row *from, worst_row *to, error *err);
 void worst_row_free(worst_row *row);
 

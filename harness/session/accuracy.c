@@ -179,18 +179,13 @@ static bool put_rows(run_session *session, const case_key *key, const judged_row
 static bool put_worst(run_session *session, const case_key *key, const worst_row *worst, error *err)
 {
     enum { MOST_BYTES = 1 << 20 };
-    size_t x_bytes = worst->hidden * dtype_size(worst->storage);
-    size_t parameter_bytes = worst->parameters * dtype_size(worst->param);
-    bool kept = x_bytes <= MOST_BYTES;
-    stored_worst stored = {
-        .y_hash = worst->y_hash,
-        .x = kept ? worst->x : NULL,
-        .gamma = kept ? worst->gamma : NULL,
-        .beta = kept ? worst->beta : NULL,
-        .x_bytes = x_bytes,
-        .gamma_bytes = parameter_bytes,
-        .beta_bytes = parameter_bytes,
-    };
+    const operation *what = &operations[key->operation];
+    stored_worst stored = {.y_hash = worst->y_hash};
+    for (size_t i = 0; i < what->count; i++) {
+        size_t bytes = worst_row_bytes(worst, i);
+        if (worst->hidden * dtype_size(worst->storage) <= MOST_BYTES && worst->inputs[i])
+            stored.inputs[i] = (stored_tensor){worst->inputs[i], bytes};
+    }
     return store_put_worst(session->store, session->run, key, &stored, err);
 }
 

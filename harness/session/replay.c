@@ -81,11 +81,17 @@ static bool same_bits(const void *a, const void *b, size_t bytes)
 static bool fits(const stored_worst *stored, const kernel_entry *kernel,
                  const ln_convention *convention, size_t hidden)
 {
-    size_t parameters = ln_parameter_elements(convention->affine, hidden);
-    size_t bytes = parameters * dtype_size(kernel->facts.param);
-    return stored->x_bytes == hidden * dtype_size(kernel->facts.storage) &&
-           stored->gamma_bytes == (ln_has_gamma(convention->affine) ? bytes : 0) &&
-           stored->beta_bytes == (ln_has_beta(convention->affine) ? bytes : 0);
+    const operation *what = &operations[OPERATION_LAYERNORM];
+    ln_problem row =
+        problem_dense(convention, kernel->facts.storage, kernel->facts.param, 1, hidden);
+    bool fine = true;
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        role_extent extent = role_extent_of(role, &row, kernel->facts.accumulator);
+        bool there = role_is_kept(role) && role_is_needed(role, convention);
+        fine = fine && stored->inputs[i].bytes == (there ? extent_bytes(&extent) : 0);
+    }
+    return fine;
 }
 
 /* The block of the case as its input, seed and shape give it today; whether its worst row is still
@@ -102,11 +108,16 @@ static bool regenerate(row_judge *judge, const kernel_entry *kernel, const store
         return false;
     }
     size_t row = judged->metrics.worst_row, row_bytes = key->hidden * dtype_size(block->storage);
-    bool same = !stored || !stored->x || row >= block->rows ||
-                (fits(stored, kernel, convention, key->hidden) &&
-                 same_bits(stored->x, (const char *)block->x + row * row_bytes, stored->x_bytes) &&
-                 same_bits(stored->gamma, block->gamma, stored->gamma_bytes) &&
-                 same_bits(stored->beta, block->beta, stored->beta_bytes));
+    bool same = !stored || !stored->inputs[ROLE_X].bits || row >= block->rows;
+    if (!same && fits(stored, kernel, convention, key->hidden)) {
+        same = true;
+        for (size_t i = 0; i < ROLE_BETA + 1; i++) {
+            const stored_tensor *then = &stored->inputs[i];
+            const char *now = block->inputs[i];
+            same = same && same_bits(then->bits, now && i == ROLE_X ? now + row * row_bytes : now,
+                                     then->bytes);
+        }
+    }
     if (same)
         return true;
     snprintf(result->note, sizeof result->note,
@@ -207,8 +218,9 @@ bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case
         result->whole = false;
         result->alone = true;
         if (!judge_block_from(judge, &block, &convention, kernel->facts.storage,
-                              kernel->facts.param, 1, key->hidden, stored->x, NULL, stored->gamma,
-                              stored->beta, err))
+                              kernel->facts.param, 1, key->hidden, stored->inputs[ROLE_X].bits,
+                              NULL, stored->inputs[ROLE_GAMMA].bits, stored->inputs[ROLE_BETA].bits,
+                              err))
             return false;
     }
     bool measured = judged->metrics.elements > 0;

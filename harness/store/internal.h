@@ -3,7 +3,6 @@
 #ifndef LNBENCH_STORE_INTERNAL_H
 #define LNBENCH_STORE_INTERNAL_H
 
-#include "domain/operation.h"
 #include "store/store.h"
 #include <sqlite3.h>
 

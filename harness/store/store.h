@@ -11,6 +11,7 @@
 #ifndef LNBENCH_STORE_H
 #define LNBENCH_STORE_H
 
+#include "domain/operation.h"
 #include "domain/stored_case.h"
 #include "machine/machine.h"
 
@@ -117,11 +118,16 @@ bool store_put_repetition(result_store *store, int64_t run, const case_key *key,
                           const timed_repetition *repetition, error *err);
 /* A speed case that could not be timed gets its verdict by store_put_accuracy on the same key. */
 
-/* The bits of a worst row and of what went with it; NULL and 0: not there. */
+/* The bits of a tensor; NULL and 0: not there. */
+typedef struct stored_tensor {
+    void *bits;
+    size_t bytes;
+} stored_tensor;
+
+/* A worst row and what went with it: those inputs that role_is_kept(), by role. */
 typedef struct stored_worst {
     uint64_t y_hash; /* FNV-1a of the row's y as timed */
-    void *x, *gamma, *beta;
-    size_t x_bytes, gamma_bytes, beta_bytes;
+    stored_tensor inputs[ROLES_MOST];
 } stored_worst;
 
 /* Keeps the worst row of a judged case: after store_put_accuracy. Bits that some case has already

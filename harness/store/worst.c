@@ -3,39 +3,37 @@
 #include "base/allocate.h"
 #include "base/hash.h"
 
-static bool add_tensor(result_store *store, const void *bits, size_t bytes, uint64_t *hash,
-                       error *err)
+static bool add_tensor(result_store *store, const stored_tensor *tensor, uint64_t *hash, error *err)
 {
-    if (!bits)
-        return true;
     sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_TENSOR, err);
     if (!statement)
         return false;
-    *hash = hash_bytes(HASH_START, bits, bytes);
+    *hash = hash_bytes(HASH_START, tensor->bits, tensor->bytes);
     sqlite3_bind_int64(statement, 1, (int64_t)*hash);
-    sqlite3_bind_blob64(statement, 2, bits, bytes, SQLITE_STATIC);
+    sqlite3_bind_blob64(statement, 2, tensor->bits, tensor->bytes, SQLITE_STATIC);
     return store_step(store, statement, "store a worst row", err);
 }
 
+/* The columns of worst_rows are y_hash and the kept inputs in the order of their roles. */
 static bool put(result_store *store, int64_t run, const case_key *key, const stored_worst *worst,
                 error *err)
 {
-    uint64_t x = 0, gamma = 0, beta = 0;
-    if (!add_tensor(store, worst->x, worst->x_bytes, &x, err) ||
-        !add_tensor(store, worst->gamma, worst->gamma_bytes, &gamma, err) ||
-        !add_tensor(store, worst->beta, worst->beta_bytes, &beta, err))
-        return false;
+    const operation *what = &operations[key->operation];
+    uint64_t hashes[ROLES_MOST];
+    int column = 11;
+    for (size_t i = 0; i < what->count; i++)
+        if (worst->inputs[i].bits && !add_tensor(store, &worst->inputs[i], &hashes[i], err))
+            return false;
     sqlite3_stmt *statement = store_statement(store, STATEMENT_PUT_WORST, err);
     if (!statement)
         return false;
     store_bind_key(statement, run, key);
-    sqlite3_bind_int64(statement, 11, (int64_t)worst->y_hash);
-    if (worst->x)
-        sqlite3_bind_int64(statement, 12, (int64_t)x);
-    if (worst->gamma)
-        sqlite3_bind_int64(statement, 13, (int64_t)gamma);
-    if (worst->beta)
-        sqlite3_bind_int64(statement, 14, (int64_t)beta);
+    sqlite3_bind_int64(statement, column, (int64_t)worst->y_hash);
+    for (size_t i = 0; i < what->count; i++) {
+        column += role_is_kept(&what->roles[i]);
+        if (worst->inputs[i].bits)
+            sqlite3_bind_int64(statement, column, (int64_t)hashes[i]);
+    }
     return store_step(store, statement, "store a worst row", err);
 }
 
@@ -48,14 +46,13 @@ bool store_put_worst(result_store *store, int64_t run, const case_key *key,
     return store_finish(store, fine, "store a worst row", err);
 }
 
-static void take_blob(sqlite3_stmt *statement, int column, void **bits, size_t *bytes)
+static void take_blob(sqlite3_stmt *statement, int column, stored_tensor *tensor)
 {
     const void *blob = sqlite3_column_blob(statement, column);
     size_t size = (size_t)sqlite3_column_bytes(statement, column);
     if (!blob || size == 0)
         return;
-    *bits = allocate_copy(blob, size);
-    *bytes = size;
+    *tensor = (stored_tensor){allocate_copy(blob, size), size};
 }
 
 bool store_worst(result_store *store, int64_t id, stored_worst *worst, bool *has, error *err)
@@ -68,17 +65,18 @@ bool store_worst(result_store *store, int64_t id, stored_worst *worst, bool *has
     if (!*has)
         return true;
     worst->y_hash = (uint64_t)sqlite3_column_int64(statement, 0);
-    take_blob(statement, 1, &worst->x, &worst->x_bytes);
-    take_blob(statement, 2, &worst->gamma, &worst->gamma_bytes);
-    take_blob(statement, 3, &worst->beta, &worst->beta_bytes);
+    const operation *what = &operations[OPERATION_LAYERNORM];
+    int column = 0;
+    for (size_t i = 0; i < what->count; i++)
+        if (role_is_kept(&what->roles[i]))
+            take_blob(statement, ++column, &worst->inputs[i]);
     sqlite3_reset(statement);
     return true;
 }
 
 void stored_worst_free(stored_worst *worst)
 {
-    free(worst->x);
-    free(worst->gamma);
-    free(worst->beta);
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        free(worst->inputs[i].bits);
     *worst = (stored_worst){0};
 }

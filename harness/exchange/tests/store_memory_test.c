@@ -75,7 +75,10 @@ static bool measure(const char *path, error *err)
     stored_row row = {0, 0, 1, 2, 3, 4, 5, 6};
     ln_metrics metrics = {.elements = 1, .ulp_max = 2, .ulp_histogram = {1}};
     float x[8] = {1, 2}, gamma[8] = {3}, beta[8] = {4};
-    stored_worst worst = {7, x, gamma, beta, sizeof x, sizeof gamma, sizeof beta};
+    stored_worst worst = {7,
+                          {[ROLE_X] = {x, sizeof x},
+                           [ROLE_GAMMA] = {gamma, sizeof gamma},
+                           [ROLE_BETA] = {beta, sizeof beta}}};
     bool fine = store_begin_run(store, &info, &run, err) &&
                 store_put_kernel(store, run, "k", "{\"name\":\"k\"}", err) &&
                 store_put_accuracy(store, run, &kernel, &verdict, &metrics, 1, err) &&
