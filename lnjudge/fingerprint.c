@@ -24,7 +24,7 @@ static bool check_box(const lnjudge_box *box, error *err)
                 FINGERPRINT_MOST_DIGITS);
 }
 
-static bool take(const fingerprint *found, lnjudge_fingerprint *made, error *err)
+static bool take_ranking(const fingerprint *found, lnjudge_fingerprint *made, error *err)
 {
     *made = (lnjudge_fingerprint){.count = found->count,
                                   .alike = found->first_group,
@@ -74,7 +74,7 @@ lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerpr
                                    .x_digits = box->x_digits,
                                    .noise = box->noise};
         if (fingerprint_make(&input, &found, &err))
-            take(&found, made, &err);
+            take_ranking(&found, made, &err);
         fingerprint_free(&found);
     }
     return report_error(&err, told);

@@ -105,7 +105,7 @@ typedef struct conversion {
     char size, kind;      /* 'l', 'L' for ll, 'z', 'j', 't'; 0: none */
 } conversion;
 
-static void take(conversion *own, char byte)
+static void take_byte(conversion *own, char byte)
 {
     if (own->length + 1 < sizeof own->words)
         own->words[own->length++] = byte;
@@ -124,7 +124,7 @@ static int take_number(conversion *own, const char **at, format_arguments *argum
     if (number >= 0)
         snprintf(digits, sizeof digits, "%d", number);
     for (const char *digit = digits; *digit; digit++)
-        take(own, *digit);
+        take_byte(own, *digit);
     *at += length;
     return number;
 }
@@ -132,23 +132,23 @@ static int take_number(conversion *own, const char **at, format_arguments *argum
 static const char *take_conversion(const char *at, format_arguments *arguments, conversion *own)
 {
     *own = (conversion){.precision = -1};
-    take(own, *at++);
+    take_byte(own, *at++);
     for (; *at && strchr("-+ #0", *at); at++) {
         own->left |= *at == '-';
-        take(own, *at);
+        take_byte(own, *at);
     }
     own->width = take_number(own, &at, arguments);
     own->ours = own->left && own->width < 0;
     if (*at == '.') {
-        take(own, *at++);
+        take_byte(own, *at++);
         own->precision = take_number(own, &at, arguments);
     }
     for (; *at && strchr("hlzjt", *at); at++) {
         own->size = own->size == 'l' ? 'L' : *at;
-        take(own, *at);
+        take_byte(own, *at);
     }
     own->kind = *at;
-    take(own, *at);
+    take_byte(own, *at);
     return at + (*at != '\0');
 }
 

@@ -31,7 +31,7 @@ static bool read_settings(const duet_options *options, duet_run *duet, compariso
 }
 
 /* What was measured is shown even where the rest was not. */
-static bool measure(duet_run *duet, const duet_options *options, error *err)
+static bool measure_duet(duet_run *duet, const duet_options *options, error *err)
 {
     comparison_format format;
     if (!read_settings(options, duet, &format, err) ||
@@ -54,7 +54,7 @@ static exit_code duet(void *context, const cli_call *call, error *err)
     struct duet_run duet = {.cpu = -1};
     (void)call;
     interrupt_watch();
-    bool fine = measure(&duet, context, err);
+    bool fine = measure_duet(&duet, context, err);
     exit_code code = fine ? comparison_exit_code(&duet.comparison) : err->code;
     duet_free(&duet);
     return code;

@@ -135,7 +135,7 @@ static bool begin(run_session *session, const run_options *options, const char *
            session_ask(session, &session->plan, err) && session_store_kernels(session, err);
 }
 
-static bool measure(run_session *session, const kernel_list *kernels, error *err)
+static bool measure_speed(run_session *session, const kernel_list *kernels, error *err)
 {
     progress_begin(&session->progress, session_run_seconds(&session->plan));
     bool fine = session_invariance(session, kernels, err) && session_accuracy(session, err) &&
@@ -239,7 +239,7 @@ static bool run_plan(run_session *session, const kernel_list *kernels, const run
         !store_open(options->database, STORE_WRITE, &session->store, err) ||
         !begin(session, options, command_line, err))
         return false;
-    bool finished = measure(session, kernels, err);
+    bool finished = measure_speed(session, kernels, err);
     struct error ending = *err;
     bool was_interrupted = !finished && err->code == EXIT_CODE_INTERRUPTED;
     bool ended = store_end_run(session->store, session->run,
@@ -276,8 +276,8 @@ static uint64_t hash_settings(const run_options *options)
     return hash_bytes(hash, &options->huge_pages, sizeof options->huge_pages);
 }
 
-static bool prepare(run_session *session, const run_options *options, kernel_list *kernels,
-                    error *err)
+static bool prepare_session(run_session *session, const run_options *options, kernel_list *kernels,
+                            error *err)
 {
     machine_read(&session->machine);
     if (!result_check(&options->shown, options->database, err) ||
@@ -321,7 +321,7 @@ static exit_code run(void *context, const cli_call *call, error *err)
     if (options->sandbox)
         setenv("LNBENCH_SANDBOX", "1", 1);
     options->request.settings = hash_settings(options);
-    bool fine = read_referee(options, err) && prepare(&session, options, &kernels, err);
+    bool fine = read_referee(options, err) && prepare_session(&session, options, &kernels, err);
     if (fine && options->dry_run)
         fine = options->printed.format == OUTPUT_JSON
                    ? dry_run_json(&session.plan, &options->printed, err)

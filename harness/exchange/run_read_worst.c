@@ -32,8 +32,8 @@ bool read_tensor(const file_reader *reader, json_t *record, read_tensors *tensor
 }
 
 /* A copy of the tensor that a key names by its number; null is none. */
-static bool take(const file_reader *reader, json_t *record, const char *key,
-                 const read_tensors *tensors, stored_tensor *taken)
+static bool take_tensor(const file_reader *reader, json_t *record, const char *key,
+                        const read_tensors *tensors, stored_tensor *taken)
 {
     uint64_t number;
     json_t *value = json_object_get(record, key);
@@ -92,7 +92,7 @@ bool read_worst(const file_reader *reader, json_t *record, const read_tensors *t
     const operation *what = &operations[key->operation];
     for (size_t i = 0; i < what->count; i++)
         if (role_is_kept(&what->roles[i]) &&
-            !take(reader, record, what->roles[i].name, tensors, &worst->inputs[i]))
+            !take_tensor(reader, record, what->roles[i].name, tensors, &worst->inputs[i]))
             return false;
     return check(reader, worst, key);
 }

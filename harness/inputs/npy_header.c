@@ -30,7 +30,7 @@ static void skip_blanks(header_cursor *cursor)
 }
 
 /* Takes this byte, after blanks, where it stands next. */
-static bool take(header_cursor *cursor, char wanted)
+static bool take_letter(header_cursor *cursor, char wanted)
 {
     skip_blanks(cursor);
     if (cursor->next == cursor->end || *cursor->next != wanted)
@@ -52,7 +52,7 @@ static bool take_word(header_cursor *cursor, const char *word)
 /* A quoted string without escapes. */
 static bool take_string(header_cursor *cursor, const char *field, char *string, size_t size)
 {
-    char quote = take(cursor, '\'') ? '\'' : take(cursor, '"') ? '"' : '\0';
+    char quote = take_letter(cursor, '\'') ? '\'' : take_letter(cursor, '"') ? '"' : '\0';
     if (!quote)
         return fail_at(cursor, field, "a quoted string");
     const char *end = memchr(cursor->next, quote, (size_t)(cursor->end - cursor->next));
@@ -80,7 +80,7 @@ static bool parse_size(header_cursor *cursor, size_t *size)
     }
     if (cursor->next == begin)
         return fail_at(cursor, "shape", "a size or ')'");
-    take(cursor, 'L');
+    take_letter(cursor, 'L');
     *size = value;
     return true;
 }
@@ -89,10 +89,10 @@ static bool parse_size(header_cursor *cursor, size_t *size)
 static bool parse_shape(header_cursor *cursor, npy_header *header)
 {
     header->dimensions = 0;
-    if (!take(cursor, '('))
+    if (!take_letter(cursor, '('))
         return fail_at(cursor, "shape", "a tuple such as (3, 4)");
     bool comma = true;
-    while (!take(cursor, ')')) {
+    while (!take_letter(cursor, ')')) {
         if (!comma)
             return fail_at(cursor, "shape", "',' or ')'");
         if (header->dimensions == NPY_MAX_DIMENSIONS)
@@ -100,7 +100,7 @@ static bool parse_shape(header_cursor *cursor, npy_header *header)
         if (!parse_size(cursor, &header->shape[header->dimensions]))
             return false;
         header->dimensions++;
-        comma = take(cursor, ',');
+        comma = take_letter(cursor, ',');
     }
     if (header->dimensions == 1 && !comma)
         return fail_at(cursor, "shape", "a tuple such as (3,), its comma was missing");
@@ -140,7 +140,7 @@ static bool parse_entry(header_cursor *cursor, npy_header *header, unsigned *see
         return fail(cursor->error, EXIT_CODE_USAGE,
                     "%s: npy header, repeated key '%s': expected it once", cursor->path, name);
     *seen |= 1u << key;
-    if (!take(cursor, ':'))
+    if (!take_letter(cursor, ':'))
         return fail_at(cursor, keys[key], "':'");
     return key == 0   ? parse_descr(cursor, header)
            : key == 1 ? parse_order(cursor, header)
@@ -153,14 +153,14 @@ bool npy_header_parse(const char *path, const char *text, size_t length, npy_hea
     header_cursor cursor = {path, text, text + length, err};
     unsigned seen = 0;
     bool comma = true;
-    if (!take(&cursor, '{'))
+    if (!take_letter(&cursor, '{'))
         return fail_at(&cursor, "begin", "'{'");
-    while (!take(&cursor, '}')) {
+    while (!take_letter(&cursor, '}')) {
         if (!comma)
             return fail_at(&cursor, "dictionary", "',' or '}'");
         if (!parse_entry(&cursor, header, &seen))
             return false;
-        comma = take(&cursor, ',');
+        comma = take_letter(&cursor, ',');
     }
     skip_blanks(&cursor);
     if (cursor.next != cursor.end)

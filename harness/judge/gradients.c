@@ -41,8 +41,8 @@ static void add_element(ln_type type, const ln_gradient *exact, const void *give
     found->row_ulp_max = fmax(found->row_ulp_max, off / row_ulp);
 }
 
-static void measure(ln_type type, const ln_gradient *exact, const void *given, size_t rows,
-                    size_t length, gradient_errors *found)
+static void measure_gradient(ln_type type, const ln_gradient *exact, const void *given, size_t rows,
+                             size_t length, gradient_errors *found)
 {
     gradient_sums sums = {0};
     double worst = -1;
@@ -68,7 +68,7 @@ static void measure(ln_type type, const ln_gradient *exact, const void *given, s
         found->rel_l2 = sqrt(sums.errors / sums.exacts);
 }
 
-static bool make(ln_gradient *gradient, size_t elements, ln_type type)
+static bool make_gradient(ln_gradient *gradient, size_t elements, ln_type type)
 {
     gradient->rounded = malloc(elements * dtype_size(type));
     gradient->exact = malloc(elements * sizeof *gradient->exact);
@@ -88,16 +88,16 @@ bool judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const
     bool fine = true;
     for (size_t i = 0; fine && i < GRADIENTS; i++) {
         found[i] = (gradient_errors){NAN, NAN, NAN, NAN, 0, 0, 0, 0};
-        fine = !has[i] || make(all[i], i ? parameters : problem->rows * problem->hidden,
-                               i ? problem->param : problem->storage);
+        fine = !has[i] || make_gradient(all[i], i ? parameters : problem->rows * problem->hidden,
+                                        i ? problem->param : problem->storage);
     }
     fine =
         fine && ln_backward(&problem->convention, problem->storage, problem->param, problem->rows,
                             problem->hidden, tensors->x, dy, tensors->gamma, &right);
     for (size_t i = 0; fine && i < GRADIENTS; i++)
         if (has[i])
-            measure(i ? problem->param : problem->storage, all[i], given[i], i ? 1 : problem->rows,
-                    i ? parameters : problem->hidden, &found[i]);
+            measure_gradient(i ? problem->param : problem->storage, all[i], given[i],
+                             i ? 1 : problem->rows, i ? parameters : problem->hidden, &found[i]);
     for (size_t i = 0; i < GRADIENTS; i++) {
         free(all[i]->rounded);
         free(all[i]->exact);

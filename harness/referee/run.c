@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* The next place in the arena, 64-byte aligned; -1 for an absent tensor. */
-static off_t take(off_t *end, bool present, size_t bytes)
+static off_t take_offset(off_t *end, bool present, size_t bytes)
 {
     off_t at = *end;
     if (!present)
@@ -43,10 +43,10 @@ bool judge_place(row_judge *judge, const judge_block *block, work_order *order, 
         problem_dense(&block->convention, block->storage, block->param, block->rows, block->hidden);
     for (size_t i = 0; i < what->count; i++) { /* room for any accumulator */
         extents[i] = role_extent_of(&what->roles[i], &order->problem, LN_F64);
-        order->at.tensors[i] = take(&end, has_tensor(block, i), extent_bytes(&extents[i]));
+        order->at.tensors[i] = take_offset(&end, has_tensor(block, i), extent_bytes(&extents[i]));
     }
-    order->at.facts = take(&end, true, block->rows * sizeof(ln_row_facts));
-    order->at.bounds = take(&end, true, block->rows * sizeof(ln_bound));
+    order->at.facts = take_offset(&end, true, block->rows * sizeof(ln_row_facts));
+    order->at.bounds = take_offset(&end, true, block->rows * sizeof(ln_bound));
     if (!judge->runner->reserve(judge->runner, (size_t)end, err))
         return false;
     if (judge->placed == block)

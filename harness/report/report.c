@@ -15,7 +15,8 @@ typedef struct report_state {
     size_t chart_count;
 } report_state;
 
-static bool prepare(const run_view *view, const char *directory, report_state *state, error *err)
+static bool prepare_report(const run_view *view, const char *directory, report_state *state,
+                           error *err)
 {
     state->type_count = 1;
     if (!report_data_make(view, NULL, &state->data[0], err) ||
@@ -52,8 +53,8 @@ static void note_lost(const report_state *state, report_result *result)
     text_free(&note);
 }
 
-static bool draw(report_state *state, const char *plots_directory, const file_draft *draft,
-                 report_result *result, error *err)
+static bool draw_charts(report_state *state, const char *plots_directory, const file_draft *draft,
+                        report_result *result, error *err)
 {
     size_t wanted = 0;
     for (size_t i = 0; i < state->chart_count; i++)
@@ -142,8 +143,8 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
     word_list_add(&names, "report.pdf");
     bool fine = draft_begin(&draft, directory, err) &&
                 view_write_tsv(view, draft.folder.path, err) &&
-                prepare(view, draft.folder.path, &state, err) &&
-                draw(&state, plots_directory, &draft, result, err) &&
+                prepare_report(view, draft.folder.path, &state, err) &&
+                draw_charts(&state, plots_directory, &draft, result, err) &&
                 write_pages(&state, plots_directory, &draft, with_pdf, result, err) &&
                 draft_publish(&draft, &names, err);
     draft_end(&draft);

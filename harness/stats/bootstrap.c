@@ -131,8 +131,8 @@ static void workspace_free(workspace *space)
     free(space->scratch);
 }
 
-static void draw(const grouped_values *samples, resample_kind resampling, uint64_t seed,
-                 size_t draws, workspace *space)
+static void draw_resample(const grouped_values *samples, resample_kind resampling, uint64_t seed,
+                          size_t draws, workspace *space)
 {
     random_stream stream = random_stream_seeded(seed);
     for (size_t b = 0; b < draws; b++) {
@@ -155,7 +155,7 @@ static workspace resample(const grouped_values *samples, resample_kind resamplin
         space.own[g] = group_median(samples, g, space.scratch);
     memcpy(space.medians, space.own, samples->groups * sizeof *space.own);
     *middle = median(space.medians, samples->groups);
-    draw(samples, resampling, seed, draws, &space);
+    draw_resample(samples, resampling, seed, draws, &space);
     return space;
 }
 

@@ -418,7 +418,8 @@ static void vacate_all(worker_process *worker)
     worker->asked = NULL;
 }
 
-static bool prepare(worker_process *worker, const char *const *plugins, size_t count, error *err)
+static bool prepare_worker(worker_process *worker, const char *const *plugins, size_t count,
+                           error *err)
 {
     word_list peers = {0};
     bool fine = worker->builds || peers_find(&peers, err);
@@ -459,7 +460,7 @@ static bool leave_out(worker_process *worker, size_t i, kernel_list *list, error
 static bool start(worker_process *worker, const char *const *files, size_t count,
                   kernel_list *lists, error *err)
 {
-    bool fine = prepare(worker, files, count, err);
+    bool fine = prepare_worker(worker, files, count, err);
     for (unsigned i = 0; fine && i < worker->plugin_count; i++) {
         kernel_list *list = &lists[worker->builds ? i : 0];
         if (load(worker, i, list, err))

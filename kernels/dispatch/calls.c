@@ -37,7 +37,7 @@ void ln_call_release(void *state)
     free(made);
 }
 
-static int prepare(const ln_problem *problem, ln_accuracy accuracy, void **state)
+static int prepare_call(const ln_problem *problem, ln_accuracy accuracy, void **state)
 {
     call *made = calloc(1, sizeof *made);
     if (!made)
@@ -89,7 +89,7 @@ static ln_bound bound(const ln_problem *problem, ln_accuracy accuracy, const ln_
     }                                                                                              \
     int ln_call_prepare_##class(const ln_problem *problem, void **state)                           \
     {                                                                                              \
-        return prepare(problem, ACCURACY, state);                                                  \
+        return prepare_call(problem, ACCURACY, state);                                             \
     }                                                                                              \
     ln_bound ln_call_bound_##class(const ln_problem *problem, const ln_row_facts *facts)           \
     {                                                                                              \

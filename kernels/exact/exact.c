@@ -226,7 +226,7 @@ static double eps_at(const ln_problem *problem, ln_eps_place where)
     return problem->convention.eps_place == where ? problem->convention.eps : 0;
 }
 
-static void take(ln_exact_row *row)
+static void take_row(ln_exact_row *row)
 {
     const ln_problem *problem = row->problem;
     size_t hidden = problem->hidden;
@@ -343,7 +343,7 @@ static int side_of(ln_exact_row *row, const result *wanted, double t)
         side = ln_exact_fine_side(fine, x, quotient, gamma, wanted->beta, t);
     if (side)
         return side;
-    take(row);
+    take_row(row);
     return compare(row, wanted, t);
 }
 
@@ -381,7 +381,7 @@ static uint32_t y_of_special(ln_exact_row *row, const result *wanted)
         result xhat = {IS_Y, wanted->x, 1, 0};
         if (row->problem->convention.affine == LN_AFFINE_GAMMA1)
             xhat.gamma = 0;
-        take(row);
+        take_row(row);
         product = wanted->gamma * compare(row, &xhat, 0);
     }
     double y = product + wanted->beta;
@@ -424,7 +424,7 @@ void ln_exact_fill(ln_exact_row *row, void *y)
 {
     static const ln_exact_estimate nothing = {.relative = INFINITY};
     ln_type type = row->problem->storage;
-    take(row);
+    take_row(row);
     for (size_t i = 0; i < row->problem->hidden; i++)
         ln_exact_store(type, y, i, row->defined ? ln_exact_y(row, &nothing, i) : nan_bits(type));
 }
@@ -442,7 +442,7 @@ static float fact(ln_exact_row *row, const result *wanted, double near, double e
 float ln_exact_mean(ln_exact_row *row, const ln_exact_estimate *near)
 {
     if (!(near->relative < INFINITY))
-        take(row);
+        take_row(row);
     if (row->taken && !row->finite)
         return NAN;
     return fact(row, &mean_result, near->mean, near->mean_error);
@@ -451,7 +451,7 @@ float ln_exact_mean(ln_exact_row *row, const ln_exact_estimate *near)
 float ln_exact_rstd(ln_exact_row *row, const ln_exact_estimate *near)
 {
     if (!(near->relative < INFINITY))
-        take(row);
+        take_row(row);
     if (row->taken && !row->defined)
         return NAN;
     return fact(row, &rstd_result, near->rstd, near->rstd * near->relative);

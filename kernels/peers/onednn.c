@@ -162,7 +162,7 @@ static int create_primitive(prepared *ready)
 }
 
 /* Everything but the tensors' addresses. */
-static int make(prepared *ready, const ln_problem *problem)
+static int make_primitive(prepared *ready, const ln_problem *problem)
 {
     const dnnl_dims_t sizes = {(dnnl_dim_t)problem->hidden};
     description rows, parameter;
@@ -198,10 +198,10 @@ static void execute(prepared *ready, const ln_tensors *tensors)
     dnnl_stream_wait(stream);
 }
 
-static int prepare(const ln_problem *problem, void **state)
+static int prepare_layernorm(const ln_problem *problem, void **state)
 {
     prepared *ready = malloc(sizeof *ready);
-    if (ready && make(ready, problem)) {
+    if (ready && make_primitive(ready, problem)) {
         *state = ready;
         return 0;
     }
@@ -224,7 +224,7 @@ static void run_prepared(const void *state, const ln_tensors *tensors)
 static void run_call(const void *state, const ln_tensors *tensors)
 {
     prepared once;
-    if (!make(&once, state))
+    if (!make_primitive(&once, state))
         return;
     execute(&once, tensors);
     forget(&once);
@@ -252,9 +252,10 @@ static int set_threads(unsigned threads)
     .traits = LN_TRAIT_NO_RESIDUAL, .supports = supports
 
 static const ln_kernel kernels[] = {
-    {ONEDNN("onednn_f32", LN_F32), .prepare = prepare, .release = release, .run = run_prepared},
+    {ONEDNN("onednn_f32", LN_F32), .prepare = prepare_layernorm, .release = release,
+     .run = run_prepared},
     {ONEDNN("onednn_call_f32", LN_F32), .run = run_call},
-    {ONEDNN("onednn_bf16_param_f32", LN_BF16), .prepare = prepare, .release = release,
+    {ONEDNN("onednn_bf16_param_f32", LN_BF16), .prepare = prepare_layernorm, .release = release,
      .run = run_prepared},
 };
 

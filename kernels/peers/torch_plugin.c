@@ -31,7 +31,7 @@ static int set_threads(unsigned threads)
     return peer ? peer->set_threads(threads) : 0;
 }
 
-static int prepare(const ln_problem *problem, void **state)
+static int prepare_layernorm(const ln_problem *problem, void **state)
 {
     return load() ? peer->prepare(problem, state) : 1;
 }
@@ -54,7 +54,7 @@ static const char *supports_call(const ln_problem *problem)
 #define PYTORCH(name_, storage_, accumulator_)                                                     \
     .struct_size = sizeof(ln_kernel), .name = name_, .statistics = "pytorch", .apply = "",         \
     .schedule = "", .isa = "any", .storage = storage_, .param = storage_,                          \
-    .accumulator = accumulator_, .traits = LN_TRAIT_NO_RESIDUAL, .prepare = prepare,               \
+    .accumulator = accumulator_, .traits = LN_TRAIT_NO_RESIDUAL, .prepare = prepare_layernorm,     \
     .release = release
 
 #define PYTORCH_CALL(name_, storage_, accumulator_)                                                \

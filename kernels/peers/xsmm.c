@@ -80,7 +80,7 @@ static libxsmm_meqn_function find_equation(const ln_problem *problem)
     return made;
 }
 
-static int prepare(const ln_problem *problem, void **state)
+static int prepare_layernorm(const ln_problem *problem, void **state)
 {
     prepared *ready = malloc(sizeof *ready);
     if (!ready)
@@ -156,6 +156,6 @@ static void run(const void *state, const ln_tensors *tensors)
 
 const late_peer *late_peer_v1(void)
 {
-    static const late_peer peer = {.prepare = prepare, .release = free, .run_call = run};
+    static const late_peer peer = {.prepare = prepare_layernorm, .release = free, .run_call = run};
     return &peer;
 }

@@ -36,7 +36,7 @@ static const char *supports(const ln_problem *problem)
     return reason || problem->hidden <= INT_MAX ? reason : "its sizes are int";
 }
 
-static int prepare(const ln_problem *problem, void **state)
+static int prepare_layernorm(const ln_problem *problem, void **state)
 {
     return load() ? peer->prepare(problem, state) : 1;
 }
@@ -63,7 +63,7 @@ static const ln_kernel kernels[] = {{
     .accumulator = LN_F32,
     .traits = LN_TRAIT_NO_RESIDUAL,
     .supports = supports,
-    .prepare = prepare,
+    .prepare = prepare_layernorm,
     .release = release,
     .run = run,
 }};

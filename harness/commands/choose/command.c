@@ -66,7 +66,7 @@ static bool nothing_stored(const choose_options *options, const choose_request *
 }
 
 /* Measures what is lacking, and decides again. */
-static bool measure(const choose_options *options, choose_request *choosing, error *err)
+static bool measure_missing(const choose_options *options, choose_request *choosing, error *err)
 {
     choose_meter meter = {.database = options->database,
                           .command_line = choosing->command_line,
@@ -367,7 +367,7 @@ static bool choose(const choose_options *options, choose_request *choosing, erro
         fine = decide(options, choosing, &choosing->all[i], err);
     if (fine)
         fine = options->stored ? nothing_stored(options, choosing, err)
-                               : measure(options, choosing, err);
+                               : measure_missing(options, choosing, err);
     if (fine)
         cover_all(choosing);
     return fine && show(options, choosing, &options->printed, err) &&

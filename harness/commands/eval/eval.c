@@ -445,9 +445,9 @@ static bool choose_types(const eval_options *options, const kernel_entry *kernel
 }
 
 /* The kernel, its types, and the tensors. */
-static bool prepare(const eval_options *options, const ln_convention *convention,
-                    const kernel_list *kernels, const kernel_entry **kernel, eval_tensors *tensors,
-                    error *err)
+static bool prepare_eval(const eval_options *options, const ln_convention *convention,
+                         const kernel_list *kernels, const kernel_entry **kernel,
+                         eval_tensors *tensors, error *err)
 {
     *kernel = NULL;
     if (options->attribute)
@@ -488,7 +488,7 @@ static exit_code run_eval(void *context, const cli_call *call, error *err)
     bool fine =
         check_options(options, &convention, err) &&
         worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err) &&
-        prepare(options, &convention, &kernels, &kernel, &tensors, err);
+        prepare_eval(options, &convention, &kernels, &kernel, &tensors, err);
     exit_code code = err->code;
     if (fine && options->attribute)
         code = attribute(options, &convention, &tensors, worker, &kernels, err);

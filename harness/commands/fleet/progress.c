@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool take(hunt_shard *shard, void *context, error *err)
+static bool take_shard(hunt_shard *shard, void *context, error *err)
 {
     fleet_progress *progress = context;
     (void)err;
@@ -38,7 +38,7 @@ static bool take(hunt_shard *shard, void *context, error *err)
 bool fleet_progress_read(const word_list *paths, fleet_progress *progress, error *err)
 {
     *progress = (struct fleet_progress){0};
-    return shard_folder_read(paths, true, &progress->folder, take, progress, err);
+    return shard_folder_read(paths, true, &progress->folder, take_shard, progress, err);
 }
 
 void fleet_progress_free(fleet_progress *progress)

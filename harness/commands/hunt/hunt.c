@@ -160,8 +160,8 @@ static bool find_class(hunt_state *hunt, const kernel_list *kernels, error *err)
 }
 
 /* The kernel and the judge of it. */
-static bool prepare(const hunt_options *options, hunt_state *hunt, worker_process **worker,
-                    kernel_list *kernels, error *err)
+static bool prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_process **worker,
+                         kernel_list *kernels, error *err)
 {
     judge_settings judging = {
         .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
@@ -191,7 +191,7 @@ static exit_code run_hunt(void *context, const cli_call *call, error *err)
     double begun = seconds_now();
     (void)call;
     interrupt_watch();
-    bool fine = prepare(options, hunt, &worker, &kernels, err);
+    bool fine = prepare_hunt(options, hunt, &worker, &kernels, err);
     if (fine && options->shard) {
         fine = hunt_make_shard(&whole, options->out, path, &options->printed, err);
     } else if (fine) {

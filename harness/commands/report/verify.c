@@ -47,7 +47,7 @@ static bool is_figure(const view_case *view, bool speed)
 
 /* Draws without replacement, by a hash of the run and the draw's number: the same sample each time.
  * Returns how many there are. */
-static size_t draw(const run_view *view, bool speed, size_t wanted, stored_figure *figures)
+static size_t draw_figures(const run_view *view, bool speed, size_t wanted, stored_figure *figures)
 {
     size_t *indices = allocate_zeroed(view->cases.count + 1, sizeof *indices), count = 0, drawn = 0;
     for (size_t i = 0; i < view->cases.count; i++)
@@ -428,8 +428,8 @@ bool report_verify(const run_view *view, size_t sample, const word_list *plugins
     if (sample == 0 || sample > 10000)
         return fail(err, EXIT_CODE_USAGE, "--sample %zu: 1 to 10000 was expected", sample);
     stored_figure *figures = allocate_zeroed(sample + 1, sizeof *figures);
-    size_t count = draw(view, false, (sample + 1) / 2, figures);
-    count += draw(view, true, sample - count, figures + count);
+    size_t count = draw_figures(view, false, (sample + 1) / 2, figures);
+    count += draw_figures(view, true, sample - count, figures + count);
     bool fine = count > 0 || fail(err, EXIT_CODE_NOT_COMPARABLE,
                                   "run %lld: has no figure to verify", (long long)view->run.id);
     fine = fine && make_folder(&verifying, err);

@@ -99,8 +99,8 @@ static bool place(const pair_timing *timing, work_order *begin, work_order entri
 
 /* The orders of one process. Everything that is drawn follows from the seed, the shape and the
  * process's number. */
-static void draw(const pair_timing *timing, unsigned process, work_order *begin,
-                 work_order entries[SIDES], bool *new_first)
+static void draw_order(const pair_timing *timing, unsigned process, work_order *begin,
+                       work_order entries[SIDES], bool *new_first)
 {
     const duet_run *duet = timing->duet;
     random_stream stream =
@@ -241,7 +241,7 @@ static bool run_process(pair_timing *timing, time_sample *sample, error *err)
     worker_reply reply;
     bool new_first;
     duet_round rounds[ROUNDS][SIDES] = {0};
-    draw(timing, duet->next_process++, &begin, entries, &new_first);
+    draw_order(timing, duet->next_process++, &begin, entries, &new_first);
     sample_reserve(sample, timing->rounds);
     if (!worker_renew(duet->worker, NULL, 0, &reply))
         return blame(timing, SIDES, &reply, err);
@@ -317,7 +317,7 @@ static bool search(pair_timing *timing, time_sample *sample, unsigned least, spe
 }
 
 /* What a sample says, which no choice of its length has biased. */
-static void take(pair_timing *timing, const time_sample *sample)
+static void take_sample(pair_timing *timing, const time_sample *sample)
 {
     comparison_pair *pair = timing->pair;
     if (timing->failed || sample->groups == 0)
@@ -333,7 +333,7 @@ static bool confirm(pair_timing *timing, unsigned processes, speed_verdict lean,
     time_sample sample = {0};
     bool fine = run_processes(timing, &sample, processes, "confirming", err);
     if (fine)
-        take(timing, &sample);
+        take_sample(timing, &sample);
     double threshold = timing->duet->comparison.settings.threshold;
     if (timing->pair->processes[NEW] > 0)
         timing->pair->speed = duet_conclude(lean, speed_lean(&timing->pair->ratio, threshold));
@@ -376,7 +376,7 @@ static bool time_fixed(pair_timing *timing, error *err)
            (timing->processes < least || seconds_now() - timing->begun < settings->seconds))
         fine = run_processes(timing, &sample, 1, "calibrating", err);
     if (fine)
-        take(timing, &sample);
+        take_sample(timing, &sample);
     sample_free(&sample);
     return fine;
 }

@@ -86,7 +86,8 @@ static void print_loop(size_t which, size_t pairs)
         printf("  (too few pairs)\n");
 }
 
-static hayai_status measure(hayai_suite *suite, loop_data *data, unsigned pairs, double seconds)
+static hayai_status measure_pairs(hayai_suite *suite, loop_data *data, unsigned pairs,
+                                  double seconds)
 {
     hayai_status status = HAYAI_OK;
     for (size_t i = 0; i < LOOPS && status == HAYAI_OK; i++) {
@@ -116,7 +117,7 @@ int main(int argc, char **argv)
     }
     hayai_suite *suite = hayai_suite_create();
     const hayai_status status =
-        suite ? measure(suite, &data, (unsigned)pairs, seconds) : HAYAI_ERROR_MEMORY;
+        suite ? measure_pairs(suite, &data, (unsigned)pairs, seconds) : HAYAI_ERROR_MEMORY;
     if (status != HAYAI_OK) {
         fprintf(stderr, "%s: %s: %s\n", argv[0], hayai_status_string(status),
                 taken.error ? taken.error : hayai_last_message());

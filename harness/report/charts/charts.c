@@ -46,8 +46,8 @@ static bool save(const report_data *data, chart_output *out, const report_chart 
            fine;
 }
 
-static bool prepare(const report_data *data, const chart_kind *kind, const char *directory,
-                    report_chart *chart, error *err)
+static bool prepare_chart(const report_data *data, const chart_kind *kind, const char *directory,
+                          report_chart *chart, error *err)
 {
     chart_output out = {0};
     text_buffer again = {0};
@@ -72,7 +72,7 @@ bool charts_prepare(const report_data *data, const char *directory, report_chart
                     size_t *count, error *err)
 {
     for (size_t i = 0; chart_kinds[i]; i++) {
-        if (!prepare(data, chart_kinds[i], directory, &charts[*count], err))
+        if (!prepare_chart(data, chart_kinds[i], directory, &charts[*count], err))
             return false;
         /* What another type lacks is not missed. */
         *count += !charts[*count].reason[0] || !data->is_other_type;

@@ -70,7 +70,7 @@ static double median_cost(const report_data *data, size_t *pairs)
     return *pairs ? ratios[*pairs / 2] : NAN;
 }
 
-static void make(const report_data *data, chart_output *out)
+static void draw_conventions(const report_data *data, chart_output *out)
 {
     char cost[160];
     size_t pairs;
@@ -108,6 +108,6 @@ const chart_kind conventions_chart = {
     "under the wrong convention is wrong by that much. Dividing by N-1 moves a row by 1 / 2N of "
     "itself whatever its scale; eps matters where the standard deviation is small.",
     "conventions.gp",
-    make,
+    draw_conventions,
     command,
 };

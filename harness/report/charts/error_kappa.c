@@ -78,7 +78,7 @@ static void add_line(const report_data *data, const report_look *look, kappa_lin
     lines[(*count)++] = line;
 }
 
-static void make(const report_data *data, chart_output *out)
+static void draw_error_kappa(const report_data *data, chart_output *out)
 {
     enum { LINES_MOST = 8 };
     kappa_line lines[LINES_MOST];
@@ -115,6 +115,6 @@ const chart_kind error_kappa_chart = {
     "no "
     "digit is right.",
     "error_kappa.gp",
-    make,
+    draw_error_kappa,
     chart_accuracy_again,
 };

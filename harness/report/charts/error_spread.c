@@ -24,7 +24,7 @@ static spread_line gather(const report_data *data, const report_kernel *kernel)
     return line;
 }
 
-static void make(const report_data *data, chart_output *out)
+static void draw_error_spread(const report_data *data, chart_output *out)
 {
     size_t count = 0;
     text_buffer words = {0};
@@ -59,6 +59,6 @@ const chart_kind error_spread_chart = {
     "Further up and to the left is more accurate: the share of all elements whose error is at most "
     "that many units in the last place. Up to half a unit an element is correctly rounded.",
     "error_spread.gp",
-    make,
+    draw_error_spread,
     chart_accuracy_again,
 };

@@ -107,7 +107,7 @@ static void add_looks(field_state *field, int first, int last, const char *headi
     }
 }
 
-static void make(const report_data *data, chart_output *out)
+static void draw_field(const report_data *data, chart_output *out)
 {
     field_state field = {.data = data, .out = out};
     text_buffer words = {0};
@@ -146,6 +146,6 @@ const chart_kind field_chart = {
     "the "
     "largest error on all judged rows.",
     "field.gp",
-    make,
+    draw_field,
     chart_both_again,
 };

@@ -37,7 +37,7 @@ static const char *name_of(const report_data *data, const report_kernel *kernel,
     return NULL;
 }
 
-static void make(const report_data *data, chart_output *out)
+static void draw_speed_error(const report_data *data, chart_output *out)
 {
     size_t shown = 0, failed = 0;
     double most = 2 * dtype_no_digit(data->judged.dtype); /* more is no more wrong */
@@ -82,6 +82,6 @@ const chart_kind speed_error_chart = {
     "infinity "
     "on some row.",
     "speed_error.gp",
-    make,
+    draw_speed_error,
     chart_both_again,
 };

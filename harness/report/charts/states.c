@@ -44,7 +44,7 @@ static const view_case *case_in(const report_data *data, const report_kernel *ke
     return NULL;
 }
 
-static void make(const report_data *data, chart_output *out)
+static void draw_states(const report_data *data, chart_output *out)
 {
     timing_state states[STATES_MOST];
     size_t count = list_states(data, states), place = 0;
@@ -97,6 +97,6 @@ const chart_kind states_chart = {
     "has "
     "just written it; cold: it comes from memory.",
     "states.gp",
-    make,
+    draw_states,
     command,
 };

@@ -89,7 +89,7 @@ static void add_panel_settings(const regime_panel *panel, double roof, chart_out
     chart_setting(out, key, (double)panel->size_count);
 }
 
-static void make(const report_data *data, chart_output *out)
+static void draw_throughput(const report_data *data, chart_output *out)
 {
     regime_panel panel = {.number = 0};
     text_buffer words = {0};
@@ -125,6 +125,6 @@ const chart_kind throughput_chart = {
     "word in front of a panel says which cache holds x and y. Fewer than four sizes are points "
     "without a line.",
     "throughput.gp",
-    make,
+    draw_throughput,
     chart_speed_again,
 };

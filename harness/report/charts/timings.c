@@ -2,7 +2,7 @@
  * which process. */
 #include "report/charts/chart.h"
 
-static void make(const report_data *data, chart_output *out)
+static void draw_timings(const report_data *data, chart_output *out)
 {
     text_buffer words = {0};
     size_t strips = 0;
@@ -33,6 +33,6 @@ const chart_kind timings_chart = {
     "memory "
     "lies; a long tail to the right means that something else ran.",
     "timings.gp",
-    make,
+    draw_timings,
     chart_speed_again,
 };

@@ -54,7 +54,7 @@ static bool add_row(const report_data *data, const char *regime, int kind, size_
     return any;
 }
 
-static void make(const report_data *data, chart_output *out)
+static void draw_winner_map(const report_data *data, chart_output *out)
 {
     size_t row = 0;
     text_buffer words = {0};
@@ -79,6 +79,6 @@ const chart_kind winner_map_chart = {
     "is "
     "never more than 2 row ULP off. Only regimes that were measured have rows.",
     "winner_map.gp",
-    make,
+    draw_winner_map,
     chart_speed_again,
 };

@@ -29,7 +29,7 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static char *take(size_t bytes)
+static char *take_pages(size_t bytes)
 {
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return map == MAP_FAILED ? NULL : map;
@@ -39,7 +39,7 @@ static char *take(size_t bytes)
 static void skip_pages(size_t count)
 {
     size_t page = page_size();
-    volatile char *pages = count > 0 ? take(count * page) : NULL;
+    volatile char *pages = count > 0 ? take_pages(count * page) : NULL;
     for (size_t i = 0; pages && i < count; i++)
         pages[i * page] = 1;
 }
@@ -60,7 +60,7 @@ static bool move_segment(uintptr_t address, size_t bytes, int protection)
     uintptr_t begin = address / page * page;
     size_t whole = (address + bytes - begin + page - 1) / page * page;
     void *place = (void *)begin; // NOLINT(performance-no-int-to-ptr)
-    char *copy = take(whole);
+    char *copy = take_pages(whole);
     if (!copy)
         return false;
     copy_pages(copy, place, whole);

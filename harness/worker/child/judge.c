@@ -73,7 +73,7 @@ static bool inputs_are_kept(const judge_bench *bench)
     return true;
 }
 
-static bool make(judge_bench *bench, size_t i, const work_order *order)
+static bool make_tensor(judge_bench *bench, size_t i, const work_order *order)
 {
     const tensor_role *role = role_of(order, i);
     guarded *buffer = &bench->buffers[i];
@@ -141,7 +141,7 @@ static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work
         if (order->at.tensors[i] < 0)
             continue;
         if (buffer_of(order, i) == i)
-            fine = make(bench, i, order);
+            fine = make_tensor(bench, i, order);
         if (fine && role_is_parameter(role) && !role->output)
             fine = arena_read(WORKER_ARENA_FD, order->at.tensors[i], buffer->data, buffer->size) &&
                    guard_protect(buffer);
