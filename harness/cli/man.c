@@ -44,10 +44,9 @@ static const char *exit_part(const char *details)
     return at && (at == details || at[-1] == '\n') ? at : NULL;
 }
 
-static void man_details(const cli_command *command, FILE *file)
+static void man_details(const cli_command *command, const char *codes, FILE *file)
 {
-    const char *details = command->details, *codes = exit_part(details);
-    fputs(".SH DESCRIPTION\n", file);
+    const char *details = command->details;
     man_text(command->summary, file);
     fputc('\n', file);
     if (details && codes != details) {
@@ -74,22 +73,51 @@ static void man_option(const char *name, const char *argument, const char *help,
     fputc('\n', file);
 }
 
+static void man_synopsis(const cli_command *command, FILE *file)
+{
+    fputs(".B lnbench ", file);
+    man_text(command->name, file);
+    fputc('\n', file);
+    man_text(command->usage, file);
+    fputc('\n', file);
+}
+
+static void man_options(const cli_command *command, FILE *file)
+{
+    for (size_t i = 0; i < command->option_count; i++) {
+        const cli_option *option = &command->options[i];
+        man_option(option->name, option->argument, option->help, file);
+    }
+}
+
+/* A section of its own, with its exit codes. */
+static void man_question(const cli_command *command, FILE *file)
+{
+    fputs(".SH ", file);
+    man_text(question_flag(command), file);
+    fputc('\n', file);
+    man_synopsis(command, file);
+    fputs(".PP\n", file);
+    man_details(command, NULL, file);
+    man_options(command, file);
+}
+
 void man_page(const cli_command *command, FILE *file)
 {
     char name[64];
     const char *codes = exit_part(command->details);
     snprintf(name, sizeof name, "lnbench-%s", command->name);
     man_begin(name, command->brief, file);
-    fprintf(file, ".B lnbench %s\n", command->name);
-    man_text(command->usage, file);
-    fputc('\n', file);
-    man_details(command, file);
+    man_synopsis(command, file);
+    fputs(".SH DESCRIPTION\n", file);
+    man_details(command, codes, file);
     fputs(".SH OPTIONS\n", file);
-    for (size_t i = 0; i < command->option_count; i++) {
-        const cli_option *option = &command->options[i];
-        man_option(option->name, option->argument, option->help, file);
-    }
+    man_options(command, file);
+    for (const cli_command *const *other = command->questions; other && *other; other++)
+        man_option(question_flag(*other) + 2, NULL, (*other)->brief, file);
     man_option("help", NULL, "show the options and end", file);
+    for (const cli_command *const *other = command->questions; other && *other; other++)
+        man_question(*other, file);
     fputs(".SH EXIT STATUS\n", file);
     if (codes) {
         codes += strlen("Exit code:");

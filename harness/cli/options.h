@@ -54,7 +54,7 @@ typedef struct cli_call {
 typedef exit_code command_body(void *options, const cli_call *call, error *err);
 
 typedef struct cli_command {
-    const char *name;
+    const char *name;    /* "hunt"; of a question of it "hunt --merge" */
     const char *brief;   /* what it is for, in the list of subcommands */
     const char *usage;   /* what follows the name */
     const char *summary; /* one sentence */
@@ -65,15 +65,26 @@ typedef struct cli_command {
     const void *defaults; /* what the options are where they are not given */
     size_t size;          /* of the options */
     command_body *body;
+    const struct cli_command *const *questions; /* ends with NULL; NULL: it has none */
 } cli_command;
 
 #define OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
 #define DEFAULTS(type, ...) .defaults = &(const type){__VA_ARGS__}, .size = sizeof(type)
 
+/* Of a subcommand that answers several questions: each has a flag, with which it takes the options of
+ * the question in place of its own. */
+#define QUESTIONS(...)                                                                             \
+    .questions = (const cli_command *const[])                                                      \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+
 /* Reads argv[1..], prints --help where it was asked for, else runs the body. Errors of parsing are
  * usage errors that name the nearest option. */
 exit_code command_run_with(const cli_command *command, int argc, char **argv, error *err);
 void command_print_help(const cli_command *command, FILE *file);
+/* "--merge" of the question "hunt --merge"; NULL of a subcommand. */
+const char *question_flag(const cli_command *command);
 /* Whether --kernel, say, stands for --kernels: in every subcommand alike. */
 bool option_has_singular(const cli_option *option);
 

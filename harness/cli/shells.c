@@ -27,6 +27,28 @@ static bool takes_list(const cli_option *option)
     return option->kind == OPTION_LIST || option->kind == OPTION_RAW;
 }
 
+/* The options of a subcommand, and behind them the flags of its questions and what those take besides.
+ * A shell proposes them all. Returns how many there are. */
+enum { MOST_OPTIONS = 96 };
+static size_t all_options(const cli_command *command, cli_option all[MOST_OPTIONS])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < command->option_count; i++)
+        all[count++] = command->options[i];
+    for (const cli_command *const *other = command->questions; other && *other; other++) {
+        all[count++] =
+            (cli_option){question_flag(*other) + 2, NULL, (*other)->brief, OPTION_FLAG, 0};
+        for (size_t i = 0; i < (*other)->option_count && count < MOST_OPTIONS - 1; i++) {
+            bool there = false;
+            for (size_t k = 0; k < count; k++)
+                there |= strcmp(all[k].name, (*other)->options[i].name) == 0;
+            if (!there)
+                all[count++] = (*other)->options[i];
+        }
+    }
+    return count;
+}
+
 /* ---- bash ---- */
 
 static void names(command_table commands, size_t count, const char *separator, FILE *file)
@@ -102,17 +124,19 @@ static void bash_value(const cli_option *option, FILE *file)
 static void bash_command(const cli_command *command, FILE *file)
 {
     char words[WORDS_SIZE];
+    cli_option all[MOST_OPTIONS];
+    size_t count = all_options(command, all);
     fprintf(file, "    %s)\n        case $prev in\n", command->name);
-    for (size_t i = 0; i < command->option_count; i++)
-        if (command->options[i].argument)
-            bash_value(&command->options[i], file);
+    for (size_t i = 0; i < count; i++)
+        if (all[i].argument)
+            bash_value(&all[i], file);
     fputs("        esac\n        _lnbench_words \"", file);
     operand_words(command, words, sizeof words);
     fputs(words, file);
     if (operand_listed(command))
         fprintf(file, "$(_lnbench_listed %s) ", operand_listed(command));
-    for (size_t i = 0; i < command->option_count; i++)
-        fprintf(file, "%s--%s", i || words[0] ? " " : "", command->options[i].name);
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, "%s--%s", i || words[0] ? " " : "", all[i].name);
     fputs(" --help\"\n        ;;\n", file);
 }
 
@@ -214,16 +238,18 @@ static void zsh_option(const cli_option *option, bool singular, FILE *file)
 static void zsh_command(const cli_command *command, FILE *file)
 {
     char words[WORDS_SIZE];
+    cli_option all[MOST_OPTIONS];
+    size_t count = all_options(command, all);
     operand_words(command, words, sizeof words);
     fprintf(file, "        %s)\n            _arguments", command->name);
     if (words[0])
         fprintf(file, " \\\n                '1:what:(%s)'", words);
     if (operand_listed(command))
         fprintf(file, " \\\n                '*:run: _lnbench_listed %s'", operand_listed(command));
-    for (size_t i = 0; i < command->option_count; i++) {
-        zsh_option(&command->options[i], false, file);
-        if (option_has_singular(&command->options[i]))
-            zsh_option(&command->options[i], true, file);
+    for (size_t i = 0; i < count; i++) {
+        zsh_option(&all[i], false, file);
+        if (option_has_singular(&all[i]))
+            zsh_option(&all[i], true, file);
     }
     fputs(" \\\n                '--help[show the options and end]'\n            ;;\n", file);
 }
@@ -300,6 +326,8 @@ static void fish_value(const cli_option *option, FILE *file)
 static void fish_command(const cli_command *command, FILE *file)
 {
     char words[WORDS_SIZE];
+    cli_option all[MOST_OPTIONS];
+    size_t count = all_options(command, all);
     fputc('\n', file);
     operand_words(command, words, sizeof words);
     if (operand_listed(command))
@@ -310,8 +338,8 @@ static void fish_command(const cli_command *command, FILE *file)
     if (words[0])
         fprintf(file, "complete -c lnbench -n '__fish_seen_subcommand_from %s' -a '%s'\n",
                 command->name, words);
-    for (size_t i = 0; i < command->option_count; i++) {
-        const cli_option *option = &command->options[i];
+    for (size_t i = 0; i < count; i++) {
+        const cli_option *option = &all[i];
         fprintf(file, "complete -c lnbench -n '__fish_seen_subcommand_from %s' -l %s",
                 command->name, option->name);
         fish_value(option, file);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #define COMMANDS(one)                                                                              \
-    one(run) one(list) one(eval) one(fingerprint) one(distance) one(choose) one(duet) one(compare) \
-        one(hunt) one(merge) one(fleet) one(invariance) one(verify_exact) one(replay)              \
-            one(calibrate) one(report) one(export) one(history) one(import) one(doctor) one(help)
+    one(run) one(list) one(eval) one(fingerprint) one(choose) one(duet) one(compare) one(hunt)     \
+        one(fleet) one(replay) one(report) one(export) one(history) one(import) one(doctor)        \
+            one(help)
 
 #define DECLARE(name) extern const cli_command command_##name;
 COMMANDS(DECLARE)
@@ -14,6 +14,17 @@ COMMANDS(DECLARE)
 #define ADDRESS(name) &command_##name,
 const cli_command *const commands[] = {COMMANDS(ADDRESS)};
 const size_t command_count = sizeof commands / sizeof *commands;
+
+/* Subcommands of before, and what says the same now. */
+static const struct {
+    const char *was, *now;
+} former[] = {
+    {"merge", "hunt --merge DIR|FILE... --out FILE"},
+    {"verify-exact", "hunt --exact"},
+    {"invariance", "eval --reproducible"},
+    {"distance", "fingerprint --distance"},
+    {"calibrate", "doctor --calibrate"},
+};
 
 const cli_command *command_find(const char *name, error *err)
 {
@@ -23,6 +34,9 @@ const cli_command *command_find(const char *name, error *err)
         if (strcmp(name, names[i]) == 0)
             return commands[i];
     }
+    for (size_t i = 0; i < sizeof former / sizeof *former; i++)
+        if (strcmp(name, former[i].was) == 0)
+            return fail(err, EXIT_CODE_USAGE, "%s is now: lnbench %s", name, former[i].now), NULL;
     const char *nearest = nearest_word(name, names, command_count);
     fail(err, EXIT_CODE_USAGE, "no %s '%.60s'%s%s%s: see lnbench --help",
          name[0] == '-' ? "option" : "subcommand", name, nearest ? " (did you mean '" : "",

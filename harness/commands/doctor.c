@@ -110,9 +110,11 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(doctor_options, printed),
 };
 
+extern const cli_command doctor_calibrate;
+
 const cli_command command_doctor = {
     .name = "doctor",
-    .brief = "what makes timings here untrustworthy; --store checks the result store",
+    .brief = "what makes timings here untrustworthy; --store, --calibrate",
     .usage = "[OPTION...]",
     .summary = "Says what on this machine makes timings untrustworthy, and how to mend it: "
                "warnings first,\n"
@@ -122,4 +124,5 @@ const cli_command command_doctor = {
     OPTIONS(options),
     .size = sizeof(doctor_options),
     .body = doctor,
+    QUESTIONS(&doctor_calibrate),
 };

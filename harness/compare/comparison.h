@@ -73,7 +73,7 @@ typedef struct comparison_pair {
     double cycles[SIDES], instructions[SIDES]; /* the fewest of a call; NaN: not counted */
     double roof[SIDES];        /* time of the roof / time of the kernel; NaN: no roof beside it */
     double p;                  /* of the rank test; NaN where there is none */
-    double noise;              /* what calibrate found for this regime, as a share; NaN: nothing */
+    double noise;              /* noise of this regime, as a share; NaN: not calibrated */
     unsigned searched;         /* worker processes before those that count */
     unsigned processes[SIDES]; /* worker processes behind the ratio */
     double seconds;            /* spent on timing it */

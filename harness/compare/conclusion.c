@@ -20,7 +20,7 @@ static void add_calibration(text_buffer *out, const run_comparison *comparison)
 {
     const noise_calibration *known = &comparison->calibration;
     if (known->id == 0)
-        text_add(out, "; noise not calibrated (lnbench calibrate)");
+        text_add(out, "; noise not calibrated (lnbench doctor --calibrate)");
     else if (known->rebuilds == 0)
         text_format(out, "; noise calibrated %s, without code placement", known->made);
     else

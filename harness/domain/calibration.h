@@ -1,4 +1,4 @@
-/* What this machine's noise lets one see: found by `calibrate`, kept in the store, and shown beside
+/* What this machine's noise lets one see: found by `doctor --calibrate`, kept in the store, and shown beside
  * every verdict of `duet` and `compare`.
  *
  *     double least = calibration_floor(&known, METHOD_DUET, "L2");   // known: store_calibration()

@@ -201,7 +201,7 @@ CREATE TABLE worst_rows (
     beta    INTEGER REFERENCES tensors (id)
 ) STRICT;
 
--- What `lnbench calibrate` found: of one machine the latest counts.
+-- What `lnbench doctor --calibrate` found: of one machine the latest counts.
 CREATE TABLE calibrations (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     made       TEXT NOT NULL,

@@ -1,4 +1,4 @@
-/* lnbench calibrate: this machine's noise, and so the smallest change that can be seen here. */
+/* lnbench doctor --calibrate: this machine's noise, and so the smallest change that can be seen here. */
 #include "commands/calibrate/calibrate.h"
 #include "cli/command.h"
 #include "base/interrupt.h"
@@ -147,8 +147,8 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(calibrate_options, printed),
 };
 
-const cli_command command_calibrate = {
-    .name = "calibrate",
+const cli_command doctor_calibrate = {
+    .name = "doctor --calibrate",
     .brief = "this machine's noise: the smallest change it can show",
     .usage = "[OPTION...]",
     .summary =

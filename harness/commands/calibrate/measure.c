@@ -155,7 +155,7 @@ static bool one_run(calibration_campaign *campaign, result_store *store, const c
     run_session session = {.store = store,
                            .cpu = session_last_cpu(),
                            .deadline_seconds = campaign->settings->deadline};
-    run_info info = {.command_line = "lnbench calibrate",
+    run_info info = {.command_line = "lnbench doctor --calibrate",
                      .plan = "quick",
                      .plan_hash = "",
                      .machine = campaign->machine,

@@ -1,4 +1,4 @@
-/* lnbench distance: how far conventions lie apart, exactly. */
+/* lnbench fingerprint --distance: how far conventions lie apart, exactly. */
 #include "cli/command.h"
 #include "base/allocate.h"
 #include "domain/convention.h"
@@ -274,8 +274,8 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(distance_options, printed),
 };
 
-const cli_command command_distance = {
-    .name = "distance",
+const cli_command fingerprint_distance = {
+    .name = "fingerprint --distance",
     .brief = "how far conventions lie apart, exactly",
     .usage = "[--hidden N] [--std S] [OPTION...]",
     .summary =

@@ -545,6 +545,8 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(eval_options, printed),
 };
 
+extern const cli_command eval_reproducible;
+
 const cli_command command_eval = {
     .name = "eval",
     .brief = "a kernel, or the reference, on your own tensors",
@@ -561,5 +563,6 @@ const cli_command command_eval = {
     OPTIONS(options),
     DEFAULTS(eval_options, .convention = "torch", .shape = "18x768", .seed = 1,
              .max_row_ulp = INFINITY, .deadline = 60),
+    QUESTIONS(&eval_reproducible),
     .body = run_eval,
 };

@@ -69,6 +69,8 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(fingerprint_options, printed),
 };
 
+extern const cli_command fingerprint_distance;
+
 const cli_command command_fingerprint = {
     .name = "fingerprint",
     .brief = "which convention made this output?",
@@ -80,4 +82,5 @@ const cli_command command_fingerprint = {
     OPTIONS(options),
     DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN, .noise = 2),
     .body = find_and_print,
+    QUESTIONS(&fingerprint_distance),
 };

@@ -240,6 +240,8 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(hunt_options, printed),
 };
 
+extern const cli_command hunt_merge, hunt_exact;
+
 const cli_command command_hunt = {
     .name = "hunt",
     .brief = "search for the rows on which a kernel is worst",
@@ -251,7 +253,7 @@ const cli_command command_hunt = {
         "replay --from FILE runs the finds again; lnbench run --inputs worst:FILE judges kernels "
         "on\n"
         "them. With --shard I/N --out DIR it writes DIR/shard-I-of-N.jsonl: run twice, it does\n"
-        "nothing; interrupted, it goes on. lnbench merge DIR puts the shards together.\n"
+        "nothing; interrupted, it goes on. hunt --merge DIR puts the shards together.\n"
         "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the\n"
         "kernel does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130\n"
         "interrupted.",
@@ -260,4 +262,5 @@ const cli_command command_hunt = {
              .keep = 8, .restarts = NOT_GIVEN, .seconds = NAN, .max_kappa = INFINITY,
              .deadline = 10),
     .body = run_hunt,
+    QUESTIONS(&hunt_merge, &hunt_exact),
 };

@@ -1,5 +1,5 @@
 #!/bin/sh
-# lnbench calibrate from outside: what it stores, who shows it, what it leaves behind, errors. No
+# lnbench doctor --calibrate from outside: what it stores, who shows it, what it leaves behind, errors. No
 # figure is asserted but its kind. usage: calibrate_test.sh BUILD_DIRECTORY
 # shellcheck disable=SC2034,SC2154 # expect.sh sets build, scratch and tests
 . "$(dirname "$0")/../../tests/expect.sh"
@@ -13,17 +13,17 @@ expect_tidy() {
 }
 
 echo "bad input"
-expect_tidy 2 'L1, L2, L3 or DRAM was expected' calibrate --regimes L9
-expect_tidy 2 'more than 0 seconds' calibrate --time 0
-expect_tidy 2 'at most 64' calibrate --rebuilds 65
-expect_tidy 2 'confidence' calibrate --confidence 1
-expect_tidy 7 'nowhere.so: No such file' calibrate --library nowhere.so --db a.db
-expect_tidy 7 'nowhere.so: No such file' calibrate --rebuilt nowhere.so --db a.db
+expect_tidy 2 'L1, L2, L3 or DRAM was expected' doctor --calibrate --regimes L9
+expect_tidy 2 'more than 0 seconds' doctor --calibrate --time 0
+expect_tidy 2 'at most 64' doctor --calibrate --rebuilds 65
+expect_tidy 2 'confidence' doctor --calibrate --confidence 1
+expect_tidy 7 'nowhere.so: No such file' doctor --calibrate --library nowhere.so --db a.db
+expect_tidy 7 'nowhere.so: No such file' doctor --calibrate --rebuilt nowhere.so --db a.db
 echo words >text.so
-expect_tidy 7 'text.so' calibrate --library text.so --db a.db
-expect_tidy 2 'no kernel matches' calibrate --kernel nothing --rebuilds 0 --db a.db
+expect_tidy 7 'text.so' doctor --calibrate --library text.so --db a.db
+expect_tidy 2 'no kernel matches' doctor --calibrate --kernel nothing --rebuilds 0 --db a.db
 echo words >text.db
-expect_tidy 7 'not an SQLite database' calibrate --db text.db
+expect_tidy 7 'not an SQLite database' doctor --calibrate --db text.db
 expect_tidy 0 . list runs --db a.db --json
 [ "$("$build/bin/run_sql" a.db 'SELECT count(*) FROM noise')" = 0 ] || failures=$((failures + 1))
 
@@ -34,7 +34,7 @@ pair="--base base.so --new new.so --shapes 4x768 --kernels two_pass_f32_scalar -
     --only speed --time 1"
 # shellcheck disable=SC2086
 expect_tidy 3 'not calibrated' duet $pair --db none.db
-expect_tidy 0 '"schema": "lnbench-calibrate-1"' calibrate --regimes L1 --time 1 --rebuilds 1 \
+expect_tidy 0 '"schema": "lnbench-calibrate-1"' doctor --calibrate --regimes L1 --time 1 --rebuilds 1 \
     --kernel two_pass_f32_scalar --db a.db --json
 grep -q 'cannot link' output && failed "the library's own objects do not link"
 grep -v '^lnbench: ' output >calibration
@@ -51,18 +51,18 @@ assert noise["duet"]["trials"] == 1 + whole["rebuilds"] and noise["duet"]["proce
 assert noise["compare"]["trials"] >= 6 and noise["compare"]["processes"] == 5
 PYTHON
 for format in tsv markdown; do
-    expect_tidy 0 'duet' calibrate --regimes L1 --time 1 --rebuilds 0 --kernel two_pass_f32_scalar \
+    expect_tidy 0 'duet' doctor --calibrate --regimes L1 --time 1 --rebuilds 0 --kernel two_pass_f32_scalar \
         --db formats.db --format $format
     grep -v '^lnbench: ' output >$format
 done
 [ "$(awk -F'\t' '{ print NF }' tsv | sort -u)" = 8 ] && [ "$(wc -l <tsv)" -eq 3 ] &&
     [ "$(grep -c '^| ' markdown)" -eq 4 ] || failed "a calibration as TSV and Markdown"
-expect_tidy 2 'text, markdown, tsv, csv or json was expected' calibrate --format xml --db formats.db
+expect_tidy 2 'text, markdown, tsv, csv or json was expected' doctor --calibrate --format xml --db formats.db
 # shellcheck disable=SC2086
 "$build/bin/lnbench" duet $pair --db a.db --json >output
 prints '"calibration": {' "duet does not show the calibration"
 
-"$build/bin/lnbench" calibrate --time 60 --rebuilds 0 --db a.db >output 2>&1 &
+"$build/bin/lnbench" doctor --calibrate --time 60 --rebuilds 0 --db a.db >output 2>&1 &
 sleep 2
 kill -TERM $!
 wait $!

@@ -1,9 +1,9 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# lnbench verify-exact: kernels that round correctly, one that does not, one hash for all ISAs and the library.
+# lnbench hunt --exact: kernels that round correctly, one that does not, one hash for all ISAs and the library.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
-accepted "what claims it" 0 verify-exact --elements 30000 --json
+accepted "what claims it" 0 hunt --exact --elements 30000 --json
 cp out exact.json
 check "as many hashes as pairs of types, all right" python3 -c "
 import json, re
@@ -18,9 +18,9 @@ for k in found:
 assert len(hashes) == 5 and all(len(h) == 1 for h in hashes.values()), hashes"
 
 # Within 2 row ULP is not correctly rounded.
-ends "another kernel" 5 verify-exact --kernel two_pass_two_rstd_f32_acc_f64_scalar --elements 20000
+ends "another kernel" 5 hunt --exact --kernel two_pass_two_rstd_f32_acc_f64_scalar --elements 20000
 check "another kernel" has out '^two_pass_two_rstd_f32_acc_f64_scalar +no +no '
 check "the first wrong one is told" has out 'is right$'
-ends "a plugin" 5 verify-exact --plugin "$libraries/example_plugin.so" --kernel example --elements 3000
-refused "no such kernel" 2 "exat" verify-exact --kernel exat_certified_grouped_f32_scalar
+ends "a plugin" 5 hunt --exact --plugin "$libraries/example_plugin.so" --kernel example --elements 3000
+refused "no such kernel" 2 "exat" hunt --exact --kernel exat_certified_grouped_f32_scalar
 finish

@@ -22,12 +22,12 @@ part() {
 
 # names: the long options of a part of a completion, one a line; and those of a man page.
 names() { grep -oE -- '(--| -l )[a-z][a-z0-9-]*' | sed 's/^ -l //; s/^--//' | sort -u; }
-man_names() { sed -n 's/\\-/-/g; s/^\\fB--\([a-z0-9-]*\).*/\1/p' "$1" | sort; }
+man_names() { sed -n 's/\\-/-/g; s/^\\fB--\([a-z0-9-]*\).*/\1/p' "$1" | sort -u; }
 
 for command in $commands; do
     page=tree/man/man1/lnbench-$command.1
     "$lnbench" "$command" --help >help.txt
-    sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' help.txt | sort >wanted
+    sed -n 's/^  --\([a-z0-9-]*\).*/\1/p' help.txt | sort -u >wanted
     man_names "$page" >there
     check "man page of $command has its options" diff wanted there
     check "lnbench(1) names $command" grep -qF ".BR lnbench\\-$command (1)" tree/man/man1/lnbench.1
@@ -110,7 +110,7 @@ proposes() {
     check "$label: bash is silent" lines err 0
     check "$label: bash proposes $wanted" is "$(sort out | tr '\n' ' ')" "$wanted "
 }
-proposes "a subcommand" "distance doctor duet" lnbench d
+proposes "a subcommand" "doctor duet" lnbench d
 proposes "an option" "--threads --time --time-on --tokens" lnbench choose --t
 proposes "a word" "quick" lnbench run --plan q
 proposes "a word behind =" "quick" lnbench run --plan = q
@@ -124,7 +124,7 @@ proposes "nothing for a number" "" lnbench run --seed 1
 
 # The four formats of every table that needs no run.
 for command in "list models" "list kernels" "list inputs" "list shapes" "list conventions" \
-    "list plugins" doctor "distance --hidden 64"; do
+    "list plugins" doctor "fingerprint --distance --hidden 64"; do
     # shellcheck disable=SC2086 # two words
     formats "$command" $command
     # shellcheck disable=SC2086

@@ -13,7 +13,7 @@ check "the same again: the same bytes" cmp whole.txt again.txt
 hunt "another seed" --seed 2 --out two.txt
 check "another seed: other finds" test "$(grep -c -x -F -f two.txt whole.txt)" -lt "$(wc -l <two.txt)"
 for shard in 0 1 2 3; do hunt "shard $shard" --shard $shard/4 --out shards; done
-accepted "merge" 0 merge shards --out merged.txt
+accepted "merge" 0 hunt --merge shards --out merged.txt
 check "merged shards are the hunt, byte for byte" cmp whole.txt merged.txt
 accepted "replay" 0 replay --from whole.txt
 check "replay: all of them" has out '4 replayed, 4 the same'
@@ -23,7 +23,7 @@ check "JSON: the file" is "$(value file json)" formats.txt
 check "JSON: the type" is "$(value dtype json)" f32
 check "TSV: a line a find" is "$(wc -l <tsv)" 3
 check "Markdown: a row a find" is "$(grep -c '^| ' markdown)" 4
-formats "merge" merge shards/shard-{2,0,3,1}-of-4.jsonl --out merged.txt
+formats "merge" hunt --merge shards/shard-{2,0,3,1}-of-4.jsonl --out merged.txt
 check "merge, JSON: all restarts" is "$(value restarts json)" 6
 check "merge, JSON: what is not known" is "$(value seconds json)" null
 check "merge, TSV: a line a find" is "$(wc -l <tsv)" 5
@@ -91,7 +91,7 @@ typed() {
         accepted "$name, shard $shard" 0 hunt --kernel "$name" --hidden 24 --restarts 4 --keep 3 \
             --shard $shard/2 --out "$name.d"
     done
-    accepted "$name: merge" 0 merge "$name.d" --out both.txt
+    accepted "$name: merge" 0 hunt --merge "$name.d" --out both.txt
     check "$name: merged shards are the hunt, byte for byte" cmp "$name.txt" both.txt
     check "$name: its type" is "$(sed -n 's/^dtype //p' "$name.txt" | sort | uniq -c | xargs)" "4 $type"
     check "$name: its parameters" is "$(sed -n 's/^param //p' "$name.txt" | sort -u)" "$param"
@@ -113,7 +113,7 @@ rm results/worst/two_pass_f64*
 refused "no find of a type" 2 'results/worst holds no find of f64' run --only accuracy --db t.db \
     --inputs worst --kernels two_pass_f64_scalar --dtypes f64
 rm -r results
-refused "shards of two types" 2 'kernel differs' merge two_pass_f64_scalar.d two_pass_bf16_scalar.d --out x.txt
+refused "shards of two types" 2 'kernel differs' hunt --merge two_pass_f64_scalar.d two_pass_bf16_scalar.d --out x.txt
 
 # Interrupted: the best so far is kept, and replays.
 # begun_then SIGNAL FILE OPTION...: a hunt that gets the signal once its file has a find.
@@ -164,8 +164,8 @@ check_usage "goal" 'row-ulp or bound was expected' --goal luck
 check_usage "kappa" 'no row has less than 1' --max-kappa 0.5
 check_usage "convention" "did you mean 'torch'" --convention torhc
 refused "not writable" 7 '' hunt --kernel $kernel --restarts 1 --out /proc/no/such.txt
-refused "merge nothing" 2 'the folder of the shards was expected' merge --out x.txt
-refused "merge to nowhere" 2 'out FILE is missing' merge shards
-refused "merge what is no shard" 2 'whole.txt: cut off, or changed' merge whole.txt --out x.txt
+refused "merge nothing" 2 'the folder of the shards was expected' hunt --merge --out x.txt
+refused "merge to nowhere" 2 'out FILE is missing' hunt --merge shards
+refused "merge what is no shard" 2 'whole.txt: cut off, or changed' hunt --merge whole.txt --out x.txt
 check "nothing was written" test ! -e x.txt
 finish

@@ -1,6 +1,6 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# lnbench invariance: kernels that break one axis each, promises that are kept and broken, and the
+# lnbench eval --reproducible: kernels that break one axis each, promises that are kept and broken, and the
 # class in every other table.
 . "$(dirname "$0")/cli_common.sh" "$@"
 plugin=$libraries/invariance_plugin.so
@@ -14,7 +14,7 @@ varied = [axis for axis, same in kernel['same_bits'].items() if same is False]
 print(kernel['reproducibility'], kernel['promise_broken'], *varied)"
 }
 
-run_it invariance --plugin "$plugin" --kernels 'on_*' --json
+run_it eval --reproducible --plugin "$plugin" --kernels 'on_*' --json
 check "all: the gravest is a nondeterministic kernel" is "$code" 6
 cp out matrix.json
 check "nothing" is "$(found on_nothing)" "row False"
@@ -46,39 +46,39 @@ plain = {k['kernel']: k['cells'][0]['hash'] for k in json.load(open('matrix.json
 assert plain['on_nothing'] == plain['on_isa.one'] != plain['on_isa.two']
 " || check "cells" false
 
-ends "a broken promise" 5 invariance --plugin "$plugin" --kernels on_threads
+ends "a broken promise" 5 eval --reproducible --plugin "$plugin" --kernels on_threads
 check "a broken promise is said" has out '^on_threads +run \(BROKEN PROMISE\) +row +same +same +same +differ'
-accepted "kept promises" 0 invariance --plugin "$plugin" --kernels 'on_nothing,on_same.*,on_isa.two'
-accepted "markdown" 0 invariance --plugin "$plugin" --kernels on_nothing --format markdown
+accepted "kept promises" 0 eval --reproducible --plugin "$plugin" --kernels 'on_nothing,on_same.*,on_isa.two'
+accepted "markdown" 0 eval --reproducible --plugin "$plugin" --kernels on_nothing --format markdown
 check "markdown" has out '^\| on\\_nothing \| row \|'
-accepted "hashes" 0 invariance --plugin "$plugin" --kernels on_nothing --hashes --format tsv
+accepted "hashes" 0 eval --reproducible --plugin "$plugin" --kernels on_nothing --hashes --format tsv
 check "hashes: a line a setting" lines out 29
 check "hashes" has out $'^on_nothing\t771\tin place\tin-place\tsame\t0\t[0-9a-f]{16}$'
 
 # What promises the same bits everywhere keeps that, on the ISAs that are here.
-accepted "reproducible kernels" 0 invariance --kernels 'reproducible_*' --json
+accepted "reproducible kernels" 0 eval --reproducible --kernels 'reproducible_*' --json
 check "reproducible kernels: all promise it" is "$(grep -c '"declared_reproducibility": "isa"' out)" \
     "$(grep -c '"kernel"' out)"
 
-accepted "our kernels keep what they declare" 0 invariance --kernels '*_f32_*'
+accepted "our kernels keep what they declare" 0 eval --reproducible --kernels '*_f32_*'
 accepted "in 16 bits and f64 too, where rows end with an addend" 0 \
-    invariance --kernels '*_fused_*16_*,two_pass_f64_*' --convention numpy-quotient
-accepted "and with a residual" 0 invariance --residual --kernels '*_fused_f32_*,*pipelined*,*blocked*,*staged*,*transposed*'
+    eval --reproducible --kernels '*_fused_*16_*,two_pass_f64_*' --convention numpy-quotient
+accepted "and with a residual" 0 eval --reproducible --residual --kernels '*_fused_f32_*,*pipelined*,*blocked*,*staged*,*transposed*'
 check "with a residual: told" has out 'normal with a residual: 257 rows'
 accepted "a place that counts with a residual alone: without one" 0 \
-    invariance --plugin "$plugin" --kernels on_residual
-ends "a place that counts with a residual alone" 5 invariance --plugin "$plugin" --kernels on_residual --residual
+    eval --reproducible --plugin "$plugin" --kernels on_residual
+ends "a place that counts with a residual alone" 5 eval --reproducible --plugin "$plugin" --kernels on_residual --residual
 check "a place that counts with a residual alone" has out '^on_residual +run \(BROKEN PROMISE\) +row +same +same +differ'
 
-refused "no such kernel" 2 "unknown kernel 'nosuch'" invariance --kernels nosuch
-refused "no such input" 2 "nosuch" invariance --kernels two_pass_f32_scalar --input nosuch
-refused "no such convention" 2 "nosuch" invariance --convention nosuch
-refused "no time" 2 'deadline' invariance --deadline 0
-ends "a crash" 6 invariance --plugin "$libraries/sabotage_plugin.so" --kernels naive.crash,naive.good
+refused "no such kernel" 2 "unknown kernel 'nosuch'" eval --reproducible --kernels nosuch
+refused "no such input" 2 "nosuch" eval --reproducible --kernels two_pass_f32_scalar --input nosuch
+refused "no such convention" 2 "nosuch" eval --reproducible --convention nosuch
+refused "no time" 2 'deadline' eval --reproducible --deadline 0
+ends "a crash" 6 eval --reproducible --plugin "$libraries/sabotage_plugin.so" --kernels naive.crash,naive.good
 check "a crash is said" has out '^naive\.crash: wrong \(crashed'
 check "a crash: the others" has out '^naive\.good +row '
 
-ends "a crash when asked" 6 invariance --plugin "$plugin" --kernels 'on_crash,on_nothing'
+ends "a crash when asked" 6 eval --reproducible --plugin "$plugin" --kernels 'on_crash,on_nothing'
 check "a crash when asked" has out '^on_crash: wrong \(crashed: in supports\(\): SIGABRT'
 check "a crash when asked: the others" has out '^on_nothing +row '
 

@@ -24,7 +24,7 @@ compare 1 1
 history
 choose --shapes 2x8 --stored
 replay --kernels two_pass_f32_scalar
-calibrate --time 1
+doctor --calibrate --time 1
 END
     [ -f "$file" ] && check "$label: not touched" cmp before "$file"
     check "$label: nothing beside it" test ! -e "$file-wal" -a ! -e "$file-shm"

@@ -19,17 +19,19 @@ accepted "--version" 0 --version
 check "--version prints one" has out '^lnbench [0-9]+\.[0-9]+\.[0-9]+$'
 
 # Each option that --help names is one that the subcommand takes, and the other way round.
-documented() { sed -n 's/^  \(--[a-z-]*\).*/\1/p' out | sort | tr '\n' ' '; }
+# Of a subcommand with questions its own, not theirs, which stand below. COMMAND may be two words.
+documented() { sed -n '2,${/^lnbench /q;s/^  \(--[a-z-]*\).*/\1/p}' out | sort | tr '\n' ' '; }
 options_of() {
-    local subcommand=$1 listed
+    local subcommand=$1 words listed
     shift
-    accepted "$subcommand --help" 0 "$subcommand" --help
+    read -ra words <<<"$subcommand"
+    accepted "$subcommand --help" 0 "${words[@]}" --help
     check "$subcommand --help: its usage" has out "^lnbench $subcommand "
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
     listed=$(documented)
     for option in $listed; do
         [ "$option" = --help ] && continue
-        run_it "$subcommand" "$option=" --no-such-option
+        run_it "${words[@]}" "$option=" --no-such-option
         check "$subcommand takes $option" hasnt err "has no option ${option}[ (]"
     done
     check "$subcommand --help: its options" is "$listed" "$(printf '%s\n' "$@" --help | sort | tr '\n' ' ')"
@@ -39,8 +41,11 @@ options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
-    --shapes --seed --attribute --chart --dtypes \
+    --shapes --seed --attribute --chart --dtypes --reproducible \
     --plugin --max-row-ulp --deadline --format --json
+options_of 'eval --reproducible' --kernels --conventions --inputs --residual --hashes --plugin --seed --deadline --format --json
+options_of fingerprint --x --y --gamma --beta --residual --digits --x-digits --noise --probe --all --distance --format --json
+options_of 'fingerprint --distance' --hidden --std --conventions --chart --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --check-dispatch --machines --explain --format --json \
     --emit --class --fresh --stored --allow-lost --time --plugin --seed --deadline --db
@@ -48,19 +53,20 @@ options_of report --allow-lost --run --out --no-pdf --no-charts --verify --error
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
 options_of fleet --curve --out --format --json --db
-options_of doctor --store --remove --yes --db --format --json
-for subcommand in compare history import fingerprint distance help; do
+options_of doctor --store --remove --yes --calibrate --db --format --json
+for subcommand in compare history import help; do
     accepted "$subcommand --help" 0 "$subcommand" --help
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
 done
 options_of hunt --kernels --conventions --hidden --restarts --time --seed --shard --goal --max-kappa \
-    --unclaimed --keep --out --plugin --db --deadline --format --json
-options_of merge --out --format --json
+    --unclaimed --keep --out --merge --exact --plugin --db --deadline --format --json
+options_of 'hunt --exact' --kernels --elements --seed --plugin --deadline --format --json
+options_of 'hunt --merge' --out --format --json
 options_of replay --run --case --kernels --conventions --inputs --hidden --all --from --find --print \
     --plugin --max-row-ulp --deadline --db --format --json
 options_of duet --base --new --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
     --threshold --confidence --time --accuracy --only --allow-lost --format --all --also --json --db --seed --deadline
-options_of calibrate --time --rebuilds --library --rebuilt --kernels --regimes --confidence --db \
+options_of 'doctor --calibrate' --time --rebuilds --library --rebuilt --kernels --regimes --confidence --db \
     --seed --deadline --format --json
 
 (
@@ -75,6 +81,17 @@ check "a small stack: what to do" has err '^lnbench: the limit of the stack is 3
 refused "a subcommand with a slip" 2 "'rnu' \(did you mean 'run'\?\)" rnu
 refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
 refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
+# A question of a subcommand has its own options; an old name says which question it is now.
+check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 16
+for words in 'merge:hunt --merge' 'verify-exact:hunt --exact' 'invariance:eval --reproducible' \
+    'distance:fingerprint --distance' 'calibrate:doctor --calibrate'; do
+    refused "${words%%:*}" 2 "${words%%:*} is now: lnbench ${words#*:}" "${words%%:*}" --json
+    refused "help ${words%%:*}" 2 "is now: lnbench ${words#*:}" help "${words%%:*}"
+done
+refused "a question's option without it" 2 '--elements goes with --exact: see lnbench hunt --exact --help' hunt --elements 5
+refused "an option of the other question" 2 'hunt --exact has no option --keep .*: see lnbench hunt --exact --help' hunt --exact --keep 3
+refused "two questions" 2 'hunt --merge has no option --exact' hunt --exact --merge
+refused "no question behind --" 2 "hunt: unexpected '--exact'" hunt -- --exact
 refused "an option with a slip" 2 '--kernal \(did you mean --kernels\?\)' run --kernal x
 # One spelling everywhere, the plural; the singular is accepted.
 for words in 'run --kernel x' 'choose --shape 1x8 --dtype x' 'eval --input normal --kernel x' \
@@ -93,7 +110,7 @@ done
 refused "an option far from all" 2 'run has no option --zzzzzzzz:' run --zzzzzzzz
 refused "a single dash" 2 "'-x': options begin with two dashes" run -x
 for words in run 'eval --input normal --reference' 'choose --shape 1x8' 'hunt --kernel x' \
-    'replay --from x' 'duet --base a --new b' calibrate; do
+    'replay --from x' 'duet --base a --new b' 'doctor --calibrate' 'hunt --exact' 'eval --reproducible'; do
     # shellcheck disable=SC2086 # several words
     refused "no time to hang in: ${words%% *}" 2 '--deadline 0: more than 0 seconds were expected' \
         $words --deadline 0

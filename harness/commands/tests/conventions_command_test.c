@@ -137,9 +137,9 @@ TEST(test_fingerprint_refusals)
 /* eps 1e-5 in the variance at std 1: relative to the row, 1 - 1 / sqrt(1 + 1e-5). */
 TEST(test_distance_json)
 {
-    assert_int_equal(
-        run(state, "distance --hidden 768 --std 1 --json --conventions eps=0 --conventions torch"),
-        0);
+    assert_int_equal(run(state, "fingerprint --distance --hidden 768 --std 1 --json --conventions "
+                                "eps=0 --conventions torch"),
+                     0);
     json_t *all = parse_output();
     const json_t *pair = json_array_get(json_object_get(all, "pairs"), 0);
     assert_string_equal(json_string_value(json_object_get(all, "schema")), "lnbench-distance-1");
@@ -153,19 +153,20 @@ TEST(test_distance_json)
 
 TEST(test_distance_text)
 {
-    assert_int_equal(run(state, "distance --hidden 4 --std 2"), 0);
+    assert_int_equal(run(state, "fingerprint --distance --hidden 4 --std 2"), 0);
     assert_non_null(strstr(output, "torch = torch-nobias = tinyllm"));
     assert_non_null(strstr(output, "neighbours, in ULP of f32"));
 }
 
 TEST(test_distance_refusals)
 {
-    assert_refused(state, "distance --hidden 1", 2, "--hidden 1: 2 to 2^40 was expected");
-    assert_refused(state, "distance --std 0", 2, "--std 0: a number above 0");
-    assert_refused(state, "distance --std 1e200", 2, "that f32 can hold");
-    assert_refused(state, "distance --std -1", 2, "--std -1");
-    assert_refused(state, "distance --conventions torhc", 2, "did you mean 'torch'?");
-    assert_refused(state, "distance --chart out/file", 7, "out");
+    assert_refused(state, "fingerprint --distance --hidden 1", 2,
+                   "--hidden 1: 2 to 2^40 was expected");
+    assert_refused(state, "fingerprint --distance --std 0", 2, "--std 0: a number above 0");
+    assert_refused(state, "fingerprint --distance --std 1e200", 2, "that f32 can hold");
+    assert_refused(state, "fingerprint --distance --std -1", 2, "--std -1");
+    assert_refused(state, "fingerprint --distance --conventions torhc", 2, "did you mean 'torch'?");
+    assert_refused(state, "fingerprint --distance --chart out/file", 7, "out");
 }
 
 int main(void)

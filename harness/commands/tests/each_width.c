@@ -93,7 +93,7 @@ int main(int argc, char **argv)
         {false,
          {(char *)"choose", (char *)"--stored", (char *)"--allow-lost", (char *)"--shape",
           (char *)"4x64", (char *)"--db", database}},
-        {false, {(char *)"distance"}},
+        {false, {(char *)"fingerprint", (char *)"--distance"}},
         {false, {(char *)"doctor"}},
     };
     int terminal = open_terminal(), bad = terminal < 0;

@@ -97,7 +97,7 @@ static void draw_conventions(const report_data *data, chart_output *out)
 static void command(const report_data *data, text_buffer *out)
 {
     (void)data;
-    text_add(out, "lnbench distance --hidden 768 --std 0.02");
+    text_add(out, "lnbench fingerprint --distance --hidden 768 --std 0.02");
 }
 
 const chart_kind conventions_chart = {

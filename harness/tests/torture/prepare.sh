@@ -18,6 +18,6 @@ lnbench=$binaries/lnbench
     for shard in 0 1; do
         "$lnbench" hunt --kernels two_pass_f32_scalar --restarts 2 --hidden 4 \
             --shard $shard/2 --out shards >/dev/null || exit 1
-    done && "$lnbench" merge shards --out h0.txt >/dev/null && cp "$libraries/liblayernorm.so" lib.so &&
+    done && "$lnbench" hunt --merge shards --out h0.txt >/dev/null && cp "$libraries/liblayernorm.so" lib.so &&
     cp lib.so lib2.so && "$binaries/run_sql" base.db \
     'PRAGMA journal_mode = DELETE' >/dev/null || exit 1

@@ -11,10 +11,10 @@ hunt=(--kernels two_pass_two_mean_f32_acc_f64_scalar --hidden 8 --restarts 10 --
 shard() { accepted "shard $1 of $2 into $3" 0 hunt "${hunt[@]}" --shard "$1/$2" --out "$3"; }
 accepted "one process" 0 hunt "${hunt[@]}" --out one.txt
 for i in 2 0 3 1; do shard $i 4 four; done
-accepted "merge four" 0 merge four --out four.txt
+accepted "merge four" 0 hunt --merge four --out four.txt
 check "four shards give the bytes of one process" cmp one.txt four.txt
 for i in 2 0 1; do shard $i 3 three; done
-accepted "merge three" 0 merge three/*.jsonl --out three.txt
+accepted "merge three" 0 hunt --merge three/*.jsonl --out three.txt
 check "so do three" cmp one.txt three.txt
 check "a shard tells its restarts" is "$(value first <(head -1 three/shard-1-of-3.jsonl)) $(value end <(head -1 three/shard-1-of-3.jsonl))" "4 7"
 cp -p four/shard-1-of-4.jsonl before
@@ -24,7 +24,7 @@ check "run twice: it does nothing" test before -ef before -a ! four/shard-1-of-4
 cp four/shard-1-of-4.jsonl four/shard-1-of-4-again.jsonl
 touch -d 2001-01-01 four/shard-0-of-4.jsonl # another machine's clock
 touch -d 2040-01-01 four/shard-2-of-4.jsonl
-accepted "a shard twice" 0 merge four --out twice.txt
+accepted "a shard twice" 0 hunt --merge four --out twice.txt
 check "a shard twice counts once" cmp one.txt twice.txt
 check "a shard twice: it says so" has out '^1 files hold a shard once more'
 rm four/shard-1-of-4-again.jsonl
@@ -46,7 +46,7 @@ for name in sys.argv[1:]:
 END
 }
 sed -i '0,/"rows": [0-9]*/s//"rows": 100000/' renamed.jsonl && reseal renamed.jsonl
-refused "two results of a shard" 2 'shard 0 is there already, with other finds' merge four renamed.jsonl \
+refused "two results of a shard" 2 'shard 0 is there already, with other finds' hunt --merge four renamed.jsonl \
     --out no.txt
 
 # Numbers that no hunt writes, under a hash that fits them: file, what is said of it, how it was made.
@@ -73,7 +73,7 @@ for ((i = 0; i < ${#forgeries[@]}; i += 3)); do
 done
 reseal forged/*
 for ((i = 0; i < ${#forgeries[@]}; i += 3)); do
-    refused "forged: ${forgeries[i]}" 2 "${forgeries[i]}: .*${forgeries[i + 1]}" merge "forged/${forgeries[i]}" \
+    refused "forged: ${forgeries[i]}" 2 "${forgeries[i]}: .*${forgeries[i + 1]}" hunt --merge "forged/${forgeries[i]}" \
         --out no.txt
 done
 cp -r four counted && cp forged/find_twice counted/shard-1-of-4.jsonl
@@ -83,36 +83,36 @@ check "nothing was written by these" test ! -e no.txt
 
 # What is missing, mixed or cut off.
 mkdir part && cp four/shard-{0,3}-of-4.jsonl part
-refused "missing shards are named" 2 '2 of 4 shards are missing: 1-2$' merge part --out no.txt
+refused "missing shards are named" 2 '2 of 4 shards are missing: 1-2$' hunt --merge part --out no.txt
 cp four/shard-1-of-4.jsonl part && rm part/shard-0*
-refused "apart as well" 2 '2 of 4 shards are missing: 0,2$' merge part --out no.txt
+refused "apart as well" 2 '2 of 4 shards are missing: 0,2$' hunt --merge part --out no.txt
 cp three/shard-2-of-3.jsonl part
-refused "shards of two divisions" 2 'the number of shards differs' merge part --out no.txt
+refused "shards of two divisions" 2 'the number of shards differs' hunt --merge part --out no.txt
 refused "another seed into the folder" 2 'of another hunt: seed differs; each hunt needs a folder' \
     hunt "${hunt[@]}" --seed 2 --shard 2/4 --out four
 cp -r four library
 sed -i 's/"library": "[0-9a-f]*"/"library": "0123456789abcdef"/' library/shard-2-of-4.jsonl
-refused "a changed byte" 2 'shard-2-of-4.jsonl: cut off, or changed since' merge library --out no.txt
+refused "a changed byte" 2 'shard-2-of-4.jsonl: cut off, or changed since' hunt --merge library --out no.txt
 reseal library/shard-2-of-4.jsonl
-refused "two versions of the library" 2 'the library differs' merge library --out no.txt
+refused "two versions of the library" 2 'the library differs' hunt --merge library --out no.txt
 rm library/shard-[013]*
 refused "hunting on with another library" 2 'of another hunt: the library differs' hunt "${hunt[@]}" \
     --shard 0/4 --out library
 head -c 900 four/shard-3-of-4.jsonl >begin && cp begin four/shard-3-of-4.jsonl
-refused "a truncated shard" 2 'shard-3-of-4.jsonl: cut off, or changed' merge four --out no.txt
+refused "a truncated shard" 2 'shard-3-of-4.jsonl: cut off, or changed' hunt --merge four --out no.txt
 accepted "fleet, with a truncated shard" 0 fleet four
 check "fleet names it" has out 'shard-3-of-4.jsonl: cut off or changed; it does not count'
 check "fleet: what is left" has out '3 of 4 shards complete, 0 begun, 1 to begin'
 shard 3 4 four
 check "a truncated shard is hunted again" has out 'cut off or changed: hunted again'
-accepted "and is whole" 0 merge four --out again.txt
+accepted "and is whole" 0 hunt --merge four --out again.txt
 check "with the same bytes" cmp one.txt again.txt
 check "nothing was written" test ! -e no.txt
 printf '' >four/shard-3-of-4.jsonl
-refused "an empty shard" 2 'cut off' merge four --out no.txt
-refused "no folder" 7 'nowhere: cannot read it' merge nowhere --out no.txt
+refused "an empty shard" 2 'cut off' hunt --merge four --out no.txt
+refused "no folder" 7 'nowhere: cannot read it' hunt --merge nowhere --out no.txt
 mkdir empty
-refused "an empty folder" 2 'no complete shard of a hunt is there' merge empty --out no.txt
+refused "an empty folder" 2 'no complete shard of a hunt is there' hunt --merge empty --out no.txt
 refused "fleet, an empty folder" 2 'no shard of a hunt is there' fleet empty
 refused "a shard without a folder" 2 '--out DIR is missing' hunt "${hunt[@]}" --shard 0/4
 refused "a shard by time" 2 'shard goes with --restarts' hunt --kernels two_pass_f32_scalar --time 2 \
@@ -122,13 +122,13 @@ refused "a shard by time" 2 'shard goes with --restarts' hunt --kernels two_pass
 few=(--kernels two_pass_two_mean_f32_acc_f64_scalar --hidden 2 --restarts 1 --keep 2)
 for i in 1 0; do accepted "few $i" 0 hunt "${few[@]}" --shard $i/2 --out "a few"; done
 accepted "one process of few" 0 hunt "${few[@]}" --out few.txt
-accepted "merge few" 0 merge "a few" --out "merged few.txt"
+accepted "merge few" 0 hunt --merge "a few" --out "merged few.txt"
 check "more shards than restarts, a blank in the name: the bytes of one process" cmp few.txt "merged few.txt"
 far=$(printf '/%0200d' 1 2 3 4)
 refused "a path too long: hunt" 2 'has 700 bytes at most' hunt "${few[@]}" --shard 0/3 --out "$PWD$far"
 check "nothing was made there" test ! -e "$(printf '%0200d' 1)"
 mkdir -p "$PWD$far"
-refused "a path too long: merge" 2 'has 700 bytes at most' merge "$PWD$far" --out no.txt
+refused "a path too long: merge" 2 'has 700 bytes at most' hunt --merge "$PWD$far" --out no.txt
 refused "a path too long: fleet" 2 'has 700 bytes at most' fleet "$PWD$far"
 refused "a file for a folder" 7 'one.txt: is not a directory' hunt "${few[@]}" --shard 0/3 --out one.txt
 refused "a folder that cannot be written" 7 'cannot ' hunt "${few[@]}" --shard 0/3 --out /proc/none
@@ -149,7 +149,7 @@ for signal in KILL TERM WORKER; do
 done
 accepted "it goes on" 0 hunt "${long[@]}" --shard 0/1 --out ended
 accepted "in one process" 0 hunt "${long[@]}" --out long.txt
-accepted "merge" 0 merge ended --out ended.txt
+accepted "merge" 0 hunt --merge ended --out ended.txt
 check "killed and ended: the bytes of one process" cmp long.txt ended.txt
 check "nothing is left under way" test ! -e ended/shard-0-of-1.begun.jsonl
 
@@ -191,7 +191,7 @@ if [ -n "${LNBENCH_FULL:-}" ]; then
     # 26 restarts in 28 shards: two are empty, and do not count.
     many=(--kernels two_pass_two_mean_f32_acc_f64_scalar --hidden 8 --restarts 26 --keep 4)
     for i in {0..27}; do "$lnbench" hunt "${many[@]}" --shard "$i/28" --out curve >/dev/null 2>&1; done
-    accepted "merge 28" 0 merge curve --out many.txt
+    accepted "merge 28" 0 hunt --merge curve --out many.txt
     formats "the curve" fleet curve --curve
     check "the curve: measured and extrapolated" is "$(cut -f5 tsv | sort -u | xargs)" "extrapolated measured source"
     check "the curve has no row without a find" awk 'NR > 1 && ($2 < 0 || $3 < 0) { exit 1 }' tsv

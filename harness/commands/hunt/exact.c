@@ -1,4 +1,4 @@
-/* lnbench verify-exact: does a kernel round correctly? */
+/* lnbench hunt --exact: does a kernel round correctly? */
 #include "base/interrupt.h"
 #include "base/allocate.h"
 #include "cli/command.h"
@@ -171,8 +171,8 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(verify_options, printed),
 };
 
-const cli_command command_verify_exact = {
-    .name = "verify-exact",
+const cli_command hunt_exact = {
+    .name = "hunt --exact",
     .brief = "does a kernel round correctly?",
     .usage = "[OPTION...]",
     .summary = "Compares a kernel's bits with the certified, correctly rounded results.",

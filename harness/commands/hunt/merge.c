@@ -1,4 +1,4 @@
-/* lnbench merge: the shards of a hunt put together are the hunt, byte for byte. */
+/* lnbench hunt --merge: the shards of a hunt put together are the hunt, byte for byte. */
 #include "cli/command.h"
 #include "commands/hunt/folder.h"
 #include "commands/hunt/show.h"
@@ -27,9 +27,10 @@ static exit_code merge_files(void *context, const cli_call *call, error *err)
     const merge_options *options = context;
     hunt_state merged = {0};
     shard_folder folder = {0};
-    bool fine = (call->operands->count > 0 ||
-                 fail(err, EXIT_CODE_USAGE, "merge: the folder of the shards was expected")) &&
-                (options->out || fail(err, EXIT_CODE_USAGE, "--out FILE is missing"));
+    bool fine =
+        (call->operands->count > 0 ||
+         fail(err, EXIT_CODE_USAGE, "hunt --merge: the folder of the shards was expected")) &&
+        (options->out || fail(err, EXIT_CODE_USAGE, "--out FILE is missing"));
     fine = fine && shard_folder_read(call->operands, false, &folder, keep_finds, &merged, err) &&
            shard_folder_is_whole(&folder, err);
     merged.settings.shard = 0;
@@ -51,8 +52,8 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(merge_options, printed),
 };
 
-const cli_command command_merge = {
-    .name = "merge",
+const cli_command hunt_merge = {
+    .name = "hunt --merge",
     .brief = "put the shards of a hunt together",
     .usage = "DIR|FILE... --out FILE",
     .summary = "Puts the shards of a hunt together.",

@@ -1,4 +1,4 @@
-/* lnbench invariance: on what the bits of a row depend. */
+/* lnbench eval --reproducible: on what the bits of a row depend. */
 #include "worker/worker.h"
 #include "base/allocate.h"
 #include "domain/kernel_name.h"
@@ -275,8 +275,8 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(invariance_options, printed),
 };
 
-const cli_command command_invariance = {
-    .name = "invariance",
+const cli_command eval_reproducible = {
+    .name = "eval --reproducible",
     .brief = "is a result reproducible bit for bit?",
     .usage = "[OPTION...]",
     .summary = "Tells on what the bits of a row depend: threads, batch, place, buffers, ISA.",
