@@ -247,7 +247,7 @@ static bool replay_cases(replay_state *replayer, result_store *store, const stor
     return fine && (replayer->count > 0 ||
                     fail(err, EXIT_CODE_USAGE,
                          "%s: no judged case matches (--kernels takes patterns: 'naive*'); a case "
-                         "that was only timed or skipped has nothing to replay",
+                         "that was only timed, declined or lost has nothing to replay",
                          options->database));
 }
 

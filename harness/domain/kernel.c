@@ -1,22 +1,90 @@
 #include "domain/kernel.h"
 #include "base/text.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const kernel_entry *kernel_find(const kernel_list *kernels, const char *name, error *err)
+static bool has_label(const kernel_entry *kernel, const char *word)
+{
+    return kernel_label_fits(word, kernel->facts.name) ||
+           (word[0] && strcmp(word, kernel->version) == 0);
+}
+
+bool kernel_is_meant(const kernel_entry *kernel, const char *word)
+{
+    return kernel_name_matches(word, kernel->facts.name) || has_label(kernel, word);
+}
+
+/* 'naive' is no kernel: 'naive*' are several. */
+static bool fail_unknown(const kernel_list *kernels, const char *word, error *err)
 {
     const char *names[1024];
     size_t count = 0;
-    for (size_t i = 0; i < kernels->count; i++) {
-        if (strcmp(kernels->kernels[i].facts.name, name) == 0)
-            return &kernels->kernels[i];
-        if (count < 1024)
-            names[count++] = kernels->kernels[i].facts.name;
+    bool begins = false;
+    for (; count < kernels->count && count < 1024; count++) {
+        names[count] = kernels->kernels[count].facts.name;
+        begins = begins || strncmp(names[count], word, strlen(word)) == 0;
     }
-    const char *nearest = nearest_word(name, names, count);
-    fail(err, EXIT_CODE_USAGE, "unknown kernel '%.100s'%s%s%s: see lnbench list kernels", name,
-         nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
-    return NULL;
+    const char *nearest = begins ? word : nearest_word(word, names, count);
+    if (!nearest)
+        return fail(err, EXIT_CODE_USAGE, "no kernel matches '%.100s': see lnbench list kernels",
+                    word);
+    return fail(err, EXIT_CODE_USAGE,
+                "no kernel matches '%.100s' (did you mean '%.100s%s'?): see lnbench list kernels",
+                word, nearest, begins ? "*" : "");
+}
+
+static bool fail_ambiguous(const kernel_list *kernels, const char *word, size_t count, error *err)
+{
+    char names[3 * NAME_MAX_LENGTH] = "";
+    size_t length = 0, listed = 0;
+    for (size_t i = 0; i < kernels->count && listed < 3; i++)
+        if (has_label(&kernels->kernels[i], word))
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
+                                       listed++ ? ", " : "", kernels->kernels[i].facts.name);
+    return fail(err, EXIT_CODE_USAGE,
+                "'%.100s' is the label of %zu kernels, %s%s: write one of their names (lnbench "
+                "list kernels)",
+                word, count, names, count > listed ? ", ..." : "");
+}
+
+const kernel_entry *kernel_find(const kernel_list *kernels, const char *word, error *err)
+{
+    const kernel_entry *found = NULL;
+    size_t labels = 0;
+    for (size_t i = 0; i < kernels->count; i++) {
+        const kernel_entry *kernel = &kernels->kernels[i];
+        if (strcmp(kernel->facts.name, word) == 0)
+            return kernel;
+        if (has_label(kernel, word)) {
+            found = kernel;
+            labels++;
+        }
+    }
+    if (labels == 0)
+        fail_unknown(kernels, word, err);
+    else if (labels > 1)
+        fail_ambiguous(kernels, word, labels, err);
+    return labels == 1 ? found : NULL;
+}
+
+bool kernel_words_check(const kernel_list *kernels, const word_list *words, error *err)
+{
+    for (size_t w = 0; w < words->count; w++) {
+        const char *word = words->words[w];
+        size_t labels = 0, others = 0;
+        for (size_t i = 0; i < kernels->count; i++) {
+            const kernel_entry *kernel = &kernels->kernels[i];
+            bool label = has_label(kernel, word) && strcmp(word, kernel->facts.name) != 0;
+            labels += label;
+            others += !label && kernel_is_meant(kernel, word);
+        }
+        if (labels + others == 0)
+            return fail_unknown(kernels, word, err);
+        if (others == 0 && labels > 1)
+            return fail_ambiguous(kernels, word, labels, err);
+    }
+    return true;
 }
 
 void kernel_list_free(kernel_list *kernels)

@@ -2,6 +2,7 @@
 #ifndef LNBENCH_KERNEL_H
 #define LNBENCH_KERNEL_H
 
+#include "base/words.h"
 #include "domain/case.h"
 
 enum { REPLY_TEXT_LENGTH = 256, CHANGE_LENGTH = 96 };
@@ -37,8 +38,14 @@ typedef struct kernel_list {
     char left_out[512]; /* which peer can't be loaded, and why; "" where all can */
 } kernel_list;
 
-/* NULL and an error (2) that names the nearest where there is none. */
-const kernel_entry *kernel_find(const kernel_list *kernels, const char *name, error *err);
+/* Whether what is typed means this kernel: its name, a pattern of names, or its label: what tables show
+ * of its name, or of another library's kernel that library's version. */
+bool kernel_is_meant(const kernel_entry *kernel, const char *word);
+/* The kernel of this name, or the only one of this label; NULL and an error (2) that names the nearest,
+ * or those that share the label. */
+const kernel_entry *kernel_find(const kernel_list *kernels, const char *word, error *err);
+/* Whether each word means a kernel, and a label one alone; else the same errors. */
+bool kernel_words_check(const kernel_list *kernels, const word_list *words, error *err);
 void kernel_list_free(kernel_list *kernels);
 
 #endif

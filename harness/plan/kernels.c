@@ -42,51 +42,6 @@ size_t group_elements(const accuracy_group *group)
                                            : referee_elements(&group->task);
 }
 
-/* 'naive' is no kernel: 'naive*' are several. */
-static bool unknown_kernel(const char *glob, const kernel_list *kernels, error *err)
-{
-    const char *names[1024];
-    size_t count = 0;
-    bool begins = false;
-    for (; count < kernels->count && count < 1024; count++) {
-        names[count] = kernels->kernels[count].facts.name;
-        begins = begins || strncmp(names[count], glob, strlen(glob)) == 0;
-    }
-    if (begins)
-        return fail(
-            err, EXIT_CODE_USAGE,
-            "no kernel matches '%.100s' (did you mean '%.100s*'?): see lnbench list kernels", glob,
-            glob);
-    const char *nearest = nearest_word(glob, names, count);
-    return fail(err, EXIT_CODE_USAGE, "no kernel matches '%.100s'%s%s%s: see lnbench list kernels",
-                glob, nearest ? " (did you mean '" : "", nearest ? nearest : "",
-                nearest ? "'?)" : "");
-}
-
-/* What is typed is a name, a pattern, or the label of one kernel. */
-static bool check_word(const char *word, const kernel_list *kernels, error *err)
-{
-    const char *names[3] = {"", "", ""};
-    size_t labels = 0, others = 0;
-    for (size_t i = 0; i < kernels->count; i++) {
-        const char *name = kernels->kernels[i].facts.name;
-        if (!kernel_name_matches(word, name))
-            continue;
-        if (!kernel_label_fits(word, name) || strcmp(word, name) == 0)
-            others++;
-        else if (labels++ < 3)
-            names[labels - 1] = name;
-    }
-    if (others == 0 && labels > 1)
-        return fail(
-            err, EXIT_CODE_USAGE,
-            "'%.100s' is the label of %zu kernels, %s, %s%s%s: write one of their names, or "
-            "'%.100s*' (lnbench list kernels)",
-            word, labels, names[0], names[1], labels > 2 ? ", " : "", labels > 3 ? "..." : names[2],
-            word);
-    return others + labels > 0 || unknown_kernel(word, kernels, err);
-}
-
 /* Whether an earlier line of our table stands for this one in the smaller plans: of lines that
  * differ in unroll alone, the first is the best. A file under test has no such lines, whatever its
  * descriptors say. */
@@ -127,10 +82,9 @@ static bool is_type_wanted(const plan_request *request, const kernel_entry *kern
 
 static bool is_kernel_wanted(const plan_request *request, const kernel_list *kernels, size_t index)
 {
-    const kernel_facts *facts = &kernels->kernels[index].facts;
     bool named = false;
     for (size_t glob = 0; glob < request->kernels.count; glob++)
-        named |= kernel_name_matches(request->kernels.words[glob], facts->name);
+        named |= kernel_is_meant(&kernels->kernels[index], request->kernels.words[glob]);
     if (request->kernels.count == 0)
         named = strcmp(request->name, "full") == 0 || !has_better_line(kernels, index);
     return named && is_type_wanted(request, &kernels->kernels[index]);
@@ -158,9 +112,8 @@ bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels
                          error *err)
 {
     plan->kernels = allocate_zeroed(kernels->count, sizeof *plan->kernels);
-    for (size_t glob = 0; glob < request->kernels.count; glob++)
-        if (!check_word(request->kernels.words[glob], kernels, err))
-            return false;
+    if (!kernel_words_check(kernels, &request->kernels, err))
+        return false;
     for (size_t i = 0; i < kernels->count; i++)
         if (is_kernel_wanted(request, kernels, i))
             plan->kernels[plan->kernel_count++] = &kernels->kernels[i];

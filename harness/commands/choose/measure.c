@@ -60,7 +60,7 @@ static kernel_list narrow(const choose_wanted *wanted, const kernel_list *kernel
 static bool has_match(const char *glob, const kernel_list *kernels)
 {
     for (size_t i = 0; i < kernels->count; i++)
-        if (kernel_name_matches(glob, kernels->kernels[i].facts.name))
+        if (kernel_is_meant(&kernels->kernels[i], glob))
             return true;
     return false;
 }

@@ -292,7 +292,7 @@ static exit_code attribute(const eval_options *options, const ln_convention *con
     fine = fine && make_block(options, convention, tensors, judge, &block, err);
     for (size_t i = 0; fine && i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
-        if (!kernel_name_matches(options->kernel, kernel->facts.name) ||
+        if (!kernel_is_meant(kernel, options->kernel) ||
             kernel->facts.storage != tensors->storage || kernel->facts.param != tensors->param)
             continue;
         all[count].kernel = kernel;
@@ -420,7 +420,7 @@ static const kernel_entry *first_attributed(const eval_options *options, const k
     for (size_t i = 0; i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
         const char *type = dtype_name(kernel->facts.storage);
-        if (!kernel_name_matches(options->kernel, kernel->facts.name) ||
+        if (!kernel_is_meant(kernel, options->kernel) ||
             (options->dtype && strcmp(options->dtype, type) != 0))
             continue;
         if (!first || (first->facts.storage != LN_F32 && kernel->facts.storage == LN_F32))

@@ -27,10 +27,10 @@ typedef struct invariance_matrix {
     size_t count;
 } invariance_matrix;
 
-static bool is_wanted(const word_list *globs, const char *name)
+static bool is_wanted(const word_list *globs, const kernel_entry *kernel)
 {
     for (size_t i = 0; i < globs->count; i++)
-        if (kernel_name_matches(globs->words[i], name))
+        if (kernel_is_meant(kernel, globs->words[i]))
             return true;
     return globs->count == 0;
 }
@@ -204,9 +204,9 @@ static bool choose_kernels(const invariance_options *options, const kernel_list 
     matrix->kernels = allocate_zeroed(all->count + 1, sizeof *matrix->kernels);
     matrix->found = allocate_zeroed(all->count + 1, sizeof *matrix->found);
     for (size_t i = 0; i < all->count; i++)
-        if (is_wanted(&options->kernels, all->kernels[i].facts.name))
+        if (is_wanted(&options->kernels, &all->kernels[i]))
             matrix->kernels[matrix->count++] = &all->kernels[i];
-    return matrix->count > 0 || kernel_find(all, options->kernels.words[0], err) != NULL;
+    return kernel_words_check(all, &options->kernels, err);
 }
 
 /* The families are measured with the kernels that were asked for, and not shown. */

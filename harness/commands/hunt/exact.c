@@ -24,7 +24,7 @@ static bool claims(const kernel_entry *kernel)
 static bool is_wanted(const verify_options *options, const kernel_entry *kernel)
 {
     for (size_t i = 0; i < options->kernels.count; i++)
-        if (kernel_name_matches(options->kernels.words[i], kernel->facts.name))
+        if (kernel_is_meant(kernel, options->kernels.words[i]))
             return true;
     return options->kernels.count == 0 && claims(kernel) && !kernel->unsupported[0];
 }
@@ -125,14 +125,13 @@ static exit_code verify(const verify_options *options, worker_process *worker,
     exact_findings *found = allocate_zeroed(all->count + 1, sizeof *found);
     row_judge *judge = judge_create(worker_runner(worker), &settings);
     size_t count = 0;
-    bool fine = judge || fail_memory(err, "the judge");
+    bool fine =
+        (judge || fail_memory(err, "the judge")) && kernel_words_check(all, &options->kernels, err);
     for (size_t i = 0; fine && i < all->count; i++)
         if (is_wanted(options, &all->kernels[i]))
             kernels[count++] = &all->kernels[i];
     if (fine && count == 0)
-        fine = options->kernels.count
-                   ? kernel_find(all, options->kernels.words[0], err) != NULL
-                   : fail(err, EXIT_CODE_USAGE, "no kernel claims it: name some with --kernels");
+        fine = fail(err, EXIT_CODE_USAGE, "no kernel claims it: name some with --kernels");
     progress_begin(&progress, (double)options->elements * (double)count);
     for (size_t i = 0; fine && i < count; i++)
         fine = exact_verify(judge, &request, kernels[i], &found[i], err);
