@@ -1,5 +1,6 @@
 #include "domain/kernel.h"
 #include "base/text.h"
+#include "domain/kernel_name.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "domain/kernel_json.h"
+#include "domain/kernel_name.h"
 #include <string.h>
 
 static const struct {
@@ -54,20 +55,26 @@ json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found)
             json_array_append_new(traits, json_string(trait_names[i].name));
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
-    return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, s:s?, s:s, s:b, "
-        "s:o, "
-        "s:o, s:o}",
-        "name", facts->name, "role", facts->role, "statistics", facts->statistics, "apply",
-        facts->apply, "schedule", facts->schedule, "io", dtype_name(facts->storage), "param",
-        dtype_name(facts->param), "acc", dtype_name(facts->accumulator), "isa", facts->isa,
-        "unroll", (int)facts->unroll, "supported", kernel->unsupported[0] == '\0', "traits", traits,
-        "source", kernel->source, "version", kernel->version[0] ? kernel->version : NULL,
-        "unsupported_because", kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash",
-        hash, "bound", facts->has_bound, "reproducibility",
-        class_json(reproducibility_of(found ? found : &unknown)), "declared_reproducibility",
-        class_json(reproducibility_declared(facts)), "varies_with",
-        varies_json(found ? found : &unknown));
+    char label[NAME_MAX_LENGTH];
+    bool whole = strcmp(kernel->source, "builtin") != 0;
+    kernel_label(facts->name, whole ? "" : dtype_name(facts->storage), whole ? "" : facts->isa,
+                 label, sizeof label);
+    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, "
+                     "s:s?, s:s, s:b, "
+                     "s:o, "
+                     "s:o, s:o}",
+                     "name", facts->name, "label", kernel->version[0] ? kernel->version : label,
+                     "role", facts->role, "statistics", facts->statistics, "apply", facts->apply,
+                     "schedule", facts->schedule, "io", dtype_name(facts->storage), "param",
+                     dtype_name(facts->param), "acc", dtype_name(facts->accumulator), "isa",
+                     facts->isa, "unroll", (int)facts->unroll, "supported",
+                     kernel->unsupported[0] == '\0', "traits", traits, "source", kernel->source,
+                     "version", kernel->version[0] ? kernel->version : NULL, "unsupported_because",
+                     kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash", hash,
+                     "bound", facts->has_bound, "reproducibility",
+                     class_json(reproducibility_of(found ? found : &unknown)),
+                     "declared_reproducibility", class_json(reproducibility_declared(facts)),
+                     "varies_with", varies_json(found ? found : &unknown));
 }
 
 const char *descriptor_word(const json_t *kernels, const char *kernel, const char *key)

@@ -6,7 +6,7 @@
 #include "domain/kernel_role.h"
 #include <jansson.h>
 
-/* {"name","role","statistics","apply","schedule","io","param","acc","isa","unroll","supported","traits","source",
+/* {"name","label" (as tables have it under a heading of its type and ISA),"role","statistics","apply","schedule","io","param","acc","isa","unroll","supported","traits","source",
  * and "unsupported_because", "object_hash", "bound", "reproducibility", "declared_reproducibility",
  * "varies_with"}; found NULL: its invariance was not measured. NULL when memory runs out. */
 json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found);
