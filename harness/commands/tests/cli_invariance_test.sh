@@ -70,7 +70,7 @@ accepted "a place that counts with a residual alone: without one" 0 \
 ends "a place that counts with a residual alone" 5 eval --reproducible --plugin "$plugin" --kernels on_residual --residual
 check "a place that counts with a residual alone" has out '^on_residual +run \(BROKEN PROMISE\) +row +same +same +differ'
 
-refused "no such kernel" 2 "unknown kernel 'nosuch'" eval --reproducible --kernels nosuch
+refused "no such kernel" 2 "no kernel matches 'nosuch'" eval --reproducible --kernels nosuch
 refused "no such input" 2 "nosuch" eval --reproducible --kernels two_pass_f32_scalar --input nosuch
 refused "no such convention" 2 "nosuch" eval --reproducible --convention nosuch
 refused "no time" 2 'deadline' eval --reproducible --deadline 0
