@@ -5,8 +5,7 @@
 
 #define COMMANDS(one)                                                                              \
     one(run) one(list) one(eval) one(fingerprint) one(choose) one(duet) one(compare) one(hunt)     \
-        one(fleet) one(replay) one(report) one(export) one(history) one(import) one(doctor)        \
-            one(help)
+        one(replay) one(report) one(export) one(history) one(import) one(doctor) one(help)
 
 #define DECLARE(name) extern const cli_command command_##name;
 COMMANDS(DECLARE)
@@ -19,11 +18,12 @@ const size_t command_count = sizeof commands / sizeof *commands;
 static const struct {
     const char *was, *now;
 } former[] = {
-    {"merge", "hunt --merge DIR|FILE... --out FILE"},
-    {"verify-exact", "hunt --exact"},
-    {"invariance", "eval --reproducible"},
-    {"distance", "fingerprint --distance"},
-    {"calibrate", "doctor --calibrate"},
+    {"merge", "lnbench hunt --merge DIR|FILE... --out FILE"},
+    {"verify-exact", "lnbench hunt --exact"},
+    {"invariance", "lnbench eval --reproducible"},
+    {"distance", "lnbench fingerprint --distance"},
+    {"calibrate", "lnbench doctor --calibrate"},
+    {"fleet", "docs/recipes/fleet/progress DIR... or docs/recipes/fleet/machines STORE"},
 };
 
 const cli_command *command_find(const char *name, error *err)
@@ -36,7 +36,7 @@ const cli_command *command_find(const char *name, error *err)
     }
     for (size_t i = 0; i < sizeof former / sizeof *former; i++)
         if (strcmp(name, former[i].was) == 0)
-            return fail(err, EXIT_CODE_USAGE, "%s is now: lnbench %s", name, former[i].now), NULL;
+            return fail(err, EXIT_CODE_USAGE, "%s is now: %s", name, former[i].now), NULL;
     const char *nearest = nearest_word(name, names, command_count);
     fail(err, EXIT_CODE_USAGE, "no %s '%.60s'%s%s%s: see lnbench --help",
          name[0] == '-' ? "option" : "subcommand", name, nearest ? " (did you mean '" : "",

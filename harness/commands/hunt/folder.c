@@ -12,7 +12,6 @@ enum { MOST_SHARDS = 1 << 20 };
 /* What reading goes on with. */
 typedef struct reading {
     shard_folder *folder;
-    bool progress;
     bool (*take)(hunt_shard *, void *, error *);
     void *context;
 } reading;
@@ -28,26 +27,19 @@ static bool begin(shard_folder *folder, const hunt_shard *shard, const char *pat
     folder->first.records = NULL;
     folder->first.record_count = 0;
     snprintf(folder->first_path, sizeof folder->first_path, "%s", path);
-    folder->states = allocate_zeroed(shards, sizeof *folder->states);
+    folder->is_there = allocate_zeroed(shards, sizeof *folder->is_there);
     folder->contents = allocate_zeroed(shards, sizeof *folder->contents);
     return true;
 }
 
 /* *wanted: it is the first with this number that counts. */
-static bool enter(shard_folder *folder, const hunt_shard *shard, const char *path, bool complete,
-                  bool *wanted, error *err)
+static bool enter(shard_folder *folder, const hunt_shard *shard, const char *path, bool *wanted,
+                  error *err)
 {
     size_t number = (size_t)shard->hunt.settings.shard;
     uint64_t content = hunt_shard_content(shard);
     *wanted = false;
-    if (!complete) {
-        *wanted = folder->states[number] == SHARD_MISSING;
-        folder->begun += *wanted;
-        if (*wanted)
-            folder->states[number] = SHARD_BEGUN;
-        return true;
-    }
-    if (folder->states[number] == SHARD_COMPLETE) {
+    if (folder->is_there[number]) {
         folder->duplicates++;
         return folder->contents[number] == content ||
                fail(
@@ -55,7 +47,7 @@ static bool enter(shard_folder *folder, const hunt_shard *shard, const char *pat
                    "%s: shard %zu is there already, with other finds: one of the machines is wrong",
                    path, number);
     }
-    folder->states[number] = SHARD_COMPLETE;
+    folder->is_there[number] = true;
     folder->contents[number] = content;
     folder->complete++;
     *wanted = true;
@@ -68,24 +60,16 @@ static bool add_file(reading *on, const char *path, error *err)
     hunt_shard shard;
     uint64_t first, end;
     bool wanted = false;
-    error why = {0};
-    if (!hunt_shard_read(path, &shard, &why)) {
-        *err = why;
-        if (!on->progress || why.code != EXIT_CODE_USAGE)
-            return false;
-        *err = (struct error){0};
-        word_list_add(&folder->broken, path);
-        return true;
-    }
+    if (!hunt_shard_read(path, &shard, err))
+        return false;
     hunt_range(&shard.hunt.settings, &first, &end);
-    bool complete = shard.hunt.done == end - first;
-    bool fine = folder->states || begin(folder, &shard, path, err);
+    bool fine = folder->is_there || begin(folder, &shard, path, err);
     const char *differs = fine ? hunt_shard_difference(&folder->first, &shard) : NULL;
     if (differs)
         fine = fail(err, EXIT_CODE_USAGE, "%s: not of the hunt of %s: %s differs", path,
                     folder->first_path, differs);
-    if (fine && (complete || on->progress))
-        fine = enter(folder, &shard, path, complete, &wanted, err);
+    if (fine && shard.hunt.done == end - first)
+        fine = enter(folder, &shard, path, &wanted, err);
     fine = fine && (!wanted || on->take(&shard, on->context, err));
     hunt_shard_free(&shard);
     return fine;
@@ -97,17 +81,10 @@ static int is_complete(const struct dirent *entry)
     return hunt_shard_named(entry->d_name, &begun) && !begun;
 }
 
-static int is_begun(const struct dirent *entry)
-{
-    bool begun;
-    return hunt_shard_named(entry->d_name, &begun) && begun;
-}
-
-/* Complete ones first: what is begun counts only where it is not. */
-static bool add_folder(reading *on, const char *path, bool begun, error *err)
+static bool add_folder(reading *on, const char *path, error *err)
 {
     struct dirent **names = NULL;
-    int count = scandir(path, &names, begun ? is_begun : is_complete, alphasort);
+    int count = scandir(path, &names, is_complete, alphasort);
     bool fine = count >= 0 ||
                 fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
     for (int i = 0; i < count; i++) {
@@ -115,35 +92,27 @@ static bool add_folder(reading *on, const char *path, bool begun, error *err)
         snprintf(file, sizeof file, "%.700s/%.300s", path, names[i]->d_name);
         free(names[i]);
         fine = fine && add_file(on, file, err);
-        if (!fine && on->progress && err->code == EXIT_CODE_ENVIRONMENT) {
-            *err = (struct error){0}; /* it was completed or made anew meanwhile */
-            fine = true;
-        }
     }
     free(names);
     return fine;
 }
 
-bool shard_folder_read(const word_list *paths, bool progress, shard_folder *folder,
+bool shard_folder_read(const word_list *paths, shard_folder *folder,
                        bool (*take)(hunt_shard *, void *, error *), void *context, error *err)
 {
-    reading on = {folder, progress, take, context};
+    reading on = {folder, take, context};
     bool fine = true;
     *folder = (struct shard_folder){0};
-    for (int begun = 0; begun <= progress; begun++)
-        for (size_t i = 0; fine && i < paths->count; i++) {
-            struct stat status;
-            bool is_folder = stat(paths->words[i], &status) == 0 && S_ISDIR(status.st_mode);
-            if (is_folder)
-                fine = shard_folder_fits(paths->words[i], err) &&
-                       add_folder(&on, paths->words[i], begun, err);
-            else if (!begun)
-                fine = add_file(&on, paths->words[i], err);
-        }
-    if (fine && !folder->states)
-        fine = fail(err, EXIT_CODE_USAGE, "%s: no %sshard of a hunt is there", paths->words[0],
-                    progress ? "" : "complete ");
-    return fine;
+    for (size_t i = 0; fine && i < paths->count; i++) {
+        struct stat status;
+        bool is_folder = stat(paths->words[i], &status) == 0 && S_ISDIR(status.st_mode);
+        fine = is_folder ? shard_folder_fits(paths->words[i], err) &&
+                               add_folder(&on, paths->words[i], err)
+                         : add_file(&on, paths->words[i], err);
+    }
+    return fine &&
+           (folder->is_there || fail(err, EXIT_CODE_USAGE,
+                                     "%s: no complete shard of a hunt is there", paths->words[0]));
 }
 
 bool shard_folder_is_whole(const shard_folder *folder, error *err)
@@ -155,9 +124,9 @@ bool shard_folder_is_whole(const shard_folder *folder, error *err)
         return true;
     for (size_t i = 0; i < shards; i++) {
         size_t last = i;
-        if (folder->states[i] == SHARD_COMPLETE)
+        if (folder->is_there[i])
             continue;
-        while (last + 1 < shards && folder->states[last + 1] != SHARD_COMPLETE)
+        while (last + 1 < shards && !folder->is_there[last + 1])
             last++;
         if (++ranges <= 12)
             text_format(&names, last > i ? "%s%zu-%zu" : "%s%zu", names.length ? "," : "", i, last);
@@ -171,8 +140,7 @@ bool shard_folder_is_whole(const shard_folder *folder, error *err)
 
 void shard_folder_free(shard_folder *folder)
 {
-    free(folder->states);
+    free(folder->is_there);
     free(folder->contents);
-    word_list_free(&folder->broken);
     *folder = (struct shard_folder){0};
 }

@@ -31,7 +31,7 @@ static exit_code merge_files(void *context, const cli_call *call, error *err)
         (call->operands->count > 0 ||
          fail(err, EXIT_CODE_USAGE, "hunt --merge: the folder of the shards was expected")) &&
         (options->out || fail(err, EXIT_CODE_USAGE, "--out FILE is missing"));
-    fine = fine && shard_folder_read(call->operands, false, &folder, keep_finds, &merged, err) &&
+    fine = fine && shard_folder_read(call->operands, &folder, keep_finds, &merged, err) &&
            shard_folder_is_whole(&folder, err);
     merged.settings.shard = 0;
     merged.settings.shards = 1;

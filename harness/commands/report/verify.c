@@ -160,7 +160,7 @@ static bool same_bits(double a, double b)
 }
 
 /* Every figure of the error, and the output itself where both runs kept its hash. */
-bool verify_same_error(const stored_case *a, const stored_case *b)
+static bool same_case_error(const stored_case *a, const stored_case *b)
 {
     size_t count;
     const metric_field *fields = metric_fields(&count);
@@ -209,10 +209,10 @@ static void compare(const verify_state *verifying, stored_figure *figure, const 
     const view_case *now = at < again->cases.count ? &again->views[at] : NULL;
     if (now && !is_figure(now, figure->speed))
         now = NULL;
-    if (now && takes_another(verifying, figure->stored) && !verify_same_error(stored, now->stored))
+    if (now && takes_another(verifying, figure->stored) && !same_case_error(stored, now->stored))
         now = NULL;
     bool holds = now && (figure->speed ? same_speed(&figure->stored->speed, &now->speed)
-                                       : verify_same_error(stored, now->stored));
+                                       : same_case_error(stored, now->stored));
     show_value(figure->stored, figure->speed, figure->was);
     if (now)
         show_value(now, figure->speed, figure->now);

@@ -19,8 +19,4 @@ bool report_verify(const run_view *view, size_t sample, const word_list *plugins
 bool report_verify_errors(const run_view *view, bool elsewhere, const word_list *plugins,
                           const output_file *out, exit_code *code, error *err);
 
-/* Whether two judgements of a case agree bit for bit: every figure of the error, the verdict, and
- * the output where both kept its hash. */
-bool verify_same_error(const stored_case *a, const stored_case *b);
-
 #endif

@@ -52,7 +52,6 @@ options_of choose --shapes --model --tokens --conventions --dtypes --param --cac
 options_of report --allow-lost --run --out --no-pdf --no-charts --verify --errors --sample --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
-options_of fleet --curve --out --format --json --db
 options_of doctor --store --remove --yes --calibrate --db --format --json
 for subcommand in compare history import help; do
     accepted "$subcommand --help" 0 "$subcommand" --help
@@ -82,11 +81,11 @@ refused "a subcommand with a slip" 2 "'rnu' \(did you mean 'run'\?\)" rnu
 refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
 refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
 # A question of a subcommand has its own options; an old name says which question it is now.
-check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 16
-for words in 'merge:hunt --merge' 'verify-exact:hunt --exact' 'invariance:eval --reproducible' \
-    'distance:fingerprint --distance' 'calibrate:doctor --calibrate'; do
-    refused "${words%%:*}" 2 "${words%%:*} is now: lnbench ${words#*:}" "${words%%:*}" --json
-    refused "help ${words%%:*}" 2 "is now: lnbench ${words#*:}" help "${words%%:*}"
+check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 15
+for words in 'merge:lnbench hunt --merge' 'verify-exact:lnbench hunt --exact' 'invariance:lnbench eval --reproducible' \
+    'distance:lnbench fingerprint --distance' 'calibrate:lnbench doctor --calibrate' 'fleet:docs/recipes/fleet/progress'; do
+    refused "${words%%:*}" 2 "${words%%:*} is now: ${words#*:}" "${words%%:*}" --json
+    refused "help ${words%%:*}" 2 "is now: ${words#*:}" help "${words%%:*}"
 done
 refused "a question's option without it" 2 '--elements goes with --exact: see lnbench hunt --exact --help' hunt --elements 5
 refused "an option of the other question" 2 'hunt --exact has no option --keep .*: see lnbench hunt --exact --help' hunt --exact --keep 3

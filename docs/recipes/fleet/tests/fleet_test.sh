@@ -6,6 +6,21 @@ recipes=$(readlink -f -- "$(dirname "$0")/..")
 . "$recipes/../../../harness/commands/tests/cli_common.sh" "$@"
 export LNBENCH=$lnbench
 
+recipe() { # LABEL CODE PATTERN COMMAND...: ends with that code and one line
+    local label=$1 wanted=$2 pattern=$3
+    shift 3
+    "$@" >out 2>err
+    code=$?
+    check "$label: exit code" is $code "$wanted"
+    check "$label: one line" lines err 1
+    check "$label: which says /$pattern/" has err "$pattern"
+}
+recipe_prints() { # LABEL CODE RECIPE ARGUMENT...: standard output in `out`, nothing on standard error
+    "$recipes/$3" "${@:4}" >out 2>err
+    check "$1: exit code $2" is $? "$2"
+    check "$1: nothing on standard error" lines err 0
+}
+
 # ---- shards ----
 hunt=(--kernels two_pass_two_mean_f32_acc_f64_scalar --hidden 8 --restarts 10 --keep 4)
 shard() { accepted "shard $1 of $2 into $3" 0 hunt "${hunt[@]}" --shard "$1/$2" --out "$3"; }
@@ -76,9 +91,6 @@ for ((i = 0; i < ${#forgeries[@]}; i += 3)); do
     refused "forged: ${forgeries[i]}" 2 "${forgeries[i]}: .*${forgeries[i + 1]}" hunt --merge "forged/${forgeries[i]}" \
         --out no.txt
 done
-cp -r four counted && cp forged/find_twice counted/shard-1-of-4.jsonl
-accepted "fleet, with a forged shard" 0 fleet counted
-check "it does not count" has out '3 of 4 shards complete'
 check "nothing was written by these" test ! -e no.txt
 
 # What is missing, mixed or cut off.
@@ -100,9 +112,9 @@ refused "hunting on with another library" 2 'of another hunt: the library differ
     --shard 0/4 --out library
 head -c 900 four/shard-3-of-4.jsonl >begin && cp begin four/shard-3-of-4.jsonl
 refused "a truncated shard" 2 'shard-3-of-4.jsonl: cut off, or changed' hunt --merge four --out no.txt
-accepted "fleet, with a truncated shard" 0 fleet four
-check "fleet names it" has out 'shard-3-of-4.jsonl: cut off or changed; it does not count'
-check "fleet: what is left" has out '3 of 4 shards complete, 0 begun, 1 to begin'
+recipe_prints "progress, with a truncated shard" 0 progress four
+check "progress names it" has out 'shard-3-of-4.jsonl: cut off or changed; it does not count'
+check "progress: what is left" has out '3 of 4 shards complete, 0 begun, 1 to begin'
 shard 3 4 four
 check "a truncated shard is hunted again" has out 'cut off or changed: hunted again'
 accepted "and is whole" 0 hunt --merge four --out again.txt
@@ -113,7 +125,8 @@ refused "an empty shard" 2 'cut off' hunt --merge four --out no.txt
 refused "no folder" 7 'nowhere: cannot read it' hunt --merge nowhere --out no.txt
 mkdir empty
 refused "an empty folder" 2 'no complete shard of a hunt is there' hunt --merge empty --out no.txt
-refused "fleet, an empty folder" 2 'no shard of a hunt is there' fleet empty
+recipe "progress, an empty folder" 2 'no shard of a hunt is there' "$recipes/progress" empty
+recipe "progress, no folder" 7 'nowhere: No such file' "$recipes/progress" nowhere
 refused "a shard without a folder" 2 '--out DIR is missing' hunt "${hunt[@]}" --shard 0/4
 refused "a shard by time" 2 'shard goes with --restarts' hunt --kernels two_pass_f32_scalar --time 2 \
     --shard 0/4 --out x
@@ -123,13 +136,13 @@ few=(--kernels two_pass_two_mean_f32_acc_f64_scalar --hidden 2 --restarts 1 --ke
 for i in 1 0; do accepted "few $i" 0 hunt "${few[@]}" --shard $i/2 --out "a few"; done
 accepted "one process of few" 0 hunt "${few[@]}" --out few.txt
 accepted "merge few" 0 hunt --merge "a few" --out "merged few.txt"
+recipe "progress of two hunts" 2 'not of the hunt of .*: hidden differs' "$recipes/progress" three "a few"
 check "more shards than restarts, a blank in the name: the bytes of one process" cmp few.txt "merged few.txt"
 far=$(printf '/%0200d' 1 2 3 4)
 refused "a path too long: hunt" 2 'has 700 bytes at most' hunt "${few[@]}" --shard 0/3 --out "$PWD$far"
 check "nothing was made there" test ! -e "$(printf '%0200d' 1)"
 mkdir -p "$PWD$far"
 refused "a path too long: merge" 2 'has 700 bytes at most' hunt --merge "$PWD$far" --out no.txt
-refused "a path too long: fleet" 2 'has 700 bytes at most' fleet "$PWD$far"
 refused "a file for a folder" 7 'one.txt: is not a directory' hunt "${few[@]}" --shard 0/3 --out one.txt
 refused "a folder that cannot be written" 7 'cannot ' hunt "${few[@]}" --shard 0/3 --out /proc/none
 
@@ -176,23 +189,24 @@ if "$lnbench" list kernels --format tsv | grep -q '^two_pass_f32_avx512	.*	yes$'
 fi
 
 # ---- progress ----
-accepted "fleet, JSON" 0 fleet three --json
+recipe_prints "progress, JSON" 0 progress three --json
 cp out json
-check "fleet: rows" is "$(value rows json)" "$(sed -n 's/^rows //p' one.txt | head -1)"
-check "fleet: shards" is "$(value complete json) $(value shards json) $(value begun json)" "3 3 0"
-check "fleet: nothing is left" awk "BEGIN { exit !($(value process_hours_left json) == 0) }"
-check "fleet: the worst find" is "$(value worst_row_ulp json | cut -c1-8)" \
+check "progress: rows" is "$(value rows json)" "$(sed -n 's/^rows //p' one.txt | head -1)"
+check "progress: shards" is "$(value complete json) $(value shards json) $(value begun json)" "3 3 0"
+check "progress: nothing is left" awk "BEGIN { exit !($(value process_hours_left json) == 0) }"
+check "progress: the worst find" is "$(value worst_row_ulp json | cut -c1-8)" \
     "$(printf '%.17g' "$(sed -n 's/^row_ulp //p' one.txt | head -1)" | cut -c1-8)"
 rm three/shard-2-of-3.jsonl
-accepted "fleet, a shard missing" 0 fleet three
-check "fleet: one to begin" has out '2 of 3 shards complete, 0 begun, 1 to begin'
-refused "a curve of few shards" 2 '2 shards are complete; it takes 20' fleet three --curve
+recipe_prints "progress, a shard missing" 0 progress three
+check "progress: one to begin" has out '2 of 3 shards complete, 0 begun, 1 to begin'
+recipe "a curve of few shards" 2 '2 shards are complete; it takes 20' "$recipes/progress" three --curve
 if [ -n "${LNBENCH_FULL:-}" ]; then
     # 26 restarts in 28 shards: two are empty, and do not count.
     many=(--kernels two_pass_two_mean_f32_acc_f64_scalar --hidden 8 --restarts 26 --keep 4)
     for i in {0..27}; do "$lnbench" hunt "${many[@]}" --shard "$i/28" --out curve >/dev/null 2>&1; done
     accepted "merge 28" 0 hunt --merge curve --out many.txt
-    formats "the curve" fleet curve --curve
+    recipe_prints "the curve" 0 progress curve --curve
+    cp out tsv
     check "the curve: measured and extrapolated" is "$(cut -f5 tsv | sort -u | xargs)" "extrapolated measured source"
     check "the curve has no row without a find" awk 'NR > 1 && ($2 < 0 || $3 < 0) { exit 1 }' tsv
     check "the curve never falls" awk 'NR > 2 && $2 < last { exit 1 } { last = $2 }' tsv
@@ -202,15 +216,6 @@ if [ -n "${LNBENCH_FULL:-}" ]; then
 fi
 
 # ---- recipes ----
-recipe() { # LABEL CODE PATTERN COMMAND...: ends with that code and one line
-    local label=$1 wanted=$2 pattern=$3
-    shift 3
-    "$@" >out 2>err
-    code=$?
-    check "$label: exit code" is $code "$wanted"
-    check "$label: one line" lines err 1
-    check "$label: which says /$pattern/" has err "$pattern"
-}
 mkdir bare && ln -s "$(command -v bash)" "$(command -v dirname)" "$(command -v readlink)" bare
 recipe "no Slurm: hunt" 7 'no Slurm here' env PATH="$PWD/bare" "$(command -v bash)" "$recipes/hunt.slurm" d 4 --kernels x
 recipe "no Slurm: survey" 7 'no Slurm here' env PATH="$PWD/bare" "$(command -v bash)" "$recipes/survey.slurm" d plain
@@ -233,21 +238,21 @@ else
 fi
 
 # ---- machines ----
-refused "no store" 7 'none.db' fleet --db none.db
+recipe "no store" 7 'none.db' "$recipes/machines" none.db
 survey=(--plan quick --kernels 'two_pass_f32_*' --kernels 'two_pass_wide_f32_acc_f64_*'
     --kernels library_exact_f32 --conventions torch --shapes 16x64 --inputs normal,kappa --only accuracy --referee no)
 "$recipes/survey-ssh" survey : -- "${survey[@]}" >out 2>err
 check "one machine: fine" is $? 0
 check "one machine: its export" test -s survey/here.jsonl
-refused "one machine side by side" 4 'side by side it takes two' fleet --db survey/survey.db
+recipe "one machine side by side" 4 'side by side it takes two' "$recipes/machines" survey/survey.db
 case $(uname -m) in x86_64) without=avx512 ;; *) without=neon ;; esac
 "$recipes/survey-ssh" survey : ":=$without" -- "${survey[@]}" >out 2>err
 check "two kinds: exit code" is $? 0
 check "two kinds: both are named" has out "^B .* without $without"
-accepted "two kinds, JSON" 0 fleet --db survey/survey.db --json
-check "errors were compared" test "$(value errors.0.compared out)" -ge 10
-check "errors that must be equal are" is "$(value errors.0.wrong out)" 0
-check "there are such" test "$(value errors.0.must out)" -gt 0
+recipe_prints "two kinds, JSON" 0 machines survey/survey.db --json
+check "errors were compared" test "$(value errors.0.judged_on_both out)" -ge 10
+check "errors that must be equal are" is "$(value errors.0.of_them_not out)" 0
+check "there are such" test "$(value errors.0.must_be_same out)" -gt 0
 # A stranger derives the errors again; planted faults are found.
 if [ -n "${LNBENCH_FULL:-}" ]; then
     accepted "verify, another kind" 0 report --verify --run 2 --db survey/survey.db
@@ -256,16 +261,15 @@ fi
 cp survey/survey.db wrong.db
 "$binaries/run_sql" wrong.db "UPDATE accuracies SET row_ulp_mean = row_ulp_mean * 1.0000001 WHERE case_id IN
     (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'library_exact_f32' AND run = 2)"
-run_it fleet --db wrong.db
-check "an error that must be equal and is not: exit code 5" is $code 5
+recipe_prints "an error that must be equal and is not" 5 machines wrong.db
 check "it is named" has out 'library_exact_f32, 16x64'
 run_it report --verify --run 2 --db wrong.db
 check "verify finds it: exit code 5" is $code 5
 check "verify lists it" has out 'library_exact_f32 .* does not hold$'
 check "verify: every other error holds" has out '^[0-9]+ errors: [1-9][0-9]* hold bit for bit, [12] differ'
 "$binaries/run_sql" wrong.db "UPDATE runs SET seed = 7 WHERE id = 2" >/dev/null
-accepted "other seeds" 0 fleet --db wrong.db
-check "other seeds are not compared" has out 'other seeds: not comparable'
+recipe_prints "other seeds" 0 machines wrong.db --json
+check "other seeds are not compared" has out '"errors": \[\]'
 [ -n "${LNBENCH_FULL:-}" ] || finish
 
 # Times: a third machine, which is the first under another name, with other times.
@@ -276,8 +280,8 @@ sed '1s/"started":"20../"started":"19../; s/"cpu_model":"[^"]*"/"cpu_model":"Ano
     s/"cpu_vendor":"[^"]*"/"cpu_vendor":"GenuineIntel"/; s/"cpu_family":"[^"]*"/"cpu_family":"6"/
     s/"cpu_model_number":"[^"]*"/"cpu_model_number":"143"/' here.jsonl >there.jsonl
 accepted "its import" 0 import there.jsonl --db here.db
-accepted "winners" 0 fleet --db here.db --out charts
-check "winners: one kernel on both" has out '^16x64 f32, torch, hot, 1 thread +never wrong +two_pass_[a-z0-9_]+ +two_pass_'
+recipe_prints "winners" 0 machines here.db charts
+check "winners: one kernel on both" has out '^16x64 +f32 +torch +hot +1 +never wrong +B +two_pass_'
 if command -v gnuplot >/dev/null; then check "the chart" test -s charts/machines.png; fi
 accepted "a table by CPU family" 0 choose --shapes 16x64 --emit c --machines --db here.db
 cp out choice.c
