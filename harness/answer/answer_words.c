@@ -22,7 +22,8 @@ static void add_speedups(const run_answer *answer, const answer_row *row, text_b
     if (peers == 0 && answer->fastest == row)
         text_add(out, "the fastest");
     else if (peers == 0)
-        text_format(out, "the fastest within %g row ULP", STANDING_ROW_ULP);
+        text_format(out, "%s fastest within %g row ULP",
+                    answer->untold_count[OF_TAKEN] > 1 ? "among the" : "the", STANDING_ROW_ULP);
 }
 
 /* What the recommendation rests on. */

@@ -435,6 +435,8 @@ static void rank(const choose_wanted *wanted, const kernel_evidence *evidence,
     if (all[0].fate != FATE_SLOWER)
         return;
     name_fates(choice);
+    for (size_t i = 0; choice->untold_count > 1 && i < choice->untold_count; i++)
+        set_fate(choice->untold[i], FATE_TIED, "too noisy to tell it from the best");
     if (choice->untold_count > 1)
         set_fate(&all[0], FATE_BEST, "too noisy to say which is fastest: the smallest error");
     choice->best = &all[0];

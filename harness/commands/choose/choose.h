@@ -165,7 +165,7 @@ typedef struct kernel_choice {
     const scored_kernel *best; /* NULL: nothing meets the budget */
     /* Who is not told apart where speeds are too noisy to say which is fastest (view_untold()): the best
      * has the smallest error of them. 1: the best alone. */
-    const scored_kernel *untold[UNTOLD_MOST];
+    scored_kernel *untold[UNTOLD_MOST];
     size_t untold_count;
     const scored_kernel *most_accurate; /* of those that can be used, NULL where there are none */
     const scored_kernel *more_accurate, *less_accurate; /* the Pareto front's next, or NULL */
