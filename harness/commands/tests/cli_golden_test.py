@@ -314,6 +314,7 @@ def make_all():
         for regime, rows, hidden in stores.NOISE))
     shutil.copy("peers.db", "killed.db")
     sql("killed", """DELETE FROM repetitions WHERE process = 4 OR case_id % 5 = 1; DELETE FROM accuracies WHERE case_id % 7 = 1;
+        DELETE FROM judgements WHERE case_id % 7 = 1;
         UPDATE cases SET asked = 1; UPDATE cases SET asked = 3 WHERE cell IN (SELECT id FROM cells WHERE rows <> 18);
         UPDATE cases SET asked = NULL WHERE cell IN (SELECT id FROM cells WHERE kernel LIKE 'roof%');
         UPDATE runs SET state = 'open', ended = NULL, declined = NULL, lost = NULL, cases = NULL, repetitions = NULL""")
