@@ -76,10 +76,4 @@ json_t *json_facts(const machine_facts *machine); /* an object of strings */
 json_t *view_case_json(const view_case *view);
 json_t *view_run_json(const run_view *view); /* array of cases */
 
-/* Writes DIR/cases.tsv (one line a case, every key, metric and speed), DIR/rows.tsv (one line a
- * judged row: kernel, convention, input, hidden, kappa, row_ulp, norm_max, bound_row_ulp),
- * DIR/worst.tsv (one line a judged case: its number, verdict, worst element in hex floats, and the
- * command that replays it), DIR/machine.tsv (name, value). Undefined is NaN. */
-bool view_write_tsv(const run_view *view, const char *directory, error *err);
-
 #endif

@@ -360,7 +360,7 @@ static exit_code replay(void *context, const cli_call *call, error *err)
 
 static const cli_option options[] = {
     {"run", "N", "a stored run (default: the latest)", OPTION_COUNT, offsetof(replay_options, run)},
-    {"case", "ID", "this case, by its number in worst.tsv and in the tables", OPTION_COUNT,
+    {"case", "ID", "this case, by its number in tables and in exported TSV", OPTION_COUNT,
      offsetof(replay_options, id)},
     {"kernels", "GLOB", "the gravest case of these kernels", OPTION_TEXT,
      offsetof(replay_options, kernel)},

@@ -142,7 +142,6 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
     charts_name_all(&names);
     word_list_add(&names, "report.pdf");
     bool fine = draft_begin(&draft, directory, err) &&
-                view_write_tsv(view, draft.folder.path, err) &&
                 prepare_report(view, draft.folder.path, &state, err) &&
                 draw_charts(&state, plots_directory, &draft, result, err) &&
                 write_pages(&state, plots_directory, &draft, with_pdf, result, err) &&

@@ -87,6 +87,7 @@ done
 take=$(sed -n 's/^Take \(.*\): .* times as fast.*/\1/p' short)
 check "somebody is taken" test -n "$take"
 accepted "the page" 0 report --db p.db --no-pdf --allow-lost --out page
+check "the page and all beside it: 3 MB at most" is "$(($(du -sb page | cut -f1) <= 3000000))" 1
 check "the page takes the same" has page/report.md "^Take \`$take\`: "
 check "and says what hunted rows cost" has page/report.md 'on all 337 cases, 4\.7 on rows hunted for others\.'
 accepted "choose" 0 choose --shapes 85x768 --stored --db here.db

@@ -258,10 +258,9 @@ def keep_files(store, command, folder):
             path = os.path.join(directory, name)
             form = name.rsplit(".", 1)[-1]
             if form in ("tsv", "svg", "html", "md"):
-                sorts = directory == folder and name != "machine.tsv"
                 with open(path, encoding="utf-8", errors="replace") as file:
                     keep(store, f"{command}: {os.path.relpath(path, folder)}", 0,
-                         normal(form if form != "tsv" or sorts else "text", file.read()))
+                         normal(form if form != "tsv" else "text", file.read()))
     shutil.rmtree(folder)
 
 

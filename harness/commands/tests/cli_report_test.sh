@@ -78,7 +78,7 @@ check "noisy: not below it" hasnt <(tr -d '\n' <noisy/report.md) 'field.png.*Noi
 
 # What is written, and what is said where something is not there.
 ends "report" 0 report --db r.db --out page --no-pdf
-for file in index.html report.md cases.tsv rows.tsv machine.tsv error_kappa.svg error_kappa.png \
+for file in index.html report.md error_kappa.svg error_kappa.png \
     error_kappa.pdf; do
     check "report: $file" test -s page/$file
 done

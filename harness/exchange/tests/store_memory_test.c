@@ -111,7 +111,6 @@ static bool show(const char *path, const char *directory, error *err)
     store_close(store);
     if (!fine)
         return false;
-    fine = view_write_tsv(&view, directory, err);
     for (int i = 0; fine && i < EXPORT_FORMAT_COUNT; i++) {
         char out[512];
         snprintf(out, sizeof out, "%s/out%d", directory, i);
@@ -121,9 +120,7 @@ static bool show(const char *path, const char *directory, error *err)
     return fine;
 }
 
-static const char *const outputs[] = {"cases.tsv",     "rows.tsv",    "worst.tsv",
-                                      "histogram.tsv", "machine.tsv", "out0",
-                                      "out1",          "out2",        "out3"};
+static const char *const outputs[] = {"out0", "out1", "out2", "out3", "out4"};
 enum { OUTPUTS = sizeof outputs / sizeof *outputs };
 
 /* The next allocations until it ends; whether memory ran out for it. */

@@ -98,9 +98,11 @@ static void add_repeat(const report_data *data, document *page)
         machine_fact_value(&data->view->machine, "git_commit"), (long long)run->id);
     document_paragraph(
         page, TONE_NONE,
-        "Raw data beside this page: [cases.tsv](cases.tsv) (every case with all its figures), "
-        "[rows.tsv](rows.tsv), [worst.tsv](worst.tsv), [machine.tsv](machine.tsv), and "
-        "the figures behind each chart in [data](data/); each chart also as PNG and PDF.");
+        "The figures behind each chart are beside this page, in [data](data/); each chart also as "
+        "PNG and PDF. `lnbench export --run %lld --format tsv` writes every case with all its "
+        "figures, `--format jsonl` the whole run: each repetition, judged row and histogram of "
+        "errors, the worst rows and the machine.",
+        (long long)run->id);
     document_fold(page, "The machine and the build");
     page_machine_table(data, page);
     document_fold_end(page);

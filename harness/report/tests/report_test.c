@@ -261,7 +261,7 @@ REPORT_TEST(test_page_holds_everything)
         "Seed 42",
         "lnbench run --plan quick",
         "href=\"#names\"",
-        "href=\"cases.tsv\"",
+        "lnbench export --run ",
         "lnbench replay --case",
         ("--only speed --conventions torch --dtypes f32 --cache hot --threads 1 --shapes "
          "1024x64,256x256,85x768,16x4096 --seed 42"),
