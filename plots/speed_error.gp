@@ -51,34 +51,38 @@ array DX[22] = [9, 9, 9, -9, -9, -9, 0, 0, 16, 16, -16, -16, 22, 22, 0, 0, -9, -
 array DY[22] = [0, -13, 13, 0, -13, 13, -17, 17, -26, 26, -26, 26, -40, 40, -34, 34, -40, 40, -52, 52, -60, 60]
 # Where the front's line comes from, left of each of its points.
 array FROM[count]
+array PX[count]
+array PY[count]
 do for [i = 1:count] {
-    FROM[i] = 0
-    do for [j = 1:count] { if (FRONT[j] && X[j] < X[i] && X[j] > FROM[i]) { FROM[i] = X[j] } }
+    FROM[i] = px(0)
+    do for [j = 1:count] { if (FRONT[j] && X[j] < X[i] && px(X[j]) > FROM[i]) { FROM[i] = px(X[j]) } }
+    PX[i] = px(X[i])
+    PY[i] = Y[i] > 0 ? py(Y[i]) : 0
 }
+# What a box of width w at l, t covers: names, points, the front's line.
+covered(i, l, t, w) = sum [j = 1:count] \
+    ((PLACED[j] && l < BOX_L[j] + BOX_W[j] + 4 && l + w + 4 > BOX_L[j] && t < BOX_T[j] + line_height && \
+        t + line_height > BOX_T[j] ? 100 : 0) + \
+    (GROUP[j] < 5 && j != i && PX[j] > l - 3 && PX[j] < l + w + 3 && PY[j] > t - 2 && \
+        PY[j] < t + line_height + 2 ? (NAME[j] ne '' ? 10 : 2) : 0) + \
+    (FRONT[j] && PY[j] > t - 1 && PY[j] < t + line_height + 1 && FROM[j] < l + w && PX[j] > l ? 4 : 0))
 do for [i = 1:count] {
     if (NAME[i] ne '' && GROUP[i] < 5) {
         best = 1
         best_cost = 1e9
         do for [k = 1:22] {
-            l = px(X[i]) + DX[k] - (DX[k] < 0 ? BOX_W[i] : DX[k] == 0 ? BOX_W[i] / 2 : 0)
-            t = py(Y[i]) + DY[k] - line_height / 2.0
-            cost = k * 0.1 + (l < left + 4 || l + BOX_W[i] > right || t < top || t + line_height > bottom ? 1000 : 0)
-            do for [j = 1:count] {
-                if (PLACED[j] && l < BOX_L[j] + BOX_W[j] + 4 && l + BOX_W[i] + 4 > BOX_L[j] && \
-                    t < BOX_T[j] + line_height && t + line_height > BOX_T[j]) { cost = cost + 100 }
-                if (GROUP[j] < 5 && j != i && px(X[j]) > l - 3 && px(X[j]) < l + BOX_W[i] + 3 && \
-                    py(Y[j]) > t - 2 && py(Y[j]) < t + line_height + 2) { cost = cost + (NAME[j] ne '' ? 10 : 2) }
-                if (FRONT[j] && py(Y[j]) > t - 1 && py(Y[j]) < t + line_height + 1 && \
-                    px(FROM[j]) < l + BOX_W[i] && px(X[j]) > l) { cost = cost + 4 }
-            }
+            l = PX[i] + DX[k] - (DX[k] < 0 ? BOX_W[i] : DX[k] == 0 ? BOX_W[i] / 2 : 0)
+            t = PY[i] + DY[k] - line_height / 2.0
+            cost = k * 0.1 + covered(i, l, t, BOX_W[i]) + \
+                (l < left + 4 || l + BOX_W[i] > right || t < top || t + line_height > bottom ? 1000 : 0)
             if (cost < best_cost) {
                 best_cost = cost
                 best = k
             }
         }
         if (best_cost < 100) {
-            BOX_L[i] = px(X[i]) + DX[best] - (DX[best] < 0 ? BOX_W[i] : DX[best] == 0 ? BOX_W[i] / 2 : 0)
-            BOX_T[i] = py(Y[i]) + DY[best] - line_height / 2.0
+            BOX_L[i] = PX[i] + DX[best] - (DX[best] < 0 ? BOX_W[i] : DX[best] == 0 ? BOX_W[i] / 2 : 0)
+            BOX_T[i] = PY[i] + DY[best] - line_height / 2.0
             PLACED[i] = 1
             anchor_y = up(BOX_T[i] + line_height / 2.0)
             if (DX[best] < 0) {

@@ -33,8 +33,6 @@ do for [p = 1:panels] {
     stats table skip 1 using (int($1) == p ? 100 * $8 : NaN) nooutput
     y_max = STATS_max > 100 ? STATS_max * 1.05 : 105
     y_max = STATS_max < 60 ? STATS_max * 1.12 : y_max
-    stats table skip 1 using (int($1) == p && $2 >= 100 ? $2 : NaN) nooutput
-    last_faint = int(STATS_max)
     set tmargin at screen up(top)
     set bmargin at screen up(bottom)
     set y2tics nomirror textcolor rgb SOFT
@@ -82,9 +80,14 @@ do for [p = 1:panels] {
     set yrange [0:y_max]
     set y2range [0:y_max * roof / 100]
     if (lines) {
-        plot for [s = 100:last_faint] table skip 1 \
-                using (int($1) == p && int($2) == s ? $5 : NaN):(100 * $6) with lines lw 1 \
-                lc rgb GHOST, \
+        # Faint lines in one reading of the table: from each point of a series to the next.
+        series = 0
+        to_x = 0.0
+        to_y = 0.0
+        plot table skip 1 using (goes_on = int($1) == p && $2 >= 100 && int($2) == series, \
+                series = int($1) == p ? int($2) : 0, from_x = to_x, from_y = to_y, to_x = $5, \
+                to_y = 100 * $6, goes_on ? from_x : NaN):(from_y):(to_x - from_x):(to_y - from_y) \
+                with vectors nohead lw 1 lc rgb GHOST, \
             for [i = 1:slots] table skip 1 \
                 using (int($1) == p && int($2) == SERIES[i] ? $5 : NaN):(100 * $6):(100 * $7):(100 * $8) \
                 with yerrorbars pt 0 lw 1 lc rgb LOOK[SERIES[i]], \
