@@ -62,6 +62,7 @@ static bool judge_as_then(row_judge *judge, const judge_block *block, const kern
     size_t row = measured ? judgement.metrics.worst_row : 0;
     if (!worst_row_take(block, row, &judgement, kernel->facts.name, convention, &result->find, err))
         return false;
+    result->metrics = judgement.metrics;
     result->now = side_of(&judgement, result->whole ? judgement.output_hash : result->find.y_hash);
     if (!probes || !is_fine_so_far(&judgement.verdict))
         return true;
@@ -192,6 +193,7 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
     referee_release(&blocks);
     result->hashed = judged->hashed && judged->metrics.elements > 0;
     result->then = side_then(judged, judged->output_hash);
+    result->metrics = judgement.metrics;
     result->now = side_of(&judgement, judgement.output_hash);
     if (fine)
         compare(result);

@@ -21,6 +21,7 @@ typedef struct replay_side {
 
 typedef struct replay_result {
     replay_side then, now;
+    ln_metrics metrics; /* of now, all of them */
     bool whole; /* the case was made anew from its seed, all rows; else the stored rows alone ran */
     bool alone; /* a row without the others of its case: the verdict may have been theirs */
     bool hashed; /* a hash was stored, so that bits can be compared */

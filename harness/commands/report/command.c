@@ -95,10 +95,10 @@ const cli_command command_report = {
     .usage = "[OPTION...]",
     .summary = "Draws the charts and the page of a stored run: HTML, Markdown and PDF.",
     .details =
-        "Nothing is measured again, but for --verify: it runs the commands of a sample of "
-        "figures,\n"
-        "half of them errors, which must agree bit for bit, half of them speeds, whose intervals\n"
-        "must meet; nothing is stored. Of a run of another machine it derives every error again, "
+        "Nothing is measured again, but for --verify: it makes a sample of figures again,\n"
+        "half of them errors, replayed, which must agree bit for bit, half of them speeds, whose\n"
+        "intervals must meet; nothing is stored. Of a run of another machine it derives every "
+        "error again, "
         "no\n"
         "speed, and lists what differs.\n"
         "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 3 cases are lost, or "

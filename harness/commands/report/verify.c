@@ -8,13 +8,16 @@
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
 #include "answer/stored_run.h"
-#include "base/text.h"
+#include "session/replay.h"
+#include "worker/worker.h"
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 /* A figure takes minutes where its plan has many processes. */
 static const double most_seconds = 3600;
+/* Until a kernel counts as hung, as in lnbench replay. */
+static const double replay_deadline = 60;
 
 typedef struct stored_figure {
     const view_case *stored;
@@ -22,13 +25,18 @@ typedef struct stored_figure {
     exit_code code;
     const char *verdict; /* "holds", "does not hold", "gone" */
     char was[96], now[96];
-    char reason[256]; /* why it is gone, in the words of lnbench run; "" */
+    char reason[256]; /* why it is gone; "" */
 } stored_figure;
 
 typedef struct verify_state {
     const run_view *view;
     const word_list *plugins;
     bool elsewhere; /* the run is another machine's */
+    /* of errors */
+    worker_process *worker;
+    kernel_list kernels;
+    row_judge *judge;
+    /* of speeds */
     temporary_folder folder;
     char database[1100];
 } verify_state;
@@ -71,19 +79,14 @@ static bool is_plan(const char *plan)
     return strcmp(plan, "quick") == 0 || strcmp(plan, "default") == 0 || strcmp(plan, "full") == 0;
 }
 
-/* Runs the command of a figure; of an error with these kernels and inputs, joined by commas. Inputs
- * NULL: all inputs and shapes of the plan. words: the last that it said. */
-static void run_command(const verify_state *verifying, const stored_figure *figure,
-                        const char *kernels, const char *inputs, char words[256])
+/* Runs the command of a speed. words: the last that it said. */
+static void run_command(const verify_state *verifying, const case_key *key, char words[256])
 {
     static const char name[] = "lnbench: ";
     const stored_run *run = &verifying->view->run;
     const word_list *plugins = verifying->plugins;
-    const case_key *key = &figure->stored->stored->key;
     char shape[64], seed[32], threads[16];
-    /* What the referee asks no input names; any will do beside it. */
-    bool check = inputs && !figure->speed && is_check(inputs);
-    snprintf(shape, sizeof shape, "%zux%zu", check ? 1 : key->rows, check ? 1 : key->hidden);
+    snprintf(shape, sizeof shape, "%zux%zu", key->rows, key->hidden);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
     snprintf(threads, sizeof threads, "%u", key->threads);
     const char *const fixed[] = {"/proc/self/exe",
@@ -91,9 +94,9 @@ static void run_command(const verify_state *verifying, const stored_figure *figu
                                  "--plan",
                                  is_plan(run->plan) ? run->plan : "quick",
                                  "--only",
-                                 figure->speed ? "speed" : "accuracy",
+                                 "speed",
                                  "--kernels",
-                                 kernels,
+                                 key->kernel,
                                  "--conventions",
                                  key->convention,
                                  "--dtypes",
@@ -106,20 +109,17 @@ static void run_command(const verify_state *verifying, const stored_figure *figu
                                  "--threads",
                                  threads,
                                  "--referee",
-                                 check || !inputs ? "yes" : "no",
-                                 figure->speed ? "--cache" : "--inputs",
-                                 figure->speed ? cache_name(key->cache)
-                                 : check       ? "normal"
-                                               : inputs,
+                                 "no",
+                                 "--cache",
+                                 cache_name(key->cache),
                                  "--shapes",
                                  shape};
     enum { FIXED = sizeof fixed / sizeof *fixed };
-    size_t count = inputs ? FIXED : FIXED - 4; /* all that the plan has, its checks too */
     const char **arguments = allocate_zeroed(FIXED + 2 * plugins->count + 1, sizeof *arguments);
-    memcpy(arguments, fixed, count * sizeof *fixed);
+    memcpy(arguments, fixed, sizeof fixed);
     for (size_t i = 0; i < plugins->count; i++) {
-        arguments[count + 2 * i] = "--plugin";
-        arguments[count + 2 * i + 1] = plugins->words[i];
+        arguments[FIXED + 2 * i] = "--plugin";
+        arguments[FIXED + 2 * i + 1] = plugins->words[i];
     }
     program again = {.arguments = arguments, .seconds = most_seconds, .is_own = true};
     program_start(&again);
@@ -127,19 +127,6 @@ static void run_command(const verify_state *verifying, const stored_figure *figu
     bool named = strncmp(again.words, name, sizeof name - 1) == 0;
     snprintf(words, 256, "%s", again.words + (named ? sizeof name - 1 : 0));
     free(arguments);
-}
-
-/* Runs the figure's command into the database, which must not be there, and loads what it left.
- * False without an error: it left nothing. */
-static bool measure_again(const verify_state *verifying, const stored_figure *figure,
-                          const char *kernels, const char *inputs, run_view *again, char words[256],
-                          error *err)
-{
-    struct error none = {0};
-    run_command(verifying, figure, kernels, inputs, words);
-    if (interrupted())
-        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    return load_stored_run(verifying->database, 0, again, &none);
 }
 
 static void remove_files(const verify_state *verifying)
@@ -202,17 +189,11 @@ static bool takes_another(const verify_state *verifying, const view_case *figure
            !reproducible_everywhere(verifying->view->kernels, figure->stored->key.kernel);
 }
 
-static void compare(const verify_state *verifying, stored_figure *figure, const run_view *again)
+/* now: NULL where it could not be measured again. */
+static void conclude(stored_figure *figure, const view_case *now)
 {
-    const stored_case *stored = figure->stored->stored;
-    size_t at = stored_cases_find(&again->cases, &stored->key);
-    const view_case *now = at < again->cases.count ? &again->views[at] : NULL;
-    if (now && !is_figure(now, figure->speed))
-        now = NULL;
-    if (now && takes_another(verifying, figure->stored) && !same_case_error(stored, now->stored))
-        now = NULL;
     bool holds = now && (figure->speed ? same_speed(&figure->stored->speed, &now->speed)
-                                       : same_case_error(stored, now->stored));
+                                       : same_case_error(figure->stored->stored, now->stored));
     show_value(figure->stored, figure->speed, figure->was);
     if (now)
         show_value(now, figure->speed, figure->now);
@@ -225,20 +206,80 @@ static void compare(const verify_state *verifying, stored_figure *figure, const 
                                    : EXIT_CODE_ACCURACY;
 }
 
-static bool verify_one(const verify_state *verifying, stored_figure *figure, error *err)
+/* Runs the speed's command into a database of its own. */
+static bool verify_speed(const verify_state *verifying, stored_figure *figure, error *err)
 {
     run_view again = {0};
-    char words[256];
+    struct error none = {0};
     const case_key *key = &figure->stored->stored->key;
-    bool measured = measure_again(verifying, figure, key->kernel, key->input, &again, words, err);
-    bool fine = measured || err->code == EXIT_CODE_FINE;
-    if (fine)
-        compare(verifying, figure, &again);
-    if (fine && figure->code == EXIT_CODE_NOT_COMPARABLE)
-        memcpy(figure->reason, words, sizeof words);
+    run_command(verifying, key, figure->reason);
+    if (interrupted())
+        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    bool measured = load_stored_run(verifying->database, 0, &again, &none);
+    size_t at = measured ? stored_cases_find(&again.cases, key) : 0;
+    bool found = measured && at < again.cases.count && is_figure(&again.views[at], true);
+    conclude(figure, found ? &again.views[at] : NULL);
+    if (figure->code != EXIT_CODE_NOT_COMPARABLE)
+        figure->reason[0] = '\0';
     if (measured)
         view_free(&again);
     remove_files(verifying);
+    return true;
+}
+
+/* Replays the case. A kernel, input or check that is not here is a reason, no error. */
+static bool verify_error(const verify_state *verifying, stored_figure *figure, error *err)
+{
+    const stored_case *stored = figure->stored->stored;
+    struct error why = {0};
+    replay_result result = {0};
+    const kernel_entry *kernel = kernel_find(&verifying->kernels, stored->key.kernel, &why);
+    bool replayed = kernel && replay_case(verifying->judge, kernel, stored, NULL, &result, &why);
+    if (interrupted())
+        fail(&why, EXIT_CODE_INTERRUPTED, "interrupted");
+    if (why.code == EXIT_CODE_INTERRUPTED || why.code == EXIT_CODE_ENVIRONMENT) {
+        *err = why;
+    } else {
+        stored_case again = {.verdict = result.now.verdict,
+                             .metrics = result.metrics,
+                             .hashed = result.hashed,
+                             .output_hash = result.now.hash};
+        view_case now = {.stored = &again};
+        bool counts =
+            replayed && again.metrics.elements > 0 &&
+            (!takes_another(verifying, figure->stored) || same_case_error(stored, &again));
+        conclude(figure, counts ? &now : NULL);
+        if (!counts && replayed)
+            verdict_describe(&again.verdict, figure->reason, sizeof figure->reason);
+        else if (!replayed)
+            snprintf(figure->reason, sizeof figure->reason, "%.250s", why.message);
+    }
+    replay_result_free(&result);
+    return err->code == EXIT_CODE_FINE;
+}
+
+/* Errors by a worker of its own, speeds by commands. */
+static bool verify_figures(verify_state *verifying, stored_figure *figures, size_t count,
+                           error *err)
+{
+    judge_settings settings = {.seed = verifying->view->run.seed,
+                               .max_row_ulp = INFINITY,
+                               .deadline_seconds = replay_deadline};
+    interrupt_watch();
+    bool fine = worker_start(verifying->plugins->words, verifying->plugins->count,
+                             &verifying->worker, &verifying->kernels, err);
+    if (fine && !(verifying->judge = judge_create(worker_runner(verifying->worker), &settings)))
+        fine = fail_memory(err, "the judge");
+    fine = fine && temporary_folder_make(&verifying->folder, NULL, "verify", err);
+    snprintf(verifying->database, sizeof verifying->database, "%s/again.db",
+             verifying->folder.path);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = figures[i].speed ? verify_speed(verifying, &figures[i], err)
+                                : verify_error(verifying, &figures[i], err);
+    temporary_folder_remove(&verifying->folder);
+    judge_destroy(verifying->judge);
+    worker_stop(verifying->worker);
+    kernel_list_free(&verifying->kernels);
     return fine;
 }
 
@@ -298,75 +339,7 @@ static bool show_json(const verify_state *verifying, const stored_figure *figure
                        err);
 }
 
-static bool make_folder(verify_state *verifying, error *err)
-{
-    if (!temporary_folder_make(&verifying->folder, NULL, "verify", err))
-        return false;
-    snprintf(verifying->database, sizeof verifying->database, "%s/again.db",
-             verifying->folder.path);
-    return true;
-}
-
 /* ---- every error ---- */
-
-/* Whether one command can make both: all but kernel and input is the same, and the shape where it is
- * asked for. */
-static bool same_command(const case_key *a, const case_key *b, bool by_shape)
-{
-    return (!by_shape || (a->rows == b->rows && a->hidden == b->hidden)) && a->dtype == b->dtype &&
-           a->threads == b->threads && strcmp(a->convention, b->convention) == 0;
-}
-
-/* ",NAME" unless it is there. */
-static void add_name(text_buffer *list, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = list->bytes; at && *at; at += strcspn(at, ",")) {
-        at += *at == ',';
-        if (strncmp(at, name, length) == 0 && (at[length] == ',' || !at[length]))
-            return;
-    }
-    text_format(list, "%s%s", list->length ? "," : "", name);
-}
-
-/* Not derived as yet; the second time: the plan's own checks, whose rows no option asks for. */
-static bool is_open(const stored_figure *figure, const case_key *key, bool by_shape)
-{
-    bool open =
-        by_shape ? !figure->verdict : figure->code == EXIT_CODE_NOT_COMPARABLE && figure->reason[0];
-    return open && same_command(key, &figure->stored->stored->key, by_shape);
-}
-
-/* The errors figures[first] and all behind it that one command makes. */
-static bool verify_group(const verify_state *verifying, stored_figure *figures, size_t first,
-                         size_t count, bool by_shape, error *err)
-{
-    const case_key *key = &figures[first].stored->stored->key;
-    text_buffer kernels = {0}, inputs = {0};
-    run_view again = {0};
-    char words[256];
-    for (size_t i = first; i < count; i++)
-        if (is_open(&figures[i], key, by_shape)) {
-            add_name(&kernels, figures[i].stored->stored->key.kernel);
-            add_name(&inputs, figures[i].stored->stored->key.input);
-        }
-    bool measured = measure_again(verifying, &figures[first], kernels.bytes,
-                                  by_shape ? inputs.bytes : NULL, &again, words, err);
-    bool fine = measured || err->code == EXIT_CODE_FINE;
-    for (size_t i = first; fine && i < count; i++)
-        if (is_open(&figures[i], key, by_shape)) {
-            compare(verifying, &figures[i], &again);
-            figures[i].reason[0] = '\0';
-            if (!measured && by_shape)
-                memcpy(figures[i].reason, words, sizeof words);
-        }
-    if (measured)
-        view_free(&again);
-    remove_files(verifying);
-    text_free(&kernels);
-    text_free(&inputs);
-    return fine;
-}
 
 /* Those that do not hold, and how many there are of each kind. */
 static bool show_all(const stored_figure *figures, size_t count, const output_file *out, error *err)
@@ -400,12 +373,7 @@ bool report_verify_errors(const run_view *view, bool elsewhere, const word_list 
             figures[count++] = (stored_figure){.stored = &view->views[i]};
     bool fine = count > 0 || fail(err, EXIT_CODE_NOT_COMPARABLE, "run %lld: has no error to verify",
                                   (long long)view->run.id);
-    fine = fine && make_folder(&verifying, err);
-    interrupt_watch();
-    for (int by_shape = 1; by_shape >= 0; by_shape--)
-        for (size_t i = 0; fine && i < count; i++)
-            if (is_open(&figures[i], &figures[i].stored->stored->key, by_shape))
-                fine = verify_group(&verifying, figures, i, count, by_shape, err);
+    fine = fine && verify_figures(&verifying, figures, count, err);
     for (size_t i = 0; fine && i < count; i++) {
         holding += figures[i].code == EXIT_CODE_FINE;
         if (figures[i].code != EXIT_CODE_NOT_COMPARABLE)
@@ -413,7 +381,6 @@ bool report_verify_errors(const run_view *view, bool elsewhere, const word_list 
     }
     if (holding == 0 && (*code == EXIT_CODE_FINE || *code == EXIT_CODE_INCONCLUSIVE))
         *code = EXIT_CODE_NOT_COMPARABLE;
-    temporary_folder_remove(&verifying.folder);
     if (fine)
         fine = out->format == OUTPUT_JSON ? show_json(&verifying, figures, count, *code, out, err)
                                           : show_all(figures, count, out, err);
@@ -432,13 +399,9 @@ bool report_verify(const run_view *view, size_t sample, const word_list *plugins
     count += draw_figures(view, true, sample - count, figures + count);
     bool fine = count > 0 || fail(err, EXIT_CODE_NOT_COMPARABLE,
                                   "run %lld: has no figure to verify", (long long)view->run.id);
-    fine = fine && make_folder(&verifying, err);
-    interrupt_watch();
-    for (size_t i = 0; fine && i < count; i++) {
-        fine = verify_one(&verifying, &figures[i], err);
+    fine = fine && verify_figures(&verifying, figures, count, err);
+    for (size_t i = 0; fine && i < count; i++)
         *code = worse_exit_code(*code, figures[i].code);
-    }
-    temporary_folder_remove(&verifying.folder);
     if (fine)
         fine = out->format == OUTPUT_JSON ? show_json(&verifying, figures, count, *code, out, err)
                                           : show_table(figures, count, out, err);

@@ -1,4 +1,5 @@
-/* report --verify: a sample of a run's figures, measured again by the commands that they name. */
+/* report --verify: figures of a run once more: errors as `replay` does it, speeds by the commands that
+ * they name. */
 #ifndef LNBENCH_REPORT_VERIFY_H
 #define LNBENCH_REPORT_VERIFY_H
 
