@@ -54,8 +54,9 @@ typedef struct invariance_cell {
 } invariance_cell;
 
 typedef struct invariance_result {
-    unsigned tested, varies; /* sets of axes: 1u << AXIS_... */
-    case_verdict verdict;    /* ok, or why there is nothing to compare */
+    unsigned tested, varies;          /* sets of axes: 1u << AXIS_... */
+    case_verdict verdict;             /* ok, or why there is nothing to compare */
+    size_t hidden[INVARIANCE_HIDDEN]; /* of each line of cells; 0: there is none */
     invariance_cell cells[INVARIANCE_HIDDEN][INVARIANCE_SETTINGS];
 } invariance_result;
 

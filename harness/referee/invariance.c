@@ -70,9 +70,10 @@ static bool invariance_rows_make(row_judge *judge, const invariance_request *req
                                  ln_type storage, ln_type param, invariance_rows *rows, error *err)
 {
     *rows = (invariance_rows){0};
-    for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
+    for (size_t i = 0; i < (request->hidden ? 1 : INVARIANCE_HIDDEN); i++)
         if (!judge_block_generate(judge, &rows->plain[i], &request->convention, storage, param,
-                                  request->input, 0, INVARIANCE_ROWS, invariance_hidden[i], err) ||
+                                  request->input, 0, INVARIANCE_ROWS,
+                                  request->hidden ? request->hidden : invariance_hidden[i], err) ||
             (request->residual && !add_residual(judge, request->input, &rows->plain[i], err))) {
             invariance_rows_free(rows);
             return false;
@@ -252,13 +253,15 @@ static bool judge_once(row_judge *judge, const invariance_rows *rows, const kern
 {
     err->code = EXIT_CODE_FINE;
     *found = (invariance_result){.verdict.kind = VERDICT_OK};
+    for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
+        found->hidden[i] = rows->plain[i].hidden;
     if (kernel->unsupported[0]) {
         found->verdict.kind = VERDICT_UNSUPPORTED;
         snprintf(found->verdict.detail, sizeof found->verdict.detail, "%.180s",
                  kernel->unsupported);
         return true;
     }
-    for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
+    for (size_t i = 0; i < INVARIANCE_HIDDEN && found->hidden[i] > 0; i++)
         if (!run_hidden(judge, &rows->plain[i], kernel, found, found->cells[i], err)) {
             found->tested = 0;
             return err->code == EXIT_CODE_FINE;

@@ -15,7 +15,8 @@
 
 typedef struct invariance_request {
     ln_convention convention;
-    const char *input;      /* a family; "normal" shows most orders of summation */
+    const char *input;      /* a family, or a file; "normal" shows most orders of summation */
+    size_t hidden;          /* of the file's rows; 0: those of invariance_hidden[] */
     bool residual;          /* each row with a residual: the family's next rows */
     progress_bar *progress; /* NULL: none is shown */
 } invariance_request;

@@ -1,4 +1,5 @@
 /* lnbench eval --reproducible: on what the bits of a row depend. */
+#include "inputs/npy.h"
 #include "worker/worker.h"
 #include "base/allocate.h"
 #include "domain/kernel_name.h"
@@ -87,8 +88,11 @@ static bool print_hashes(const invariance_matrix *matrix, const output_file *out
     for (size_t i = 0; i < matrix->count; i++)
         for (size_t line = 0; line < INVARIANCE_HIDDEN * settings; line++) {
             const invariance_cell *cell = &matrix->found[i].cells[line / settings][line % settings];
+            size_t hidden = matrix->found[i].hidden[line / settings];
+            if (hidden == 0)
+                continue;
             table_cell(table, matrix->kernels[i]->facts.name);
-            table_format(table, "%zu", invariance_hidden[line / settings]);
+            table_format(table, "%zu", hidden);
             table_cell(table, setting[line % settings].name);
             table_cell(table, axis_name(setting[line % settings].axis));
             table_cell(table, state_name(cell->state));
@@ -108,14 +112,14 @@ static json_t *cells_json(const invariance_result *found)
     size_t settings;
     const invariance_setting *setting = invariance_settings(&settings);
     json_t *array = json_array();
-    for (size_t i = 0; i < INVARIANCE_HIDDEN * settings; i++) {
+    for (size_t i = 0; i < INVARIANCE_HIDDEN * settings && found->hidden[i / settings] > 0; i++) {
         const invariance_cell *cell = &found->cells[i / settings][i % settings];
         char hash[20];
         snprintf(hash, sizeof hash, "%016llx", (unsigned long long)cell->hash);
         bool ran = cell->state == CELL_SAME || cell->state == CELL_DIFFERS;
         json_array_append_new(array,
                               json_pack("{s:I, s:s, s:s, s:o, s:I, s:s?}", "hidden",
-                                        (json_int_t)invariance_hidden[i / settings], "setting",
+                                        (json_int_t)found->hidden[i / settings], "setting",
                                         setting[i % settings].name, "axis",
                                         axis_name(setting[i % settings].axis), "same",
                                         ran ? json_boolean(cell->state == CELL_SAME) : json_null(),
@@ -189,9 +193,13 @@ static bool print(const invariance_options *options, const invariance_matrix *ma
     const output_file *out = &options->printed;
     if (out->format == OUTPUT_JSON)
         return output_json(out, matrix_json(matrix), err);
-    output_line(out, "%s, %s%s: %d rows of %zu and of %zu, every setting against the plain one",
+    const size_t *hidden = matrix->found[0].hidden;
+    char other[32] = "";
+    if (hidden[1] > 0)
+        snprintf(other, sizeof other, " and of %zu", hidden[1]);
+    output_line(out, "%s, %s%s: %d rows of %zu%s, every setting against the plain one",
                 options->convention, options->input, options->residual ? " with a residual" : "",
-                INVARIANCE_ROWS, invariance_hidden[0], invariance_hidden[1]);
+                INVARIANCE_ROWS, hidden[0], other);
     output_line(out, "%s", "");
     bool fine = options->hashes ? print_hashes(matrix, out, err) : print_classes(matrix, out, err);
     print_failures(matrix, out);
@@ -209,6 +217,23 @@ static bool choose_kernels(const invariance_options *options, const kernel_list 
     return kernel_words_check(all, &options->kernels, err);
 }
 
+/* Of the rows of FILE.npy; a family has rows of every length: 0. */
+static bool find_hidden(const char *input, size_t *hidden, error *err)
+{
+    npy_array rows = {0};
+    size_t length = strlen(input);
+    *hidden = 0;
+    if (length < 4 || strcmp(input + length - 4, ".npy") != 0)
+        return true;
+    bool fine =
+        npy_read(input, true, &rows, err) &&
+        (rows.elements > 0 || fail(err, EXIT_CODE_USAGE, "--inputs %.200s: holds no row", input));
+    if (fine)
+        *hidden = rows.dimensions ? rows.shape[rows.dimensions - 1] : 1;
+    npy_free(&rows);
+    return fine;
+}
+
 /* The families are measured with the kernels that were asked for, and not shown. */
 static exit_code measure(const invariance_options *options, const ln_convention *convention,
                          worker_process *worker, const kernel_list *all, error *err)
@@ -223,8 +248,9 @@ static exit_code measure(const invariance_options *options, const ln_convention 
                                   .progress = &progress};
     row_judge *judge = judge_create(worker_runner(worker), &settings);
     const kernel_entry **family = allocate_zeroed(all->count + 1, sizeof *family);
-    bool fine =
-        (judge || fail_memory(err, "the judge")) && choose_kernels(options, all, &matrix, err);
+    bool fine = (judge || fail_memory(err, "the judge")) &&
+                find_hidden(options->input, &request.hidden, err) &&
+                choose_kernels(options, all, &matrix, err);
     if (fine) {
         size_t count = with_families(all, matrix.kernels, matrix.count, family);
         progress_begin(&progress, invariance_seconds * (double)count);
@@ -263,7 +289,7 @@ static const cli_option options[] = {
      offsetof(invariance_options, kernels)},
     {"conventions", "C", "a preset or a list (default: torch)", OPTION_TEXT,
      offsetof(invariance_options, convention)},
-    {"inputs", "FAMILY", "of the rows (default: normal)", OPTION_TEXT,
+    {"inputs", "FAMILY|FILE.npy", "of the rows, or your own rows (default: normal)", OPTION_TEXT,
      offsetof(invariance_options, input)},
     {"residual", NULL, "each row with a residual: the family's next rows", OPTION_FLAG,
      offsetof(invariance_options, residual)},

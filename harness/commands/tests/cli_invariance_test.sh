@@ -71,6 +71,14 @@ ends "a place that counts with a residual alone" 5 eval --reproducible --plugin 
 check "a place that counts with a residual alone" has out '^on_residual +run \(BROKEN PROMISE\) +row +same +same +differ'
 
 refused "no such kernel" 2 "no kernel matches 'nosuch'" eval --reproducible --kernels nosuch
+python3 - <<'END'
+import struct
+head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 5), }".ljust(117) + "\n"
+open("own.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<10f", *range(10)))
+END
+ends "rows of a file" 5 eval --reproducible --plugin "$plugin" --kernels on_threads,on_nothing --inputs own.npy --json
+check "rows of a file: their length alone" is "$(grep -o '"hidden": [0-9]*' out | sort | uniq -c | tr -d ' ')" '28"hidden":5'
+refused "no such file" 7 "none.npy" eval --reproducible --kernels two_pass_f32_scalar --inputs none.npy
 refused "no such input" 2 "nosuch" eval --reproducible --kernels two_pass_f32_scalar --input nosuch
 refused "no such convention" 2 "nosuch" eval --reproducible --convention nosuch
 refused "no time" 2 'deadline' eval --reproducible --deadline 0
@@ -92,14 +100,14 @@ check "run: what depends on the batch" has out 'on_rows .* this setting$'
 check "run: what depends on nothing" has out 'on_nothing .* this ISA$'
 check "run: an ISA that was not asked for counts" has out 'on_same\.one .* every CPU$'
 accepted "export" 0 export --db v.db --format tsv
-check "tsv" has out $'^kernel\t.*\treproducibility$'
-check "tsv" has out $'^on_rows\t.*\trun$'
+check "tsv" has out $'^case\tkernel\t.*\treproducibility$'
+check "tsv" has out $'^[0-9]+\ton_rows\t.*\trun$'
 accepted "export" 0 export --db v.db --format jsonl
 check "jsonl" has out '"varies_with": ?\["rows"\]'
 cp out v.jsonl
 accepted "import" 0 import v.jsonl --db w.db
 accepted "import: export" 0 export --db w.db --format tsv
-check "import keeps the class" has out $'^on_rows\t.*\trun$'
+check "import keeps the class" has out $'^[0-9]+\ton_rows\t.*\trun$'
 "$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
 accepted "eval" 0 eval --x x.npy --convention tinyllm --plugin "$plugin" --kernel on_stride
 check "eval" has out '^reproducible +run \(stride\)$'
