@@ -7,7 +7,7 @@ height = 460
 load here.'canvas.gp'
 
 left = 80
-right = width - 200
+right = width - 250
 top = 84
 bottom = height - 92
 lines = int(number('lines'))
@@ -35,10 +35,11 @@ do for [i = 1:lines] {
         (NAME[i] = strcol(3), STYLE[i] = int($2), value = 100 * $5) : NaN) nooutput
     WANTED[i] = bottom - (bottom - top) * value / 104
 }
-least_gap = 20
+tall(i) = rise(NAME[i])
+apart(i, j) = 17 + tall(i) + tall(j)
 load here.'spread.gp'
 do for [i = 1:lines] {
-    set label 100 + i ''.NAME[i] at screen across(right + 10), up(WANTED[i]) left tc rgb LOOK[STYLE[i]]
+    set label 100 + i two_lines(NAME[i]) at screen across(right + 10), up(WANTED[i] - tall(i)) left font small tc rgb LOOK[STYLE[i]]
 }
 set xrange [0.0625:64]
 set yrange [0:104]

@@ -25,19 +25,21 @@ stats table skip 1 using (n = int($1), HEADING[n] = $2, ROW_LABEL[n] = strcol(3)
     SPEED[n] = $6, END[n] = $8 > $6 ? $8 : $6, SHARE[n] = $9, CLASS_OF[n] = int($10), \
     ERROR[n] = strcol(11), 0) nooutput
 
-left = 245
+left = 265
 right = 742
 roof = number('roof')
 fastest = number('fastest')
 with_roof = roof > fastest && roof < 2.2 * fastest
+pixels(gbps) = gbps / most * (right - left)
 # The number stands behind the bar's interval, and the axis is long enough for it.
-beside(i) = figure(SPEED[i]).(SHARE[i] > 0 ? sprintf('   %.0f %%', 100 * SHARE[i]) : '')
+inside(i) = shown(NAME[i]) ne '' && text_width(NAME[i], 12) < pixels(SPEED[i]) - 10
+beside(i) = figure(SPEED[i]).(SHARE[i] > 0 ? sprintf('   %.0f %%', 100 * SHARE[i]) : '').\
+    (inside(i) ? '' : '   '.shown(NAME[i]))
 most = with_roof ? roof * 1.02 : fastest
 do for [i = 1:rows] {
     needed = END[i] * (right - left) / (right - left - 10.0 - text_width(beside(i), font_size - 2))
     most = needed > most ? needed : most
 }
-pixels(gbps) = gbps / most * (right - left)
 
 set lmargin at screen across(left)
 set rmargin at screen across(right)
@@ -65,10 +67,11 @@ do for [i = 1:rows] {
     if (int(HEADING[i])) {
         set label 2000 + i ''.ROW_LABEL[i] at screen across(20), up(centre(i) + 2) left tc rgb SOFT
     } else {
-        set label 2000 + i ''.ROW_LABEL[i] at screen across(left - 8), up(centre(i)) right tc rgb INK
+        set label 2000 + i ''.ROW_LABEL[i] at screen across(left - 8), up(centre(i)) right tc rgb INK \
+            font sprintf(',%d', text_width(ROW_LABEL[i], font_size) > left - 20 ? font_size - 3 : font_size)
         set label 3000 + i beside(i) at END[i], i left offset first 0.012 * most, 0 tc rgb INK front
         set label 4000 + i ''.ERROR[i] at screen across(right + 16), up(centre(i)) left tc rgb INK
-        if (shown(NAME[i]) ne '' && text_width(NAME[i], 12) < pixels(SPEED[i]) - 10) {
+        if (inside(i)) {
             set label 5000 + i ''.NAME[i] at 0, i left offset first 0.012 * most, 0 font small \
                 tc rgb (CLASS_OF[i] == 3 ? INK : 0xffffff) front
         }

@@ -1,11 +1,11 @@
-# Moves WANTED[1 .. slots], heights in pixels, apart to at least `least_gap`, each as little as its
+# Moves WANTED[1 .. slots], heights in pixels, apart to at least apart(i, j), each as little as its
 # neighbours let it; then into top .. bottom.
 do for [pass = 1:200] {
     moved = 0
     do for [i = 1:slots] {
         do for [j = 1:slots] {
             if (i != j && (WANTED[j] > WANTED[i] || (WANTED[j] == WANTED[i] && j > i))) {
-                lack = least_gap - (WANTED[j] - WANTED[i])
+                lack = apart(i, j) - (WANTED[j] - WANTED[i])
                 if (lack > 0.01) {
                     WANTED[i] = WANTED[i] - lack / 2
                     WANTED[j] = WANTED[j] + lack / 2

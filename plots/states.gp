@@ -12,7 +12,7 @@ height = bottom + 88
 load here.'canvas.gp'
 array SHADE[8] = [0x08519c, 0xe08214, 0x3a8fcf, 0xb35806, 0x93c6e6, 0xf1c27d, 0x5b5b5b, 0xb0b0b0]
 
-left = 200
+left = 250
 right = width - 70
 stats table skip 1 using 5 nooutput
 set lmargin at screen across(left)
@@ -40,4 +40,5 @@ plot for [s = 1:states] table skip 1 using (int($4) == s ? $5 / 2 : NaN):(y_of($
     table skip 1 using 5:(y_of($1, $4)):6:7 with xerrorbars pt 0 lw 1 lc rgb INK, \
     table skip 1 using 7:(y_of($1, $4)):(' '.figure($5)) with labels left \
         font sprintf(',%d', font_size - 3) tc rgb INK, \
-    table skip 1 using (0):(int($4) == 1 ? $1 : NaN):2 with labels right offset -0.6, 0 tc rgb INK
+    table skip 1 using (0):(int($4) == 1 ? $1 : NaN):(two_lines(strcol(2))) with labels \
+        right offset -0.6, 0 font small tc rgb INK

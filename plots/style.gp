@@ -46,6 +46,9 @@ array CLASS[6] = [0x9a9a9a, 0x08519c, 0x3a8fcf, 0x93c6e6, 0xe58a1f, 0xa50f15]
 class_colour(c) = CLASS[int(c) + 1]
 
 # "-" stands for nothing to show, since gnuplot takes an empty cell for a missing one.
+two_lines(words) = (colon = strstrt(words, ': '), colon ? words[1:colon]."\n".words[colon + 2:*] : words)
+# By how much: gnuplot puts the first of two lines where one would be.
+rise(words) = strstrt(words, ': ') ? 7 : 0
 shown(cell) = cell eq '-' ? '' : cell
 
 # Ticks of logarithmic axes: 500, 0.05, 10⁷, 2·10⁵.

@@ -70,7 +70,7 @@ do for [p = 1:panels] {
             SLOT[slots] = name
         }
     }
-    least_gap = 19
+    apart(i, j) = 19
     load here.'spread.gp'
     do for [i = 1:slots] {
         set label 100 + i ''.SLOT[i] at screen across(right + 56), up(WANTED[i]) left \

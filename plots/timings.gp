@@ -9,7 +9,7 @@ bottom = top + 34 * strips
 height = bottom + 84
 load here.'canvas.gp'
 
-set lmargin at screen across(180)
+set lmargin at screen across(250)
 set rmargin at screen across(width - 30)
 set tmargin at screen up(top)
 set bmargin at screen up(bottom)
@@ -23,7 +23,7 @@ set xrange [0.9:1.2]
 set xtics 0.05
 set xlabel 'time of a repetition over the median (beyond 1.2: at the edge)'
 do for [i = 1:strips] {
-    set label 100 + i ''.NAME[i] at screen across(170), up(top + 34 * (i - 0.5)) right tc rgb LOOK[STYLE[i]]
+    set label 100 + i two_lines(NAME[i]) at screen across(240), up(top + 34 * (i - 0.5) - rise(NAME[i])) right font small tc rgb LOOK[STYLE[i]]
 }
 set arrow 1 from 1, graph 0 to 1, graph 1 nohead lw 1 dt 3 lc rgb SOFT
 within(v) = v < 0.9 ? 0.9 : v > 1.2 ? 1.2 : v

@@ -89,6 +89,18 @@ check "somebody is taken" test -n "$take"
 accepted "the page" 0 report --db p.db --no-pdf --allow-lost --out page
 check "the page and all beside it: 3 MB at most" is "$(($(du -sb page | cut -f1) <= 3000000))" 1
 check "the page takes the same" has page/report.md "^Take \`$take\`: "
+# The charts at its shape: TITLE LABEL of the field, of the map's cells with their lines joined.
+label() { awk -v role="$1" '$1 == role { print $2; exit }' short; }
+fastest=$(label fastest)
+[ -n "$fastest" ] || fastest=$(label take) # one row is both
+check "the field's take is the answer's" is "$(awk -F'\t' '$5 ~ /within 2 ULP/ { print $3 "=" $4 }' page/data/field.tsv)" \
+    "$(label take)=$take"
+check "the field's fastest is the answer's" is \
+    "$(awk -F'\t' '$5 ~ /^fastest($|,)/ { print $3 }' page/data/field.tsv)" "$fastest"
+check "no kernel stands twice in the field" is "$(cut -f4 page/data/field.tsv | grep -v '^-' | sort | uniq -d)" ''
+cell() { awk -F'\t' -v kind="$1" '$2 == "L2" && $4 == 768 && $10 == kind { print $5 $6 $7 $8 }' page/data/winner_map.tsv | tr -d -; }
+check "the map's fastest is the answer's" is "$(cell 1)" "$fastest"
+check "the map's take is the answer's" is "$(cell 2)" "$(label take)"
 check "and says what hunted rows cost" has page/report.md 'on all 337 cases, 4\.7 on rows hunted for others\.'
 accepted "choose" 0 choose --shapes 85x768 --stored --db here.db
 check "choose uses the same" has out "^use $take: .*at most 1\.76 row ULP on all 337 cases, 4\.67 on rows hunted"

@@ -8,7 +8,7 @@ enum { DECADES = 16, BINS_A_DECADE = 2, BINS = DECADES * BINS_A_DECADE };
 
 typedef struct kappa_line {
     const report_kernel *kernel;
-    char label[160];
+    char label[2 * REPORT_NAME];
     int style;
     double most[BINS]; /* largest row ULP of the rows in a bin; NaN: none */
 } kappa_line;
@@ -44,15 +44,20 @@ static bool gather(const report_data *data, kappa_line *line)
     return any;
 }
 
-/* The kernel that stands for a look where nothing was timed is the first of it. */
-static const report_kernel *kernel_of(const report_data *data, const report_look *look)
+/* The kernel that stands for a look where nothing was timed is the first of it; of no title then. */
+static const report_kernel *kernel_of(const report_data *data, const report_look *look,
+                                      char name[REPORT_NAME])
 {
     const view_case *at = data->has_shape ? report_best(data, look, &data->shape) : NULL;
-    if (at)
+    if (at) {
+        report_name(data, at, name);
         return report_kernel_at(data, at);
+    }
     for (size_t i = 0; i < data->kernel_count; i++)
         if (report_in_look(look, &data->kernels[i]) && data->kernels[i].class != ERROR_UNKNOWN)
-            return &data->kernels[i];
+            return snprintf(name, REPORT_NAME, "%s",
+                            look->kind == LOOK_PEER ? look->label : data->kernels[i].label),
+                   &data->kernels[i];
     return NULL;
 }
 
@@ -60,7 +65,11 @@ static const report_kernel *kernel_of(const report_data *data, const report_look
 static void add_line(const report_data *data, const report_look *look, kappa_line *lines,
                      size_t *count)
 {
-    kappa_line line = {.kernel = kernel_of(data, look), .style = look->style};
+    char name[REPORT_NAME];
+    kappa_line line = {.kernel = kernel_of(data, look, name), .style = look->style};
+    for (size_t i = 0; i < *count; i++)
+        if (lines[i].kernel == line.kernel)
+            return;
     if (!line.kernel || !gather(data, &line))
         return;
     for (size_t i = 0; i < *count; i++) {
@@ -70,11 +79,11 @@ static void add_line(const report_data *data, const report_look *look, kappa_lin
                    (isnan(line.most[bin]) && isnan(lines[i].most[bin]));
         if (same) {
             size_t length = strlen(lines[i].label);
-            snprintf(lines[i].label + length, sizeof lines[i].label - length, ", %s", look->label);
+            snprintf(lines[i].label + length, sizeof lines[i].label - length, ", %s", name);
             return;
         }
     }
-    snprintf(line.label, sizeof line.label, "%s", look->label);
+    snprintf(line.label, sizeof line.label, "%s", name);
     lines[(*count)++] = line;
 }
 

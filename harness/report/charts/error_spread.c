@@ -32,15 +32,14 @@ static void draw_error_spread(const report_data *data, chart_output *out)
     for (size_t i = 0; i < data->look_count; i++) {
         const report_look *look = &data->looks[i];
         const view_case *at =
-            look->kind != LOOK_FUSED && look->kind != LOOK_NAIVE && data->has_shape
-                ? report_best(data, look, &data->shape)
-                : NULL;
+            look->kind != LOOK_FUSED && look->kind != LOOK_NAIVE ? report_shown(data, i) : NULL;
         spread_line line = at ? gather(data, report_kernel_at(data, at)) : (spread_line){0};
         double sum = 0;
+        char name[REPORT_NAME];
         count += line.elements > 0;
         for (size_t bin = 0; bin + 1 < ULP_BINS && line.elements > 0; bin++) {
             sum += line.bins[bin];
-            tsv_row(&out->table, "znsnn", count, (double)look->style, look->label,
+            tsv_row(&out->table, "znsnn", count, (double)look->style, report_name(data, at, name),
                     ulp_bin_from(bin + 1), sum / line.elements);
         }
     }

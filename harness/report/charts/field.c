@@ -16,19 +16,19 @@ static void add_heading(field_state *field, const char *words)
             0.0, 0.0, "-");
 }
 
-static void add_bar(field_state *field, const char *label, const view_case *at, bool named)
+static void add_bar(field_state *field, const char *label, const view_case *at)
 {
     const report_kernel *kernel = report_kernel_at(field->data, at);
     const speed_figures *speed = &at->speed;
     const error_sum *errors = kernel->standing->errors;
-    char buffer[ERROR_WORDS], shown[64];
+    char buffer[ERROR_WORDS], shown[64], titles[64];
     const char *words =
         view_error_words(field->data->view, &errors[SCOPE_ANY], field->data->judged.dtype, buffer);
     snprintf(shown, sizeof shown, "%s%s",
              strcmp(words, "NaN") == 0 ? "NaN or infinite" : words, /* gnuplot drops a bare NaN */
              isinf(errors[SCOPE_EXTREME].error) ? " *" : "");
     tsv_row(&field->out->table, "znsssnnnnns", ++field->place, 0.0, label, kernel->name,
-            named ? kernel->label : "-", speed->gbps,
+            report_titles(field->data, at, titles)[0] ? titles : "-", speed->gbps,
             speed->gbps * speed->time_ns / speed->time_hi_ns,
             speed->gbps * speed->time_ns / speed->time_lo_ns,
             isfinite(speed->roof_ratio) ? speed->roof_ratio : 0.0, (double)kernel->class, shown);
@@ -64,12 +64,14 @@ static void add_textbook(field_state *field)
         bool named = false;
         for (size_t look = 0; look < data->look_count; look++)
             named = named || strcmp(data->looks[look].label, kernel->form) == 0;
-        if (!at || (!named && !is_best_of_form(data, kernel, at)))
+        char titles[64];
+        if (!at ||
+            (!named && !is_best_of_form(data, kernel, at) && !report_titles(data, at, titles)[0]))
             continue;
         if (!begun)
             add_heading(field, "What people write");
         begun = true;
-        add_bar(field, kernel->label, at, false);
+        add_bar(field, kernel->label, at);
     }
 }
 
@@ -79,32 +81,39 @@ static void add_role(field_state *field, kernel_role role, const char *heading)
     enum { KERNELS_MOST = 8 };
     const report_data *data = field->data;
     size_t count = 0;
-    for (size_t i = 0; i < data->kernel_count && count < KERNELS_MOST; i++) {
+    for (size_t i = 0; i < data->kernel_count; i++) {
         const view_case *at = data->kernels[i].standing->role == role
                                   ? report_case_at(data, &data->kernels[i], &data->shape)
                                   : NULL;
+        char titles[64];
+        if (at && count >= KERNELS_MOST && !report_titles(data, at, titles)[0])
+            continue;
         if (at && count++ == 0 && heading)
             add_heading(field, heading);
         if (at)
-            add_bar(field, data->kernels[i].label, at, false);
+            add_bar(field, data->kernels[i].label, at);
     }
 }
 
-/* The fastest of each look of a kind. */
-static void add_looks(field_state *field, int first, int last, const char *heading)
+/* The fastest of each look of a kind, but of those that stand under a heading of their own. Returns
+ * whether there are any. */
+static bool add_looks(field_state *field, int first, int last, const char *heading)
 {
     const report_data *data = field->data;
     bool begun = false;
     for (size_t i = 0; i < data->look_count; i++) {
         const report_look *look = &data->looks[i];
         bool wanted = (int)look->kind >= first && (int)look->kind <= last;
-        const view_case *at = wanted ? report_best(data, look, &data->shape) : NULL;
-        if (at && !begun)
+        const view_case *at = wanted ? report_shown(data, i) : NULL;
+        kernel_role role = at ? report_kernel_at(data, at)->standing->role : ROLE_LIBRARY;
+        if (role == ROLE_LIBRARY || role == ROLE_TEXTBOOK || role == ROLE_PLUGIN)
+            continue;
+        if (!begun)
             add_heading(field, heading);
-        begun = begun || at;
-        if (at)
-            add_bar(field, look->label, at, last == LOOK_ACCURATE);
+        begun = true;
+        add_bar(field, role == ROLE_PEER ? look->label : report_kernel_at(data, at)->label, at);
     }
+    return begun;
 }
 
 static void draw_field(const report_data *data, chart_output *out)
@@ -118,8 +127,8 @@ static void draw_field(const report_data *data, chart_output *out)
     tsv_row(&out->table, "wwwwwwwwwww", "place", "heading", "label", "kernel", "inside", "gbps",
             "lo", "hi", "share", "class", "error");
     add_textbook(&field);
-    add_looks(&field, LOOK_FASTEST, LOOK_ACCURATE, "lnbench");
-    add_role(&field, ROLE_LIBRARY, NULL);
+    bool begun = add_looks(&field, LOOK_FASTEST, LOOK_ACCURATE, "lnbench");
+    add_role(&field, ROLE_LIBRARY, begun ? NULL : "lnbench");
     add_role(&field, ROLE_PLUGIN, "Your plugin");
     add_looks(&field, LOOK_PEER, LOOK_PEER, "Other libraries");
     snprintf(out->title, sizeof out->title,

@@ -52,13 +52,14 @@ static void draw_states(const report_data *data, chart_output *out)
     text_buffer subtitle = {0};
     tsv_row(&out->table, "wwwwwww", "place", "label", "kernel", "state", "gbps", "lo", "hi");
     for (size_t i = 0; i < data->look_count && count > 1; i++) {
-        const view_case *at = report_best(data, &data->looks[i], &data->shape);
+        const view_case *at = report_shown(data, i);
+        char name[REPORT_NAME];
         place += at != NULL;
         for (size_t state = 0; at && state < count; state++) {
             const view_case *in = case_in(data, report_kernel_at(data, at), &states[state]);
             if (in)
-                tsv_row(&out->table, "zssznnn", place, data->looks[i].label, in->stored->key.kernel,
-                        state + 1, in->speed.gbps,
+                tsv_row(&out->table, "zssznnn", place, report_name(data, at, name),
+                        in->stored->key.kernel, state + 1, in->speed.gbps,
                         in->speed.gbps * in->speed.time_ns / in->speed.time_hi_ns,
                         in->speed.gbps * in->speed.time_ns / in->speed.time_lo_ns);
         }

@@ -7,14 +7,15 @@ static void draw_timings(const report_data *data, chart_output *out)
     text_buffer words = {0};
     size_t strips = 0;
     tsv_row(&out->table, "wwwww", "strip", "style", "label", "process", "relative");
-    for (size_t i = 0; i < data->look_count && data->has_shape; i++) {
-        const view_case *at = report_best(data, &data->looks[i], &data->shape);
+    for (size_t i = 0; i < data->look_count; i++) {
+        const view_case *at = report_shown(data, i);
+        char name[REPORT_NAME];
         if (!at || at->stored->repetition_count == 0)
             continue;
         strips++;
         for (size_t k = 0; k < at->stored->repetition_count; k++)
             tsv_row(&out->table, "zzszn", strips, (size_t)data->looks[i].style,
-                    data->looks[i].label, (size_t)at->stored->repetitions[k].process,
+                    report_name(data, at, name), (size_t)at->stored->repetitions[k].process,
                     at->stored->repetitions[k].real_ns / at->speed.time_ns);
     }
     if (!strips)

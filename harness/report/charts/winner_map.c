@@ -4,7 +4,7 @@
 
 enum { COLUMNS_MOST = 10, LINE_LENGTH = 14, LINES = 4 };
 
-/* A kernel in four lines of a cell: three of its method, cut where they are too long, then its ISA. */
+/* A label in the lines of a cell, cut where they are too long. */
 static void break_label(const report_kernel *kernel, char lines[LINES][32])
 {
     size_t line = 0;
@@ -12,15 +12,14 @@ static void break_label(const report_kernel *kernel, char lines[LINES][32])
     for (const char *at = kernel->label; *at;) {
         size_t word = strcspn(at, "_") + 1, length = strlen(lines[line]);
         word -= !at[word - 1];
-        if (length && length + word > LINE_LENGTH + 1 && line + 2 < LINES)
+        if (length && length + word > LINE_LENGTH + 1 && line + 1 < LINES)
             length = strlen(lines[++line]);
         snprintf(lines[line] + length, 32 - length, "%.*s", (int)word, at);
         at += word;
     }
-    for (line = 0; line + 1 < LINES; line++)
+    for (line = 0; line < LINES; line++)
         if (strlen(lines[line]) > LINE_LENGTH + 1)
             memcpy(lines[line] + LINE_LENGTH - 2, "...", 4);
-    snprintf(lines[LINES - 1], 32, "%.31s", kernel->isa);
 }
 
 /* At most so many sizes of a regime: the middle ones are left out evenly. */
@@ -65,7 +64,7 @@ static void draw_winner_map(const report_data *data, chart_output *out)
         row += add_row(data, regime_names[i], LOOK_ACCURATE, row + 1, out);
     }
     if (row == 0)
-        chart_because(out, "no usable kernel was timed");
+        chart_because(out, "no kernel was timed");
     report_heading_words(data, &words);
     text_add(&words, "; in each cell the kernel and its GB/s");
     chart_subtitle(out, &words);
@@ -75,9 +74,8 @@ static void draw_winner_map(const report_data *data, chart_output *out)
 const chart_kind winner_map_chart = {
     "winner_map",
     "Which kernel to take at which hidden size?",
-    "Dark cells name the fastest kernel that can be used on any row, light cells the fastest that "
-    "is "
-    "never more than 2 row ULP off. Only regimes that were measured have rows.",
+    "Dark cells name the fastest kernel, however wrong, light cells the fastest that is never more "
+    "than 2 row ULP off. Only regimes that were measured have rows.",
     "winner_map.gp",
     draw_winner_map,
     chart_speed_again,

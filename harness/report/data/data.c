@@ -156,9 +156,6 @@ static void gather_kernels(report_data *data)
                             .reproducibility = reproducible_stored(view->kernels, standing->kernel),
                             .standing = standing,
                             .class = error_class_of(any, type)};
-        /* Where nothing at all was judged, speeds still are what they are. */
-        kernel->usable = kernel->class <= ERROR_ROUGH && !any->faults &&
-                         (kernel->class >= ERROR_EXACT || !data->judged.cases);
         describe(kernel, descriptor_of(view->kernels, kernel->name));
     }
     for (size_t i = 0; i < view->cases.count; i++) {

@@ -20,7 +20,6 @@ typedef struct report_kernel {
     char form[48];                             /* of a textbook kernel: "two-pass"; else "" */
     char label[NAME_MAX_LENGTH];               /* as in the answer's table: "two_pass" */
     error_class class;                         /* of SCOPE_ANY */
-    bool usable; /* right to some digits on any row, and nothing that it promises is broken */
 } report_kernel;
 
 /* Cases that may be compared with each other. */
@@ -40,8 +39,8 @@ typedef struct report_shape {
  * of them is shown. */
 typedef struct report_look {
     enum {
-        LOOK_FASTEST = 1, /* usable, no peer */
-        LOOK_ACCURATE,    /* at most 2 row ULP on any row */
+        LOOK_FASTEST = 1, /* at any error, no peer; as the answer's fastest */
+        LOOK_ACCURATE,    /* at most 2 row ULP on any row; as the answer's take */
         LOOK_TWO_PASS,
         LOOK_WELFORD,
         LOOK_NAIVE,
@@ -54,7 +53,7 @@ typedef struct report_look {
     char label[64];
 } report_look;
 
-enum { LOOKS_MOST = 12 };
+enum { LOOKS_MOST = 12, REPORT_NAME = NAME_MAX_LENGTH + 64 };
 
 typedef struct report_data {
     const run_view *view;
@@ -95,6 +94,12 @@ const view_case *report_best(const report_data *data, const report_look *look,
                              const report_shape *shape);
 const view_case *report_best_in(const report_data *data, const report_look *look,
                                 const char *regime, size_t hidden);
+/* The best of data->looks[look] at the report's shape; NULL: none, or an earlier look has it. */
+const view_case *report_shown(const report_data *data, size_t look);
+/* "fastest, within 2 ULP", "": what a kernel is at the report's shape. */
+const char *report_titles(const report_data *data, const view_case *at, char words[64]);
+/* "fastest: one_sweep", "naive_avx2", "oneDNN 2.6.3": the same and its label. */
+const char *report_name(const report_data *data, const view_case *at, char words[REPORT_NAME]);
 const report_look *report_look_of(const report_data *data, int kind); /* NULL: there is none */
 /* The distinct hidden sizes timed in a regime, ascending, at most `most`. */
 size_t report_hidden_sizes(const report_data *data, const char *regime, size_t *sizes, size_t most);

@@ -3,19 +3,13 @@
 #include <math.h>
 #include <string.h>
 
-/* What one can name to ln_layernorm_with(): no other library's, and not the choice among ours. */
-static bool has_a_name(const report_kernel *kernel)
-{
-    return kernel->standing->role != ROLE_PEER && kernel->standing->role != ROLE_LIBRARY;
-}
-
 bool report_in_look(const report_look *look, const report_kernel *kernel)
 {
     switch (look->kind) {
     case LOOK_FASTEST:
-        return has_a_name(kernel) && kernel->usable;
+        return kernel->standing->role != ROLE_PEER;
     case LOOK_ACCURATE:
-        return has_a_name(kernel) && kernel->standing->accurate && !kernel->standing->doubt[0];
+        return kernel->standing->accurate && !kernel->standing->doubt[0];
     case LOOK_TWO_PASS:
     case LOOK_WELFORD:
     case LOOK_NAIVE:
@@ -96,18 +90,31 @@ const view_case *report_case_at(const report_data *data, const report_kernel *ke
     return NULL;
 }
 
+/* What the answer has of a look, however noisy it was; NULL: nothing. */
+static const view_case *answered(const report_data *data, const report_look *look)
+{
+    const run_answer *answer = &data->answer;
+    const answer_row *row = look->kind == LOOK_ACCURATE ? answer->take
+                            : look->kind == LOOK_FASTEST && answer->untold_count[OF_ALL]
+                                ? answer->untold[OF_ALL][0]
+                                : NULL;
+    return row ? row->at_key : NULL;
+}
+
 /* regime NULL: rows count; else rows do not. */
 static const view_case *best_of(const report_data *data, const report_look *look,
                                 const char *regime, size_t rows, size_t hidden)
 {
-    const view_case *best = NULL;
+    const view_case *best = NULL, *first = answered(data, look);
     for (size_t i = 0; i < data->timed_count; i++) {
         const view_case *at = &data->view->views[data->timed[i]];
         const report_kernel *kernel = report_kernel_at(data, at);
-        if (kernel && at->stored->key.hidden == hidden &&
-            (regime ? strcmp(at->regime, regime) == 0 : at->stored->key.rows == rows) &&
-            report_in_look(look, kernel) && (!best || view_by_speed(at, best) < 0))
-            best = at;
+        if (!kernel || at->stored->key.hidden != hidden || !report_in_look(look, kernel) ||
+            (regime ? strcmp(at->regime, regime) != 0 : at->stored->key.rows != rows))
+            continue;
+        if (at == first)
+            return at;
+        best = !best || view_by_speed(at, best) < 0 ? at : best;
     }
     return best;
 }
@@ -115,11 +122,6 @@ static const view_case *best_of(const report_data *data, const report_look *look
 const view_case *report_best(const report_data *data, const report_look *look,
                              const report_shape *shape)
 {
-    const answer_row *take = data->answer.take;
-    const report_kernel *kernel = take ? report_kernel_at(data, take->at_key) : NULL;
-    if (look->kind == LOOK_ACCURATE && kernel && report_in_look(look, kernel) &&
-        report_case_at(data, kernel, shape) == take->at_key)
-        return take->at_key; /* as the answer has it, however noisy it was */
     return best_of(data, look, NULL, shape->rows, shape->hidden);
 }
 
@@ -148,7 +150,44 @@ size_t report_hidden_sizes(const report_data *data, const char *regime, size_t *
     return count;
 }
 
+const view_case *report_shown(const report_data *data, size_t look)
+{
+    const view_case *at =
+        data->has_shape ? report_best(data, &data->looks[look], &data->shape) : NULL;
+    for (size_t i = 0; at && i < look; i++)
+        if (report_best(data, &data->looks[i], &data->shape) == at)
+            return NULL;
+    return at;
+}
+
 /* ---- words ---- */
+
+const char *report_titles(const report_data *data, const view_case *at, char words[64])
+{
+    words[0] = '\0';
+    for (size_t i = 0; i < data->look_count && data->has_shape; i++) {
+        const report_look *look = &data->looks[i];
+        if (look->kind > LOOK_ACCURATE || report_best(data, look, &data->shape) != at)
+            continue;
+        size_t length = strlen(words);
+        snprintf(words + length, 64 - length, "%s%s", length ? ", " : "",
+                 length ? "within 2 ULP" : look->label);
+    }
+    return words;
+}
+
+const char *report_name(const report_data *data, const view_case *at, char words[REPORT_NAME])
+{
+    const report_kernel *kernel = report_kernel_at(data, at);
+    const char *label = kernel->label;
+    char titles[64];
+    report_titles(data, at, titles);
+    for (size_t i = 0; i < data->look_count; i++)
+        if (data->looks[i].kind == LOOK_PEER && report_in_look(&data->looks[i], kernel))
+            label = data->looks[i].label;
+    snprintf(words, REPORT_NAME, "%s%s%s", titles, titles[0] ? ": " : "", label);
+    return words;
+}
 
 void report_group_words(const report_group *group, text_buffer *out)
 {

@@ -179,17 +179,18 @@ void page_inputs_table(const report_data *data, document *page)
 {
     enum { INPUTS_MOST = 256, KERNELS_MOST = 7 };
     static document_column columns[1 + KERNELS_MOST];
+    static char names[KERNELS_MOST][REPORT_NAME];
     const report_kernel *kernels[KERNELS_MOST];
     const char *inputs[INPUTS_MOST];
     size_t count = judged_inputs(data, inputs, INPUTS_MOST), kernel_count = 0;
     columns[0] = (document_column){"input", false, false};
     for (size_t i = 0; i < data->look_count && kernel_count < KERNELS_MOST; i++) {
-        const view_case *at =
-            data->has_shape ? report_best(data, &data->looks[i], &data->shape) : NULL;
+        const view_case *at = report_shown(data, i);
         if (!at)
             continue;
+        report_name(data, at, names[kernel_count]);
         kernels[kernel_count++] = report_kernel_at(data, at);
-        columns[kernel_count] = (document_column){data->looks[i].label, true, kernel_count > 3};
+        columns[kernel_count] = (document_column){names[kernel_count - 1], true, kernel_count > 3};
     }
     document_table(page, columns, 1 + kernel_count);
     for (size_t i = 0; i < count; i++) {

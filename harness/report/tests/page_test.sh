@@ -58,7 +58,7 @@ expect() {
 "$binaries/draw_report" sample.db page >drawn || exit 1
 [ "$(wc -c <page/index.html)" -lt 1500000 ] || fail "the page has $(wc -c <page/index.html) bytes"
 charts=$(grep -c 'svg$' drawn)
-[ "$charts" -eq 8 ] || fail "$charts charts were drawn"
+[ "$charts" -eq 9 ] || fail "$charts charts were drawn"
 for width in 400 1280 1600; do
     browse page/index.html $width
     for fact in "charts=$charts" "width=$width" empty=0 fetched=0 overflow=no unsorted=0 harmed=no \
