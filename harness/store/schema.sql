@@ -82,9 +82,9 @@ CREATE TABLE cases (
     UNIQUE (cell, input_id)
 ) STRICT;
 
--- Figures of a judged case that has any. output_hash: FNV-1a over every bit that came out of the kernel. ulp_histogram: a JSON array of counts,
--- elements whose error is below 2^-6 ulp, then from 2^-6, 2^-5, ... 2^24 on; zeros at its end are left
--- out. A metric that is new in domain/metric_list.c becomes a further column.
+-- Figures of a judged case that has any. output_hash: FNV-1a over every bit that came out of the kernel.
+-- ulp_histogram: a JSON array of counts, elements whose error is below 2^-6 ulp, then from 2^-6, 2^-5,
+-- ... 2^24 on; zeros at its end are left out. A metric that is new in domain/metric_list.c becomes a further column.
 CREATE TABLE accuracies (
     case_id           INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
     bound_row_ulp     REAL,
