@@ -64,6 +64,29 @@ static void sum_up(run_view *view)
     }
 }
 
+bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
+                        error *err)
+{
+    json_t *descriptors, *descriptor;
+    size_t index;
+    if (!store_descriptors(store, run, NULL, &descriptors, err))
+        return false;
+    kernel_list list = {
+        .kernels = allocate_zeroed(json_array_size(descriptors) + 1, sizeof *list.kernels)};
+    json_array_foreach(descriptors, index, descriptor)
+    {
+        kernel_entry *kernel = &list.kernels[list.count++];
+        const char *name = json_string_value(json_object_get(descriptor, "name"));
+        const char *version = json_string_value(json_object_get(descriptor, "version"));
+        snprintf(kernel->facts.name, sizeof kernel->facts.name, "%s", name ? name : "");
+        snprintf(kernel->version, sizeof kernel->version, "%s", version ? version : "");
+    }
+    bool fine = kernel_words_named(&list, words, names, err);
+    free(list.kernels);
+    json_decref(descriptors);
+    return fine;
+}
+
 ln_type view_answer_type(const run_view *view)
 {
     for (size_t i = 0; i < view->cases.count; i++)

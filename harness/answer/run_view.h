@@ -36,6 +36,9 @@ ln_type view_answer_type(const run_view *view);
 /* The array of a run's kernel descriptors; of one alone where it is named. */
 bool store_descriptors(result_store *store, int64_t run, const char *kernel, json_t **kernels,
                        error *err);
+/* kernel_words_named() among a run's kernels: free the names with word_list_free(). */
+bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
+                        error *err);
 bool view_load(result_store *store, int64_t run, run_view *view, error *err);
 /* The worst rows of its cases as well, which view_load() leaves in the store. */
 bool view_load_worst(result_store *store, run_view *view, error *err);

@@ -29,7 +29,8 @@ typedef struct replay_state {
     uint64_t seed; /* of the judge */
     text_table *table;
     json_t *array;
-    json_t *descriptors; /* of the stored run; NULL: a file is replayed */
+    json_t *descriptors;     /* of the stored run; NULL: a file is replayed */
+    word_list kernels_named; /* what --kernels means in that run */
     size_t count, reproduced, absent;
     bool failed;       /* a kernel, otherwise than then */
     char differs[600]; /* the first that was not as then */
@@ -174,13 +175,15 @@ static bool replay_file(replay_state *replayer, error *err)
     return fine;
 }
 
-static bool matches(const replay_options *options, const stored_case *judged)
+static bool matches(const replay_state *replayer, const stored_case *judged)
 {
     const case_key *key = &judged->key;
+    const replay_options *options = replayer->options;
     return judged->judged && judged->repetition_count == 0 && !is_roof(key->kernel) &&
            verdict_is_judged(judged->verdict.kind) &&
            (!options->id || (int64_t)options->id == judged->id) &&
-           (!options->kernel || kernel_name_matches(options->kernel, key->kernel)) &&
+           (!options->kernel ||
+            kernel_name_matches(replayer->kernels_named.words[0], key->kernel)) &&
            (!options->convention || strcmp(options->convention, key->convention) == 0) &&
            (!options->input || strcmp(options->input, key->input) == 0) &&
            (!options->hidden || options->hidden == key->hidden);
@@ -235,7 +238,7 @@ static bool replay_cases(replay_state *replayer, result_store *store, const stor
     bool fine = true;
     for (size_t i = 0; fine && i < cases->count; i++) {
         const stored_case *judged = &cases->cases[i];
-        if (!matches(options, judged))
+        if (!matches(replayer, judged))
             continue;
         if (options->all)
             fine = replay_stored(replayer, store, judged, err);
@@ -269,15 +272,19 @@ static bool replay_store(replay_state *replayer, error *err)
     result_store *store;
     stored_run run;
     stored_cases cases = {0};
+    word_list asked = {(const char *[]){replayer->options->kernel},
+                       replayer->options->kernel ? 1 : 0};
     int64_t id;
     if (!store_open(replayer->options->database, STORE_READ, &store, err))
         return false;
     bool fine = run_of_case(store, replayer->options, &id, err) &&
                 store_run(store, id, &run, err) &&
                 store_descriptors(store, id, NULL, &replayer->descriptors, err) &&
+                store_kernel_words(store, id, &asked, &replayer->kernels_named, err) &&
                 store_cases(store, id, &cases, err) && turn_to_seed(replayer, run.seed, err) &&
                 replay_cases(replayer, store, &cases, err);
     stored_cases_free(&cases);
+    word_list_free(&replayer->kernels_named);
     store_close(store);
     return fine;
 }

@@ -49,6 +49,14 @@ static bool fail_ambiguous(const kernel_list *kernels, const char *word, size_t 
                 word, count, names, count > listed ? ", ..." : "");
 }
 
+static bool has_labels(const kernel_list *kernels, const char *word)
+{
+    for (size_t i = 0; i < kernels->count; i++)
+        if (has_label(&kernels->kernels[i], word))
+            return true;
+    return false;
+}
+
 const kernel_entry *kernel_find(const kernel_list *kernels, const char *word, error *err)
 {
     const kernel_entry *found = NULL;
@@ -84,6 +92,23 @@ bool kernel_words_check(const kernel_list *kernels, const word_list *words, erro
             return fail_unknown(kernels, word, err);
         if (others == 0 && labels > 1)
             return fail_ambiguous(kernels, word, labels, err);
+    }
+    return true;
+}
+
+bool kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names,
+                        error *err)
+{
+    for (size_t w = 0; w < words->count; w++) {
+        error unknown;
+        const word_list word = {&words->words[w], 1};
+        const kernel_entry *kernel = kernel_find(kernels, words->words[w], &unknown);
+        bool known = kernel || kernel_words_check(kernels, &word, &unknown);
+        if (!known && has_labels(kernels, words->words[w])) {
+            *err = unknown;
+            return false;
+        }
+        word_list_add(names, kernel ? kernel->facts.name : words->words[w]);
     }
     return true;
 }

@@ -46,6 +46,10 @@ bool kernel_is_meant(const kernel_entry *kernel, const char *word);
 const kernel_entry *kernel_find(const kernel_list *kernels, const char *word, error *err);
 /* Whether each word means a kernel, and a label one alone; else the same errors. */
 bool kernel_words_check(const kernel_list *kernels, const word_list *words, error *err);
+/* Adds to `names` what each word means among these: a label becomes the name of its kernel; a name, a
+ * pattern, and a word that means none of them stay. False, and that error: a label of several. */
+bool kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names,
+                        error *err);
 void kernel_list_free(kernel_list *kernels);
 
 #endif

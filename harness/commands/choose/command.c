@@ -23,14 +23,22 @@ static bool decide(const choose_options *options, const choose_request *choosing
         return true;
     if (!store_open(options->database, STORE_READ, &store, err))
         return false;
-    bool fine = evidence_gather(store, &one->wanted, &choosing->machine, &one->evidence, err);
+    choose_wanted wanted = one->wanted;
+    word_list names = {0};
+    int64_t run = 0;
+    bool fine = store_latest_run(store, &run, err) &&
+                (run == 0 || store_kernel_words(store, run, wanted.kernels, &names, err));
+    if (run != 0)
+        wanted.kernels = &names;
+    fine = fine && evidence_gather(store, &wanted, &choosing->machine, &one->evidence, err);
     if (fine)
-        choice_make(&one->wanted, &one->evidence, &one->choice);
+        choice_make(&wanted, &one->evidence, &one->choice);
     if (fine && one->twice && one->evidence.timed) {
-        choose_wanted other = one->wanted;
+        choose_wanted other = wanted;
         other.but_run = one->evidence.run.id;
         fine = evidence_gather(store, &other, &choosing->machine, &one->again, err);
     }
+    word_list_free(&names);
     store_close(store);
     return fine;
 }
@@ -53,6 +61,8 @@ static bool nothing_stored(const choose_options *options, const choose_request *
     for (size_t i = 0; i < choosing->count; i++) {
         const chosen *one = &choosing->all[i];
         const kernel_evidence *evidence = &one->evidence;
+        if (!evidence->timed && !kernel_words_check(&choosing->kernels, &options->kernels, err))
+            return false;
         if (!evidence->timed)
             return fail(err, EXIT_CODE_ENVIRONMENT,
                         "%.200s: nothing like %zux%zu %s, %s was timed on this machine (%zu run%s "

@@ -238,6 +238,8 @@ bool history_load(result_store *store, const history_request *request, measure_h
 {
     stored_run *runs = NULL;
     size_t count = 0;
+    history_request named = *request;
+    named.kernels = (word_list){0};
     *history = (struct measure_history){.measure = request->measure};
     bool fine = check_measure(request->measure, err) && store_runs(store, &runs, &count, err);
     if (fine && count == 0)
@@ -245,8 +247,11 @@ bool history_load(result_store *store, const history_request *request, measure_h
                     "the store holds no run yet: lnbench run makes one, lnbench import takes one");
     if (fine)
         qsort(runs, count, sizeof *runs, compare_runs);
+    fine = fine &&
+           store_kernel_words(store, runs[count - 1].id, &request->kernels, &named.kernels, err);
     for (size_t i = 0; fine && i < count; i++)
-        fine = load_run(store, request, &runs[i], history, err);
+        fine = load_run(store, &named, &runs[i], history, err);
+    word_list_free(&named.kernels);
     free(runs);
     if (fine && history->count == 0)
         fine = fail(

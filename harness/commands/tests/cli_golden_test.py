@@ -76,7 +76,8 @@ COMPARISONS = "".join(f"compare 1 8 {options}\n" for options in (
     "--allow-lost", "--also json=also.json --also markdown=also.md"))
 HISTORIES = "".join(f"history {options}\n" for options in (
     "", "--all", "--json", "--format tsv", "--format markdown", "--measure row_ulp_max", "--measure time_ns --kernels two_pass*",
-    "--shapes 85x768 --measure gbps", "--inputs offset --measure row_ulp_max", "--out past", "--measure nothing", "--kernels nothing"))
+    "--shapes 85x768 --measure gbps", "--inputs offset --measure row_ulp_max", "--out past", "--measure nothing", "--kernels nothing", "--kernels two_pass_avx2",
+    "--kernels two_pass"))
 COMMANDS = {
     "errors": TABLES + PAGE + "compare 1 1\nreplay --kernels two_pass_f32_scalar --inputs own.npy --print\nreplay --kernels nothing\n"
     "report --no-charts --allow-lost\nreport --no-charts --run 99\nreport --no-charts --sort size\nexport --run 99\n",
