@@ -84,8 +84,11 @@ static void add_take(const run_answer *answer, text_buffer *out)
         text_format(out, " at %s, ", answer_shape(answer, name));
     }
     add_basis(answer, accurate, out);
-    if (!take)
-        text_format(out, "No kernel is to be taken: %s.\n", answer_doubt(answer, accurate));
+    if (!take && answer_half(answer))
+        text_format(out, "No kernel is to be taken: %s.\n", answer_half(answer));
+    else if (!take)
+        text_format(out, "No kernel is to be taken: %s is accurate enough, but %s.\n",
+                    accurate->label, answer_doubt(answer, accurate));
     if (answer->untold_count[OF_TAKEN] > 1) {
         text_add(out, "Too noisy to say which is fastest of ");
         add_untold(answer, OF_TAKEN, out);

@@ -413,11 +413,20 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
             continue;
         }
         lines++;
-        clean_format(out, FORM_LINE,
-                     "✗ %s: %s on %zu of %zu case%s (%s, %s): lnbench replay --case %lld\n",
-                     peer ? row->label : row->kernel, fault_words(&fault->verdict, described),
-                     row->all->faults, row->all->judged, row->all->judged == 1 ? "" : "s",
-                     fault->key.input, fault->key.convention, (long long)fault->id);
+        const char *name = peer ? row->label : row->kernel;
+        const char *words = fault_words(&fault->verdict, described);
+        const char *plural = row->all->judged == 1 ? "" : "s";
+        if (row->all->faults > 1)
+            clean_format(out, FORM_LINE,
+                         "✗ %s: %s on %s, %s, and wrong on %zu of %zu case%s: lnbench replay "
+                         "--case %lld\n",
+                         name, words, fault->key.input, fault->key.convention, row->all->faults,
+                         row->all->judged, plural, (long long)fault->id);
+        else
+            clean_format(out, FORM_LINE,
+                         "✗ %s: %s on %zu of %zu case%s (%s, %s): lnbench replay --case %lld\n",
+                         name, words, row->all->faults, row->all->judged, plural, fault->key.input,
+                         fault->key.convention, (long long)fault->id);
         /* The author of a plugin has to act on it. */
         if (row->standing->role == ROLE_PLUGIN && fault->verdict.detail[0])
             clean_format(out, FORM_LINE, "  %s\n", fault->verdict.detail);
@@ -463,9 +472,10 @@ static void add_left_out(const run_view *view, const run_answer *answer, text_bu
     }
 }
 
-/* Of the speeds of a table as wide as it takes. */
-static void add_noise(const answer_row *const *rows, size_t count, const result_fields *fields,
-                      text_buffer *out)
+/* Of the speeds of a table as wide as it takes. Where it is too noisy to say who is fastest, narrow
+ * intervals are no comfort. */
+static void add_noise(const run_answer *answer, const answer_row *const *rows, size_t count,
+                      const result_fields *fields, text_buffer *out)
 {
     speed_noise noise = {0};
     for (size_t i = 0; i < count; i++)
@@ -474,6 +484,8 @@ static void add_noise(const answer_row *const *rows, size_t count, const result_
             if (fields->fields[j].kind == FIELD_SHAPE && cell && !isnan(cell->speed.roof_ratio))
                 noise_count(&noise, answer_spread(&cell->speed));
         }
+    if (noise.wide == 0 && answer->untold_count[OF_ALL] > 1)
+        return;
     noise_add_line(out, &noise, "add --processes 5");
 }
 
@@ -484,7 +496,7 @@ void result_noise(const run_answer *answer, text_buffer *out)
     const answer_row **rows = allocate_zeroed(answer->count + 1, sizeof *rows);
     size_t count = choose_rows(answer, &look, rows);
     choose_fields(answer, &look, &fields);
-    add_noise(rows, count, &fields, out);
+    add_noise(answer, rows, count, &fields, out);
     free(rows);
 }
 
@@ -499,7 +511,7 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     const answer_row **rows = allocate_zeroed(answer.count + 1, sizeof *rows);
     size_t count = choose_rows(&answer, look, rows);
     choose_fields(&answer, look, &fields);
-    add_noise(rows, count, &fields, &noise); /* however narrow the terminal is */
+    add_noise(&answer, rows, count, &fields, &noise); /* however narrow the terminal is */
     text_table *table = make_table(&answer, rows, count, &fields, look);
     while (out->format == OUTPUT_TEXT && table_width(table) > room && fields.count > 2) {
         drop_field(&fields);

@@ -53,7 +53,7 @@ typedef struct report_look {
     char label[64];
 } report_look;
 
-enum { LOOKS_MOST = 12, REPORT_NAME = NAME_MAX_LENGTH + 64 };
+enum { LOOKS_MOST = 12, REPORT_NAME = NAME_MAX_LENGTH + 66 };
 
 typedef struct report_data {
     const run_view *view;
