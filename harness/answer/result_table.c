@@ -417,11 +417,11 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
         const char *words = fault_words(&fault->verdict, described);
         const char *plural = row->all->judged == 1 ? "" : "s";
         if (row->all->faults > 1)
-            clean_format(out, FORM_LINE,
-                         "✗ %s: %s on %s, %s, and wrong on %zu of %zu case%s: lnbench replay "
-                         "--case %lld\n",
-                         name, words, fault->key.input, fault->key.convention, row->all->faults,
-                         row->all->judged, plural, (long long)fault->id);
+            clean_format(
+                out, FORM_LINE,
+                "✗ %s: %s on %s, %s; %zu of %zu case%s wrong: lnbench replay --case %lld\n", name,
+                words, fault->key.input, fault->key.convention, row->all->faults, row->all->judged,
+                plural, (long long)fault->id);
         else
             clean_format(out, FORM_LINE,
                          "✗ %s: %s on %zu of %zu case%s (%s, %s): lnbench replay --case %lld\n",

@@ -37,7 +37,6 @@ static void add_case(text_buffer *out, const view_case *view)
     const stored_case *stored = view->stored;
     const case_key *key = &stored->key;
     usability usable = stored_usable(stored);
-    text_format(out, "%lld\t", (long long)stored->id);
     add_cell(out, key->kernel);
     add_cell(out, key->convention);
     add_cell(out, key->input);
@@ -63,19 +62,20 @@ static void add_case(text_buffer *out, const view_case *view)
         add_figure(out, figures[i]);
     text_format(out, "%u\t%u\t", speed->repetitions, speed->processes);
     add_cell(out, view->reproducibility);
+    text_format(out, "%lld\t", (long long)stored->id);
     end_line(out);
 }
 
 void tsv_cases(const run_view *view, text_buffer *out)
 {
-    text_add(out, "case\tkernel\tconvention\tinput\trows\thidden\tdtype\tcache\tthreads\tregime\t"
+    text_add(out, "kernel\tconvention\tinput\trows\thidden\tdtype\tcache\tthreads\tregime\t"
                   "verdict\treason\tdeclared\tusable\tdetail\tbound_row_ulp\t");
     size_t count;
     const metric_field *fields = metric_fields(&count);
     for (size_t i = 0; i < count; i++)
         text_format(out, "%s\t", fields[i].name);
     text_add(out, "time_ns\ttime_lo_ns\ttime_hi_ns\tgbps\troof_ratio\troof_lo\troof_hi\t"
-                  "repetitions\tprocesses\treproducibility\n");
+                  "repetitions\tprocesses\treproducibility\tcase\n");
     for (size_t i = 0; i < view->cases.count; i++)
         add_case(out, &view->views[i]);
 }
