@@ -39,14 +39,18 @@ static bool fail_ambiguous(const kernel_list *kernels, const char *word, size_t 
 {
     char names[3 * NAME_MAX_LENGTH] = "";
     size_t length = 0, listed = 0;
+    bool begins = false;
+    for (size_t i = 0; i < kernels->count; i++)
+        begins |= strncmp(kernels->kernels[i].facts.name, word, strlen(word)) == 0;
     for (size_t i = 0; i < kernels->count && listed < 3; i++)
         if (has_label(&kernels->kernels[i], word))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                        listed++ ? ", " : "", kernels->kernels[i].facts.name);
     return fail(err, EXIT_CODE_USAGE,
-                "'%.100s' is the label of %zu kernels, %s%s: write one of their names (lnbench "
-                "list kernels)",
-                word, count, names, count > listed ? ", ..." : "");
+                "'%.100s' is the label of %zu kernels, %s%s: write one of their names%s%.100s%s "
+                "(lnbench list kernels)",
+                word, count, names, count > listed ? ", ..." : "", begins ? ", or '" : "",
+                begins ? word : "", begins ? "*'" : "");
 }
 
 static bool has_labels(const kernel_list *kernels, const char *word)

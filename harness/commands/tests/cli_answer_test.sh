@@ -116,7 +116,7 @@ check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows =
 # Too noisy to say, in a run whose times are replaced by made-up ones: while the machine was slow one kernel
 # came nearer to a copy, and took longer, than the other did later.
 sooner=exact_certified_grouped_f32_scalar nearer=two_pass_wide_f32_acc_f64_scalar
-noisy=(run --plan quick --kernels $sooner,$nearer --shapes 85x768 --conventions torch --no-charts --db noisy.db)
+noisy=(run --plan quick --kernels "$sooner,$nearer" --shapes 85x768 --conventions torch --no-charts --db noisy.db)
 accepted "a run to make noisy" 0 "${noisy[@]}"
 "$binaries/run_sql" noisy.db "CREATE TEMP TABLE own AS SELECT cases.id AS case_id, kernel FROM cells JOIN cases ON cell = cells.id;
     UPDATE repetitions SET real_ns = iif(case_id IN (SELECT case_id FROM own WHERE kernel LIKE 'roof%'), 1000, 2000);

@@ -89,7 +89,7 @@ check "flush to zero: timed" has out '^plugin +hostile +[0-9]'
 check "flush to zero: the other kernel is fine" hasnt out '^✗ two_pass'
 accepted "flush to zero: export" 0 export --db f.db --format tsv
 check "flush to zero: what comes of it" has out \
-    $'^hostile\t.*subnormal\t.*\twrong\tstate-changed\t.*flush to zero; (inaccurate|wrong-class)'
+    $'^hostile\t.*subnormal\t.*\twrong\tstate-changed\t.*flush to zero; wrong \\((inaccurate|wrong-class)'
 unset LNBENCH_HOSTILE_DEED LNBENCH_HOSTILE_MOMENT
 
 # OpenMP's threads do not live on in a child, where their kernel waits for them.
