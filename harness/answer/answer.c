@@ -277,7 +277,8 @@ static size_t find_untold(run_answer *answer, int of)
 static void take_row(run_answer *answer)
 {
     const answer_row *take = NULL;
-    for (size_t i = 0; i < find_untold(answer, OF_TAKEN); i++) {
+    size_t count = find_untold(answer, OF_TAKEN);
+    for (size_t i = 0; i < count; i++) {
         const answer_row *row = answer->untold[OF_TAKEN][i];
         take = !take || row->all->error < take->all->error ? row : take;
     }

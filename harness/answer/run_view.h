@@ -53,10 +53,10 @@ bool view_is_partial(const run_view *view);
 /* Who is faster at one shape, everywhere, below 0 where `own` is: by the stored share of the roof, paired
  * round by round; where no roof was timed, by the time; then by name. */
 int view_by_speed(const view_case *own, const view_case *other);
-/* Of cases at one shape, in that order, those that are too noisy to be told apart: the first, and whose
- * time is less beyond both intervals, though their share of the roof is; their places. 1: the first is
- * fastest; 0: there is none. */
 enum { UNTOLD_MOST = 3 };
+/* Of cases at one shape, sorted by view_by_speed(), the places of those that nobody can tell apart: the
+ * first, and each whose share of the roof is smaller although its time is shorter than the first's by
+ * more than both intervals. Returns how many; 1: the first is the fastest; 0: there are no cases. */
 size_t view_untold(const view_case *const *sorted, size_t count, size_t places[UNTOLD_MOST]);
 /* A case by its number; NULL: none of this view. */
 const stored_case *view_find(const run_view *view, int64_t id);

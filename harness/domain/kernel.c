@@ -53,49 +53,53 @@ static bool fail_ambiguous(const kernel_list *kernels, const char *word, size_t 
                 begins ? word : "", begins ? "*'" : "");
 }
 
-static bool has_labels(const kernel_list *kernels, const char *word)
+/* What a word means among kernels: the one of that name, kernels of that label, or a pattern's. */
+typedef struct word_meaning {
+    const kernel_entry *one; /* of the name, or the last of the label */
+    size_t labels,
+        others; /* kernels that have it for a label; of that name, or fitting the pattern */
+} word_meaning;
+
+static word_meaning meaning_of(const kernel_list *kernels, const char *word)
 {
-    for (size_t i = 0; i < kernels->count; i++)
-        if (has_label(&kernels->kernels[i], word))
-            return true;
-    return false;
+    word_meaning meaning = {0};
+    for (size_t i = 0; i < kernels->count; i++) {
+        const kernel_entry *kernel = &kernels->kernels[i];
+        if (strcmp(kernel->facts.name, word) == 0)
+            return (word_meaning){.one = kernel, .others = 1};
+        if (has_label(kernel, word)) {
+            meaning.one = kernel;
+            meaning.labels++;
+        } else if (kernel_is_meant(kernel, word)) {
+            meaning.others++;
+        }
+    }
+    return meaning;
+}
+
+static bool is_ambiguous(const word_meaning *meaning)
+{
+    return meaning->others == 0 && meaning->labels > 1;
 }
 
 const kernel_entry *kernel_find(const kernel_list *kernels, const char *word, error *err)
 {
-    const kernel_entry *found = NULL;
-    size_t labels = 0;
-    for (size_t i = 0; i < kernels->count; i++) {
-        const kernel_entry *kernel = &kernels->kernels[i];
-        if (strcmp(kernel->facts.name, word) == 0)
-            return kernel;
-        if (has_label(kernel, word)) {
-            found = kernel;
-            labels++;
-        }
-    }
-    if (labels == 0)
+    word_meaning meaning = meaning_of(kernels, word);
+    if (meaning.labels > 1)
+        fail_ambiguous(kernels, word, meaning.labels, err);
+    else if (!meaning.one)
         fail_unknown(kernels, word, err);
-    else if (labels > 1)
-        fail_ambiguous(kernels, word, labels, err);
-    return labels == 1 ? found : NULL;
+    return meaning.labels > 1 ? NULL : meaning.one;
 }
 
 bool kernel_words_check(const kernel_list *kernels, const word_list *words, error *err)
 {
-    for (size_t w = 0; w < words->count; w++) {
-        const char *word = words->words[w];
-        size_t labels = 0, others = 0;
-        for (size_t i = 0; i < kernels->count; i++) {
-            const kernel_entry *kernel = &kernels->kernels[i];
-            bool label = has_label(kernel, word) && strcmp(word, kernel->facts.name) != 0;
-            labels += label;
-            others += !label && kernel_is_meant(kernel, word);
-        }
-        if (labels + others == 0)
-            return fail_unknown(kernels, word, err);
-        if (others == 0 && labels > 1)
-            return fail_ambiguous(kernels, word, labels, err);
+    for (size_t i = 0; i < words->count; i++) {
+        word_meaning meaning = meaning_of(kernels, words->words[i]);
+        if (meaning.labels + meaning.others == 0)
+            return fail_unknown(kernels, words->words[i], err);
+        if (is_ambiguous(&meaning))
+            return fail_ambiguous(kernels, words->words[i], meaning.labels, err);
     }
     return true;
 }
@@ -103,16 +107,12 @@ bool kernel_words_check(const kernel_list *kernels, const word_list *words, erro
 bool kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names,
                         error *err)
 {
-    for (size_t w = 0; w < words->count; w++) {
-        error unknown;
-        const word_list word = {&words->words[w], 1};
-        const kernel_entry *kernel = kernel_find(kernels, words->words[w], &unknown);
-        bool known = kernel || kernel_words_check(kernels, &word, &unknown);
-        if (!known && has_labels(kernels, words->words[w])) {
-            *err = unknown;
-            return false;
-        }
-        word_list_add(names, kernel ? kernel->facts.name : words->words[w]);
+    for (size_t i = 0; i < words->count; i++) {
+        word_meaning meaning = meaning_of(kernels, words->words[i]);
+        if (is_ambiguous(&meaning))
+            return fail_ambiguous(kernels, words->words[i], meaning.labels, err);
+        bool label = meaning.others == 0 && meaning.labels == 1;
+        word_list_add(names, label ? meaning.one->facts.name : words->words[i]);
     }
     return true;
 }

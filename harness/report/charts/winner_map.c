@@ -12,7 +12,7 @@ static void break_label(const report_kernel *kernel, char lines[LINES][32])
     for (const char *at = kernel->label; *at;) {
         size_t word = strcspn(at, "_") + 1, length = strlen(lines[line]);
         word -= !at[word - 1];
-        if (length && length + word > LINE_LENGTH + 1 && line + 1 < LINES)
+        if (length && length + word > LINE_LENGTH + (at[word - 1] == '_') && line + 1 < LINES)
             length = strlen(lines[++line]);
         snprintf(lines[line] + length, 32 - length, "%.*s", (int)word, at);
         at += word;
