@@ -30,8 +30,9 @@ CREATE VIEW lost AS
     FROM cells JOIN cases ON cases.cell = cells.id
          LEFT JOIN judgements ON judgements.case_id = cases.id
     WHERE asked > 0
-      AND (verdict IS NULL OR verdict = 'lost'
-           OR (asked >= 2 AND (verdict = 'right' OR reason IN ('inaccurate', 'wrong-class'))
+      AND ((verdict IS NULL AND asked <> 2) OR verdict = 'lost'
+           OR (asked >= 2
+               AND (verdict IS NULL OR verdict = 'right' OR reason IN ('inaccurate', 'wrong-class'))
                AND NOT EXISTS (SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id)));
 
 -- A row a kernel, convention, shape and so on: what was judged of it, rows that were hunted apart, and

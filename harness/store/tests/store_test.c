@@ -393,6 +393,8 @@ TEST_IN_SCRATCH(test_asked)
         {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_OK, false, ""}, false, "judged, not timed"},
         {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_CRASHED, false, "SIGSEGV"}, false, NULL},
         {ASKED_TO_JUDGE, {.kind = VERDICT_PENDING}, false, "not reached"},
+        {ASKED_TO_TIME, {.kind = VERDICT_PENDING}, true, NULL},
+        {ASKED_TO_TIME, {.kind = VERDICT_PENDING}, false, "not reached"},
     };
     enum { CASES = sizeof cases / sizeof *cases };
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
@@ -406,7 +408,7 @@ TEST_IN_SCRATCH(test_asked)
     for (size_t pass = 0; pass < 2; pass++) /* twice is once */
         for (size_t i = 0; i < CASES; i++) {
             asked.key.rows = i + 1;
-            asked.parts = pass ? cases[i].parts : ASKED_TO_JUDGE;
+            asked.parts = pass || cases[i].parts == ASKED_TO_TIME ? cases[i].parts : ASKED_TO_JUDGE;
             CHECK(store_put_asked(store, run, &asked, &problem));
         }
     CHECK(store_count_asked(store, run, &problem));
@@ -420,9 +422,9 @@ TEST_IN_SCRATCH(test_asked)
         if (cases[i].timed)
             CHECK(store_put_repetition(store, run, &asked.key, &put, &problem));
     }
-    assert_counts(store, run, CASES, 1, 3);
+    assert_counts(store, run, CASES, 1, 4);
     CHECK(store_end_run(store, run, RUN_COMPLETE, &problem));
-    assert_counts(store, run, CASES, 1, 3);
+    assert_counts(store, run, CASES, 1, 4);
     CHECK(store_lost(store, run, &lost, &count, &problem));
     for (size_t i = 0; i < CASES; i++)
         if (cases[i].lost) {
@@ -433,7 +435,7 @@ TEST_IN_SCRATCH(test_asked)
     assert_int_equal(next, count);
     free(lost);
     CHECK(store_run(store, run, &info, &problem));
-    assert_int_equal(info.cases, CASES - 1); /* only asked for: no case to show */
+    assert_int_equal(info.cases, CASES - 2); /* only asked for: no case to show */
     /* A run that lost something goes on, and tries again what was skipped. */
     CHECK(store_find_unfinished(store, "abc", &found, &problem));
     assert_int_equal(found, run);
