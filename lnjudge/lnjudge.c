@@ -222,10 +222,11 @@ bool keep_row(const judge_block *block, size_t row, const void *computed, lnjudg
     free_row(kept);
     *kept = (lnjudge_row){
         .number = row,
-        .x = copy_of(row_at(block->x, block->storage, stride, row), bytes, &fine),
-        .residual = copy_of(row_at(block->residual, block->storage, stride, row), bytes, &fine),
-        .gamma = copy_of(block->gamma, parameters, &fine),
-        .beta = copy_of(block->beta, parameters, &fine),
+        .x = copy_of(row_at(block->inputs[ROLE_X], block->storage, stride, row), bytes, &fine),
+        .residual = copy_of(row_at(block->inputs[ROLE_RESIDUAL], block->storage, stride, row),
+                            bytes, &fine),
+        .gamma = copy_of(block->inputs[ROLE_GAMMA], parameters, &fine),
+        .beta = copy_of(block->inputs[ROLE_BETA], parameters, &fine),
         .y = copy_of(row_at(computed, block->storage, stride, row), bytes, &fine),
         .exact = copy_of(block->results[row].exact, stride * sizeof(double), &fine),
     };
@@ -277,7 +278,7 @@ void choose_worst(lnjudge_report *report)
 static const void *dense(const void *tensor, const ln_problem *problem, size_t stride, void **copy)
 {
     size_t bytes = problem->hidden * dtype_size(problem->storage);
-    if (!tensor || stride == problem->hidden)
+    if (stride == problem->hidden)
         return tensor;
     *copy = malloc(problem->rows * bytes);
     for (size_t row = 0; *copy && row < problem->rows; row++)
@@ -288,20 +289,18 @@ static const void *dense(const void *tensor, const ln_problem *problem, size_t s
 static bool judge_given(const ln_problem *problem, const ln_tensors *tensors, double max_row_ulp,
                         lnjudge_case *made, error *err)
 {
-    void *copies[3] = {0};
+    void *copy = NULL;
     judge_block block = {0};
     case_judgement judgement;
     judge_settings settings = {.seed = 1, .max_row_ulp = max_row_ulp > 0 ? max_row_ulp : INFINITY};
     row_judge *judge = judge_create(NULL, &settings);
-    const void *x = dense(tensors->x, problem, problem->x_stride, &copies[0]);
-    const void *residual = dense(tensors->residual, problem, problem->residual_stride, &copies[1]);
-    const void *y = dense(tensors->y, problem, problem->y_stride, &copies[2]);
-    bool fine = (judge && x && y && !residual == !tensors->residual) || fail_memory(err, "rows");
-    fine = fine &&
-           judge_block_from(judge, &block, &problem->convention, problem->storage, problem->param,
-                            problem->rows, problem->hidden, x, residual, tensors->gamma,
-                            tensors->beta, err) &&
-           judge_output(judge, &block, y, &judgement, err);
+    const void *y = dense(tensors->y, problem, problem->y_stride, &copy);
+    operation_call call = {.problem = *problem};
+    for (size_t i = 0; i < operations[call.operation].count; i++)
+        call.inputs[i] = role_get(&operations[call.operation].roles[i], tensors);
+    bool fine = ((judge && y) || fail_memory(err, "rows")) &&
+                judge_block_from(judge, &block, &call, err) &&
+                judge_output(judge, &block, y, &judgement, err);
     if (fine) {
         snprintf(made->check, sizeof made->check, "rows");
         snprintf(made->input, sizeof made->input, "given");
@@ -310,8 +309,7 @@ static bool judge_given(const ln_problem *problem, const ln_tensors *tensors, do
     }
     judge_block_free(&block);
     judge_destroy(judge);
-    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++)
-        free(copies[i]);
+    free(copy);
     return fine;
 }
 

@@ -1,5 +1,6 @@
 #include "domain/operation.h"
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool has_gamma(const ln_convention *convention)
@@ -97,7 +98,8 @@ static size_t element_of(role_type type, const ln_problem *problem, ln_type accu
 role_extent role_extent_of(const tensor_role *role, const ln_problem *problem, ln_type accumulator)
 {
     size_t element = element_of(role->type, problem, accumulator);
-    size_t columns = role->shape == SHAPE_ROWS ? 1
+    size_t columns = role->shape == SHAPE_NONE   ? 0
+                     : role->shape == SHAPE_ROWS ? 1
                      : role->shape == SHAPE_PARAMETER
                          ? ln_parameter_elements(problem->convention.affine, problem->hidden)
                          : problem->hidden;
@@ -131,4 +133,35 @@ ln_problem problem_dense(const ln_convention *convention, ln_type storage, ln_ty
                        .convention = *convention};
     problem_set_strides(&made, hidden);
     return made;
+}
+
+bool call_allocate(operation_call *call, bool optional)
+{
+    const operation *what = &operations[call->operation];
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        role_extent extent = role_extent_of(role, &call->problem, LN_F64);
+        if (role->output || role->shape == SHAPE_NONE || (role->optional && !optional))
+            continue;
+        call->inputs[i] = malloc(extent.rows * call->problem.hidden * extent.element);
+        if (!call->inputs[i])
+            return false;
+    }
+    return true;
+}
+
+void call_drop_unneeded(operation_call *call)
+{
+    const operation *what = &operations[call->operation];
+    for (size_t i = 0; i < what->count; i++)
+        if (!role_is_needed(&what->roles[i], &call->problem.convention)) {
+            free(call->inputs[i]);
+            call->inputs[i] = NULL;
+        }
+}
+
+void call_free(operation_call *call)
+{
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        free(call->inputs[i]);
 }

@@ -20,7 +20,7 @@ enum {
     NO_ROLE = ROLES_MOST,
 };
 
-/* The roles of LayerNorm, in the order of ln_tensors. */
+/* The roles of what normalises rows, in the order of ln_tensors; an operation has some of them. */
 enum {
     ROLE_X,
     ROLE_RESIDUAL,
@@ -34,6 +34,7 @@ enum {
 };
 
 typedef enum role_shape {
+    SHAPE_NONE,      /* the operation has no such tensor */
     SHAPE_TABLE,     /* rows x hidden, a stride of its own from row to row */
     SHAPE_ROWS,      /* a number a row */
     SHAPE_HIDDEN,    /* a number a column */
@@ -119,6 +120,20 @@ static inline size_t *role_stride(const tensor_role *role, ln_problem *given)
 {
     return (size_t *)((char *)given + role->stride);
 }
+
+/* The inputs of a call: what blocks are made from. */
+typedef struct operation_call {
+    operation_kind operation;
+    ln_problem problem;
+    void *inputs[ROLES_MOST]; /* by role; NULL: not there */
+} operation_call;
+
+/* Room for every input, whether its convention has it or not; `optional`: for those too that a call may
+ * leave out. False: memory; free it all the same. */
+bool call_allocate(operation_call *call, bool optional);
+/* Frees those that its convention has not. */
+void call_drop_unneeded(operation_call *call);
+void call_free(operation_call *call);
 
 /* A problem with dense rows. */
 ln_problem problem_dense(const ln_convention *convention, ln_type storage, ln_type param,

@@ -16,7 +16,7 @@ static inline void put_defined(json_t *object, const char *key, double value)
 /* A record of the JSON Lines form; takes `record` over. */
 void export_record(text_buffer *out, const char *type, json_t *record);
 
-/* The bits of a view's worst rows, of their gamma and beta, each once, numbered from 0. */
+/* The bits of a view's worst rows and their parameters, each once, numbered from 0. */
 typedef struct tensor_set {
     const void **bits; /* the view's */
     size_t *bytes, count;

@@ -48,7 +48,7 @@ static bool take_tensor(const file_reader *reader, json_t *record, const char *k
     return true;
 }
 
-/* Gamma or beta: one element or one a column, of some type. */
+/* One element or one a column, of some type; or none. */
 static bool is_parameter(size_t bytes, size_t hidden)
 {
     for (size_t size = 2; size <= 8; size *= 2)
@@ -57,17 +57,24 @@ static bool is_parameter(size_t bytes, size_t hidden)
     return bytes == 0;
 }
 
+/* All parameters that are there are equally long. */
 static bool check(const file_reader *reader, const stored_worst *worst, const case_key *key)
 {
-    const stored_tensor *x = &worst->inputs[ROLE_X];
-    size_t row = key->hidden * dtype_size(key->dtype);
-    size_t gamma = worst->inputs[ROLE_GAMMA].bytes, beta = worst->inputs[ROLE_BETA].bytes;
-    if (x->bits && x->bytes != row)
-        return reader_bad(reader, "x has %zu bytes; a row of its case has %zu", x->bytes, row);
-    return (is_parameter(gamma, key->hidden) && is_parameter(beta, key->hidden) &&
-            (!gamma || !beta || gamma == beta)) ||
-           reader_bad(reader, "gamma and beta have %zu and %zu bytes at hidden %zu", gamma, beta,
-                      key->hidden);
+    const operation *what = &operations[key->operation];
+    size_t row = key->hidden * dtype_size(key->dtype), parameter = 0;
+    for (size_t i = 0; i < what->count; i++) {
+        size_t bytes = worst->inputs[i].bytes;
+        bool is_row = !role_is_parameter(&what->roles[i]);
+        if (bytes == 0)
+            continue;
+        if (is_row ? bytes != row
+                   : !is_parameter(bytes, key->hidden) || (parameter && bytes != parameter))
+            return reader_bad(reader, "%s has %zu bytes at hidden %zu", what->roles[i].name, bytes,
+                              key->hidden);
+        if (!is_row)
+            parameter = bytes;
+    }
+    return true;
 }
 
 bool read_worst(const file_reader *reader, json_t *record, const read_tensors *tensors)

@@ -19,9 +19,12 @@ input_maker make_near_constant, make_two_valued, make_sorted, make_positive, mak
 /* scales.c: how large elements are */
 input_maker make_alternating_scales, make_heavy_tails, make_massive_activations, make_overflow,
     make_underflow, make_subnormal_out, make_var_near_eps;
-/* parameters.c: rows that go with a gamma and beta of their own */
+/* layernorm/parameters.c: rows that go with parameters of their own */
 input_maker make_affine_cancellation, make_ties;
 parameter_maker parameters_cancelling, parameters_wide, parameters_subnormal, parameters_of_ties;
+/* layernorm/probe.c. For an affine form: gamma around 1, beta around 0, never all equal (gamma1 stores
+ * gamma - 1); one element each under LN_AFFINE_SCALAR. What a form does not have is not written. */
+parameter_maker input_affine;
 /* documents.c */
 input_maker make_document_000, make_document_001, make_document_002, make_document_003;
 
@@ -29,7 +32,7 @@ input_maker make_document_000, make_document_001, make_document_002, make_docume
 bool input_rows_f32(const char *input, uint64_t seed, size_t first, size_t count, size_t hidden,
                     float *x, error *err);
 void input_parameters_f32(const char *input, const ln_convention *convention, uint64_t seed,
-                          size_t hidden, float *gamma, float *beta);
+                          size_t hidden, float *const made[ROLES_MOST]);
 size_t input_probe_rows_f32(const ln_convention *convention, size_t hidden, size_t most, float *x);
 
 #endif

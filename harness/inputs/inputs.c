@@ -93,11 +93,11 @@ bool input_offset(const char *input, double *kappa, error *err)
 }
 
 void input_parameters_f32(const char *input, const ln_convention *convention, uint64_t seed,
-                          size_t hidden, float *gamma, float *beta)
+                          size_t hidden, float *const made[ROLES_MOST])
 {
     const input_family *family = family_named(input);
     parameter_maker *make = family && family->parameters ? family->parameters : input_affine;
-    make(convention, seed, hidden, gamma, beta);
+    make(convention, seed, hidden, made);
 }
 
 bool case_is_extreme(const case_key *key)

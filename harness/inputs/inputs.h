@@ -3,14 +3,14 @@
 #ifndef LNBENCH_INPUTS_H
 #define LNBENCH_INPUTS_H
 
-#include "domain/case.h"
+#include "domain/operation.h"
 
 struct input_place;
 /* Fills a row of place->hidden elements. */
 typedef void input_maker(const struct input_place *place, float *x);
-/* Fills gamma and beta, which both have room for hidden elements. */
+/* Fills the parameters, which have room for hidden elements, by role. */
 typedef void parameter_maker(const ln_convention *convention, uint64_t seed, size_t hidden,
-                             float *gamma, float *beta);
+                             float *const made[ROLES_MOST]);
 
 typedef struct input_family {
     const char *name;     /* "normal", "offset", ... */
@@ -56,19 +56,13 @@ void input_part(const char *input, size_t row, char part[INPUT_MAX_LENGTH]);
 /* Whether such an input exists in this type, too. */
 bool input_has_type(const char *input, ln_type type, error *err);
 
-/* Gamma and beta for an affine form: gamma around 1, beta around 0, never all equal (gamma1 stores
- * gamma - 1); one element each under LN_AFFINE_SCALAR. */
-void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden, float *gamma,
-                  float *beta);
-
-/* Gamma and beta that go with an input: those of input_affine(), but where a family hurts by its
- * own, such as affine-cancellation; rounded to nearest even after they were brought into the type's range by a
- * power of two where they lie beyond. Either may be NULL. */
-bool input_parameters(const char *input, const ln_convention *convention, ln_type type,
-                      uint64_t seed, size_t hidden, void *gamma, void *beta, error *err);
+/* Fills the parameters of a call that go with an input, those that it has room for: ordinary ones, but
+ * where a family hurts by its own, such as affine-cancellation; rounded to nearest even after they were
+ * brought into the type's range by a power of two where they lie beyond. */
+bool input_parameters(const char *input, const operation_call *call, uint64_t seed, error *err);
 
 /* Probe rows of a convention: N <= 16 with var near eps, exact sums where possible, where
- * neighbouring conventions (other ddof, other place of eps, no eps) lie more than 1000 ULP apart
+ * neighbouring conventions (operation.h) lie more than 1000 ULP apart
  * in f32 (but for eps left out from the quotient: eps * 2^24 ULP at most, on any row); and, for
  * hidden > 16, rows of +-1 times a power of two at that hidden, whose sums are exact in any order.
  * Fills x (dense, hidden each) with at most `most` rows, those that are numbers of the type: f16

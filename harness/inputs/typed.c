@@ -36,14 +36,6 @@ static uint32_t bits_of(float value)
     return bits;
 }
 
-/* The finalizer of splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-}
-
 /* The double whose sign, exponent and first 23 bits are the float's (rounded to f32 it is that
  * float again), with bits of its own below. */
 static double with_more_bits(float value)
@@ -189,8 +181,7 @@ bool input_rows(const char *input, ln_type type, uint64_t seed, size_t first, si
     return fine;
 }
 
-/* Never all equal, after rounding too. */
-static void tell_apart(ln_type type, size_t count, void *to)
+void parameters_tell_apart(ln_type type, size_t count, void *to)
 {
     if (count > 1 && storage_load(type, to, 0) == storage_load(type, to, 1))
         storage_store(type, to, 1, storage_load(type, to, 1) + 0.125);
@@ -198,55 +189,34 @@ static void tell_apart(ln_type type, size_t count, void *to)
 
 static void store_parameters(ln_type type, const float *from, size_t count, double scale, void *to)
 {
-    if (!to)
-        return;
     store_row(type, from, count, scale, true, to);
     if (count > 1 && from[0] != from[1])
-        tell_apart(type, count, to);
+        parameters_tell_apart(type, count, to);
 }
 
-/* As parameters_of_ties() in this type's own precision: 1 + j ulp with j > 0, and half an ulp. */
-static void store_ties(ln_type type, const ln_convention *convention, uint64_t seed, size_t count,
-                       void *gamma, void *beta)
+bool input_parameters(const char *input, const operation_call *call, uint64_t seed, error *err)
 {
-    int precision = type == LN_F64 ? 53 : type == LN_BF16 ? 8 : 11;
-    double ulp = ldexp(1, 1 - precision), one = convention->affine == LN_AFFINE_GAMMA1 ? 0 : 1;
-    random_row random = random_row_begin(seed, STREAM_WIDE, 0);
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits = random_bits(&random, i);
-        uint64_t j = 1 + (mix(bits) >> (66 - precision)); /* up to a quarter of 2^precision */
-        if (gamma)
-            storage_store(type, gamma, i, one + (double)j * ulp);
-        if (beta)
-            storage_store(type, beta, i, bits & 1 ? 0.5 * ulp : -0.5 * ulp);
-    }
-    if (gamma)
-        tell_apart(type, count, gamma);
-}
-
-bool input_parameters(const char *input, const ln_convention *convention, ln_type type,
-                      uint64_t seed, size_t hidden, void *gamma, void *beta, error *err)
-{
-    size_t count = ln_parameter_elements(convention->affine, hidden);
-    if (type != LN_F32 && strcmp(input, "ties") == 0) {
-        store_ties(type, convention, seed, count, gamma, beta);
-        return true;
-    }
-    float *both = calloc(2 * hidden, sizeof *both);
-    if (!both)
-        return fail_memory(err, "gamma and beta");
-    input_parameters_f32(input, convention, seed, hidden, both, both + hidden);
-    if (type == LN_F32) {
-        if (gamma)
-            memcpy(gamma, both, count * sizeof *both);
-        if (beta)
-            memcpy(beta, both + hidden, count * sizeof *both);
-    } else {
-        double scale = scale_for(type, largest_of(both, 2 * hidden));
-        store_parameters(type, both, count, scale, gamma);
-        store_parameters(type, both + hidden, count, scale, beta);
-    }
-    free(both);
+    const operation *what = &operations[call->operation];
+    const ln_problem *problem = &call->problem;
+    size_t hidden = problem->hidden, all = 0;
+    size_t count = ln_parameter_elements(problem->convention.affine, hidden);
+    float *made[ROLES_MOST] = {0}, *room = calloc(ROLES_MOST * hidden, sizeof *room);
+    if (!room)
+        return fail_memory(err, "parameters");
+    for (size_t i = 0; i < what->count; i++)
+        if (role_is_parameter(&what->roles[i]) && !what->roles[i].output)
+            made[i] = room + all++ * hidden;
+    bool ties = problem->param != LN_F32 && strcmp(input, "ties") == 0;
+    input_parameters_f32(input, &problem->convention, seed, hidden, made);
+    double scale = scale_for(problem->param, largest_of(room, all * hidden));
+    for (size_t i = 0; i < what->count && !ties; i++)
+        if (made[i] && call->inputs[i] && problem->param == LN_F32)
+            memcpy(call->inputs[i], made[i], count * sizeof *room);
+        else if (made[i] && call->inputs[i])
+            store_parameters(problem->param, made[i], count, scale, call->inputs[i]);
+    if (ties)
+        parameters_of_typed_ties(call, seed);
+    free(room);
     return true;
 }
 

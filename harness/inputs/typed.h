@@ -2,7 +2,7 @@
 #ifndef LNBENCH_INPUTS_TYPED_H
 #define LNBENCH_INPUTS_TYPED_H
 
-#include "domain/case.h"
+#include "domain/operation.h"
 
 /* Whether offset.c makes the rows: "offset", "kappa" and, with a kappa that is not 0,
  * "offset:KAPPA". */
@@ -11,5 +11,17 @@ bool input_offset(const char *input, double *kappa, error *err);
 bool input_is_file(const char *input);
 bool input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
                         void *x, error *err);
+
+static inline uint64_t mix(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+/* Makes the first two differ where rounding made them equal. */
+void parameters_tell_apart(ln_type type, size_t count, void *to);
+/* layernorm/parameters.c: as parameters_of_ties(), in the type's own precision. */
+void parameters_of_typed_ties(const operation_call *call, uint64_t seed);
 
 #endif

@@ -89,7 +89,7 @@ static bool gather(const worst_row *find, void *context, error *err)
     if (!grown)
         return fail_memory(err, "the worst rows");
     into->x = grown;
-    memcpy(into->x + into->rows * row_bytes, find->x, find->rows * row_bytes);
+    memcpy(into->x + into->rows * row_bytes, find->inputs[ROLE_X], find->rows * row_bytes);
     into->rows += find->rows;
     return true;
 }
@@ -127,7 +127,7 @@ static bool add_shape(const worst_row *find, void *context, error *err)
     }
     shapes->shapes[at].rows += find->rows;
     shapes->rows += find->rows;
-    shapes->hash = hash_bytes(shapes->hash ? shapes->hash : HASH_START, find->x,
+    shapes->hash = hash_bytes(shapes->hash ? shapes->hash : HASH_START, find->inputs[ROLE_X],
                               find->rows * find->hidden * dtype_size(find->storage));
     return true;
 }

@@ -50,7 +50,7 @@ static bool parse_hex(const char *text, double *value)
     return *end == '\0' && end > text;
 }
 
-/* More numbers of x, gamma or beta. */
+/* More numbers of an input. */
 static bool add_floats(file_reader *reader, char *words, ln_type type, void **values, size_t wanted,
                        size_t *have, error *err)
 {
@@ -97,8 +97,10 @@ static bool set_worst(file_reader *reader, char *value, error *err)
 static bool comes_first(const file_reader *reader, const char *name, error *err)
 {
     const worst_row *row = &reader->row;
-    return (!row->x && !row->gamma && !row->beta) ||
-           bad(reader, err, "%s: comes after x, gamma or beta", name);
+    bool any = false;
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        any |= row->inputs[i] != NULL;
+    return !any || bad(reader, err, "%s: comes after the numbers", name);
 }
 
 static bool set_convention(file_reader *reader, const char *value, error *err)
@@ -135,7 +137,7 @@ static bool set_shape(const file_reader *reader, const char *name, const char *v
     return bad(reader, err, "%s '%.40s': a whole number from 1 was expected", name, value);
 }
 
-/* dtype is of gamma and beta too, where no param follows. */
+/* dtype is of parameters too, where no param follows. */
 static bool set_type(file_reader *reader, const char *name, const char *value, error *err)
 {
     worst_row *row = &reader->row;
@@ -150,7 +152,7 @@ static bool set_type(file_reader *reader, const char *name, const char *value, e
     return true;
 }
 
-/* Elements that gamma and beta must have. */
+/* Elements that a parameter must have. */
 static size_t parameters_of(const file_reader *reader)
 {
     ln_convention convention;
@@ -224,17 +226,22 @@ static bool end_find(file_reader *reader, worst_list *list, error *err)
     ln_convention convention;
     if (!row->kernel[0] || !row->convention[0])
         return bad(reader, err, "this find has no %s", row->kernel[0] ? "convention" : "kernel");
-    if (!row->x || reader->have[ROLE_X] != row->rows * row->hidden)
-        return bad(reader, err, "x has %zu numbers; rows x hidden is %zu", reader->have[ROLE_X],
-                   row->rows * row->hidden);
     if (!convention_parse(row->convention, &convention, err))
         return false;
-    size_t gamma = ln_has_gamma(convention.affine) ? parameters_of(reader) : 0;
-    size_t beta = ln_has_beta(convention.affine) ? parameters_of(reader) : 0;
-    row->parameters = gamma ? gamma : beta;
-    if (reader->have[ROLE_GAMMA] != gamma || reader->have[ROLE_BETA] != beta)
-        return bad(reader, err, "gamma and beta have %zu and %zu numbers; %s takes %zu and %zu",
-                   reader->have[ROLE_GAMMA], reader->have[ROLE_BETA], row->convention, gamma, beta);
+    const operation *what = &operations[OPERATION_LAYERNORM];
+    row->parameters = 0;
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        bool there = role_is_kept(role) && role_is_needed(role, &convention);
+        size_t wanted = !there                    ? 0
+                        : role_is_parameter(role) ? parameters_of(reader)
+                                                  : row->rows * row->hidden;
+        if (reader->have[i] != wanted || (there && wanted == 0))
+            return bad(reader, err, "%s has %zu numbers; %zu were expected", role->name,
+                       reader->have[i], wanted);
+        if (role_is_parameter(role) && wanted > 0)
+            row->parameters = wanted;
+    }
     if (row->row >= row->rows || row->column >= row->hidden)
         return bad(reader, err, "the worst element lies outside of the find");
     return worst_list_add(list, row, err);

@@ -20,14 +20,9 @@ typedef struct worst_row {
     char convention[CONVENTION_MAX_LENGTH];
     char origin[ORIGIN_MAX_LENGTH]; /* where it came from, in words */
     size_t rows, hidden;            /* rows: 1, but where only several together do it */
-    size_t parameters;              /* elements of gamma and beta: hidden, 1, or 0 without them */
-    ln_type storage, param;         /* of x; of gamma and beta */
-    union {                         /* owned; gamma and beta NULL where there is none */
-        struct {
-            void *x, *residual, *gamma, *beta; /* residual: none is kept */
-        };
-        void *inputs[ROLES_MOST]; /* the same by role */
-    };
+    size_t parameters;              /* elements of each: hidden, 1, or 0 without them */
+    ln_type storage, param;         /* of rows; of parameters */
+    void *inputs[ROLES_MOST];       /* owned, by role; NULL: not there, or not kept */
     case_verdict verdict;
     double row_ulp, bound_row_ulp; /* NaN: nothing came out; no bound */
     size_t row, column;            /* the worst element */

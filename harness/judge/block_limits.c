@@ -44,14 +44,16 @@ double judge_gamma(const judge_block *block, size_t i)
     ln_affine affine = block->convention.affine;
     if (!ln_has_gamma(affine))
         return 1;
-    double stored = load(block->param, block->gamma, affine == LN_AFFINE_SCALAR ? 0 : i);
+    double stored =
+        load(block->param, block->inputs[ROLE_GAMMA], affine == LN_AFFINE_SCALAR ? 0 : i);
     return affine == LN_AFFINE_GAMMA1 ? 1 + stored : stored;
 }
 
 /* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
 double judge_right_sum(const judge_block *block, size_t i)
 {
-    double sum = load(block->storage, block->x, i) + load(block->storage, block->residual, i);
+    double sum = load(block->storage, block->inputs[ROLE_X], i) +
+                 load(block->storage, block->inputs[ROLE_RESIDUAL], i);
     double room;
     if (isnan(sum))
         return NAN;
@@ -69,9 +71,10 @@ bool judge_load_row(row_judge *judge, const judge_block *block, size_t row)
         judge->hidden = block->hidden;
     }
     for (size_t i = 0; i < block->hidden; i++)
-        judge->values[i] = block->residual
-                               ? judge_right_sum(block, row * block->hidden + i)
-                               : load(block->storage, block->x, row * block->hidden + i);
+        judge->values[i] =
+            block->inputs[ROLE_RESIDUAL]
+                ? judge_right_sum(block, row * block->hidden + i)
+                : load(block->storage, block->inputs[ROLE_X], row * block->hidden + i);
     return true;
 }
 

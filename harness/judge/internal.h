@@ -100,7 +100,7 @@ static inline size_t judge_bytes(const judge_block *block)
     return block->rows * block->hidden * dtype_size(block->storage);
 }
 
-/* Elements of gamma and of beta. */
+/* Elements of a parameter. */
 static inline size_t judge_parameters(const judge_block *block)
 {
     return ln_parameter_elements(block->convention.affine, block->hidden);

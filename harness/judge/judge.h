@@ -33,12 +33,7 @@ typedef struct judge_block {
     ln_type storage, param;
     size_t rows, hidden;
     operation_kind operation;
-    union { /* residual, gamma and beta may be NULL */
-        struct {
-            void *x, *residual, *gamma, *beta;
-        };
-        void *inputs[ROLE_BETA + 1]; /* the same by role */
-    };
+    void *inputs[ROLES_MOST];     /* by role; NULL: not there */
     void *rounded;                /* rows x hidden: the correctly rounded answers */
     double *exact, *rest;         /* rest: of f64 alone, else NULL */
     ln_reference_result *results; /* a row each, their arrays pointing into the above */
@@ -79,15 +74,15 @@ void judge_destroy(row_judge *judge);
 ln_reference_counts judge_reference_counts(const row_judge *judge);
 const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size);
 
-/* A block of an input family (or .npy file), with gamma and beta from the seed, and its answers:
+/* A block of an input family (or .npy file), with parameters from the seed, and its answers:
  * of f32, or of any types. `first` is its first row. */
 bool judge_block_generate(row_judge *judge, judge_block *block, const ln_convention *convention,
                           ln_type storage, ln_type param, const char *input, size_t first,
                           size_t rows, size_t hidden, error *err);
-/* A block from the caller's rows, which are copied; of gamma and beta what the convention has. */
-bool judge_block_from(row_judge *judge, judge_block *block, const ln_convention *convention,
-                      ln_type storage, ln_type param, size_t rows, size_t hidden, const void *x,
-                      const void *residual, const void *gamma, const void *beta, error *err);
+/* A block from the caller's inputs, which are copied; of parameters what the convention has. */
+bool judge_block_from(row_judge *judge, judge_block *block, const operation_call *call, error *err);
+/* The inputs of a block, which stay its own: another block from some of them. */
+operation_call judge_block_call(const judge_block *block);
 void judge_block_free(judge_block *block);
 
 /* Judges one dense output against a block, without any kernel: right (no bound); inaccurate (beyond

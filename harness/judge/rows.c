@@ -28,8 +28,13 @@ bool judge_classes_match(const judge_block *block, size_t row, const void *y, si
 metrics_row judge_metrics_row(const judge_block *block, size_t row)
 {
     return (metrics_row){
-        block->storage, block->param, block->hidden,        &block->convention,
-        block->gamma,   block->beta,  &block->results[row],
+        block->storage,
+        block->param,
+        block->hidden,
+        &block->convention,
+        block->inputs[ROLE_GAMMA],
+        block->inputs[ROLE_BETA],
+        &block->results[row],
     };
 }
 

@@ -66,8 +66,9 @@ static double rstd_of(const ln_convention *convention, size_t hidden, double nor
 static double beta_of(const judge_block *block, size_t i)
 {
     ln_affine affine = block->convention.affine;
-    return ln_has_beta(affine) ? load(block->param, block->beta, affine == LN_AFFINE_SCALAR ? 0 : i)
-                               : 0;
+    return ln_has_beta(affine)
+               ? load(block->param, block->inputs[ROLE_BETA], affine == LN_AFFINE_SCALAR ? 0 : i)
+               : 0;
 }
 
 row_screen judge_screen(row_judge *judge, const judge_block *block, size_t row, const void *y)
@@ -75,7 +76,7 @@ row_screen judge_screen(row_judge *judge, const judge_block *block, size_t row, 
     row_screen screen = {INFINITY, 0};
     centred_row centred;
     type_format format = format_of(block->storage);
-    if (block->storage == LN_F64 || block->param == LN_F64 || block->residual ||
+    if (block->storage == LN_F64 || block->param == LN_F64 || block->inputs[ROLE_RESIDUAL] ||
         !judge_load_row(judge, block, row) || !centre(judge, block->hidden, &centred))
         return screen;
     double rstd = rstd_of(&block->convention, block->hidden, centred.norm);

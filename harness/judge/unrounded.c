@@ -15,7 +15,7 @@ static const double least_slope = 0.5, least_deviations = 7;
 bool judge_is_sum_unrounded(const judge_block *block, const void *y)
 {
     double across = 0, square = 0, spread = 0;
-    if (!block->residual || dtype_size(block->storage) != 2)
+    if (!block->inputs[ROLE_RESIDUAL] || dtype_size(block->storage) != 2)
         return false;
     for (size_t row = 0; row < block->rows; row++) {
         metrics_row judged = judge_metrics_row(block, row);
@@ -25,8 +25,8 @@ bool judge_is_sum_unrounded(const judge_block *block, const void *y)
             continue;
         for (size_t i = 0; i < block->hidden; i++) {
             size_t at = row * block->hidden + i;
-            double sum = storage_load(block->storage, block->x, at) +
-                         storage_load(block->storage, block->residual, at);
+            double sum = storage_load(block->storage, block->inputs[ROLE_X], at) +
+                         storage_load(block->storage, block->inputs[ROLE_RESIDUAL], at);
             double unit = ulp_in(format_of(block->storage), element_scale(&judged, i));
             double taken = judge_gamma(block, i) * rstd * (sum - judge_right_sum(block, at)) / unit;
             double off = (storage_load(block->storage, given, i) - judged.answer->exact[i]) / unit;

@@ -1,5 +1,5 @@
 #include "base/hash.h"
-#include "judge/judge.h"
+#include "judge/internal.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -7,23 +7,27 @@ bool worst_row_take(const judge_block *block, size_t row, const case_judgement *
                     const char *kernel, const char *convention, worst_row *taken, error *err)
 {
     bool measured = judgement->metrics.elements > 0;
-    bool scalar = block->convention.affine == LN_AFFINE_SCALAR;
     size_t row_bytes = block->hidden * dtype_size(block->storage);
     worst_row here = {
         .rows = 1,
         .hidden = block->hidden,
-        .parameters = block->gamma || block->beta ? (scalar ? 1 : block->hidden) : 0,
         .storage = block->storage,
         .param = block->param,
-        .x = (char *)block->x + row * row_bytes,
-        .gamma = block->gamma,
-        .beta = block->beta,
         .verdict = judgement->verdict,
         .row_ulp = NAN,
         .bound_row_ulp = NAN,
         .computed = NAN,
         .exact = NAN,
     };
+    const operation *what = &operations[block->operation];
+    for (size_t i = 0; i < what->count; i++) {
+        bool parameter = role_is_parameter(&what->roles[i]);
+        if (!block->inputs[i] || !role_is_kept(&what->roles[i]))
+            continue;
+        here.inputs[i] = (char *)block->inputs[i] + (parameter ? 0 : row * row_bytes);
+        if (parameter)
+            here.parameters = judge_parameters(block);
+    }
     snprintf(here.kernel, sizeof here.kernel, "%s", kernel);
     snprintf(here.convention, sizeof here.convention, "%s", convention);
     if (measured) {

@@ -23,8 +23,8 @@ typedef struct row_view {
 
 static row_view view_of(const judge_block *block, const void *computed, size_t row)
 {
-    const void *residual = block->residual;
-    return (row_view){block, &block->results[row], judge_row_of(block, block->x, row),
+    const void *residual = block->inputs[ROLE_RESIDUAL];
+    return (row_view){block, &block->results[row], judge_row_of(block, block->inputs[ROLE_X], row),
                       residual ? judge_row_of(block, residual, row) : NULL,
                       judge_row_of(block, computed, row)};
 }

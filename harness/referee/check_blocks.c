@@ -51,7 +51,7 @@ typedef struct judged_form {
     bool residual;
     bool overflows;  /* a third of gamma is near the end of the range, so that results lie beyond */
     bool zero;       /* the last gamma is 0: NaN and infinity times 0 are NaN */
-    bool not_finite; /* a gamma is NaN, a beta infinite */
+    bool not_finite; /* a gamma is NaN, another parameter infinite */
     bool nan;        /* an element of the first row is a NaN all of whose payload is set */
 } judged_form;
 
@@ -271,61 +271,48 @@ void referee_shape(const referee_task *task, size_t *rows, size_t *hidden)
 
 /* ---- rows ---- */
 
-/* Everything that one block is made from. */
-typedef struct raw_rows {
-    char *x, *residual, *gamma, *beta;
-} raw_rows;
-
-static void free_raw(raw_rows *raw)
+/* Everything that one block is made from, a residual too. */
+static bool call_make(const referee_task *task, size_t rows, size_t hidden, operation_call *raw,
+                      error *err)
 {
-    free(raw->x);
-    free(raw->residual);
-    free(raw->gamma);
-    free(raw->beta);
+    *raw = (operation_call){
+        .problem = problem_dense(&task->convention, task->storage, task->param, rows, hidden)};
+    return call_allocate(raw, true) || fail_memory(err, "the referee's rows");
 }
 
-static bool allocate_raw(const referee_task *task, size_t rows, size_t hidden, raw_rows *raw,
-                         error *err)
+/* The block, with or without the residual. Frees what it was made from. */
+static bool make_block(row_judge *judge, operation_call *raw, bool residual, bool fine,
+                       judge_block *block, error *err)
 {
-    size_t tensor = rows * hidden * dtype_size(task->storage);
-    size_t parameters = hidden * dtype_size(task->param);
-    *raw = (raw_rows){malloc(tensor), malloc(tensor), malloc(parameters), malloc(parameters)};
-    return (raw->x && raw->residual && raw->gamma && raw->beta) ||
-           fail_memory(err, "the referee's rows");
+    operation_call wanted = *raw;
+    if (!residual)
+        wanted.inputs[ROLE_RESIDUAL] = NULL;
+    fine = fine && judge_block_from(judge, block, &wanted, err);
+    call_free(raw);
+    return fine;
 }
 
-static bool make_block(row_judge *judge, const referee_task *task, const raw_rows *raw,
-                       bool residual, size_t rows, size_t hidden, judge_block *block, error *err)
+/* The row of an input. */
+static void *row_at(const operation_call *raw, size_t role, size_t row)
 {
-    const ln_convention *convention = &task->convention;
-    return judge_block_from(judge, block, convention, task->storage, task->param, rows, hidden,
-                            raw->x, residual ? raw->residual : NULL, raw->gamma, raw->beta, err);
+    return (char *)raw->inputs[role] + row * raw->problem.hidden * dtype_size(raw->problem.storage);
 }
 
 /* `centred` rows about zero, then as many three deviations off it. */
-static bool fill_two_kinds(row_judge *judge, const referee_task *task, size_t rows, size_t centred,
-                           size_t hidden, raw_rows *raw, error *err)
-{
-    uint64_t seed = judge->settings.seed;
-    size_t row_bytes = hidden * dtype_size(task->storage);
-    return input_rows("normal", task->storage, seed, 0, centred, hidden, raw->x, err) &&
-           input_rows("offset:3", task->storage, seed, 0, rows - centred, hidden,
-                      raw->x + centred * row_bytes, err) &&
-           input_parameters("normal", &task->convention, task->param, seed, hidden, raw->gamma,
-                            raw->beta, err);
-}
-
 static bool make_size(row_judge *judge, const referee_task *task, size_t rows, size_t centred,
                       bool residual, size_t hidden, judge_block *block, error *err)
 {
-    raw_rows raw;
-    bool fine = allocate_raw(task, rows, hidden, &raw, err) &&
-                fill_two_kinds(judge, task, rows, centred, hidden, &raw, err) &&
-                (!residual || input_rows("normal", task->storage, judge->settings.seed, rows, rows,
-                                         hidden, raw.residual, err)) &&
-                make_block(judge, task, &raw, residual, rows, hidden, block, err);
-    free_raw(&raw);
-    return fine;
+    uint64_t seed = judge->settings.seed;
+    operation_call raw;
+    bool fine =
+        call_make(task, rows, hidden, &raw, err) &&
+        input_rows("normal", task->storage, seed, 0, centred, hidden, raw.inputs[ROLE_X], err) &&
+        input_rows("offset:3", task->storage, seed, 0, rows - centred, hidden,
+                   row_at(&raw, ROLE_X, centred), err) &&
+        input_parameters("normal", &raw, seed, err) &&
+        (!residual || input_rows("normal", task->storage, seed, rows, rows, hidden,
+                                 raw.inputs[ROLE_RESIDUAL], err));
+    return make_block(judge, &raw, residual, fine, block, err);
 }
 
 /* 2/5 of the largest number: what lies 2.5 deviations off overflows. gamma * rstd does not in rows of
@@ -347,10 +334,11 @@ static void full_nan(ln_type type, void *tensor, size_t at)
 }
 
 /* What kernels look at to see that there is nothing to multiply with, or to add. */
-static void neutral_first(const referee_task *task, const raw_rows *raw)
+static void neutral_first(const referee_task *task, const operation_call *raw)
 {
-    storage_store(task->param, raw->gamma, 0, task->convention.affine != LN_AFFINE_GAMMA1);
-    storage_store(task->param, raw->beta, 0, 0);
+    storage_store(task->param, raw->inputs[ROLE_GAMMA], 0,
+                  task->convention.affine != LN_AFFINE_GAMMA1);
+    storage_store(task->param, raw->inputs[ROLE_BETA], 0, 0);
 }
 
 static bool make_form(row_judge *judge, const referee_task *task, const judged_form *form,
@@ -358,27 +346,26 @@ static bool make_form(row_judge *judge, const referee_task *task, const judged_f
 {
     uint64_t seed = judge->settings.seed;
     bool scalar = task->convention.affine == LN_AFFINE_SCALAR;
-    raw_rows raw;
-    bool fine = allocate_raw(task, rows, hidden, &raw, err) &&
-                input_rows(form->input, task->storage, seed, 0, rows, hidden, raw.x, err) &&
-                input_rows("normal", task->storage, seed, rows, rows, hidden, raw.residual, err) &&
-                input_parameters(form->input, &task->convention, task->param, seed, hidden,
-                                 raw.gamma, raw.beta, err);
+    operation_call raw;
+    bool fine =
+        call_make(task, rows, hidden, &raw, err) &&
+        input_rows(form->input, task->storage, seed, 0, rows, hidden, raw.inputs[ROLE_X], err) &&
+        input_rows("normal", task->storage, seed, rows, rows, hidden, raw.inputs[ROLE_RESIDUAL],
+                   err) &&
+        input_parameters(form->input, &raw, seed, err);
     if (fine && form->overflows)
-        overflow_gamma(task, hidden, raw.gamma);
+        overflow_gamma(task, hidden, raw.inputs[ROLE_GAMMA]);
     if (fine && form->nan)
-        full_nan(task->storage, raw.x, hidden / 2);
+        full_nan(task->storage, raw.inputs[ROLE_X], hidden / 2);
     if (fine && form->zero && !scalar)
-        storage_store(task->param, raw.gamma, hidden - 1, 0);
+        storage_store(task->param, raw.inputs[ROLE_GAMMA], hidden - 1, 0);
     if (fine && form->not_finite && !scalar) {
-        full_nan(task->param, raw.gamma, hidden / 2);
-        storage_store(task->param, raw.beta, 0, INFINITY);
+        full_nan(task->param, raw.inputs[ROLE_GAMMA], hidden / 2);
+        storage_store(task->param, raw.inputs[ROLE_BETA], 0, INFINITY);
     }
     if (fine && rows == TAIL_ROWS && hidden % 2 == 0)
         neutral_first(task, &raw);
-    fine = fine && make_block(judge, task, &raw, form->residual, rows, hidden, block, err);
-    free_raw(&raw);
-    return fine;
+    return make_block(judge, &raw, form->residual, fine, block, err);
 }
 
 /* Of each number of the product; eps as people have it, but with digits of its own, and larger where
@@ -415,32 +402,29 @@ static bool make_convention(row_judge *judge, const referee_task *task, size_t i
                             judge_block *block, error *err)
 {
     uint64_t seed = judge->settings.seed;
-    size_t hidden = hidden_of(task, seed, index), row_bytes = hidden * dtype_size(task->storage);
+    size_t hidden = hidden_of(task, seed, index);
     referee_task own = *task;
-    raw_rows raw;
+    operation_call raw;
     own.convention = drawn_convention(seed, index / CONVENTION_SIZES);
     bool fine =
-        allocate_raw(&own, FORM_ROWS, hidden, &raw, err) &&
-        input_rows("normal", own.storage, seed, 0, FORM_ROWS, hidden, raw.x, err) &&
-        input_rows("offset:3", own.storage, seed, 3, 1, hidden, raw.x + 3 * row_bytes, err) &&
-        input_rows("normal", own.storage, seed, FORM_ROWS, FORM_ROWS, hidden, raw.residual, err) &&
-        input_parameters("normal", &own.convention, own.param, seed, hidden, raw.gamma, raw.beta,
-                         err);
+        call_make(&own, FORM_ROWS, hidden, &raw, err) &&
+        input_rows("normal", own.storage, seed, 0, FORM_ROWS, hidden, raw.inputs[ROLE_X], err) &&
+        input_rows("offset:3", own.storage, seed, 3, 1, hidden, row_at(&raw, ROLE_X, 3), err) &&
+        input_rows("normal", own.storage, seed, FORM_ROWS, FORM_ROWS, hidden,
+                   raw.inputs[ROLE_RESIDUAL], err) &&
+        input_parameters("normal", &raw, seed, err);
     if (fine) {
-        scale_rows(&own.convention, own.storage, hidden, raw.x);
-        scale_rows(&own.convention, own.storage, hidden, raw.residual);
-        fine =
-            make_block(judge, &own, &raw, has_residual(task, index), FORM_ROWS, hidden, block, err);
+        scale_rows(&own.convention, own.storage, hidden, raw.inputs[ROLE_X]);
+        scale_rows(&own.convention, own.storage, hidden, raw.inputs[ROLE_RESIDUAL]);
     }
-    free_raw(&raw);
-    return fine;
+    return make_block(judge, &raw, has_residual(task, index), fine, block, err);
 }
 
 /* The rest is that of the block whose answers it uses. */
 static void free_batch(judge_block *block)
 {
-    free(block->x);
-    free(block->residual);
+    free(block->inputs[ROLE_X]);
+    free(block->inputs[ROLE_RESIDUAL]);
     free(block->results);
 }
 
@@ -460,10 +444,12 @@ static bool make_batch(const judge_block *base, size_t rows, judge_block *block,
     *block = *base;
     block->rows = rows;
     block->distinct = distinct;
-    block->x = over_and_over(base->x, row_bytes, distinct, rows);
-    block->residual = over_and_over(base->residual, row_bytes, distinct, rows);
+    block->inputs[ROLE_X] = over_and_over(base->inputs[ROLE_X], row_bytes, distinct, rows);
+    block->inputs[ROLE_RESIDUAL] =
+        over_and_over(base->inputs[ROLE_RESIDUAL], row_bytes, distinct, rows);
     block->results = over_and_over(base->results, sizeof *base->results, distinct, rows);
-    if (block->x && block->results && !block->residual == !base->residual)
+    if (block->inputs[ROLE_X] && block->results &&
+        !block->inputs[ROLE_RESIDUAL] == !base->inputs[ROLE_RESIDUAL])
         return true;
     free_batch(block);
     return fail_memory(err, "the referee's rows");
@@ -475,28 +461,27 @@ static bool make_large(row_judge *judge, const referee_task *task, const struct 
 {
     size_t hidden = shape->hidden, row_bytes = hidden * dtype_size(task->storage);
     size_t rows[LARGE_ROWS], count;
-    raw_rows raw;
+    operation_call raw;
     *large = (large_tensors){.problem = problem_dense(&task->convention, task->storage, task->param,
                                                       shape->rows, hidden),
                              .period = malloc(LARGE_PERIOD * row_bytes),
                              .seed = judge->settings.seed};
     problem_set_strides(&large->problem, shape->step * hidden);
     count = large_rows(&large->problem, large->seed, rows);
-    bool fine = allocate_raw(task, LARGE_ROWS, hidden, &raw, err) &&
+    bool fine = call_make(task, LARGE_ROWS, hidden, &raw, err) &&
                 (large->period || fail_memory(err, "the referee's rows")) &&
                 input_rows("normal", task->storage, large->seed, 0, LARGE_PERIOD, hidden,
                            large->period, err) &&
-                input_parameters("normal", &task->convention, task->param, large->seed, hidden,
-                                 raw.gamma, raw.beta, err);
+                input_parameters("normal", &raw, large->seed, err);
     for (size_t i = 0; fine && i < count; i++) {
         const char *period = large->period;
         size_t row = large_row_of_block(&large->problem, rows[i]);
-        memcpy(raw.x + i * row_bytes, period + row * row_bytes, row_bytes);
-        memcpy(raw.residual + i * row_bytes,
+        memcpy(row_at(&raw, ROLE_X, i), period + row * row_bytes, row_bytes);
+        memcpy(row_at(&raw, ROLE_RESIDUAL, i),
                period + (row + LARGE_RESIDUAL_ROW) % LARGE_PERIOD * row_bytes, row_bytes);
     }
-    fine = fine && make_block(judge, task, &raw, shape->all, count, hidden, block, err);
-    free_raw(&raw);
+    raw.problem.rows = count;
+    fine = make_block(judge, &raw, shape->all, fine, block, err);
     if (!fine)
         free(large->period);
     return fine;

@@ -51,7 +51,7 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
         if (task->check == CHECK_CONVENTIONS)
             convention_label(&block->convention, label);
         snprintf(all->verdict.detail, sizeof all->verdict.detail, "%zux%zu%s%s%.60s: %.80s",
-                 block->rows, block->hidden, block->residual ? " with a residual" : "",
+                 block->rows, block->hidden, block->inputs[ROLE_RESIDUAL] ? " with a residual" : "",
                  *label ? ", " : "", label, verdict->detail);
     } else if (all->verdict.kind == VERDICT_OK) {
         all->verdict.kind = is_fine(verdict) ? verdict->kind : VERDICT_OK;
@@ -143,7 +143,7 @@ static bool place_large(row_judge *judge, const judge_block *block, const large_
     size_t bytes = LARGE_PERIOD * block->hidden * dtype_size(block->storage);
     order->problem = large->problem;
     order->seed = large->seed;
-    if (!block->residual) /* then y alone is asked for */
+    if (!block->inputs[ROLE_RESIDUAL]) /* then y alone is asked for */
         order->at.tensors[ROLE_MEAN] = order->at.tensors[ROLE_RSTD] = -1;
     off_t x = order->at.tensors[ROLE_X] =
         order->at.bounds + (off_t)(block->rows * sizeof(ln_bound));
@@ -185,13 +185,13 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
                     judge_bytes(block)))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     judged_kind kind = judged_kind_of(kernel, has_bound);
-    if (block->residual &&
+    if (block->inputs[ROLE_RESIDUAL] &&
         !judge_read_beside(judge, block, kernel, &order, OUTPUT_MEAN | OUTPUT_RSTD | OUTPUT_SUM,
                            &right, &findings.verdict))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     for (size_t row = 0; row < block->rows; row++) {
         judge_row(judge, block, judge_row_of(block, judge->computed, row), row, &kind, &findings);
-        if (block->residual)
+        if (block->inputs[ROLE_RESIDUAL])
             judge_statistics(judge, block, row, &kind, &findings);
     }
     if (!judge_measure(judge, block, judge->computed, has_bound, false, judgement, err))

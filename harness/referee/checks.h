@@ -16,7 +16,7 @@ typedef enum referee_check {
     CHECK_SIZES,   /* every hidden size from `first` to `last`, or a sample of long ones */
     CHECK_BATCHES, /* 1 to 68 rows, and up to 2048 */
     CHECK_FORMS, /* residual, tiny and special rows, tails, hidden 1 and 2 under this convention */
-    CHECK_CONVENTIONS, /* every ddof, place of eps and affine form, with an eps from the seed */
+    CHECK_CONVENTIONS, /* every level of the convention's fields, with an eps from the seed */
     CHECK_CALLS,       /* 75,000 calls, other threads, another process */
     CHECK_CELLS, /* of calls of the library: every input family at one hidden size, wherever the rows
                     lie and however few they are, since each time it may take another kernel */

@@ -106,27 +106,27 @@ static void aim(uint64_t *state, const corpus_case *one, ln_type storage, ln_typ
 
 /* ---- A block ---- */
 
-typedef struct corpus_buffers {
-    double x[BLOCK_ELEMENTS + MOST_HIDDEN], residual[BLOCK_ELEMENTS + MOST_HIDDEN];
-    double gamma[MOST_HIDDEN + 1], beta[MOST_HIDDEN + 1];
-} corpus_buffers;
-
 static bool make_block(row_judge *judge, const corpus_case *one, const kernel_entry *kernel,
-                       uint64_t *state, corpus_buffers *at, judge_block *block, error *err)
+                       uint64_t *state, judge_block *block, error *err)
 {
     ln_type storage = kernel->facts.storage, param = kernel->facts.param;
     uint64_t seed = splitmix64(state);
-    const ln_convention *convention = &one->convention;
-    if (!one->input)
-        aim(state, one, storage, param, at->x, at->gamma, at->beta);
-    else if (!input_rows(one->input, storage, seed, 0, one->rows, one->hidden, at->x, err) ||
-             !input_rows(one->input, storage, seed, one->rows, one->rows, one->hidden, at->residual,
-                         err) ||
-             !input_parameters(one->input, convention, param, seed, one->hidden, at->gamma,
-                               at->beta, err))
-        return false;
-    return judge_block_from(judge, block, convention, storage, param, one->rows, one->hidden, at->x,
-                            one->residual ? at->residual : NULL, at->gamma, at->beta, err);
+    operation_call call = {
+        .problem = problem_dense(&one->convention, storage, param, one->rows, one->hidden)};
+    bool fine = call_allocate(&call, one->residual) || fail_memory(err, "rows");
+    if (fine && !one->input)
+        aim(state, one, storage, param, call.inputs[ROLE_X], call.inputs[ROLE_GAMMA],
+            call.inputs[ROLE_BETA]);
+    else
+        fine = fine &&
+               input_rows(one->input, storage, seed, 0, one->rows, one->hidden, call.inputs[ROLE_X],
+                          err) &&
+               (!one->residual || input_rows(one->input, storage, seed, one->rows, one->rows,
+                                             one->hidden, call.inputs[ROLE_RESIDUAL], err)) &&
+               input_parameters(one->input, &call, seed, err);
+    fine = fine && judge_block_from(judge, block, &call, err);
+    call_free(&call);
+    return fine;
 }
 
 /* The bits of an element, a NaN of the reference's as the canonical quiet one. */
@@ -235,7 +235,6 @@ enum { MOST_UNSUPPORTED = 400 };
 bool exact_verify(row_judge *judge, const exact_request *request, const kernel_entry *kernel,
                   exact_findings *found, error *err)
 {
-    static corpus_buffers buffers;
     uint64_t state = request->seed;
     unsigned unsupported = 0;
     bool fine = true;
@@ -247,7 +246,7 @@ bool exact_verify(row_judge *judge, const exact_request *request, const kernel_e
         if (kernel->facts.traits & LN_TRAIT_NO_RESIDUAL)
             one.residual = false;
         found->verdict.kind = VERDICT_OK;
-        fine = make_block(judge, &one, kernel, &state, &buffers, &block, err) &&
+        fine = make_block(judge, &one, kernel, &state, &block, err) &&
                verify_block(judge, &one, &block, kernel, found, err);
         judge_block_free(&block);
         unsupported = found->verdict.kind == VERDICT_UNSUPPORTED ? unsupported + 1 : 0;

@@ -46,26 +46,6 @@ static void invariance_rows_free(invariance_rows *rows)
         judge_block_free(&rows->plain[i]);
 }
 
-/* The same rows with a residual: the next rows of the family. */
-static bool add_residual(row_judge *judge, const char *input, judge_block *block, error *err)
-{
-    judge_block with = {0};
-    void *residual = malloc(judge_bytes(block));
-    bool fine = residual || fail_memory(err, "a residual");
-    fine = fine &&
-           input_rows(input, block->storage, judge->settings.seed, block->rows, block->rows,
-                      block->hidden, residual, err) &&
-           judge_block_from(judge, &with, &block->convention, block->storage, block->param,
-                            block->rows, block->hidden, block->x, residual, block->gamma,
-                            block->beta, err);
-    free(residual);
-    if (fine) {
-        judge_block_free(block);
-        *block = with;
-    }
-    return fine;
-}
-
 static bool invariance_rows_make(row_judge *judge, const invariance_request *request,
                                  ln_type storage, ln_type param, invariance_rows *rows, error *err)
 {
@@ -74,7 +54,8 @@ static bool invariance_rows_make(row_judge *judge, const invariance_request *req
         if (!judge_block_generate(judge, &rows->plain[i], &request->convention, storage, param,
                                   request->input, 0, INVARIANCE_ROWS,
                                   request->hidden ? request->hidden : invariance_hidden[i], err) ||
-            (request->residual && !add_residual(judge, request->input, &rows->plain[i], err))) {
+            (request->residual &&
+             !judge_add_residual(judge, request->input, &rows->plain[i], err))) {
             invariance_rows_free(rows);
             return false;
         }
@@ -105,7 +86,7 @@ typedef struct judged_run {
     case_verdict verdict;
 } judged_run;
 
-/* An element off: gamma and beta move with x and y, so it is one of the longer type. */
+/* An element off: the parameters move with x and y, so it is one of the longer type. */
 static size_t one_element(const judged_run *run)
 {
     size_t storage = dtype_size(run->block->storage), param = dtype_size(run->kernel->facts.param);
@@ -125,11 +106,11 @@ static bool run_setting(judged_run *run, const arrangement *how, size_t *rows, e
     block.rows = *rows = how->rows ? how->rows : block.rows;
     run->verdict = (case_verdict){.kind = VERDICT_OK};
     if (how->moved) {
-        move_rows(&block, block.x, how->moved, run->moved);
-        block.x = run->moved;
-        if (block.residual) {
-            move_rows(&block, block.residual, how->moved, run->moved_residual);
-            block.residual = run->moved_residual;
+        move_rows(&block, block.inputs[ROLE_X], how->moved, run->moved);
+        block.inputs[ROLE_X] = run->moved;
+        if (block.inputs[ROLE_RESIDUAL]) {
+            move_rows(&block, block.inputs[ROLE_RESIDUAL], how->moved, run->moved_residual);
+            block.inputs[ROLE_RESIDUAL] = run->moved_residual;
         }
     }
     run->judge->placed = NULL; /* by its address the block is the last one */

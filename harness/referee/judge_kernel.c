@@ -35,7 +35,8 @@ static unsigned drawn_outputs(const judge_block *block, uint64_t drawn)
     static const unsigned statistics[] = {0, OUTPUT_MEAN, OUTPUT_RSTD, OUTPUT_MEAN | OUTPUT_RSTD};
     static const unsigned sums[] = {0, OUTPUT_SUM, OUTPUT_SUM | OUTPUT_SUM_OVER_X};
     uint64_t turn = block->hidden + block->draw;
-    return statistics[(turn + drawn % 3) % 4] | (block->residual ? sums[turn / 4 % 3] : 0);
+    return statistics[(turn + drawn % 3) % 4] |
+           (block->inputs[ROLE_RESIDUAL] ? sums[turn / 4 % 3] : 0);
 }
 
 /* What is missing of the outputs that were asked for; NULL: nothing. */
@@ -74,9 +75,10 @@ static bool run_drawn(row_judge *judge, const judge_block *block, const kernel_e
     order.placement = PLACEMENT_DRAWN;
     order.seed = splitmix64(&state);
     order.outputs = drawn_outputs(block, order.seed);
-    const char *where = order.outputs & OUTPUT_SUM_OVER_X       ? "the sum over x"
-                        : block->residual && order.outputs == 0 ? "y alone, from x and residual"
-                                                                : "addresses drawn";
+    const char *where = order.outputs & OUTPUT_SUM_OVER_X ? "the sum over x"
+                        : block->inputs[ROLE_RESIDUAL] && order.outputs == 0
+                            ? "y alone, from x and residual"
+                            : "addresses drawn";
     case_verdict verdict = {.kind = VERDICT_OK};
     if (!judge_run_as(judge, block, kernel, &order, judge->other, &verdict, err)) {
         if (verdict.kind != VERDICT_UNSUPPORTED)

@@ -49,8 +49,10 @@ static double scale_of(const judge_block *block, size_t row, size_t i)
 {
     const ln_convention *convention = &block->convention;
     size_t at = convention->affine == LN_AFFINE_SCALAR ? 0 : i;
-    double gamma = block->gamma ? storage_load(block->param, block->gamma, at) : 1;
-    double beta = block->beta ? storage_load(block->param, block->beta, at) : 0;
+    double gamma =
+        block->inputs[ROLE_GAMMA] ? storage_load(block->param, block->inputs[ROLE_GAMMA], at) : 1;
+    double beta =
+        block->inputs[ROLE_BETA] ? storage_load(block->param, block->inputs[ROLE_BETA], at) : 0;
     if (convention->affine == LN_AFFINE_GAMMA1)
         gamma += 1;
     return fabs(gamma) * block->results[row].max_xhat + fabs(beta);
@@ -148,14 +150,14 @@ static bool probe_block(row_judge *judge, const judge_block *block, const kernel
 {
     ln_convention others[NEIGHBOURS_MOST];
     judge_block neighbours[NEIGHBOURS_MOST];
+    operation_call call = judge_block_call(block);
     size_t wanted = operations[block->operation].neighbours(&block->convention, others), made = 0;
     bool has_bound;
     bool fine = judge_reserve(judge, block, err) &&
                 judge_bounds(judge, block, kernel, &has_bound, verdict, err);
     for (; fine && made < wanted; made++) {
-        fine = judge_block_from(judge, &neighbours[made], &others[made], block->storage,
-                                block->param, block->rows, block->hidden, block->x, NULL,
-                                block->gamma, block->beta, err);
+        call.problem.convention = others[made];
+        fine = judge_block_from(judge, &neighbours[made], &call, err);
         if (!fine)
             break;
     }
@@ -171,26 +173,22 @@ static bool probe_hidden(row_judge *judge, const kernel_entry *kernel,
                          const ln_convention *convention, size_t hidden, case_verdict *verdict,
                          error *err)
 {
-    ln_type storage = kernel->facts.storage, param = kernel->facts.param;
-    size_t most = hidden <= 16 ? MOST_PROBE_ROWS : 4, rows;
-    void *x = malloc(most * hidden * dtype_size(storage));
-    void *gamma = malloc(hidden * dtype_size(param)), *beta = malloc(hidden * dtype_size(param));
+    size_t most = hidden <= 16 ? MOST_PROBE_ROWS : 4;
+    operation_call call = {.problem = problem_dense(convention, kernel->facts.storage,
+                                                    kernel->facts.param, most, hidden)};
     judge_block block;
-    bool fine = (x && gamma && beta) || fail_memory(err, "probe rows");
-    fine = fine && input_probe_rows(convention, storage, hidden, most, x, &rows, err) &&
-           input_parameters("normal", convention, param, judge->settings.seed, hidden, gamma, beta,
-                            err);
-    if (fine && rows > 0) {
-        fine = judge_block_from(judge, &block, convention, storage, param, rows, hidden, x, NULL,
-                                gamma, beta, err);
+    bool fine = (call_allocate(&call, false) || fail_memory(err, "probe rows")) &&
+                input_probe_rows(convention, kernel->facts.storage, hidden, most,
+                                 call.inputs[ROLE_X], &call.problem.rows, err) &&
+                input_parameters("normal", &call, judge->settings.seed, err);
+    if (fine && call.problem.rows > 0) {
+        fine = judge_block_from(judge, &block, &call, err);
         if (fine) {
             fine = probe_block(judge, &block, kernel, verdict, err);
             judge_block_free(&block);
         }
     }
-    free(x);
-    free(gamma);
-    free(beta);
+    call_free(&call);
     return fine;
 }
 

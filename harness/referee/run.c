@@ -150,7 +150,7 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
                                outputs & OUTPUT_MEAN, judge->given_mean, judge->mean) &&
                read_statistics(arena, order->at.tensors[ROLE_RSTD], block, kernel,
                                outputs & OUTPUT_RSTD, judge->given_rstd, judge->rstd);
-    if (fine && block->residual && (outputs & OUTPUT_SUM))
+    if (fine && block->inputs[ROLE_RESIDUAL] && (outputs & OUTPUT_SUM))
         fine = check_sum(arena, order->at.tensors[ROLE_SUM], block, right, verdict);
     return fine;
 }

@@ -61,7 +61,7 @@ static size_t gather(row_judge *judge, const judge_block *block, const double *l
         scores[row] = (struct row_score){.kappa = NAN};
         if (screen.row_ulp_at_most < least[row] || screen.kappa_at_least > max_kappa)
             continue;
-        memcpy(x + count * bytes, judge_row_of(block, block->x, row), bytes);
+        memcpy(x + count * bytes, judge_row_of(block, block->inputs[ROLE_X], row), bytes);
         memmove(judge->computed + count * bytes, y, bytes);
         numbers[count++] = row;
     }
@@ -70,7 +70,7 @@ static size_t gather(row_judge *judge, const judge_block *block, const double *l
 
 /* The answers of the rows in x, and their scores in the places that `numbers` says. */
 static bool score_gathered(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                           bool bounds, size_t count, const char *x, const size_t *numbers,
+                           bool bounds, size_t count, char *x, const size_t *numbers,
                            row_score *scores, case_verdict *verdict, error *err)
 {
     judge_block kept;
@@ -78,8 +78,11 @@ static bool score_gathered(row_judge *judge, const judge_block *block, const ker
     row_score *found = calloc(count, sizeof *found);
     if (!found)
         return fail_memory(err, "the scores of rows");
-    bool fine = judge_block_from(judge, &kept, &block->convention, block->storage, block->param,
-                                 count, block->hidden, x, NULL, block->gamma, block->beta, err);
+    operation_call call = judge_block_call(block);
+    call.problem.rows = count;
+    call.inputs[ROLE_X] = x;
+    call.inputs[ROLE_RESIDUAL] = NULL;
+    bool fine = judge_block_from(judge, &kept, &call, err);
     if (fine) {
         judge->placed = NULL; /* by its address the block may be the last one */
         fine = !bounds || judge_bounds(judge, &kept, kernel, &has_bound, verdict, err);

@@ -78,7 +78,7 @@ static bool same_bits(const void *a, const void *b, size_t bytes)
     return !a || !b || memcmp(a, b, bytes) == 0;
 }
 
-/* Whether what was kept is a row, and gamma and beta, of the kernel's types. */
+/* Whether what was kept is a row, and parameters, of the kernel's types. */
 static bool fits(const stored_worst *stored, const kernel_entry *kernel,
                  const ln_convention *convention, size_t hidden)
 {
@@ -112,7 +112,7 @@ static bool regenerate(row_judge *judge, const kernel_entry *kernel, const store
     bool same = !stored || !stored->inputs[ROLE_X].bits || row >= block->rows;
     if (!same && fits(stored, kernel, convention, key->hidden)) {
         same = true;
-        for (size_t i = 0; i < ROLE_BETA + 1; i++) {
+        for (size_t i = 0; i < ROLES_MOST; i++) {
             const stored_tensor *then = &stored->inputs[i];
             const char *now = block->inputs[i];
             same = same && same_bits(then->bits, now && i == ROLE_X ? now + row * row_bytes : now,
@@ -143,7 +143,7 @@ static bool takes_rows(const kernel_entry *kernel, ln_type then, error *err)
 static bool takes_parameters(const kernel_entry *kernel, const worst_row *find, error *err)
 {
     return find->parameters == 0 ||
-           has_type(kernel->facts.name, kernel->facts.param, find->param, "gamma and beta", err);
+           has_type(kernel->facts.name, kernel->facts.param, find->param, "parameters", err);
 }
 
 static replay_side side_then(const stored_case *judged, uint64_t hash)
@@ -219,10 +219,11 @@ bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case
                         (long long)judged->id, result->note);
         result->whole = false;
         result->alone = true;
-        if (!judge_block_from(judge, &block, &convention, kernel->facts.storage,
-                              kernel->facts.param, 1, key->hidden, stored->inputs[ROLE_X].bits,
-                              NULL, stored->inputs[ROLE_GAMMA].bits, stored->inputs[ROLE_BETA].bits,
-                              err))
+        operation_call kept = {.problem = problem_dense(&convention, kernel->facts.storage,
+                                                        kernel->facts.param, 1, key->hidden)};
+        for (size_t i = 0; i < ROLES_MOST; i++)
+            kept.inputs[i] = (void *)stored->inputs[i].bits;
+        if (!judge_block_from(judge, &block, &kept, err))
             return false;
     }
     bool measured = judged->metrics.elements > 0;
@@ -255,12 +256,14 @@ bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *
                                  .computed = find->computed,
                                  .exact = find->exact,
                                  .hash = find->y_hash};
-    bool fine =
-        convention_parse(find->convention, &convention, err) &&
-        takes_rows(kernel, find->storage, err) && takes_parameters(kernel, find, err) &&
-        judge_block_from(judge, &block, &convention, find->storage, kernel->facts.param, find->rows,
-                         find->hidden, find->x, NULL, find->gamma, find->beta, err) &&
-        judge_as_then(judge, &block, kernel, find->convention, false, result, err);
+    if (!convention_parse(find->convention, &convention, err))
+        return false;
+    operation_call call = {.problem = problem_dense(&convention, find->storage, kernel->facts.param,
+                                                    find->rows, find->hidden)};
+    memcpy(call.inputs, find->inputs, sizeof find->inputs);
+    bool fine = takes_rows(kernel, find->storage, err) && takes_parameters(kernel, find, err) &&
+                judge_block_from(judge, &block, &call, err) &&
+                judge_as_then(judge, &block, kernel, find->convention, false, result, err);
     if (fine)
         compare(result);
     else

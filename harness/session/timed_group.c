@@ -49,8 +49,9 @@ bool timed_group_place(const speed_group *group, const judge_block blocks[2],
     int arena = runner->arena;
     begin->at.varied = 0;
     *end = (off_t)whole_lines(varied);
-    bool fine = timed_group_put(arena, end, &begin->at.tensors[ROLE_X], blocks[0].x, bytes) &&
-                timed_group_put(arena, end, &begin->at.x_other, blocks[1].x, bytes);
+    bool fine =
+        timed_group_put(arena, end, &begin->at.tensors[ROLE_X], blocks[0].inputs[ROLE_X], bytes) &&
+        timed_group_put(arena, end, &begin->at.x_other, blocks[1].inputs[ROLE_X], bytes);
     for (size_t i = 0; fine && i < what->count; i++) {
         role_extent extent = role_extent_of(&what->roles[i], &begin->problem, group->dtype);
         if (role_is_parameter(&what->roles[i]) && !what->roles[i].output)

@@ -238,9 +238,13 @@ static bool make_block(const eval_options *options, const ln_convention *convent
     if (options->input)
         return judge_block_generate(judge, block, convention, tensors->storage, tensors->param,
                                     options->input, 0, tensors->rows, tensors->hidden, err);
-    return judge_block_from(judge, block, convention, tensors->storage, tensors->param,
-                            tensors->rows, tensors->hidden, tensors->x.data, tensors->residual.data,
-                            tensors->gamma.data, tensors->beta.data, err);
+    operation_call call = {.problem = problem_dense(convention, tensors->storage, tensors->param,
+                                                    tensors->rows, tensors->hidden),
+                           .inputs = {[ROLE_X] = tensors->x.data,
+                                      [ROLE_RESIDUAL] = tensors->residual.data,
+                                      [ROLE_GAMMA] = tensors->gamma.data,
+                                      [ROLE_BETA] = tensors->beta.data}};
+    return judge_block_from(judge, block, &call, err);
 }
 
 static bool show_attribution(const eval_options *options, const ln_convention *convention,

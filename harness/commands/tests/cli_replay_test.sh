@@ -101,7 +101,7 @@ damaged() { # LABEL PATTERN SED
     sed -E "$3" t.jsonl >damaged.jsonl
     refused "$1" 7 "$2" import damaged.jsonl --db damaged.db
 }
-damaged "a tensor cut short" 'x has [0-9]+ bytes; a row of its case has' \
+damaged "a tensor cut short" 'x has [0-9]+ bytes at hidden' \
     's/("bits":"[0-9a-f]{40,})[0-9a-f]{4}"/\1"/'
 damaged "a digit that is none" 'no hex digit' 's/"bits":"./"bits":"g/'
 damaged "an odd number of digits" 'no bytes of numbers' 's/"bits":"./"bits":"/'
@@ -118,7 +118,7 @@ accepted "bf16 with gamma in f32, as a find" 0 replay --db t.db --kernel shifted
     --input kappa --convention torch --print
 check "bf16 with gamma in f32: said" has out '^param f32$'
 sed 's/shifted_two_mean_fused_bf16_param_f32_scalar/shifted_two_mean_fused_bf16_scalar/' out >typed.txt
-refused "gamma of another type" 4 'takes bf16 now; its gamma and beta then were f32' replay --from typed.txt
+refused "gamma of another type" 4 'takes bf16 now; its parameters then were f32' replay --from typed.txt
 "$binaries/npy_tool" make own.npy '<f8' '(3, 8)' 1:1
 accepted "own rows of f64" 0 run --only accuracy --db own.db --no-charts --conventions torch \
     --inputs own.npy --dtypes f64 --kernels two_pass_f64_scalar
@@ -149,15 +149,15 @@ wrong "no hex float" "bad.txt:$line: 'one': a hex float of f32" "${line}s/^x [^ 
 wrong "decimal" "bad.txt:$line: '0.1': a hex float of f32" "${line}s/^x [^ ]*/x 0.1/"
 wrong "more digits than f32 has" "bad.txt:$line: .*a hex float of f32" \
     "${line}s/^x [^ ]*/x 0x1.00000000001p+0/"
-wrong "a number lacks" 'x has 39 numbers; rows x hidden is 40' "${line}s/^x [^ ]*/x/"
+wrong "a number lacks" 'x has 39 numbers; 40 were expected' "${line}s/^x [^ ]*/x/"
 wrong "a number too many" 'no more expected' "$ s/^end/x 0x1p+0\nend/"
 wrong "an unknown field" "bad.txt:2: 'colour' is no field" '2s/.*/colour red/'
 wrong "an unknown convention" 'bad.txt:3: .*torhc' '3s/.*/convention torhc/'
 wrong "no type" 'bad.txt:4: dtype f8: f32, f64, bf16 or f16 was expected' '4s/.*/dtype f8/'
-wrong "a type behind its numbers" 'dtype: comes after x, gamma or beta' '$ s/^end/dtype f32\nend/'
+wrong "a type behind its numbers" 'dtype: comes after the numbers' '$ s/^end/dtype f32\nend/'
 # Found by fuzzing: gamma had room for the first hidden size, and was written with the second.
 for field in 'hidden 400' 'rows 9' 'convention torch'; do
-    wrong "${field% *} between gamma and x" "${field% *}: comes after x, gamma or beta" \
+    wrong "${field% *} between gamma and x" "${field% *}: comes after the numbers" \
         "$line s/.*/gamma 0x1p+0\n$field\ngamma 0x1p+0\n&/"
 done
 wrong "a shorter type" "bad.txt:$line: .*a hex float of bf16" '4s/.*/dtype bf16/'

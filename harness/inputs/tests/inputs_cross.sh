@@ -30,7 +30,8 @@ harness=$source/harness
     -DLNBENCH_INSTALLED_LIBRARY='""' -DLNBENCH_INSTALLED_PEERS='""' -DLNBENCH_SOURCE_PLOTS='""' \
     -DLNBENCH_SOURCE_WORST='""' \
     -I "$harness" -I "$source/kernels/include" -I "$source/reference" \
-    "$harness"/inputs/tests/inputs_golden.c "$harness"/inputs/*.c "$harness"/domain/case.c \
+    "$harness"/inputs/tests/inputs_golden.c "$harness"/inputs/*.c \
+    "$harness"/inputs/layernorm/*.c "$harness"/domain/case.c \
     "$harness"/domain/convention.c "$harness"/domain/operation.c "$harness"/domain/verdict.c \
     "$harness"/base/random.c "$harness"/base/number.c "$harness"/base/error.c \
     "$harness"/base/text.c "$harness"/base/paths.c "$harness"/base/files.c "$source"/reference/metrics/storage.c \

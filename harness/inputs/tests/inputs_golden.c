@@ -80,7 +80,8 @@ static bool check_conventions(size_t *next, bool print)
         memset(affine, 0, sizeof affine);
         if (!convention_parse(names[i], &convention, NULL))
             return false;
-        input_affine(&convention, 42, HIDDEN, affine, affine + HIDDEN);
+        input_affine(&convention, 42, HIDDEN,
+                     (float *[ROLES_MOST]){[ROLE_GAMMA] = affine, [ROLE_BETA] = affine + HIDDEN});
         snprintf(name, sizeof name, "affine of %s", names[i]);
         fine = check(name, affine, sizeof affine / sizeof *affine, next, print) && fine;
         for (size_t hidden = 16; hidden <= HIDDEN; hidden += HIDDEN - 16) {
@@ -109,7 +110,9 @@ static bool check_parameters(size_t *next, bool print)
         memset(both, 0, sizeof both);
         if (!convention_parse(names[i % 3], &convention, NULL))
             return false;
-        input_parameters_f32(family->name, &convention, 42, HIDDEN, both, both + HIDDEN);
+        input_parameters_f32(
+            family->name, &convention, 42, HIDDEN,
+            (float *[ROLES_MOST]){[ROLE_GAMMA] = both, [ROLE_BETA] = both + HIDDEN});
         snprintf(name, sizeof name, "%s's, %s", family->name, names[i % 3]);
         fine = check(name, both, sizeof both / sizeof *both, next, print) && fine;
     }
@@ -148,7 +151,10 @@ static bool check_types(size_t *next, bool print)
         }
         memset(x, 0, sizeof x);
         snprintf(name, sizeof name, "affine of torch in %s", type);
-        fine = input_parameters("normal", &torch, types[t], 42, HIDDEN, x, x + HIDDEN, NULL) &&
+        const operation_call call = {.problem =
+                                         problem_dense(&torch, types[t], types[t], 1, HIDDEN),
+                                     .inputs = {[ROLE_GAMMA] = x, [ROLE_BETA] = x + HIDDEN}};
+        fine = input_parameters("normal", &call, 42, NULL) &&
                check(name, x, 2 * HIDDEN * 2, next, print) && fine;
         memset(x, 0, sizeof x);
         snprintf(name, sizeof name, "probes of torch at %d in %s", HIDDEN, type);

@@ -417,7 +417,8 @@ TEST(test_parameters)
     ln_convention convention;
     assert_true(convention_parse("ddof=0,eps=0,affine=vector", &convention, NULL));
     fill("affine-cancellation", 1, 0, ROWS, HIDDEN, x);
-    input_parameters_f32("affine-cancellation", &convention, 1, HIDDEN, gamma, beta);
+    input_parameters_f32("affine-cancellation", &convention, 1, HIDDEN,
+                         (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
     for (size_t row = 0; row < ROWS; row++) {
         const float *at = x + row * HIDDEN;
         double mean = 0, var = 0;
@@ -430,7 +431,8 @@ TEST(test_parameters)
             assert_true(fabs(gamma[i] * ((double)at[i] - mean) / sqrt(var) + beta[i]) <=
                         0x1p-24 * fabs((double)beta[i]) + 1e-12);
     }
-    input_parameters_f32("ties", &convention, 1, HIDDEN, gamma, beta);
+    input_parameters_f32("ties", &convention, 1, HIDDEN,
+                         (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
     size_t ties = 0;
     for (size_t i = 0; i < HIDDEN; i++) {
         double exact = (double)gamma[i] + (double)beta[i], up = (double)gamma[i];
@@ -438,15 +440,19 @@ TEST(test_parameters)
         ties += fabs(exact - up) == 0x1p-24;
     }
     assert_int_equal(ties, HIDDEN);
-    input_parameters_f32("wide-gamma", &convention, 1, HIDDEN, gamma, beta);
+    input_parameters_f32("wide-gamma", &convention, 1, HIDDEN,
+                         (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
     for (size_t i = 0; i < HIDDEN; i++)
         assert_in_range((int)(40 + ilogbf(gamma[i])), 0, 80);
-    input_parameters_f32("subnormal-out", &convention, 1, HIDDEN, gamma, beta);
+    input_parameters_f32("subnormal-out", &convention, 1, HIDDEN,
+                         (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
     assert_int_equal(count_if(gamma, HIDDEN, is_subnormal), HIDDEN);
     /* Any other input has the ordinary ones. */
     float plain[2 * HIDDEN], given[2 * HIDDEN];
-    input_affine(&convention, 7, HIDDEN, plain, plain + HIDDEN);
-    input_parameters_f32("normal", &convention, 7, HIDDEN, given, given + HIDDEN);
+    input_affine(&convention, 7, HIDDEN,
+                 (float *[ROLES_MOST]){[ROLE_GAMMA] = plain, [ROLE_BETA] = plain + HIDDEN});
+    input_parameters_f32("normal", &convention, 7, HIDDEN,
+                         (float *[ROLES_MOST]){[ROLE_GAMMA] = given, [ROLE_BETA] = given + HIDDEN});
     assert_memory_equal(plain, given, sizeof plain);
 }
 

@@ -205,7 +205,9 @@ TEST(test_parameters)
     for (size_t t = 0; t < TYPES; t++)
         for (uint64_t seed = 0; seed < 300; seed++) {
             double gamma[2], beta[2];
-            assert_true(input_parameters("normal", &torch, types[t], seed, 2, gamma, beta, NULL));
+            const operation_call call = {.problem = problem_dense(&torch, types[t], types[t], 1, 2),
+                                         .inputs = {[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta}};
+            assert_true(input_parameters("normal", &call, seed, NULL));
             assert_true(storage_load(types[t], gamma, 0) != storage_load(types[t], gamma, 1));
             assert_true(storage_load(types[t], beta, 0) != storage_load(types[t], beta, 1));
         }

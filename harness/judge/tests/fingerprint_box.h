@@ -4,7 +4,7 @@
 
 #include "domain/convention.h"
 #include "judge/fingerprint/fingerprint.h"
-#include "inputs/inputs.h"
+#include "inputs/families.h"
 #include "metrics/metrics.h"
 #include "test.h"
 #include <math.h>
@@ -77,7 +77,8 @@ static inline void fill_box(eps_box *box, size_t rows, size_t hidden, int shrink
     assert_true(input_rows("normal", LN_F32, 7, 0, rows, hidden, box->x, NULL));
     for (size_t i = 0; i < rows * hidden; i++)
         box->x[i] = ldexpf(box->x[i], -shrink * (int)(i / hidden % 4));
-    input_affine(&vector, 7, hidden, box->gamma, box->beta);
+    input_affine(&vector, 7, hidden,
+                 (float *[ROLES_MOST]){[ROLE_GAMMA] = box->gamma, [ROLE_BETA] = box->beta});
     if (parameters) {
         box->input.gamma = box->gamma;
         box->input.beta = box->beta;

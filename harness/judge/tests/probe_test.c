@@ -114,7 +114,9 @@ static bool make_typed(const ln_convention *convention, ln_type type, size_t hid
     probe->type = type;
     probe->hidden = hidden;
     assert_true(input_probe_rows(convention, type, hidden, MOST_ROWS, x, &probe->rows, &err));
-    assert_true(input_parameters("normal", convention, type, SEED, hidden, gamma, beta, &err));
+    const operation_call call = {.problem = problem_dense(convention, type, type, 1, hidden),
+                                 .inputs = {[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta}};
+    assert_true(input_parameters("normal", &call, SEED, &err));
     load(type, x, probe->rows * hidden, probe->x);
     load(type, gamma, parameters, probe->gamma);
     load(type, beta, parameters, probe->beta);
@@ -320,7 +322,8 @@ TEST(test_affine)
     for (size_t hidden = 2; hidden <= 1024; hidden *= 2) {
         ln_convention convention = {.affine = LN_AFFINE_VECTOR};
         double gamma_sum = 0, beta_sum = 0;
-        input_affine(&convention, 3, hidden, gamma, beta);
+        input_affine(&convention, 3, hidden,
+                     (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
         assert_true(gamma[0] != gamma[1] && beta[0] != beta[1]);
         for (size_t i = 0; i < hidden; i++) {
             gamma_sum += gamma[i];
@@ -331,18 +334,22 @@ TEST(test_affine)
         assert_true(fabs(gamma_sum / (double)hidden - 1) < 5 * standard_error);
         assert_true(fabs(beta_sum / (double)hidden) < 5 * standard_error);
         convention.affine = LN_AFFINE_GAMMA1;
-        input_affine(&convention, 3, hidden, stored, beta);
+        input_affine(&convention, 3, hidden,
+                     (float *[ROLES_MOST]){[ROLE_GAMMA] = stored, [ROLE_BETA] = beta});
         for (size_t i = 0; i < hidden; i++)
             assert_true(fabsf(1 + stored[i] - gamma[i]) <= 0x1p-23F);
     }
     /* What a form does not have is not written; a scalar is one element. */
     gamma[0] = gamma[1] = beta[0] = beta[1] = 42;
-    input_affine(&(ln_convention){.affine = LN_AFFINE_NONE}, 3, 2, gamma, beta);
+    input_affine(&(ln_convention){.affine = LN_AFFINE_NONE}, 3, 2,
+                 (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
     assert_true(gamma[0] == 42 && beta[0] == 42);
-    input_affine(&(ln_convention){.affine = LN_AFFINE_GAMMA}, 3, 2, gamma, NULL);
+    input_affine(&(ln_convention){.affine = LN_AFFINE_GAMMA}, 3, 2,
+                 (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma});
     assert_true(gamma[0] != 42 && beta[0] == 42);
     gamma[1] = 42;
-    input_affine(&(ln_convention){.affine = LN_AFFINE_SCALAR}, 3, 2, gamma, beta);
+    input_affine(&(ln_convention){.affine = LN_AFFINE_SCALAR}, 3, 2,
+                 (float *[ROLES_MOST]){[ROLE_GAMMA] = gamma, [ROLE_BETA] = beta});
     assert_true(gamma[1] == 42 && beta[1] == 42 && gamma[0] != 42 && beta[0] != 42);
     assert_true(gamma[0] != 1 && beta[0] != 0);
 }

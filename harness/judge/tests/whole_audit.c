@@ -92,6 +92,14 @@ static void choose_convention(whole_audit *audit, const input_family *family, au
     }
 }
 
+static bool take_parameters(const char *input, uint64_t seed, audit_row *row, error *err)
+{
+    const operation_call call = {
+        .problem = problem_dense(&row->convention, row->storage, row->param, 1, row->hidden),
+        .inputs = {[ROLE_GAMMA] = &row->gamma, [ROLE_BETA] = &row->beta}};
+    return input_parameters(input, &call, seed, err);
+}
+
 static bool take_family(whole_audit *audit, const input_family *family, audit_row *row, error *err)
 {
     uint64_t seed = audit->seed + below(audit, 8);
@@ -100,8 +108,7 @@ static bool take_family(whole_audit *audit, const input_family *family, audit_ro
     choose_convention(audit, family, row);
     return input_rows(family->name, row->storage, seed, below(audit, 64), 1, row->hidden, &row->x,
                       err) &&
-           input_parameters(family->name, &row->convention, row->param, seed, row->hidden,
-                            &row->gamma, &row->beta, err);
+           take_parameters(family->name, seed, row, err);
 }
 
 /* A find of the type; where there is none, a normal row. */
@@ -114,8 +121,7 @@ static bool take_find(whole_audit *audit, audit_row *row, error *err)
     row->hidden = finds->hidden;
     choose_convention(audit, NULL, row);
     memcpy(&row->x, (char *)finds->x + below(audit, finds->rows) * bytes, bytes);
-    return input_parameters("normal", &row->convention, row->param, audit->seed, row->hidden,
-                            &row->gamma, &row->beta, err);
+    return take_parameters("normal", audit->seed, row, err);
 }
 
 static bool is_preset(const ln_convention *convention, size_t preset)
@@ -180,9 +186,11 @@ static bool take_long(whole_audit *audit, ln_type type, const char *input, size_
         row.x = room;
         row.gamma = room + bytes;
         row.beta = room + 2 * bytes;
+        const operation_call call = {
+            .problem = problem_dense(&row.convention, type, type, 1, hidden),
+            .inputs = {[ROLE_GAMMA] = room + bytes, [ROLE_BETA] = room + 2 * bytes}};
         fine = input_rows(input, type, audit->seed, 0, 1, hidden, room, err) &&
-               input_parameters(input, &row.convention, type, audit->seed, hidden, room + bytes,
-                                room + 2 * bytes, err) &&
+               input_parameters(input, &call, audit->seed, err) &&
                (audit_run_take_long(audit->run, &row, SAMPLES) || fail_memory(err, "the audit"));
     }
     free(room);

@@ -74,29 +74,21 @@ bool hunt_begin(hunt_state *hunt, error *err)
         return false;
     if (settings->seconds > 0)
         hunt->until = seconds_now() + settings->seconds;
-    if (hunt->convention.affine == LN_AFFINE_NONE)
-        return true;
-    hunt->gamma = malloc(settings->hidden * dtype_size(settings->param));
-    hunt->beta = malloc(settings->hidden * dtype_size(settings->param));
-    if (!hunt->gamma || !hunt->beta)
-        return fail_memory(err, "gamma and beta");
-    if (!input_parameters("normal", &hunt->convention, settings->param, settings->seed,
-                          settings->hidden, hunt->gamma, hunt->beta, err))
-        return false;
-    if (!ln_has_beta(hunt->convention.affine)) {
-        free(hunt->beta);
-        hunt->beta = NULL;
-    }
-    return true;
+    hunt->call.problem =
+        problem_dense(&hunt->convention, settings->storage, settings->param, 1, settings->hidden);
+    bool fine = (call_allocate(&hunt->call, false) || fail_memory(err, "parameters")) &&
+                input_parameters("normal", &hunt->call, settings->seed, err);
+    call_drop_unneeded(&hunt->call);
+    return fine;
 }
 
 static bool block_of(hunt_state *hunt, const void *rows, size_t count, judge_block *block,
                      error *err)
 {
-    const hunt_settings *settings = &hunt->settings;
-    return judge_block_from(hunt->judge, block, &hunt->convention, settings->storage,
-                            settings->param, count, settings->hidden, rows, NULL, hunt->gamma,
-                            hunt->beta, err);
+    operation_call call = hunt->call;
+    call.problem.rows = count;
+    call.inputs[ROLE_X] = (void *)rows;
+    return judge_block_from(hunt->judge, block, &call, err);
 }
 
 /* What a row counts: -1 for one that does not. */
@@ -126,13 +118,13 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
     fine = fine && worst_row_take(&block, judgement.metrics.worst_row, &judgement,
                                   hunt->settings.kernel, hunt->settings.convention, &find, err);
     if (fine && count > 1) { /* together or not at all */
-        free(find.x);
-        find.x = malloc(count * climb->row_bytes);
+        free(find.inputs[ROLE_X]);
+        find.inputs[ROLE_X] = malloc(count * climb->row_bytes);
         find.rows = count;
         find.row = judgement.metrics.worst_row;
-        fine = find.x != NULL || fail_memory(err, "a find");
+        fine = find.inputs[ROLE_X] != NULL || fail_memory(err, "a find");
         if (fine)
-            memcpy(find.x, rows, count * climb->row_bytes);
+            memcpy(find.inputs[ROLE_X], rows, count * climb->row_bytes);
     }
     judge_block_free(&block);
     if (fine)
@@ -182,14 +174,13 @@ static bool score_batches(climb_group *group, size_t first, size_t count, case_v
     const hunt_settings *settings = &hunt->settings;
     bool by_bound = settings->goal == GOAL_BOUND;
     size_t row = first * BATCH;
-    const judge_block block = {.convention = hunt->convention,
-                               .storage = settings->storage,
-                               .param = settings->param,
-                               .rows = count * BATCH,
-                               .hidden = settings->hidden,
-                               .x = group->batch + row * group->climbs[0].row_bytes,
-                               .gamma = hunt->gamma,
-                               .beta = hunt->beta};
+    judge_block block = {.convention = hunt->convention,
+                         .storage = settings->storage,
+                         .param = settings->param,
+                         .rows = count * BATCH,
+                         .hidden = settings->hidden};
+    memcpy(block.inputs, hunt->call.inputs, sizeof block.inputs);
+    block.inputs[ROLE_X] = group->batch + row * group->climbs[0].row_bytes;
     return judge_score_above(hunt->judge, &block, hunt->kernel, settings->claimed || by_bound,
                              group->least + row, settings->max_kappa, group->scores + row, verdict,
                              err);
@@ -355,7 +346,6 @@ void hunt_free(hunt_state *hunt)
     for (size_t i = 0; i < hunt->find_count; i++)
         worst_row_free(&hunt->finds[i]);
     free(hunt->finds);
-    free(hunt->gamma);
-    free(hunt->beta);
+    call_free(&hunt->call);
     *hunt = (struct hunt_state){0};
 }

@@ -45,8 +45,8 @@ typedef struct hunt_state {
     ln_convention convention;
     row_judge *judge;
     const kernel_entry *kernel;
-    void *gamma, *beta; /* NULL where the convention has none */
-    worst_row *finds;   /* gravest first, `keep` at most */
+    operation_call call; /* its parameters */
+    worst_row *finds;    /* gravest first, `keep` at most */
     size_t find_count;
     uint64_t done; /* restarts */
     uint64_t rows; /* tried */
@@ -60,7 +60,7 @@ typedef struct hunt_state {
         *reproducible; /* the kernel's class, as domain/reproducible.h has it; NULL: not known */
 } hunt_state;
 
-/* Gamma and beta from the seed. False: memory. */
+/* Parameters from the seed. False: memory. */
 bool hunt_begin(hunt_state *hunt, error *err);
 /* How many climbs share the kernel's calls: 1 where its rows depend on the rows beside them. */
 size_t hunt_restarts_at_once(const hunt_state *hunt);

@@ -22,9 +22,10 @@ enum { TYPES = sizeof types / sizeof *types };
 /* gamma (x - mean) rstd + beta in twice the precision of double, rounded once to the type. */
 static void put_element(const judge_block *block, size_t at, const row_statistics *used, void *y)
 {
-    double gamma = storage_load(block->param, block->gamma, at % HIDDEN);
-    double beta = storage_load(block->param, block->beta, at % HIDDEN);
-    double_double from_mean = two_sum(storage_load(block->storage, block->x, at), -used->mean);
+    double gamma = storage_load(block->param, block->inputs[ROLE_GAMMA], at % HIDDEN);
+    double beta = storage_load(block->param, block->inputs[ROLE_BETA], at % HIDDEN);
+    double_double from_mean =
+        two_sum(storage_load(block->storage, block->inputs[ROLE_X], at), -used->mean);
     double_double product = multiply(two_product(gamma, used->rstd), from_mean);
     double_double high = two_sum(product.hi, beta);
     storage_store(block->storage, y, at, high.hi + (high.lo + product.lo));
@@ -120,8 +121,8 @@ static double factor_of(const judge_block *block, size_t column)
     ln_affine affine = block->convention.affine;
     if (affine == LN_AFFINE_NONE)
         return 1;
-    double gamma =
-        storage_load(block->param, block->gamma, affine == LN_AFFINE_SCALAR ? 0 : column);
+    double gamma = storage_load(block->param, block->inputs[ROLE_GAMMA],
+                                affine == LN_AFFINE_SCALAR ? 0 : column);
     return affine == LN_AFFINE_GAMMA1 ? 1 + gamma : gamma;
 }
 

@@ -6,6 +6,7 @@
 #include "base/random.h"
 #include "referee/referee.h"
 #include "metrics/storage.h"
+#include "block.h"
 #include "test.h"
 #include "worker/worker.h"
 #include <math.h>
@@ -170,10 +171,10 @@ static void make_block(ln_type storage, ln_type param, bool is_small, judge_bloc
     }
     fill_parameter(param, hidden, gamma);
     fill_parameter(param, hidden, beta);
-    if (!judge_block_from(the_judge, block, &convention, storage, param, ROWS, hidden, x,
-                          is_small && draw(3) == 0 ? residual : NULL,
-                          ln_has_gamma(convention.affine) ? gamma : NULL,
-                          ln_has_beta(convention.affine) ? beta : NULL, &err))
+    if (!block_from(the_judge, block, &convention, storage, param, ROWS, hidden, x,
+                    is_small && draw(3) == 0 ? residual : NULL,
+                    ln_has_gamma(convention.affine) ? gamma : NULL,
+                    ln_has_beta(convention.affine) ? beta : NULL, &err))
         fail_msg("%s", err.message);
 }
 

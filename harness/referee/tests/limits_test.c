@@ -8,6 +8,7 @@
 #include "judge/position.h"
 #include "judge/row_limits.h"
 #include "exact/scale.h"
+#include "block.h"
 #include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -284,8 +285,8 @@ static bool is_excused(float gamma_size, float wrong)
         x[i] = i % 2 ? -0.95F : 1.05F;
         gamma[i] = gamma_size;
     }
-    assert_true(judge_block_from(judge, &block, &torch, LN_F32, LN_F32, 1, HIDDEN, x, NULL, gamma,
-                                 beta, &err));
+    assert_true(
+        block_from(judge, &block, &torch, LN_F32, LN_F32, 1, HIDDEN, x, NULL, gamma, beta, &err));
     judged_kind kind = judged_kind_unknown(&block);
     assert_true(judge_reserve(judge, &block, &err));
     memcpy(y, block.results[0].rounded, sizeof y);

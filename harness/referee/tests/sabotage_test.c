@@ -4,6 +4,7 @@
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "referee/referee.h"
+#include "block.h"
 #include "test.h"
 #include "worker/worker.h"
 #include <math.h>
@@ -222,8 +223,8 @@ static case_judgement judge_residual(judge_block *block, const char *kernel)
     assert_true(input_rows("normal", LN_F32, 1, 0, 4, 100, x, &err));
     assert_true(input_rows("normal", LN_F32, 2, 0, 4, 100, residual, &err));
     assert_true(convention_parse("tinyllm", &convention, &err));
-    assert_true(judge_block_from(the_judge, block, &convention, LN_F32, LN_F32, 4, 100, x, residual,
-                                 NULL, NULL, &err));
+    assert_true(block_from(the_judge, block, &convention, LN_F32, LN_F32, 4, 100, x, residual, NULL,
+                           NULL, &err));
     assert_true(judge_kernel(the_judge, block, kernel_named(kernel), &judgement, &err));
     return judgement;
 }

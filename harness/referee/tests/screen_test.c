@@ -7,6 +7,7 @@
 #include "judge/internal.h"
 #include "metrics/storage.h"
 #include "referee/hunt/hunt.h"
+#include "block.h"
 #include "test.h"
 #include <math.h>
 #include <stdio.h>
@@ -114,9 +115,10 @@ static void check_rows(hunt_random *random, const char *input, const char *list,
     size_t bytes = hidden * dtype_size(storage);
     for (size_t row = 0; row < ROWS; row++)
         for (uint32_t turns = hunt_draw(random) % 4; turns > 0; turns--)
-            hunt_mutate(random, storage, (char *)made.x + row * bytes, hidden);
-    assert_true(judge_block_from(the_judge, &block, &convention, storage, param, ROWS, hidden,
-                                 made.x, NULL, made.gamma, made.beta, &err));
+            hunt_mutate(random, storage, (char *)made.inputs[ROLE_X] + row * bytes, hidden);
+    assert_true(block_from(the_judge, &block, &convention, storage, param, ROWS, hidden,
+                           made.inputs[ROLE_X], NULL, made.inputs[ROLE_GAMMA],
+                           made.inputs[ROLE_BETA], &err));
     judge_block_free(&made);
     for (size_t row = 0; row < ROWS; row++) {
         make_output(random, &block, row, (char *)y);
@@ -166,8 +168,8 @@ TEST(test_lost_infinity)
     x[1] = HALF_65472;
     gamma[LARGE] = 0x1p70f;
     assert_true(convention_parse("torch", &convention, &err));
-    assert_true(judge_block_from(the_judge, &block, &convention, LN_F16, LN_F32, 1, HIDDEN, x, NULL,
-                                 gamma, beta, &err));
+    assert_true(block_from(the_judge, &block, &convention, LN_F16, LN_F32, 1, HIDDEN, x, NULL,
+                           gamma, beta, &err));
     assert_true(isinf(storage_load(LN_F16, block.rounded, LARGE)));
     memcpy(y, block.rounded, sizeof y);
     check_row(&block, 0, y, "a lost infinity that the kernel has", &seen);
@@ -193,8 +195,8 @@ TEST(test_below_power_of_two)
         for (size_t i = 0; i < n; i++)
             x[i] = offset;
         x[hunt_draw(&random) % n]++;
-        assert_true(judge_block_from(the_judge, &block, &convention, LN_F32, LN_F32, 1, n, x, NULL,
-                                     NULL, NULL, &err));
+        assert_true(block_from(the_judge, &block, &convention, LN_F32, LN_F32, 1, n, x, NULL, NULL,
+                               NULL, &err));
         nudge(LN_F32, block.rounded, 0, 1000); /* more than what double loses */
         check_row(&block, 0, block.rounded, "one above the others", &seen);
         judge_block_free(&block);
@@ -212,12 +214,12 @@ TEST(test_no_claim)
     judge_block block;
     error err = {0};
     assert_true(convention_parse("zscore", &convention, &err));
-    assert_true(judge_block_from(the_judge, &block, &convention, LN_F64, LN_F64, 1, HIDDEN, x64,
-                                 NULL, NULL, NULL, &err));
+    assert_true(block_from(the_judge, &block, &convention, LN_F64, LN_F64, 1, HIDDEN, x64, NULL,
+                           NULL, NULL, &err));
     assert_true(judge_screen(the_judge, &block, 0, block.rounded).row_ulp_at_most == INFINITY);
     judge_block_free(&block);
-    assert_true(judge_block_from(the_judge, &block, &convention, LN_F32, LN_F32, 1, HIDDEN, x,
-                                 residual, NULL, NULL, &err));
+    assert_true(block_from(the_judge, &block, &convention, LN_F32, LN_F32, 1, HIDDEN, x, residual,
+                           NULL, NULL, &err));
     assert_true(judge_screen(the_judge, &block, 0, block.rounded).row_ulp_at_most == INFINITY);
     judge_block_free(&block);
 }

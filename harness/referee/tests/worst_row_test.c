@@ -105,9 +105,9 @@ static void make_find(ln_type storage, ln_type param, hunt_random *random, worst
         beta[i] = hunt_draw(random);
     }
     worst_row whole = *find;
-    whole.x = x;
-    whole.gamma = gamma;
-    whole.beta = beta;
+    whole.inputs[ROLE_X] = x;
+    whole.inputs[ROLE_GAMMA] = gamma;
+    whole.inputs[ROLE_BETA] = beta;
     assert_true(worst_row_copy(&whole, find, NULL));
 }
 
@@ -116,9 +116,10 @@ static void check_same(const worst_row *a, const worst_row *b)
     size_t parameters = a->parameters * dtype_size(a->param);
     assert_int_equal(a->storage, b->storage);
     assert_int_equal(a->param, b->param);
-    assert_memory_equal(a->x, b->x, a->rows * a->hidden * dtype_size(a->storage));
-    assert_memory_equal(a->gamma, b->gamma, parameters);
-    assert_memory_equal(a->beta, b->beta, parameters);
+    assert_memory_equal(a->inputs[ROLE_X], b->inputs[ROLE_X],
+                        a->rows * a->hidden * dtype_size(a->storage));
+    assert_memory_equal(a->inputs[ROLE_GAMMA], b->inputs[ROLE_GAMMA], parameters);
+    assert_memory_equal(a->inputs[ROLE_BETA], b->inputs[ROLE_BETA], parameters);
     assert_string_equal(a->kernel, b->kernel);
     assert_string_equal(a->origin, b->origin);
     assert_true(a->row_ulp == b->row_ulp && a->bound_row_ulp == b->bound_row_ulp);

@@ -2,6 +2,8 @@
  * only (see draws.c). */
 #include "inputs/families.h"
 #include "inputs/draws.h"
+#include "inputs/typed.h"
+#include "metrics/storage.h"
 #include <math.h>
 
 /* What stands in the gamma tensor for a factor: gamma1 stores one less. */
@@ -57,12 +59,13 @@ static double cancelled_rstd(const ln_convention *convention, random_row *random
  * errors.
  */
 void parameters_cancelling(const ln_convention *convention, uint64_t seed, size_t hidden,
-                           float *gamma, float *beta)
+                           float *const made[ROLES_MOST])
 {
+    float *gamma = made[ROLE_GAMMA], *beta = made[ROLE_BETA];
     double mean, added = convention->eps_place == LN_EPS_QUOTIENT ? convention->eps : 0;
     random_row random = random_row_begin(seed, STREAM_CANCEL, 0);
     double rstd = cancelled_rstd(convention, &random, hidden, &mean);
-    input_affine(convention, seed, hidden, gamma, beta);
+    input_affine(convention, seed, hidden, made);
     if (!ln_has_beta(convention->affine))
         return;
     random = random_row_begin(seed, STREAM_CANCEL, 0);
@@ -81,9 +84,10 @@ static double wide(random_row *random, size_t column)
     return bits >> 8 & 1 ? size : -size;
 }
 
-void parameters_wide(const ln_convention *convention, uint64_t seed, size_t hidden, float *gamma,
-                     float *beta)
+void parameters_wide(const ln_convention *convention, uint64_t seed, size_t hidden,
+                     float *const made[ROLES_MOST])
 {
+    float *gamma = made[ROLE_GAMMA], *beta = made[ROLE_BETA];
     random_row gammas = random_row_begin(seed, STREAM_WIDE, 0);
     random_row betas = random_row_begin(seed, STREAM_WIDE, 1);
     for (size_t i = 0; i < length_of(convention, hidden); i++) {
@@ -95,8 +99,9 @@ void parameters_wide(const ln_convention *convention, uint64_t seed, size_t hidd
 /* gamma 2^-131 to 2^-130 and beta smaller still. gamma1 can't hold such factors: 2^-24 it is there.
  */
 void parameters_subnormal(const ln_convention *convention, uint64_t seed, size_t hidden,
-                          float *gamma, float *beta)
+                          float *const made[ROLES_MOST])
 {
+    float *gamma = made[ROLE_GAMMA], *beta = made[ROLE_BETA];
     random_row random = random_row_begin(seed, STREAM_SCALE, 0);
     for (size_t i = 0; i < length_of(convention, hidden); i++) {
         double u = random_uniform(&random, i);
@@ -118,13 +123,35 @@ void make_ties(const input_place *place, float *x)
 
 /* 1 + j 2^-23 with j > 0, and half of its last place: their sum and their difference lie midway
  * between two floats. */
-void parameters_of_ties(const ln_convention *convention, uint64_t seed, size_t hidden, float *gamma,
-                        float *beta)
+void parameters_of_ties(const ln_convention *convention, uint64_t seed, size_t hidden,
+                        float *const made[ROLES_MOST])
 {
+    float *gamma = made[ROLE_GAMMA], *beta = made[ROLE_BETA];
     random_row random = random_row_begin(seed, STREAM_WIDE, 0);
     for (size_t i = 0; i < length_of(convention, hidden); i++) {
         uint32_t bits = random_bits(&random, i);
         gamma[i] = stored(convention, 1 + (double)(1 + (bits >> 10)) * 0x1p-23);
         beta[i] = bits & 1 ? 0x1p-24F : -0x1p-24F;
     }
+}
+
+void parameters_of_typed_ties(const operation_call *call, uint64_t seed)
+{
+    const ln_convention *convention = &call->problem.convention;
+    ln_type type = call->problem.param;
+    void *gamma = call->inputs[ROLE_GAMMA], *beta = call->inputs[ROLE_BETA];
+    size_t count = length_of(convention, call->problem.hidden);
+    int precision = type == LN_F64 ? 53 : type == LN_BF16 ? 8 : 11;
+    double ulp = ldexp(1, 1 - precision), one = convention->affine == LN_AFFINE_GAMMA1 ? 0 : 1;
+    random_row random = random_row_begin(seed, STREAM_WIDE, 0);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits = random_bits(&random, i);
+        uint64_t j = 1 + (mix(bits) >> (66 - precision)); /* up to a quarter of 2^precision */
+        if (gamma)
+            storage_store(type, gamma, i, one + (double)j * ulp);
+        if (beta)
+            storage_store(type, beta, i, bits & 1 ? 0.5 * ulp : -0.5 * ulp);
+    }
+    if (gamma)
+        parameters_tell_apart(type, count, gamma);
 }

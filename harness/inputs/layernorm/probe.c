@@ -1,5 +1,5 @@
 /* Gamma, beta and the probe rows. */
-#include "inputs/inputs.h"
+#include "inputs/families.h"
 #include "inputs/draws.h"
 
 /* The scalars are fixed: gamma in the middle of a binade, so that it does not hide a difference of
@@ -26,9 +26,10 @@ static void fill_beta(uint64_t seed, size_t hidden, float *beta)
         beta[1] += 0.125F;
 }
 
-void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden, float *gamma,
-                  float *beta)
+void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden,
+                  float *const made[ROLES_MOST])
 {
+    float *gamma = made[ROLE_GAMMA], *beta = made[ROLE_BETA];
     if (convention->affine == LN_AFFINE_SCALAR) {
         *gamma = scalar_gamma;
         *beta = scalar_beta;
