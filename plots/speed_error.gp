@@ -115,7 +115,7 @@ set xlabel 'GB/s'
 set ylabel 'worst error, row ULP'
 set object 1 rectangle from graph 0, first y_of(strip_bottom) to graph 1, graph 1 fc rgb 0xfbe9e7 \
     fs solid noborder behind
-set object 2 rectangle from graph 0, graph 0 to graph 1, first number('usable') fc rgb 0xeaf3fb \
+set object 2 rectangle from graph 0, graph 0 to graph 1, first number('rough') fc rgb 0xeaf3fb \
     fs solid noborder behind
 failed = int(number('failed'))
 if (y_max > no_digit) {

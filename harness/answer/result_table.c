@@ -10,20 +10,24 @@
 
 enum { MOST_FIELDS = ANSWER_COLUMNS + 10, MOST_LINES = 6 };
 
-exit_code view_exit_code(const run_view *view)
+exit_code result_exit_code(const run_view *view)
 {
     run_answer answer;
+    answer_make(view, &answer);
+    exit_code code = answer_is_noisy(&answer) ? EXIT_CODE_INCONCLUSIVE : EXIT_CODE_FINE;
+    answer_free(&answer);
+    return code;
+}
+
+exit_code view_exit_code(const run_view *view)
+{
     exit_code worst = EXIT_CODE_FINE;
     for (size_t i = 0; i < view->cases.count; i++) {
         const stored_case *stored = &view->cases.cases[i];
         if (stored->judged && !kernel_is_peer(view->kernels, stored->key.kernel))
             worst = worse_exit_code(worst, verdict_exit_code(&stored->verdict));
     }
-    answer_make(view, &answer);
-    if (answer_is_noisy(&answer))
-        worst = worse_exit_code(worst, EXIT_CODE_INCONCLUSIVE);
-    answer_free(&answer);
-    return worst;
+    return worse_exit_code(worst, result_exit_code(view));
 }
 
 bool result_order_from_name(const char *name, result_order *order, error *err)
@@ -50,7 +54,7 @@ typedef enum field_kind {
     FIELD_WORST,
     FIELD_EXTREME,
     FIELD_USABLE,
-    FIELD_SAME,
+    FIELD_REPRODUCIBLE,
 } field_kind;
 
 typedef struct result_field {
@@ -113,7 +117,7 @@ static void choose_fields(const run_answer *answer, const result_look *look, res
         add_field(all, FIELD_WORST, "worst", 0, 3);
         add_field(all, FIELD_EXTREME, "extremes", 0, 7);
         add_field(all, FIELD_USABLE, "usable", 0, 6);
-        add_field(all, FIELD_SAME, "same bits", 0, 13);
+        add_field(all, FIELD_REPRODUCIBLE, "reproducible", 0, 13);
     }
 }
 
@@ -173,14 +177,6 @@ static void add_usable(text_table *table, const error_sum *all)
         table_format(table, "%zu/%zu", all->usable, all->judged);
 }
 
-static const char *same_words(const char *reproducible)
-{
-    return strcmp(reproducible, "isa") == 0   ? "every CPU"
-           : strcmp(reproducible, "row") == 0 ? "this ISA"
-           : strcmp(reproducible, "run") == 0 ? "this setting"
-                                              : reproducible;
-}
-
 static void add_cell(text_table *table, const run_answer *answer, const answer_row *row,
                      const result_field *own, const result_look *look)
 {
@@ -220,8 +216,8 @@ static void add_cell(text_table *table, const run_answer *answer, const answer_r
     case FIELD_USABLE:
         add_usable(table, row->all);
         break;
-    case FIELD_SAME:
-        table_cell(table, same_words(row->reproducible));
+    case FIELD_REPRODUCIBLE:
+        table_cell(table, row->reproducible);
         break;
     }
 }
@@ -335,11 +331,27 @@ static void print_head(const run_view *view, const run_answer *answer, const out
     text_free(&line);
 }
 
+/* "; not in this table: f64, f16": the table has one type, the counts have all. */
+static void add_other_types(const run_view *view, ln_type shown, text_buffer *line)
+{
+    bool named[LN_F16 + 1] = {false}, any = false;
+    named[shown] = true;
+    for (size_t i = 0; i < view->standings.count; i++) {
+        ln_type type = view->standings.standings[i].dtype;
+        if (!named[type])
+            text_format(line, "%s%s",
+                        any ? ", " : "; not in this table, but in the page: ", dtype_name(type));
+        any |= !named[type];
+        named[type] = true;
+    }
+}
+
 /* What the table rests on. */
-static void print_coverage(const run_view *view, const output_file *out)
+static void print_coverage(const run_view *view, ln_type shown, const output_file *out)
 {
     text_buffer line = {0};
     view_add_coverage(view, &line);
+    add_other_types(view, shown, &line);
     if (line.length > 0)
         output_wrapped(out, line.bytes);
     text_free(&line);
@@ -373,17 +385,20 @@ static void print_legend(const run_answer *answer, const result_fields *fields,
                      "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
                      "movsb (rep).\n");
     if (has_field(fields, FIELD_GBPS))
-        clean_format(&lines, FORM_LINE,
-                     "GB/s: at %s; same bits: where a row's result stays the same, bit for bit.\n",
-                     name);
+        clean_format(&lines, FORM_LINE, "GB/s: at %s.\n", name);
     if (has_field(fields, FIELD_WORST))
         clean_format(&lines, FORM_LINE,
-                     "Errors in row ULP, units in the last place of the row's largest number; NaN: "
+                     "Ordinary rows, worst error: in row ULP, units in the last place of the row's "
+                     "largest number; NaN: "
                      "where a number is right, or the reverse%s.\n",
                      has_field(fields, FIELD_EXTREME) ? "; extremes: overflow, underflow, no eps"
                                                       : "");
     if (has_field(fields, FIELD_USABLE))
-        text_add(&lines, "Usable: cases on which every row has a correct digit.\n");
+        text_add(&lines, "Usable: cases that are right, with a correct digit in every row.\n");
+    if (has_field(fields, FIELD_REPRODUCIBLE))
+        text_add(&lines,
+                 "Reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
+                 "the same call only (run).\n");
     print_lines_of(out, &lines);
     text_free(&lines);
 }
@@ -519,7 +534,7 @@ static bool print_text(const run_view *view, const output_file *out, const resul
         table = make_table(&answer, rows, count, &fields, look);
     }
     print_head(view, &answer, out);
-    print_coverage(view, out);
+    print_coverage(view, answer.dtype, out);
     output_line(out, "%s", "");
     bool fine = output_table(out, table, err);
     print_legend(&answer, &fields, out);

@@ -30,8 +30,9 @@ void answer_sentences(const run_answer *answer, text_buffer *out);
 /* The line on how uncertain the speeds of the short table are, for pages too. */
 void result_noise(const run_answer *answer, text_buffer *out);
 
-/* The exit code that the stored verdicts ask for (a peer's faults are nobody's here), and speeds too
- * noisy to say who is fastest. */
+/* 3 where speeds are too noisy to say who is fastest. */
+exit_code result_exit_code(const run_view *view);
+/* That, and what the stored verdicts ask for: a peer's faults are nobody's here. */
 exit_code view_exit_code(const run_view *view);
 
 #endif

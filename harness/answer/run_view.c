@@ -58,6 +58,7 @@ static void sum_up(run_view *view)
     for (size_t i = 0; i < view->cases.count; i++) {
         const case_key *key = &view->cases.cases[i].key;
         view->views[i].stored = &view->cases.cases[i];
+        view->views[i].label = descriptor_word(view->kernels, key->kernel, "label");
         view->views[i].reproducibility = reproducible_stored(view->kernels, key->kernel);
         view->views[i].regime = machine_regime(machine, key->rows, key->hidden, key->dtype);
         view->views[i].speed = view->cases.cases[i].speed;
@@ -319,6 +320,12 @@ static json_t *hash_json(const stored_case *stored)
     return stored->hashed ? json_string(hex) : json_null();
 }
 
+/* NULL, "": not known. */
+static json_t *word_or_null(const char *word)
+{
+    return word && word[0] ? json_text(word) : json_null();
+}
+
 static json_t *usable_json(const stored_case *stored)
 {
     usability usable = stored_usable(stored);
@@ -338,14 +345,14 @@ json_t *view_case_json(const view_case *view)
     const stored_case *stored = view->stored;
     const case_key *key = &stored->key;
     json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:I, s:I, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "operation", operation_name(key->operation), "kernel", json_text(key->kernel), "convention",
-        json_text(key->convention), "rows", (json_int_t)key->rows, "hidden",
-        (json_int_t)key->hidden, "dtype", dtype_name(key->dtype), "input", json_text(key->input),
-        "cache", cache_name(key->cache), "threads", (json_int_t)key->threads, "regime",
-        json_text(view->regime), "reproducibility", reproducible_json(view->reproducibility),
-        "usable", usable_json(stored), "bound_row_ulp", json_figure(stored->bound_row_ulp),
-        "output_hash", hash_json(stored), "metrics",
+        "{s:s, s:o, s:o, s:o, s:I, s:I, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "operation", operation_name(key->operation), "kernel", json_text(key->kernel), "label",
+        word_or_null(view->label), "convention", json_text(key->convention), "rows",
+        (json_int_t)key->rows, "hidden", (json_int_t)key->hidden, "dtype", dtype_name(key->dtype),
+        "input", json_text(key->input), "cache", cache_name(key->cache), "threads",
+        (json_int_t)key->threads, "regime", json_text(view->regime), "reproducibility",
+        reproducible_json(view->reproducibility), "usable", usable_json(stored), "bound_row_ulp",
+        json_figure(stored->bound_row_ulp), "output_hash", hash_json(stored), "metrics",
         has_metrics(stored) ? metrics_json(&stored->metrics) : json_null(), "speed",
         view->speed.repetitions ? speed_json(&view->speed) : json_null());
     json_put_verdict(object, &stored->verdict);

@@ -11,6 +11,7 @@
 typedef struct view_case {
     const stored_case *stored;
     speed_figures speed;
+    const char *label; /* of its kernel; NULL: not known */
     const char
         *reproducibility; /* of its kernel, as domain/reproducible.h has it; NULL: not known */
     const char *regime;   /* "L1", "L2", "L3", "DRAM" on the machine of the run */

@@ -63,7 +63,7 @@ static exit_code duet(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"base", "OLD.so", "the build to compare with", OPTION_TEXT, offsetof(duet_options, base)},
     {"new", "NEW.so", "the build in question", OPTION_TEXT, offsetof(duet_options, new)},
-    {"kernels", "GLOB,...", "only these kernels", OPTION_LIST,
+    {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
      offsetof(duet_options, request.kernels)},
     {"conventions", "C,...", "the first is timed; all are judged (default: all presets)",
      OPTION_RAW, offsetof(duet_options, request.conventions)},

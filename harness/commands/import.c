@@ -54,7 +54,7 @@ static bool import_view(result_store *store, const char *file, const run_view *v
     }
     if (!store_together(store, err))
         return false;
-    if (!store_together_end(store, run_store(store, view, origin, &run, err), err)) {
+    if (!store_together_end(store, run_store(store, view, file, origin, &run, err), err)) {
         /* The transaction may stand, and only its way from the log to the database have failed. */
         struct error why = *err, none = {0};
         if (store_find_origin(store, origin, &run, &none) && run)

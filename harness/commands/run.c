@@ -61,7 +61,9 @@ static bool dry_run_json(const case_plan *plan, const output_file *out, error *e
                 continue;
             stored_case planned = {.key = judged ? accuracy_key(judged, entry)
                                                  : speed_key(timed, entry->facts.name)};
-            view_case view = {.stored = &planned, .regime = ""};
+            char label[NAME_MAX_LENGTH];
+            view_case view = {.stored = &planned, .label = label, .regime = ""};
+            kernel_entry_label(entry, label);
             planned.bound_row_ulp = NAN;
             json_array_append_new(array, view_case_json(&view));
         }
@@ -342,7 +344,7 @@ static exit_code run(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"plan", "quick|default|full", "which cases (default: default)", OPTION_TEXT,
      offsetof(run_options, request.name)},
-    {"kernels", "GLOB,...", "only these kernels", OPTION_LIST,
+    {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
      offsetof(run_options, request.kernels)},
     {"conventions", "C,...", "only these: presets or lists (lnbench list conventions)", OPTION_RAW,
      offsetof(run_options, request.conventions)},

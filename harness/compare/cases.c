@@ -219,6 +219,8 @@ static void compare_both(const compared_runs *runs, const compared_case *both,
     size_t places[SIDES];
     for (int side = 0; side < SIDES; side++) {
         places[side] = (size_t)(both->stored[side] - runs->views[side]->cases.cases);
+        snprintf(pair->label, sizeof pair->label, "%s",
+                 runs->views[side]->views[places[side]].label);
         pair->reproducible[side] = runs->views[side]->views[places[side]].reproducibility;
     }
     if (compared[JUDGED])

@@ -61,6 +61,7 @@ typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } p
 /* One kernel, convention and shape. */
 typedef struct comparison_pair {
     case_key key;
+    char label[NAME_MAX_LENGTH];  /* of its kernel */
     case_verdict verdicts[SIDES]; /* the gravest of what was judged */
     ln_metrics metrics[SIDES];    /* of the timed rows */
     double bound_row_ulp[SIDES];  /* likewise; NaN: no bound */

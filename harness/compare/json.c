@@ -25,6 +25,7 @@ static json_t *case_json(const run_comparison *comparison, const comparison_pair
     double bytes = call_bytes(key->rows, key->hidden, key->dtype);
     view_case view = {
         .stored = &stored,
+        .label = pair->label,
         .speed = {.time_ns = pair->time_ns[side],
                   .time_lo_ns = NAN,
                   .time_hi_ns = NAN,

@@ -195,7 +195,7 @@ static bool from_files(const char *word, run_view *view, error *err)
         fine = run_read_process(files.words[i], &read, err);
     if (fine && files.count > 1)
         run_end_processes(&read, files.count);
-    fine = fine && run_in_memory(&read, view, err);
+    fine = fine && run_in_memory(word, &read, view, err);
     view->run.id = 0; /* it is no run of the user's store */
     view_free(&read);
     word_list_free(&files);

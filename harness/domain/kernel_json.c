@@ -45,6 +45,16 @@ static json_t *class_json(reproducibility class)
     return class == REPRODUCIBLE_UNKNOWN ? json_null() : json_string(reproducibility_name(class));
 }
 
+void kernel_entry_label(const kernel_entry *kernel, char label[NAME_MAX_LENGTH])
+{
+    bool whole = strcmp(kernel->source, "builtin") != 0;
+    if (kernel->version[0])
+        snprintf(label, NAME_MAX_LENGTH, "%s", kernel->version);
+    else
+        kernel_label(kernel->facts.name, whole ? "" : dtype_name(kernel->facts.storage),
+                     whole ? "" : kernel->facts.isa, label, NAME_MAX_LENGTH);
+}
+
 json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found)
 {
     static const invariance_result unknown = {0};
@@ -56,25 +66,22 @@ json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found)
     char hash[20];
     snprintf(hash, sizeof hash, "%016llx", (unsigned long long)kernel->object_hash);
     char label[NAME_MAX_LENGTH];
-    bool whole = strcmp(kernel->source, "builtin") != 0;
-    kernel_label(facts->name, whole ? "" : dtype_name(facts->storage), whole ? "" : facts->isa,
-                 label, sizeof label);
-    return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, "
-                     "s:s?, s:s, s:b, "
-                     "s:o, "
-                     "s:o, s:o}",
-                     "name", facts->name, "label", kernel->version[0] ? kernel->version : label,
-                     "role", facts->role, "statistics", facts->statistics, "apply", facts->apply,
-                     "schedule", facts->schedule, "io", dtype_name(facts->storage), "param",
-                     dtype_name(facts->param), "acc", dtype_name(facts->accumulator), "isa",
-                     facts->isa, "unroll", (int)facts->unroll, "supported",
-                     kernel->unsupported[0] == '\0', "traits", traits, "source", kernel->source,
-                     "version", kernel->version[0] ? kernel->version : NULL, "unsupported_because",
-                     kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash", hash,
-                     "bound", facts->has_bound, "reproducibility",
-                     class_json(reproducibility_of(found ? found : &unknown)),
-                     "declared_reproducibility", class_json(reproducibility_declared(facts)),
-                     "varies_with", varies_json(found ? found : &unknown));
+    kernel_entry_label(kernel, label);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, "
+        "s:s?, s:s, s:b, "
+        "s:o, "
+        "s:o, s:o}",
+        "name", facts->name, "label", label, "role", facts->role, "statistics", facts->statistics,
+        "apply", facts->apply, "schedule", facts->schedule, "io", dtype_name(facts->storage),
+        "param", dtype_name(facts->param), "acc", dtype_name(facts->accumulator), "isa", facts->isa,
+        "unroll", (int)facts->unroll, "supported", kernel->unsupported[0] == '\0', "traits", traits,
+        "source", kernel->source, "version", kernel->version[0] ? kernel->version : NULL,
+        "unsupported_because", kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash",
+        hash, "bound", facts->has_bound, "reproducibility",
+        class_json(reproducibility_of(found ? found : &unknown)), "declared_reproducibility",
+        class_json(reproducibility_declared(facts)), "varies_with",
+        varies_json(found ? found : &unknown));
 }
 
 const char *descriptor_word(const json_t *kernels, const char *kernel, const char *key)

@@ -11,6 +11,9 @@
  * "varies_with"}; found NULL: its invariance was not measured. NULL when memory runs out. */
 json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found);
 
+/* A peer's version, a plugin's name, else the name without its type and ISA. */
+void kernel_entry_label(const kernel_entry *kernel, char label[NAME_MAX_LENGTH]);
+
 /* "fma, nontemporal": the traits, or "-". */
 const char *kernel_traits(const kernel_entry *kernel, char buffer[128]);
 

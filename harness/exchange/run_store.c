@@ -40,8 +40,24 @@ static bool put_asked(result_store *store, int64_t run, const stored_case *store
     return is_roof(stored->key.kernel) || store_put_asked(store, run, &asked, err);
 }
 
-bool run_store(result_store *store, const run_view *view, const char *origin, int64_t *run,
-               error *err)
+/* What became of the cases is counted where they stand: a run that says something else is damaged. */
+static bool check_counts(result_store *store, const run_view *view, const char *file, int64_t run,
+                         error *err)
+{
+    stored_run stored;
+    const run_counts *said = &view->run.counts;
+    if (!store_run(store, run, &stored, err))
+        return false;
+    const run_counts *found = &stored.counts;
+    return !said->known || (said->declined == found->declined && said->lost == found->lost) ||
+           fail(err, EXIT_CODE_ENVIRONMENT,
+                "%s: says that of %zu cases %zu were declined and %zu lost, and holds %zu declined "
+                "and %zu lost: export the run again",
+                file, said->asked, said->declined, said->lost, found->declined, found->lost);
+}
+
+bool run_store(result_store *store, const run_view *view, const char *file, const char *origin,
+               int64_t *run, error *err)
 {
     run_info info = {.command_line = view->run.command_line,
                      .plan = view->run.plan,
@@ -51,7 +67,7 @@ bool run_store(result_store *store, const run_view *view, const char *origin, in
                      .command = view->run.command,
                      .request_hash = view->run.request_hash};
     if (!store_import_run(store, &info, view->run.started, view->run.state, origin, run, err) ||
-        !store_import_counts(store, *run, &view->run.counts, err) ||
+        !store_import_asked(store, *run, &view->run.counts, err) ||
         !put_kernels(store, *run, view, err))
         return false;
     for (size_t i = 0; i < view->cases.count; i++)
@@ -70,7 +86,7 @@ bool run_store(result_store *store, const run_view *view, const char *origin, in
         if (!store_put_row(store, *run, &view->cases.cases[row->case_index].key, row, err))
             return false;
     }
-    return store_import_end(store, *run, err);
+    return store_import_end(store, *run, err) && check_counts(store, view, file, *run, err);
 }
 
 /* A run that says no more of what is lost than its reasons: the store knows its own alone. */
@@ -83,14 +99,14 @@ static void keep_lost(run_view *read, run_view *view)
     read->lost_count = 0;
 }
 
-bool run_in_memory(run_view *read, run_view *view, error *err)
+bool run_in_memory(const char *file, run_view *read, run_view *view, error *err)
 {
     result_store *store;
     int64_t run;
     if (!store_open_memory(&store, err))
         return false;
     bool fine = store_together(store, err) &&
-                store_together_end(store, run_store(store, read, "", &run, err), err) &&
+                store_together_end(store, run_store(store, read, file, "", &run, err), err) &&
                 view_load(store, run, view, err);
     if (!fine) {
         store_close(store);

@@ -17,15 +17,13 @@ usability stored_usable(const stored_case *stored)
 {
     const ln_metrics *metrics = &stored->metrics;
     verdict_kind kind = stored->verdict.kind;
-    bool digits = metrics->elements == 0
-                      ? verdict_is_right(kind) /* a check that found nothing */
-                      : metrics->mismatches == 0 &&
-                            !(metrics->row_ulp_max >= dtype_no_digit(stored->key.dtype));
-    if (!stored->judged || kind == VERDICT_UNSUPPORTED || kind == VERDICT_SKIPPED)
+    bool digits =
+        metrics->mismatches == 0 && !(metrics->row_ulp_max >= dtype_no_digit(stored->key.dtype));
+    if (stored->judged && kind == VERDICT_NOT_JUDGED)
+        return metrics->elements > 0 && digits ? USABLE_YES : USABLE_UNKNOWN;
+    if (!stored->judged || !verdict_is_judged(kind))
         return USABLE_UNKNOWN;
-    if (digits)
-        return USABLE_YES;
-    return kind == VERDICT_NOT_JUDGED ? USABLE_UNKNOWN : USABLE_NO;
+    return verdict_is_right(kind) && digits ? USABLE_YES : USABLE_NO;
 }
 
 bool stored_is_extreme(const stored_case *stored)

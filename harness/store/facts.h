@@ -5,8 +5,8 @@
 
 #include "domain/stored_case.h"
 
-/* Whether an output of this case has a correct digit in each row. Apart from the verdict: a kernel
- * may keep what it claims where it claims nothing. Unknown where nothing was judged. */
+/* Whether an output of this case can be used: it is right, and has a correct digit in each row, which a
+ * right one of a kernel without a bound may not have. Unknown where nothing was judged. */
 typedef enum usability { USABLE_UNKNOWN, USABLE_NO, USABLE_YES } usability;
 usability stored_usable(const stored_case *stored);
 /* Of an extreme family or convention (case_is_extreme()), or its largest error is that of a subnormal

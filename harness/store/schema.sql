@@ -126,7 +126,7 @@ CREATE TABLE judgements (
     checked  INTEGER NOT NULL, -- a check of the referee, no input
     hunted   INTEGER NOT NULL, -- rows that a search found for some kernel, where this one is not at fault
     extreme  INTEGER NOT NULL, -- values, or results, at the ends of the type's range
-    usable   INTEGER,          -- a correct digit in each row; NULL: not known
+    usable   INTEGER,          -- right, with a correct digit in each row; NULL: not known
     error    REAL,             -- largest row ULP; infinite: no right figure; NULL: none is to be had
     kappa    REAL
 ) STRICT;

@@ -139,17 +139,17 @@ bool store_input_errors(result_store *store, int64_t run, const char *convention
     return fine;
 }
 
-double error_usable_limit(ln_type type)
+double error_rough_limit(ln_type type)
 {
     return fmin(1000, dtype_no_digit(type) / 8);
 }
 
 error_class error_class_of(const error_sum *sum, ln_type type)
 {
-    return !sum->judged                             ? ERROR_UNKNOWN
-           : isinf(sum->error)                      ? ERROR_NAN
-           : !(sum->error > 1)                      ? ERROR_EXACT
-           : sum->error <= 4                        ? ERROR_GOOD
-           : sum->error <= error_usable_limit(type) ? ERROR_ROUGH
-                                                    : ERROR_LOST;
+    return !sum->judged                            ? ERROR_UNKNOWN
+           : isinf(sum->error)                     ? ERROR_NAN
+           : !(sum->error > 1)                     ? ERROR_EXACT
+           : sum->error <= 4                       ? ERROR_GOOD
+           : sum->error <= error_rough_limit(type) ? ERROR_ROUGH
+                                                   : ERROR_LOST;
 }

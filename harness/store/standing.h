@@ -34,7 +34,7 @@ typedef enum error_scope {
 typedef struct error_sum {
     size_t judged, wrong;
     size_t faults;  /* of the wrong: what the exit code tells of */
-    size_t usable;  /* a correct digit everywhere */
+    size_t usable;  /* right, with a correct digit in every row */
     size_t checked; /* checks of the referee */
     size_t apart;   /* not those that were timed */
     double error;   /* largest row ULP; infinite: no figure; NaN: not judged, or nothing finite */
@@ -74,7 +74,7 @@ typedef struct input_error {
 bool store_input_errors(result_store *store, int64_t run, const char *convention,
                         input_error **errors, size_t *count, error *err);
 
-/* How wrong a kernel is at worst. Usable: up to ERROR_ROUGH. */
+/* How wrong a kernel is at worst. */
 typedef enum error_class {
     ERROR_UNKNOWN, /* not judged */
     ERROR_EXACT,   /* at most 1 row ULP */
@@ -85,6 +85,6 @@ typedef enum error_class {
 } error_class;
 error_class error_class_of(const error_sum *sum, ln_type type);
 /* Row ULP from which an error is in ERROR_LOST. */
-double error_usable_limit(ln_type type);
+double error_rough_limit(ln_type type);
 
 #endif

@@ -50,7 +50,9 @@ SELECT kernel, types, role, lost, lost_from, rounded, fault, scope, judged, wron
             WHEN NOT has_time THEN 'judged, not timed'
             WHEN coalesce(apart, 0) = 0 THEN 'timed, judged on the timed rows only'
             WHEN role IN ('library', 'plugin') AND checked = 0 THEN 'not judged beyond these rows'
-            WHEN lost > 0 OR (SELECT state <> 'complete' AND asked IS NULL FROM runs WHERE id = ?1)
+            WHEN lost = 1 THEN 'one of its cases was lost'
+            WHEN lost > 0 THEN printf('%d of its cases were lost', lost)
+            WHEN (SELECT state <> 'complete' AND asked IS NULL FROM runs WHERE id = ?1)
                 THEN 'cases of it may be missing'
             ELSE '' END AS doubt
 FROM facts LEFT JOIN sums USING (kernel, types)

@@ -53,12 +53,11 @@ static const struct {
                                    "VALUES (?1, ?2, ?3, ?4)"},
     [STATEMENT_END_RUN] = {.sql = "UPDATE runs SET state = ?2, "
                                   "ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?1"},
-    [STATEMENT_COUNT_RUN] =
-        {.sql = "UPDATE runs SET cases = " COUNT_CASES ", repetitions = " COUNT_REPETITIONS
-                ", declined = iif(asked IS NULL, NULL, coalesce(declined, " COUNT_DECLINED
-                ")), lost = iif(asked IS NULL, NULL, "
-                "coalesce(lost, " COUNT_LOST ")) "
-                "WHERE id = ?1 AND state <> 'open'"},
+    [STATEMENT_COUNT_RUN] = {.sql = "UPDATE runs SET cases = " COUNT_CASES
+                                    ", repetitions = " COUNT_REPETITIONS
+                                    ", declined = iif(asked IS NULL, NULL, " COUNT_DECLINED
+                                    "), lost = iif(asked IS NULL, NULL, " COUNT_LOST ") "
+                                    "WHERE id = ?1 AND state <> 'open'"},
     [STATEMENT_FIND_UNFINISHED] = {.sql = "SELECT max(id) FROM runs WHERE plan_hash = ?1 "
                                           "AND origin IS NULL AND (state <> 'complete' OR "
                                           "lost > 0)"},
@@ -83,8 +82,7 @@ static const struct {
                                       "WHERE run = ?1 AND cases.asked > 0), declined = NULL, "
                                       "lost = NULL, cases = NULL, repetitions = NULL, "
                                       "state = 'open', ended = NULL WHERE id = ?1"},
-    [STATEMENT_IMPORT_COUNTS] = {.sql = "UPDATE runs SET asked = ?2, declined = ?3, lost = ?4 "
-                                        "WHERE id = ?1"},
+    [STATEMENT_IMPORT_ASKED] = {.sql = "UPDATE runs SET asked = ?2 WHERE id = ?1"},
     [STATEMENT_LOST] =
         {.sql = "SELECT case_id, kernel, convention, input, rows, hidden, types, cache, "
                 "threads, asked, reason, operation FROM lost "

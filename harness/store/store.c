@@ -151,11 +151,10 @@ bool store_count_asked(result_store *store, int64_t run, error *err)
     return store_do(store, STATEMENT_COUNT_ASKED, "store what was asked for", err, "i", run);
 }
 
-bool store_import_counts(result_store *store, int64_t run, const run_counts *counts, error *err)
+bool store_import_asked(result_store *store, int64_t run, const run_counts *counts, error *err)
 {
-    return !counts->known ||
-           store_do(store, STATEMENT_IMPORT_COUNTS, "import a run", err, "iiii", run,
-                    (int64_t)counts->asked, (int64_t)counts->declined, (int64_t)counts->lost);
+    return !counts->known || store_do(store, STATEMENT_IMPORT_ASKED, "import a run", err, "ii", run,
+                                      (int64_t)counts->asked);
 }
 
 bool store_import_end(result_store *store, int64_t run, error *err)

@@ -184,8 +184,8 @@ bool store_import_run(result_store *store, const run_info *info, const char *sta
                       run_state state, const char *origin, int64_t *run, error *err);
 /* When all of it is there: what its repetitions come to, and its counts. */
 bool store_import_end(result_store *store, int64_t run, error *err);
-/* What its counts were there; nothing where they are not known. */
-bool store_import_counts(result_store *store, int64_t run, const run_counts *counts, error *err);
+/* For how many cases it was asked there; nothing where that is not known. */
+bool store_import_asked(result_store *store, int64_t run, const run_counts *counts, error *err);
 bool store_find_origin(result_store *store, const char *origin, int64_t *run,
                        error *err); /* 0: none */
 

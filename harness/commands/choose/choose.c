@@ -267,6 +267,7 @@ static void add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
     scored_kernel *candidate = &choice->candidates[choice->count];
     *candidate = (struct scored_kernel){
         .view = {.stored = stored,
+                 .label = descriptor_word(evidence->kernels, stored->key.kernel, "label"),
                  .reproducibility = reproducible_stored(evidence->kernels, stored->key.kernel),
                  .regime = machine_regime(machine, stored->key.rows, stored->key.hidden,
                                           stored->key.dtype)},

@@ -321,13 +321,16 @@ static bool show(const eval_options *options, const ln_convention *convention,
                  const eval_tensors *tensors, row_judge *judge, const kernel_list *kernels,
                  const kernel_entry *kernel, const case_judgement *judgement, error *err)
 {
-    char words[128];
+    char words[128], label[NAME_MAX_LENGTH] = "";
     invariance_result found = {0};
     stored_case result = as_case(options, convention, tensors, judgement);
     eval_shown shown = {.result = &result,
+                        .label = label,
                         .certified = judge_reference_counts(judge),
                         .probable_row_ulp = judgement->probable_row_ulp,
                         .chance = rare};
+    if (kernel)
+        kernel_entry_label(kernel, label);
     if (kernel && result.metrics.elements > 0 &&
         !invariance_measure_own(judge, convention, kernels, &kernel, &found, 1, err))
         return false;

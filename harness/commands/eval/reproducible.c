@@ -285,7 +285,7 @@ static exit_code start(void *context, const cli_call *call, error *err)
 }
 
 static const cli_option options[] = {
-    {"kernels", "GLOB,...", "only these kernels", OPTION_LIST,
+    {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
      offsetof(invariance_options, kernels)},
     {"conventions", "C", "a preset or a list (default: torch)", OPTION_TEXT,
      offsetof(invariance_options, convention)},

@@ -12,8 +12,10 @@ static json_t *certified_json(const ln_reference_counts *counts)
 
 static json_t *shown_json(const eval_shown *shown)
 {
-    view_case view = {
-        .stored = shown->result, .regime = "", .reproducibility = shown->reproducibility};
+    view_case view = {.stored = shown->result,
+                      .label = shown->label,
+                      .regime = "",
+                      .reproducibility = shown->reproducibility};
     view.speed = (speed_figures)SPEED_UNKNOWN;
     json_t *object = view_case_json(&view), *certified = certified_json(&shown->certified);
     double confidence = isfinite(shown->probable_row_ulp) ? 1 - shown->chance : NAN;
@@ -99,7 +101,7 @@ static void add_facts(text_table *table, const eval_shown *shown)
     table_cell(table, "usable");
     usability usable = stored_usable(shown->result);
     table_cell(table, usable == USABLE_YES  ? "yes"
-                      : usable == USABLE_NO ? "no: a row without a correct digit"
+                      : usable == USABLE_NO ? "no: wrong, or a row without a correct digit"
                                             : "not known: nothing was judged");
     table_cell(table, "verdict");
     table_format(table, "%s%s%s", verdict_describe(verdict, described, sizeof described),

@@ -8,6 +8,7 @@
 
 typedef struct eval_shown {
     const stored_case *result;
+    const char *label;             /* of the kernel; "": the reference */
     const char *reproducibility;   /* the class */
     const char *reproducible;      /* and what else the bits depend on, in words */
     ln_reference_counts certified; /* how the right answers were decided */

@@ -36,7 +36,7 @@ static exit_code history(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"measure", "NAME", "roof_ratio (default), time_ns, gbps, cycles, instructions, an error",
      OPTION_TEXT, offsetof(history_options, request.measure)},
-    {"kernels", "GLOB,...", "only these kernels", OPTION_LIST,
+    {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
      offsetof(history_options, request.kernels)},
     {"conventions", "C", "only these; may be given again", OPTION_RAW,
      offsetof(history_options, request.conventions)},

@@ -64,6 +64,8 @@ static exit_code report(void *context, const cli_call *call, error *err)
                    draw_report(&view, options->out, !options->no_pdf, &options->printed, err));
     if (fine && code == EXIT_CODE_INCONCLUSIVE)
         say_partial(&view, err);
+    else if (fine && !options->verify)
+        code = result_exit_code(&view);
     view_free(&view);
     return fine ? code : err->code;
 }
@@ -101,9 +103,9 @@ const cli_command command_report = {
         "error again, "
         "no\n"
         "speed, and lists what differs.\n"
-        "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 3 cases are lost, or "
-        "the\n"
-        "run did not end; 4 what was measured is not there any more; 5 an error does not hold;\n"
+        "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 3 cases are lost, the\n"
+        "run did not end, or it is too noisy to say which kernel is fastest; 4 what was measured "
+        "is not there any more; 5 an error does not hold;\n"
         "2 usage; 7 files or environment, or gnuplot or WeasyPrint is installed and failed: the\n"
         "line names what is missing.",
     OPTIONS(options),

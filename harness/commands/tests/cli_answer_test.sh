@@ -133,7 +133,7 @@ accepted "noisy: run, with nothing left to measure" 3 "${noisy[@]}" --resume
 check "noisy: the table takes the most accurate" has out "^take +exact_certified_grouped "
 check "noisy: nothing is called the fastest" hasnt out '^fastest '
 check "noisy: run says so" untold out
-accepted "noisy: report" 0 report --db noisy.db --no-pdf --out noisy
+accepted "noisy: report" 3 report --db noisy.db --no-pdf --out noisy
 check "noisy: report says so" untold out
 check "noisy: the page says so" untold noisy/report.md
 refused "noisy: choose" 3 'too noisy to say which is fastest' choose --shapes 85x768 --stored --db noisy.db

@@ -61,6 +61,10 @@ accepted "export jsonl without them" 0 export --db a.db --format jsonl --no-rows
 check "export --no-rows: none" hasnt out '"type":"(tensor|worst)"'
 cp out few.jsonl
 accepted "export --no-rows is read back" 0 import few.jsonl --db few.db
+sed '1s/"declined":[0-9]*/"declined":1/' few.jsonl >counted.jsonl
+refused "a count that the cases do not bear out" 7 'counted.jsonl: says that of [0-9]+ cases 1 were declined' \
+    import counted.jsonl --db counted.db
+check "nothing of it is kept" test ! -s counted.db -o "$("$binaries/run_sql" counted.db 'SELECT count(*) FROM cases' 2>/dev/null)" = 0
 accepted "export smaller" 0 export --db a.db --format smaller
 json "export smaller" smaller
 accepted "export tsv" 0 export --db a.db --format tsv

@@ -76,6 +76,7 @@ static void add_pairs(duet_run *duet, const speed_group *group, const duet_partn
                                          comparison_regime(comparison, &key));
         pairs[(*count)++].kernels[BASE] = base;
         pairs[*count - 1].kernels[NEW] = new;
+        kernel_entry_label(new, added->label);
         added->reproducible[BASE] = duet_class(duet, BASE, base);
         added->reproducible[NEW] = duet_class(duet, NEW, new);
     }

@@ -141,7 +141,7 @@ static void draw_field(const report_data *data, chart_output *out)
     chart_subtitle(out, &words);
     chart_setting(out, "roof", data->shape_roof);
     chart_setting(out, "fastest", field.fastest);
-    chart_setting(out, "rough", error_usable_limit(data->judged.dtype));
+    chart_setting(out, "rough", error_rough_limit(data->judged.dtype));
     if (!field.place)
         chart_because(out, "no kernel that people name was timed");
 }

@@ -70,7 +70,7 @@ static void draw_speed_error(const report_data *data, chart_output *out)
                 data->shape.rows, data->shape.hidden);
     chart_subtitle(out, &words);
     chart_setting(out, "failed", (double)failed);
-    chart_setting(out, "usable", error_usable_limit(data->judged.dtype));
+    chart_setting(out, "rough", error_rough_limit(data->judged.dtype));
     chart_setting(out, "no_digit", dtype_no_digit(data->judged.dtype));
 }
 

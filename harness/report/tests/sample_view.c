@@ -80,7 +80,7 @@ void sample_store(sample_view *sample)
     if (sample->view.store)
         view_free(&sample->view);
     add_roofs(sample);
-    if (!run_in_memory(&sample->put, &sample->view, &err))
+    if (!run_in_memory("sample", &sample->put, &sample->view, &err))
         abort();
 }
 

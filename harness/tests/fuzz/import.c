@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     size_t length = 0;
     FILE *file = open_memstream(&made, &length);
     FUZZ_CHECK(file);
-    bool stored = run_in_memory(&read, &view, &err);
+    bool stored = run_in_memory("fuzzed", &read, &view, &err);
     view_free(&read);
     FUZZ_CHECK(stored || (err.code != EXIT_CODE_FINE && err.message[0]));
     bool fine = stored && export_write(&view, EXPORT_JSONL, file, "again", &err);
