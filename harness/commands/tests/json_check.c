@@ -28,9 +28,9 @@ static const key run_keys[] = {{"run", 'i'},     {"started", 's'}, {"plan", 's'}
                                {"state", 's'},   {"cases", 'i'},   {"repetitions", 'i'},
                                {"command", 's'}, {NULL, 0}};
 static const key case_keys[] = {
-    {"kernel", 's'}, {"convention", 's'}, {"rows", 'i'},    {"hidden", 'i'},  {"dtype", 's'},
-    {"input", 's'},  {"cache", 's'},      {"threads", 'i'}, {"verdict", 'S'}, {"reason", 's'},
-    {"detail", 's'}, {"metrics", 'O'},    {"speed", 'O'},   {NULL, 0}};
+    {"kernel", 's'}, {"label", 'S'},  {"convention", 's'}, {"rows", 'i'},    {"hidden", 'i'},
+    {"dtype", 's'},  {"input", 's'},  {"cache", 's'},      {"threads", 'i'}, {"verdict", 'S'},
+    {"reason", 's'}, {"detail", 's'}, {"metrics", 'O'},    {"speed", 'O'},   {NULL, 0}};
 static const key metric_keys[] = {{"ulp_max", 'n'},
                                   {"ulp_mean", 'n'},
                                   {"ulp_rms", 'n'},

@@ -124,9 +124,9 @@ static double real(json_t *object, const char *key)
 VIEW_TEST(test_case_json)
 {
     json_t *json = view_case_json(&view.views[0]);
-    ASSERT_KEYS(json, "operation", "kernel", "convention", "rows", "hidden", "dtype", "input",
-                "cache", "threads", "verdict", "reason", "metrics", "speed", "detail", "declared",
-                "usable", "bound_row_ulp", "regime", "output_hash", "reproducibility");
+    ASSERT_KEYS(json, "operation", "kernel", "label", "convention", "rows", "hidden", "dtype",
+                "input", "cache", "threads", "verdict", "reason", "metrics", "speed", "detail",
+                "declared", "usable", "bound_row_ulp", "regime", "output_hash", "reproducibility");
     assert_string_equal(word(json, "reproducibility"), "row");
     assert_string_equal(word(json, "output_hash"), "fedcba9876543210");
     assert_string_equal(word(json, "kernel"), "fine");

@@ -236,7 +236,7 @@ REPORT_TEST(test_answer_and_tables_agree)
     assert_true(agrees(page, taken));
     assert_non_null(strstr(page,
                            "<code>one_sweep_f32_avx512</code> is 1.1 times as fast as that, but "
-                           "with errors up to 6.5 row ULP."));
+                           "has errors up to 6.5 row ULP."));
     assert_non_null(strstr(page, "End in NaN or infinity on some rows: <strong>naive</strong>."));
     /* A figure changed in either place is seen. */
     static const char *const plants[][2] = {{"at most 1.5 row", "at most 9.5 row"},
