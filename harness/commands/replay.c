@@ -369,7 +369,7 @@ static const cli_option options[] = {
     {"run", "N", "a stored run (default: the latest)", OPTION_COUNT, offsetof(replay_options, run)},
     {"case", "ID", "this case, by its number in tables and in exported TSV", OPTION_COUNT,
      offsetof(replay_options, id)},
-    {"kernels", "GLOB", "the gravest case of these kernels", OPTION_TEXT,
+    {"kernels", "GLOB", "the gravest case of these kernels: names or labels", OPTION_TEXT,
      offsetof(replay_options, kernel)},
     {"conventions", "C", "under this convention, as the tables name it", OPTION_TEXT,
      offsetof(replay_options, convention)},

@@ -134,7 +134,7 @@ static const cli_option options[] = {
      offsetof(calibrate_options, settings.library)},
     {"rebuilt", "FILE.so,...", "builds of the same code as --library", OPTION_LIST,
      offsetof(calibrate_options, settings.given)},
-    {"kernels", "NAME", "time this one (default: the fastest)", OPTION_TEXT,
+    {"kernels", "NAME", "time this one, by name or label (default: the fastest)", OPTION_TEXT,
      offsetof(calibrate_options, settings.kernel)},
     {"regimes", "L1,L2,L3,DRAM", "only these (default: all)", OPTION_LIST,
      offsetof(calibrate_options, settings.regimes)},

@@ -160,8 +160,8 @@ static exit_code start(void *context, const cli_call *call, error *err)
 }
 
 static const cli_option options[] = {
-    {"kernels", "GLOB,...", "these kernels (default: all that claim it)", OPTION_LIST,
-     offsetof(verify_options, kernels)},
+    {"kernels", "GLOB,...", "these kernels, by name or label (default: all that claim it)",
+     OPTION_LIST, offsetof(verify_options, kernels)},
     PLUGIN_OPTION(verify_options, plugins),
     {"elements", "N", "at least so many results of each (default: 1000000)", OPTION_COUNT,
      offsetof(verify_options, elements)},

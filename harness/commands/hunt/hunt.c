@@ -212,7 +212,8 @@ static exit_code run_hunt(void *context, const cli_call *call, error *err)
 }
 
 static const cli_option options[] = {
-    {"kernels", "NAME", "the kernel to hunt", OPTION_TEXT, offsetof(hunt_options, kernel)},
+    {"kernels", "NAME", "the kernel to hunt: its name or label", OPTION_TEXT,
+     offsetof(hunt_options, kernel)},
     {"conventions", "C", "preset or list (default: torch)", OPTION_TEXT,
      offsetof(hunt_options, convention)},
     {"hidden", "N", "length of the rows (default: 64)", OPTION_COUNT,
