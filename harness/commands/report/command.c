@@ -104,10 +104,9 @@ const cli_command command_report = {
         "no\n"
         "speed, and lists what differs.\n"
         "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 3 cases are lost, the\n"
-        "run did not end, or it is too noisy to say which kernel is fastest; 4 what was measured "
-        "is not there any more; 5 an error does not hold;\n"
-        "2 usage; 7 files or environment, or gnuplot or WeasyPrint is installed and failed: the\n"
-        "line names what is missing.",
+        "run did not end, or it is too noisy to say which kernel is fastest; 4 what was measured\n"
+        "is not there any more; 5 an error does not hold; 2 usage; 7 files or environment, or\n"
+        "gnuplot or WeasyPrint is installed and failed: the line names what is missing.",
     OPTIONS(options),
     DEFAULTS(report_options, .out = "results/charts", .sample = 8),
     .body = report,
