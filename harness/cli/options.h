@@ -44,6 +44,11 @@ typedef struct cli_option {
     size_t target; /* offset of the member of the command's options */
 } cli_option;
 
+/* An option of before, and what does the same now. */
+typedef struct former_option {
+    const char *name, *now;
+} former_option;
+
 /* What the body of a command gets besides its options. */
 typedef struct cli_call {
     const word_list *operands; /* what is no option */
@@ -65,6 +70,7 @@ typedef struct cli_command {
     const void *defaults; /* what the options are where they are not given */
     size_t size;          /* of the options */
     command_body *body;
+    const former_option *former;                /* ends with a NULL name; NULL: none */
     const struct cli_command *const *questions; /* ends with NULL; NULL: it has none */
 } cli_command;
 

@@ -178,6 +178,16 @@ static const struct {
                                 "(SELECT bits FROM tensors WHERE id = beta) "
                                 "FROM worst_rows WHERE case_id = ?1"},
     [STATEMENT_STANDING] = {.sql = standing_sql},
+    /* From one machine to the next in the index, whatever number of runs it has. */
+    [STATEMENT_RUN_ON] =
+        {.sql = "WITH RECURSIVE machines (name) AS (SELECT min(machine) FROM runs "
+                "UNION ALL SELECT (SELECT min(machine) FROM runs WHERE machine > name) "
+                "FROM machines WHERE name IS NOT NULL), "
+                "latest AS (SELECT name, (SELECT max(id) FROM runs WHERE machine = name) "
+                "AS id FROM machines WHERE instr(lower(substr(name, 1, "
+                "instr(name, ' | '))), lower(?1))) "
+                "SELECT max(id), count(*), group_concat(id || ': ' || name, '; ') "
+                "FROM latest"},
     [STATEMENT_REMOVE_RUNS] = {.sql = "DELETE FROM runs WHERE id BETWEEN ?1 AND ?2"},
     [STATEMENT_REMOVE_TENSORS] = {.sql = "DELETE FROM tensors WHERE id NOT IN (SELECT x FROM "
                                          "worst_rows WHERE x IS NOT NULL UNION SELECT gamma FROM "

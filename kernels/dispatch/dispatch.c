@@ -1,4 +1,4 @@
-/* From a problem to a kernel, by the table that `lnbench choose --emit c` makes from measured
+/* From a problem to a kernel, by the table that `tools/dispatch` makes from measured
  * results. The table has rows for each ISA; what this CPU can use of it is picked out once. */
 #include "dispatch.h"
 #include "caches.h"

@@ -448,12 +448,7 @@ bool choice_takes(const choose_wanted *wanted, const json_t *kernels, const char
     if ((kernel_is_call(kernels, kernel) && !wanted->every_row) ||
         !kernel_is_wanted(wanted, kernel))
         return false;
-    if (wanted->callable && strcmp(descriptor_word(kernels, kernel, "source"), "builtin") != 0)
-        return false;
-    bool fits = !wanted->isas;
-    for (size_t i = 0; !fits && wanted->isas[i]; i++)
-        fits = strcmp(wanted->isas[i], descriptor_word(kernels, kernel, "isa")) == 0;
-    return fits && param_is_wanted(wanted, kernels, kernel);
+    return param_is_wanted(wanted, kernels, kernel);
 }
 
 void choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,

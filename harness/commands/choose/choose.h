@@ -31,7 +31,7 @@ typedef enum accuracy_class {
     CLASS_FAST,
     CLASS_ACCURATE,
     CLASS_REPRODUCIBLE,
-    CLASS_EXACT, /* has no rows in the library's table: what is exact is said by a trait */
+    CLASS_EXACT,
 } accuracy_class;
 
 /* What a kernel is chosen for. */
@@ -47,13 +47,10 @@ typedef struct choose_wanted {
     accuracy_class class;
     bool every_input;           /* judged on every family, whatever the budget asks for */
     bool every_row;             /* the budget holds on every judged row, as in the answer of run */
-    bool callable;              /* of liblayernorm alone: what its callers can name */
-    const char *const *isas;    /* of these alone, up to a NULL; NULL: all */
     const char *param;          /* gamma and beta are of this type; NULL: any */
     const word_list *kernels;   /* globs; NULL or empty: all */
     const word_list *libraries; /* object hashes of those there are now; NULL: it does not matter */
     int64_t run;                /* timed in this run alone; 0: in any */
-    int64_t but_run;            /* not timed in this run; 0: in any */
 } choose_wanted;
 
 /* One kernel's errors on one input (or row of the offset sweep) at one hidden size. */
@@ -126,8 +123,8 @@ bool is_of_group(const case_key *key, const case_key *group);
 /* A kernel matches the globs wanted. */
 bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel);
 
-/* Whether a kernel may be a candidate: it matches, and is of the library, the ISAs and the parameters'
- * type that are wanted; never a call of ln_layernorm(), which takes one of the others. */
+/* Whether a kernel may be a candidate: it matches, its parameters are of the type wanted, and where a class
+ * or kappa is asked for it is no call of ln_layernorm(), which takes one of the others. */
 bool choice_takes(const choose_wanted *wanted, const json_t *kernels, const char *kernel);
 
 /* Whether its parameters are of the type wanted. */

@@ -8,8 +8,6 @@
 /* "fast", "accurate", "reproducible". */
 bool class_from_name(const char *name, accuracy_class *class, error *err);
 const char *class_name(accuracy_class class);
-/* What it takes to be of a class, in a few words. */
-const char *class_words(accuracy_class class);
 
 /* Sets limit_of_fast of each of these facts, which is by what the others are for the same rows. */
 void class_limits(accuracy_fact *facts, size_t count);
@@ -20,9 +18,5 @@ void class_limits(accuracy_fact *facts, size_t count);
  * too, for `accurate`. */
 bool class_has(accuracy_class class, const kernel_evidence *evidence, const char *kernel,
                const char *object_hash, size_t hidden, bool *unjudged, char *reason, size_t size);
-
-/* Whether all families were judged at this hidden size; bare: without eps. */
-bool class_is_judged(const kernel_evidence *evidence, bool bare, const char *kernel,
-                     const char *object_hash, size_t hidden);
 
 #endif

@@ -387,7 +387,7 @@ static bool gather_run(result_store *store, const choose_wanted *wanted,
                gather_standings(store, wanted, run->id, seen.kernels, evidence, err);
         if (fine)
             gather_facts(wanted, &seen.cases, &seen.rows, seen.kernels, run->id, evidence);
-        if (fine && (wanted->run == 0 || wanted->run == run->id) && wanted->but_run != run->id)
+        if (fine && (wanted->run == 0 || wanted->run == run->id))
             offer_group(wanted, machine, &seen, nearest, evidence);
     }
     looked_at_free(&seen);

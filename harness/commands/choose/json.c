@@ -96,13 +96,17 @@ static json_t *origin_json(const chosen *one)
 {
     const kernel_evidence *evidence = &one->evidence;
     const machine_facts *machine = &evidence->machine;
-    return json_pack("{s:I, s:o, s:s, s:b, s:o, s:o, s:b, s:b, s:b}", "run",
+    return json_pack("{s:I, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b}", "run",
                      (json_int_t)evidence->run.id, "started", json_text(evidence->run.started),
                      "state", run_state_names[evidence->run.state], "measured_now", one->measured,
-                     "git_commit", json_text(machine_fact_value(machine, "git_commit")),
-                     "cpu_model", json_text(machine_fact_value(machine, "cpu_model")),
-                     "same_library", evidence->same_library, "same_shape", evidence->same_shape,
-                     "same_convention", evidence->same_convention);
+                     "git_commit", json_text(machine_fact_value(machine, "git_commit")), "compiler",
+                     json_text(machine_fact_value(machine, "compiler")), "cpu_model",
+                     json_text(machine_fact_value(machine, "cpu_model")), "cpu_vendor",
+                     json_text(machine_fact_value(machine, "cpu_vendor")), "cpu_family",
+                     json_text(machine_fact_value(machine, "cpu_family")), "cpu_model_number",
+                     json_text(machine_fact_value(machine, "cpu_model_number")), "same_library",
+                     evidence->same_library, "same_shape", evidence->same_shape, "same_convention",
+                     evidence->same_convention);
 }
 
 /* null: the run does not say what it was asked for. */

@@ -257,8 +257,11 @@ static void print_run(const chosen *one, const output_file *out)
 {
     const kernel_evidence *evidence = &one->evidence;
     const char *hash = one->choice.count ? one->choice.candidates[0].object_hash : "";
-    output_text(out, "%s run %lld, %.31s, commit %.10s; library %.19s%s\n",
-                one->measured ? "measured now:" : "from what is stored of this machine:",
+    output_text(out, "%s%.127s: run %lld, %.31s, commit %.10s; library %.19s%s\n",
+                one->measured ? "measured now" : "from what is stored of ",
+                one->measured            ? ""
+                : !one->wanted.libraries ? machine_fact_value(&evidence->machine, "cpu_model")
+                                         : "this machine",
                 (long long)evidence->run.id, evidence->run.started,
                 machine_fact_value(&evidence->machine, "git_commit"),
                 hash[0] ? hash : "not recorded",

@@ -8,8 +8,8 @@
 
 enum { ROWS_OF_A_SEQUENCE = 512 };
 
-bool request_add_shape(choose_request *choosing, const choose_wanted *common, const char *word,
-                       error *err)
+static bool add_shape(choose_request *choosing, const choose_wanted *common, const char *word,
+                      error *err)
 {
     choose_wanted wanted = *common;
     char rows[64];
@@ -33,7 +33,7 @@ static bool add_model_rows(choose_request *choosing, const choose_wanted *common
     model_rows(model, rows);
     for (size_t i = 0; tokens->count == 0 && i < 3; i++) {
         snprintf(word, sizeof word, "%zux%zu", rows[i], model->hidden);
-        if ((i == 0 || rows[i] != rows[i - 1]) && !request_add_shape(choosing, common, word, err))
+        if ((i == 0 || rows[i] != rows[i - 1]) && !add_shape(choosing, common, word, err))
             return false;
     }
     for (size_t i = 0; i < tokens->count; i++) {
@@ -41,7 +41,7 @@ static bool add_model_rows(choose_request *choosing, const choose_wanted *common
         if (strspn(tokens->words[i], "0123456789") != strlen(tokens->words[i]))
             return fail(err, EXIT_CODE_USAGE, "--tokens %.60s: a whole number was expected",
                         tokens->words[i]);
-        if (!request_add_shape(choosing, common, word, err))
+        if (!add_shape(choosing, common, word, err))
             return false;
     }
     return true;
@@ -81,8 +81,8 @@ static bool check_budget(const choose_budget *budget, error *err)
     return true;
 }
 
-bool request_common(const choose_options *options, const model_shape *model, choose_wanted *wanted,
-                    error *err)
+static bool request_common(const choose_options *options, const model_shape *model,
+                           choose_wanted *wanted, error *err)
 {
     accuracy_class class = options->exact ? CLASS_EXACT : CLASS_ANY;
     if (options->exact && options->class)
@@ -92,7 +92,6 @@ bool request_common(const choose_options *options, const model_shape *model, cho
     *wanted = (choose_wanted){.budget = options->budget,
                               .class = class,
                               .every_row = class == CLASS_ANY && isnan(options->budget.kappa),
-                              .callable = options->emit != NULL,
                               .time_on = options->time_on,
                               .threads = (unsigned)options->threads,
                               .kernels = &options->kernels};
@@ -138,10 +137,15 @@ bool request_read(const choose_options *options, choose_request *choosing, error
     if (options->stored && options->fresh)
         return fail(err, EXIT_CODE_USAGE,
                     "--stored and --fresh exclude each other: measure never, or always");
+    if ((options->run || options->machine) &&
+        (options->fresh || (options->run && options->machine)))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--run, --machine and --fresh exclude each other: a stored run, the runs of "
+                    "another machine, or new ones");
     if (!request_common(options, model, &common, err))
         return false;
     for (size_t i = 0; i < options->shapes.count; i++)
-        if (!request_add_shape(choosing, &common, options->shapes.words[i], err))
+        if (!add_shape(choosing, &common, options->shapes.words[i], err))
             return false;
     return !model || add_model_rows(choosing, &common, model, &options->tokens, err);
 }

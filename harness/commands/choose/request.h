@@ -9,12 +9,12 @@
 
 typedef struct choose_options {
     word_list shapes, tokens, conventions, kernels, plugins;
-    const char *model, *dtype, *param, *cache, *time_on, *database, *emit, *class;
+    const char *model, *dtype, *param, *cache, *time_on, *database, *class, *machine;
     output_file printed;
-    uint64_t threads, seed;
+    uint64_t threads, seed, run;
     choose_budget budget;
     double time, deadline;
-    bool explain, fresh, stored, exact, check_dispatch, machines, allow_lost;
+    bool explain, fresh, stored, exact, allow_lost;
 } choose_options;
 
 typedef struct choose_request {
@@ -28,13 +28,6 @@ typedef struct choose_request {
     coverage covered;
 } choose_request;
 
-/* One more shape, asked as the others: "512x768", or a hidden size alone for the rows of a sequence.
- * This and the next two: errors are usage errors that say what was expected. */
-bool request_add_shape(choose_request *choosing, const choose_wanted *common, const char *word,
-                       error *err);
-/* What is asked of all shapes; model NULL: none is named. */
-bool request_common(const choose_options *options, const model_shape *model, choose_wanted *wanted,
-                    error *err);
 /* All that the options ask for. */
 bool request_read(const choose_options *options, choose_request *choosing, error *err);
 

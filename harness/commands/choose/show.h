@@ -1,4 +1,4 @@
-/* Choices for people (text, Markdown), for programs (TSV, JSON) and for compilers (C). */
+/* Choices for people (text, Markdown) and for programs (TSV, JSON). */
 #ifndef LNBENCH_CHOOSE_SHOW_H
 #define LNBENCH_CHOOSE_SHOW_H
 
@@ -11,10 +11,8 @@
 typedef struct chosen {
     choose_wanted wanted;
     kernel_evidence evidence;
-    kernel_evidence again; /* the library's table, DRAM: another run's times */
     kernel_choice choice;
     bool measured; /* just now */
-    bool twice;    /* `again` is wanted */
 } chosen;
 
 typedef struct choose_look {
@@ -28,22 +26,6 @@ bool chosen_print(const chosen *all, size_t count, const choose_look *look, cons
  * [those]}. NULL when memory runs out. */
 json_t *chosen_json(const chosen *all, size_t count);
 
-/* A C file with the kernel for every shape: each chosen shape stands for those around it, up to the
- * geometric mean with its neighbour. Shapes without a best kernel are left to their neighbours;
- * false where there is no best kernel at all. */
-bool chosen_emit_c(const chosen *all, size_t count, text_buffer *out);
-
-/* The same for several machines, each with its `count` choices: a table for each kind of CPU (vendor,
- * family, model), of the first machine of the kind, and a function that takes the one of the CPU it
- * runs on. */
-bool chosen_emit_machines(const chosen *const *machines, size_t machine_count, size_t count,
-                          text_buffer *out);
-
-/* The same from the store, for what is wanted of each; adds what they rest on. Errors: 5 where no
- * machine has a kernel; 7. */
-bool choose_machines(const char *database, const chosen *wanted, size_t count, text_buffer *out,
-                     coverage *covered, error *err);
-
 /* What became of the kernels that were asked for, added to what is covered already. Of those that the
  * run's beginning did not write down (evidence.run.counts) nothing is known. */
 void chosen_cover(const chosen *one, coverage *covered);
@@ -53,10 +35,6 @@ bool chosen_lacks_times(const chosen *one);
 
 /* "1024 x 1600", of which the times are estimates; "" where they are measured. */
 const char *estimate_words(const chosen *one, char buffer[128]);
-
-/* The filters through which words of the store get into C: a string literal, a comment. */
-void emit_literal(text_buffer *out, const char *string);
-void emit_comment(text_buffer *out, const char *string);
 
 /* "the best there is, NAME, has row ULP 2.66"; for the error where nothing meets the budget. */
 void chosen_best_there_is(const chosen *one, char *buffer, size_t size);

@@ -1,9 +1,6 @@
-/* What choices look like: strict JSON, a C table that compiles and names the right kernel for every
- * shape, whatever its name is. (Printed texts: cli_hostile.) */
+/* What choices look like: strict JSON, whatever a kernel's name is. (Printed texts: cli_hostile.) */
 #include "choose_sample.h"
-#include "layernorm.h"
 #include "domain/models.h"
-#include <sys/wait.h>
 
 static const char hostile_name[] = "a\"b\\c\033[2J\n?\?/*/<script>|`$(x)`\t=cmd\xff";
 
@@ -140,10 +137,6 @@ TEST_IN_SCRATCH(test_estimates)
         assert_true(fabs(json_number_value(time) / scaled - 1) < 1e-9);
         assert_int_equal(json_is_true(json_object_get(best, "estimated")), estimated);
         assert_int_equal(json_integer_value(json_object_get(best, "rows")), cases[i].wanted[0]);
-        text_buffer code = {0};
-        assert_true(chosen_emit_c(&one, 1, &code));
-        assert_int_equal(strstr(code.bytes, ": an estimate, from ") != NULL, estimated);
-        text_free(&code);
         json_decref(json);
         chosen_free(&one);
         store_close(run.store);
@@ -205,108 +198,6 @@ TEST_IN_SCRATCH(test_width)
     store_close(store);
 }
 
-/* A choice of one known kernel for a shape; the name's storage is the caller's. */
-static chosen made(size_t rows, size_t hidden, const char *kernel)
-{
-    chosen one = {.wanted = sample_wanted(rows, hidden)};
-    stored_case *stored = calloc(1, sizeof *stored);
-    one.choice.candidates = calloc(1, sizeof *one.choice.candidates);
-    assert_non_null(stored);
-    assert_non_null(one.choice.candidates);
-    snprintf(stored->key.kernel, sizeof stored->key.kernel, "%s", kernel);
-    one.choice.candidates[0].view.stored = stored;
-    one.choice.best = kernel[0] ? one.choice.candidates : NULL;
-    one.choice.count = 1;
-    return one;
-}
-
-static void made_free(chosen *all, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        free((void *)(uintptr_t)all[i].choice.candidates[0].view.stored);
-        free(all[i].choice.candidates);
-    }
-}
-
-/* Writes the table and a main after it, compiles both with warnings as errors, and runs that. */
-static int compiled(void **state, const chosen *all, size_t count, const char *program)
-{
-    text_buffer code = {0};
-    char command[2048];
-    assert_true(chosen_emit_c(all, count, &code));
-    FILE *file = fopen(scratch_path(state, "table.c"), "w");
-    assert_non_null(file);
-    fprintf(file, "%s%s", code.bytes, program);
-    assert_int_equal(fclose(file), 0);
-    text_free(&code);
-    snprintf(command, sizeof command,
-             "cd %s && %s -std=c17 -Wall -Wextra -Wpedantic -Wconversion -Wmissing-prototypes "
-             "-Werror -I %s -o table table.c %s -Wl,-rpath,%s -lm && ./table",
-             (const char *)*state, C_COMPILER, KERNELS_DIRECTORY, LNBENCH_LIBRARY_PATH,
-             LNBENCH_LIBRARY_DIRECTORY);
-    int status = system(command);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* Between 64 and 1024 lies 256, between 1 and 100 lies 10. */
-TEST_IN_SCRATCH(test_emitted_ranges)
-{
-    chosen all[] = {made(100, 1024, "many"), made(1, 1024, "one"),     made(7, 64, "small"),
-                    made(1, 1024, "again"),  made(5000, 1024, "many"), made(3, 300, "")};
-    static const char program[] =
-        "#include <string.h>\n"
-        "static int is(size_t rows, size_t hidden, const char *kernel)\n"
-        "{ return strcmp(layernorm_kernel_for(rows, hidden), kernel) == 0; }\n"
-        "int main(void)\n{\n"
-        "    if (!is(0, 0, \"small\") || !is(SIZE_MAX, 256, \"small\")) return 1;\n"
-        "    if (!is(1, 257, \"one\") || !is(10, 1024, \"one\")) return 2;\n"
-        "    if (!is(11, 1024, \"many\") || !is(SIZE_MAX, SIZE_MAX, \"many\")) return 3;\n"
-        "    if (layernorm_kernels[1].rows_to + 1 != layernorm_kernels[2].rows_from) return 5;\n"
-        "    return sizeof layernorm_kernels / sizeof *layernorm_kernels == 3 ? 0 : 4;\n}\n";
-    size_t count = sizeof all / sizeof *all;
-    assert_int_equal(compiled(state, all, count, program), 0);
-    text_buffer code = {0};
-    assert_false(chosen_emit_c(&all[5], 1, &code)); /* nothing chosen */
-    assert_null(code.bytes);
-    made_free(all, count);
-}
-
-/* The emitted function's answer runs, and gives what that kernel gives. */
-TEST_IN_SCRATCH(test_emitted_runs)
-{
-    chosen all[] = {made(4, 8, "two_pass_f32_scalar"), made(4, 512, "naive_f32_scalar")};
-    static const char program[] =
-        "#include <layernorm.h>\n#include <string.h>\n"
-        "int main(void)\n{\n"
-        "    enum { HIDDEN = 600 };\n"
-        "    static float x[HIDDEN], y[HIDDEN], z[HIDDEN];\n"
-        "    for (int i = 0; i < HIDDEN; i++) x[i] = (float)(i * i % 97);\n"
-        "    ln_problem problem = {.rows = 1, .hidden = HIDDEN, .convention = "
-        "{.eps_place = LN_EPS_VAR, .eps = 1e-5}};\n"
-        "    ln_tensors tensors = {.x = x, .y = y};\n"
-        "    if (ln_layernorm_with(layernorm_kernel_for(1, HIDDEN), &problem, &tensors) != LN_OK)\n"
-        "        return 1;\n"
-        "    tensors.y = z;\n"
-        "    if (ln_layernorm_with(\"naive_f32_scalar\", &problem, &tensors) != LN_OK) return 2;\n"
-        "    return y[0] < 0 && memcmp(y, z, sizeof y) == 0 ? 0 : 3;\n}\n";
-    assert_int_equal(compiled(state, all, 2, program), 0);
-    made_free(all, 2);
-}
-
-/* Whatever a name is, the compiled literal is that name and nothing of it is code. */
-TEST_IN_SCRATCH(test_emitted_hostile)
-{
-    chosen one = hostile(state);
-    char program[1024] = "#include <string.h>\nint main(void)\n{\n    static const char name[] = {";
-    for (const char *at = hostile_name; *at; at++)
-        snprintf(program + strlen(program), 16, "(char)%d, ", (unsigned char)*at);
-    strcat(program, "0};\n    return strcmp(layernorm_kernel_for(1, 1), name) != 0;\n}\n");
-    snprintf(one.wanted.convention_label, sizeof one.wanted.convention_label, "*/ #error \\\n?\?/");
-    snprintf(one.evidence.machine.facts[0].value, 64, "*/\n#error x");
-    assert_int_equal(compiled(state, &one, 1, program), 0);
-    chosen_free(&one);
-}
-
 TEST(test_what_is_asked_for)
 {
     text_buffer out = {0};
@@ -322,18 +213,6 @@ TEST(test_what_is_asked_for)
     wanted.budget.kappa = 100;
     budget_words(&wanted, &out);
     assert_string_equal(out.bytes, "class fast, row ULP at most 4, rows of kappa to 100");
-    text_free(&out);
-}
-
-/* What can't end a comment, continue its line or make a trigraph is shown as it is. */
-TEST(test_comments)
-{
-    text_buffer out = {0};
-    emit_comment(&out, "8 times the best peer's, \"x\" < 100 %");
-    assert_string_equal(out.bytes, "8 times the best peer's, \"x\" < 100 %");
-    text_free(&out);
-    emit_comment(&out, "a*/b\\c?\?/d\n\t\x7f\xc3\xa9");
-    assert_string_equal(out.bytes, "a./b.c../d.....");
     text_free(&out);
 }
 

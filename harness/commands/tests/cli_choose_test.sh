@@ -15,7 +15,11 @@ refused "proven, but how much?" 2 '--max-row-ulp' choose --shape 1x8 --proven
 refused "kappa below 1" 2 '--kappa 0.5' choose --shape 1x8 --kappa 0.5
 refused "a share above 1" 2 'correctly-rounded 99' choose --shape 1x8 --correctly-rounded 99
 refused "stored and fresh" 2 'exclude each other' choose --shape 1x8 --stored --fresh
-refused "another language" 2 '--emit rust' choose --shape 1x8 --emit rust
+refused "an option that went" 2 'choose is now: tools/dispatch choices' choose --shape 1x8 --emit c
+refused "machines went" 2 'choose is now: tools/dispatch choices' choose --shape 1x8 --machines
+refused "the check went" 2 'choose is now: tools/dispatch check STORE' choose --check-dispatch
+refused "the library's table went" 2 'made by tools/dispatch' choose --shape 1x8 --class all
+refused "two runs" 2 'exclude each other' choose --shape 1x8 --run 1 --machine x
 refused "another format" 2 '--format xml' choose --shape 1x8 --format xml
 refused "another dtype" 2 '--dtypes f17: f32, f64' choose --shape 1x8 --dtype f17 --db c.db
 refused "another parameter type" 2 '--param f17: f32, f64' choose --shape 1x8 --param f17 --db c.db
@@ -61,7 +65,6 @@ lost='asked 2, judged 1, lost 1: naive_f32_scalar 4x64 \(judged, not timed\)'
 refused "lost" 7 "$lost.*--allow-lost" choose --shape 4x64 --stored --json "${near[@]}" --db lost.db
 check "lost: in JSON" is "$(value coverage.lost out)" 1
 check "lost: named in JSON" is "$(value coverage.lost_names.0 out)" 'naive_f32_scalar 4x64 (judged, not timed)'
-refused "lost, in C" 7 "$lost" choose --shape 4x64 --stored --emit c "${near[@]}" --db lost.db
 accepted "lost is allowed" 0 choose --shape 4x64 --stored --allow-lost "${near[@]}" --db lost.db
 check "lost is allowed: said" has out "^$lost"
 check "lost is allowed: the run's state" has out '^run 1 is not complete'
@@ -81,8 +84,13 @@ cp c.db vacant.db
 refused "no runs" 7 'nothing like 4x64 f32, torch was timed on this machine \(0 runs of it, 0 of others\): without --stored' \
     choose --shape 4x64 --stored --db vacant.db
 cp c.db other.db
-"$binaries/run_sql" other.db "UPDATE facts SET value = 'another CPU' WHERE name = 'cpu_model'"
+"$binaries/run_sql" other.db "UPDATE facts SET value = 'another CPU' WHERE name = 'cpu_model'; UPDATE runs SET machine = 'another CPU | 1'"
 refused "no run of this machine" 7 '\(0 runs of it, 1 of others\)' choose --shape 4x64 --stored --db other.db
+accepted "that run" 0 choose --shape 4x64 --run 1 "${near[@]}" --db other.db
+check "that run: says whose" has out '^from what is stored of another CPU: run 1'
+accepted "that machine" 0 choose --shape 4x64 --machine 'Other c' "${near[@]}" --db other.db
+refused "no such machine" 2 'no run of such a processor' choose --shape 4x64 --machine epyc-x --db other.db
+refused "no such run" 7 'no run 9' choose --shape 4x64 --run 9 --db other.db
 run_it choose --shape 4x64 "${near[@]}" --db other.db
 check "no run of this machine: measured" has out '^measured now: run 2'
 refused "a directory that can't be" 7 "no directory '/proc/nowhere'" choose --shape 4x64 \
@@ -123,8 +131,6 @@ check "cold: measured so" is "$(value best.cache out)" cold
 refused "an impossible budget" 5 'nothing meets the budget: the best there is, [a-z_0-9]+, has row ULP' \
     choose --shape 4x64 --max-row-ulp 0.01 --json "${near[@]}"
 check "an impossible budget: best is null" is "$(value best out)" null
-refused "an impossible budget as C" 5 'nothing meets' choose --shape 4x64 --max-row-ulp 0.01 --emit c "${near[@]}"
-check "an impossible budget: no C" lines out 0
 
 accepted "JSON" 0 choose --shape 4x64 --json "${near[@]}"
 check "JSON: schema" is "$(value schema out)" lnbench-choose-1
@@ -134,8 +140,6 @@ accepted "TSV" 0 choose --shape 4x64 --format tsv "${near[@]}"
 check "TSV: headings and two kernels" lines out 3
 accepted "Markdown" 0 choose --shape 4x64 --format markdown "${near[@]}"
 check "Markdown: a table" has out '^\| kernel'
-accepted "C" 0 choose --shape 4x64 --emit c "${near[@]}"
-check "C: the table" has out 'layernorm_kernel_for'
 run_it choose --model gpt2-xl --tokens 2 --format tsv "${near[@]}"
 check "a model: exit code" is "$code" 0
 check "a model: its shape" has out '^2	1600	'
@@ -144,29 +148,4 @@ check "models: GPT-2 XL" has out '^gpt2-xl .* 1600 +1024  torch'
 accepted "models as JSON" 0 list models --json
 check "models as JSON: a name" is "$(value 0.name out)" gpt2
 
-# The call beside the best of its class: as fast, then half as fast again, by hand.
-refused "no call was timed" 7 'no run has timed ln_layernorm' choose --check-dispatch --db c.db
-refused "a check of one shape" 2 'none of its own' choose --check-dispatch --shape 4x64 --db c.db
-run_it run --kernels 'library_fast_f32,library_exact_f32,shifted_folded_pipelined_f32_scalar' --shapes 4x64 --db d.db
-check "a run with a call: exit code" is "$code" 0
-take() {
-    "$binaries/run_sql" d.db "UPDATE repetitions SET real_ns = $1 * (SELECT other.real_ns
-        FROM cells JOIN cases ON cell = cells.id JOIN repetitions other ON cases.id = other.case_id WHERE kernel LIKE 'shifted%' AND
-        other.process = repetitions.process AND other.repetition = repetitions.repetition)
-        WHERE case_id IN (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'library_fast_f32')"
-}
-take 1
-accepted "as fast" 0 choose --check-dispatch --db d.db
-check "as fast: compared" has out '^1 of 2 calls compared; 0 slower'
-take 1.5
-run_it choose --check-dispatch --db d.db
-check "slower: exit code" is "$code" 1
-check "slower: names call and kernel" has out '^library_fast_f32 +4x64 .* 1\.500 .* shifted_folded_pipelined_f32_scalar'
-check "slower: what to do" has err 'choose --emit c --class all makes the table anew'
-run_it choose --check-dispatch --db d.db --json
-check "slower: JSON" is "$(value calls.0.slower out)" true
-"$binaries/run_sql" d.db "DELETE FROM repetitions WHERE case_id IN
-    (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'library_exact_f32')"
-refused "a call is lost" 7 'asked 2, timed 1, lost 1: library_exact_f32 4x64 \(judged, not timed\)' \
-    choose --check-dispatch --db d.db
 finish

@@ -66,9 +66,9 @@ choose --shapes 85x768 --stored --max-ulp 1
 choose --shapes 85x768 --stored --kappa 100
 choose --shapes 85x768 --stored --threads 2
 choose --shapes 85x768 --stored --cache cold
-choose --shapes 85x768,64x64 --stored --emit c
+choose --shapes 85x768,64x64 --run 1 --json
 choose --shapes 3x99999 --stored
-choose --check-dispatch
+choose --shapes 85x768 --machine nobody
 """
 COMPARISONS = "".join(f"compare 1 8 {options}\n" for options in (
     "", "--all", "--json", "--format tsv", "--format csv", "--format junit", "--format github", "--format smaller",

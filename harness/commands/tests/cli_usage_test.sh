@@ -47,8 +47,8 @@ options_of 'eval --reproducible' --kernels --conventions --inputs --residual --h
 options_of fingerprint --x --y --gamma --beta --residual --digits --x-digits --noise --probe --all --distance --format --json
 options_of 'fingerprint --distance' --hidden --std --conventions --chart --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
-    --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --check-dispatch --machines --explain --format --json \
-    --emit --class --fresh --stored --allow-lost --time --plugin --seed --deadline --db
+    --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \
+    --run --machine --class --fresh --stored --allow-lost --time --plugin --seed --deadline --db
 options_of report --allow-lost --run --out --no-pdf --no-charts --verify --errors --sample --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db --no-rows

@@ -283,8 +283,12 @@ accepted "its import" 0 import there.jsonl --db here.db
 recipe_prints "winners" 0 machines here.db charts
 check "winners: one kernel on both" has out '^16x64 +f32 +torch +hot +1 +never wrong +B +two_pass_'
 if command -v gnuplot >/dev/null; then check "the chart" test -s charts/machines.png; fi
-accepted "a table by CPU family" 0 choose --shapes 16x64 --emit c --machines --db here.db
-cp out choice.c
+for run in $("$binaries/run_sql" here.db "SELECT max(id) FROM runs WHERE repetitions > 0 GROUP BY machine"); do
+    accepted "a choice of run $run" 0 choose --shapes 16x64 --kappa 1 --run "$run" --json --db here.db
+    cp out "choice$run.json"
+done
+"$(dirname "$0")/../../../../tools/dispatch" choices choice*.json >choice.c
+check "a table by CPU family" is $? 0
 check "it names the other machine" has choice.c '\{"GenuineIntel", 6, 143, layernorm_machine_'
 check "it names two" is "$(grep -c '^static const layernorm_row layernorm_machine_' choice.c)" 2
 cat >main.c <<'END'
@@ -304,5 +308,4 @@ check "it compiles without a warning" cc -std=c17 -Wall -Wextra -Werror choice.c
 case $(uname -m) in
 x86_64) check "and finds each CPU's kernel" has <(./choice) '^two_pass_[a-z0-9_]+ two_pass_[a-z0-9_]+ two_pass_[a-z0-9_]+ -$' ;;
 esac
-refused "several machines without --emit" 2 'machines goes with --emit c' choose --shapes 16x64 --machines --db here.db
 finish
