@@ -166,16 +166,7 @@ const char *view_error_words(const run_view *view, const error_sum *sum, ln_type
                              char words[ERROR_WORDS])
 {
     const stored_case *at = isinf(sum->error) ? view_find(view, sum->at) : NULL;
-    if (isinf(sum->error))
-        return at && verdict_exit_code(&at->verdict) == EXIT_CODE_KERNEL_FAILED ? "fault" : "NaN";
-    if (sum->error >= dtype_no_digit(type))
-        return "no digit";
-    snprintf(words, ERROR_WORDS,
-             sum->error >= 1000 ? "%.0e"
-             : sum->error < 10  ? "%.1f"
-                                : "%.0f",
-             sum->error);
-    return isnan(sum->error) ? "-" : words;
+    return error_in_words(sum->error, type, at ? &at->verdict : NULL, words);
 }
 
 bool view_has_worst(const run_view *view, size_t i)

@@ -61,9 +61,7 @@ enum { UNTOLD_MOST = 3 };
 size_t view_untold(const view_case *const *sorted, size_t count, size_t places[UNTOLD_MOST]);
 /* A case by its number; NULL: none of this view. */
 const stored_case *view_find(const run_view *view, int64_t id);
-/* How wrong: "1.8", "no digit", "NaN" (NaN where a number belongs, or the reverse), "fault" (crashed,
- * timed out, wrote elsewhere, ...), "-". */
-enum { ERROR_WORDS = 16 };
+/* error_in_words() of a sum. */
 const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
                              char words[ERROR_WORDS]);
 /* Whether a worst row was kept of a case. */

@@ -15,12 +15,54 @@ typedef struct report_state {
     size_t chart_count;
 } report_state;
 
+/* What of the answer the queries read; of another type the answer says nothing. */
+static bool put_asked(const report_data *data, const char *type, error *err)
+{
+    const run_answer *answer = &data->answer;
+    result_store *store = data->view->store;
+    const case_key *key = answer->column_count ? &answer->columns[answer->key].key : NULL;
+    const answer_row *fastest = answer->untold_count[OF_ALL] ? answer->untold[OF_ALL][0] : NULL;
+    return store_put_table(store, "asked", "run, types, rows, hidden, isa, fastest, take, noisy",
+                           err) &&
+           store_put_line(store, "asked", err, "iniisiii", data->view->run.id, type,
+                          (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0),
+                          answer->isa, fastest && fastest->at_key ? fastest->at_key->stored->id : 0,
+                          answer->take && answer->take->at_key ? answer->take->at_key->stored->id
+                                                               : 0,
+                          (int64_t)answer_is_noisy(answer));
+}
+
+static bool prepare_charts(const report_data *data, const char *directory, report_state *state,
+                           error *err)
+{
+    result_store *store = data->view->store;
+    const char *type = data->is_other_type ? dtype_name(data->judged.dtype) : "";
+    text_buffer footer = {0};
+    report_footer(data->view, &footer);
+    bool fine = store_scratch_begin(store, err);
+    if (!fine)
+        return false;
+    fine = put_asked(data, type, err) &&
+           store_put_standing(store, data->view->run.id, STANDING_ROW_ULP, err) &&
+           store_script(store, charts_shown_sql, err);
+    for (size_t i = 0; fine && i < chart_count; i++) {
+        report_chart *chart = &state->charts[state->chart_count];
+        fine = !chart_list[i].of_report ||
+               chart_prepare(store, &chart_list[i], type, footer.bytes, directory, chart, err);
+        /* What another type lacks is not missed. */
+        state->chart_count += chart_list[i].of_report && (!chart->reason[0] || !type[0]);
+    }
+    store_scratch_end(store);
+    text_free(&footer);
+    return fine;
+}
+
 static bool prepare_report(const run_view *view, const char *directory, report_state *state,
                            error *err)
 {
     state->type_count = 1;
     if (!report_data_make(view, NULL, &state->data[0], err) ||
-        !charts_prepare(&state->data[0], directory, state->charts, &state->chart_count, err))
+        !prepare_charts(&state->data[0], directory, state, err))
         return false;
     for (ln_type type = LN_F32; type <= LN_F16; type++) {
         report_data *data = &state->data[state->type_count];
@@ -30,7 +72,7 @@ static bool prepare_report(const run_view *view, const char *directory, report_s
         if (!report_data_make(view, &type, data, err))
             return false;
         if ((data->judged.cases || data->group.cases) &&
-            !charts_prepare(data, directory, state->charts, &state->chart_count, err))
+            !prepare_charts(data, directory, state, err))
             return false;
     }
     return true;

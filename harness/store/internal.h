@@ -5,6 +5,7 @@
 
 #include "store/store.h"
 #include <sqlite3.h>
+#include <stdarg.h>
 
 enum {
     STORE_APPLICATION_ID = 0x6c6e6268, /* "lnbh": tells our files from other SQLite databases */
@@ -113,6 +114,7 @@ bool store_do(result_store *store, statement_kind kind, const char *doing, error
               const char *types, ...);
 /* More of them, from parameter `place` on. */
 void store_bind(sqlite3_stmt *statement, int place, const char *types, ...);
+void store_bind_list(sqlite3_stmt *statement, int place, const char *types, va_list values);
 
 /* A transaction of its own, unless one is open around it; kept where all went well, else undone. */
 bool store_begin(result_store *store, const char *doing, error *err);
@@ -155,6 +157,8 @@ void store_forget_objects(result_store *store);
  * which reads no others. */
 bool store_make_views(result_store *store, const char *schema, bool of_file, error *err);
 bool store_use_views(result_store *store, error *err);
+/* The functions that scripts have (script.h). */
+bool store_add_functions(const result_store *store, error *err);
 /* What is outdated gets what it lacks. */
 bool store_upgrade(result_store *store, error *err);
 

@@ -145,5 +145,5 @@ bool store_upgrade(result_store *store, error *err)
 
 bool store_use_views(result_store *store, error *err)
 {
-    return store_make_views(store, schema_sql, false, err);
+    return store_add_functions(store, err) && store_make_views(store, schema_sql, false, err);
 }

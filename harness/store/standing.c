@@ -2,6 +2,7 @@
 #include "base/allocate.h"
 #include "store/internal.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,4 +153,15 @@ error_class error_class_of(const error_sum *sum, ln_type type)
            : sum->error <= 4                       ? ERROR_GOOD
            : sum->error <= error_rough_limit(type) ? ERROR_ROUGH
                                                    : ERROR_LOST;
+}
+
+const char *error_in_words(double size, ln_type type, const case_verdict *at,
+                           char words[ERROR_WORDS])
+{
+    if (isinf(size))
+        return at && verdict_exit_code(at) == EXIT_CODE_KERNEL_FAILED ? "fault" : "NaN";
+    if (size >= dtype_no_digit(type))
+        return "no digit";
+    snprintf(words, ERROR_WORDS, size >= 1000 ? "%.0e" : size < 10 ? "%.1f" : "%.0f", size);
+    return isnan(size) ? "-" : words;
 }

@@ -84,6 +84,11 @@ typedef enum error_class {
     ERROR_NAN,     /* NaN or infinite where a number belongs, or no answer at all */
 } error_class;
 error_class error_class_of(const error_sum *sum, ln_type type);
+/* How wrong: "1.8", "no digit", "NaN" (NaN where a number belongs, or the reverse), "fault" (crashed,
+ * timed out, wrote elsewhere, ...), "-"; at: the verdict of the case that has it, NULL: not known. */
+enum { ERROR_WORDS = 16 };
+const char *error_in_words(double size, ln_type type, const case_verdict *at,
+                           char words[ERROR_WORDS]);
 /* Row ULP from which an error is in ERROR_LOST. */
 double error_rough_limit(ln_type type);
 

@@ -216,10 +216,14 @@ sqlite3_stmt *store_statement(result_store *store, statement_kind kind, error *e
     return *statement;
 }
 
-static void bind_list(sqlite3_stmt *statement, int place, const char *types, va_list values)
+void store_bind_list(sqlite3_stmt *statement, int place, const char *types, va_list values)
 {
     for (; *types; types++, place++) {
-        if (*types == 'd') {
+        if (*types == 'n') {
+            const char *word = va_arg(values, const char *);
+            if (word && word[0])
+                sqlite3_bind_text(statement, place, word, -1, SQLITE_STATIC);
+        } else if (*types == 'd') {
             sqlite3_bind_double(statement, place, va_arg(values, double));
         } else if (*types == 'i') {
             sqlite3_bind_int64(statement, place, va_arg(values, int64_t));
@@ -235,7 +239,7 @@ void store_bind(sqlite3_stmt *statement, int place, const char *types, ...)
 {
     va_list values;
     va_start(values, types);
-    bind_list(statement, place, types, values);
+    store_bind_list(statement, place, types, values);
     va_end(values);
 }
 
@@ -244,7 +248,7 @@ static sqlite3_stmt *bound(result_store *store, statement_kind kind, error *err,
 {
     sqlite3_stmt *statement = store_statement(store, kind, err);
     if (statement)
-        bind_list(statement, 1, types, values);
+        store_bind_list(statement, 1, types, values);
     return statement;
 }
 

@@ -109,7 +109,7 @@ bool distance_chart(const ln_convention *own, const distance_list *others, size_
     file_draft draft;
     bool fine = draft_begin(&draft, directory, err) &&
                 write_tables(&subject, hidden, std, draft.folder.path, stem, err) &&
-                charts_draw_alone(&draft, &stems, "distance.gp", out, err);
+                charts_draw_alone(&draft, &stems, "distance", out, err);
     draft_end(&draft);
     return fine;
 }

@@ -152,7 +152,7 @@ bool attribution_chart(const attributed *all, size_t count, const char *subtitle
     file_draft draft;
     bool fine = draft_begin(&draft, directory, err) &&
                 write_tables(all, count, subtitle, draft.folder.path, stem, err) &&
-                charts_draw_alone(&draft, &stems, "attribution.gp", out, err);
+                charts_draw_alone(&draft, &stems, "attribution", out, err);
     draft_end(&draft);
     return fine;
 }

@@ -211,7 +211,7 @@ bool history_draw(const measure_history *history, const char *directory, const o
         fine = write_machine(&picture, draft.folder.path, &stems, err);
         free(picture.of_run);
     }
-    fine = fine && charts_draw_alone(&draft, &stems, "history.gp", out, err);
+    fine = fine && charts_draw_alone(&draft, &stems, "history", out, err);
     draft_end(&draft);
     word_list_free(&stems);
     return fine;

@@ -1,13 +1,11 @@
-/* A chart is one file here with a `const chart_kind`, one line in kinds.c, and a script of plots/.
- * The file writes tidy tables; the script lays them out.
+/* Charts: a row of plots/charts.def, a query and a gnuplot script of plots/ each. The query makes TEMP tables of
+ * what the store says, or of what a command puts beside it; they become data/STEM*.tsv, which the script lays
+ * out.
  *
- *     static void make(const report_data *data, chart_output *out)
- *     {
- *         chart_because(out, "nothing was timed");          // it cannot be drawn, and why; or
- *         tsv_row(&out->table, "swn", "x", "y", 1.0);       // a line of data/STEM.tsv
- *         chart_words(out, "subtitle", "f32, torch");
- *     }
- *     const chart_kind my_chart = {"my", "Title", "How to read it.", "my.gp", make, chart_speed_again};
+ *     store_scratch_begin(store, &err);
+ *     store_put_table(store, "past", "series, run, value", &err);   // what the query reads
+ *     chart_prepare(store, chart_named("history"), &about, folder, &chart, &err);
+ *     store_scratch_end(store);
  */
 #ifndef LNBENCH_CHART_H
 #define LNBENCH_CHART_H
@@ -16,23 +14,15 @@
 #include "base/draft.h"
 #include "base/program.h"
 #include "report/data/data.h"
+#include "store/script.h"
 #include <stdio.h>
 
 enum { STEM_LENGTH = 32, REASON_LENGTH = 200, TITLE_LENGTH = 160 };
 
-typedef struct chart_output {
-    text_buffer table;          /* data/STEM.tsv, with its headings */
-    text_buffer more;           /* data/STEM_more.tsv; nothing: there is no such file */
-    text_buffer settings;       /* data/STEM_settings.tsv: key, number, text */
-    char title[TITLE_LENGTH];   /* of this run; at first the kind's */
-    char reason[REASON_LENGTH]; /* why it cannot be drawn, "" where it can */
-} chart_output;
-
 typedef struct chart_kind {
-    const char *stem, *title, *help, *script;
-    void (*make)(const report_data *data, chart_output *out);
-    /* The command that measures what it shows again. */
-    void (*command)(const report_data *data, text_buffer *out);
+    const char *stem, *sql;
+    bool of_report;
+    const char *title, *help, *needs;
 } chart_kind;
 
 /* A chart of one type of a run. */
@@ -45,12 +35,15 @@ typedef struct report_chart {
     char again[512];
 } report_chart;
 
-/* All kinds, in the order of the page; NULL ends them. */
-extern const chart_kind *const chart_kinds[];
+extern const chart_kind chart_list[];
+extern const size_t chart_count;
+/* What the queries of a report read: plots/shown.sql. */
+extern const char *const charts_shown_sql;
 
-/* Writes DIRECTORY/data/STEM*.tsv of every chart of the data. */
-bool charts_prepare(const report_data *data, const char *directory, report_chart *charts,
-                    size_t *count, error *err);
+/* Writes DIRECTORY/data/STEM*.tsv; type: of another than the report's, in stem and title, else "". One that has
+ * no rows gets its reason. */
+bool chart_prepare(result_store *store, const chart_kind *kind, const char *type,
+                   const char *footer, const char *directory, report_chart *chart, error *err);
 /* Draws those without a reason as SVG, PNG and PDF into the folder, which has their tables; one that
  * fails gets its reason. False: interrupted. */
 bool charts_draw(report_chart *charts, size_t count, const char *plots_directory,
@@ -58,21 +51,15 @@ bool charts_draw(report_chart *charts, size_t count, const char *plots_directory
 /* All names that drawings of a report can have. */
 void charts_name_all(word_list *names);
 
-void chart_because(chart_output *out, const char *reason);
-void chart_setting(chart_output *out, const char *key, double value);
-void chart_words(chart_output *out, const char *key, const char *words); /* may be UTF-8 */
-void chart_subtitle(chart_output *out, text_buffer *words);              /* frees it */
-/* The commands of speeds (regime NULL: of all) and of errors. */
-void chart_speed_again(const report_data *data, text_buffer *out);
-void chart_accuracy_again(const report_data *data, text_buffer *out);
-void chart_both_again(const report_data *data, text_buffer *out);
-
 /* ---- tsv.c ---- */
 
 /* A line of cells, one a letter: s a foreign string, of which nothing is left that gnuplot, TSV or
  * XML could take for syntax; w words of our own, in UTF-8; n a double, "NaN" for what is not finite;
  * z a size_t. */
 void tsv_row(text_buffer *out, const char *cells, ...);
+/* A cell of it. */
+void tsv_add_number(text_buffer *out, double value);
+void tsv_add_text(text_buffer *out, const char *text);
 void tsv_settings_begin(text_buffer *out, const char *title, const char *subtitle,
                         const char *footer);
 /* The footer of a chart of what was computed here: what `before` says, the processor, the commit. */
@@ -87,9 +74,9 @@ bool report_path(char path[512], const char *directory, const char *name, const 
 
 /* One drawing under way; several may be. The strings are the caller's. */
 typedef struct gnuplot_job {
-    const char *stem, *script, *format;
-    const char *folder; /* that has data/STEM*.tsv; STEM.FORMAT is made there */
-    char note[256];     /* one line, unless it is done */
+    const char *stem, *script, *format; /* script: without its .gp */
+    const char *folder;                 /* that has data/STEM*.tsv; STEM.FORMAT is made there */
+    char note[256];                     /* one line, unless it is done */
     program_result result;
     char *path;
     const char *arguments[7];

@@ -2,82 +2,97 @@
 #include "base/interrupt.h"
 #include "base/allocate.h"
 #include "report/charts/chart.h"
-#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-void chart_because(chart_output *out, const char *reason)
+static void add_cell(const stored_cell *cell, text_buffer *out)
 {
-    snprintf(out->reason, sizeof out->reason, "%s", reason);
+    if (cell->kind == CELL_TEXT)
+        tsv_add_text(out, cell->text);
+    else
+        tsv_add_number(out, cell->real);
 }
 
-void chart_setting(chart_output *out, const char *key, double value)
+/* Keys that the settings do not have for gnuplot alone. */
+static bool is_ours(const stored_table *settings, size_t row, report_chart *chart)
 {
-    /* gnuplot leaves out a line with a missing number. */
-    tsv_row(&out->settings, "wnw", key, isfinite(value) ? value : 0.0, "-");
+    const char *key = table_text(settings, row, "key"), *text = table_text(settings, row, "text");
+    bool title = strcmp(key, "title") == 0, again = strcmp(key, "again") == 0;
+    if (title)
+        snprintf(chart->title, sizeof chart->title, "%s", text);
+    if (again)
+        snprintf(chart->again, sizeof chart->again, "%s", text);
+    return title || again;
 }
 
-void chart_words(chart_output *out, const char *key, const char *words)
+static void add_rows(const stored_table *table, report_chart *chart, bool settings,
+                     text_buffer *out)
 {
-    tsv_row(&out->settings, "wnw", key, 0.0, words);
+    for (size_t row = 0; row < table->rows; row++) {
+        if (settings && is_ours(table, row, chart))
+            continue;
+        for (size_t i = 0; i < table->columns; i++) {
+            text_add(out, i ? "\t" : "");
+            add_cell(&table->cells[row * table->columns + i], out);
+        }
+        text_add(out, "\n");
+    }
 }
 
-void chart_subtitle(chart_output *out, text_buffer *words)
+/* data/STEM.tsv of the table chart, data/STEM_more.tsv of chart_more. */
+static bool save_table(const stored_table *table, const char *name, const char *footer,
+                       const char *type, const char *directory, report_chart *chart, error *err)
 {
-    chart_words(out, "subtitle", words->bytes ? words->bytes : "-");
-    text_free(words);
+    char suffix[64];
+    bool settings = strcmp(name, "chart_settings") == 0;
+    text_buffer rows = {0}, out = {0};
+    for (size_t i = 0; i < table->columns; i++)
+        text_format(&out, "%s%s", i ? "\t" : "", table->names[i]);
+    text_add(&out, "\n");
+    add_rows(table, chart, settings, &rows);
+    if (settings) {
+        size_t length = strlen(chart->title);
+        if (type[0])
+            snprintf(chart->title + length, sizeof chart->title - length, ", %s", type);
+        tsv_row(&out, "wnw", "title", 0.0, chart->title);
+        tsv_row(&out, "wns", "footer", 0.0, footer);
+    }
+    text_add(&out, rows.bytes ? rows.bytes : "");
+    text_free(&rows);
+    snprintf(suffix, sizeof suffix, "%s.tsv", name + strlen("chart"));
+    return tsv_save(&out, directory, chart->stem, suffix, err);
 }
 
-static bool save(const report_data *data, chart_output *out, const report_chart *chart,
-                 const char *directory, error *err)
+static bool save_tables(result_store *store, const char *type, const char *footer,
+                        const char *directory, report_chart *chart, error *err)
 {
-    text_buffer settings = {0}, footer = {0};
-    report_footer(data->view, &footer);
-    text_add(&settings, "key\tnumber\ttext\n");
-    tsv_row(&settings, "wnw", "title", 0.0, chart->title);
-    tsv_row(&settings, "wns", "footer", 0.0, footer.bytes ? footer.bytes : "");
-    text_add(&settings, out->settings.bytes ? out->settings.bytes : "");
-    text_free(&footer);
-    bool more = out->more.length > 0;
-    bool fine = tsv_save(&settings, directory, chart->stem, "_settings.tsv", err);
-    fine = tsv_save(&out->table, directory, chart->stem, ".tsv", fine ? err : NULL) && fine;
-    return (!more ||
-            tsv_save(&out->more, directory, chart->stem, "_more.tsv", fine ? err : NULL)) &&
-           fine;
-}
-
-static bool prepare_chart(const report_data *data, const chart_kind *kind, const char *directory,
-                          report_chart *chart, error *err)
-{
-    chart_output out = {0};
-    text_buffer again = {0};
-    const char *type = data->is_other_type ? dtype_name(data->judged.dtype) : "";
-    *chart = (report_chart){.kind = kind};
-    snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, type[0] ? "_" : "", type);
-    snprintf(out.title, sizeof out.title, "%s", kind->title);
-    kind->make(data, &out);
-    snprintf(chart->title, sizeof chart->title, "%.140s%s%s", out.title, type[0] ? ", " : "", type);
-    snprintf(chart->reason, sizeof chart->reason, "%s", out.reason);
-    kind->command(data, &again);
-    snprintf(chart->again, sizeof chart->again, "%s", again.bytes ? again.bytes : "");
-    bool fine = out.reason[0] || save(data, &out, chart, directory, err);
-    text_free(&again);
-    text_free(&out.table);
-    text_free(&out.more);
-    text_free(&out.settings);
+    stored_table names = {0}, table;
+    bool fine = store_temp_names(store, "chart*", &names, err);
+    for (size_t i = 0; fine && i < names.rows && !chart->reason[0]; i++) {
+        const char *name = table_text(&names, i, "name");
+        fine = store_get_table(store, name, &table, err);
+        if (fine && table.rows == 0 && strcmp(name, "chart") == 0)
+            snprintf(chart->reason, sizeof chart->reason, "%s", chart->kind->needs);
+        else if (fine)
+            fine = save_table(&table, name, footer, type, directory, chart, err);
+        stored_table_free(&table);
+    }
+    stored_table_free(&names);
     return fine;
 }
 
-bool charts_prepare(const report_data *data, const char *directory, report_chart *charts,
-                    size_t *count, error *err)
+bool chart_prepare(result_store *store, const chart_kind *kind, const char *type,
+                   const char *footer, const char *directory, report_chart *chart, error *err)
 {
-    for (size_t i = 0; chart_kinds[i]; i++) {
-        if (!prepare_chart(data, chart_kinds[i], directory, &charts[*count], err))
-            return false;
-        /* What another type lacks is not missed. */
-        *count += !charts[*count].reason[0] || !data->is_other_type;
-    }
-    return true;
+    *chart = (report_chart){.kind = kind};
+    snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, type[0] ? "_" : "", type);
+    snprintf(chart->title, sizeof chart->title, "%s", kind->title);
+    if (!store_scratch_begin(store, err))
+        return false;
+    bool fine = store_script(store, kind->sql, err) &&
+                save_tables(store, type, footer, directory, chart, err);
+    store_scratch_end(store);
+    return fine;
 }
 
 /* ---- drawing ---- */
@@ -88,12 +103,12 @@ static const char *const formats[FORMATS] = {"svg", "png", "pdf"};
 void charts_name_all(word_list *names)
 {
     char name[STEM_LENGTH + 16];
-    for (size_t i = 0; chart_kinds[i]; i++)
+    for (size_t i = 0; i < chart_count; i++)
         for (size_t f = 0; f < FORMATS; f++) {
-            snprintf(name, sizeof name, "%s.%s", chart_kinds[i]->stem, formats[f]);
+            snprintf(name, sizeof name, "%s.%s", chart_list[i].stem, formats[f]);
             word_list_add(names, name);
             for (ln_type type = LN_F32; type <= LN_F16; type++) {
-                snprintf(name, sizeof name, "%s_%s.%s", chart_kinds[i]->stem, dtype_name(type),
+                snprintf(name, sizeof name, "%s_%s.%s", chart_list[i].stem, dtype_name(type),
                          formats[f]);
                 word_list_add(names, name);
             }
@@ -147,7 +162,7 @@ bool charts_draw(report_chart *charts, size_t count, const char *plots_directory
     for (size_t i = 0; i < count; i++)
         for (size_t f = 0; f < FORMATS && !charts[i].reason[0]; f++)
             jobs[wanted++] = (gnuplot_job){.stem = charts[i].stem,
-                                           .script = charts[i].kind->script,
+                                           .script = charts[i].kind->stem,
                                            .format = formats[f],
                                            .folder = folder};
     run_jobs(jobs, wanted, plots_directory);

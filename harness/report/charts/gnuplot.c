@@ -80,7 +80,7 @@ static bool finish_drawing(const gnuplot_job *job, bool drew)
 void gnuplot_start(gnuplot_job *job, const char *plots_directory)
 {
     char named[600];
-    snprintf(named, sizeof named, "%s/%s", plots_directory, job->script);
+    snprintf(named, sizeof named, "%s/%s.gp", plots_directory, job->script);
     job->path = realpath(named, NULL); /* gnuplot runs in the folder */
     if (!job->path) {
         job->result = PROGRAM_FAILED;

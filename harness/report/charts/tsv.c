@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-static void add_number(text_buffer *out, double value)
+void tsv_add_number(text_buffer *out, double value)
 {
     if (!isfinite(value))
         text_add(out, "NaN");
@@ -15,6 +15,11 @@ static void add_number(text_buffer *out, double value)
         text_number(out, value);
 }
 
+void tsv_add_text(text_buffer *out, const char *text)
+{
+    clean_add(out, FORM_GNUPLOT, text);
+}
+
 void tsv_row(text_buffer *out, const char *cells, ...)
 {
     va_list arguments;
@@ -22,11 +27,11 @@ void tsv_row(text_buffer *out, const char *cells, ...)
     for (const char *cell = cells; *cell; cell++) {
         text_add(out, cell == cells ? "" : "\t");
         if (*cell == 'n') {
-            add_number(out, va_arg(arguments, double));
+            tsv_add_number(out, va_arg(arguments, double));
         } else if (*cell == 'z') {
             text_format(out, "%zu", va_arg(arguments, size_t));
         } else {
-            clean_add(out, FORM_GNUPLOT, va_arg(arguments, const char *));
+            tsv_add_text(out, va_arg(arguments, const char *));
         }
     }
     va_end(arguments);

@@ -6,7 +6,9 @@
 #include "markup.h"
 #include "report/page/page.h"
 #include "report/report.h"
+#include "exchange/run_store.h"
 #include "sample_view.h"
+#include "store/internal.h"
 #include "svg_text.h"
 #include <math.h>
 #include <signal.h>
@@ -190,6 +192,43 @@ REPORT_TEST(test_same_data_same_bytes)
         assert_non_null(once);
         assert_string_equal(once, twice);
     }
+}
+
+static int count_step(void *count)
+{
+    ++*(size_t *)count;
+    return 0;
+}
+
+/* Hundreds of steps of SQLite's machine that a report's queries take. */
+static size_t steps_of_report(const char *directory)
+{
+    size_t steps = 0;
+    sqlite3_progress_handler(sample->view.store->database, 100, count_step, &steps);
+    assert_true(report_write(&sample->view, PLOTS_DIRECTORY, directory, false, &result, &err));
+    sqlite3_progress_handler(sample->view.store->database, 0, NULL, NULL);
+    return steps;
+}
+
+/* A query of a chart reads its run, however many there are. */
+REPORT_TEST(test_charts_read_one_run)
+{
+    enum { RUNS = 100 };
+    char *path = strdup(getenv("PATH")), origin[16];
+    assert_non_null(path);
+    setenv("PATH", "/nonexistent", 1); /* nothing is drawn */
+    size_t one = steps_of_report("one");
+    for (int run = 1; run < RUNS; run++) {
+        int64_t made;
+        snprintf(origin, sizeof origin, "%d", run);
+        assert_true(run_store(sample->view.store, &sample->put, "sample", origin, &made, &err));
+    }
+    size_t many = steps_of_report("many");
+    setenv("PATH", path, 1);
+    free(path);
+    assert_true(one > 100);
+    if (many > one * 6 / 5)
+        fail_msg("%zu00 steps in %d runs, %zu00 in one", many, RUNS, one);
 }
 
 /* ---- the page ---- */

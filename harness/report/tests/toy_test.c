@@ -1,6 +1,7 @@
-/* A new metric and a new chart are a line of their list each, a new textbook kernel a line of the
- * table: this program has lists of its own with a toy in each, and finds the toys in store, table,
- * exports, chart and page. (kernels.toy_test adds lines to the table itself.) */
+/* A new metric is a line of its list, a new chart a row, a query and a script, a new textbook kernel a line
+ * of the table: this program has lists of its own with a toy in each (CMakeLists.txt adds the chart to a copy of
+ * plots/), and finds the toys in store, table, exports, chart and page. (kernels.toy_test adds lines to the
+ * table itself.) */
 #include "test.h"
 
 #include "exchange/export.h"
@@ -23,29 +24,6 @@ const metric_field metric_list[] = {
     {"toy_metric", METRIC_REAL, offsetof(ln_metrics, bits), true},
 };
 const size_t metric_count_all = sizeof metric_list / sizeof *metric_list;
-
-static void make_toy(const report_data *data, chart_output *out)
-{
-    chart_words(out, "subtitle", "a toy");
-    tsv_row(&out->table, "ww", "kernel", "gbps");
-    for (size_t i = 0; i < data->kernel_count; i++)
-        tsv_row(&out->table, "sn", data->kernels[i].name, (double)i);
-}
-
-static const chart_kind toy_chart = {
-    "toy",
-    "What does a toy look like?",
-    "Further right is later.",
-    "toy.gp",
-    make_toy,
-    chart_speed_again,
-};
-extern const chart_kind field_chart; /* a real one */
-const chart_kind *const chart_kinds[] = {&field_chart, &toy_chart, NULL};
-
-static const char toy_script[] = "stem = ARG1\nformat = ARG2\nhere = ARG0[1:strlen(ARG0) - "
-                                 "strlen('toy.gp')]\nload here.'style.gp'\nheight = 300\n"
-                                 "load here.'canvas.gp'\nplot table skip 1 using 2:2 with points\n";
 
 static void assert_has(const char *path, const char *words)
 {
@@ -100,16 +78,11 @@ TEST(chart_and_kernel)
         sample_speed(sample, "toy_f32_scalar", 65536 / hidden, hidden, 20);
     sample_speed(sample, "toy_f32_scalar", 65536 / 768, 768, 20);
     sample_store(sample);
-    assert_int_equal(system("rm -rf plots toy && cp -r " PLOTS_DIRECTORY " plots"), 0);
-    FILE *script = fopen("plots/toy.gp", "w");
-    assert_non_null(script);
-    fputs(toy_script, script);
-    fclose(script);
-    if (!report_write(&sample->view, "plots", "toy", false, &result, &err))
+    if (!report_write(&sample->view, PLOTS_DIRECTORY, "toy", false, &result, &err))
         fail_msg("%s", err.message);
     if (result.note[0])
         fail_msg("%s", result.note);
-    assert_int_equal(result.chart_count, 2);
+    assert_true(result.chart_count > 1);
     assert_has("toy/index.html", "What does a toy look like?");
     assert_has("toy/report.md", "![What does a toy look like?](toy.png)");
     assert_has("toy/field.svg", ">toy_scalar<");

@@ -1,0 +1,197 @@
+#include "store/script.h"
+#include "base/allocate.h"
+#include "base/text.h"
+#include "store/internal.h"
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* ---- the scratch ---- */
+
+static bool execute(const result_store *store, const char *sql, error *err)
+{
+    int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
+    return status == SQLITE_OK || store_fail(store, status, "make a table", err);
+}
+
+/* query_only forbids TEMP tables as well; what is open to be read stays so. */
+bool store_scratch_begin(result_store *store, error *err)
+{
+    return execute(store, "PRAGMA query_only = OFF; SAVEPOINT scratch", err);
+}
+
+void store_scratch_end(result_store *store)
+{
+    bool only = sqlite3_db_readonly(store->database, "main") == 1;
+    sqlite3_exec(store->database, "ROLLBACK TO scratch; RELEASE scratch", NULL, NULL, NULL);
+    if (only && sqlite3_get_autocommit(store->database))
+        sqlite3_exec(store->database, "PRAGMA query_only = ON", NULL, NULL, NULL);
+}
+
+static sqlite3_stmt *prepare(result_store *store, const char *sql, error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL);
+    if (status != SQLITE_OK)
+        store_fail(store, status, "make a table", err);
+    return statement;
+}
+
+static bool finish(result_store *store, sqlite3_stmt *statement, error *err)
+{
+    bool fine = statement && store_step(store, statement, "make a table", err);
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+bool store_script(result_store *store, const char *sql, error *err)
+{
+    return execute(store, sql, err);
+}
+
+bool store_put_standing(result_store *store, int64_t run, double budget, error *err)
+{
+    text_buffer sql = {0};
+    sqlite3_stmt *query = store_statement(store, STATEMENT_STANDING, err);
+    if (!query)
+        return false;
+    text_format(&sql, "CREATE TEMP TABLE standing AS %s", sqlite3_sql(query));
+    sqlite3_stmt *statement = prepare(store, sql.bytes, err);
+    if (statement)
+        store_bind(statement, 1, "ids", run, budget, "");
+    text_free(&sql);
+    return finish(store, statement, err);
+}
+
+bool store_put_table(result_store *store, const char *name, const char *columns, error *err)
+{
+    char sql[512];
+    snprintf(sql, sizeof sql, "CREATE TEMP TABLE %s (%s)", name, columns);
+    return execute(store, sql, err);
+}
+
+bool store_put_line(result_store *store, const char *name, error *err, const char *types, ...)
+{
+    text_buffer sql = {0};
+    va_list values;
+    text_format(&sql, "INSERT INTO temp.%s VALUES (", name);
+    for (const char *type = types; *type; type++)
+        text_add(&sql, type == types ? "?" : ", ?");
+    text_add(&sql, ")");
+    sqlite3_stmt *statement = prepare(store, sql.bytes, err);
+    text_free(&sql);
+    va_start(values, types);
+    if (statement)
+        store_bind_list(statement, 1, types, values);
+    va_end(values);
+    return finish(store, statement, err);
+}
+
+/* ---- reading ---- */
+
+static stored_cell read_cell(sqlite3_stmt *statement, int column)
+{
+    stored_cell cell = {.kind = CELL_NONE, .real = NAN};
+    const char *text;
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+        cell.kind = CELL_WHOLE;
+        cell.whole = sqlite3_column_int64(statement, column);
+        cell.real = (double)cell.whole;
+        break;
+    case SQLITE_FLOAT:
+        cell.kind = CELL_REAL;
+        cell.real = sqlite3_column_double(statement, column);
+        break;
+    case SQLITE_NULL:
+        break;
+    default:
+        cell.kind = CELL_TEXT;
+        text = (const char *)sqlite3_column_text(statement, column);
+        cell.text = allocate_copy(text ? text : "", strlen(text ? text : "") + 1);
+    }
+    return cell;
+}
+
+static void add_row(sqlite3_stmt *statement, stored_table *table)
+{
+    for (size_t i = 0; i < table->columns; i++) {
+        size_t place = table->rows * table->columns + i;
+        table->cells = allocate_room(table->cells, place, sizeof *table->cells);
+        table->cells[place] = read_cell(statement, (int)i);
+    }
+    table->rows++;
+}
+
+static bool read_table(result_store *store, sqlite3_stmt *statement, stored_table *table,
+                       error *err)
+{
+    bool row = false;
+    *table = (stored_table){0};
+    if (!statement)
+        return false;
+    table->columns = (size_t)sqlite3_column_count(statement);
+    table->names = allocate_zeroed(table->columns + 1, sizeof *table->names);
+    for (size_t i = 0; i < table->columns; i++) {
+        const char *word = sqlite3_column_name(statement, (int)i);
+        table->names[i] = allocate_copy(word, strlen(word) + 1);
+    }
+    bool fine = store_next(store, statement, &row, err);
+    for (; fine && row; fine = store_next(store, statement, &row, err))
+        add_row(statement, table);
+    sqlite3_finalize(statement);
+    if (!fine)
+        stored_table_free(table);
+    return fine;
+}
+
+bool store_get_table(result_store *store, const char *name, stored_table *table, error *err)
+{
+    char sql[128];
+    snprintf(sql, sizeof sql, "SELECT * FROM temp.%s", name);
+    return read_table(store, prepare(store, sql, err), table, err);
+}
+
+bool store_temp_names(result_store *store, const char *glob, stored_table *names, error *err)
+{
+    sqlite3_stmt *statement = prepare(
+        store, "SELECT name FROM sqlite_temp_schema WHERE type = 'table' AND name GLOB ?1", err);
+    if (statement)
+        store_bind(statement, 1, "s", glob);
+    return read_table(store, statement, names, err);
+}
+
+void stored_table_free(stored_table *table)
+{
+    for (size_t i = 0; i < table->rows * table->columns; i++)
+        free(table->cells[i].text);
+    for (size_t i = 0; i < table->columns; i++)
+        free(table->names[i]);
+    free(table->cells);
+    free(table->names);
+    *table = (stored_table){0};
+}
+
+static stored_cell cell_of(const stored_table *table, size_t row, const char *column)
+{
+    for (size_t i = 0; i < table->columns && row < table->rows; i++)
+        if (strcmp(table->names[i], column) == 0)
+            return table->cells[row * table->columns + i];
+    return (stored_cell){.kind = CELL_NONE, .real = NAN};
+}
+
+double table_real(const stored_table *table, size_t row, const char *column)
+{
+    return cell_of(table, row, column).real;
+}
+
+int64_t table_whole(const stored_table *table, size_t row, const char *column)
+{
+    return cell_of(table, row, column).whole;
+}
+
+const char *table_text(const stored_table *table, size_t row, const char *column)
+{
+    const char *text = cell_of(table, row, column).text;
+    return text ? text : "";
+}

@@ -1,0 +1,54 @@
+/* Scripts: SQL over the views that makes TEMP tables, for charts and pages to read. What the store does not
+ * have comes in as a TEMP table, too. All TEMP tables go when the scratch ends.
+ *
+ *     store_scratch_begin(store, &err);
+ *     store_put_table(store, "asked", "run, types", &err);
+ *     store_put_line(store, "asked", &err, "is", run, "f32");
+ *     store_script(store, field_sql, &err);                  // CREATE TEMP TABLE chart AS SELECT ...
+ *     stored_table table;
+ *     store_get_table(store, "chart", &table, &err);
+ *         gbps = table_real(&table, 0, "gbps");
+ *     stored_table_free(&table);
+ *     store_scratch_end(store);
+ *
+ * Functions of ours that scripts have beside SQLite's: script.c. */
+#ifndef LNBENCH_STORE_SCRIPT_H
+#define LNBENCH_STORE_SCRIPT_H
+
+#include "store/store.h"
+
+/* What is between the two may be nested. */
+bool store_scratch_begin(result_store *store, error *err);
+void store_scratch_end(result_store *store);
+
+/* Runs statements that give no rows. */
+bool store_script(result_store *store, const char *sql, error *err);
+/* standing.sql over all conventions, as the TEMP table `standing`. */
+bool store_put_standing(result_store *store, int64_t run, double budget, error *err);
+/* A TEMP table of these columns, and a line of it: a letter a column, as store_bound() has them. */
+bool store_put_table(result_store *store, const char *name, const char *columns, error *err);
+bool store_put_line(result_store *store, const char *name, error *err, const char *types, ...);
+
+typedef struct stored_cell {
+    enum { CELL_NONE, CELL_WHOLE, CELL_REAL, CELL_TEXT } kind;
+    int64_t whole;
+    double real; /* of a whole number, too; NaN: none, or a text */
+    char *text;  /* of a text; else NULL */
+} stored_cell;
+
+typedef struct stored_table {
+    char **names;
+    size_t columns, rows;
+    stored_cell *cells; /* row by row */
+} stored_table;
+
+/* The names of the TEMP tables that a glob fits, in a column `name`. */
+bool store_temp_names(result_store *store, const char *glob, stored_table *names, error *err);
+bool store_get_table(result_store *store, const char *name, stored_table *table, error *err);
+void stored_table_free(stored_table *table);
+/* NaN, 0 and "" where there is no such row or column, or nothing in it. */
+double table_real(const stored_table *table, size_t row, const char *column);
+int64_t table_whole(const stored_table *table, size_t row, const char *column);
+const char *table_text(const stored_table *table, size_t row, const char *column);
+
+#endif

@@ -1,0 +1,35 @@
+-- How far a change of PyTorch's convention moves a row of +-std in turn, and what the run says of its cost
+-- in speed: the ratio of the times of a kernel at a shape under two conventions of the same affine form.
+CREATE TEMP TABLE pairs AS
+    SELECT own.time_ns / base.time_ns AS ratio
+    FROM timed_cases AS own JOIN about JOIN here AS base
+        USING (kernel, types, rows, hidden, cache, threads)
+    WHERE NOT own.roof AND own.convention <> about.convention
+      AND affine(own.convention) = affine(about.convention)
+    ORDER BY 1;
+CREATE TEMP TABLE chart AS
+    WITH changes (change, convention, hidden, std) AS (VALUES
+        ('divide by N-1 instead of N, hidden 64', 'ddof=1,eps=1e-5@var,affine=none', 64, 1),
+        ('divide by N-1 instead of N, hidden 768', 'ddof=1,eps=1e-5@var,affine=none', 768, 1),
+        ('divide by N-1 instead of N, hidden 4096', 'ddof=1,eps=1e-5@var,affine=none', 4096, 1),
+        ('eps outside the root, std 1', 'ddof=0,eps=1e-5@std,affine=none', 768, 1),
+        ('eps outside the root, std 0.02', 'ddof=0,eps=1e-5@std,affine=none', 768, 0.02),
+        ('eps added to the quotient, std 1', 'ddof=0,eps=1e-5@quotient,affine=none', 768, 1),
+        ('eps 1e-6 instead of 1e-5, std 1', 'ddof=0,eps=1e-6@var,affine=none', 768, 1),
+        ('eps 1e-6 instead of 1e-5, std 0.02', 'ddof=0,eps=1e-6@var,affine=none', 768, 0.02),
+        ('no eps, std 1', 'ddof=0,eps=0,affine=none', 768, 1),
+        ('no eps, std 0.02', 'ddof=0,eps=0,affine=none', 768, 0.02))
+    SELECT row_number() OVER () AS place, change, convention,
+           apart_ulp('ddof=0,eps=1e-5@var,affine=none', convention, hidden, std) AS row_ulp,
+           apart_relative('ddof=0,eps=1e-5@var,affine=none', convention, hidden, std) AS relative, '-' AS cost
+    FROM changes WHERE (SELECT types FROM asked) IS NULL; -- they are the same for every type
+CREATE TEMP TABLE chart_settings AS
+    SELECT 'subtitle' AS key, 0 AS number, 'Exact distance from PyTorch''s nn.LayerNorm (divisor N, eps 1e-5 in '
+        || 'the variance), in units in the last place of f32' AS text
+    UNION ALL
+    SELECT 'cost', 0, 'Cost in speed: ' || coalesce(
+        (SELECT printf('%+.1f %% (median of %d pairs of this run)', 100 * (ratio - 1), (SELECT count(*) FROM pairs))
+         FROM pairs WHERE rowid = (SELECT count(*) FROM pairs) / 2 + 1),
+        'once a row, none in the loop over elements')
+    UNION ALL SELECT 'rows', (SELECT count(*) FROM chart), '-'
+    UNION ALL SELECT 'again', 0, 'lnbench fingerprint --distance --hidden 768 --std 0.02';

@@ -1,0 +1,40 @@
+-- A bar a kernel at the report's shape: what people write, what lnbench has, plugins, other libraries.
+CREATE TEMP TABLE bars AS
+    WITH candidates AS (
+        SELECT *, row_number() OVER (PARTITION BY role, form
+                      ORDER BY roof_ratio DESC NULLS LAST, time_ns, kernel) AS of_form,
+               row_number() OVER (PARTITION BY role ORDER BY number) AS of_role,
+               (SELECT kind FROM shown WHERE shown.case_id = timed_kernels.case_id) AS kind
+        FROM timed_kernels)
+    SELECT CASE role WHEN 'textbook' THEN 1 WHEN 'plugin' THEN 3 WHEN 'peer' THEN 4 ELSE 2 END AS section,
+           role = 'library' AS part,
+           iif(role IN ('', 'peer'), shown, number) AS place, *
+    FROM candidates
+    -- Every ISA of the forms that are looks, the fastest ISA of the others; the library's calls and plugins.
+    WHERE CASE role WHEN 'textbook' THEN form IN ('two-pass', 'Welford', 'naive', 'fused')
+                                         OR of_form = 1 OR titles <> '-'
+                    WHEN 'library' THEN of_role <= 8 OR titles <> '-'
+                    WHEN 'plugin' THEN of_role <= 8 OR titles <> '-'
+                    WHEN 'peer' THEN kind = 8 ELSE kind <= 2 END;
+CREATE TEMP TABLE chart AS
+    SELECT row_number() OVER (ORDER BY section, heading DESC, part, place) AS place, heading, label, kernel,
+           inside, gbps, lo, hi, share, class, error
+    FROM (SELECT section, part, place, 0 AS heading, iif(role = 'peer', name, label) AS label, kernel,
+                 titles AS inside, gbps, lo, hi, coalesce(roof_ratio, 0) AS share, class,
+                 replace(coalesce(error_words, '-'), 'NaN', 'NaN or infinite') -- gnuplot drops a bare NaN
+                 || iif(extreme = 9e999, ' *', '') AS error FROM bars
+          UNION ALL
+          SELECT DISTINCT section, 0, 0, 1, CASE section WHEN 1 THEN 'What people write' WHEN 2 THEN 'lnbench'
+                              WHEN 3 THEN 'Your plugin' ELSE 'Other libraries' END,
+                 '-', '-', 0, 0, 0, 0, 0, '-' FROM bars);
+CREATE TEMP TABLE chart_settings AS
+    SELECT 'title' AS key, 0 AS number, printf('LayerNorm of %s in %s: how fast, how wrong', words, regime) AS text
+    FROM shape
+    UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'both'
+    UNION ALL
+    SELECT 'subtitle', 0, about.words || coalesce(', ' || nullif(isa_words, ''), '')
+        || '; bars: GB/s and share of copy speed.  * also wrong on extremes'
+        || coalesce('; the copy: ' || roof_words(roof), '') FROM about, shape
+    UNION ALL SELECT 'roof', coalesce(roof_gbps, 0), '-' FROM shape
+    UNION ALL SELECT 'fastest', max(gbps), '-' FROM bars
+    UNION ALL SELECT 'rough', rough_limit(types), '-' FROM about;

@@ -1,0 +1,172 @@
+-- What of a run its charts and its page show: cases that may be compared with each other, the shape that
+-- stands for the run, and the kernels that a reader asks for by name. Two tables are there before:
+--   asked     run, types (NULL: what was measured most), and of harness/answer: rows and hidden of its shape,
+--             isa that labels leave out, the cases of the fastest kernel and of the one to take, noisy
+--   standing  harness/store/standing.sql
+-- The functions that are not SQLite's are in harness/store/functions.c.
+
+CREATE TEMP TABLE timed_cases AS
+    SELECT * FROM timed WHERE run = (SELECT run FROM asked) AND gbps < 9e999;
+CREATE TEMP TABLE judged_cases AS
+    SELECT * FROM judged WHERE run = (SELECT run FROM asked);
+
+-- The cases that may be compared: of what was timed most, or judged most where nothing was; convention:
+-- of the speeds, judged_convention: of the errors that stand beside them.
+CREATE TEMP TABLE groups AS
+    SELECT types, convention, cache, threads, count(*) AS cases, min(case_id) AS first, 1 AS has_time
+    FROM timed_cases WHERE NOT roof AND types = coalesce((SELECT types FROM asked), types)
+    GROUP BY 1, 2, 3, 4
+    UNION ALL
+    SELECT types, convention, min(cache), min(threads), count(*), min(case_id), 0
+    FROM judged_cases WHERE types = coalesce((SELECT types FROM asked), types)
+    GROUP BY 1, 2;
+CREATE TEMP TABLE about AS
+    SELECT types, iif(has_time, convention, NULL) AS convention, cache, threads, has_time,
+           coalesce((SELECT convention FROM groups AS other WHERE NOT other.has_time
+                     AND other.types = own.types AND other.convention = own.convention),
+                    (SELECT convention FROM groups AS other WHERE NOT other.has_time
+                     AND other.types = own.types ORDER BY cases DESC, first LIMIT 1), convention)
+               AS judged_convention,
+           printf('%s, %s, %s, %d thread%s', types, convention, cache_phrase(cache), threads,
+                  iif(threads = 1, '', 's')) AS words,
+           coalesce(nullif((SELECT isa FROM asked), '') || ' unless named', '') AS isa_words
+    FROM groups AS own ORDER BY has_time DESC, cases DESC, first LIMIT 1;
+
+-- Its timed cases, with copies; size: of the shape, near 768 is more.
+CREATE TEMP TABLE here AS
+    SELECT own.*, CASE regime WHEN 'L1' THEN 0 WHEN 'L2' THEN 1 WHEN 'L3' THEN 2 ELSE 3 END AS level,
+           iif(roof, NULL, gbps * time_ns / time_hi_ns) AS lo,
+           iif(roof, NULL, gbps * time_ns / time_lo_ns) AS hi
+    FROM timed_cases AS own JOIN about USING (types, cache, threads)
+    WHERE has_time AND (roof OR own.convention = about.convention) ORDER BY case_id;
+
+-- The shape of the answer, else the one at which most was timed, in L2 near a hidden size of 768.
+CREATE TEMP TABLE shape AS
+    SELECT rows, hidden, regime,
+           printf('%d rows × %d', rows, hidden) AS words,
+           (SELECT kernel FROM here AS copy WHERE roof AND copy.rows = here.rows AND copy.hidden = here.hidden
+            ORDER BY gbps DESC, case_id LIMIT 1) AS roof,
+           (SELECT max(gbps) FROM here AS copy WHERE roof AND copy.rows = here.rows
+            AND copy.hidden = here.hidden) AS roof_gbps
+    FROM here GROUP BY rows, hidden, regime HAVING sum(NOT roof) > 0
+    ORDER BY (rows, hidden) IS (SELECT rows, hidden FROM asked) DESC,
+             1000.0 * count(*) + CASE level WHEN 1 THEN 300 WHEN 3 THEN 200 WHEN 2 THEN 100 ELSE 0 END
+             - abs(log2(hidden / 768.0)) DESC,
+             min(iif(roof, NULL, case_id)) LIMIT 1;
+
+-- Every kernel of the type but copies, in the order of the run; form: what people call a textbook kernel.
+CREATE TEMP TABLE named AS
+    WITH facts AS (
+        SELECT name, descriptor ->> '$.isa' AS isa, coalesce(descriptor ->> '$.source', '') AS source,
+               descriptor ->> '$.version' AS version,
+               iif(descriptor ->> '$.schedule' = 'plain', descriptor ->> '$.statistics',
+                   coalesce(descriptor ->> '$.schedule', '')) AS form,
+               iif(descriptor ->> '$.acc' = 'f64' AND descriptor ->> '$.io' <> 'f64', ', f64 sums', '')
+                   AS sums
+        FROM kernels WHERE run = (SELECT run FROM asked)),
+    sums AS (
+        SELECT kernel, types, role, min(standing.rowid) AS first, max(accurate) AS accurate,
+               max(doubt) FILTER (WHERE scope = 'all') AS doubt,
+               max(judged) FILTER (WHERE scope = 'any') AS judged,
+               max(error) FILTER (WHERE scope = 'any') AS error,
+               max(case_id) FILTER (WHERE scope = 'any') AS worst_case,
+               max(error) FILTER (WHERE scope = 'extreme') AS extreme
+        FROM standing JOIN about USING (types) WHERE kernel NOT GLOB 'roof_*'
+        GROUP BY kernel, types, role)
+    SELECT row_number() OVER (ORDER BY first) AS number, kernel, types, role, accurate AND doubt = '' AS taken,
+           coalesce(judged, 0) AS judged, error, extreme, worst_case, isa, source,
+           coalesce(version, '') AS version,
+           kernel_label(kernel, iif(role = 'plugin', '', types),
+                        iif(role = 'plugin', '', (SELECT isa FROM asked))) AS label,
+           iif(role = 'textbook', replace(iif(form = 'welford', 'Welford', form) || sums, '_', '-'), '')
+               AS form,
+           error_class(judged, error, types) AS class,
+           (SELECT error_words(sums.error, types, verdict, reason, declared) FROM judgements
+            WHERE case_id = worst_case) AS error_words
+    FROM sums LEFT JOIN facts ON name = kernel ORDER BY first;
+
+-- Names that a reader asks for; each may stand for several kernels. look: their order; kind: fastest,
+-- fastest within 2 row ULP, four textbook forms, a plugin, another library; style: of style.gp.
+CREATE TEMP TABLE looks AS
+    WITH fixed (kind, name, noisy_name) AS (
+        VALUES (1, 'fastest', 'among the fastest'), (2, 'fastest within 2 ULP', 'within 2 ULP'),
+               (3, 'two-pass', NULL), (4, 'Welford', NULL), (5, 'naive', NULL), (6, 'fused', NULL)),
+    members AS (
+        SELECT kind, iif((SELECT noisy FROM asked), coalesce(noisy_name, name), name) AS name, 0 AS first,
+               kernel, number
+        FROM fixed JOIN named ON CASE kind WHEN 1 THEN role <> 'peer' WHEN 2 THEN taken
+                                           ELSE role = 'textbook' AND form = name END
+        UNION ALL
+        SELECT iif(role = 'peer', 8, 7),
+               (SELECT iif(role = 'peer', version, source) FROM named AS other
+                WHERE other.source = own.source AND other.role = own.role ORDER BY number LIMIT 1),
+               (SELECT min(number) FROM named AS other
+                WHERE other.source = own.source AND other.role = own.role), kernel, number
+        FROM named AS own WHERE role IN ('peer', 'plugin')),
+    ordered AS (
+        SELECT *, dense_rank() OVER (ORDER BY min(kind, 7), first) AS look,
+               dense_rank() OVER (PARTITION BY kind ORDER BY first) AS of_kind FROM members)
+    SELECT look, kind, iif(kind = 8, 8 + (of_kind - 1) % 4, kind) AS style, name, kernel, number
+    FROM ordered WHERE look <= 12 ORDER BY look, number;
+
+-- The kernels of a look, the fastest of them at a shape and at a hidden size of a regime first: by the
+-- share of the roof, as everywhere, but before all the answer's.
+CREATE TEMP TABLE ranked AS
+    SELECT look, kind, style, name, number, here.*,
+           row_number() OVER (PARTITION BY look, rows, hidden ORDER BY case_id IS answer DESC,
+               roof_ratio DESC NULLS LAST, time_ns, kernel, case_id) AS at_shape,
+           row_number() OVER (PARTITION BY look, regime, hidden ORDER BY case_id IS answer DESC,
+               roof_ratio DESC NULLS LAST, time_ns, kernel, case_id) AS in_regime
+    FROM (SELECT looks.*, CASE kind WHEN 1 THEN fastest WHEN 2 THEN take END AS answer FROM looks, asked)
+         JOIN here USING (kernel);
+
+-- The best of each look at the report's shape.
+CREATE TEMP TABLE best AS
+    SELECT ranked.* FROM ranked JOIN shape USING (rows, hidden) WHERE at_shape = 1 ORDER BY look;
+
+-- What was timed there, a row a kernel: its titles ("fastest, within 2 ULP", "-"), and name with them
+-- ("fastest: one_sweep", "naive_avx2", "oneDNN 2.6.3"); shown: the first look that it is the best of.
+CREATE TEMP TABLE timed_kernels AS
+    WITH titled AS (
+        SELECT case_id, min(look) AS shown, max(iif(kind = 8, name, NULL)) AS peer,
+               max(iif(kind = 1, name, NULL)) AS fastest, max(iif(kind = 2, name, NULL)) AS take
+        FROM best GROUP BY case_id),
+    words AS (
+        SELECT *, coalesce(fastest || iif(take IS NULL, '', ', within 2 ULP'), take) AS titles FROM titled)
+    SELECT here.*, named.*, words.shown,
+           coalesce(titles, '-') AS titles,
+           coalesce(titles || ': ', '') || coalesce((SELECT name FROM looks WHERE kind = 8
+               AND looks.kernel = named.kernel), label) AS name
+    FROM here JOIN shape USING (rows, hidden) JOIN named USING (kernel) LEFT JOIN words USING (case_id)
+    WHERE case_id = (SELECT min(case_id) FROM here AS first WHERE first.kernel = named.kernel
+                     AND first.rows = shape.rows AND first.hidden = shape.hidden)
+    ORDER BY number;
+
+-- What is shown of the looks: a kernel once.
+CREATE TEMP TABLE shown AS
+    SELECT looks.look, kind, style, timed_kernels.*
+    FROM timed_kernels JOIN looks ON looks.look = shown AND looks.kernel = timed_kernels.kernel
+    ORDER BY looks.look;
+
+-- The commands that measure again what a chart shows.
+CREATE TEMP TABLE again AS
+    WITH run AS (
+        SELECT printf('lnbench run --plan %s --only', plan) AS begin, printf(' --seed %u', seed) AS seed
+        FROM runs WHERE id = (SELECT run FROM asked)),
+    speed AS (
+        SELECT begin || printf(' speed --conventions %s --dtypes %s', coalesce(convention, 'torch'), types)
+                   AS begin,
+               printf(' --cache %s --threads %d --shapes ', cache, threads)
+               || coalesce((SELECT group_concat(shape, ',') FROM (
+                   SELECT rows || 'x' || hidden AS shape FROM here GROUP BY rows, hidden
+                   ORDER BY min(case_id))), '') AS shapes, seed
+        FROM run, about),
+    accuracy AS (
+        SELECT begin || printf(' accuracy --conventions %s --dtypes %s',
+                               coalesce(judged_convention, convention), types) || seed AS command
+        FROM run, about)
+    SELECT 'speed' AS what, begin || shapes || seed AS command FROM speed
+    UNION ALL SELECT 'accuracy', command FROM accuracy
+    UNION ALL SELECT 'both', begin || shapes || seed || '; ' || command FROM speed, accuracy
+    UNION ALL SELECT 'states', begin || ' --cache hot,cold --threads 1,2 --shapes ' || rows || 'x' || hidden || seed
+    FROM speed, shape;

@@ -1,0 +1,38 @@
+-- The share of copy speed over hidden size, a panel a regime: every kernel, faint, then at each size the
+-- fastest of each name.
+CREATE TEMP TABLE panels AS
+    WITH copies AS ( -- of the first kernel at each size
+        SELECT level, regime, hidden, gbps / roof_ratio AS roof
+        FROM here AS own
+        WHERE case_id = (SELECT min(case_id) FROM here AS first WHERE first.regime = own.regime
+                         AND first.hidden = own.hidden AND NOT roof AND roof_ratio > 0)),
+    ordered AS (
+        SELECT *, row_number() OVER (PARTITION BY level ORDER BY roof) AS place,
+               count(*) OVER (PARTITION BY level) AS count FROM copies)
+    SELECT row_number() OVER (ORDER BY level) AS panel, level, regime, roof,
+           (SELECT count(DISTINCT hidden) FROM here AS own WHERE own.level = ordered.level AND NOT own.roof)
+               AS sizes
+    FROM ordered WHERE place = count / 2 + 1 ORDER BY level;
+CREATE TEMP TABLE points AS
+    SELECT panel, style AS series, name AS label, kernel, hidden, roof_ratio AS share, roof_lo AS lo, roof_hi AS hi,
+           gbps, look
+    FROM panels JOIN ranked USING (level)
+    WHERE in_regime = 1 AND kind NOT IN (5, 6) AND roof_ratio IS NOT NULL;
+CREATE TEMP TABLE chart AS
+    SELECT panel, series, label, kernel, hidden, share, lo, hi, gbps
+    FROM (SELECT *, 1 AS part, 0 AS case_id FROM points
+          UNION ALL
+          SELECT panel, 99 + number, '-', kernel, hidden, roof_ratio, roof_lo, roof_hi, gbps, number, 0, case_id
+          FROM panels JOIN here USING (level) JOIN named USING (kernel) WHERE roof_ratio IS NOT NULL)
+    WHERE EXISTS (SELECT 1 FROM points) ORDER BY panel, part, look, hidden, case_id;
+CREATE TEMP TABLE chart_settings AS
+    SELECT key, number, text FROM (
+        SELECT panel, 1 AS place, 'regime_' || panel AS key, 0 AS number, regime AS text FROM panels
+        UNION ALL SELECT panel, 2, 'roof_' || panel, roof, '-' FROM panels
+        UNION ALL SELECT panel, 3, 'sizes_' || panel, sizes, '-' FROM panels
+        UNION ALL
+        SELECT 9, 1, 'subtitle', 0, words || '; at each size the fastest kernel of that name; faint: every kernel'
+        FROM about
+        UNION ALL SELECT 9, 2, 'panels', (SELECT count(*) FROM panels), '-'
+        UNION ALL SELECT 9, 3, 'again', 0, command FROM again WHERE what = 'speed')
+    ORDER BY panel, place;

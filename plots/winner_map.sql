@@ -1,0 +1,20 @@
+-- The fastest kernel, and the fastest accurate one, at ten sizes at most of each regime.
+CREATE TEMP TABLE columns AS
+    WITH sizes AS (
+        SELECT level, hidden, row_number() OVER (PARTITION BY level ORDER BY hidden) - 1 AS place,
+               count(*) OVER (PARTITION BY level) AS count
+        FROM (SELECT DISTINCT level, hidden FROM here WHERE NOT roof))
+    SELECT level, hidden, value + 1 AS number
+    FROM sizes JOIN json_each('[0,1,2,3,4,5,6,7,8,9]')
+        ON place = iif(count <= 10, value, value * (count - 1) / 9);
+CREATE TEMP TABLE chart AS
+    SELECT dense_rank() OVER (ORDER BY level, kind) AS row, regime, columns.number AS "column", hidden,
+           label_line(label, 0) AS line1, label_line(label, 1) AS line2, label_line(label, 2) AS line3,
+           label_line(label, 3) AS line4, gbps, kind
+    FROM ranked JOIN columns USING (level, hidden) JOIN named USING (kernel)
+    WHERE in_regime = 1 AND kind <= 2 ORDER BY level, kind, columns.number;
+CREATE TEMP TABLE chart_settings AS
+    SELECT 'subtitle' AS key, 0 AS number, words || coalesce(', ' || nullif(isa_words, ''), '')
+        || '; in each cell the kernel and its GB/s' AS text FROM about
+    UNION ALL SELECT 'rows', (SELECT max(row) FROM chart), '-'
+    UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'speed';
