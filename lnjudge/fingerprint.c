@@ -1,6 +1,6 @@
-/* Which convention made this output? judge/fingerprint/ finds out. */
+/* Which convention made this output? judge/layernorm/fingerprint/ finds out. */
 #include "internal.h"
-#include "judge/fingerprint/fingerprint.h"
+#include "judge/layernorm/fingerprint/fingerprint.h"
 #include <stdlib.h>
 
 static bool check_box(const lnjudge_box *box, error *err)
@@ -62,14 +62,13 @@ lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerpr
     if (check_box(box, &err)) {
         fingerprint_input input = {.rows = box->rows,
                                    .hidden = box->hidden,
-                                   .x = box->x,
-                                   .residual = box->residual,
+                                   .inputs = {[ROLE_X] = box->x,
+                                              [ROLE_RESIDUAL] = box->residual,
+                                              [ROLE_GAMMA] = box->gamma,
+                                              [ROLE_BETA] = box->beta},
+                                   .parameters = box->gamma ? box->gamma_count : box->beta_count,
                                    .y = box->y,
                                    .y_is_f64 = box->y_is_f64,
-                                   .gamma = box->gamma,
-                                   .beta = box->beta,
-                                   .gamma_count = box->gamma_count,
-                                   .beta_count = box->beta_count,
                                    .digits = box->digits,
                                    .x_digits = box->x_digits,
                                    .noise = box->noise};

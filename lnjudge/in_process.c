@@ -188,7 +188,7 @@ static size_t memory_of(const work_order *order, size_t role)
 {
     if (role == ROLE_SUM)
         return order_outputs(order) & OUTPUT_SUM_OVER_X ? ROLE_X : role;
-    size_t taken = operations[order->operation].roles[role].in_place;
+    size_t taken = operations[order->operation]->roles[role].in_place;
     return order->placement == PLACEMENT_IN_PLACE && taken != NO_ROLE ? taken : role;
 }
 
@@ -196,7 +196,7 @@ static bool bench_make(bench *made, const lnjudge_question *question, const work
                        size_t rows)
 {
     static const size_t gaps[] = {3, 5, 7, 11};
-    const operation *what = made->what = &operations[order->operation];
+    const operation *what = made->what = operations[order->operation];
     bool strided = order->placement == PLACEMENT_BEFORE && !(question->traits & LNJUDGE_DENSE);
     bool fine = true;
     size_t next = 0;
@@ -227,7 +227,7 @@ static void bench_free(bench *made)
 /* Where the rows of a tensor from `first` on lie in the arena. */
 static off_t rows_at(const work_order *order, size_t role, const role_extent *extent, size_t first)
 {
-    bool whole = role_is_parameter(&operations[order->operation].roles[role]);
+    bool whole = role_is_parameter(&operations[order->operation]->roles[role]);
     return order->at.tensors[role] + (off_t)(whole ? 0 : first * extent->row_bytes);
 }
 

@@ -13,10 +13,10 @@ bool output_choose(output_file *output, const char *given, error *err)
     while (format < NAMES && strcmp(given ? given : "json", names[format]) != 0)
         format++;
     if (format == NAMES) {
-        const char *nearest = nearest_word(given, names, NAMES);
+        char meant[MEANT_LENGTH];
         return fail(err, EXIT_CODE_USAGE,
-                    "--format %.60s%s%s%s: text, markdown, tsv, csv or json was expected", given,
-                    nearest ? " (did you mean " : "", nearest ? nearest : "", nearest ? "?)" : "");
+                    "--format %.60s%s: text, markdown, tsv, csv or json was expected", given,
+                    did_you_mean(given, names, NAMES, meant));
     }
     /* --json beside another --format, in whichever order */
     if (output->chosen && (output_format)format != output->format &&

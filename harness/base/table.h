@@ -30,7 +30,7 @@ void table_format(text_table *table, const char *format, ...) __attribute__((for
  * the file has an error. */
 bool table_print_within(const text_table *table, size_t room, FILE *file);
 /* The same for other readers: a Markdown table, and values separated by tabs or commas with the
- * headings first. What would end a cell or mean something else there is escaped. */
+ * headings first. What would end a cell or be taken for something else there is escaped. */
 bool table_print_markdown(const text_table *table, FILE *file);
 bool table_print_data(const text_table *table, bool commas, FILE *file);
 size_t table_width(const text_table *table); /* columns that it takes with every cell in one line */

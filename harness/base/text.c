@@ -144,6 +144,16 @@ const char *nearest_word(const char *given, const char *const *words, size_t cou
     return nearest;
 }
 
+const char *did_you_mean(const char *given, const char *const *words, size_t count,
+                         char buffer[MEANT_LENGTH])
+{
+    const char *nearest = nearest_word(given, words, count);
+    *buffer = '\0';
+    if (nearest)
+        snprintf(buffer, MEANT_LENGTH, " (did you mean '%.100s'?)", nearest);
+    return buffer;
+}
+
 /* How many bytes the UTF-8 character here has, 0 where there is none. */
 static size_t utf8_length(const char *string)
 {

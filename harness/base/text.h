@@ -55,8 +55,11 @@ void text_make_printable(char *line, const char *kept);
  * bytes. */
 const char *number_short(double value, char buffer[16]);
 
-/* The word nearest to `given` (Damerau-Levenshtein distance), for
- * "unknown kernel 'twopass': did you mean 'two_pass_f32'?". NULL when none is near. */
+/* The word nearest to `given` (Damerau-Levenshtein distance). NULL when none is near. */
 const char *nearest_word(const char *given, const char *const *words, size_t count);
+/* " (did you mean 'two_pass_f32'?)", or "" when none is near. */
+enum { MEANT_LENGTH = 128 };
+const char *did_you_mean(const char *given, const char *const *words, size_t count,
+                         char buffer[MEANT_LENGTH]);
 
 #endif

@@ -150,7 +150,7 @@ void bash_completion(command_table commands, size_t count, FILE *file)
 
 /* ---- zsh ---- */
 
-/* Inside '...[...]': quotes, brackets and colons mean something to zsh's _arguments. */
+/* Inside '...[...]': quotes, brackets and colons are syntax of zsh's _arguments. */
 static void zsh_text(const char *string, FILE *file)
 {
     for (; *string; string++) {

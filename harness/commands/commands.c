@@ -37,9 +37,9 @@ const cli_command *command_find(const char *name, error *err)
     for (size_t i = 0; i < sizeof former / sizeof *former; i++)
         if (strcmp(name, former[i].was) == 0)
             return fail(err, EXIT_CODE_USAGE, "%s is now: %s", name, former[i].now), NULL;
-    const char *nearest = nearest_word(name, names, command_count);
-    fail(err, EXIT_CODE_USAGE, "no %s '%.60s'%s%s%s: see lnbench --help",
-         name[0] == '-' ? "option" : "subcommand", name, nearest ? " (did you mean '" : "",
-         nearest ? nearest : "", nearest ? "'?)" : "");
+    char meant[MEANT_LENGTH];
+    fail(err, EXIT_CODE_USAGE, "no %s '%.60s'%s: see lnbench --help",
+         name[0] == '-' ? "option" : "subcommand", name,
+         did_you_mean(name, names, command_count, meant));
     return NULL;
 }

@@ -270,12 +270,11 @@ static bool list_what(const char *what, const list_options *options, error *err)
         if (strcmp(what, lists[i].name) == 0)
             return lists[i].list(options, err);
     }
-    const char *nearest = nearest_word(what, names, sizeof lists / sizeof *lists);
+    char meant[MEANT_LENGTH];
     return fail(err, EXIT_CODE_USAGE,
-                "nothing called '%.60s' to list%s%s%s: there are kernels, conventions, inputs, "
+                "nothing called '%.60s' to list%s: there are kernels, conventions, inputs, "
                 "shapes, models, plugins and runs",
-                what, nearest ? " (did you mean '" : "", nearest ? nearest : "",
-                nearest ? "'?)" : "");
+                what, did_you_mean(what, names, sizeof lists / sizeof *lists, meant));
 }
 
 static const char usage[] = "kernels|conventions|inputs|shapes|models|plugins|runs [OPTION...]";

@@ -21,7 +21,12 @@ typedef enum cache_state {
 } cache_state;
 
 /* What a kernel computes (operation.h). A stored or exported case that names none is a LayerNorm. */
-typedef enum operation_kind { OPERATION_LAYERNORM, OPERATIONS } operation_kind;
+typedef enum operation_kind {
+#define OPERATION(KIND, name) OPERATION_##KIND,
+#include "domain/operations.def"
+#undef OPERATION
+    OPERATIONS
+} operation_kind;
 
 /* operation x kernel x convention x shape x input x cache state x threads. The roofs are kernels too
  * (roof_names). */

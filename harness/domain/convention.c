@@ -168,14 +168,11 @@ static bool fail_preset(const char *given, error *err)
     const char *names[PRESET_COUNT];
     for (size_t i = 0; i < PRESET_COUNT; i++)
         names[i] = presets[i].name;
-    const char *nearest = nearest_word(given, names, PRESET_COUNT);
-    if (nearest)
-        return fail(err, EXIT_CODE_USAGE, "unknown convention '%.96s': did you mean '%s'?", given,
-                    nearest);
+    char meant[MEANT_LENGTH];
     return fail(err, EXIT_CODE_USAGE,
-                "unknown convention '%.96s': expected a preset (see 'lnbench list conventions') or "
-                "a list such as ddof=1,eps=1e-6@std,affine=vector",
-                given);
+                "unknown convention '%.96s'%s: expected a preset (see 'lnbench list conventions') "
+                "or a list such as ddof=1,eps=1e-6@std,affine=vector",
+                given, did_you_mean(given, names, PRESET_COUNT, meant));
 }
 
 const convention_preset *convention_presets(size_t *count)

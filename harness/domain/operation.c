@@ -3,86 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has_gamma(const ln_convention *convention)
-{
-    return ln_has_gamma(convention->affine);
-}
-
-static bool has_beta(const ln_convention *convention)
-{
-    return ln_has_beta(convention->affine);
-}
-
-/* The other divisor, every other place of eps, no eps, and gamma stored the other way. */
-static size_t layernorm_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST])
-{
-    size_t count = 0;
-    ln_convention other = *own;
-    other.ddof = 1 - own->ddof;
-    others[count++] = other;
-    if (own->eps_place != LN_EPS_NONE) {
-        static const ln_eps_place places[] = {LN_EPS_VAR, LN_EPS_STD, LN_EPS_QUOTIENT};
-        for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-            other = *own;
-            other.eps_place = places[i];
-            if (places[i] != own->eps_place)
-                others[count++] = other;
-        }
-        other = *own;
-        other.eps_place = LN_EPS_NONE;
-        other.eps = 0;
-        others[count++] = other;
-    }
-    if (own->affine == LN_AFFINE_VECTOR || own->affine == LN_AFFINE_GAMMA1) {
-        other = *own;
-        other.affine = own->affine == LN_AFFINE_VECTOR ? LN_AFFINE_GAMMA1 : LN_AFFINE_VECTOR;
-        others[count++] = other;
-    }
-    return count;
-}
-
-#define TABLE(member)                                                                              \
-    .name = #member, .shape = SHAPE_TABLE, .type = TYPE_STORAGE,                                   \
-    .place = offsetof(ln_tensors, member), .stride = offsetof(ln_problem, member##_stride)
-#define PARAMETER(member)                                                                          \
-    .name = #member, .shape = SHAPE_PARAMETER, .type = TYPE_PARAMETER,                             \
-    .place = offsetof(ln_tensors, member)
-#define STATISTIC(member)                                                                          \
-    .name = #member, .shape = SHAPE_ROWS, .type = TYPE_ACCUMULATOR,                                \
-    .place = offsetof(ln_tensors, member)
-#define ALONE .beside = NO_ROLE, .in_place = NO_ROLE
-
-static const tensor_role layernorm_roles[LAYERNORM_ROLES] = {
-    [ROLE_X] = {TABLE(x), ALONE},
-    [ROLE_RESIDUAL] = {TABLE(residual), ALONE, .optional = true},
-    [ROLE_GAMMA] = {PARAMETER(gamma), ALONE, .needed = has_gamma},
-    [ROLE_BETA] = {PARAMETER(beta), ALONE, .needed = has_beta},
-    [ROLE_Y] = {TABLE(y), .output = true, .beside = NO_ROLE, .in_place = ROLE_X},
-    [ROLE_SUM] = {TABLE(sum), .output = true, .optional = true, .beside = ROLE_RESIDUAL,
-                  .in_place = ROLE_RESIDUAL},
-    [ROLE_MEAN] = {STATISTIC(mean), ALONE, .output = true, .optional = true},
-    [ROLE_RSTD] = {STATISTIC(rstd), ALONE, .output = true, .optional = true},
-};
-
-const operation operations[OPERATIONS] = {
-    [OPERATION_LAYERNORM] = {.name = "layernorm",
-                             .roles = layernorm_roles,
-                             .count = LAYERNORM_ROLES,
-                             .result = ROLE_Y,
-                             .rows_independent = true,
-                             .neighbours = layernorm_neighbours},
-};
-
 const char *operation_name(operation_kind kind)
 {
-    return operations[kind].name;
+    return operations[kind]->name;
 }
 
 bool operation_from_name(const char *name, operation_kind *kind)
 {
-    for (int i = 0; i < OPERATIONS; i++) {
+    for (int i = 0; operations[i]; i++) {
         *kind = (operation_kind)i;
-        if (strcmp(name, operations[i].name) == 0)
+        if (strcmp(name, operations[i]->name) == 0)
             return true;
     }
     return false;
@@ -137,7 +67,7 @@ ln_problem problem_dense(const ln_convention *convention, ln_type storage, ln_ty
 
 bool call_allocate(operation_call *call, bool optional)
 {
-    const operation *what = &operations[call->operation];
+    const operation *what = operations[call->operation];
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         role_extent extent = role_extent_of(role, &call->problem, LN_F64);
@@ -152,7 +82,7 @@ bool call_allocate(operation_call *call, bool optional)
 
 void call_drop_unneeded(operation_call *call)
 {
-    const operation *what = &operations[call->operation];
+    const operation *what = operations[call->operation];
     for (size_t i = 0; i < what->count; i++)
         if (!role_is_needed(&what->roles[i], &call->problem.convention)) {
             free(call->inputs[i]);
@@ -164,4 +94,32 @@ void call_free(operation_call *call)
 {
     for (size_t i = 0; i < ROLES_MOST; i++)
         free(call->inputs[i]);
+}
+
+size_t convention_count(const operation *what)
+{
+    size_t count = 1;
+    for (size_t i = 0; i < what->field_count; i++)
+        count *= what->fields[i].levels;
+    return count;
+}
+
+ln_convention convention_numbered(const operation *what, uint64_t number)
+{
+    ln_convention made = {0};
+    for (size_t i = 0; i < what->field_count; i++) {
+        int level = (int)(number % what->fields[i].levels);
+        memcpy((char *)&made + what->fields[i].place, &level, sizeof level);
+        number /= what->fields[i].levels;
+    }
+    return made;
+}
+
+bool convention_equal(const operation *what, const ln_convention *a, const ln_convention *b)
+{
+    bool same = a->eps == b->eps;
+    for (size_t i = 0; i < what->field_count; i++)
+        same = same && memcmp((const char *)a + what->fields[i].place,
+                              (const char *)b + what->fields[i].place, sizeof(int)) == 0;
+    return same;
 }

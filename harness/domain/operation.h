@@ -1,14 +1,14 @@
 /* What an operation is: its tensors by role, and what else tells it from another. Whoever lays out,
  * guards, fills or hands over tensors walks the roles and names none of them.
  *
- *     const operation *what = &operations[order->operation];
+ *     const operation *what = operations[order->operation];
  *     for (size_t role = 0; role < what->count; role++) {
  *         role_extent extent = role_extent_of(&what->roles[role], &problem, accumulator);
  *         void *data = malloc(extent_bytes(&extent));
  *         role_set(&what->roles[role], &tensors, data);     // tensors.x = data, ...
  *     }
  *
- * A new operation is a row of `operations` (operation.c). Nothing here owns memory. */
+ * A new operation is a file beside this one and a line of operations.def. Nothing here owns memory. */
 #ifndef LNBENCH_OPERATION_H
 #define LNBENCH_OPERATION_H
 
@@ -60,17 +60,31 @@ typedef struct tensor_role {
 /* Conventions that are easily taken for `own`: how many, into others[]. */
 typedef size_t find_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST]);
 
+/* A member of ln_convention, an int or an enum, that has levels 0, 1, ...; eps is beside them. */
+typedef struct convention_field {
+    const char *name;
+    size_t place, levels;
+} convention_field;
+
 typedef struct operation {
     const char *name;
     const tensor_role *roles;
     size_t count;          /* of roles */
     size_t result;         /* the output that is judged element by element */
     bool rows_independent; /* a row of the result depends on that row and the parameters alone */
+    const convention_field *fields;
+    size_t field_count;
     find_neighbours *neighbours;
 } operation;
 
 /* By operation_kind. */
-extern const operation operations[OPERATIONS];
+extern const operation *const operations[]; /* ends with NULL */
+
+/* How many conventions the levels of the fields make; that of a number below it, the first field
+ * fastest, without an eps; and whether two are the same, with their eps. */
+size_t convention_count(const operation *what);
+ln_convention convention_numbered(const operation *what, uint64_t number);
+bool convention_equal(const operation *what, const ln_convention *a, const ln_convention *b);
 
 const char *operation_name(operation_kind kind);
 bool operation_from_name(const char *name, operation_kind *kind);
@@ -92,6 +106,12 @@ static inline size_t extent_bytes(const role_extent *extent)
 
 /* Whether a call under the convention has the tensor if it may have it. */
 bool role_is_needed(const tensor_role *role, const ln_convention *convention);
+
+/* Whether it is an output of one number a row. */
+static inline bool role_is_statistic(const tensor_role *role)
+{
+    return role->output && role->shape == SHAPE_ROWS;
+}
 
 /* Whether it has so many elements whatever the number of rows. */
 static inline bool role_is_parameter(const tensor_role *role)

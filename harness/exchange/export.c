@@ -26,11 +26,10 @@ bool export_format_from_name(const char *name, export_format *format, error *err
             return true;
         }
     }
-    const char *nearest = nearest_word(name, format_names, EXPORT_FORMAT_COUNT);
-    return fail(
-        err, EXIT_CODE_USAGE,
-        "unknown export format '%s'%s%s%s: the formats are json, jsonl, tsv, csv and smaller", name,
-        nearest ? " (did you mean '" : "", nearest ? nearest : "", nearest ? "'?)" : "");
+    char meant[MEANT_LENGTH];
+    return fail(err, EXIT_CODE_USAGE,
+                "unknown export format '%s'%s: the formats are json, jsonl, tsv, csv and smaller",
+                name, did_you_mean(name, format_names, EXPORT_FORMAT_COUNT, meant));
 }
 
 /* Adds the JSON and a line end, and releases it. */

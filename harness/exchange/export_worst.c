@@ -106,7 +106,7 @@ void export_worst_rows(const tensor_set *set, const run_view *view, text_buffer 
         char hash[20];
         snprintf(hash, sizeof hash, "%016llx", (unsigned long long)worst->y_hash);
         json_t *record = json_pack("{s:I, s:s}", "case", (json_int_t)i, "y_hash", hash);
-        const operation *what = &operations[view->cases.cases[i].key.operation];
+        const operation *what = operations[view->cases.cases[i].key.operation];
         for (size_t role = 0; record && role < what->count; role++)
             if (role_is_kept(&what->roles[role]))
                 json_object_set_new(record, what->roles[role].name,

@@ -60,7 +60,7 @@ static bool is_parameter(size_t bytes, size_t hidden)
 /* All parameters that are there are equally long. */
 static bool check(const file_reader *reader, const stored_worst *worst, const case_key *key)
 {
-    const operation *what = &operations[key->operation];
+    const operation *what = operations[key->operation];
     size_t row = key->hidden * dtype_size(key->dtype), parameter = 0;
     for (size_t i = 0; i < what->count; i++) {
         size_t bytes = worst->inputs[i].bytes;
@@ -96,7 +96,7 @@ bool read_worst(const file_reader *reader, json_t *record, const read_tensors *t
     stored_worst *worst = &view->worst[index];
     worst->y_hash = strtoull(hash, NULL, 16);
     const case_key *key = &view->cases.cases[index].key;
-    const operation *what = &operations[key->operation];
+    const operation *what = operations[key->operation];
     for (size_t i = 0; i < what->count; i++)
         if (role_is_kept(&what->roles[i]) &&
             !take_tensor(reader, record, what->roles[i].name, tensors, &worst->inputs[i]))

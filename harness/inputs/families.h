@@ -22,8 +22,8 @@ input_maker make_alternating_scales, make_heavy_tails, make_massive_activations,
 /* layernorm/parameters.c: rows that go with parameters of their own */
 input_maker make_affine_cancellation, make_ties;
 parameter_maker parameters_cancelling, parameters_wide, parameters_subnormal, parameters_of_ties;
-/* layernorm/probe.c. For an affine form: gamma around 1, beta around 0, never all equal (gamma1 stores
- * gamma - 1); one element each under LN_AFFINE_SCALAR. What a form does not have is not written. */
+/* layernorm/probe.c. What every input has: never all equal; one element each under LN_AFFINE_SCALAR. What
+ * a form does not have is not written. */
 parameter_maker input_affine;
 /* documents.c */
 input_maker make_document_000, make_document_001, make_document_002, make_document_003;

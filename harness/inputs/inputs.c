@@ -58,14 +58,11 @@ static bool fail_unknown(const char *input, error *err)
         return fail(err, EXIT_CODE_USAGE,
                     "unknown input 'seed-004': document 004 prints the shape of its tensor only; "
                     "there are seed-000 to seed-003");
-    const char *nearest = nearest_word(input, names, count);
-    if (nearest)
-        return fail(err, EXIT_CODE_USAGE, "unknown input '%.64s': did you mean '%s'?", input,
-                    nearest);
+    char meant[MEANT_LENGTH];
     return fail(err, EXIT_CODE_USAGE,
-                "unknown input '%.64s': expected a family (see 'lnbench list inputs'), "
+                "unknown input '%.64s'%s: expected a family (see 'lnbench list inputs'), "
                 "offset:KAPPA, worst, worst:PATH or a path ending in .npy",
-                input);
+                input, did_you_mean(input, names, count, meant));
 }
 
 static const input_family *family_named(const char *name)

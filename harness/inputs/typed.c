@@ -196,23 +196,28 @@ static void store_parameters(ln_type type, const float *from, size_t count, doub
 
 bool input_parameters(const char *input, const operation_call *call, uint64_t seed, error *err)
 {
-    const operation *what = &operations[call->operation];
+    const operation *what = operations[call->operation];
     const ln_problem *problem = &call->problem;
-    size_t hidden = problem->hidden, all = 0;
+    size_t hidden = problem->hidden;
     size_t count = ln_parameter_elements(problem->convention.affine, hidden);
-    float *made[ROLES_MOST] = {0}, *room = calloc(ROLES_MOST * hidden, sizeof *room);
+    double largest = 0;
+    float *made[ROLES_MOST], *room = calloc(ROLES_MOST * hidden, sizeof *room);
     if (!room)
         return fail_memory(err, "parameters");
-    for (size_t i = 0; i < what->count; i++)
-        if (role_is_parameter(&what->roles[i]) && !what->roles[i].output)
-            made[i] = room + all++ * hidden;
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        made[i] = room + i * hidden;
     bool ties = problem->param != LN_F32 && strcmp(input, "ties") == 0;
     input_parameters_f32(input, &problem->convention, seed, hidden, made);
-    double scale = scale_for(problem->param, largest_of(room, all * hidden));
+    for (size_t i = 0; i < what->count; i++)
+        if (role_is_parameter(&what->roles[i]))
+            largest = fmax(largest, largest_of(made[i], hidden));
+    double scale = scale_for(problem->param, largest);
     for (size_t i = 0; i < what->count && !ties; i++)
-        if (made[i] && call->inputs[i] && problem->param == LN_F32)
+        if (!role_is_parameter(&what->roles[i]) || !call->inputs[i])
+            continue;
+        else if (problem->param == LN_F32)
             memcpy(call->inputs[i], made[i], count * sizeof *room);
-        else if (made[i] && call->inputs[i])
+        else
             store_parameters(problem->param, made[i], count, scale, call->inputs[i]);
     if (ties)
         parameters_of_typed_ties(call, seed);

@@ -178,7 +178,7 @@ static bool set_field(file_reader *reader, const char *name, char *value, error 
 {
     worst_row *row = &reader->row;
     row->parameters = parameters_of(reader);
-    const operation *what = &operations[OPERATION_LAYERNORM];
+    const operation *what = operations[row->operation];
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         bool parameter = role_is_parameter(role);
@@ -228,7 +228,7 @@ static bool end_find(file_reader *reader, worst_list *list, error *err)
         return bad(reader, err, "this find has no %s", row->kernel[0] ? "convention" : "kernel");
     if (!convention_parse(row->convention, &convention, err))
         return false;
-    const operation *what = &operations[OPERATION_LAYERNORM];
+    const operation *what = operations[row->operation];
     row->parameters = 0;
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];

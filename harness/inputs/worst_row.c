@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const operation *const what = &operations[OPERATION_LAYERNORM];
-
 void worst_row_free(worst_row *row)
 {
     for (size_t i = 0; i < ROLES_MOST; i++)
@@ -16,12 +14,14 @@ void worst_row_free(worst_row *row)
 
 static size_t elements_of(const worst_row *row, size_t role)
 {
-    return role_is_parameter(&what->roles[role]) ? row->parameters : row->rows * row->hidden;
+    return role_is_parameter(&operations[row->operation]->roles[role]) ? row->parameters
+                                                                       : row->rows * row->hidden;
 }
 
 static ln_type type_of(const worst_row *row, size_t role)
 {
-    return what->roles[role].type == TYPE_PARAMETER ? row->param : row->storage;
+    return operations[row->operation]->roles[role].type == TYPE_PARAMETER ? row->param
+                                                                          : row->storage;
 }
 
 size_t worst_row_bytes(const worst_row *row, size_t role)
@@ -126,9 +126,9 @@ void worst_row_format(const worst_row *row, text_buffer *out)
     text_format(out, "row_ulp %a\nbound %a\nworst %zu %zu %a %a\ny_hash %016llx\n", row->row_ulp,
                 row->bound_row_ulp, row->row, row->column, row->computed, row->exact,
                 (unsigned long long)row->y_hash);
-    for (size_t i = 0; i < what->count; i++)
-        format_floats(what->roles[i].name, type_of(row, i), row->inputs[i], elements_of(row, i),
-                      out);
+    for (size_t i = 0; i < operations[row->operation]->count; i++)
+        format_floats(operations[row->operation]->roles[i].name, type_of(row, i), row->inputs[i],
+                      elements_of(row, i), out);
     text_add(out, "end\n");
 }
 

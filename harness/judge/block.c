@@ -1,6 +1,6 @@
 /* Blocks of rows with their exact answers. */
 #include "inputs/inputs.h"
-#include "judge/internal.h"
+#include "judge/judging.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,20 +27,12 @@ static bool block_allocate(judge_block *block, error *err)
     return true;
 }
 
-static const void *input_row(const judge_block *block, size_t role, size_t row)
-{
-    return block->inputs[role] ? judge_row_of(block, block->inputs[role], row) : NULL;
-}
-
 static bool block_answer(row_judge *judge, judge_block *block, error *err)
 {
     for (size_t row = 0; row < block->rows; row++) {
         if (judge->settings.stop && *judge->settings.stop)
             return fail(err, EXIT_CODE_INTERRUPTED, "stopped");
-        if (!ln_reference_row(judge->reference, &block->convention, block->storage, block->param,
-                              block->hidden, input_row(block, ROLE_X, row),
-                              input_row(block, ROLE_RESIDUAL, row), block->inputs[ROLE_GAMMA],
-                              block->inputs[ROLE_BETA], &block->results[row]))
+        if (!judgings[block->operation]->answer(judge->reference, block, row))
             return fail_memory(err, "the reference");
     }
     return true;
@@ -68,7 +60,7 @@ operation_call judge_block_call(const judge_block *block)
 /* A copy of each input that is given and that a call under the convention has. */
 static bool take_inputs(judge_block *block, const operation_call *call, error *err)
 {
-    const operation *what = &operations[call->operation];
+    const operation *what = operations[call->operation];
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         role_extent extent = role_extent_of(role, &call->problem, call->problem.storage);

@@ -1,6 +1,6 @@
 /* A block's rows and what each may be off without a bound: found once, for all kernels that are
  * judged on the block. */
-#include "judge/internal.h"
+#include "judge/judging.h"
 #include "exact/scale.h"
 #include <stdlib.h>
 
@@ -37,16 +37,6 @@ judged_kind judged_kind_unknown(const judge_block *block)
 {
     ln_type sums = block->storage == LN_F64 ? LN_F64 : LN_F32;
     return (judged_kind){.accumulator = sums, .given = sums};
-}
-
-double judge_gamma(const judge_block *block, size_t i)
-{
-    ln_affine affine = block->convention.affine;
-    if (!ln_has_gamma(affine))
-        return 1;
-    double stored =
-        load(block->param, block->inputs[ROLE_GAMMA], affine == LN_AFFINE_SCALAR ? 0 : i);
-    return affine == LN_AFFINE_GAMMA1 ? 1 + stored : stored;
 }
 
 /* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
@@ -109,7 +99,7 @@ const row_limits *judge_limits(row_judge *judge, const judge_block *block, const
     if (block->distinct)
         row %= block->distinct;
     if (!place->made[row])
-        place->made[row] =
-            limits_of_row(judge->limits, &asked, &judged, judge->values, &place->rows[row]);
+        place->made[row] = limits_of_row(judgings[block->operation], &judge->book, &asked, &judged,
+                                         judge->values, &place->rows[row]);
     return place->made[row] ? &place->rows[row] : NULL;
 }

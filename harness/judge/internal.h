@@ -16,14 +16,14 @@ struct row_judge {
     metrics_gather *gather;
     /* Grown as needed and kept, since a run judges thousands of cases of few sizes. */
     char *computed, *other;
-    /* All bits set where the kernel left none: as metrics take them, rounded to f32 but for f64
-     * rows, and as they were given. */
-    double *mean, *rstd, *given_mean, *given_rstd;
+    /* Outputs of one number a row, by role; all bits set where the kernel left none: as they were given,
+     * and as metrics take them, rounded to f32 but for f64 rows. */
+    double *given[ROLES_MOST], *rounded[ROLES_MOST];
     ln_bound *bounds;
     double probable_row_ulp; /* as case_judgement's */
     judged_row *by_row;
     size_t bytes, rows;
-    limits_maker *limits;
+    textbook book;
     double *values; /* a row */
     size_t hidden;
 };
@@ -33,14 +33,11 @@ typedef struct judged_kind {
     bool has_bound;
     bool flushes;
     ln_type accumulator; /* what the sums are held to */
-    ln_type given;       /* of mean and rstd as the kernel gives them */
+    ln_type given;       /* of statistics as the kernel gives them */
 } judged_kind;
 
 /* Of an output that nobody knows the kernel of: sums as people have them for the type. */
 judged_kind judged_kind_unknown(const judge_block *block);
-
-/* What xhat of element i is multiplied with. */
-double judge_gamma(const judge_block *block, size_t i);
 
 /* x + residual of element i, rounded to the storage type. */
 double judge_right_sum(const judge_block *block, size_t i);
@@ -72,7 +69,7 @@ void judge_find(row_findings *findings, verdict_kind kind, bool declared, const 
  * against what any order of summation and the textbook explain. */
 void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t row,
                const judged_kind *kind, row_findings *findings);
-/* The same for the mean and rstd that the kernel gave. */
+/* The same for the outputs of one number a row that the kernel gave. */
 void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
                       const judged_kind *kind, row_findings *findings);
 /* The metrics of all rows, and each row's part in judge->by_row. */
@@ -92,7 +89,6 @@ metrics_row judge_metrics_row(const judge_block *block, size_t row);
 typedef struct row_screen {
     double row_ulp_at_most, kappa_at_least;
 } row_screen;
-row_screen judge_screen(row_judge *judge, const judge_block *block, size_t row, const void *y);
 
 /* Bytes of x, and of y. */
 static inline size_t judge_bytes(const judge_block *block)
@@ -123,7 +119,7 @@ static inline bool judge_is_poison(const void *bytes, size_t size)
     return size == 0;
 }
 
-/* Whether a kernel gave this mean or rstd. */
+/* Whether a kernel gave this number. */
 static inline bool judge_is_given(const double *statistic)
 {
     return !judge_is_poison(statistic, sizeof *statistic);

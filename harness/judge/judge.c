@@ -12,8 +12,7 @@ row_judge *judge_create(kernel_runner *runner, const judge_settings *settings)
     made->settings = *settings;
     made->reference = ln_reference_create();
     made->gather = metrics_gather_create();
-    made->limits = limits_maker_create();
-    if (made->reference && made->gather && made->limits)
+    if (made->reference && made->gather)
         return made;
     judge_destroy(made);
     return NULL;
@@ -30,14 +29,14 @@ void judge_destroy(row_judge *judge)
         return;
     ln_reference_destroy(judge->reference);
     metrics_gather_destroy(judge->gather);
-    limits_maker_destroy(judge->limits);
+    free(judge->book.terms);
     free(judge->values);
     free(judge->computed);
     free(judge->other);
-    free(judge->mean);
-    free(judge->rstd);
-    free(judge->given_mean);
-    free(judge->given_rstd);
+    for (size_t i = 0; i < ROLES_MOST; i++) {
+        free(judge->given[i]);
+        free(judge->rounded[i]);
+    }
     free(judge->bounds);
     free(judge->by_row);
     free(judge);
@@ -82,6 +81,7 @@ static bool grow(void *pointer, size_t count, size_t size)
 
 bool judge_reserve(row_judge *judge, const judge_block *block, error *err)
 {
+    const operation *what = operations[block->operation];
     size_t bytes = judge_bytes(block);
     judge->placed = NULL;
     if (bytes > judge->bytes) {
@@ -90,11 +90,12 @@ bool judge_reserve(row_judge *judge, const judge_block *block, error *err)
         judge->bytes = bytes;
     }
     if (block->rows > judge->rows) {
-        if (!grow(&judge->mean, block->rows, sizeof *judge->mean) ||
-            !grow(&judge->rstd, block->rows, sizeof *judge->rstd) ||
-            !grow(&judge->given_mean, block->rows, sizeof *judge->given_mean) ||
-            !grow(&judge->given_rstd, block->rows, sizeof *judge->given_rstd) ||
-            !grow(&judge->bounds, block->rows, sizeof *judge->bounds) ||
+        bool fine = true;
+        for (size_t i = 0; fine && i < what->count; i++)
+            fine = !role_is_statistic(&what->roles[i]) ||
+                   (grow(&judge->given[i], block->rows, sizeof(double)) &&
+                    grow(&judge->rounded[i], block->rows, sizeof(double)));
+        if (!fine || !grow(&judge->bounds, block->rows, sizeof *judge->bounds) ||
             !grow(&judge->by_row, block->rows, sizeof *judge->by_row))
             return fail_memory(err, "a kernel's statistics");
         judge->rows = block->rows;

@@ -43,12 +43,11 @@ typedef struct judge_block {
 } judge_block;
 
 /* One row's part, for curves over kappa. The errors of what the kernel gives are signed, and of
- * mean and rstd as it gives them, in its accumulator's type: NaN where it gives none, or where
- * there is no exact value. */
+ * statistics as it gives them, in its accumulator's type: NaN where it gives none, or where there is
+ * no exact value. */
 typedef struct judged_row {
     double kappa, row_ulp, norm_max, bound_row_ulp;
-    double mean_error; /* (mean' - mean) / sqrt(mean^2 + var): the share of the row's RMS */
-    double rstd_error; /* rstd' / rstd - 1 */
+    double statistic_errors[ROLES_MOST]; /* by role; relative, or to the RMS of the row */
 } judged_row;
 
 typedef struct case_judgement {
@@ -58,7 +57,7 @@ typedef struct case_judgement {
                              bound */
     double probable_row_ulp; /* likewise of probable bounds; NaN: none, or not asked for */
     unsigned varies; /* the axes of domain/invariance.h along which the bits were seen to differ */
-    uint64_t output_hash; /* FNV-1a of all that came out: y of every placement, mean and rstd */
+    uint64_t output_hash; /* FNV-1a of all that came out: y of every placement, statistics */
     void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */
     judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */
 } case_judgement;

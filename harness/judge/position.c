@@ -52,16 +52,6 @@ void position_destroy(position_errors *errors)
     free(errors);
 }
 
-/* gamma as it multiplies. */
-static double factor_of(const metrics_row *row, size_t i)
-{
-    ln_affine affine = row->convention->affine;
-    if (!ln_has_gamma(affine))
-        return 1;
-    double stored = load(row->param, row->gamma, affine == LN_AFFINE_SCALAR ? 0 : i);
-    return affine == LN_AFFINE_GAMMA1 ? 1 + stored : stored;
-}
-
 /* e_i and its two directions, in row ULP. */
 typedef struct element_error {
     double error, deviation, offset;
@@ -71,7 +61,7 @@ static element_error error_at(const metrics_row *row, const double *x, const voi
 {
     const ln_row_facts *facts = &row->answer->facts;
     double ulp = ulp_in(format_of(row->storage), element_scale(row, i));
-    double gamma = factor_of(row, i) / ulp;
+    double gamma = gamma_at(row, i) / ulp;
     return (element_error){error_in(row, i, load(row->storage, y, i), ulp),
                            gamma * (x[i] - facts->mean) * facts->rstd, gamma};
 }

@@ -1,15 +1,15 @@
 /* What a row may be off where no bound is claimed, and which reason a row fails for.
  *
- *     limits_maker *maker = limits_maker_create();
+ *     textbook book = {0};
  *     row_limits limits;
- *     limits_of_row(maker, &asked, &row, x, &limits);          // x: the row as doubles
+ *     limits_of_row(judging, &book, &asked, &row, x, &limits);   // x: the row as doubles
  *     char why[ROW_FAULT_LENGTH];
- *     if (!limits_hold(&limits, &row, x, y, why)) ...          // "nearer to ddof=1", ...
- *     limits_maker_destroy(maker);
+ *     if (!limits_hold(judging, &limits, &row, x, y, why)) ...   // "nearer to RMSNorm", ...
+ *     free(book.terms);
  *
  * A row must stay within what any order of summation can give (any_order.h), and within four times
  * the worst textbook way (textbook.h). Where it fails and lies nearer to another convention, that
- * is the reason. */
+ * is the reason. `judging`: the operation's (judging.h). */
 #ifndef LNBENCH_ROW_LIMITS_H
 #define LNBENCH_ROW_LIMITS_H
 
@@ -19,21 +19,19 @@
 enum { ROW_FAULT_LENGTH = 120 };
 
 typedef struct row_limits {
-    order_answer order;         /* of any order of summation */
-    double order_ulp;           /* the same in row ULP; infinite: no claim */
-    double likely_ulp;          /* likewise, with a chance of 1e-9 to be exceeded */
-    textbook_errors textbook;   /* the worst textbook way */
-    double row_ulp, mean, rstd; /* what the row may be off; infinite: nothing is known */
+    order_answer order;            /* of any order of summation */
+    double order_ulp;              /* the same in row ULP; infinite: no claim */
+    double likely_ulp;             /* likewise, with a chance of 1e-9 to be exceeded */
+    textbook_errors textbook;      /* the worst textbook way */
+    double row_ulp;                /* what the row may be off; infinite: nothing is known */
+    double statistics[ROLES_MOST]; /* likewise */
 } row_limits;
 
-typedef struct limits_maker limits_maker;
-
-limits_maker *limits_maker_create(void); /* NULL when memory runs out */
-void limits_maker_destroy(limits_maker *maker);
+typedef struct operation_judging operation_judging;
 
 /* asked: of the kernel; its chance is not looked at. False when memory runs out. */
-bool limits_of_row(limits_maker *maker, const order_question *asked, const metrics_row *row,
-                   const double *x, row_limits *limits);
+bool limits_of_row(const operation_judging *judging, textbook *book, const order_question *asked,
+                   const metrics_row *row, const double *x, row_limits *limits);
 
 /* Whether anything is known of the row: else no error of it is a fault. */
 bool limits_tell(const row_limits *limits);
@@ -43,7 +41,7 @@ double limits_error(const metrics_row *row, const void *y);
 
 /* Whether y stays within the limits; else why not. Classes are the caller's business: an element
  * whose exact or computed value is not finite is left out. */
-bool limits_hold(const row_limits *limits, const metrics_row *row, const double *x, const void *y,
-                 char why[ROW_FAULT_LENGTH]);
+bool limits_hold(const operation_judging *judging, const row_limits *limits, const metrics_row *row,
+                 const double *x, const void *y, char why[ROW_FAULT_LENGTH]);
 
 #endif

@@ -1,5 +1,5 @@
 /* What came out, row by row, against the answers: classes, bounds, metrics, the verdict. */
-#include "judge/internal.h"
+#include "judge/judging.h"
 #include "domain/poison.h"
 #include "exact/scale.h"
 #include "metrics/storage.h"
@@ -73,26 +73,17 @@ static void find_wrong_class(const judge_block *block, size_t row, const void *y
                storage_load(block->storage, block->results[row].rounded, column));
 }
 
-/* Whether y as x s + t, s = gamma rstd, may pass the largest number on its way to one that is finite:
- * an infinity of the right sign is a limit of the accumulator's type then. */
-static bool may_pass_the_end(const row_judge *judge, const metrics_row *judged, const void *y,
-                             ln_type accumulator, size_t column)
+/* Whether y may pass the largest number on its way to one that is finite: an infinity of the right sign
+ * is a limit of the accumulator's type then. */
+static bool may_pass_the_end(const operation_judging *judging, const metrics_row *judged,
+                             const double *x, const void *y, ln_type accumulator, size_t column)
 {
     static const double ends[] = {
         [LN_F32] = FLT_MAX, [LN_F64] = DBL_MAX, [LN_BF16] = 0x1.fep+127, [LN_F16] = 65504};
-    const ln_row_facts *facts = &judged->answer->facts;
     double given = storage_load(judged->storage, y, column);
-    double exact = judged->answer->exact[column], beta = 0;
-    double q = judged->convention->eps_place == LN_EPS_QUOTIENT ? judged->convention->eps : 0;
-    if (!isinf(given) || !isfinite(exact) || signbit(given) != signbit(exact))
-        return false;
-    if (ln_has_beta(judged->convention->affine))
-        beta = storage_load(judged->param, judged->beta,
-                            judged->convention->affine == LN_AFFINE_SCALAR ? 0 : column);
-    double reach = gamma_size(judged, column) *
-                       (facts->rstd * (fabs(judge->values[column]) + fabs(facts->mean)) + q) +
-                   fabs(beta);
-    return reach >= ends[accumulator];
+    double exact = judged->answer->exact[column];
+    return isinf(given) && isfinite(exact) && signbit(given) == signbit(exact) &&
+           judging->reach(judged, x, column) >= ends[accumulator];
 }
 
 /* A row without a claim: what any order of summation and the textbook explain. Where they explain
@@ -101,6 +92,7 @@ static bool may_pass_the_end(const row_judge *judge, const metrics_row *judged, 
 static void judge_unclaimed(row_judge *judge, const judge_block *block, const void *y, size_t row,
                             const judged_kind *kind, row_findings *findings)
 {
+    const operation_judging *judging = judgings[block->operation];
     const row_limits *limits = judge_limits(judge, block, kind, row);
     metrics_row judged = judge_metrics_row(block, row);
     char why[ROW_FAULT_LENGTH];
@@ -116,13 +108,14 @@ static void judge_unclaimed(row_judge *judge, const judge_block *block, const vo
     findings->untold +=
         !known && !special && !limits->textbook.undefined && limits_error(&judged, y) > 1;
     if (judge_classes_match(block, row, y, &column)) {
-        if (!limits_hold(limits, &judged, judge->values, y, why))
+        if (!limits_hold(judging, limits, &judged, judge->values, y, why))
             judge_find(findings, VERDICT_INACCURATE, false, "row %zu: %s", row, why);
     } else if (!(isfinite(limits->order_ulp) &&
                  ln_bound_holds(&limits->order.bound, &judged, y, &worst))) {
         bool excused = !known && !special && !limits->textbook.undefined;
         find_wrong_class(block, row, y, column,
-                         excused || may_pass_the_end(judge, &judged, y, kind->accumulator, column),
+                         excused || may_pass_the_end(judging, &judged, judge->values, y,
+                                                     kind->accumulator, column),
                          findings);
     }
 }
@@ -161,64 +154,55 @@ static bool is_nearest(ln_type type, double given, double exact)
 void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
                       const judged_kind *kind, row_findings *findings)
 {
-    const ln_row_facts *facts = &block->results[row].facts;
+    const operation *what = operations[block->operation];
+    const operation_judging *judging = judgings[block->operation];
     /* Sums of f32 parts may be kept in f64: the type of what is given promises no more digits than
      * the rows have. */
     judged_kind as_rows = *kind;
     if (block->storage != LN_F64 && kind->accumulator == LN_F64)
         as_rows.accumulator = LN_F32;
     const row_limits *limits = judge_limits(judge, block, &as_rows, row);
+    int digits = kind->given == LN_F64 ? 17 : 9;
     if (!limits) {
         findings->no_memory = true;
         return;
     }
-    double mean = fabs(judge->given_mean[row] - facts->mean);
-    double rstd = fabs(judge->given_rstd[row] / facts->rstd - 1);
-    double most_mean = limits->mean, most_rstd = limits->rstd;
     const ln_bound *bound = &judge->bounds[row];
-    if (kind->has_bound && isfinite(bound->xhat_abs) && isfinite(bound->affine_rel)) {
+    bool claims = kind->has_bound && isfinite(bound->xhat_abs) && isfinite(bound->affine_rel);
+    for (size_t i = 0; i < what->count; i++) {
+        if (!role_is_statistic(&what->roles[i]) || !judge_is_given(&judge->given[i][row]))
+            continue;
+        double given = judge->given[i][row];
+        judged_statistic found = judging->statistic(&block->results[row], i, given);
+        double most = limits->statistics[i], unit = unit_roundoff(as_rows.accumulator);
         /* A kernel with a proof of y may sum in ways that no textbook has. What it proves of xhat
-         * holds for the mean and rstd that xhat is made of; being given, they round. */
-        double unit = unit_roundoff(as_rows.accumulator), xhat = 2 * bound->xhat_abs;
-        most_mean = fmin(limits->order.mean, xhat / facts->rstd + 4 * unit * fabs(facts->mean));
-        most_rstd = fmin(limits->order.rstd, xhat / block->results[row].max_xhat + 4 * unit);
+         * holds for the statistics that xhat is made of; being given, they round. */
+        if (claims)
+            most = fmin(limits->order.statistics[i],
+                        2 * bound->xhat_abs / found.weight + 4 * unit * found.size);
+        if (kind->given != kind->accumulator) /* coarser: rounded once more */
+            most += unit_roundoff(kind->given) * found.size;
+        if (isfinite(most) && !(found.off <= most) && !is_nearest(kind->given, given, found.exact))
+            judge_find(findings, VERDICT_INACCURATE, false,
+                       "row %zu: %s is %.*g where %.*g is right, and may be off by %.3g%s", row,
+                       what->roles[i].name, digits, given, digits, found.exact, most,
+                       found.relative ? " of it" : "");
     }
-    if (kind->given != kind->accumulator) { /* coarser: rounded once more */
-        most_mean += unit_roundoff(kind->given) * fabs(facts->mean);
-        most_rstd += unit_roundoff(kind->given);
-    }
-    int digits = kind->given == LN_F64 ? 17 : 9;
-    if (isfinite(most_mean) && !(mean <= most_mean) && judge_is_given(&judge->given_mean[row]) &&
-        !is_nearest(kind->given, judge->given_mean[row], facts->mean))
-        judge_find(findings, VERDICT_INACCURATE, false,
-                   "row %zu: mean is %.*g where %.*g is right, and may be off by %.3g", row, digits,
-                   judge->given_mean[row], digits, facts->mean, most_mean);
-    else if (isfinite(most_rstd) && !(rstd <= most_rstd) &&
-             judge_is_given(&judge->given_rstd[row]) &&
-             !is_nearest(kind->given, judge->given_rstd[row], facts->rstd))
-        judge_find(findings, VERDICT_INACCURATE, false,
-                   "row %zu: rstd is %.*g where %.*g is right, and may be off by %.3g of it", row,
-                   digits, judge->given_rstd[row], digits, facts->rstd, most_rstd);
 }
 
-/* Of what the kernel gave, as judge.h has it. */
-static void note_statistics(const row_judge *judge, const judge_block *block, size_t row,
-                            bool has_statistics, judged_row *noted)
+/* As metrics take it; NULL: the kernel, or the operation, gives none. */
+static const double *statistic_of(const row_judge *judge, const operation *what, bool given,
+                                  size_t role, size_t row)
 {
-    const ln_row_facts *facts = &block->results[row].facts;
-    noted->mean_error = noted->rstd_error = NAN;
-    if (!has_statistics)
-        return;
-    double rms = hypot(facts->mean, sqrt(facts->var));
-    if (rms > 0)
-        noted->mean_error = (judge->given_mean[row] - facts->mean) / rms;
-    if (facts->rstd > 0)
-        noted->rstd_error = (judge->given_rstd[row] - facts->rstd) / facts->rstd;
+    bool there = given && role < what->count && role_is_statistic(&what->roles[role]);
+    return there ? &judge->rounded[role][row] : NULL;
 }
 
 bool judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
                    bool has_statistics, case_judgement *judgement, error *err)
 {
+    const operation *what = operations[block->operation];
+    const operation_judging *judging = judgings[block->operation];
     metrics_gather *all = metrics_gather_create();
     bool fine = all != NULL;
     judgement->bound_row_ulp = has_bound ? 0 : NAN;
@@ -227,8 +211,8 @@ bool judge_measure(row_judge *judge, const judge_block *block, const void *compu
         metrics_of_row here;
         judged_row *noted = &judge->by_row[row];
         fine = metrics_gather_row(all, &judged, row, judge_row_of(block, computed, row),
-                                  has_statistics ? &judge->mean[row] : NULL,
-                                  has_statistics ? &judge->rstd[row] : NULL, &here);
+                                  statistic_of(judge, what, has_statistics, ROLE_MEAN, row),
+                                  statistic_of(judge, what, has_statistics, ROLE_RSTD, row), &here);
         if (!fine)
             break;
         noted->kappa = block->results[row].kappa;
@@ -236,7 +220,12 @@ bool judge_measure(row_judge *judge, const judge_block *block, const void *compu
         noted->norm_max = here.mismatches ? NAN : here.norm_max;
         if (!has_bound) /* else measured with the bounds */
             noted->bound_row_ulp = NAN;
-        note_statistics(judge, block, row, has_statistics, noted);
+        for (size_t i = 0; i < what->count; i++) {
+            noted->statistic_errors[i] = NAN;
+            if (has_statistics && role_is_statistic(&what->roles[i]))
+                noted->statistic_errors[i] =
+                    judging->statistic(&block->results[row], i, judge->given[i][row]).error;
+        }
         if (has_bound && !(noted->bound_row_ulp <= judgement->bound_row_ulp))
             judgement->bound_row_ulp = noted->bound_row_ulp;
     }

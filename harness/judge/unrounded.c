@@ -28,7 +28,7 @@ bool judge_is_sum_unrounded(const judge_block *block, const void *y)
             double sum = storage_load(block->storage, block->inputs[ROLE_X], at) +
                          storage_load(block->storage, block->inputs[ROLE_RESIDUAL], at);
             double unit = ulp_in(format_of(block->storage), element_scale(&judged, i));
-            double taken = judge_gamma(block, i) * rstd * (sum - judge_right_sum(block, at)) / unit;
+            double taken = gamma_at(&judged, i) * rstd * (sum - judge_right_sum(block, at)) / unit;
             double off = (storage_load(block->storage, given, i) - judged.answer->exact[i]) / unit;
             if (!isfinite(taken) || !isfinite(off))
                 continue;

@@ -9,6 +9,7 @@ bool worst_row_take(const judge_block *block, size_t row, const case_judgement *
     bool measured = judgement->metrics.elements > 0;
     size_t row_bytes = block->hidden * dtype_size(block->storage);
     worst_row here = {
+        .operation = block->operation,
         .rows = 1,
         .hidden = block->hidden,
         .storage = block->storage,
@@ -19,7 +20,7 @@ bool worst_row_take(const judge_block *block, size_t row, const case_judgement *
         .computed = NAN,
         .exact = NAN,
     };
-    const operation *what = &operations[block->operation];
+    const operation *what = operations[block->operation];
     for (size_t i = 0; i < what->count; i++) {
         bool parameter = role_is_parameter(&what->roles[i]);
         if (!block->inputs[i] || !role_is_kept(&what->roles[i]))

@@ -80,7 +80,7 @@ case_key speed_key(const speed_group *group, const char *kernel)
     return key;
 }
 
-/* What the request's words mean, with the plan's own where there are none. */
+/* The request's words, read; the plan's own where there are none. */
 typedef struct resolved_plan {
     ln_convention *conventions;
     size_t convention_count;

@@ -79,7 +79,7 @@ static const judged_form tail_forms[] = {{.input = "normal"},
  * 8 MiB; and, in the full plan alone, dense rows beyond element 2^32. */
 static const struct large_shape {
     size_t rows, hidden, step; /* step: the stride in rows */
-    bool all;                  /* a residual and its sum, mean and rstd too */
+    bool all;                  /* every input and output */
 } large_shapes[] = {{1031, 513, 8197, false},       {1031, 513, 8197, true},
                     {(1 << 16) + 1031, 5, 1, true}, {((size_t)1 << 23) + 7, 3, 1, false},
                     {4099, 1031, 1, false},         {((size_t)1 << 23) + 7, 513, 1, false}};
@@ -91,9 +91,6 @@ enum {
     FORM_BLOCKS = FORMS * FORM_SIZES,
     LONG_FORMS = sizeof long_forms / sizeof *long_forms,
     FORM_ROWS = 5,
-    PLACES = LN_EPS_QUOTIENT + 1,
-    AFFINE_FORMS = LN_AFFINE_GAMMA1 + 1,
-    EVERY_CONVENTION = 2 * PLACES * AFFINE_FORMS,
     CONVENTION_SIZES = 3,
 };
 
@@ -141,7 +138,7 @@ static size_t count_blocks(const referee_task *task)
     case CHECK_FORMS:
         return FORM_BLOCKS + TAILS + LONG_FORMS;
     case CHECK_CONVENTIONS:
-        return EVERY_CONVENTION * CONVENTION_SIZES;
+        return convention_count(operations[OPERATION_LAYERNORM]) * CONVENTION_SIZES;
     case CHECK_CELLS:
         return cells_blocks();
     case CHECK_LARGE:
@@ -372,13 +369,11 @@ static bool make_form(row_judge *judge, const referee_task *task, const judged_f
  * less of it shows. */
 static ln_convention drawn_convention(uint64_t seed, size_t number)
 {
-    static const double most[PLACES] = {
-        [LN_EPS_VAR] = 1e-3, [LN_EPS_STD] = 1e-2, [LN_EPS_QUOTIENT] = 0.5};
+    static const double most[] = {
+        [LN_EPS_NONE] = 0, [LN_EPS_VAR] = 1e-3, [LN_EPS_STD] = 1e-2, [LN_EPS_QUOTIENT] = 0.5};
     uint32_t words[4];
     philox4x32(seed, number, 0x657073, words);
-    ln_convention drawn = {.ddof = (int)(number % 2),
-                           .eps_place = (ln_eps_place)(number / 2 % PLACES),
-                           .affine = (ln_affine)(number / 2 / PLACES)};
+    ln_convention drawn = convention_numbered(operations[OPERATION_LAYERNORM], number);
     double decades = 2 * (words[0] + words[1] * 0x1p-32) * 0x1p-32;
     drawn.eps = most[drawn.eps_place] *
                 pow(10, drawn.eps_place == LN_EPS_QUOTIENT ? -decades / 4 : -decades);

@@ -181,13 +181,12 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
                  answer.text);
         return !reply_ends_run(&answer, err);
     }
-    if (!arena_read(judge->runner->arena, order.at.tensors[ROLE_Y], judge->computed,
-                    judge_bytes(block)))
+    if (!arena_read(judge->runner->arena, order.at.tensors[operations[block->operation]->result],
+                    judge->computed, judge_bytes(block)))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     judged_kind kind = judged_kind_of(kernel, has_bound);
     if (block->inputs[ROLE_RESIDUAL] &&
-        !judge_read_beside(judge, block, kernel, &order, OUTPUT_MEAN | OUTPUT_RSTD | OUTPUT_SUM,
-                           &right, &findings.verdict))
+        !judge_read_beside(judge, block, kernel, &order, ~0u, &right, &findings.verdict))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
     for (size_t row = 0; row < block->rows; row++) {
         judge_row(judge, block, judge_row_of(block, judge->computed, row), row, &kind, &findings);

@@ -21,7 +21,7 @@ bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *k
 bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                   work_order *order, void *computed, case_verdict *verdict, error *err);
 
-/* What came beside y: mean and rstd into the judge, the sum held to its one right value. False: the
+/* What came beside y: statistics into the judge, the sum held to its one right value. False: the
  * arena cannot be read. */
 bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                        const work_order *order, unsigned outputs, bool *right,

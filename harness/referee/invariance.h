@@ -1,4 +1,4 @@
-/* On what the bits of a row depend besides the row, gamma, beta and the convention: a kernel runs
+/* On what the bits of a row depend besides the row, the parameters and the convention: a kernel runs
  * the same 257 rows in every setting of a matrix, and the outputs' hashes are compared.
  *
  *     invariance_result *found = calloc(count, sizeof *found);

@@ -8,46 +8,60 @@
 
 static const char sum_unrounded[] = "x + residual is normalised before it is rounded";
 
-/* False where the mean or rstd of a row is still poison: the kernel gives none. */
-static bool gives_statistics(const row_judge *judge, size_t rows)
+/* The first output of one number a row, by its name, of which a row is still poison: of those that were
+ * asked for. NULL: all are given. */
+static const char *missing_statistic(const row_judge *judge, const judge_block *block,
+                                     unsigned outputs)
 {
-    for (size_t row = 0; row < rows; row++)
-        if (judge_is_poison(&judge->mean[row], sizeof *judge->mean) ||
-            judge_is_poison(&judge->rstd[row], sizeof *judge->rstd))
-            return false;
-    return true;
+    const operation *what = operations[block->operation];
+    for (size_t row = 0; row < block->rows; row++)
+        for (size_t i = 0; i < what->count; i++)
+            if (role_is_statistic(&what->roles[i]) && (outputs & 1u << i) &&
+                !judge_is_given(&judge->rounded[i][row]))
+                return what->roles[i].name;
+    return NULL;
 }
 
-/* Judges mean and rstd of the last placement; false where the kernel gives none. */
+/* Judges the statistics of the last placement; false where the kernel does not give them all. */
 static bool find_statistics(row_judge *judge, const judge_block *block, const judged_kind *kind,
                             row_findings *findings)
 {
-    bool given = gives_statistics(judge, block->rows);
+    bool given = !missing_statistic(judge, block, ~0u);
     for (size_t row = 0; given && row < block->rows; row++)
         judge_statistics(judge, block, row, kind, findings);
     return given;
 }
 
-/* What is asked beside y where it is drawn: mean and rstd, one of them or none; the sum, with a place
- * of its own, or x's, or none. All twelve come about equally often. */
-static unsigned drawn_outputs(const judge_block *block, uint64_t drawn)
+/* All outputs of one number a row, and their names with "and" between. */
+static unsigned statistics_of(const operation *what, char names[64])
 {
-    static const unsigned statistics[] = {0, OUTPUT_MEAN, OUTPUT_RSTD, OUTPUT_MEAN | OUTPUT_RSTD};
-    static const unsigned sums[] = {0, OUTPUT_SUM, OUTPUT_SUM | OUTPUT_SUM_OVER_X};
-    uint64_t turn = block->hidden + block->draw;
-    return statistics[(turn + drawn % 3) % 4] |
-           (block->inputs[ROLE_RESIDUAL] ? sums[turn / 4 % 3] : 0);
+    unsigned all = 0;
+    *names = '\0';
+    for (size_t i = 0; i < what->count; i++) {
+        size_t length = strlen(names);
+        if (!role_is_statistic(&what->roles[i]))
+            continue;
+        snprintf(names + length, 64 - length, "%s%s", all ? " and " : "", what->roles[i].name);
+        all |= 1u << i;
+    }
+    return all;
 }
 
-/* What is missing of the outputs that were asked for; NULL: nothing. */
-static const char *missing_output(const row_judge *judge, size_t rows, unsigned outputs)
+/* What is asked beside y where it is drawn: any statistics; the sum, with a place of its own, or x's, or
+ * none. All come about equally often. */
+static unsigned drawn_outputs(const judge_block *block, uint64_t drawn)
 {
-    const char *missing = NULL;
-    for (size_t row = 0; !missing && row < rows; row++)
-        missing = (outputs & OUTPUT_MEAN) && !judge_is_given(&judge->mean[row])   ? "mean"
-                  : (outputs & OUTPUT_RSTD) && !judge_is_given(&judge->rstd[row]) ? "rstd"
-                                                                                  : NULL;
-    return missing;
+    static const unsigned sums[] = {0, OUTPUT_SUM, OUTPUT_SUM | OUTPUT_SUM_OVER_X};
+    const operation *what = operations[block->operation];
+    uint64_t turn = block->hidden + block->draw, left = turn + drawn % 3, sets = 1;
+    unsigned outputs = 0;
+    for (size_t i = 0; i < what->count; i++)
+        if (role_is_statistic(&what->roles[i])) {
+            outputs |= (unsigned)(left & 1) << i;
+            left >>= 1;
+            sets <<= 1;
+        }
+    return outputs | (block->inputs[ROLE_RESIDUAL] ? sums[turn / sets % 3] : 0);
 }
 
 static void judge_placement(row_judge *judge, const judge_block *block, const judged_kind *kind,
@@ -64,8 +78,8 @@ static void judge_placement(row_judge *judge, const judge_block *block, const ju
                    here.verdict.detail);
 }
 
-/* Each tensor at an address of its own, and some of the outputs alone. `gives`: the kernel gives mean
- * and rstd where both are wanted. */
+/* Each tensor at an address of its own, and some of the outputs alone. `gives`: the kernel gives the
+ * statistics where all are wanted. */
 static bool run_drawn(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                       const judged_kind *kind, bool gives, row_findings *findings,
                       case_judgement *judgement, error *err)
@@ -89,15 +103,16 @@ static bool run_drawn(row_judge *judge, const judge_block *block, const kernel_e
     snprintf(threads, sizeof threads, "on %u threads", judge->threads);
     if (judge->threads > 0)
         where = threads;
-    const char *missing = gives ? missing_output(judge, block->rows, order.outputs) : NULL;
-    if (missing)
-        judge_find(findings, VERDICT_INACCURATE, false, "%s is not given where %s", missing,
-                   order.outputs & OUTPUT_MEAN && order.outputs & OUTPUT_RSTD
-                       ? "no sum is wanted"
-                       : "the other of mean and rstd is not wanted");
-    for (size_t row = 0;
-         gives && !missing && (order.outputs & (OUTPUT_MEAN | OUTPUT_RSTD)) && row < block->rows;
-         row++)
+    char names[64];
+    unsigned all = statistics_of(operations[block->operation], names);
+    const char *missing = gives ? missing_statistic(judge, block, order.outputs) : NULL;
+    if (missing && (order.outputs & all) == all)
+        judge_find(findings, VERDICT_INACCURATE, false, "%s is not given where no sum is wanted",
+                   missing);
+    else if (missing)
+        judge_find(findings, VERDICT_INACCURATE, false,
+                   "%s is not given where the other of %s is not wanted", missing, names);
+    for (size_t row = 0; gives && !missing && (order.outputs & all) && row < block->rows; row++)
         judge_statistics(judge, block, row, kind, findings);
     if (memcmp(judge->computed, judge->other, judge_bytes(block)) == 0)
         return true;
@@ -106,8 +121,8 @@ static bool run_drawn(row_judge *judge, const judge_block *block, const kernel_e
     return true;
 }
 
-/* All placements; the output of the timed one stays in judge->computed, mean and rstd of strided
- * rows in judge->mean and judge->rstd. *strided: there are any. */
+/* All placements; the output of the timed one stays in judge->computed, the statistics of strided rows in
+ * judge->given. *strided: there are any. */
 static bool run_placements(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                            const judged_kind *kind, row_findings *findings,
                            case_judgement *judgement, bool *strided, error *err)
@@ -129,7 +144,7 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (others[i] == PLACEMENT_IN_PLACE && (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
             continue;
-        /* Before strided rows, whose mean and rstd are kept. */
+        /* Before strided rows, whose statistics are kept. */
         if (others[i] == PLACEMENT_BEFORE && block->draw &&
             !run_drawn(judge, block, kernel, kind, dense, findings, judgement, err))
             return false;
@@ -145,12 +160,15 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
         referee_varies(axes[i], block->hidden, &judgement->varies);
         judge_placement(judge, block, kind, names[i], findings);
     }
+    char names_of[64];
+    unsigned all = statistics_of(operations[block->operation], names_of);
     if (dense != *strided)
-        judge_find(findings, VERDICT_INACCURATE, false, "mean and rstd are given for %s rows alone",
+        judge_find(findings, VERDICT_INACCURATE, false, "%s are given for %s rows alone", names_of,
                    dense ? "dense" : "strided");
-    size_t statistics = block->rows * sizeof *judge->mean;
-    judgement->output_hash = hash_bytes(judgement->output_hash, judge->mean, statistics);
-    judgement->output_hash = hash_bytes(judgement->output_hash, judge->rstd, statistics);
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        if (all & 1u << i)
+            judgement->output_hash =
+                hash_bytes(judgement->output_hash, judge->rounded[i], block->rows * sizeof(double));
     return true;
 }
 

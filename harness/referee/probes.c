@@ -7,8 +7,9 @@
  * neighbour, or beyond its own bound. */
 #include "domain/convention.h"
 #include "inputs/inputs.h"
+#include "judge/judging.h"
 #include "referee/internal.h"
-#include "metrics/storage.h"
+#include "exact/scale.h"
 #include "base/number.h"
 #include <math.h>
 #include <stdarg.h>
@@ -44,32 +45,19 @@ static double limiting_distance(const judge_block *block)
     return block->storage == LN_BF16 || block->storage == LN_F16 ? 6 : 1000;
 }
 
-/* The size of what is added up for element i: what row_ulp measures against. */
-static double scale_of(const judge_block *block, size_t row, size_t i)
-{
-    const ln_convention *convention = &block->convention;
-    size_t at = convention->affine == LN_AFFINE_SCALAR ? 0 : i;
-    double gamma =
-        block->inputs[ROLE_GAMMA] ? storage_load(block->param, block->inputs[ROLE_GAMMA], at) : 1;
-    double beta =
-        block->inputs[ROLE_BETA] ? storage_load(block->param, block->inputs[ROLE_BETA], at) : 0;
-    if (convention->affine == LN_AFFINE_GAMMA1)
-        gamma += 1;
-    return fabs(gamma) * block->results[row].max_xhat + fabs(beta);
-}
-
 /* Largest distance, in row ULP of the own convention, from given values to an exact answer;
  * infinite where classes differ. `values` or, where that is NULL, the block's own exact answers. */
 static double distance(const judge_block *block, size_t row, const void *values,
                        const double *exact)
 {
+    metrics_row judged = judge_metrics_row(block, row);
     double largest = 0;
     for (size_t i = 0; i < block->hidden; i++) {
         double value =
             values ? storage_load(block->storage, values, i) : block->results[row].exact[i];
         if (isnan(value) && isnan(exact[i]))
             continue;
-        double ulps = fabs(value - exact[i]) / ln_ulp(block->storage, scale_of(block, row, i));
+        double ulps = fabs(value - exact[i]) / ln_ulp(block->storage, element_scale(&judged, i));
         if (!(ulps <= largest))
             largest = isnan(ulps) ? INFINITY : ulps;
     }
@@ -151,7 +139,7 @@ static bool probe_block(row_judge *judge, const judge_block *block, const kernel
     ln_convention others[NEIGHBOURS_MOST];
     judge_block neighbours[NEIGHBOURS_MOST];
     operation_call call = judge_block_call(block);
-    size_t wanted = operations[block->operation].neighbours(&block->convention, others), made = 0;
+    size_t wanted = operations[block->operation]->neighbours(&block->convention, others), made = 0;
     bool has_bound;
     bool fine = judge_reserve(judge, block, err) &&
                 judge_bounds(judge, block, kernel, &has_bound, verdict, err);
@@ -173,13 +161,14 @@ static bool probe_hidden(row_judge *judge, const kernel_entry *kernel,
                          const ln_convention *convention, size_t hidden, case_verdict *verdict,
                          error *err)
 {
+    const operation_judging *judging = judgings[OPERATION_LAYERNORM];
     size_t most = hidden <= 16 ? MOST_PROBE_ROWS : 4;
     operation_call call = {.problem = problem_dense(convention, kernel->facts.storage,
                                                     kernel->facts.param, most, hidden)};
     judge_block block;
     bool fine = (call_allocate(&call, false) || fail_memory(err, "probe rows")) &&
-                input_probe_rows(convention, kernel->facts.storage, hidden, most,
-                                 call.inputs[ROLE_X], &call.problem.rows, err) &&
+                judging->probe_rows(convention, kernel->facts.storage, hidden, most,
+                                    call.inputs[ROLE_X], &call.problem.rows, err) &&
                 input_parameters("normal", &call, judge->settings.seed, err);
     if (fine && call.problem.rows > 0) {
         fine = judge_block_from(judge, &block, &call, err);

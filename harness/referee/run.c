@@ -21,7 +21,7 @@ static off_t take_offset(off_t *end, bool present, size_t bytes)
 /* Whether a call on the block may have the tensor: as its inputs are there. */
 static bool has_tensor(const judge_block *block, size_t i)
 {
-    const tensor_role *role = &operations[block->operation].roles[i];
+    const tensor_role *role = &operations[block->operation]->roles[i];
     return role->output ? role->beside == NO_ROLE || block->inputs[role->beside]
                         : block->inputs[i] != NULL;
 }
@@ -35,7 +35,7 @@ static bool poison(row_judge *judge, int arena, off_t at, size_t bytes)
 
 bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err)
 {
-    const operation *what = &operations[block->operation];
+    const operation *what = operations[block->operation];
     role_extent extents[ROLES_MOST];
     off_t end = 0;
     order->operation = block->operation;
@@ -77,8 +77,8 @@ static case_verdict failed_verdict(const worker_reply *reply)
     return verdict;
 }
 
-/* Mean or rstd as a kernel left them, of its accumulator's type; in `rounded` rounded to f32 but
- * for f64 rows. What was not written, or not asked for, has all bits set. */
+/* A statistic as a kernel left it, of its accumulator's type; in `rounded` rounded to f32 but for f64
+ * rows. What was not written, or not asked for, has all bits set. */
 static bool read_statistics(int arena, off_t at, const judge_block *block,
                             const kernel_entry *kernel, bool asked, double *given, double *rounded)
 {
@@ -143,13 +143,15 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
                        const work_order *order, unsigned outputs, bool *right,
                        case_verdict *verdict)
 {
+    const operation *what = operations[block->operation];
     int arena = judge->runner->arena;
-    bool fine = true;
-    if (outputs & (OUTPUT_MEAN | OUTPUT_RSTD))
-        fine = read_statistics(arena, order->at.tensors[ROLE_MEAN], block, kernel,
-                               outputs & OUTPUT_MEAN, judge->given_mean, judge->mean) &&
-               read_statistics(arena, order->at.tensors[ROLE_RSTD], block, kernel,
-                               outputs & OUTPUT_RSTD, judge->given_rstd, judge->rstd);
+    bool fine = true, any = false;
+    for (size_t i = 0; i < what->count; i++)
+        any |= role_is_statistic(&what->roles[i]) && (outputs & 1u << i);
+    for (size_t i = 0; fine && i < what->count; i++)
+        if (role_is_statistic(&what->roles[i]) && any)
+            fine = read_statistics(arena, order->at.tensors[i], block, kernel, outputs & 1u << i,
+                                   judge->given[i], judge->rounded[i]);
     if (fine && block->inputs[ROLE_RESIDUAL] && (outputs & OUTPUT_SUM))
         fine = check_sum(arena, order->at.tensors[ROLE_SUM], block, right, verdict);
     return fine;
@@ -166,7 +168,7 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
         return false;
     int arena = judge->runner->arena;
     work_order sent = *order;
-    const operation *what = &operations[order->operation];
+    const operation *what = operations[order->operation];
     for (size_t i = 0; i < what->count; i++)
         if (what->roles[i].output && i != what->result && !(outputs & 1u << i))
             sent.at.tensors[i] = -1;
@@ -179,7 +181,7 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
     judge->upper_halves |= reply.value == 1;
     judge->threads = reply.value > 1 ? (unsigned)reply.value : 0;
     snprintf(judge->taken, sizeof judge->taken, "%.63s", reply.text);
-    bool fine = arena_read(arena, order->at.tensors[ROLE_Y], computed, judge_bytes(block)) &&
+    bool fine = arena_read(arena, order->at.tensors[what->result], computed, judge_bytes(block)) &&
                 judge_read_beside(judge, block, kernel, order, outputs, &right, verdict);
     return fine ? right : fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }

@@ -1,5 +1,6 @@
 /* Rows by the thousand: what a search asks of the judge, one call a block and no statistics. */
 #include "referee/internal.h"
+#include "judge/judging.h"
 #include "exact/scale.h"
 #include "metrics/storage.h"
 #include <math.h>
@@ -54,10 +55,12 @@ bool judge_score(row_judge *judge, const judge_block *block, const kernel_entry 
 static size_t gather(row_judge *judge, const judge_block *block, const double *least,
                      double max_kappa, row_score *scores, size_t *numbers, char *x)
 {
+    const operation_judging *judging = judgings[block->operation];
     size_t bytes = block->hidden * dtype_size(block->storage), count = 0;
     for (size_t row = 0; row < block->rows; row++) {
         const void *y = judge_row_of(block, judge->computed, row);
-        row_screen screen = judge_screen(judge, block, row, y);
+        row_screen screen =
+            judging->screen ? judging->screen(judge, block, row, y) : (row_screen){INFINITY, 0};
         scores[row] = (struct row_score){.kappa = NAN};
         if (screen.row_ulp_at_most < least[row] || screen.kappa_at_least > max_kappa)
             continue;

@@ -106,12 +106,12 @@ bool timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin
 bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judgement *judgement)
 {
     row_findings findings = {.verdict = judgement->verdict};
-    double mean = judgement->metrics.mean_ulp_max, rstd = judgement->metrics.rstd_ulp_max;
+    const ln_metrics judged = judgement->metrics;
     if (!rows->metrics)
         return false;
     metrics_gather_finish(rows->metrics, &judgement->metrics);
-    judgement->metrics.mean_ulp_max = mean; /* those are not given in timing */
-    judgement->metrics.rstd_ulp_max = rstd;
+    judgement->metrics.mean_ulp_max = judged.mean_ulp_max; /* those are not given in timing */
+    judgement->metrics.rstd_ulp_max = judged.rstd_ulp_max;
     if (findings.verdict.kind == VERDICT_OK_NO_BOUND && rows->verdict.kind != VERDICT_OK)
         findings.verdict.kind = VERDICT_OK;
     if (rows->verdict.kind != VERDICT_OK)

@@ -103,12 +103,6 @@ typedef struct judged_case {
     bool measured;
 } judged_case;
 
-static bool same_convention(const ln_convention *a, const ln_convention *b)
-{
-    return a->ddof == b->ddof && a->eps_place == b->eps_place && a->eps == b->eps &&
-           a->affine == b->affine;
-}
-
 static bool is_fine_so_far(const case_verdict *verdict)
 {
     return verdict_is_right(verdict->kind) || verdict->declared;
@@ -166,8 +160,8 @@ static bool put_rows(run_session *session, const case_key *key, const judged_row
                                 .row_ulp = judged->row_ulp,
                                 .norm_max = judged->norm_max,
                                 .bound_row_ulp = judged->bound_row_ulp,
-                                .mean_error = judged->mean_error,
-                                .rstd_error = judged->rstd_error};
+                                .mean_error = judged->statistic_errors[ROLE_MEAN],
+                                .rstd_error = judged->statistic_errors[ROLE_RSTD]};
         if (!store_put_row(session->store, session->run, key, &put, err))
             return false;
     }
@@ -179,7 +173,7 @@ static bool put_rows(run_session *session, const case_key *key, const judged_row
 static bool put_worst(run_session *session, const case_key *key, const worst_row *worst, error *err)
 {
     enum { MOST_BYTES = 1 << 20 };
-    const operation *what = &operations[key->operation];
+    const operation *what = operations[key->operation];
     stored_worst stored = {.y_hash = worst->y_hash};
     for (size_t i = 0; i < what->count; i++) {
         size_t bytes = worst_row_bytes(worst, i);
@@ -286,7 +280,7 @@ static void advance(accuracy_part *part)
     const accuracy_group *left = &plan->accuracy[part->group++];
     part->kernel = 0;
     if (part->group == plan->accuracy_count || left[1].hidden != left->hidden ||
-        !same_convention(&left[1].convention, &left->convention))
+        !convention_equal(operations[OPERATION_LAYERNORM], &left[1].convention, &left->convention))
         part->epoch++;
 }
 

@@ -82,7 +82,7 @@ static bool same_bits(const void *a, const void *b, size_t bytes)
 static bool fits(const stored_worst *stored, const kernel_entry *kernel,
                  const ln_convention *convention, size_t hidden)
 {
-    const operation *what = &operations[OPERATION_LAYERNORM];
+    const operation *what = operations[OPERATION_LAYERNORM];
     ln_problem row =
         problem_dense(convention, kernel->facts.storage, kernel->facts.param, 1, hidden);
     bool fine = true;

@@ -39,10 +39,10 @@ bool timed_group_place(const speed_group *group, const judge_block blocks[2],
                        worker_process *worker, size_t outputs, work_order *begin, off_t *end,
                        error *err)
 {
-    const operation *what = &operations[begin->operation];
+    const operation *what = operations[begin->operation];
     size_t bytes = timed_group_bytes(group), row = group->hidden * sizeof(double);
     size_t varied = timed_rows_room(blocks), tensors = 2 + outputs;
-    /* Each of them, gamma, beta and the varied rows may be up to a line longer. */
+    /* Each of them, the parameters and the varied rows may be up to a line longer. */
     kernel_runner *runner = worker_runner(worker);
     if (!runner->reserve(runner, tensors * bytes + varied + 2 * row + (tensors + 3) * LINE, err))
         return false;

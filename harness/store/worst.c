@@ -18,7 +18,7 @@ static bool add_tensor(result_store *store, const stored_tensor *tensor, uint64_
 static bool put(result_store *store, int64_t run, const case_key *key, const stored_worst *worst,
                 error *err)
 {
-    const operation *what = &operations[key->operation];
+    const operation *what = operations[key->operation];
     uint64_t hashes[ROLES_MOST];
     int column = 11;
     for (size_t i = 0; i < what->count; i++)
@@ -65,7 +65,7 @@ bool store_worst(result_store *store, int64_t id, stored_worst *worst, bool *has
     if (!*has)
         return true;
     worst->y_hash = (uint64_t)sqlite3_column_int64(statement, 0);
-    const operation *what = &operations[OPERATION_LAYERNORM];
+    const operation *what = operations[OPERATION_LAYERNORM];
     int column = 0;
     for (size_t i = 0; i < what->count; i++)
         if (role_is_kept(&what->roles[i]))

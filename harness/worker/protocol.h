@@ -48,7 +48,7 @@ typedef enum order_kind {
 
 typedef enum buffer_placement {
     PLACEMENT_BEHIND,   /* flush with the page behind */
-    PLACEMENT_BEFORE,   /* flush with the page before, rows strided, gaps watched, mean and rstd out
+    PLACEMENT_BEFORE,   /* flush with the page before, rows strided, gaps watched, all outputs
                          */
     PLACEMENT_TIMED,    /* as timed */
     PLACEMENT_TURN,     /* likewise, but the first and the second half of the rows in turn in the

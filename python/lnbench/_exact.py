@@ -63,14 +63,14 @@ class Given:
         form = lib.AFFINE[self.convention.affine]
         hidden = self.shape[-1]
         count = 1 if form == "scalar" else hidden
-        self.residual = None if residual is None else arrays.like(residual, "residual", "x",
-                                                                  self.shape, self.type)
-        self.gamma = self.beta = None
-        self.param = self.type if self.type in ("f32", "f64") else "f32"
-        if gamma is not None:
-            self.gamma, self.param = arrays.parameter(gamma, "gamma", count, None)
-        if beta is not None:
-            self.beta, _ = arrays.parameter(beta, "beta", count, self.param)
+        self.inputs = {"x": self.x}  # by role, those that are there
+        if residual is not None:
+            self.inputs["residual"] = arrays.like(residual, "residual", "x", self.shape, self.type)
+        self.param = None
+        for role, given in zip(lib.PARAMETERS, (gamma, beta)):
+            if given is not None:
+                self.inputs[role], self.param = arrays.parameter(given, role, count, self.param)
+        self.param = self.param or (self.type if self.type in ("f32", "f64") else "f32")
         self.rows, self.hidden, self.parameters = len(self.x), hidden, count
 
     def problem(self, rows=None):
@@ -79,10 +79,9 @@ class Given:
                            param=arrays.TYPES.index(self.param), convention=self.convention)
 
     def tensors(self, first=0, y=None):
-        return lib.Tensors(x=_address(self.x[first:]), gamma=_address(self.gamma),
-                           beta=_address(self.beta), y=_address(y),
-                           residual=None if self.residual is None
-                           else _address(self.residual[first:]))
+        return lib.Tensors(y=_address(y), **{
+            role: _address(a if role in lib.PARAMETERS else a[first:])
+            for role, a in self.inputs.items()})
 
 
 def reference(x, gamma=None, beta=None, *, convention="torch", residual=None, dtype=None):
@@ -117,7 +116,8 @@ def gradients(x, dy, gamma=None, beta=None, *, convention="torch", dtype=None):
     given = Given(x, gamma, beta, None, convention, dtype)
     dy = arrays.like(dy, "dy", "x", given.shape, given.type)
     dx = np.empty_like(given.x)
-    made = [dx] + [None if a is None else np.empty_like(a) for a in (given.gamma, given.beta)]
+    made = [dx] + [None if a is None else np.empty_like(a)
+                   for a in map(given.inputs.get, lib.PARAMETERS)]
     patiently(lambda: lib.call("lnjudge_gradients_of", c.byref(given.problem()),
                                c.byref(given.tensors()), _address(dy),
                                c.byref(lib.Gradients(*map(_address, made)))))
@@ -160,13 +160,12 @@ def _row(row, case, type_, param, framework):
     hidden, affine = case.hidden, lib.AFFINE[lib.convention_of(case.convention.decode()).affine]
     count = 1 if affine == "scalar" else hidden
 
-    def array(address, count, type_):
-        made = _vector(address, count, arrays.stored(type_))
-        return None if made is None else arrays.give_or_bits(made, type_, framework)
-    return WorstRow(row.number, array(row.x, hidden, type_), array(row.y, hidden, type_),
-                    _vector(row.exact, hidden, np.dtype("f8")),
-                    array(row.residual, hidden, type_), array(row.gamma, count, param),
-                    array(row.beta, count, param))
+    def array(role):
+        own, length = (param, count) if role in lib.PARAMETERS else (type_, hidden)
+        made = _vector(getattr(row, role), length, arrays.stored(own))
+        return None if made is None else arrays.give_or_bits(made, own, framework)
+    return WorstRow(row.number, exact=_vector(row.exact, hidden, np.dtype("f8")),
+                    **{role: array(role) for role in lib.ROLES[:5]})
 
 
 def report_of(report, subject, repeat, type_, param, framework, put_right=lambda case: None):

@@ -100,7 +100,7 @@ class Callable(Strangers):
         dtype, param = self.dtypes
         count = 1 if problem.convention.affine == 1 else hidden
         inputs = [(tensors.x, *self._input(tensors.x, rows, hidden, problem.x_stride, dtype))]
-        for address in (tensors.gamma, tensors.beta):
+        for address in (getattr(tensors, role) for role in lib.PARAMETERS):
             if address:
                 room, view = self._input(address, 1, count, count, param)
                 inputs.append((address, room, view.reshape(-1)))

@@ -11,6 +11,9 @@ EXACT = -1
 METRICS, BINS = 24, 32
 AFFINE = ("none", "scalar", "gamma", "vector", "gamma1")
 PLACES = ("none", "var", "std", "quotient")
+# Tensors by role, in the order of ln_tensors; those that are as long whatever the number of rows.
+ROLES = ("x", "residual", "gamma", "beta", "y", "sum", "mean", "rstd")
+PARAMETERS = ("gamma", "beta")
 
 
 class ArgumentError(ValueError):
@@ -74,8 +77,7 @@ class Problem(c.Structure):
 
 
 class Tensors(c.Structure):
-    _fields_ = [(name, c.c_void_p) for name in ("x", "residual", "gamma", "beta", "y", "sum",
-                                                "mean", "rstd")]
+    _fields_ = [(name, c.c_void_p) for name in ROLES]
 
 
 class Error(c.Structure):
@@ -84,7 +86,7 @@ class Error(c.Structure):
 
 class Row(c.Structure):
     _fields_ = [("number", c.c_size_t)]
-    _fields_ += [(name, c.c_void_p) for name in ("x", "residual", "gamma", "beta", "y", "exact")]
+    _fields_ += [(name, c.c_void_p) for name in (*ROLES[:5], "exact")]
 
 
 class Case(c.Structure):

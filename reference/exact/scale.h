@@ -64,15 +64,28 @@ static inline double ulp_in(type_format format, double v)
     return power_of_two(exponent - format.precision + 1);
 }
 
-/* |gamma_i| with 1 + g under gamma1, rounded once to double. */
-static inline double gamma_size(const metrics_row *row, size_t i)
+/* gamma_i as it multiplies: 1 + g under gamma1, rounded once to double; 1 where there is none. */
+static inline double gamma_at(const metrics_row *row, size_t i)
 {
     ln_affine affine = row->convention->affine;
     if (!ln_has_gamma(affine)) {
         return 1.0;
     }
     double stored = load(row->param, row->gamma, affine == LN_AFFINE_SCALAR ? 0 : i);
-    return fabs(affine == LN_AFFINE_GAMMA1 ? 1.0 + stored : stored);
+    return affine == LN_AFFINE_GAMMA1 ? 1.0 + stored : stored;
+}
+
+static inline double gamma_size(const metrics_row *row, size_t i)
+{
+    return fabs(gamma_at(row, i));
+}
+
+/* beta_i; 0 where there is none. */
+static inline double beta_at(const metrics_row *row, size_t i)
+{
+    ln_affine affine = row->convention->affine;
+    return ln_has_beta(affine) ? load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i)
+                               : 0.0;
 }
 
 /* What a number has beyond its rounding to double, from its rest in ulp (ln_reference_result). It
@@ -107,11 +120,7 @@ static inline double scale_of_zero(const metrics_row *row, double gamma)
  * lies beyond double is its largest number. */
 static inline double element_scale(const metrics_row *row, size_t i)
 {
-    ln_affine affine = row->convention->affine;
-    double beta = ln_has_beta(affine)
-                      ? fabs(load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i))
-                      : 0.0;
-    double gamma = gamma_size(row, i), xhat = row->answer->max_xhat;
+    double beta = fabs(beta_at(row, i)), gamma = gamma_size(row, i), xhat = row->answer->max_xhat;
     double scale = (xhat < 0x1p-900 ? (double)(gamma * max_xhat_of(row)) : gamma * xhat) + beta;
     scale = scale > 0 || isnan(scale) ? scale : scale_of_zero(row, gamma);
     return isinf(scale) ? DBL_MAX : scale;

@@ -1,5 +1,5 @@
 /* lnbench eval: a kernel, or the reference, on the user's own tensors. */
-#include "commands/eval/attribute_show.h"
+#include "commands/eval/layernorm/attribute_show.h"
 #include "commands/eval/gradients.h"
 #include "domain/kernel_name.h"
 #include "cli/command.h"
@@ -22,7 +22,8 @@
 #include <string.h>
 
 typedef struct eval_options {
-    const char *x, *residual, *gamma, *beta, *convention, *kernel, *y, *out, *dtype;
+    const char *paths[ROLES_MOST]; /* of tensors, by role */
+    const char *convention, *kernel, *out, *dtype;
     const char *input, *shape, *chart;
     const char *dy, *gradients[GRADIENTS];
     uint64_t seed;
@@ -33,7 +34,8 @@ typedef struct eval_options {
 } eval_options;
 
 typedef struct eval_tensors {
-    npy_array x, residual, gamma, beta, y, dy, gradients[GRADIENTS];
+    npy_array arrays[ROLES_MOST]; /* by role */
+    npy_array dy, gradients[GRADIENTS];
     ln_type storage, param;
     bool any_type; /* no kernel says which */
     size_t rows, hidden;
@@ -41,17 +43,11 @@ typedef struct eval_tensors {
 
 static void tensors_free(eval_tensors *tensors)
 {
-    npy_array *all[] = {&tensors->x,
-                        &tensors->residual,
-                        &tensors->gamma,
-                        &tensors->beta,
-                        &tensors->y,
-                        &tensors->dy,
-                        &tensors->gradients[GRADIENT_DX],
-                        &tensors->gradients[GRADIENT_DGAMMA],
-                        &tensors->gradients[GRADIENT_DBETA]};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        npy_free(all[i]);
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        npy_free(&tensors->arrays[i]);
+    for (size_t i = 0; i < GRADIENTS; i++)
+        npy_free(&tensors->gradients[i]);
+    npy_free(&tensors->dy);
 }
 
 /* The same elements in another type, which must have every one of them: others would be changed
@@ -103,7 +99,7 @@ static bool read_typed(const char *path, const char *option, const eval_tensors 
     return convert(path, option, is_row && tensors->any_type, type, array, err);
 }
 
-/* Gamma or beta: there where the convention has it, nowhere else, and as long as it must be. */
+/* A parameter: there where the convention has it, nowhere else, and as long as it must be. */
 static bool read_parameter(const char *path, const char *option, bool wanted, size_t length,
                            const eval_tensors *tensors, npy_array *array, error *err)
 {
@@ -135,9 +131,9 @@ static bool read_gradients(const eval_options *options, const ln_convention *con
     const char *path = options->gradients[GRADIENT_DX];
     npy_array *dx = &tensors->gradients[GRADIENT_DX];
     bool fine = read_typed(options->dy, "dy", tensors, tensors->storage, &tensors->dy, err) &&
-                npy_same_shape(&tensors->x, &tensors->dy, options->dy, "dy", err) &&
+                npy_same_shape(&tensors->arrays[ROLE_X], &tensors->dy, options->dy, "dy", err) &&
                 (!path || (read_typed(path, "dx", tensors, tensors->storage, dx, err) &&
-                           npy_same_shape(&tensors->x, dx, path, "dx", err)));
+                           npy_same_shape(&tensors->arrays[ROLE_X], dx, path, "dx", err)));
     for (size_t i = GRADIENT_DGAMMA; fine && i < GRADIENTS; i++)
         fine = !options->gradients[i] ||
                read_parameter(options->gradients[i], gradient_name(i), wanted[i], parameters,
@@ -145,43 +141,42 @@ static bool read_gradients(const eval_options *options, const ln_convention *con
     return fine;
 }
 
-/* Gradients need no beta, and gamma for dx alone. */
-static bool is_left_out(const eval_options *options, const char *path, bool is_gamma)
+static bool take_shape(const char *path, eval_tensors *tensors, error *err)
 {
-    return options->dy && !path && !(is_gamma && options->gradients[GRADIENT_DX]);
+    const npy_array *x = &tensors->arrays[ROLE_X];
+    tensors->hidden = x->dimensions ? x->shape[x->dimensions - 1] : 0;
+    if (x->elements == 0 || tensors->hidden == 0)
+        return fail(err, EXIT_CODE_USAGE,
+                    "%s (--x): no elements; at least one row of at least one was expected", path);
+    tensors->rows = x->elements / tensors->hidden;
+    return true;
 }
 
 static bool read_all(const eval_options *options, const ln_convention *convention,
                      eval_tensors *tensors, error *err)
 {
+    const operation *what = operations[OPERATION_LAYERNORM];
+    bool fine = true;
     if (options->input)
         return input_check(options->input, err) &&
                shape_parse(options->shape, &tensors->rows, &tensors->hidden, err);
-    if (!read_typed(options->x, "x", tensors, tensors->storage, &tensors->x, err))
-        return false;
-    npy_array *x = &tensors->x;
-    tensors->hidden = x->dimensions ? x->shape[x->dimensions - 1] : 0;
-    if (x->elements == 0 || tensors->hidden == 0)
-        return fail(err, EXIT_CODE_USAGE,
-                    "%s (--x): no elements; at least one row of at least one was expected",
-                    options->x);
-    tensors->rows = x->elements / tensors->hidden;
-    size_t parameters = ln_parameter_elements(convention->affine, tensors->hidden);
-    if (options->residual &&
-        (!read_typed(options->residual, "residual", tensors, tensors->storage, &tensors->residual,
-                     err) ||
-         !npy_same_shape(x, &tensors->residual, options->residual, "residual", err)))
-        return false;
-    if (options->y && (!read_typed(options->y, "y", tensors, tensors->storage, &tensors->y, err) ||
-                       !npy_same_shape(x, &tensors->y, options->y, "y", err)))
-        return false;
-    return (is_left_out(options, options->gamma, true) ||
-            read_parameter(options->gamma, "gamma", ln_has_gamma(convention->affine), parameters,
-                           tensors, &tensors->gamma, err)) &&
-           (is_left_out(options, options->beta, false) ||
-            read_parameter(options->beta, "beta", ln_has_beta(convention->affine), parameters,
-                           tensors, &tensors->beta, err)) &&
-           read_gradients(options, convention, tensors, err);
+    for (size_t i = 0; fine && i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        const char *path = options->paths[i];
+        npy_array *array = &tensors->arrays[i];
+        /* Gradients need gamma for dx alone, and nothing that is added. */
+        bool left_out =
+            options->dy && !path && !(i == ROLE_GAMMA && options->gradients[GRADIENT_DX]);
+        if (role_is_parameter(role) && !left_out)
+            fine = read_parameter(path, role->name, role_is_needed(role, convention),
+                                  ln_parameter_elements(convention->affine, tensors->hidden),
+                                  tensors, array, err);
+        else if (path)
+            fine = read_typed(path, role->name, tensors, tensors->storage, array, err) &&
+                   (i == ROLE_X ? take_shape(path, tensors, err)
+                                : npy_same_shape(tensors->arrays, array, path, role->name, err));
+    }
+    return fine && read_gradients(options, convention, tensors, err);
 }
 
 /* The result as a case of the store, so that it prints like one. */
@@ -191,10 +186,11 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     stored_case made = {.judged = true};
     case_key *key = &made.key;
     snprintf(key->kernel, sizeof key->kernel, "%s",
-             options->reference ? "reference"
-             : options->y       ? "given"
-                                : options->kernel);
-    snprintf(key->input, sizeof key->input, "%.250s", options->input ? options->input : options->x);
+             options->reference       ? "reference"
+             : options->paths[ROLE_Y] ? "given"
+                                      : options->kernel);
+    snprintf(key->input, sizeof key->input, "%.250s",
+             options->input ? options->input : options->paths[ROLE_X]);
     convention_label(convention, key->convention);
     key->rows = tensors->rows;
     key->hidden = tensors->hidden;
@@ -211,8 +207,8 @@ static bool judge_it(const eval_options *options, row_judge *judge, const judge_
                      const eval_tensors *tensors, const kernel_entry *kernel,
                      case_judgement *judgement, const void **computed, error *err)
 {
-    if (options->reference || options->y) {
-        *computed = options->reference ? block->rounded : tensors->y.data;
+    if (options->reference || options->paths[ROLE_Y]) {
+        *computed = options->reference ? block->rounded : tensors->arrays[ROLE_Y].data;
         return judge_output(judge, block, *computed, judgement, err);
     }
     bool fine = judge_kernel(judge, block, kernel, judgement, err);
@@ -239,11 +235,9 @@ static bool make_block(const eval_options *options, const ln_convention *convent
         return judge_block_generate(judge, block, convention, tensors->storage, tensors->param,
                                     options->input, 0, tensors->rows, tensors->hidden, err);
     operation_call call = {.problem = problem_dense(convention, tensors->storage, tensors->param,
-                                                    tensors->rows, tensors->hidden),
-                           .inputs = {[ROLE_X] = tensors->x.data,
-                                      [ROLE_RESIDUAL] = tensors->residual.data,
-                                      [ROLE_GAMMA] = tensors->gamma.data,
-                                      [ROLE_BETA] = tensors->beta.data}};
+                                                    tensors->rows, tensors->hidden)};
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        call.inputs[i] = tensors->arrays[i].data;
     return judge_block_from(judge, block, &call, err);
 }
 
@@ -258,8 +252,8 @@ static bool show_attribution(const eval_options *options, const ln_convention *c
     if (!fine || !options->chart)
         return fine;
     snprintf(subtitle, sizeof subtitle, "%.120s, %zu rows of %zu, %s",
-             options->input ? options->input : options->x, tensors->rows, tensors->hidden,
-             convention_label(convention, label));
+             options->input ? options->input : options->paths[ROLE_X], tensors->rows,
+             tensors->hidden, convention_label(convention, label));
     return attribution_chart(all, count, subtitle, options->chart, out, err);
 }
 
@@ -358,8 +352,9 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     fine = fine && make_block(options, convention, tensors, judge, &block, err) &&
            judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, err);
     if (fine && options->out && computed)
-        fine = npy_write(options->out, tensors->storage, options->input ? 2 : tensors->x.dimensions,
-                         options->input ? dense : tensors->x.shape, computed, err);
+        fine = npy_write(options->out, tensors->storage,
+                         options->input ? 2 : tensors->arrays[ROLE_X].dimensions,
+                         options->input ? dense : tensors->arrays[ROLE_X].shape, computed, err);
     if (fine) {
         fine = show(options, convention, tensors, judge, kernels, kernel, &judgement, err);
         code = verdict_exit_code(&judgement.verdict);
@@ -385,7 +380,7 @@ static bool check_gradients(const eval_options *options, int other_ways, error *
     if (any != (options->dy != NULL))
         return fail(err, EXIT_CODE_USAGE,
                     "--dy FILE.npy and one of --dx, --dgamma and --dbeta go together");
-    if (any && (other_ways || options->input || options->residual || options->out))
+    if (any && (other_ways || options->input || options->paths[ROLE_RESIDUAL] || options->out))
         return fail(err, EXIT_CODE_USAGE,
                     "--dy: goes with --x and --gamma, and judges gradients alone");
     return true;
@@ -393,16 +388,17 @@ static bool check_gradients(const eval_options *options, int other_ways, error *
 
 static bool check_options(const eval_options *options, ln_convention *convention, error *err)
 {
-    int ways = (options->kernel != NULL) + options->reference + (options->y != NULL);
+    int ways = (options->kernel != NULL) + options->reference + (options->paths[ROLE_Y] != NULL);
     if (!check_gradients(options, ways, err))
         return false;
-    if (!options->x == !options->input)
+    if (!options->paths[ROLE_X] == !options->input)
         return fail(err, EXIT_CODE_USAGE, "%s",
-                    options->x ? "--x and --input: one of them was expected, not both"
-                               : "--x FILE.npy is missing, or --input FAMILY");
-    if (options->input && (options->residual || options->gamma || options->beta || options->y))
-        return fail(err, EXIT_CODE_USAGE,
-                    "--inputs: brings its own gamma and beta, and has no residual and no y");
+                    options->paths[ROLE_X] ? "--x and --input: one of them was expected, not both"
+                                           : "--x FILE.npy is missing, or --input FAMILY");
+    for (size_t i = 0; i < ROLES_MOST && options->input; i++)
+        if (options->paths[i])
+            return fail(err, EXIT_CODE_USAGE,
+                        "--inputs: brings its own parameters, and has no residual and no y");
     if (options->attribute && (!options->kernel || options->out))
         return fail(err, EXIT_CODE_USAGE, "--attribute: %s",
                     options->out ? "writes no output: leave out --out" : "needs --kernel");
@@ -436,7 +432,7 @@ static const kernel_entry *first_attributed(const eval_options *options, const k
     return first;
 }
 
-/* The kernel's types; without one --dtype's, and gamma and beta are f32 beside 16-bit rows. */
+/* The kernel's types; without one --dtype's, and parameters are f32 beside 16-bit rows. */
 static bool choose_types(const eval_options *options, const kernel_entry *kernel,
                          eval_tensors *tensors, error *err)
 {
@@ -473,8 +469,9 @@ static exit_code evaluate_gradients(const eval_options *options, const ln_conven
                                 .storage = tensors->storage,
                                 .param = tensors->param,
                                 .convention = *convention};
-    const ln_tensors given = {
-        .x = tensors->x.data, .gamma = tensors->gamma.data, .beta = tensors->beta.data};
+    ln_tensors given = {0};
+    for (size_t i = 0; i < operations[OPERATION_LAYERNORM]->count; i++)
+        role_set(&operations[OPERATION_LAYERNORM]->roles[i], &given, tensors->arrays[i].data);
     const void *gradients[GRADIENTS];
     for (size_t i = 0; i < GRADIENTS; i++)
         gradients[i] = tensors->gradients[i].data;
@@ -511,17 +508,17 @@ static exit_code run_eval(void *context, const cli_call *call, error *err)
 
 static const cli_option options[] = {
     {"x", "FILE.npy", "the rows: f4, f8, f2 (bf16: u2); the last axis is hidden", OPTION_TEXT,
-     offsetof(eval_options, x)},
-    {"inputs", "FAMILY", "rows of a family instead, with its gamma and beta", OPTION_TEXT,
+     offsetof(eval_options, paths[ROLE_X])},
+    {"inputs", "FAMILY", "rows of a family instead, with its parameters", OPTION_TEXT,
      offsetof(eval_options, input)},
     {"shapes", "ROWSxHIDDEN", "of such rows (default: 18x768)", OPTION_TEXT,
      offsetof(eval_options, shape)},
     {"seed", "N", "of such rows (default: 1)", OPTION_COUNT, offsetof(eval_options, seed)},
     {"residual", "FILE.npy", "is added to x first, rounded to the element type", OPTION_TEXT,
-     offsetof(eval_options, residual)},
+     offsetof(eval_options, paths[ROLE_RESIDUAL])},
     {"gamma", "FILE.npy", "as the convention's affine form says", OPTION_TEXT,
-     offsetof(eval_options, gamma)},
-    {"beta", "FILE.npy", "likewise", OPTION_TEXT, offsetof(eval_options, beta)},
+     offsetof(eval_options, paths[ROLE_GAMMA])},
+    {"beta", "FILE.npy", "likewise", OPTION_TEXT, offsetof(eval_options, paths[ROLE_BETA])},
     {"conventions", "C", "preset or list (default: torch)", OPTION_TEXT,
      offsetof(eval_options, convention)},
     {"kernels", "NAME", "the kernel to run: its name or label", OPTION_TEXT,
@@ -529,7 +526,7 @@ static const cli_option options[] = {
     {"reference", NULL, "take the certified reference instead", OPTION_FLAG,
      offsetof(eval_options, reference)},
     {"y", "FILE.npy", "judge this output, made elsewhere, instead", OPTION_TEXT,
-     offsetof(eval_options, y)},
+     offsetof(eval_options, paths[ROLE_Y])},
     {"dy", "FILE.npy", "judge the gradients of a loss whose gradient by y this is", OPTION_TEXT,
      offsetof(eval_options, dy)},
     {"dx", "FILE.npy", "with --dy: the gradient by x", OPTION_TEXT,

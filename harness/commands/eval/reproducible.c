@@ -310,7 +310,7 @@ const cli_command eval_reproducible = {
         "The same rows in every setting; each class contains the ones before it:\n"
         "  none  the same call on the same buffers gives other bits\n"
         "  run   it gives the same bits, but they depend on the setting\n"
-        "  row   on nothing but the row, gamma, beta and the convention\n"
+        "  row   on nothing but the row, the parameters and the convention\n"
         "  isa   nor on the ISA, of those that this CPU has (two at least)\n"
         "Exit code: 0; 5 a kernel is less than it declares; 6 a kernel is nondeterministic or\n"
         "failed; 2 usage; 7 files or environment; 130 interrupted.",

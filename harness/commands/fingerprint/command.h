@@ -3,17 +3,17 @@
 #ifndef LNBENCH_FINGERPRINT_COMMAND_H
 #define LNBENCH_FINGERPRINT_COMMAND_H
 
-#include "judge/fingerprint/fingerprint.h"
+#include "judge/layernorm/fingerprint/fingerprint.h"
 #include "inputs/npy.h"
 #include "base/output.h"
 
 typedef struct fingerprint_files {
-    const char *x, *y, *gamma, *beta, *residual; /* paths; only x and y are needed */
+    const char *paths[ROLES_MOST]; /* by role; only x and y are needed */
 } fingerprint_files;
 
 /* The tensors as read; `input` points into them. */
 typedef struct fingerprint_tensors {
-    npy_array x, residual, gamma, beta, y;
+    npy_array arrays[ROLES_MOST]; /* likewise */
     double *y_values;
     fingerprint_input input;
 } fingerprint_tensors;

@@ -29,8 +29,9 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
     const output_file *out = &options->printed;
     int digits, x_digits;
     (void)call;
-    if (!options->files.x || !options->files.y)
-        fail(err, EXIT_CODE_USAGE, "--%s FILE.npy is missing", options->files.x ? "y" : "x");
+    if (!options->files.paths[ROLE_X] || !options->files.paths[ROLE_Y])
+        fail(err, EXIT_CODE_USAGE, "--%s FILE.npy is missing",
+             options->files.paths[ROLE_X] ? "y" : "x");
     if (err->code != EXIT_CODE_FINE ||
         !take_digits(options->digits, "digits", FINGERPRINT_EXACT, &digits, err) ||
         !take_digits(options->x_digits, "x-digits", FINGERPRINT_GUESS, &x_digits, err))
@@ -49,14 +50,15 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
 
 static const cli_option options[] = {
     {"x", "FILE.npy", "what went in: f4 or f8, any shape, the last axis is hidden", OPTION_TEXT,
-     offsetof(fingerprint_options, files.x)},
+     offsetof(fingerprint_options, files.paths[ROLE_X])},
     {"y", "FILE.npy", "what came out, in the shape of x", OPTION_TEXT,
-     offsetof(fingerprint_options, files.y)},
+     offsetof(fingerprint_options, files.paths[ROLE_Y])},
     {"gamma", "FILE.npy", "hidden elements or one, where there were such", OPTION_TEXT,
-     offsetof(fingerprint_options, files.gamma)},
-    {"beta", "FILE.npy", "likewise", OPTION_TEXT, offsetof(fingerprint_options, files.beta)},
+     offsetof(fingerprint_options, files.paths[ROLE_GAMMA])},
+    {"beta", "FILE.npy", "likewise", OPTION_TEXT,
+     offsetof(fingerprint_options, files.paths[ROLE_BETA])},
     {"residual", "FILE.npy", "is added to x first, rounded to f32", OPTION_TEXT,
-     offsetof(fingerprint_options, files.residual)},
+     offsetof(fingerprint_options, files.paths[ROLE_RESIDUAL])},
     {"digits", "D", "y was printed to D decimals", OPTION_COUNT,
      offsetof(fingerprint_options, digits)},
     {"x-digits", "D", "so was x (default: as y where it looks so)", OPTION_COUNT,

@@ -133,8 +133,9 @@ static void print_verdict(const fingerprint_input *input, const fingerprint *fou
         fprintf(file, "none of them explains this output%s%s\n",
                 best->mismatches == 0 && !found->printed ? ": rounding alone does not reach so far"
                                                          : "",
-                input->gamma || input->beta ? ""
-                                            : "; if the black box has gamma or beta, give them");
+                input->inputs[ROLE_GAMMA] || input->inputs[ROLE_BETA]
+                    ? ""
+                    : "; if the black box has gamma or beta, give them");
     fprintf(file, "%s",
             !fits                     ? "nearest   "
             : found->first_group == 1 ? "it is     "

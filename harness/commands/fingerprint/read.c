@@ -59,65 +59,68 @@ static int guess_digits(const npy_array *x, int digits)
     return has_decimals(x, digits) && !has_decimals(x, digits - 1) ? digits : FINGERPRINT_EXACT;
 }
 
-static bool read_rows(const fingerprint_files *files, fingerprint_tensors *tensors, error *err)
+static bool take_shape(const char *path, fingerprint_tensors *tensors, error *err)
 {
-    npy_array *x = &tensors->x;
-    if (!read_real(files->x, "x", x, err) || !read_real(files->y, "y", &tensors->y, err))
-        return false;
+    const npy_array *x = &tensors->arrays[ROLE_X];
     size_t hidden = x->dimensions ? x->shape[x->dimensions - 1] : 0;
     char shape[128];
     if (x->elements == 0 || hidden == 0)
         return fail(err, EXIT_CODE_USAGE,
                     "%s (--x): shape %s; at least one row of at least one element was expected",
-                    files->x, npy_shape_text(x, shape));
+                    path, npy_shape_text(x, shape));
     tensors->input.hidden = hidden;
     tensors->input.rows = x->elements / hidden;
-    return npy_same_shape(x, &tensors->y, files->y, "y", err) &&
-           (!files->residual ||
-            (read_real(files->residual, "residual", &tensors->residual, err) &&
-             npy_same_shape(x, &tensors->residual, files->residual, "residual", err)));
-}
-
-static bool read_parameter(const char *path, const char *option, size_t hidden, npy_array *array,
-                           error *err)
-{
-    if (!path)
-        return true;
-    if (!read_real(path, option, array, err) || !to_f32(path, option, false, array, err))
-        return false;
-    return array->elements == 1 || array->elements == hidden ||
-           fail(err, EXIT_CODE_USAGE,
-                "%s (--%s): %zu elements; %zu (a vector) or 1 (a scalar) were expected", path,
-                option, array->elements, hidden);
-}
-
-static bool read_parameters(const fingerprint_files *files, fingerprint_tensors *tensors,
-                            error *err)
-{
-    npy_array *gamma = &tensors->gamma, *beta = &tensors->beta;
-    fingerprint_input *input = &tensors->input;
-    if (!read_parameter(files->gamma, "gamma", input->hidden, gamma, err) ||
-        !read_parameter(files->beta, "beta", input->hidden, beta, err))
-        return false;
-    if (files->gamma && files->beta && gamma->elements != beta->elements)
-        return fail(err, EXIT_CODE_USAGE,
-                    "%s (--beta): %zu elements; %zu were expected, as gamma has", files->beta,
-                    beta->elements, gamma->elements);
-    input->gamma = gamma->data;
-    input->gamma_count = gamma->elements;
-    input->beta = beta->data;
-    input->beta_count = beta->elements;
     return true;
+}
+
+/* A vector or a scalar, as the parameter before is. */
+static bool take_parameter(const char *path, size_t role, fingerprint_tensors *tensors, error *err)
+{
+    const tensor_role *roles = operations[OPERATION_LAYERNORM]->roles;
+    const char *name = roles[role].name;
+    npy_array *array = &tensors->arrays[role];
+    fingerprint_input *input = &tensors->input;
+    if (!to_f32(path, name, false, array, err))
+        return false;
+    if (array->elements != 1 && array->elements != input->hidden)
+        return fail(err, EXIT_CODE_USAGE,
+                    "%s (--%s): %zu elements; %zu (a vector) or 1 (a scalar) were expected", path,
+                    name, array->elements, input->hidden);
+    if (input->parameters && array->elements != input->parameters)
+        return fail(err, EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected, as %s has",
+                    path, name, array->elements, input->parameters, roles[role - 1].name);
+    input->parameters = array->elements;
+    input->inputs[role] = array->data;
+    return true;
+}
+
+static bool read_files(const fingerprint_files *files, fingerprint_tensors *tensors, error *err)
+{
+    const operation *what = operations[OPERATION_LAYERNORM];
+    bool fine = true;
+    for (size_t i = 0; fine && i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        const char *path = files->paths[i];
+        npy_array *array = &tensors->arrays[i];
+        if (!path)
+            continue;
+        fine = read_real(path, role->name, array, err) &&
+               (i == ROLE_X ? take_shape(path, tensors, err)
+                : role_is_parameter(role)
+                    ? take_parameter(path, i, tensors, err)
+                    : npy_same_shape(tensors->arrays, array, path, role->name, err));
+    }
+    return fine;
 }
 
 /* y as doubles, and whether f64 is what it was kept in. */
 static void take_y(fingerprint_tensors *tensors)
 {
-    size_t count = tensors->y.elements;
+    size_t count = tensors->arrays[ROLE_Y].elements;
     tensors->y_values = allocate(count * sizeof *tensors->y_values);
     tensors->input.y = tensors->y_values;
     for (size_t i = 0; i < count; i++) {
-        double value = tensors->y_values[i] = element(&tensors->y, i);
+        double value = tensors->y_values[i] = element(&tensors->arrays[ROLE_Y], i);
         if (!isnan(value) && (double)(float)value != value)
             tensors->input.y_is_f64 = true;
     }
@@ -127,16 +130,17 @@ bool fingerprint_read(const fingerprint_files *files, int digits, int x_digits, 
                       fingerprint_tensors *tensors, error *err)
 {
     fingerprint_input *input = &tensors->input;
-    if (!read_rows(files, tensors, err) || !read_parameters(files, tensors, err))
+    if (!read_files(files, tensors, err))
         return false;
     if (x_digits == FINGERPRINT_GUESS)
-        x_digits = guess_digits(&tensors->x, digits);
-    bool rounded = x_digits != FINGERPRINT_EXACT;
-    if (!to_f32(files->x, "x", rounded, &tensors->x, err) ||
-        (files->residual && !to_f32(files->residual, "residual", rounded, &tensors->residual, err)))
-        return false;
-    input->x = tensors->x.data;
-    input->residual = tensors->residual.data;
+        x_digits = guess_digits(&tensors->arrays[ROLE_X], digits);
+    for (size_t i = ROLE_X; i <= ROLE_RESIDUAL; i++) {
+        if (files->paths[i] &&
+            !to_f32(files->paths[i], operations[OPERATION_LAYERNORM]->roles[i].name,
+                    x_digits != FINGERPRINT_EXACT, &tensors->arrays[i], err))
+            return false;
+        input->inputs[i] = tensors->arrays[i].data;
+    }
     input->digits = digits;
     input->x_digits = x_digits;
     input->noise = noise;
@@ -146,9 +150,7 @@ bool fingerprint_read(const fingerprint_files *files, int digits, int x_digits, 
 
 void fingerprint_tensors_free(fingerprint_tensors *tensors)
 {
-    npy_array *all[] = {&tensors->x, &tensors->residual, &tensors->gamma, &tensors->beta,
-                        &tensors->y};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        npy_free(all[i]);
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        npy_free(&tensors->arrays[i]);
     free(tensors->y_values);
 }

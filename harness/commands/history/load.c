@@ -48,12 +48,11 @@ static bool check_measure(const char *measure, error *err)
     for (size_t i = 0; i < count && known < 64; i++)
         if (fields[i].kind != METRIC_PLACE)
             names[known++] = fields[i].name;
-    const char *nearest = nearest_word(measure, names, known);
+    char meant[MEANT_LENGTH];
     return fail(err, EXIT_CODE_USAGE,
                 "--measure %.60s: time_ns, gbps, roof_ratio, cycles, instructions or an error "
-                "metric was expected%s%s%s",
-                measure, nearest ? " (did you mean '" : "", nearest ? nearest : "",
-                nearest ? "'?)" : "");
+                "metric was expected%s",
+                measure, did_you_mean(measure, names, known, meant));
 }
 
 static bool is_listed(const word_list *list, const char *word, bool globs)

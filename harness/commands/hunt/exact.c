@@ -3,7 +3,7 @@
 #include "base/allocate.h"
 #include "cli/command.h"
 #include "domain/kernel_name.h"
-#include "referee/exact.h"
+#include "referee/layernorm/exact.h"
 #include "answer/run_view.h"
 #include "worker/worker.h"
 #include <math.h>

@@ -222,7 +222,7 @@ static const cli_option options[] = {
      offsetof(hunt_options, restarts)},
     {"time", "S", "instead of restarts: as many as S seconds allow", OPTION_SECONDS,
      offsetof(hunt_options, seconds)},
-    {"seed", "N", "of starts and steps, gamma and beta (default: 1)", OPTION_COUNT,
+    {"seed", "N", "of starts, steps and parameters (default: 1)", OPTION_COUNT,
      offsetof(hunt_options, seed)},
     {"shard", "I/N", "only part I of N, into a file of the folder --out (docs/fleet.md)",
      OPTION_TEXT, offsetof(hunt_options, shard)},

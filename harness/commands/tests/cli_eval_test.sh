@@ -313,7 +313,7 @@ echo text >text.npy
         --gamma gamma.npy --beta zero.npy --convention scalar-std --reference
     bad "a kernel with a slip" 2 "'two_pass_f32_scalr' \(did you mean 'two_pass_f32_scalar'" \
         --x x.npy --convention tinyllm --kernel two_pass_f32_scalr
-    bad "a convention with a slip" 2 "'tinylm': did you mean 'tinyllm'" --x x.npy --reference \
+    bad "a convention with a slip" 2 "'tinylm' .did you mean 'tinyllm'" --x x.npy --reference \
         --convention tinylm
     bad "a dtype" 2 '--dtypes bf17: f32, f64, bf16 or f16' --x x.npy --dtype bf17 $none
     bad "the kernel's dtype" 2 'takes f32' --x x.npy --dtype bf16 --kernel two_pass_f32_scalar
@@ -344,6 +344,6 @@ check "attribution of several: a fitted one" has out 'shifted_two_mean_fused_f32
 refused "attribution of nothing" 2 'needs --kernel' eval --input normal --reference --attribute
 refused "a chart of nothing" 2 'goes with --attribute' eval --input normal --reference --chart d
 refused "x and input" 2 'one of them was expected, not both' eval --x x.npy --input normal --reference
-refused "an input with gamma" 2 'brings its own gamma' eval --input normal --gamma one.npy --reference
+refused "an input with gamma" 2 'brings its own parameters' eval --input normal --gamma one.npy --reference
 refused "a shape" 2 "shape 'x'" eval --input normal --shape x --reference
 finish

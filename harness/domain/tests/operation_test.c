@@ -1,16 +1,14 @@
 /* The table of operations: LayerNorm's row is the ABI's, and rows that no kernel has yet can be said. */
 #include "domain/operation.h"
 #include "test.h"
-#include "toy_operation.h"
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
 static const ln_convention torch = {
     .eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
 
 TEST(layernorm_has_the_tensors_and_strides_of_the_abi)
 {
-    const operation *what = &operations[OPERATION_LAYERNORM];
+    const operation *what = operations[OPERATION_LAYERNORM];
     char room[LAYERNORM_ROLES];
     ln_tensors tensors = {0};
     ln_problem given = {0};
@@ -41,7 +39,7 @@ TEST(a_convention_says_which_parameters_there_are_and_how_long)
                  {LN_AFFINE_GAMMA, true, false, 14},
                  {LN_AFFINE_VECTOR, true, true, 14},
                  {LN_AFFINE_GAMMA1, true, true, 14}};
-    const tensor_role *roles = operations[OPERATION_LAYERNORM].roles;
+    const tensor_role *roles = operations[OPERATION_LAYERNORM]->roles;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const ln_convention convention = {.affine = forms[i].affine};
         ln_problem given = problem_dense(&convention, LN_F32, LN_BF16, 5, 7);
@@ -55,7 +53,7 @@ TEST(a_convention_says_which_parameters_there_are_and_how_long)
 
 TEST(rows_lie_a_stride_apart_and_statistics_have_the_accumulator)
 {
-    const tensor_role *roles = operations[OPERATION_LAYERNORM].roles;
+    const tensor_role *roles = operations[OPERATION_LAYERNORM]->roles;
     ln_problem given = problem_dense(&torch, LN_F32, LN_F32, 5, 7);
     given.y_stride = 11;
     role_extent y = role_extent_of(&roles[ROLE_Y], &given, LN_F64);
@@ -72,7 +70,7 @@ TEST(rows_lie_a_stride_apart_and_statistics_have_the_accumulator)
 TEST(neighbours_differ_from_a_convention_in_one_field)
 {
     ln_convention others[NEIGHBOURS_MOST];
-    size_t count = operations[OPERATION_LAYERNORM].neighbours(&torch, others);
+    size_t count = operations[OPERATION_LAYERNORM]->neighbours(&torch, others);
     assert_int_equal(count, 5); /* the divisor, two places of eps, no eps, gamma - 1 */
     for (size_t i = 0; i < count; i++) {
         bool eps = others[i].eps_place != torch.eps_place;
@@ -126,36 +124,4 @@ TEST(backward_has_outputs_that_are_sums_over_rows)
     }
     assert_int_equal(sums, 2);
     assert_false(backward.rows_independent);
-}
-
-/* What runs it knows its roles alone. */
-TEST(a_toy_operation_is_its_own_file_and_a_row)
-{
-    enum { ROWS = 3, HIDDEN = 5, STRIDE = 8 };
-    const operation *table[] = {&operations[OPERATION_LAYERNORM], &toy_operation};
-    const operation *what = table[1];
-    ln_problem given = problem_dense(&torch, LN_F32, LN_F32, ROWS, HIDDEN);
-    char *data[ROLES_MOST];
-    void *tensors[ROLES_MOST] = {0}; /* as many as any operation has */
-    float expected[HIDDEN];
-    given.y_stride = STRIDE;
-    for (size_t i = 0; i < what->count; i++) {
-        role_extent extent = role_extent_of(&what->roles[i], &given, LN_F32);
-        data[i] = calloc(1, extent_bytes(&extent));
-        assert_non_null(data[i]);
-        role_set(&what->roles[i], tensors, data[i]);
-        for (size_t at = 0; !what->roles[i].output && at < extent_bytes(&extent) / 4; at++)
-            ((float *)data[i])[at] = 1 + (float)(at * (i + 1)) / 8;
-    }
-    toy_run(&given, tensors);
-    for (size_t row = 0; row < ROWS; row++) {
-        toy_answer(HIDDEN, (const float *)data[0] + row * HIDDEN, (const float *)data[1], expected);
-        const char *result = data[what->result];
-        assert_memory_equal(result + row * STRIDE * 4, expected, sizeof expected);
-    }
-    ln_convention others[NEIGHBOURS_MOST];
-    assert_int_equal(what->neighbours(&torch, others), 1);
-    assert_int_equal(others[0].affine, LN_AFFINE_GAMMA1);
-    for (size_t i = 0; i < what->count; i++)
-        free(data[i]);
 }

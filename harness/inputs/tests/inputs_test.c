@@ -499,7 +499,7 @@ TEST(test_names)
         {"normal+offset:1e+4+ramp", NULL},
         {"normal+ofset:4", "unknown input 'ofset:4'"},
         {"/somewhere/x.npy", NULL},
-        {"norml", "unknown input 'norml': did you mean 'normal'?"},
+        {"norml", "unknown input 'norml' (did you mean 'normal'?)"},
         {"seed-004", "prints the shape of its tensor only"},
         {"seed-005", "did you mean 'seed-000'?"},
         {"", "unknown input ''"},

@@ -3,7 +3,7 @@
 #define LNBENCH_FINGERPRINT_BOX_H
 
 #include "domain/convention.h"
-#include "judge/fingerprint/fingerprint.h"
+#include "judge/layernorm/fingerprint/fingerprint.h"
 #include "inputs/families.h"
 #include "metrics/metrics.h"
 #include "test.h"
@@ -69,7 +69,7 @@ static inline void fill_box(eps_box *box, size_t rows, size_t hidden, int shrink
     assert_true(rows * hidden <= MOST && hidden <= MOST_HIDDEN);
     box->input = (fingerprint_input){.rows = rows,
                                      .hidden = hidden,
-                                     .x = box->x,
+                                     .inputs = {[ROLE_X] = box->x},
                                      .y = box->y,
                                      .digits = FINGERPRINT_EXACT,
                                      .x_digits = FINGERPRINT_EXACT,
@@ -80,9 +80,9 @@ static inline void fill_box(eps_box *box, size_t rows, size_t hidden, int shrink
     input_affine(&vector, 7, hidden,
                  (float *[ROLES_MOST]){[ROLE_GAMMA] = box->gamma, [ROLE_BETA] = box->beta});
     if (parameters) {
-        box->input.gamma = box->gamma;
-        box->input.beta = box->beta;
-        box->input.gamma_count = box->input.beta_count = hidden;
+        box->input.inputs[ROLE_GAMMA] = box->gamma;
+        box->input.inputs[ROLE_BETA] = box->beta;
+        box->input.parameters = hidden;
     }
 }
 

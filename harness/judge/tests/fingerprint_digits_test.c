@@ -116,9 +116,9 @@ static void document(eps_box *box, const char *name, size_t rows, size_t hidden,
     box->gamma[0] = 1;
     box->beta[0] = 0;
     if (scalar) {
-        box->input.gamma = box->gamma;
-        box->input.beta = box->beta;
-        box->input.gamma_count = box->input.beta_count = 1;
+        box->input.inputs[ROLE_GAMMA] = box->gamma;
+        box->input.inputs[ROLE_BETA] = box->beta;
+        box->input.parameters = 1;
     }
 }
 

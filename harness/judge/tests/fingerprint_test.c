@@ -44,9 +44,9 @@ TEST(test_scalar_and_none)
         fill_box(&box, 4, 20, 2, false);
         box.gamma[0] = 1.4375F;
         box.beta[0] = -0.15F;
-        box.input.gamma = box.gamma;
-        box.input.beta = box.beta;
-        box.input.gamma_count = box.input.beta_count = 1;
+        box.input.inputs[ROLE_GAMMA] = box.gamma;
+        box.input.inputs[ROLE_BETA] = box.beta;
+        box.input.parameters = 1;
         run_box(&box, &own);
         find(&box.input, &found);
         assert_first(&found, boxes[i]);
@@ -84,7 +84,7 @@ TEST(test_trivial_parameters)
     assert_true(found.pairs_left > 0);
     fingerprint_free(&found);
     fill_box(&box, 4, 20, 2, true);
-    box.input.beta = NULL;
+    box.input.inputs[ROLE_BETA] = NULL;
     run_box(&box, &no_bias);
     find(&box.input, &found);
     assert_first(&found, "torch-nobias");
@@ -308,7 +308,7 @@ TEST(test_residual)
         box.x[i] += residual[i];
     run_box(&box, &own);
     memcpy(box.x, x, sizeof x);
-    box.input.residual = residual;
+    box.input.inputs[ROLE_RESIDUAL] = residual;
     find(&box.input, &found);
     assert_first(&found, "torch");
     assert_int_equal(found.first_group, 1);

@@ -1,6 +1,6 @@
 /* Attribution: of outputs made wrong in one stage, that stage is named, and the five sum up to the
  * error. */
-#include "referee/attribute.h"
+#include "referee/layernorm/attribute.h"
 #include "domain/convention.h"
 #include "exact/double_double.h"
 #include "metrics/storage.h"

@@ -4,9 +4,8 @@
  * usage: limits_test [RUNS]; a run is a row of each kind and type through all honest kernels. The
  * figures of docs/referee.md: limits_test 10000. */
 #include "faults/faults.h"
-#include "judge/internal.h"
+#include "judge/layernorm/layernorm.h"
 #include "judge/position.h"
-#include "judge/row_limits.h"
 #include "exact/scale.h"
 #include "block.h"
 #include "test.h"
@@ -79,23 +78,22 @@ typedef struct test_row {
 } test_row;
 
 static ln_reference *reference;
-static limits_maker *maker;
+static textbook book;
 static test_row *made;
 
 static int set_up(void **state)
 {
     (void)state;
     reference = ln_reference_create();
-    maker = limits_maker_create();
     made = malloc(sizeof *made);
-    return reference && maker && made ? 0 : -1;
+    return reference && made ? 0 : -1;
 }
 
 static int tear_down(void **state)
 {
     (void)state;
     free(made);
-    limits_maker_destroy(maker);
+    free(book.terms);
     ln_reference_destroy(reference);
     return 0;
 }
@@ -156,7 +154,7 @@ static row_limits limits_of(ln_type accumulator)
                             .accumulator = accumulator,
                             .hidden = made->hidden,
                             .convention = &made->convention};
-    assert_true(limits_of_row(maker, &asked, &made->row, made->x, &limits));
+    assert_true(limits_of_row(&layernorm_judging, &book, &asked, &made->row, made->x, &limits));
     return limits;
 }
 
@@ -182,7 +180,7 @@ TEST(no_honest_order_is_alarmed)
                 if (!limits_tell(&limits))
                     continue;
                 told++;
-                if (!limits_hold(&limits, &made->row, made->x, y, why))
+                if (!limits_hold(&layernorm_judging, &limits, &made->row, made->x, y, why))
                     fail_msg("%s, kind %d, hidden %zu, ddof %d, eps place %d, affine %d: %s",
                              honest_kernels[k].name, at / 4, made->hidden, made->convention.ddof,
                              (int)made->convention.eps_place, (int)made->convention.affine, why);
@@ -191,11 +189,13 @@ TEST(no_honest_order_is_alarmed)
                 closest_row = fmax(closest_row, limits_error(&made->row, y) / limits.row_ulp);
                 double of_mean = fabs(load(accumulator, mean, 0) - made->answer.facts.mean);
                 double of_rstd = fabs(load(accumulator, rstd, 0) / made->answer.facts.rstd - 1);
-                if (!(of_mean <= limits.mean && of_rstd <= limits.rstd))
+                if (!(of_mean <= limits.statistics[ROLE_MEAN] &&
+                      of_rstd <= limits.statistics[ROLE_RSTD]))
                     fail_msg("%s, kind %d, hidden %zu: mean %.3g off of %.3g, rstd %.3g of %.3g",
-                             honest_kernels[k].name, at / 4, made->hidden, of_mean, limits.mean,
-                             of_rstd, limits.rstd);
-                closest = fmax(closest, fmax(of_mean / limits.mean, of_rstd / limits.rstd));
+                             honest_kernels[k].name, at / 4, made->hidden, of_mean,
+                             limits.statistics[ROLE_MEAN], of_rstd, limits.statistics[ROLE_RSTD]);
+                closest = fmax(closest, fmax(of_mean / limits.statistics[ROLE_MEAN],
+                                             of_rstd / limits.statistics[ROLE_RSTD]));
             }
         }
     print_message(
@@ -229,7 +229,7 @@ TEST(the_nearest_convention_is_named)
         other_convention(other, y);
         if (!limits_tell(&limits))
             continue;
-        assert_false(limits_hold(&limits, &made->row, made->x, y, why));
+        assert_false(limits_hold(&layernorm_judging, &limits, &made->row, made->x, y, why));
         assert_string_equal(why, other.ddof ? "nearer to ddof=1" : "nearer to ddof=0");
     }
 }
@@ -244,12 +244,12 @@ TEST(one_wrong_element_fails)
         row_limits limits = limits_of(made->param);
         assert_true(limits_tell(&limits));
         memcpy(y, made->rounded, made->hidden * sizeof *y);
-        assert_true(limits_hold(&limits, &made->row, made->x, y, why));
+        assert_true(limits_hold(&layernorm_judging, &limits, &made->row, made->x, y, why));
         size_t i = random_bits() % made->hidden;
         double ulp = ln_ulp(made->storage, element_scale(&made->row, i));
         store_element(made->storage, y, i,
                       load(made->storage, y, i) + 1.5 * limits.row_ulp * ulp + ulp);
-        assert_false(limits_hold(&limits, &made->row, made->x, y, why));
+        assert_false(limits_hold(&layernorm_judging, &limits, &made->row, made->x, y, why));
     }
 }
 

@@ -1,4 +1,4 @@
-/* The screen of a hunt (judge/screen.c) against the certified reference: its bound is never below
+/* The screen of a hunt (judge/layernorm/screen.c) against the certified reference: its bound is never below
  * the row's error, nor its kappa above the row's. Rows of families, some that cancel or reach the
  * ends of a type, and what a climb makes of them; outputs that are right, a little wrong, far off.
  */
@@ -8,6 +8,7 @@
 #include "metrics/storage.h"
 #include "referee/hunt/hunt.h"
 #include "block.h"
+#include "judge/layernorm/layernorm.h"
 #include "test.h"
 #include <math.h>
 #include <stdio.h>
@@ -83,7 +84,7 @@ static double error_of_row(const judge_block *block, size_t row, const void *y)
 static void check_row(const judge_block *block, size_t row, const void *y, const char *what,
                       screened *seen)
 {
-    row_screen screen = judge_screen(the_judge, block, row, y);
+    row_screen screen = layernorm_screen(the_judge, block, row, y);
     double off = error_of_row(block, row, y), kappa = block->results[row].kappa;
     if (screen.row_ulp_at_most < off)
         fail_msg("%s: the screen says at most %a row ULP, it is %a", what, screen.row_ulp_at_most,
@@ -216,11 +217,11 @@ TEST(test_no_claim)
     assert_true(convention_parse("zscore", &convention, &err));
     assert_true(block_from(the_judge, &block, &convention, LN_F64, LN_F64, 1, HIDDEN, x64, NULL,
                            NULL, NULL, &err));
-    assert_true(judge_screen(the_judge, &block, 0, block.rounded).row_ulp_at_most == INFINITY);
+    assert_true(layernorm_screen(the_judge, &block, 0, block.rounded).row_ulp_at_most == INFINITY);
     judge_block_free(&block);
     assert_true(block_from(the_judge, &block, &convention, LN_F32, LN_F32, 1, HIDDEN, x, residual,
                            NULL, NULL, &err));
-    assert_true(judge_screen(the_judge, &block, 0, block.rounded).row_ulp_at_most == INFINITY);
+    assert_true(layernorm_screen(the_judge, &block, 0, block.rounded).row_ulp_at_most == INFINITY);
     judge_block_free(&block);
 }
 

@@ -237,7 +237,7 @@ static bool call_on_changed_row(call_bench *bench, const work_order *order, bool
            !bench->where && call_again(bench, shape, "on rows that were changed and put back");
 }
 
-/* Gamma or beta with its elements in reverse, or with one element that takes the place of another, at
+/* A parameter with its elements in reverse, or with one element that takes the place of another, at
  * another address and at its own. */
 static bool call_on_changed_parameter(call_bench *bench, const work_order *order, size_t role,
                                       bool drawn)

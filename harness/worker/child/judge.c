@@ -487,7 +487,7 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
     }
     const ln_plugin *plugin = plugins->plugins[order->plugin];
     unsigned threads = threads_of(plugin, kernel, order);
-    judge_bench bench = {.what = &operations[order->operation]};
+    judge_bench bench = {.what = operations[order->operation]};
     size_t rows = rows_at_once(kernel, order);
     void *library = plugins->libraries[order->plugin];
     const char *taken = order->place ? enter_place(library, order, rows) : "";

@@ -3,8 +3,8 @@
  *
  *     guarded buffers[ROLES_MOST] = {0};
  *     ln_tensors tensors = {0};
- *     if (!parameters_create(buffers, order)) ...     // gamma, beta: memory ran out
- *     buffers_set(order, buffers, &tensors);          // tensors.gamma, tensors.beta
+ *     if (!parameters_create(buffers, order)) ...     // of parameters: memory ran out
+ *     buffers_set(order, buffers, &tensors);          // tensors.gamma, ...
  *     buffers_destroy(buffers);
  */
 #ifndef LNBENCH_TENSORS_H
@@ -15,12 +15,12 @@
 
 static inline const tensor_role *role_of(const work_order *order, size_t role)
 {
-    return &operations[order->operation].roles[role];
+    return &operations[order->operation]->roles[role];
 }
 
 static inline size_t role_count(const work_order *order)
 {
-    return operations[order->operation].count;
+    return operations[order->operation]->count;
 }
 
 /* Whether a kernel that takes no residual cannot serve the order. */

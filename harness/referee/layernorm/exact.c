@@ -1,4 +1,4 @@
-#include "referee/exact.h"
+#include "referee/layernorm/exact.h"
 #include "base/hash.h"
 #include "base/random.h"
 #include "domain/convention.h"
@@ -9,7 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { DIVISORS = 2, PLACES = 4, AFFINES = 5, CONVENTIONS = DIVISORS * PLACES * AFFINES };
 enum { BLOCK_ELEMENTS = 6000, MOST_ROWS = 9, MOST_HIDDEN = 4099, AIMED_EACH = 4 };
 
 /* One block of the corpus. */
@@ -31,11 +30,9 @@ static corpus_case case_at(uint64_t *state, uint64_t index)
     static const size_t short_rows[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33};
     size_t families;
     const input_family *family = input_families(&families);
-    uint64_t number = index % CONVENTIONS;
+    const operation *what = operations[OPERATION_LAYERNORM];
     corpus_case one = {
-        .convention = {.ddof = (int)(number % DIVISORS),
-                       .eps_place = (ln_eps_place)(number / DIVISORS % PLACES),
-                       .affine = (ln_affine)(number / DIVISORS / PLACES)},
+        .convention = convention_numbered(what, index % convention_count(what)),
         .input = family[draw(state, families)].name,
     };
     uint64_t size = draw(state, 4);
@@ -215,10 +212,10 @@ static bool verify_block(row_judge *judge, const corpus_case *one, const judge_b
     found->aimed += one->input ? 0 : block->rows * block->hidden;
     for (size_t r = 0; r < block->rows && kernel->facts.accumulator == LN_F32; r++) {
         const ln_reference_result *right = &block->results[r];
-        if (judge_is_poison(&judge->given_mean[r], sizeof *judge->given_mean))
+        if (!judge_is_given(&judge->given[ROLE_MEAN][r]))
             continue;
-        compare_fact(one, block, "mean", r, judge->given_mean[r], right->mean_rounded, found);
-        compare_fact(one, block, "rstd", r, judge->given_rstd[r], right->rstd_rounded, found);
+        compare_fact(one, block, "mean", r, judge->given[ROLE_MEAN][r], right->mean_rounded, found);
+        compare_fact(one, block, "rstd", r, judge->given[ROLE_RSTD][r], right->rstd_rounded, found);
     }
     if (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE)
         return true;

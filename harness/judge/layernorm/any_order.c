@@ -43,11 +43,12 @@
  * results through affine_rel of the smallest scale, added to xhat_abs.
  *
  * Facts are doubles within one ulp; a factor 1 + 1e-12 pays for that, as there. */
-#include "judge/any_order.h"
+#include "judge/layernorm/layernorm.h"
 #include <math.h>
 
 static const double slack = 1 + 1e-12;
-static const order_answer no_claim = {{INFINITY, 0}, INFINITY, INFINITY};
+static const order_answer no_claim = {{INFINITY, 0},
+                                      {[ROLE_MEAN] = INFINITY, [ROLE_RSTD] = INFINITY}};
 
 /* What rounding costs in a type. */
 typedef struct arithmetic {
@@ -150,7 +151,7 @@ static double unit_behind(const order_question *asked)
                 unit_roundoff(short_rows ? LN_F32 : asked->storage));
 }
 
-order_answer any_order(const order_question *asked, const ln_row_facts *facts)
+order_answer layernorm_any_order(const order_question *asked, const ln_row_facts *facts)
 {
     const ln_convention *convention = asked->convention;
     arithmetic sums = arithmetic_of(asked->accumulator, asked->flushes);
@@ -174,6 +175,6 @@ order_answer any_order(const order_question *asked, const ln_row_facts *facts)
     if (asked->flushes)
         xhat += r * (1 + rho) * 4 * arithmetic_of(asked->storage, true).tiny;
     return (order_answer){{xhat * slack, 5 * fmax(a, v) + v},
-                          (delta + 4 * sums.unit * (mu + delta)) * slack,
-                          (rho + sums.unit) * slack};
+                          {[ROLE_MEAN] = (delta + 4 * sums.unit * (mu + delta)) * slack,
+                           [ROLE_RSTD] = (rho + sums.unit) * slack}};
 }

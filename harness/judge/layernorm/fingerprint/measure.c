@@ -1,5 +1,5 @@
 /* How far y lies from a candidate's exact answers, and candidates from each other. */
-#include "judge/fingerprint/internal.h"
+#include "judge/layernorm/fingerprint/internal.h"
 #include "metrics/metrics.h"
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #define LNBENCH_ATTRIBUTE_SHOW_H
 
 #include "referee/referee.h"
-#include "referee/attribute.h"
+#include "referee/layernorm/attribute.h"
 #include "base/output.h"
 #include <stdio.h>
 

@@ -21,7 +21,7 @@
  * and ulp() does not fall as its argument grows. Of kappa = ||x|| / ||d||, the numerator is at
  * least (1 - (N + 4) u) of what it comes out as, the denominator at most (1 + h). */
 #include "exact/scale.h"
-#include "judge/internal.h"
+#include "judge/layernorm/layernorm.h"
 
 static const double unit = 0x1p-53;
 
@@ -63,19 +63,12 @@ static double rstd_of(const ln_convention *convention, size_t hidden, double nor
     return 1 / sqrt(norm * norm / degrees + (convention->eps_place == LN_EPS_VAR ? eps : 0));
 }
 
-static double beta_of(const judge_block *block, size_t i)
-{
-    ln_affine affine = block->convention.affine;
-    return ln_has_beta(affine)
-               ? load(block->param, block->inputs[ROLE_BETA], affine == LN_AFFINE_SCALAR ? 0 : i)
-               : 0;
-}
-
-row_screen judge_screen(row_judge *judge, const judge_block *block, size_t row, const void *y)
+row_screen layernorm_screen(row_judge *judge, const judge_block *block, size_t row, const void *y)
 {
     row_screen screen = {INFINITY, 0};
     centred_row centred;
     type_format format = format_of(block->storage);
+    metrics_row judged = judge_metrics_row(block, row);
     if (block->storage == LN_F64 || block->param == LN_F64 || block->inputs[ROLE_RESIDUAL] ||
         !judge_load_row(judge, block, row) || !centre(judge, block->hidden, &centred))
         return screen;
@@ -87,7 +80,7 @@ row_screen judge_screen(row_judge *judge, const judge_block *block, size_t row, 
     /* Half of where the type ends: what may be an infinity is not for here. */
     double finite = ldexp(1, block->storage == LN_F16 ? 15 : 127);
     for (size_t i = 0; i < block->hidden; i++) {
-        double gamma = judge_gamma(block, i), beta = beta_of(block, i),
+        double gamma = gamma_at(&judged, i), beta = beta_at(&judged, i),
                xhat = judge->values[i] * rstd;
         double product = gamma * xhat, given = load(block->storage, y, i);
         double far = fabs(gamma) * (absolute + relative * fabs(xhat)) +

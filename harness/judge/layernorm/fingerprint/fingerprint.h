@@ -1,6 +1,6 @@
 /* Which convention made this output? Black-box fingerprinting of LayerNorms.
  *
- *     fingerprint_input input = {.rows = 6, .hidden = 4, .x = x, .y = y, .digits = 4,
+ *     fingerprint_input input = {.rows = 6, .hidden = 4, .inputs = {x}, .y = y, .digits = 4,
  *                                .x_digits = FINGERPRINT_EXACT, .noise = 2};
  *     fingerprint found;
  *     if (fingerprint_make(&input, &found, &err))
@@ -14,18 +14,16 @@
 #ifndef LNBENCH_FINGERPRINT_H
 #define LNBENCH_FINGERPRINT_H
 
-#include "domain/case.h"
+#include "domain/operation.h"
 
 enum { FINGERPRINT_EXACT = -1, FINGERPRINT_MOST_DIGITS = 17, FINGERPRINT_PROBES = 4 };
 
 typedef struct fingerprint_input {
     size_t rows, hidden;
-    const float *x;
-    const float *residual;          /* added to x and rounded to f32 first; may be NULL */
-    const double *y;                /* what came out */
-    bool y_is_f64;                  /* y was computed and kept in f64; else every y is an f32 */
-    const float *gamma, *beta;      /* or NULL */
-    size_t gamma_count, beta_count; /* 0, 1 or hidden; the same where both are given */
+    const float *inputs[ROLES_MOST]; /* by role; x alone is needed */
+    size_t parameters;               /* elements of gamma and of beta: 1 or hidden */
+    const double *y;                 /* what came out */
+    bool y_is_f64;                   /* y was computed and kept in f64; else every y is an f32 */
     int digits;   /* decimals that y was printed to, or FINGERPRINT_EXACT: y is the value itself */
     int x_digits; /* the same for x */
     double noise; /* with digits: what the box's own rounding may add, in row ULP of f32 */

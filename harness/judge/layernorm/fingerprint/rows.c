@@ -10,7 +10,7 @@
  * where only numbers >= 0 are added: f has at most 8 roundings, xhat 10, y = gamma xhat + beta 13,
  * each of u of the size of what is added up, so y is known to 13 * 2^-53 (|gamma| max|xhat| +
  * |beta|) < 2^-25 row ULP of f32. A test holds it to the reference itself. */
-#include "judge/fingerprint/internal.h"
+#include "judge/layernorm/fingerprint/internal.h"
 #include "metrics/metrics.h"
 #include <math.h>
 #include <stdlib.h>
@@ -21,19 +21,19 @@
  * have been left unused. */
 static bool is_form(const fingerprint_input *input, ln_affine affine)
 {
-    bool any = input->gamma || input->beta;
-    bool one = (input->gamma ? input->gamma_count : input->beta_count) == 1 && input->hidden != 1;
+    bool any = input->inputs[ROLE_GAMMA] || input->inputs[ROLE_BETA];
+    bool one = input->parameters == 1 && input->hidden != 1;
     switch (affine) {
     case LN_AFFINE_NONE:
         return true;
     case LN_AFFINE_SCALAR:
         return any && one;
     case LN_AFFINE_GAMMA:
-        return input->gamma && !one;
+        return input->inputs[ROLE_GAMMA] && !one;
     case LN_AFFINE_VECTOR:
-        return input->beta && !one;
+        return input->inputs[ROLE_BETA] && !one;
     case LN_AFFINE_GAMMA1:
-        return input->gamma && !one;
+        return input->inputs[ROLE_GAMMA] && !one;
     }
     return false;
 }
@@ -44,11 +44,13 @@ static bool fill_form(const fingerprint_input *input, ln_affine affine, fingerpr
     double *beta = rows->beta[affine] = malloc(input->hidden * sizeof *beta);
     if (!gamma || !beta)
         return false;
-    bool has_gamma = affine != LN_AFFINE_NONE && input->gamma;
-    bool has_beta = affine != LN_AFFINE_NONE && affine != LN_AFFINE_GAMMA && input->beta;
+    bool has_gamma = affine != LN_AFFINE_NONE && input->inputs[ROLE_GAMMA];
+    bool has_beta =
+        affine != LN_AFFINE_NONE && affine != LN_AFFINE_GAMMA && input->inputs[ROLE_BETA];
     for (size_t i = 0; i < input->hidden; i++) {
-        gamma[i] = has_gamma ? (double)input->gamma[input->gamma_count == 1 ? 0 : i] : 1;
-        beta[i] = has_beta ? (double)input->beta[input->beta_count == 1 ? 0 : i] : 0;
+        gamma[i] =
+            has_gamma ? (double)input->inputs[ROLE_GAMMA][input->parameters == 1 ? 0 : i] : 1;
+        beta[i] = has_beta ? (double)input->inputs[ROLE_BETA][input->parameters == 1 ? 0 : i] : 0;
         if (affine == LN_AFFINE_GAMMA1)
             gamma[i] += 1;
     }
@@ -68,12 +70,12 @@ static double x_radius(const fingerprint_input *input, size_t row)
     if (input->x_digits == FINGERPRINT_EXACT)
         return 0;
     for (size_t i = row * input->hidden; i < (row + 1) * input->hidden; i++) {
-        double size = fabs((double)input->x[i]);
-        if (input->residual)
-            size += 2 * fabs((double)input->residual[i]);
+        double size = fabs((double)input->inputs[ROLE_X][i]);
+        if (input->inputs[ROLE_RESIDUAL])
+            size += 2 * fabs((double)input->inputs[ROLE_RESIDUAL][i]);
         most = size > most ? size : most; /* fmax() here is more than gcc 12 bears on aarch64 */
     }
-    return half_unit(input->x_digits) * (input->residual ? 2 : 1) + 4 * most * 0x1p-24;
+    return half_unit(input->x_digits) * (input->inputs[ROLE_RESIDUAL] ? 2 : 1) + 4 * most * 0x1p-24;
 }
 
 static void take_row(const ln_reference_result *result, size_t row, fingerprint_rows *rows)
@@ -105,8 +107,10 @@ static bool fill_rows(fingerprint_rows *rows)
     for (size_t row = 0; fine && row < input->rows; row++) {
         size_t at = row * input->hidden;
         ln_reference_result result = {.rounded = rounded, .exact = rows->z + at};
-        fine = ln_reference_row(reference, &plain, LN_F32, LN_F32, input->hidden, input->x + at,
-                                input->residual ? input->residual + at : NULL, NULL, NULL, &result);
+        fine = ln_reference_row(
+            reference, &plain, LN_F32, LN_F32, input->hidden, input->inputs[ROLE_X] + at,
+            input->inputs[ROLE_RESIDUAL] ? input->inputs[ROLE_RESIDUAL] + at : NULL, NULL, NULL,
+            &result);
         if (fine)
             take_row(&result, row, rows);
     }

@@ -1,6 +1,6 @@
 /* The candidates, their order, and which of them the data can't tell apart. */
 #include "domain/convention.h"
-#include "judge/fingerprint/internal.h"
+#include "judge/layernorm/fingerprint/internal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,8 +110,8 @@ static bool is_preset(const ln_convention *convention)
 /* Whether the form takes every parameter that was given. */
 static bool uses_all(const fingerprint_input *input, const ln_convention *convention)
 {
-    return ln_has_gamma(convention->affine) >= (input->gamma != NULL) &&
-           ln_has_beta(convention->affine) >= (input->beta != NULL);
+    return ln_has_gamma(convention->affine) >= (input->inputs[ROLE_GAMMA] != NULL) &&
+           ln_has_beta(convention->affine) >= (input->inputs[ROLE_BETA] != NULL);
 }
 
 /* Of candidates that are as near as the nearest, as far as y's type or digits can show, those that

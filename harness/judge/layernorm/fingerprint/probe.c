@@ -4,7 +4,7 @@
  * s^2 (N - 1) / N), so a power of two s near an eps, or near its root, is where the places and
  * sizes of eps show. The search takes the scale that tells most pairs apart, then the one that
  * tells most of the rest, and so on. */
-#include "judge/fingerprint/internal.h"
+#include "judge/layernorm/fingerprint/internal.h"
 #include <math.h>
 #include <stdlib.h>
 

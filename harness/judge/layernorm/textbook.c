@@ -12,27 +12,9 @@
  * passes; and of each square what underflow takes. Where m2 may be negative by that, or squares of
  * twice the largest element may overflow in a sum (of x less a pivot, say), or var and eps are
  * subnormal (estimates of a root take that for 0), nothing is known of the row. */
-#include "judge/textbook.h"
-#include "judge/any_order.h"
 #include "exact/scale.h"
+#include "judge/layernorm/layernorm.h"
 #include <stdlib.h>
-
-struct textbook {
-    double *terms; /* of a sum */
-    size_t room;
-};
-
-textbook *textbook_create(void)
-{
-    return calloc(1, sizeof(textbook));
-}
-
-void textbook_destroy(textbook *book)
-{
-    if (book)
-        free(book->terms);
-    free(book);
-}
 
 /* One operation's result in the accumulator's type. Two roundings are one here: 53 >= 2 p + 2
  * (Figueroa 1995). */
@@ -92,7 +74,8 @@ static double pairwise(ln_type type, const double *terms, size_t count)
 
 enum { ORDERS = 6 };
 
-static const textbook_errors nothing_known = {INFINITY, INFINITY, INFINITY, false};
+static const textbook_errors nothing_known = {
+    .row_ulp = INFINITY, .statistics = {[ROLE_MEAN] = INFINITY, [ROLE_RSTD] = INFINITY}};
 
 static double add_up(ln_type type, const double *terms, size_t count, int order)
 {
@@ -182,14 +165,14 @@ static void take_way(ln_type type, const metrics_row *row, const row_leverage *m
     double dm =
         fabs(way->mean - facts->mean) + (4 + sqrt(n)) * unit_roundoff(type) * fabs(facts->mean);
     double dr = fmax(fabs(low / facts->rstd - 1), fabs(high / facts->rstd - 1));
-    double error = dr * most->deviation + high * dm * most->offset;
-    if (!isfinite(error) || !isfinite(low)) {
+    double off_by = dr * most->deviation + high * dm * most->offset;
+    if (!isfinite(off_by) || !isfinite(low)) {
         *worst = nothing_known;
         return;
     }
-    worst->row_ulp = fmax(worst->row_ulp, error);
-    worst->mean = fmax(worst->mean, dm);
-    worst->rstd = fmax(worst->rstd, dr);
+    worst->row_ulp = fmax(worst->row_ulp, off_by);
+    worst->statistics[ROLE_MEAN] = fmax(worst->statistics[ROLE_MEAN], dm);
+    worst->statistics[ROLE_RSTD] = fmax(worst->statistics[ROLE_RSTD], dr);
 }
 
 /* What rounding behind the sums costs: mean and rstd as two passes in one chain give them. */
@@ -202,7 +185,7 @@ static double error_of_rest(ln_type type, const metrics_row *row, const double *
     for (size_t i = 0; i < row->hidden; i++) {
         size_t at = affine == LN_AFFINE_SCALAR ? 0 : i;
         double gamma = ln_has_gamma(affine) ? load(row->param, row->gamma, at) : 1;
-        double beta = ln_has_beta(affine) ? load(row->param, row->beta, at) : 0;
+        double beta = beta_at(row, i);
         if (affine == LN_AFFINE_GAMMA1)
             gamma = rounded(type, 1 + gamma);
         double xhat = rounded(type, rounded(type, rounded(type, x[i] - way->mean) * rstd) + q);
@@ -292,8 +275,8 @@ static void take_pivot(textbook *book, ln_type type, const metrics_row *row, con
     }
 }
 
-bool textbook_row(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
-                  textbook_errors *worst)
+bool layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
+                        ln_type accumulator, textbook_errors *worst)
 {
     *worst = nothing_known;
     if (!isfinite(row->answer->facts.rstd)) {
@@ -316,7 +299,7 @@ bool textbook_row(textbook *book, const metrics_row *row, const double *x, ln_ty
         return true;
     row_leverage most = leverage_of(row, x);
     moments way = running(accumulator, x, row->hidden);
-    *worst = (textbook_errors){0, 0, 0, false};
+    *worst = (textbook_errors){0};
     take_way(accumulator, row, &most, &way,
              4 * unit * n * sqrt(var * (var + facts->mean * facts->mean)), worst);
     double rest = 0;
@@ -329,15 +312,11 @@ bool textbook_row(textbook *book, const metrics_row *row, const double *x, ln_ty
     worst->row_ulp += rest;
     /* In ULP of the root mean square and of rstd: less than that is no error. */
     double two_ulp = 4 * unit_roundoff(accumulator);
-    worst->mean = fmax(worst->mean,
-                       two_ulp * hypot(facts->mean, sqrt(facts->var)) + n * ln_ulp(accumulator, 0));
+    worst->statistics[ROLE_MEAN] =
+        fmax(worst->statistics[ROLE_MEAN],
+             two_ulp * hypot(facts->mean, sqrt(facts->var)) + n * ln_ulp(accumulator, 0));
     /* An order that happens to be right on this row says nothing of the next one. */
-    worst->rstd = fmax(worst->rstd, fmax(4, 2 + sqrt(n) / 2) * unit);
+    worst->statistics[ROLE_RSTD] =
+        fmax(worst->statistics[ROLE_RSTD], fmax(4, 2 + sqrt(n) / 2) * unit);
     return true;
-}
-
-textbook_errors textbook_limits(const textbook_errors *worst)
-{
-    return (textbook_errors){4 * fmax(worst->row_ulp, 1), 4 * worst->mean, 4 * worst->rstd,
-                             worst->undefined};
 }

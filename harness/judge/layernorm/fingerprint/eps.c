@@ -4,7 +4,7 @@
  * quasi-convex, and so is the largest distance over all elements: it falls, and then it rises. Its
  * least value is looked for on a grid of eighths of a decade and then by golden section, the range
  * of eps that does as well by bisection. */
-#include "judge/fingerprint/internal.h"
+#include "judge/layernorm/fingerprint/internal.h"
 #include "base/number.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "commands/eval/attribute_show.h"
+#include "commands/eval/layernorm/attribute_show.h"
 #include "base/paths.h"
 #include "report/charts/chart.h"
 #include "domain/reproducible.h"

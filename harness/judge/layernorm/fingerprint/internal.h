@@ -2,7 +2,7 @@
 #ifndef LNBENCH_FINGERPRINT_INSIDE_H
 #define LNBENCH_FINGERPRINT_INSIDE_H
 
-#include "judge/fingerprint/fingerprint.h"
+#include "judge/layernorm/fingerprint/fingerprint.h"
 
 /* ---- rows.c: the exact answers of any candidate ---- */
 

@@ -1,4 +1,4 @@
-#include "referee/attribute.h"
+#include "referee/layernorm/attribute.h"
 #include "exact/double_double.h"
 #include "referee/internal.h"
 #include "exact/scale.h"
@@ -116,13 +116,19 @@ static statistics_error given_error(const row_view *row, const row_statistics *g
                                   (held - exact) - (double)left_of(exact, row->result->rstd_rest)};
 }
 
+static double gamma_of(const row_view *row, size_t i)
+{
+    const metrics_row judged = metrics_row_of(row);
+    return gamma_at(&judged, i);
+}
+
 /* The errors' weighted least squares on gamma * (x - mean) and gamma: a 2 x 2 system, whose two
  * columns are nearly orthogonal. */
 static statistics_error fitted_error(const row_view *row)
 {
     double gg = 0, gh = 0, hh = 0, ge = 0, he = 0, rstd = row->result->facts.rstd;
     for (size_t i = 0; i < row->block->hidden; i++) {
-        double ulp = ulp_of_scale(row, i), gamma = judge_gamma(row->block, i) / ulp;
+        double ulp = ulp_of_scale(row, i), gamma = gamma_of(row, i) / ulp;
         double g = gamma * stage_result(row, i) * rstd, h = gamma;
         double e = off_in_row_ulp(row, i);
         gg += g * g;
@@ -142,7 +148,7 @@ static statistics_error fitted_error(const row_view *row)
 static void split_error(const row_view *row, const statistics_error *off, size_t i,
                         double parts[STAGES])
 {
-    double gamma = judge_gamma(row->block, i), from_mean = stage_result(row, i);
+    double gamma = gamma_of(row, i), from_mean = stage_result(row, i);
     double exact = row->result->exact[i], ulp = ulp_of_scale(row, i);
     parts[STAGE_MEAN] = gamma * off->mean;
     parts[STAGE_VARIANCE] = gamma * from_mean * off->variance;

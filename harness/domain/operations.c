@@ -1,0 +1,10 @@
+#include "domain/operation.h"
+
+#define OPERATION(KIND, name) extern const operation name##_operation;
+#include "domain/operations.def"
+#undef OPERATION
+
+#define OPERATION(KIND, name) &name##_operation,
+const operation *const operations[] = {
+#include "domain/operations.def"
+    NULL};

@@ -1,0 +1,47 @@
+/* What the judge asks of an operation: a row of functions, from files of the operation's own.
+ *
+ *     const operation_judging *judging = judgings[block->operation];
+ *     judging->any_order(&asked, &facts);
+ *
+ * A new operation is a file that defines NAME_judging, and its line in domain/operations.def. */
+#ifndef LNBENCH_JUDGING_H
+#define LNBENCH_JUDGING_H
+
+#include "judge/internal.h"
+
+/* An output of one number a row, as a kernel gave it. */
+typedef struct judged_statistic {
+    double exact;
+    double off;    /* |given - exact|, or relative: |given / exact - 1| */
+    double size;   /* of exact in the unit of `off`: |exact|, or 1 */
+    double weight; /* the largest |xhat| changes by this for each unit of `off` */
+    double error;  /* signed, as a judged_row has it */
+    bool relative;
+} judged_statistic;
+
+struct operation_judging {
+    /* The exact answer of a row, into block->results. False: memory. */
+    bool (*answer)(ln_reference *reference, const judge_block *block, size_t row);
+    /* How far off any order of summation may be (any_order.h), and the ways of the textbook are
+     * (textbook.h; x: hidden elements, with the residual in it; false: memory). */
+    order_answer (*any_order)(const order_question *asked, const ln_row_facts *facts);
+    bool (*textbook)(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
+                     textbook_errors *worst);
+    /* The function that a row which is off by more than it may be lies nearest to, four times as near as
+     * to its own; NULL: there is none. *sure: it explains the row. */
+    const char *(*nearest)(const metrics_row *row, const double *x, const void *y, double own,
+                           double limit, bool *sure);
+    /* The largest number that an element's way may come by. */
+    double (*reach)(const metrics_row *row, const double *x, size_t column);
+    judged_statistic (*statistic)(const ln_reference_result *answer, size_t role, double given);
+    /* Probe rows of a convention, as input_probe_rows() makes them; NULL: none. */
+    bool (*probe_rows)(const ln_convention *convention, ln_type type, size_t hidden, size_t most,
+                       void *x, size_t *count, error *err);
+    /* What is sure of a row without its exact answer (internal.h); NULL: nothing. */
+    row_screen (*screen)(row_judge *judge, const judge_block *block, size_t row, const void *y);
+};
+
+/* By operation_kind. */
+extern const operation_judging *const judgings[];
+
+#endif

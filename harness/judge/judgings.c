@@ -1,0 +1,10 @@
+#include "judge/judging.h"
+
+#define OPERATION(KIND, name) extern const operation_judging name##_judging;
+#include "domain/operations.def"
+#undef OPERATION
+
+#define OPERATION(KIND, name) &name##_judging,
+const operation_judging *const judgings[] = {
+#include "domain/operations.def"
+};

@@ -1,0 +1,26 @@
+/* What the judge knows of LayerNorm, between the files of this folder. */
+#ifndef LNBENCH_JUDGE_LAYERNORM_H
+#define LNBENCH_JUDGE_LAYERNORM_H
+
+#include "judge/judging.h"
+
+extern const operation_judging layernorm_judging;
+
+/* any_order.c. Formulas that are covered: sums of x and x^2, two passes, and running means with merges
+ * (Welford; Chan, Golub, LeVeque), in any order and any number of lanes; (x - mean) rstd, x rstd - mean
+ * rstd, and both with gamma folded in. */
+order_answer layernorm_any_order(const order_question *asked, const ln_row_facts *facts);
+/* Whether rstd, and the variance that it is the root of, are ordinary numbers where a kernel keeps
+ * them: estimates of a root take a subnormal variance for 0, and a kernel with sums in f64 may keep
+ * rstd as the rows' f32. */
+bool rstd_is_ordinary(ln_type accumulator, ln_type storage, double rstd);
+
+/* textbook.c. The sum of squares less the square of the mean, two passes, running means, and one pass
+ * about the first element. A statistic counts as 2 ULP of the accumulator off. */
+bool layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
+                        ln_type accumulator, textbook_errors *worst);
+
+/* screen.c */
+row_screen layernorm_screen(row_judge *judge, const judge_block *block, size_t row, const void *y);
+
+#endif

@@ -1,0 +1,99 @@
+/* A second operation, y = x gamma, goes through worker and judge by its row of the tables alone. */
+#include "inputs/inputs.h"
+#include "referee/referee.h"
+#include "test.h"
+#include "worker/worker.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOY = OPERATIONS, ROWS = 5, HIDDEN = 37 };
+
+static worker_process *the_worker;
+static kernel_list kernels;
+static row_judge *the_judge;
+static judge_block block;
+
+static int set_up(void **state)
+{
+    const char *plugins[] = {TOY_PLUGIN};
+    const ln_convention convention = {.affine = LN_AFFINE_GAMMA};
+    const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
+    operation_call call = {.operation = (operation_kind)TOY,
+                           .problem = problem_dense(&convention, LN_F32, LN_F32, ROWS, HIDDEN)};
+    error err = {0};
+    (void)state;
+    setenv("LNBENCH_WORKER", TOY_WORKER, 1);
+    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
+    bool fine = worker_start(plugins, 1, &the_worker, &kernels, &err);
+    the_judge = fine ? judge_create(worker_runner(the_worker), &settings) : NULL;
+    fine = the_judge && call_allocate(&call, true) &&
+           input_rows("normal", LN_F32, 1, 0, ROWS, HIDDEN, call.inputs[ROLE_X], &err) &&
+           input_parameters("normal", &call, 1, &err) &&
+           judge_block_from(the_judge, &block, &call, &err);
+    call_free(&call);
+    if (!fine)
+        print_error("%s\n", err.message);
+    return fine ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    judge_block_free(&block);
+    judge_destroy(the_judge);
+    worker_stop(the_worker);
+    kernel_list_free(&kernels);
+    return 0;
+}
+
+static case_judgement judged(const char *name)
+{
+    case_judgement judgement = {0};
+    error err = {0};
+    const kernel_entry *kernel = kernel_find(&kernels, name, &err);
+    assert_non_null(kernel);
+    if (!judge_kernel(the_judge, &block, kernel, &judgement, &err))
+        fail_msg("%s: %s", name, err.message);
+    return judgement;
+}
+
+static void expect(const char *name, verdict_kind kind, const char *words)
+{
+    case_judgement judgement = judged(name);
+    if (judgement.verdict.kind != kind || !strstr(judgement.verdict.detail, words))
+        fail_msg("%s: verdict %d, '%s'; %d with '%s' was expected", name,
+                 (int)judgement.verdict.kind, judgement.verdict.detail, (int)kind, words);
+}
+
+TEST(a_block_has_the_tensors_of_its_operation)
+{
+    assert_null(block.inputs[ROLE_RESIDUAL]);
+    assert_null(block.inputs[ROLE_BETA]);
+    const float *x = block.inputs[ROLE_X], *gamma = block.inputs[ROLE_GAMMA], *y = block.rounded;
+    for (size_t i = 0; i < ROWS * HIDDEN; i++)
+        assert_true(y[i] == x[i] * gamma[i % HIDDEN]);
+}
+
+TEST(a_right_kernel_is_right_in_every_placement)
+{
+    case_judgement judgement = judged("toy.product");
+    assert_int_equal(judgement.verdict.kind, VERDICT_OK_NO_BOUND);
+    assert_int_equal(judgement.metrics.elements, ROWS * HIDDEN);
+    assert_true(judgement.metrics.correctly_rounded == 1);
+    assert_true(isnan(judgement.metrics.mean_ulp_max));
+}
+
+TEST(wrong_kernels_get_their_verdict)
+{
+    expect("toy.sum", VERDICT_INACCURATE, "nearer to a sum");
+    expect("toy.last_off", VERDICT_INACCURATE, "beyond any order of summation");
+    expect("toy.not_written", VERDICT_WRONG_CLASS, "column 3: NaN");
+    expect("toy.overrun", VERDICT_OVERRUN, "y");
+    expect("toy.writes_gamma", VERDICT_INPUT_MODIFIED, "gamma");
+}
+
+int main(void)
+{
+    return test_run(set_up, tear_down);
+}

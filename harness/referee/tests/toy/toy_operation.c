@@ -1,0 +1,49 @@
+/* y = x gamma, as an operation of a test: what protocol, guards and benches need of it. */
+#include "domain/operation.h"
+#include <stddef.h>
+
+static size_t neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST])
+{
+    others[0] = *own;
+    others[0].affine = LN_AFFINE_GAMMA1;
+    return 1;
+}
+
+static const tensor_role roles[] = {
+    [ROLE_X] = {.name = "x",
+                .shape = SHAPE_TABLE,
+                .beside = NO_ROLE,
+                .in_place = NO_ROLE,
+                .place = offsetof(ln_tensors, x),
+                .stride = offsetof(ln_problem, x_stride)},
+    [ROLE_GAMMA] = {.name = "gamma",
+                    .shape = SHAPE_HIDDEN,
+                    .type = TYPE_PARAMETER,
+                    .beside = NO_ROLE,
+                    .in_place = NO_ROLE,
+                    .place = offsetof(ln_tensors, gamma)},
+    [ROLE_Y] = {.name = "y",
+                .shape = SHAPE_TABLE,
+                .output = true,
+                .beside = NO_ROLE,
+                .in_place = ROLE_X,
+                .place = offsetof(ln_tensors, y),
+                .stride = offsetof(ln_problem, y_stride)},
+};
+
+static const operation toy_operation = {.name = "toy",
+                                        .roles = roles,
+                                        .count = sizeof roles / sizeof *roles,
+                                        .result = ROLE_Y,
+                                        .rows_independent = true,
+                                        .neighbours = neighbours};
+
+/* The table with one more row, in the place of operations.c. */
+#define OPERATION(KIND, name) extern const operation name##_operation;
+#include "domain/operations.def"
+#undef OPERATION
+
+#define OPERATION(KIND, name) &name##_operation,
+const operation *const operations[] = {
+#include "domain/operations.def"
+    &toy_operation, NULL};
