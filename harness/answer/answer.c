@@ -285,6 +285,18 @@ static void take_row(run_answer *answer)
     answer->take = take;
 }
 
+static void find_proven(run_answer *answer)
+{
+    for (size_t i = 0; answer->take && !answer->take->standing->proven && i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        bool call = row->standing->role == ROLE_LIBRARY;
+        if (row->at_key && row->standing->accurate && row->standing->proven &&
+            !answer_doubt(answer, row) &&
+            (!answer->proven || (call && answer->proven->standing->role != ROLE_LIBRARY)))
+            answer->proven = row;
+    }
+}
+
 bool answer_is_noisy(const run_answer *answer)
 {
     return answer->untold_count[OF_ALL] > 1 || answer->untold_count[OF_TAKEN] > 1;
@@ -306,10 +318,12 @@ static void choose_rows(const run_view *view, run_answer *answer)
     const answer_row *accurate = answer_accurate(answer);
     answer->fastest = find_untold(answer, OF_ALL) == 1 ? answer->untold[OF_ALL][0] : NULL;
     take_row(answer);
+    find_proven(answer);
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
         kernel_role role = row->standing->role;
-        row->shown = row == accurate || row == answer->take || is_untold(answer, row) ||
+        row->shown = row == accurate || row == answer->take || row == answer->proven ||
+                     is_untold(answer, row) ||
                      ((role == ROLE_LIBRARY || role == ROLE_PLUGIN) &&
                       (row->all->judged > 0 || row->at_key)) ||
                      (role == ROLE_PEER && is_best(view, answer, i));

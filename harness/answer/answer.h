@@ -46,6 +46,9 @@ typedef struct run_answer {
     size_t cases; /* judged of most kernels */
     const char *plan;
     const answer_row *fastest, *take, *peer; /* NULL: there is none, or nobody can say */
+    /* Where the take has no proof of its accuracy: the fastest call of the library that has one and
+     * can be taken, or the fastest kernel; NULL: there is none. */
+    const answer_row *proven;
     /* Where speeds are too noisy to say who is fastest, of all and of those that can be taken: who is
      * not told apart (view_untold()). */
     const answer_row *untold[2][UNTOLD_MOST];

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* "2.4 times as fast as oneDNN 2.6.3 and 8 times PyTorch 1.13.0" */
-static void add_speedups(const run_answer *answer, const answer_row *row, text_buffer *out)
+static bool add_peers(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     size_t peers = 0;
     for (size_t i = 0; i < answer->count; i++) {
@@ -19,11 +19,29 @@ static void add_speedups(const run_answer *answer, const answer_row *row, text_b
                     answer_times(row->speedup / peer->speedup, number), peer->label);
         peers++;
     }
-    if (peers == 0 && answer->fastest == row)
+    return peers > 0;
+}
+
+static void add_speedups(const run_answer *answer, const answer_row *row, text_buffer *out)
+{
+    if (add_peers(answer, row, out))
+        return;
+    if (answer->fastest == row)
         text_add(out, "the fastest");
-    else if (peers == 0)
+    else
         text_format(out, "%s fastest within %g row ULP",
                     answer->untold_count[OF_TAKEN] > 1 ? "among the" : "the", STANDING_ROW_ULP);
+}
+
+/* Who needs more than what was seen takes this one. */
+static void add_proven(const run_answer *answer, text_buffer *out)
+{
+    char name[64];
+    clean_format(out, FORM_LINE, "Proven within %g row ULP: %s, ", STANDING_ROW_ULP,
+                 answer->proven->kernel);
+    if (!add_peers(answer, answer->proven, out))
+        text_format(out, "%.1f GB/s", answer->proven->at_key->speed.gbps);
+    text_format(out, " at %s.\n", answer_shape(answer, name));
 }
 
 /* What the recommendation rests on. */
@@ -58,7 +76,7 @@ static void add_untold(const run_answer *answer, int of, text_buffer *out)
 static void add_take(const run_answer *answer, text_buffer *out)
 {
     const answer_row *take = answer->take;
-    char name[64];
+    char name[64], ratio[16];
     const answer_row *accurate = take ? take : answer_accurate(answer);
     if (!accurate && answer_half(answer) && answer->cases > 0) {
         text_format(out, "No kernel is to be taken: %s.\n", answer_half(answer));
@@ -78,8 +96,15 @@ static void add_take(const run_answer *answer, text_buffer *out)
         text_format(out, "%s were not judged.\n", answer->fastest ? "" : "Errors");
         return;
     }
-    clean_format(out, FORM_LINE, "%s%s: ", take ? "Take " : "", accurate->kernel);
-    if (!isnan(accurate->relative)) {
+    if (answer->proven)
+        add_proven(answer, out);
+    clean_format(out, FORM_LINE, "%s%s%s: ", take ? "Take " : "", accurate->kernel,
+                 answer->proven ? ", which has no such proof" : "");
+    if (answer->proven)
+        text_format(out, "%s times as fast as that at %s, ",
+                    answer_times(answer->proven->relative / take->relative, ratio),
+                    answer_shape(answer, name));
+    else if (!isnan(accurate->relative)) {
         add_speedups(answer, accurate, out);
         text_format(out, " at %s, ", answer_shape(answer, name));
     }
@@ -107,7 +132,8 @@ static void add_library(const run_answer *answer, text_buffer *out)
             !row->standing->doubt[0])
             call = row;
     }
-    if (take && call && take != call && take->standing->role != ROLE_PLUGIN)
+    if (take && call && take != call && call != answer->proven &&
+        take->standing->role != ROLE_PLUGIN)
         clean_format(
             out, FORM_LINE,
             "%s is the fastest call of the library that can be taken; it takes %s times as long as "

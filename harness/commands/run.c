@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "base/paths.h"
+#include "domain/kernel_json.h"
 #include "commands/result_options.h"
 #include "session/setup.h"
 #include <math.h>

@@ -14,6 +14,7 @@ enum {
     LOST,
     LOST_FROM,
     ROUNDED,
+    PROVEN,
     FAULT,
     SCOPE,
     JUDGED,
@@ -53,6 +54,7 @@ static kernel_standing read_standing(sqlite3_stmt *statement)
                            .lost = count_at(statement, LOST),
                            .lost_from = store_real(statement, LOST_FROM),
                            .rounded = sqlite3_column_int(statement, ROUNDED) != 0,
+                           .proven = sqlite3_column_int(statement, PROVEN) != 0,
                            .fault = sqlite3_column_int64(statement, FAULT),
                            .accurate = sqlite3_column_int(statement, ACCURATE) != 0};
     char word[16];

@@ -48,6 +48,7 @@ typedef struct kernel_standing {
     size_t lost;      /* asked for, without a result */
     double lost_from; /* smallest kappa of a row without a correct digit; NaN: none */
     bool rounded;     /* every element is correctly rounded, as far as it was judged */
+    bool proven;      /* its own bound is within the budget on all of them but extreme ones */
     int64_t fault; /* the first case at fault, of rows that an input has if there is one; 0: none */
     error_sum errors[SCOPES];
     bool accurate;  /* judged, nowhere wrong, within the budget, and no other library's */

@@ -40,10 +40,15 @@ facts AS MATERIALIZED (
                        WHERE run = ?1 AND kernel = own.kernel AND types = own.types AND NOT hunted
                        AND (wrong OR mismatches > 0 OR (elements > 0 AND correctly_rounded < 1)))
                AS rounded,
+           -- its own bound, as it would be printed: 2.0003 is 2
+           NOT EXISTS (SELECT 1 FROM judged LEFT JOIN accuracies USING (case_id)
+                       WHERE run = ?1 AND kernel = own.kernel AND types = own.types AND NOT hunted
+                       AND NOT extreme AND NOT checked
+                       AND coalesce(bound_row_ulp, 9e999) > ?2 * 1.005) AS proven,
            (SELECT case_id FROM judged WHERE run = ?1 AND kernel = own.kernel AND types = own.types
             AND wrong AND NOT declared ORDER BY checked, case_id LIMIT 1) AS fault
     FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel)
-SELECT kernel, types, role, lost, lost_from, rounded, fault, scope, judged, wrong, faults, usable,
+SELECT kernel, types, role, lost, lost_from, rounded, proven, fault, scope, judged, wrong, faults, usable,
        checked, apart, error, case_id,
        coalesce(scope = 'all', 0) AND wrong = 0 AND coalesce(error <= ?2, 1) AND role <> 'peer' AS accurate,
        CASE WHEN reproducible = 'none' THEN 'its bits differ from call to call'

@@ -2,6 +2,7 @@
 #include "commands/eval/layernorm/attribute_show.h"
 #include "commands/eval/gradients.h"
 #include "domain/kernel_name.h"
+#include "domain/kernel_json.h"
 #include "cli/command.h"
 #include "domain/convention.h"
 #include "commands/eval/show.h"
