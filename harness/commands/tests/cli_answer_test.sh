@@ -31,22 +31,20 @@ check "what was measured" has short '^[0-9]+ kernels?, [0-9]+ shapes? timed, [0-
 
 # The figures of the first sentence are those of the row that it speaks of.
 agrees() { # FILE
-    local row name times worst sentence
-    row=$(grep '^take ' "$1")
-    name=$(echo "$row" | awk '{ print $2 }')
-    # from the right: usable, extremes, worst, ordinary, x oneDNN
-    row=$(echo "$row" | sed -E 's/( +(ok|[0-9]+ wrong))? +(all|[0-9/]+)$//')
-    worst=$(echo "$row" | awk '{ print $NF }')
-    times=$(echo "$row" | awk '{ print $(NF - 2) }')
-    sentence=$(sed -n '/^Take /,/^[^ ]*_/p' "$1" | tr -s '\n ' ' ')
-    [[ $sentence == "Take ${name%%_*}"*": $times times as fast as oneDNN"* &&
-        $sentence == *"at most $worst row ULP on all "* ]] ||
-        { echo "'$row' is not '$sentence'"; false; }
+    # from the right, without what extremes say: usable, worst, ordinary, x oneDNN
+    cells() { grep "^$2 " "$1" | sed -E 's/( +(right|[0-9]+ wrong))? +(all|[0-9/]+)$//' | awk -v back="$3" '{ print $(NF - back) }'; }
+    local name worst times sentence
+    name=$(awk '$1 == "take" { print $2 }' "$1")
+    worst=$(cells "$1" take 0)
+    times=$(cells "$1" 'library   library_accurate' 2)
+    sentence=$(sed -n '/^Proven /,/^[^ ]*_/p' "$1" | tr -s '\n ' ' ')
+    [[ $sentence == *": library_accurate_f32, $times times as fast as oneDNN"*"Take ${name%%_*}"*"at most $worst row ULP on all "* ]] ||
+        { echo "'$worst', '$times' are not '$sentence'"; false; }
 }
 check "sentence and table agree" agrees short
 check "usable: all of what is to be taken" has short '^take .* all( |$)'
 check "usable: naive has no digit on some" has short '^textbook +naive.* [0-9]+/[0-9]+( |$)'
-sed 's/: [0-9.]* times as fast as oneDNN/: 99 times as fast as oneDNN/' short >wrong
+sed 's/, [0-9.]* times as fast as oneDNN/, 99 times as fast as oneDNN/' short >wrong
 check "another speed would be seen" eval '! agrees wrong'
 sed 's/at most [0-9.]* row ULP on all/at most 99 row ULP on all/' short >wrong
 check "another error would be seen" eval '! agrees wrong'
