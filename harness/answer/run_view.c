@@ -191,37 +191,12 @@ void view_free(run_view *view)
     *view = (struct run_view){0};
 }
 
-json_t *json_text(const char *string)
-{
-    json_t *made = json_string(string);
-    if (made)
-        return made;
-    text_buffer clean = {0};
-    text_add(&clean, "");
-    for (const char *at = string; *at;) {
-        text_letter letter = text_letter_at(at);
-        if (letter.kind == LETTER_BAD || letter.kind == LETTER_CUT)
-            text_add(&clean, "\xef\xbf\xbd");
-        else
-            text_add_bytes(&clean, at, letter.length);
-        at += letter.length;
-    }
-    made = json_string(clean.bytes);
-    text_free(&clean);
-    return made;
-}
-
 json_t *json_facts(const machine_facts *machine)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < machine->count; i++)
         json_object_set_new(object, machine->facts[i].name, json_text(machine->facts[i].value));
     return object;
-}
-
-json_t *json_figure(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
 }
 
 /* The share of each bin: the edges are in results/README.md. */
@@ -323,12 +298,22 @@ static json_t *usable_json(const stored_case *stored)
     return usable == USABLE_UNKNOWN ? json_null() : json_boolean(usable == USABLE_YES);
 }
 
-void json_put_verdict(json_t *object, const case_verdict *verdict)
+static json_t *verdict_json(const case_verdict *verdict)
 {
-    json_object_update_new(
-        object, json_pack("{s:s?, s:s, s:o, s:b}", "verdict", verdict_word(verdict->kind), "reason",
-                          verdict_reason(verdict->kind), "detail", json_text(verdict->detail),
-                          "declared", verdict->declared));
+    return json_pack("{s:s?, s:s, s:o, s:b}", "verdict", verdict_word(verdict->kind), "reason",
+                     verdict_reason(verdict->kind), "detail", json_text(verdict->detail),
+                     "declared", verdict->declared);
+}
+
+relation_value as_verdict(const case_verdict *verdict)
+{
+    char described[256];
+    return as_json(verdict_json(verdict), verdict_describe(verdict, described, sizeof described));
+}
+
+relation_value as_class(const char *word)
+{
+    return as_json(reproducible_json(word), word);
 }
 
 json_t *view_case_json(const view_case *view)
@@ -346,7 +331,7 @@ json_t *view_case_json(const view_case *view)
         json_figure(stored->bound_row_ulp), "output_hash", hash_json(stored), "metrics",
         has_metrics(stored) ? metrics_json(&stored->metrics) : json_null(), "speed",
         view->speed.repetitions ? speed_json(&view->speed) : json_null());
-    json_put_verdict(object, &stored->verdict);
+    json_object_update_new(object, verdict_json(&stored->verdict));
     return object;
 }
 

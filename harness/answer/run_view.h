@@ -2,11 +2,11 @@
 #ifndef LNBENCH_RUN_VIEW_H
 #define LNBENCH_RUN_VIEW_H
 
+#include "base/relation.h"
 #include "domain/coverage.h"
 #include "stats/speed.h"
 #include "store/facts.h"
 #include "store/standing.h"
-#include <jansson.h>
 
 typedef struct view_case {
     const stored_case *stored;
@@ -66,12 +66,10 @@ const char *view_error_words(const run_view *view, const error_sum *sum, ln_type
                              char words[ERROR_WORDS]);
 /* Whether a worst row was kept of a case. */
 bool view_has_worst(const run_view *view, size_t i);
-/* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
- * it is not finite. Both NULL when memory runs out. */
-json_t *json_text(const char *string);
-json_t *json_figure(double value);
-/* Adds "verdict" (null: not judged), "reason", "detail" and "declared" to an object. */
-void json_put_verdict(json_t *object, const case_verdict *verdict);
+/* In words; in JSON "verdict" (null: not judged), "reason", "detail" and "declared" (EACH_MEMBER). */
+relation_value as_verdict(const case_verdict *verdict);
+/* A word of domain/reproducible.h. */
+relation_value as_class(const char *word);
 json_t *json_facts(const machine_facts *machine); /* an object of strings */
 
 /* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */

@@ -12,41 +12,32 @@ static const char *grade_name(finding_grade grade)
     return grade == FINDING_WARNING ? "warning" : grade == FINDING_NOTE ? "note" : "fine";
 }
 
-static json_t *as_json(const machine_facts *machine, const finding *findings, size_t count)
+static relation *facts_relation(const machine_facts *machine)
 {
-    json_t *list = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(
-            list, json_pack("{s:s, s:o, s:o}", "grade", grade_name(findings[i].grade), "what",
-                            json_text(findings[i].what), "remedy", json_text(findings[i].remedy)));
-    return json_pack("{s:s, s:o, s:o}", "schema", "lnbench-doctor-1", "findings", list, "machine",
-                     json_facts(machine));
-}
-
-static text_table *facts_table(const machine_facts *machine)
-{
-    static const char *const headings[] = {"machine", ""};
-    text_table *table = table_create(headings, 2);
+    static const relation_column columns[] = {FOR_PEOPLE("machine"), FOR_PEOPLE("")};
+    relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < machine->count; i++) {
         char shown[256];
-        table_cells(table, machine->facts[i].name, machine_shown_value(&machine->facts[i], shown));
+        relation_row(rows, as_text(machine->facts[i].name),
+                     as_text(machine_shown_value(&machine->facts[i], shown)));
     }
-    return table;
+    return rows;
 }
 
-/* For programs, and for Markdown: findings and facts in one table. */
-static text_table *findings_table(const machine_facts *machine, const finding *findings,
-                                  size_t count)
+/* For programs, and for Markdown, which has the facts in the same table. */
+static relation *findings_relation(const machine_facts *machine, const finding *findings,
+                                   size_t count, output_format format)
 {
-    static const char *const headings[] = {"grade", "what", "remedy or value"};
-    text_table *table = table_create(headings, 3);
-    for (size_t i = 0; i < count; i++) {
-        table_cells(table, grade_name(findings[i].grade), findings[i].what, findings[i].remedy);
-    }
-    for (size_t i = 0; i < machine->count; i++) {
-        table_cells(table, "fact", machine->facts[i].name, machine->facts[i].value);
-    }
-    return table;
+    static const relation_column columns[] = {COLUMN("grade", "grade"), COLUMN("what", "what"),
+                                              COLUMN("remedy or value", "remedy")};
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < count; i++)
+        relation_row(rows, as_text(grade_name(findings[i].grade)), as_text(findings[i].what),
+                     as_text(findings[i].remedy));
+    for (size_t i = 0; format != OUTPUT_JSON && i < machine->count; i++)
+        relation_row(rows, as_text("fact"), as_text(machine->facts[i].name),
+                     as_text(machine->facts[i].value));
+    return rows;
 }
 
 static bool print_text(const output_file *out, const machine_facts *machine,
@@ -64,17 +55,18 @@ static bool print_text(const output_file *out, const machine_facts *machine,
             output_line(out, "         mend: %s", findings[i].remedy);
     }
     output_line(out, "\n%zu checked, %zu warning%s\n", count, warnings, warnings == 1 ? "" : "s");
-    return output_table(out, facts_table(machine), err);
+    return relation_print(facts_relation(machine), out, err);
 }
 
 static bool print(const output_file *out, const machine_facts *machine, const finding *findings,
                   size_t count, error *err)
 {
-    if (out->format == OUTPUT_JSON)
-        return output_json(out, as_json(machine, findings, count), err);
     if (out->format == OUTPUT_TEXT)
         return print_text(out, machine, findings, count, err);
-    return output_table(out, findings_table(machine, findings, count), err);
+    return relation_print_in(
+        findings_relation(machine, findings, count, out->format),
+        json_pack("{s:s, s:o}", "schema", "lnbench-doctor-1", "machine", json_facts(machine)),
+        "findings", out, err);
 }
 
 typedef struct doctor_options {

@@ -61,29 +61,22 @@ static bool remove_runs(const char *database, const char *words, bool yes, const
 static bool print_sizes(const output_file *out, const char *database, const run_size *sizes,
                         size_t count, error *err)
 {
-    static const char *const headings[] = {"run", "MB"};
+    static const relation_column columns[] = {
+        COLUMN("run", "run"), {"MB", .format = "%.1f"}, FOR_PROGRAMS("bytes")};
     struct stat about = {0};
     stat(database, &about);
-    if (out->format == OUTPUT_JSON) {
-        json_t *runs = json_array();
-        for (size_t i = 0; i < count; i++)
-            json_array_append_new(runs, json_pack("{s:I, s:I}", "run", (json_int_t)sizes[i].run,
-                                                  "bytes", (json_int_t)sizes[i].bytes));
-        return output_json(out,
-                           json_pack("{s:s, s:o, s:I, s:o}", "schema", "lnbench-store-1", "store",
-                                     json_text(database), "bytes", (json_int_t)about.st_size,
-                                     "runs", runs),
-                           err);
-    }
-    text_table *table = table_create(headings, 2);
-    for (size_t i = 0; i < count; i++) {
-        table_format(table, "%lld", (long long)sizes[i].run);
-        table_format(table, "%.1f", megabytes(sizes[i].bytes));
-    }
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < count; i++)
+        relation_row(rows, as_count((unsigned long long)sizes[i].run),
+                     as_figure(megabytes(sizes[i].bytes)),
+                     as_count((unsigned long long)sizes[i].bytes));
     if (out->format == OUTPUT_TEXT)
         output_line(out, "%s: sound, %.1f MB, %zu run%s", database, megabytes(about.st_size), count,
                     count == 1 ? "" : "s");
-    return output_table(out, table, err);
+    return relation_print_in(rows,
+                             json_pack("{s:s, s:o, s:I}", "schema", "lnbench-store-1", "store",
+                                       json_text(database), "bytes", (json_int_t)about.st_size),
+                             "runs", out, err);
 }
 
 bool doctor_store(const char *database, const char *remove, bool yes, const output_file *out,

@@ -19,45 +19,28 @@ typedef struct list_options {
     output_file printed;
 } list_options;
 
-/* The table or the JSON; the other one is dropped. */
-static bool print_either(const list_options *options, text_table *table, json_t *json, error *err)
+static relation *kernels_relation(const kernel_list *kernels)
 {
-    if (options->printed.format == OUTPUT_JSON) {
-        table_destroy(table);
-        return output_json(&options->printed, json, err);
-    }
-    json_decref(json);
-    return output_table(&options->printed, table, err);
-}
-
-static json_t *kernels_as_json(const kernel_list *kernels)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < kernels->count; i++)
-        json_array_append_new(array, kernel_json(&kernels->kernels[i], NULL));
-    return array;
-}
-
-static text_table *kernels_as_table(const kernel_list *kernels)
-{
-    static const char *const headings[] = {"kernel", "statistics",   "apply",  "schedule",
-                                           "io",     "acc",          "isa",    "unroll",
-                                           "traits", "reproducible", "source", "supported"};
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
+    static const relation_column columns[] = {
+        FOR_PEOPLE("kernel"),       FOR_PEOPLE("statistics"), FOR_PEOPLE("apply"),
+        FOR_PEOPLE("schedule"),     FOR_PEOPLE("io"),         FOR_PEOPLE("acc"),
+        FOR_PEOPLE("isa"),          FOR_PEOPLE("unroll"),     FOR_PEOPLE("traits"),
+        FOR_PEOPLE("reproducible"), FOR_PEOPLE("source"),     FOR_PEOPLE("supported"),
+        FOR_PROGRAMS(EACH_MEMBER)};
+    relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
         const kernel_facts *facts = &kernel->facts;
         char traits[128];
-        const char *words[] = {facts->name, facts->statistics, facts->apply, facts->schedule};
-        for (size_t word = 0; word < sizeof words / sizeof *words; word++)
-            table_cell(table, words[word][0] ? words[word] : "-");
-        table_cells(table, dtype_name(facts->storage), dtype_name(facts->accumulator),
-                    facts->isa[0] ? facts->isa : "-");
-        table_format(table, "%u", facts->unroll);
-        table_cells(table, kernel_traits(kernel, traits), reproducible_found(facts, NULL),
-                    kernel->source, kernel->unsupported[0] ? kernel->unsupported : "yes");
+        relation_row(rows, as_word(facts->name), as_word(facts->statistics), as_word(facts->apply),
+                     as_word(facts->schedule), as_text(dtype_name(facts->storage)),
+                     as_text(dtype_name(facts->accumulator)), as_word(facts->isa),
+                     as_count(facts->unroll), as_text(kernel_traits(kernel, traits)),
+                     as_text(reproducible_found(facts, NULL)), as_text(kernel->source),
+                     as_text(kernel->unsupported[0] ? kernel->unsupported : "yes"),
+                     as_json(kernel_json(kernel, NULL), ""));
     }
-    return table;
+    return rows;
 }
 
 static bool load_kernels(const list_options *options, worker_process **worker, kernel_list *kernels,
@@ -92,7 +75,7 @@ static bool list_kernels(const list_options *options, error *err)
     kernel_list kernels;
     if (!load_kernels(options, &worker, &kernels, err))
         return false;
-    bool fine = print_either(options, kernels_as_table(&kernels), kernels_as_json(&kernels), err);
+    bool fine = relation_print(kernels_relation(&kernels), &options->printed, err);
     explain_kernels(&options->printed);
     kernel_list_free(&kernels);
     worker_stop(worker);
@@ -101,80 +84,68 @@ static bool list_kernels(const list_options *options, error *err)
 
 static bool list_plugins(const list_options *options, error *err)
 {
-    static const char *const headings[] = {"plugin", "kernels", "version", "object hash"};
+    static const relation_column columns[] = {
+        COLUMN("plugin", "name"), COLUMN("kernels", "kernels"), COLUMN("version", "version"),
+        COLUMN("object hash", "object_hash")};
     worker_process *worker;
     kernel_list kernels;
     if (!load_kernels(options, &worker, &kernels, err))
         return false;
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    json_t *array = json_array();
+    relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < kernels.count;) {
-        size_t first = i;
-        while (i < kernels.count && kernels.kernels[i].plugin == kernels.kernels[first].plugin)
-            i++;
-        char hash[20];
-        const char *version = kernels.kernels[first].version;
-        snprintf(hash, sizeof hash, "%016llx",
-                 (unsigned long long)kernels.kernels[first].object_hash);
-        json_array_append_new(array, json_pack("{s:s, s:i, s:s?, s:s}", "name",
-                                               kernels.kernels[first].source, "kernels",
-                                               (int)(i - first), "version",
-                                               version[0] ? version : NULL, "object_hash", hash));
-        table_cell(table, kernels.kernels[first].source);
-        table_format(table, "%zu", i - first);
-        table_cells(table, version[0] ? version : "-", hash);
+        const kernel_entry *first = &kernels.kernels[i];
+        size_t count = 1;
+        while (i + count < kernels.count && first[count].plugin == first->plugin)
+            count++;
+        relation_row(rows, as_text(first->source), as_count(count), as_word(first->version),
+                     as_hash(first->object_hash));
+        i += count;
     }
     kernel_list_free(&kernels);
     worker_stop(worker);
-    return print_either(options, table, array, err);
+    return relation_print(rows, &options->printed, err);
 }
 
 static bool list_conventions(const list_options *options, error *err)
 {
-    static const char *const headings[] = {"preset", "convention", "whose"};
+    static const relation_column columns[] = {
+        COLUMN("preset", "name"), COLUMN("convention", "convention"), COLUMN("whose", "origin")};
     size_t count;
     const convention_preset *presets = convention_presets(&count);
-    text_table *table = table_create(headings, 3);
-    json_t *array = json_array();
+    relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < count; i++) {
         char list[CONVENTION_MAX_LENGTH];
-        convention_format(&presets[i].convention, list);
-        table_cells(table, presets[i].name, list, presets[i].origin);
-        json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", presets[i].name,
-                                               "convention", list, "origin", presets[i].origin));
+        relation_row(rows, as_text(presets[i].name),
+                     as_text(convention_format(&presets[i].convention, list)),
+                     as_text(presets[i].origin));
     }
-    return print_either(options, table, array, err);
+    return relation_print(rows, &options->printed, err);
 }
 
 static bool list_inputs(const list_options *options, error *err)
 {
-    static const char *const headings[] = {"input", "why it hurts", "where it is met"};
+    static const relation_column columns[] = {COLUMN("input", "name"),
+                                              COLUMN("why it hurts", "purpose"),
+                                              COLUMN("where it is met", "evidence")};
     size_t count;
     const input_family *families = input_families(&count);
-    text_table *table = table_create(headings, 3);
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++) {
-        table_cells(table, families[i].name, families[i].purpose, families[i].evidence);
-        json_array_append_new(array,
-                              json_pack("{s:s, s:s, s:s}", "name", families[i].name, "purpose",
-                                        families[i].purpose, "evidence", families[i].evidence));
-    }
-    static const char *const worst[] = {
-        "worst",
-        "the rows that hunts found, of every kernel; worst:PATH: those of a file or folder",
-        "reference/worst (lnbench hunt)"};
-    for (size_t i = 0; i < 3; i++)
-        table_cell(table, worst[i]);
-    json_array_append_new(array, json_pack("{s:s, s:s, s:s}", "name", worst[0], "purpose", worst[1],
-                                           "evidence", worst[2]));
-    return print_either(options, table, array, err);
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < count; i++)
+        relation_row(rows, as_text(families[i].name), as_text(families[i].purpose),
+                     as_text(families[i].evidence));
+    relation_row(rows, as_text("worst"),
+                 as_text("the rows that hunts found, of every kernel; worst:PATH: those of a file "
+                         "or folder"),
+                 as_text("reference/worst (lnbench hunt)"));
+    return relation_print(rows, &options->printed, err);
 }
 
 static bool list_shapes(const list_options *options, error *err)
 {
-    static const char *const headings[] = {"hidden", "where it is met"};
+    static const relation_column columns[] = {COLUMN("hidden", "hidden"),
+                                              COLUMN("where it is met", "where")};
     static const struct {
-        int hidden;
+        size_t hidden;
         const char *where;
     } shapes[] = {
         {64, "one attention head: the reduction's latency decides"},
@@ -185,71 +156,50 @@ static bool list_shapes(const list_options *options, error *err)
         {8192, "the largest dense models' class"},
         {12288, "GPT-3 175B"},
     };
-    text_table *table = table_create(headings, 2);
-    json_t *array = json_array();
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        table_format(table, "%d", shapes[i].hidden);
-        table_cell(table, shapes[i].where);
-        json_array_append_new(
-            array, json_pack("{s:i, s:s}", "hidden", shapes[i].hidden, "where", shapes[i].where));
-    }
-    return print_either(options, table, array, err);
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        relation_row(rows, as_count(shapes[i].hidden), as_text(shapes[i].where));
+    return relation_print(rows, &options->printed, err);
 }
 
 static bool list_models(const list_options *options, error *err)
 {
-    static const char *const headings[] = {"model",  "whose",      "hidden",
-                                           "tokens", "convention", "source"};
+    static const relation_column columns[] = {
+        COLUMN("model", "name"),    COLUMN("whose", "title"),           COLUMN("hidden", "hidden"),
+        COLUMN("tokens", "tokens"), COLUMN("convention", "convention"), COLUMN("source", "source")};
     size_t count;
     const model_shape *all = models(&count);
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++) {
-        table_cells(table, all[i].name, all[i].title);
-        table_format(table, "%zu", all[i].hidden);
-        table_format(table, "%zu", all[i].tokens);
-        table_cells(table, all[i].convention, all[i].source);
-        json_array_append_new(array,
-                              json_pack("{s:s, s:s, s:I, s:I, s:s, s:s}", "name", all[i].name,
-                                        "title", all[i].title, "hidden", (json_int_t)all[i].hidden,
-                                        "tokens", (json_int_t)all[i].tokens, "convention",
-                                        all[i].convention, "source", all[i].source));
-    }
-    return print_either(options, table, array, err);
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < count; i++)
+        relation_row(rows, as_text(all[i].name), as_text(all[i].title), as_count(all[i].hidden),
+                     as_count(all[i].tokens), as_text(all[i].convention), as_text(all[i].source));
+    return relation_print(rows, &options->printed, err);
 }
 
 static bool list_runs(const list_options *options, error *err)
 {
-    static const char *const headings[] = {"run",   "started",     "plan",   "state",
-                                           "cases", "repetitions", "command"};
+    static const relation_column columns[] = {
+        COLUMN("run", "run"),        COLUMN("started", "started"),
+        COLUMN("plan", "plan"),      COLUMN("state", "state"),
+        COLUMN("cases", "cases"),    COLUMN("repetitions", "repetitions"),
+        COLUMN("command", "command")};
     result_store *store;
     stored_run *runs;
     size_t count;
     if (!store_open(options->database, STORE_READ, &store, err))
         return false;
-    if (!store_runs(store, &runs, &count, err)) {
-        store_close(store);
-        return false;
-    }
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++) {
-        const stored_run *run = &runs[i];
-        table_format(table, "%lld", (long long)run->id);
-        table_cells(table, run->started, run->plan, run_state_names[run->state]);
-        table_format(table, "%zu", run->cases);
-        table_format(table, "%zu", run->repetitions);
-        table_cell(table, run->command_line);
-        json_array_append_new(array, json_pack("{s:I, s:s, s:s, s:s, s:I, s:I, s:o}", "run",
-                                               (json_int_t)run->id, "started", run->started, "plan",
-                                               run->plan, "state", run_state_names[run->state],
-                                               "cases", (json_int_t)run->cases, "repetitions",
-                                               (json_int_t)run->repetitions, "command",
-                                               json_text(run->command_line)));
-    }
-    free(runs);
+    bool fine = store_runs(store, &runs, &count, err);
     store_close(store);
-    return print_either(options, table, array, err);
+    if (!fine)
+        return false;
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < count; i++)
+        relation_row(rows, as_count((unsigned long long)runs[i].id), as_text(runs[i].started),
+                     as_text(runs[i].plan), as_text(run_state_names[runs[i].state]),
+                     as_count(runs[i].cases), as_count(runs[i].repetitions),
+                     as_text(runs[i].command_line));
+    free(runs);
+    return relation_print(rows, &options->printed, err);
 }
 
 typedef bool list_function(const list_options *options, error *err);

@@ -27,8 +27,7 @@ typedef struct replay_state {
     kernel_list kernels;
     row_judge *judge;
     uint64_t seed; /* of the judge */
-    text_table *table;
-    json_t *array;
+    relation *rows;
     json_t *descriptors;     /* of the stored run; NULL: a file is replayed */
     word_list kernels_named; /* what --kernels means in that run */
     size_t count, reproduced, absent;
@@ -49,57 +48,53 @@ static bool turn_to_seed(replay_state *replayer, uint64_t seed, error *err)
     return replayer->judge || fail_memory(err, "the judge");
 }
 
-static const char *yes_no(bool known, bool yes)
-{
-    return !known ? "-" : yes ? "the same" : "differ";
-}
-
-static void add_line(text_table *table, const char *what, const char *class,
-                     const replay_result *result)
-{
-    char number[16], described[256];
-    const replay_side *then = &result->then, *now = &result->now;
-    const worst_row *find = &result->find;
-    table_cells(table, what, find->kernel, find->convention);
-    table_format(table, "%zu", find->hidden);
-    table_cell(table, verdict_describe(&then->verdict, described, sizeof described));
-    table_cell(table, number_short(then->row_ulp, number));
-    table_cell(table, verdict_describe(&now->verdict, described, sizeof described));
-    table_cell(table, number_short(now->row_ulp, number));
-    table_cell(table, yes_no(result->hashed, result->same_bits));
-    table_cell(table, result->reproduces ? "yes" : "NO");
-    table_cell(table, class);
-    table_cell(table, result->note[0] ? result->note : "-");
-}
-
-static json_t *side_json(const replay_side *side)
+static relation_value as_side(const replay_side *side)
 {
     char computed[40], exact[40];
     bool out = !isnan(side->row_ulp) || !isnan(side->exact);
+    relation_value verdict = as_verdict(&side->verdict);
     snprintf(computed, sizeof computed, "%a", side->computed);
     snprintf(exact, sizeof exact, "%a", side->exact);
     json_t *object = json_pack(
         "{s:o, s:I, s:I, s:o, s:o}", "row_ulp_max", json_figure(side->row_ulp), "row",
         (json_int_t)side->row, "column", (json_int_t)side->column, "computed",
         out ? json_text(computed) : json_null(), "exact", out ? json_text(exact) : json_null());
-    json_put_verdict(object, &side->verdict);
-    return object;
+    json_object_update(verdict.json, object);
+    json_decref(object);
+    return verdict;
 }
 
-static void add_json(json_t *array, const char *what, const char *class,
-                     const replay_result *result)
+static const relation_column columns[] = {
+    COLUMN("what", "what"),
+    COLUMN("kernel", "kernel"),
+    COLUMN("convention", "convention"),
+    COLUMN("hidden", "hidden"),
+    COLUMN("then", "then"),
+    FOR_PEOPLE("row ULP"),
+    COLUMN("now", "now"),
+    FOR_PEOPLE("row ULP now"),
+    COLUMN("bits", "same_bits"),
+    FOR_PROGRAMS("same_error"),
+    FOR_PROGRAMS("same_verdict"),
+    FOR_PROGRAMS("whole"),
+    COLUMN("reproduces?", "reproduces"),
+    COLUMN("reproducible", "reproducibility"),
+    COLUMN("note", "note"),
+};
+
+static void add_row(relation *rows, const char *what, const char *class,
+                    const replay_result *result)
 {
     const worst_row *find = &result->find;
-    json_array_append_new(
-        array, json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:o}",
-                         "what", json_text(what), "kernel", json_text(find->kernel),
-                         "reproducibility", reproducible_json(class), "convention",
-                         json_text(find->convention), "hidden", (json_int_t)find->hidden, "then",
-                         side_json(&result->then), "now", side_json(&result->now), "same_bits",
-                         result->hashed ? json_boolean(result->same_bits) : json_null(),
-                         "same_error", result->same_error, "same_verdict", result->same_verdict,
-                         "whole", result->whole, "reproduces", result->reproduces, "note",
-                         result->note[0] ? json_text(result->note) : json_null()));
+    relation_row(rows, as_text(what), as_text(find->kernel), as_text(find->convention),
+                 as_count(find->hidden), as_side(&result->then), as_figure(result->then.row_ulp),
+                 as_side(&result->now), as_figure(result->now.row_ulp),
+                 !result->hashed ? as_text(NULL)
+                                 : as_json(json_boolean(result->same_bits),
+                                           result->same_bits ? "the same" : "differ"),
+                 as_flag(result->same_error), as_flag(result->same_verdict), as_flag(result->whole),
+                 as_json(json_boolean(result->reproduces), result->reproduces ? "yes" : "NO"),
+                 as_class(class), as_word(result->note));
 }
 
 /* Takes what the result owns. */
@@ -128,10 +123,8 @@ static void note(replay_state *replayer, const kernel_entry *kernel, const char 
         fputs(out.bytes,
               replayer->options->printed.file); /* main() asks whether it could be written */
         text_free(&out);
-    } else if (replayer->options->printed.format == OUTPUT_JSON) {
-        add_json(replayer->array, what, class, result);
     } else {
-        add_line(replayer->table, what, class, result);
+        add_row(replayer->rows, what, class, result);
     }
     replay_result_free(result);
 }
@@ -289,22 +282,14 @@ static bool replay_store(replay_state *replayer, error *err)
     return fine;
 }
 
-/* Takes over table and array. */
 static bool show(replay_state *replayer, error *err)
 {
     const output_file *printed = &replayer->options->printed;
-    text_table *table = replayer->table;
-    json_t *array = replayer->array;
+    relation *rows = replayer->rows;
     if (replayer->options->print)
         return true;
-    replayer->table = NULL;
-    replayer->array = NULL;
-    if (printed->format == OUTPUT_JSON) {
-        table_destroy(table);
-        return output_json(printed, array, err);
-    }
-    json_decref(array);
-    if (!output_table(printed, table, err))
+    replayer->rows = NULL;
+    if (!relation_print(rows, printed, err))
         return false;
     output_line(printed, "\n%zu replayed, %zu the same in bits, error and verdict", replayer->count,
                 replayer->reproduced);
@@ -341,13 +326,8 @@ static exit_code replay(void *context, const cli_call *call, error *err)
 {
     const replay_options *options = context;
     (void)call;
-    static const char *const headings[] = {"what", "kernel",      "convention",   "hidden",
-                                           "then", "row ULP",     "now",          "row ULP now",
-                                           "bits", "reproduces?", "reproducible", "note"};
-    replay_state replayer = {.options = options};
+    replay_state replayer = {.options = options, .rows = relation_create(COLUMNS(columns))};
     interrupt_watch();
-    replayer.table = table_create(headings, sizeof headings / sizeof *headings);
-    replayer.array = json_array();
     bool fine = check_options(options, err) &&
                 worker_start(options->plugins.words, options->plugins.count, &replayer.worker,
                              &replayer.kernels, err) &&
@@ -356,8 +336,7 @@ static exit_code replay(void *context, const cli_call *call, error *err)
     exit_code code = fine ? code_of(&replayer) : err->code;
     if (fine && options->print && code != EXIT_CODE_FINE) /* the find does not say so */
         fail(err, code, "%s", replayer.differs);
-    table_destroy(replayer.table);
-    json_decref(replayer.array);
+    relation_destroy(replayer.rows);
     json_decref(replayer.descriptors);
     judge_destroy(replayer.judge);
     worker_stop(replayer.worker);

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 #include "report/report.h"
 #include "base/hash.h"
+#include "domain/kernel_json.h"
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "base/paths.h"
@@ -73,32 +74,30 @@ static bool dry_run_json(const case_plan *plan, const output_file *out, error *e
 
 static bool dry_run(const case_plan *plan, const output_file *out, error *err)
 {
-    static const char *const headings[] = {
-        "what", "dtype",  "convention", "input",
-        "rows", "hidden", "cache",      "processes x repetitions"};
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
+    static const relation_column columns[] = {
+        FOR_PEOPLE("what"),       FOR_PEOPLE("dtype"),
+        FOR_PEOPLE("convention"), FOR_PEOPLE("input"),
+        FOR_PEOPLE("rows"),       FOR_PEOPLE("hidden"),
+        FOR_PEOPLE("cache"),      FOR_PEOPLE("processes x repetitions"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0, count; i < plan->accuracy_count; i += count) {
         const accuracy_group *group = &plan->accuracy[i];
         count = alike(plan, i);
-        table_cells(table, "accuracy", dtype_name(group->dtype), group->convention_label);
-        if (count == 1)
-            table_cell(table, group->input);
-        else
-            table_format(table, "%s and %zu more", group->input, count - 1);
-        table_format(table, "%zu", group->rows);
-        table_format(table, "%zu", group->hidden);
-        table_cells(table, "-", "-");
+        relation_row(rows, as_text("accuracy"), as_text(dtype_name(group->dtype)),
+                     as_text(group->convention_label),
+                     count == 1 ? as_text(group->input)
+                                : as_format("%s and %zu more", group->input, count - 1),
+                     as_count(group->rows), as_count(group->hidden), as_text(NULL), as_text(NULL));
     }
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
-        table_cells(table, "speed", dtype_name(group->dtype), group->convention_label,
-                    group->input);
-        table_format(table, "%zu", group->rows);
-        table_format(table, "%zu", group->hidden);
-        table_cell(table, cache_name(group->cache));
-        table_format(table, "%u x %u", group->processes, group->repetitions);
+        relation_row(rows, as_text("speed"), as_text(dtype_name(group->dtype)),
+                     as_text(group->convention_label), as_text(group->input), as_count(group->rows),
+                     as_count(group->hidden), as_text(cache_name(group->cache)),
+                     as_format("%u x %u", group->processes, group->repetitions));
     }
-    if (!output_table(out, table, err) || output_is_data(out))
+    if (!relation_print(rows, out, err) || output_is_data(out))
         return err->code == EXIT_CODE_FINE;
     output_text(out, "\n%zu kernel%s%s", plan->kernel_count, plan->kernel_count == 1 ? "" : "s",
                 plan->kernel_count > MOST_NAMES ? " (lnbench list kernels)" : ":");

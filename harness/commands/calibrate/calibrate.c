@@ -9,64 +9,44 @@
 #include <math.h>
 #include <string.h>
 
-static json_t *noise_json(int method, int regime, const noise_figure *noise)
+static bool print(const noise_calibration *calibration, const output_file *output, error *err)
 {
-    return json_pack("{s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:I, s:I}", "method",
-                     method_name((enum noise_method)method), "regime", regime_names[regime], "rows",
-                     (json_int_t)noise->rows, "hidden", (json_int_t)noise->hidden, "floor",
-                     json_figure(noise->floor), "smallest", json_figure(noise->smallest), "seconds",
-                     json_figure(noise->seconds), "processes", (json_int_t)noise->processes,
-                     "trials", (json_int_t)noise->trials);
-}
-
-static json_t *calibration_json(const noise_calibration *calibration)
-{
-    json_t *list = json_array();
-    for (int method = 0; method < METHODS; method++)
-        for (int regime = 0; regime < REGIMES; regime++)
-            if (calibration->noise[method][regime].trials > 0)
-                json_array_append_new(
-                    list, noise_json(method, regime, &calibration->noise[method][regime]));
-    return json_pack("{s:s, s:o, s:o, s:I, s:o, s:o}", "schema", "lnbench-calibrate-1", "made",
-                     json_text(calibration->made), "kernel", json_text(calibration->kernel),
-                     "rebuilds", (json_int_t)calibration->rebuilds, "confidence",
-                     json_figure(calibration->confidence), "noise", list);
-}
-
-static void add_row(text_table *table, int method, int regime, const noise_figure *noise)
-{
-    table_cell(table, regime_names[regime]);
-    table_format(table, "%zux%zu", noise->rows, noise->hidden);
-    table_cell(table, method_name((enum noise_method)method));
-    table_format(table, "%.2g %%", noise->floor * 100);
-    table_format(table, "%.2g %%", noise->smallest * 100);
-    table_format(table, "%.1f s", noise->seconds * (method == METHOD_COMPARE ? 2 : 1));
-    table_format(table, "%u", noise->processes);
-    table_format(table, "%u", noise->trials);
-}
-
-static bool print_table(const noise_calibration *calibration, const output_file *output, error *err)
-{
-    static const char *const headings[] = {"regime",          "shape", "method",    "noise",
-                                           "smallest change", "in",    "processes", "comparisons"};
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
+    static const relation_column columns[] = {
+        COLUMN("regime", "regime"),
+        FOR_PEOPLE("shape"),
+        COLUMN("method", "method"),
+        FOR_PROGRAMS("rows"),
+        FOR_PROGRAMS("hidden"),
+        {"noise", "floor", .format = "%.2g", .unit = "%"},
+        {"smallest change", "smallest", .format = "%.2g", .unit = "%"},
+        {"in", .format = "%.1f", .unit = "s"},
+        FOR_PROGRAMS("seconds"),
+        COLUMN("processes", "processes"),
+        COLUMN("comparisons", "trials"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
     for (int regime = 0; regime < REGIMES; regime++)
-        for (int method = 0; method < METHODS; method++)
-            if (calibration->noise[method][regime].trials > 0)
-                add_row(table, method, regime, &calibration->noise[method][regime]);
-    if (!output_table(output, table, err))
+        for (int method = 0; method < METHODS; method++) {
+            const noise_figure *noise = &calibration->noise[method][regime];
+            if (noise->trials > 0)
+                relation_row(
+                    rows, as_text(regime_names[regime]),
+                    as_format("%zux%zu", noise->rows, noise->hidden),
+                    as_text(method_name((enum noise_method)method)), as_count(noise->rows),
+                    as_count(noise->hidden), as_figure(noise->floor), as_figure(noise->smallest),
+                    as_figure(noise->seconds * (method == METHOD_COMPARE ? 2 : 1)),
+                    as_figure(noise->seconds), as_count(noise->processes), as_count(noise->trials));
+        }
+    json_t *whole = json_pack(
+        "{s:s, s:o, s:o, s:I, s:o}", "schema", "lnbench-calibrate-1", "made",
+        json_text(calibration->made), "kernel", json_text(calibration->kernel), "rebuilds",
+        (json_int_t)calibration->rebuilds, "confidence", json_figure(calibration->confidence));
+    if (!relation_print_in(rows, whole, "noise", output, err))
         return false;
     output_line(output, "\n%s, equal code: a copy and %u rebuild%s; confidence %g %%",
                 calibration->kernel, calibration->rebuilds, calibration->rebuilds == 1 ? "" : "s",
                 calibration->confidence * 100);
     return true;
-}
-
-static bool print(const noise_calibration *calibration, const output_file *output, error *err)
-{
-    if (output->format == OUTPUT_JSON)
-        return output_json(output, calibration_json(calibration), err);
-    return print_table(calibration, output, err);
 }
 
 static bool check(const calibrate_settings *settings, error *err)

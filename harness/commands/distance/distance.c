@@ -61,42 +61,39 @@ static bool print_matrix(const output_file *out, const distance_list *list, cons
                          figure_of *figure, error *err)
 {
     char numbers[64][8];
-    const char *headings[65] = {"asked for"};
-    size_t columns = list->count < 64 ? list->count : 64;
-    for (size_t i = 0; i < columns; i++) {
+    relation_column columns[65] = {FOR_PEOPLE("asked for")};
+    size_t count = list->count < 64 ? list->count : 64;
+    for (size_t i = 0; i < count; i++) {
         snprintf(numbers[i], sizeof numbers[i], "%zu", i + 1);
-        headings[i + 1] = numbers[i];
+        columns[i + 1].heading = numbers[i];
     }
-    text_table *table = table_create(headings, columns + 1);
+    relation *rows = relation_create(columns, count + 1);
     for (size_t a = 0; a < list->count; a++) {
-        char cell[16];
-        table_format(table, "%zu %s", a + 1, list->names[a]);
-        for (size_t b = 0; b < columns; b++)
-            table_cell(table,
-                       a == b ? "0" : number_short(figure(&matrix[a * list->count + b]), cell));
+        relation_add(rows, as_format("%zu %s", a + 1, list->names[a]));
+        for (size_t b = 0; b < count; b++)
+            relation_add(rows, as_figure(a == b ? 0 : figure(&matrix[a * list->count + b])));
     }
-    return output_table(out, table, err);
+    return relation_print(rows, out, err);
 }
 
 static bool print_neighbours(const distance_options *options, const distance_list *list,
                              figure_of *figure, error *err)
 {
-    const char *headings[1 + NEIGHBOUR_KINDS] = {"asked for"};
+    relation_column columns[1 + NEIGHBOUR_KINDS] = {FOR_PEOPLE("asked for")};
     for (size_t i = 0; i < NEIGHBOUR_KINDS; i++)
-        headings[i + 1] = neighbour_names[i];
-    text_table *table = table_create(headings, 1 + NEIGHBOUR_KINDS);
+        columns[i + 1].heading = neighbour_names[i];
+    relation *rows = relation_create(COLUMNS(columns));
     for (size_t a = 0; a < list->count; a++) {
-        table_format(table, "%zu %s", a + 1, list->names[a]);
+        relation_add(rows, as_format("%zu %s", a + 1, list->names[a]));
         for (int kind = 0; kind < NEIGHBOUR_KINDS; kind++) {
             ln_convention neighbour;
             ln_apart apart = {NAN, NAN, NAN};
-            char cell[16];
             if (neighbour_of(&list->conventions[a], (neighbour_kind)kind, &neighbour))
                 measure(&list->conventions[a], &neighbour, options, &apart);
-            table_cell(table, number_short(figure(&apart), cell));
+            relation_add(rows, as_figure(figure(&apart)));
         }
     }
-    return output_table(&options->printed, table, err);
+    return relation_print(rows, &options->printed, err);
 }
 
 static bool print_text(const distance_options *options, const distance_list *list,
@@ -118,93 +115,69 @@ static bool print_text(const distance_options *options, const distance_list *lis
     return fine && print_neighbours(options, list, relative_of, err);
 }
 
-/* ---- TSV: a line a pair ---- */
+/* ---- for programs: a row a pair ---- */
 
-static void add_pair(text_table *table, const char *asked, const char *computed,
+static const relation_column pair_columns[] = {
+    COLUMN("asked", "asked"),       COLUMN("computed", "computed"), COLUMN("ulp", "ulp"),
+    COLUMN("relative", "relative"), COLUMN("absolute", "absolute"),
+};
+
+static void add_pair(relation *rows, const ln_convention *asked, const ln_convention *computed,
                      const ln_apart *apart)
 {
-    const double figures[] = {apart->row_ulp, apart->relative, apart->absolute};
-    table_cells(table, asked, computed);
-    for (size_t i = 0; i < 3; i++)
-        if (isfinite(figures[i]))
-            table_format(table, "%.17g", figures[i]);
-        else
-            table_cell(table, isnan(figures[i]) ? "NaN" : "inf");
+    char labels[2][CONVENTION_MAX_LENGTH];
+    relation_row(rows, as_text(convention_label(asked, labels[0])),
+                 as_text(convention_label(computed, labels[1])), as_digits(apart->row_ulp),
+                 as_digits(apart->relative), as_digits(apart->absolute));
+}
+
+static void add_others(relation *rows, const distance_list *list, const ln_apart *matrix,
+                       size_t own)
+{
+    for (size_t other = 0; other < list->count; other++)
+        if (other != own)
+            add_pair(rows, &list->conventions[own], &list->conventions[other],
+                     &matrix[own * list->count + other]);
+}
+
+static void add_neighbours(relation *rows, const distance_options *options,
+                           const ln_convention *own)
+{
+    for (int kind = 0; kind < NEIGHBOUR_KINDS; kind++) {
+        ln_convention neighbour;
+        ln_apart apart;
+        if (neighbour_of(own, (neighbour_kind)kind, &neighbour) &&
+            measure(own, &neighbour, options, &apart))
+            add_pair(rows, own, &neighbour, &apart);
+    }
 }
 
 static bool print_pairs(const distance_options *options, const distance_list *list,
                         const ln_apart *matrix, error *err)
 {
-    static const char *const headings[] = {"asked", "computed", "ulp", "relative", "absolute"};
-    char asked[CONVENTION_MAX_LENGTH], computed[CONVENTION_MAX_LENGTH];
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t a = 0; a < list->count; a++) {
-        convention_label(&list->conventions[a], asked);
-        for (size_t b = 0; b < list->count; b++)
-            if (a != b)
-                add_pair(table, asked, convention_label(&list->conventions[b], computed),
-                         &matrix[a * list->count + b]);
-        for (int kind = 0; kind < NEIGHBOUR_KINDS; kind++) {
-            ln_convention neighbour;
-            ln_apart apart;
-            if (neighbour_of(&list->conventions[a], (neighbour_kind)kind, &neighbour) &&
-                measure(&list->conventions[a], &neighbour, options, &apart))
-                add_pair(table, asked, convention_label(&neighbour, computed), &apart);
-        }
+    relation *rows = relation_create(COLUMNS(pair_columns));
+    for (size_t i = 0; i < list->count; i++) {
+        add_others(rows, list, matrix, i);
+        add_neighbours(rows, options, &list->conventions[i]);
     }
-    return output_table(&options->printed, table, err);
-}
-
-/* ---- JSON ---- */
-
-static json_t *pair_json(const char *asked, const char *computed, const ln_apart *apart)
-{
-    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "asked", asked, "computed", computed, "ulp",
-                     json_figure(apart->row_ulp), "relative", json_figure(apart->relative),
-                     "absolute", json_figure(apart->absolute));
-}
-
-static json_t *pairs_json(const distance_list *list, const ln_apart *matrix)
-{
-    json_t *pairs = json_array();
-    char asked[CONVENTION_MAX_LENGTH], computed[CONVENTION_MAX_LENGTH];
-    for (size_t a = 0; a < list->count; a++)
-        for (size_t b = 0; b < list->count; b++)
-            if (a != b)
-                json_array_append_new(pairs,
-                                      pair_json(convention_label(&list->conventions[a], asked),
-                                                convention_label(&list->conventions[b], computed),
-                                                &matrix[a * list->count + b]));
-    return pairs;
-}
-
-static json_t *neighbours_json(const distance_options *options, const distance_list *list)
-{
-    json_t *pairs = json_array();
-    char asked[CONVENTION_MAX_LENGTH], computed[CONVENTION_MAX_LENGTH];
-    for (size_t a = 0; a < list->count; a++)
-        for (int kind = 0; kind < NEIGHBOUR_KINDS; kind++) {
-            ln_convention neighbour;
-            ln_apart apart;
-            if (neighbour_of(&list->conventions[a], (neighbour_kind)kind, &neighbour) &&
-                measure(&list->conventions[a], &neighbour, options, &apart))
-                json_array_append_new(pairs,
-                                      pair_json(convention_label(&list->conventions[a], asked),
-                                                convention_label(&neighbour, computed), &apart));
-        }
-    return pairs;
+    return relation_print(rows, &options->printed, err);
 }
 
 static bool print_json(const distance_options *options, const distance_list *list,
                        const ln_apart *matrix, error *err)
 {
+    relation *pairs = relation_create(COLUMNS(pair_columns));
+    relation *neighbours = relation_create(COLUMNS(pair_columns));
     json_t *names = json_array();
-    for (size_t i = 0; i < list->count; i++)
+    for (size_t i = 0; i < list->count; i++) {
         json_array_append_new(names, json_string(list->names[i]));
-    json_t *all = json_pack("{s:s, s:I, s:f, s:o, s:o, s:o}", "schema", "lnbench-distance-1",
-                            "hidden", (json_int_t)options->hidden, "std",
-                            (double)(float)options->std, "conventions", names, "pairs",
-                            pairs_json(list, matrix), "neighbours", neighbours_json(options, list));
+        add_others(pairs, list, matrix, i);
+        add_neighbours(neighbours, options, &list->conventions[i]);
+    }
+    json_t *all =
+        json_pack("{s:s, s:I, s:f, s:o, s:o, s:o}", "schema", "lnbench-distance-1", "hidden",
+                  (json_int_t)options->hidden, "std", (double)(float)options->std, "conventions",
+                  names, "pairs", relation_json(pairs), "neighbours", relation_json(neighbours));
     return output_json(&options->printed, all, err);
 }
 

@@ -7,6 +7,7 @@
 #include "domain/convention.h"
 #include "commands/eval/show.h"
 #include "base/interrupt.h"
+#include "domain/kernel_json.h"
 #include "referee/invariance.h"
 #include "worker/worker.h"
 #include "inputs/inputs.h"
@@ -248,8 +249,7 @@ static bool show_attribution(const eval_options *options, const ln_convention *c
 {
     char subtitle[320], label[CONVENTION_MAX_LENGTH];
     const output_file *out = &options->printed;
-    bool fine = out->format == OUTPUT_JSON ? output_json(out, attribution_json(all, count), err)
-                                           : attribution_print(all, count, out, err);
+    bool fine = attribution_print(all, count, out, err);
     if (!fine || !options->chart)
         return fine;
     snprintf(subtitle, sizeof subtitle, "%.120s, %zu rows of %zu, %s",

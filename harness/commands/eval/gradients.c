@@ -12,60 +12,55 @@ static verdict_kind verdict_of(const gradient_errors *found, double max_row_ulp)
     return isinf(max_row_ulp) ? VERDICT_NOT_JUDGED : VERDICT_OK;
 }
 
-static json_t *errors_json(const gradient_errors *found, double max_row_ulp)
+static relation *errors_relation(const void *const given[GRADIENTS], const gradient_errors *found,
+                                 double max_row_ulp)
 {
-    const case_verdict verdict = {.kind = verdict_of(found, max_row_ulp)};
-    json_t *object = json_pack(
-        "{s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I}", "ulp_max", json_figure(found->ulp_max),
-        "row_ulp_max", json_figure(found->row_ulp_max), "rel_l2", json_figure(found->rel_l2),
-        "correctly_rounded", json_figure(found->correctly_rounded), "elements",
-        (json_int_t)found->elements, "mismatches", (json_int_t)found->mismatches, "worst_row",
-        (json_int_t)found->worst_row, "worst_column", (json_int_t)found->worst_column);
-    json_put_verdict(object, &verdict);
-    return object;
+    static const relation_column columns[] = {
+        FOR_PEOPLE("gradient"),
+        {"ulp_max", "ulp_max", .format = "%.6g"},
+        {"row_ulp_max", "row_ulp_max", .format = "%.6g"},
+        {"rel_l2", "rel_l2", .format = "%.6g"},
+        {"correctly_rounded", "correctly_rounded", .format = "%.6g"},
+        FOR_PROGRAMS("elements"),
+        FOR_PROGRAMS("mismatches"),
+        FOR_PROGRAMS("worst_row"),
+        FOR_PROGRAMS("worst_column"),
+        FOR_PEOPLE("worst"),
+        COLUMN("verdict", EACH_MEMBER),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < GRADIENTS; i++) {
+        const gradient_errors *own = &found[i];
+        const case_verdict verdict = {.kind = verdict_of(own, max_row_ulp)};
+        if (given[i])
+            relation_row(rows, as_text(gradient_name(i)), as_figure(own->ulp_max),
+                         as_figure(own->row_ulp_max), as_figure(own->rel_l2),
+                         as_figure(own->correctly_rounded), as_count(own->elements),
+                         as_count(own->mismatches), as_count(own->worst_row),
+                         as_count(own->worst_column),
+                         as_format("row %zu, column %zu", own->worst_row, own->worst_column),
+                         as_verdict(&verdict));
+    }
+    return rows;
 }
 
-static bool print_json(const ln_problem *problem, const void *const given[GRADIENTS],
-                       const gradient_errors *found, double max_row_ulp, const output_file *out,
-                       error *err)
+/* In JSON each gradient is a member by its name. */
+static bool print(const ln_problem *problem, const void *const given[GRADIENTS], relation *rows,
+                  const output_file *out, error *err)
 {
     char label[CONVENTION_MAX_LENGTH];
-    json_t *all =
-        json_pack("{s:s, s:s, s:I, s:I, s:s}", "schema", "lnbench-gradients-1", "convention",
-                  convention_label(&problem->convention, label), "rows", (json_int_t)problem->rows,
-                  "hidden", (json_int_t)problem->hidden, "dtype", dtype_name(problem->storage));
-    bool fine = all != NULL;
-    for (size_t i = 0; fine && i < GRADIENTS; i++)
-        fine = !given[i] ||
-               json_object_set_new(all, gradient_name(i), errors_json(&found[i], max_row_ulp)) == 0;
-    if (!fine) {
-        json_decref(all);
-        all = NULL;
-    }
+    if (out->format != OUTPUT_JSON)
+        return relation_print(rows, out, err);
+    json_t *list = relation_json(rows),
+           *all = json_pack("{s:s, s:s, s:I, s:I, s:s}", "schema", "lnbench-gradients-1",
+                            "convention", convention_label(&problem->convention, label), "rows",
+                            (json_int_t)problem->rows, "hidden", (json_int_t)problem->hidden,
+                            "dtype", dtype_name(problem->storage));
+    for (size_t i = 0, row = 0; i < GRADIENTS; i++)
+        if (given[i])
+            json_object_set(all, gradient_name(i), json_array_get(list, row++));
+    json_decref(list);
     return output_json(out, all, err);
-}
-
-static bool print_table(const void *const given[GRADIENTS], const gradient_errors *found,
-                        double max_row_ulp, const output_file *out, error *err)
-{
-    static const char *const headings[] = {"gradient",          "ulp_max", "row_ulp_max", "rel_l2",
-                                           "correctly_rounded", "worst",   "verdict"};
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t i = 0; table && i < GRADIENTS; i++) {
-        const double figures[] = {found[i].ulp_max, found[i].row_ulp_max, found[i].rel_l2,
-                                  found[i].correctly_rounded};
-        if (!given[i])
-            continue;
-        table_cell(table, gradient_name(i));
-        for (size_t j = 0; j < sizeof figures / sizeof *figures; j++)
-            if (isnan(figures[j]))
-                table_cell(table, "-");
-            else
-                table_format(table, "%.6g", figures[j]);
-        table_format(table, "row %zu, column %zu", found[i].worst_row, found[i].worst_column);
-        table_cell(table, verdict_phrase(verdict_of(&found[i], max_row_ulp)));
-    }
-    return output_table(out, table, err);
 }
 
 exit_code eval_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
@@ -74,10 +69,8 @@ exit_code eval_gradients(const ln_problem *problem, const ln_tensors *tensors, c
 {
     gradient_errors found[GRADIENTS];
     exit_code code = EXIT_CODE_FINE;
-    bool fine =
-        judge_gradients(problem, tensors, dy, given, found, err) &&
-        (out->format == OUTPUT_JSON ? print_json(problem, given, found, max_row_ulp, out, err)
-                                    : print_table(given, found, max_row_ulp, out, err));
+    bool fine = judge_gradients(problem, tensors, dy, given, found, err) &&
+                print(problem, given, errors_relation(given, found, max_row_ulp), out, err);
     for (size_t i = 0; fine && i < GRADIENTS; i++) {
         const case_verdict verdict = {.kind = verdict_of(&found[i], max_row_ulp)};
         if (given[i])

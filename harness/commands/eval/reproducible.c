@@ -5,6 +5,7 @@
 #include "domain/kernel_name.h"
 #include "cli/command.h"
 #include "domain/convention.h"
+#include "domain/reproducible.h"
 #include "base/interrupt.h"
 #include "referee/invariance.h"
 #include "base/output.h"
@@ -36,129 +37,95 @@ static bool is_wanted(const word_list *globs, const kernel_entry *kernel)
     return globs->count == 0;
 }
 
-static const char *state_name(cell_state state)
+static relation_value as_same(bool known, bool same)
 {
-    static const char *const names[] = {"-", "same", "differ", "-"};
-    return names[state];
+    return known ? as_json(json_boolean(same), same ? "same" : "differ") : as_text(NULL);
+}
+
+/* A row a setting and hidden size. */
+static void add_cells(relation *rows, const char *kernel, const invariance_result *found)
+{
+    size_t settings;
+    const invariance_setting *setting = invariance_settings(&settings);
+    for (size_t i = 0; i < INVARIANCE_HIDDEN * settings && found->hidden[i / settings] > 0; i++) {
+        const invariance_cell *cell = &found->cells[i / settings][i % settings];
+        relation_row(rows, as_text(kernel), as_count(found->hidden[i / settings]),
+                     as_text(setting[i % settings].name),
+                     as_text(axis_name(setting[i % settings].axis)),
+                     as_same(cell->state == CELL_SAME || cell->state == CELL_DIFFERS,
+                             cell->state == CELL_SAME),
+                     as_count(cell->different), cell->hash ? as_hash(cell->hash) : as_text(NULL));
+    }
+}
+
+static const relation_column cell_columns[] = {
+    FOR_PEOPLE("kernel"),         COLUMN("hidden", "hidden"),
+    COLUMN("setting", "setting"), COLUMN("axis", "axis"),
+    COLUMN("bits", "same"),       COLUMN("rows that differ", "rows_that_differ"),
+    COLUMN("hash", "hash"),
+};
+
+static bool print_hashes(const invariance_matrix *matrix, const output_file *out, error *err)
+{
+    relation *rows = relation_create(COLUMNS(cell_columns));
+    for (size_t i = 0; i < matrix->count; i++)
+        add_cells(rows, matrix->kernels[i]->facts.name, &matrix->found[i]);
+    return relation_print(rows, out, err);
+}
+
+static relation_value as_found(const kernel_entry *kernel, const invariance_result *found)
+{
+    char word[64];
+    const char *class = reproducibility_name(reproducibility_of(found));
+    bool known = found->verdict.kind == VERDICT_OK || (found->varies & 1u << AXIS_CALL);
+    verdict_kind kind = kernel->unsupported[0] ? VERDICT_UNSUPPORTED : found->verdict.kind;
+    snprintf(word, sizeof word, "%s%s", known ? class : verdict_phrase(kind),
+             promise_is_broken(&kernel->facts, found) ? " (BROKEN PROMISE)" : "");
+    return as_json(reproducible_json(class), word);
 }
 
 /* Over all settings and hidden sizes of an axis. */
-static const char *axis_word(const invariance_result *found, invariance_axis axis)
+static relation_value as_axis(const invariance_result *found, int axis)
 {
     unsigned bit = 1u << axis;
-    return found->varies & bit ? "differ" : found->tested & bit ? "same" : "-";
+    return as_same((found->tested | found->varies) & bit, !(found->varies & bit));
 }
 
-static const char *class_word(const kernel_entry *kernel, const invariance_result *found)
+static void add_class(relation *rows, const kernel_entry *kernel, const invariance_result *found)
 {
-    return found->verdict.kind == VERDICT_OK || (found->varies & 1u << AXIS_CALL)
-               ? reproducibility_name(reproducibility_of(found))
-               : verdict_phrase(kernel->unsupported[0] ? VERDICT_UNSUPPORTED : found->verdict.kind);
+    const char *declared = reproducibility_name(reproducibility_declared(&kernel->facts));
+    relation *cells = relation_create(COLUMNS(cell_columns));
+    relation_value axes[AXIS_COUNT];
+    json_t *same_bits = json_object();
+    for (int axis = 0; axis < AXIS_COUNT; axis++) {
+        axes[axis] = as_axis(found, axis);
+        json_object_set(same_bits, axis_name((enum invariance_axis)axis), axes[axis].json);
+    }
+    add_cells(cells, kernel->facts.name, found);
+    relation_row(rows, as_text(kernel->facts.name), as_found(kernel, found), as_class(declared),
+                 as_flag(promise_is_broken(&kernel->facts, found)), as_json(same_bits, ""),
+                 as_json(relation_json(cells), ""), as_verdict(&found->verdict));
+    relation_add_values(rows, axes, AXIS_COUNT);
 }
-
-/* ---- text ---- */
 
 static bool print_classes(const invariance_matrix *matrix, const output_file *out, error *err)
 {
-    const char *headings[AXIS_COUNT + 3] = {"kernel", "reproducible", "declared"};
+    enum { AXES = 7 };
+    relation_column columns[AXES + AXIS_COUNT] = {
+        COLUMN("kernel", "kernel"),
+        COLUMN("reproducible", "reproducibility"),
+        COLUMN("declared", "declared_reproducibility"),
+        FOR_PROGRAMS("promise_broken"),
+        FOR_PROGRAMS("same_bits"),
+        FOR_PROGRAMS("cells"),
+        FOR_PROGRAMS(EACH_MEMBER),
+    };
     for (int axis = 0; axis < AXIS_COUNT; axis++)
-        headings[axis + 3] = axis_name((enum invariance_axis)axis);
-    text_table *table = table_create(headings, AXIS_COUNT + 3);
-    for (size_t i = 0; i < matrix->count; i++) {
-        const kernel_entry *kernel = matrix->kernels[i];
-        const invariance_result *found = &matrix->found[i];
-        table_cell(table, kernel->facts.name);
-        table_format(table, "%s%s", class_word(kernel, found),
-                     promise_is_broken(&kernel->facts, found) ? " (BROKEN PROMISE)" : "");
-        table_cell(table, reproducibility_name(reproducibility_declared(&kernel->facts)));
-        for (int axis = 0; axis < AXIS_COUNT; axis++)
-            table_cell(table, axis_word(found, (enum invariance_axis)axis));
-    }
-    return output_table(out, table, err);
-}
-
-/* A line a setting: what TSV is for. */
-static bool print_hashes(const invariance_matrix *matrix, const output_file *out, error *err)
-{
-    static const char *const headings[] = {"kernel", "hidden",           "setting", "axis",
-                                           "bits",   "rows that differ", "hash"};
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    size_t settings;
-    const invariance_setting *setting = invariance_settings(&settings);
+        columns[AXES + axis].heading = axis_name((enum invariance_axis)axis);
+    relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < matrix->count; i++)
-        for (size_t line = 0; line < INVARIANCE_HIDDEN * settings; line++) {
-            const invariance_cell *cell = &matrix->found[i].cells[line / settings][line % settings];
-            size_t hidden = matrix->found[i].hidden[line / settings];
-            if (hidden == 0)
-                continue;
-            table_cell(table, matrix->kernels[i]->facts.name);
-            table_format(table, "%zu", hidden);
-            table_cell(table, setting[line % settings].name);
-            table_cell(table, axis_name(setting[line % settings].axis));
-            table_cell(table, state_name(cell->state));
-            table_format(table, "%zu", cell->different);
-            if (cell->hash)
-                table_format(table, "%016llx", (unsigned long long)cell->hash);
-            else
-                table_cell(table, "-");
-        }
-    return output_table(out, table, err);
-}
-
-/* ---- JSON ---- */
-
-static json_t *cells_json(const invariance_result *found)
-{
-    size_t settings;
-    const invariance_setting *setting = invariance_settings(&settings);
-    json_t *array = json_array();
-    for (size_t i = 0; i < INVARIANCE_HIDDEN * settings && found->hidden[i / settings] > 0; i++) {
-        const invariance_cell *cell = &found->cells[i / settings][i % settings];
-        char hash[20];
-        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)cell->hash);
-        bool ran = cell->state == CELL_SAME || cell->state == CELL_DIFFERS;
-        json_array_append_new(array,
-                              json_pack("{s:I, s:s, s:s, s:o, s:I, s:s?}", "hidden",
-                                        (json_int_t)found->hidden[i / settings], "setting",
-                                        setting[i % settings].name, "axis",
-                                        axis_name(setting[i % settings].axis), "same",
-                                        ran ? json_boolean(cell->state == CELL_SAME) : json_null(),
-                                        "rows_that_differ", (json_int_t)cell->different, "hash",
-                                        cell->hash ? hash : NULL));
-    }
-    return array;
-}
-
-static json_t *axes_json(const invariance_result *found)
-{
-    json_t *object = json_object();
-    for (int axis = 0; axis < AXIS_COUNT; axis++)
-        json_object_set_new(object, axis_name((enum invariance_axis)axis),
-                            (found->tested | found->varies) & 1u << axis
-                                ? json_boolean(!(found->varies & 1u << axis))
-                                : json_null());
-    return object;
-}
-
-static json_t *matrix_json(const invariance_matrix *matrix)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < matrix->count; i++) {
-        const kernel_entry *kernel = matrix->kernels[i];
-        const invariance_result *found = &matrix->found[i];
-        reproducibility class = reproducibility_of(found);
-        reproducibility declared = reproducibility_declared(&kernel->facts);
-        json_t *entry = json_pack(
-            "{s:s, s:s?, s:s?, s:b, s:o, s:o}", "kernel", kernel->facts.name, "reproducibility",
-            class == REPRODUCIBLE_UNKNOWN ? NULL : reproducibility_name(class),
-            "declared_reproducibility",
-            declared == REPRODUCIBLE_UNKNOWN ? NULL : reproducibility_name(declared),
-            "promise_broken", promise_is_broken(&kernel->facts, found), "same_bits",
-            axes_json(found), "cells", cells_json(found));
-        json_put_verdict(entry, &found->verdict);
-        json_array_append_new(array, entry);
-    }
-    return array;
+        add_class(rows, matrix->kernels[i], &matrix->found[i]);
+    return relation_print(rows, out, err);
 }
 
 /* ---- the command ---- */
@@ -191,8 +158,6 @@ static void print_failures(const invariance_matrix *matrix, const output_file *o
 static bool print(const invariance_options *options, const invariance_matrix *matrix, error *err)
 {
     const output_file *out = &options->printed;
-    if (out->format == OUTPUT_JSON)
-        return output_json(out, matrix_json(matrix), err);
     const size_t *hidden = matrix->found[0].hidden;
     char other[32] = "";
     if (hidden[1] > 0)
@@ -201,7 +166,8 @@ static bool print(const invariance_options *options, const invariance_matrix *ma
                 options->convention, options->input, options->residual ? " with a residual" : "",
                 INVARIANCE_ROWS, hidden[0], other);
     output_line(out, "%s", "");
-    bool fine = options->hashes ? print_hashes(matrix, out, err) : print_classes(matrix, out, err);
+    bool hashes = options->hashes && out->format != OUTPUT_JSON;
+    bool fine = hashes ? print_hashes(matrix, out, err) : print_classes(matrix, out, err);
     print_failures(matrix, out);
     return fine;
 }

@@ -1,4 +1,5 @@
 #include "commands/eval/show.h"
+#include "domain/metric_fields.h"
 #include <math.h>
 #include <string.h>
 
@@ -28,99 +29,74 @@ static json_t *shown_json(const eval_shown *shown)
 }
 
 /* Beside the proven bound, and with its confidence. */
-static void add_probable(text_table *table, const eval_shown *shown)
+static relation_value as_probable(const eval_shown *shown)
 {
-    table_cell(table, "row_ulp_probable");
-    if (isnan(shown->probable_row_ulp))
-        table_cell(table, "-");
-    else if (shown->probable_row_ulp < shown->result->bound_row_ulp)
-        table_format(table, "%.6g, with probability 1 - %g for all rows", shown->probable_row_ulp,
-                     shown->chance);
-    else
-        table_cell(table, "as proven");
+    double probable = shown->probable_row_ulp;
+    if (isnan(probable))
+        return as_text(NULL);
+    if (!(probable < shown->result->bound_row_ulp))
+        return as_text("as proven");
+    return as_format("%.6g, with probability 1 - %g for all rows", probable, shown->chance);
 }
 
-static void add_figures(text_table *table, const eval_shown *shown)
+static void add_figures(relation *rows, const eval_shown *shown)
 {
-    const stored_case *result = shown->result;
-    const ln_metrics *m = &result->metrics;
-    const struct {
-        const char *name;
-        double value;
-    } figures[] = {
-        {"ulp_max", m->ulp_max},
-        {"ulp_mean", m->ulp_mean},
-        {"ulp_rms", m->ulp_rms},
-        {"ulp_p50", m->ulp_p50},
-        {"ulp_p90", m->ulp_p90},
-        {"ulp_p99", m->ulp_p99},
-        {"ulp_bias", m->ulp_bias},
-        {"row_ulp_max", m->row_ulp_max},
-        {"row_ulp_mean", m->row_ulp_mean},
-        {"row_ulp_proven", result->bound_row_ulp},
-        {"norm_max", m->norm_max},
-        {"rel_l2", m->rel_l2},
-        {"correctly_rounded", m->correctly_rounded},
-        {"bits", m->bits},
-        {"mean_ulp_max", m->mean_ulp_max},
-        {"rstd_ulp_max", m->rstd_ulp_max},
-        {"kappa_max", m->kappa_max},
-    };
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        table_cell(table, figures[i].name);
-        if (isnan(figures[i].value))
-            table_cell(table, "-");
-        else if (isinf(figures[i].value) && figures[i].value == result->bound_row_ulp)
-            table_cell(table, "none");
-        else
-            table_format(table, "%.6g", figures[i].value);
-        if (strcmp(figures[i].name, "row_ulp_proven") == 0)
-            add_probable(table, shown);
+    double proven = shown->result->bound_row_ulp;
+    size_t count;
+    const metric_field *fields = metric_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i].kind == METRIC_REAL && strncmp(fields[i].name, "worst_", 6) != 0)
+            relation_row(rows, as_text(fields[i].name),
+                         as_figure(metric_value(&shown->result->metrics, &fields[i])));
+        if (strcmp(fields[i].name, "row_ulp_mean") != 0)
+            continue;
+        relation_row(rows, as_text("row_ulp_proven"),
+                     isinf(proven) ? as_text("none") : as_figure(proven));
+        relation_row(rows, as_text("row_ulp_probable"), as_probable(shown));
     }
 }
 
 /* What is no figure: what was counted, where the worst element is, and the verdict. */
-static void add_facts(text_table *table, const eval_shown *shown)
+static void add_facts(relation *rows, const eval_shown *shown)
 {
     const ln_metrics *m = &shown->result->metrics;
     const case_verdict *verdict = &shown->result->verdict;
     char described[256];
-    table_cell(table, "mismatches");
-    table_format(table, "%llu of %llu elements", (unsigned long long)m->mismatches,
-                 (unsigned long long)m->elements);
-    table_cell(table, "exact_zeros");
-    table_format(table, "%llu, of the other sign: %llu", (unsigned long long)m->exact_zeros,
-                 (unsigned long long)m->sign_of_zero);
-    table_cell(table, "worst");
-    table_format(table, "row %zu, column %zu: %a, exactly %a", m->worst_row, m->worst_column,
-                 m->worst_computed, m->worst_exact);
-    table_cell(table, "reproducible");
-    table_cell(table, shown->reproducible);
-    table_cell(table, "certified");
-    table_cell(table, judge_describe_counts(&shown->certified, described, sizeof described));
-    table_cell(table, "usable");
     usability usable = stored_usable(shown->result);
-    table_cell(table, usable == USABLE_YES  ? "yes"
-                      : usable == USABLE_NO ? "no: wrong, or a row without a correct digit"
-                                            : "not known: nothing was judged");
-    table_cell(table, "verdict");
-    table_format(table, "%s%s%s", verdict_describe(verdict, described, sizeof described),
-                 verdict->declared ? ": " : "", verdict->declared ? verdict->detail : "");
+    relation_row(rows, as_text("mismatches"),
+                 as_format("%llu of %llu elements", (unsigned long long)m->mismatches,
+                           (unsigned long long)m->elements));
+    relation_row(rows, as_text("exact_zeros"),
+                 as_format("%llu, of the other sign: %llu", (unsigned long long)m->exact_zeros,
+                           (unsigned long long)m->sign_of_zero));
+    relation_row(rows, as_text("worst"),
+                 as_format("row %zu, column %zu: %a, exactly %a", m->worst_row, m->worst_column,
+                           m->worst_computed, m->worst_exact));
+    relation_row(rows, as_text("reproducible"), as_text(shown->reproducible));
+    relation_row(rows, as_text("certified"),
+                 as_text(judge_describe_counts(&shown->certified, described, sizeof described)));
+    relation_row(rows, as_text("usable"),
+                 as_text(usable == USABLE_YES  ? "yes"
+                         : usable == USABLE_NO ? "no: wrong, or a row without a correct digit"
+                                               : "not known: nothing was judged"));
+    verdict_describe(verdict, described, sizeof described);
+    relation_row(rows, as_text("verdict"),
+                 as_format("%s%s%s", described, verdict->declared ? ": " : "",
+                           verdict->declared ? verdict->detail : ""));
 }
 
 static bool print_table(const eval_shown *shown, const output_file *out, error *err)
 {
-    static const char *const headings[] = {"measure", "value"};
-    text_table *table = table_create(headings, 2);
+    static const relation_column columns[] = {FOR_PEOPLE("measure"),
+                                              {.heading = "value", .format = "%.6g"}};
+    relation *rows = relation_create(COLUMNS(columns));
     const case_key *key = &shown->result->key;
     output_line(out, "%s on %s: %zu x %zu, %s", key->kernel, key->input, key->rows, key->hidden,
                 key->convention);
     output_line(out, "%s", "");
-    if (table) {
-        add_figures(table, shown);
-        add_facts(table, shown);
-    }
-    return output_table(out, table, err);
+    add_figures(rows, shown);
+    add_facts(rows, shown);
+    return relation_print(rows, out, err);
 }
 
 bool eval_show(const eval_shown *shown, const output_file *out, error *err)

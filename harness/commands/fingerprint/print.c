@@ -23,16 +23,37 @@ static json_t *label_json(const fingerprint_candidate *candidate)
     return json_string(convention_label(&candidate->convention, label));
 }
 
-static json_t *candidate_json(const fingerprint_candidate *candidate)
+/* All of them, or the first `most`. */
+static relation *ranking_relation(const fingerprint *found, size_t most)
 {
-    const ln_convention *convention = &candidate->convention;
-    return json_pack("{s:o, s:i, s:f, s:s, s:s, s:o, s:o, s:b, s:I, s:b}", "convention",
-                     label_json(candidate), "ddof", convention->ddof, "eps", convention->eps,
-                     "eps_place", convention_place_name(convention->eps_place), "affine",
-                     convention_affine_name(convention->affine), "row_ulp_max",
-                     json_figure(candidate->row_ulp_max), "rel_l2", json_figure(candidate->rel_l2),
-                     "possible", candidate->possible, "mismatches",
-                     (json_int_t)candidate->mismatches, "eps_estimated", candidate->estimated);
+    static const relation_column columns[] = {
+        COLUMN("convention", "convention"),
+        COLUMN("ddof", "ddof"),
+        COLUMN("eps", "eps"),
+        COLUMN("place", "eps_place"),
+        COLUMN("affine", "affine"),
+        COLUMN("row ULP", "row_ulp_max"),
+        COLUMN("rel L2", "rel_l2"),
+        FOR_PEOPLE("alike"),
+        COLUMN("possible", "possible"),
+        FOR_PROGRAMS("mismatches"),
+        FOR_PROGRAMS("eps_estimated"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < found->count && i < most; i++) {
+        const fingerprint_candidate *candidate = &found->candidates[i];
+        const ln_convention *convention = &candidate->convention;
+        char label[CONVENTION_MAX_LENGTH], number[32];
+        relation_row(rows, as_text(convention_label(convention, label)),
+                     as_count((unsigned)convention->ddof),
+                     as_json(json_real(convention->eps), eps_text(candidate, number)),
+                     as_text(convention_place_name(convention->eps_place)),
+                     as_text(convention_affine_name(convention->affine)),
+                     as_figure(candidate->row_ulp_max), as_figure(candidate->rel_l2),
+                     as_count(candidate->group + 1), as_flag(candidate->possible),
+                     as_count(candidate->mismatches), as_flag(candidate->estimated));
+    }
+    return rows;
 }
 
 /* Groups of two and more, by label, in the order of the ranking. */
@@ -75,15 +96,12 @@ static json_t *probes_json(const fingerprint *found)
 
 bool fingerprint_print_json(const fingerprint *found, const output_file *out, error *err)
 {
-    json_t *ranking = json_array();
-    for (size_t i = 0; i < found->count; i++)
-        json_array_append_new(ranking, candidate_json(&found->candidates[i]));
     return output_json(out,
                        json_pack("{s:s, s:b, s:o, s:o, s:o, s:I}", "schema",
                                  "lnbench-fingerprint-1", "fits", fingerprint_fits(found),
-                                 "ranking", ranking, "indistinguishable", groups_json(found),
-                                 "probes", probes_json(found), "pairs_left",
-                                 (json_int_t)found->pairs_left),
+                                 "ranking", relation_json(ranking_relation(found, SIZE_MAX)),
+                                 "indistinguishable", groups_json(found), "probes",
+                                 probes_json(found), "pairs_left", (json_int_t)found->pairs_left),
                        err);
 }
 
@@ -261,26 +279,11 @@ static void print_probes(const fingerprint *found, FILE *file)
 
 static bool print_ranking(const fingerprint *found, bool all, const output_file *out, error *err)
 {
-    static const char *const headings[] = {"convention", "ddof",   "eps",   "place",   "affine",
-                                           "row ULP",    "rel L2", "alike", "possible"};
-    size_t columns = sizeof headings / sizeof *headings - !found->printed;
-    text_table *table = table_create(headings, columns);
-    for (size_t i = 0; i < found->count && (all || i < SHOWN); i++) {
-        const fingerprint_candidate *candidate = &found->candidates[i];
-        char label[CONVENTION_MAX_LENGTH], number[32];
-        const ln_convention *convention = &candidate->convention;
-        table_cell(table, convention_label(convention, label));
-        table_format(table, "%d", convention->ddof);
-        table_cell(table, eps_text(candidate, number));
-        table_cell(table, convention_place_name(convention->eps_place));
-        table_cell(table, convention_affine_name(convention->affine));
-        table_cell(table, number_short(candidate->row_ulp_max, number));
-        table_cell(table, number_short(candidate->rel_l2, number));
-        table_format(table, "%zu", candidate->group + 1);
-        if (found->printed)
-            table_cell(table, candidate->possible ? "yes" : "no");
-    }
-    bool fine = output_table(out, table, err);
+    enum { POSSIBLE = 8 };
+    relation *rows = ranking_relation(found, all ? SIZE_MAX : SHOWN);
+    if (!found->printed)
+        relation_hide(rows, POSSIBLE);
+    bool fine = relation_print(rows, out, err);
     if (!all && found->count > SHOWN)
         output_line(out, "... %zu more: --all", found->count - SHOWN);
     return fine;

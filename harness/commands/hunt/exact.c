@@ -41,56 +41,38 @@ static const char *answer(const exact_findings *found)
                                              : "no";
 }
 
-static json_t *finding_json(const kernel_entry *kernel, const exact_findings *found)
+static relation *findings_relation(const kernel_entry *const *kernels, const exact_findings *found,
+                                   size_t count)
 {
-    char hash[20];
-    snprintf(hash, sizeof hash, "%016llx", (unsigned long long)found->hash);
-    json_t *object =
-        json_pack("{s:s, s:b, s:b, s:I, s:I, s:I, s:I, s:I, s:s, s:s?}", "kernel",
-                  kernel->facts.name, "claims_exact", claims(kernel), "correctly_rounded",
-                  is_exact(found), "elements", (json_int_t)found->elements, "aimed_at_midpoints",
-                  (json_int_t)found->aimed, "wrong", (json_int_t)found->wrong, "facts",
-                  (json_int_t)found->facts, "wrong_facts", (json_int_t)found->wrong_facts, "hash",
-                  hash, "first_wrong", found->first[0] ? found->first : NULL);
-    json_put_verdict(object, &found->verdict);
-    return object;
-}
-
-static void add_row(text_table *table, const kernel_entry *kernel, const exact_findings *found)
-{
-    table_cell(table, kernel->facts.name);
-    table_cell(table, claims(kernel) ? "yes" : "no");
-    table_cell(table, answer(found));
-    table_format(table, "%llu", (unsigned long long)found->elements);
-    table_format(table, "%llu", (unsigned long long)found->aimed);
-    table_format(table, "%llu", (unsigned long long)found->wrong);
-    table_format(table, "%llu", (unsigned long long)found->facts);
-    table_format(table, "%llu", (unsigned long long)found->wrong_facts);
-    table_format(table, "%016llx", (unsigned long long)found->hash);
+    static const relation_column columns[] = {
+        COLUMN("kernel", "kernel"),
+        COLUMN("claims it", "claims_exact"),
+        COLUMN("correctly rounded", "correctly_rounded"),
+        COLUMN("elements", "elements"),
+        COLUMN("aimed at midpoints", "aimed_at_midpoints"),
+        COLUMN("wrong", "wrong"),
+        COLUMN("mean, rstd", "facts"),
+        COLUMN("wrong", "wrong_facts"),
+        COLUMN("hash", "hash"),
+        FOR_PROGRAMS("first_wrong"),
+        FOR_PROGRAMS(EACH_MEMBER),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < count; i++) {
+        const exact_findings *own = &found[i];
+        relation_row(rows, as_text(kernels[i]->facts.name), as_flag(claims(kernels[i])),
+                     as_json(json_boolean(is_exact(own)), answer(own)), as_count(own->elements),
+                     as_count(own->aimed), as_count(own->wrong), as_count(own->facts),
+                     as_count(own->wrong_facts), as_hash(own->hash), as_word(own->first),
+                     as_verdict(&own->verdict));
+    }
+    return rows;
 }
 
 static bool print(const output_file *out, const kernel_entry *const *kernels,
                   const exact_findings *found, size_t count, error *err)
 {
-    static const char *const headings[] = {"kernel",
-                                           "claims it",
-                                           "correctly rounded",
-                                           "elements",
-                                           "aimed at midpoints",
-                                           "wrong",
-                                           "mean, rstd",
-                                           "wrong",
-                                           "hash"};
-    if (out->format == OUTPUT_JSON) {
-        json_t *array = json_array();
-        for (size_t i = 0; i < count; i++)
-            json_array_append_new(array, finding_json(kernels[i], &found[i]));
-        return output_json(out, array, err);
-    }
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t i = 0; i < count; i++)
-        add_row(table, kernels[i], &found[i]);
-    if (!output_table(out, table, err))
+    if (!relation_print(findings_relation(kernels, found, count), out, err))
         return false;
     for (size_t i = 0; i < count; i++) {
         char described[256];

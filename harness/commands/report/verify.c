@@ -285,65 +285,60 @@ static bool verify_figures(verify_state *verifying, stored_figure *figures, size
 
 /* ---- showing ---- */
 
-static const char *figure_word(const stored_figure *figure)
+/* In JSON with the run and the exit code. */
+static bool show(const verify_state *verifying, const stored_figure *figures, size_t count,
+                 exit_code code, const output_file *out, error *err)
 {
-    return figure->speed ? "share of roof" : "row ULP";
-}
-
-static bool show_table(const stored_figure *figures, size_t count, const output_file *out,
-                       error *err)
-{
-    static const char *const headings[] = {"figure", "kernel", "reproducible", "case",
-                                           "stored", "now",    "verdict"};
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
+    static const relation_column columns[] = {
+        COLUMN("figure", "figure"),
+        COLUMN("kernel", "kernel"),
+        COLUMN("reproducible", "reproducibility"),
+        FOR_PEOPLE("case"),
+        FOR_PROGRAMS("convention"),
+        FOR_PROGRAMS("rows"),
+        FOR_PROGRAMS("hidden"),
+        FOR_PROGRAMS("dtype"),
+        FOR_PROGRAMS("input"),
+        FOR_PROGRAMS("cache"),
+        FOR_PROGRAMS("threads"),
+        COLUMN("stored", "stored"),
+        COLUMN("now", "now"),
+        COLUMN("verdict", "verdict"),
+        FOR_PROGRAMS("reason"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < count; i++) {
         const stored_figure *figure = &figures[i];
         const case_key *key = &figure->stored->stored->key;
-        table_cells(table, figure_word(figure), key->kernel, figure->stored->reproducibility);
-        table_format(table, "%zux%zu %s, %s, %s", key->rows, key->hidden, dtype_name(key->dtype),
-                     key->convention, figure->speed ? cache_name(key->cache) : key->input);
-        table_cells(table, figure->was, figure->now, figure->verdict);
+        relation_row(rows, as_text(figure->speed ? "share of roof" : "row ULP"),
+                     as_text(key->kernel), as_class(figure->stored->reproducibility),
+                     as_format("%zux%zu %s, %s, %s", key->rows, key->hidden, dtype_name(key->dtype),
+                               key->convention,
+                               figure->speed ? cache_name(key->cache) : key->input),
+                     as_text(key->convention), as_count(key->rows), as_count(key->hidden),
+                     as_text(dtype_name(key->dtype)), as_text(key->input),
+                     as_text(cache_name(key->cache)), as_count(key->threads), as_text(figure->was),
+                     as_text(figure->now), as_text(figure->verdict), as_text(figure->reason));
     }
-    if (!output_table(out, table, err))
+    json_t *whole = json_pack("{s:s, s:I, s:i}", "schema", "lnbench-verify-2", "run",
+                              (json_int_t)verifying->view->run.id, "exit_code", (int)code);
+    if (!relation_print_in(rows, whole, "figures", out, err))
         return false;
-    for (size_t i = 0; i < count && !output_is_data(out); i++)
+    for (size_t i = 0; i < count; i++)
         if (figures[i].reason[0])
             output_line(out, "gone: %s: %s", figures[i].stored->stored->key.kernel,
                         figures[i].reason);
     return true;
 }
 
-static json_t *figure_json(const stored_figure *figure)
-{
-    const case_key *key = &figure->stored->stored->key;
-    return json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:s, s:o, s:s, s:I, s:s, s:s, s:s, s:o}",
-                     "figure", figure_word(figure), "kernel", json_text(key->kernel),
-                     "reproducibility", reproducible_json(figure->stored->reproducibility),
-                     "convention", json_text(key->convention), "rows", (json_int_t)key->rows,
-                     "hidden", (json_int_t)key->hidden, "dtype", dtype_name(key->dtype), "input",
-                     json_text(key->input), "cache", cache_name(key->cache), "threads",
-                     (json_int_t)key->threads, "stored", figure->was, "now", figure->now, "verdict",
-                     figure->verdict, "reason", json_text(figure->reason));
-}
-
-static bool show_json(const verify_state *verifying, const stored_figure *figures, size_t count,
-                      exit_code code, const output_file *out, error *err)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++)
-        json_array_append_new(array, figure_json(&figures[i]));
-    return output_json(out,
-                       json_pack("{s:s, s:I, s:i, s:o}", "schema", "lnbench-verify-2", "run",
-                                 (json_int_t)verifying->view->run.id, "exit_code", (int)code,
-                                 "figures", array),
-                       err);
-}
-
 /* ---- every error ---- */
 
 /* Those that do not hold, and how many there are of each kind. */
-static bool show_all(const stored_figure *figures, size_t count, const output_file *out, error *err)
+static bool show_all(const verify_state *verifying, const stored_figure *figures, size_t count,
+                     exit_code code, const output_file *out, error *err)
 {
+    if (out->format == OUTPUT_JSON)
+        return show(verifying, figures, count, code, out, err);
     stored_figure *bad = allocate_zeroed(count + 1, sizeof *bad);
     size_t differ = 0, gone = 0, holding = 0;
     for (size_t i = 0; i < count; i++) {
@@ -352,7 +347,8 @@ static bool show_all(const stored_figure *figures, size_t count, const output_fi
         if (figures[i].code != EXIT_CODE_FINE && figures[i].code != EXIT_CODE_NOT_COMPARABLE)
             bad[differ++] = figures[i];
     }
-    bool fine = (differ == 0 && !output_is_data(out)) || show_table(bad, differ, out, err);
+    bool fine =
+        (differ == 0 && !output_is_data(out)) || show(verifying, bad, differ, code, out, err);
     if (fine)
         output_line(out,
                     "%zu errors: %zu hold bit for bit, %zu differ, %zu need another CPU, input or "
@@ -382,8 +378,7 @@ bool report_verify_errors(const run_view *view, bool elsewhere, const word_list 
     if (holding == 0 && (*code == EXIT_CODE_FINE || *code == EXIT_CODE_INCONCLUSIVE))
         *code = EXIT_CODE_NOT_COMPARABLE;
     if (fine)
-        fine = out->format == OUTPUT_JSON ? show_json(&verifying, figures, count, *code, out, err)
-                                          : show_all(figures, count, out, err);
+        fine = show_all(&verifying, figures, count, *code, out, err);
     free(figures);
     return fine;
 }
@@ -403,8 +398,7 @@ bool report_verify(const run_view *view, size_t sample, const word_list *plugins
     for (size_t i = 0; fine && i < count; i++)
         *code = worse_exit_code(*code, figures[i].code);
     if (fine)
-        fine = out->format == OUTPUT_JSON ? show_json(&verifying, figures, count, *code, out, err)
-                                          : show_table(figures, count, out, err);
+        fine = show(&verifying, figures, count, *code, out, err);
     free(figures);
     return fine;
 }

@@ -1,6 +1,7 @@
 /* Goes through the shapes and kernels of a duet. */
 #include "compare/duet/duet.h"
 #include "base/allocate.h"
+#include "domain/kernel_json.h"
 #include "session/setup.h"
 #include <math.h>
 #include <string.h>

@@ -25,71 +25,73 @@ static const char *statistics_of(const attribution *found)
     return !has_figures(found) ? "-" : found->fitted ? "fitted" : "given";
 }
 
-bool attribution_print(const attributed *all, size_t count, const output_file *out, error *err)
-{
-    static const char *const headings[] = {
-        "kernel", "mean and rstd", "mean",     "variance",       "rstd",
-        "apply",  "rounding",      "total",    "at worst: mean", "variance",
-        "rstd",   "apply",         "rounding", "total",          "reproducible"};
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
-    for (size_t i = 0; table && i < count; i++) {
-        const attribution *found = &all[i].found;
-        char described[256], number[16];
-        table_cell(table, all[i].kernel->facts.name);
-        table_cell(table, found->verdict.kind != VERDICT_OK
-                              ? verdict_describe(&found->verdict, described, sizeof described)
-                              : statistics_of(found));
-        for (int stage = 0; stage < 2 * STAGES; stage++) {
-            const stage_error *stage_result = &found->stages[stage % STAGES];
-            double value = stage < STAGES ? stage_result->rms : stage_result->at_worst;
-            table_cell(table, number_short(has_figures(found) ? value : NAN, number));
-        }
-        table_cell(table, all[i].reproducible);
-    }
-    if (!output_table(out, table, err))
-        return false;
-    output_line(out, "\nrow ULP: the root mean square of each stage, then what it is, signed, at "
-                     "the worst element, where the five sum up to the total");
-    return true;
-}
-
 static json_t *stages_json(const attribution *found)
 {
     json_t *stages = json_object();
-    for (int stage = 0; stages && stage < STAGES; stage++) {
-        const stage_error *stage_result = &found->stages[stage];
-        json_t *entry = json_pack(
-            "{s:o, s:o, s:o, s:o}", "max", json_figure(stage_result->max), "rms",
-            json_figure(stage_result->rms), "at_worst", json_figure(stage_result->at_worst),
-            "share",
-            stage == STAGE_TOTAL ? json_null() : json_figure(share(found, (error_stage)stage)));
-        if (!entry || json_object_set_new(stages, stage_name((error_stage)stage), entry) != 0) {
-            json_decref(stages);
-            return NULL;
-        }
+    for (int stage = 0; stage < STAGES; stage++) {
+        const stage_error *own = &found->stages[stage];
+        double part = stage == STAGE_TOTAL ? NAN : share(found, (error_stage)stage);
+        json_object_set_new(stages, stage_name((error_stage)stage),
+                            json_pack("{s:o, s:o, s:o, s:o}", "max", json_figure(own->max), "rms",
+                                      json_figure(own->rms), "at_worst", json_figure(own->at_worst),
+                                      "share", json_figure(part)));
     }
     return stages;
 }
 
-json_t *attribution_json(const attributed *all, size_t count)
+static void add_attribution(relation *rows, const attributed *one)
 {
-    json_t *array = json_array();
-    for (size_t i = 0; array && i < count; i++) {
-        const attribution *found = &all[i].found;
-        json_t *entry = json_pack(
-            "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:o}", "kernel", all[i].kernel->facts.name,
-            "reproducibility", reproducible_json(all[i].reproducible), "statistics",
-            has_figures(found) ? json_string(statistics_of(found)) : json_null(), "rows",
-            (json_int_t)found->rows, "left_out", (json_int_t)found->left_out, "worst_row",
-            (json_int_t)found->worst_row, "worst_column", (json_int_t)found->worst_column, "stages",
-            has_figures(found) ? stages_json(found) : json_null());
-        json_put_verdict(entry, &found->verdict);
-        if (!entry || json_array_append_new(array, entry) != 0) {
-            json_decref(array);
-            return NULL;
-        }
-    }
-    return array;
+    const attribution *found = &one->found;
+    bool known = has_figures(found);
+    char described[256];
+    const char *statistics = found->verdict.kind == VERDICT_OK
+                                 ? statistics_of(found)
+                                 : verdict_describe(&found->verdict, described, sizeof described);
+    relation_row(
+        rows, as_text(one->kernel->facts.name),
+        as_json(known ? json_string(statistics) : json_null(), statistics), as_count(found->rows),
+        as_count(found->left_out), as_count(found->worst_row), as_count(found->worst_column),
+        as_json(known ? stages_json(found) : json_null(), ""), as_verdict(&found->verdict));
+    for (int stage = 0; stage < STAGES; stage++)
+        relation_add(rows, as_figure(known ? found->stages[stage].rms : NAN));
+    for (int stage = 0; stage < STAGES; stage++)
+        relation_add(rows, as_figure(known ? found->stages[stage].at_worst : NAN));
+    relation_add(rows, as_class(one->reproducible));
+}
+
+bool attribution_print(const attributed *all, size_t count, const output_file *out, error *err)
+{
+    static const relation_column columns[] = {
+        COLUMN("kernel", "kernel"),
+        COLUMN("mean and rstd", "statistics"),
+        FOR_PROGRAMS("rows"),
+        FOR_PROGRAMS("left_out"),
+        FOR_PROGRAMS("worst_row"),
+        FOR_PROGRAMS("worst_column"),
+        FOR_PROGRAMS("stages"),
+        FOR_PROGRAMS(EACH_MEMBER),
+        FOR_PEOPLE("mean"),
+        FOR_PEOPLE("variance"),
+        FOR_PEOPLE("rstd"),
+        FOR_PEOPLE("apply"),
+        FOR_PEOPLE("rounding"),
+        FOR_PEOPLE("total"),
+        FOR_PEOPLE("at worst: mean"),
+        FOR_PEOPLE("variance"),
+        FOR_PEOPLE("rstd"),
+        FOR_PEOPLE("apply"),
+        FOR_PEOPLE("rounding"),
+        FOR_PEOPLE("total"),
+        COLUMN("reproducible", "reproducibility"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < count; i++)
+        add_attribution(rows, &all[i]);
+    if (!relation_print(rows, out, err))
+        return false;
+    output_line(out, "\nrow ULP: the root mean square of each stage, then what it is, signed, at "
+                     "the worst element, where the five sum up to the total");
+    return true;
 }
 
 /* place stage from to: the bar of each stage, from left to right; then the rows' names and totals.

@@ -14,8 +14,6 @@ typedef struct attributed {
 } attributed;
 
 bool attribution_print(const attributed *all, size_t count, const output_file *out, error *err);
-/* An array, one object a kernel; NULL when memory runs out. */
-json_t *attribution_json(const attributed *all, size_t count);
 /* Draws attribution.svg and attribution.png in the directory, and leaves the tables in its data/.
  * `subtitle`: what they were run on. Prints their paths (charts_draw_alone). */
 bool attribution_chart(const attributed *all, size_t count, const char *subtitle,

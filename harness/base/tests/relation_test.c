@@ -1,0 +1,90 @@
+/* A toy relation in every form. A column more is two places: the array and its row. */
+#include "base/relation.h"
+#include "test.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static relation *make_toy(void)
+{
+    static const relation_column columns[] = {
+        COLUMN("kernel", "kernel"),
+        {"noise", "floor", .format = "%.2g", .unit = "%", .priority = 1},
+        FOR_PEOPLE("fastest"),
+        FOR_PROGRAMS("seed"),
+        {"GB/s", "gbps", .priority = 2},
+        COLUMN("verdict", EACH_MEMBER),
+        COLUMN("note", "note"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    relation_row(rows, as_text("a_b"), as_figure(0.0123), as_flag(true), as_count(7),
+                 as_figure(NAN), as_json(json_pack("{s:b}", "right", 1), "right"), as_text(NULL));
+    relation_row(rows, as_text("c\xff"), as_figure(NAN), as_flag(false), as_hash(10), as_figure(60),
+                 as_json(json_pack("{s:b}", "right", 0), "wrong"), as_format("%d, x", 1));
+    return rows;
+}
+
+static void check_toy(output_format format, size_t width, const char *expected)
+{
+    char *text = NULL;
+    size_t size;
+    error err = {0};
+    output_file out = {.format = format, .file = open_memstream(&text, &size), .width = width};
+    json_t *whole = json_pack("{s:s}", "schema", "toy-1");
+    assert_true(relation_print_in(make_toy(), whole, "rows", &out, &err));
+    fclose(out.file);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+TEST(a_relation_has_every_form)
+{
+    check_toy(OUTPUT_TEXT, 0,
+              "kernel  noise  fastest  GB/s  verdict  note\n"
+              "a_b     1.2 %  yes         -  right    -\n"
+              "c?          -  no       60.0  wrong    1, x\n");
+    check_toy(OUTPUT_MARKDOWN, 0,
+              "| kernel | noise | fastest | GB/s | verdict | note |\n"
+              "| --- | ---: | --- | ---: | --- | --- |\n"
+              "| a\\_b | 1.2 % | yes | - | right | - |\n"
+              "| c? | - | no | 60.0 | wrong | 1, x |\n");
+    check_toy(OUTPUT_TSV, 0,
+              "kernel\tnoise\tfastest\tGB/s\tverdict\tnote\na_b\t1.2 %\tyes\t-\tright\t-\n"
+              "c?\t-\tno\t60.0\twrong\t1, x\n");
+    check_toy(OUTPUT_CSV, 0,
+              "kernel,noise,fastest,GB/s,verdict,note\na_b,1.2 %,yes,-,right,-\n"
+              "c?,-,no,60.0,wrong,\"1, x\"\n");
+    check_toy(OUTPUT_JSON, 0,
+              "{\n \"schema\": \"toy-1\",\n \"rows\": [\n  {\n   \"kernel\": \"a_b\",\n"
+              "   \"floor\": 0.0123,\n   \"seed\": 7,\n   \"gbps\": null,\n   \"right\": true,\n"
+              "   \"note\": null\n  },\n  {\n   \"kernel\": \"c\xef\xbf\xbd\",\n"
+              "   \"floor\": null,\n   \"seed\": \"000000000000000a\",\n   \"gbps\": 60.0,\n"
+              "   \"right\": false,\n   \"note\": \"1, x\"\n  }\n ]\n}\n");
+}
+
+TEST(a_narrow_terminal_has_fewer_columns)
+{
+    check_toy(OUTPUT_TEXT, 40,
+              "kernel  noise  fastest  verdict  note\n"
+              "a_b     1.2 %  yes      right    -\n"
+              "c?          -  no       wrong    1, x\n");
+    check_toy(OUTPUT_TEXT, 30,
+              "kernel  fastest  verdict  note\n"
+              "a_b     yes      right    -\n"
+              "c?      no       wrong    1, x\n");
+}
+
+TEST(columns_of_one_word_are_left_out)
+{
+    relation *rows = make_toy();
+    relation_hide_alike(rows, 0);
+    relation_hide_alike(rows, 5);
+    assert_true(relation_shows(rows, 0) && relation_shows(rows, 5));
+    relation_destroy(rows);
+    static const relation_column one[] = {COLUMN("a", "a")};
+    rows = relation_create(COLUMNS(one));
+    relation_row(rows, as_count(1));
+    relation_hide_alike(rows, 0);
+    assert_false(relation_shows(rows, 0));
+    relation_destroy(rows);
+}
