@@ -52,7 +52,7 @@ void history_free(measure_history *history);
  * `all` at most 34; TSV: a line a point; JSON: all. */
 bool history_print(const measure_history *history, bool all, const output_file *out, error *err);
 
-/* Draws DIRECTORY/history_N.svg and .png, for each machine, of its `most` series with most points,
+/* Draws DIRECTORY/history_N.svg and .png, for each machine, of its eight series with most points,
  * and prints their paths (charts_draw_alone). */
 bool history_draw(const measure_history *history, const char *directory, const output_file *out,
                   error *err);

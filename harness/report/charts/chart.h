@@ -30,6 +30,7 @@ typedef struct report_chart {
     const chart_kind *kind;
     char stem[STEM_LENGTH]; /* of its files; of another type than the report's: error_kappa_bf16 */
     char title[TITLE_LENGTH];
+    char footer[400];
     char reason[REASON_LENGTH];
     bool lost; /* gnuplot is there, and failed: the reason says how */
     char again[512];
@@ -40,9 +41,9 @@ extern const size_t chart_count;
 /* What the queries of a report read: plots/shown.sql. */
 extern const char *const charts_shown_sql;
 
-/* Writes DIRECTORY/data/STEM*.tsv; type: of another than the report's, in stem and title, else "". One that has
+/* Writes DIRECTORY/data/STEM*.tsv; mark: of another type than the report's, in stem and title, else "". One that has
  * no rows gets its reason. */
-bool chart_prepare(result_store *store, const chart_kind *kind, const char *type,
+bool chart_prepare(result_store *store, const chart_kind *kind, const char *mark,
                    const char *footer, const char *directory, report_chart *chart, error *err);
 /* Draws those without a reason as SVG, PNG and PDF into the folder, which has their tables; one that
  * fails gets its reason. False: interrupted. */
@@ -60,10 +61,6 @@ void tsv_row(text_buffer *out, const char *cells, ...);
 /* A cell of it. */
 void tsv_add_number(text_buffer *out, double value);
 void tsv_add_text(text_buffer *out, const char *text);
-void tsv_settings_begin(text_buffer *out, const char *title, const char *subtitle,
-                        const char *footer);
-/* The footer of a chart of what was computed here: what `before` says, the processor, the commit. */
-void tsv_footer_here(const char *before, char footer[400]);
 /* Writes and frees DIRECTORY/data/STEM SUFFIX. */
 bool tsv_save(text_buffer *out, const char *directory, const char *stem, const char *suffix,
               error *err);
@@ -87,10 +84,17 @@ typedef struct gnuplot_job {
 void gnuplot_start(gnuplot_job *job, const char *plots_directory);
 program_result gnuplot_end(gnuplot_job *job);
 
-/* Draws charts that are no part of a report, as SVG and PNG, all by one script, from the tables in
- * the draft; publishes both, and prints the drawings' paths to `file`. Where gnuplot is absent,
- * standard error says so and the tables alone are there; where it fails, that is an error (7). */
-bool charts_draw_alone(file_draft *tables, const word_list *stems, const char *script,
-                       const output_file *out, error *err);
+/* ---- alone.c ---- */
+
+/* Puts what a query reads of `what` as TEMP tables; made_on: "AMD EPYC | commit 1234567". */
+
+typedef bool chart_input(result_store *store, const void *what, size_t number, const char *made_on,
+                         error *err);
+/* Draws a chart that is no part of a report as SVG and PNG into the directory, from tables that it leaves in
+ * data/, and prints the paths. count: draws NAME_1 to NAME_count; 0: NAME. Where gnuplot is absent,
+ * standard error says so and the tables alone are there; where it fails, or there is nothing to draw,
+ * that is an error (7). */
+bool charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
+                       const char *directory, const output_file *out, error *err);
 
 #endif

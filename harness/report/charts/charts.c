@@ -13,19 +13,25 @@ static void add_cell(const stored_cell *cell, text_buffer *out)
         tsv_add_number(out, cell->real);
 }
 
-/* Keys that the settings do not have for gnuplot alone. */
+/* Keys that have a place of their own. */
 static bool is_ours(const stored_table *settings, size_t row, report_chart *chart)
 {
-    const char *key = table_text(settings, row, "key"), *text = table_text(settings, row, "text");
-    bool title = strcmp(key, "title") == 0, again = strcmp(key, "again") == 0;
-    if (title)
-        snprintf(chart->title, sizeof chart->title, "%s", text);
-    if (again)
-        snprintf(chart->again, sizeof chart->again, "%s", text);
-    return title || again;
+    const struct {
+        const char *key;
+        char *place;
+        size_t size;
+    } ours[] = {{"title", chart->title, sizeof chart->title},
+                {"footer", chart->footer, sizeof chart->footer},
+                {"again", chart->again, sizeof chart->again}};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (strcmp(table_text(settings, row, "key"), ours[i].key) == 0) {
+            text_copy(ours[i].place, ours[i].size, table_text(settings, row, "text"));
+            return true;
+        }
+    return false;
 }
 
-static void add_rows(const stored_table *table, report_chart *chart, bool settings,
+static void add_rows(const stored_table *table, bool settings, report_chart *chart,
                      text_buffer *out)
 {
     for (size_t row = 0; row < table->rows; row++) {
@@ -40,8 +46,8 @@ static void add_rows(const stored_table *table, report_chart *chart, bool settin
 }
 
 /* data/STEM.tsv of the table chart, data/STEM_more.tsv of chart_more. */
-static bool save_table(const stored_table *table, const char *name, const char *footer,
-                       const char *type, const char *directory, report_chart *chart, error *err)
+static bool save_table(const stored_table *table, const char *name, const char *mark,
+                       const char *directory, report_chart *chart, error *err)
 {
     char suffix[64];
     bool settings = strcmp(name, "chart_settings") == 0;
@@ -49,22 +55,22 @@ static bool save_table(const stored_table *table, const char *name, const char *
     for (size_t i = 0; i < table->columns; i++)
         text_format(&out, "%s%s", i ? "\t" : "", table->names[i]);
     text_add(&out, "\n");
-    add_rows(table, chart, settings, &rows);
+    add_rows(table, settings, chart, &rows);
     if (settings) {
         size_t length = strlen(chart->title);
-        if (type[0])
-            snprintf(chart->title + length, sizeof chart->title - length, ", %s", type);
+        if (mark[0] && chart->kind->of_report)
+            snprintf(chart->title + length, sizeof chart->title - length, ", %s", mark);
         tsv_row(&out, "wnw", "title", 0.0, chart->title);
-        tsv_row(&out, "wns", "footer", 0.0, footer);
+        tsv_row(&out, "wns", "footer", 0.0, chart->footer);
     }
     text_add(&out, rows.bytes ? rows.bytes : "");
     text_free(&rows);
-    snprintf(suffix, sizeof suffix, "%s.tsv", name + strlen("chart"));
+    snprintf(suffix, sizeof suffix, "%.40s.tsv", name + strlen("chart"));
     return tsv_save(&out, directory, chart->stem, suffix, err);
 }
 
-static bool save_tables(result_store *store, const char *type, const char *footer,
-                        const char *directory, report_chart *chart, error *err)
+static bool save_tables(result_store *store, const char *mark, const char *directory,
+                        report_chart *chart, error *err)
 {
     stored_table names = {0}, table;
     bool fine = store_temp_names(store, "chart*", &names, err);
@@ -74,23 +80,24 @@ static bool save_tables(result_store *store, const char *type, const char *foote
         if (fine && table.rows == 0 && strcmp(name, "chart") == 0)
             snprintf(chart->reason, sizeof chart->reason, "%s", chart->kind->needs);
         else if (fine)
-            fine = save_table(&table, name, footer, type, directory, chart, err);
+            fine = save_table(&table, name, mark, directory, chart, err);
         stored_table_free(&table);
     }
     stored_table_free(&names);
     return fine;
 }
 
-bool chart_prepare(result_store *store, const chart_kind *kind, const char *type,
+bool chart_prepare(result_store *store, const chart_kind *kind, const char *mark,
                    const char *footer, const char *directory, report_chart *chart, error *err)
 {
     *chart = (report_chart){.kind = kind};
-    snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, type[0] ? "_" : "", type);
+    snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, mark[0] ? "_" : "", mark);
     snprintf(chart->title, sizeof chart->title, "%s", kind->title);
+    text_copy(chart->footer, sizeof chart->footer, footer);
     if (!store_scratch_begin(store, err))
         return false;
-    bool fine = store_script(store, kind->sql, err) &&
-                save_tables(store, type, footer, directory, chart, err);
+    bool fine =
+        store_script(store, kind->sql, err) && save_tables(store, mark, directory, chart, err);
     store_scratch_end(store);
     return fine;
 }

@@ -1,7 +1,5 @@
 /* Runs gnuplot on a script and the tables of a chart. */
 #include "base/files.h"
-#include "base/interrupt.h"
-#include "base/paths.h"
 #include "report/charts/chart.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -116,38 +114,4 @@ program_result gnuplot_end(gnuplot_job *job)
         snprintf(job->note, sizeof job->note, "gnuplot failed on %s.%s: %.190s", job->stem,
                  job->format, job->run.words);
     return job->result;
-}
-
-bool charts_draw_alone(file_draft *tables, const word_list *stems, const char *script,
-                       const output_file *out, error *err)
-{
-    static const char *const formats[] = {"svg", "png"};
-    char plots[1024], name[64];
-    word_list drawings = {0};
-    gnuplot_job job = {.result = PROGRAM_DONE};
-    bool fine = path_of_plots(plots, sizeof plots, err);
-    for (size_t i = 0; fine && i < 2 * stems->count && job.result == PROGRAM_DONE; i++) {
-        job = (gnuplot_job){.stem = stems->words[i / 2],
-                            .script = script,
-                            .format = formats[i % 2],
-                            .folder = tables->folder.path};
-        gnuplot_start(&job, plots);
-        gnuplot_end(&job);
-    }
-    for (size_t i = 0; i < 2 * stems->count; i++) {
-        snprintf(name, sizeof name, "%.50s.%s", stems->words[i / 2], formats[i % 2]);
-        word_list_add(&drawings, name);
-    }
-    fine = fine && draft_publish(tables, &drawings, err);
-    if (fine && job.result == PROGRAM_DONE)
-        for (size_t i = 0; i < drawings.count; i++)
-            output_aside(out, "chart   %s/%s", tables->target, drawings.words[i]);
-    else if (fine && job.result == PROGRAM_ABSENT)
-        output_note("no chart: %s (the tables are in %s/data)", job.note, tables->target);
-    else if (fine)
-        fine =
-            fail(err, interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,
-                 "no chart %s: %s (the tables are in %s/data)", job.stem, job.note, tables->target);
-    word_list_free(&drawings);
-    return fine;
 }

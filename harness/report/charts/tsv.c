@@ -38,24 +38,6 @@ void tsv_row(text_buffer *out, const char *cells, ...)
     text_add(out, "\n");
 }
 
-void tsv_settings_begin(text_buffer *out, const char *title, const char *subtitle,
-                        const char *footer)
-{
-    text_add(out, "key\tnumber\ttext\n");
-    tsv_row(out, "wnw", "title", 0.0, title);
-    tsv_row(out, "wnw", "subtitle", 0.0, subtitle);
-    tsv_row(out, "wns", "footer", 0.0, footer);
-}
-
-void tsv_footer_here(const char *before, char footer[400])
-{
-    machine_facts machine = {0};
-    machine_read(&machine);
-    snprintf(footer, 400, "%.120s%.200s | commit %.12s", before,
-             machine_fact_value(&machine, "cpu_model"), machine_fact_value(&machine, "git_commit"));
-    machine_free(&machine);
-}
-
 bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
                  error *err)
 {

@@ -1,5 +1,4 @@
 #include "commands/eval/layernorm/attribute_show.h"
-#include "base/paths.h"
 #include "report/charts/chart.h"
 #include "domain/reproducible.h"
 #include "base/text.h"
@@ -94,67 +93,46 @@ bool attribution_print(const attributed *all, size_t count, const output_file *o
     return true;
 }
 
-/* place stage from to: the bar of each stage, from left to right; then the rows' names and totals.
- */
-static size_t fill_bars(const attributed *all, size_t count, text_buffer *bars, text_buffer *names)
+typedef struct attribution_picture {
+    const attributed *all;
+    size_t count;
+    const char *subtitle;
+} attribution_picture;
+
+static bool put_stages(result_store *store, const attribution *found, const char *kernel,
+                       size_t place, error *err)
 {
+    char total[16];
+    bool fine = true;
+    number_short(found->stages[STAGE_TOTAL].rms, total);
+    for (int stage = 0; fine && stage < STAGE_TOTAL; stage++)
+        fine = store_put_line(store, "stages", err, "iissdss", (int64_t)place, (int64_t)stage + 1,
+                              stage_name((error_stage)stage), kernel, found->stages[stage].rms,
+                              total, statistics_of(found));
+    return fine;
+}
+
+/* What plots/attribution.sql reads. */
+static bool put_attribution(result_store *store, const void *what, size_t number,
+                            const char *made_on, error *err)
+{
+    const attribution_picture *picture = what;
     size_t place = 0;
-    tsv_row(bars, "wwww", "place", "stage", "from", "to");
-    tsv_row(names, "wwww", "place", "kernel", "total", "statistics");
-    for (size_t i = 0; i < count; i++) {
-        double from = 0;
-        char number[16];
-        if (!has_figures(&all[i].found))
-            continue;
-        place++;
-        for (int stage = 0; stage < STAGE_TOTAL; stage++) {
-            double to = from + share(&all[i].found, (error_stage)stage);
-            tsv_row(bars, "znnn", place, (double)stage + 1, from, to);
-            from = to;
-        }
-        tsv_row(names, "zsss", place, all[i].kernel->facts.name,
-                number_short(all[i].found.stages[STAGE_TOTAL].rms, number),
-                statistics_of(&all[i].found));
-    }
-    return place;
-}
-
-static void fill_settings(const char *subtitle, size_t rows, text_buffer *out)
-{
-    char words[400], footer[400], key[24];
-    snprintf(words, sizeof words, "%.200s; total: RMS error in row ULP", subtitle);
-    tsv_footer_here("fitted: mean and rstd as seen from outside, rstd in variance | ", footer);
-    tsv_settings_begin(out, "Where the error comes from: shares of the mean square", words, footer);
-    tsv_row(out, "wnw", "rows", (double)rows, "-");
-    for (int stage = 0; stage < STAGE_TOTAL; stage++) {
-        snprintf(key, sizeof key, "stage_%d", stage + 1);
-        tsv_row(out, "wnw", key, 0.0, stage_name((error_stage)stage));
-    }
-}
-
-static bool write_tables(const attributed *all, size_t count, const char *subtitle,
-                         const char *directory, const char *stem, error *err)
-{
-    text_buffer bars = {0}, names = {0}, settings = {0};
-    size_t rows = fill_bars(all, count, &bars, &names);
-    fill_settings(subtitle, rows, &settings);
-    /* All are freed, saved or not. */
-    bool fine = tsv_save(&bars, directory, stem, ".tsv", err);
-    fine = tsv_save(&names, directory, stem, "_more.tsv", fine ? err : NULL) && fine;
-    fine = tsv_save(&settings, directory, stem, "_settings.tsv", fine ? err : NULL) && fine;
-    return fine && (rows > 0 || fail(err, EXIT_CODE_ENVIRONMENT,
-                                     "no kernel gave finite rows: there is nothing to draw"));
+    (void)number;
+    bool fine =
+        store_put_table(store, "asked", "subtitle, made_on", err) &&
+        store_put_line(store, "asked", err, "ss", picture->subtitle, made_on) &&
+        store_put_table(store, "stages", "place, stage, name, kernel, rms, total, statistics", err);
+    for (size_t i = 0; fine && i < picture->count; i++)
+        fine = !has_figures(&picture->all[i].found) ||
+               put_stages(store, &picture->all[i].found, picture->all[i].kernel->facts.name,
+                          ++place, err);
+    return fine;
 }
 
 bool attribution_chart(const attributed *all, size_t count, const char *subtitle,
                        const char *directory, const output_file *out, error *err)
 {
-    static const char *stem = "attribution";
-    const word_list stems = {&stem, 1};
-    file_draft draft;
-    bool fine = draft_begin(&draft, directory, err) &&
-                write_tables(all, count, subtitle, draft.folder.path, stem, err) &&
-                charts_draw_alone(&draft, &stems, "attribution", out, err);
-    draft_end(&draft);
-    return fine;
+    const attribution_picture picture = {all, count, subtitle};
+    return charts_draw_alone("attribution", 0, put_attribution, &picture, directory, out, err);
 }
