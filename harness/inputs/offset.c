@@ -15,7 +15,7 @@
 #include "metrics/storage.h"
 #include <math.h>
 
-enum { SEARCH_STEPS = 28, SWEEP_ROWS = 9 };
+enum { SEARCH_STEPS = 28 };
 
 static const int precision[] = {[LN_F32] = 24, [LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
 
@@ -59,7 +59,7 @@ double offset_sweep_kappa(ln_type type, size_t row)
                    : type == LN_F16 ? sqrt(10)
                    : type == LN_F64 ? 100
                                     : 10;
-    return power_of(ratio, row % SWEEP_ROWS);
+    return power_of(ratio, row % OFFSET_SWEEP_ROWS);
 }
 
 static double kappa_of(const offset_place *place)

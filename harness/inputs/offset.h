@@ -6,6 +6,8 @@
 
 /* The rows of the family kappa: from 1 to the most that type and hidden can have, in equal ratios. */
 enum { KAPPA_ROWS = 18 };
+/* Those of the sweep, in turn. */
+enum { OFFSET_SWEEP_ROWS = 9 };
 
 /* What one offset row is made from; kappa 0: the sweep. */
 typedef struct offset_place {

@@ -1,6 +1,6 @@
 -- Which kernels keep the promise of an accuracy class (docs/choosing.md) for rows of some hidden sizes, by all
 -- that a run judged under a convention, and under the same without eps. A row a kernel and size: the family that
--- it lacks, or the rows on which it breaks the promise by most; both NULL: it is of the class.
+-- it lacks, or the rows on which it breaks the promise by most; both NULL: it is of the class, by so many cases.
 -- ?1 run, ?2 types, ?3 class, ?4 hidden sizes, an array in JSON, ?5 convention, ?6 the same without eps or '', ?7 every family of
 -- inputs and ?8 kappa of the rows of 'offset', from row 0 on: arrays in JSON.
 WITH facts AS MATERIALIZED (
@@ -48,7 +48,8 @@ SELECT own.kernel, sizes.value AS size,
        (SELECT value FROM json_each(?7)
         WHERE NOT EXISTS (SELECT 1 FROM facts WHERE facts.kernel = own.kernel AND input = value AND NOT bare))
            AS lacking,
-       case_id, input, hidden, bare, found, most
+       case_id, input, hidden, bare, found, most,
+       (SELECT count(DISTINCT case_id) FROM facts WHERE facts.kernel = own.kernel) AS cases
 FROM (SELECT DISTINCT kernel FROM cells WHERE run = ?1 AND types = ?2) AS own, json_each(?4) AS sizes
      LEFT JOIN kernels ON kernels.run = ?1 AND name = own.kernel
      LEFT JOIN worst ON worst.kernel = own.kernel AND worst.size = sizes.value AND place = 1

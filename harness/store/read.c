@@ -380,18 +380,6 @@ bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *e
     return load_cases(store, run, statement, true, cases, err);
 }
 
-bool store_count_timed(result_store *store, int64_t run, const case_key *key, size_t *count,
-                       error *err)
-{
-    int64_t number;
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_COUNT_TIMED, err);
-    if (statement)
-        store_bind_key(statement, run, key);
-    bool fine = read_number(store, statement, &number, err);
-    *count = (size_t)number;
-    return fine;
-}
-
 bool store_figures(result_store *store, int64_t run, const char *kernel, bool timed,
                    stored_cases *cases, error *err)
 {

@@ -1,7 +1,11 @@
 /* The statements of the store, prepared at their first use. */
 #include "store/internal.h"
 #include "base/text.h"
-#include "standing_sql.h" /* standing.sql, as bytes */
+/* The files of the same names, as bytes. */
+#include "class_sql.h"
+#include "errors_near_sql.h"
+#include "standing_sql.h"
+#include "timed_kernels_sql.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,11 +112,6 @@ static const struct {
     [STATEMENT_ALL_RUNS] = {.sql = RUN_COLUMNS "ORDER BY id"},
     [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS "WHERE id = ?1"},
     [STATEMENT_CASES] = {.make = store_cases_sql},
-    [STATEMENT_COUNT_TIMED] = {.sql =
-                                   "SELECT count(*) FROM timed WHERE run = ?1 AND "
-                                   "convention = ?3 AND input = ?4 AND rows = ?5 AND hidden = ?6 "
-                                   "AND types = ?7 AND cache = ?8 AND threads = ?9 AND NOT roof "
-                                   "AND processes > 1"},
     [STATEMENT_KERNEL_CASES] = {.make = store_kernel_cases_sql},
     [STATEMENT_KERNEL_TIMINGS] = {.make = store_kernel_timings_sql},
     [STATEMENT_CASE_SET] = {.sql = "SELECT cases.id, " KEY_COLUMNS ", operation " KEYED_CASES
@@ -178,6 +177,9 @@ static const struct {
                                 "(SELECT bits FROM tensors WHERE id = beta) "
                                 "FROM worst_rows WHERE case_id = ?1"},
     [STATEMENT_STANDING] = {.sql = standing_sql},
+    [STATEMENT_TIMED_KERNELS] = {.sql = timed_kernels_sql},
+    [STATEMENT_ERRORS_NEAR] = {.sql = errors_near_sql},
+    [STATEMENT_CLASS] = {.sql = class_sql},
     /* From one machine to the next in the index, whatever number of runs it has. */
     [STATEMENT_RUN_ON] =
         {.sql = "WITH RECURSIVE machines (name) AS (SELECT min(machine) FROM runs "

@@ -164,9 +164,6 @@ bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *e
  * with a speed alone. */
 bool store_figures(result_store *store, int64_t run, const char *kernel, bool timed,
                    stored_cases *cases, error *err);
-/* How many kernels were timed in two processes or more beside a case (case_key_beside()). */
-bool store_count_timed(result_store *store, int64_t run, const case_key *key, size_t *count,
-                       error *err);
 bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err);
 /* The machine facts of a run; machine_free() them. */
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err);

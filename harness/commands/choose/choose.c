@@ -1,7 +1,7 @@
 /* The decision: who meets the budget, who of them is fastest, and what lies beside it. */
 #include "domain/kernel_json.h"
 #include "base/allocate.h"
-#include "commands/choose/class.h"
+#include "commands/choose/choose.h"
 #include "domain/reproducible.h"
 #include "base/text.h"
 #include "base/number.h"
@@ -11,112 +11,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The figures a budget may limit, as badness: larger is worse. */
-typedef enum error_figure { ROW_ULP, BOUND, ULP, CORRECTLY_ROUNDED, BITS } error_figure;
-
-static double badness(const accuracy_fact *fact, error_figure figure)
+static const errors_near *find_errors(const kernel_evidence *evidence, const char *kernel)
 {
-    switch (figure) {
-    case ROW_ULP:
-        return fact->row_ulp;
-    case BOUND: /* no bound and no claim both prove nothing */
-        return isnan(fact->row_ulp) || !isnan(fact->bound) ? fact->bound : INFINITY;
-    case ULP:
-        return fact->ulp;
-    case CORRECTLY_ROUNDED:
-        return -fact->correctly_rounded;
-    case BITS:
-        return -fact->bits;
-    }
-    return NAN;
-}
-
-static bool is_of(const accuracy_fact *fact, const scored_kernel *candidate)
-{
-    return strcmp(fact->kernel, candidate->view.stored->key.kernel) == 0 &&
-           strcmp(fact->object_hash, candidate->object_hash) == 0;
-}
-
-static double spread(size_t a, size_t b)
-{
-    return fabs(log2((double)a / (double)b));
-}
-
-/* The worst of a figure over normal rows (least = most = 0), or over rows of kappa up to the first
- * one judged that is `least` or more; NaN where there are none. *hidden: where they were judged. */
-static double worst_over(const choose_wanted *wanted, const kernel_evidence *evidence,
-                         const scored_kernel *candidate, error_figure figure, double least,
-                         size_t *hidden, double *reached)
-{
-    const accuracy_fact *end = evidence->facts + evidence->fact_count;
-    double reach = INFINITY, worst = NAN;
-    *hidden = 0;
-    for (const accuracy_fact *fact = evidence->facts; fact < end; fact++) {
-        bool fits = is_of(fact, candidate) && !isnan(badness(fact, figure)) &&
-                    (least > 0 ? fact->kappa >= least : fact->kappa == 0) &&
-                    hidden_is_near(fact->hidden, wanted->hidden);
-        if (!fits)
-            continue;
-        double own = spread(fact->hidden, wanted->hidden);
-        double best = *hidden ? spread(*hidden, wanted->hidden) : INFINITY;
-        if (own < best || (own == best && fact->hidden == *hidden && fact->kappa < reach)) {
-            *hidden = fact->hidden;
-            reach = fact->kappa;
-        }
-    }
-    for (const accuracy_fact *fact = evidence->facts; *hidden && fact < end; fact++) {
-        bool within = least > 0 ? fact->kappa > 0 && fact->kappa <= reach : fact->kappa == 0;
-        double bad = badness(fact, figure);
-        if (is_of(fact, candidate) && fact->hidden == *hidden && within && !(bad <= worst))
-            worst = isnan(bad) ? worst : bad;
-    }
-    *reached = reach;
-    return worst;
-}
-
-/* Over normal rows, and those of the kappas asked for. */
-static double worst_figure(const choose_wanted *wanted, const kernel_evidence *evidence,
-                           scored_kernel *candidate, error_figure figure)
-{
-    size_t hidden;
-    double reached;
-    double worst = worst_over(wanted, evidence, candidate, figure, 0, &hidden, &reached);
-    if (figure == ROW_ULP)
-        candidate->judged_hidden = hidden;
-    if (isnan(wanted->budget.kappa) || isnan(worst))
-        return worst;
-    double shifted =
-        worst_over(wanted, evidence, candidate, figure, wanted->budget.kappa, &hidden, &reached);
-    if (isnan(shifted))
-        return NAN;
-    if (figure == ROW_ULP) {
-        candidate->judged_kappa = reached;
-        if (spread(hidden, wanted->hidden) > spread(candidate->judged_hidden, wanted->hidden))
-            candidate->judged_hidden = hidden;
-    }
-    return fmax(worst, shifted);
+    for (size_t i = 0; i < evidence->error_count; i++)
+        if (strcmp(evidence->errors[i].kernel, kernel) == 0)
+            return &evidence->errors[i];
+    return NULL;
 }
 
 static const kernel_standing *find_standing(const kernel_evidence *evidence,
                                             const scored_kernel *candidate)
 {
-    for (size_t i = 0; i < evidence->standing_count; i++)
-        if (strcmp(evidence->standings[i].standing.kernel, candidate->view.stored->key.kernel) ==
-                0 &&
-            strcmp(evidence->standings[i].object_hash, candidate->object_hash) == 0)
-            return &evidence->standings[i].standing;
-    return NULL;
+    const case_key *key = &candidate->view.stored->key;
+    return standing_of(&evidence->standings, key->kernel, key->dtype);
+}
+
+/* Over normal rows, and those of the kappas asked for; NaN where either was not judged. */
+static double worst_figure(const choose_wanted *wanted, const errors_near *errors,
+                           error_figure figure)
+{
+    const figure_near *normal = &errors->figures[figure][0], *shifted = normal + 1;
+    if (isnan(wanted->budget.kappa) || isnan(normal->worst))
+        return normal->worst;
+    return isnan(shifted->worst) ? NAN : fmax(normal->worst, shifted->worst);
+}
+
+static double bits_of(double norm)
+{
+    enum { MOST_BITS = 53 };
+    return norm > 0 ? fmin(-log2(norm), MOST_BITS) : isnan(norm) ? NAN : MOST_BITS;
+}
+
+/* On how many cases its row ULP rests, at which hidden size, up to which kappa. */
+static void note_rows(const choose_wanted *wanted, const errors_near *errors,
+                      scored_kernel *candidate)
+{
+    const figure_near *normal = &errors->figures[FIGURE_ROW_ULP][0], *shifted = normal + 1;
+    candidate->judged = normal->cases;
+    candidate->judged_hidden = normal->hidden;
+    if (isnan(wanted->budget.kappa) || isnan(candidate->row_ulp))
+        return;
+    candidate->judged += shifted->cases;
+    candidate->judged_kappa = shifted->kappa;
+    if (fabs(log2((double)shifted->hidden / (double)wanted->hidden)) >
+        fabs(log2((double)normal->hidden / (double)wanted->hidden)))
+        candidate->judged_hidden = shifted->hidden;
 }
 
 static void judge_candidate(const choose_wanted *wanted, const kernel_evidence *evidence,
                             scored_kernel *candidate)
 {
-    candidate->row_ulp = worst_figure(wanted, evidence, candidate, ROW_ULP);
-    candidate->bound = worst_figure(wanted, evidence, candidate, BOUND);
-    candidate->ulp = worst_figure(wanted, evidence, candidate, ULP);
-    candidate->correctly_rounded = -worst_figure(wanted, evidence, candidate, CORRECTLY_ROUNDED);
-    candidate->bits = -worst_figure(wanted, evidence, candidate, BITS);
+    const errors_near *errors = find_errors(evidence, candidate->view.stored->key.kernel);
     const kernel_standing *own = wanted->every_row ? find_standing(evidence, candidate) : NULL;
+    if (errors) {
+        candidate->row_ulp = worst_figure(wanted, errors, FIGURE_ROW_ULP);
+        candidate->bound = worst_figure(wanted, errors, FIGURE_BOUND);
+        candidate->ulp = worst_figure(wanted, errors, FIGURE_ULP);
+        candidate->correctly_rounded = 1 - worst_figure(wanted, errors, FIGURE_MISROUNDED);
+        candidate->bits = bits_of(worst_figure(wanted, errors, FIGURE_NORM));
+        note_rows(wanted, errors, candidate);
+    }
     if (own) {
         candidate->row_ulp = own->errors[SCOPE_ALL].error;
         candidate->hunted = own->errors[SCOPE_HUNTED].error;
@@ -138,21 +92,37 @@ static bool set_fate(scored_kernel *candidate, candidate_fate fate, const char *
     return true;
 }
 
+static const stored_case *find_case(const kernel_evidence *evidence, int64_t id)
+{
+    for (size_t i = 0; id != 0 && i < evidence->cases.count; i++)
+        if (evidence->cases.cases[i].id == id)
+            return &evidence->cases.cases[i];
+    return NULL;
+}
+
+/* The case that rules a kernel out; NULL: none does. On every judged row any that is wrong does, of our own. */
+static const stored_case *find_fault(const choose_wanted *wanted, const kernel_evidence *evidence,
+                                     const scored_kernel *candidate)
+{
+    const errors_near *errors = find_errors(evidence, candidate->view.stored->key.kernel);
+    const kernel_standing *own = wanted->every_row ? find_standing(evidence, candidate) : NULL;
+    int64_t fault = errors ? errors->fault : 0;
+    if (fault == 0 && own && own->role != ROLE_PEER && own->errors[SCOPE_ALL].wrong > 0)
+        fault = own->fault;
+    return find_case(evidence, fault);
+}
+
 /* Verdicts and errors that no budget can mend. */
 static bool is_ruled_out(const choose_wanted *wanted, const kernel_evidence *evidence,
                          scored_kernel *candidate)
 {
     char described[256];
     const stored_case *stored = candidate->view.stored;
-    for (size_t i = 0; i < evidence->fact_count; i++) {
-        const accuracy_fact *fact = &evidence->facts[i];
-        bool in_range = fact->kappa == 0 || fact->kappa <= wanted->budget.kappa;
-        if (!is_of(fact, candidate) || !(fact->fault || (fact->without_claim && in_range)))
-            continue;
-        verdict_describe(&fact->verdict, described, sizeof described);
-        return set_fate(candidate, FATE_FAULT, "%.150s on %.60s, hidden %zu (run %lld)", described,
-                        fact->input, fact->hidden, (long long)fact->run);
-    }
+    const stored_case *fault = find_fault(wanted, evidence, candidate);
+    if (fault)
+        return set_fate(candidate, FATE_FAULT, "%.150s on %.60s, hidden %zu",
+                        verdict_describe(&fault->verdict, described, sizeof described),
+                        fault->key.input, fault->key.hidden);
     if (candidate->row_ulp >= dtype_no_digit(stored->key.dtype))
         return set_fate(candidate, FATE_FAULT, "row ULP %s: no correct digit",
                         number_short(candidate->row_ulp, described));
@@ -180,19 +150,14 @@ static const char *kappa_words(const choose_wanted *wanted, char buffer[48])
     return buffer;
 }
 
-/* On every judged row: what the answer of run asks for, beside the budget. */
-static bool is_unfit(const choose_wanted *wanted, const kernel_evidence *evidence,
-                     scored_kernel *candidate)
+/* Another library's is taken where it is named alone, as in the answer of run. */
+static bool is_of_others(const choose_wanted *wanted, const kernel_evidence *evidence,
+                         scored_kernel *candidate)
 {
     const kernel_standing *own = find_standing(evidence, candidate);
     bool named = wanted->kernels && wanted->kernels->count > 0;
-    if (!wanted->every_row || !own)
-        return false;
-    if (own->role == ROLE_PEER && !named)
-        return set_fate(candidate, FATE_BUDGET, "another library's");
-    if (!own->accurate && own->role != ROLE_PEER)
-        return set_fate(candidate, FATE_FAULT, "wrong on a judged row: lnbench report --all");
-    return false;
+    return wanted->every_row && own && own->role == ROLE_PEER && !named &&
+           set_fate(candidate, FATE_BUDGET, "another library's");
 }
 
 /* Whether a figure that the budget limits was not judged. */
@@ -214,14 +179,51 @@ static bool is_unjudged(const choose_wanted *wanted, const kernel_evidence *evid
                                kappa_words(wanted, words));
 }
 
+static const class_breach *find_breach(const kernel_evidence *evidence,
+                                       const scored_kernel *candidate)
+{
+    for (size_t i = 0; i < evidence->breach_count; i++)
+        if (strcmp(evidence->breaches[i].kernel, candidate->view.stored->key.kernel) == 0)
+            return &evidence->breaches[i];
+    return NULL;
+}
+
+/* Rows on which it breaks the promise of the class. */
+static bool set_breach(const choose_wanted *wanted, const kernel_evidence *evidence,
+                       const class_breach *breach, scored_kernel *candidate)
+{
+    char described[256], own[16], limit[16];
+    const stored_case *stored = find_case(evidence, breach->case_id);
+    const char *bare = breach->bare ? ", without eps" : "";
+    bool proven = wanted->class == CLASS_ACCURATE;
+    if (isfinite(breach->found) || !stored)
+        return set_fate(
+            candidate, FATE_BUDGET, "%srow ULP %s on %.60s, hidden %zu: %s has %s at most%s",
+            proven ? "proven " : "", number_short(breach->found, own), breach->input,
+            breach->hidden, class_name(wanted->class), number_short(breach->most, limit), bare);
+    return set_fate(candidate, FATE_BUDGET, "%.150s on %.60s, hidden %zu%s",
+                    proven && stored->verdict.kind == VERDICT_OK
+                        ? "nothing is proven"
+                        : verdict_describe(&stored->verdict, described, sizeof described),
+                    breach->input, breach->hidden, bare);
+}
+
 static bool is_out_of_class(const choose_wanted *wanted, const kernel_evidence *evidence,
                             scored_kernel *candidate, bool *unjudged)
 {
-    char reason[256];
-    if (class_has(wanted->class, evidence, candidate->view.stored->key.kernel,
-                  candidate->object_hash, wanted->hidden, unjudged, reason, sizeof reason))
+    const class_breach *breach = find_breach(evidence, candidate);
+    *unjudged = false;
+    if (wanted->class == CLASS_ANY)
         return false;
-    return set_fate(candidate, *unjudged ? FATE_UNJUDGED : FATE_BUDGET, "%s", reason);
+    if (breach && breach->unfit[0])
+        return set_fate(candidate, FATE_BUDGET, "%s", breach->unfit);
+    if (!breach || breach->lacking[0]) {
+        *unjudged = true;
+        return set_fate(candidate, FATE_UNJUDGED, "not judged on %.60s",
+                        breach ? breach->lacking : "such rows");
+    }
+    candidate->of_class = breach->cases;
+    return breach->case_id != 0 && set_breach(wanted, evidence, breach, candidate);
 }
 
 static bool is_over_budget(const choose_wanted *wanted, scored_kernel *candidate)
@@ -271,6 +273,11 @@ static void add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
                  .reproducibility = reproducible_stored(evidence->kernels, stored->key.kernel),
                  .regime = machine_regime(machine, stored->key.rows, stored->key.hidden,
                                           stored->key.dtype)},
+        .row_ulp = NAN,
+        .bound = NAN,
+        .ulp = NAN,
+        .correctly_rounded = NAN,
+        .bits = NAN,
         .hunted = NAN,
         .pair = {NAN, NAN, NAN},
         .relative = NAN,
@@ -280,7 +287,7 @@ static void add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
              descriptor_hash(evidence->kernels, stored->key.kernel));
     candidate->view.speed = scale_speed(wanted, evidence, stored->speed);
     judge_candidate(wanted, evidence, candidate);
-    if (!is_ruled_out(wanted, evidence, candidate) && !is_unfit(wanted, evidence, candidate) &&
+    if (!is_ruled_out(wanted, evidence, candidate) && !is_of_others(wanted, evidence, candidate) &&
         is_unjudged(wanted, evidence, candidate))
         choice->unjudged = true;
     bool unjudged = false;
@@ -445,10 +452,10 @@ static void rank(const choose_wanted *wanted, const kernel_evidence *evidence,
 
 bool choice_takes(const choose_wanted *wanted, const json_t *kernels, const char *kernel)
 {
-    if ((kernel_is_call(kernels, kernel) && !wanted->every_row) ||
-        !kernel_is_wanted(wanted, kernel))
-        return false;
-    return param_is_wanted(wanted, kernels, kernel);
+    return (wanted->every_row || !kernel_is_call(kernels, kernel)) &&
+           kernel_is_wanted(wanted, kernel) &&
+           (!wanted->param ||
+            strcmp(wanted->param, descriptor_word(kernels, kernel, "param")) == 0);
 }
 
 void choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,

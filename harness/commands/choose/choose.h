@@ -11,8 +11,8 @@
 #ifndef LNBENCH_CHOOSE_H
 #define LNBENCH_CHOOSE_H
 
-#include "base/hash_set.h"
 #include "cli/options.h"
+#include "store/choosing.h"
 #include "store/standing.h"
 #include "answer/run_view.h"
 
@@ -25,7 +25,7 @@ typedef struct choose_budget {
     bool proven;              /* row ULP: what is proven, not what was measured */
 } choose_budget;
 
-/* An accuracy class of ln_layernorm() (class.h). */
+/* An accuracy class of ln_layernorm() (harness/store/class.sql). */
 typedef enum accuracy_class {
     CLASS_ANY,
     CLASS_FAST,
@@ -33,6 +33,8 @@ typedef enum accuracy_class {
     CLASS_REPRODUCIBLE,
     CLASS_EXACT,
 } accuracy_class;
+/* "fast", ...; "any" */
+const char *class_name(accuracy_class class);
 
 /* What a kernel is chosen for. */
 typedef struct choose_wanted {
@@ -50,65 +52,35 @@ typedef struct choose_wanted {
     const char *param;          /* gamma and beta are of this type; NULL: any */
     const word_list *kernels;   /* globs; NULL or empty: all */
     const word_list *libraries; /* object hashes of those there are now; NULL: it does not matter */
-    int64_t run;                /* timed in this run alone; 0: in any */
+    int64_t run;                /* by this run alone; 0: by the machine's latest */
 } choose_wanted;
 
-/* One kernel's errors on one input (or row of the offset sweep) at one hidden size. */
-typedef struct accuracy_fact {
-    char kernel[NAME_MAX_LENGTH];
-    char object_hash[20];
-    char input[INPUT_MAX_LENGTH];
-    size_t hidden;
-    double kappa; /* that was asked of the rows; 0: normal rows */
-    double row_ulp, bound, ulp, correctly_rounded, bits; /* NaN: this fact does not tell */
-    double limit_of_fast; /* row ULP of the class fast on these rows, at most (class.h) */
-    case_verdict verdict;
-    bool is_peer;       /* of another library (worker/peers.h) */
-    bool fault;         /* the verdict rules the kernel out, whatever the budget */
-    bool without_claim; /* fault-free, but for these rows nothing is right or nothing is known */
-    int64_t run;
-} accuracy_fact;
-
-/* A kernel of one build, over all runs: as store/standing.h has it of one. */
-typedef struct build_standing {
-    kernel_standing standing;
-    char object_hash[20];
-} build_standing;
-
-/* What is known on this machine. Speeds come from one group of one run, so that they can be paired;
- * errors, which are the same bits in every run of the same library, from all runs. */
+/* What one run says: the one of the machine whose times are nearest, of equals the latest. */
 typedef struct kernel_evidence {
-    bool timed; /* false: nothing near enough was timed here */
+    bool timed;       /* false: nothing near enough was timed there */
+    char unlike[256]; /* then: what was timed instead, and in what it differs */
     stored_run run;
     machine_facts machine;
     json_t *kernels;
     stored_cases cases; /* of that run */
     case_key group;     /* shape and convention that were timed */
     bool same_convention, same_shape, same_library;
-    accuracy_fact *facts;
-    size_t fact_count;
-    hash_set known; /* of the facts */
-    build_standing *standings;
-    size_t standing_count;
-    accuracy_fact *bare_facts; /* under the same convention without eps (choose_without_eps) */
-    size_t bare_count;
-    asked_case *lost; /* of that run: asked for, and without a result */
+    standing_list standings;
+    errors_near *errors;
+    size_t error_count;
+    class_breach *breaches; /* where a class is asked for */
+    size_t breach_count;
+    asked_case *lost; /* asked for, and without a result */
     size_t lost_count;
-    size_t runs_here, runs_elsewhere;
 } kernel_evidence;
 
-/* Reads the runs of this machine. The run that is wanted, if one is, counts as of this machine
- * whatever it says. */
+/* By the run that is wanted, or the latest of the machine. */
 bool evidence_gather(result_store *store, const choose_wanted *wanted, const machine_facts *machine,
                      kernel_evidence *evidence, error *err);
 void evidence_free(kernel_evidence *evidence);
 
 /* Whether the times are those of another shape or convention. They are scaled by bytes. */
 bool evidence_is_estimate(const kernel_evidence *evidence);
-
-/* The same convention without eps, which hides what a kernel does to rows of small variance; false
- * where it has none. */
-bool choose_without_eps(const choose_wanted *wanted, choose_wanted *bare);
 
 /* Whether results at one hidden size may stand for another: within a factor of 2. */
 bool hidden_is_near(size_t a, size_t b);
@@ -127,9 +99,6 @@ bool kernel_is_wanted(const choose_wanted *wanted, const char *kernel);
  * or kappa is asked for it is no call of ln_layernorm(), which takes one of the others. */
 bool choice_takes(const choose_wanted *wanted, const json_t *kernels, const char *kernel);
 
-/* Whether its parameters are of the type wanted. */
-bool param_is_wanted(const choose_wanted *wanted, const json_t *kernels, const char *kernel);
-
 typedef enum candidate_fate {
     FATE_BEST,
     FATE_TIED,     /* within the budget, and not told apart from the best */
@@ -146,7 +115,8 @@ typedef struct scored_kernel {
     /* Over all rows that the budget is about; NaN: not judged. */
     double row_ulp, bound, ulp, correctly_rounded, bits;
     double hunted;        /* row ULP on rows hunted for others; NaN: none */
-    size_t judged;        /* cases that it rests on; 0: not on every judged row */
+    size_t judged;        /* cases that its row ULP rests on */
+    size_t of_class;      /* cases by which it is of the class asked for */
     size_t judged_hidden; /* where they were judged; 0: nowhere */
     double judged_kappa;  /* largest kappa among them; 0: normal rows alone */
     speed_pair pair;      /* its time / the best's (where none is best: / the fastest's) */

@@ -43,16 +43,10 @@ static bool decide(const choose_options *options, const choose_request *choosing
     return fine;
 }
 
-static size_t find_lacks(const choose_request *choosing, choose_lack *lacks)
+/* What is not timed, or not judged as the budget asks, is measured whole: one run answers. */
+static bool is_lacking(const chosen *one)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < choosing->count; i++) {
-        const chosen *one = &choosing->all[i];
-        bool untimed = chosen_lacks_times(one);
-        if (untimed || one->choice.unjudged)
-            lacks[count++] = (choose_lack){&one->wanted, untimed, true};
-    }
-    return count;
+    return chosen_lacks_times(one) || one->choice.unjudged;
 }
 
 static bool nothing_stored(const choose_options *options, const choose_request *choosing,
@@ -61,16 +55,16 @@ static bool nothing_stored(const choose_options *options, const choose_request *
     for (size_t i = 0; i < choosing->count; i++) {
         const chosen *one = &choosing->all[i];
         const kernel_evidence *evidence = &one->evidence;
-        if (!evidence->timed && !kernel_words_check(&choosing->kernels, &options->kernels, err))
+        if (!evidence->timed && !is_elsewhere(options) &&
+            !kernel_words_check(&choosing->kernels, &options->kernels, err))
             return false;
         if (!evidence->timed)
             return fail(err, EXIT_CODE_ENVIRONMENT,
-                        "%.200s: nothing like %zux%zu %s, %s was timed on this machine (%zu run%s "
-                        "of it, %zu of others): without --stored it is measured",
+                        "%.200s: nothing like %zux%zu %s, %s was timed on %s; %s%s",
                         options->database, one->wanted.rows, one->wanted.hidden,
                         dtype_name(one->wanted.dtype), one->wanted.convention_label,
-                        evidence->runs_here, evidence->runs_here == 1 ? "" : "s",
-                        evidence->runs_elsewhere);
+                        is_elsewhere(options) ? "that machine" : "this machine", evidence->unlike,
+                        is_elsewhere(options) ? "" : "; without --stored it is measured");
     }
     return true;
 }
@@ -86,12 +80,15 @@ static bool measure_missing(const choose_options *options, choose_request *choos
                           .seconds = options->time,
                           .deadline = options->deadline,
                           .seed = options->seed};
-    choose_lack *lacks = allocate_zeroed(choosing->count, sizeof *lacks);
+    const choose_wanted **lacking = allocate_zeroed(choosing->count, sizeof *lacking);
     int64_t run;
     bool short_of_time;
-    size_t count = find_lacks(choosing, lacks);
-    bool fine = count == 0 || choose_measure(&meter, lacks, count, &run, &short_of_time, err);
-    free(lacks);
+    size_t count = 0;
+    for (size_t i = 0; i < choosing->count; i++)
+        if (is_lacking(&choosing->all[i]))
+            lacking[count++] = &choosing->all[i].wanted;
+    bool fine = count == 0 || choose_measure(&meter, lacking, count, &run, &short_of_time, err);
+    free(lacking);
     if (!fine && err->code == EXIT_CODE_INTERRUPTED)
         fail(err, EXIT_CODE_INTERRUPTED,
              "interrupted: what was measured is kept, and the same command measures what is "
@@ -102,10 +99,10 @@ static bool measure_missing(const choose_options *options, choose_request *choos
             options->time);
     for (size_t i = 0; fine && count && i < choosing->count; i++) {
         chosen *one = &choosing->all[i];
-        one->measured = chosen_lacks_times(one);
-        if (!one->measured && !one->choice.unjudged)
+        one->measured = is_lacking(one);
+        if (!one->measured)
             continue;
-        one->wanted.run = one->measured ? run : 0;
+        one->wanted.run = run;
         fine = decide(options, choosing, one, err);
         if (fine && !one->evidence.timed)
             fine = fail(err, EXIT_CODE_KERNEL_FAILED,

@@ -51,7 +51,7 @@ static json_t *candidate_json(const chosen *one, const scored_kernel *candidate)
     json_object_update_new(
         object,
         json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "object_hash",
-                  json_text(candidate->object_hash), "fate", fate_word(candidate->fate), "reason",
+                  json_text(candidate->object_hash), "fate", fate_word(candidate->fate), "why",
                   json_text(candidate->reason), "judged", judged_json(one, candidate), "ratio",
                   json_figure(candidate->pair.ratio), "ratio_lo", json_figure(candidate->pair.lo),
                   "ratio_hi", json_figure(candidate->pair.hi)));

@@ -21,16 +21,14 @@ static void add_shape(word_list *shapes, size_t rows, size_t hidden)
     word_list_add(shapes, word);
 }
 
-static void add_shapes(const choose_lack *lacks, size_t count, const machine_facts *machine,
-                       word_list *timed, word_list *judged)
+static void add_shapes(const choose_wanted *const *lacking, size_t count,
+                       const machine_facts *machine, word_list *timed, word_list *judged)
 {
     for (size_t i = 0; i < count; i++) {
-        const choose_wanted *wanted = lacks[i].wanted;
+        const choose_wanted *wanted = lacking[i];
         size_t rows = rows_to_time(wanted->rows, wanted->hidden, wanted->dtype, machine);
-        if (lacks[i].speed)
-            add_shape(timed, rows, wanted->hidden);
-        if (lacks[i].accuracy)
-            add_shape(judged, JUDGED_ROWS, wanted->hidden);
+        add_shape(timed, rows, wanted->hidden);
+        add_shape(judged, JUDGED_ROWS, wanted->hidden);
     }
 }
 
@@ -127,36 +125,32 @@ static bool plan_within(const choose_meter *meter, const kernel_list *kernels,
     return false;
 }
 
-/* Both plans: what is to be timed, and what is to be judged. Either may be empty. */
+/* What is to be timed, and what is to be judged. */
 typedef struct measure_plans {
     case_plan speed, accuracy;
     kernel_list kernels; /* that the plans choose from */
 } measure_plans;
 
-static bool make_plans(const choose_meter *meter, const choose_lack *lacks, size_t count,
+static bool make_plans(const choose_meter *meter, const choose_wanted *const *lacking, size_t count,
                        measure_plans *plans, bool *short_of_time, error *err)
 {
     plan_request request = {.name = "default", .seed = meter->seed};
     word_list timed = {0}, judged = {0};
-    const choose_wanted *first = lacks[0].wanted;
+    const choose_wanted *first = lacking[0];
     kernel_list *narrowed = &plans->kernels;
     *narrowed = narrow(first, meter->kernels);
     bool fine = add_globs(first, meter->kernels, narrowed, &request.kernels, err);
     make_request(first, &request);
-    add_shapes(lacks, count, meter->machine, &timed, &judged);
-    double left = meter->seconds;
-    if (fine && judged.count) {
-        request.only = "accuracy";
-        request.shapes = judged;
-        fine = plan_make(&request, narrowed, meter->machine, &plans->accuracy, err);
-        left -= fine ? session_plan_seconds(&plans->accuracy) : 0;
-    }
-    if (fine && timed.count) {
-        request.only = "speed";
-        request.time_on = first->time_on;
-        request.shapes = timed;
-        fine = plan_within(meter, narrowed, &request, left, &plans->speed, short_of_time, err);
-    }
+    add_shapes(lacking, count, meter->machine, &timed, &judged);
+    request.only = "accuracy";
+    request.shapes = judged;
+    fine = fine && plan_make(&request, narrowed, meter->machine, &plans->accuracy, err);
+    request.only = "speed";
+    request.time_on = first->time_on;
+    request.shapes = timed;
+    fine = fine && plan_within(meter, narrowed, &request,
+                               meter->seconds - session_plan_seconds(&plans->accuracy),
+                               &plans->speed, short_of_time, err);
     request.shapes = (word_list){0};
     word_list_free(&timed);
     word_list_free(&judged);
@@ -183,21 +177,16 @@ static bool begin(run_session *session, const choose_meter *meter, error *err)
 static bool run_both(run_session *session, const measure_plans *plans, const choose_meter *meter,
                      error *err)
 {
-    session->plan = plans->speed.kernel_count ? plans->speed : plans->accuracy;
+    session->plan = plans->speed;
     if (!begin(session, meter, err) || !session_ask(session, &plans->speed, err) ||
         !session_ask(session, &plans->accuracy, err))
         return false;
     progress_begin(&session->progress,
                    session_plan_seconds(&plans->speed) + session_plan_seconds(&plans->accuracy));
-    bool fine = true;
-    if (plans->accuracy.kernel_count) {
-        session->plan = plans->accuracy;
-        fine = session_accuracy(session, err);
-    }
-    if (fine && plans->speed.kernel_count) {
-        session->plan = plans->speed;
-        fine = session_speed(session, err);
-    }
+    session->plan = plans->accuracy;
+    bool fine = session_accuracy(session, err);
+    session->plan = plans->speed;
+    fine = fine && session_speed(session, err);
     progress_end(&session->progress);
     struct error ending = {0};
     bool ended = store_end_run(session->store, session->run, fine ? RUN_COMPLETE : RUN_INTERRUPTED,
@@ -205,8 +194,8 @@ static bool run_both(run_session *session, const measure_plans *plans, const cho
     return fine && ended;
 }
 
-bool choose_measure(const choose_meter *meter, const choose_lack *lacks, size_t count, int64_t *run,
-                    bool *short_of_time, error *err)
+bool choose_measure(const choose_meter *meter, const choose_wanted *const *lacking, size_t count,
+                    int64_t *run, bool *short_of_time, error *err)
 {
     measure_plans plans = {0};
     judge_settings settings = {
@@ -216,7 +205,7 @@ bool choose_measure(const choose_meter *meter, const choose_lack *lacks, size_t 
                            .cpu = session_last_cpu(),
                            .deadline_seconds = meter->deadline};
     *short_of_time = false;
-    bool fine = make_plans(meter, lacks, count, &plans, short_of_time, err);
+    bool fine = make_plans(meter, lacking, count, &plans, short_of_time, err);
     if (fine && !(session.judge = judge_create(worker_runner(meter->worker), &settings)))
         fine = fail_memory(err, "the judge");
     fine = fine && make_parent_directory(meter->database, err) &&

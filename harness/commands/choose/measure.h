@@ -1,4 +1,4 @@
-/* Measuring what a choice lacks, and nothing else. */
+/* Measuring what a choice lacks. */
 #ifndef LNBENCH_CHOOSE_MEASURE_H
 #define LNBENCH_CHOOSE_MEASURE_H
 
@@ -15,17 +15,11 @@ typedef struct choose_meter {
     uint64_t seed;
 } choose_meter;
 
-/* One shape that lacks something. */
-typedef struct choose_lack {
-    const choose_wanted *wanted;
-    bool speed, accuracy;
-} choose_lack;
-
-/* A new run in the database with what is lacking; all of them have the same budget, convention and
- * so on. *run: its number, set once it is begun. *short_of_time: not even the fewest repetitions
- * fit into the seconds; they were made all the same. Interrupted (130): what was measured is kept.
- */
-bool choose_measure(const choose_meter *meter, const choose_lack *lacks, size_t count, int64_t *run,
-                    bool *short_of_time, error *err);
+/* A new run in the database with times and errors of what is lacking; all of it has the same budget,
+ * convention and so on. *run: its number, set once it is begun. *short_of_time: not even the fewest
+ * repetitions fit into the seconds; they were made all the same. Interrupted (130): what was measured is
+ * kept. */
+bool choose_measure(const choose_meter *meter, const choose_wanted *const *lacking, size_t count,
+                    int64_t *run, bool *short_of_time, error *err);
 
 #endif

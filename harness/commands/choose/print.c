@@ -1,5 +1,4 @@
 /* Choices as text, Markdown and TSV. */
-#include "commands/choose/class.h"
 #include "commands/choose/show.h"
 #include "answer/answer.h"
 #include "base/clean.h"
@@ -350,18 +349,21 @@ static void print_best(const chosen *one, const output_file *out)
                     interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3, speed->time_hi_ns / 1e3,
                              brackets, time));
     output_text(out, "%s of the roof, ", number_short(speed->roof_ratio, numbers[0]));
+    output_text(out, "at most %s row ULP on ", number_short(best->row_ulp, numbers[1]));
     if (best->judged == 1)
-        output_text(out, "at most %s row ULP on the one case judged",
-                    number_short(best->row_ulp, numbers[1]));
-    else if (best->judged > 0)
-        output_text(out, "at most %s row ULP on all %zu cases",
-                    number_short(best->row_ulp, numbers[1]), best->judged);
+        output_text(out, "the one case judged");
     else
-        output_text(out, "row ULP %s", number_short(best->row_ulp, numbers[1]));
+        output_text(out, one->wanted.every_row ? "all %zu cases" : "%zu cases", best->judged);
+    if (!isnan(one->wanted.budget.kappa))
+        output_text(out, " of kappa to %s", number_short(best->judged_kappa, numbers[2]));
+    else if (!one->wanted.every_row)
+        output_text(out, " of normal rows");
+    if (best->of_class > 0)
+        output_text(out, "; of its class by %zu cases", best->of_class);
     if (best->hunted > best->row_ulp)
         output_text(out, ", %s on rows hunted for others", number_short(best->hunted, numbers[2]));
     if (best->bound < dtype_no_digit(one->wanted.dtype))
-        output_text(out, best->judged > 0 ? " (proven %s on normal rows)" : " (proven %s)",
+        output_text(out, one->wanted.every_row ? " (proven %s on normal rows)" : " (proven %s)",
                     number_short(best->bound, numbers[2]));
     output_text(out, "\n\n");
     print_untold(one, out);
@@ -386,6 +388,22 @@ static void print_neighbour(const chosen *one, const scored_kernel *other, const
     else
         output_text(out, "takes %s times as long%s\n", ratio_words(&other->pair, ratio),
                     apart ? "" : ": not told apart in speed");
+}
+
+/* The fastest of all, whatever its error, where none of the lines above names it. */
+static void print_fastest(const chosen *one, const output_file *out)
+{
+    const kernel_choice *choice = &one->choice;
+    const scored_kernel *fastest = choice->best;
+    char ratio[64];
+    for (size_t i = 0; i < choice->count; i++)
+        if (choice->candidates[i].fate != FATE_UNTIMED &&
+            view_by_speed(&choice->candidates[i].view, &fastest->view) < 0)
+            fastest = &choice->candidates[i];
+    if (fastest->fate > FATE_SLOWER && fastest != choice->less_accurate)
+        output_text(out, "the fastest at any error: %s, %s of its time: %s\n",
+                    fastest->view.stored->key.kernel, ratio_words(&fastest->pair, ratio),
+                    fastest->reason);
 }
 
 static void print_ties(const chosen *one, const output_file *out)
@@ -452,6 +470,7 @@ static bool print_one(const chosen *one, const choose_look *look, const output_f
         if (!one->choice.more_accurate)
             output_text(out, "none of them is more accurate by 1 %% or more\n");
         print_neighbour(one, one->choice.less_accurate, "less", out);
+        print_fastest(one, out);
     }
     return fine && print_basis(one, look, out) && !ferror(out->file);
 }

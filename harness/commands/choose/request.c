@@ -1,12 +1,32 @@
 #include "commands/choose/request.h"
 #include "base/allocate.h"
-#include "commands/choose/class.h"
 #include "domain/convention.h"
 #include "plan/plan.h"
 #include <math.h>
 #include <string.h>
 
 enum { ROWS_OF_A_SEQUENCE = 512 };
+
+static const char *const class_names[] = {"any", "fast", "accurate", "reproducible", "exact"};
+enum { CLASSES = sizeof class_names / sizeof *class_names };
+
+const char *class_name(accuracy_class class)
+{
+    return class_names[class];
+}
+
+static bool class_from_name(const char *name, accuracy_class *class, error *err)
+{
+    for (int i = CLASS_FAST; i < CLASSES; i++)
+        if (strcmp(class_names[i], name) == 0) {
+            *class = (accuracy_class)i;
+            return true;
+        }
+    return fail(err, EXIT_CODE_USAGE,
+                "--class %.60s: fast, accurate, reproducible or exact was expected%s", name,
+                strcmp(name, "all") == 0 ? "; the library's table is now made by tools/dispatch"
+                                         : "");
+}
 
 static bool add_shape(choose_request *choosing, const choose_wanted *common, const char *word,
                       error *err)

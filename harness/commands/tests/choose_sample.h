@@ -65,6 +65,7 @@ static inline ln_metrics sample_metrics(double row_ulp)
     return (ln_metrics){.ulp_max = 10 * row_ulp,
                         .row_ulp_max = row_ulp,
                         .correctly_rounded = 1 / (1 + row_ulp),
+                        .norm_max = row_ulp * 0x1p-24,
                         .bits = 24 - log2(row_ulp),
                         .elements = 1000};
 }

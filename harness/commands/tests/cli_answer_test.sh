@@ -79,7 +79,9 @@ for fact in cpu_model l1d_bytes l2_bytes l3_bytes compiler isa_disabled worker; 
     value=$("$lnbench" doctor --format tsv | awk -F'\t' -v fact=$fact '$1 == "fact" && $2 == fact { print $3 }')
     "$binaries/run_sql" here.db "DELETE FROM facts WHERE name = '$fact';
         INSERT INTO facts SELECT id, 1000, '$fact', '$value' FROM runs WHERE '$value' <> ''"
+    machine="${machine:+$machine | }${value:-unknown}"
 done
+"$binaries/run_sql" here.db "UPDATE runs SET machine = '$machine'"
 take=$(sed -n 's/^Take \([^,:]*\).*/\1/p' short)
 check "somebody is taken" test -n "$take"
 accepted "the page" 0 report --db p.db --no-pdf --allow-lost --out page

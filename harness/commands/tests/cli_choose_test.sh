@@ -81,11 +81,18 @@ check "an older run does not say" has out '^run 1 does not say what it was asked
 # Stored, but of no run at all, or of another machine: what there is, and what would help.
 cp c.db vacant.db
 "$binaries/run_sql" vacant.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
-refused "no runs" 7 'nothing like 4x64 f32, torch was timed on this machine \(0 runs of it, 0 of others\): without --stored' \
+refused "no runs" 7 'nothing like 4x64 f32, torch was timed on this machine; it has no runs; without --stored' \
     choose --shape 4x64 --stored --db vacant.db
 cp c.db other.db
-"$binaries/run_sql" other.db "UPDATE facts SET value = 'another CPU' WHERE name = 'cpu_model'; UPDATE runs SET machine = 'another CPU | 1'"
-refused "no run of this machine" 7 '\(0 runs of it, 1 of others\)' choose --shape 4x64 --stored --db other.db
+"$binaries/run_sql" other.db "UPDATE facts SET value = 'another CPU' WHERE name = 'cpu_model'; UPDATE runs SET machine = 'another CPU' || substr(machine, instr(machine, ' | '))"
+refused "no run of this machine" 7 'run 1 is of another CPU \(cpu_model: another CPU\): --run 1 asks it; without' \
+    choose --shape 4x64 --stored --db other.db
+cp c.db build.db
+"$binaries/run_sql" build.db "UPDATE facts SET value = 'cc 1' WHERE name = 'compiler'; UPDATE runs SET machine = 'x | 1'"
+refused "another build" 7 'run 1 is of the same CPU; another build of the library \(compiler: cc 1\): --run 1 asks it' \
+    choose --shape 4x64 --stored --db build.db
+refused "another question" 7 'run 1 of it timed 4x64 f32, torch: another cache state; without' \
+    choose --shape 4x64 --cache cold --stored --db c.db
 accepted "that run" 0 choose --shape 4x64 --run 1 "${near[@]}" --db other.db
 check "that run: says whose" has out '^from what is stored of another CPU: run 1'
 accepted "that machine" 0 choose --shape 4x64 --machine 'Other c' "${near[@]}" --db other.db

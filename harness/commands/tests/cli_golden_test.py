@@ -210,6 +210,7 @@ def normal(form, text):
 # ---- running lnbench ----
 
 made, machine = {}, {}
+TIMING_FACTS = ("cpu_model", "l1d_bytes", "l2_bytes", "l3_bytes", "compiler", "isa_disabled", "worker")  # runs.machine
 
 
 def keep(store, command, code, text):
@@ -323,13 +324,13 @@ def make_all():
     shutil.copy("errors.db", "readonly.db")
     os.chmod("readonly.db", 0o444)
     facts = csv.reader(io.StringIO(lnbench("doctor", "--format", "tsv")[1]), delimiter="\t")
-    machine.update({row[1]: row[2] for row in facts if row[0] == "fact" and row[1] in (
-        "cpu_model", "l1d_bytes", "l2_bytes", "l3_bytes", "compiler", "isa_disabled", "worker")})
+    machine.update({row[1]: row[2] for row in facts if row[0] == "fact" and row[1] in TIMING_FACTS})
     for store, source in (("here", "peers"), ("here_many", "many")):
         shutil.copy(source + ".db", store + ".db")
         write(store, "".join(
             f"DELETE FROM facts WHERE name = '{name}'; INSERT INTO facts SELECT id, 1000 + {place}, '{name}', '{value}' FROM runs;"
-            for place, (name, value) in enumerate(machine.items())))
+            for place, (name, value) in enumerate(machine.items())) + "UPDATE runs SET machine = '%s'" % " | ".join(
+                machine.get(name, "unknown") for name in TIMING_FACTS))
     for path in glob.glob(os.path.join(ROOT, "results", "published", "*", "run.jsonl.xz"))[-1:]:
         with lzma.open(path) as packed, open("published.jsonl", "wb") as file:
             shutil.copyfileobj(packed, file)

@@ -274,7 +274,7 @@ check "other seeds are not compared" has out '"errors": \[\]'
 
 # Times: a third machine, which is the first under another name, with other times.
 accepted "times" 0 run --plan quick --no-charts --db here.db --kernels 'two_pass_f32_*' --kernels 'two_pass_wide_f32_*' --conventions torch \
-    --shapes 16x64 --inputs normal
+    --shapes 16x64 --inputs normal,offset
 accepted "an export" 0 export --format jsonl --db here.db --out here.jsonl
 sed '1s/"started":"20../"started":"19../; s/"cpu_model":"[^"]*"/"cpu_model":"Another CPU"/
     s/"cpu_vendor":"[^"]*"/"cpu_vendor":"GenuineIntel"/; s/"cpu_family":"[^"]*"/"cpu_family":"6"/
@@ -284,7 +284,7 @@ recipe_prints "winners" 0 machines here.db charts
 check "winners: one kernel on both" has out '^16x64 +f32 +torch +hot +1 +never wrong +B +two_pass_'
 if command -v gnuplot >/dev/null; then check "the chart" test -s charts/machines.png; fi
 for run in $("$binaries/run_sql" here.db "SELECT max(id) FROM runs WHERE repetitions > 0 GROUP BY machine"); do
-    accepted "a choice of run $run" 0 choose --shapes 16x64 --kappa 1 --run "$run" --json --db here.db
+    accepted "a choice of run $run" 0 choose --shapes 16x64 --run "$run" --json --db here.db
     cp out "choice$run.json"
 done
 "$(dirname "$0")/../../../../tools/dispatch" choices choice*.json >choice.c
