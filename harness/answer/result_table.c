@@ -61,7 +61,7 @@ typedef struct result_field {
     field_kind kind;
     char heading[64];
     size_t column; /* of FIELD_SHAPE */
-    int priority;  /* the largest is dropped first where the width is short */
+    int priority;  /* that of its column */
 } result_field;
 
 typedef struct result_fields {
@@ -123,21 +123,18 @@ static void choose_fields(const run_answer *answer, const result_look *look, res
 
 /* ---- cells ---- */
 
-static void add_share(text_table *table, const view_case *cell)
+static relation_value as_share(const view_case *cell)
 {
-    if (!cell || isnan(cell->speed.roof_ratio)) {
-        table_cell(table, "-");
-        return;
-    }
+    if (!cell || isnan(cell->speed.roof_ratio))
+        return as_text(NULL);
     const speed_figures *speed = &cell->speed;
-    table_format(table, "%.0f ±%.0f%s", 100 * speed->roof_ratio,
-                 fmax(1, 50 * (speed->roof_hi - speed->roof_lo)),
-                 answer_spread(speed) > SPEED_NOISY ? "!" : "");
+    return as_format("%.0f ±%.0f%s", 100 * speed->roof_ratio,
+                     fmax(1, 50 * (speed->roof_hi - speed->roof_lo)),
+                     answer_spread(speed) > SPEED_NOISY ? "!" : "");
 }
 
 /* By how much the time over the roof's changed; "=" where the intervals meet. */
-static void add_change(text_table *table, const answer_row *row, size_t column,
-                       const run_view *baseline)
+static relation_value as_change(const answer_row *row, size_t column, const run_view *baseline)
 {
     const view_case *own = row->cells[column], *base = NULL;
     for (size_t i = 0; own && i < baseline->cases.count; i++) {
@@ -149,120 +146,89 @@ static void add_change(text_table *table, const answer_row *row, size_t column,
             base = &baseline->views[i];
     }
     if (!own || !base)
-        table_cell(table, "-");
-    else if (own->speed.roof_lo <= base->speed.roof_hi && base->speed.roof_lo <= own->speed.roof_hi)
-        table_cell(table, "=");
-    else
-        table_format(table, "%+.0f %%", 100 * (own->speed.roof_ratio / base->speed.roof_ratio - 1));
+        return as_text(NULL);
+    if (own->speed.roof_lo <= base->speed.roof_hi && base->speed.roof_lo <= own->speed.roof_hi)
+        return as_text("=");
+    return as_format("%+.0f %%", 100 * (own->speed.roof_ratio / base->speed.roof_ratio - 1));
 }
 
-static void add_extreme(text_table *table, const error_sum *extreme)
+static relation_value as_extreme(const error_sum *extreme)
 {
     if (extreme->judged == 0)
-        table_cell(table, "-");
-    else if (extreme->wrong == 0)
-        table_cell(table, "right");
-    else
-        table_format(table, "%zu wrong", extreme->wrong);
+        return as_text(NULL);
+    return extreme->wrong == 0 ? as_text("right") : as_format("%zu wrong", extreme->wrong);
 }
 
 /* On how many cases it has a correct digit. */
-static void add_usable(text_table *table, const error_sum *all)
+static relation_value as_usable(const error_sum *all)
 {
     if (all->judged == 0)
-        table_cell(table, "-");
-    else if (all->usable == all->judged)
-        table_cell(table, "all");
-    else
-        table_format(table, "%zu/%zu", all->usable, all->judged);
+        return as_text(NULL);
+    return all->usable == all->judged ? as_text("all")
+                                      : as_format("%zu/%zu", all->usable, all->judged);
 }
 
-static void add_cell(text_table *table, const run_answer *answer, const answer_row *row,
-                     const result_field *own, const result_look *look)
+static relation_value as_cell(const run_answer *answer, const answer_row *row,
+                              const result_field *own, const result_look *look)
 {
     char number[ERROR_WORDS];
     const view_case *cell = answer->column_count ? row->cells[own->column] : NULL;
     const error_sum *errors = row->standing->errors;
     switch (own->kind) {
     case FIELD_ROLE:
-        table_cell(table, answer_role_word(answer, row));
-        break;
+        return as_text(answer_role_word(answer, row));
     case FIELD_KERNEL:
-        table_cell(table, row->label);
-        break;
+        return as_text(row->label);
     case FIELD_GBPS:
-        table_cell(table, number_short(cell ? cell->speed.gbps : NAN, number));
-        break;
+        return as_figure(cell ? cell->speed.gbps : NAN);
     case FIELD_SHAPE:
-        add_share(table, cell);
-        break;
+        return as_share(cell);
     case FIELD_SPEEDUP:
-        table_cell(table, answer_times(row->speedup, number));
-        break;
+        return as_text(answer_times(row->speedup, number));
     case FIELD_CHANGE:
-        add_change(table, row, own->column, look->baseline);
-        break;
+        return as_change(row, own->column, look->baseline);
     case FIELD_ORDINARY:
-        table_cell(table,
-                   view_error_words(answer->view, &errors[SCOPE_ORDINARY], answer->dtype, number));
-        break;
+        return as_text(
+            view_error_words(answer->view, &errors[SCOPE_ORDINARY], answer->dtype, number));
     case FIELD_WORST:
-        table_cell(table,
-                   view_error_words(answer->view, &errors[SCOPE_ANY], answer->dtype, number));
-        break;
+        return as_text(view_error_words(answer->view, &errors[SCOPE_ANY], answer->dtype, number));
     case FIELD_EXTREME:
-        add_extreme(table, &errors[SCOPE_EXTREME]);
-        break;
+        return as_extreme(&errors[SCOPE_EXTREME]);
     case FIELD_USABLE:
-        add_usable(table, row->all);
-        break;
+        return as_usable(row->all);
     case FIELD_REPRODUCIBLE:
-        table_cell(table, row->reproducible);
         break;
     }
+    return as_text(row->reproducible);
 }
 
 /* What the copy reaches at each shape: 100 %. */
-static void add_copy(text_table *table, const run_answer *answer, const result_fields *fields)
+static relation_value as_copy(const run_answer *answer, const result_field *own)
 {
     char number[16];
-    for (size_t i = 0; i < fields->count; i++) {
-        const result_field *own = &fields->fields[i];
-        const answer_column *column = &answer->columns[own->column];
-        if (own->kind == FIELD_SHAPE)
-            table_format(table, "%s%s", number_short(column->copy.gbps, number),
+    const answer_column *column = &answer->columns[own->column];
+    if (own->kind == FIELD_SHAPE)
+        return as_format("%s%s", number_short(column->copy.gbps, number),
                          roof_mark(column->key.kernel));
-        else
-            table_cell(table, own->kind == FIELD_KERNEL ? "copy, GB/s"
-                              : own->kind == FIELD_GBPS ? number_short(column->copy.gbps, number)
-                                                        : "");
-    }
+    if (own->kind == FIELD_GBPS)
+        return as_figure(column->copy.gbps);
+    return as_text(own->kind == FIELD_KERNEL ? "copy, GB/s" : "");
 }
 
-static text_table *make_table(const run_answer *answer, const answer_row *const *rows, size_t count,
-                              const result_fields *fields, const result_look *look)
+static relation *make_relation(const run_answer *answer, const answer_row *const *rows,
+                               size_t count, const result_fields *fields, const result_look *look)
 {
-    const char *headings[MOST_FIELDS];
+    relation_column columns[MOST_FIELDS];
     for (size_t i = 0; i < fields->count; i++)
-        headings[i] = fields->fields[i].heading;
-    text_table *table = table_create(headings, fields->count);
+        columns[i] = (relation_column){.heading = fields->fields[i].heading,
+                                       .priority = fields->fields[i].priority};
+    relation *made = relation_create(columns, fields->count);
     for (size_t row = 0; row < count; row++)
         for (size_t i = 0; i < fields->count; i++)
-            add_cell(table, answer, rows[row], &fields->fields[i], look);
-    if (answer->column_count > 0)
-        add_copy(table, answer, fields);
-    return table;
-}
-
-static void drop_field(result_fields *fields)
-{
-    size_t last = 0;
-    for (size_t i = 0; i < fields->count; i++)
-        if (fields->fields[i].priority > fields->fields[last].priority)
-            last = i;
-    fields->count--;
-    memmove(&fields->fields[last], &fields->fields[last + 1],
-            (fields->count - last) * sizeof *fields->fields);
+            relation_add(made, as_cell(answer, rows[row], &fields->fields[i], look));
+    for (size_t i = 0; answer->column_count > 0 && i < fields->count; i++)
+        relation_add(made, as_copy(answer, &fields->fields[i]));
+    return made;
 }
 
 /* ---- which rows ---- */
@@ -357,50 +323,39 @@ static void print_coverage(const run_view *view, ln_type shown, const output_fil
     text_free(&line);
 }
 
-static bool has_field(const result_fields *fields, field_kind kind)
-{
-    for (size_t i = 0; i < fields->count; i++)
-        if (fields->fields[i].kind == kind)
-            return true;
-    return false;
-}
-
 /* What the columns that are shown mean. */
-static void print_legend(const run_answer *answer, const result_fields *fields,
-                         const output_file *out)
+static void add_legend(const run_answer *answer, const result_fields *fields, const relation *shown,
+                       text_buffer *lines)
 {
-    text_buffer lines = {0};
     char name[64];
+    bool has[FIELD_REPRODUCIBLE + 1] = {false};
+    for (size_t i = 0; i < fields->count; i++)
+        has[fields->fields[i].kind] |= relation_shows(shown, i);
     if (answer->column_count > 0)
         answer_column_name(answer, answer->key, name);
-    if (has_field(fields, FIELD_SHAPE))
-        clean_format(&lines, FORM_LINE,
-                     "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval%s%s.\n",
-                     name, answer->columns[answer->key].key.hidden,
-                     answer->columns[answer->key].regime,
-                     has_field(fields, FIELD_SPEEDUP) ? "; x: times as fast at " : "",
-                     has_field(fields, FIELD_SPEEDUP) ? name : "");
-    if (has_field(fields, FIELD_SHAPE))
-        clean_format(&lines, FORM_LINE,
+    if (has[FIELD_SHAPE])
+        clean_format(
+            lines, FORM_LINE,
+            "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval%s%s.\n", name,
+            answer->columns[answer->key].key.hidden, answer->columns[answer->key].regime,
+            has[FIELD_SPEEDUP] ? "; x: times as fast at " : "", has[FIELD_SPEEDUP] ? name : "");
+    if (has[FIELD_SHAPE])
+        clean_format(lines, FORM_LINE,
                      "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
                      "movsb (rep).\n");
-    if (has_field(fields, FIELD_GBPS))
-        clean_format(&lines, FORM_LINE, "GB/s: at %s.\n", name);
-    if (has_field(fields, FIELD_WORST))
-        clean_format(&lines, FORM_LINE,
+    if (has[FIELD_GBPS])
+        clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
+    if (has[FIELD_WORST])
+        clean_format(lines, FORM_LINE,
                      "Ordinary rows, worst error: in row ULP, units in the last place of the row's "
                      "largest number; NaN: "
                      "where a number is right, or the reverse%s.\n",
-                     has_field(fields, FIELD_EXTREME) ? "; extremes: overflow, underflow, no eps"
-                                                      : "");
-    if (has_field(fields, FIELD_USABLE))
-        text_add(&lines, "Usable: cases that are right, with a correct digit in every row.\n");
-    if (has_field(fields, FIELD_REPRODUCIBLE))
-        text_add(&lines,
-                 "Reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
-                 "the same call only (run).\n");
-    print_lines_of(out, &lines);
-    text_free(&lines);
+                     has[FIELD_EXTREME] ? "; extremes: overflow, underflow, no eps" : "");
+    if (has[FIELD_USABLE])
+        text_add(lines, "Usable: cases that are right, with a correct digit in every row.\n");
+    if (has[FIELD_REPRODUCIBLE])
+        text_add(lines, "Reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
+                        "the same call only (run).\n");
 }
 
 /* "crashed (SIGSEGV)"; what it would say of elements is left to replay. */
@@ -521,23 +476,22 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     size_t room = out->width ? out->width : 100;
     run_answer answer;
     result_fields fields;
-    text_buffer words = {0}, notes = {0}, noise = {0};
+    text_buffer legend = {0}, words = {0}, notes = {0}, noise = {0};
     answer_make(view, &answer);
     const answer_row **rows = allocate_zeroed(answer.count + 1, sizeof *rows);
     size_t count = choose_rows(&answer, look, rows);
     choose_fields(&answer, look, &fields);
     add_noise(&answer, rows, count, &fields, &noise); /* however narrow the terminal is */
-    text_table *table = make_table(&answer, rows, count, &fields, look);
-    while (out->format == OUTPUT_TEXT && table_width(table) > room && fields.count > 2) {
-        drop_field(&fields);
-        table_destroy(table);
-        table = make_table(&answer, rows, count, &fields, look);
-    }
+    relation *table = make_relation(&answer, rows, count, &fields, look);
+    if (out->format == OUTPUT_TEXT)
+        relation_fit(table, room);
+    add_legend(&answer, &fields, table, &legend);
     print_head(view, &answer, out);
     print_coverage(view, answer.dtype, out);
     output_line(out, "%s", "");
-    bool fine = output_table(out, table, err);
-    print_legend(&answer, &fields, out);
+    bool fine = relation_print(table, out, err);
+    print_lines_of(out, &legend);
+    text_free(&legend);
     output_line(out, "%s", "");
     answer_sentences(&answer, &words);
     print_lines_of(out, &words);

@@ -2,6 +2,7 @@
 #include "compare/comparison.h"
 #include "base/allocate.h"
 #include "base/hash.h"
+#include "base/relation.h"
 #include "domain/reproducible.h"
 #include <errno.h>
 #include <math.h>
@@ -92,13 +93,11 @@ static void add_ratio(text_buffer *out, const interval_estimate *ratio)
         text_format(out, "%.4f [%.4f, %.4f]", ratio->middle, ratio->lo, ratio->hi);
 }
 
-static void add_time(text_buffer *out, double ns)
+static relation_value as_time(double ns)
 {
     char shown[16];
     number_short(ns < 1e3 ? ns : ns < 1e6 ? ns / 1e3 : ns / 1e6, shown);
-    text_add(out, shown);
-    if (!isnan(ns))
-        text_add(out, ns < 1e3 ? " ns" : ns < 1e6 ? " us" : " ms");
+    return as_format("%s%s", shown, isnan(ns) ? "" : ns < 1e3 ? " ns" : ns < 1e6 ? " us" : " ms");
 }
 
 /* "0.42 %" */
@@ -139,28 +138,7 @@ void add_pair_name(text_buffer *out, const case_key *key)
     text_format(out, " %s", cache_name(key->cache));
 }
 
-enum column {
-    COLUMN_KERNEL,
-    COLUMN_CONVENTION,
-    COLUMN_SHAPE,
-    COLUMN_CACHE,
-    COLUMN_RATIO,
-    COLUMN_BASE,
-    COLUMN_NEW,
-    COLUMN_ROOF,
-    COLUMN_P,
-    COLUMN_NOISE,
-    COLUMN_SPEED,
-    COLUMN_ACCURACY,
-    COLUMN_ERROR,
-    COLUMN_REPRODUCIBLE,
-    COLUMN_NOTE,
-    COLUMNS
-};
-
-static const char *const headings[COLUMNS] = {
-    "kernel", "convention", "shape", "cache",    "new/base",    "base",         "new", "roof",
-    "p",      "noise",      "speed", "accuracy", "worst error", "reproducible", "note"};
+enum { COLUMN_ROOF = 7, COLUMN_P = 8, COLUMN_NOTE = 14 };
 
 /* What moved, or was timed; the many bit-identical inputs of a stored run are only counted. That a
  * kernel is less reproducible is said once, below, and not at each of them. */
@@ -173,15 +151,14 @@ static bool is_shown(const run_comparison *comparison, const comparison_pair *pa
 }
 
 /* "0.52 was 0.50", or one of them where people cannot tell the two apart. */
-static void add_both(text_buffer *out, double base, double new)
+static relation_value as_both(double base, double new)
 {
     char shown[SIDES][16];
     number_short(base, shown[BASE]);
     number_short(new, shown[NEW]);
     if (strcmp(shown[BASE], shown[NEW]) == 0)
-        text_add(out, shown[NEW]);
-    else
-        text_format(out, "%s was %s", shown[NEW], shown[BASE]);
+        return as_text(shown[NEW]);
+    return as_format("%s was %s", shown[NEW], shown[BASE]);
 }
 
 static double worst_error(const comparison_pair *pair, int side)
@@ -189,26 +166,32 @@ static double worst_error(const comparison_pair *pair, int side)
     return pair->metrics[side].elements ? pair->metrics[side].row_ulp_max : NAN;
 }
 
-static void fill_cells(const run_comparison *comparison, const comparison_pair *pair,
-                       text_buffer cells[COLUMNS])
+/* What was written; frees it. */
+static relation_value as_written(text_buffer *cell)
 {
-    char p[16], both[32];
-    add_plain(&cells[COLUMN_KERNEL], pair->key.kernel);
-    add_convention(&cells[COLUMN_CONVENTION], &pair->key);
-    add_shape(&cells[COLUMN_SHAPE], &pair->key);
-    text_add(&cells[COLUMN_CACHE], cache_name(pair->key.cache));
-    add_ratio(&cells[COLUMN_RATIO], &pair->ratio);
-    add_time(&cells[COLUMN_BASE], pair->time_ns[BASE]);
-    add_time(&cells[COLUMN_NEW], pair->time_ns[NEW]);
-    add_both(&cells[COLUMN_ROOF], pair->roof[BASE], pair->roof[NEW]);
-    text_add(&cells[COLUMN_P], number_short(pair->p, p));
-    add_share(&cells[COLUMN_NOISE], pair->noise);
-    text_add(&cells[COLUMN_SPEED], or_dash(speed_verdict_name(pair->speed)));
-    text_add(&cells[COLUMN_ACCURACY], or_dash(accuracy_verdict_words(pair->accuracy)));
-    add_both(&cells[COLUMN_ERROR], worst_error(pair, BASE), worst_error(pair, NEW));
-    text_add(&cells[COLUMN_REPRODUCIBLE],
-             reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both));
-    add_pair_note(&cells[COLUMN_NOTE], comparison, pair);
+    relation_value made = as_text(cell->bytes ? cell->bytes : "");
+    text_free(cell);
+    return made;
+}
+
+static void add_pair(relation *rows, const run_comparison *comparison, const comparison_pair *pair)
+{
+    text_buffer kernel = {0}, convention = {0}, shape = {0}, ratio = {0}, note = {0};
+    char both[32];
+    add_plain(&kernel, pair->key.kernel);
+    add_convention(&convention, &pair->key);
+    add_shape(&shape, &pair->key);
+    add_ratio(&ratio, &pair->ratio);
+    add_pair_note(&note, comparison, pair);
+    relation_row(
+        rows, as_written(&kernel), as_written(&convention), as_written(&shape),
+        as_text(cache_name(pair->key.cache)), as_written(&ratio), as_time(pair->time_ns[BASE]),
+        as_time(pair->time_ns[NEW]), as_both(pair->roof[BASE], pair->roof[NEW]), as_figure(pair->p),
+        as_figure(pair->noise), as_text(speed_verdict_name(pair->speed)),
+        as_text(accuracy_verdict_words(pair->accuracy)),
+        as_both(worst_error(pair, BASE), worst_error(pair, NEW)),
+        as_text(reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both)),
+        as_written(&note));
 }
 
 /* What is to be read first: what fails, then what changed, by how much; what did not comes last. */
@@ -262,51 +245,6 @@ static const comparison_pair **shown_pairs(const run_comparison *comparison, siz
     return pairs;
 }
 
-static text_table *make_table_of(const run_comparison *comparison,
-                                 const comparison_pair *const *pairs, size_t count,
-                                 const bool has[COLUMNS])
-{
-    const char *shown[COLUMNS];
-    size_t columns = 0;
-    for (int column = 0; column < COLUMNS; column++)
-        if (has[column])
-            shown[columns++] = headings[column];
-    text_table *table = table_create(shown, columns);
-    for (size_t i = 0; i < count; i++) {
-        text_buffer cells[COLUMNS] = {{0}};
-        fill_cells(comparison, pairs[i], cells);
-        for (int column = 0; column < COLUMNS; column++) {
-            if (has[column])
-                table_cell(table, cells[column].bytes ? cells[column].bytes : "");
-            text_free(&cells[column]);
-        }
-    }
-    return table;
-}
-
-/* A duet times no roof and tests no ranks. */
-static void choose_columns(const run_comparison *comparison, bool has[COLUMNS])
-{
-    bool ranks = strcmp(comparison->settings.tool, "compare") == 0;
-    for (int column = 0; column < COLUMNS; column++)
-        has[column] = ranks || (column != COLUMN_ROOF && column != COLUMN_P);
-}
-
-/* Every pair and every column, for programs. */
-static text_table *make_table(const run_comparison *comparison)
-{
-    bool has[COLUMNS];
-    size_t count = 0;
-    const comparison_pair **pairs = allocate_zeroed(comparison->pair_count + 1, sizeof *pairs);
-    for (size_t i = 0; i < comparison->pair_count; i++)
-        if (is_shown(comparison, &comparison->pairs[i]))
-            pairs[count++] = &comparison->pairs[i];
-    choose_columns(comparison, has);
-    text_table *table = make_table_of(comparison, pairs, count, has);
-    free(pairs);
-    return table;
-}
-
 static bool have_one_shape(const comparison_pair *const *pairs, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -316,26 +254,36 @@ static bool have_one_shape(const comparison_pair *const *pairs, size_t count)
     return true;
 }
 
-/* A pair takes one line: columns go until it does, the least asked for first; but pairs of several
- * shapes keep theirs. */
-static text_table *make_fitting_table(const run_comparison *comparison,
-                                      const comparison_pair *const *pairs, size_t count,
-                                      size_t room)
+/* A pair takes one line: columns go until it does; but pairs of several shapes keep theirs. A duet
+ * times no roof and tests no ranks. */
+static relation *pairs_relation(const run_comparison *comparison,
+                                const comparison_pair *const *pairs, size_t count)
 {
-    static const int droppable[] = {
-        COLUMN_P,    COLUMN_ROOF,  COLUMN_REPRODUCIBLE, COLUMN_CACHE,      COLUMN_NEW,
-        COLUMN_BASE, COLUMN_NOISE, COLUMN_ERROR,        COLUMN_CONVENTION, COLUMN_SHAPE};
-    bool has[COLUMNS];
-    choose_columns(comparison, has);
-    has[COLUMN_NOTE] = false; /* below the table */
-    text_table *table = make_table_of(comparison, pairs, count, has);
-    size_t most = sizeof droppable / sizeof *droppable - !have_one_shape(pairs, count);
-    for (size_t i = 0; table_width(table) > room && i < most; i++) {
-        has[droppable[i]] = false;
-        table_destroy(table);
-        table = make_table_of(comparison, pairs, count, has);
+    relation_column columns[] = {
+        FOR_PEOPLE("kernel"),
+        {.heading = "convention", .priority = 2},
+        {.heading = "shape", .priority = have_one_shape(pairs, count)},
+        {.heading = "cache", .priority = 7},
+        FOR_PEOPLE("new/base"),
+        {.heading = "base", .priority = 5},
+        {.heading = "new", .priority = 6},
+        {.heading = "roof", .priority = 9},
+        {.heading = "p", .priority = 10},
+        {.heading = "noise", .format = "%.2g", .unit = "%", .priority = 4},
+        FOR_PEOPLE("speed"),
+        FOR_PEOPLE("accuracy"),
+        {.heading = "worst error", .priority = 3},
+        {.heading = "reproducible", .priority = 8},
+        FOR_PEOPLE("note"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < count; i++)
+        add_pair(rows, comparison, pairs[i]);
+    if (strcmp(comparison->settings.tool, "compare") != 0) {
+        relation_hide(rows, COLUMN_ROOF);
+        relation_hide(rows, COLUMN_P);
     }
-    return table;
+    return rows;
 }
 
 typedef struct pair_notes {
@@ -463,6 +411,13 @@ static void add_remarks(text_buffer *out, const run_comparison *comparison, size
     add_list(out, bullet, "note", &comparison->remarks, all);
 }
 
+static bool print_pairs(relation *rows, output_format format, FILE *file)
+{
+    const output_file out = {.format = format, .file = file};
+    error ignored = {0};
+    return relation_print(rows, &out, &ignored);
+}
+
 static bool print_text(const run_comparison *comparison, FILE *file)
 {
     text_buffer head = {0}, below = {0};
@@ -482,9 +437,11 @@ static bool print_text(const run_comparison *comparison, FILE *file)
     }
     bool fine = fputs(head.bytes, file) >= 0;
     if (fine && count > 0) {
-        text_table *table = make_fitting_table(comparison, pairs, count, width ? width : 100);
-        fine = fputs("\n", file) >= 0 && table_print_within(table, 0, file);
-        table_destroy(table);
+        relation *rows = pairs_relation(comparison, pairs, count);
+        relation_hide(rows, COLUMN_NOTE); /* below the table */
+        relation_fit(rows, width ? width : 100);
+        fine = fputs("\n", file) >= 0;
+        fine = print_pairs(rows, OUTPUT_TEXT, file) && fine;
         add_notes(&below, comparison, pairs, count);
     }
     add_remarks(&below, comparison, count, "");
@@ -495,18 +452,22 @@ static bool print_text(const run_comparison *comparison, FILE *file)
     return fine;
 }
 
-static bool print_data(const run_comparison *comparison, bool commas, FILE *file)
+/* Every pair and every column, for programs. */
+static bool print_data(const run_comparison *comparison, output_format format, FILE *file)
 {
-    text_table *table = make_table(comparison);
-    bool fine = table_print_data(table, commas, file);
-    table_destroy(table);
+    size_t count = 0;
+    const comparison_pair **pairs = allocate_zeroed(comparison->pair_count + 1, sizeof *pairs);
+    for (size_t i = 0; i < comparison->pair_count; i++)
+        if (is_shown(comparison, &comparison->pairs[i]))
+            pairs[count++] = &comparison->pairs[i];
+    bool fine = print_pairs(pairs_relation(comparison, pairs, count), format, file);
+    free(pairs);
     return fine;
 }
 
 static bool print_markdown(const run_comparison *comparison, FILE *file)
 {
     text_buffer above = {0}, below = {0}, conclusion = {0};
-    bool has[COLUMNS];
     size_t count;
     const comparison_pair **pairs = shown_pairs(comparison, &count);
     text_format(&above, "**lnbench %s** ", comparison->settings.tool);
@@ -515,12 +476,9 @@ static bool print_markdown(const run_comparison *comparison, FILE *file)
     text_add(&above, "\n\n");
     add_remarks(&below, comparison, count, "- ");
     bool fine = fputs(above.bytes, file) >= 0;
-    choose_columns(comparison, has);
-    if (fine && count > 0) {
-        text_table *table = make_table_of(comparison, pairs, count, has);
-        fine = table_print_markdown(table, file) && fputs("\n", file) >= 0;
-        table_destroy(table);
-    }
+    if (fine && count > 0)
+        fine = print_pairs(pairs_relation(comparison, pairs, count), OUTPUT_MARKDOWN, file) &&
+               fputs("\n", file) >= 0;
     fine = fine && (!below.bytes || fputs(below.bytes, file) >= 0);
     free(pairs);
     text_free(&above);
@@ -559,8 +517,9 @@ bool comparison_print(const run_comparison *comparison, comparison_format format
     case COMPARISON_SMALLER:
         return comparison_print_smaller(comparison, file);
     case COMPARISON_TSV:
+        return print_data(comparison, OUTPUT_TSV, file);
     case COMPARISON_CSV:
-        return print_data(comparison, format == COMPARISON_CSV, file);
+        return print_data(comparison, OUTPUT_CSV, file);
     case COMPARISON_JUNIT:
         add_junit(&out, comparison);
         break;
