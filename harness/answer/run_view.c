@@ -316,21 +316,30 @@ relation_value as_class(const char *word)
     return as_json(reproducible_json(word), word);
 }
 
+json_t *case_key_json(const case_key *key)
+{
+    return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:s, s:I}", "kernel", json_text(key->kernel),
+                     "convention", json_text(key->convention), "rows", (json_int_t)key->rows,
+                     "hidden", (json_int_t)key->hidden, "dtype", dtype_name(key->dtype), "input",
+                     json_text(key->input), "cache", cache_name(key->cache), "threads",
+                     (json_int_t)key->threads);
+}
+
 json_t *view_case_json(const view_case *view)
 {
     const stored_case *stored = view->stored;
     const case_key *key = &stored->key;
-    json_t *object = json_pack(
-        "{s:s, s:o, s:o, s:o, s:I, s:I, s:s, s:o, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "operation", operation_name(key->operation), "kernel", json_text(key->kernel), "label",
-        word_or_null(view->label), "convention", json_text(key->convention), "rows",
-        (json_int_t)key->rows, "hidden", (json_int_t)key->hidden, "dtype", dtype_name(key->dtype),
-        "input", json_text(key->input), "cache", cache_name(key->cache), "threads",
-        (json_int_t)key->threads, "regime", json_text(view->regime), "reproducibility",
-        reproducible_json(view->reproducibility), "usable", usable_json(stored), "bound_row_ulp",
-        json_figure(stored->bound_row_ulp), "output_hash", hash_json(stored), "metrics",
-        has_metrics(stored) ? metrics_json(&stored->metrics) : json_null(), "speed",
-        view->speed.repetitions ? speed_json(&view->speed) : json_null());
+    json_t *object = case_key_json(key);
+    json_object_update_new(
+        object,
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "operation",
+                  operation_name(key->operation), "label", word_or_null(view->label), "regime",
+                  json_text(view->regime), "reproducibility",
+                  reproducible_json(view->reproducibility), "usable", usable_json(stored),
+                  "bound_row_ulp", json_figure(stored->bound_row_ulp), "output_hash",
+                  hash_json(stored), "metrics",
+                  has_metrics(stored) ? metrics_json(&stored->metrics) : json_null(), "speed",
+                  view->speed.repetitions ? speed_json(&view->speed) : json_null()));
     json_object_update_new(object, verdict_json(&stored->verdict));
     return object;
 }

@@ -70,6 +70,8 @@ bool view_has_worst(const run_view *view, size_t i);
 relation_value as_verdict(const case_verdict *verdict);
 /* A word of domain/reproducible.h. */
 relation_value as_class(const char *word);
+/* An object of its fields but for the operation. */
+json_t *case_key_json(const case_key *key);
 json_t *json_facts(const machine_facts *machine); /* an object of strings */
 
 /* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */

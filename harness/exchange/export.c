@@ -179,16 +179,12 @@ static void add_cases(const run_view *view, text_buffer *out)
 static void add_lost(const run_view *view, text_buffer *out)
 {
     for (size_t i = 0; i < view->lost_count; i++) {
-        const case_key *key = &view->lost[i].key;
-        export_record(out, "lost",
-                      json_pack("{s:s, s:o, s:o, s:o, s:I, s:I, s:s, s:s, s:I, s:i, s:o}",
-                                "operation", operation_name(key->operation), "kernel",
-                                json_text(key->kernel), "convention", json_text(key->convention),
-                                "input", json_text(key->input), "rows", (json_int_t)key->rows,
-                                "hidden", (json_int_t)key->hidden, "dtype", dtype_name(key->dtype),
-                                "cache", cache_name(key->cache), "threads",
-                                (json_int_t)key->threads, "asked", (int)view->lost[i].parts,
-                                "reason", json_text(view->lost[i].reason)));
+        const asked_case *lost = &view->lost[i];
+        json_t *record = case_key_json(&lost->key);
+        json_object_update_new(
+            record, json_pack("{s:s, s:i, s:o}", "operation", operation_name(lost->key.operation),
+                              "asked", (int)lost->parts, "reason", json_text(lost->reason)));
+        export_record(out, "lost", record);
     }
 }
 

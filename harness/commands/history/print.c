@@ -86,18 +86,16 @@ static void add_points(relation *rows, const measure_history *history, const his
 }
 
 /* Columns that are left out where every series has the same in them. */
-enum { SERIES_MACHINE = 0, SERIES_CONVENTION = 3, SERIES_CACHE = 9, SERIES_REPRODUCIBLE = 14 };
+enum { SERIES_MACHINE = 1, SERIES_CONVENTION = 3, SERIES_CACHE = 5, SERIES_REPRODUCIBLE = 9 };
 
 static relation *series_relation(void)
 {
     static const relation_column columns[] = {
-        FOR_PEOPLE("machine"),    FOR_PROGRAMS("machine"),    COLUMN("kernel", "kernel"),
-        FOR_PEOPLE("convention"), FOR_PROGRAMS("convention"), FOR_PROGRAMS("rows"),
-        FOR_PROGRAMS("hidden"),   FOR_PROGRAMS("dtype"),      FOR_PEOPLE("shape"),
-        COLUMN("cache", "cache"), FOR_PROGRAMS("input"),      FOR_PEOPLE("runs"),
-        FOR_PEOPLE("first"),      FOR_PEOPLE("latest"),       FOR_PEOPLE("reproducible"),
-        FOR_PEOPLE("changes"),    FOR_PEOPLE("last change"),  FOR_PROGRAMS("threads"),
-        FOR_PROGRAMS("points"),   FOR_PROGRAMS("changes"),
+        FOR_PROGRAMS("machine"),    FOR_PEOPLE("machine"),        COLUMN("kernel", EACH_MEMBER),
+        FOR_PEOPLE("convention"),   FOR_PEOPLE("shape"),          FOR_PEOPLE("cache"),
+        FOR_PEOPLE("runs"),         FOR_PEOPLE("first"),          FOR_PEOPLE("latest"),
+        FOR_PEOPLE("reproducible"), COLUMN("changes", "changes"), FOR_PEOPLE("last change"),
+        FOR_PROGRAMS("points"),
     };
     return relation_create(COLUMNS(columns));
 }
@@ -108,20 +106,19 @@ static void add_series(relation *rows, const measure_history *history, const his
     bool usual = strcmp(key->input, "normal") == 0;
     relation *points = points_relation(history);
     text_buffer change = {0};
-    char both[32];
+    char both[32], changes[24];
     add_points(points, history, series);
     if (series->change_count > 0)
         add_change(&change, series, series->change_count - 1);
-    relation_row(rows, as_count(series->machine + 1), as_text(history->machines[series->machine]),
-                 as_text(key->kernel),
+    snprintf(changes, sizeof changes, "%zu", series->change_count);
+    relation_row(rows, as_text(history->machines[series->machine]), as_count(series->machine + 1),
+                 as_json(case_key_json(key), key->kernel),
                  as_format("%s%s%s", key->convention, usual ? "" : ", ", usual ? "" : key->input),
-                 as_text(key->convention), as_count(key->rows), as_count(key->hidden),
-                 as_text(dtype_name(key->dtype)), as_format("%zux%zu", key->rows, key->hidden),
-                 as_text(cache_name(key->cache)), as_text(key->input), as_count(series->count),
-                 as_figure(series->medians[0]), as_figure(series->points[series->count - 1].value),
-                 as_text(class_over_runs(series, both)), as_count(series->change_count),
-                 as_text(change.bytes), as_count(key->threads), as_json(relation_json(points), ""),
-                 as_json(changes_json(series), ""));
+                 as_format("%zux%zu", key->rows, key->hidden), as_text(cache_name(key->cache)),
+                 as_count(series->count), as_figure(series->medians[0]),
+                 as_figure(series->points[series->count - 1].value),
+                 as_text(class_over_runs(series, both)), as_json(changes_json(series), changes),
+                 as_text(change.bytes), as_json(relation_json(points), ""));
     text_free(&change);
 }
 

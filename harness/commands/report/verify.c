@@ -291,16 +291,9 @@ static bool show(const verify_state *verifying, const stored_figure *figures, si
 {
     static const relation_column columns[] = {
         COLUMN("figure", "figure"),
-        COLUMN("kernel", "kernel"),
+        COLUMN("kernel", EACH_MEMBER),
         COLUMN("reproducible", "reproducibility"),
         FOR_PEOPLE("case"),
-        FOR_PROGRAMS("convention"),
-        FOR_PROGRAMS("rows"),
-        FOR_PROGRAMS("hidden"),
-        FOR_PROGRAMS("dtype"),
-        FOR_PROGRAMS("input"),
-        FOR_PROGRAMS("cache"),
-        FOR_PROGRAMS("threads"),
         COLUMN("stored", "stored"),
         COLUMN("now", "now"),
         COLUMN("verdict", "verdict"),
@@ -310,15 +303,13 @@ static bool show(const verify_state *verifying, const stored_figure *figures, si
     for (size_t i = 0; i < count; i++) {
         const stored_figure *figure = &figures[i];
         const case_key *key = &figure->stored->stored->key;
-        relation_row(rows, as_text(figure->speed ? "share of roof" : "row ULP"),
-                     as_text(key->kernel), as_class(figure->stored->reproducibility),
-                     as_format("%zux%zu %s, %s, %s", key->rows, key->hidden, dtype_name(key->dtype),
-                               key->convention,
-                               figure->speed ? cache_name(key->cache) : key->input),
-                     as_text(key->convention), as_count(key->rows), as_count(key->hidden),
-                     as_text(dtype_name(key->dtype)), as_text(key->input),
-                     as_text(cache_name(key->cache)), as_count(key->threads), as_text(figure->was),
-                     as_text(figure->now), as_text(figure->verdict), as_text(figure->reason));
+        relation_row(
+            rows, as_text(figure->speed ? "share of roof" : "row ULP"),
+            as_json(case_key_json(key), key->kernel), as_class(figure->stored->reproducibility),
+            as_format("%zux%zu %s, %s, %s", key->rows, key->hidden, dtype_name(key->dtype),
+                      key->convention, figure->speed ? cache_name(key->cache) : key->input),
+            as_text(figure->was), as_text(figure->now), as_text(figure->verdict),
+            as_text(figure->reason));
     }
     json_t *whole = json_pack("{s:s, s:I, s:i}", "schema", "lnbench-verify-2", "run",
                               (json_int_t)verifying->view->run.id, "exit_code", (int)code);
