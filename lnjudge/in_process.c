@@ -213,7 +213,7 @@ static bool bench_make(bench *made, const lnjudge_question *question, const work
         if (memory_of(order, i) == i)
             fine = tensor_make(&made->tensors[i], role, &extent,
                                shift_of(order, role, extent.element));
-        role_set(role, &made->given, made->tensors[memory_of(order, i)].data);
+        role_set(i, &made->given, made->tensors[memory_of(order, i)].data);
     }
     return fine;
 }

@@ -297,7 +297,7 @@ static bool judge_given(const ln_problem *problem, const ln_tensors *tensors, do
     const void *y = dense(tensors->y, problem, problem->y_stride, &copy);
     operation_call call = {.problem = *problem};
     for (size_t i = 0; i < operations[call.operation]->count; i++)
-        call.inputs[i] = role_get(&operations[call.operation]->roles[i], tensors);
+        call.inputs[i] = role_get(i, tensors);
     bool fine = ((judge && y) || fail_memory(err, "rows")) &&
                 judge_block_from(judge, &block, &call, err) &&
                 judge_output(judge, &block, y, &judgement, err);

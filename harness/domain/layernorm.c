@@ -40,26 +40,19 @@ static size_t layernorm_neighbours(const ln_convention *own, ln_convention other
 }
 
 #define TABLE(member)                                                                              \
-    .name = #member, .shape = SHAPE_TABLE, .type = TYPE_STORAGE,                                   \
-    .place = offsetof(ln_tensors, member), .stride = offsetof(ln_problem, member##_stride)
-#define PARAMETER(member)                                                                          \
-    .name = #member, .shape = SHAPE_PARAMETER, .type = TYPE_PARAMETER,                             \
-    .place = offsetof(ln_tensors, member)
-#define STATISTIC(member)                                                                          \
-    .name = #member, .shape = SHAPE_ROWS, .type = TYPE_ACCUMULATOR,                                \
-    .place = offsetof(ln_tensors, member)
+#member, SHAPE_TABLE, TYPE_STORAGE, .stride = offsetof(ln_problem, member##_stride)
 #define ALONE .beside = NO_ROLE, .in_place = NO_ROLE
 
 static const tensor_role layernorm_roles[LAYERNORM_ROLES] = {
     [ROLE_X] = {TABLE(x), ALONE},
     [ROLE_RESIDUAL] = {TABLE(residual), ALONE, .optional = true},
-    [ROLE_GAMMA] = {PARAMETER(gamma), ALONE, .needed = has_gamma},
-    [ROLE_BETA] = {PARAMETER(beta), ALONE, .needed = has_beta},
+    [ROLE_GAMMA] = {"gamma", SHAPE_PARAMETER, TYPE_PARAMETER, ALONE, .needed = has_gamma},
+    [ROLE_BETA] = {"beta", SHAPE_PARAMETER, TYPE_PARAMETER, ALONE, .needed = has_beta},
     [ROLE_Y] = {TABLE(y), .output = true, .beside = NO_ROLE, .in_place = ROLE_X},
     [ROLE_SUM] = {TABLE(sum), .output = true, .optional = true, .beside = ROLE_RESIDUAL,
                   .in_place = ROLE_RESIDUAL},
-    [ROLE_MEAN] = {STATISTIC(mean), ALONE, .output = true, .optional = true},
-    [ROLE_RSTD] = {STATISTIC(rstd), ALONE, .output = true, .optional = true},
+    [ROLE_MEAN] = {"mean", SHAPE_ROWS, TYPE_ACCUMULATOR, ALONE, .output = true, .optional = true},
+    [ROLE_RSTD] = {"rstd", SHAPE_ROWS, TYPE_ACCUMULATOR, ALONE, .output = true, .optional = true},
 };
 
 #define FIELD(member, count)                                                                       \

@@ -5,7 +5,7 @@
  *     for (size_t role = 0; role < what->count; role++) {
  *         role_extent extent = role_extent_of(&what->roles[role], &problem, accumulator);
  *         void *data = malloc(extent_bytes(&extent));
- *         role_set(&what->roles[role], &tensors, data);     // tensors.x = data, ...
+ *         role_set(role, &tensors, data); // tensors.x = data, ...
  *     }
  *
  * A new operation is a file beside this one and a line of operations.def. Nothing here owns memory. */
@@ -53,7 +53,6 @@ typedef struct tensor_role {
     bool (*needed)(const ln_convention *convention);
     size_t beside;   /* there only where that input is; NO_ROLE: it does not depend on one */
     size_t in_place; /* the input whose place it takes in place; NO_ROLE: none */
-    size_t place;    /* offset of its pointer in the tensors of a call */
     size_t stride;   /* of a table: offset of its stride in ln_problem */
 } tensor_role;
 
@@ -125,15 +124,16 @@ static inline bool role_is_kept(const tensor_role *role)
     return !role->output && !role->optional;
 }
 
-/* The pointer of a role in the tensors of a call, and the stride of a table in a problem. */
-static inline void *role_get(const tensor_role *role, const void *tensors)
+/* The pointer of a role in the tensors of a call, which are pointers in the order of the roles; and the
+ * stride of a table in a problem. */
+static inline void *role_get(size_t role, const void *tensors)
 {
-    return *(void *const *)((const char *)tensors + role->place);
+    return ((void *const *)tensors)[role];
 }
 
-static inline void role_set(const tensor_role *role, void *tensors, const void *data)
+static inline void role_set(size_t role, void *tensors, const void *data)
 {
-    *(const void **)((char *)tensors + role->place) = data;
+    ((const void **)tensors)[role] = data;
 }
 
 static inline size_t *role_stride(const tensor_role *role, ln_problem *given)

@@ -72,6 +72,10 @@ void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t
 /* The same for the outputs of one number a row that the kernel gave. */
 void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
                       const judged_kind *kind, row_findings *findings);
+/* All rows of an output of one call, with the statistics beside it or without, to the verdict. */
+bool judge_call(row_judge *judge, const judge_block *block, const void *computed,
+                const judged_kind *kind, bool statistics, row_findings *findings,
+                case_judgement *judgement, error *err);
 /* The metrics of all rows, and each row's part in judge->by_row. */
 bool judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
                    bool has_statistics, case_judgement *judgement, error *err);

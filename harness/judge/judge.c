@@ -109,15 +109,9 @@ bool judge_output(row_judge *judge, const judge_block *block, const void *comput
     judged_kind kind = judged_kind_unknown(block);
     row_findings findings = {.verdict.kind = VERDICT_OK};
     *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
-    if (!judge_reserve(judge, block, err))
+    if (!judge_reserve(judge, block, err) ||
+        !judge_call(judge, block, computed, &kind, false, &findings, judgement, err))
         return false;
-    for (size_t row = 0; row < block->rows; row++)
-        judge_row(judge, block, judge_row_of(block, computed, row), row, &kind, &findings);
-    if (!judge_measure(judge, block, computed, false, false, judgement, err))
-        return false;
-    if (findings.no_memory)
-        return fail_memory(err, "the limits of a row");
-    judge_conclude(judge, block, false, &findings, judgement);
     judgement->by_row = judge->by_row;
     /* There is no kernel that could excuse itself: a wrong class is one, and where not one digit is
      * right and nothing is known, nothing can be said. */

@@ -265,3 +265,20 @@ void judge_conclude(const row_judge *judge, const judge_block *block, bool has_b
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
                  "no claim for %zu of %zu rows", findings->unclaimed, block->rows);
 }
+
+bool judge_call(row_judge *judge, const judge_block *block, const void *computed,
+                const judged_kind *kind, bool statistics, row_findings *findings,
+                case_judgement *judgement, error *err)
+{
+    for (size_t row = 0; row < block->rows; row++) {
+        judge_row(judge, block, judge_row_of(block, computed, row), row, kind, findings);
+        if (statistics)
+            judge_statistics(judge, block, row, kind, findings);
+    }
+    if (!judge_measure(judge, block, computed, kind->has_bound, false, judgement, err))
+        return false;
+    if (findings->no_memory)
+        return fail_memory(err, "the limits of a row");
+    judge_conclude(judge, block, kind->has_bound, findings, judgement);
+    return true;
+}

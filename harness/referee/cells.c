@@ -120,13 +120,8 @@ bool cells_judge(row_judge *judge, const judge_block *block, const kernel_entry 
         return err->code == EXIT_CODE_FINE;
     }
     const judged_kind kind = judged_kind_of(call, has_bound);
-    for (size_t row = 0; row < block->rows; row++)
-        judge_row(judge, block, judge_row_of(block, judge->computed, row), row, &kind, &findings);
-    if (!judge_measure(judge, block, judge->computed, has_bound, false, judgement, err))
+    if (!judge_call(judge, block, judge->computed, &kind, false, &findings, judgement, err))
         return false;
-    if (findings.no_memory)
-        return fail_memory(err, "the limits of a row");
-    judge_conclude(judge, block, has_bound, &findings, judgement);
     hold_to_promise(block, order.accuracy, judgement);
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
     return true;

@@ -160,7 +160,7 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
                           const kernel_entry *kernel, case_judgement *judgement, error *err)
 {
     work_order order = worker_order(large ? ORDER_CALL_LARGE : ORDER_CALL, kernel);
-    double deadline = judge->settings.deadline_seconds;
+    double more = 0;
     row_findings findings = {.verdict.kind = VERDICT_OK};
     worker_reply answer;
     bool has_bound, right = true;
@@ -174,13 +174,9 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
     order.count = CALLS;
     order.seed = judge->settings.seed;
     if (large)
-        deadline += slow_element * (double)large->problem.rows * (double)large->problem.hidden;
-    if (!judge->runner->ask(judge->runner, &order, deadline, &answer)) {
-        judgement->verdict.kind = answer.verdict;
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
-                 answer.text);
-        return !reply_ends_run(&answer, err);
-    }
+        more = slow_element * (double)large->problem.rows * (double)large->problem.hidden;
+    if (!judge_ask(judge, &order, more, &answer, &judgement->verdict, err))
+        return err->code == EXIT_CODE_FINE;
     if (!arena_read(judge->runner->arena, order.at.tensors[operations[block->operation]->result],
                     judge->computed, judge_bytes(block)))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
@@ -188,14 +184,9 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
     if (block->inputs[ROLE_RESIDUAL] &&
         !judge_read_beside(judge, block, kernel, &order, ~0u, &right, &findings.verdict))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
-    for (size_t row = 0; row < block->rows; row++) {
-        judge_row(judge, block, judge_row_of(block, judge->computed, row), row, &kind, &findings);
-        if (block->inputs[ROLE_RESIDUAL])
-            judge_statistics(judge, block, row, &kind, &findings);
-    }
-    if (!judge_measure(judge, block, judge->computed, has_bound, false, judgement, err))
+    if (!judge_call(judge, block, judge->computed, &kind, block->inputs[ROLE_RESIDUAL], &findings,
+                    judgement, err))
         return false;
-    judge_conclude(judge, block, has_bound, &findings, judgement);
     if (is_fine(&judgement->verdict)) /* what it says of slow calls, and of forks */
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
                  answer.text);
@@ -216,16 +207,11 @@ static bool examine_first_calls(row_judge *judge, const judge_block *block,
     }
     judge->placed = NULL;
     bool fine = judge_place(judge, block, &order, err);
-    if (fine &&
-        !judge->runner->ask(judge->runner, &order, judge->settings.deadline_seconds, &answer)) {
-        judgement->verdict.kind = answer.verdict;
+    if (fine && !judge_ask(judge, &order, 0, &answer, &judgement->verdict, err))
+        fine = err->code == EXIT_CODE_FINE;
+    else if (fine && answer.text[0])
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
                  answer.text);
-        fine = !reply_ends_run(&answer, err);
-    } else if (fine && answer.text[0]) {
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
-                 answer.text);
-    }
     judge->runner->stop(judge->runner);
     judge->runner = used;
     judge->placed = NULL;

@@ -27,6 +27,11 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
                        const work_order *order, unsigned outputs, bool *right,
                        case_verdict *verdict);
 
+/* Sends an order that is placed; the runner has so many seconds more than settings.deadline_seconds. False
+ * with err.code FINE: the kernel failed, see verdict. */
+bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
+               case_verdict *verdict, error *err);
+
 /* The kernel's bounds for the block's rows into judge->bounds; *has tells whether it claims any.
  * False with err.code FINE: bound() itself failed, see verdict. */
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char sum_unrounded[] = "x + residual is normalised before it is rounded";
-
 /* The first output of one number a row, by its name, of which a row is still poison: of those that were
  * asked for. NULL: all are given. */
 static const char *missing_statistic(const row_judge *judge, const judge_block *block,
@@ -64,14 +62,21 @@ static unsigned drawn_outputs(const judge_block *block, uint64_t drawn)
     return outputs | (block->inputs[ROLE_RESIDUAL] ? sums[turn / sets % 3] : 0);
 }
 
+static void find_rows(row_judge *judge, const judge_block *block, const void *y,
+                      const judged_kind *kind, row_findings *findings)
+{
+    for (size_t row = 0; row < block->rows; row++)
+        judge_row(judge, block, judge_row_of(block, y, row), row, kind, findings);
+    if (judge_is_sum_unrounded(block, y))
+        judge_find(findings, VERDICT_INACCURATE, false,
+                   "x + residual is normalised before it is rounded");
+}
+
 static void judge_placement(row_judge *judge, const judge_block *block, const judged_kind *kind,
                             const char *where, row_findings *findings)
 {
     row_findings here = {.verdict.kind = VERDICT_OK};
-    for (size_t row = 0; row < block->rows; row++)
-        judge_row(judge, block, judge_row_of(block, judge->other, row), row, kind, &here);
-    if (judge_is_sum_unrounded(block, judge->other))
-        judge_find(&here, VERDICT_INACCURATE, false, "%s", sum_unrounded);
+    find_rows(judge, block, judge->other, kind, &here);
     findings->no_memory |= here.no_memory;
     if (here.verdict.kind != VERDICT_OK)
         judge_find(findings, here.verdict.kind, here.verdict.declared, "%s: %.140s", where,
@@ -132,10 +137,7 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
     if (!judge_run(judge, block, kernel, PLACEMENT_TIMED, judge->computed, &findings->verdict, err))
         return false;
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, bytes);
-    for (size_t row = 0; row < block->rows; row++)
-        judge_row(judge, block, judge_row_of(block, judge->computed, row), row, kind, findings);
-    if (judge_is_sum_unrounded(block, judge->computed))
-        judge_find(findings, VERDICT_INACCURATE, false, "%s", sum_unrounded);
+    find_rows(judge, block, judge->computed, kind, findings);
     static const buffer_placement others[] = {PLACEMENT_TURN, PLACEMENT_BEHIND, PLACEMENT_BEFORE,
                                               PLACEMENT_IN_PLACE};
     static const invariance_axis axes[] = {AXIS_ROWS, AXIS_ALIGNMENT, AXIS_STRIDE, AXIS_IN_PLACE};

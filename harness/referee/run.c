@@ -70,11 +70,18 @@ bool judge_place(row_judge *judge, const judge_block *block, work_order *order, 
     return fine || fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
 
-static case_verdict failed_verdict(const worker_reply *reply)
+bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
+               case_verdict *verdict, error *err)
 {
-    case_verdict verdict = {.kind = reply->verdict};
-    snprintf(verdict.detail, sizeof verdict.detail, "%.190s", reply->text);
-    return verdict;
+    double deadline = judge->settings.deadline_seconds + more_seconds;
+    err->code = EXIT_CODE_FINE;
+    if (judge->runner->ask(judge->runner, order, deadline, reply))
+        return true;
+    if (!reply_ends_run(reply, err)) {
+        *verdict = (case_verdict){.kind = reply->verdict};
+        snprintf(verdict->detail, sizeof verdict->detail, "%.190s", reply->text);
+    }
+    return false;
 }
 
 /* A statistic as a kernel left it, of its accumulator's type; in `rounded` rounded to f32 but for f64
@@ -172,12 +179,8 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
     for (size_t i = 0; i < what->count; i++)
         if (what->roles[i].output && i != what->result && !(outputs & 1u << i))
             sent.at.tensors[i] = -1;
-    if (!judge->runner->ask(judge->runner, &sent, judge->settings.deadline_seconds, &reply)) {
-        if (reply_ends_run(&reply, err))
-            return false;
-        *verdict = failed_verdict(&reply);
+    if (!judge_ask(judge, &sent, 0, &reply, verdict, err))
         return false;
-    }
     judge->upper_halves |= reply.value == 1;
     judge->threads = reply.value > 1 ? (unsigned)reply.value : 0;
     snprintf(judge->taken, sizeof judge->taken, "%.63s", reply.text);
@@ -223,12 +226,11 @@ static bool ask_bounds(row_judge *judge, work_order *order, bool *has, case_verd
                        error *err)
 {
     worker_reply reply;
-    if (!judge->runner->ask(judge->runner, order, judge->settings.deadline_seconds, &reply)) {
-        if (reply_ends_run(&reply, err))
-            return false;
-        verdict->kind = reply.verdict;
+    case_verdict failed = {0};
+    if (!judge_ask(judge, order, 0, &reply, &failed, err)) {
+        verdict->kind = failed.kind;
         snprintf(verdict->detail, sizeof verdict->detail, "in %s: %.160s",
-                 order->chance > 0 ? "probable_bound()" : "bound()", reply.text);
+                 order->chance > 0 ? "probable_bound()" : "bound()", failed.detail);
         return false;
     }
     *has = reply.value == 1;

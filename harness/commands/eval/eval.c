@@ -472,7 +472,7 @@ static exit_code evaluate_gradients(const eval_options *options, const ln_conven
                                 .convention = *convention};
     ln_tensors given = {0};
     for (size_t i = 0; i < operations[OPERATION_LAYERNORM]->count; i++)
-        role_set(&operations[OPERATION_LAYERNORM]->roles[i], &given, tensors->arrays[i].data);
+        role_set(i, &given, tensors->arrays[i].data);
     const void *gradients[GRADIENTS];
     for (size_t i = 0; i < GRADIENTS; i++)
         gradients[i] = tensors->gradients[i].data;

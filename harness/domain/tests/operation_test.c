@@ -14,8 +14,8 @@ TEST(layernorm_has_the_tensors_and_strides_of_the_abi)
     ln_problem given = {0};
     assert_int_equal(what->count, sizeof tensors / sizeof(void *));
     for (size_t i = 0; i < what->count; i++) {
-        role_set(&what->roles[i], &tensors, &room[i]);
-        assert_ptr_equal(role_get(&what->roles[i], &tensors), &room[i]);
+        role_set(i, &tensors, &room[i]);
+        assert_ptr_equal(role_get(i, &tensors), &room[i]);
         if (what->roles[i].shape == SHAPE_TABLE)
             *role_stride(&what->roles[i], &given) = 100 + i;
     }
@@ -79,26 +79,18 @@ TEST(neighbours_differ_from_a_convention_in_one_field)
 }
 
 /* dgamma and dbeta are sums over all rows: no row of them belongs to a row of x. */
-typedef struct backward_tensors {
-    const void *dy, *x, *gamma, *mean, *rstd;
-    void *dx, *dgamma, *dbeta;
-} backward_tensors;
-
-#define BACKWARD(member, its_shape, its_type)                                                      \
-    .name = #member, .shape = its_shape, .type = its_type,                                         \
-    .place = offsetof(backward_tensors, member), .beside = NO_ROLE
-#define BACKWARD_TABLE(member, its_stride)                                                         \
-    BACKWARD(member, SHAPE_TABLE, TYPE_STORAGE), .stride = offsetof(ln_problem, its_stride)
+#define ALONE .beside = NO_ROLE, .in_place = NO_ROLE
 
 static const tensor_role backward_roles[] = {
-    {BACKWARD_TABLE(dy, residual_stride), .in_place = NO_ROLE},
-    {BACKWARD_TABLE(x, x_stride), .in_place = NO_ROLE},
-    {BACKWARD(gamma, SHAPE_HIDDEN, TYPE_PARAMETER), .in_place = NO_ROLE},
-    {BACKWARD(mean, SHAPE_ROWS, TYPE_ACCUMULATOR), .in_place = NO_ROLE},
-    {BACKWARD(rstd, SHAPE_ROWS, TYPE_ACCUMULATOR), .in_place = NO_ROLE},
-    {BACKWARD_TABLE(dx, y_stride), .output = true, .in_place = 0},
-    {BACKWARD(dgamma, SHAPE_HIDDEN, TYPE_PARAMETER), .output = true, .in_place = NO_ROLE},
-    {BACKWARD(dbeta, SHAPE_HIDDEN, TYPE_PARAMETER), .output = true, .in_place = NO_ROLE},
+    {"dy", SHAPE_TABLE, ALONE, .stride = offsetof(ln_problem, residual_stride)},
+    {"x", SHAPE_TABLE, ALONE, .stride = offsetof(ln_problem, x_stride)},
+    {"gamma", SHAPE_HIDDEN, TYPE_PARAMETER, ALONE},
+    {"mean", SHAPE_ROWS, TYPE_ACCUMULATOR, ALONE},
+    {"rstd", SHAPE_ROWS, TYPE_ACCUMULATOR, ALONE},
+    {"dx", SHAPE_TABLE, .output = true, .beside = NO_ROLE, .in_place = 0,
+     .stride = offsetof(ln_problem, y_stride)},
+    {"dgamma", SHAPE_HIDDEN, TYPE_PARAMETER, ALONE, .output = true},
+    {"dbeta", SHAPE_HIDDEN, TYPE_PARAMETER, ALONE, .output = true},
 };
 
 static const operation backward = {.name = "layernorm_backward",

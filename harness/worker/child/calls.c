@@ -261,10 +261,10 @@ static bool call_on_changed_parameter(call_bench *bench, const work_order *order
         if (drawn)
             memcpy((char *)reversed.data + splitmix64(&bench->drawn) % count * size,
                    kept + splitmix64(&bench->drawn) % count * size, size);
-        role_set(role_of(order, role), &shape->tensors, reversed.data);
+        role_set(role, &shape->tensors, reversed.data);
         call_shape(bench, shape);
         memcpy(wanted, shape->y.data, shape->y.size);
-        role_set(role_of(order, role), &shape->tensors, parameter->data);
+        role_set(role, &shape->tensors, parameter->data);
         memcpy(parameter->data, reversed.data, parameter->size);
         call_shape(bench, shape);
         if (memcmp(wanted, shape->y.data, shape->y.size) != 0) {

@@ -58,18 +58,20 @@ static void *call_when_asked(void *context)
 }
 
 /* Every element from the block that lies in the arena, over and over. */
-static bool fill(ln_tensors *tensors, const tensor_role *role, off_t at, const ln_problem *from,
-                 const ln_problem *problem)
+static bool fill(ln_tensors *tensors, const work_order *order, size_t i, const ln_problem *problem)
 {
+    const tensor_role *role = role_of(order, i);
+    const ln_problem *from = &order->problem;
     role_extent have = role_extent_of(role, from, from->storage);
     role_extent want = role_extent_of(role, problem, problem->storage);
     size_t held = extent_bytes(&have), wanted = extent_bytes(&want), size = want.element;
     char *made = malloc(wanted);
-    if (!made || !arena_read(WORKER_ARENA_FD, at, made, held < wanted ? held : wanted))
+    if (!made ||
+        !arena_read(WORKER_ARENA_FD, order->at.tensors[i], made, held < wanted ? held : wanted))
         return false;
-    for (size_t i = held; i < wanted; i += size)
-        memcpy(made + i, made + i % held, size);
-    role_set(role, tensors, made);
+    for (size_t byte = held; byte < wanted; byte += size)
+        memcpy(made + byte, made + byte % held, size);
+    role_set(i, tensors, made);
     return true;
 }
 
@@ -80,7 +82,7 @@ static bool make_call(first_call *first, const work_order *order)
     first->bytes = problem->hidden * dtype_size(problem->storage);
     for (size_t i = 0; i < role_count(order); i++)
         if (!role_of(order, i)->output && i != ROLE_RESIDUAL && order->at.tensors[i] >= 0 &&
-            !fill(&inputs, role_of(order, i), order->at.tensors[i], &order->problem, problem))
+            !fill(&inputs, order, i, problem))
             return false;
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, first->ends) != 0)
         return false;

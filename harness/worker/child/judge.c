@@ -145,7 +145,7 @@ static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work
         if (fine && role_is_parameter(role) && !role->output)
             fine = arena_read(WORKER_ARENA_FD, order->at.tensors[i], buffer->data, buffer->size) &&
                    guard_protect(buffer);
-        role_set(role, &bench->tensors, bench->buffers[buffer_of(order, i)].data);
+        role_set(i, &bench->tensors, bench->buffers[buffer_of(order, i)].data);
     }
     return fine;
 }
@@ -288,8 +288,8 @@ static bool hand_back(const judge_bench *bench, const work_order *order, size_t 
     bool fine = true;
     for (size_t i = 0; fine && i < bench->what->count; i++)
         if (role_of(order, i)->output && order->at.tensors[i] >= 0)
-            fine = write_rows(role_get(role_of(order, i), &bench->tensors), order->at.tensors[i],
-                              first, &bench->extents[i]);
+            fine = write_rows(role_get(i, &bench->tensors), order->at.tensors[i], first,
+                              &bench->extents[i]);
     return fine || no_memory();
 }
 

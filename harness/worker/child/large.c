@@ -121,7 +121,7 @@ static bool run(const ln_kernel *kernel, const work_order *order, const large_be
     buffers_set(order, bench->parameters, &tensors);
     for (size_t i = 0; i < role_count(order); i++)
         if (bench->tensors[i].map)
-            role_set(role_of(order, i), &tensors, bench->tensors[i].map);
+            role_set(i, &tensors, bench->tensors[i].map);
     ln_problem problem = order->problem;
     void *state = &problem;
     thread_state before;

@@ -21,7 +21,7 @@ void buffers_set(const work_order *order, const guarded buffers[ROLES_MOST], ln_
 {
     for (size_t i = 0; i < role_count(order); i++)
         if (buffers[i].map)
-            role_set(role_of(order, i), tensors, buffers[i].data);
+            role_set(i, tensors, buffers[i].data);
 }
 
 void buffers_destroy(guarded buffers[ROLES_MOST])

@@ -9,25 +9,12 @@ static size_t neighbours(const ln_convention *own, ln_convention others[NEIGHBOU
     return 1;
 }
 
+#define ALONE .beside = NO_ROLE, .in_place = NO_ROLE
+
 static const tensor_role roles[] = {
-    [ROLE_X] = {.name = "x",
-                .shape = SHAPE_TABLE,
-                .beside = NO_ROLE,
-                .in_place = NO_ROLE,
-                .place = offsetof(ln_tensors, x),
-                .stride = offsetof(ln_problem, x_stride)},
-    [ROLE_GAMMA] = {.name = "gamma",
-                    .shape = SHAPE_HIDDEN,
-                    .type = TYPE_PARAMETER,
-                    .beside = NO_ROLE,
-                    .in_place = NO_ROLE,
-                    .place = offsetof(ln_tensors, gamma)},
-    [ROLE_Y] = {.name = "y",
-                .shape = SHAPE_TABLE,
-                .output = true,
-                .beside = NO_ROLE,
-                .in_place = ROLE_X,
-                .place = offsetof(ln_tensors, y),
+    [ROLE_X] = {"x", SHAPE_TABLE, ALONE, .stride = offsetof(ln_problem, x_stride)},
+    [ROLE_GAMMA] = {"gamma", SHAPE_HIDDEN, TYPE_PARAMETER, ALONE},
+    [ROLE_Y] = {"y", SHAPE_TABLE, .output = true, .beside = NO_ROLE, .in_place = ROLE_X,
                 .stride = offsetof(ln_problem, y_stride)},
 };
 
