@@ -250,7 +250,7 @@ static void show_textbook(const run_view *view, run_answer *answer)
     }
 }
 
-/* Those at the key column, fastest first, that can be taken, or all but peers'; how many of them are
+/* Those at the key column, fastest first, that can be taken, or all but peers' and other_param; how many of them are
  * not told apart. */
 static size_t find_untold(run_answer *answer, int of)
 {
@@ -259,8 +259,9 @@ static size_t find_untold(run_answer *answer, int of)
     size_t count = 0, places[UNTOLD_MOST];
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        if (!row->at_key || (of == OF_TAKEN ? !row->standing->accurate || answer_doubt(answer, row)
-                                            : row->standing->role == ROLE_PEER))
+        if (!row->at_key ||
+            (of == OF_TAKEN ? !row->standing->accurate || answer_doubt(answer, row)
+                            : row->standing->role == ROLE_PEER || row->standing->other_param))
             continue;
         cases[count] = row->at_key;
         rows[count++] = row;

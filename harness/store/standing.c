@@ -27,6 +27,7 @@ enum {
     CASE_ID,
     ACCURATE,
     DOUBT,
+    OTHER_PARAM,
 };
 
 static size_t count_at(sqlite3_stmt *statement, int column)
@@ -56,7 +57,8 @@ static kernel_standing read_standing(sqlite3_stmt *statement)
                            .rounded = sqlite3_column_int(statement, ROUNDED) != 0,
                            .proven = sqlite3_column_int(statement, PROVEN) != 0,
                            .fault = sqlite3_column_int64(statement, FAULT),
-                           .accurate = sqlite3_column_int(statement, ACCURATE) != 0};
+                           .accurate = sqlite3_column_int(statement, ACCURATE) != 0,
+                           .other_param = sqlite3_column_int(statement, OTHER_PARAM) != 0};
     char word[16];
     store_copy_text(statement, KERNEL, own.kernel, sizeof own.kernel);
     store_copy_text(statement, TYPES, word, sizeof word);

@@ -51,7 +51,10 @@ typedef struct kernel_standing {
     bool proven;      /* its own bound is within the budget on all of them but extreme ones */
     int64_t fault; /* the first case at fault, of rows that an input has if there is one; 0: none */
     error_sum errors[SCOPES];
-    bool accurate;  /* judged, nowhere wrong, within the budget, and no other library's */
+    bool
+        other_param; /* its gamma and beta are of another type than its elements, and others' are not */
+    bool
+        accurate; /* judged, nowhere wrong, within the budget, no other library's nor other_param */
     char doubt[64]; /* why it is not taken even so; "": it can be */
 } kernel_standing;
 

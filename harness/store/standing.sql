@@ -27,7 +27,7 @@ own AS (
                       ELSE 8388608 END AS no_digit -- 2^(p - 1)
     FROM cells WHERE run = ?1 GROUP BY kernel, types),
 facts AS MATERIALIZED (
-    SELECT kernel, types, place, coalesce(role, '') AS role, reproducible,
+    SELECT kernel, types, place, coalesce(role, '') AS role, reproducible, descriptor ->> '$.param' AS param,
            EXISTS (SELECT 1 FROM timed WHERE run = ?1 AND kernel = own.kernel
                    AND types = own.types) AS has_time,
            (SELECT count(*) FROM lost WHERE run = ?1 AND kernel = own.kernel
@@ -47,10 +47,13 @@ facts AS MATERIALIZED (
                        AND coalesce(bound_row_ulp, 9e999) > ?2 * 1.005) AS proven,
            (SELECT case_id FROM judged WHERE run = ?1 AND kernel = own.kernel AND types = own.types
             AND wrong AND NOT declared ORDER BY checked, case_id LIMIT 1) AS fault
-    FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel)
+    FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel),
+-- Types whose kernels with parameters of the same type were timed: those with others answer another question.
+own_params AS MATERIALIZED (SELECT DISTINCT types FROM facts WHERE param = types AND has_time)
 SELECT kernel, types, role, lost, lost_from, rounded, proven, fault, scope, judged, wrong, faults, usable,
        checked, apart, error, case_id,
-       coalesce(scope = 'all', 0) AND wrong = 0 AND coalesce(error <= ?2, 1) AND role <> 'peer' AS accurate,
+       coalesce(scope = 'all', 0) AND wrong = 0 AND coalesce(error <= ?2, 1) AND role <> 'peer'
+           AND NOT coalesce(param <> types AND types IN (SELECT types FROM own_params), 0) AS accurate,
        CASE WHEN reproducible = 'none' THEN 'its bits differ from call to call'
             WHEN NOT has_time THEN 'judged, not timed'
             WHEN coalesce(apart, 0) = 0 THEN 'timed, judged on the timed rows only'
@@ -59,6 +62,7 @@ SELECT kernel, types, role, lost, lost_from, rounded, proven, fault, scope, judg
             WHEN lost > 0 THEN printf('%d of its cases were lost', lost)
             WHEN (SELECT state <> 'complete' AND asked IS NULL FROM runs WHERE id = ?1)
                 THEN 'cases of it may be missing'
-            ELSE '' END AS doubt
+            ELSE '' END AS doubt,
+       coalesce(param <> types AND types IN (SELECT types FROM own_params), 0) AS other_param
 FROM facts LEFT JOIN sums USING (kernel, types)
 ORDER BY place, kernel, types, scope <> 'all';

@@ -274,6 +274,38 @@ CHOOSE_TEST(test_param)
     expect_said(state, &one, "85 x 768 bf16, parameters f32, torch", true);
 }
 
+/* Of a run with both, run, report and choose take the same: parameters of the elements' type. */
+CHOOSE_TEST(test_param_everywhere)
+{
+    static const sample_kernel kernels[] = {{"wide", 80, 0, 1, 2, 0}, {"narrow", 90, 0, 1, 2, 0}};
+    CHECK(store_open(scratch_path(state, "param.db"), STORE_WRITE, &store, &problem));
+    run.store = store;
+    run.dtype = wanted.dtype = LN_BF16;
+    sample_begin(&run);
+    for (int narrow = 0; narrow < 2; narrow++) {
+        run.param = narrow ? "bf16" : "f32";
+        sample_put(&run, &kernels[narrow]);
+        sample_verdict(&run, kernels[narrow].name, "ramp", (case_verdict){.kind = VERDICT_OK}, 1,
+                       2);
+    }
+    CHECK(store_end_run(store, run.id, RUN_COMPLETE, &problem));
+    wanted.every_row = true;
+    wanted.budget.row_ulp = 2;
+    wanted.param = "bf16";
+    expect_best("narrow");
+    wanted.param = "f32";
+    expect_best("wide");
+    run_view view;
+    run_answer answer;
+    CHECK(view_load(store, run.id, &view, &problem));
+    answer_make(&view, &answer);
+    assert_non_null(answer.take);
+    assert_string_equal(answer.take->kernel, "narrow");
+    assert_string_equal(answer.fastest->kernel, "narrow");
+    answer_free(&answer);
+    view_free(&view);
+}
+
 CHOOSE_TEST(test_proven)
 {
     fill_store(state);
