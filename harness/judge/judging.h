@@ -22,8 +22,8 @@ typedef struct judged_statistic {
 struct operation_judging {
     /* The exact answer of a row, into block->results. False: memory. */
     bool (*answer)(ln_reference *reference, const judge_block *block, size_t row);
-    /* How far off any order of summation may be (any_order.h), and the ways of the textbook are
-     * (textbook.h; x: hidden elements, with the residual in it; false: memory). */
+    /* How far off any order of summation may be, and the ways of the textbook are (x: hidden elements,
+     * with the residual in it; false: memory). */
     order_answer (*any_order)(const order_question *asked, const ln_row_facts *facts);
     bool (*textbook)(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
                      textbook_errors *worst);

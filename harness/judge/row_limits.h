@@ -7,16 +7,49 @@
  *     if (!limits_hold(judging, &limits, &row, x, y, why)) ...   // "nearer to RMSNorm", ...
  *     free(book.terms);
  *
- * A row must stay within what any order of summation can give (any_order.h), and within four times
- * the worst textbook way (textbook.h). Where it fails and lies nearer to another convention, that
- * is the reason. `judging`: the operation's (judging.h). */
+ * A row must stay within what any order of summation can give, a bound that grows with N; and since what
+ * happens grows with its root, if at all, within four times the worst of the ways that people write, each
+ * in the accumulator's arithmetic. Where it fails and lies nearer to another convention, that is the
+ * reason. `judging`: the operation's (judging.h). */
 #ifndef LNBENCH_ROW_LIMITS_H
 #define LNBENCH_ROW_LIMITS_H
 
-#include "judge/any_order.h"
-#include "judge/textbook.h"
+#include "domain/operation.h"
+#include "layernorm_plugin.h"
+#include "metrics/metrics.h"
 
 enum { ROW_FAULT_LENGTH = 120 };
+
+typedef struct order_question {
+    ln_type storage, accumulator;
+    size_t hidden;
+    const ln_convention *convention;
+    bool flushes;  /* subnormals may be taken as zero */
+    double chance; /* 0: the bound holds always; else it fails at most so often, where roundings are
+                      independent and zero on average (Higham and Mary 2019) */
+} order_question;
+
+/* Infinite members: no claim. */
+typedef struct order_answer {
+    ln_bound bound;
+    double statistics[ROLES_MOST]; /* by role, in the units of the operation (judging.h) */
+} order_answer;
+
+/* Room for the terms of a sum, kept from row to row. */
+typedef struct textbook {
+    double *terms;
+    size_t room;
+} textbook;
+
+/* Infinite where one of the ways overflows or loses a class. */
+typedef struct textbook_errors {
+    double row_ulp;
+    double statistics[ROLES_MOST]; /* as an order_answer's */
+    bool undefined;                /* the exact row is 0 / 0, and each way says so */
+} textbook_errors;
+
+/* The unit roundoff 2^-p of a type. */
+double unit_roundoff(ln_type type);
 
 typedef struct row_limits {
     order_answer order;            /* of any order of summation */

@@ -47,17 +47,16 @@ static double limiting_distance(const judge_block *block)
 
 /* Largest distance, in row ULP of the own convention, from given values to an exact answer;
  * infinite where classes differ. `values` or, where that is NULL, the block's own exact answers. */
-static double distance(const judge_block *block, size_t row, const void *values,
-                       const double *exact)
+static double distance(const judge_block *block, size_t row, const double *row_ulps,
+                       const void *values, const double *exact)
 {
-    metrics_row judged = judge_metrics_row(block, row);
     double largest = 0;
     for (size_t i = 0; i < block->hidden; i++) {
         double value =
             values ? storage_load(block->storage, values, i) : block->results[row].exact[i];
         if (isnan(value) && isnan(exact[i]))
             continue;
-        double ulps = fabs(value - exact[i]) / ln_ulp(block->storage, element_scale(&judged, i));
+        double ulps = fabs(value - exact[i]) / row_ulps[i];
         if (!(ulps <= largest))
             largest = isnan(ulps) ? INFINITY : ulps;
     }
@@ -78,22 +77,26 @@ static bool blame(case_verdict *verdict, const char *format, ...)
 }
 
 /* One row of one output: its convention must be the nearest, and near enough. */
-static bool probe_row(const row_judge *judge, const judge_block *block,
-                      const judge_block *neighbours, size_t count, size_t row, const void *y,
-                      bool has_bound, case_verdict *verdict)
+static bool probe_row(row_judge *judge, const judge_block *block, const judge_block *neighbours,
+                      size_t count, size_t row, const void *y, bool has_bound,
+                      case_verdict *verdict)
 {
     const ln_reference_result *result = &block->results[row];
     metrics_row judged = judge_metrics_row(block, row);
-    double own = distance(block, row, y, result->exact), nearest = own, limit = INFINITY, worst;
+    double *row_ulps = judge->values; /* has room for a row */
+    for (size_t i = 0; i < block->hidden; i++)
+        row_ulps[i] = ulp_in(format_of(block->storage), element_scale(&judged, i));
+    double own = distance(block, row, row_ulps, y, result->exact), nearest = own;
+    double limit = INFINITY, worst;
     const judge_block *taken = NULL;
     char label[CONVENTION_MAX_LENGTH];
     for (size_t i = 0; i < count; i++) {
-        double apart = distance(block, row, NULL, neighbours[i].results[row].exact);
+        double apart = distance(block, row, row_ulps, NULL, neighbours[i].results[row].exact);
         if (!(apart > clear_distance(block)))
             continue;
         if (apart > limiting_distance(block) && apart / 2 < limit)
             limit = apart / 2;
-        double other = distance(block, row, y, neighbours[i].results[row].exact);
+        double other = distance(block, row, row_ulps, y, neighbours[i].results[row].exact);
         if (other < nearest) {
             nearest = other;
             taken = &neighbours[i];
@@ -142,6 +145,7 @@ static bool probe_block(row_judge *judge, const judge_block *block, const kernel
     size_t wanted = operations[block->operation]->neighbours(&block->convention, others), made = 0;
     bool has_bound;
     bool fine = judge_reserve(judge, block, err) &&
+                (judge_load_row(judge, block, 0) || fail_memory(err, "probe rows")) &&
                 judge_bounds(judge, block, kernel, &has_bound, verdict, err);
     for (; fine && made < wanted; made++) {
         call.problem.convention = others[made];
