@@ -502,7 +502,8 @@ bool store_kernels_json(result_store *store, int64_t run, const char *kernel, ch
     bool fine = store_next(store, statement, &row, err);
     while (fine && row) {
         text_add(&out, out.length > 1 ? ", " : "");
-        text_add(&out, (const char *)sqlite3_column_text(statement, 0));
+        const char *descriptor = (const char *)sqlite3_column_text(statement, 0);
+        text_add(&out, descriptor ? descriptor : "null"); /* of a damaged file */
         fine = store_next(store, statement, &row, err);
     }
     text_add(&out, "]");
