@@ -47,7 +47,6 @@ typedef struct choose_wanted {
     unsigned threads;
     choose_budget budget;
     accuracy_class class;
-    bool every_input;           /* judged on every family, whatever the budget asks for */
     bool every_row;             /* the budget holds on every judged row, as in the answer of run */
     const char *param;          /* gamma and beta are of this type; NULL: any */
     const word_list *kernels;   /* globs; NULL or empty: all */
@@ -81,9 +80,6 @@ void evidence_free(kernel_evidence *evidence);
 
 /* Whether the times are those of another shape or convention. They are scaled by bytes. */
 bool evidence_is_estimate(const kernel_evidence *evidence);
-
-/* Whether results at one hidden size may stand for another: within a factor of 2. */
-bool hidden_is_near(size_t a, size_t b);
 
 /* The rows that are timed for these: as many, but no more than make the regime DRAM beyond doubt.
  */

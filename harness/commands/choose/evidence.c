@@ -13,7 +13,8 @@ bool evidence_is_estimate(const kernel_evidence *evidence)
     return !evidence->same_shape || !evidence->same_convention;
 }
 
-bool hidden_is_near(size_t a, size_t b)
+/* Whether results at one hidden size may stand for another. */
+static bool hidden_is_near(size_t a, size_t b)
 {
     return fabs(log2((double)a / (double)b)) <= 1;
 }

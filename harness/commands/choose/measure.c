@@ -88,7 +88,7 @@ static void make_request(const choose_wanted *wanted, plan_request *request)
     word_list_add(&request->dtypes, dtype_name(wanted->dtype));
     word_list_add(&request->caches, cache_name(wanted->cache));
     word_list_add(&request->threads, threads);
-    if (!wanted->every_input)
+    if (!wanted->every_row && wanted->class == CLASS_ANY)
         add_inputs(&wanted->budget, &request->inputs);
 }
 

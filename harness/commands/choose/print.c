@@ -81,6 +81,7 @@ typedef struct column {
     const char *heading;
     int rank;
     void (*add)(text_table *table, const chosen *one, const scored_kernel *candidate);
+    size_t figure; /* where it is no function: a double of the candidate */
 } column;
 
 static void add_number(text_table *table, double value)
@@ -113,18 +114,6 @@ static void add_ratio(text_table *table, const chosen *one, const scored_kernel 
     table_cell(table, candidate->fate == FATE_BEST ? "1" : ratio_words(&candidate->pair, buffer));
 }
 
-static void add_roof(text_table *table, const chosen *one, const scored_kernel *candidate)
-{
-    (void)one;
-    add_number(table, candidate->view.speed.roof_ratio);
-}
-
-static void add_row_ulp(text_table *table, const chosen *one, const scored_kernel *candidate)
-{
-    (void)one;
-    add_number(table, candidate->row_ulp);
-}
-
 static void add_bound(text_table *table, const chosen *one, const scored_kernel *candidate)
 {
     (void)one;
@@ -134,12 +123,6 @@ static void add_bound(text_table *table, const chosen *one, const scored_kernel 
         add_number(table, candidate->bound);
 }
 
-static void add_ulp(text_table *table, const chosen *one, const scored_kernel *candidate)
-{
-    (void)one;
-    add_number(table, candidate->ulp);
-}
-
 static void add_rounded(text_table *table, const chosen *one, const scored_kernel *candidate)
 {
     (void)one;
@@ -147,12 +130,6 @@ static void add_rounded(text_table *table, const chosen *one, const scored_kerne
         table_cell(table, "-");
     else
         table_format(table, "%.1f", 100 * candidate->correctly_rounded);
-}
-
-static void add_bits(text_table *table, const chosen *one, const scored_kernel *candidate)
-{
-    (void)one;
-    add_number(table, candidate->bits);
 }
 
 static void add_reproducible(text_table *table, const chosen *one, const scored_kernel *candidate)
@@ -169,19 +146,31 @@ static void add_why(text_table *table, const chosen *one, const scored_kernel *c
 }
 
 static const column columns[] = {
-    {"kernel", 0, add_kernel},
-    {"us a call", 2, add_time},
-    {"times the best's", 1, add_ratio},
-    {"of the roof", 5, add_roof},
-    {"row ULP", 1, add_row_ulp},
-    {"proven", 4, add_bound},
-    {"max ULP", 6, add_ulp},
-    {"rounded right %", 7, add_rounded},
-    {"bits", 8, add_bits},
-    {"reproducible", 2, add_reproducible},
-    {"why", 3, add_why},
+    {"kernel", 0, add_kernel, 0},
+    {"us a call", 2, add_time, 0},
+    {"times the best's", 1, add_ratio, 0},
+    {"of the roof", 5, NULL, offsetof(scored_kernel, view.speed.roof_ratio)},
+    {"row ULP", 1, NULL, offsetof(scored_kernel, row_ulp)},
+    {"proven", 4, add_bound, 0},
+    {"max ULP", 6, NULL, offsetof(scored_kernel, ulp)},
+    {"rounded right %", 7, add_rounded, 0},
+    {"bits", 8, NULL, offsetof(scored_kernel, bits)},
+    {"reproducible", 2, add_reproducible, 0},
+    {"why", 3, add_why, 0},
 };
 enum { COLUMNS = sizeof columns / sizeof *columns, MOST_RANK = 9 };
+
+static void add_cell(text_table *table, const column *of, const chosen *one,
+                     const scored_kernel *candidate)
+{
+    double figure;
+    if (of->add) {
+        of->add(table, one, candidate);
+        return;
+    }
+    memcpy(&figure, (const char *)candidate + of->figure, sizeof figure);
+    add_number(table, figure);
+}
 
 static bool is_shown(const chosen *one, size_t index, bool explain)
 {
@@ -207,7 +196,7 @@ static text_table *make_table(const chosen *one, bool explain, int rank)
     for (size_t i = 0; i < one->choice.count; i++)
         for (size_t c = 0; c < COLUMNS; c++)
             if (columns[c].rank < rank && is_shown(one, i, explain))
-                columns[c].add(table, one, &one->choice.candidates[i]);
+                add_cell(table, &columns[c], one, &one->choice.candidates[i]);
     return table;
 }
 

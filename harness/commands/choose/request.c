@@ -115,7 +115,6 @@ static bool request_common(const choose_options *options, const model_shape *mod
                               .time_on = options->time_on,
                               .threads = (unsigned)options->threads,
                               .kernels = &options->kernels};
-    wanted->every_input = wanted->every_row || class != CLASS_ANY;
     /* As where run is asked: another limit, if one is given, stands alone. */
     if (wanted->every_row && isnan(options->budget.row_ulp) && isnan(options->budget.ulp) &&
         isnan(options->budget.bits) && isnan(options->budget.correctly_rounded))
