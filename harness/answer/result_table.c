@@ -513,17 +513,13 @@ static bool print_text(const run_view *view, const output_file *out, const resul
 bool result_table_print(const run_view *view, const output_file *out, const result_look *look,
                         error *err)
 {
-    text_buffer lines = {0}, commas = {0};
+    text_buffer lines = {0};
     if (out->format == OUTPUT_JSON)
         return output_json(out, view_run_json(view), err);
     if (!output_is_data(out))
         return print_text(view, out, look, err);
-    tsv_cases(view, &lines);
-    if (out->format == OUTPUT_CSV && !lines.failed)
-        csv_of_tsv(lines.bytes, &commas);
-    bool fine = !lines.failed && !commas.failed &&
-                fputs(commas.bytes ? commas.bytes : lines.bytes, out->file) >= 0;
+    case_table_add(view, out->format == OUTPUT_CSV ? FORM_CSV : FORM_TSV, &lines);
+    bool fine = !lines.failed && fputs(lines.bytes, out->file) >= 0;
     text_free(&lines);
-    text_free(&commas);
     return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the cases");
 }

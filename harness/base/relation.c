@@ -6,8 +6,7 @@
 #include <string.h>
 
 struct relation {
-    relation_column *columns;
-    bool *hidden;
+    relation_column *columns; /* those that are left out lose their heading */
     size_t column_count;
     relation_value *values; /* row by row */
     size_t count;
@@ -15,14 +14,14 @@ struct relation {
 
 /* ---- values ---- */
 
-static relation_value both(json_t *json, const char *text)
+relation_value as_json(json_t *json, const char *text)
 {
     return (relation_value){.json = json, .text = allocate_copy(text, strlen(text) + 1)};
 }
 
 relation_value as_text(const char *text)
 {
-    return text ? both(json_text(text), text) : both(json_null(), "-");
+    return text ? as_json(json_text(text), text) : as_json(json_null(), "-");
 }
 
 relation_value as_word(const char *text)
@@ -44,10 +43,9 @@ relation_value as_format(const char *format, ...)
 
 relation_value as_count(unsigned long long count)
 {
-    relation_value made = as_format("%llu", count);
-    json_decref(made.json);
-    made.json = json_integer((json_int_t)count);
-    return made;
+    char text[24];
+    snprintf(text, sizeof text, "%llu", count);
+    return as_json(json_integer((json_int_t)count), text);
 }
 
 relation_value as_hash(unsigned long long hash)
@@ -57,7 +55,7 @@ relation_value as_hash(unsigned long long hash)
 
 relation_value as_flag(bool flag)
 {
-    return both(json_boolean(flag), flag ? "yes" : "no");
+    return as_json(json_boolean(flag), flag ? "yes" : "no");
 }
 
 relation_value as_figure(double figure)
@@ -67,15 +65,9 @@ relation_value as_figure(double figure)
 
 relation_value as_digits(double figure)
 {
-    relation_value made = as_format("%.17g", figure);
-    json_decref(made.json);
-    made.json = json_figure(figure);
-    return made;
-}
-
-relation_value as_json(json_t *json, const char *text)
-{
-    return both(json, text);
+    char text[32];
+    number_print(text, sizeof text, "%.17g", figure);
+    return as_json(json_figure(figure), text);
 }
 
 /* ---- rows ---- */
@@ -84,10 +76,7 @@ relation *relation_create(const relation_column *columns, size_t count)
 {
     relation *made = allocate_zeroed(1, sizeof *made);
     made->columns = allocate_copy(columns, count * sizeof *columns);
-    made->hidden = allocate_zeroed(count, sizeof *made->hidden);
     made->column_count = count;
-    for (size_t i = 0; i < count; i++)
-        made->hidden[i] = !columns[i].heading;
     return made;
 }
 
@@ -113,7 +102,6 @@ void relation_destroy(relation *rows)
     }
     free(rows->values);
     free(rows->columns);
-    free(rows->hidden);
     free(rows);
 }
 
@@ -121,31 +109,30 @@ void relation_destroy(relation *rows)
 
 static void add_cell(text_table *table, const relation_column *column, const relation_value *value)
 {
-    double figure = value->figure;
-    bool share = column->unit && strcmp(column->unit, "%") == 0;
+    const char *unit = column->unit ? column->unit : "";
+    double figure = strcmp(unit, "%") == 0 ? 100 * value->figure : value->figure;
     char shown[64];
     if (value->text || isnan(figure)) {
         table_cell(table, value->text ? value->text : "-");
         return;
     }
-    figure = share ? 100 * figure : figure;
     if (column->format)
         number_print(shown, sizeof shown, column->format, figure);
     else
         number_short(figure, shown);
-    table_format(table, "%s%s%s", shown, column->unit ? " " : "", column->unit ? column->unit : "");
+    table_format(table, "%s%s%s", shown, *unit ? " " : "", unit);
 }
 
-text_table *relation_table(const relation *rows)
+static text_table *make_table(const relation *rows)
 {
     const char **headings = allocate_zeroed(rows->column_count, sizeof *headings);
     size_t shown = 0;
     for (size_t i = 0; i < rows->column_count; i++)
-        if (!rows->hidden[i])
+        if (relation_shows(rows, i))
             headings[shown++] = rows->columns[i].heading;
     text_table *table = table_create(headings, shown);
     for (size_t i = 0; i < rows->count; i++)
-        if (!rows->hidden[i % rows->column_count])
+        if (relation_shows(rows, i % rows->column_count))
             add_cell(table, &rows->columns[i % rows->column_count], &rows->values[i]);
     free(headings);
     return table;
@@ -153,20 +140,28 @@ text_table *relation_table(const relation *rows)
 
 bool relation_shows(const relation *rows, size_t column)
 {
-    return !rows->hidden[column];
+    return rows->columns[column].heading;
 }
 
 void relation_hide(relation *rows, size_t column)
 {
-    rows->hidden[column] = true;
+    rows->columns[column].heading = NULL;
 }
 
 void relation_hide_alike(relation *rows, size_t column)
 {
     for (size_t i = column; i < rows->count; i += rows->column_count)
-        if (strcmp(rows->values[i].text, rows->values[column].text) != 0)
+        if (!rows->values[i].text || strcmp(rows->values[i].text, rows->values[column].text) != 0)
             return;
     relation_hide(rows, column);
+}
+
+static size_t shown_width(const relation *rows)
+{
+    text_table *table = make_table(rows);
+    size_t width = table_width(table);
+    table_destroy(table);
+    return width;
 }
 
 /* The next column to leave out; false: the others stay. */
@@ -175,21 +170,13 @@ static bool find_least(const relation *rows, size_t *least)
     size_t shown = 0;
     int priority = 0;
     for (size_t i = 0; i < rows->column_count; i++) {
-        shown += !rows->hidden[i];
-        if (rows->hidden[i] || rows->columns[i].priority <= priority)
+        shown += relation_shows(rows, i);
+        if (!relation_shows(rows, i) || rows->columns[i].priority <= priority)
             continue;
         priority = rows->columns[i].priority;
         *least = i;
     }
     return priority > 0 && shown > 2;
-}
-
-static size_t shown_width(const relation *rows)
-{
-    text_table *table = relation_table(rows);
-    size_t width = table_width(table);
-    table_destroy(table);
-    return width;
 }
 
 void relation_fit(relation *rows, size_t room)
@@ -248,20 +235,20 @@ bool relation_print_in(relation *rows, json_t *whole, const char *key, const out
                        error *err)
 {
     if (output->format == OUTPUT_JSON) {
-        json_object_set_new(whole, key, relation_json(rows));
-        return output_json(output, whole, err);
+        json_t *array = relation_json(rows);
+        if (whole)
+            json_object_set_new(whole, key, array);
+        return output_json(output, whole ? whole : array, err);
     }
     json_decref(whole);
     if (output->format == OUTPUT_TEXT && output->width > 0)
         relation_fit(rows, output->width);
-    text_table *table = relation_table(rows);
+    text_table *table = make_table(rows);
     relation_destroy(rows);
     return output_table(output, table, err);
 }
 
 bool relation_print(relation *rows, const output_file *output, error *err)
 {
-    if (output->format == OUTPUT_JSON)
-        return output_json(output, relation_json(rows), err);
     return relation_print_in(rows, NULL, NULL, output, err);
 }

@@ -83,8 +83,6 @@ bool relation_print(relation *rows, const output_file *output, error *err);
 /* The same; JSON is `whole`, which is taken over, with the array as its member `key`. */
 bool relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output,
                        error *err);
-/* The table of what is shown, for a file of its own. */
-text_table *relation_table(const relation *rows);
 
 /* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
  * it is not finite. Both NULL when memory runs out. */

@@ -250,7 +250,6 @@ static json_t *smaller_json(const run_view *view)
 
 static void make_text(const run_view *view, export_format format, text_buffer *out)
 {
-    text_buffer tabs = {0};
     switch (format) {
     case EXPORT_JSON:
         add_json(out, benchmark_json(view), JSON_INDENT(2));
@@ -259,12 +258,10 @@ static void make_text(const run_view *view, export_format format, text_buffer *o
         add_lines(view, out);
         break;
     case EXPORT_TSV:
-        tsv_cases(view, out);
+        case_table_add(view, FORM_TSV, out);
         break;
     case EXPORT_CSV:
-        tsv_cases(view, &tabs);
-        csv_of_tsv(tabs.bytes, out);
-        text_free(&tabs);
+        case_table_add(view, FORM_CSV, out);
         break;
     default:
         add_json(out, smaller_json(view), JSON_INDENT(2));

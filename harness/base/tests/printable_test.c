@@ -90,35 +90,3 @@ TEST(a_stream_passes_no_order)
     assert_string_equal(text, "a [1m\tb\n over \xc3\xa9 ? z");
     free(text);
 }
-
-/* The table of these cells as text, TSV or CSV. */
-static char *printed(const char *const *cells, size_t count, int how)
-{
-    static const char *const headings[] = {"a", "b"};
-    char *text = NULL;
-    size_t size;
-    text_table *table = table_create(headings, 2);
-    FILE *file = open_memstream(&text, &size);
-    for (size_t i = 0; i < count; i++)
-        table_cell(table, cells[i]);
-    assert_true(how == 0 ? table_print_within(table, 0, file)
-                         : table_print_data(table, how == 2, file));
-    fclose(file);
-    table_destroy(table);
-    return text;
-}
-
-TEST(tables_give_no_orders)
-{
-    const char *const cells[] = {
-        "=1+2", "+sum", "@x", "-", "-1.5", "-1.5e-3", "-x", "+4 %", "x\033]0;title\007", "plain"};
-    char *text = printed(cells, 10, 0), *tsv = printed(cells, 10, 1), *csv = printed(cells, 10, 2);
-    assert_null(strchr(text, '\033'));
-    assert_string_equal(tsv, "a\tb\n'=1+2\t'+sum\n'@x\t-\n-1.5\t-1.5e-3\n'-x\t'+4 %\n"
-                             "x ]0;title \tplain\n");
-    assert_string_equal(csv, "a,b\n'=1+2,'+sum\n'@x,-\n-1.5,-1.5e-3\n'-x,'+4 %\n"
-                             "x ]0;title ,plain\n");
-    free(text);
-    free(tsv);
-    free(csv);
-}

@@ -54,7 +54,7 @@ TEST_IN_SCRATCH(metric)
     run_view view;
     CHECK(view_load(store, run, &view, &problem));
     text_buffer table = {0};
-    tsv_cases(&view, &table);
+    case_table_add(&view, FORM_TSV, &table);
     assert_non_null(strstr(table.bytes, "\ttoy_metric\t"));
     assert_non_null(strstr(table.bytes, "\t21.25\t"));
     text_free(&table);
