@@ -204,38 +204,13 @@ void attribute_outputs(const judge_block *block, const void *computed,
         found->stages[stage].rms = count > 0 ? sqrt(found->stages[stage].rms / count) : NAN;
 }
 
-/* What the kernel wrote for mean and rstd, of its accumulator's type. *there: all of it finite. */
-static bool read_statistics(row_judge *judge, const judge_block *block, ln_type accumulator,
-                            row_statistics *statistics, bool *there, error *err)
-{
-    work_order order = worker_order(ORDER_JUDGE, NULL);
-    int arena = judge->runner->arena;
-    size_t size = accumulator == LN_F64 ? sizeof(double) : sizeof(float);
-    *there = accumulator == LN_F32 || accumulator == LN_F64;
-    if (!judge_place(judge, block, &order, err))
-        return false;
-    for (size_t row = 0; *there && row < block->rows; row++) {
-        off_t at = (off_t)(row * size);
-        float singles[2];
-        double doubles[2];
-        void *mean = size == sizeof(float) ? (void *)&singles[0] : (void *)&doubles[0];
-        void *rstd = size == sizeof(float) ? (void *)&singles[1] : (void *)&doubles[1];
-        if (!arena_read(arena, order.at.tensors[ROLE_MEAN] + at, mean, size) ||
-            !arena_read(arena, order.at.tensors[ROLE_RSTD] + at, rstd, size))
-            return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: it cannot be read");
-        statistics[row] = size == sizeof(float) ? (row_statistics){singles[0], singles[1]}
-                                                : (row_statistics){doubles[0], doubles[1]};
-        /* Poison is a NaN; so is what a NaN row has, which is left out anyway. */
-        *there = !isnan(statistics[row].mean) || isnan(block->results[row].facts.mean);
-    }
-    return true;
-}
-
 bool attribute_kernel(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                       attribution *found, error *err)
 {
     case_verdict verdict = {.kind = VERDICT_OK};
-    bool there = false;
+    ln_type accumulator = kernel->facts.accumulator;
+    bool there = (accumulator == LN_F32 || accumulator == LN_F64) &&
+                 strcmp(kernel->facts.apply, "direct") == 0;
     *found = (attribution){.verdict.kind = VERDICT_OK};
     if (!judge_reserve(judge, block, err))
         return false;
@@ -244,13 +219,15 @@ bool attribute_kernel(row_judge *judge, const judge_block *block, const kernel_e
         return err->code == EXIT_CODE_FINE;
     }
     row_statistics *statistics = calloc(block->rows, sizeof *statistics);
-    bool fine = statistics ? read_statistics(judge, block, kernel->facts.accumulator, statistics,
-                                             &there, err)
-                           : fail_memory(err, "mean and rstd");
-    bool applied = there && strcmp(kernel->facts.apply, "direct") == 0;
-    if (fine)
-        attribute_outputs(block, judge->other, applied ? statistics : NULL,
-                          kernel->facts.accumulator, found);
+    if (!statistics)
+        return fail_memory(err, "mean and rstd");
+    for (size_t row = 0; row < block->rows; row++) {
+        statistics[row] =
+            (row_statistics){judge->given[ROLE_MEAN][row], judge->given[ROLE_RSTD][row]};
+        /* What was not given is NaN; so is what a NaN row has, which is left out anyway. */
+        there = there && (!isnan(statistics[row].mean) || isnan(block->results[row].facts.mean));
+    }
+    attribute_outputs(block, judge->other, there ? statistics : NULL, accumulator, found);
     free(statistics);
-    return fine;
+    return true;
 }
