@@ -18,7 +18,7 @@ CREATE TEMP TABLE bins AS
            max(iif(row_ulp < 9e999, max(row_ulp, 0.1), 9e999)) AS most
     FROM wanted CROSS JOIN judged_cases USING (kernel) CROSS JOIN about USING (types)
          CROSS JOIN judged_rows USING (case_id)
-    WHERE judged_cases.convention = judged_convention AND NOT extreme
+    WHERE NOT extreme
       -- Beyond, the elements of a row differ by a few units in the last place: other rows.
       AND judged_rows.kappa <= 16 * no_digit(types)
     GROUP BY line, bin HAVING bin < 32;

@@ -1,9 +1,9 @@
 -- How the errors of single elements are spread: the share of them up to a size, on ordinary rows.
 CREATE TEMP TABLE counts AS
     SELECT look, key AS bin, sum(value) AS count
-    FROM shown CROSS JOIN judged_cases AS own USING (kernel, types) CROSS JOIN about USING (types)
+    FROM shown CROSS JOIN judged_cases AS own USING (kernel)
          CROSS JOIN accuracies ON accuracies.case_id = own.case_id, json_each(ulp_histogram)
-    WHERE kind NOT IN (5, 6) AND own.convention = judged_convention AND NOT own.extreme AND kappa_max <= 10
+    WHERE kind NOT IN (5, 6) AND NOT own.extreme AND kappa_max <= 10
     GROUP BY look, key;
 CREATE TEMP TABLE lines AS
     SELECT row_number() OVER (ORDER BY look) AS line, look, sum(count) AS elements

@@ -2,13 +2,13 @@
 -- stands for the run, and the kernels that a reader asks for by name. Two tables are there before:
 --   asked     run, types (NULL: what was measured most), and of harness/answer: rows and hidden of its shape,
 --             isa that labels leave out, the cases of the fastest kernel and of the one to take, noisy
---   standing  harness/store/standing.sql
+--   standing  each kernel and type but copies, in the order of the run, as harness/store/standing.sql has it:
+--             kernel, types, role, taken (it could be), and of rows that are not extreme: judged, error, worst_case;
+--             extreme: the largest error of those that are
 -- The functions that are not SQLite's are in harness/store/functions.c.
 
 CREATE TEMP TABLE timed_cases AS
     SELECT * FROM timed WHERE run = (SELECT run FROM asked) AND gbps < 9e999;
-CREATE TEMP TABLE judged_cases AS
-    SELECT * FROM judged WHERE run = (SELECT run FROM asked);
 
 -- The cases that may be compared: of what was timed most, or judged most where nothing was; convention:
 -- of the speeds, judged_convention: of the errors that stand beside them.
@@ -18,7 +18,7 @@ CREATE TEMP TABLE groups AS
     GROUP BY 1, 2, 3, 4
     UNION ALL
     SELECT types, convention, min(cache), min(threads), count(*), min(case_id), 0
-    FROM judged_cases WHERE types = coalesce((SELECT types FROM asked), types)
+    FROM judged WHERE run = (SELECT run FROM asked) AND types = coalesce((SELECT types FROM asked), types)
     GROUP BY 1, 2;
 CREATE TEMP TABLE about AS
     SELECT types, iif(has_time, convention, NULL) AS convention, cache, threads, has_time,
@@ -27,12 +27,19 @@ CREATE TEMP TABLE about AS
                     (SELECT convention FROM groups AS other WHERE NOT other.has_time
                      AND other.types = own.types ORDER BY cases DESC, first LIMIT 1), convention)
                AS judged_convention,
+           EXISTS (SELECT 1 FROM groups AS other WHERE NOT other.has_time AND other.types = own.types)
+               AS has_judged,
            printf('%s, %s, %s, %d thread%s', types, convention, cache_phrase(cache), threads,
                   iif(threads = 1, '', 's')) AS words,
            coalesce(nullif((SELECT isa FROM asked), '') || ' unless named', '') AS isa_words
     FROM groups AS own ORDER BY has_time DESC, cases DESC, first LIMIT 1;
 
--- Its timed cases, with copies; size: of the shape, near 768 is more.
+-- The cases whose errors are shown.
+CREATE TEMP TABLE judged_cases AS
+    SELECT judged.* FROM about CROSS JOIN judged USING (types)
+    WHERE run = (SELECT run FROM asked) AND judged.convention = judged_convention;
+
+-- The timed cases, with copies.
 CREATE TEMP TABLE here AS
     SELECT own.*, CASE regime WHEN 'L1' THEN 0 WHEN 'L2' THEN 1 WHEN 'L3' THEN 2 ELSE 3 END AS level,
            iif(roof, NULL, gbps * time_ns / time_hi_ns) AS lo,
@@ -63,27 +70,17 @@ CREATE TEMP TABLE named AS
                    coalesce(descriptor ->> '$.schedule', '')) AS form,
                iif(descriptor ->> '$.acc' = 'f64' AND descriptor ->> '$.io' <> 'f64', ', f64 sums', '')
                    AS sums
-        FROM kernels WHERE run = (SELECT run FROM asked)),
-    sums AS (
-        SELECT kernel, types, role, min(standing.rowid) AS first, max(accurate) AS accurate,
-               max(doubt) FILTER (WHERE scope = 'all') AS doubt,
-               max(judged) FILTER (WHERE scope = 'any') AS judged,
-               max(error) FILTER (WHERE scope = 'any') AS error,
-               max(case_id) FILTER (WHERE scope = 'any') AS worst_case,
-               max(error) FILTER (WHERE scope = 'extreme') AS extreme
-        FROM standing JOIN about USING (types) WHERE kernel NOT GLOB 'roof_*'
-        GROUP BY kernel, types, role)
-    SELECT row_number() OVER (ORDER BY first) AS number, kernel, types, role, accurate AND doubt = '' AS taken,
-           coalesce(judged, 0) AS judged, error, extreme, worst_case, isa, source,
+        FROM kernels WHERE run = (SELECT run FROM asked))
+    SELECT row_number() OVER (ORDER BY own.rowid) AS number, own.*, isa, source,
            coalesce(version, '') AS version,
            kernel_label(kernel, iif(role = 'plugin', '', types),
                         iif(role = 'plugin', '', (SELECT isa FROM asked))) AS label,
            iif(role = 'textbook', replace(iif(form = 'welford', 'Welford', form) || sums, '_', '-'), '')
                AS form,
            error_class(judged, error, types) AS class,
-           (SELECT error_words(sums.error, types, verdict, reason, declared) FROM judgements
+           (SELECT error_words(own.error, types, verdict, reason, declared) FROM judgements
             WHERE case_id = worst_case) AS error_words
-    FROM sums LEFT JOIN facts ON name = kernel ORDER BY first;
+    FROM standing AS own JOIN about USING (types) LEFT JOIN facts ON name = kernel ORDER BY own.rowid;
 
 -- Names that a reader asks for; each may stand for several kernels. look: their order; kind: fastest,
 -- fastest within 2 row ULP, four textbook forms, a plugin, another library; style: of style.gp.
@@ -122,7 +119,8 @@ CREATE TEMP TABLE ranked AS
 
 -- The best of each look at the report's shape.
 CREATE TEMP TABLE best AS
-    SELECT ranked.* FROM ranked JOIN shape USING (rows, hidden) WHERE at_shape = 1 ORDER BY look;
+    SELECT ranked.*, class FROM ranked JOIN shape USING (rows, hidden) JOIN named USING (kernel)
+    WHERE at_shape = 1 ORDER BY look;
 
 -- What was timed there, a row a kernel: its titles ("fastest, within 2 ULP", "-"), and name with them
 -- ("fastest: one_sweep", "naive_avx2", "oneDNN 2.6.3"); shown: the first look that it is the best of.
@@ -147,6 +145,10 @@ CREATE TEMP TABLE shown AS
     SELECT looks.look, kind, style, timed_kernels.*
     FROM timed_kernels JOIN looks ON looks.look = shown AND looks.kernel = timed_kernels.kernel
     ORDER BY looks.look;
+
+-- The inputs of which errors stand beside the speeds.
+CREATE TEMP TABLE inputs_judged AS
+    SELECT input FROM judged_cases GROUP BY input ORDER BY min(case_id);
 
 -- The commands that measure again what a chart shows.
 CREATE TEMP TABLE again AS

@@ -3,9 +3,9 @@
 CREATE TEMP TABLE panels AS
     WITH copies AS ( -- of the first kernel at each size
         SELECT level, regime, hidden, gbps / roof_ratio AS roof
-        FROM here AS own
-        WHERE case_id = (SELECT min(case_id) FROM here AS first WHERE first.regime = own.regime
-                         AND first.hidden = own.hidden AND NOT roof AND roof_ratio > 0)),
+        FROM (SELECT *, row_number() OVER (PARTITION BY regime, hidden ORDER BY case_id) AS place
+              FROM here WHERE NOT roof AND roof_ratio > 0)
+        WHERE place = 1),
     ordered AS (
         SELECT *, row_number() OVER (PARTITION BY level ORDER BY roof) AS place,
                count(*) OVER (PARTITION BY level) AS count FROM copies)

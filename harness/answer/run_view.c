@@ -99,17 +99,22 @@ ln_type view_answer_type(const run_view *view)
 bool view_load(result_store *store, int64_t run, run_view *view, error *err)
 {
     *view = (struct run_view){.store = store};
-    bool fine =
-        store_run(store, run, &view->run, err) && store_machine(store, run, &view->machine, err) &&
-        store_cases(store, run, &view->cases, err) && store_rows(store, run, &view->rows, err) &&
-        store_lost(store, run, &view->lost, &view->lost_count, err) &&
-        store_descriptors(store, run, NULL, &view->kernels, err);
+    bool fine = store_run(store, run, &view->run, err) &&
+                store_machine(store, run, &view->machine, err) &&
+                store_cases(store, run, &view->cases, err) &&
+                store_lost(store, run, &view->lost, &view->lost_count, err) &&
+                store_descriptors(store, run, NULL, &view->kernels, err);
     fine = fine && store_standings(store, run, STANDING_ROW_ULP, &view->standings, err);
     if (fine)
         sum_up(view);
     else
         view_free(view);
     return fine;
+}
+
+bool view_load_rows(run_view *view, error *err)
+{
+    return store_rows(view->store, view->run.id, &view->rows, err);
 }
 
 bool view_load_worst(result_store *store, run_view *view, error *err)

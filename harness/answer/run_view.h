@@ -41,7 +41,8 @@ bool store_descriptors(result_store *store, int64_t run, const char *kernel, jso
 bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
                         error *err);
 bool view_load(result_store *store, int64_t run, run_view *view, error *err);
-/* The worst rows of its cases as well, which view_load() leaves in the store. */
+/* Its judged rows as well, and the worst rows of its cases, which view_load() leaves in the store. */
+bool view_load_rows(run_view *view, error *err);
 bool view_load_worst(result_store *store, run_view *view, error *err);
 void view_free(run_view *view);
 /* What was asked of the run, and what is lost by name. False: the run does not say. */

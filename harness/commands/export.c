@@ -30,6 +30,10 @@ static exit_code export_run(void *context, const cli_call *call, error *err)
                       : load_stored_run(options->database, options->run, &view, err);
     if (!loaded)
         return err->code;
+    if (format == EXPORT_JSONL && !view_load_rows(&view, err)) {
+        view_free(&view);
+        return err->code;
+    }
     if (options->out)
         export_save(&view, format, options->out, err);
     else

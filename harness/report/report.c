@@ -5,77 +5,103 @@
 #include "report/page/page.h"
 #include <string.h>
 
-enum { TYPES = 4, CHARTS_MOST = 40 };
+enum { CHARTS_MOST = 40 };
 
-/* The data of each type of the run, the report's own first, and all charts. */
+/* What the page shows, and the charts of all types. */
 typedef struct report_state {
-    report_data data[TYPES];
-    size_t type_count;
+    report_data data;
     report_chart charts[CHARTS_MOST];
     size_t chart_count;
 } report_state;
 
-/* What of the answer the queries read; of another type the answer says nothing. */
-static bool put_asked(const report_data *data, const char *type, error *err)
+static int64_t case_of(const answer_row *row)
 {
-    const run_answer *answer = &data->answer;
-    result_store *store = data->view->store;
-    const case_key *key = answer->column_count ? &answer->columns[answer->key].key : NULL;
+    return row && row->at_key ? row->at_key->stored->id : 0;
+}
+
+/* What the queries read of the answer, which says nothing of another type than its own. */
+static bool put_asked(const report_data *data, const char *other, error *err)
+{
+    static const run_answer none = {.isa = ""};
+    const run_answer *answer = other[0] ? &none : &data->answer;
     const answer_row *fastest = answer->untold_count[OF_ALL] ? answer->untold[OF_ALL][0] : NULL;
-    return store_put_table(store, "asked", "run, types, rows, hidden, isa, fastest, take, noisy",
-                           err) &&
-           store_put_line(store, "asked", err, "iniisiii", data->view->run.id, type,
+    const case_key *key = answer->column_count ? &answer->columns[answer->key].key : NULL;
+    return store_put_table(data->view->store, "asked",
+                           "run, types, rows, hidden, isa, fastest, take, noisy", err) &&
+           store_put_line(data->view->store, "asked", err, "iniisiii", data->view->run.id, other,
                           (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0),
-                          answer->isa, fastest && fastest->at_key ? fastest->at_key->stored->id : 0,
-                          answer->take && answer->take->at_key ? answer->take->at_key->stored->id
-                                                               : 0,
+                          answer->isa, case_of(fastest), case_of(answer->take),
                           (int64_t)answer_is_noisy(answer));
 }
 
-static bool prepare_charts(const report_data *data, const char *directory, report_state *state,
-                           error *err)
+static bool put_standings(const run_view *view, error *err)
 {
-    result_store *store = data->view->store;
-    const char *type = data->is_other_type ? dtype_name(data->judged.dtype) : "";
+    bool fine =
+        store_put_table(view->store, "standing",
+                        "kernel, types, role, taken, judged, error, worst_case, extreme", err);
+    for (size_t i = 0; fine && i < view->standings.count; i++) {
+        const kernel_standing *own = &view->standings.standings[i];
+        const error_sum *any = &own->errors[SCOPE_ANY];
+        fine = store_put_line(view->store, "standing", err, "sssiidid", own->kernel,
+                              dtype_name(own->dtype), kernel_role_word(own->role),
+                              (int64_t)(own->accurate && !own->doubt[0]), (int64_t)any->judged,
+                              any->error, any->at, own->errors[SCOPE_EXTREME].error);
+    }
+    return fine;
+}
+
+static bool prepare_charts(const report_data *data, const char *other, const char *directory,
+                           report_state *state, error *err)
+{
     text_buffer footer = {0};
+    bool fine = true;
     report_footer(data->view, &footer);
-    bool fine = store_scratch_begin(store, err);
-    if (!fine)
-        return false;
-    fine = put_asked(data, type, err) &&
-           store_put_standing(store, data->view->run.id, STANDING_ROW_ULP, err) &&
-           store_script(store, charts_shown_sql, err);
     for (size_t i = 0; fine && i < chart_count; i++) {
         report_chart *chart = &state->charts[state->chart_count];
-        fine = !chart_list[i].of_report ||
-               chart_prepare(store, &chart_list[i], type, footer.bytes, directory, chart, err);
+        if (!chart_list[i].of_report)
+            continue;
+        fine = chart_prepare(data->view->store, &chart_list[i], other, footer.bytes, directory,
+                             chart, err);
         /* What another type lacks is not missed. */
-        state->chart_count += chart_list[i].of_report && (!chart->reason[0] || !type[0]);
+        state->chart_count += !chart->reason[0] || !other[0];
     }
-    store_scratch_end(store);
     text_free(&footer);
     return fine;
+}
+
+/* other: the name of another type than the page's, or "". */
+static bool prepare_type(report_state *state, const char *other, const char *directory, error *err)
+{
+    report_data *data = &state->data;
+    result_store *store = data->view->store;
+    if (!store_scratch_begin(store, err))
+        return false;
+    bool fine = put_asked(data, other, err) && put_standings(data->view, err) &&
+                store_script(store, charts_shown_sql, err) &&
+                (other[0] || report_data_read(data, err)) &&
+                prepare_charts(data, other, directory, state, err);
+    store_scratch_end(store);
+    return fine;
+}
+
+static bool has_type(const run_view *view, ln_type type)
+{
+    for (size_t i = 0; i < view->standings.count; i++)
+        if (view->standings.standings[i].dtype == type)
+            return true;
+    return false;
 }
 
 static bool prepare_report(const run_view *view, const char *directory, report_state *state,
                            error *err)
 {
-    state->type_count = 1;
-    if (!report_data_make(view, NULL, &state->data[0], err) ||
-        !prepare_charts(&state->data[0], directory, state, err))
-        return false;
-    for (ln_type type = LN_F32; type <= LN_F16; type++) {
-        report_data *data = &state->data[state->type_count];
-        if (type == state->data[0].judged.dtype || state->type_count == TYPES)
-            continue;
-        state->type_count++;
-        if (!report_data_make(view, &type, data, err))
-            return false;
-        if ((data->judged.cases || data->group.cases) &&
-            !prepare_charts(data, directory, state, err))
-            return false;
-    }
-    return true;
+    state->data = (report_data){.view = view};
+    answer_make(view, &state->data.answer);
+    bool fine = prepare_type(state, "", directory, err);
+    for (ln_type type = LN_F32; fine && type <= LN_F16; type++)
+        fine = type == state->data.type || !has_type(view, type) ||
+               prepare_type(state, dtype_name(type), directory, err);
+    return fine;
 }
 
 /* The names of the charts that gnuplot failed on, and what it said of the first. */
@@ -155,8 +181,7 @@ static bool write_pdf(const file_draft *draft, report_result *result, error *err
 static bool write_pages(const report_state *state, const char *plots_directory,
                         const file_draft *draft, bool with_pdf, report_result *result, error *err)
 {
-    const page_contents contents = {&state->data[0], state->charts, state->chart_count,
-                                    result->note};
+    const page_contents contents = {&state->data, state->charts, state->chart_count, result->note};
     const char *folder = draft->folder.path;
     document page = {0};
     char html[512], markdown[512], print[512];
@@ -177,7 +202,7 @@ static bool write_pages(const report_state *state, const char *plots_directory,
 bool report_write(const run_view *view, const char *plots_directory, const char *directory,
                   bool with_pdf, report_result *result, error *err)
 {
-    report_state state = {.type_count = 0};
+    report_state state = {.chart_count = 0};
     word_list names = {0};
     file_draft draft;
     *result = (report_result){0};
@@ -190,8 +215,7 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
                 draft_publish(&draft, &names, err);
     draft_end(&draft);
     word_list_free(&names);
-    for (size_t i = 0; i < state.type_count; i++)
-        report_data_free(&state.data[i]);
+    report_data_free(&state.data);
     return fine;
 }
 

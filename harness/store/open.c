@@ -183,6 +183,13 @@ static bool load_schema(const result_store *store, error *err)
     return status == SQLITE_OK || store_fail(store, status, "read it", err);
 }
 
+/* What a page asks of a run is read once. */
+static bool set_cache(const result_store *store, error *err)
+{
+    int status = sqlite3_exec(store->database, "PRAGMA cache_size = -32000", NULL, NULL, NULL);
+    return status == SQLITE_OK || store_fail(store, status, "open it", err);
+}
+
 static bool connect(result_store *store, const char *name, int flags, error *err)
 {
     disconnect(store);
@@ -197,7 +204,8 @@ static bool connect(result_store *store, const char *name, int flags, error *err
     status = sqlite3_exec(store->database, "PRAGMA foreign_keys = ON", NULL, NULL, NULL);
     if (status != SQLITE_OK)
         return store_fail(store, status, "open it", err);
-    return load_schema(store, err);
+    /* This one loads the schema itself, without load_schema()'s limit. */
+    return load_schema(store, err) && set_cache(store, err);
 }
 
 static bool is_used(const char *path)

@@ -49,20 +49,6 @@ bool store_script(result_store *store, const char *sql, error *err)
     return execute(store, sql, err);
 }
 
-bool store_put_standing(result_store *store, int64_t run, double budget, error *err)
-{
-    text_buffer sql = {0};
-    sqlite3_stmt *query = store_statement(store, STATEMENT_STANDING, err);
-    if (!query)
-        return false;
-    text_format(&sql, "CREATE TEMP TABLE standing AS %s", sqlite3_sql(query));
-    sqlite3_stmt *statement = prepare(store, sql.bytes, err);
-    if (statement)
-        store_bind(statement, 1, "ids", run, budget, "");
-    text_free(&sql);
-    return finish(store, statement, err);
-}
-
 bool store_put_table(result_store *store, const char *name, const char *columns, error *err)
 {
     char sql[512];

@@ -23,8 +23,6 @@ void store_scratch_end(result_store *store);
 
 /* Runs statements that give no rows. */
 bool store_script(result_store *store, const char *sql, error *err);
-/* standing.sql over all conventions, as the TEMP table `standing`. */
-bool store_put_standing(result_store *store, int64_t run, double budget, error *err);
 /* A TEMP table of these columns, and a line of it: a letter a column, as store_bound() has them. */
 bool store_put_table(result_store *store, const char *name, const char *columns, error *err);
 bool store_put_line(result_store *store, const char *name, error *err, const char *types, ...);

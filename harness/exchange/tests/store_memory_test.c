@@ -103,7 +103,7 @@ static bool show(const char *path, const char *directory, error *err)
     if (fine) {
         fine = view_load(store, runs[count - 1].id, &view, err);
         free(runs);
-        if (fine && !view_load_worst(store, &view, err)) {
+        if (fine && (!view_load_worst(store, &view, err) || !view_load_rows(&view, err))) {
             view_free(&view);
             fine = false;
         }

@@ -82,6 +82,7 @@ static int load_view(void **state)
     fill(store, run);
     CHECK(store_import_end(store, run, &problem));
     CHECK(view_load(store, run, &view, &problem));
+    CHECK(view_load_rows(&view, &problem));
     store_close(store);
     return 0;
 }

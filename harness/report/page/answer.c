@@ -29,13 +29,10 @@ static void add_avoid(const report_data *data, document *page)
 {
     text_buffer words = {0};
     size_t count = 0;
-    for (size_t i = 0; i < data->look_count; i++) {
-        const view_case *at =
-            data->has_shape ? report_best(data, &data->looks[i], &data->shape) : NULL;
-        if (!at || report_kernel_at(data, at)->class != ERROR_NAN)
-            continue;
-        clean_format(&words, FORM_PAGE, "%s**%s**", count++ ? ", " : "", data->looks[i].label);
-    }
+    for (size_t i = 0; i < data->best.rows; i++)
+        if (table_whole(&data->best, i, "class") == ERROR_NAN)
+            clean_format(&words, FORM_PAGE, "%s**%s**", count++ ? ", " : "",
+                         table_text(&data->best, i, "name"));
     if (count)
         document_paragraph(page, TONE_FAULT, "End in NaN or infinity on some rows: %-s.",
                            words.bytes ? words.bytes : "");
@@ -60,7 +57,7 @@ static void add_faults(const report_data *data, document *page)
                            faults, faults == 1 ? " breaks" : "s break",
                            faults == 1 ? "it promises" : "they promise", names.bytes,
                            faults > NAMED ? ", ..." : "");
-    else if (data->judged.cases)
+    else if (table_whole(&data->about, 0, "has_judged"))
         document_paragraph(
             page, TONE_NONE,
             "No kernel broke what it promises; [what kernels do wrong](#wrong) elsewhere.");
@@ -95,12 +92,10 @@ void page_answer(const page_contents *contents, document *page)
     text_free(&words);
     add_avoid(data, page);
     add_faults(data, page);
-    if (data->has_shape)
-        document_paragraph(page, TONE_SOFT, "%zu rows × %zu in %s; %s, %s, %s, %u thread%s.",
-                           data->shape.rows, data->shape.hidden, data->shape_regime,
-                           dtype_name(data->group.dtype), data->group.convention,
-                           cache_phrase(data->group.cache), data->group.threads,
-                           data->group.threads == 1 ? "" : "s");
+    if (data->shape.rows)
+        document_paragraph(page, TONE_SOFT, "%s in %s; %s.", table_text(&data->shape, 0, "words"),
+                           table_text(&data->shape, 0, "regime"),
+                           table_text(&data->about, 0, "words"));
     add_noise(data, page);
     page_figure(contents, "field", page);
 }

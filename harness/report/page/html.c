@@ -72,7 +72,9 @@ static void add_svg(text_buffer *out, const char *svg, const char *stem)
             text_format(out, "%s%s-", marks[mark], stem);
             at += strlen(marks[mark]);
         } else {
-            text_add_bytes(out, at++, 1);
+            size_t length = 1 + strcspn(at + 1, "ihu"); /* what marks begin with */
+            text_add_bytes(out, at, length);
+            at += length;
         }
     }
 }

@@ -22,7 +22,7 @@ static void add_wrongs(const report_data *data, document *page)
     if (page_wrongs(data, false, page) == 0)
         document_paragraph(
             page, TONE_GOOD,
-            data->judged.cases
+            table_whole(&data->about, 0, "has_judged")
                 ? "No kernel broke its proven bound, gave NaN or infinity where it promises "
                   "a number, crashed, hung or wrote where it must not."
                 : "No output was judged in this run.");
@@ -47,8 +47,8 @@ static void add_details(const page_contents *contents, document *page)
             page_figure(contents, contents->charts[i].stem, page);
     }
     document_fold_end(page);
-    document_fold(page, "Every kernel at %zu rows × %zu", contents->data->shape.rows,
-                  contents->data->shape.hidden);
+    document_fold(page, "Every kernel%s%s", contents->data->shape.rows ? " at " : "",
+                  table_text(&contents->data->shape, 0, "words"));
     page_kernels_table(contents->data, page);
     document_fold_end(page);
     document_fold(page, "Errors by input: the largest row ULP on each family of rows");
@@ -115,9 +115,13 @@ static void add_title(const report_data *data, document *page)
     text_buffer words = {0};
     report_machine_words(data->view, &words);
     text_format(&words, "; %s; ", machine_fact_value(&data->view->machine, "compiler"));
-    for (size_t i = 0; i < data->look_count; i++)
-        if (data->looks[i].kind == LOOK_PEER)
-            text_format(&words, "%s; ", data->looks[i].label);
+    int64_t named = 0;
+    for (size_t i = 0; i < data->looks.rows; i++) {
+        int64_t look = table_whole(&data->looks, i, "look");
+        if (table_whole(&data->looks, i, "kind") == LOOK_PEER && look != named)
+            text_format(&words, "%s; ", table_text(&data->looks, i, "name"));
+        named = look;
+    }
     text_format(&words, "commit %.12s; %.10s; run %lld",
                 machine_fact_value(&data->view->machine, "git_commit"), data->view->run.started,
                 (long long)data->view->run.id);

@@ -8,11 +8,11 @@
 static void error_cell(const report_data *data, const error_sum *sum, document *page)
 {
     char words[ERROR_WORDS];
-    document_tone tone = sum->faults                                             ? TONE_FAULT
-                         : error_class_of(sum, data->judged.dtype) >= ERROR_LOST ? TONE_DECLARED
-                                                                                 : TONE_NONE;
+    document_tone tone = sum->faults                                     ? TONE_FAULT
+                         : error_class_of(sum, data->type) >= ERROR_LOST ? TONE_DECLARED
+                                                                         : TONE_NONE;
     document_cell(page, tone, sum->error, "%s",
-                  view_error_words(data->view, sum, data->judged.dtype, words));
+                  view_error_words(data->view, sum, data->type, words));
 }
 
 static void name_cell(const char *name, document *page)
@@ -33,11 +33,13 @@ static void share_cell(const speed_figures *speed, document *page)
 static double peer_speed(const report_data *data)
 {
     const view_case *best = NULL;
-    for (size_t i = 0; i < data->look_count; i++) {
-        const view_case *at = data->looks[i].kind == LOOK_PEER
-                                  ? report_best(data, &data->looks[i], &data->shape)
-                                  : NULL;
-        best = at && (!best || view_by_speed(at, best) < 0) ? at : best;
+    for (size_t i = 0; i < data->best.rows; i++) {
+        const report_kernel *kernel =
+            table_whole(&data->best, i, "kind") == LOOK_PEER
+                ? report_kernel_named(data, table_text(&data->best, i, "kernel"))
+                : NULL;
+        best = kernel && kernel->at && (!best || view_by_speed(kernel->at, best) < 0) ? kernel->at
+                                                                                      : best;
     }
     return best ? best->speed.gbps : (double)NAN;
 }
@@ -49,12 +51,11 @@ static void error_cells(const report_data *data, const kernel_standing *standing
     error_cell(data, &standing->errors[SCOPE_EXTREME], page);
 }
 
-/* The cells that each table of kernels has; at: timed, or NULL. */
-static void kernel_cells(const report_data *data, const report_kernel *kernel, const view_case *at,
-                         double peer, document *page)
+static void kernel_cells(const report_data *data, const report_kernel *kernel, double peer,
+                         document *page)
 {
     static const speed_figures none = SPEED_UNKNOWN;
-    const speed_figures *speed = at ? &at->speed : &none;
+    const speed_figures *speed = kernel->at ? &kernel->at->speed : &none;
     char number[16];
     document_cell(page, TONE_NONE, speed->gbps, "%s", number_short(speed->gbps, number));
     share_cell(speed, page);
@@ -111,92 +112,62 @@ void page_names_table(const report_data *data, document *page)
     }
 }
 
-typedef struct timed_kernel {
-    const report_kernel *kernel;
-    const view_case *at;
-} timed_kernel;
-
 static int faster_first(const void *a, const void *b)
 {
-    const timed_kernel *left = a, *right = b;
+    const report_kernel *left = *(const report_kernel *const *)a,
+                        *right = *(const report_kernel *const *)b;
     if (left->at && right->at)
         return view_by_speed(left->at, right->at);
-    return left->at || right->at ? !left->at - !right->at
-                                 : strcmp(left->kernel->name, right->kernel->name);
+    return left->at || right->at ? !left->at - !right->at : strcmp(left->name, right->name);
 }
 
 void page_kernels_table(const report_data *data, document *page)
 {
     static const document_column columns[] = {{"kernel", false, false}, KERNEL_COLUMNS};
-    timed_kernel *list = allocate_zeroed(data->kernel_count + 1, sizeof *list);
+    const report_kernel **list = allocate_zeroed(data->kernel_count + 1, sizeof *list);
     double peer = peer_speed(data);
     size_t count = 0;
     for (size_t i = 0; i < data->kernel_count; i++) {
         const report_kernel *kernel = &data->kernels[i];
-        const view_case *at = data->has_shape ? report_case_at(data, kernel, &data->shape) : NULL;
-        if (at || kernel->class != ERROR_UNKNOWN)
-            list[count++] = (timed_kernel){kernel, at};
+        if (kernel->at || kernel->class != ERROR_UNKNOWN)
+            list[count++] = kernel;
     }
     qsort(list, count, sizeof *list, faster_first);
     document_table(page, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
-        name_cell(list[i].kernel->name, page);
-        kernel_cells(data, list[i].kernel, list[i].at, peer, page);
+        name_cell(list[i]->name, page);
+        kernel_cells(data, list[i], peer, page);
     }
     free(list);
 }
 
 /* ---- errors by input ---- */
 
-static error_sum error_on(const report_data *data, const report_kernel *kernel, const char *input)
+static error_sum error_on(const report_data *data, const char *kernel, const char *input)
 {
     for (size_t i = 0; i < data->input_error_count; i++) {
         const input_error *own = &data->input_errors[i];
-        if (own->dtype == data->judged.dtype && strcmp(own->kernel, kernel->name) == 0 &&
+        if (own->dtype == data->type && strcmp(own->kernel, kernel) == 0 &&
             strcmp(own->input, input) == 0)
             return own->sum;
     }
     return (error_sum){.error = NAN};
 }
 
-static size_t judged_inputs(const report_data *data, const char **inputs, size_t most)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < data->view->cases.count; i++) {
-        const stored_case *stored = &data->view->cases.cases[i];
-        size_t place = 0;
-        if (data->kernel_of[i] == data->kernel_count || !report_is_judged(data, stored))
-            continue;
-        while (place < count && strcmp(inputs[place], stored->key.input) != 0)
-            place++;
-        if (place == count && count < most)
-            inputs[count++] = stored->key.input;
-    }
-    return count;
-}
-
 void page_inputs_table(const report_data *data, document *page)
 {
-    enum { INPUTS_MOST = 256, KERNELS_MOST = 7 };
-    static document_column columns[1 + KERNELS_MOST];
-    static char names[KERNELS_MOST][REPORT_NAME];
-    const report_kernel *kernels[KERNELS_MOST];
-    const char *inputs[INPUTS_MOST];
-    size_t count = judged_inputs(data, inputs, INPUTS_MOST), kernel_count = 0;
-    columns[0] = (document_column){"input", false, false};
-    for (size_t i = 0; i < data->look_count && kernel_count < KERNELS_MOST; i++) {
-        const view_case *at = report_shown(data, i);
-        if (!at)
-            continue;
-        report_name(data, at, names[kernel_count]);
-        kernels[kernel_count++] = report_kernel_at(data, at);
-        columns[kernel_count] = (document_column){names[kernel_count - 1], true, kernel_count > 3};
-    }
-    document_table(page, columns, 1 + kernel_count);
-    for (size_t i = 0; i < count; i++) {
-        document_cell(page, TONE_NONE, NAN, "%s", inputs[i]);
-        for (size_t kernel = 0; kernel < kernel_count; kernel++) {
-            error_sum sum = error_on(data, kernels[kernel], inputs[i]);
+    enum { KERNELS_MOST = 7 };
+    static document_column columns[1 + KERNELS_MOST] = {{"input", false, false}};
+    const stored_table *shown = &data->shown;
+    size_t count = shown->rows < KERNELS_MOST ? shown->rows : KERNELS_MOST;
+    for (size_t i = 0; i < count; i++)
+        columns[i + 1] = (document_column){table_text(shown, i, "name"), true, i >= 3};
+    document_table(page, columns, 1 + count);
+    for (size_t row = 0; row < data->inputs_judged.rows; row++) {
+        const char *input = table_text(&data->inputs_judged, row, "input");
+        document_cell(page, TONE_NONE, NAN, "%s", input);
+        for (size_t i = 0; i < count; i++) {
+            error_sum sum = error_on(data, table_text(shown, i, "kernel"), input);
             error_cell(data, &sum, page);
         }
     }

@@ -11,6 +11,12 @@ static bool is_wrong(const stored_case *stored, bool declared)
            (declared || report_is_failure(&stored->verdict));
 }
 
+static bool is_of(const report_data *data, size_t kernel, const stored_case *stored)
+{
+    return stored->key.dtype == data->type &&
+           strcmp(stored->key.kernel, data->kernels[kernel].name) == 0;
+}
+
 /* "crashed (SIGSEGV)", "wrong-class", "inaccurate": what inputs are gathered under. */
 static const char *wrong_words(const stored_case *stored, char *buffer, size_t size)
 {
@@ -67,7 +73,7 @@ static void describe(const report_data *data, size_t kernel, bool declared, text
     const char *done[VERDICT_COUNT];
     size_t done_count = 0;
     for (size_t i = 0; i < cases->count; i++) {
-        if (data->kernel_of[i] != kernel || !is_wrong(&cases->cases[i], declared))
+        if (!is_wrong(&cases->cases[i], declared) || !is_of(data, kernel, &cases->cases[i]))
             continue;
         const char *what = wrong_words(&cases->cases[i], words, sizeof words);
         bool said = false;
@@ -77,7 +83,7 @@ static void describe(const report_data *data, size_t kernel, bool declared, text
             continue;
         wrong_list list = {.most = NAN};
         for (size_t j = i; j < cases->count; j++)
-            if (data->kernel_of[j] == kernel && is_wrong(&cases->cases[j], declared) &&
+            if (is_wrong(&cases->cases[j], declared) && is_of(data, kernel, &cases->cases[j]) &&
                 strcmp(wrong_words(&cases->cases[j], others, sizeof others), what) == 0)
                 add_input(&list, &cases->cases[j]);
         add_words(&list, what, out);

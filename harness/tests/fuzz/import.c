@@ -20,7 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     bool stored = run_in_memory("fuzzed", &read, &view, &err);
     view_free(&read);
     FUZZ_CHECK(stored || (err.code != EXIT_CODE_FINE && err.message[0]));
-    bool fine = stored && export_write(&view, EXPORT_JSONL, file, "again", &err);
+    bool fine = stored && view_load_rows(&view, &err) &&
+                export_write(&view, EXPORT_JSONL, file, "again", &err);
     fclose(file);
     if (fine && !run_is_foreign(&view)) {
         FUZZ_CHECK(run_read_bytes("again", made, length, &again, &err));
