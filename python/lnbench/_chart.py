@@ -1,33 +1,20 @@
-"""A BenchReport drawn by plots/field.gp, which also draws lnbench's own charts."""
-import ctypes
+"""A BenchReport as the chart `field`, which lnbench draws."""
 import math
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 
 from . import _library as lib
+from .__main__ import program
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
 _NO_DIGIT = {"f32": 2.0 ** 23, "f64": 2.0 ** 52, "f16": 2.0 ** 10, "bf16": 2.0 ** 7}
 
 _QUOTES = {ord("'"): "\u2019", ord('"'): "\u201d"}  # gnuplot's own, in a table and in a tip
 
 
-def _script():
-    """plots/field.gp: where LNBENCH_PLOTS says, this package's, the source tree's, the installed."""
-    folders = [os.environ.get("LNBENCH_PLOTS"), os.path.join(_HERE, "_native/share/lnbench/plots"),
-               os.path.join(_HERE, "../../plots"), "/usr/local/share/lnbench/plots",
-               "/usr/share/lnbench/plots"]
-    for folder in folders:
-        if folder and os.path.exists(os.path.join(folder, "field.gp")):
-            return os.path.join(os.path.abspath(folder), "field.gp")
-    raise RuntimeError("plots/field.gp was not found: name its folder in LNBENCH_PLOTS")
-
-
 def _class_of(row_ulp, dtype):
-    """The error classes of harness/report/data/data.h."""
+    """The error classes of harness/store/standing.h."""
     limits = (1, 4, min(1000, _NO_DIGIT[dtype] / 8))
     return 5 if math.isnan(row_ulp) else 1 + sum(row_ulp > limit for limit in limits)
 
@@ -45,33 +32,17 @@ def _write(path, *lines):
                        .translate(_QUOTES) + "\n")
 
 
-def _end_with_parent():
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
-def _run_gnuplot(script, form, folder):
-    """As harness/base/program.h: an environment of ours, a deadline, and the end of all it started."""
-    kept = ("PATH", "HOME", "LD_LIBRARY_PATH")
-    own = {name: os.environ[name] for name in kept if name in os.environ}
-    seconds = float(os.environ.get("LNBENCH_CHILD_SECONDS") or 60)
-    with open(os.path.join(folder, "errors"), "w+b") as errors, \
-            subprocess.Popen(["gnuplot", "-d", "-c", script, "bench", form], cwd=folder,
-                             env={**own, "LC_ALL": "C.UTF-8", "TMPDIR": folder},
-                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
-                             start_new_session=True, preexec_fn=_end_with_parent) as gnuplot:
-        try:
-            status = gnuplot.wait(seconds)
-        except subprocess.TimeoutExpired:
-            raise RuntimeError(f"gnuplot failed: it took longer than {seconds:g} s") from None
-        finally:
-            try:
-                os.killpg(gnuplot.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        if status:
-            errors.seek(max(0, errors.seek(0, os.SEEK_END) - 300))
-            words = " ".join(errors.read().decode(errors="replace").split())
-            raise RuntimeError(f"gnuplot failed: {words or f'status {status}'}")
+def _run_program(folder):
+    """lnbench draws its own charts so: an environment for gnuplot, a deadline, whole files or none."""
+    path = program()
+    if not path:
+        raise RuntimeError("the program lnbench, which draws charts, was not found: install the package, "
+                           "or name the program in LNBENCH_PROGRAM")
+    done = subprocess.run([path, "report", "--draw", "field", "--out", folder], capture_output=True,
+                          stdin=subprocess.DEVNULL, check=False)
+    words = " ".join(done.stderr.decode(errors="replace").split())
+    if done.returncode or words:
+        raise RuntimeError(words or f"lnbench report --draw ended with {done.returncode}")
 
 
 def draw(report, path):
@@ -79,9 +50,6 @@ def draw(report, path):
     form = os.path.splitext(path)[1][1:].lower()
     if form not in ("svg", "png", "pdf"):
         raise lib.ArgumentError(f"{path}: a name that ends in .svg, .png or .pdf was expected")
-    script = _script()
-    if not shutil.which("gnuplot"):
-        raise RuntimeError("gnuplot was not found: install it (Debian: gnuplot-nox)")
     timed = [one for one in report.timed if one.name != "copy"]
     bars = [(i + 1, 0, one.name + (" (overhead)" if one.is_overhead else ""), one.name, "-",
              one.gbps, one.gbps * one.time_ns / one.time_hi_ns,
@@ -98,12 +66,10 @@ def draw(report, path):
                 ("footer", 0, "lnbench.bench"))
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "data"))
-        _write(os.path.join(folder, "data/bench.tsv"),
+        _write(os.path.join(folder, "data/field.tsv"),
                "place heading label kernel inside gbps lo hi share class error".split(), *bars)
-        _write(os.path.join(folder, "data/bench_settings.tsv"), ("key", "number", "text"), *settings)
-        _run_gnuplot(script, form, folder)
-        made, draft = os.path.join(folder, f"bench.{form}.part"), f"{path}.{os.getpid()}.part"
-        if not os.path.exists(made):
-            raise RuntimeError("gnuplot failed: it left no drawing")
-        shutil.copyfile(made, draft)
+        _write(os.path.join(folder, "data/field_settings.tsv"), ("key", "number", "text"), *settings)
+        _run_program(folder)
+        draft = f"{path}.{os.getpid()}.part"
+        shutil.copyfile(os.path.join(folder, f"field.{form}"), draft)
         os.replace(draft, path)

@@ -1,6 +1,7 @@
 /* lnbench report: charts and the page of a stored run, nothing measured again unless --verify asks.
  */
 #include "cli/command.h"
+#include "report/charts/chart.h"
 #include "report/report.h"
 #include "base/paths.h"
 #include "commands/choose/choose.h"
@@ -9,7 +10,7 @@
 #include "answer/stored_run.h"
 
 typedef struct report_options {
-    const char *database, *out;
+    const char *database, *out, *chart;
     uint64_t run, sample;
     word_list plugins;
     result_options shown;
@@ -47,6 +48,10 @@ static exit_code report(void *context, const cli_call *call, error *err)
     run_view view;
     exit_code code = EXIT_CODE_FINE;
     (void)call;
+    if (options->chart)
+        return charts_draw_again(options->chart, options->out, &options->printed, err)
+                   ? EXIT_CODE_FINE
+                   : err->code;
     if (!load_reported_run(options->database, options->run, &view, err))
         return err->code;
     if (view_is_partial(&view) && !options->allow_lost)
@@ -75,6 +80,8 @@ static const cli_option options[] = {
      offsetof(report_options, run)},
     {"out", "DIR", "where charts and page go (default: results/charts)", OPTION_TEXT,
      offsetof(report_options, out)},
+    {"draw", "NAME", "draw this chart again from the tables in DIR/data; no run is read",
+     OPTION_TEXT, offsetof(report_options, chart)},
     {"no-charts", NULL, "the table and the answer only", OPTION_FLAG,
      offsetof(report_options, no_charts)},
     {"no-pdf", NULL, "leave out report.pdf", OPTION_FLAG, offsetof(report_options, no_pdf)},

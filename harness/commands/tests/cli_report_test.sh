@@ -93,9 +93,13 @@ if command -v gnuplot >/dev/null; then
     for kernel in two_pass_f32_scalar naive_f32_scalar; do
         check "history: $kernel is named" has past/history_1.svg "$kernel 4x64"
     done
+    cp page/conventions.svg first.svg && rm page/conventions.svg
+    accepted "a chart again" 0 report --draw conventions --out page
+    check "report --draw: it is the same" cmp first.svg page/conventions.svg
 else
-    echo "not checked: the chart of a history (gnuplot is not installed)"
+    echo "not checked: the chart of a history, a chart drawn again (gnuplot is not installed)"
 fi
+refused "report --draw of no chart" 2 'no such chart' report --draw nothing --out page
 
 # Programs of others: what the environment says is not theirs, what is absent is said, what fails is
 # an error that names the charts.

@@ -5,15 +5,16 @@
 #include "report/charts/chart.h"
 #include <string.h>
 
-enum { FORMATS = 2 };
-static const char *const formats[FORMATS] = {"svg", "png"};
+enum { ALONE = 2, AGAIN = 3 }; /* formats */
+static const char *const formats[AGAIN] = {"svg", "png", "pdf"};
 
+/* NULL: there is none. */
 static const chart_kind *kind_named(const char *name)
 {
-    size_t i = 0;
-    while (i + 1 < chart_count && strcmp(chart_list[i].stem, name) != 0)
-        i++;
-    return &chart_list[i];
+    for (size_t i = 0; i < chart_count; i++)
+        if (strcmp(chart_list[i].stem, name) == 0)
+            return &chart_list[i];
+    return NULL;
 }
 
 static void describe_machine(char made_on[256])
@@ -43,22 +44,32 @@ static bool write_tables(const chart_kind *kind, const char *mark, size_t number
     return fine;
 }
 
-static bool draw_stems(const file_draft *draft, const word_list *stems, const char *script,
-                       gnuplot_job *job, error *err)
+static bool draw_stems(const char *folder, const word_list *stems, const char *script,
+                       size_t format_count, gnuplot_job *job, error *err)
 {
     char plots[1024];
     if (!path_of_plots(plots, sizeof plots, err))
         return false;
     *job = (gnuplot_job){.result = PROGRAM_DONE};
-    for (size_t i = 0; i < FORMATS * stems->count && job->result == PROGRAM_DONE; i++) {
-        *job = (gnuplot_job){.stem = stems->words[i / FORMATS],
+    for (size_t i = 0; i < format_count * stems->count && job->result == PROGRAM_DONE; i++) {
+        *job = (gnuplot_job){.stem = stems->words[i / format_count],
                              .script = script,
-                             .format = formats[i % FORMATS],
-                             .folder = draft->folder.path};
+                             .format = formats[i % format_count],
+                             .folder = folder};
         gnuplot_start(job, plots);
         gnuplot_end(job);
     }
     return true;
+}
+
+static void name_drawings(const word_list *stems, size_t format_count, word_list *drawings)
+{
+    char name[64];
+    for (size_t i = 0; i < format_count * stems->count; i++) {
+        snprintf(name, sizeof name, "%.50s.%s", stems->words[i / format_count],
+                 formats[i % format_count]);
+        word_list_add(drawings, name);
+    }
 }
 
 /* What gnuplot did; the files are published. */
@@ -77,14 +88,10 @@ static bool tell_drawings(const gnuplot_job *job, const word_list *drawings, con
 static bool draw_tables(file_draft *draft, const word_list *stems, const char *script,
                         const output_file *out, error *err)
 {
-    char name[64];
     gnuplot_job job;
     word_list drawings = {0};
-    for (size_t i = 0; i < FORMATS * stems->count; i++) {
-        snprintf(name, sizeof name, "%.50s.%s", stems->words[i / FORMATS], formats[i % FORMATS]);
-        word_list_add(&drawings, name);
-    }
-    bool fine = draw_stems(draft, stems, script, &job, err) &&
+    name_drawings(stems, ALONE, &drawings);
+    bool fine = draw_stems(draft->folder.path, stems, script, ALONE, &job, err) &&
                 draft_publish(draft, &drawings, err) &&
                 tell_drawings(&job, &drawings, draft->target, out, err);
     word_list_free(&drawings);
@@ -107,5 +114,20 @@ bool charts_draw_alone(const char *name, size_t count, chart_input *put, const v
     fine = fine && draw_tables(&draft, &stems, kind->stem, out, err);
     draft_end(&draft);
     word_list_free(&stems);
+    return fine;
+}
+
+bool charts_draw_again(const char *name, const char *directory, const output_file *out, error *err)
+{
+    const word_list stems = {&name, 1};
+    word_list drawings = {0};
+    gnuplot_job job;
+    if (!kind_named(name))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--draw '%.60s': no such chart (docs/report.md lists them)", name);
+    name_drawings(&stems, AGAIN, &drawings);
+    bool fine = draw_stems(directory, &stems, name, AGAIN, &job, err) &&
+                tell_drawings(&job, &drawings, directory, out, err);
+    word_list_free(&drawings);
     return fine;
 }

@@ -96,5 +96,8 @@ typedef bool chart_input(result_store *store, const void *what, size_t number, c
  * that is an error (7). */
 bool charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
                        const char *directory, const output_file *out, error *err);
+/* Draws DIRECTORY/NAME.svg, .png and .pdf from the tables that are in its data/ already: those of another program, or
+ * of a report after a change of them. */
+bool charts_draw_again(const char *name, const char *directory, const output_file *out, error *err);
 
 #endif
