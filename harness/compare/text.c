@@ -176,15 +176,14 @@ static relation_value as_written(text_buffer *cell)
 
 static void add_pair(relation *rows, const run_comparison *comparison, const comparison_pair *pair)
 {
-    text_buffer kernel = {0}, convention = {0}, shape = {0}, ratio = {0}, note = {0};
+    text_buffer convention = {0}, shape = {0}, ratio = {0}, note = {0};
     char both[32];
-    add_plain(&kernel, pair->key.kernel);
     add_convention(&convention, &pair->key);
     add_shape(&shape, &pair->key);
     add_ratio(&ratio, &pair->ratio);
     add_pair_note(&note, comparison, pair);
     relation_row(
-        rows, as_written(&kernel), as_written(&convention), as_written(&shape),
+        rows, as_text(pair->key.kernel), as_written(&convention), as_written(&shape),
         as_text(cache_name(pair->key.cache)), as_written(&ratio), as_time(pair->time_ns[BASE]),
         as_time(pair->time_ns[NEW]), as_both(pair->roof[BASE], pair->roof[NEW]), as_figure(pair->p),
         as_figure(pair->noise), as_text(speed_verdict_name(pair->speed)),

@@ -50,14 +50,6 @@ for n in noise.values():
 assert noise["duet"]["trials"] == 1 + whole["rebuilds"] and noise["duet"]["processes"] >= 8
 assert noise["compare"]["trials"] >= 6 and noise["compare"]["processes"] == 5
 PYTHON
-for format in tsv markdown; do
-    expect_tidy 0 'duet' doctor --calibrate --regimes L1 --time 1 --rebuilds 0 --kernel two_pass_f32_scalar \
-        --db formats.db --format $format
-    grep -v '^lnbench: ' output >$format
-done
-[ "$(awk -F'\t' '{ print NF }' tsv | sort -u)" = 8 ] && [ "$(wc -l <tsv)" -eq 3 ] &&
-    [ "$(grep -c '^| ' markdown)" -eq 4 ] || failed "a calibration as TSV and Markdown"
-expect_tidy 2 'text, markdown, tsv, csv or json was expected' doctor --calibrate --format xml --db formats.db
 # shellcheck disable=SC2086
 "$build/bin/lnbench" duet $pair --db a.db --json >output
 prints '"calibration": {' "duet does not show the calibration"

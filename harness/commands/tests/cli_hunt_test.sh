@@ -28,7 +28,6 @@ check "merge, JSON: all restarts" is "$(value restarts json)" 6
 check "merge, JSON: what is not known" is "$(value seconds json)" null
 check "merge, TSV: a line a find" is "$(wc -l <tsv)" 5
 check "merge, text: shards" has text '^4 shards$'
-refused "a hunt in no format" 2 'text, markdown, tsv, csv or json' hunt --kernel $kernel --format xml
 
 # Worth the while: worse than the worst row of every family at this size, which has its seeds there.
 accepted "families" 0 run --only accuracy --db f.db --no-charts --kernels $kernel --shapes 18x24 \
