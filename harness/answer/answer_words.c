@@ -141,40 +141,10 @@ static void add_library(const run_answer *answer, text_buffer *out)
             call->kernel, answer_times(call->relative / take->relative, number));
 }
 
-/* "up to 7.0 row ULP"; what is no figure in words. */
-static const char *worst_words(const run_answer *answer, const error_sum *sum, char buffer[40])
-{
-    char number[ERROR_WORDS];
-    const char *words = view_error_words(answer->view, sum, answer->dtype, number);
-    snprintf(buffer, 40, "up to %s row ULP", words);
-    return isfinite(sum->error) && sum->error < dtype_no_digit(answer->dtype) ? buffer
-           : isfinite(sum->error)      ? "no correct digit on some rows"
-           : strcmp(words, "NaN") == 0 ? "NaN on some rows"
-                                       : "it failed on some";
-}
-
-/* Why the fastest is not the one to take. */
-static void add_objection(const run_answer *answer, const answer_row *row, text_buffer *out)
-{
-    char worst[40];
-    const error_sum *all = row->all, *extreme = &row->standing->errors[SCOPE_EXTREME];
-    const char *words = worst_words(answer, &row->standing->errors[SCOPE_ANY], worst);
-    if (all->judged == 0)
-        text_add(out, "was not judged.\n");
-    else if (all->wrong == 0 && all->error <= STANDING_ROW_ULP)
-        text_format(out, "is not to be taken: %s.\n", answer_doubt(answer, row));
-    else if (all->wrong == 0)
-        text_format(out, "has %s%s.\n", words == worst ? "errors " : "", words);
-    else
-        text_format(out, "is wrong on %zu of %zu case%s%s (%s%s).\n", all->wrong, all->judged,
-                    all->judged == 1 ? "" : "s", all->wrong > extreme->wrong ? "" : ", all extreme",
-                    all->wrong > extreme->wrong ? "" : "elsewhere ", words);
-}
-
 static void add_fastest(const run_answer *answer, text_buffer *out)
 {
     const answer_row *fastest = answer->fastest, *take = answer->take;
-    char number[16];
+    char number[16], objection[OBJECTION_WORDS];
     if (answer->untold_count[OF_ALL] > 1) {
         text_add(out, "Too noisy to say which kernel is fastest at any error: ");
         add_untold(answer, OF_ALL, out);
@@ -188,7 +158,13 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     else
         clean_format(out, FORM_LINE, "%s is %s times as fast as that, but ", fastest->kernel,
                      answer_times(take->relative / fastest->relative, number));
-    add_objection(answer, fastest, out);
+    const stored_case *worst = view_find(answer->view, fastest->standing->errors[SCOPE_ANY].at);
+    if (fastest->standing->accurate)
+        text_format(out, "is not to be taken: %s.\n", answer_doubt(answer, fastest));
+    else
+        text_format(
+            out, "%s.\n",
+            standing_objection(fastest->standing, worst ? &worst->verdict : NULL, objection));
 }
 
 static int decade(double kappa)

@@ -169,3 +169,35 @@ const char *error_in_words(double size, ln_type type, const case_verdict *at,
     snprintf(words, ERROR_WORDS, size >= 1000 ? "%.0e" : size < 10 ? "%.1f" : "%.0f", size);
     return isnan(size) ? "-" : words;
 }
+
+/* "up to 7.0 row ULP"; what is no figure in words. */
+static const char *worst_words(const kernel_standing *own, const case_verdict *worst,
+                               char buffer[40])
+{
+    char number[ERROR_WORDS];
+    double size = own->errors[SCOPE_ANY].error;
+    const char *words = error_in_words(size, own->dtype, worst, number);
+    snprintf(buffer, 40, "up to %s row ULP", words);
+    return isfinite(size) && size < dtype_no_digit(own->dtype) ? buffer
+           : isfinite(size)                                    ? "no correct digit on some rows"
+           : strcmp(words, "NaN") == 0                         ? "NaN on some rows"
+                                                               : "it failed on some";
+}
+
+const char *standing_objection(const kernel_standing *own, const case_verdict *worst,
+                               char words[OBJECTION_WORDS])
+{
+    char buffer[40];
+    const error_sum *all = &own->errors[SCOPE_ALL], *extreme = &own->errors[SCOPE_EXTREME];
+    const char *largest = worst_words(own, worst, buffer);
+    bool extreme_alone = all->wrong == extreme->wrong;
+    if (all->judged == 0)
+        snprintf(words, OBJECTION_WORDS, "was not judged");
+    else if (all->wrong == 0)
+        snprintf(words, OBJECTION_WORDS, "has %s%s", largest == buffer ? "errors " : "", largest);
+    else
+        snprintf(words, OBJECTION_WORDS, "is wrong on %zu of %zu case%s%s (%s%s)", all->wrong,
+                 all->judged, all->judged == 1 ? "" : "s", extreme_alone ? ", all extreme" : "",
+                 extreme_alone ? "elsewhere " : "", largest);
+    return words;
+}

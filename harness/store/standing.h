@@ -93,6 +93,13 @@ error_class error_class_of(const error_sum *sum, ln_type type);
 enum { ERROR_WORDS = 16 };
 const char *error_in_words(double size, ln_type type, const case_verdict *at,
                            char words[ERROR_WORDS]);
+
+/* Why a kernel is beyond the budget, as the end of a sentence: "is wrong on 28 of 337 cases, all extreme
+ * (elsewhere up to 6.8 row ULP)", "has errors up to 3.2 row ULP", "was not judged". worst: the verdict
+ * of the largest error in SCOPE_ANY, or NULL. */
+enum { OBJECTION_WORDS = 160 };
+const char *standing_objection(const kernel_standing *own, const case_verdict *worst,
+                               char words[OBJECTION_WORDS]);
 /* Row ULP from which an error is in ERROR_LOST. */
 double error_rough_limit(ln_type type);
 

@@ -123,6 +123,12 @@ static bool is_ruled_out(const choose_wanted *wanted, const kernel_evidence *evi
         return set_fate(candidate, FATE_FAULT, "%.150s on %.60s, hidden %zu",
                         verdict_describe(&fault->verdict, described, sizeof described),
                         fault->key.input, fault->key.hidden);
+    const kernel_standing *own = wanted->every_row ? find_standing(evidence, candidate) : NULL;
+    if (own && own->role != ROLE_PEER && own->errors[SCOPE_ALL].wrong > 0) {
+        const stored_case *worst = find_case(evidence, own->errors[SCOPE_ANY].at);
+        return set_fate(candidate, FATE_FAULT, "%s",
+                        standing_objection(own, worst ? &worst->verdict : NULL, described));
+    }
     if (candidate->row_ulp >= dtype_no_digit(stored->key.dtype))
         return set_fate(candidate, FATE_FAULT, "row ULP %s: no correct digit",
                         number_short(candidate->row_ulp, described));
@@ -375,6 +381,24 @@ static int by_fate_and_speed(const void *a, const void *b)
     return view_by_speed(&left->view, &right->view);
 }
 
+/* The fastest call of the library that is proven within the budget, or the fastest kernel, as in the
+ * answer of run. */
+static void find_proven(const choose_wanted *wanted, const kernel_evidence *evidence,
+                        kernel_choice *choice)
+{
+    const kernel_standing *best = choice->best ? find_standing(evidence, choice->best) : NULL;
+    bool call = false;
+    if (!wanted->every_row || !best || best->proven)
+        return;
+    for (size_t i = 0; i < choice->count && choice->candidates[i].fate <= FATE_SLOWER; i++) {
+        const kernel_standing *own = find_standing(evidence, &choice->candidates[i]);
+        if (!own || !own->proven || (choice->proven && (call || own->role != ROLE_LIBRARY)))
+            continue;
+        choice->proven = &choice->candidates[i];
+        call = own->role == ROLE_LIBRARY;
+    }
+}
+
 /* The front, and the best one's neighbours on it. */
 static void find_front(const choose_wanted *wanted, kernel_choice *choice)
 {
@@ -471,6 +495,7 @@ void choice_make(const choose_wanted *wanted, const kernel_evidence *evidence,
     }
     rank(wanted, evidence, choice);
     find_front(wanted, choice);
+    find_proven(wanted, evidence, choice);
 }
 
 void choice_free(kernel_choice *choice)

@@ -130,6 +130,8 @@ typedef struct kernel_choice {
      * has the smallest error of them. 1: the best alone. */
     scored_kernel *untold[UNTOLD_MOST];
     size_t untold_count;
+    /* Where the best has no proof of its accuracy: what has one; NULL: nothing. */
+    const scored_kernel *proven;
     const scored_kernel *most_accurate; /* of those that can be used, NULL where there are none */
     const scored_kernel *more_accurate, *less_accurate; /* the Pareto front's next, or NULL */
     bool unjudged; /* some kernel lacks errors that the budget asks for */

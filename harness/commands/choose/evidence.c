@@ -177,7 +177,9 @@ static bool gather_run(result_store *store, const choose_wanted *wanted,
            store_machine(store, run, &evidence->machine, err) &&
            store_cases(store, run, &evidence->cases, err) &&
            store_descriptors(store, run, NULL, &evidence->kernels, err) &&
-           store_standings(store, run, INFINITY, &evidence->standings, err) &&
+           store_standings(store, run,
+                           isnan(wanted->budget.row_ulp) ? INFINITY : wanted->budget.row_ulp,
+                           &evidence->standings, err) &&
            store_lost(store, run, &evidence->lost, &evidence->lost_count, err) &&
            gather_errors(store, wanted, errors, evidence, err);
 }

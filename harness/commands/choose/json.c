@@ -140,18 +140,19 @@ static json_t *one_json(const chosen *one)
     const choose_wanted *wanted = &one->wanted;
     const kernel_choice *choice = &one->choice;
     return json_pack("{s:s, s:I, s:I, s:s, s:o, s:o, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o, s:o, s:b}",
+                     "s:o, s:o, s:o, s:o, s:b}",
                      "schema", "lnbench-choose-1", "rows", (json_int_t)wanted->rows, "hidden",
                      (json_int_t)wanted->hidden, "dtype", dtype_name(wanted->dtype), "param",
                      wanted->param ? json_text(wanted->param) : json_null(), "convention",
                      json_text(wanted->convention_label), "cache", cache_name(wanted->cache),
                      "time_on", json_text(wanted->time_on), "threads", (json_int_t)wanted->threads,
                      "budget", budget_json(&wanted->budget), "origin", origin_json(one), "best",
-                     candidate_json(one, choice->best), "too_noisy", untold_json(choice),
-                     "runners_up", list_json(one, in_runners_up), "pareto",
-                     list_json(one, in_pareto), "others", list_json(one, in_others),
-                     "most_accurate", candidate_json(one, choice->most_accurate), "coverage",
-                     coverage_json(one), "estimated", evidence_is_estimate(&one->evidence));
+                     candidate_json(one, choice->best), "too_noisy", untold_json(choice), "proven",
+                     candidate_json(one, choice->proven), "runners_up",
+                     list_json(one, in_runners_up), "pareto", list_json(one, in_pareto), "others",
+                     list_json(one, in_others), "most_accurate",
+                     candidate_json(one, choice->most_accurate), "coverage", coverage_json(one),
+                     "estimated", evidence_is_estimate(&one->evidence));
 }
 
 json_t *chosen_json(const chosen *all, size_t count)

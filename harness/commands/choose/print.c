@@ -327,10 +327,18 @@ static void print_best(const chosen *one, const output_file *out)
     }
     const speed_figures *speed = &best->view.speed;
     char from[128];
-    output_text(out, "\nuse ");
+    const scored_kernel *proven = one->choice.proven;
+    output_text(out, "\n");
+    if (proven)
+        output_text(out, "proven within %s row ULP: %s, %s us\n",
+                    number_short(one->wanted.budget.row_ulp, numbers[0]),
+                    proven->view.stored->key.kernel,
+                    number_short(proven->view.speed.time_ns / 1e3, numbers[1]));
+    output_text(out, "use ");
     output_colour(out, "");
     output_text(out, "%s", best->view.stored->key.kernel);
     output_colour(out, NULL);
+    output_text(out, proven ? ", which has no such proof" : "");
     if (estimate_words(one, from)[0])
         output_text(out, ": %s us, from %s; ", estimate(speed->time_ns / 1e3, time), from);
     else
