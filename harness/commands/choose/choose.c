@@ -388,7 +388,8 @@ static void find_proven(const choose_wanted *wanted, const kernel_evidence *evid
 {
     const kernel_standing *best = choice->best ? find_standing(evidence, choice->best) : NULL;
     bool call = false;
-    if (!wanted->every_row || !best || best->proven)
+    if (!wanted->every_row || !best || best->proven ||
+        wanted->budget.row_ulp >= dtype_no_digit(wanted->dtype)) /* nothing is asked for */
         return;
     for (size_t i = 0; i < choice->count && choice->candidates[i].fate <= FATE_SLOWER; i++) {
         const kernel_standing *own = find_standing(evidence, &choice->candidates[i]);
