@@ -14,8 +14,7 @@ bool output_choose(output_file *output, const char *given, error *err)
         format++;
     if (format == NAMES) {
         char meant[MEANT_LENGTH];
-        return fail(err, EXIT_CODE_USAGE,
-                    "--format %.60s%s: text, markdown, tsv, csv or json was expected", given,
+        return fail(err, EXIT_CODE_USAGE, "--format %.60s%s: choose " OUTPUT_FORMATS, given,
                     did_you_mean(given, names, NAMES, meant));
     }
     /* --json beside another --format, in whichever order */

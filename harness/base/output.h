@@ -16,6 +16,8 @@
 #include "base/table.h"
 #include <jansson.h>
 
+/* A format more is a word and a name here, its word and its printer in output.c. */
+#define OUTPUT_FORMATS "text|markdown|tsv|csv|json"
 typedef enum output_format {
     OUTPUT_TEXT,
     OUTPUT_MARKDOWN,

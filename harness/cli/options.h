@@ -122,7 +122,7 @@ bool option_has_singular(const cli_option *option);
     }
 /* Of the commands that print a table; the member is an output_file. */
 #define OUTPUT_OPTIONS(type, member)                                                               \
-    {"format", "text|markdown|tsv|csv|json", "how to print it (default: text)", OPTION_FORMAT,     \
+    {"format", OUTPUT_FORMATS, "how to print it (default: text)", OPTION_FORMAT,                   \
      offsetof(type, member)},                                                                      \
     {                                                                                              \
         "json", NULL, "the same as --format json", OPTION_JSON, offsetof(type, member)             \

@@ -44,9 +44,7 @@ static bool parse_format(const char *option, const char *given, size_t length,
         if (strlen(names[i]) == length && memcmp(given, names[i], length) == 0)
             return true;
     }
-    return fail(err, EXIT_CODE_USAGE,
-                "%s %.60s: text, markdown, tsv, csv, json, junit, github or smaller was expected",
-                option, given);
+    return fail(err, EXIT_CODE_USAGE, "%s %.60s: choose " COMPARISON_FORMATS, option, given);
 }
 
 /* Every --also FORMAT=FILE is looked at before anything is measured. */

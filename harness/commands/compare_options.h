@@ -12,7 +12,7 @@ typedef struct comparison_options {
     bool json, all, allow_lost;
 } comparison_options;
 
-#define COMPARISON_FORMATS "text|markdown|tsv|csv|json|junit|github|smaller"
+#define COMPARISON_FORMATS OUTPUT_FORMATS "|junit|github|smaller"
 #define COMPARISON_DEFAULTS                                                                        \
     {                                                                                              \
         "2%", "no-worse", "text", NULL, 0.99, {0}, false, false, false                             \

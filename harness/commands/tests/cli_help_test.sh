@@ -132,7 +132,7 @@ for command in "list models" "list kernels" "list inputs" "list shapes" "list co
     # doctor tells of the present load, which goes up and down
     [ "$command" = doctor ] || check "$command: --json is --format json" diff out json
 done
-refused "an unknown format" 2 'text, markdown, tsv, csv or json was expected' list models --format xml
+refused "an unknown format" 2 'choose text\|markdown\|tsv\|csv\|json' list models --format xml
 refused "two formats" 2 'exclude each other' list models --format tsv --json
 
 # Whatever the width of a terminal is.
