@@ -1,10 +1,10 @@
-/* Charts: a row of plots/charts.def, a query and a gnuplot script of plots/ each. The query makes TEMP tables of
- * what the store says, or of what a command puts beside it; they become data/STEM*.tsv, which the script lays
- * out.
+/* Charts: each is a row of plots/charts.def, a query and a gnuplot script of plots/. The query
+ * makes TEMP tables of what the store says, or of what a command has put beside it; they become
+ * data/STEM*.tsv, which the script lays out.
  *
  *     store_scratch_begin(store, &err);
  *     store_put_table(store, "past", "series, run, value", &err);   // what the query reads
- *     chart_prepare(store, chart_named("history"), &about, folder, &chart, &err);
+ *     chart_prepare(store, &chart_list[i], "", footer, folder, &chart, &err);
  *     store_scratch_end(store);
  */
 #ifndef LNBENCH_CHART_H
@@ -13,7 +13,7 @@
 #include "base/output.h"
 #include "base/draft.h"
 #include "base/program.h"
-#include "report/data/data.h"
+#include "base/text.h"
 #include "store/script.h"
 #include <stdio.h>
 
@@ -41,12 +41,13 @@ extern const size_t chart_count;
 /* What the queries of a report read: plots/shown.sql. */
 extern const char *const charts_shown_sql;
 
-/* Writes DIRECTORY/data/STEM*.tsv; mark: of another type than the report's, in stem and title, else "". One that has
- * no rows gets its reason. */
+/* Writes DIRECTORY/data/STEM*.tsv. mark: what tells it from others of its kind, in its stem
+ * (and, of a report, in its title, where it is another type than the report's); else "". One
+ * that has no rows gets its reason. */
 bool chart_prepare(result_store *store, const chart_kind *kind, const char *mark,
                    const char *footer, const char *directory, report_chart *chart, error *err);
-/* Draws those without a reason as SVG, PNG and PDF into the folder, which has their tables; one that
- * fails gets its reason. False: interrupted. */
+/* Draws those without a reason as SVG, PNG and PDF into the folder, which has their tables; one
+ * that fails gets its reason. False: interrupted. */
 bool charts_draw(report_chart *charts, size_t count, const char *plots_directory,
                  const char *folder, error *err);
 /* All names that drawings of a report can have. */
@@ -54,11 +55,8 @@ void charts_name_all(word_list *names);
 
 /* ---- tsv.c ---- */
 
-/* A line of cells, one a letter: s a foreign string, of which nothing is left that gnuplot, TSV or
- * XML could take for syntax; w words of our own, in UTF-8; n a double, "NaN" for what is not finite;
- * z a size_t. */
-void tsv_row(text_buffer *out, const char *cells, ...);
-/* A cell of it. */
+/* A cell: "NaN" for what is not finite; of a text nothing is left that gnuplot, TSV or XML could
+ * take for syntax. */
 void tsv_add_number(text_buffer *out, double value);
 void tsv_add_text(text_buffer *out, const char *text);
 /* Writes and frees DIRECTORY/data/STEM SUFFIX. */
@@ -86,18 +84,18 @@ program_result gnuplot_end(gnuplot_job *job);
 
 /* ---- alone.c ---- */
 
-/* Puts what a query reads of `what` as TEMP tables; made_on: "AMD EPYC | commit 1234567". */
-
+/* Puts what the query of drawing `number` reads of `what` as TEMP tables; made_on: "AMD EPYC |
+ * commit 1234567". */
 typedef bool chart_input(result_store *store, const void *what, size_t number, const char *made_on,
                          error *err);
-/* Draws a chart that is no part of a report as SVG and PNG into the directory, from tables that it leaves in
- * data/, and prints the paths. count: draws NAME_1 to NAME_count; 0: NAME. Where gnuplot is absent,
- * standard error says so and the tables alone are there; where it fails, or there is nothing to draw,
- * that is an error (7). */
+/* Draws a chart that is no part of a report as SVG and PNG into the directory, from tables that
+ * it leaves in data/, and prints the paths. count: draws NAME_1 to NAME_count; 0: NAME. Where
+ * gnuplot is absent, standard error says so and the tables alone are there; where it fails, or
+ * there is nothing to draw, that is an error (7). */
 bool charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
                        const char *directory, const output_file *out, error *err);
-/* Draws DIRECTORY/NAME.svg, .png and .pdf from the tables that are in its data/ already: those of another program, or
- * of a report after a change of them. */
+/* Draws DIRECTORY/NAME.svg, .png and .pdf from the tables that are in its data/ already: those of
+ * another program, or of a report after a change of them. */
 bool charts_draw_again(const char *name, const char *directory, const output_file *out, error *err);
 
 #endif

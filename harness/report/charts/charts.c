@@ -45,6 +45,13 @@ static void add_rows(const stored_table *table, bool settings, report_chart *cha
     }
 }
 
+static void add_setting(const char *key, const char *text, text_buffer *out)
+{
+    text_format(out, "%s\t0\t", key);
+    tsv_add_text(out, text);
+    text_add(out, "\n");
+}
+
 /* data/STEM.tsv of the table chart, data/STEM_more.tsv of chart_more. */
 static bool save_table(const stored_table *table, const char *name, const char *mark,
                        const char *directory, report_chart *chart, error *err)
@@ -60,8 +67,8 @@ static bool save_table(const stored_table *table, const char *name, const char *
         size_t length = strlen(chart->title);
         if (mark[0] && chart->kind->of_report)
             snprintf(chart->title + length, sizeof chart->title - length, ", %s", mark);
-        tsv_row(&out, "wnw", "title", 0.0, chart->title);
-        tsv_row(&out, "wns", "footer", 0.0, chart->footer);
+        add_setting("title", chart->title, &out);
+        add_setting("footer", chart->footer, &out);
     }
     text_add(&out, rows.bytes ? rows.bytes : "");
     text_free(&rows);

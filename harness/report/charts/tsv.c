@@ -3,7 +3,6 @@
 #include "base/files.h"
 #include "report/charts/chart.h"
 #include <math.h>
-#include <string.h>
 
 void tsv_add_number(text_buffer *out, double value)
 {
@@ -18,24 +17,6 @@ void tsv_add_number(text_buffer *out, double value)
 void tsv_add_text(text_buffer *out, const char *text)
 {
     clean_add(out, FORM_GNUPLOT, text);
-}
-
-void tsv_row(text_buffer *out, const char *cells, ...)
-{
-    va_list arguments;
-    va_start(arguments, cells);
-    for (const char *cell = cells; *cell; cell++) {
-        text_add(out, cell == cells ? "" : "\t");
-        if (*cell == 'n') {
-            tsv_add_number(out, va_arg(arguments, double));
-        } else if (*cell == 'z') {
-            text_format(out, "%zu", va_arg(arguments, size_t));
-        } else {
-            tsv_add_text(out, va_arg(arguments, const char *));
-        }
-    }
-    va_end(arguments);
-    text_add(out, "\n");
 }
 
 bool report_path(char path[512], const char *directory, const char *name, const char *suffix,

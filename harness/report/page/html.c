@@ -59,7 +59,7 @@ static bool read_file(const char *path, char **contents, error *err)
 }
 
 /* Identifiers must be unique in the page: those of a drawing get its stem in front. gnuplot writes
- * them as id='x', id="x" and href='#x'; no text of a drawing has quotes in it (tsv_row). */
+ * them as id='x', id="x" and href='#x'; no text of a drawing has quotes in it (FORM_GNUPLOT). */
 static void add_svg(text_buffer *out, const char *svg, const char *stem)
 {
     static const char *const marks[] = {"id='", "id=\"", "href='#", "url(#"};

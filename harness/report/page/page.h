@@ -2,6 +2,7 @@
 #ifndef LNBENCH_REPORT_PAGE_H
 #define LNBENCH_REPORT_PAGE_H
 
+#include "report/data/data.h"
 #include "report/page/document.h"
 
 typedef struct page_contents {
