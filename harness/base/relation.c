@@ -111,7 +111,7 @@ static void add_cell(text_table *table, const relation_column *column, const rel
 {
     const char *unit = column->unit ? column->unit : "";
     double figure = strcmp(unit, "%") == 0 ? 100 * value->figure : value->figure;
-    char shown[64];
+    char shown[64], cell[96];
     if (value->text || isnan(figure)) {
         table_cell(table, value->text ? value->text : "-");
         return;
@@ -120,7 +120,8 @@ static void add_cell(text_table *table, const relation_column *column, const rel
         number_print(shown, sizeof shown, column->format, figure);
     else
         number_short(figure, shown);
-    table_format(table, "%s%s%s", shown, *unit ? " " : "", unit);
+    snprintf(cell, sizeof cell, "%s%s%s", shown, *unit ? " " : "", unit);
+    table_cell(table, cell);
 }
 
 static text_table *make_table(const relation *rows)

@@ -14,7 +14,8 @@ text_table *table_create(const char *const *headings, size_t columns)
 {
     text_table *made = allocate_zeroed(1, sizeof *made);
     made->columns = columns;
-    table_add_cells(made, headings, columns);
+    for (size_t i = 0; i < columns; i++)
+        table_cell(made, headings[i]);
     return made;
 }
 
@@ -30,23 +31,6 @@ void table_cell(text_table *table, const char *value)
 {
     text_buffer *cell = next_cell(table);
     text_add(cell, value);
-    if (cell->bytes)
-        text_make_printable(cell->bytes, "\t\n\r");
-}
-
-void table_add_cells(text_table *table, const char *const *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        table_cell(table, values[i]);
-}
-
-void table_format(text_table *table, const char *format, ...)
-{
-    text_buffer *cell = next_cell(table);
-    va_list arguments;
-    va_start(arguments, format);
-    text_format_list(cell, format, arguments);
-    va_end(arguments);
     if (cell->bytes)
         text_make_printable(cell->bytes, "\t\n\r");
 }

@@ -3,7 +3,7 @@
  *     const char *const headings[] = {"kernel", "GB/s"};
  *     text_table *table = table_create(headings, 2);
  *     table_cell(table, "two_pass_f32_avx2");
- *     table_format(table, "%.1f", 60.2);
+ *     table_cell(table, "60.2");
  *     fine = table_print_within(table, 100, file);
  *     table_destroy(table);
  *
@@ -19,11 +19,6 @@
 typedef struct text_table text_table;
 text_table *table_create(const char *const *headings, size_t columns);
 void table_cell(text_table *table, const char *value); /* fills rows left to right */
-#define table_cells(table, ...)                        /* several of them */                       \
-    table_add_cells((table), (const char *const[]){__VA_ARGS__},                                   \
-                    sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-void table_add_cells(text_table *table, const char *const *values, size_t count);
-void table_format(text_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Aligned columns, within `room` columns (0: as many as it takes): what does not fit goes on in the
  * next line of its cell, and where not even that helps, each row becomes a list of its cells. False:

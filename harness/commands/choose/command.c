@@ -117,7 +117,7 @@ static bool show(const choose_options *options, choose_request *choosing, const 
 {
     choose_look look = {.explain = options->explain};
     if (out->format != OUTPUT_JSON)
-        return chosen_print(choosing->all, choosing->count, &look, out) ||
+        return chosen_print(choosing->all, choosing->count, &look, out, err) ||
                fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     return output_json(out, chosen_json(choosing->all, choosing->count), err);
 }

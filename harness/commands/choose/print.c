@@ -76,100 +76,13 @@ static const char *estimate(double value, char buffer[64])
     return buffer;
 }
 
-/* Columns in the order in which they stand; `rank`: the highest go first where there is no room. */
-typedef struct column {
-    const char *heading;
-    int rank;
-    void (*add)(text_table *table, const chosen *one, const scored_kernel *candidate);
-    size_t figure; /* where it is no function: a double of the candidate */
-} column;
-
-static void add_number(text_table *table, double value)
-{
-    char number[16];
-    table_cell(table, number_short(value, number));
-}
-
-static void add_kernel(text_table *table, const chosen *one, const scored_kernel *candidate)
-{
-    (void)one;
-    table_cell(table, candidate->view.stored->key.kernel);
-}
-
-static void add_time(text_table *table, const chosen *one, const scored_kernel *candidate)
+static relation_value as_time(const chosen *one, const speed_figures *speed)
 {
     char buffer[64];
-    const speed_figures *speed = &candidate->view.speed;
-    if (evidence_is_estimate(&one->evidence) && !isnan(speed->time_ns))
-        table_cell(table, estimate(speed->time_ns / 1e3, buffer));
-    else
-        table_cell(table, interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3,
-                                   speed->time_hi_ns / 1e3, brackets, buffer));
-}
-
-static void add_ratio(text_table *table, const chosen *one, const scored_kernel *candidate)
-{
-    char buffer[64];
-    (void)one;
-    table_cell(table, candidate->fate == FATE_BEST ? "1" : ratio_words(&candidate->pair, buffer));
-}
-
-static void add_bound(text_table *table, const chosen *one, const scored_kernel *candidate)
-{
-    (void)one;
-    if (candidate->bound >= dtype_no_digit(candidate->view.stored->key.dtype))
-        table_cell(table, "none");
-    else
-        add_number(table, candidate->bound);
-}
-
-static void add_rounded(text_table *table, const chosen *one, const scored_kernel *candidate)
-{
-    (void)one;
-    if (isnan(candidate->correctly_rounded))
-        table_cell(table, "-");
-    else
-        table_format(table, "%.1f", 100 * candidate->correctly_rounded);
-}
-
-static void add_reproducible(text_table *table, const chosen *one, const scored_kernel *candidate)
-{
-    (void)one;
-    table_cell(table, candidate->view.reproducibility ? candidate->view.reproducibility : "-");
-}
-
-static void add_why(text_table *table, const chosen *one, const scored_kernel *candidate)
-{
-    (void)one;
-    table_format(table, "%s%s", candidate->reason,
-                 candidate->pareto && candidate->fate != FATE_BEST ? "; on the Pareto front" : "");
-}
-
-static const column columns[] = {
-    {"kernel", 0, add_kernel, 0},
-    {"us a call", 2, add_time, 0},
-    {"times the best's", 1, add_ratio, 0},
-    {"of the roof", 5, NULL, offsetof(scored_kernel, view.speed.roof_ratio)},
-    {"row ULP", 1, NULL, offsetof(scored_kernel, row_ulp)},
-    {"proven", 4, add_bound, 0},
-    {"max ULP", 6, NULL, offsetof(scored_kernel, ulp)},
-    {"rounded right %", 7, add_rounded, 0},
-    {"bits", 8, NULL, offsetof(scored_kernel, bits)},
-    {"reproducible", 2, add_reproducible, 0},
-    {"why", 3, add_why, 0},
-};
-enum { COLUMNS = sizeof columns / sizeof *columns, MOST_RANK = 9 };
-
-static void add_cell(text_table *table, const column *of, const chosen *one,
-                     const scored_kernel *candidate)
-{
-    double figure;
-    if (of->add) {
-        of->add(table, one, candidate);
-        return;
-    }
-    memcpy(&figure, (const char *)candidate + of->figure, sizeof figure);
-    add_number(table, figure);
+    return as_text(evidence_is_estimate(&one->evidence) && !isnan(speed->time_ns)
+                       ? estimate(speed->time_ns / 1e3, buffer)
+                       : interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3,
+                                  speed->time_hi_ns / 1e3, brackets, buffer));
 }
 
 static bool is_shown(const chosen *one, size_t index, bool explain)
@@ -184,36 +97,40 @@ static bool is_shown(const chosen *one, size_t index, bool explain)
            candidate == choice->more_accurate || candidate == choice->less_accurate;
 }
 
-/* The table with the columns below a rank. */
-static text_table *make_table(const chosen *one, bool explain, int rank)
+static bool print_table(const chosen *one, const choose_look *look, const output_file *out,
+                        error *err)
 {
-    const char *headings[COLUMNS];
-    size_t count = 0;
-    for (size_t i = 0; i < COLUMNS; i++)
-        if (columns[i].rank < rank)
-            headings[count++] = columns[i].heading;
-    text_table *table = table_create(headings, count);
-    for (size_t i = 0; i < one->choice.count; i++)
-        for (size_t c = 0; c < COLUMNS; c++)
-            if (columns[c].rank < rank && is_shown(one, i, explain))
-                add_cell(table, &columns[c], one, &one->choice.candidates[i]);
-    return table;
-}
-
-static bool print_table(const chosen *one, const choose_look *look, const output_file *out)
-{
-    text_table *table = make_table(one, look->explain, MOST_RANK);
-    for (int rank = MOST_RANK - 1;
-         out->format == OUTPUT_TEXT && out->width && rank > 1 && table_width(table) > out->width;
-         rank--) {
-        table_destroy(table);
-        table = make_table(one, look->explain, rank);
+    static const relation_column columns[] = {
+        FOR_PEOPLE("kernel"),
+        {"us a call", .priority = 2},
+        FOR_PEOPLE("times the best's"),
+        {"of the roof", .priority = 5},
+        FOR_PEOPLE("row ULP"),
+        {"proven", .priority = 4},
+        {"max ULP", .priority = 6},
+        {"rounded right", .format = "%.1f", .unit = "%", .priority = 7},
+        {"bits", .priority = 8},
+        {"reproducible", .priority = 2},
+        {"why", .priority = 3},
+    };
+    relation *table = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < one->choice.count; i++) {
+        const scored_kernel *own = &one->choice.candidates[i];
+        char ratio[64];
+        if (!is_shown(one, i, look->explain))
+            continue;
+        bool none = own->bound >= dtype_no_digit(own->view.stored->key.dtype);
+        relation_row(
+            table, as_text(own->view.stored->key.kernel), as_time(one, &own->view.speed),
+            as_text(own->fate == FATE_BEST ? "1" : ratio_words(&own->pair, ratio)),
+            as_figure(own->view.speed.roof_ratio), as_figure(own->row_ulp),
+            none ? as_text("none") : as_figure(own->bound), as_figure(own->ulp),
+            as_figure(own->correctly_rounded), as_figure(own->bits),
+            as_text(own->view.reproducibility),
+            as_format("%s%s", own->reason,
+                      own->pareto && own->fate != FATE_BEST ? "; on the Pareto front" : ""));
     }
-    bool fine = table &&
-                (out->format == OUTPUT_MARKDOWN ? table_print_markdown(table, out->file)
-                                                : table_print_within(table, out->width, out->file));
-    table_destroy(table);
-    return fine;
+    return relation_print(table, out, err);
 }
 
 static bool print_heading(const chosen *one, const output_file *out)
@@ -453,13 +370,14 @@ static bool print_basis(const chosen *one, const choose_look *look, const output
     return fine;
 }
 
-static bool print_one(const chosen *one, const choose_look *look, const output_file *out)
+static bool print_one(const chosen *one, const choose_look *look, const output_file *out,
+                      error *err)
 {
     if (!print_heading(one, out))
         return false;
     print_origin(one, out);
     print_best(one, out);
-    bool fine = one->choice.count == 0 || print_table(one, look, out);
+    bool fine = one->choice.count == 0 || print_table(one, look, out, err);
     if (fine && one->choice.best) {
         output_text(out, "\n");
         print_ties(one, out);
@@ -474,51 +392,61 @@ static bool print_one(const chosen *one, const choose_look *look, const output_f
 
 /* One table of all shapes, in units that programs like. */
 static bool print_data(const chosen *all, size_t count, const choose_look *look,
-                       const output_file *out)
+                       const output_file *out, error *err)
 {
-    static const char *const headings[] = {
-        "rows",       "hidden",     "kernel",        "fate",         "time_ns",
-        "time_lo_ns", "time_hi_ns", "ratio",         "ratio_lo",     "ratio_hi",
-        "roof_ratio", "row_ulp",    "bound_row_ulp", "ulp",          "correctly_rounded",
-        "bits",       "pareto",     "reason",        "reproducible", "estimated_from"};
+    static const relation_column columns[] = {
+        FOR_PEOPLE("rows"),
+        FOR_PEOPLE("hidden"),
+        FOR_PEOPLE("kernel"),
+        FOR_PEOPLE("fate"),
+        FOR_PEOPLE("time_ns"),
+        FOR_PEOPLE("time_lo_ns"),
+        FOR_PEOPLE("time_hi_ns"),
+        FOR_PEOPLE("ratio"),
+        FOR_PEOPLE("ratio_lo"),
+        FOR_PEOPLE("ratio_hi"),
+        FOR_PEOPLE("roof_ratio"),
+        FOR_PEOPLE("row_ulp"),
+        FOR_PEOPLE("bound_row_ulp"),
+        FOR_PEOPLE("ulp"),
+        FOR_PEOPLE("correctly_rounded"),
+        FOR_PEOPLE("bits"),
+        FOR_PEOPLE("pareto"),
+        FOR_PEOPLE("reason"),
+        FOR_PEOPLE("reproducible"),
+        FOR_PEOPLE("estimated_from"),
+    };
     char from[128];
-    text_table *table = table_create(headings, sizeof headings / sizeof *headings);
+    relation *table = relation_create(COLUMNS(columns));
     for (size_t s = 0; s < count; s++)
         for (size_t i = 0; i < all[s].choice.count; i++) {
             const scored_kernel *own = &all[s].choice.candidates[i];
             const speed_figures *speed = &own->view.speed;
-            const double figures[] = {speed->time_ns,    speed->time_lo_ns,      speed->time_hi_ns,
-                                      own->pair.ratio,   own->pair.lo,           own->pair.hi,
-                                      speed->roof_ratio, own->row_ulp,           own->bound,
-                                      own->ulp,          own->correctly_rounded, own->bits};
             if (!is_shown(&all[s], i, look->explain))
                 continue;
-            table_format(table, "%zu", all[s].wanted.rows);
-            table_format(table, "%zu", all[s].wanted.hidden);
-            table_cells(table, own->view.stored->key.kernel, fate_names[own->fate]);
-            for (size_t f = 0; f < sizeof figures / sizeof *figures; f++)
-                if (isnan(figures[f]))
-                    table_cell(table, "NaN");
-                else
-                    table_format(table, "%.17g", figures[f]);
-            table_cells(table, own->pareto ? "1" : "0", own->reason);
-            add_reproducible(table, &all[s], own);
-            table_cell(table, estimate_words(&all[s], from));
+            relation_row(
+                table, as_count(all[s].wanted.rows), as_count(all[s].wanted.hidden),
+                as_text(own->view.stored->key.kernel), as_text(fate_names[own->fate]),
+                as_digits(speed->time_ns), as_digits(speed->time_lo_ns),
+                as_digits(speed->time_hi_ns), as_digits(own->pair.ratio), as_digits(own->pair.lo),
+                as_digits(own->pair.hi), as_digits(speed->roof_ratio), as_digits(own->row_ulp),
+                as_digits(own->bound), as_digits(own->ulp), as_digits(own->correctly_rounded),
+                as_digits(own->bits), as_count(own->pareto), as_text(own->reason),
+                as_text(own->view.reproducibility), as_text(estimate_words(&all[s], from)));
         }
-    bool fine = table && table_print_data(table, out->format == OUTPUT_CSV, out->file);
-    table_destroy(table);
-    return fine;
+    return relation_print(table, out, err);
 }
 
-bool chosen_print(const chosen *all, size_t count, const choose_look *look, const output_file *out)
+bool chosen_print(const chosen *all, size_t count, const choose_look *look, const output_file *out,
+                  error *err)
 {
     if (output_is_data(out))
-        return print_data(all, count, look, out);
+        return print_data(all, count, look, out, err);
     bool fine = true;
     for (size_t i = 0; fine && i < count; i++) {
         if (i > 0)
             output_text(out, "\n");
-        fine = print_one(&all[i], look, out);
+        fine = print_one(&all[i], look, out, err);
     }
     return fine;
 }

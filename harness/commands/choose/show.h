@@ -3,7 +3,7 @@
 #define LNBENCH_CHOOSE_SHOW_H
 
 #include "commands/choose/choose.h"
-#include "base/output.h"
+#include "base/relation.h"
 #include "base/text.h"
 #include "domain/coverage.h"
 
@@ -20,7 +20,8 @@ typedef struct choose_look {
 } choose_look;
 
 /* False when memory runs out or the file has an error. */
-bool chosen_print(const chosen *all, size_t count, const choose_look *look, const output_file *out);
+bool chosen_print(const chosen *all, size_t count, const choose_look *look, const output_file *out,
+                  error *err);
 
 /* One shape: {"schema", ..., "best", "runners_up", "pareto"}; several: {"schema", "choices":
  * [those]}. NULL when memory runs out. */

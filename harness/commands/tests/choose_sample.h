@@ -179,7 +179,8 @@ static inline char *printed(void **state, const chosen *all, size_t count, outpu
     const choose_look look = {.explain = explain};
     out.file = fopen(path, "w");
     assert_non_null(out.file);
-    assert_true(chosen_print(all, count, &look, &out));
+    error err = {0};
+    assert_true(chosen_print(all, count, &look, &out, &err));
     assert_int_equal(fclose(out.file), 0);
     return slurp(path);
 }
