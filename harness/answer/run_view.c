@@ -60,7 +60,8 @@ static void sum_up(run_view *view)
         view->views[i].stored = &view->cases.cases[i];
         view->views[i].label = descriptor_word(view->kernels, key->kernel, "label");
         view->views[i].reproducibility = reproducible_stored(view->kernels, key->kernel);
-        view->views[i].regime = machine_regime(machine, key->rows, key->hidden, key->dtype);
+        view->views[i].regime =
+            machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype);
         view->views[i].speed = view->cases.cases[i].speed;
     }
 }

@@ -44,7 +44,7 @@ comparison_pair *comparison_add(run_comparison *comparison, const case_key *key)
 const char *comparison_regime(const run_comparison *comparison, const case_key *key)
 {
     const machine_facts *machine = &comparison->machine;
-    return machine_regime(machine, key->rows, key->hidden, key->dtype);
+    return machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype);
 }
 
 speed_verdict speed_lean(const interval_estimate *ratio, double threshold)

@@ -1,7 +1,7 @@
 /* A comparison as JSON: the published form, and customSmallerIsBetter for accuracy. */
 #include "base/output.h"
 #include "compare/comparison.h"
-#include "domain/regime.h"
+#include "domain/operation.h"
 #include "answer/run_view.h"
 #include <math.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static json_t *case_json(const run_comparison *comparison, const comparison_pair
         .metrics = pair->metrics[side],
         .bound_row_ulp = pair->bound_row_ulp[side],
     };
-    double bytes = call_bytes(key->rows, key->hidden, key->dtype);
+    double bytes = call_bytes(operations[key->operation], key->rows, key->hidden, key->dtype);
     view_case view = {
         .stored = &stored,
         .label = pair->label,

@@ -18,6 +18,14 @@ bool operation_from_name(const char *name, operation_kind *kind)
     return false;
 }
 
+double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype)
+{
+    double tables = 0;
+    for (size_t i = 0; i < what->count; i++)
+        tables += what->roles[i].shape == SHAPE_TABLE && !what->roles[i].optional;
+    return tables * (double)rows * (double)hidden * (double)dtype_size(dtype);
+}
+
 static size_t element_of(role_type type, const ln_problem *problem, ln_type accumulator)
 {
     return dtype_size(type == TYPE_STORAGE     ? problem->storage

@@ -85,6 +85,10 @@ size_t convention_count(const operation *what);
 ln_convention convention_numbered(const operation *what, uint64_t number);
 bool convention_equal(const operation *what, const ln_convention *a, const ln_convention *b);
 
+/* Bytes of the tables that every call of a LayerNorm reads and writes, x and y; and likewise of another
+ * operation: what figures in GB/s count. */
+double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype);
+
 const char *operation_name(operation_kind kind);
 bool operation_from_name(const char *name, operation_kind *kind);
 

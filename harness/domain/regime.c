@@ -1,12 +1,6 @@
 #include "domain/regime.h"
-#include "domain/case.h"
 
 const char *const regime_names[REGIMES] = {"L1", "L2", "L3", "DRAM"};
-
-double call_bytes(size_t rows, size_t hidden, ln_type dtype)
-{
-    return 2.0 * (double)rows * (double)hidden * (double)dtype_size(dtype);
-}
 
 cache_regime regime_of(double bytes, size_t l1d, size_t l2, size_t l3)
 {

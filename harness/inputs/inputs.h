@@ -22,12 +22,16 @@ typedef struct input_family {
                      or are none: what an answer tells apart from rows that a layer meets */
     input_maker *make;
     parameter_maker *parameters; /* NULL: input_affine() */
+    size_t needs;                /* the role without which it is none */
 } input_family;
 
 /* All families, in the order of the plans: `lnbench list inputs` and docs/inputs.md tell what they
  * are. "offset" also takes a kappa: "offset:1e4" (plain "offset" is a sweep in which row r has
  * kappa 1, 10, ... 1e8 in turn). */
 const input_family *input_families(size_t *count);
+
+/* Whether the operation has what the family is about. */
+bool input_suits(const input_family *family, operation_kind kind);
 
 /* Whether its input is of an extreme family, or its convention adds no eps under the root, so that a
  * constant row is 0/0. */

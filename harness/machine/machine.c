@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "domain/operation.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,19 +173,21 @@ double machine_memory(const machine_facts *machine, bool *of_group)
     return less ? limit : memory;
 }
 
-const char *machine_regime(const machine_facts *machine, size_t rows, size_t hidden, ln_type dtype)
+const char *machine_regime(const machine_facts *machine, operation_kind kind, size_t rows,
+                           size_t hidden, ln_type dtype)
 {
-    return regime_names[regime_of(call_bytes(rows, hidden, dtype), machine->l1d_bytes,
-                                  machine->l2_bytes, machine->l3_bytes)];
+    return regime_names[regime_of(call_bytes(operations[kind], rows, hidden, dtype),
+                                  machine->l1d_bytes, machine->l2_bytes, machine->l3_bytes)];
 }
 
-size_t machine_rows(const machine_facts *machine, cache_regime of, size_t hidden, ln_type dtype)
+size_t machine_rows(const machine_facts *machine, cache_regime of, operation_kind kind,
+                    size_t hidden, ln_type dtype)
 {
     size_t l2 = machine->l2_bytes ? machine->l2_bytes : 1u << 20;
     size_t l3 = machine->l3_bytes ? machine->l3_bytes : l2 * 8;
     size_t beyond = 4 * l3 < 512u << 20 ? 4 * l3 : 2 * l3 > 512u << 20 ? 2 * l3 : 512u << 20;
     const size_t bytes[REGIMES] = {24 * 1024, l2 / 2, l3 / 4, beyond};
-    size_t rows = (size_t)((double)bytes[of] / call_bytes(1, hidden, dtype));
+    size_t rows = (size_t)((double)bytes[of] / call_bytes(operations[kind], 1, hidden, dtype));
     return rows ? rows : 1;
 }
 

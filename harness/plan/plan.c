@@ -1,6 +1,6 @@
 #include "plan/plan.h"
 #include "base/allocate.h"
-#include "domain/regime.h"
+#include "domain/operation.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
@@ -55,6 +55,7 @@ case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel)
 {
     case_key key;
     memset(&key, 0, sizeof key); /* padding too: keys are hashed */
+    key.operation = group->operation;
     key.rows = group->rows;
     key.hidden = group->hidden;
     key.dtype = group->dtype;
@@ -69,6 +70,7 @@ case_key speed_key(const speed_group *group, const char *kernel)
 {
     case_key key;
     memset(&key, 0, sizeof key);
+    key.operation = group->operation;
     key.rows = group->rows;
     key.hidden = group->hidden;
     key.dtype = group->dtype;
@@ -117,20 +119,19 @@ static bool resolve_inputs(const plan_request *request, resolved_plan *resolved,
 {
     size_t families;
     const input_family *family = input_families(&families);
-    size_t count = request->inputs.count ? request->inputs.count : families;
-    resolved->inputs = allocate_zeroed(count, sizeof *resolved->inputs);
-    resolved->everywhere = allocate_zeroed(count, sizeof *resolved->everywhere);
-    resolved->named_inputs = request->inputs.count > 0;
-    for (size_t i = 0; i < count; i++) {
-        resolved->everywhere[i] = resolved->named_inputs || family[i].everywhere;
-        resolved->inputs[i] = request->inputs.count ? request->inputs.words[i] : family[i].name;
-        if (request->inputs.count && !input_check(resolved->inputs[i], err))
+    bool named = resolved->named_inputs = request->inputs.count > 0;
+    size_t most = named ? request->inputs.count : families;
+    resolved->inputs = allocate_zeroed(most, sizeof *resolved->inputs);
+    resolved->everywhere = allocate_zeroed(most, sizeof *resolved->everywhere);
+    for (size_t i = 0; i < most; i++) {
+        const char *input = named ? request->inputs.words[i] : family[i].name;
+        if (named && !input_check(input, err))
             return false;
-        if (strlen(resolved->inputs[i]) >= INPUT_MAX_LENGTH)
-            return fail(err, EXIT_CODE_USAGE, "--inputs %.60s...: longer than %d characters",
-                        resolved->inputs[i], INPUT_MAX_LENGTH - 1);
+        if (!named && !input_suits(&family[i], request->operation))
+            continue;
+        resolved->everywhere[resolved->input_count] = named || family[i].everywhere;
+        resolved->inputs[resolved->input_count++] = input;
     }
-    resolved->input_count = count;
     return true;
 }
 
@@ -177,6 +178,7 @@ static accuracy_group *add_accuracy(case_plan *plan, const ln_convention *conven
     plan->accuracy = allocate_room(plan->accuracy, plan->accuracy_count, sizeof *plan->accuracy);
     accuracy_group *group = &plan->accuracy[plan->accuracy_count++];
     *group = (accuracy_group){.convention = *convention,
+                              .operation = plan->adding.operation,
                               .dtype = plan->adding.dtype,
                               .param = plan->adding.param,
                               .rows = rows,
@@ -211,6 +213,7 @@ static void add_speed_group(case_plan *plan, const plan_request *request,
     speed_group *group = &plan->speed[plan->speed_count++];
     *group = (speed_group){
         .convention = resolved->conventions[0],
+        .operation = plan->adding.operation,
         .dtype = plan->adding.dtype,
         .param = plan->adding.param,
         .rows = rows,
@@ -264,7 +267,8 @@ static void plan_speed(const plan_request *request, const resolved_plan *resolve
         static const cache_regime turn[REGIMES] = {REGIME_L2, REGIME_L1, REGIME_L3, REGIME_DRAM};
         for (size_t r = 0; r < REGIMES; r++)
             if (wanted[turn[r]])
-                add_speed(plan, request, resolved, machine_rows(machine, turn[r], hidden, dtype),
+                add_speed(plan, request, resolved,
+                          machine_rows(machine, turn[r], plan->adding.operation, hidden, dtype),
                           hidden);
     }
 }
@@ -339,7 +343,8 @@ static void plan_without_eps(const resolved_plan *resolved, const size_t *sizes,
     convention.eps_place = LN_EPS_NONE;
     convention.eps = 0;
     for (size_t i = 0; i < count * families; i++)
-        if (family[i % families].without_eps)
+        if (family[i % families].without_eps &&
+            input_suits(&family[i % families], plan->adding.operation))
             add_accuracy(plan, &convention, family[i % families].name, SWEEP_ROWS,
                          sizes[i / families]);
 }
@@ -456,12 +461,12 @@ static void plan_referee(const plan_request *request, const resolved_plan *resol
 }
 
 /* Timing holds x and y, as large as asked for. */
-static bool fits_memory(size_t rows, size_t hidden, ln_type dtype, const machine_facts *machine,
-                        error *err)
+static bool fits_memory(const plan_adding *adding, size_t rows, size_t hidden,
+                        const machine_facts *machine, error *err)
 {
     bool of_group;
     double memory = machine_memory(machine, &of_group);
-    double needed = call_bytes(rows, hidden, dtype);
+    double needed = call_bytes(operations[adding->operation], rows, hidden, adding->dtype);
     if (memory <= 0 || needed < memory)
         return true;
     return fail(
@@ -498,7 +503,7 @@ static bool plan_shapes(const plan_request *request, const resolved_plan *resolv
     for (size_t i = 0; i < request->shapes.count; i++) {
         size_t rows, hidden, own_rows, own_hidden;
         if (!shape_parse(request->shapes.words[i], &rows, &hidden, err) ||
-            (speed && !fits_memory(rows, hidden, plan->adding.dtype, machine, err)))
+            (speed && !fits_memory(&plan->adding, rows, hidden, machine, err)))
             return false;
         for (size_t input = 0; accuracy && input < resolved->input_count; input++) {
             if (!own_shape(resolved->inputs[input], &own_rows, &own_hidden, err))
@@ -551,7 +556,8 @@ static bool plan_all_types(const plan_request *request, const resolved_plan *res
 {
     enum { TYPES = LN_F16 + 1 };
     for (int each = 0; each < TYPES * TYPES; each++) {
-        plan->adding = (plan_adding){(ln_type)(each / TYPES), (ln_type)(each % TYPES)};
+        plan->adding =
+            (plan_adding){request->operation, (ln_type)(each / TYPES), (ln_type)(each % TYPES)};
         if (plan_kernels_of(plan, plan->adding.dtype, plan->adding.param) > 0 &&
             !plan_types(request, resolved, machine, plan, speed, accuracy, err))
             return false;

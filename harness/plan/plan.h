@@ -10,6 +10,7 @@
 /* What narrows a plan; empty lists narrow nothing. */
 typedef struct plan_request {
     const char *name; /* "quick", "default", "full" */
+    operation_kind operation;
     word_list kernels, conventions, dtypes, shapes, inputs, caches, threads;
     const char *only;    /* "speed", "accuracy" or NULL */
     const char *time_on; /* the input that is timed; NULL: "normal" */
@@ -21,6 +22,7 @@ typedef struct plan_request {
 
 /* Rows of one input under one convention, judged for every kernel of these types. */
 typedef struct accuracy_group {
+    operation_kind operation;
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
     char input[INPUT_MAX_LENGTH];
@@ -32,6 +34,7 @@ typedef struct accuracy_group {
 
 /* One shape timed for every kernel of these types and the roofs, on a judged block of rows. */
 typedef struct speed_group {
+    operation_kind operation;
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
     char input[INPUT_MAX_LENGTH];
@@ -44,8 +47,9 @@ typedef struct speed_group {
     double min_seconds;
 } speed_group;
 
-/* The types of the groups that are being added. */
+/* What the groups that are being added are of. */
 typedef struct plan_adding {
+    operation_kind operation;
     ln_type dtype, param;
 } plan_adding;
 

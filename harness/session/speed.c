@@ -2,7 +2,7 @@
  * all kernels and both roofs interleaved. */
 #include "base/interrupt.h"
 #include "base/allocate.h"
-#include "domain/regime.h"
+#include "domain/operation.h"
 #include "referee/timed_rows.h"
 #include "session/session.h"
 #include "session/timed_group.h"
@@ -48,7 +48,8 @@ typedef struct timed_round {
 
 double session_repetition_seconds(const speed_group *group)
 {
-    double bytes = call_bytes(group->rows, group->hidden, group->dtype);
+    double bytes =
+        call_bytes(operations[group->operation], group->rows, group->hidden, group->dtype);
     double call = bytes / 16e9; /* of a kernel that is neither fast nor slow */
     /* Besides what is timed: a call that settles the caches, poison, comparison. */
     return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;

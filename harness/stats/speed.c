@@ -9,7 +9,7 @@
  */
 #include "stats/speed.h"
 #include "base/allocate.h"
-#include "domain/regime.h"
+#include "domain/operation.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,7 +156,7 @@ static speed_figures summarise(const case_key *key, const sample_list *own, cons
 {
     sample_list ratios = samples_allocate(own->count);
     uint64_t seed = case_key_hash(key);
-    double bytes = call_bytes(key->rows, key->hidden, key->dtype);
+    double bytes = call_bytes(operations[key->operation], key->rows, key->hidden, key->dtype);
     interval_estimate time = estimate_of(own, seed);
     fill_ratios(&ratios, own, roof);
     /* Other draws than the time's. */

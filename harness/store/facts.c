@@ -73,10 +73,10 @@ static bool put_timing(result_store *store, const stored_case *stored, const spe
                     "iisddddddd"
                     "ddii",
                     stored->id, (int64_t)is_roof(key->kernel),
-                    machine_regime(machine, key->rows, key->hidden, key->dtype), speed->time_ns,
-                    speed->time_lo_ns, speed->time_hi_ns, speed->gbps, speed->roof_ratio,
-                    speed->roof_lo, speed->roof_hi, speed->cycles, speed->instructions,
-                    (int64_t)speed->repetitions, (int64_t)speed->processes);
+                    machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype),
+                    speed->time_ns, speed->time_lo_ns, speed->time_hi_ns, speed->gbps,
+                    speed->roof_ratio, speed->roof_lo, speed->roof_hi, speed->cycles,
+                    speed->instructions, (int64_t)speed->repetitions, (int64_t)speed->processes);
 }
 
 bool store_put_timings(result_store *store, int64_t run, int64_t process, error *err)

@@ -5,7 +5,6 @@
 #include "base/seconds.h"
 #include "base/text.h"
 #include "base/number.h"
-#include "domain/regime.h"
 #include "machine/control_group.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -119,7 +118,9 @@ static bool ended_for_memory(const kernel_process *process, int status, worker_r
     if (problem->rows > 0)
         snprintf(needed, sizeof needed, "; x and y of %zux%zu need %.3g MiB", problem->rows,
                  problem->hidden,
-                 call_bytes(problem->rows, problem->hidden, problem->storage) / 0x1p20);
+                 call_bytes(operations[process->operation], problem->rows, problem->hidden,
+                            problem->storage) /
+                     0x1p20);
     reply->verdict = VERDICT_SKIPPED;
     reply->value = REPLY_ENDS_RUN;
     snprintf(
@@ -206,6 +207,7 @@ bool process_send(kernel_process *process, const work_order *order, worker_reply
     if (order->kind != ORDER_GO_ON) {
         process->number = draw_number();
         process->asked = order->kind;
+        process->operation = order->operation;
         process->problem = order->problem;
         process->index = 0;
         process->answered = false;

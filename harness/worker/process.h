@@ -11,10 +11,11 @@ typedef struct kernel_process {
     /* The order that is being answered. */
     uint64_t number;
     order_kind asked;
-    uint32_t index;     /* of its next answer */
-    double sent_at;     /* seconds_now() */
-    bool answered;      /* its last answer came */
-    bool spoke_alone;   /* it sent what nobody had asked for: its fault, or of the order before */
+    uint32_t index;   /* of its next answer */
+    double sent_at;   /* seconds_now() */
+    bool answered;    /* its last answer came */
+    bool spoke_alone; /* it sent what nobody had asked for: its fault, or of the order before */
+    operation_kind operation;
     ln_problem problem; /* of the order; no rows: it has none */
     long oom_kills;     /* of the control group, when it began (control_group.h) */
 } kernel_process;

@@ -23,8 +23,8 @@ typedef struct calibration_campaign {
 
 size_t calibrate_rows(const machine_facts *machine, int regime, size_t hidden)
 {
-    size_t rows = machine_rows(machine, (cache_regime)regime, hidden, LN_F32);
-    const char *found = machine_regime(machine, rows, hidden, LN_F32);
+    size_t rows = machine_rows(machine, (cache_regime)regime, OPERATION_LAYERNORM, hidden, LN_F32);
+    const char *found = machine_regime(machine, OPERATION_LAYERNORM, rows, hidden, LN_F32);
     return strcmp(found, regime_names[regime]) == 0 ? rows : 0;
 }
 

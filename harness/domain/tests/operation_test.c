@@ -99,6 +99,12 @@ static const operation backward = {.name = "layernorm_backward",
                                    .result = 5,
                                    .rows_independent = false};
 
+TEST(bytes_are_those_of_the_tables_that_a_call_cannot_leave_out)
+{
+    assert_true(call_bytes(operations[OPERATION_LAYERNORM], 5, 7, LN_F32) == 2 * 5 * 7 * 4);
+    assert_true(call_bytes(&backward, 5, 7, LN_BF16) == 3 * 5 * 7 * 2); /* dy, x, dx */
+}
+
 TEST(backward_has_outputs_that_are_sums_over_rows)
 {
     size_t sums = 0;

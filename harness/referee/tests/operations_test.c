@@ -1,4 +1,4 @@
-/* A second operation, y = x gamma, goes through worker and judge by its row of the tables alone. */
+/* A second operation, y = x gamma, goes through worker and judge by its line of operations.def and its own files. */
 #include "inputs/inputs.h"
 #include "referee/referee.h"
 #include "test.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOY = OPERATIONS, ROWS = 5, HIDDEN = 37 };
+enum { ROWS = 5, HIDDEN = 37 };
 
 static worker_process *the_worker;
 static kernel_list kernels;
@@ -19,7 +19,7 @@ static int set_up(void **state)
     const char *plugins[] = {TOY_PLUGIN};
     const ln_convention convention = {.affine = LN_AFFINE_GAMMA};
     const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
-    operation_call call = {.operation = (operation_kind)TOY,
+    operation_call call = {.operation = OPERATION_TOY,
                            .problem = problem_dense(&convention, LN_F32, LN_F32, ROWS, HIDDEN)};
     error err = {0};
     (void)state;
@@ -73,6 +73,21 @@ TEST(a_block_has_the_tensors_of_its_operation)
     const float *x = block.inputs[ROLE_X], *gamma = block.inputs[ROLE_GAMMA], *y = block.rounded;
     for (size_t i = 0; i < ROWS * HIDDEN; i++)
         assert_true(y[i] == x[i] * gamma[i % HIDDEN]);
+}
+
+TEST(it_takes_the_families_that_need_none_of_the_tensors_it_lacks)
+{
+    size_t count, without = 0;
+    const input_family *families = input_families(&count);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(input_suits(&families[i], OPERATION_LAYERNORM));
+        without += !input_suits(&families[i], OPERATION_TOY);
+        if (strcmp(families[i].name, "wide-gamma") == 0)
+            assert_true(input_suits(&families[i], OPERATION_TOY));
+        if (strcmp(families[i].name, "ties") == 0)
+            assert_false(input_suits(&families[i], OPERATION_TOY));
+    }
+    assert_int_equal(without, 2); /* the two that are made with a beta */
 }
 
 TEST(a_right_kernel_is_right_in_every_placement)

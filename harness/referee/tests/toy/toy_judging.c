@@ -52,18 +52,8 @@ static double reach(const metrics_row *row, const double *x, size_t column)
     return fabs(x[column]) * gamma_size(row, column);
 }
 
-static const operation_judging toy_judging = {.answer = answer,
-                                              .any_order = any_order,
-                                              .textbook = textbook_way,
-                                              .nearest = nearest,
-                                              .reach = reach};
-
-/* The table with one more row, in the place of judgings.c. */
-#define OPERATION(KIND, name) extern const operation_judging name##_judging;
-#include "domain/operations.def"
-#undef OPERATION
-
-#define OPERATION(KIND, name) &name##_judging,
-const operation_judging *const judgings[] = {
-#include "domain/operations.def"
-    &toy_judging};
+const operation_judging toy_judging = {.answer = answer,
+                                       .any_order = any_order,
+                                       .textbook = textbook_way,
+                                       .nearest = nearest,
+                                       .reach = reach};

@@ -18,19 +18,9 @@ static const tensor_role roles[] = {
                 .stride = offsetof(ln_problem, y_stride)},
 };
 
-static const operation toy_operation = {.name = "toy",
-                                        .roles = roles,
-                                        .count = sizeof roles / sizeof *roles,
-                                        .result = ROLE_Y,
-                                        .rows_independent = true,
-                                        .neighbours = neighbours};
-
-/* The table with one more row, in the place of operations.c. */
-#define OPERATION(KIND, name) extern const operation name##_operation;
-#include "domain/operations.def"
-#undef OPERATION
-
-#define OPERATION(KIND, name) &name##_operation,
-const operation *const operations[] = {
-#include "domain/operations.def"
-    &toy_operation, NULL};
+const operation toy_operation = {.name = "toy",
+                                 .roles = roles,
+                                 .count = sizeof roles / sizeof *roles,
+                                 .result = ROLE_Y,
+                                 .rows_independent = true,
+                                 .neighbours = neighbours};
