@@ -123,7 +123,7 @@ bool view_load_worst(result_store *store, run_view *view, error *err)
     view->worst = allocate_zeroed(view->cases.count + 1, sizeof *view->worst);
     for (size_t i = 0; i < view->cases.count; i++) {
         bool has;
-        if (!store_worst(store, view->cases.cases[i].id, &view->worst[i], &has, err))
+        if (!store_worst(store, &view->cases.cases[i], &view->worst[i], &has, err))
             return false;
     }
     return true;

@@ -210,7 +210,7 @@ static bool replay_stored(replay_state *replayer, result_store *store, const sto
                     "case %lld: what the referee asks has no one row to write: leave out --print",
                     (long long)judged->id);
     const kernel_entry *kernel = kernel_then(replayer, judged->key.kernel, err);
-    if (!kernel || !store_worst(store, judged->id, &worst, &has, err))
+    if (!kernel || !store_worst(store, judged, &worst, &has, err))
         return false;
     snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged->id, judged->key.input);
     bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL, &result, err);

@@ -73,6 +73,13 @@ ln_problem problem_dense(const ln_convention *convention, ln_type storage, ln_ty
     return made;
 }
 
+operation_call call_dense(operation_kind kind, const ln_convention *convention, ln_type storage,
+                          ln_type param, size_t rows, size_t hidden)
+{
+    return (operation_call){.operation = kind,
+                            .problem = problem_dense(convention, storage, param, rows, hidden)};
+}
+
 bool call_allocate(operation_call *call, bool optional)
 {
     const operation *what = operations[call->operation];

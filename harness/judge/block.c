@@ -38,21 +38,21 @@ static bool block_answer(row_judge *judge, judge_block *block, error *err)
     return true;
 }
 
-static judge_block block_begin(operation_kind kind, const ln_problem *problem)
+static judge_block block_begin(const operation_call *call)
 {
+    const ln_problem *problem = &call->problem;
     return (judge_block){.convention = problem->convention,
                          .storage = problem->storage,
                          .param = problem->param,
                          .rows = problem->rows,
                          .hidden = problem->hidden,
-                         .operation = kind};
+                         .operation = call->operation};
 }
 
 operation_call judge_block_call(const judge_block *block)
 {
-    operation_call call = {.operation = block->operation,
-                           .problem = problem_dense(&block->convention, block->storage,
-                                                    block->param, block->rows, block->hidden)};
+    operation_call call = call_dense(block->operation, &block->convention, block->storage,
+                                     block->param, block->rows, block->hidden);
     memcpy(call.inputs, block->inputs, sizeof call.inputs);
     return call;
 }
@@ -76,17 +76,15 @@ static bool take_inputs(judge_block *block, const operation_call *call, error *e
     return true;
 }
 
-bool judge_block_generate(row_judge *judge, judge_block *block, const ln_convention *convention,
-                          ln_type storage, ln_type param, const char *input, size_t first,
-                          size_t rows, size_t hidden, error *err)
+bool judge_block_generate(row_judge *judge, judge_block *block, operation_call call,
+                          const char *input, size_t first, error *err)
 {
-    operation_call call = {.problem = problem_dense(convention, storage, param, rows, hidden)};
-    *block = block_begin(call.operation, &call.problem);
+    *block = block_begin(&call);
     bool fine = block_allocate(block, err) &&
                 (call_allocate(&call, false) || fail_memory(err, "the rows to judge"));
     fine = fine &&
-           input_rows(input, storage, judge->settings.seed, first, rows, hidden,
-                      call.inputs[ROLE_X], err) &&
+           input_rows(input, block->storage, judge->settings.seed, first, block->rows,
+                      block->hidden, call.inputs[ROLE_X], err) &&
            input_parameters(input, &call, judge->settings.seed, err);
     call_drop_unneeded(&call);
     memcpy(block->inputs, call.inputs, sizeof call.inputs);
@@ -98,7 +96,7 @@ bool judge_block_generate(row_judge *judge, judge_block *block, const ln_convent
 
 bool judge_block_from(row_judge *judge, judge_block *block, const operation_call *call, error *err)
 {
-    *block = block_begin(call->operation, &call->problem);
+    *block = block_begin(call);
     bool fine = block_allocate(block, err) && take_inputs(block, call, err) &&
                 block_answer(judge, block, err);
     if (!fine)

@@ -3,8 +3,9 @@
  *
  *     row_judge *judge = judge_create(runner, &settings);
  *     judge_block block;
- *     judge_block_generate(judge, &block, &convention, LN_F32, LN_F32, "normal", 0, rows, hidden,
- *                          &err);
+ *     operation_call call =
+ *         call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, rows, hidden);
+ *     judge_block_generate(judge, &block, call, "normal", 0, &err);
  *     case_judgement judgement;
  *     judge_output(judge, &block, y, &judgement, &err);
  *     judge_block_free(&block);
@@ -73,11 +74,10 @@ void judge_destroy(row_judge *judge);
 ln_reference_counts judge_reference_counts(const row_judge *judge);
 const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size);
 
-/* A block of an input family (or .npy file), with parameters from the seed, and its answers:
- * of f32, or of any types. `first` is its first row. */
-bool judge_block_generate(row_judge *judge, judge_block *block, const ln_convention *convention,
-                          ln_type storage, ln_type param, const char *input, size_t first,
-                          size_t rows, size_t hidden, error *err);
+/* A block for a dense call without inputs, from an input family or .npy file, with
+ * parameters from the seed, and its answers. `first` is its first row. */
+bool judge_block_generate(row_judge *judge, judge_block *block, operation_call call,
+                          const char *input, size_t first, error *err);
 /* A block from the caller's inputs, which are copied; of parameters what the convention has. */
 bool judge_block_from(row_judge *judge, judge_block *block, const operation_call *call, error *err);
 /* The inputs of a block, which stay its own: another block from some of them. */

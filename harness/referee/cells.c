@@ -56,8 +56,10 @@ bool cells_make(row_judge *judge, const referee_task *task, size_t index, judge_
 {
     bool has_residual;
     const char *family = family_of(index, &has_residual);
-    if (!judge_block_generate(judge, block, &task->convention, task->storage, task->param, family,
-                              0, CELLS_ROWS, task->first, err))
+    if (!judge_block_generate(judge, block,
+                              call_dense(OPERATION_LAYERNORM, &task->convention, task->storage,
+                                         task->param, CELLS_ROWS, task->first),
+                              family, 0, err))
         return false;
     if (!has_residual || judge_add_residual(judge, "normal", block, err))
         return true;

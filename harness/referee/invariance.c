@@ -51,9 +51,12 @@ static bool invariance_rows_make(row_judge *judge, const invariance_request *req
 {
     *rows = (invariance_rows){0};
     for (size_t i = 0; i < (request->hidden ? 1 : INVARIANCE_HIDDEN); i++)
-        if (!judge_block_generate(judge, &rows->plain[i], &request->convention, storage, param,
-                                  request->input, 0, INVARIANCE_ROWS,
-                                  request->hidden ? request->hidden : invariance_hidden[i], err) ||
+        if (!judge_block_generate(
+                judge, &rows->plain[i],
+                call_dense(OPERATION_LAYERNORM, &request->convention, storage, param,
+                           INVARIANCE_ROWS,
+                           request->hidden ? request->hidden : invariance_hidden[i]),
+                request->input, 0, err) ||
             (request->residual &&
              !judge_add_residual(judge, request->input, &rows->plain[i], err))) {
             invariance_rows_free(rows);

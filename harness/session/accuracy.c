@@ -108,14 +108,14 @@ static bool is_fine_so_far(const case_verdict *verdict)
     return verdict_is_right(verdict->kind) || verdict->declared;
 }
 
-bool session_probe(run_session *session, const kernel_entry *kernel,
-                   const ln_convention *convention, size_t hidden, case_judgement *judgement,
-                   error *err)
+bool session_probe(run_session *session, const kernel_entry *kernel, const judge_block *block,
+                   case_judgement *judgement, error *err)
 {
     case_verdict probed;
     if (!is_fine_so_far(&judgement->verdict))
         return true;
-    if (!judge_probes(session->judge, kernel, convention, hidden, &probed, err))
+    if (!judge_probes(session->judge, kernel, block->operation, &block->convention, block->hidden,
+                      &probed, err))
         return false;
     if (probed.kind != VERDICT_OK)
         judgement->verdict = probed;
@@ -137,7 +137,8 @@ static bool apply_probes(judge_lane *lane, case_judgement *judgement, error *err
     pthread_mutex_unlock(&part->lock);
     if (found.kind == VERDICT_PENDING) {
         if (!judge_probes(lane->judge, part->session->plan.kernels[lane->kernel],
-                          &lane->group->convention, lane->group->hidden, &found, err))
+                          lane->group->operation, &lane->group->convention, lane->group->hidden,
+                          &found, err))
             return false;
         pthread_mutex_lock(&part->lock);
         *kept = (probe_figures){lane->epoch, found};
@@ -220,8 +221,10 @@ static bool make_block(judge_lane *lane, error *err)
     free_block(lane);
     bool fine =
         group->task.check == CHECK_ROWS
-            ? judge_block_generate(lane->judge, &lane->block, &group->convention, group->dtype,
-                                   group->param, group->input, 0, group->rows, group->hidden, err)
+            ? judge_block_generate(lane->judge, &lane->block,
+                                   call_dense(group->operation, &group->convention, group->dtype,
+                                              group->param, group->rows, group->hidden),
+                                   group->input, 0, err)
             : referee_prepare(lane->judge, &group->task, &lane->asked, err);
     if (fine)
         lane->block_of = group;
@@ -280,7 +283,7 @@ static void advance(accuracy_part *part)
     const accuracy_group *left = &plan->accuracy[part->group++];
     part->kernel = 0;
     if (part->group == plan->accuracy_count || left[1].hidden != left->hidden ||
-        !convention_equal(operations[OPERATION_LAYERNORM], &left[1].convention, &left->convention))
+        !convention_equal(operations[left->operation], &left[1].convention, &left->convention))
         part->epoch++;
 }
 

@@ -66,7 +66,8 @@ static bool judge_as_then(row_judge *judge, const judge_block *block, const kern
     result->now = side_of(&judgement, result->whole ? judgement.output_hash : result->find.y_hash);
     if (!probes || !is_fine_so_far(&judgement.verdict))
         return true;
-    if (!judge_probes(judge, kernel, &block->convention, block->hidden, &probed, err))
+    if (!judge_probes(judge, kernel, block->operation, &block->convention, block->hidden, &probed,
+                      err))
         return false;
     if (probed.kind != VERDICT_OK)
         result->now.verdict = probed;
@@ -79,38 +80,36 @@ static bool same_bits(const void *a, const void *b, size_t bytes)
 }
 
 /* Whether what was kept is a row, and parameters, of the kernel's types. */
-static bool fits(const stored_worst *stored, const kernel_entry *kernel,
-                 const ln_convention *convention, size_t hidden)
+static bool fits(const stored_worst *stored, const kernel_entry *kernel, const operation_call *row)
 {
-    const operation *what = operations[OPERATION_LAYERNORM];
-    ln_problem row =
-        problem_dense(convention, kernel->facts.storage, kernel->facts.param, 1, hidden);
+    const operation *what = operations[row->operation];
     bool fine = true;
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
-        role_extent extent = role_extent_of(role, &row, kernel->facts.accumulator);
-        bool there = role_is_kept(role) && role_is_needed(role, convention);
+        role_extent extent = role_extent_of(role, &row->problem, kernel->facts.accumulator);
+        bool there = role_is_kept(role) && role_is_needed(role, &row->problem.convention);
         fine = fine && stored->inputs[i].bytes == (there ? extent_bytes(&extent) : 0);
     }
     return fine;
 }
 
-/* The block of the case as its input, seed and shape give it today; whether its worst row is still
- * the one that was kept. */
+/* The block of the case, given a call of one row, as its input, seed and shape give it today; whether
+ * its worst row is still the one that was kept. */
 static bool regenerate(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
-                       const stored_worst *stored, const ln_convention *convention,
-                       judge_block *block, replay_result *result)
+                       const stored_worst *stored, operation_call call, judge_block *block,
+                       replay_result *result)
 {
     const case_key *key = &judged->key;
     struct error why = {0};
-    if (!judge_block_generate(judge, block, convention, kernel->facts.storage, kernel->facts.param,
-                              key->input, 0, key->rows, key->hidden, &why)) {
+    const operation_call alone = call;
+    call.problem.rows = key->rows;
+    if (!judge_block_generate(judge, block, call, key->input, 0, &why)) {
         snprintf(result->note, sizeof result->note, "the stored row alone: %.120s", why.message);
         return false;
     }
     size_t row = judged->metrics.worst_row, row_bytes = key->hidden * dtype_size(block->storage);
     bool same = !stored || !stored->inputs[ROLE_X].bits || row >= block->rows;
-    if (!same && fits(stored, kernel, convention, key->hidden)) {
+    if (!same && fits(stored, kernel, &alone)) {
         same = true;
         for (size_t i = 0; i < ROLES_MOST; i++) {
             const stored_tensor *then = &stored->inputs[i];
@@ -212,15 +211,15 @@ bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case
         return false;
     if (is_check(key->input))
         return replay_check(judge, kernel, judged, &convention, result, err);
-    if (!regenerate(judge, kernel, judged, stored, &convention, &block, result)) {
-        if (!stored || !fits(stored, kernel, &convention, key->hidden))
+    operation_call kept = call_dense(key->operation, &convention, kernel->facts.storage,
+                                     kernel->facts.param, 1, key->hidden);
+    if (!regenerate(judge, kernel, judged, stored, kept, &block, result)) {
+        if (!stored || !fits(stored, kernel, &kept))
             return fail(err, EXIT_CODE_NOT_COMPARABLE,
                         "case %lld: its rows can't be made again, and none was kept (%.100s)",
                         (long long)judged->id, result->note);
         result->whole = false;
         result->alone = true;
-        operation_call kept = {.problem = problem_dense(&convention, kernel->facts.storage,
-                                                        kernel->facts.param, 1, key->hidden)};
         for (size_t i = 0; i < ROLES_MOST; i++)
             kept.inputs[i] = (void *)stored->inputs[i].bits;
         if (!judge_block_from(judge, &block, &kept, err))
@@ -258,8 +257,8 @@ bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *
                                  .hash = find->y_hash};
     if (!convention_parse(find->convention, &convention, err))
         return false;
-    operation_call call = {.problem = problem_dense(&convention, find->storage, kernel->facts.param,
-                                                    find->rows, find->hidden)};
+    operation_call call = call_dense(find->operation, &convention, find->storage,
+                                     kernel->facts.param, find->rows, find->hidden);
     memcpy(call.inputs, find->inputs, sizeof find->inputs);
     bool fine = takes_rows(kernel, find->storage, err) && takes_parameters(kernel, find, err) &&
                 judge_block_from(judge, &block, &call, err) &&

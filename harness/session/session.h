@@ -41,9 +41,8 @@ bool session_speed(run_session *session, error *err);
 /* Gives a judgement that is fine so far the verdict of its kernel's probe rows, if that is not. A
  * kernel that runs well but computes another convention is inaccurate on every input. The rows of
  * the judgement are gone after it. */
-bool session_probe(run_session *session, const kernel_entry *kernel,
-                   const ln_convention *convention, size_t hidden, case_judgement *judgement,
-                   error *err);
+bool session_probe(run_session *session, const kernel_entry *kernel, const judge_block *block,
+                   case_judgement *judgement, error *err);
 
 /* Stores a judgement and remembers its exit code. */
 bool session_put(run_session *session, const case_key *key, const case_judgement *judgement,

@@ -92,9 +92,10 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
         contender->timed = true;
     }
     for (size_t i = 0; i < BLOCKS; i++)
-        if (!judge_block_generate(session->judge, &heat->blocks[i], &group->convention,
-                                  group->dtype, group->param, group->input, i * group->block_rows,
-                                  group->block_rows, group->hidden, err))
+        if (!judge_block_generate(session->judge, &heat->blocks[i],
+                                  call_dense(group->operation, &group->convention, group->dtype,
+                                             group->param, group->block_rows, group->hidden),
+                                  group->input, i * group->block_rows, err))
             return false;
     return true;
 }
@@ -128,8 +129,7 @@ static bool judge_contender(timed_round *heat, timed_case *contender, error *err
             contender->judged[i] = allocate(bytes);
             memcpy(contender->judged[i], judgement.computed, bytes);
         }
-        if (i == 0 && !session_probe(session, contender->kernel, &heat->group->convention,
-                                     heat->group->hidden, &judgement, err))
+        if (i == 0 && !session_probe(session, contender->kernel, &heat->blocks[i], &judgement, err))
             return false;
         if (i == 0)
             contender->judgement = judgement;

@@ -134,8 +134,9 @@ typedef struct stored_worst {
  * are not stored twice. */
 bool store_put_worst(result_store *store, int64_t run, const case_key *key,
                      const stored_worst *worst, error *err);
-/* That of a case by its id; *has tells whether there is one. stored_worst_free() it. */
-bool store_worst(result_store *store, int64_t id, stored_worst *worst, bool *has, error *err);
+/* That of a case that was read; *has tells whether there is one. stored_worst_free() it. */
+bool store_worst(result_store *store, const stored_case *judged, stored_worst *worst, bool *has,
+                 error *err);
 void stored_worst_free(stored_worst *worst);
 
 /* The curve of error over kappa and the like: one point a row judged. */

@@ -55,17 +55,18 @@ static void take_blob(sqlite3_stmt *statement, int column, stored_tensor *tensor
     *tensor = (stored_tensor){allocate_copy(blob, size), size};
 }
 
-bool store_worst(result_store *store, int64_t id, stored_worst *worst, bool *has, error *err)
+bool store_worst(result_store *store, const stored_case *judged, stored_worst *worst, bool *has,
+                 error *err)
 {
     *worst = (stored_worst){0};
     *has = false;
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_WORST, err, "i", id);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_WORST, err, "i", judged->id);
     if (!statement || !store_next(store, statement, has, err))
         return false;
     if (!*has)
         return true;
     worst->y_hash = (uint64_t)sqlite3_column_int64(statement, 0);
-    const operation *what = operations[OPERATION_LAYERNORM];
+    const operation *what = operations[judged->key.operation];
     int column = 0;
     for (size_t i = 0; i < what->count; i++)
         if (role_is_kept(&what->roles[i]))

@@ -233,11 +233,10 @@ static bool make_block(const eval_options *options, const ln_convention *convent
                        const eval_tensors *tensors, row_judge *judge, judge_block *block,
                        error *err)
 {
+    operation_call call = call_dense(OPERATION_LAYERNORM, convention, tensors->storage,
+                                     tensors->param, tensors->rows, tensors->hidden);
     if (options->input)
-        return judge_block_generate(judge, block, convention, tensors->storage, tensors->param,
-                                    options->input, 0, tensors->rows, tensors->hidden, err);
-    operation_call call = {.problem = problem_dense(convention, tensors->storage, tensors->param,
-                                                    tensors->rows, tensors->hidden)};
+        return judge_block_generate(judge, block, call, options->input, 0, err);
     for (size_t i = 0; i < ROLES_MOST; i++)
         call.inputs[i] = tensors->arrays[i].data;
     return judge_block_from(judge, block, &call, err);

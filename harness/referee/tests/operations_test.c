@@ -19,8 +19,7 @@ static int set_up(void **state)
     const char *plugins[] = {TOY_PLUGIN};
     const ln_convention convention = {.affine = LN_AFFINE_GAMMA};
     const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
-    operation_call call = {.operation = OPERATION_TOY,
-                           .problem = problem_dense(&convention, LN_F32, LN_F32, ROWS, HIDDEN)};
+    operation_call call = call_dense(OPERATION_TOY, &convention, LN_F32, LN_F32, ROWS, HIDDEN);
     error err = {0};
     (void)state;
     setenv("LNBENCH_WORKER", TOY_WORKER, 1);

@@ -59,8 +59,8 @@ static case_verdict judge_rows(const judge_block *block, const kernel_entry *ker
         fail_msg("%s: %s", kernel->facts.name, err.message);
     case_verdict verdict = judgement.verdict;
     if (verdict.kind == VERDICT_OK || verdict.kind == VERDICT_OK_NO_BOUND)
-        assert_true(judge_probes(the_judge, kernel, &block->convention, block->hidden,
-                                 &judgement.verdict, &err));
+        assert_true(judge_probes(the_judge, kernel, block->operation, &block->convention,
+                                 block->hidden, &judgement.verdict, &err));
     return judgement.verdict.kind == VERDICT_OK ? verdict : judgement.verdict;
 }
 
@@ -70,8 +70,9 @@ static void make_rows(judge_block *block, const char *convention_name, const cha
     error err = {0};
     ln_convention convention;
     assert_true(convention_parse(convention_name, &convention, &err));
-    assert_true(judge_block_generate(the_judge, block, &convention, LN_F32, LN_F32, input, 0, 8,
-                                     hidden, &err));
+    assert_true(judge_block_generate(
+        the_judge, block, call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, 8, hidden),
+        input, 0, &err));
 }
 
 static case_verdict judge_case(const kernel_entry *kernel, const char *convention_name,
@@ -252,8 +253,9 @@ TEST(statistics_are_read_in_their_type)
         judge_block block;
         case_judgement judgement;
         assert_true(convention_parse("torch", &convention, &err));
-        assert_true(judge_block_generate(the_judge, &block, &convention, LN_F32, LN_F32, "normal",
-                                         0, 4, 100, &err));
+        assert_true(judge_block_generate(
+            the_judge, &block, call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, 4, 100),
+            "normal", 0, &err));
         assert_true(judge_kernel(the_judge, &block, kernel_named(names[i]), &judgement, &err));
         judge_block_free(&block);
         assert_int_equal(judgement.metrics.elements, 400);

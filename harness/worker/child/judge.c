@@ -437,7 +437,8 @@ static const char *enter_place(void *library, const work_order *order, size_t ro
     ln_problem problem = order->problem;
     problem.rows = rows;
     problem.accuracy = order->accuracy;
-    size_t bytes = 2 * rows * problem.hidden * dtype_size(problem.storage);
+    size_t bytes =
+        (size_t)call_bytes(operations[order->operation], rows, problem.hidden, problem.storage);
     size_t l1 = rooms[order->place].l1 * bytes, l2 = rooms[order->place].l2 * bytes;
     size_t l3 = rooms[order->place].l3 * bytes;
     bool fine = set && name_of && set(l1 ? l1 : 1, l2 ? l2 : 1, l3 ? l3 : 1) == LN_OK;
