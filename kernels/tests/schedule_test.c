@@ -1,10 +1,9 @@
-/* Schedules that take several rows together, or store around the caches: whatever the number of
- * rows, their place in the call, the alignment of y and the layout, each row comes out bit for bit
- * as from the plain or fused kernel of the same statistics, apply, types and ISA, or where there is
- * none, from the pipelined one or itself, called with that row alone. */
+/* A row's bits depend on that row alone: whatever the number of rows, their place in the call, the
+ * alignment of y and the layout, each comes out bit for bit as from the plain or fused kernel of the
+ * same statistics, apply, types and ISA, or where there is none, from the pipelined one or itself,
+ * called with that row alone. So schedules that take rows in groups compute the rows left over by the
+ * same tree, and nothing of a neighbour gets in. */
 #include "tests.h"
-
-#include <stdio.h>
 
 enum {
     FEW_ROWS = 13,
@@ -56,7 +55,7 @@ static const ln_kernel *plain_kernel(const ln_kernel *kernel)
             return other ? other : kernel;
     for (size_t i = 0; i < sizeof(schedules) / sizeof(schedules[0]); i++) {
         if (strcmp(kernel->schedule, schedules[i]) == 0)
-            return NULL;
+            break;
         for (size_t k = 0; (other = kernel_number(k)); k++)
             if (strcmp(other->schedule, schedules[i]) == 0 && is_made_like(kernel, other))
                 return other;
@@ -165,12 +164,9 @@ TEST(rows_are_as_if_alone)
     static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 63, 64, 131, 150};
     static const size_t sizes[] = {1, 31, 16, 33, 64, 100, 1024, 1041, 2048, 2200};
     const ln_kernel *kernel;
-    size_t checked = 0, vectors = 0;
+    size_t checked = 0;
     for (size_t k = 0; (kernel = kernel_number(k)); k++) {
         const ln_kernel *plain = plain_kernel(kernel);
-        vectors += strcmp(kernel->isa, "avx2") == 0;
-        if (!plain)
-            continue;
         for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++)
             for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
                 size_t rows = counts[c], mix = rows * 9 + s;
@@ -187,8 +183,5 @@ TEST(rows_are_as_if_alone)
                 checked++;
             }
     }
-    if (vectors == 0)
-        printf("skipped: no kernel here is blocked or stores around the caches (all need AVX2)\n");
-    else
-        assert_true(checked > 0);
+    assert_true(checked > 0);
 }

@@ -61,51 +61,6 @@ TEST_IN_SCRATCH(test_json)
     chosen_free(&one);
 }
 
-/* The line of a table that begins with the word. */
-static char *line_of(char *shown, const char *word)
-{
-    char begin[64];
-    snprintf(begin, sizeof begin, "\n%s ", word);
-    char *line = strstr(shown, begin);
-    assert_non_null(line);
-    line[1 + strcspn(line + 1, "\n")] = '\0';
-    return line;
-}
-
-/* The class of each kernel, in brackets where it was not measured; also where there is no room for
- * every column. */
-TEST_IN_SCRATCH(test_classes)
-{
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    chosen one = sample_choose(store, sample_wanted(85, 768));
-    static const size_t widths[] = {0, 90};
-    for (size_t i = 0; i < 2; i++) {
-        char *shown =
-            printed(state, &one, 1, (output_file){.format = OUTPUT_TEXT, .width = widths[i]}, true);
-        char *again = strdup(shown);
-        assert_non_null(strstr(line_of(shown, "exact"), "  row"));
-        assert_non_null(strstr(line_of(again, "mid"), "  (isa)"));
-        free(shown);
-        free(again);
-    }
-    json_t *json = chosen_json(&one, 1);
-    const json_t *others = json_object_get(json, "runners_up");
-    size_t index, rows = 0;
-    json_t *other;
-    json_array_foreach(others, index, other)
-    {
-        const char *class = json_string_value(json_object_get(other, "reproducibility"));
-        bool exact = strcmp(json_string_value(json_object_get(other, "kernel")), "exact") == 0;
-        assert_int_equal(exact, class && strcmp(class, "row") == 0);
-        rows += exact;
-    }
-    assert_int_equal(rows, 1);
-    json_decref(json);
-    chosen_free(&one);
-    store_close(store);
-}
-
 /* What was not timed is scaled by bytes, and marked in every form; the sample's median is 1.6 times
  * its time. */
 TEST_IN_SCRATCH(test_estimates)
@@ -178,24 +133,6 @@ TEST_IN_SCRATCH(test_lost)
     expect_said(state, &one, "judged 0, declined 1, lost 4: ");
     chosen_free(&one);
     store_close(run.store);
-}
-
-/* Narrow terminals lose the least needed columns, never the kernel or the ratio. */
-TEST_IN_SCRATCH(test_width)
-{
-    sample_run run = SAMPLE_RUN;
-    result_store *store = sample_store(state, &run);
-    chosen one = sample_choose(store, sample_wanted(85, 768));
-    char *shown = printed(state, &one, 1, (output_file){.format = OUTPUT_TEXT, .width = 70}, false);
-    char *line = strstr(shown, "\nkernel  ") + 1;
-    assert_non_null(strstr(line, "times the best's"));
-    for (char *end; *line && *line != '\n'; line = end + 1) {
-        end = strchr(line, '\n');
-        assert_true(end - line <= 70);
-    }
-    free(shown);
-    chosen_free(&one);
-    store_close(store);
 }
 
 TEST(test_what_is_asked_for)

@@ -95,65 +95,9 @@ static int free_view(void **state)
 
 #define VIEW_TEST(name) TEST_WITH(name, load_view, free_view)
 
-static void assert_keys(json_t *object, const char *const *keys, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!json_object_get(object, keys[i]))
-            fail_msg("no key '%s'", keys[i]);
-    assert_int_equal(json_object_size(object), count);
-}
-
-#define ASSERT_KEYS(object, ...)                                                                   \
-    do {                                                                                           \
-        static const char *const keys[] = {__VA_ARGS__};                                           \
-        assert_keys(object, keys, sizeof keys / sizeof *keys);                                     \
-    } while (0)
-
 static const char *word(json_t *object, const char *key)
 {
     return json_string_value(json_object_get(object, key));
-}
-
-static double real(json_t *object, const char *key)
-{
-    json_t *value = json_object_get(object, key);
-    assert_true(json_is_number(value));
-    return json_number_value(value);
-}
-
-/* The published keys, typed again. */
-VIEW_TEST(test_case_json)
-{
-    json_t *json = view_case_json(&view.views[0]);
-    ASSERT_KEYS(json, "operation", "kernel", "label", "convention", "rows", "hidden", "dtype",
-                "input", "cache", "threads", "verdict", "reason", "metrics", "speed", "detail",
-                "declared", "usable", "bound_row_ulp", "regime", "output_hash", "reproducibility");
-    assert_string_equal(word(json, "reproducibility"), "row");
-    assert_string_equal(word(json, "output_hash"), "fedcba9876543210");
-    assert_string_equal(word(json, "kernel"), "fine");
-    assert_string_equal(word(json, "dtype"), "f32");
-    assert_string_equal(word(json, "cache"), "cold");
-    assert_string_equal(word(json, "verdict"), "right");
-    assert_string_equal(word(json, "regime"), "L2"); /* 200 000 bytes */
-    assert_true(real(json, "rows") == 100 && real(json, "threads") == 2);
-    assert_true(real(json, "bound_row_ulp") == 12.5);
-    json_t *metrics = json_object_get(json, "metrics"), *speed = json_object_get(json, "speed");
-    ASSERT_KEYS(metrics, "ulp_max", "ulp_mean", "ulp_rms", "ulp_p50", "ulp_p90", "ulp_p99",
-                "ulp_bias", "row_ulp_max", "row_ulp_mean", "norm_max", "rel_l2",
-                "correctly_rounded", "bits", "mismatches", "elements", "ulp_histogram");
-    json_t *histogram = json_object_get(metrics, "ulp_histogram");
-    assert_int_equal(json_array_size(histogram), ULP_BINS);
-    assert_true(json_real_value(json_array_get(histogram, 0)) == 0.25);
-    assert_true(json_real_value(json_array_get(histogram, 7)) == 0.75);
-    ASSERT_KEYS(speed, "time_ns", "time_lo_ns", "time_hi_ns", "gbps", "roof_ratio", "roof_lo",
-                "roof_hi", "cycles", "instructions", "repetitions");
-    ln_metrics expected = some_metrics();
-    assert_true(real(metrics, "ulp_p99") == expected.ulp_p99);
-    assert_true(real(metrics, "elements") == (double)expected.elements);
-    /* medians of the processes: 1001 and 1004 */
-    assert_true(real(speed, "time_ns") == 1002.5 && real(speed, "repetitions") == 6);
-    assert_true(fabs(real(speed, "roof_ratio") - (500 / 1001.0 + 500 / 1004.0) / 2) < 1e-12);
-    json_decref(json);
 }
 
 VIEW_TEST(test_undefined_is_null)
@@ -304,50 +248,19 @@ static json_t *saved_json(void **state, export_format format)
     return json;
 }
 
-static json_t *entry_named(json_t *benchmarks, const char *name)
-{
-    size_t i;
-    json_t *entry;
-    json_array_foreach(benchmarks, i, entry)
-    {
-        if (strcmp(word(entry, "name"), name) == 0)
-            return entry;
-    }
-    fail_msg("no entry '%s'", name);
-    return NULL;
-}
-
+/* What no record of the golden test has: a clock rate, the largest seed, an infinite error. */
 VIEW_TEST(test_benchmark)
 {
-    json_t *json = saved_json(state, EXPORT_JSON);
-    assert_string_equal(word(json, "schema"), "lnbench-benchmark-2");
-    json_t *context = json_object_get(json, "context");
-    assert_true(real(context, "mhz_per_cpu") == 2600);
+    json_t *json = saved_json(state, EXPORT_JSON), *context = json_object_get(json, "context"),
+           *entry;
+    size_t i;
+    assert_true(json_number_value(json_object_get(context, "mhz_per_cpu")) == 2600);
     assert_string_equal(word(context, "seed"), "18446744073709551615");
-    assert_int_equal(json_array_size(json_object_get(context, "caches")), 3);
-    assert_int_equal(json_array_size(json_object_get(json, "cases")), 5);
-    json_t *benchmarks = json_object_get(json, "benchmarks");
-    /* 2 timed cases of 6 repetitions and 3 aggregates each, and 4 that were judged */
-    assert_int_equal(json_array_size(benchmarks), 2 * 9 + 4);
-    const char *name = "fine/torch/normal/100x250/f32/cold/threads:2";
-    json_t *first = entry_named(benchmarks, name);
-    assert_string_equal(word(first, "run_name"), name);
-    assert_string_equal(word(first, "run_type"), "iteration");
-    assert_string_equal(word(first, "time_unit"), "ns");
-    assert_true(real(first, "real_time") == 1000 && real(first, "cpu_time") == 990);
-    assert_true(real(first, "repetitions") == 6 && real(first, "repetition_index") == 0);
-    assert_true(real(first, "iterations") == 100 && real(first, "threads") == 2);
-    assert_true(fabs(real(first, "bytes_per_second") - 2e11) < 1);
-    json_t *middle = entry_named(benchmarks, "fine/torch/normal/100x250/f32/cold/threads:2_median");
-    assert_string_equal(word(middle, "aggregate_name"), "median");
-    assert_true(real(middle, "real_time") == 1002.5 && real(middle, "iterations") == 6);
-    json_t *spread = entry_named(benchmarks, "fine/torch/normal/100x250/f32/cold/threads:2_stddev");
-    assert_true(fabs(real(spread, "real_time") - sqrt(3.5)) < 1e-12); /* of 0, 1, ... 5 */
-    json_t *accuracy =
-        entry_named(benchmarks, "wrong/torch/normal/100x250/f32/cold/threads:2_accuracy");
-    assert_null(json_object_get(accuracy, "ulp_max")); /* infinite: no number for it */
-    assert_true(real(accuracy, "ulp_mean") == some_metrics().ulp_mean);
-    assert_string_equal(word(accuracy, "label"), "wrong (wrong-class)");
+    json_array_foreach(json_object_get(json, "benchmarks"), i, entry)
+    {
+        bool wrong = strncmp(word(entry, "name"), "wrong/", 6) == 0;
+        assert_true(!wrong || !json_object_get(entry, "ulp_max"));
+    }
     json_decref(json);
 }
 

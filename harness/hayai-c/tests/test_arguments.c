@@ -213,14 +213,3 @@ SUITE_TEST(test_bad_threads)
     expect(hayai_benchmark_thread_range(benchmark, 4, 2), HAYAI_ERROR_ARGUMENT);
     expect(hayai_benchmark_dense_thread_range(benchmark, 1, 4, 0), HAYAI_ERROR_ARGUMENT);
 }
-
-SUITE_TEST(test_bad_suites)
-{
-    assert_int_equal(hayai_suite_add(NULL, "x", empty_loop, NULL, NULL), HAYAI_ERROR_ARGUMENT);
-    assert_int_equal(hayai_suite_add(suite, NULL, empty_loop, NULL, NULL), HAYAI_ERROR_ARGUMENT);
-    assert_int_equal(hayai_suite_add(suite, "", empty_loop, NULL, NULL), HAYAI_ERROR_ARGUMENT);
-    assert_int_equal(hayai_suite_add(suite, "x", NULL, NULL, NULL), HAYAI_ERROR_ARGUMENT);
-    assert_int_equal(hayai_suite_run(NULL, NULL, NULL), HAYAI_ERROR_ARGUMENT);
-    assert_int_equal(hayai_suite_list(suite, NULL, NULL, NULL), HAYAI_ERROR_ARGUMENT);
-    hayai_suite_destroy(NULL);
-}

@@ -1,29 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thousands of instances: how long it takes, and which one is which. */
+/* Thousands of instances, and which one is which. */
 #include "capture.h"
 #include <stdio.h>
-#include <time.h>
 
 enum { MANY = 10000 };
-
-/* Ten times what it takes on a slow machine; one family an instance took 3.4 s. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define MOST_SECONDS 20.0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define MOST_SECONDS 20.0
-#endif
-#endif
-#ifndef MOST_SECONDS
-#define MOST_SECONDS 1.0
-#endif
-
-static double cpu_seconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int64_t called[MANY + 1];
 
@@ -56,12 +36,8 @@ TEST(test_ten_thousand_instances)
     hayai_summary summary;
     const hayai_reporter reporter = {.run = check_run, .user = &tally};
     const hayai_options options = {.iterations = 1, .reporters = &reporter, .reporter_count = 1};
-    const double begin = cpu_seconds();
     hayai_benchmark_dense_range(benchmark, 1, MANY, 1);
     assert_int_equal(hayai_suite_run(suite, &options, &summary), HAYAI_OK);
-    const double seconds = cpu_seconds() - begin;
-    print_message("%d instances: %.3f s\n", MANY, seconds);
-    assert_true(seconds < MOST_SECONDS);
     assert_int_equal(summary.runs, MANY);
     assert_int_equal(tally.count, MANY);
     assert_int_equal(tally.wrong, 0);

@@ -1,4 +1,4 @@
-/* Deliberately broken versions of every kernel family: a good kernel of the library, wrapped so
+/* Deliberately broken versions of two kernels: a good kernel of the library, wrapped so
  * that it fails in one way. The harness must name each one rightly (sabotage_test.c). */
 #include "layernorm_plugin.h"
 #include <locale.h>

@@ -48,16 +48,20 @@ expect() {
     esac
 }
 
-"$binaries/make_sample_store" sample.db >/dev/null || exit 1
-# The fastest kernel with the longest name that there is.
-"$binaries/run_sql" sample.db "UPDATE cells
-    SET kernel = 'lanewise_guarded_fused_nt_f32_acc_f64_avx512' WHERE kernel = 'shifted_two_mean_fused_f32_avx512'" ||
-    exit 1
-"$binaries/run_sql" sample.db \
-    "UPDATE kernels SET descriptor = replace(descriptor, '\"synthetic\"', '\"builtin\"')" || exit 1
-"$binaries/draw_report" sample.db page >drawn || exit 1
+# A made-up run of the golden test's: five of its kernels.
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$2/../../commands/tests/golden python3 -c '
+import stores
+for name in set(stores.TIMING_KERNELS) - {"naive_f32_scalar", "naive_f32_avx512", "two_pass_f32_avx2",
+                                          "two_pass_f32_avx512", "welford_f32_avx512"}:
+    del stores.TIMING_KERNELS[name]
+stores.whole(stores.A).write("sample.jsonl")' || exit 1
+"$binaries/lnbench" import sample.jsonl --db sample.db >/dev/null || exit 1
+draw() {
+    "$binaries/lnbench" report --db sample.db --out "$1" --no-pdf >drawn || exit 1
+}
+draw page
 [ "$(wc -c <page/index.html)" -lt 1500000 ] || fail "the page has $(wc -c <page/index.html) bytes"
-charts=$(grep -c 'svg$' drawn)
+charts=$(find page -name '*.svg' | wc -l)
 [ "$charts" -eq 9 ] || fail "$charts charts were drawn"
 for width in 400 1280 1600; do
     browse page/index.html $width
@@ -93,7 +97,7 @@ for number in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 
         INSERT INTO accuracies SELECT * FROM errors;
         INSERT INTO judgements SELECT * FROM verdicts" || exit 1
 done
-"$binaries/draw_report" sample.db sheets >drawn || exit 1
+draw sheets
 sed 's/@media print/@media all/' sheets/index.html >paper.html
 browse paper.html 680
 for fact in "charts=$charts" overflow=no tall=0 faint=0; do

@@ -182,18 +182,6 @@ REPORT_TEST(test_many_kernels_find_room)
             fail_msg("throughput.svg has no %s", peers[i][1]);
 }
 
-REPORT_TEST(test_same_data_same_bytes)
-{
-    static const char *const names[] = {"index.html", "report.md", "field.svg", "error_kappa.svg"};
-    write_report("once");
-    write_report("twice");
-    for (size_t i = 0; i < 4; i++) {
-        char *once = file_in("once", names[i]), *twice = file_in("twice", names[i]);
-        assert_non_null(once);
-        assert_string_equal(once, twice);
-    }
-}
-
 static int count_step(void *count)
 {
     ++*(size_t *)count;

@@ -1,4 +1,4 @@
-/* A plugin as it was built at commit 224f8dd, whose two headers lie beside it byte for byte: lnbench
+/* A plugin as it was built at commit 224f8dd, the types of whose two headers lie beside it: lnbench
  * must load and judge it for as long as there is ABI 1. It reads every field of a problem and of the
  * tensors, and fills in every field of its descriptors. */
 #include "layernorm_plugin.h"
