@@ -83,10 +83,10 @@ CREATE TEMP TABLE named AS
     FROM standing AS own JOIN about USING (types) LEFT JOIN facts ON name = kernel ORDER BY own.rowid;
 
 -- Names that a reader asks for; each may stand for several kernels. look: their order; kind: fastest,
--- fastest within 2 row ULP, four textbook forms, a plugin, another library; style: of style.gp.
+-- take, four textbook forms, a plugin, another library; style: of style.gp.
 CREATE TEMP TABLE looks AS
     WITH fixed (kind, name, noisy_name) AS (
-        VALUES (1, 'fastest', 'among the fastest'), (2, 'fastest within 2 ULP', 'within 2 ULP'),
+        VALUES (1, 'fastest', 'among the fastest'), (2, 'take', NULL),
                (3, 'two-pass', NULL), (4, 'Welford', NULL), (5, 'naive', NULL), (6, 'fused', NULL)),
     members AS (
         SELECT kind, iif((SELECT noisy FROM asked), coalesce(noisy_name, name), name) AS name, 0 AS first,
@@ -122,7 +122,7 @@ CREATE TEMP TABLE best AS
     SELECT ranked.*, class FROM ranked JOIN shape USING (rows, hidden) JOIN named USING (kernel)
     WHERE at_shape = 1 ORDER BY look;
 
--- What was timed there, a row a kernel: its titles ("fastest, within 2 ULP", "-"), and name with them
+-- What was timed there, a row a kernel: its titles ("fastest, take", "-"), and name with them
 -- ("fastest: one_sweep", "naive_avx2", "oneDNN 2.6.3"); shown: the first look that it is the best of.
 CREATE TEMP TABLE timed_kernels AS
     WITH titled AS (
@@ -130,7 +130,7 @@ CREATE TEMP TABLE timed_kernels AS
                max(iif(kind = 1, name, NULL)) AS fastest, max(iif(kind = 2, name, NULL)) AS take
         FROM best GROUP BY case_id),
     words AS (
-        SELECT *, coalesce(fastest || iif(take IS NULL, '', ', within 2 ULP'), take) AS titles FROM titled)
+        SELECT *, coalesce(fastest || iif(take IS NULL, '', ', take'), take) AS titles FROM titled)
     SELECT here.*, named.*, words.shown,
            coalesce(titles, '-') AS titles,
            coalesce(titles || ': ', '') || coalesce((SELECT name FROM looks WHERE kind = 8

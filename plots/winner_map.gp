@@ -35,7 +35,7 @@ stats table skip 1 using (i = int($0) + 1, ROW[i] = int($1), REGIME[i] = strcol(
     nooutput
 row_top(r) = top + 20 + (r - 1) * (cell + 26)
 do for [i = 1:n] {
-    set label 100 + ROW[i] ''.(KIND[i] == 1 ? 'fastest' : 'within 2 ULP') \
+    set label 100 + ROW[i] ''.(KIND[i] == 1 ? 'fastest' : 'take') \
         at screen across(20), up(row_top(ROW[i]) + cell / 2.0 + 9) left tc rgb SOFT
     set label 200 + ROW[i] 'Data in '.REGIME[i] \
         at screen across(20), up(row_top(ROW[i]) + cell / 2.0 - 9) left tc rgb INK
