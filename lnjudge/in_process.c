@@ -5,7 +5,6 @@
  * are compared with what they were. What writes further away, or never returns, is not caught: that
  * takes another process. */
 #include "internal.h"
-#include "domain/poison.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,6 @@
 enum {
     BORDER = 256,
     PATTERN = 0x5a,
-    POISON = 0xff,
     ALIGNMENT = 64,
 };
 
@@ -100,33 +98,9 @@ static void tensor_free(tensor *made)
 /* Dense rows of the arena; the gaps become NaN. */
 static bool tensor_read(tensor *made, int arena, off_t at)
 {
-    bool fine = true;
-    memset(made->data, POISON, made->bytes);
-    for (size_t row = 0; fine && row < made->extent.rows; row++)
-        fine = arena_read(arena, at + (off_t)(row * made->extent.row_bytes),
-                          made->data + row * made->extent.stride_bytes, made->extent.row_bytes);
+    bool fine = arena_read_rows(arena, at, made->data, &made->extent);
     memcpy(made->before, made->data, made->bytes);
     return fine;
-}
-
-static bool tensor_write(const tensor *made, int arena, off_t at)
-{
-    bool fine = true;
-    for (size_t row = 0; fine && row < made->extent.rows; row++)
-        fine = arena_write(arena, at + (off_t)(row * made->extent.row_bytes),
-                           made->data + row * made->extent.stride_bytes, made->extent.row_bytes);
-    return fine;
-}
-
-static void tensor_poison(tensor *made, const tensor_role *role)
-{
-    if (role->type == TYPE_ACCUMULATOR) {
-        poison_statistics(made->data, made->bytes, made->extent.element);
-        return;
-    }
-    memset(made->data, PATTERN, made->bytes);
-    for (size_t row = 0; row < made->extent.rows; row++)
-        memset(made->data + row * made->extent.stride_bytes, POISON, made->extent.row_bytes);
 }
 
 static bool is_pattern(const char *from, const char *to)
@@ -134,15 +108,6 @@ static bool is_pattern(const char *from, const char *to)
     while (from < to && *from == PATTERN)
         from++;
     return from == to;
-}
-
-static bool gaps_are_whole(const tensor *made)
-{
-    for (size_t row = 0; row + 1 < made->extent.rows; row++)
-        if (!is_pattern(made->data + row * made->extent.stride_bytes + made->extent.row_bytes,
-                        made->data + (row + 1) * made->extent.stride_bytes))
-            return false;
-    return true;
 }
 
 static bool blame(worker_reply *reply, verdict_kind verdict, const char *format, const char *name)
@@ -166,7 +131,7 @@ static bool tensor_is_clean(const tensor *made, bool in_place, worker_reply *rep
     if (!is_pattern(made->room, made->data) ||
         !is_pattern(made->data + made->bytes, made->room + made->room_bytes))
         return blame(reply, VERDICT_OVERRUN, "wrote before or behind %s", made->name);
-    if (!made->before && !gaps_are_whole(made))
+    if (!made->before && !gaps_are_whole(&made->extent, made->data))
         return blame(reply, VERDICT_OVERRUN, "wrote between the rows of %s", made->name);
     if (made->before && !in_place && memcmp(made->before, made->data, made->bytes) != 0)
         return blame(reply, VERDICT_INPUT_MODIFIED, "wrote to its input %s", made->name);
@@ -238,7 +203,7 @@ static bool bench_fill(bench *made, int arena, const work_order *order, size_t f
     for (size_t i = 0; fine && i < made->what->count; i++) {
         tensor *here = &made->tensors[i];
         if (here->room && !here->before)
-            tensor_poison(here, &made->what->roles[i]);
+            poison_output(&made->what->roles[i], &here->extent, here->data);
         else if (here->room)
             fine = tensor_read(here, arena, rows_at(order, i, &here->extent, first));
     }
@@ -284,8 +249,8 @@ static bool hand_back(const in_process *worker, const bench *made, const work_or
     for (size_t i = 0; fine && i < made->what->count; i++) {
         const tensor *from = &made->tensors[memory_of(order, i)];
         if (made->what->roles[i].output && order->at.tensors[i] >= 0)
-            fine =
-                tensor_write(from, worker->runner.arena, rows_at(order, i, &from->extent, first));
+            fine = arena_write_rows(worker->runner.arena, rows_at(order, i, &from->extent, first),
+                                    from->data, &from->extent);
     }
     return fine || no_memory(reply);
 }

@@ -153,7 +153,7 @@ static bool make_rows(lnjudge_session *session, const judge_step *step, const ch
     return judge_block_generate(session->judge, block,
                                 call_dense(OPERATION_LAYERNORM, &question->convention,
                                            question->storage, question->param, rows, step->hidden),
-                                input, 0, err);
+                                input, NULL, 0, err);
 }
 
 static bool ask_family(lnjudge_session *session, const judge_step *step, error *err)

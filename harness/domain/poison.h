@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { POISON = 0xff };
+
 /* Byte `at` of a value of mean or rstd, the last two of which tell it. */
 static inline unsigned char statistic_poison(size_t at, size_t size)
 {

@@ -65,6 +65,11 @@ bool input_has_type(const char *input, ln_type type, error *err);
  * brought into the type's range by a power of two where they lie beyond. */
 bool input_parameters(const char *input, const operation_call *call, uint64_t seed, error *err);
 
+/* Fills all of a dense call: x with the rows of the input from `first` on, parameters, and with those
+ * behind of another input the residual (NULL: none). */
+bool input_call(const char *input, const char *residual, const operation_call *call, uint64_t seed,
+                size_t first, error *err);
+
 /* Probe rows of a convention: N <= 16 with var near eps, exact sums where possible, where
  * neighbouring conventions (operation.h) lie more than 1000 ULP apart
  * in f32 (but for eps left out from the quotient: eps * 2^24 ULP at most, on any row); and, for

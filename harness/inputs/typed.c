@@ -225,6 +225,17 @@ bool input_parameters(const char *input, const operation_call *call, uint64_t se
     return true;
 }
 
+bool input_call(const char *input, const char *residual, const operation_call *call, uint64_t seed,
+                size_t first, error *err)
+{
+    const ln_problem *made = &call->problem;
+    return input_rows(input, made->storage, seed, first, made->rows, made->hidden,
+                      call->inputs[ROLE_X], err) &&
+           (!residual || input_rows(residual, made->storage, seed, first + made->rows, made->rows,
+                                    made->hidden, call->inputs[ROLE_RESIDUAL], err)) &&
+           input_parameters(input, call, seed, err);
+}
+
 bool input_probe_rows(const ln_convention *convention, ln_type type, size_t hidden, size_t most,
                       void *x, size_t *count, error *err)
 {

@@ -77,15 +77,12 @@ static bool take_inputs(judge_block *block, const operation_call *call, error *e
 }
 
 bool judge_block_generate(row_judge *judge, judge_block *block, operation_call call,
-                          const char *input, size_t first, error *err)
+                          const char *input, const char *residual, size_t first, error *err)
 {
     *block = block_begin(&call);
     bool fine = block_allocate(block, err) &&
-                (call_allocate(&call, false) || fail_memory(err, "the rows to judge"));
-    fine = fine &&
-           input_rows(input, block->storage, judge->settings.seed, first, block->rows,
-                      block->hidden, call.inputs[ROLE_X], err) &&
-           input_parameters(input, &call, judge->settings.seed, err);
+                (call_allocate(&call, residual) || fail_memory(err, "the rows to judge")) &&
+                input_call(input, residual, &call, judge->settings.seed, first, err);
     call_drop_unneeded(&call);
     memcpy(block->inputs, call.inputs, sizeof call.inputs);
     fine = fine && block_answer(judge, block, err);

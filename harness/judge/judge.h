@@ -5,7 +5,7 @@
  *     judge_block block;
  *     operation_call call =
  *         call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, rows, hidden);
- *     judge_block_generate(judge, &block, call, "normal", 0, &err);
+ *     judge_block_generate(judge, &block, call, "normal", NULL, 0, &err);
  *     case_judgement judgement;
  *     judge_output(judge, &block, y, &judgement, &err);
  *     judge_block_free(&block);
@@ -74,10 +74,11 @@ void judge_destroy(row_judge *judge);
 ln_reference_counts judge_reference_counts(const row_judge *judge);
 const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size);
 
-/* A block for a dense call without inputs, from an input family or .npy file, with
- * parameters from the seed, and its answers. `first` is its first row. */
+/* A block for a dense call without inputs, from an input family or .npy file (another
+ * one for the residual; NULL: none), with parameters from the seed, and its answers. `first` is its
+ * first row. */
 bool judge_block_generate(row_judge *judge, judge_block *block, operation_call call,
-                          const char *input, size_t first, error *err);
+                          const char *input, const char *residual, size_t first, error *err);
 /* A block from the caller's inputs, which are copied; of parameters what the convention has. */
 bool judge_block_from(row_judge *judge, judge_block *block, const operation_call *call, error *err);
 /* The inputs of a block, which stay its own: another block from some of them. */

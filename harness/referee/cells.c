@@ -33,38 +33,15 @@ size_t cells_blocks(void)
     return count + residual;
 }
 
-bool judge_add_residual(row_judge *judge, const char *input, judge_block *block, error *err)
-{
-    judge_block with = {0};
-    operation_call call = judge_block_call(block);
-    void *residual = call.inputs[ROLE_RESIDUAL] = malloc(judge_bytes(block));
-    bool fine = residual || fail_memory(err, "a residual");
-    fine = fine &&
-           input_rows(input, block->storage, judge->settings.seed, block->rows, block->rows,
-                      block->hidden, residual, err) &&
-           judge_block_from(judge, &with, &call, err);
-    free(residual);
-    if (fine) {
-        judge_block_free(block);
-        *block = with;
-    }
-    return fine;
-}
-
 bool cells_make(row_judge *judge, const referee_task *task, size_t index, judge_block *block,
                 error *err)
 {
     bool has_residual;
     const char *family = family_of(index, &has_residual);
-    if (!judge_block_generate(judge, block,
-                              call_dense(OPERATION_LAYERNORM, &task->convention, task->storage,
-                                         task->param, CELLS_ROWS, task->first),
-                              family, 0, err))
-        return false;
-    if (!has_residual || judge_add_residual(judge, "normal", block, err))
-        return true;
-    judge_block_free(block);
-    return false;
+    return judge_block_generate(judge, block,
+                                call_dense(OPERATION_LAYERNORM, &task->convention, task->storage,
+                                           task->param, CELLS_ROWS, task->first),
+                                family, has_residual ? "normal" : NULL, 0, err);
 }
 
 const char *cells_name(size_t index, call_place place, char name[CELLS_NAME_LENGTH])

@@ -6,9 +6,6 @@
 #include "domain/invariance.h"
 #include "referee/referee.h"
 
-/* The same rows with a residual: the next rows of the input. */
-bool judge_add_residual(row_judge *judge, const char *input, judge_block *block, error *err);
-
 /* Writes a block's inputs into the worker's arena and fills the order's problem and offsets. */
 bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err);
 

@@ -56,9 +56,7 @@ static bool invariance_rows_make(row_judge *judge, const invariance_request *req
                 call_dense(OPERATION_LAYERNORM, &request->convention, storage, param,
                            INVARIANCE_ROWS,
                            request->hidden ? request->hidden : invariance_hidden[i]),
-                request->input, 0, err) ||
-            (request->residual &&
-             !judge_add_residual(judge, request->input, &rows->plain[i], err))) {
+                request->input, request->residual ? request->input : NULL, 0, err)) {
             invariance_rows_free(rows);
             return false;
         }
@@ -163,8 +161,7 @@ static bool is_taken(judged_run *run, const arrangement *how, error *err)
     const judge_block *block = run->block;
     work_order order = worker_order(ORDER_SUPPORTS, run->kernel);
     worker_reply reply;
-    order.problem =
-        problem_dense(&block->convention, block->storage, block->param, block->rows, block->hidden);
+    order.problem = judge_block_call(block).problem;
     problem_set_strides(&order.problem, block->hidden + GAP);
     if (run->judge->runner->ask(run->judge->runner, &order, run->judge->settings.deadline_seconds,
                                 &reply))

@@ -39,8 +39,7 @@ bool judge_place(row_judge *judge, const judge_block *block, work_order *order, 
     role_extent extents[ROLES_MOST];
     off_t end = 0;
     order->operation = block->operation;
-    order->problem =
-        problem_dense(&block->convention, block->storage, block->param, block->rows, block->hidden);
+    order->problem = judge_block_call(block).problem;
     for (size_t i = 0; i < what->count; i++) { /* room for any accumulator */
         extents[i] = role_extent_of(&what->roles[i], &order->problem, LN_F64);
         order->at.tensors[i] = take_offset(&end, has_tensor(block, i), extent_bytes(&extents[i]));

@@ -224,7 +224,7 @@ static bool make_block(judge_lane *lane, error *err)
             ? judge_block_generate(lane->judge, &lane->block,
                                    call_dense(group->operation, &group->convention, group->dtype,
                                               group->param, group->rows, group->hidden),
-                                   group->input, 0, err)
+                                   group->input, NULL, 0, err)
             : referee_prepare(lane->judge, &group->task, &lane->asked, err);
     if (fine)
         lane->block_of = group;

@@ -103,7 +103,7 @@ static bool regenerate(row_judge *judge, const kernel_entry *kernel, const store
     struct error why = {0};
     const operation_call alone = call;
     call.problem.rows = key->rows;
-    if (!judge_block_generate(judge, block, call, key->input, 0, &why)) {
+    if (!judge_block_generate(judge, block, call, key->input, NULL, 0, &why)) {
         snprintf(result->note, sizeof result->note, "the stored row alone: %.120s", why.message);
         return false;
     }

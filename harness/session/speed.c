@@ -95,7 +95,7 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
         if (!judge_block_generate(session->judge, &heat->blocks[i],
                                   call_dense(group->operation, &group->convention, group->dtype,
                                              group->param, group->block_rows, group->hidden),
-                                  group->input, i * group->block_rows, err))
+                                  group->input, NULL, i * group->block_rows, err))
             return false;
     return true;
 }

@@ -1,12 +1,15 @@
 #include "worker/protocol.h"
 #include "base/interrupt.h"
 #include "base/random.h"
+#include "domain/poison.h"
 #include "worker/child/guard.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { GAP_PATTERN = 0x5a };
 
 static bool is_terminated(const char *string, size_t size)
 {
@@ -175,5 +178,50 @@ bool arena_write(int fd, off_t at, const void *data, size_t size)
         at += put;
         size -= (size_t)put;
     }
+    return true;
+}
+
+bool arena_read_rows(int fd, off_t at, void *data, const role_extent *extent)
+{
+    bool fine = true;
+    if (extent->stride_bytes == extent->row_bytes)
+        return arena_read(fd, at, data, extent_bytes(extent));
+    memset(data, POISON, extent_bytes(extent));
+    for (size_t row = 0; fine && row < extent->rows; row++)
+        fine = arena_read(fd, at + (off_t)(row * extent->row_bytes),
+                          (char *)data + row * extent->stride_bytes, extent->row_bytes);
+    return fine;
+}
+
+bool arena_write_rows(int fd, off_t at, const void *data, const role_extent *extent)
+{
+    bool fine = true;
+    if (extent->stride_bytes == extent->row_bytes)
+        return arena_write(fd, at, data, extent_bytes(extent));
+    for (size_t row = 0; fine && row < extent->rows; row++)
+        fine = arena_write(fd, at + (off_t)(row * extent->row_bytes),
+                           (const char *)data + row * extent->stride_bytes, extent->row_bytes);
+    return fine;
+}
+
+void poison_output(const tensor_role *role, const role_extent *extent, void *data)
+{
+    if (role->type == TYPE_ACCUMULATOR) {
+        poison_statistics(data, extent_bytes(extent), extent->element);
+        return;
+    }
+    memset(data, GAP_PATTERN, extent_bytes(extent));
+    for (size_t row = 0; row < extent->rows; row++)
+        memset((char *)data + row * extent->stride_bytes, POISON, extent->row_bytes);
+}
+
+bool gaps_are_whole(const role_extent *extent, const void *data)
+{
+    const unsigned char *byte = data;
+    for (size_t row = 0; row + 1 < extent->rows; row++)
+        for (size_t i = row * extent->stride_bytes + extent->row_bytes;
+             i < (row + 1) * extent->stride_bytes; i++)
+            if (byte[i] != GAP_PATTERN)
+                return false;
     return true;
 }

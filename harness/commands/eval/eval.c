@@ -236,7 +236,7 @@ static bool make_block(const eval_options *options, const ln_convention *convent
     operation_call call = call_dense(OPERATION_LAYERNORM, convention, tensors->storage,
                                      tensors->param, tensors->rows, tensors->hidden);
     if (options->input)
-        return judge_block_generate(judge, block, call, options->input, 0, err);
+        return judge_block_generate(judge, block, call, options->input, NULL, 0, err);
     for (size_t i = 0; i < ROLES_MOST; i++)
         call.inputs[i] = tensors->arrays[i].data;
     return judge_block_from(judge, block, &call, err);

@@ -66,7 +66,7 @@ static bool judge_group(duet_run *duet, const accuracy_group *group, duet_pair *
     if (!judge_block_generate(duet->judge, &block,
                               call_dense(group->operation, &group->convention, group->dtype,
                                          group->param, group->rows, group->hidden),
-                              group->input, 0, err))
+                              group->input, NULL, 0, err))
         return false;
     snprintf(what, sizeof what, "%.60s, %.30s", group->input, group->convention_label);
     bool fine = true;

@@ -114,7 +114,7 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
         fine = judge_block_generate(duet->judge, &blocks[i],
                                     call_dense(group->operation, &group->convention, group->dtype,
                                                group->param, group->block_rows, group->hidden),
-                                    group->input, i * group->block_rows, err);
+                                    group->input, NULL, i * group->block_rows, err);
     fine = fine && duet_judge_blocks(duet, blocks, pairs, count, outputs, err);
     if (fine && duet->comparison.settings.accuracy && first_of_shape)
         fine = duet_judge_families(duet, group, pairs, count, with_probes, err);

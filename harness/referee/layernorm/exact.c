@@ -115,12 +115,8 @@ static bool make_block(row_judge *judge, const corpus_case *one, const kernel_en
         aim(state, one, storage, param, call.inputs[ROLE_X], call.inputs[ROLE_GAMMA],
             call.inputs[ROLE_BETA]);
     else
-        fine = fine &&
-               input_rows(one->input, storage, seed, 0, one->rows, one->hidden, call.inputs[ROLE_X],
-                          err) &&
-               (!one->residual || input_rows(one->input, storage, seed, one->rows, one->rows,
-                                             one->hidden, call.inputs[ROLE_RESIDUAL], err)) &&
-               input_parameters(one->input, &call, seed, err);
+        fine =
+            fine && input_call(one->input, one->residual ? one->input : NULL, &call, seed, 0, err);
     fine = fine && judge_block_from(judge, block, &call, err);
     call_free(&call);
     return fine;

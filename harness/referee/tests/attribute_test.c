@@ -40,7 +40,7 @@ static void make(row_judge *judge, judge_block *block, ln_type type, double mean
     assert_true(convention_parse("torch", &convention, &err));
     assert_true(judge_block_generate(
         judge, block, call_dense(OPERATION_LAYERNORM, &convention, type, type, ROWS, HIDDEN),
-        "normal", 0, &err));
+        "normal", NULL, 0, &err));
     for (size_t row = 0; row < ROWS; row++) {
         const ln_row_facts *facts = &block->results[row].facts;
         used[row].mean = facts->mean + mean_off / facts->rstd;
@@ -142,7 +142,7 @@ static void check_convention(const char *name, ln_type type, double off)
     assert_true(judge && convention_parse(name, &convention, &err));
     assert_true(judge_block_generate(
         judge, &block, call_dense(OPERATION_LAYERNORM, &convention, type, type, ROWS, HIDDEN),
-        "normal", 0, &err));
+        "normal", NULL, 0, &err));
     for (size_t at = 0; at < ROWS * HIDDEN; at++) {
         const ln_row_facts *facts = &block.results[at / HIDDEN].facts;
         used[at / HIDDEN] = (row_statistics){facts->mean + off / facts->rstd, facts->rstd};

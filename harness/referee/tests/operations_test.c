@@ -19,18 +19,16 @@ static int set_up(void **state)
     const char *plugins[] = {TOY_PLUGIN};
     const ln_convention convention = {.affine = LN_AFFINE_GAMMA};
     const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
-    operation_call call = call_dense(OPERATION_TOY, &convention, LN_F32, LN_F32, ROWS, HIDDEN);
     error err = {0};
     (void)state;
     setenv("LNBENCH_WORKER", TOY_WORKER, 1);
     setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
     bool fine = worker_start(plugins, 1, &the_worker, &kernels, &err);
     the_judge = fine ? judge_create(worker_runner(the_worker), &settings) : NULL;
-    fine = the_judge && call_allocate(&call, true) &&
-           input_rows("normal", LN_F32, 1, 0, ROWS, HIDDEN, call.inputs[ROLE_X], &err) &&
-           input_parameters("normal", &call, 1, &err) &&
-           judge_block_from(the_judge, &block, &call, &err);
-    call_free(&call);
+    fine = the_judge && judge_block_generate(
+                            the_judge, &block,
+                            call_dense(OPERATION_TOY, &convention, LN_F32, LN_F32, ROWS, HIDDEN),
+                            "normal", NULL, 0, &err);
     if (!fine)
         print_error("%s\n", err.message);
     return fine ? 0 : -1;

@@ -72,7 +72,7 @@ static void make_rows(judge_block *block, const char *convention_name, const cha
     assert_true(convention_parse(convention_name, &convention, &err));
     assert_true(judge_block_generate(
         the_judge, block, call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, 8, hidden),
-        input, 0, &err));
+        input, NULL, 0, &err));
 }
 
 static case_verdict judge_case(const kernel_entry *kernel, const char *convention_name,
@@ -255,7 +255,7 @@ TEST(statistics_are_read_in_their_type)
         assert_true(convention_parse("torch", &convention, &err));
         assert_true(judge_block_generate(
             the_judge, &block, call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, 4, 100),
-            "normal", 0, &err));
+            "normal", NULL, 0, &err));
         assert_true(judge_kernel(the_judge, &block, kernel_named(names[i]), &judgement, &err));
         judge_block_free(&block);
         assert_int_equal(judgement.metrics.elements, 400);

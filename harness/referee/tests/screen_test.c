@@ -112,8 +112,8 @@ static void check_rows(hunt_random *random, const char *input, const char *list,
     assert_true(convention_parse(list, &convention, &err));
     if (!judge_block_generate(
             the_judge, &made,
-            call_dense(OPERATION_LAYERNORM, &convention, storage, param, ROWS, hidden), input, 0,
-            &err))
+            call_dense(OPERATION_LAYERNORM, &convention, storage, param, ROWS, hidden), input, NULL,
+            0, &err))
         fail_msg("%s", err.message);
     size_t bytes = hidden * dtype_size(storage);
     for (size_t row = 0; row < ROWS; row++)

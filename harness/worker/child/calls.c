@@ -4,6 +4,7 @@
  * was released. The rows stay the same, so the bits must. */
 #include "base/random.h"
 #include "base/seconds.h"
+#include "domain/poison.h"
 #include "worker/child/internal.h"
 #include "worker/child/meet.h"
 #include "worker/child/tensors.h"
@@ -23,7 +24,6 @@ enum {
     SHAPES = 2,
     ONE_ROW = SHAPES + MEETING_MOST - 1, /* behind the shapes that meet the first one */
     ALL_SHAPES,
-    POISON = 0xff,
     THREADS = 66,            /* more than a table of them has places */
     OWN_THREADS = 6,         /* of a library that makes some for each thread that calls */
     ONE_ROW_CALLS = 1 << 16, /* with those before: a counter of 16 bits goes round */

@@ -1,5 +1,4 @@
 /* Runs one kernel in one placement, watched from all sides, and hands its outputs back. */
-#include "domain/poison.h"
 #include "worker/child/checked_call.h"
 #include "worker/child/internal.h"
 #include "worker/child/tensors.h"
@@ -7,11 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    POISON = 0xff,
-    GAP_PATTERN = 0x5a,
-};
 
 /* The buffers of one run, by role. */
 typedef struct judge_bench {
@@ -150,34 +144,6 @@ static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work
     return fine;
 }
 
-/* Copies rows first.. of a dense arena tensor into a strided buffer, whose gaps become NaN. */
-static bool fill_rows(guarded *buffer, off_t at, size_t first, const role_extent *extent)
-{
-    size_t row_bytes = extent->row_bytes;
-    if (!guard_release(buffer))
-        return false;
-    if (extent->stride_bytes == row_bytes)
-        return arena_read(WORKER_ARENA_FD, at + (off_t)(first * row_bytes), buffer->data,
-                          buffer->size);
-    memset(buffer->data, POISON, buffer->size);
-    for (size_t row = 0; row < extent->rows; row++)
-        if (!arena_read(WORKER_ARENA_FD, at + (off_t)((first + row) * row_bytes),
-                        (char *)buffer->data + row * extent->stride_bytes, row_bytes))
-            return false;
-    return true;
-}
-
-static void poison_rows(guarded *buffer, const tensor_role *role, const role_extent *extent)
-{
-    if (role->type == TYPE_ACCUMULATOR) {
-        poison_statistics(buffer->data, buffer->size, extent->element);
-        return;
-    }
-    memset(buffer->data, GAP_PATTERN, buffer->size);
-    for (size_t row = 0; row < extent->rows; row++)
-        memset((char *)buffer->data + row * extent->stride_bytes, POISON, extent->row_bytes);
-}
-
 /* Whether an output lies in the buffer of this input. */
 static bool is_written(const judge_bench *bench, const work_order *order, size_t input)
 {
@@ -193,27 +159,20 @@ static bool bench_fill(judge_bench *bench, const work_order *order, size_t first
     bool fine = true;
     for (size_t i = 0; fine && i < bench->what->count; i++) {
         const tensor_role *role = role_of(order, i);
+        const role_extent *extent = &bench->extents[i];
         guarded *buffer = &bench->buffers[i];
         if (!buffer->map)
             continue;
         if (role->output)
-            poison_rows(buffer, role, &bench->extents[i]);
+            poison_output(role, extent, buffer->data);
         else if (!role_is_parameter(role))
-            fine = fill_rows(buffer, order->at.tensors[i], first, &bench->extents[i]) &&
+            fine = guard_release(buffer) &&
+                   arena_read_rows(WORKER_ARENA_FD,
+                                   order->at.tensors[i] + (off_t)(first * extent->row_bytes),
+                                   buffer->data, extent) &&
                    (is_written(bench, order, i) || guard_protect(buffer));
     }
     return fine && keep_inputs(bench);
-}
-
-static bool gaps_changed(const guarded *buffer, const role_extent *extent)
-{
-    const unsigned char *data = buffer->data;
-    for (size_t row = 0; row + 1 < extent->rows; row++)
-        for (size_t i = row * extent->stride_bytes + extent->row_bytes;
-             i < (row + 1) * extent->stride_bytes; i++)
-            if (data[i] != GAP_PATTERN)
-                return true;
-    return false;
 }
 
 /* Whether the kernel wrote only where it may; sends the verdict where it did not. */
@@ -230,7 +189,7 @@ static bool bench_is_clean(const judge_bench *bench)
     }
     for (size_t i = 0; i < bench->what->count; i++) {
         if (!bench->buffers[i].map || !bench->what->roles[i].output ||
-            !gaps_changed(&bench->buffers[i], &bench->extents[i]))
+            gaps_are_whole(&bench->extents[i], bench->buffers[i].data))
             continue;
         worker_send_failed(
             VERDICT_OVERRUN, 0,
@@ -268,28 +227,16 @@ static bool no_memory(void)
     return false;
 }
 
-/* Strided rows as dense ones, as rows first... */
-static bool write_rows(const void *data, off_t at, size_t first, const role_extent *extent)
-{
-    size_t row_bytes = extent->row_bytes;
-    bool fine = true;
-    at += (off_t)(first * row_bytes);
-    if (extent->stride_bytes == row_bytes)
-        return arena_write(WORKER_ARENA_FD, at, data, extent->rows * row_bytes);
-    for (size_t row = 0; fine && row < extent->rows; row++)
-        fine = arena_write(WORKER_ARENA_FD, at + (off_t)(row * row_bytes),
-                           (const char *)data + row * extent->stride_bytes, row_bytes);
-    return fine;
-}
-
 /* Dense rows of all outputs into the arena, as rows first.. */
 static bool hand_back(const judge_bench *bench, const work_order *order, size_t first)
 {
     bool fine = true;
     for (size_t i = 0; fine && i < bench->what->count; i++)
         if (role_of(order, i)->output && order->at.tensors[i] >= 0)
-            fine = write_rows(role_get(i, &bench->tensors), order->at.tensors[i], first,
-                              &bench->extents[i]);
+            fine = arena_write_rows(WORKER_ARENA_FD,
+                                    order->at.tensors[i] +
+                                        (off_t)(first * bench->extents[i].row_bytes),
+                                    role_get(i, &bench->tensors), &bench->extents[i]);
     return fine || no_memory();
 }
 
@@ -316,42 +263,24 @@ static bool run_again(const ln_kernel *kernel, const void *state, judge_bench *b
     return true;
 }
 
-/* The first and the second half of the rows in turn in the same buffers, and the first again, whose
- * bits must be the same: neither an answer kept from an earlier call nor a random one passes. */
-static bool run_in_turn(const ln_kernel *kernel, const void *state, judge_bench *bench,
-                        const work_order *order)
+/* All rows at once, or the first and then the second half of them in the same buffers; and `again`
+ * times more those first ones, whose bits must be the same: neither an answer kept from an earlier call
+ * nor a random one passes. In place there is nothing to compare with. */
+static bool run_and_again(const ln_kernel *kernel, const void *state, judge_bench *bench,
+                          const work_order *order, unsigned again)
 {
     size_t second = order->problem.rows - bench->problem.rows;
     const guarded *result = result_of(bench);
+    bool fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
+    if (!fine || again == 0 || !result->map)
+        return fine;
     char *once = malloc(result->size ? result->size : 1);
     if (!once)
         return no_memory();
-    bool fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
-    if (fine)
-        memcpy(once, result->data, result->size);
-    if (fine && second > 0)
-        fine = run_part(kernel, state, bench, order, second) && hand_back(bench, order, second);
-    /* Twice more: what alternates from call to call must not fall in step with ours. */
-    fine = fine && run_again(kernel, state, bench, order, once, 2);
-    free(once);
-    return fine;
-}
-
-/* All rows at once, and again as often as the order says, with the same bits. In place there is
- * nothing to compare with. */
-static bool run_at_once(const ln_kernel *kernel, const void *state, judge_bench *bench,
-                        const work_order *order)
-{
-    bool fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
-    const guarded *result = result_of(bench);
-    char *once = NULL;
-    if (!fine || order->again == 0 || !result->map)
-        return fine;
-    once = malloc(result->size ? result->size : 1);
-    if (!once)
-        return no_memory();
     memcpy(once, result->data, result->size);
-    fine = run_again(kernel, state, bench, order, once, order->again);
+    if (second > 0)
+        fine = run_part(kernel, state, bench, order, second) && hand_back(bench, order, second);
+    fine = fine && run_again(kernel, state, bench, order, once, again);
     free(once);
     return fine;
 }
@@ -380,7 +309,7 @@ static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_be
         worker_send_refusal(0, refusal);
     split.watched = true;
     bench->split = &split;
-    bool fine = !refusal && run_at_once(kernel, NULL, bench, order);
+    bool fine = !refusal && run_and_again(kernel, NULL, bench, order, order->again);
     bench->split = NULL;
     split_release(&split);
     worker_threads_begin(1, -1);
@@ -403,12 +332,11 @@ static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const wor
     bool fine = plugin_leave(&before, "prepare()");
     if (!fine)
         worker_send_blame();
-    else if (order->placement == PLACEMENT_TURN)
-        fine = run_in_turn(kernel, state, bench, order);
-    else if (order->rows_at_once)
+    else if (order->rows_at_once && order->placement != PLACEMENT_TURN)
         fine = run_by_parts(kernel, state, bench, order);
-    else
-        fine = run_at_once(kernel, state, bench, order);
+    else /* in turn: twice, since what alternates from call to call must not fall in step with ours */
+        fine = run_and_again(kernel, state, bench, order,
+                             order->placement == PLACEMENT_TURN ? 2 : order->again);
     plugin_enter(&before);
     if (kernel->release)
         kernel->release(state);

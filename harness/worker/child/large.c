@@ -8,8 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { POISON = 0xff };
-
 /* The least that one mapping covers: a process may have some 65,000 of them. */
 static const size_t least_block = (size_t)16 << 20;
 

@@ -10,6 +10,7 @@
 #include "base/counters.h"
 #include "base/random.h"
 #include "base/seconds.h"
+#include "domain/poison.h"
 #include "worker/child/code_place.h"
 #include "base/hash.h"
 #include "hayai.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { PAGE = 4096, LINE = 64, POISON = 0xff, MOST_COPIES = 256 };
+enum { PAGE = 4096, LINE = 64, MOST_COPIES = 256 };
 
 enum { SEEN_NOTHING, SEEN_JUDGED, SEEN_OTHER };
 
