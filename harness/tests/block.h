@@ -1,8 +1,10 @@
-/* A block from arrays of a test; NULL where there is none. */
+/* Blocks of a test: from its arrays (NULL where there is none), and of an input. */
 #ifndef LNBENCH_TESTS_BLOCK_H
 #define LNBENCH_TESTS_BLOCK_H
 
+#include "domain/convention.h"
 #include "judge/judge.h"
+#include "test.h"
 
 static inline bool block_from(row_judge *judge, judge_block *block, const ln_convention *convention,
                               ln_type storage, ln_type param, size_t rows, size_t hidden,
@@ -15,6 +17,19 @@ static inline bool block_from(row_judge *judge, judge_block *block, const ln_con
                                       [ROLE_GAMMA] = (void *)gamma,
                                       [ROLE_BETA] = (void *)beta}};
     return judge_block_from(judge, block, &call, err);
+}
+
+static inline void block_of(row_judge *judge, judge_block *block, const char *list, ln_type storage,
+                            ln_type param, const char *input, size_t rows, size_t hidden)
+{
+    ln_convention convention;
+    error err = {0};
+    if (!convention_parse(list, &convention, &err) ||
+        !judge_block_generate(
+            judge, block,
+            call_dense(OPERATION_LAYERNORM, &convention, storage, param, rows, hidden), input, NULL,
+            0, &err))
+        fail_msg("%s", err.message);
 }
 
 #endif

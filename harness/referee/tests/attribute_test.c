@@ -4,6 +4,7 @@
 #include "domain/convention.h"
 #include "exact/double_double.h"
 #include "metrics/storage.h"
+#include "block.h"
 #include "test.h"
 #include <math.h>
 
@@ -35,12 +36,7 @@ static void put_element(const judge_block *block, size_t at, const row_statistic
 static void make(row_judge *judge, judge_block *block, ln_type type, double mean_off,
                  double rstd_off, void *y, row_statistics *used)
 {
-    error err = {0};
-    ln_convention convention;
-    assert_true(convention_parse("torch", &convention, &err));
-    assert_true(judge_block_generate(
-        judge, block, call_dense(OPERATION_LAYERNORM, &convention, type, type, ROWS, HIDDEN),
-        "normal", NULL, 0, &err));
+    block_of(judge, block, "torch", type, type, "normal", ROWS, HIDDEN);
     for (size_t row = 0; row < ROWS; row++) {
         const ln_row_facts *facts = &block->results[row].facts;
         used[row].mean = facts->mean + mean_off / facts->rstd;
@@ -138,11 +134,8 @@ static void check_convention(const char *name, ln_type type, double off)
     judge_block block;
     attribution found;
     error err = {0};
-    ln_convention convention;
-    assert_true(judge && convention_parse(name, &convention, &err));
-    assert_true(judge_block_generate(
-        judge, &block, call_dense(OPERATION_LAYERNORM, &convention, type, type, ROWS, HIDDEN),
-        "normal", NULL, 0, &err));
+    assert_non_null(judge);
+    block_of(judge, &block, name, type, type, "normal", ROWS, HIDDEN);
     for (size_t at = 0; at < ROWS * HIDDEN; at++) {
         const ln_row_facts *facts = &block.results[at / HIDDEN].facts;
         used[at / HIDDEN] = (row_statistics){facts->mean + off / facts->rstd, facts->rstd};

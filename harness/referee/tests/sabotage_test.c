@@ -64,22 +64,11 @@ static case_verdict judge_rows(const judge_block *block, const kernel_entry *ker
     return judgement.verdict.kind == VERDICT_OK ? verdict : judgement.verdict;
 }
 
-static void make_rows(judge_block *block, const char *convention_name, const char *input,
-                      size_t hidden)
-{
-    error err = {0};
-    ln_convention convention;
-    assert_true(convention_parse(convention_name, &convention, &err));
-    assert_true(judge_block_generate(
-        the_judge, block, call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, 8, hidden),
-        input, NULL, 0, &err));
-}
-
 static case_verdict judge_case(const kernel_entry *kernel, const char *convention_name,
                                const char *input, size_t hidden)
 {
     judge_block block;
-    make_rows(&block, convention_name, input, hidden);
+    block_of(the_judge, &block, convention_name, LN_F32, LN_F32, input, 8, hidden);
     case_verdict verdict = judge_rows(&block, kernel);
     judge_block_free(&block);
     return verdict;
@@ -249,13 +238,9 @@ TEST(statistics_are_read_in_their_type)
     double mean[2], rstd[2];
     for (size_t i = 0; i < 2; i++) {
         error err = {0};
-        ln_convention convention;
         judge_block block;
         case_judgement judgement;
-        assert_true(convention_parse("torch", &convention, &err));
-        assert_true(judge_block_generate(
-            the_judge, &block, call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, 4, 100),
-            "normal", NULL, 0, &err));
+        block_of(the_judge, &block, "torch", LN_F32, LN_F32, "normal", 4, 100);
         assert_true(judge_kernel(the_judge, &block, kernel_named(names[i]), &judgement, &err));
         judge_block_free(&block);
         assert_int_equal(judgement.metrics.elements, 400);
@@ -278,7 +263,7 @@ static size_t count_bad_verdicts(const char *convention, const char *input, size
         if (strcmp(kernel->source, "builtin") != 0 || (number + k * 3) % every != 0)
             continue;
         if (judged++ == 0)
-            make_rows(&block, convention, input, hidden);
+            block_of(the_judge, &block, convention, LN_F32, LN_F32, input, 8, hidden);
         case_verdict verdict = judge_rows(&block, kernel);
         if (verdict_exit_code(&verdict) == EXIT_CODE_FINE)
             continue;

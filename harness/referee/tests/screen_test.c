@@ -106,22 +106,15 @@ static void check_rows(hunt_random *random, const char *input, const char *list,
 {
     static uint64_t y[MOST_HIDDEN];
     char what[160];
-    ln_convention convention;
     judge_block made, block;
     error err = {0};
-    assert_true(convention_parse(list, &convention, &err));
-    if (!judge_block_generate(
-            the_judge, &made,
-            call_dense(OPERATION_LAYERNORM, &convention, storage, param, ROWS, hidden), input, NULL,
-            0, &err))
-        fail_msg("%s", err.message);
+    block_of(the_judge, &made, list, storage, param, input, ROWS, hidden);
     size_t bytes = hidden * dtype_size(storage);
     for (size_t row = 0; row < ROWS; row++)
         for (uint32_t turns = hunt_draw(random) % 4; turns > 0; turns--)
             hunt_mutate(random, storage, (char *)made.inputs[ROLE_X] + row * bytes, hidden);
-    assert_true(block_from(the_judge, &block, &convention, storage, param, ROWS, hidden,
-                           made.inputs[ROLE_X], NULL, made.inputs[ROLE_GAMMA],
-                           made.inputs[ROLE_BETA], &err));
+    const operation_call changed = judge_block_call(&made);
+    assert_true(judge_block_from(the_judge, &block, &changed, &err));
     judge_block_free(&made);
     for (size_t row = 0; row < ROWS; row++) {
         make_output(random, &block, row, (char *)y);
