@@ -103,6 +103,7 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err)
     bool fine = store_run(store, run, &view->run, err) &&
                 store_machine(store, run, &view->machine, err) &&
                 store_cases(store, run, &view->cases, err) &&
+                store_unfinished(store, run, &view->unfinished, err) &&
                 store_lost(store, run, &view->lost, &view->lost_count, err) &&
                 store_descriptors(store, run, NULL, &view->kernels, err);
     fine = fine && store_standings(store, run, STANDING_ROW_ULP, &view->standings, err);

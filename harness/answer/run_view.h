@@ -21,6 +21,7 @@ typedef struct run_view {
     stored_run run;
     machine_facts machine;
     stored_cases cases;
+    int64_t unfinished; /* store_unfinished() */
     stored_rows rows;
     view_case *views; /* one a case, same order */
     json_t *kernels;  /* array of descriptors */

@@ -64,7 +64,7 @@ static json_t *run_json(const run_view *view, const tensor_set *tensors)
      * cut at the end of a line shows. */
     return json_pack(
         "{s:I, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-        "s:o}",
+        "s:o, s:o}",
         "run", (json_int_t)run->id, "started", json_text(run->started), "plan",
         json_text(run->plan), "plan_hash", json_text(run->plan_hash), "command_line",
         json_text(run->command_line), "seed", seed, "state", run_state_names[run->state], "kernels",
@@ -74,7 +74,8 @@ static json_t *run_json(const run_view *view, const tensor_set *tensors)
         json_text(run->command), "request_hash", json_text(run->request_hash), "asked",
         json_count(&run->counts, run->counts.asked), "declined",
         json_count(&run->counts, run->counts.declined), "lost",
-        json_count(&run->counts, run->counts.lost));
+        json_count(&run->counts, run->counts.lost), "unfinished_process",
+        view->unfinished == NO_PROCESS ? json_null() : json_integer(view->unfinished));
 }
 
 static json_t *repetitions_json(const stored_case *stored)

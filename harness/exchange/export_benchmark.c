@@ -21,15 +21,25 @@ json_t *case_name_json(const case_key *key, const char *suffix)
     return made;
 }
 
+/* Without those of the process that the run was killed in, its last. */
+static size_t count_repetitions(const run_view *run, const stored_case *stored)
+{
+    size_t count = stored->repetition_count;
+    while (count > 0 && stored->repetitions[count - 1].process == run->unfinished)
+        count--;
+    return count;
+}
+
 /* What every entry of a case begins with. */
-static json_t *new_entry(const view_case *view, size_t family, const char *suffix, const char *type)
+static json_t *new_entry(const run_view *run, const view_case *view, const char *suffix,
+                         const char *type)
 {
     const stored_case *stored = view->stored;
-    return json_pack("{s:o, s:I, s:i, s:o, s:s, s:I, s:I}", "name",
-                     case_name_json(&stored->key, suffix), "family_index", (json_int_t)family,
-                     "per_family_instance_index", 0, "run_name", case_name_json(&stored->key, ""),
-                     "run_type", type, "repetitions", (json_int_t)stored->repetition_count,
-                     "threads", (json_int_t)stored->key.threads);
+    return json_pack(
+        "{s:o, s:I, s:i, s:o, s:s, s:I, s:I}", "name", case_name_json(&stored->key, suffix),
+        "family_index", (json_int_t)(view - run->views), "per_family_instance_index", 0, "run_name",
+        case_name_json(&stored->key, ""), "run_type", type, "repetitions",
+        (json_int_t)count_repetitions(run, stored), "threads", (json_int_t)stored->key.threads);
 }
 
 static void put_times(json_t *entry, double real_ns, double cpu_ns)
@@ -50,11 +60,11 @@ static bool is_time(const timed_repetition *repetition)
     return isfinite(repetition->real_ns) && isfinite(repetition->cpu_ns) && repetition->real_ns > 0;
 }
 
-static void append_repetition(json_t *benchmarks, const view_case *view, size_t family,
+static void append_repetition(json_t *benchmarks, const run_view *run, const view_case *view,
                               size_t index)
 {
     const timed_repetition *repetition = &view->stored->repetitions[index];
-    json_t *entry = new_entry(view, family, "", "iteration");
+    json_t *entry = new_entry(run, view, "", "iteration");
     json_object_set_new(entry, "repetition_index", json_integer((json_int_t)index));
     json_object_set_new(entry, "iterations", json_integer((json_int_t)repetition->iterations));
     put_times(entry, repetition->real_ns, repetition->cpu_ns);
@@ -104,11 +114,11 @@ static const struct {
     {"stddev", "_stddev", deviation_of},
 };
 
-static void append_aggregates(json_t *benchmarks, const view_case *view, size_t family,
+static void append_aggregates(json_t *benchmarks, const run_view *run, const view_case *view,
                               double *real_ns, double *cpu_ns, size_t count)
 {
     for (size_t i = 0; i < sizeof aggregates / sizeof *aggregates; i++) {
-        json_t *entry = new_entry(view, family, aggregates[i].suffix, "aggregate");
+        json_t *entry = new_entry(run, view, aggregates[i].suffix, "aggregate");
         json_object_set_new(entry, "aggregate_name", json_string(aggregates[i].name));
         json_object_set_new(entry, "aggregate_unit", json_string("time"));
         json_object_set_new(entry, "iterations", json_integer((json_int_t)count));
@@ -119,29 +129,29 @@ static void append_aggregates(json_t *benchmarks, const view_case *view, size_t 
     }
 }
 
-static void append_times(json_t *benchmarks, const view_case *view, size_t family)
+static void append_times(json_t *benchmarks, const run_view *run, const view_case *view)
 {
     const stored_case *stored = view->stored;
-    double *real_ns = allocate_zeroed(stored->repetition_count + 1, sizeof *real_ns);
-    double *cpu_ns = allocate_zeroed(stored->repetition_count + 1, sizeof *cpu_ns);
-    size_t count = 0;
-    for (size_t i = 0; i < stored->repetition_count; i++) {
+    size_t count = 0, most = count_repetitions(run, stored);
+    double *real_ns = allocate_zeroed(most + 1, sizeof *real_ns);
+    double *cpu_ns = allocate_zeroed(most + 1, sizeof *cpu_ns);
+    for (size_t i = 0; i < most; i++) {
         if (!is_time(&stored->repetitions[i]))
             continue;
         real_ns[count] = stored->repetitions[i].real_ns;
         cpu_ns[count++] = stored->repetitions[i].cpu_ns;
-        append_repetition(benchmarks, view, family, i);
+        append_repetition(benchmarks, run, view, i);
     }
     if (count > 1)
-        append_aggregates(benchmarks, view, family, real_ns, cpu_ns, count);
+        append_aggregates(benchmarks, run, view, real_ns, cpu_ns, count);
     free(real_ns);
     free(cpu_ns);
 }
 
-static void append_accuracy(json_t *benchmarks, const view_case *view, size_t family)
+static void append_accuracy(json_t *benchmarks, const run_view *run, const view_case *view)
 {
     const stored_case *stored = view->stored;
-    json_t *entry = new_entry(view, family, "_accuracy", "aggregate");
+    json_t *entry = new_entry(run, view, "_accuracy", "aggregate");
     json_object_set_new(entry, "aggregate_name", json_string("accuracy"));
     json_object_set_new(entry, "label", json_string(verdict_phrase(stored->verdict.kind)));
     put_defined(entry, "bound_row_ulp", stored->bound_row_ulp);
@@ -203,9 +213,9 @@ json_t *benchmark_json(const run_view *view)
 {
     json_t *benchmarks = json_array();
     for (size_t i = 0; i < view->cases.count; i++) {
-        append_times(benchmarks, &view->views[i], i);
+        append_times(benchmarks, view, &view->views[i]);
         if (view->cases.cases[i].judged)
-            append_accuracy(benchmarks, &view->views[i], i);
+            append_accuracy(benchmarks, view, &view->views[i]);
     }
     return json_pack("{s:s, s:o, s:o, s:O, s:o}", "schema", "lnbench-benchmark-2", "context",
                      context_json(view), "benchmarks", benchmarks, "kernels", view->kernels,

@@ -62,6 +62,17 @@ static bool read_counts(const file_reader *reader, json_t *record, run_counts *c
     return true;
 }
 
+static bool read_unfinished(const file_reader *reader, json_t *record, int64_t *process)
+{
+    uint64_t number;
+    json_t *given = json_object_get(record, "unfinished_process");
+    if (!given || json_is_null(given))
+        return true;
+    bool fine = read_count(reader, record, "unfinished_process", UINT32_MAX, &number);
+    *process = fine ? (int64_t)number : NO_PROCESS;
+    return fine;
+}
+
 static bool read_run(const file_reader *reader, json_t *record, promised_sizes *promised)
 {
     stored_run *run = &reader->view->run;
@@ -84,6 +95,7 @@ static bool read_run(const file_reader *reader, json_t *record, promised_sizes *
                                         promise(record, "rows"),    promise(record, "tensors"),
                                         promise(record, "worst"),   promise(record, "lost")};
     return read_counts(reader, record, &run->counts) &&
+           read_unfinished(reader, record, &reader->view->unfinished) &&
            read_later_string(reader, record, "command", run->command, sizeof run->command) &&
            read_later_string(reader, record, "request_hash", run->request_hash,
                              sizeof run->request_hash);
@@ -397,7 +409,7 @@ static bool read_input(run_input *input, run_view *view, error *err)
     file_reader reader = {.path = input->path, .view = view, .error = err};
     const char *line;
     size_t length;
-    *view = (struct run_view){.kernels = json_array()};
+    *view = (struct run_view){.kernels = json_array(), .unfinished = NO_PROCESS};
     bool fine = run_input_line(input, &line, &length, err) &&
                 (line || reader_bad(&reader, "an empty file: a run exported by 'lnbench export' "
                                              "was expected"));

@@ -86,7 +86,8 @@ bool run_store(result_store *store, const run_view *view, const char *file, cons
         if (!store_put_row(store, *run, &view->cases.cases[row->case_index].key, row, err))
             return false;
     }
-    return store_import_end(store, *run, err) && check_counts(store, view, file, *run, err);
+    return store_import_end(store, *run, view->unfinished, err) &&
+           check_counts(store, view, file, *run, err);
 }
 
 /* A run that says no more of what is lost than its reasons: the store knows its own alone. */

@@ -359,7 +359,8 @@ static bool load_cases(result_store *store, int64_t run, sqlite3_stmt *first, bo
 {
     *cases = (stored_cases){0};
     int64_t *ids = NULL;
-    sqlite3_stmt *second = first ? store_bound(store, STATEMENT_REPETITIONS, err, "i", run) : NULL;
+    sqlite3_stmt *second =
+        first ? store_bound(store, STATEMENT_REPETITIONS, err, "ii", run, (int64_t)whole) : NULL;
     if (!second)
         return false;
     bool fine = read_cases(store, first, whole, cases, &ids, err) &&
@@ -539,6 +540,12 @@ bool store_next_process(result_store *store, int64_t run, unsigned *process, err
     bool fine = read_number(store, statement, &number, err);
     *process = (unsigned)number;
     return fine;
+}
+
+bool store_unfinished(result_store *store, int64_t run, int64_t *process, error *err)
+{
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_UNFINISHED, err, "i", run);
+    return read_number(store, statement, process, err);
 }
 
 bool store_has_accuracy(result_store *store, int64_t run, const case_key *key, bool *has,

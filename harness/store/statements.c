@@ -18,6 +18,7 @@
 #define KEY_MATCHES CELL_MATCHES " AND input_id = (SELECT id FROM inputs WHERE name = ?4)"
 #define INPUT "(SELECT name FROM inputs WHERE id = input_id)"
 #define KEY_COLUMNS "kernel, convention, " INPUT ", rows, hidden, types, cache, threads"
+#define FINISHED "process IN (SELECT process FROM finished_processes WHERE run = ?1)"
 #define CASES_OF_RUN "(SELECT cases.id " KEYED_CASES "WHERE run = ?1)"
 #define COUNT_DECLINED                                                                             \
     "(SELECT count(*) " KEYED_CASES "JOIN judgements ON case_id = cases.id "                       \
@@ -116,15 +117,16 @@ static const struct {
     [STATEMENT_KERNEL_TIMINGS] = {.make = store_kernel_timings_sql},
     [STATEMENT_CASE_SET] = {.sql = "SELECT cases.id, " KEY_COLUMNS ", operation " KEYED_CASES
                                    "WHERE run = ?1"},
-    [STATEMENT_TIMED_CASES] = {.sql =
-                                   "SELECT cases.id, " KEY_COLUMNS ", "
-                                   "(SELECT count(*) FROM repetitions WHERE case_id = cases.id), "
-                                   "operation " KEYED_CASES "WHERE run = ?1 AND EXISTS "
-                                   "(SELECT 1 FROM repetitions WHERE case_id = cases.id "
-                                   "AND ?2 IN (process, -1)) ORDER BY cases.id"},
+    [STATEMENT_TIMED_CASES] = {.sql = "SELECT cases.id, " KEY_COLUMNS ", "
+                                      "(SELECT count(*) FROM repetitions WHERE case_id = cases.id "
+                                      "AND " FINISHED "), "
+                                      "operation " KEYED_CASES "WHERE run = ?1 AND EXISTS "
+                                      "(SELECT 1 FROM repetitions WHERE case_id = cases.id "
+                                      "AND ?2 IN (process, -1)) ORDER BY cases.id"},
     [STATEMENT_REPETITIONS] = {.sql = "SELECT case_id, process, repetition, place, iterations, "
                                       "real_ns, cpu_ns, cycles, instructions " KEYED_CASES
                                       "JOIN repetitions ON case_id = cases.id WHERE run = ?1 "
+                                      "AND (?2 OR " FINISHED ") "
                                       "ORDER BY case_id, process, repetition"},
     [STATEMENT_ROWS] = {.sql = "SELECT case_id, row, kappa, row_ulp, norm_max, "
                                "bound_row_ulp, mean_error, rstd_error " KEYED_CASES
@@ -135,14 +137,21 @@ static const struct {
     [STATEMENT_KERNEL] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 AND name = ?2"},
     [STATEMENT_PROCESS_COUNT] = {.sql = "SELECT count(DISTINCT process) " KEYED_CASES
                                         "JOIN repetitions ON case_id = cases.id WHERE " KEY_MATCHES
-                                        " AND process IN (SELECT process FROM "
-                                        "finished_processes WHERE run = ?1)"},
+                                        " AND " FINISHED},
     [STATEMENT_DROP_PROCESS] =
         {.sql = "DELETE FROM repetitions WHERE process = ?2 AND case_id IN " CASES_OF_RUN},
     [STATEMENT_END_PROCESS] = {.sql = "INSERT OR IGNORE INTO finished_processes VALUES (?1, ?2)"},
     [STATEMENT_DROP_UNFINISHED] = {.sql = "DELETE FROM repetitions WHERE case_id IN " CASES_OF_RUN
-                                          " AND process NOT IN (SELECT process FROM "
-                                          "finished_processes WHERE run = ?1)"},
+                                          " AND NOT " FINISHED},
+    [STATEMENT_UNFINISHED] = {.sql = "SELECT coalesce(max(process), -1) FROM runs "
+                                     "JOIN cells ON run = runs.id JOIN cases ON cases.cell = "
+                                     "cells.id JOIN repetitions ON case_id = cases.id "
+                                     "WHERE runs.id = ?1 AND runs.state <> 'complete' "
+                                     "AND NOT " FINISHED},
+    [STATEMENT_END_ALL_BUT] = {.sql = "INSERT OR IGNORE INTO finished_processes "
+                                      "SELECT DISTINCT run, process " KEYED_CASES
+                                      "JOIN repetitions ON case_id = cases.id "
+                                      "WHERE run = ?1 AND process <> ?2"},
     [STATEMENT_NEXT_PROCESS] = {.sql = "SELECT coalesce(max(process) + 1, 0) " KEYED_CASES
                                        "JOIN repetitions ON case_id = cases.id WHERE run = ?1"},
     [STATEMENT_HAS_ACCURACY] = {.sql = "SELECT count(*) " KEYED_CASES

@@ -157,9 +157,10 @@ bool store_import_asked(result_store *store, int64_t run, const run_counts *coun
                                       (int64_t)counts->asked);
 }
 
-bool store_import_end(result_store *store, int64_t run, error *err)
+bool store_import_end(result_store *store, int64_t run, int64_t unfinished, error *err)
 {
-    return store_put_timings(store, run, ANY_PROCESS, err) &&
+    return store_do(store, STATEMENT_END_ALL_BUT, "import a run", err, "ii", run, unfinished) &&
+           store_put_timings(store, run, ANY_PROCESS, err) &&
            store_do(store, STATEMENT_COUNT_RUN, "import a run", err, "i", run);
 }
 

@@ -180,8 +180,9 @@ bool store_together_end(result_store *store, bool fine, error *err);
  * what it came from; a second one with the same is refused by the database. */
 bool store_import_run(result_store *store, const run_info *info, const char *started,
                       run_state state, const char *origin, int64_t *run, error *err);
-/* When all of it is there: what its repetitions come to, and its counts. */
-bool store_import_end(result_store *store, int64_t run, error *err);
+/* When all of it is there: what the repetitions of its processes come to, but for the unfinished one
+ * (store_unfinished()), and its counts. */
+bool store_import_end(result_store *store, int64_t run, int64_t unfinished, error *err);
 /* For how many cases it was asked there; nothing where that is not known. */
 bool store_import_asked(result_store *store, int64_t run, const run_counts *counts, error *err);
 bool store_find_origin(result_store *store, const char *origin, int64_t *run,
@@ -198,6 +199,9 @@ bool store_drop_process(result_store *store, int64_t run, unsigned process, erro
 bool store_process_count(result_store *store, int64_t run, const case_key *key, unsigned *processes,
                          error *err);
 bool store_next_process(result_store *store, int64_t run, unsigned *process, error *err);
+/* The process that a run was killed in: its repetitions are no part of a speed. NO_PROCESS: none. */
+enum { NO_PROCESS = -1 };
+bool store_unfinished(result_store *store, int64_t run, int64_t *process, error *err);
 bool store_has_accuracy(result_store *store, int64_t run, const case_key *key, bool *has,
                         error *err);
 

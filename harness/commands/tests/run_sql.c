@@ -35,13 +35,15 @@ static void sum_up(const char *path)
     result_store *store;
     stored_run *runs = NULL;
     size_t count = 0;
+    int64_t unfinished;
     error ignored = {0};
     if (!store_open(path, STORE_WRITE, &store, &ignored))
         return;
     store_runs(store, &runs, &count, &ignored);
     for (size_t i = 0; i < count; i++)
-        if (judge_again(store, runs[i].id, &ignored))
-            store_import_end(store, runs[i].id, &ignored);
+        if (judge_again(store, runs[i].id, &ignored) &&
+            store_unfinished(store, runs[i].id, &unfinished, &ignored))
+            store_import_end(store, runs[i].id, unfinished, &ignored);
     free(runs);
     store_close(store);
 }

@@ -1,5 +1,7 @@
 /* Views and exports of a stored run: the published keys, strictly JSON, nothing lost. */
 #include "exchange/export.h"
+#include "exchange/run_read.h"
+#include "exchange/run_store.h"
 #include "domain/metric_fields.h"
 #include "scratch.h"
 #include <math.h>
@@ -80,7 +82,7 @@ static int load_view(void **state)
     CHECK(store_open(scratch_path(state, "a.db"), STORE_WRITE, &store, &problem));
     CHECK(store_begin_run(store, &info, &run, &problem));
     fill(store, run);
-    CHECK(store_import_end(store, run, &problem));
+    CHECK(store_import_end(store, run, NO_PROCESS, &problem));
     CHECK(view_load(store, run, &view, &problem));
     CHECK(view_load_rows(&view, &problem));
     store_close(store);
@@ -292,6 +294,36 @@ VIEW_TEST(test_lines)
     }
     assert_int_equal(count, 8);
     free(bytes);
+}
+
+/* A run that was killed in its process 1: nothing that leaves the store counts that. */
+TEST_IN_SCRATCH(test_unfinished)
+{
+    run_info info = {"lnbench run", "quick", "abc", 1, NULL, "run", ""};
+    const char *path = scratch_path(state, "out");
+    result_store *store;
+    int64_t run;
+    CHECK(store_open(scratch_path(state, "b.db"), STORE_WRITE, &store, &problem));
+    CHECK(store_begin_run(store, &info, &run, &problem));
+    fill(store, run);
+    CHECK(store_end_process(store, run, 0, &problem));
+    run_view killed;
+    CHECK(view_load(store, run, &killed, &problem));
+    assert_true(killed.unfinished == 1 && killed.views[0].speed.time_ns == 1001);
+    static const export_format formats[] = {EXPORT_JSONL, EXPORT_JSON};
+    for (size_t i = 0; i < 2; i++) {
+        run_view read, again;
+        CHECK(export_save(&killed, formats[i], path, &problem));
+        CHECK(run_read(path, &read, &problem));
+        CHECK(run_in_memory(path, &read, &again, &problem));
+        assert_int_equal(again.cases.cases[0].repetition_count, i == 0 ? 6 : 3);
+        assert_true(again.views[0].speed.time_ns == 1001);
+        assert_true(again.views[0].speed.roof_ratio == killed.views[0].speed.roof_ratio);
+        view_free(&again);
+        view_free(&read);
+    }
+    view_free(&killed);
+    store_close(store);
 }
 
 VIEW_TEST(test_export_errors)

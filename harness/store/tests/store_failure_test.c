@@ -392,7 +392,7 @@ TEST_IN_SCRATCH(test_tables_of_their_own)
             assert_int_equal(number(store, "SELECT count(*) FROM timed"), 0);
             if (mode == STORE_WRITE) {
                 assert_int_equal(fill(store, begun(store), 2, &problem), 2);
-                CHECK(store_import_end(store, 2, &problem));
+                CHECK(store_import_end(store, 2, NO_PROCESS, &problem));
             }
             store_close(store);
         }
