@@ -120,7 +120,7 @@ static bool blame(worker_reply *reply, verdict_kind verdict, const char *format,
 
 static bool no_memory(worker_reply *reply)
 {
-    return blame(reply, VERDICT_SKIPPED, "%s", "out of memory");
+    return blame(reply, VERDICT_LOST, "%s", "out of memory");
 }
 
 /* Whether only what may be written was. */
@@ -217,9 +217,9 @@ static bool call(in_process *worker, bench *made, worker_reply *reply)
     char number[16];
     worker->stopped |= status == LNJUDGE_STOP;
     if (status == LNJUDGE_STOP)
-        return blame(reply, VERDICT_SKIPPED, "%s", "stopped");
+        return blame(reply, VERDICT_LOST, "%s", "stopped");
     if (status == LN_ERROR_UNSUPPORTED)
-        return blame(reply, VERDICT_UNSUPPORTED, "%s", "it says so");
+        return blame(reply, VERDICT_DECLINED, "%s", "it says so");
     if (!has_arena(worker))
         return open_arena(worker) ? blame(reply, VERDICT_STATE_CHANGED, "%s",
                                           "closed file descriptors that are not its own")
@@ -307,11 +307,11 @@ static bool ask(kernel_runner *runner, const work_order *order, double deadline_
     (void)deadline_seconds;
     *reply = (worker_reply){.kind = REPLY_DONE};
     if (worker->stopped)
-        return blame(reply, VERDICT_SKIPPED, "%s", "stopped");
+        return blame(reply, VERDICT_LOST, "%s", "stopped");
     if (!is_of_these_sizes(worker->question, order->problem.hidden))
-        return blame(reply, VERDICT_UNSUPPORTED, "%s", "it takes no such size");
+        return blame(reply, VERDICT_DECLINED, "%s", "it takes no such size");
     if (order->at.tensors[ROLE_RESIDUAL] >= 0 && (worker->question->traits & LNJUDGE_NO_RESIDUAL))
-        return blame(reply, VERDICT_UNSUPPORTED, "%s", "it takes no residual");
+        return blame(reply, VERDICT_DECLINED, "%s", "it takes no residual");
     bool fine = bench_make(&made, worker->question, order, rows) || no_memory(reply);
     fine = fine && run_bench(worker, &made, order, again, reply);
     bench_free(&made);

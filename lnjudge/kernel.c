@@ -79,7 +79,7 @@ static lnjudge_case *case_of(lnjudge_session *session, const judge_step *step, c
 
 static bool is_judged(const lnjudge_case *held)
 {
-    return strcmp(held->verdict, verdict_word(VERDICT_OK)) == 0 ||
+    return strcmp(held->verdict, verdict_word(VERDICT_RIGHT)) == 0 ||
            strcmp(held->verdict, verdict_word(VERDICT_INACCURATE)) == 0;
 }
 
@@ -241,7 +241,7 @@ static bool ask_positions(lnjudge_session *session, const judge_step *step, erro
             fine = judge_measure(judge, &block, judge->computed, false, false, &judgement, err) &&
                    (add_positions(judge, &block, judge->computed, POSITION_ROWS, errors) ||
                     fail_memory(err, "errors by position"));
-            judgement.verdict.kind = VERDICT_OK;
+            judgement.verdict.kind = VERDICT_RIGHT;
             judge_positions(errors, &judgement.verdict);
         } else {
             fine = fine && err->code == EXIT_CODE_FINE;
@@ -260,7 +260,7 @@ static bool ask_positions(lnjudge_session *session, const judge_step *step, erro
 static bool ask_calls(lnjudge_session *session, const judge_step *step, error *err)
 {
     judge_block block;
-    case_judgement judgement = {.verdict.kind = VERDICT_OK};
+    case_judgement judgement = {.verdict.kind = VERDICT_RIGHT};
     work_order order = worker_order(ORDER_CALL, &session->kernel);
     size_t count = 2000000 / (CALL_ROWS * step->hidden);
     order.placement = PLACEMENT_TIMED;
@@ -461,7 +461,7 @@ int lnjudge_failed(const lnjudge_session *session)
 /* A size that was asked for and that the kernel does not take was not judged, so it does not pass. */
 static void refuse_declined(lnjudge_report *report, size_t hidden)
 {
-    const char *declined = verdict_word(VERDICT_UNSUPPORTED);
+    const char *declined = verdict_word(VERDICT_DECLINED);
     for (size_t i = 0; i < report->count; i++)
         if (strcmp(report->cases[i].check, "rows") == 0 && report->cases[i].hidden == hidden &&
             strcmp(report->cases[i].verdict, declined) != 0)

@@ -106,7 +106,7 @@ static void note(replay_state *replayer, const kernel_entry *kernel, const char 
                             : reproducible_found(&kernel->facts, NULL);
     replayer->count++;
     replayer->reproduced += result->reproduces;
-    replayer->absent += result->now.verdict.kind == VERDICT_UNSUPPORTED;
+    replayer->absent += result->now.verdict.kind == VERDICT_DECLINED;
     replayer->failed |=
         !result->reproduces && verdict_exit_code(&result->now.verdict) == EXIT_CODE_KERNEL_FAILED;
     if (!result->reproduces && !replayer->differs[0]) {

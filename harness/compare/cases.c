@@ -165,9 +165,9 @@ static half_state state_of(const compared_case *both, int side, case_half half)
     const asked_case *lost = both->lost[side];
     unsigned part = half == JUDGED ? ASKED_TO_JUDGE : ASKED_TO_TIME;
     verdict_kind kind = stored && stored->judged ? stored->verdict.kind : VERDICT_PENDING;
-    bool has = stored && (half == TIMED ? is_timed(stored)
-                                        : kind != VERDICT_PENDING && kind != VERDICT_SKIPPED);
-    if (kind == VERDICT_UNSUPPORTED)
+    bool has = stored &&
+               (half == TIMED ? is_timed(stored) : kind != VERDICT_PENDING && kind != VERDICT_LOST);
+    if (kind == VERDICT_DECLINED)
         return DECLINED;
     if (lost && (lost->parts & part) && !(has && side == BASE))
         return LOST;
@@ -178,7 +178,7 @@ static half_state state_of(const compared_case *both, int side, case_half half)
     bool vain = stored && half == TIMED &&
                 (stored->repetition_count > 0 ||
                  verdict_exit_code(&stored->verdict) == EXIT_CODE_KERNEL_FAILED);
-    return none || vain || kind == VERDICT_SKIPPED ? LOST : NOT_ASKED;
+    return none || vain || kind == VERDICT_LOST ? LOST : NOT_ASKED;
 }
 
 /* "new: wrong (crashed: SIGSEGV)", "only in base": why there is nothing to compare. */

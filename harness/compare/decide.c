@@ -140,13 +140,13 @@ static bool both_have(comparison_pair *pair, const case_verdict *base, const cas
                       const char *what)
 {
     accuracy_tally *tally = &pair->tally;
-    bool old = has_result(base), now = has_result(new), refused = base->kind == VERDICT_UNSUPPORTED;
+    bool old = has_result(base), now = has_result(new), refused = base->kind == VERDICT_DECLINED;
     char described[DETAIL_MAX_LENGTH];
     keep_verdict(&pair->verdicts[BASE], base);
     keep_verdict(&pair->verdicts[NEW], new);
     if (old && now)
         return true;
-    if (refused && (now || new->kind == VERDICT_UNSUPPORTED)) {
+    if (refused && (now || new->kind == VERDICT_DECLINED)) {
         if (tally->declined + tally->gained == 0)
             snprintf(tally->refusal, sizeof tally->refusal, "%s: %.170s", now ? "base" : "both",
                      verdict_describe(base, described, sizeof described));

@@ -15,8 +15,8 @@ static const struct {
     const char *word, *reason, *phrase;
 } verdicts[VERDICT_COUNT] = {
     [VERDICT_PENDING] = {NULL, "", "not judged"},
-    [VERDICT_OK] = WORD("right"),
-    [VERDICT_OK_NO_BOUND] = REASON("right", "no bound"),
+    [VERDICT_RIGHT] = WORD("right"),
+    [VERDICT_RIGHT_NO_BOUND] = REASON("right", "no bound"),
     [VERDICT_INACCURATE] = REASON("wrong", "inaccurate"),
     [VERDICT_WRONG_CLASS] = REASON("wrong", "wrong-class"),
     [VERDICT_OVERRUN] = REASON("wrong", "overrun"),
@@ -25,8 +25,8 @@ static const struct {
     [VERDICT_NONDETERMINISTIC] = REASON("wrong", "nondeterministic"),
     [VERDICT_CRASHED] = REASON("wrong", "crashed"),
     [VERDICT_TIMEOUT] = REASON("wrong", "timeout"),
-    [VERDICT_UNSUPPORTED] = WORD("declined"),
-    [VERDICT_SKIPPED] = WORD("lost"),
+    [VERDICT_DECLINED] = WORD("declined"),
+    [VERDICT_LOST] = WORD("lost"),
     [VERDICT_NOT_JUDGED] = {NULL, "", "not judged"},
 };
 
@@ -61,12 +61,12 @@ bool verdict_from_words(const char *word, const char *reason, verdict_kind *kind
 
 bool verdict_is_right(verdict_kind kind)
 {
-    return kind == VERDICT_OK || kind == VERDICT_OK_NO_BOUND;
+    return kind == VERDICT_RIGHT || kind == VERDICT_RIGHT_NO_BOUND;
 }
 
 bool verdict_is_judged(verdict_kind kind)
 {
-    return kind >= VERDICT_OK && kind <= VERDICT_TIMEOUT;
+    return kind >= VERDICT_RIGHT && kind <= VERDICT_TIMEOUT;
 }
 
 const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size)
@@ -75,7 +75,7 @@ const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t s
     int length = (int)strlen(phrase);
     if (verdict->declared && verdict_reason(verdict->kind)[0])
         snprintf(buffer, size, "%.*s, declared)", length - 1, phrase);
-    else if (!verdict->detail[0] || verdict->kind == VERDICT_OK)
+    else if (!verdict->detail[0] || verdict->kind == VERDICT_RIGHT)
         snprintf(buffer, size, "%s", phrase);
     else if (verdict_reason(verdict->kind)[0])
         snprintf(buffer, size, "%.*s: %s)", length - 1, phrase, verdict->detail);

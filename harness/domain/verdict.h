@@ -16,8 +16,8 @@ enum { DETAIL_MAX_LENGTH = 192 };
 
 typedef enum verdict_kind {
     VERDICT_PENDING, /* not judged yet */
-    VERDICT_OK,
-    VERDICT_OK_NO_BOUND,
+    VERDICT_RIGHT,
+    VERDICT_RIGHT_NO_BOUND,
     VERDICT_INACCURATE,
     VERDICT_WRONG_CLASS,
     VERDICT_OVERRUN,
@@ -26,9 +26,9 @@ typedef enum verdict_kind {
     VERDICT_NONDETERMINISTIC,
     VERDICT_CRASHED,
     VERDICT_TIMEOUT,
-    VERDICT_UNSUPPORTED, /* declined: the kernel does not take the problem, or cannot run here */
-    VERDICT_SKIPPED,     /* lost: asked for, without a result */
-    VERDICT_NOT_JUDGED,  /* an output of which nothing can be said; never stored */
+    VERDICT_DECLINED,   /* the kernel does not take the problem, or cannot run here */
+    VERDICT_LOST,       /* asked for, without a result */
+    VERDICT_NOT_JUDGED, /* an output of which nothing can be said; never stored */
     VERDICT_COUNT,
 } verdict_kind;
 

@@ -107,7 +107,7 @@ bool judge_output(row_judge *judge, const judge_block *block, const void *comput
                   case_judgement *judgement, error *err)
 {
     judged_kind kind = judged_kind_unknown(block);
-    row_findings findings = {.verdict.kind = VERDICT_OK};
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
     *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     if (!judge_reserve(judge, block, err) ||
         !judge_call(judge, block, computed, &kind, false, &findings, judgement, err))
@@ -116,10 +116,10 @@ bool judge_output(row_judge *judge, const judge_block *block, const void *comput
     /* There is no kernel that could excuse itself: a wrong class is one, and where not one digit is
      * right and nothing is known, nothing can be said. */
     if (judgement->verdict.declared && judgement->verdict.kind == VERDICT_INACCURATE)
-        judgement->verdict = (case_verdict){.kind = VERDICT_OK_NO_BOUND};
+        judgement->verdict = (case_verdict){.kind = VERDICT_RIGHT_NO_BOUND};
     judgement->verdict.declared = false;
     /* A limit that was given is an answer where nothing else is known. */
-    if (judgement->verdict.kind == VERDICT_OK_NO_BOUND && findings.untold > 0 &&
+    if (judgement->verdict.kind == VERDICT_RIGHT_NO_BOUND && findings.untold > 0 &&
         isinf(judge->settings.max_row_ulp)) {
         judgement->verdict.kind = VERDICT_NOT_JUDGED;
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,

@@ -43,7 +43,7 @@ metrics_row judge_metrics_row(const judge_block *block, size_t row)
 void judge_find(row_findings *findings, verdict_kind kind, bool declared, const char *format, ...)
 {
     case_verdict *held = &findings->verdict;
-    bool graver = held->kind == VERDICT_OK || (held->declared && !declared) ||
+    bool graver = held->kind == VERDICT_RIGHT || (held->declared && !declared) ||
                   (held->declared == declared && held->kind == VERDICT_INACCURATE &&
                    kind == VERDICT_WRONG_CLASS);
     if (!graver)
@@ -258,9 +258,9 @@ void judge_conclude(const row_judge *judge, const judge_block *block, bool has_b
                    limit);
     find_digitless_rows(judge, block, findings);
     judgement->verdict = findings->verdict;
-    if (findings->verdict.kind != VERDICT_OK || findings->unclaimed == 0)
+    if (findings->verdict.kind != VERDICT_RIGHT || findings->unclaimed == 0)
         return;
-    judgement->verdict.kind = VERDICT_OK_NO_BOUND;
+    judgement->verdict.kind = VERDICT_RIGHT_NO_BOUND;
     if (has_bound)
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
                  "no claim for %zu of %zu rows", findings->unclaimed, block->rows);

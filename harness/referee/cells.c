@@ -84,7 +84,7 @@ bool cells_judge(row_judge *judge, const judge_block *block, const kernel_entry 
     static const buffer_placement placements[] = {PLACEMENT_TIMED, PLACEMENT_IN_PLACE,
                                                   PLACEMENT_BEFORE};
     work_order order = worker_order(ORDER_JUDGE, call);
-    row_findings findings = {.verdict.kind = VERDICT_OK};
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
     bool has_bound = false;
     *judgement = (case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     order.place = place;

@@ -33,18 +33,18 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
 {
     char label[CONVENTION_MAX_LENGTH + 2] = "";
     const case_verdict *verdict = &one->verdict;
-    if (verdict->kind == VERDICT_SKIPPED) {
+    if (verdict->kind == VERDICT_LOST) {
         so_far->lost = *verdict;
         return;
     }
-    if (verdict->kind == VERDICT_UNSUPPORTED) {
+    if (verdict->kind == VERDICT_DECLINED) {
         if (so_far->judged == 0)
             all->verdict = *verdict;
         so_far->refused++;
         return;
     }
     if (so_far->judged++ == 0)
-        all->verdict = (case_verdict){.kind = VERDICT_OK};
+        all->verdict = (case_verdict){.kind = VERDICT_RIGHT};
     bool first = is_fine(&all->verdict) && !is_fine(verdict);
     if (first || (all->verdict.declared && !verdict->declared && !is_fine(verdict))) {
         all->verdict = *verdict;
@@ -53,8 +53,8 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
         snprintf(all->verdict.detail, sizeof all->verdict.detail, "%zux%zu%s%s%.60s: %.80s",
                  block->rows, block->hidden, block->inputs[ROLE_RESIDUAL] ? " with a residual" : "",
                  *label ? ", " : "", label, verdict->detail);
-    } else if (all->verdict.kind == VERDICT_OK) {
-        all->verdict.kind = is_fine(verdict) ? verdict->kind : VERDICT_OK;
+    } else if (all->verdict.kind == VERDICT_RIGHT) {
+        all->verdict.kind = is_fine(verdict) ? verdict->kind : VERDICT_RIGHT;
     }
     so_far->over = !is_fine(&all->verdict) && !all->verdict.declared;
     if (one->metrics.elements > 0 && !(one->metrics.row_ulp_max <= all->metrics.row_ulp_max))
@@ -69,8 +69,8 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
 static void conclude(const findings_so_far *so_far, case_judgement *judgement)
 {
     bool found = !is_fine(&judgement->verdict) && !judgement->verdict.declared &&
-                 judgement->verdict.kind != VERDICT_UNSUPPORTED;
-    if (so_far->lost.kind == VERDICT_SKIPPED && !found)
+                 judgement->verdict.kind != VERDICT_DECLINED;
+    if (so_far->lost.kind == VERDICT_LOST && !found)
         judgement->verdict = so_far->lost;
 }
 
@@ -161,7 +161,7 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
 {
     work_order order = worker_order(large ? ORDER_CALL_LARGE : ORDER_CALL, kernel);
     double more = 0;
-    row_findings findings = {.verdict.kind = VERDICT_OK};
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
     worker_reply answer;
     bool has_bound, right = true;
     if (!judge_reserve(judge, block, err))
@@ -239,7 +239,7 @@ static bool examine_large(row_judge *judge, const referee_task *task, const refe
         judge_block shown = blocks->blocks[i];
         case_judgement one = {.bound_row_ulp = NAN, .output_hash = HASH_START};
         one.metrics.row_ulp_max = NAN;
-        one.verdict.kind = VERDICT_OK;
+        one.verdict.kind = VERDICT_RIGHT;
         fine = examine_calls(judge, &blocks->blocks[i], &blocks->large[i], kernel, &one, err);
         shown.rows = blocks->large[i].problem.rows;
         name_row(&blocks->large[i], &one.verdict);
@@ -283,7 +283,7 @@ bool referee_examine(row_judge *judge, const referee_task *task, const referee_b
 {
     *judgement = (case_judgement){.bound_row_ulp = NAN, .output_hash = HASH_START};
     judgement->metrics.row_ulp_max = NAN;
-    judgement->verdict.kind = VERDICT_OK;
+    judgement->verdict.kind = VERDICT_RIGHT;
     err->code = EXIT_CODE_FINE;
     bool fine =
         task->check == CHECK_LARGE   ? examine_large(judge, task, blocks, kernel, judgement, err)

@@ -75,7 +75,7 @@ static void move_rows(const judge_block *block, const char *from, size_t by, cha
 /* Refusals are no differences; everything else ends the matrix. */
 static bool is_refused(const case_verdict *verdict)
 {
-    return verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED;
+    return verdict->kind == VERDICT_DECLINED || verdict->kind == VERDICT_LOST;
 }
 
 typedef struct judged_run {
@@ -105,7 +105,7 @@ static bool run_setting(judged_run *run, const arrangement *how, size_t *rows, e
     order.x_offset = order.y_offset = how->off == 1 ? one_element(run) : how->off;
     block.results = NULL; /* bounds are not asked for */
     block.rows = *rows = how->rows ? how->rows : block.rows;
-    run->verdict = (case_verdict){.kind = VERDICT_OK};
+    run->verdict = (case_verdict){.kind = VERDICT_RIGHT};
     if (how->moved) {
         move_rows(&block, block.inputs[ROLE_X], how->moved, run->moved);
         block.inputs[ROLE_X] = run->moved;
@@ -153,7 +153,7 @@ static invariance_cell compare(const judged_run *run, size_t rows)
 static bool is_taken(judged_run *run, const arrangement *how, error *err)
 {
     enum { GAP = 3 };
-    run->verdict = (case_verdict){.kind = VERDICT_OK};
+    run->verdict = (case_verdict){.kind = VERDICT_RIGHT};
     if (how->placement == PLACEMENT_IN_PLACE)
         return !(run->kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE);
     if (how->placement != PLACEMENT_BEFORE)
@@ -211,7 +211,7 @@ static bool run_hidden(row_judge *judge, const judge_block *block, const kernel_
     size_t bytes = judge_bytes(block);
     char *room = malloc(4 * bytes);
     judged_run run = {
-        .judge = judge, .block = block, .kernel = kernel, .verdict = {.kind = VERDICT_OK}};
+        .judge = judge, .block = block, .kernel = kernel, .verdict = {.kind = VERDICT_RIGHT}};
     if (room) {
         run.plain = room;
         run.moved = room + bytes;
@@ -233,11 +233,11 @@ static bool judge_once(row_judge *judge, const invariance_rows *rows, const kern
                        invariance_result *found, error *err)
 {
     err->code = EXIT_CODE_FINE;
-    *found = (invariance_result){.verdict.kind = VERDICT_OK};
+    *found = (invariance_result){.verdict.kind = VERDICT_RIGHT};
     for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
         found->hidden[i] = rows->plain[i].hidden;
     if (kernel->unsupported[0]) {
-        found->verdict.kind = VERDICT_UNSUPPORTED;
+        found->verdict.kind = VERDICT_DECLINED;
         snprintf(found->verdict.detail, sizeof found->verdict.detail, "%.180s",
                  kernel->unsupported);
         return true;

@@ -75,10 +75,10 @@ static void find_rows(row_judge *judge, const judge_block *block, const void *y,
 static void judge_placement(row_judge *judge, const judge_block *block, const judged_kind *kind,
                             const char *where, row_findings *findings)
 {
-    row_findings here = {.verdict.kind = VERDICT_OK};
+    row_findings here = {.verdict.kind = VERDICT_RIGHT};
     find_rows(judge, block, judge->other, kind, &here);
     findings->no_memory |= here.no_memory;
-    if (here.verdict.kind != VERDICT_OK)
+    if (here.verdict.kind != VERDICT_RIGHT)
         judge_find(findings, here.verdict.kind, here.verdict.declared, "%s: %.140s", where,
                    here.verdict.detail);
 }
@@ -98,11 +98,11 @@ static bool run_drawn(row_judge *judge, const judge_block *block, const kernel_e
                         : block->inputs[ROLE_RESIDUAL] && order.outputs == 0
                             ? "y alone, from x and residual"
                             : "addresses drawn";
-    case_verdict verdict = {.kind = VERDICT_OK};
+    case_verdict verdict = {.kind = VERDICT_RIGHT};
     if (!judge_run_as(judge, block, kernel, &order, judge->other, &verdict, err)) {
-        if (verdict.kind != VERDICT_UNSUPPORTED)
+        if (verdict.kind != VERDICT_DECLINED)
             findings->verdict = verdict;
-        return verdict.kind == VERDICT_UNSUPPORTED && err->code == EXIT_CODE_FINE;
+        return verdict.kind == VERDICT_DECLINED && err->code == EXIT_CODE_FINE;
     }
     char threads[32];
     snprintf(threads, sizeof threads, "on %u threads", judge->threads);
@@ -180,7 +180,7 @@ void referee_blame_load(const kernel_entry *kernel, case_judgement *judgement)
     char described[256] = "";
     bool wrong = found.kind == VERDICT_INACCURATE || found.kind == VERDICT_WRONG_CLASS;
     if (!kernel->set_at_load[0] ||
-        !(wrong || found.kind == VERDICT_OK || found.kind == VERDICT_OK_NO_BOUND))
+        !(wrong || found.kind == VERDICT_RIGHT || found.kind == VERDICT_RIGHT_NO_BOUND))
         return;
     if (wrong)
         verdict_describe(&found, described, sizeof described);
@@ -201,7 +201,7 @@ bool judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry
 bool judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                     case_judgement *judgement, error *err)
 {
-    row_findings findings = {.verdict.kind = VERDICT_OK};
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
     judged_kind kind;
     bool has_bound, has_statistics;
     *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
@@ -221,7 +221,7 @@ bool judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_ent
     if (findings.no_memory)
         return fail_memory(err, "the limits of a row");
     judge_conclude(judge, block, has_bound, &findings, judgement);
-    if (judge->upper_halves && judgement->verdict.kind <= VERDICT_OK_NO_BOUND)
+    if (judge->upper_halves && judgement->verdict.kind <= VERDICT_RIGHT_NO_BOUND)
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%s",
                  SPEED_TRAP "it leaves the upper halves of vector registers in use, which slows "
                             "SSE code down (vzeroupper is missing)");

@@ -189,15 +189,15 @@ bool judge_probes(row_judge *judge, const kernel_entry *kernel, operation_kind k
 {
     size_t sizes[] = {3, 8, 16, hidden < MOST_PROBE_HIDDEN ? hidden : MOST_PROBE_HIDDEN};
     size_t count = sizeof sizes / sizeof *sizes - (hidden <= 16);
-    *verdict = (struct case_verdict){.kind = VERDICT_OK};
+    *verdict = (struct case_verdict){.kind = VERDICT_RIGHT};
     err->code = EXIT_CODE_FINE;
     for (size_t i = 0; judgings[kind]->probe_rows && i < count; i++) {
         if (!probe_hidden(judge, kernel, kind, convention, sizes[i], verdict, err))
             return err->code == EXIT_CODE_FINE;
         /* It need not take these sizes: its verdict is about the case's own. */
-        if (verdict->kind == VERDICT_UNSUPPORTED)
-            *verdict = (struct case_verdict){.kind = VERDICT_OK};
-        if (verdict->kind != VERDICT_OK)
+        if (verdict->kind == VERDICT_DECLINED)
+            *verdict = (struct case_verdict){.kind = VERDICT_RIGHT};
+        if (verdict->kind != VERDICT_RIGHT)
             break;
     }
     return true;

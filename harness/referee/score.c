@@ -40,7 +40,7 @@ bool judge_score(row_judge *judge, const judge_block *block, const kernel_entry 
                  bool bounds, row_score *scores, case_verdict *verdict, error *err)
 {
     bool has_bound = false;
-    *verdict = (struct case_verdict){.kind = VERDICT_OK};
+    *verdict = (struct case_verdict){.kind = VERDICT_RIGHT};
     err->code = EXIT_CODE_FINE;
     if (!judge_reserve(judge, block, err))
         return false;
@@ -104,7 +104,7 @@ bool judge_score_above(row_judge *judge, const judge_block *block, const kernel_
                        bool bounds, const double *least, double max_kappa, row_score *scores,
                        case_verdict *verdict, error *err)
 {
-    *verdict = (struct case_verdict){.kind = VERDICT_OK};
+    *verdict = (struct case_verdict){.kind = VERDICT_RIGHT};
     err->code = EXIT_CODE_FINE;
     if (!judge_reserve(judge, block, err))
         return false;

@@ -15,7 +15,7 @@ bool timed_rows_begin(timed_rows *rows, row_judge *judge, const judge_block bloc
                       case_verdict *verdict, error *err)
 {
     *rows = (timed_rows){.blocks = blocks, .kernel = kernel, .judged = judged};
-    rows->verdict.kind = VERDICT_OK;
+    rows->verdict.kind = VERDICT_RIGHT;
     for (size_t i = 0; i < TIMED_BLOCKS; i++) {
         size_t bytes = blocks[i].rows * sizeof *rows->bounds[i];
         if (!judge_reserve(judge, &blocks[i], err) ||
@@ -50,14 +50,14 @@ static bool judge_one(timed_rows *rows, row_judge *judge, size_t which, size_t r
 {
     const judge_block *block = &rows->blocks[which];
     metrics_row judged = judge_metrics_row(block, row);
-    row_findings here = {.verdict.kind = VERDICT_OK}, all = {.verdict = rows->verdict};
+    row_findings here = {.verdict.kind = VERDICT_RIGHT}, all = {.verdict = rows->verdict};
     judged_kind kind = judged_kind_of(rows->kernel, rows->has_bound);
     if (rows->has_bound)
         judge->bounds[row] = rows->bounds[which][row];
     judge_row(judge, block, y, row, &kind, &here);
     bool fine =
         !here.no_memory && metrics_gather_row(rows->metrics, &judged, row, y, NULL, NULL, NULL);
-    if (here.verdict.kind != VERDICT_OK)
+    if (here.verdict.kind != VERDICT_RIGHT)
         judge_find(&all, here.verdict.kind, here.verdict.declared,
                    "as timed, where %zu rows repeat: %.140s", block->rows, here.verdict.detail);
     rows->verdict = all.verdict;
@@ -112,9 +112,9 @@ bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judge
     metrics_gather_finish(rows->metrics, &judgement->metrics);
     judgement->metrics.mean_ulp_max = judged.mean_ulp_max; /* those are not given in timing */
     judgement->metrics.rstd_ulp_max = judged.rstd_ulp_max;
-    if (findings.verdict.kind == VERDICT_OK_NO_BOUND && rows->verdict.kind != VERDICT_OK)
-        findings.verdict.kind = VERDICT_OK;
-    if (rows->verdict.kind != VERDICT_OK)
+    if (findings.verdict.kind == VERDICT_RIGHT_NO_BOUND && rows->verdict.kind != VERDICT_RIGHT)
+        findings.verdict.kind = VERDICT_RIGHT;
+    if (rows->verdict.kind != VERDICT_RIGHT)
         judge_find(&findings, rows->verdict.kind, rows->verdict.declared, "%s",
                    rows->verdict.detail);
     if (judgement->metrics.row_ulp_max > judge->settings.max_row_ulp)

@@ -117,7 +117,7 @@ bool session_probe(run_session *session, const kernel_entry *kernel, const judge
     if (!judge_probes(session->judge, kernel, block->operation, &block->convention, block->hidden,
                       &probed, err))
         return false;
-    if (probed.kind != VERDICT_OK)
+    if (probed.kind != VERDICT_RIGHT)
         judgement->verdict = probed;
     return true;
 }
@@ -144,7 +144,7 @@ static bool apply_probes(judge_lane *lane, case_judgement *judgement, error *err
         *kept = (probe_figures){lane->epoch, found};
         pthread_mutex_unlock(&part->lock);
     }
-    if (found.kind != VERDICT_OK)
+    if (found.kind != VERDICT_RIGHT)
         judgement->verdict = found;
     return true;
 }

@@ -69,7 +69,7 @@ static bool judge_as_then(row_judge *judge, const judge_block *block, const kern
     if (!judge_probes(judge, kernel, block->operation, &block->convention, block->hidden, &probed,
                       err))
         return false;
-    if (probed.kind != VERDICT_OK)
+    if (probed.kind != VERDICT_RIGHT)
         result->now.verdict = probed;
     return true;
 }

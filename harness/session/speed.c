@@ -193,7 +193,7 @@ static bool note_failure(process_failure *failure, int64_t suspect, const worker
 {
     if (reply_ends_run(reply, err))
         return false;
-    if (reply->verdict == VERDICT_SKIPPED)
+    if (reply->verdict == VERDICT_LOST)
         return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply->text);
     *failure = (process_failure){.failed = true, .suspect = suspect, .reply = *reply};
     return true;
@@ -244,7 +244,7 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
         contender->took_rows = false;
         if (worker_ask(worker, &entry, deadline, &reply))
             heat->entries[heat->entry_count++] = i;
-        else if (reply.verdict != VERDICT_UNSUPPORTED)
+        else if (reply.verdict != VERDICT_DECLINED)
             return note_failure(failure, (int64_t)i, &reply, err);
         else if (!drop(heat, i, &reply, err))
             return false;
@@ -490,7 +490,7 @@ static bool processes_done(timed_round *heat, unsigned *done, error *err)
 
 static bool fell_out(const timed_case *contender, const stored_case *stored)
 {
-    return stored->judged && stored->verdict.kind != VERDICT_SKIPPED &&
+    return stored->judged && stored->verdict.kind != VERDICT_LOST &&
            !is_timed(contender, &stored->verdict);
 }
 

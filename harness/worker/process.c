@@ -121,7 +121,7 @@ static bool ended_for_memory(const kernel_process *process, int status, worker_r
                  call_bytes(operations[process->operation], problem->rows, problem->hidden,
                             problem->storage) /
                      0x1p20);
-    reply->verdict = VERDICT_SKIPPED;
+    reply->verdict = VERDICT_LOST;
     reply->value = REPLY_ENDS_RUN;
     snprintf(
         reply->text, sizeof reply->text,
@@ -163,7 +163,7 @@ static bool lose_touch(kernel_process *process, int problem, worker_reply *reply
 {
     char text[128];
     snprintf(text, sizeof text, "the worker's socket: %s", strerror(problem));
-    end_with(process, VERDICT_SKIPPED, text, reply);
+    end_with(process, VERDICT_LOST, text, reply);
     reply->value = REPLY_ENDS_RUN;
     return false;
 }
@@ -223,7 +223,7 @@ bool process_send(kernel_process *process, const work_order *order, worker_reply
         if (errno != EAGAIN && errno != EINTR)
             return lose_touch(process, errno, reply);
         if (interrupted())
-            return end_with(process, VERDICT_SKIPPED, "interrupted", reply);
+            return end_with(process, VERDICT_LOST, "interrupted", reply);
         if (seconds_now() > deadline)
             return end_with(process, VERDICT_TIMEOUT, "it takes no orders any more", reply);
         poll(&(struct pollfd){.fd = process->socket, .events = POLLOUT}, 1, 100);
@@ -308,7 +308,7 @@ static bool receive(kernel_process *process, double deadline_seconds, worker_rep
     char text[64];
     int ready = wait_readable(process, deadline_seconds);
     if (ready < 0)
-        return end_with(process, VERDICT_SKIPPED, "interrupted", reply);
+        return end_with(process, VERDICT_LOST, "interrupted", reply);
     if (ready == 0) {
         number_print(text, sizeof text, "no answer within %g s", deadline_seconds);
         return end_with(process, VERDICT_TIMEOUT, text, reply);
@@ -347,7 +347,7 @@ bool process_next(kernel_process *process, double deadline_seconds, worker_reply
     if (reply->kind != REPLY_FAILED)
         return true;
     /* These end the process, or leave it in a state that nothing should be measured in. */
-    if (reply->verdict != VERDICT_UNSUPPORTED && reply->verdict != VERDICT_NONDETERMINISTIC)
+    if (reply->verdict != VERDICT_DECLINED && reply->verdict != VERDICT_NONDETERMINISTIC)
         process_end(process);
     return false;
 }

@@ -33,7 +33,7 @@ typedef struct process_program {
 bool process_start(kernel_process *process, const process_program *program, int arena, error *err);
 /* False: *reply says why, and the process is gone. */
 bool process_send(kernel_process *process, const work_order *order, worker_reply *reply);
-/* The next answer. False: *reply is a FAILED one; but after UNSUPPORTED and NONDETERMINISTIC the
+/* The next answer. False: *reply is a FAILED one; but after DECLINED and NONDETERMINISTIC the
  * process is gone. */
 bool process_next(kernel_process *process, double deadline_seconds, worker_reply *reply);
 /* For an answer that does not fit what is known of the order: as process_next() ends. */

@@ -37,7 +37,7 @@ static bool is_type(ln_type type)
 static bool is_failure(verdict_kind verdict)
 {
     return (verdict >= VERDICT_OVERRUN && verdict <= VERDICT_CRASHED) ||
-           verdict == VERDICT_UNSUPPORTED || verdict == VERDICT_SKIPPED;
+           verdict == VERDICT_DECLINED || verdict == VERDICT_LOST;
 }
 
 static bool is_count(double counted)
@@ -142,7 +142,7 @@ bool reply_ends_run(const worker_reply *reply, error *err)
 {
     if (interrupted())
         fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    else if (reply->verdict == VERDICT_SKIPPED && reply->value == REPLY_ENDS_RUN)
+    else if (reply->verdict == VERDICT_LOST && reply->value == REPLY_ENDS_RUN)
         fail(err, EXIT_CODE_ENVIRONMENT, "%s", reply->text);
     else
         return false;

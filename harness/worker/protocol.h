@@ -143,7 +143,7 @@ typedef struct worker_reply {
     uint32_t index;       /* among its answers, of which ALIVE is none */
     verdict_kind verdict; /* FAILED: which */
     uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
-    int64_t value;  /* SKIPPED: REPLY_ENDS_RUN, or 0; STATE_CHANGED: REPLY_OF_PROCESS, or 0 */
+    int64_t value;  /* LOST: REPLY_ENDS_RUN, or 0; STATE_CHANGED: REPLY_OF_PROCESS, or 0 */
     char text[REPLY_TEXT_LENGTH];    /* DONE with CALL: a remark, or "" */
     char set_at_load[CHANGE_LENGTH]; /* LOADED: of floating-point control, in which its kernels are
                                         called; "": nothing */

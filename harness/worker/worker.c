@@ -88,8 +88,7 @@ static bool start_process(worker_process *worker, worker_seat *seat, error *err)
 
 static bool cannot_start(const error *err, worker_reply *reply)
 {
-    *reply =
-        (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = REPLY_ENDS_RUN};
+    *reply = (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_LOST, .value = REPLY_ENDS_RUN};
     snprintf(reply->text, sizeof reply->text, "%.*s", (int)sizeof reply->text - 1, err->message);
     return false;
 }
@@ -280,7 +279,7 @@ static bool load_failed(const char *path, const worker_reply *reply, error *err)
 {
     if (interrupted())
         return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    if (reply->verdict == VERDICT_SKIPPED)
+    if (reply->verdict == VERDICT_LOST)
         return fail(err, reply->value == 1 ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_ENVIRONMENT,
                     "plugin %s: %s", path, reply->text);
     case_verdict verdict = {.kind = reply->verdict};

@@ -140,9 +140,8 @@ static bool is_ruled_out(const choose_wanted *wanted, const kernel_evidence *evi
                         stored->key.convention);
     if (isnan(candidate->view.speed.time_ns))
         return set_fate(candidate, FATE_UNTIMED, "%.200s",
-                        stored->judged && stored->verdict.kind >= VERDICT_UNSUPPORTED
-                            ? described
-                            : "not timed");
+                        stored->judged && stored->verdict.kind >= VERDICT_DECLINED ? described
+                                                                                   : "not timed");
     return false;
 }
 
@@ -208,7 +207,7 @@ static bool set_breach(const choose_wanted *wanted, const kernel_evidence *evide
             proven ? "proven " : "", number_short(breach->found, own), breach->input,
             breach->hidden, class_name(wanted->class), number_short(breach->most, limit), bare);
     return set_fate(candidate, FATE_BUDGET, "%.150s on %.60s, hidden %zu%s",
-                    proven && stored->verdict.kind == VERDICT_OK
+                    proven && stored->verdict.kind == VERDICT_RIGHT
                         ? "nothing is proven"
                         : verdict_describe(&stored->verdict, described, sizeof described),
                     breach->input, breach->hidden, bare);

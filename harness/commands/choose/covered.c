@@ -6,7 +6,7 @@ static bool is_declined(const scored_kernel *candidate)
 {
     const stored_case *stored = candidate->view.stored;
     return candidate->fate == FATE_UNTIMED && stored->judged &&
-           stored->verdict.kind == VERDICT_UNSUPPORTED;
+           stored->verdict.kind == VERDICT_DECLINED;
 }
 
 static void lose(coverage *covered, const chosen *one, const char *kernel, const char *why)

@@ -359,7 +359,7 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
         fine = show(options, convention, tensors, judge, kernels, kernel, &judgement, err);
         code = verdict_exit_code(&judgement.verdict);
         /* One kernel was asked for: that it can't run here is then no side remark. */
-        if (judgement.verdict.kind == VERDICT_UNSUPPORTED)
+        if (judgement.verdict.kind == VERDICT_DECLINED)
             code = EXIT_CODE_ENVIRONMENT;
         if (fine && judgement.metrics.elements == 0)
             fine = no_output(options, &judgement.verdict, code, err);

@@ -9,7 +9,7 @@ static verdict_kind verdict_of(const gradient_errors *found, double max_row_ulp)
         return VERDICT_WRONG_CLASS;
     if (found->row_ulp_max > max_row_ulp)
         return VERDICT_INACCURATE;
-    return isinf(max_row_ulp) ? VERDICT_NOT_JUDGED : VERDICT_OK;
+    return isinf(max_row_ulp) ? VERDICT_NOT_JUDGED : VERDICT_RIGHT;
 }
 
 static relation *errors_relation(const void *const given[GRADIENTS], const gradient_errors *found,

@@ -77,8 +77,8 @@ static relation_value as_found(const kernel_entry *kernel, const invariance_resu
 {
     char word[64];
     const char *class = reproducibility_name(reproducibility_of(found));
-    bool known = found->verdict.kind == VERDICT_OK || (found->varies & 1u << AXIS_CALL);
-    verdict_kind kind = kernel->unsupported[0] ? VERDICT_UNSUPPORTED : found->verdict.kind;
+    bool known = found->verdict.kind == VERDICT_RIGHT || (found->varies & 1u << AXIS_CALL);
+    verdict_kind kind = kernel->unsupported[0] ? VERDICT_DECLINED : found->verdict.kind;
     snprintf(word, sizeof word, "%s%s", known ? class : verdict_phrase(kind),
              promise_is_broken(&kernel->facts, found) ? " (BROKEN PROMISE)" : "");
     return as_json(reproducible_json(class), word);

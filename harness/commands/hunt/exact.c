@@ -31,14 +31,14 @@ static bool is_wanted(const verify_options *options, const kernel_entry *kernel)
 
 static bool is_exact(const exact_findings *found)
 {
-    return found->verdict.kind == VERDICT_OK && found->wrong == 0 && found->wrong_facts == 0;
+    return found->verdict.kind == VERDICT_RIGHT && found->wrong == 0 && found->wrong_facts == 0;
 }
 
 static const char *answer(const exact_findings *found)
 {
-    return found->verdict.kind != VERDICT_OK ? verdict_phrase(found->verdict.kind)
-           : is_exact(found)                 ? "yes"
-                                             : "no";
+    return found->verdict.kind != VERDICT_RIGHT ? verdict_phrase(found->verdict.kind)
+           : is_exact(found)                    ? "yes"
+                                                : "no";
 }
 
 static relation *findings_relation(const kernel_entry *const *kernels, const exact_findings *found,
@@ -78,7 +78,7 @@ static bool print(const output_file *out, const kernel_entry *const *kernels,
         char described[256];
         if (found[i].first[0])
             output_line(out, "%s: %s", kernels[i]->facts.name, found[i].first);
-        if (found[i].verdict.kind != VERDICT_OK)
+        if (found[i].verdict.kind != VERDICT_RIGHT)
             output_line(out, "%s: %s", kernels[i]->facts.name,
                         verdict_describe(&found[i].verdict, described, sizeof described));
     }
@@ -90,7 +90,7 @@ static exit_code exit_code_of(const exact_findings *found, size_t count)
     exit_code code = EXIT_CODE_FINE;
     for (size_t i = 0; i < count; i++) {
         code = worse_exit_code(code, verdict_exit_code(&found[i].verdict));
-        if (found[i].verdict.kind == VERDICT_OK && !is_exact(&found[i]))
+        if (found[i].verdict.kind == VERDICT_RIGHT && !is_exact(&found[i]))
             code = worse_exit_code(code, EXIT_CODE_ACCURACY);
     }
     return code;

@@ -118,7 +118,7 @@ static inline void sample_describe(const sample_run *run, const char *kernel)
 /* Timed and judged on normal rows. */
 static inline void sample_put(const sample_run *run, const sample_kernel *kernel)
 {
-    case_verdict fine = {.kind = VERDICT_OK};
+    case_verdict fine = {.kind = VERDICT_RIGHT};
     sample_describe(run, kernel->name);
     sample_verdict(run, kernel->name, "normal", fine, kernel->row_ulp, kernel->bound);
     sample_time(run, kernel->name, kernel->time, kernel->wobble);
@@ -127,7 +127,7 @@ static inline void sample_put(const sample_run *run, const sample_kernel *kernel
 /* The sweep: kappa 1 to 1e8. */
 static inline void sample_sweep(const sample_run *run, const sample_kernel *kernel)
 {
-    case_verdict fine = {.kind = VERDICT_OK};
+    case_verdict fine = {.kind = VERDICT_RIGHT};
     case_key key = sample_key(run, kernel->name, "offset");
     sample_verdict(run, kernel->name, "offset", fine, kernel->row_ulp * pow(1e8, kernel->power),
                    kernel->bound);

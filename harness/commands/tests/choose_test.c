@@ -123,7 +123,7 @@ CHOOSE_TEST(test_too_noisy)
         double time, row_ulp, roof;
         unsigned process;
     } kernels[] = {{"nearer", 2000, 1, 1000, 0}, {"sooner", 150, 0.5, 50, 100}};
-    const case_verdict fine = {.kind = VERDICT_OK};
+    const case_verdict fine = {.kind = VERDICT_RIGHT};
     CHECK(store_open(scratch_path(state, "noisy.db"), STORE_WRITE, &run.store, &problem));
     store = run.store;
     sample_begin(&run);
@@ -170,7 +170,7 @@ CHOOSE_TEST(test_other_rounds)
     const sample_kernel *const both[] = {&near, &far};
     for (size_t i = 0; i < 2; i++) {
         sample_describe(&run, both[i]->name);
-        sample_verdict(&run, both[i]->name, "normal", (case_verdict){.kind = VERDICT_OK}, 1, 2);
+        sample_verdict(&run, both[i]->name, "normal", (case_verdict){.kind = VERDICT_RIGHT}, 1, 2);
         sample_time_in(&run, both[i]->name, both[i]->time, 0, 100);
     }
     chosen one = choose();
@@ -285,7 +285,7 @@ CHOOSE_TEST(test_param_everywhere)
     for (int narrow = 0; narrow < 2; narrow++) {
         run.param = narrow ? "bf16" : "f32";
         sample_put(&run, &kernels[narrow]);
-        sample_verdict(&run, kernels[narrow].name, "ramp", (case_verdict){.kind = VERDICT_OK}, 1,
+        sample_verdict(&run, kernels[narrow].name, "ramp", (case_verdict){.kind = VERDICT_RIGHT}, 1,
                        2);
     }
     CHECK(store_end_run(store, run.id, RUN_COMPLETE, &problem));
@@ -361,7 +361,7 @@ CHOOSE_TEST(test_kappa)
     wanted.budget.kappa = 1e3;
     for (size_t i = 0; i < SAMPLE_KERNELS; i++)
         sample_verdict(&run, sample_kernels[i].name, "offset:1e+03",
-                       (case_verdict){.kind = VERDICT_OK}, sample_kernels[i].row_ulp, 1);
+                       (case_verdict){.kind = VERDICT_RIGHT}, sample_kernels[i].row_ulp, 1);
     expect_best("exact");
 }
 
@@ -371,7 +371,7 @@ CHOOSE_TEST(test_faults)
     case_verdict crashed = {VERDICT_CRASHED, false, "SIGSEGV"};
     case_verdict limited = {VERDICT_INACCURATE, false, "row_ulp 4 is above the limit 1"};
     case_verdict declared = {VERDICT_WRONG_CLASS, true, ""};
-    case_verdict unsupported = {VERDICT_UNSUPPORTED, false, "no AVX-512 on this CPU"};
+    case_verdict unsupported = {VERDICT_DECLINED, false, "no AVX-512 on this CPU"};
     /* On another input and shape: it is a crash all the same. */
     run.hidden = 5;
     sample_verdict(&run, "sloppy", "spike", crashed, NAN, NAN);
@@ -437,7 +437,7 @@ CHOOSE_TEST(test_no_worse_is_taken)
         const sample_kernel *kernel = i ? &wrong : &right;
         case_key key = sample_key(&run, kernel->name, "normal");
         sample_describe(&run, kernel->name);
-        sample_verdict(&run, kernel->name, "normal", (case_verdict){.kind = VERDICT_OK},
+        sample_verdict(&run, kernel->name, "normal", (case_verdict){.kind = VERDICT_RIGHT},
                        kernel->row_ulp, kernel->bound);
         for (unsigned r = 0; r < 12; r++) {
             double own = times[i][r % 4];
@@ -490,8 +490,8 @@ CHOOSE_TEST(test_conventions)
     run.convention = "torch";
     run.rows = 18;
     for (size_t i = 0; i < SAMPLE_KERNELS; i++)
-        sample_verdict(&run, sample_kernels[i].name, "normal", (case_verdict){.kind = VERDICT_OK},
-                       sample_kernels[i].row_ulp, 1);
+        sample_verdict(&run, sample_kernels[i].name, "normal",
+                       (case_verdict){.kind = VERDICT_RIGHT}, sample_kernels[i].row_ulp, 1);
     expect_best("sloppy");
     CHECK(convention_parse("zscore", &wanted.convention, &problem));
     snprintf(wanted.convention_label, sizeof wanted.convention_label, "zscore");
@@ -508,8 +508,8 @@ CHOOSE_TEST(test_near_errors)
     run.convention = "torch";
     for (size_t i = 0; i < 3; i++) {
         run.hidden = sizes[i];
-        sample_verdict(&run, "mid", "normal", (case_verdict){.kind = VERDICT_OK}, (double)sizes[i],
-                       1);
+        sample_verdict(&run, "mid", "normal", (case_verdict){.kind = VERDICT_RIGHT},
+                       (double)sizes[i], 1);
         chosen one = choose();
         const scored_kernel *mid = find(&one, "mid");
         assert_true((mid->fate == FATE_UNJUDGED) == (i == 0));

@@ -122,12 +122,12 @@ static bool blame(pair_timing *timing, int side, const worker_reply *reply, erro
 {
     if (reply_ends_run(reply, err))
         return false;
-    if (reply->verdict == VERDICT_UNSUPPORTED && side < SIDES) {
+    if (reply->verdict == VERDICT_DECLINED && side < SIDES) {
         snprintf(timing->refusals[side], sizeof timing->refusals[side], "%.190s", reply->text);
         timing->failed = true;
         return true;
     }
-    if (reply->verdict == VERDICT_SKIPPED || side == SIDES)
+    if (reply->verdict == VERDICT_LOST || side == SIDES)
         return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %.180s", reply->text);
     case_verdict *verdict = &timing->pair->verdicts[side];
     verdict->kind = reply->verdict;
@@ -386,7 +386,7 @@ static void note_refusals(const pair_timing *timing)
 {
     comparison_pair *pair = timing->pair;
     const char *base = timing->refusals[BASE], *new = timing->refusals[NEW];
-    case_verdict declined = {.kind = VERDICT_UNSUPPORTED};
+    case_verdict declined = {.kind = VERDICT_DECLINED};
     char described[DETAIL_MAX_LENGTH + 16];
     snprintf(declined.detail, sizeof declined.detail, "%.150s", base[0] ? base : new);
     verdict_describe(&declined, described, sizeof described);

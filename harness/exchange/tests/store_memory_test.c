@@ -70,7 +70,7 @@ static bool measure(const char *path, error *err)
     machine_read(&machine);
     run_info info = {"x", "quick", "abc", 1, &machine, "run", ""};
     case_key kernel = key_of("k"), roof = key_of("roof_copy");
-    case_verdict verdict = {VERDICT_OK, false, ""};
+    case_verdict verdict = {VERDICT_RIGHT, false, ""};
     timed_repetition put = {0, 0, 0, 1, 2, 3, NAN, NAN};
     stored_row row = {0, 0, 1, 2, 3, 4, 5, 6};
     ln_metrics metrics = {.elements = 1, .ulp_max = 2, .ulp_histogram = {1}};

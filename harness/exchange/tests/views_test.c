@@ -42,7 +42,7 @@ static void fill(result_store *store, int64_t run)
     case_key fine = key_of("fine"), roof = key_of("roof_copy"), wrong = key_of("wrong"),
              crashed = key_of("crashed"), odd = key_of("tab\there\\\"quote\nline\xff\xc0\xafü");
     ln_metrics metrics = some_metrics();
-    case_verdict ok = {VERDICT_OK, false, ""}, bad = {VERDICT_WRONG_CLASS, true, "3 elements"},
+    case_verdict ok = {VERDICT_RIGHT, false, ""}, bad = {VERDICT_WRONG_CLASS, true, "3 elements"},
                  dead = {VERDICT_CRASHED, false, "SIGSEGV"};
     CHECK(store_put_accuracy(store, run, &fine, &ok, &metrics, 12.5, &problem));
     CHECK(store_put_output(store, run, &fine, 0xfedcba9876543210, &problem));

@@ -147,7 +147,7 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
     size_t row_bytes = climb->row_bytes, culprit = BATCH;
     row_score score;
     climb->failed = climb->ended = hunt->failed = true;
-    if (verdict->kind == VERDICT_UNSUPPORTED || verdict->kind == VERDICT_SKIPPED)
+    if (verdict->kind == VERDICT_DECLINED || verdict->kind == VERDICT_LOST)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
                     verdict_phrase(verdict->kind), verdict->detail);
     for (size_t row = 0; culprit == BATCH && row < BATCH; row++) {
@@ -158,7 +158,7 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
         judge_block_free(&block);
         if (!fine)
             return false;
-        if (alone.kind != VERDICT_OK)
+        if (alone.kind != VERDICT_RIGHT)
             culprit = row;
     }
     return culprit < BATCH ? make_find(climb, climb->batch + culprit * row_bytes, 1, INFINITY, err)
@@ -193,13 +193,13 @@ static bool try_step(climb_group *group, size_t first, size_t count, error *err)
     case_verdict verdict;
     if (!score_batches(group, first, count, &verdict, err))
         return false;
-    if (verdict.kind == VERDICT_OK)
+    if (verdict.kind == VERDICT_RIGHT)
         return true;
     /* Alone as well: once more, since a worker that somebody killed tells nothing of the kernel. */
     if (count == 1 && !score_batches(group, first, count, &verdict, err))
         return false;
     if (count == 1)
-        return verdict.kind == VERDICT_OK || find_failure(&group->climbs[first], &verdict, err);
+        return verdict.kind == VERDICT_RIGHT || find_failure(&group->climbs[first], &verdict, err);
     for (size_t i = 0; i < count; i++)
         if (!try_step(group, first + i, 1, err))
             return false;

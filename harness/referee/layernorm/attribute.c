@@ -183,7 +183,7 @@ static void add_element(attribution *found, const double parts[STAGES], size_t r
 void attribute_outputs(const judge_block *block, const void *computed,
                        const row_statistics *statistics, ln_type accumulator, attribution *found)
 {
-    *found = (attribution){.fitted = statistics == NULL, .verdict.kind = VERDICT_OK};
+    *found = (attribution){.fitted = statistics == NULL, .verdict.kind = VERDICT_RIGHT};
     for (size_t r = 0; r < block->rows; r++) {
         row_view row = view_of(block, computed, r);
         double parts[STAGES];
@@ -207,11 +207,11 @@ void attribute_outputs(const judge_block *block, const void *computed,
 bool attribute_kernel(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                       attribution *found, error *err)
 {
-    case_verdict verdict = {.kind = VERDICT_OK};
+    case_verdict verdict = {.kind = VERDICT_RIGHT};
     ln_type accumulator = kernel->facts.accumulator;
     bool there = (accumulator == LN_F32 || accumulator == LN_F64) &&
                  strcmp(kernel->facts.apply, "direct") == 0;
-    *found = (attribution){.verdict.kind = VERDICT_OK};
+    *found = (attribution){.verdict.kind = VERDICT_RIGHT};
     if (!judge_reserve(judge, block, err))
         return false;
     if (!judge_run(judge, block, kernel, PLACEMENT_BEFORE, judge->other, &verdict, err)) {

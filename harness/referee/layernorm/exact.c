@@ -231,19 +231,20 @@ bool exact_verify(row_judge *judge, const exact_request *request, const kernel_e
     uint64_t state = request->seed;
     unsigned unsupported = 0;
     bool fine = true;
-    *found = (exact_findings){.verdict.kind = VERDICT_OK, .hash = HASH_START};
+    *found = (exact_findings){.verdict.kind = VERDICT_RIGHT, .hash = HASH_START};
     for (uint64_t i = 0; fine && found->elements < request->elements; i++) {
         corpus_case one = case_at(&state, i);
         judge_block block = {0};
         uint64_t before = found->elements;
         if (kernel->facts.traits & LN_TRAIT_NO_RESIDUAL)
             one.residual = false;
-        found->verdict.kind = VERDICT_OK;
+        found->verdict.kind = VERDICT_RIGHT;
         fine = make_block(judge, &one, kernel, &state, &block, err) &&
                verify_block(judge, &one, &block, kernel, found, err);
         judge_block_free(&block);
-        unsupported = found->verdict.kind == VERDICT_UNSUPPORTED ? unsupported + 1 : 0;
-        if (found->verdict.kind != VERDICT_OK && (!unsupported || unsupported == MOST_UNSUPPORTED))
+        unsupported = found->verdict.kind == VERDICT_DECLINED ? unsupported + 1 : 0;
+        if (found->verdict.kind != VERDICT_RIGHT &&
+            (!unsupported || unsupported == MOST_UNSUPPORTED))
             break;
         if (request->progress)
             progress_step(request->progress, (double)(found->elements - before),

@@ -133,7 +133,6 @@ static void check_convention(const char *name, ln_type type, double off)
     row_judge *judge = judge_create(NULL, &settings);
     judge_block block;
     attribution found;
-    error err = {0};
     assert_non_null(judge);
     block_of(judge, &block, name, type, type, "normal", ROWS, HIDDEN);
     for (size_t at = 0; at < ROWS * HIDDEN; at++) {

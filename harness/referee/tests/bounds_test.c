@@ -196,9 +196,9 @@ static size_t attack(const judge_block *block, const kernel_entry *kernel, doubl
     bool suspect = false;
     if (!judge_score(the_judge, block, kernel, true, scores, &verdict, &err))
         fail_msg("%s: %s", kernel->facts.name, err.message);
-    if (verdict.kind == VERDICT_UNSUPPORTED)
+    if (verdict.kind == VERDICT_DECLINED)
         return 0;
-    suspect = verdict.kind != VERDICT_OK;
+    suspect = verdict.kind != VERDICT_RIGHT;
     for (size_t row = 0; !suspect && row < block->rows; row++) {
         double bound = scores[row].bound_row_ulp, off = scores[row].row_ulp;
         *claimed += isfinite(bound);
@@ -214,8 +214,8 @@ static size_t attack(const judge_block *block, const kernel_entry *kernel, doubl
         return 0;
     if (!judge_kernel(the_judge, block, kernel, &judgement, &err))
         fail_msg("%s: %s", kernel->facts.name, err.message);
-    if (judgement.verdict.kind == VERDICT_OK || judgement.verdict.kind == VERDICT_OK_NO_BOUND ||
-        judgement.verdict.declared)
+    if (judgement.verdict.kind == VERDICT_RIGHT ||
+        judgement.verdict.kind == VERDICT_RIGHT_NO_BOUND || judgement.verdict.declared)
         return 0;
     show(block, kernel, &judgement.verdict);
     return 1;

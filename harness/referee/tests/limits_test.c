@@ -278,7 +278,7 @@ static bool is_excused(float gamma_size, float wrong)
     judge_settings settings = {.max_row_ulp = INFINITY};
     ln_convention torch = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
     row_judge *judge = judge_create(NULL, &settings);
-    row_findings findings = {.verdict.kind = VERDICT_OK};
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
     judge_block block;
     error err;
     for (size_t i = 0; i < HIDDEN; i++) {

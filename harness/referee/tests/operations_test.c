@@ -90,7 +90,7 @@ TEST(it_takes_the_families_that_need_none_of_the_tensors_it_lacks)
 TEST(a_right_kernel_is_right_in_every_placement)
 {
     case_judgement judgement = judged("toy.product");
-    assert_int_equal(judgement.verdict.kind, VERDICT_OK_NO_BOUND);
+    assert_int_equal(judgement.verdict.kind, VERDICT_RIGHT_NO_BOUND);
     assert_int_equal(judgement.metrics.elements, ROWS * HIDDEN);
     assert_true(judgement.metrics.correctly_rounded == 1);
     assert_true(isnan(judgement.metrics.mean_ulp_max));

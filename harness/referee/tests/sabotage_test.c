@@ -58,10 +58,10 @@ static case_verdict judge_rows(const judge_block *block, const kernel_entry *ker
     if (!judge_kernel(the_judge, block, kernel, &judgement, &err))
         fail_msg("%s: %s", kernel->facts.name, err.message);
     case_verdict verdict = judgement.verdict;
-    if (verdict.kind == VERDICT_OK || verdict.kind == VERDICT_OK_NO_BOUND)
+    if (verdict.kind == VERDICT_RIGHT || verdict.kind == VERDICT_RIGHT_NO_BOUND)
         assert_true(judge_probes(the_judge, kernel, block->operation, &block->convention,
                                  block->hidden, &judgement.verdict, &err));
-    return judgement.verdict.kind == VERDICT_OK ? verdict : judgement.verdict;
+    return judgement.verdict.kind == VERDICT_RIGHT ? verdict : judgement.verdict;
 }
 
 static case_verdict judge_case(const kernel_entry *kernel, const char *convention_name,
@@ -81,8 +81,8 @@ static const struct plant {
     verdict_kind verdict;
     const char *detail; /* must stand in the verdict's detail */
 } plants[] = {
-    {"good", "torch", 768, VERDICT_OK_NO_BOUND, ""},
-    {"good", "annotated-transformer", 4096, VERDICT_OK_NO_BOUND, ""},
+    {"good", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""},
+    {"good", "annotated-transformer", 4096, VERDICT_RIGHT_NO_BOUND, ""},
     {"dropped_tail", "torch", 768, VERDICT_INACCURATE, "row"},
     {"n_for_n_minus_1", "annotated-transformer", 4096, VERDICT_INACCURATE, "ddof=0"},
     {"n_for_n_minus_1", "zscore", 4096, VERDICT_INACCURATE, "ddof=0"},
@@ -128,17 +128,17 @@ static const struct plant special_plants[] = {
     {"special.moves_stack", "torch", 768, VERDICT_STATE_CHANGED, "stack pointer"},
 #endif
     {"special.speaks_german", "torch", 768, VERDICT_STATE_CHANGED, "locale"},
-    {"special.unless_refused", "torch", 768, VERDICT_UNSUPPORTED, "an affine form"},
-    {"special.unless_refused", "zscore", 100, VERDICT_UNSUPPORTED, "no multiple of 64"},
-    {"special.unless_refused", "zscore", 768, VERDICT_OK_NO_BOUND, ""},
-    {"special.wide_statistics", "torch", 768, VERDICT_OK_NO_BOUND, ""},
-    {"special.unprepared", "torch", 768, VERDICT_UNSUPPORTED, "prepare() failed"},
+    {"special.unless_refused", "torch", 768, VERDICT_DECLINED, "an affine form"},
+    {"special.unless_refused", "zscore", 100, VERDICT_DECLINED, "no multiple of 64"},
+    {"special.unless_refused", "zscore", 768, VERDICT_RIGHT_NO_BOUND, ""},
+    {"special.wide_statistics", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""},
+    {"special.unprepared", "torch", 768, VERDICT_DECLINED, "prepare() failed"},
     {"special.flushing", "torch", 768, VERDICT_STATE_CHANGED, "prepare"},
     {"special.nan_bound", "torch", 768, VERDICT_INACCURATE, "bound"},
     {"special.shifts_mean", "torch", 768, VERDICT_INACCURATE, "mean is"},
-    {"special.narrow_bound", "torch", 768, VERDICT_OK, ""},
+    {"special.narrow_bound", "torch", 768, VERDICT_RIGHT, ""},
     {"special.crashing_bound", "torch", 768, VERDICT_CRASHED, "in bound(): SIGABRT"},
-    {"special.wide_parameters", "torch", 768, VERDICT_UNSUPPORTED, "element types"},
+    {"special.wide_parameters", "torch", 768, VERDICT_DECLINED, "element types"},
 };
 
 static bool gets_its_verdict(const char *name, const struct plant *plant)
@@ -176,7 +176,7 @@ TEST(every_planted_fault_is_named)
 /* And the case after it is judged as if nothing had been. */
 TEST(what_is_done_to_the_process_is_named)
 {
-    static const struct plant good = {"", "torch", 768, VERDICT_OK_NO_BOUND, ""};
+    static const struct plant good = {"", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""};
     size_t wrong = 0;
     for (size_t i = 0; i < sizeof special_plants / sizeof *special_plants; i++) {
         wrong += !gets_its_verdict(special_plants[i].fault, &special_plants[i]);
@@ -189,11 +189,11 @@ TEST(what_is_done_to_the_process_is_named)
 TEST(a_speed_trap_is_told)
 {
 #if defined(__x86_64__)
-    static const struct plant trap = {"", "torch", 768, VERDICT_OK_NO_BOUND, SPEED_TRAP};
+    static const struct plant trap = {"", "torch", 768, VERDICT_RIGHT_NO_BOUND, SPEED_TRAP};
     if (__builtin_cpu_supports("avx"))
         assert_true(gets_its_verdict("special.leaves_upper_halves", &trap));
 #endif
-    static const struct plant good = {"", "torch", 768, VERDICT_OK_NO_BOUND, ""};
+    static const struct plant good = {"", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""};
     assert_true(gets_its_verdict("two_pass.good", &good));
 }
 
@@ -224,7 +224,7 @@ TEST(the_sum_with_the_residual_is_judged)
     judge_block block;
     case_judgement good = judge_residual(&block, "two_pass.good");
     judge_block_free(&block);
-    assert_int_equal(good.verdict.kind, VERDICT_OK_NO_BOUND);
+    assert_int_equal(good.verdict.kind, VERDICT_RIGHT_NO_BOUND);
     case_judgement bad = judge_residual(&block, "special.wrong_sum");
     judge_block_free(&block);
     assert_int_equal(bad.verdict.kind, VERDICT_INACCURATE);

@@ -162,7 +162,7 @@ REPORT_TEST(test_many_kernels_find_room)
         double gbps = 5 + 80 * ((i * 7) % KERNELS) / (double)KERNELS;
         for (size_t hidden = 64; hidden <= 16384; hidden *= 4)
             sample_speed(sample, name, 65536 / hidden, hidden, gbps + (double)(hidden % 7));
-        sample_judged(sample, name, "offset", pow(10, i % 6) * (1 + 0.1 * i), VERDICT_OK);
+        sample_judged(sample, name, "offset", pow(10, i % 6) * (1 + 0.1 * i), VERDICT_RIGHT);
         for (double kappa = 1; kappa < 1e8; kappa *= 10)
             sample_row(sample, kappa, 1 + kappa * 0.001 * i, 50 + kappa);
     }
@@ -366,7 +366,7 @@ REPORT_TEST(test_only_what_was_measured_is_drawn)
 {
     sample_begin();
     sample_kernel(sample, "two_pass_f32_avx2", "two_pass", "avx2");
-    sample_judged(sample, "two_pass_f32_avx2", "offset", 3, VERDICT_OK);
+    sample_judged(sample, "two_pass_f32_avx2", "offset", 3, VERDICT_RIGHT);
     sample_row(sample, 100, 3, 40);
     write_report("accuracy");
     assert_true(was_drawn("/error_kappa.svg"));
@@ -388,7 +388,7 @@ REPORT_TEST(test_each_type_has_its_charts)
 {
     sample_kernel(sample, "two_pass_bf16_avx2", "two_pass", "avx2");
     sample_speed(sample, "two_pass_bf16_avx2", 170, 768, 60)->key.dtype = LN_BF16;
-    sample_judged(sample, "two_pass_bf16_avx2", "offset", 0.5, VERDICT_OK)->key.dtype = LN_BF16;
+    sample_judged(sample, "two_pass_bf16_avx2", "offset", 0.5, VERDICT_RIGHT)->key.dtype = LN_BF16;
     sample_row(sample, 10, 0.5, 1);
     write_report("types");
     assert_true(was_drawn("/field_bf16.svg"));

@@ -124,7 +124,7 @@ static stored_case *add_judged(sample_view *sample, const char *kernel, const ch
     snprintf(key.input, sizeof key.input, "%s", input);
     stored_case *stored = add_case(sample, &key);
     stored->judged = true;
-    stored->verdict.kind = VERDICT_OK;
+    stored->verdict.kind = VERDICT_RIGHT;
     stored->metrics.row_ulp_max = row_ulp;
     stored->metrics.elements = rows * hidden;
     return stored;
@@ -185,7 +185,7 @@ sample_view *sample_plain(void)
                 ->metrics.ulp_histogram[6 + i % 3] = 100;
         stored_case *judged = sample_judged(sample, kernels[i].name, "offset",
                                             kernels[i].nan ? NAN : kernels[i].worst,
-                                            kernels[i].nan ? VERDICT_WRONG_CLASS : VERDICT_OK);
+                                            kernels[i].nan ? VERDICT_WRONG_CLASS : VERDICT_RIGHT);
         judged->verdict.declared = kernels[i].nan;
         judged->metrics.kappa_max = 1e6;
         for (double kappa = 2; kappa < 1e7; kappa *= 10)

@@ -42,7 +42,7 @@ enum { DEEDS = sizeof deeds / sizeof *deeds, MOMENTS = sizeof moments / sizeof *
 /* ---- what is expected: a set of verdicts ---- */
 
 enum {
-    FINE = 1u << VERDICT_OK_NO_BOUND,
+    FINE = 1u << VERDICT_RIGHT_NO_BOUND,
     STATE = 1u << VERDICT_STATE_CHANGED,
     CRASH = 1u << VERDICT_CRASHED,
     TIMEOUT = 1u << VERDICT_TIMEOUT,
@@ -138,7 +138,7 @@ static void read_outcome(const stored_cases *cases, trial_outcome *outcome)
         } else if (strcmp(one->key.kernel, neighbour) == 0) {
             if (neighbour_alone.elements == 0)
                 neighbour_alone = one->metrics;
-            outcome->neighbour_fine = one->verdict.kind == VERDICT_OK &&
+            outcome->neighbour_fine = one->verdict.kind == VERDICT_RIGHT &&
                                       one->repetition_count == 3 &&
                                       one->metrics.row_ulp_max == neighbour_alone.row_ulp_max &&
                                       one->metrics.ulp_mean == neighbour_alone.ulp_mean &&

@@ -28,7 +28,7 @@ static void judge_on(const char *kernel, const char *convention, const char *inp
                      double row_ulp, double bound)
 {
     case_key key = {.rows = 18, .hidden = hidden, .threads = 1};
-    case_verdict verdict = {.kind = isinf(row_ulp) ? VERDICT_WRONG_CLASS : VERDICT_OK};
+    case_verdict verdict = {.kind = isinf(row_ulp) ? VERDICT_WRONG_CLASS : VERDICT_RIGHT};
     ln_metrics metrics = {.row_ulp_max = row_ulp, .elements = 1000};
     snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
     snprintf(key.convention, sizeof key.convention, "%s", convention);

@@ -132,7 +132,7 @@ TEST_IN_SCRATCH(test_special_doubles)
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
     case_key key = sample_key();
-    case_verdict verdict = {VERDICT_OK, false, ""};
+    case_verdict verdict = {VERDICT_RIGHT, false, ""};
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         ln_metrics metrics = distinct_metrics();
         metrics.worst_computed = special[i];
@@ -303,7 +303,7 @@ TEST_IN_SCRATCH(test_rows)
     int64_t run = begun(store);
     case_key first = sample_key(), second = sample_key();
     strcpy(second.input, "offset");
-    case_verdict verdict = {VERDICT_OK, false, ""};
+    case_verdict verdict = {VERDICT_RIGHT, false, ""};
     CHECK(store_put_accuracy(store, run, &first, &verdict, NULL, NAN, &problem));
     const struct {
         const case_key *key;
@@ -386,11 +386,11 @@ TEST_IN_SCRATCH(test_asked)
         bool timed;
         const char *lost; /* NULL: it is not */
     } cases[] = {
-        {ASKED_TO_JUDGE, {VERDICT_OK, false, ""}, false, NULL},
-        {ASKED_TO_JUDGE, {VERDICT_UNSUPPORTED, false, "no AVX-512"}, false, NULL},
-        {ASKED_TO_JUDGE, {VERDICT_SKIPPED, false, "out of memory"}, false, "out of memory"},
-        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_OK, false, ""}, true, NULL},
-        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_OK, false, ""}, false, "judged, not timed"},
+        {ASKED_TO_JUDGE, {VERDICT_RIGHT, false, ""}, false, NULL},
+        {ASKED_TO_JUDGE, {VERDICT_DECLINED, false, "no AVX-512"}, false, NULL},
+        {ASKED_TO_JUDGE, {VERDICT_LOST, false, "out of memory"}, false, "out of memory"},
+        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_RIGHT, false, ""}, true, NULL},
+        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_RIGHT, false, ""}, false, "judged, not timed"},
         {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_CRASHED, false, "SIGSEGV"}, false, NULL},
         {ASKED_TO_JUDGE, {.kind = VERDICT_PENDING}, false, "not reached"},
         {ASKED_TO_TIME, {.kind = VERDICT_PENDING}, true, NULL},

@@ -545,7 +545,7 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
     const ln_kernel *kernel = worker_kernel(plugins, order);
     const char *refusal = kernel ? kernel_refuses(kernel, &order->problem) : "no such kernel";
     if (refusal) {
-        worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
+        worker_send_failed(VERDICT_DECLINED, 0, "%s", refusal);
         return;
     }
     call_bench bench = {.kernel = kernel, .order = order, .drawn = order->seed};
@@ -573,7 +573,7 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
     else if (kept > 0)
         worker_send_failed(VERDICT_STATE_CHANGED, 0, "each call keeps %.0f bytes of memory", kept);
     else if (bench.starved)
-        worker_send_failed(VERDICT_SKIPPED, 0, "the system has no more threads");
+        worker_send_failed(VERDICT_LOST, 0, "the system has no more threads");
     else
         worker_send_done(bench.remark, 0);
 }

@@ -301,7 +301,7 @@ static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_be
 {
     split_kernel split;
     if (!worker_threads_begin(threads, -1)) {
-        worker_send_failed(VERDICT_SKIPPED, 0, "the system has no more threads");
+        worker_send_failed(VERDICT_LOST, 0, "the system has no more threads");
         return false;
     }
     const char *refusal = split_prepare(&split, plugin, kernel, &bench->problem);
@@ -404,14 +404,14 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
 {
     const ln_kernel *kernel = worker_kernel(plugins, order);
     if (!kernel) {
-        worker_send_failed(VERDICT_SKIPPED, 0, "no such kernel");
+        worker_send_failed(VERDICT_LOST, 0, "no such kernel");
         return;
     }
     const char *refusal = kernel_refuses(kernel, &order->problem);
     if (!refusal)
         refusal = refuses_residual(kernel, order);
     if (refusal) {
-        worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
+        worker_send_failed(VERDICT_DECLINED, 0, "%s", refusal);
         return;
     }
     const ln_plugin *plugin = plugins->plugins[order->plugin];
@@ -421,7 +421,7 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
     void *library = plugins->libraries[order->plugin];
     const char *taken = order->place ? enter_place(library, order, rows) : "";
     if (!taken)
-        worker_send_failed(VERDICT_UNSUPPORTED, 0, "its caches cannot be set");
+        worker_send_failed(VERDICT_DECLINED, 0, "its caches cannot be set");
     else if (!bench_create(&bench, kernel, order, rows))
         no_memory();
     else if (threads > 1 ? run_split(plugin, kernel, &bench, order, threads)

@@ -160,7 +160,7 @@ void worker_call_large(const worker_plugins *plugins, const work_order *order)
     if (!refusal)
         refusal = refuses_residual(kernel, order);
     if (refusal)
-        worker_send_failed(VERDICT_UNSUPPORTED, 0, "%s", refusal);
+        worker_send_failed(VERDICT_DECLINED, 0, "%s", refusal);
     else if (!make_bench(&bench, kernel, order))
         worker_send_no_memory();
     else if (!run(kernel, order, &bench))

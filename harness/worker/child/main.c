@@ -50,7 +50,7 @@ bool plugin_leave(const thread_state *before, const char *callback)
 static void add_blame(worker_reply *reply)
 {
     bool well = reply->kind == REPLY_DONE ||
-                (reply->kind == REPLY_FAILED && reply->verdict == VERDICT_UNSUPPORTED);
+                (reply->kind == REPLY_FAILED && reply->verdict == VERDICT_DECLINED);
     if (blame[0] && well) {
         reply->kind = REPLY_FAILED;
         reply->verdict = VERDICT_STATE_CHANGED;
@@ -121,7 +121,7 @@ static bool blame_exhausted(unsigned entry)
 
 void worker_send_failed(verdict_kind verdict, unsigned entry, const char *format, ...)
 {
-    if (verdict == VERDICT_SKIPPED && !is_loading && blame_exhausted(entry))
+    if (verdict == VERDICT_LOST && !is_loading && blame_exhausted(entry))
         return;
     worker_reply failed = {.kind = REPLY_FAILED, .verdict = verdict, .count = entry};
     va_list arguments;
@@ -135,8 +135,7 @@ void worker_send_no_memory(void)
 {
     if (blame_exhausted(0))
         return;
-    worker_reply failed = {
-        .kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = REPLY_ENDS_RUN};
+    worker_reply failed = {.kind = REPLY_FAILED, .verdict = VERDICT_LOST, .value = REPLY_ENDS_RUN};
     snprintf(failed.text, sizeof failed.text, "%s", worker_no_memory);
     worker_send(&failed);
 }
@@ -151,7 +150,7 @@ void worker_send_refusal(unsigned entry, const char *refusal)
     if (refusal == worker_no_memory)
         worker_send_no_memory();
     else
-        worker_send_failed(VERDICT_UNSUPPORTED, entry, "%s", refusal);
+        worker_send_failed(VERDICT_DECLINED, entry, "%s", refusal);
 }
 
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const work_order *order)
@@ -292,35 +291,35 @@ bool plugin_set_threads(const ln_plugin *plugin, unsigned threads)
 void worker_load(worker_plugins *plugins, const work_order *order)
 {
     if (order->plugin >= WORKER_MAX_PLUGINS) {
-        worker_send_failed(VERDICT_SKIPPED, 0, "more than %d plugins", WORKER_MAX_PLUGINS);
+        worker_send_failed(VERDICT_LOST, 0, "more than %d plugins", WORKER_MAX_PLUGINS);
         return;
     }
     plugin_load *load = &plugins->loads[order->plugin];
     void *library = open_plugin(order->text, load);
     if (!library) {
-        worker_send_failed(VERDICT_SKIPPED, 0, "%.200s", dlerror());
+        worker_send_failed(VERDICT_LOST, 0, "%.200s", dlerror());
         return;
     }
     if (!dlsym(library, LN_PLUGIN_SYMBOL)) {
-        worker_send_failed(VERDICT_SKIPPED, 0,
+        worker_send_failed(VERDICT_LOST, 0,
                            "it has no symbol " LN_PLUGIN_SYMBOL " (see layernorm_plugin.h)");
         return;
     }
     const ln_plugin *plugin = call_entry(library);
     const char *fault = plugin_fault(plugin);
     if (fault) {
-        worker_send_failed(VERDICT_SKIPPED, 0, "%s", fault);
+        worker_send_failed(VERDICT_LOST, 0, "%s", fault);
         return;
     }
     if (order->own_file && (fault = worker_foreign_code(library, order->text, plugin))) {
-        worker_reply foreign = {.kind = REPLY_FAILED, .verdict = VERDICT_SKIPPED, .value = 1};
+        worker_reply foreign = {.kind = REPLY_FAILED, .verdict = VERDICT_LOST, .value = 1};
         snprintf(foreign.text, sizeof foreign.text, "%s", fault);
         worker_send(&foreign);
         return;
     }
     /* Judged, and timed where nothing else is asked for, on one thread. */
     if (plugin_has_threads(plugin) && !plugin_set_threads(plugin, 1)) {
-        worker_send_failed(VERDICT_SKIPPED, 0, "its set_threads(1) failed");
+        worker_send_failed(VERDICT_LOST, 0, "its set_threads(1) failed");
         return;
     }
     plugins->plugins[order->plugin] = plugin;

@@ -66,7 +66,7 @@ static struct {
 
 static bool fail_group(const char *what)
 {
-    worker_send_failed(VERDICT_SKIPPED, 0, "%s", what);
+    worker_send_failed(VERDICT_LOST, 0, "%s", what);
     return false;
 }
 

@@ -73,7 +73,7 @@ TEST(a_failure_is_one)
 {
     static const verdict_kind failures[] = {
         VERDICT_OVERRUN, VERDICT_INPUT_MODIFIED, VERDICT_STATE_CHANGED, VERDICT_NONDETERMINISTIC,
-        VERDICT_CRASHED, VERDICT_UNSUPPORTED,    VERDICT_SKIPPED,
+        VERDICT_CRASHED, VERDICT_DECLINED,       VERDICT_LOST,
     };
     for (unsigned kind = 0; kind <= VERDICT_COUNT; kind++) {
         bool expected = false;

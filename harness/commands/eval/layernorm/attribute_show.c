@@ -16,7 +16,7 @@ static double share(const attribution *found, error_stage stage)
 
 static bool has_figures(const attribution *found)
 {
-    return found->verdict.kind == VERDICT_OK && found->rows > 0;
+    return found->verdict.kind == VERDICT_RIGHT && found->rows > 0;
 }
 
 static const char *statistics_of(const attribution *found)
@@ -43,7 +43,7 @@ static void add_attribution(relation *rows, const attributed *one)
     const attribution *found = &one->found;
     bool known = has_figures(found);
     char described[256];
-    const char *statistics = found->verdict.kind == VERDICT_OK
+    const char *statistics = found->verdict.kind == VERDICT_RIGHT
                                  ? statistics_of(found)
                                  : verdict_describe(&found->verdict, described, sizeof described);
     relation_row(
