@@ -156,31 +156,29 @@ static bool make_rows(lnjudge_session *session, const judge_step *step, const ch
                                 input, NULL, 0, err);
 }
 
+static bool ask_rows(lnjudge_session *session, const judge_step *step, const char *noted,
+                     const char *input, size_t rows, error *err)
+{
+    case_judgement judgement;
+    judge_block block;
+    if (!make_rows(session, step, input, rows, &block, err))
+        return false;
+    bool fine = ask_block(session, step, noted, &block, &judgement, err);
+    judge_block_free(&block);
+    return fine;
+}
+
 static bool ask_family(lnjudge_session *session, const judge_step *step, error *err)
 {
     size_t count, rows = FAMILY_ELEMENTS / step->hidden;
     const char *input = input_families(&count)[step->index].name;
-    case_judgement judgement;
-    judge_block block;
     rows = rows > FAMILY_ROWS ? FAMILY_ROWS : rows < LEAST_ROWS ? LEAST_ROWS : rows;
-    bool fine = make_rows(session, step, input, rows, &block, err);
-    if (fine) {
-        fine = ask_block(session, step, input, &block, &judgement, err);
-        judge_block_free(&block);
-    }
-    return fine;
+    return ask_rows(session, step, input, input, rows, err);
 }
 
 static bool ask_batch(lnjudge_session *session, const judge_step *step, error *err)
 {
-    case_judgement judgement;
-    judge_block block;
-    bool fine = make_rows(session, step, "normal", batches[step->index], &block, err);
-    if (fine) {
-        fine = ask_block(session, step, "", &block, &judgement, err);
-        judge_block_free(&block);
-    }
-    return fine;
+    return ask_rows(session, step, "", "normal", batches[step->index], err);
 }
 
 static bool ask_probes(lnjudge_session *session, const judge_step *step, error *err)

@@ -301,14 +301,10 @@ static bool make_size(row_judge *judge, const referee_task *task, size_t rows, s
 {
     uint64_t seed = judge->settings.seed;
     operation_call raw;
-    bool fine =
-        call_make(task, rows, hidden, &raw, err) &&
-        input_rows("normal", task->storage, seed, 0, centred, hidden, raw.inputs[ROLE_X], err) &&
-        input_rows("offset:3", task->storage, seed, 0, rows - centred, hidden,
-                   row_at(&raw, ROLE_X, centred), err) &&
-        input_parameters("normal", &raw, seed, err) &&
-        (!residual || input_rows("normal", task->storage, seed, rows, rows, hidden,
-                                 raw.inputs[ROLE_RESIDUAL], err));
+    bool fine = call_make(task, rows, hidden, &raw, err) &&
+                input_call("normal", residual ? "normal" : NULL, &raw, seed, 0, err) &&
+                input_rows("offset:3", task->storage, seed, 0, rows - centred, hidden,
+                           row_at(&raw, ROLE_X, centred), err);
     return make_block(judge, &raw, residual, fine, block, err);
 }
 
@@ -341,15 +337,10 @@ static void neutral_first(const referee_task *task, const operation_call *raw)
 static bool make_form(row_judge *judge, const referee_task *task, const judged_form *form,
                       size_t rows, size_t hidden, judge_block *block, error *err)
 {
-    uint64_t seed = judge->settings.seed;
     bool scalar = task->convention.affine == LN_AFFINE_SCALAR;
     operation_call raw;
-    bool fine =
-        call_make(task, rows, hidden, &raw, err) &&
-        input_rows(form->input, task->storage, seed, 0, rows, hidden, raw.inputs[ROLE_X], err) &&
-        input_rows("normal", task->storage, seed, rows, rows, hidden, raw.inputs[ROLE_RESIDUAL],
-                   err) &&
-        input_parameters(form->input, &raw, seed, err);
+    bool fine = call_make(task, rows, hidden, &raw, err) &&
+                input_call(form->input, "normal", &raw, judge->settings.seed, 0, err);
     if (fine && form->overflows)
         overflow_gamma(task, hidden, raw.inputs[ROLE_GAMMA]);
     if (fine && form->nan)
@@ -403,11 +394,8 @@ static bool make_convention(row_judge *judge, const referee_task *task, size_t i
     own.convention = drawn_convention(seed, index / CONVENTION_SIZES);
     bool fine =
         call_make(&own, FORM_ROWS, hidden, &raw, err) &&
-        input_rows("normal", own.storage, seed, 0, FORM_ROWS, hidden, raw.inputs[ROLE_X], err) &&
-        input_rows("offset:3", own.storage, seed, 3, 1, hidden, row_at(&raw, ROLE_X, 3), err) &&
-        input_rows("normal", own.storage, seed, FORM_ROWS, FORM_ROWS, hidden,
-                   raw.inputs[ROLE_RESIDUAL], err) &&
-        input_parameters("normal", &raw, seed, err);
+        input_call("normal", "normal", &raw, seed, 0, err) &&
+        input_rows("offset:3", own.storage, seed, 3, 1, hidden, row_at(&raw, ROLE_X, 3), err);
     if (fine) {
         scale_rows(&own.convention, own.storage, hidden, raw.inputs[ROLE_X]);
         scale_rows(&own.convention, own.storage, hidden, raw.inputs[ROLE_RESIDUAL]);
