@@ -82,6 +82,19 @@ static void make_columns(const run_view *view, run_answer *answer)
 
 /* ---- rows ---- */
 
+static int by_speed(const void *a, const void *b)
+{
+    const answer_row *left = a, *right = b;
+    if (left->at_key && right->at_key)
+        return view_by_speed(left->at_key, right->at_key);
+    double own = left->standing->errors[SCOPE_ANY].error;
+    double other = right->standing->errors[SCOPE_ANY].error;
+    int by_error = left->at_key || right->at_key ? !left->at_key - !right->at_key
+                   : isnan(own) || isnan(other)  ? isnan(own) - isnan(other)
+                                                 : (own > other) - (own < other);
+    return by_error ? by_error : strcmp(left->kernel, right->kernel);
+}
+
 static void make_rows(const run_view *view, run_answer *answer)
 {
     answer->rows = allocate_zeroed(view->standings.count + 1, sizeof *answer->rows);
@@ -94,6 +107,7 @@ static void make_rows(const run_view *view, run_answer *answer)
             (answer_row){.kernel = standing->kernel,
                          .standing = standing,
                          .all = all,
+                         .label = descriptor_word(view->kernels, standing->kernel, "label"),
                          .version = descriptor_word(view->kernels, standing->kernel, "version"),
                          .reproducible = reproducible_stored(view->kernels, standing->kernel),
                          .relative = NAN,
@@ -110,6 +124,9 @@ static void make_rows(const run_view *view, run_answer *answer)
             if (strcmp(answer->rows[row].kernel, key->kernel) == 0)
                 answer->rows[row].cells[column] = &view->views[i];
     }
+    for (size_t row = 0; row < answer->count; row++)
+        answer->rows[row].at_key = answer->rows[row].cells[answer->key];
+    qsort(answer->rows, answer->count, sizeof *answer->rows, by_speed);
 }
 
 static bool is_faster(const run_answer *answer, const answer_row *row, const answer_row *other)
@@ -145,36 +162,11 @@ static void compare_speeds(const run_view *view, run_answer *answer)
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
         bool near_peer;
-        row->at_key = row->cells[answer->key];
         if (fastest)
             row->relative = ratio_to(view, answer, row, fastest, &row->tied);
         double ratio = peer ? ratio_to(view, answer, row, peer, &near_peer) : NAN;
         row->speedup = row == peer ? 1 : 1 / ratio;
     }
-}
-
-static int by_speed(const void *a, const void *b)
-{
-    const answer_row *left = a, *right = b;
-    if (left->at_key && right->at_key)
-        return view_by_speed(left->at_key, right->at_key);
-    double own = left->standing->errors[SCOPE_ANY].error;
-    double other = right->standing->errors[SCOPE_ANY].error;
-    int by_error = left->at_key || right->at_key ? !left->at_key - !right->at_key
-                   : isnan(own) || isnan(other)  ? isnan(own) - isnan(other)
-                                                 : (own > other) - (own < other);
-    return by_error ? by_error : strcmp(left->kernel, right->kernel);
-}
-
-/* A peer's version; a plugin's name is its own. */
-static void make_label(const run_answer *answer, answer_row *row)
-{
-    bool whole = row->standing->role == ROLE_PLUGIN;
-    if (row->version[0])
-        snprintf(row->label, sizeof row->label, "%.60s", row->version);
-    else
-        kernel_label(row->kernel, whole ? "" : dtype_name(answer->dtype), whole ? "" : answer->isa,
-                     row->label, sizeof row->label);
 }
 
 /* Our own kernels have a proof, which the rows of the inputs only check; the referee was off. */
@@ -317,7 +309,7 @@ static bool is_untold(const run_answer *answer, const answer_row *row)
 static void choose_rows(const run_view *view, run_answer *answer)
 {
     const answer_row *accurate = answer_accurate(answer);
-    answer->fastest = find_untold(answer, OF_ALL) == 1 ? answer->untold[OF_ALL][0] : NULL;
+    answer->fastest = answer->untold_count[OF_ALL] == 1 ? answer->untold[OF_ALL][0] : NULL;
     take_row(answer);
     find_proven(answer);
     for (size_t i = 0; i < answer->count; i++) {
@@ -334,20 +326,31 @@ static void choose_rows(const run_view *view, run_answer *answer)
     show_textbook(view, answer);
 }
 
-void answer_make(const run_view *view, run_answer *answer)
+/* Who is fastest at the key column, and the ISA that labels leave out. */
+static void rank(const run_view *view, run_answer *answer)
 {
     *answer = (run_answer){
         .view = view, .dtype = view_answer_type(view), .isa = "", .plan = view->run.plan};
     make_columns(view, answer);
     make_rows(view, answer);
-    compare_speeds(view, answer);
-    qsort(answer->rows, answer->count, sizeof *answer->rows, by_speed);
-    choose_rows(view, answer);
     const answer_row *named =
-        answer->untold_count[OF_ALL] ? answer->untold[OF_ALL][0] : answer_accurate(answer);
+        find_untold(answer, OF_ALL) > 0 ? answer->untold[OF_ALL][0] : answer_accurate(answer);
     answer->isa = named ? descriptor_word(view->kernels, named->kernel, "isa") : "";
-    for (size_t i = 0; i < answer->count; i++)
-        make_label(answer, &answer->rows[i]);
+}
+
+void answer_label(const run_view *view)
+{
+    run_answer answer;
+    rank(view, &answer);
+    kernel_labels_set(view->kernels, answer.isa);
+    answer_free(&answer);
+}
+
+void answer_make(const run_view *view, run_answer *answer)
+{
+    rank(view, answer);
+    compare_speeds(view, answer);
+    choose_rows(view, answer);
 }
 
 void answer_free(run_answer *answer)

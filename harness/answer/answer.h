@@ -16,9 +16,9 @@ enum { ANSWER_COLUMNS = 32, ANSWER_ROWS = 12 }; /* rows of the short table, but 
 
 typedef struct answer_row {
     const char *kernel;
-    char label[NAME_MAX_LENGTH]; /* short: without the answer's type and ISA */
-    const char *version;         /* of a peer: "oneDNN 2.6.3"; "" */
-    const char *reproducible;    /* as domain/reproducible.h has it */
+    const char *label;        /* short: without the answer's type and ISA */
+    const char *version;      /* of a peer: "oneDNN 2.6.3"; "" */
+    const char *reproducible; /* as domain/reproducible.h has it */
     const kernel_standing *standing;
     const error_sum *all;                   /* of these: its errors on every judged row */
     bool shown;                             /* in the short table */
@@ -67,6 +67,8 @@ const answer_row *answer_accurate(const run_answer *answer);
 /* Whether speeds are too noisy to say which kernel is fastest. */
 bool answer_is_noisy(const run_answer *answer);
 
+/* Writes the labels that the answer prints into the descriptors of the run. */
+void answer_label(const run_view *view);
 void answer_make(const run_view *view, run_answer *answer);
 void answer_free(run_answer *answer);
 

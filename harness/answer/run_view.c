@@ -1,5 +1,6 @@
 /* A stored run in memory, and as JSON. */
 #include "answer/run_view.h"
+#include "answer/answer.h"
 #include "domain/operation.h"
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
@@ -50,20 +51,22 @@ bool store_descriptors(result_store *store, int64_t run, const char *kernel, jso
                 (long long)run, where.text);
 }
 
-static void sum_up(run_view *view)
+void view_sum_up(run_view *view)
 {
     view->views = allocate_zeroed(view->cases.count + 1, sizeof *view->views);
     const machine_facts *machine = &view->machine;
-    stored_cases_index(&view->cases);
     for (size_t i = 0; i < view->cases.count; i++) {
         const case_key *key = &view->cases.cases[i].key;
         view->views[i].stored = &view->cases.cases[i];
-        view->views[i].label = descriptor_word(view->kernels, key->kernel, "label");
         view->views[i].reproducibility = reproducible_stored(view->kernels, key->kernel);
         view->views[i].regime =
             machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype);
         view->views[i].speed = view->cases.cases[i].speed;
     }
+    answer_label(view);
+    for (size_t i = 0; i < view->cases.count; i++)
+        view->views[i].label =
+            descriptor_word(view->kernels, view->cases.cases[i].key.kernel, "label");
 }
 
 bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
@@ -108,7 +111,7 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err)
                 store_descriptors(store, run, NULL, &view->kernels, err);
     fine = fine && store_standings(store, run, STANDING_ROW_ULP, &view->standings, err);
     if (fine)
-        sum_up(view);
+        view_sum_up(view);
     else
         view_free(view);
     return fine;

@@ -41,6 +41,8 @@ bool store_descriptors(result_store *store, int64_t run, const char *kernel, jso
 /* kernel_words_named() among a run's kernels: free the names with word_list_free(). */
 bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
                         error *err);
+/* Of its run, machine, cases, descriptors and standings: its views, and the labels of its descriptors. */
+void view_sum_up(run_view *view);
 bool view_load(result_store *store, int64_t run, run_view *view, error *err);
 /* Its judged rows as well, and the worst rows of its cases, which view_load() leaves in the store. */
 bool view_load_rows(run_view *view, error *err);

@@ -35,14 +35,16 @@ static bool fail_unknown(const kernel_list *kernels, const char *word, error *er
                 word, nearest, begins ? "*" : "");
 }
 
+enum { LISTED_MOST = 8 };
+
 static bool fail_ambiguous(const kernel_list *kernels, const char *word, size_t count, error *err)
 {
-    char names[3 * NAME_MAX_LENGTH] = "";
+    char names[LISTED_MOST * NAME_MAX_LENGTH] = "";
     size_t length = 0, listed = 0;
     bool begins = false;
     for (size_t i = 0; i < kernels->count; i++)
         begins |= strncmp(kernels->kernels[i].facts.name, word, strlen(word)) == 0;
-    for (size_t i = 0; i < kernels->count && listed < 3; i++)
+    for (size_t i = 0; i < kernels->count && listed < LISTED_MOST; i++)
         if (has_label(&kernels->kernels[i], word))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                        listed++ ? ", " : "", kernels->kernels[i].facts.name);

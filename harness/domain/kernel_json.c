@@ -1,4 +1,5 @@
 #include "domain/kernel_json.h"
+#include "base/relation.h"
 #include "domain/kernel_name.h"
 #include <string.h>
 
@@ -45,14 +46,38 @@ static json_t *class_json(reproducibility class)
     return class == REPRODUCIBLE_UNKNOWN ? json_null() : json_string(reproducibility_name(class));
 }
 
+/* A peer's version; a plugin's name is its own. */
+static void make_label(const char *name, const char *version, bool plugin, const char *type,
+                       const char *isa, char label[NAME_MAX_LENGTH])
+{
+    if (version[0])
+        snprintf(label, NAME_MAX_LENGTH, "%.60s", version);
+    else
+        kernel_label(name, plugin ? "" : type, plugin ? "" : isa, label, NAME_MAX_LENGTH);
+}
+
 void kernel_entry_label(const kernel_entry *kernel, char label[NAME_MAX_LENGTH])
 {
-    bool whole = strcmp(kernel->source, "builtin") != 0;
-    if (kernel->version[0])
-        snprintf(label, NAME_MAX_LENGTH, "%s", kernel->version);
-    else
-        kernel_label(kernel->facts.name, whole ? "" : dtype_name(kernel->facts.storage),
-                     whole ? "" : kernel->facts.isa, label, NAME_MAX_LENGTH);
+    make_label(kernel->facts.name, kernel->version, strcmp(kernel->source, "builtin") != 0,
+               dtype_name(kernel->facts.storage), kernel->facts.isa, label);
+}
+
+void kernel_labels_set(json_t *kernels, const char *isa)
+{
+    size_t index;
+    json_t *descriptor;
+    json_array_foreach(kernels, index, descriptor)
+    {
+        char label[NAME_MAX_LENGTH];
+        const char *name = json_string_value(json_object_get(descriptor, "name"));
+        const char *version = json_string_value(json_object_get(descriptor, "version"));
+        const char *type = json_string_value(json_object_get(descriptor, "io"));
+        if (!name)
+            continue;
+        make_label(name, version ? version : "", kernel_role_of(kernels, name) == ROLE_PLUGIN,
+                   type ? type : "", isa, label);
+        json_object_set_new(descriptor, "label", json_text(label));
+    }
 }
 
 json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found)

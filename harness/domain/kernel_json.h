@@ -14,6 +14,10 @@ json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found);
 /* A peer's version, a plugin's name, else the name without its type and ISA. */
 void kernel_entry_label(const kernel_entry *kernel, char label[NAME_MAX_LENGTH]);
 
+/* The descriptors of a run: their labels become those that its answer prints under its heading, without
+ * each kernel's type and the answer's ISA, so that within a type they tell kernels apart. */
+void kernel_labels_set(json_t *kernels, const char *isa);
+
 /* "fma, nontemporal": the traits, or "-". */
 const char *kernel_traits(const kernel_entry *kernel, char buffer[128]);
 

@@ -171,6 +171,18 @@ static bool gather_errors(result_store *store, const choose_wanted *wanted,
                         &evidence->breach_count, err));
 }
 
+/* Labels are those of the answer of the whole run. */
+static void label_kernels(const kernel_evidence *evidence)
+{
+    run_view view = {.run = evidence->run,
+                     .machine = evidence->machine,
+                     .cases = evidence->cases,
+                     .kernels = evidence->kernels,
+                     .standings = evidence->standings};
+    view_sum_up(&view);
+    free(view.views);
+}
+
 static bool gather_run(result_store *store, const choose_wanted *wanted,
                        const errors_wanted *errors, kernel_evidence *evidence, error *err)
 {
@@ -242,6 +254,8 @@ bool evidence_gather(result_store *store, const choose_wanted *wanted, const mac
         evidence->group = nearest->key;
         errors.run = nearest->run;
         fine = gather_run(store, wanted, &errors, evidence, err);
+        if (fine)
+            label_kernels(evidence);
     } else if (fine && count > 0) {
         say_unlike(wanted, machine, &all[0], evidence);
     } else if (fine) {
