@@ -80,23 +80,6 @@ static void same(double got, double wanted)
     }
 }
 
-TEST_WITH(ulp_of_every_binade, set_up, tear_down)
-{
-    for (int e = -126; e <= 128; e++) {
-        same(ln_ulp_f32(ldexp(1.0, e)), ldexp(1.0, e - 23));
-        same(ln_ulp_f32(-ldexp(1.5, e)), ldexp(1.0, e - 23));
-        same(ln_ulp_f32(nextafter(ldexp(1.0, e + 1), 0.0)), ldexp(1.0, e - 23));
-    }
-    same(ln_ulp_f32(nextafter(0x1p-126, 0.0)), 0x1p-149);
-    same(ln_ulp_f32(0x1p-149), 0x1p-149);
-    same(ln_ulp_f32(0x1p-1074), 0x1p-149);
-    same(ln_ulp_f32(0.0), 0x1p-149);
-    same(ln_ulp_f32((double)FLT_MAX), 0x1p104);
-    same(ln_ulp_f32(INFINITY), INFINITY);
-    same(ln_ulp_f32(-INFINITY), INFINITY);
-    same(ln_ulp_f32((double)NAN), (double)NAN);
-}
-
 /* Errors 2^-23 (1 ulp of 1), -2^-23 (-1/2 ulp of 2), 0, 3 * 2^-25 (3/2 ulp of 0.5, above the power
  * of two), 2^-24 (1/2 ulp of -1, towards 0: the ulp is that of the exact value). */
 TEST_WITH(figures_of_finite_rows, set_up, tear_down)
@@ -308,29 +291,6 @@ TEST_WITH(errors_of_mean_and_rstd, set_up, tear_down)
     s.result.mean_rounded = 4;
     add_statistics(&s, &wrong, NULL); /* a NaN never passes */
     same(finish().mean_ulp_max, INFINITY);
-}
-
-/* Errors of k 2^-23 for k = 1..200 in a scrambled order, each five times: 1000 values. */
-TEST_WITH(percentiles_are_of_the_list, set_up, tear_down)
-{
-    stated s;
-    const double exact = 1;
-    state_exact(&s, 1, &exact);
-    for (size_t k = 0; k < 1000; k++) {
-        float computed = 1 + (float)((k * 77) % 200 + 1) * 0x1p-23f;
-        add(k, 1, &computed, &s);
-        if (k == 500) {
-            finish(); /* must not disturb what follows */
-        }
-    }
-    for (int repeat = 0; repeat < 2; repeat++) {
-        ln_metrics m = finish();
-        same(m.ulp_p50, 100.0);
-        same(m.ulp_p90, 180.0);
-        same(m.ulp_p99, 198.0);
-        same(m.ulp_max, 200.0);
-        same(m.ulp_mean, 100.5);
-    }
 }
 
 static int ascending(const void *a, const void *b)

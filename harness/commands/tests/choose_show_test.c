@@ -1,8 +1,6 @@
-/* What choices look like: strict JSON, whatever a kernel's name is. (Printed texts: cli_hostile.) */
+/* What choices say of estimates, of what is lost and of what is asked for. (Forms: cli_golden, cli_hostile.) */
 #include "choose_sample.h"
 #include "domain/models.h"
-
-static const char hostile_name[] = "a\"b\\c\033[2J\n?\?/*/<script>|`$(x)`\t=cmd\xff";
 
 static void expect_said(void **state, const chosen *one, const char *words)
 {
@@ -10,55 +8,6 @@ static void expect_said(void **state, const chosen *one, const char *words)
     if (!strstr(shown, words))
         fail_msg("'%s' is missing:\n%s", words, shown);
     free(shown);
-}
-
-static chosen hostile(void **state)
-{
-    sample_run run = SAMPLE_RUN;
-    const sample_kernel kernel = {hostile_name, 50, 0, 1, 2, 0};
-    result_store *store = sample_store(state, &run);
-    sample_put(&run, &kernel);
-    sample_verdict(&run, "mid", "spike", (case_verdict){VERDICT_CRASHED, false, "\033]0;x\007"},
-                   NAN, NAN);
-    chosen one = sample_choose(store, sample_wanted(85, 768));
-    store_close(store);
-    return one;
-}
-
-TEST_IN_SCRATCH(test_json)
-{
-    chosen one = hostile(state), two[] = {one, one};
-    assert_string_equal(kernel_of(one.choice.best), hostile_name);
-    json_t *json = chosen_json(&one, 1);
-    assert_non_null(json);
-    char *text = json_dumps(json, 0);
-    assert_non_null(text);
-    json_t *again = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(again);
-    assert_string_equal(json_string_value(json_object_get(again, "schema")), "lnbench-choose-1");
-    const json_t *best = json_object_get(again, "best");
-    assert_true(json_is_string(json_object_get(best, "kernel")));
-    assert_true(json_is_object(json_object_get(best, "metrics")));
-    assert_true(json_is_object(json_object_get(best, "speed")));
-    assert_true(json_is_false(json_object_get(best, "estimated")));
-    assert_int_equal(
-        json_integer_value(json_object_get(json_object_get(again, "coverage"), "judged")),
-        SAMPLE_KERNELS + 1);
-    /* sloppy, twin, exact, slow; mid crashed */
-    assert_int_equal(json_array_size(json_object_get(again, "runners_up")), 4);
-    assert_int_equal(json_array_size(json_object_get(again, "others")), 1);
-    assert_int_equal(json_array_size(json_object_get(again, "pareto")), 2);
-    json_decref(again);
-    json_decref(json);
-    free(text);
-    json = chosen_json(two, 2);
-    assert_int_equal(json_array_size(json_object_get(json, "choices")), 2);
-    json_decref(json);
-    one.choice.best = NULL;
-    json = chosen_json(&one, 1);
-    assert_true(json_is_null(json_object_get(json, "best")));
-    json_decref(json);
-    chosen_free(&one);
 }
 
 /* What was not timed is scaled by bytes, and marked in every form; the sample's median is 1.6 times

@@ -23,11 +23,6 @@ answer
 cp out short
 check "a pipe: 45 lines of 100 columns" fits short 45 100
 check "at most 12 kernels" is "$(($(rows | wc -l) <= 12))" 1
-for word in fused naive two_pass welford oneDNN PyTorch 'copy, GB/s'; do
-    check "the table has $word" has short "$word"
-done
-check "the key shape is a column" has short ' L2 768 '
-check "what was measured" has short '^[0-9]+ kernels?, [0-9]+ shapes? timed, [0-9]+ cases? judged; '
 
 # The figures of the first sentence are those of the row that it speaks of.
 agrees() { # FILE
@@ -147,17 +142,4 @@ done >untyped
 check "every label can be typed" test ! -s untyped
 accepted "names it" 0 run --dry-run --kernels "$(awk '/^take/ { print $2 }' short)" --db x.db
 
-# A terminal: columns are dropped, lines never folded.
-if command -v script >/dev/null; then
-    for columns in 80 100 160; do
-        COLUMNS=$columns LC_ALL=C.UTF-8 script -qec \
-            "$(printf '%q ' "$lnbench" report --no-charts --db p.db)" /dev/null </dev/null 2>&1 |
-            tr -d '\r' >out
-        check "$columns columns" fits out 50 "$columns"
-        check "$columns columns: a kernel is a line" is "$(grep -c '^take ' out)" 1
-        check "$columns columns: its error" has out '^take .* [0-9]\.[0-9]'
-    done
-else
-    echo "not checked: script (util-linux) is not installed"
-fi
 finish

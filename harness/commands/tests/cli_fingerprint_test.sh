@@ -1,7 +1,7 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # lnbench fingerprint as a reader of two documents uses it, who has their printed tensors and nothing
-# else; and tensors that do not go together. fingerprint_digits_test.c looks at the ranking itself.
+# else. fingerprint_digits_test.c looks at the ranking itself.
 . "$(dirname "$0")/cli_common.sh" "$@"
 npy=$binaries/npy_tool
 
@@ -49,15 +49,4 @@ check "003, NumPy: only how affine stands there is open" has out \
     '^settled +divisor N-1; place of eps: quotient; eps 1e-05; open: affine$'
 accepted "003, NumPy: without alpha and bias" 0 fingerprint --x xn.npy --y yn.npy --digits 8
 check "003, NumPy: nothing else is possible" has out '^it is +ddof=1,eps=1e-05@quotient,affine=none'
-
-# What does not go together.
-"$npy" make other.npy '<f4' '(3, 5)' 0:1
-"$npy" make turned.npy '<f4' '(6, 3)' 0:1
-refused "another shape" 2 'other.npy \(--y\): shape \(3, 5\); \(3, 6\) was expected' fingerprint \
-    --x x2.npy --y other.npy
-refused "the shape turned" 2 'turned.npy \(--y\): shape \(6, 3\); \(3, 6\) was expected' fingerprint \
-    --x x2.npy --y turned.npy
-"$npy" make four.npy '<f4' '(4,)' 0:1
-refused "gamma of another length" 2 'gamma\): 4 elements; 6 .* or 1' fingerprint --x x2.npy --y y2.npy \
-    --gamma four.npy
 finish

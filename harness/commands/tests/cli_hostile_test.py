@@ -185,7 +185,7 @@ with tempfile.TemporaryDirectory() as folder:
     small = ["--plan", "quick", "--shapes", "4x64", "--conventions", "torch", "--inputs", "normal", "--processes", "2",
              "--repetitions", "3", "--no-charts"]
     for _ in range(2):
-        run(["run", *small, "--kernels", "two_pass_f32_scalar,naive_f32_scalar", "--db", "s.db"])
+        run(["run", *small, "--referee", "no", "--kernels", "two_pass_f32_scalar,naive_f32_scalar", "--db", "s.db"])
     shutil.copy("s.db", "own.db")
     spoil("s.db", True)
     spoil("own.db", False)
@@ -195,9 +195,9 @@ with tempfile.TemporaryDirectory() as folder:
     for form in FORMS:
         for words in (["report", "--no-charts", "--all", *db], ["list", "runs", *db], ["history", "--all", *db],
                       ["history", "--measure", "row_ulp_max", "--all", *db], ["compare", "1", "2", "--all", *db],
-                      ["choose", "--shape", "4x64", "--stored", "--explain", "--allow-lost", "--db", "own.db"], ["report", "--verify", "--sample", "2", *db],
+                      ["choose", "--shape", "4x64", "--stored", "--explain", "--allow-lost", "--db", "own.db"], ["report", "--verify", "--sample", "1", *db],
                       ["list", "kernels", *plugin], ["list", "plugins", *plugin],
-                      ["run", *small, *plugin, "--kernels", "loud.*", "--only", "accuracy", "--all", "--db", "p.db"]):
+                      ["run", *small, *plugin, "--kernels", "loud.*", "--only", "accuracy", "--referee", "no", "--all", "--db", "p.db"]):
             run([*words, "--format", form], form)
     for form in ("junit", "github", "smaller"):
         run(["compare", "1", "2", *db, "--format", form], "json" if form == "smaller" else form)

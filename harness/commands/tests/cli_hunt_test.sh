@@ -64,7 +64,7 @@ accepted "worst as an input: replays" 0 replay --db w.db
 export LNBENCH_WORST=results/worst
 mkdir -p results/worst && cp whole.txt results/worst/
 refused "no rows of that size" 2 'input worst: no f32 row of hidden 25 in results/worst' run \
-    --only accuracy --db w.db --inputs worst --shapes 4x25
+    --only accuracy --db w.db --inputs worst --shapes 4x25 --kernels $kernel
 line=$(grep -n -m 1 '^x ' whole.txt | cut -d: -f1)
 sed "${line}s/^x [^ ]*/x hello/" whole.txt >results/worst/bad.txt
 refused "a bad corpus" 2 "results/worst/bad.txt:$line: 'hello': a hex float" run --only accuracy \

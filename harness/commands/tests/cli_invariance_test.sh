@@ -127,17 +127,8 @@ accepted "replay" 0 replay --db v.db --plugin "$plugin" --kernel on_rows
 check "replay" has out ' yes +run +-$'
 accepted "replay --json" 0 replay --db v.db --plugin "$plugin" --kernel on_same.one --json
 check "replay --json" is "$(value 0.reproducibility out)" isa
-accepted "history" 0 history --db v.db --measure row_ulp_max --kernels on_rows --format tsv
-check "history" has out $'\trun$'
-accepted "history --json" 0 history --db v.db --measure row_ulp_max --kernels on_nothing --json
-check "history --json" is "$(value series.0.points.0.reproducibility out)" row
 run_it choose --db c.db --kappa 1 --shape 8x64 --fresh --kernels two_pass_f32_scalar
 check "choose: timed here, its class not measured" has out '^two_pass_f32_scalar .* \(row\)'
-accepted "report" 0 report --db v.db --out drawn
-check "report: each table of kernels" is "$(grep -c '>reproducible</button>' drawn/index.html)" \
-    "$(grep -c '>kernel</button>' drawn/index.html)"
-check "report: every kernel" has drawn/index.html '<code>on_rows</code>.*>run</td></tr>'
-check "report, Markdown" has drawn/report.md '^\| `on_rows` .* \| run \|$'
 
 # Two builds, of which the second depends on the number of threads: a class that was lost.
 duet="duet --base $libraries/invariance_kept.so --new $plugin --only accuracy --shapes 5x768"

@@ -44,7 +44,6 @@ check "run --dry-run: nothing judged" is "$(value 0.verdict out)" null
 accepted "list runs" 0 list runs --db a.db
 check "list runs: the state" has out ' complete '
 accepted "list runs --json" 0 list runs --db a.db --json
-json "list runs" runs
 check "list runs: the run" is "$(value 0.run out)" 1
 
 "$binaries/npy_tool" make x.npy '<f4' '(2, 3)' 1 2 4 8 16 32
@@ -52,10 +51,7 @@ accepted "eval --json" 0 eval --x x.npy --convention tinyllm --kernel two_pass_f
 json "eval --json" case
 check "eval --json: no speed" is "$(value speed out)" null
 
-accepted "export json" 0 export --db a.db --format json
-json "export json" benchmark
 accepted "export jsonl" 0 export --db a.db --format jsonl
-json "export jsonl" lines
 check "export jsonl: worst rows" has out '"tensors":5,"worst":4,'
 accepted "export jsonl without them" 0 export --db a.db --format jsonl --no-rows
 check "export --no-rows: none" hasnt out '"type":"(tensor|worst)"'
@@ -65,8 +61,6 @@ sed '1s/"declined":[0-9]*/"declined":1/' few.jsonl >counted.jsonl
 refused "a count that the cases do not bear out" 7 'counted.jsonl: says that of [0-9]+ cases 1 were declined' \
     import counted.jsonl --db counted.db
 check "nothing of it is kept" test ! -s counted.db -o "$("$binaries/run_sql" counted.db 'SELECT count(*) FROM cases' 2>/dev/null)" = 0
-accepted "export smaller" 0 export --db a.db --format smaller
-json "export smaller" smaller
 accepted "export tsv" 0 export --db a.db --format tsv
 check "export tsv: as many fields in each line" is "$(awk -F '\t' '{ print NF }' out | uniq | wc -l)" 1
 check "export tsv: a line a case" lines out 8

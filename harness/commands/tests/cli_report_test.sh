@@ -87,17 +87,12 @@ check "report: no empty item, no heading in a list" hasnt page/report.md '^- *$'
 check "report: the figure's command" has page/report.md 'lnbench run --plan quick --only accuracy'
 check "report: the worst row's command" has page/report.md 'lnbench replay --case [0-9]+'
 
-formats history history --db r.db --measure row_ulp_max
 if command -v gnuplot >/dev/null; then
-    accepted "a history" 0 history --db r.db --measure row_ulp_max --out past
-    for kernel in two_pass_f32_scalar naive_f32_scalar; do
-        check "history: $kernel is named" has past/history_1.svg "$kernel 4x64"
-    done
     cp page/conventions.svg first.svg && rm page/conventions.svg
     accepted "a chart again" 0 report --draw conventions --out page
     check "report --draw: it is the same" cmp first.svg page/conventions.svg
 else
-    echo "not checked: the chart of a history, a chart drawn again (gnuplot is not installed)"
+    echo "not checked: a chart drawn again (gnuplot is not installed)"
 fi
 refused "report --draw of no chart" 2 'no such chart' report --draw nothing --out page
 

@@ -15,13 +15,7 @@ bad "a kernel with a slip" "'two_pas_f32_scalar' \(did you mean 'two_pass_f32_sc
 bad "a pattern that matches nothing" "no kernel matches 'zzz\*'" --kernels 'zzz*'
 bad "the beginning of a name" "'naive' is the label of [0-9]+ kernels, .*: write one of their names, or 'naive\*'" --kernels naive
 bad "a convention with a slip" "'trch' .did you mean 'torch'" --conventions trch
-bad "a ddof" "ddof '2'" --conventions ddof=2
 bad "a place of eps" "'vr': must be var, std or quotient" --conventions ddof=1,eps=1e-5@vr
-bad "an eps below 0" 'eps.*must not be negative' --conventions eps=-1@var
-bad "an eps that is no number" 'eps' --conventions eps=x@var
-bad "a key" "unknown key 'foo'" --conventions ddof=0,foo=3
-bad "an affine form" 'affine' --conventions affine=matrix
-bad "an empty part of a convention" 'empty part' --conventions ddof=1,,affine=none
 bad "no convention" '.' --conventions ''
 bad "an input with a slip" "'nrmal' .did you mean 'normal'" --inputs nrmal
 bad "a kappa" 'kappa' --inputs offset:0

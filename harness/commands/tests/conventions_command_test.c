@@ -99,18 +99,6 @@ TEST(test_fingerprint_json)
     json_decref(all);
 }
 
-TEST(test_fingerprint_text)
-{
-    npy_array probes;
-    assert_int_equal(
-        run(state, "fingerprint --x x.npy --y y.npy --digits 4 --probe probe.npy --all"), 0);
-    assert_non_null(strstr(output, "it may be zscore (ddof=1,eps=0,affine=none)"));
-    assert_non_null(strstr(output, "settled   divisor N-1; affine none;"));
-    assert_true(npy_read(scratch_path(state, "probe.npy"), false, &probes, NULL));
-    assert_true(probes.dimensions == 2 && probes.shape[0] >= 1 && probes.shape[1] == 6);
-    npy_free(&probes);
-}
-
 TEST(test_fingerprint_refusals)
 {
     assert_refused(state, "fingerprint", 2, "--x FILE.npy is missing");
@@ -149,13 +137,6 @@ TEST(test_distance_json)
     assert_true(fabs(relative - wanted) <= 4 * 0x1p-53); /* of the subtraction above */
     assert_true(fabs(json_number_value(json_object_get(pair, "ulp")) - wanted * 0x1p23) < 1e-6);
     json_decref(all);
-}
-
-TEST(test_distance_text)
-{
-    assert_int_equal(run(state, "fingerprint --distance --hidden 4 --std 2"), 0);
-    assert_non_null(strstr(output, "torch = torch-nobias = tinyllm"));
-    assert_non_null(strstr(output, "neighbours, in ULP of f32"));
 }
 
 TEST(test_distance_refusals)

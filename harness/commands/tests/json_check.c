@@ -24,9 +24,6 @@ static const key convention_keys[] = {
 static const key input_keys[] = {{"name", 's'}, {"purpose", 's'}, {NULL, 0}};
 static const key shape_keys[] = {{"hidden", 'i'}, {"where", 's'}, {NULL, 0}};
 static const key plugin_keys[] = {{"name", 's'}, {"kernels", 'i'}, {"object_hash", 's'}, {NULL, 0}};
-static const key run_keys[] = {{"run", 'i'},     {"started", 's'}, {"plan", 's'},
-                               {"state", 's'},   {"cases", 'i'},   {"repetitions", 'i'},
-                               {"command", 's'}, {NULL, 0}};
 static const key case_keys[] = {
     {"kernel", 's'}, {"label", 'S'},  {"convention", 's'}, {"rows", 'i'},    {"hidden", 'i'},
     {"dtype", 's'},  {"input", 's'},  {"cache", 's'},      {"threads", 'i'}, {"verdict", 'S'},
@@ -61,16 +58,6 @@ static const key speed_keys[] = {{"time_ns", 'n'},
                                  {NULL, 0}};
 static const key doctor_keys[] = {{"schema", 's'}, {"findings", 'a'}, {"machine", 'o'}, {NULL, 0}};
 static const key finding_keys[] = {{"grade", 's'}, {"what", 's'}, {"remedy", 's'}, {NULL, 0}};
-static const key benchmark_keys[] = {
-    {"schema", 's'}, {"context", 'o'}, {"benchmarks", 'a'}, {"cases", 'a'}, {NULL, 0}};
-static const key context_keys[] = {
-    {"date", 's'}, {"executable", 's'}, {"num_cpus", 'i'}, {"library_build_type", 's'}, {NULL, 0}};
-static const key benchmark_entry_keys[] = {
-    {"name", 's'}, {"run_name", 's'}, {"run_type", 's'}, {NULL, 0}};
-static const key timed_keys[] = {
-    {"iterations", 'i'}, {"real_time", 'n'}, {"cpu_time", 'n'}, {"time_unit", 's'}, {NULL, 0}};
-static const key smaller_keys[] = {{"name", 's'}, {"unit", 's'}, {"value", 'n'}, {NULL, 0}};
-static const key line_keys[] = {{"schema", 's'}, {"type", 's'}, {NULL, 0}};
 
 static bool fits(const json_t *value, char type)
 {
@@ -147,23 +134,6 @@ static bool doctor(const json_t *value)
            all(json_object_get(value, "findings"), finding_keys, NULL);
 }
 
-/* Errors have no time of their own, and what failed has none. */
-static bool timed(const json_t *value)
-{
-    const char *aggregate = json_string_value(json_object_get(value, "aggregate_name"));
-    return (aggregate && strcmp(aggregate, "accuracy") == 0) ||
-           json_is_true(json_object_get(value, "error_occurred")) || has_keys(value, timed_keys);
-}
-
-static bool benchmark(const json_t *value)
-{
-    const json_t *entries = json_object_get(value, "benchmarks");
-    return has_keys(value, benchmark_keys) &&
-           has_keys(json_object_get(value, "context"), context_keys) &&
-           (json_array_size(entries) == 0 || all(entries, benchmark_entry_keys, timed)) &&
-           all(json_object_get(value, "cases"), case_keys, case_parts);
-}
-
 static bool check_kind(const char *kind, const json_t *value)
 {
     static const struct {
@@ -171,10 +141,9 @@ static bool check_kind(const char *kind, const json_t *value)
         const key *keys;
         check_function *more;
     } arrays[] = {
-        {"kernels", kernel_keys, NULL},   {"conventions", convention_keys, NULL},
-        {"inputs", input_keys, NULL},     {"shapes", shape_keys, NULL},
-        {"plugins", plugin_keys, NULL},   {"runs", run_keys, NULL},
-        {"cases", case_keys, case_parts}, {"smaller", smaller_keys, NULL},
+        {"kernels", kernel_keys, NULL}, {"conventions", convention_keys, NULL},
+        {"inputs", input_keys, NULL},   {"shapes", shape_keys, NULL},
+        {"plugins", plugin_keys, NULL}, {"cases", case_keys, case_parts},
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         if (strcmp(kind, arrays[i].kind) == 0)
@@ -183,8 +152,6 @@ static bool check_kind(const char *kind, const json_t *value)
         return one_case(value);
     if (strcmp(kind, "doctor") == 0)
         return doctor(value);
-    if (strcmp(kind, "benchmark") == 0)
-        return benchmark(value);
     printf("no kind %s\n", kind);
     return false;
 }
@@ -218,24 +185,6 @@ static bool get(const char *path, const json_t *value)
     return value && print_value(value);
 }
 
-static bool check_lines(FILE *file)
-{
-    char *line = NULL;
-    size_t capacity = 0, count = 0;
-    bool fine = true;
-    while (fine && getline(&line, &capacity, file) > 0) {
-        json_error_t where;
-        json_t *value = json_loads(line, JSON_REJECT_DUPLICATES, &where);
-        count++;
-        fine = value && has_keys(value, line_keys);
-        if (!fine)
-            printf("line %zu: %s\n", count, where.text);
-        json_decref(value);
-    }
-    free(line);
-    return fine && count > 0;
-}
-
 int main(int argc, char **argv)
 {
     bool is_get = argc == 4 && strcmp(argv[1], "get") == 0;
@@ -251,14 +200,10 @@ int main(int argc, char **argv)
     json_error_t where;
     json_t *value = NULL;
     bool fine;
-    if (strcmp(argv[1], "lines") == 0) {
-        fine = check_lines(file);
-    } else {
-        value = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
-        if (!value)
-            printf("line %d: %s\n", where.line, where.text);
-        fine = value && (is_get ? get(argv[2], value) : check_kind(argv[1], value));
-    }
+    value = json_loadf(file, JSON_REJECT_DUPLICATES, &where);
+    if (!value)
+        printf("line %d: %s\n", where.line, where.text);
+    fine = value && (is_get ? get(argv[2], value) : check_kind(argv[1], value));
     json_decref(value);
     fclose(file);
     return fine ? 0 : 1;

@@ -155,9 +155,7 @@ make strange class="$(printf 'row\033[31m')" draw=4
 expect 0 'same, bit-identical in 1 pair.*, 1 kernel less reproducible' $compare row.jsonl run.jsonl
 prints '^k 85x768: reproducible: run was row$' "the class is told of the pair"
 prints '^note: k: reproducible: run was row$' "the class is told below"
-expect 0 '| run was row |' $compare row.jsonl run.jsonl --format markdown
 expect 5 'accuracy violation' $compare row.jsonl run.jsonl --accuracy exact
-expect 5 '<failure type=.accuracy violation' $compare row.jsonl run.jsonl --accuracy exact --format junit
 expect 0 'reproducible: row was run' $compare run.jsonl row.jsonl --accuracy exact
 grep -q 'less reproducible' output && failed "more is not less"
 expect 0 'reproducible: (row) was row' $compare row.jsonl promised.jsonl --accuracy exact # not measured
@@ -165,9 +163,6 @@ expect 0 'reproducible: - was row' $compare row.jsonl strange.jsonl
 expect 0 'bit-identical' $compare row.jsonl row.jsonl
 
 grep -q ' was row' output && failed "nothing was lost"
-expect 0 '"reproducibility": "run"' $compare row.jsonl run.jsonl --json
-prints '"reproducibility": "row"' "JSON has the class of both"
-
 make both slow=1.2 ulp=9 bits=3
 expect 5 'slower .*less accurate' $compare base.jsonl both.jsonl
 
@@ -198,7 +193,6 @@ for what in cpu compiler plan seed; do
 done
 expect 0 'same' $compare base.jsonl load.jsonl
 expect 4 'nothing was compared' $compare base.jsonl rows.jsonl
-expect 4 '"differences"' $compare base.jsonl cpu.jsonl --json
 
 echo "stored runs by name"
 expect 0 'run 2' import slow.jsonl --db a.db
@@ -382,13 +376,9 @@ done
 expect 0 'machine 2: ' history --db h.db
 prints ' run was row ' "the class of the latest run, and what it was"
 "$build/bin/lnbench" history --db h.db --json >history.json || failed "history --json"
-"$build/bin/lnbench" history --db h.db --json >again.json
-cmp history.json again.json || failed "history is deterministic"
-"$build/bin/lnbench" history --db h.db --format tsv >history.tsv || failed "history --format tsv"
 "$build/bin/lnbench" history --db h.db --measure row_ulp_max --json >errors.json
-"$build/bin/lnbench" history --db h.db --measure time_ns --out charts >drawn 2>&1
 python3 - <<'PYTHON' || failures=$((failures + 1))
-import csv, json
+import json
 whole = json.load(open("history.json"))
 assert whole["schema"] == "lnbench-history-1" and whole["measure"] == "roof_ratio"
 series = {s["machine"].split(" | ")[1]: s for s in whole["series"]}
@@ -404,17 +394,6 @@ assert other["changes"] == []
 errors = {s["machine"].split(" | ")[1]: s for s in json.load(open("errors.json"))["series"]}
 change, = errors["made up"]["changes"]
 assert change["commit"] == f"{9:040x}" and (change["before"], change["after"]) == (2, 3), change
-rows = list(csv.DictReader(open("history.tsv"), delimiter="\t"))
-assert len(rows) == 24 and {r["segment"] for r in rows} == {"0", "1"}
-assert [r["reproducible"] for r in rows if "made up" in r["machine"]] == ["row"] * 9 + ["run"] * 9
 assert [p["reproducibility"] for p in mine["points"]] == ["row"] * 9 + ["run"] * 9
 PYTHON
-if command -v gnuplot >/dev/null; then
-    for file in charts/history_1.svg charts/history_1.png charts/history_2.svg; do
-        [ -s $file ] || failed "no $file: $(cat drawn)"
-    done
-else
-    echo "skipped: charts of history (no gnuplot)"
-fi
-
 finish

@@ -341,23 +341,6 @@ SUITE_TEST(test_a_document_on_standard_output)
     json_decref(document);
 }
 
-SUITE_TEST(test_several_outputs_at_once)
-{
-    char outputs[5][160];
-    const char *list[6];
-    static const char *const formats[] = {"json", "jsonl", "tsv", "junit", "markdown"};
-    for (int i = 0; i < 5; i++) {
-        snprintf(outputs[i], sizeof outputs[i], "%s:%s/all.%s", formats[i], directory, formats[i]);
-        list[i] = outputs[i];
-    }
-    list[5] = "none";
-    const hayai_options options = {.iterations = 1, .outputs = list, .output_count = 6};
-    assert_int_equal(hayai_suite_run(suite, &options, NULL), HAYAI_OK);
-    struct stat status;
-    for (int i = 0; i < 5; i++)
-        assert_true(stat(strchr(outputs[i], ':') + 1, &status) == 0 && status.st_size > 100);
-}
-
 SUITE_TEST(test_outputs_that_fail)
 {
     char missing[3][160];

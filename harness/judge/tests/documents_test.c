@@ -153,31 +153,6 @@ TEST(test_003_numpy)
     assert_true(fabs(1 / answer.result.facts.rstd / 1.118033988749895 - 1) <= rounding);
 }
 
-/* Which conventions print these digits? Of every divisor, place of eps, form of affine and three
- * sizes of eps, the NumPy line is its own convention's alone. The module's four decimals tell the
- * divisor, but not where 1e-5 is added: what would be seen of that lies in the fifth. */
-TEST(test_003_not_others)
-{
-    static const double eps[] = {1e-5, 1e-6, 1e-3};
-    float x[4];
-    document_row("seed-003", 0, 4, x);
-    for (int ddof = 0; ddof < 2; ddof++)
-        for (int place = LN_EPS_NONE; place <= LN_EPS_QUOTIENT; place++)
-            for (int affine = LN_AFFINE_NONE; affine <= LN_AFFINE_GAMMA1; affine++)
-                for (size_t e = 0; e < (place == LN_EPS_NONE ? 1 : 3); e++) {
-                    ln_convention convention = {ddof, (ln_eps_place)place,
-                                                place == LN_EPS_NONE ? 0 : eps[e],
-                                                (ln_affine)affine};
-                    document_answer answer;
-                    answer_convention(&convention, x, 4, &answer);
-                    bool numpy = ddof == 1 && place == LN_EPS_QUOTIENT && eps[e] == 1e-5;
-                    /* 1e-3 is seen in four decimals. */
-                    bool module = ddof == 1 && (place == LN_EPS_NONE || eps[e] != 1e-3);
-                    assert_int_equal(numpy_prints_as(answer.exact, 4, numpy_003), numpy);
-                    assert_int_equal(prints_as(answer.exact, 4, module_003), module);
-                }
-}
-
 /* ---- 002: within the intervals that its printed inputs imply ---- */
 
 static const double mean_002[3] = {0.3365, -0.6630, 0.1777};

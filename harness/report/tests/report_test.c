@@ -111,14 +111,7 @@ REPORT_TEST(test_charts)
     for (size_t i = 0; i < 8; i++)
         assert_true(was_drawn(wanted[i]));
     check_drawings("plain");
-    char *svg = file_in("plain", "field.svg"), *png = file_in("plain", "field.png");
-    static const char *const bars[] = {">naive_avx2<", ">welford_scalar<",  ">fastest<", ">take<",
-                                       ">oneDNN 2.6<", ">NaN or infinite<", ">3e+05<",   ">1.5<"};
-    for (size_t i = 0; i < sizeof bars / sizeof *bars; i++)
-        if (!strstr(svg, bars[i]))
-            fail_msg("the field has no %s", bars[i]);
-    assert_non_null(strstr(svg, "<title>one_sweep_f32_avx512: "));
-    assert_memory_equal(png, "\x89PNG", 4);
+    assert_memory_equal(file_in("plain", "field.png"), "\x89PNG", 4);
 }
 
 /* What checks the checks: labels moved onto each other are seen. */
@@ -277,43 +270,6 @@ REPORT_TEST(test_answer_and_tables_agree)
     }
 }
 
-REPORT_TEST(test_page_holds_everything)
-{
-    write_report("page");
-    char *page = file_in("page", "index.html");
-    static const char *const parts[] = {
-        "id=\"field\"",
-        "id=\"throughput\"",
-        "Seed 42",
-        "lnbench run --plan quick",
-        "href=\"#names\"",
-        "lnbench export --run ",
-        "lnbench replay --case",
-        ("--only speed --conventions torch --dtypes f32 --cache hot --threads 1 --shapes "
-         "1024x64,256x256,85x768,16x4096 --seed 42"),
-        "SYNTHETIC DATA, NOT A MACHINE"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (!strstr(page, parts[i]))
-            fail_msg("the page lacks %s", parts[i]);
-    assert_null(strstr(page, "http-equiv"));
-    assert_null(strstr(page, "src="));
-    assert_null(strstr(page, "{{"));
-    size_t ids = 0;
-    for (const char *at = strstr(page, " id="); at; at = strstr(at + 1, " id=")) {
-        char id[128];
-        snprintf(id, sizeof id, "%.*s", (int)strcspn(at + 5, "\"'") + 6, at);
-        assert_null(strstr(at + 1, id));
-        ids++;
-    }
-    assert_true(ids > 40);
-    char *markdown = file_in("page", "report.md");
-    assert_non_null(strstr(markdown, "](field.png)"));
-    assert_non_null(strstr(markdown, "[what kernels do wrong](#wrong)"));
-    assert_non_null(
-        strstr(markdown, "| fastest | `one_sweep_f32_avx512` | 88.0 | 88 % [88, 88] |"));
-    assert_null(strstr(markdown, "<td"));
-}
-
 /* ---- what cannot be drawn or written ---- */
 
 REPORT_TEST(test_without_gnuplot_the_page_is_written)
@@ -412,26 +368,6 @@ REPORT_TEST(test_threads_and_caches)
     char *svg = file_in("states", "states.svg");
     assert_non_null(strstr(svg, "hot cache, 2 threads"));
     assert_non_null(strstr(svg, "cold cache, 1 thread"));
-}
-
-/* The failures of a kernel are named once for each kind, in words. */
-REPORT_TEST(test_what_went_wrong_is_said)
-{
-    sample_judged(sample, "one_sweep_f32_avx512", "ramp", 9, VERDICT_INACCURATE);
-    sample_judged(sample, "one_sweep_f32_avx512", "ramp", 8, VERDICT_INACCURATE)->key.rows = 8;
-    stored_case *crashed =
-        sample_judged(sample, "crasher_f32_scalar", "normal", NAN, VERDICT_CRASHED);
-    snprintf(crashed->verdict.detail, sizeof crashed->verdict.detail, "SIGSEGV");
-    write_report("wrong");
-    char *page = file_in("wrong", "index.html");
-    assert_non_null(strstr(page,
-                           "<code>one_sweep_f32_avx512</code>: inaccurate on ramp (2 cases, up to "
-                           "9.00 row ULP)."));
-    assert_non_null(
-        strstr(page, "<code>crasher_f32_scalar</code>: crashed (SIGSEGV) on normal (1 case)."));
-    assert_non_null(strstr(page, "2 kernels break what they promise"));
-    /* The fastest kernel is at fault: it is not the one to take. */
-    assert_null(strstr(page, "<code>one_sweep_f32_avx512</code> is 1.14 times faster"));
 }
 
 TEST(test_error_classes)

@@ -22,7 +22,7 @@ most=${TORTURE_MOST-}
 commands=$sources/commands.txt
 if [ -z "${LNBENCH_FULL-}" ]; then
     chosen='conventions|fingerprint|merge|export_jsonl|import'
-    [ "$kind" = allocations ] && chosen="$chosen|eval|run_new|help"
+    [ "$kind" = allocations ] && chosen="$chosen|eval|run_new|help|export_json|export_tsv|export_smaller"
     [ "$kind" = worker ] && chosen='eval|run'
     [ "$kind" = power ] && chosen='eval|export_jsonl|import|run|shard' most=${most:-24}
     [ "$kind" = kills ] && chosen="$chosen|run|run_new|hunt|help|page|speed|history" most=${most:-2}
