@@ -1,6 +1,7 @@
 /* A stored run in memory, and as JSON. */
 #include "answer/run_view.h"
 #include "answer/answer.h"
+#include "answer/records.h"
 #include "domain/operation.h"
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
@@ -221,30 +222,18 @@ static json_t *histogram_json(const ln_metrics *metrics)
     return array;
 }
 
-static json_t *metrics_json(const ln_metrics *metrics)
+static json_t *published_json(const ln_metrics *metrics)
 {
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    json_t *object = json_object();
-    for (size_t i = 0; i < count; i++)
-        if (fields[i].published)
-            json_object_set_new(object, fields[i].name,
-                                fields[i].kind == METRIC_REAL
-                                    ? json_figure(metric_value(metrics, &fields[i]))
-                                    : json_integer((json_int_t)metric_count(metrics, &fields[i])));
+    json_t *object = metrics_json(metrics, true);
     json_object_set_new(object, "ulp_histogram", histogram_json(metrics));
     return object;
 }
 
 static json_t *speed_json(const speed_figures *speed)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "time_ns",
-                     json_figure(speed->time_ns), "time_lo_ns", json_figure(speed->time_lo_ns),
-                     "time_hi_ns", json_figure(speed->time_hi_ns), "gbps", json_figure(speed->gbps),
-                     "roof_ratio", json_figure(speed->roof_ratio), "roof_lo",
-                     json_figure(speed->roof_lo), "roof_hi", json_figure(speed->roof_hi), "cycles",
-                     json_figure(speed->cycles), "instructions", json_figure(speed->instructions),
-                     "repetitions", (json_int_t)speed->repetitions);
+    json_t *object = json_object();
+    record_put(object, speed_fields, SPEED_FIELDS, speed);
+    return object;
 }
 
 bool view_is_partial(const run_view *view)
@@ -328,11 +317,9 @@ relation_value as_class(const char *word)
 
 json_t *case_key_json(const case_key *key)
 {
-    return json_pack("{s:o, s:o, s:I, s:I, s:s, s:o, s:s, s:I}", "kernel", json_text(key->kernel),
-                     "convention", json_text(key->convention), "rows", (json_int_t)key->rows,
-                     "hidden", (json_int_t)key->hidden, "dtype", dtype_name(key->dtype), "input",
-                     json_text(key->input), "cache", cache_name(key->cache), "threads",
-                     (json_int_t)key->threads);
+    json_t *object = json_object();
+    record_put(object, case_key_fields, CASE_KEY_OPERATION, key);
+    return object;
 }
 
 json_t *view_case_json(const view_case *view)
@@ -348,7 +335,7 @@ json_t *view_case_json(const view_case *view)
                   reproducible_json(view->reproducibility), "usable", usable_json(stored),
                   "bound_row_ulp", json_figure(stored->bound_row_ulp), "output_hash",
                   hash_json(stored), "metrics",
-                  has_metrics(stored) ? metrics_json(&stored->metrics) : json_null(), "speed",
+                  has_metrics(stored) ? published_json(&stored->metrics) : json_null(), "speed",
                   view->speed.repetitions ? speed_json(&view->speed) : json_null()));
     json_object_update_new(object, verdict_json(&stored->verdict));
     return object;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const dtype_names[] = {"f32", "f64", "bf16", "f16"};
+const char *const dtype_names[] = {"f32", "f64", "bf16", "f16"};
 
 const char *dtype_name(ln_type type)
 {
@@ -36,7 +36,7 @@ double dtype_least_normal(ln_type type)
     return type == LN_F64 ? 0x1p-1022 : type == LN_F16 ? 0x1p-14 : 0x1p-126;
 }
 
-static const char *const cache_names[CACHE_STATES] = {"hot", "cold", "in-place", "read"};
+const char *const cache_names[CACHE_STATES] = {"hot", "cold", "in-place", "read"};
 
 const char *cache_name(cache_state state)
 {

@@ -65,6 +65,7 @@ typedef struct speed_figures {
         NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, 0, 0                                          \
     }
 
+extern const char *const dtype_names[LN_F16 + 1];
 const char *dtype_name(ln_type type); /* "f32", "f64", "bf16", "f16" */
 bool dtype_from_name(const char *name, ln_type *type);
 size_t dtype_size(ln_type type);
@@ -73,6 +74,7 @@ size_t dtype_size(ln_type type);
 double dtype_no_digit(ln_type type);
 /* Below it numbers are subnormal. */
 double dtype_least_normal(ln_type type);
+extern const char *const cache_names[CACHE_STATES];
 const char *cache_name(cache_state state);   /* "hot", "cold", "in-place", "read" */
 const char *cache_phrase(cache_state state); /* "hot cache", "cold cache", "in place" */
 bool cache_from_name(const char *name, cache_state *state);

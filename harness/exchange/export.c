@@ -1,12 +1,10 @@
 /* The formats but Google Benchmark's, and writing them. */
 #include "base/files.h"
-#include "domain/operation.h"
 #include "exchange/internal.h"
 #include "domain/metric_fields.h"
 #include "answer/tsv.h"
 #include "base/clean.h"
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,117 +47,73 @@ void export_record(text_buffer *out, const char *type, json_t *record)
     add_json(out, record, JSON_COMPACT);
 }
 
+#define PROMISE(type, name)                                                                        \
+    [type] = {name, FIELD_COUNT, (type) * sizeof(uint64_t), 0, INT64_MAX, NULL}
+
+const record_field promised_fields[RECORD_TYPES] = {
+    PROMISE(RECORD_KERNEL, "kernels"), PROMISE(RECORD_CASE, "cases"),  PROMISE(RECORD_ROW, "rows"),
+    PROMISE(RECORD_TENSOR, "tensors"), PROMISE(RECORD_WORST, "worst"), PROMISE(RECORD_LOST, "lost"),
+};
+const record_field unfinished_field = {
+    "unfinished_process", FIELD_COUNT, offsetof(run_view, unfinished), 0, UINT32_MAX, NULL};
+const record_field bound_field = FIELD(REAL, stored_case, bound_row_ulp);
+
 /* null: the run does not say. */
-static json_t *json_count(const run_counts *counts, size_t count)
+static void put_known(json_t *record, const record_field *fields, size_t count, const void *from,
+                      bool known)
 {
-    return counts->known ? json_integer((json_int_t)count) : json_null();
+    for (size_t i = 0; i < count; i++)
+        if (known)
+            record_put(record, &fields[i], 1, from);
+        else
+            json_object_set_new(record, fields[i].key, json_null());
 }
 
+/* With the counts a file that was cut at the end of a line shows. */
 static json_t *run_json(const run_view *view, const tensor_set *tensors)
 {
     const stored_run *run = &view->run;
-    char seed[24];
-    snprintf(seed, sizeof seed, "%llu", (unsigned long long)run->seed);
-    /* The seed is a string: JSON numbers are exact to 53 bits only. With the counts a file that was
-     * cut at the end of a line shows. */
-    return json_pack(
-        "{s:I, s:o, s:o, s:o, s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o}",
-        "run", (json_int_t)run->id, "started", json_text(run->started), "plan",
-        json_text(run->plan), "plan_hash", json_text(run->plan_hash), "command_line",
-        json_text(run->command_line), "seed", seed, "state", run_state_names[run->state], "kernels",
-        (json_int_t)json_array_size(view->kernels), "cases", (json_int_t)view->cases.count, "rows",
-        (json_int_t)view->rows.count, "tensors", (json_int_t)tensors->count, "worst",
-        (json_int_t)export_worst_count(view), "machine", json_facts(&view->machine), "command",
-        json_text(run->command), "request_hash", json_text(run->request_hash), "asked",
-        json_count(&run->counts, run->counts.asked), "declined",
-        json_count(&run->counts, run->counts.declined), "lost",
-        json_count(&run->counts, run->counts.lost), "unfinished_process",
-        view->unfinished == NO_PROCESS ? json_null() : json_integer(view->unfinished));
+    const uint64_t promised[] = {json_array_size(view->kernels), view->cases.count,
+                                 view->rows.count, tensors->count, export_worst_count(view)};
+    json_t *record = json_pack("{s:I}", "run", (json_int_t)run->id);
+    record_put(record, run_fields, RUN_COMMAND, run);
+    record_put(record, promised_fields, RECORD_LOST, promised);
+    json_object_set_new(record, "machine", json_facts(&view->machine));
+    record_put(record, run_fields + RUN_COMMAND, RUN_FIELDS - RUN_COMMAND, run);
+    put_known(record, run_count_fields, RUN_COUNTS, &run->counts, run->counts.known);
+    put_known(record, &unfinished_field, 1, view, view->unfinished != NO_PROCESS);
+    return record;
 }
 
 static json_t *repetitions_json(const stored_case *stored)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < stored->repetition_count; i++) {
-        const timed_repetition *one = &stored->repetitions[i];
-        json_array_append_new(
-            array,
-            json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "process",
-                      (json_int_t)one->process, "repetition", (json_int_t)one->repetition, "order",
-                      (json_int_t)one->order, "iterations", (json_int_t)one->iterations, "real_ns",
-                      json_figure(one->real_ns), "cpu_ns", json_figure(one->cpu_ns), "cycles",
-                      json_figure(one->cycles), "instructions", json_figure(one->instructions)));
+        json_t *one = json_object();
+        record_put(one, repetition_fields, REPETITION_FIELDS, &stored->repetitions[i]);
+        json_array_append_new(array, one);
     }
     return array;
 }
 
-/* A double to the bit, infinities and NaN included: the worst element must be replayable. */
-static json_t *hex_json(double value)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%a", value);
-    return json_string(text);
-}
-
-/* Infinite figures are null like undefined ones; their names tell them apart. */
-static void add_infinite(json_t *names, const char *name, double value)
-{
-    char signed_name[64];
-    snprintf(signed_name, sizeof signed_name, "%s%s", value < 0 ? "-" : "", name);
-    if (isinf(value))
-        json_array_append_new(names, json_string(signed_name));
-}
-
 static json_t *infinite_json(const stored_case *stored)
 {
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
     json_t *names = json_array();
-    add_infinite(names, "bound_row_ulp", stored->bound_row_ulp);
-    for (size_t i = 0; i < count; i++)
-        if (fields[i].kind == METRIC_REAL && strncmp(fields[i].name, "worst_", 6) != 0)
-            add_infinite(names, fields[i].name, metric_value(&stored->metrics, &fields[i]));
+    record_put_infinite(names, &bound_field, 1, stored);
+    for (size_t i = 0; i < metric_count_all; i++) {
+        const record_field field = metric_record(&metric_list[i]);
+        record_put_infinite(names, &field, 1, &stored->metrics);
+    }
     return names;
 }
 
-static json_t *infinite_of_row(const stored_row *row)
-{
-    json_t *names = json_array();
-    add_infinite(names, "kappa", row->kappa);
-    add_infinite(names, "row_ulp", row->row_ulp);
-    add_infinite(names, "norm_max", row->norm_max);
-    add_infinite(names, "bound_row_ulp", row->bound_row_ulp);
-    add_infinite(names, "mean_error", row->mean_error);
-    add_infinite(names, "rstd_error", row->rstd_error);
-    return names;
-}
-
-/* Counts, as the store has them; published JSON has shares. */
-static json_t *histogram_json(const ln_metrics *metrics)
+/* The metrics that published JSON leaves out, and counts, as the store has them, where it has shares. */
+static json_t *further_json(const ln_metrics *metrics)
 {
     char counts[HISTOGRAM_TEXT_LENGTH];
     bool known = metrics_histogram_format(metrics, counts);
-    return known ? json_loads(counts, 0, NULL) : json_null();
-}
-
-/* The metrics that published JSON leaves out. */
-static json_t *further_json(const ln_metrics *metrics)
-{
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    json_t *object = json_object();
-    for (size_t i = 0; i < count; i++) {
-        bool real = fields[i].kind == METRIC_REAL;
-        double value = real ? metric_value(metrics, &fields[i]) : NAN;
-        if (fields[i].published)
-            continue;
-        json_object_set_new(object, fields[i].name,
-                            !real ? json_integer((json_int_t)metric_count(metrics, &fields[i]))
-                            : strncmp(fields[i].name, "worst_", 6) == 0 ? hex_json(value)
-                                                                        : json_figure(value));
-    }
-    json_object_set_new(object, "ulp_counts", histogram_json(metrics));
+    json_t *object = metrics_json(metrics, false);
+    json_object_set_new(object, "ulp_counts", known ? json_loads(counts, 0, NULL) : json_null());
     return object;
 }
 
@@ -180,11 +134,9 @@ static void add_cases(const run_view *view, text_buffer *out)
 static void add_lost(const run_view *view, text_buffer *out)
 {
     for (size_t i = 0; i < view->lost_count; i++) {
-        const asked_case *lost = &view->lost[i];
-        json_t *record = case_key_json(&lost->key);
-        json_object_update_new(
-            record, json_pack("{s:s, s:i, s:o}", "operation", operation_name(lost->key.operation),
-                              "asked", (int)lost->parts, "reason", json_text(lost->reason)));
+        json_t *record = json_object();
+        record_put(record, case_key_fields, CASE_KEY_FIELDS, &view->lost[i].key);
+        record_put(record, lost_fields, LOST_FIELDS, &view->lost[i]);
         export_record(out, "lost", record);
     }
 }
@@ -192,15 +144,11 @@ static void add_lost(const run_view *view, text_buffer *out)
 static void add_rows(const run_view *view, text_buffer *out)
 {
     for (size_t i = 0; i < view->rows.count; i++) {
-        const stored_row *row = &view->rows.rows[i];
-        export_record(out, "row",
-                      json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "case",
-                                (json_int_t)row->case_index, "row", (json_int_t)row->row, "kappa",
-                                json_figure(row->kappa), "row_ulp", json_figure(row->row_ulp),
-                                "norm_max", json_figure(row->norm_max), "bound_row_ulp",
-                                json_figure(row->bound_row_ulp), "mean_error",
-                                json_figure(row->mean_error), "rstd_error",
-                                json_figure(row->rstd_error), "infinite", infinite_of_row(row)));
+        json_t *record = json_object(), *infinite = json_array();
+        record_put(record, row_fields, ROW_FIELDS, &view->rows.rows[i]);
+        record_put_infinite(infinite, row_fields, ROW_FIELDS, &view->rows.rows[i]);
+        json_object_set_new(record, "infinite", infinite);
+        export_record(out, "row", record);
     }
 }
 

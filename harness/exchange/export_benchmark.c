@@ -54,6 +54,12 @@ static double bytes_per_second(const case_key *key, double time_ns)
     return 2e9 * (double)key->rows * (double)key->hidden * (double)dtype_size(key->dtype) / time_ns;
 }
 
+const record_field entry_fields[ENTRY_FIELDS] = {
+    NUMBER_FIELD(UNSIGNED, timed_repetition, process, 0, UINT32_MAX),
+    {"round", FIELD_UNSIGNED, offsetof(timed_repetition, repetition), 0, UINT32_MAX, NULL},
+    NUMBER_FIELD(UNSIGNED, timed_repetition, order, 0, UINT32_MAX),
+    FIELD(COUNT, timed_repetition, iterations)};
+
 /* A time is a positive number; what is not has no place in a list of times. */
 static bool is_time(const timed_repetition *repetition)
 {
@@ -66,13 +72,11 @@ static void append_repetition(json_t *benchmarks, const run_view *run, const vie
     const timed_repetition *repetition = &view->stored->repetitions[index];
     json_t *entry = new_entry(run, view, "", "iteration");
     json_object_set_new(entry, "repetition_index", json_integer((json_int_t)index));
-    json_object_set_new(entry, "iterations", json_integer((json_int_t)repetition->iterations));
+    record_put(entry, &entry_fields[ENTRY_ITERATIONS], 1, repetition);
     put_times(entry, repetition->real_ns, repetition->cpu_ns);
     put_defined(entry, "bytes_per_second",
                 bytes_per_second(&view->stored->key, repetition->real_ns));
-    json_object_set_new(entry, "process", json_integer(repetition->process));
-    json_object_set_new(entry, "round", json_integer(repetition->repetition));
-    json_object_set_new(entry, "order", json_integer(repetition->order));
+    record_put(entry, entry_fields, ENTRY_ITERATIONS, repetition);
     json_array_append_new(benchmarks, entry);
 }
 
@@ -96,13 +100,8 @@ static double deviation_of(double *values, size_t count)
 /* Our own figures, which take processes into account, as counters of the median. */
 static void put_speed(json_t *entry, const speed_figures *speed)
 {
-    put_defined(entry, "time_ns", speed->time_ns);
-    put_defined(entry, "time_lo_ns", speed->time_lo_ns);
-    put_defined(entry, "time_hi_ns", speed->time_hi_ns);
-    put_defined(entry, "gbps", speed->gbps);
-    put_defined(entry, "roof_ratio", speed->roof_ratio);
-    put_defined(entry, "roof_lo", speed->roof_lo);
-    put_defined(entry, "roof_hi", speed->roof_hi);
+    for (size_t i = 0; i < SPEED_RATIOS; i++)
+        put_defined(entry, speed_fields[i].key, record_real(&speed_fields[i], speed));
 }
 
 static const struct {

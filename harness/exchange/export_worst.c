@@ -2,57 +2,35 @@
  * each case which of them are its own. */
 #include "exchange/internal.h"
 #include "base/allocate.h"
-#include "base/hash.h"
-#include <string.h>
+#include <stdlib.h>
 
-/* The slot of these bits: theirs, or the free one where they belong. */
-static size_t slot_of(const tensor_set *set, const void *bits, size_t bytes, uint64_t hash)
-{
-    size_t slot = (size_t)hash & (set->room - 1);
-    for (; set->slots[slot]; slot = (slot + 1) & (set->room - 1)) {
-        size_t number = set->slots[slot] - 1;
-        if (set->hashes[number] == hash && set->bytes[number] == bytes &&
-            memcmp(set->bits[number], bits, bytes) == 0)
-            break;
-    }
-    return slot;
-}
+const record_field hash_field = FIELD(HASH, stored_worst, y_hash);
 
-static void add(tensor_set *set, const void *bits, size_t bytes)
+/* Whether a tensor of the store has a number already, and which. */
+static bool find_number(const tensor_set *set, const stored_tensor *tensor, size_t *number)
 {
-    uint64_t hash = hash_bytes(HASH_START, bits, bytes);
-    size_t slot = slot_of(set, bits, bytes, hash);
-    if (set->slots[slot])
-        return;
-    set->bits[set->count] = bits;
-    set->bytes[set->count] = bytes;
-    set->hashes[set->count] = hash;
-    set->slots[slot] = ++set->count;
+    hash_probe at = hash_index_probe(&set->numbers, (uint64_t)tensor->id);
+    return hash_index_next(&set->numbers, &at, number);
 }
 
 void tensor_set_fill(tensor_set *set, const run_view *view)
 {
-    size_t most = view->worst ? ROLES_MOST * view->cases.count : 0;
-    *set = (tensor_set){.room = 2};
-    while (set->room < 2 * most)
-        set->room *= 2;
-    set->bits = allocate_zeroed(most + 1, sizeof *set->bits);
-    set->bytes = allocate_zeroed(most + 1, sizeof *set->bytes);
-    set->hashes = allocate_zeroed(most + 1, sizeof *set->hashes);
-    set->slots = allocate_zeroed(set->room, sizeof *set->slots);
+    size_t most = view->worst ? ROLES_MOST * view->cases.count : 0, number;
+    *set = (tensor_set){0};
     for (size_t i = 0; i < most; i++) {
         const stored_tensor *tensor = &view->worst[i / ROLES_MOST].inputs[i % ROLES_MOST];
-        if (tensor->bits)
-            add(set, tensor->bits, tensor->bytes);
+        if (!tensor->bits || find_number(set, tensor, &number))
+            continue;
+        hash_index_add(&set->numbers, (uint64_t)tensor->id, set->count);
+        set->tensors = allocate_room(set->tensors, set->count, sizeof *set->tensors);
+        set->tensors[set->count++] = tensor;
     }
 }
 
 void tensor_set_free(tensor_set *set)
 {
-    free(set->bits);
-    free(set->bytes);
-    free(set->hashes);
-    free(set->slots);
+    hash_index_free(&set->numbers);
+    free(set->tensors);
     *set = (tensor_set){0};
 }
 
@@ -83,18 +61,9 @@ static json_t *bits_json(const void *bits, size_t bytes)
 void export_tensors(const tensor_set *set, text_buffer *out)
 {
     for (size_t i = 0; i < set->count; i++)
-        export_record(out, "tensor",
-                      json_pack("{s:o}", "bits", bits_json(set->bits[i], set->bytes[i])));
-}
-
-/* Its number; null where there is none. */
-static json_t *number_json(const tensor_set *set, const stored_tensor *tensor)
-{
-    if (!tensor->bits)
-        return json_null();
-    size_t slot = slot_of(set, tensor->bits, tensor->bytes,
-                          hash_bytes(HASH_START, tensor->bits, tensor->bytes));
-    return json_integer((json_int_t)set->slots[slot] - 1);
+        export_record(
+            out, "tensor",
+            json_pack("{s:o}", "bits", bits_json(set->tensors[i]->bits, set->tensors[i]->bytes)));
 }
 
 void export_worst_rows(const tensor_set *set, const run_view *view, text_buffer *out)
@@ -103,14 +72,16 @@ void export_worst_rows(const tensor_set *set, const run_view *view, text_buffer 
         if (!view_has_worst(view, i))
             continue;
         const stored_worst *worst = &view->worst[i];
-        char hash[20];
-        snprintf(hash, sizeof hash, "%016llx", (unsigned long long)worst->y_hash);
-        json_t *record = json_pack("{s:I, s:s}", "case", (json_int_t)i, "y_hash", hash);
+        size_t number;
+        json_t *record = json_pack("{s:I}", "case", (json_int_t)i);
+        record_put(record, &hash_field, 1, worst);
         const operation *what = operations[view->cases.cases[i].key.operation];
-        for (size_t role = 0; record && role < what->count; role++)
+        for (size_t role = 0; role < what->count; role++)
             if (role_is_kept(&what->roles[role]))
                 json_object_set_new(record, what->roles[role].name,
-                                    number_json(set, &worst->inputs[role]));
+                                    find_number(set, &worst->inputs[role], &number)
+                                        ? json_integer((json_int_t)number)
+                                        : json_null());
         export_record(out, "worst", record);
     }
 }

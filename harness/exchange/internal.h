@@ -2,6 +2,7 @@
 #ifndef LNBENCH_EXPORT_INTERNAL_H
 #define LNBENCH_EXPORT_INTERNAL_H
 
+#include "answer/records.h"
 #include "exchange/export.h"
 #include "base/text.h"
 #include <math.h>
@@ -13,15 +14,36 @@ static inline void put_defined(json_t *object, const char *key, double value)
         json_object_set_new(object, key, json_real(value));
 }
 
+/* The types of records behind the run's own, in its order of their numbers. */
+typedef enum record_type {
+    RECORD_KERNEL,
+    RECORD_CASE,
+    RECORD_ROW,
+    RECORD_TENSOR,
+    RECORD_WORST,
+    RECORD_LOST,
+    RECORD_TYPES
+} record_type;
+/* Of a uint64_t for each type: how many the file has. */
+extern const record_field promised_fields[RECORD_TYPES];
+/* Of run_view. */
+extern const record_field unfinished_field;
+/* Of stored_case. */
+extern const record_field bound_field;
+/* Of timed_repetition, in Google Benchmark's entries. */
+enum { ENTRY_ITERATIONS = 3, ENTRY_FIELDS };
+extern const record_field entry_fields[ENTRY_FIELDS];
+/* Of stored_worst. */
+extern const record_field hash_field;
+
 /* A record of the JSON Lines form; takes `record` over. */
 void export_record(text_buffer *out, const char *type, json_t *record);
 
-/* The bits of a view's worst rows and their parameters, each once, numbered from 0. */
+/* The tensors of a view's worst rows, each once, numbered from 0. */
 typedef struct tensor_set {
-    const void **bits; /* the view's */
-    size_t *bytes, count;
-    uint64_t *hashes;
-    size_t *slots, room; /* of a hash table: a number and 1, or 0 */
+    const stored_tensor **tensors; /* the view's */
+    size_t count;
+    hash_index numbers; /* by what they are in the store */
 } tensor_set;
 
 void tensor_set_fill(tensor_set *set, const run_view *view);

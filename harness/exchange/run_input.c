@@ -37,7 +37,7 @@ static bool unpacking_fails(const run_input *input, lzma_ret status, error *err)
                 "%s: its xz data is damaged or was cut short: copy the file again", input->path);
 }
 
-bool run_input_begin(run_input *input, const char *path, FILE *file, error *err)
+bool run_input_open(run_input *input, const char *path, FILE *file, error *err)
 {
     *input = (run_input){.path = path, .file = file, .unpacker = LZMA_STREAM_INIT};
     if (!file)
@@ -49,11 +49,6 @@ bool run_input_begin(run_input *input, const char *path, FILE *file, error *err)
     lzma_ret status =
         lzma_stream_decoder(&input->unpacker, UNPACKER_MEMORY_MOST, LZMA_CONCATENATED);
     return status == LZMA_OK || unpacking_fails(input, status, err);
-}
-
-bool run_input_open(run_input *input, const char *path, error *err)
-{
-    return run_input_begin(input, path, fopen(path, "rb"), err);
 }
 
 /* Up to `most` bytes behind those there are; fewer at the end of the file. */

@@ -1,7 +1,7 @@
 /* The bytes of an exported run, plain or packed by xz, a line at a time or all of them.
  *
  *     run_input input;
- *     bool fine = run_input_open(&input, "run.jsonl.xz", &err);
+ *     bool fine = run_input_open(&input, path, fopen(path, "rb"), &err);
  *     while (fine && (fine = run_input_line(&input, &line, &length, &err)) && line) ...
  *     run_input_close(&input);
  *
@@ -24,9 +24,8 @@ typedef struct run_input {
     size_t line, next, size, room, total;
 } run_input;
 
-bool run_input_open(run_input *input, const char *path, error *err);
-/* The same of an open file, which is closed with it; NULL: it could not be opened. */
-bool run_input_begin(run_input *input, const char *path, FILE *file, error *err);
+/* The file is closed with it; NULL: it could not be opened. */
+bool run_input_open(run_input *input, const char *path, FILE *file, error *err);
 /* Without its end; it stands until the next call. *line NULL: there is none any more. */
 bool run_input_line(run_input *input, const char **line, size_t *length, error *err);
 /* All bytes from the last line on, that line included. */

@@ -1,16 +1,10 @@
 #include "exchange/run_read_internal.h"
 #include "base/allocate.h"
 #include "exchange/run_input.h"
-#include <errno.h>
-#include <math.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The counts that a run's record tells, to be checked at the end; -1: not told. */
-typedef struct promised_sizes {
-    json_int_t kernels, cases, rows, tensors, worst, lost;
-} promised_sizes;
 
 static bool read_facts(const file_reader *reader, json_t *facts)
 {
@@ -26,88 +20,41 @@ static bool read_facts(const file_reader *reader, json_t *facts)
     return true;
 }
 
-static json_int_t promise(json_t *record, const char *key)
-{
-    json_t *value = json_object_get(record, key);
-    return json_is_integer(value) ? json_integer_value(value) : -1;
-}
-
-static bool read_state(const file_reader *reader, json_t *record, run_state *state)
-{
-    char name[16];
-    if (!read_string(reader, record, "state", name, sizeof name))
-        return false;
-    return run_state_from_name(name, state) ||
-           reader_bad(reader, "unknown state of a run '%s'", name);
-}
-
-/* What files of older versions have not. */
-static bool read_later_string(const file_reader *reader, json_t *record, const char *key,
-                              char *buffer, size_t size)
-{
-    return !json_object_get(record, key) || read_string(reader, record, key, buffer, size);
-}
-
 static bool read_counts(const file_reader *reader, json_t *record, run_counts *counts)
 {
-    uint64_t asked, declined, lost;
     json_t *given = json_object_get(record, "asked");
     if (!given || json_is_null(given))
         return true;
-    if (!read_count(reader, record, "asked", INT64_MAX, &asked) ||
-        !read_count(reader, record, "declined", asked, &declined) ||
-        !read_count(reader, record, "lost", asked - declined, &lost))
+    counts->known = true;
+    if (!reader_take(reader, record, run_count_fields, RUN_COUNTS, counts))
         return false;
-    *counts = (run_counts){true, (size_t)asked, (size_t)declined, (size_t)lost};
-    return true;
+    return (counts->declined <= counts->asked &&
+            counts->lost <= counts->asked - counts->declined) ||
+           reader_bad(reader, "more cases declined and lost than asked for");
 }
 
-static bool read_unfinished(const file_reader *reader, json_t *record, int64_t *process)
-{
-    uint64_t number;
-    json_t *given = json_object_get(record, "unfinished_process");
-    if (!given || json_is_null(given))
-        return true;
-    bool fine = read_count(reader, record, "unfinished_process", UINT32_MAX, &number);
-    *process = fine ? (int64_t)number : NO_PROCESS;
-    return fine;
-}
-
-static bool read_run(const file_reader *reader, json_t *record, promised_sizes *promised)
+static bool read_run(file_reader *reader, json_t *record)
 {
     stored_run *run = &reader->view->run;
-    char seed[24], *end = NULL;
-    if (run->started[0])
-        return reader_bad(reader, "a second run: one run a file was expected");
-    if (!read_string(reader, record, "started", run->started, sizeof run->started) ||
-        !read_string(reader, record, "plan", run->plan, sizeof run->plan) ||
-        !read_string(reader, record, "plan_hash", run->plan_hash, sizeof run->plan_hash) ||
-        !read_string(reader, record, "command_line", run->command_line, sizeof run->command_line) ||
-        !read_string(reader, record, "seed", seed, sizeof seed) ||
-        !read_state(reader, record, &run->state) ||
-        !read_facts(reader, json_object_get(record, "machine")))
-        return false;
-    errno = 0;
-    run->seed = strtoull(seed, &end, 10);
-    if (!run->started[0] || seed[0] < '0' || seed[0] > '9' || *end || errno)
-        return reader_bad(reader, "\"started\" or \"seed\" is not what an export has");
-    *promised = (struct promised_sizes){promise(record, "kernels"), promise(record, "cases"),
-                                        promise(record, "rows"),    promise(record, "tensors"),
-                                        promise(record, "worst"),   promise(record, "lost")};
-    return read_counts(reader, record, &run->counts) &&
-           read_unfinished(reader, record, &reader->view->unfinished) &&
-           read_later_string(reader, record, "command", run->command, sizeof run->command) &&
-           read_later_string(reader, record, "request_hash", run->request_hash,
-                             sizeof run->request_hash);
+    for (size_t i = 0; i < RECORD_TYPES; i++)
+        reader->promised[i] = UINT64_MAX;
+    return reader_take(reader, record, run_fields, RUN_COMMAND, run) &&
+           reader_take_given(reader, record, run_fields + RUN_COMMAND, RUN_FIELDS - RUN_COMMAND,
+                             run) &&
+           read_facts(reader, json_object_get(record, "machine")) &&
+           reader_take_given(reader, record, promised_fields, RECORD_TYPES, reader->promised) &&
+           reader_take_given(reader, record, &unfinished_field, 1, reader->view) &&
+           read_counts(reader, record, &run->counts);
 }
 
-static bool read_kernel(const file_reader *reader, json_t *record)
+static bool read_kernel(file_reader *reader, json_t *record)
 {
+    static const record_field name_field = {"name", FIELD_TEXT, 0, 0, NAME_MAX_LENGTH - 1, NULL};
     char name[NAME_MAX_LENGTH];
     run_view *view = reader->view;
     size_t index;
     json_t *other;
-    if (!read_string(reader, record, "name", name, sizeof name))
+    if (!reader_take(reader, record, &name_field, 1, name))
         return false;
     json_array_foreach(view->kernels, index, other)
     {
@@ -121,179 +68,107 @@ static bool read_kernel(const file_reader *reader, json_t *record)
     return true;
 }
 
-static bool read_measurements(const file_reader *reader, json_t *list, stored_case *stored)
+static bool read_case_record(file_reader *reader, json_t *record)
 {
+    stored_case *added;
+    json_t *list = json_object_get(record, "measurements"), *entry;
     size_t index;
-    json_t *entry;
+    if (reader->view->worst)
+        return reader_bad(reader, "a case behind a worst row");
+    if (!read_case(reader, record, &added))
+        return false;
     if (!json_is_array(list))
         return reader_bad(reader, "\"measurements\" is missing or no list");
     json_array_foreach(list, index, entry)
     {
-        uint64_t process, number, order, iterations;
         timed_repetition made;
-        if (!read_count(reader, entry, "process", UINT32_MAX, &process) ||
-            !read_count(reader, entry, "repetition", UINT32_MAX, &number) ||
-            !read_count(reader, entry, "order", UINT32_MAX, &order) ||
-            !read_count(reader, entry, "iterations", INT64_MAX, &iterations) ||
-            !read_real(reader, entry, "real_ns", &made.real_ns) ||
-            !read_real(reader, entry, "cpu_ns", &made.cpu_ns) ||
-            !read_real(reader, entry, "cycles", &made.cycles) ||
-            !read_real(reader, entry, "instructions", &made.instructions))
+        if (!reader_take(reader, entry, repetition_fields, REPETITION_FIELDS, &made))
             return false;
-        made.process = (unsigned)process;
-        made.repetition = (unsigned)number;
-        made.order = (unsigned)order;
-        made.iterations = iterations;
-        read_repetition(stored, &made);
+        read_repetition(added, &made);
     }
     return true;
 }
 
-static bool is_infinite(json_t *names, const char *name)
-{
-    size_t index;
-    json_t *entry;
-    json_array_foreach(names, index, entry)
-    {
-        if (json_is_string(entry) && strcmp(json_string_value(entry), name) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool read_row(const file_reader *reader, json_t *record)
+static bool read_row(file_reader *reader, json_t *record)
 {
     stored_rows *rows = &reader->view->rows;
-    json_t *infinite = json_object_get(record, "infinite");
-    uint64_t index, number;
     stored_row row;
-    const struct {
-        const char *name;
-        double *value;
-        bool later; /* files of older versions have it not */
-    } figures[] = {
-        {"kappa", &row.kappa, false},          {"row_ulp", &row.row_ulp, false},
-        {"norm_max", &row.norm_max, false},    {"bound_row_ulp", &row.bound_row_ulp, false},
-        {"mean_error", &row.mean_error, true}, {"rstd_error", &row.rstd_error, true}};
-    if (reader->view->cases.count == 0)
-        return reader_bad(reader, "a row before any case");
-    if (!read_count(reader, record, "case", reader->view->cases.count - 1, &index) ||
-        !read_count(reader, record, "row", INT64_MAX, &number))
+    if (!reader_place(reader, record, "case", reader->view->cases.count, &row.case_index) ||
+        !reader_take(reader, record, row_fields + 1, ROW_FIELDS - 1, &row) ||
+        !reader_take_infinite(reader, record, row_fields, ROW_FIELDS, &row))
         return false;
     rows->rows = allocate_room(rows->rows, rows->count, sizeof *rows->rows);
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
-        *figures[i].value = NAN;
-        if (figures[i].later && !json_object_get(record, figures[i].name))
-            continue;
-        if (!read_real(reader, record, figures[i].name, figures[i].value))
-            return false;
-        if (is_infinite(infinite, figures[i].name))
-            *figures[i].value = INFINITY;
-    }
-    row.case_index = (size_t)index;
-    row.row = (size_t)number;
     rows->rows[rows->count++] = row;
     return true;
 }
 
-static bool read_record(const file_reader *reader, json_t *record, promised_sizes *promised,
-                        read_tensors *tensors)
-{
+static const struct {
+    const char *type, *many;
+    bool (*read)(file_reader *reader, json_t *record);
+} records[RECORD_TYPES] = {
+    [RECORD_KERNEL] = {"kernel", "kernels", read_kernel},
+    [RECORD_CASE] = {"case", "cases", read_case_record},
+    [RECORD_ROW] = {"row", "rows", read_row},
+    [RECORD_TENSOR] = {"tensor", "tensors", read_tensor},
+    [RECORD_WORST] = {"worst", "worst rows", read_worst},
+    [RECORD_LOST] = {"lost", "lost cases", read_lost},
+};
+
+typedef struct record_head {
     char schema[32], type[16];
-    stored_case *added;
+} record_head;
+
+static bool read_record(file_reader *reader, json_t *record)
+{
+    static const record_field fields[] = {TEXT_FIELD(record_head, schema, 0),
+                                          TEXT_FIELD(record_head, type, 0)};
+    record_head head;
     if (!json_is_object(record))
         return reader_bad(reader, "not an object");
-    if (!read_string(reader, record, "schema", schema, sizeof schema) ||
-        !read_string(reader, record, "type", type, sizeof type))
-        return false;
-    if (!read_schema(reader, schema, "lnbench-record-2", "lnbench-record-1"))
+    if (!reader_take(reader, record, FIELDS(fields), &head) ||
+        !read_schema(reader, head.schema, "lnbench-record-2", "lnbench-record-1"))
         return false;
     bool first = !reader->view->run.started[0];
-    if (first != (strcmp(type, "run") == 0))
-        return first ? reader_bad(reader, "a %s before the run that it is of", type)
+    if (first != (strcmp(head.type, "run") == 0))
+        return first ? reader_bad(reader, "a %s before the run that it is of", head.type)
                      : reader_bad(reader, "a second run: one run a file was expected");
     if (first)
-        return read_run(reader, record, promised);
-    if (strcmp(type, "kernel") == 0)
-        return read_kernel(reader, record);
-    if (strcmp(type, "lost") == 0)
-        return read_lost(reader, record);
-    if (strcmp(type, "tensor") == 0)
-        return read_tensor(reader, record, tensors);
-    if (strcmp(type, "worst") == 0)
-        return read_worst(reader, record, tensors);
-    if (strcmp(type, "case") == 0 && reader->view->worst)
-        return reader_bad(reader, "a case behind a worst row");
-    if (strcmp(type, "case") == 0)
-        return read_case(reader, record, &added) &&
-               read_measurements(reader, json_object_get(record, "measurements"), added);
-    return strcmp(type, "row") == 0 ? read_row(reader, record)
-                                    : reader_bad(reader, "unknown type '%s'", type);
+        return read_run(reader, record);
+    for (size_t i = 0; i < RECORD_TYPES; i++)
+        if (strcmp(head.type, records[i].type) == 0) {
+            reader->there[i]++;
+            return records[i].read(reader, record);
+        }
+    return reader_bad(reader, "unknown type '%s'", head.type);
 }
 
-static bool check_promise(const file_reader *reader, json_int_t promised, size_t there,
-                          const char *what)
+static bool keeps_promises(const file_reader *reader)
 {
-    return promised < 0 || (json_int_t)there == promised ||
-           reader_bad(reader, "%zu of %lld %s: the file was cut short, or changed", there,
-                      (long long)promised, what);
-}
-
-static size_t count_worst(const run_view *view)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < view->cases.count; i++)
-        count += view_has_worst(view, i);
-    return count;
-}
-
-static bool keeps_promises(const file_reader *reader, const promised_sizes *promised,
-                           size_t tensors)
-{
-    const run_view *view = reader->view;
-    return check_promise(reader, promised->kernels, json_array_size(view->kernels), "kernels") &&
-           check_promise(reader, promised->cases, view->cases.count, "cases") &&
-           check_promise(reader, promised->rows, view->rows.count, "rows") &&
-           check_promise(reader, promised->tensors, tensors, "tensors") &&
-           check_promise(reader, promised->worst, count_worst(view), "worst rows") &&
-           check_promise(reader, promised->lost, view->lost_count, "lost cases");
+    for (size_t i = 0; i < RECORD_TYPES; i++)
+        if (reader->promised[i] != UINT64_MAX && reader->promised[i] != reader->there[i])
+            return reader_bad(reader, "%zu of %" PRIu64 " %s: the file was cut short, or changed",
+                              reader->there[i], reader->promised[i], records[i].many);
+    return true;
 }
 
 /* `at` is the first line. */
 static bool read_lines(file_reader *reader, run_input *input, const char *at, size_t length)
 {
-    promised_sizes promised = {-1, -1, -1, -1, -1, -1};
-    read_tensors tensors = {0};
     bool fine = true;
     while (fine && at) {
         json_error_t where;
         reader->line++;
         if (length > 0) {
             json_t *record = json_loadb(at, length, JSON_REJECT_DUPLICATES, &where);
-            fine = record ? read_record(reader, record, &promised, &tensors)
+            fine = record ? read_record(reader, record)
                           : reader_bad(reader, "not JSON: %s", where.text);
             json_decref(record);
         }
         fine = fine && run_input_line(input, &at, &length, reader->error);
     }
     reader->line = fine ? 0 : reader->line;
-    fine = fine && keeps_promises(reader, &promised, tensors.count);
-    read_tensors_free(&tensors);
-    return fine;
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-    const case_key *x = &(*(const stored_case *const *)a)->key,
-                   *y = &(*(const stored_case *const *)b)->key;
-    int order = strcmp(x->kernel, y->kernel);
-    order = order ? order : strcmp(x->convention, y->convention);
-    order = order ? order : strcmp(x->input, y->input);
-    order = order ? order : (x->rows > y->rows) - (x->rows < y->rows);
-    order = order ? order : (x->hidden > y->hidden) - (x->hidden < y->hidden);
-    order = order ? order : (x->dtype > y->dtype) - (x->dtype < y->dtype);
-    order = order ? order : (x->cache > y->cache) - (x->cache < y->cache);
-    return order ? order : (x->threads > y->threads) - (x->threads < y->threads);
+    read_tensors_free(&reader->tensors);
+    return fine && keeps_promises(reader);
 }
 
 static int compare_repetitions(const void *a, const void *b)
@@ -308,27 +183,21 @@ static int compare_repetitions(const void *a, const void *b)
 static bool check_twice(const file_reader *reader)
 {
     stored_cases *cases = &reader->view->cases;
-    const stored_case **sorted = allocate((cases->count + 1) * sizeof *sorted);
-    const stored_case *twice = NULL;
+    stored_cases_index(cases);
     for (size_t i = 0; i < cases->count; i++) {
         stored_case *stored = &cases->cases[i];
-        sorted[i] = stored;
+        const char *what = stored_cases_find(cases, &stored->key) == i ? NULL : "case";
         if (stored->repetition_count > 0)
             qsort(stored->repetitions, stored->repetition_count, sizeof *stored->repetitions,
                   compare_repetitions);
         for (size_t r = 1; r < stored->repetition_count; r++)
             if (compare_repetitions(&stored->repetitions[r - 1], &stored->repetitions[r]) == 0)
-                twice = stored;
+                what = "repetition";
+        if (what)
+            return reader_bad(reader, "a %s of %.60s, %zux%zu, stands there twice", what,
+                              stored->key.kernel, stored->key.rows, stored->key.hidden);
     }
-    bool repetition = twice != NULL;
-    qsort(sorted, cases->count, sizeof *sorted, compare_keys);
-    for (size_t i = 1; i < cases->count; i++)
-        if (compare_keys(&sorted[i - 1], &sorted[i]) == 0)
-            twice = sorted[i];
-    free(sorted);
-    return !twice || reader_bad(reader, "a %s of %.60s, %zux%zu, stands there twice",
-                                repetition ? "repetition" : "case", twice->key.kernel,
-                                twice->key.rows, twice->key.hidden);
+    return true;
 }
 
 static bool finish(const file_reader *reader)
@@ -409,16 +278,23 @@ static bool read_input(run_input *input, run_view *view, error *err)
     file_reader reader = {.path = input->path, .view = view, .error = err};
     const char *line;
     size_t length;
-    *view = (struct run_view){.kernels = json_array(), .unfinished = NO_PROCESS};
     bool fine = run_input_line(input, &line, &length, err) &&
                 (line || reader_bad(&reader, "an empty file: a run exported by 'lnbench export' "
                                              "was expected"));
     if (fine)
         skip_byte_order_mark(&line, &length);
-    fine = fine &&
+    return fine &&
            (is_lines(line, length) ? read_lines(&reader, input, line, length)
                                    : read_whole_document(&reader, input, 0)) &&
            finish(&reader);
+}
+
+static bool read_file(const char *path, FILE *file, run_view *view, error *err)
+{
+    run_input input;
+    *view = (struct run_view){.kernels = json_array(), .unfinished = NO_PROCESS};
+    bool fine = run_input_open(&input, path, file, err) && read_input(&input, view, err);
+    run_input_close(&input);
     if (!fine)
         view_free(view);
     return fine;
@@ -426,21 +302,13 @@ static bool read_input(run_input *input, run_view *view, error *err)
 
 bool run_read_bytes(const char *path, const char *bytes, size_t size, run_view *view, error *err)
 {
-    run_input input;
-    FILE *file = size > 0 ? fmemopen((char *)bytes, size, "rb") : fopen("/dev/null", "rb");
-    *view = (struct run_view){0};
-    bool fine = run_input_begin(&input, path, file, err) && read_input(&input, view, err);
-    run_input_close(&input);
-    return fine;
+    return read_file(
+        path, size > 0 ? fmemopen((char *)bytes, size, "rb") : fopen("/dev/null", "rb"), view, err);
 }
 
 bool run_read(const char *path, run_view *view, error *err)
 {
-    run_input input;
-    *view = (struct run_view){0};
-    bool fine = run_input_open(&input, path, err) && read_input(&input, view, err);
-    run_input_close(&input);
-    return fine;
+    return read_file(path, fopen(path, "rb"), view, err);
 }
 
 bool run_is_foreign(const run_view *view)
@@ -473,7 +341,7 @@ bool run_read_process(const char *path, run_view *view, error *err)
                     "%s: only files of Google Benchmark's own are put together: ours hold all of "
                     "their processes",
                     path);
-    bool fine = run_input_open(&input, path, err) &&
+    bool fine = run_input_open(&input, path, fopen(path, "rb"), err) &&
                 read_whole_document(&reader, &input, next_process(view)) && finish(&reader);
     run_input_close(&input);
     return fine;

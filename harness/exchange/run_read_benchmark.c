@@ -21,30 +21,23 @@ static bool is_fact(const char *name, json_t *value)
     return json_is_string(value);
 }
 
-static void copy_word(char *buffer, size_t size, json_t *object, const char *key)
-{
-    const char *word = json_string_value(json_object_get(object, key));
-    snprintf(buffer, size, "%s", word ? word : "");
-}
+static const record_field date_field = {
+    "date", FIELD_TEXT, offsetof(stored_run, started), 0, sizeof((stored_run *)0)->started - 1,
+    NULL};
 
 static bool read_own_context(const file_reader *reader, json_t *context)
 {
-    stored_run *run = &reader->view->run;
     const char *name;
     json_t *value;
-    char seed[24];
     json_object_foreach(context, name, value)
     {
         if (is_fact(name, value) && !read_fact(reader, name, value))
             return false;
     }
-    copy_word(seed, sizeof seed, context, "seed");
-    run->seed = strtoull(seed, NULL, 10);
-    run->state = RUN_COMPLETE;
-    copy_word(run->plan, sizeof run->plan, context, "plan");
-    copy_word(run->plan_hash, sizeof run->plan_hash, context, "plan_hash");
-    copy_word(run->command_line, sizeof run->command_line, context, "command_line");
-    return read_string(reader, context, "date", run->started, sizeof run->started);
+    reader->view->run.state = RUN_COMPLETE;
+    return reader_take(reader, context, &date_field, 1, &reader->view->run) &&
+           reader_take(reader, context, run_fields + RUN_PLAN, RUN_STATE - RUN_PLAN,
+                       &reader->view->run);
 }
 
 /* What Google Benchmark itself knows of a machine. */
@@ -53,7 +46,7 @@ static bool read_foreign_context(const file_reader *reader, json_t *context)
     static const char *const known[] = {"host_name", "num_cpus", "caches", "library_build_type"};
     stored_run *run = &reader->view->run;
     bool again = run->started[0] != '\0';
-    bool fine = read_string(reader, context, "date", run->started, sizeof run->started);
+    bool fine = reader_take(reader, context, &date_field, 1, run);
     snprintf(run->plan, sizeof run->plan, "benchmark");
     run->state = RUN_COMPLETE;
     for (size_t i = 0; fine && i < sizeof known / sizeof *known; i++) {
@@ -77,22 +70,6 @@ static bool read_foreign_context(const file_reader *reader, json_t *context)
         free(dumped);
     }
     return fine;
-}
-
-/* The case that an entry is a repetition of, by the name that the export made of it. */
-static stored_case *case_named(const stored_cases *cases, const char *name, size_t *hint)
-{
-    for (size_t i = 0; i < cases->count; i++) {
-        size_t at = (*hint + i) % cases->count;
-        json_t *made = case_name_json(&cases->cases[at].key, "");
-        bool same = made && strcmp(json_string_value(made), name) == 0;
-        json_decref(made);
-        if (same) {
-            *hint = at;
-            return &cases->cases[at];
-        }
-    }
-    return NULL;
 }
 
 static bool is_iteration(json_t *entry)
@@ -147,31 +124,19 @@ static bool has_no_time(const file_reader *reader, json_t *entry, char why[DETAI
                     json_number_value(time)) > 0;
 }
 
-static bool read_own_entry(const file_reader *reader, json_t *entry, size_t *hint)
+static bool read_own_entry(const file_reader *reader, json_t *entry)
 {
-    char name[NAME_MAX_LENGTH + CONVENTION_MAX_LENGTH + INPUT_MAX_LENGTH + 96];
-    uint64_t process, round, order, iterations;
+    stored_cases *cases = &reader->view->cases;
     timed_repetition made;
-    if (!read_string(reader, entry, "run_name", name, sizeof name) ||
-        !read_count(reader, entry, "process", UINT32_MAX, &process) ||
-        !read_count(reader, entry, "order", UINT32_MAX, &order) ||
-        !read_count(reader, entry, "iterations", INT64_MAX, &iterations) ||
-        !read_times(reader, entry, name, &made))
+    size_t index;
+    if (!reader_place(reader, entry, "family_index", cases->count, &index) ||
+        !reader_take(reader, entry, entry_fields, ENTRY_FIELDS, &made) ||
+        !read_times(reader, entry, cases->cases[index].key.kernel, &made))
         return false;
     if (!json_is_number(json_object_get(entry, "real_time")) || !(made.real_ns >= 0))
-        return reader_bad(reader, "'%.120s': \"real_time\" is no time", name);
-    stored_case *stored = case_named(&reader->view->cases, name, hint);
-    if (!stored)
-        return reader_bad(reader, "'%.120s' is no case of this file", name);
-    if (!json_object_get(entry, "round")) /* of an export before there were rounds */
-        round = stored->repetition_count;
-    else if (!read_count(reader, entry, "round", UINT32_MAX, &round))
-        return false;
-    made.process = (unsigned)process;
-    made.repetition = (unsigned)round;
-    made.order = (unsigned)order;
-    made.iterations = iterations;
-    read_repetition(stored, &made);
+        return reader_bad(reader, "'%.120s': \"real_time\" is no time",
+                          cases->cases[index].key.kernel);
+    read_repetition(&cases->cases[index], &made);
     return true;
 }
 
@@ -287,7 +252,7 @@ bool read_benchmark(const file_reader *reader, json_t *document, unsigned proces
     json_t *context = json_object_get(document, "context"),
            *benchmarks = json_object_get(document, "benchmarks"), *entry,
            *schema = json_object_get(document, "schema");
-    size_t index, hint = 0, read = 0;
+    size_t index, read = 0;
     if (!json_is_object(context) || !json_is_array(benchmarks))
         return reader_bad(reader, "neither an export of lnbench (json or jsonl) nor Google "
                                   "Benchmark's JSON: it has no \"context\" and \"benchmarks\"");
@@ -310,8 +275,8 @@ bool read_benchmark(const file_reader *reader, json_t *document, unsigned proces
         if (!is_iteration(entry))
             continue;
         read++;
-        fine = own ? read_own_entry(reader, entry, &hint)
-                   : read_foreign_entry(reader, entry, process, &lost);
+        fine =
+            own ? read_own_entry(reader, entry) : read_foreign_entry(reader, entry, process, &lost);
     }
     hash_index_free(&lost);
     if (!fine)

@@ -2,45 +2,8 @@
 #ifndef LNBENCH_RUN_READ_INTERNAL_H
 #define LNBENCH_RUN_READ_INTERNAL_H
 
+#include "exchange/internal.h"
 #include "exchange/run_read.h"
-
-/* Where one is in a file. */
-typedef struct file_reader {
-    const char *path;
-    size_t line; /* of JSON Lines; 0: not one of them */
-    run_view *view;
-    error *error;
-} file_reader;
-
-/* "PATH, line 3: " and the words. Always false. */
-bool reader_bad(const file_reader *reader, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Whether a file's schema is the present one; an older one is said to be that. */
-bool read_schema(const file_reader *reader, const char *schema, const char *present,
-                 const char *older);
-
-/* The value of a key, of the right kind and in range. What is null or absent is an error, but for
- * reals: those are then NaN. */
-bool read_string(const file_reader *reader, json_t *object, const char *key, char *buffer,
-                 size_t size);
-bool read_count(const file_reader *reader, json_t *object, const char *key, uint64_t most,
-                uint64_t *count);
-bool read_real(const file_reader *reader, json_t *object, const char *key, double *value);
-bool read_flag(const file_reader *reader, json_t *object, const char *key, bool *flag);
-
-/* A case of published JSON, added to the view without its repetitions. */
-bool read_case(const file_reader *reader, json_t *object, stored_case **added);
-/* A case that was asked for and has no result. */
-bool read_lost(const file_reader *reader, json_t *object);
-bool read_fact(const file_reader *reader, const char *name, json_t *value);
-void read_repetition(stored_case *stored, const timed_repetition *repetition);
-
-/* In place, and of the same length: what is only in Google Benchmark's own JSON becomes JSON.
- * bytes[size] is 0. */
-void relax_benchmark(char *bytes, size_t size);
-/* A document with "context" and "benchmarks"; process: of what is Google Benchmark's own. */
-bool read_benchmark(const file_reader *reader, json_t *document, unsigned process);
 
 /* The tensors of a file, by their numbers. */
 typedef struct tensor_file {
@@ -51,9 +14,56 @@ typedef struct read_tensors {
     tensor_file *tensors;
     size_t count;
 } read_tensors;
-bool read_tensor(const file_reader *reader, json_t *record, read_tensors *tensors);
-/* The worst row of a case, for which all cases must be there. */
-bool read_worst(const file_reader *reader, json_t *record, const read_tensors *tensors);
+
+/* Where one is in a file. */
+typedef struct file_reader {
+    const char *path;
+    size_t line; /* of JSON Lines; 0: not one of them */
+    run_view *view;
+    error *error;
+    /* Of JSON Lines: how many records the run's own promises (UINT64_MAX: it does not say), and how many
+     * there were. */
+    uint64_t promised[RECORD_TYPES];
+    size_t there[RECORD_TYPES];
+    read_tensors tensors;
+} file_reader;
+
+/* "PATH, line 3: " and the words. Always false. */
+bool reader_bad(const file_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Whether a file's schema is the present one; an older one is said to be that. */
+bool read_schema(const file_reader *reader, const char *schema, const char *present,
+                 const char *older);
+
+/* The values of these fields, of the right kinds and in range. */
+bool reader_take(const file_reader *reader, json_t *object, const record_field *fields,
+                 size_t count, void *into);
+/* Of these those that the object has. */
+bool reader_take_given(const file_reader *reader, json_t *object, const record_field *fields,
+                       size_t count, void *into);
+/* The fields that the object's "infinite" names. */
+bool reader_take_infinite(const file_reader *reader, json_t *object, const record_field *fields,
+                          size_t count, void *into);
+/* The number of one of `count` that stand before it. */
+bool reader_place(const file_reader *reader, json_t *object, const char *key, size_t count,
+                  size_t *place);
+
+/* A case of published JSON, added to the view without its repetitions. */
+bool read_case(const file_reader *reader, json_t *object, stored_case **added);
+bool read_fact(const file_reader *reader, const char *name, json_t *value);
+void read_repetition(stored_case *stored, const timed_repetition *repetition);
+/* Records of JSON Lines: a case that was asked for and has no result; bits; the worst row of a case,
+ * for which all cases must be there. */
+bool read_lost(file_reader *reader, json_t *record);
+bool read_tensor(file_reader *reader, json_t *record);
+bool read_worst(file_reader *reader, json_t *record);
 void read_tensors_free(read_tensors *tensors);
+
+/* In place, and of the same length: what is only in Google Benchmark's own JSON becomes JSON.
+ * bytes[size] is 0. */
+void relax_benchmark(char *bytes, size_t size);
+/* A document with "context" and "benchmarks"; process: of what is Google Benchmark's own. */
+bool read_benchmark(const file_reader *reader, json_t *document, unsigned process);
 
 #endif

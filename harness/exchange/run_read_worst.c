@@ -12,8 +12,9 @@ static int digit_of(char digit)
     return at ? (int)(at - digits) : -1;
 }
 
-bool read_tensor(const file_reader *reader, json_t *record, read_tensors *tensors)
+bool read_tensor(file_reader *reader, json_t *record)
 {
+    read_tensors *tensors = &reader->tensors;
     json_t *value = json_object_get(record, "bits");
     size_t length = json_string_length(value);
     const char *hex = json_string_value(value);
@@ -33,18 +34,16 @@ bool read_tensor(const file_reader *reader, json_t *record, read_tensors *tensor
 
 /* A copy of the tensor that a key names by its number; null is none. */
 static bool take_tensor(const file_reader *reader, json_t *record, const char *key,
-                        const read_tensors *tensors, stored_tensor *taken)
+                        stored_tensor *taken)
 {
-    uint64_t number;
+    size_t number;
     json_t *value = json_object_get(record, key);
     if (!value || json_is_null(value))
         return true;
-    if (tensors->count == 0)
-        return reader_bad(reader, "a worst row before any tensor");
-    if (!read_count(reader, record, key, tensors->count - 1, &number))
+    if (!reader_place(reader, record, key, reader->tensors.count, &number))
         return false;
-    const tensor_file *from = &tensors->tensors[number];
-    *taken = (stored_tensor){allocate_copy(from->bits, from->bytes), from->bytes};
+    const tensor_file *from = &reader->tensors.tensors[number];
+    *taken = (stored_tensor){allocate_copy(from->bits, from->bytes), from->bytes, 0};
     return true;
 }
 
@@ -77,29 +76,24 @@ static bool check(const file_reader *reader, const stored_worst *worst, const ca
     return true;
 }
 
-bool read_worst(const file_reader *reader, json_t *record, const read_tensors *tensors)
+bool read_worst(file_reader *reader, json_t *record)
 {
     run_view *view = reader->view;
-    uint64_t index;
-    char hash[20];
-    if (view->cases.count == 0)
-        return reader_bad(reader, "a worst row before any case");
-    if (!read_count(reader, record, "case", view->cases.count - 1, &index) ||
-        !read_string(reader, record, "y_hash", hash, sizeof hash))
+    size_t index;
+    if (!reader_place(reader, record, "case", view->cases.count, &index))
         return false;
-    if (strlen(hash) != 16 || strspn(hash, "0123456789abcdef") != 16)
-        return reader_bad(reader, "\"y_hash\" is not 16 hexadecimal digits");
     if (!view->worst)
         view->worst = allocate_zeroed(view->cases.count + 1, sizeof *view->worst);
-    if (view_has_worst(view, (size_t)index))
-        return reader_bad(reader, "case %zu has a worst row already", (size_t)index);
+    if (view_has_worst(view, index))
+        return reader_bad(reader, "case %zu has a worst row already", index);
     stored_worst *worst = &view->worst[index];
-    worst->y_hash = strtoull(hash, NULL, 16);
     const case_key *key = &view->cases.cases[index].key;
     const operation *what = operations[key->operation];
+    if (!reader_take(reader, record, &hash_field, 1, worst))
+        return false;
     for (size_t i = 0; i < what->count; i++)
         if (role_is_kept(&what->roles[i]) &&
-            !take_tensor(reader, record, what->roles[i].name, tensors, &worst->inputs[i]))
+            !take_tensor(reader, record, what->roles[i].name, &worst->inputs[i]))
             return false;
     return check(reader, worst, key);
 }

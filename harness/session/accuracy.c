@@ -179,7 +179,7 @@ static bool put_worst(run_session *session, const case_key *key, const worst_row
     for (size_t i = 0; i < what->count; i++) {
         size_t bytes = worst_row_bytes(worst, i);
         if (worst->hidden * dtype_size(worst->storage) <= MOST_BYTES && worst->inputs[i])
-            stored.inputs[i] = (stored_tensor){worst->inputs[i], bytes};
+            stored.inputs[i] = (stored_tensor){worst->inputs[i], bytes, 0};
     }
     return store_put_worst(session->store, session->run, key, &stored, err);
 }

@@ -181,9 +181,9 @@ static const struct {
                                     "(SELECT id FROM tensors WHERE hash = ?13), "
                                     "(SELECT id FROM tensors WHERE hash = ?14) " KEYED_CASES
                                     "WHERE " KEY_MATCHES},
-    [STATEMENT_WORST] = {.sql = "SELECT y_hash, (SELECT bits FROM tensors WHERE id = x), "
-                                "(SELECT bits FROM tensors WHERE id = gamma), "
-                                "(SELECT bits FROM tensors WHERE id = beta) "
+    [STATEMENT_WORST] = {.sql = "SELECT y_hash, (SELECT bits FROM tensors WHERE id = x), x, "
+                                "(SELECT bits FROM tensors WHERE id = gamma), gamma, "
+                                "(SELECT bits FROM tensors WHERE id = beta), beta "
                                 "FROM worst_rows WHERE case_id = ?1"},
     [STATEMENT_STANDING] = {.sql = standing_sql},
     [STATEMENT_TIMED_KERNELS] = {.sql = timed_kernels_sql},

@@ -20,7 +20,8 @@ typedef struct result_store result_store;
 typedef enum store_mode { STORE_READ, STORE_WRITE } store_mode;
 
 typedef enum run_state { RUN_OPEN, RUN_COMPLETE, RUN_INTERRUPTED } run_state;
-extern const char *const run_state_names[]; /* "open", "complete", "interrupted" */
+extern const char
+    *const run_state_names[RUN_INTERRUPTED + 1]; /* "open", "complete", "interrupted" */
 bool run_state_from_name(const char *name, run_state *state);
 
 /* What a run is, at its beginning. Strings are copied in. */
@@ -122,6 +123,7 @@ bool store_put_repetition(result_store *store, int64_t run, const case_key *key,
 typedef struct stored_tensor {
     void *bits;
     size_t bytes;
+    int64_t id; /* in the database, whatever number of cases has it; 0: not read from one */
 } stored_tensor;
 
 /* A worst row and what went with it: those inputs that role_is_kept(), by role. */

@@ -52,7 +52,8 @@ static void take_blob(sqlite3_stmt *statement, int column, stored_tensor *tensor
     size_t size = (size_t)sqlite3_column_bytes(statement, column);
     if (!blob || size == 0)
         return;
-    *tensor = (stored_tensor){allocate_copy(blob, size), size};
+    *tensor = (stored_tensor){allocate_copy(blob, size), size,
+                              sqlite3_column_int64(statement, column + 1)};
 }
 
 bool store_worst(result_store *store, const stored_case *judged, stored_worst *worst, bool *has,
@@ -67,10 +68,12 @@ bool store_worst(result_store *store, const stored_case *judged, stored_worst *w
         return true;
     worst->y_hash = (uint64_t)sqlite3_column_int64(statement, 0);
     const operation *what = operations[judged->key.operation];
-    int column = 0;
+    int column = 1;
     for (size_t i = 0; i < what->count; i++)
-        if (role_is_kept(&what->roles[i]))
-            take_blob(statement, ++column, &worst->inputs[i]);
+        if (role_is_kept(&what->roles[i])) {
+            take_blob(statement, column, &worst->inputs[i]);
+            column += 2;
+        }
     sqlite3_reset(statement);
     return true;
 }

@@ -110,8 +110,8 @@ damaged "a worst row that is not there" '[0-9]+ of [0-9]+ worst rows: .*cut shor
 damaged "two of one case" 'has a worst row already' '$p'
 damaged "a case that is not there" '"case" is missing or no whole number' '$s/"case":[0-9]*/"case":99999/'
 damaged "no hash" 'y_hash. is not 16 hex' '$s/"y_hash":"[0-9a-f]*"/"y_hash":"1"/'
-damaged "a histogram of words" 'ulp_counts. has what is no count' 's/("ulp_counts":\[)[0-9]+/\1"a"/'
-damaged "a longer histogram" 'list of 32 counts at most' \
+damaged "a histogram of words" 'ulp_counts. is no list of 1 to 32 counts' 's/("ulp_counts":\[)[0-9]+/\1"a"/'
+damaged "a longer histogram" 'no list of 1 to 32 counts' \
     's/("ulp_counts":\[)/\11,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,/'
 
 accepted "bf16 with gamma in f32, as a find" 0 replay --db t.db --kernel shifted_two_mean_fused_bf16_param_f32_scalar \

@@ -1,0 +1,74 @@
+/* What the published JSON of runs and cases has, as tables: of which kind and range a key's value is,
+ * and where it stands in a struct. answer/ and exchange/ write by them, and exchange/ checks by them
+ * what it reads, so that a new field is one line.
+ *
+ *     record_put(object, speed_fields, SPEED_FIELDS, &speed);
+ *     if (!reader_take(reader, object, speed_fields, SPEED_FIELDS, &speed)) ...   // run_read_internal.h
+ */
+#ifndef LNBENCH_RECORDS_H
+#define LNBENCH_RECORDS_H
+
+#include "domain/metric_fields.h"
+#include <jansson.h>
+
+typedef enum field_kind {
+    FIELD_TEXT,     /* char[most + 1] */
+    FIELD_UNSIGNED, /* unsigned */
+    FIELD_COUNT,    /* size_t or uint64_t, below 2^63 */
+    FIELD_REAL,     /* double; null: undefined, or infinite (record_put_infinite()) */
+    FIELD_WORD,     /* an enum from 0 to most, by its words */
+    FIELD_BITS,     /* a double to the bit, whatever it is: a hexadecimal number in a string */
+    FIELD_SEED,     /* uint64_t in a string: JSON numbers are exact to 53 bits */
+    FIELD_HASH,     /* uint64_t as 16 hexadecimal digits */
+} field_kind;
+
+typedef struct record_field {
+    const char *key;
+    field_kind kind;
+    size_t offset, least, most; /* of a number; of a text its bytes */
+    const char *const *words;
+} record_field;
+
+#define TEXT_FIELD(type, field, least)                                                             \
+    {                                                                                              \
+#field, FIELD_TEXT, offsetof(type, field), least, sizeof(((type *)0)->field) - 1, NULL     \
+    }
+#define NUMBER_FIELD(kind, type, field, least, most)                                               \
+    {                                                                                              \
+#field, FIELD_##kind, offsetof(type, field), least, most, NULL                             \
+    }
+#define FIELD(kind, type, field) NUMBER_FIELD(kind, type, field, 0, INT64_MAX)
+#define FIELDS(table) (table), sizeof(table) / sizeof *(table)
+
+/* Of case_key; its operation is last, since most JSON does without. */
+enum { CASE_KEY_OPERATION = 8, CASE_KEY_FIELDS };
+extern const record_field case_key_fields[CASE_KEY_FIELDS];
+/* Of speed_figures: SPEED_RATIOS times and what follows from them, then the CPU's counts. */
+enum { SPEED_RATIOS = 7, SPEED_FIELDS = 10 };
+extern const record_field speed_fields[SPEED_FIELDS];
+/* Of timed_repetition. */
+enum { REPETITION_FIELDS = 8 };
+extern const record_field repetition_fields[REPETITION_FIELDS];
+/* Of stored_row; first its case, by its place among those of the file. */
+enum { ROW_FIELDS = 8 };
+extern const record_field row_fields[ROW_FIELDS];
+/* Of asked_case, beside its key. */
+enum { LOST_FIELDS = 2 };
+extern const record_field lost_fields[LOST_FIELDS];
+/* Of stored_run; those from RUN_PLAN on, before RUN_STATE, stand in every format. */
+enum { RUN_PLAN = 1, RUN_STATE = 5, RUN_COMMAND, RUN_FIELDS = 8 };
+extern const record_field run_fields[RUN_FIELDS];
+/* Of run_counts, where they are known. */
+enum { RUN_COUNTS = 3 };
+extern const record_field run_count_fields[RUN_COUNTS];
+/* Of ln_metrics. */
+record_field metric_record(const metric_field *field);
+
+void record_put(json_t *object, const record_field *fields, size_t count, const void *from);
+/* An object of the metrics that are published, or of the others. */
+json_t *metrics_json(const ln_metrics *metrics, bool published);
+/* JSON has no infinity: the names of reals that are infinite, "-" before one that is negative. */
+void record_put_infinite(json_t *names, const record_field *fields, size_t count, const void *from);
+double record_real(const record_field *field, const void *from);
+
+#endif

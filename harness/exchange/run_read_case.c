@@ -1,0 +1,269 @@
+/* Cases of exported runs, and what the readers of all records share. */
+#include "exchange/run_read_internal.h"
+#include "base/allocate.h"
+#include "domain/metric_fields.h"
+#include "base/number.h"
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool reader_bad(const file_reader *reader, const char *format, ...)
+{
+    char words[512], place[32] = "";
+    va_list arguments;
+    va_start(arguments, format);
+    number_print_list(words, sizeof words, format, arguments);
+    va_end(arguments);
+    for (char *at = words; *at; at++) /* names come from the file: one line, and no escapes */
+        if ((unsigned char)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    if (reader->line > 0)
+        snprintf(place, sizeof place, ", line %zu", reader->line);
+    return fail(reader->error, EXIT_CODE_ENVIRONMENT, "%s%s: %s", reader->path, place, words);
+}
+
+bool read_schema(const file_reader *reader, const char *schema, const char *present,
+                 const char *older)
+{
+    if (strcmp(schema, older) == 0)
+        return fail(reader->error, EXIT_CODE_ENVIRONMENT, "%s: " MADE_BY_OLDER, reader->path);
+    return strcmp(schema, present) == 0 ||
+           reader_bad(reader, "schema '%.60s': %s was expected", schema, present);
+}
+
+/* Says what a field's value may be. */
+static bool bad_field(const file_reader *reader, const record_field *field)
+{
+    text_buffer words = {0};
+    for (size_t i = 0; field->kind == FIELD_WORD && i <= field->most; i++)
+        text_format(&words, "%s%s", i ? ", " : "", field->words[i]);
+    switch (field->kind) {
+    case FIELD_TEXT:
+        reader_bad(reader, "\"%s\" is missing or no string of %zu to %zu bytes", field->key,
+                   field->least, field->most);
+        break;
+    case FIELD_UNSIGNED:
+    case FIELD_COUNT:
+        reader_bad(reader, "\"%s\" is missing or no whole number from %zu to %zu", field->key,
+                   field->least, field->most);
+        break;
+    case FIELD_REAL:
+        reader_bad(reader, "\"%s\" is no number", field->key);
+        break;
+    case FIELD_WORD:
+        reader_bad(reader, "\"%s\" is missing or none of %s", field->key, words.bytes);
+        break;
+    default:
+        reader_bad(reader, "\"%s\" is not %s", field->key,
+                   field->kind == FIELD_HASH ? "16 hexadecimal digits" : "a number in a string");
+    }
+    text_free(&words);
+    return false;
+}
+
+/* A number in a string. */
+static bool take_digits(field_kind kind, const char *text, void *place)
+{
+    size_t length = strspn(text, kind == FIELD_HASH ? "0123456789abcdef" : "0123456789");
+    char *end = (char *)text + length;
+    errno = 0;
+    if (kind == FIELD_BITS)
+        *(double *)place = number_read(text, &end);
+    else
+        *(uint64_t *)place = strtoull(text, NULL, kind == FIELD_HASH ? 16 : 10);
+    return end > text && !*end && (kind != FIELD_HASH || length == 16) &&
+           (kind == FIELD_BITS || !errno);
+}
+
+static bool take(const record_field *field, const json_t *value, void *place)
+{
+    const char *text = json_is_string(value) ? json_string_value(value) : NULL;
+    /* What is negative is beyond all others. */
+    uint64_t count = text                     ? json_string_length(value)
+                     : json_is_integer(value) ? (uint64_t)json_integer_value(value)
+                                              : UINT64_MAX;
+    bool fits = count >= field->least && count <= field->most;
+    switch (field->kind) {
+    case FIELD_TEXT:
+        if (text && fits)
+            memcpy(place, text, count + 1);
+        return text && fits;
+    case FIELD_UNSIGNED:
+        *(unsigned *)place = (unsigned)count;
+        return !text && fits;
+    case FIELD_COUNT:
+        *(uint64_t *)place = count;
+        return !text && fits;
+    case FIELD_REAL:
+        *(double *)place = json_is_number(value) ? json_number_value(value) : (double)NAN;
+        return !value || json_is_null(value) || json_is_number(value);
+    case FIELD_WORD:
+        for (unsigned i = 0; text && i <= field->most; i++)
+            if (strcmp(field->words[*(unsigned *)place = i], text) == 0)
+                return true;
+        return false;
+    default:
+        return text && take_digits(field->kind, text, place);
+    }
+}
+
+bool reader_take(const file_reader *reader, json_t *object, const record_field *fields,
+                 size_t count, void *into)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!take(&fields[i], json_object_get(object, fields[i].key),
+                  (char *)into + fields[i].offset))
+            return bad_field(reader, &fields[i]);
+    return true;
+}
+
+bool reader_take_given(const file_reader *reader, json_t *object, const record_field *fields,
+                       size_t count, void *into)
+{
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_object_get(object, fields[i].key);
+        if (value && !json_is_null(value) && !reader_take(reader, object, &fields[i], 1, into))
+            return false;
+    }
+    return true;
+}
+
+bool reader_take_infinite(const file_reader *reader, json_t *object, const record_field *fields,
+                          size_t count, void *into)
+{
+    size_t index;
+    json_t *given;
+    json_array_foreach(json_object_get(object, "infinite"), index, given)
+    {
+        const char *name = json_string_value(given);
+        if (!name)
+            return reader_bad(reader, "\"infinite\" has what is no name");
+        for (size_t i = 0; i < count; i++)
+            if (fields[i].kind == FIELD_REAL && strcmp(fields[i].key, name + (*name == '-')) == 0)
+                *(double *)((char *)into + fields[i].offset) =
+                    *name == '-' ? (double)-INFINITY : (double)INFINITY;
+    }
+    return true;
+}
+
+bool reader_place(const file_reader *reader, json_t *object, const char *key, size_t count,
+                  size_t *place)
+{
+    const record_field field = {key, FIELD_COUNT, 0, 0, count - 1, NULL};
+    if (count == 0)
+        return reader_bad(reader, "\"%s\" names one of those before it, and there are none", key);
+    return reader_take(reader, object, &field, 1, place);
+}
+
+bool read_fact(const file_reader *reader, const char *name, json_t *value)
+{
+    machine_facts *machine = &reader->view->machine;
+    if (!json_is_string(value))
+        return reader_bad(reader, "the fact \"%.60s\" is no string", name);
+    machine_fact *fact = NULL;
+    if (strlen(name) >= sizeof fact->name || json_string_length(value) >= sizeof fact->value)
+        return reader_bad(reader, "the fact \"%.60s\" is too long", name);
+    fact = machine_add_fact(machine);
+    snprintf(fact->name, sizeof fact->name, "%s", name);
+    snprintf(fact->value, sizeof fact->value, "%s", json_string_value(value));
+    return true;
+}
+
+static bool read_key(const file_reader *reader, json_t *object, case_key *key)
+{
+    return reader_take(reader, object, case_key_fields, CASE_KEY_OPERATION, key) &&
+           reader_take_given(reader, object, case_key_fields + CASE_KEY_OPERATION, 1, key);
+}
+
+static bool read_histogram(const file_reader *reader, json_t *counts, ln_metrics *metrics)
+{
+    char *text =
+        counts && !json_is_null(counts) ? json_dumps(counts, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+    bool fine = !text || metrics_histogram_parse(text, metrics);
+    free(text);
+    return fine || reader_bad(reader, "\"ulp_counts\" is no list of 1 to %d counts", ULP_BINS);
+}
+
+/* Published figures under "metrics", the others, if the file has them, under "further_metrics". */
+static bool read_metrics(const file_reader *reader, json_t *object, ln_metrics *metrics)
+{
+    json_t *published = json_object_get(object, "metrics"),
+           *further = json_object_get(object, "further_metrics");
+    metrics_undefined(metrics);
+    if (!published || json_is_null(published))
+        return true;
+    if (!json_is_object(published) ||
+        (further && !json_is_null(further) && !json_is_object(further)))
+        return reader_bad(reader, "\"metrics\" is no object");
+    for (size_t i = 0; i < metric_count_all; i++) {
+        const record_field field = metric_record(&metric_list[i]);
+        if (!reader_take_given(reader, metric_list[i].published ? published : further, &field, 1,
+                               metrics) ||
+            !reader_take_infinite(reader, object, &field, 1, metrics))
+            return false;
+    }
+    return read_histogram(reader, json_object_get(further, "ulp_counts"), metrics);
+}
+
+typedef struct verdict_words {
+    char verdict[64], reason[64];
+} verdict_words;
+
+static bool read_verdict(const file_reader *reader, json_t *object, stored_case *stored)
+{
+    static const record_field word = TEXT_FIELD(verdict_words, verdict, 1),
+                              reason = TEXT_FIELD(verdict_words, reason, 0),
+                              detail = TEXT_FIELD(case_verdict, detail, 0),
+                              hash = FIELD(HASH, stored_case, output_hash);
+    json_t *declared = json_object_get(object, "declared");
+    bool pending = json_is_null(json_object_get(object, word.key));
+    verdict_words said = {"", ""};
+    if ((!pending && !reader_take(reader, object, &word, 1, &said)) ||
+        !reader_take(reader, object, &reason, 1, &said) ||
+        !reader_take(reader, object, &detail, 1, &stored->verdict) ||
+        !reader_take(reader, object, &bound_field, 1, stored) ||
+        !reader_take_infinite(reader, object, &bound_field, 1, stored) ||
+        !reader_take_given(reader, object, &hash, 1, stored))
+        return false;
+    if (!json_is_boolean(declared))
+        return reader_bad(reader, "\"declared\" is missing or neither true nor false");
+    if (!verdict_from_words(pending ? NULL : said.verdict, said.reason, &stored->verdict.kind))
+        return reader_bad(reader, "unknown verdict '%s' with reason '%s'", said.verdict,
+                          said.reason);
+    stored->verdict.declared = json_is_true(declared);
+    stored->judged = stored->verdict.kind != VERDICT_PENDING;
+    stored->hashed = json_is_string(json_object_get(object, hash.key));
+    return read_metrics(reader, object, &stored->metrics);
+}
+
+bool read_case(const file_reader *reader, json_t *object, stored_case **added)
+{
+    stored_cases *cases = &reader->view->cases;
+    if (!json_is_object(object))
+        return reader_bad(reader, "a case that is no object");
+    cases->cases = allocate_room(cases->cases, cases->count, sizeof *cases->cases);
+    *added = &cases->cases[cases->count];
+    **added = (stored_case){0};
+    cases->count++;
+    return read_key(reader, object, &(*added)->key) && read_verdict(reader, object, *added);
+}
+
+bool read_lost(file_reader *reader, json_t *object)
+{
+    run_view *view = reader->view;
+    view->lost = allocate_room(view->lost, view->lost_count, sizeof *view->lost);
+    asked_case *lost = &view->lost[view->lost_count++];
+    *lost = (asked_case){0};
+    return read_key(reader, object, &lost->key) &&
+           reader_take(reader, object, lost_fields, LOST_FIELDS, lost);
+}
+
+void read_repetition(stored_case *stored, const timed_repetition *repetition)
+{
+    stored->repetitions =
+        allocate_room(stored->repetitions, stored->repetition_count, sizeof *stored->repetitions);
+    stored->repetitions[stored->repetition_count++] = *repetition;
+}
