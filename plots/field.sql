@@ -11,7 +11,8 @@ CREATE TEMP TABLE bars AS
            iif(role IN ('', 'peer'), shown, number) AS place, *
     FROM candidates
     -- Every ISA of the forms that are looks, the fastest ISA of the others; the library's calls and plugins.
-    WHERE CASE role WHEN 'textbook' THEN form IN ('two-pass', 'Welford', 'naive', 'fused')
+    WHERE case_id IN (SELECT case_id FROM untold) OR
+          CASE role WHEN 'textbook' THEN form IN ('two-pass', 'Welford', 'naive', 'fused')
                                          OR of_form = 1 OR titles <> '-'
                     WHEN 'library' THEN of_role <= 8 OR titles <> '-'
                     WHEN 'plugin' THEN of_role <= 8 OR titles <> '-'
@@ -20,7 +21,8 @@ CREATE TEMP TABLE chart AS
     SELECT row_number() OVER (ORDER BY section, heading DESC, part, place) AS place, heading, label, kernel,
            inside, gbps, lo, hi, share, class, error
     FROM (SELECT section, part, place, 0 AS heading, iif(role = 'peer', name, label) AS label, kernel,
-                 titles AS inside, gbps, lo, hi, coalesce(roof_ratio, 0) AS share, class,
+                 coalesce(nullif(titles, '-'), (SELECT name FROM looks JOIN untold USING (kind)
+                                                WHERE untold.case_id = bars.case_id AND kind = 1), '-') AS inside, gbps, lo, hi, coalesce(roof_ratio, 0) AS share, class,
                  replace(coalesce(error_words, '-'), 'NaN', 'NaN or infinite') -- gnuplot drops a bare NaN
                  || iif(extreme = 9e999, ' *', '') AS error FROM bars
           UNION ALL

@@ -1,10 +1,12 @@
 -- What of a run its charts and its page show: cases that may be compared with each other, the shape that
--- stands for the run, and the kernels that a reader asks for by name. Two tables are there before:
---   asked     run, types (NULL: what was measured most), and of harness/answer: rows and hidden of its shape,
---             isa that labels leave out, the cases of the fastest kernel and of the one to take, noisy
+-- stands for the run, and the kernels that a reader asks for by name. Three tables are there before:
+--   asked     run, types (NULL: what was measured most), page (0: of another type than the page's), and
+--             of harness/answer: rows and hidden of its shape, isa that labels leave out, the cases of the
+--             fastest kernel and of the one to take, noisy
 --   standing  each kernel and type but copies, in the order of the run, as harness/store/standing.sql has it:
---             kernel, types, role, taken (it could be), and of rows that are not extreme: judged, error, worst_case;
---             extreme: the largest error of those that are
+--             kernel, types, role, other_param, taken (it could be), and of rows that are not extreme: judged,
+--             error, worst_case; extreme: the largest error of those that are
+--   untold    case_id, kind: those at the answer's shape that nobody can tell apart in speed, of kinds 1 and 2 of looks
 -- The functions that are not SQLite's are in harness/store/functions.c.
 
 CREATE TEMP TABLE timed_cases AS
@@ -91,7 +93,7 @@ CREATE TEMP TABLE looks AS
     members AS (
         SELECT kind, iif((SELECT noisy FROM asked), coalesce(noisy_name, name), name) AS name, 0 AS first,
                kernel, number
-        FROM fixed JOIN named ON CASE kind WHEN 1 THEN role <> 'peer' WHEN 2 THEN taken
+        FROM fixed JOIN named ON CASE kind WHEN 1 THEN role <> 'peer' AND NOT other_param WHEN 2 THEN taken
                                            ELSE role = 'textbook' AND form = name END
         UNION ALL
         SELECT iif(role = 'peer', 8, 7),

@@ -19,6 +19,26 @@ static int64_t case_of(const answer_row *row)
     return row && row->at_key ? row->at_key->stored->id : 0;
 }
 
+static bool has_type(const run_view *view, ln_type type)
+{
+    for (size_t i = 0; i < view->standings.count; i++)
+        if (view->standings.standings[i].dtype == type)
+            return true;
+    return false;
+}
+
+/* Those that nobody can tell apart in speed, of all (kind 1) and of those that can be taken (2). */
+static bool put_untold(const report_data *data, const run_answer *answer, error *err)
+{
+    bool fine = store_put_table(data->view->store, "untold", "case_id, kind", err);
+    for (int of = OF_ALL; of <= OF_TAKEN; of++)
+        for (size_t i = 0; fine && answer->untold_count[of] > 1 && i < answer->untold_count[of];
+             i++)
+            fine = store_put_line(data->view->store, "untold", err, "ii",
+                                  case_of(answer->untold[of][i]), (int64_t)(1 + of));
+    return fine;
+}
+
 /* What the queries read of the answer, which says nothing of another type than its own. */
 static bool put_asked(const report_data *data, const char *other, error *err)
 {
@@ -26,26 +46,31 @@ static bool put_asked(const report_data *data, const char *other, error *err)
     const run_answer *answer = other[0] ? &none : &data->answer;
     const answer_row *fastest = answer->untold_count[OF_ALL] ? answer->untold[OF_ALL][0] : NULL;
     const case_key *key = answer->column_count ? &answer->columns[answer->key].key : NULL;
-    return store_put_table(data->view->store, "asked",
-                           "run, types, rows, hidden, isa, fastest, take, noisy", err) &&
-           store_put_line(data->view->store, "asked", err, "iniisiii", data->view->run.id, other,
-                          (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0),
-                          answer->isa, case_of(fastest), case_of(answer->take),
-                          (int64_t)answer_is_noisy(answer));
+    const char *types = !other[0] && has_type(data->view, data->answer.dtype)
+                            ? dtype_name(data->answer.dtype)
+                            : other;
+    return put_untold(data, answer, err) &&
+           store_put_table(data->view->store, "asked",
+                           "run, types, page, rows, hidden, isa, fastest, take, noisy", err) &&
+           store_put_line(data->view->store, "asked", err, "iniiisiii", data->view->run.id, types,
+                          (int64_t)!other[0], (int64_t)(key ? key->rows : 0),
+                          (int64_t)(key ? key->hidden : 0), answer->isa, case_of(fastest),
+                          case_of(answer->take), (int64_t)answer_is_noisy(answer));
 }
 
 static bool put_standings(const run_view *view, error *err)
 {
-    bool fine =
-        store_put_table(view->store, "standing",
-                        "kernel, types, role, taken, judged, error, worst_case, extreme", err);
+    bool fine = store_put_table(
+        view->store, "standing",
+        "kernel, types, role, other_param, taken, judged, error, worst_case, extreme", err);
     for (size_t i = 0; fine && i < view->standings.count; i++) {
         const kernel_standing *own = &view->standings.standings[i];
         const error_sum *any = &own->errors[SCOPE_ANY];
-        fine = store_put_line(view->store, "standing", err, "sssiidid", own->kernel,
+        fine = store_put_line(view->store, "standing", err, "sssiiidid", own->kernel,
                               dtype_name(own->dtype), kernel_role_word(own->role),
-                              (int64_t)(own->accurate && !own->doubt[0]), (int64_t)any->judged,
-                              any->error, any->at, own->errors[SCOPE_EXTREME].error);
+                              (int64_t)own->other_param, (int64_t)(own->accurate && !own->doubt[0]),
+                              (int64_t)any->judged, any->error, any->at,
+                              own->errors[SCOPE_EXTREME].error);
     }
     return fine;
 }
@@ -82,14 +107,6 @@ static bool prepare_type(report_state *state, const char *other, const char *dir
                 prepare_charts(data, other, directory, state, err);
     store_scratch_end(store);
     return fine;
-}
-
-static bool has_type(const run_view *view, ln_type type)
-{
-    for (size_t i = 0; i < view->standings.count; i++)
-        if (view->standings.standings[i].dtype == type)
-            return true;
-    return false;
 }
 
 static bool prepare_report(const run_view *view, const char *directory, report_state *state,

@@ -131,6 +131,8 @@ check "noisy: run says so" untold out
 accepted "noisy: report" 3 report --db noisy.db --no-pdf --out noisy
 check "noisy: report says so" untold out
 check "noisy: the page says so" untold noisy/report.md
+check "noisy: the map of winners names nobody" has noisy/data/winner_map.tsv $'\ttoo noisy\tto say\t'
+check "noisy: but the one to take" has noisy/data/winner_map.tsv $'\t768\texact_.*\t2$'
 refused "noisy: choose" 3 'too noisy to say which is fastest' choose --shapes 85x768 --stored --db noisy.db
 check "noisy: choose says so" untold out
 

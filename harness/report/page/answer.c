@@ -34,7 +34,7 @@ static void add_avoid(const report_data *data, document *page)
             clean_format(&words, FORM_PAGE, "%s**%s**", count++ ? ", " : "",
                          table_text(&data->best, i, "name"));
     if (count)
-        document_paragraph(page, TONE_FAULT, "End in NaN or infinity on some rows: %-s.",
+        document_paragraph(page, TONE_FAULT, "On rows that are not extreme, NaN or infinity: %-s.",
                            words.bytes ? words.bytes : "");
     text_free(&words);
 }
