@@ -169,24 +169,13 @@ static void compare_speeds(const run_view *view, run_answer *answer)
     }
 }
 
-/* Our own kernels have a proof, which the rows of the inputs only check; the referee was off. */
-static bool is_unrefereed(const answer_row *row)
-{
-    kernel_role role = row->standing->role;
-    return (role == ROLE_LIBRARY || role == ROLE_PLUGIN) && row->all->judged > 0 &&
-           row->all->checked == 0;
-}
-
 const char *answer_half(const run_answer *answer)
 {
-    size_t apart = 0, unrefereed = 0;
-    for (size_t i = 0; i < answer->count; i++) {
+    size_t apart = 0;
+    for (size_t i = 0; i < answer->count; i++)
         apart += answer->rows[i].all->apart;
-        unrefereed += is_unrefereed(&answer->rows[i]);
-    }
     return answer->column_count == 0 ? STANDING_NOT_TIMED
            : apart == 0              ? "timed, judged on the timed rows only"
-           : unrefereed > 0          ? "not judged beyond these rows"
                                      : NULL;
 }
 

@@ -64,6 +64,10 @@ const char *answer_doubt(const run_answer *answer, const answer_row *row);
 /* The first row that is accurate enough, whatever doubt there is; NULL: none. */
 const answer_row *answer_accurate(const run_answer *answer);
 
+/* " (provisional: the quick plan judges few cases; the default plan decides)", for plans that do; else
+ * "". */
+const char *answer_provisional(const char *plan);
+
 /* Whether speeds are too noisy to say which kernel is fastest. */
 bool answer_is_noisy(const run_answer *answer);
 

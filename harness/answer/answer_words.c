@@ -44,6 +44,15 @@ static void add_proven(const run_answer *answer, text_buffer *out)
     text_format(out, " at %s.\n", answer_shape(answer, name));
 }
 
+const char *answer_provisional(const char *plan)
+{
+    return strcmp(plan, "quick") == 0
+               ? " (provisional: the quick plan has few cases; the default plan decides)"
+           : strcmp(plan, "choose") == 0
+               ? " (provisional: choose judges few cases; the default plan decides)"
+               : "";
+}
+
 /* What the recommendation rests on. */
 static void add_basis(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
@@ -56,9 +65,8 @@ static void add_basis(const run_answer *answer, const answer_row *row, text_buff
     if (hunted->error > row->all->error)
         text_format(out, ", %s on rows hunted for others",
                     view_error_words(answer->view, hunted, answer->dtype, number));
-    if (strcmp(answer->plan, "quick") == 0 && answer->column_count > 0)
-        text_format(out, " (provisional: the quick plan's %zu shape%s; the default plan decides)",
-                    answer->column_count, answer->column_count == 1 ? "" : "s");
+    if (answer->column_count > 0)
+        text_add(out, answer_provisional(answer->plan));
     text_add(out, ".\n");
 }
 
@@ -100,7 +108,7 @@ static void add_take(const run_answer *answer, text_buffer *out)
         add_proven(answer, out);
     clean_format(out, FORM_LINE, "%s%s%s: ", take ? "Take " : "", accurate->kernel,
                  answer->proven ? ", which has no such proof" : "");
-    if (answer->proven)
+    if (answer->proven && answer->untold_count[OF_TAKEN] == 1)
         text_format(out, "%s times as fast as that at %s, ",
                     answer_times(answer->proven->relative / take->relative, ratio),
                     answer_shape(answer, name));
@@ -156,8 +164,11 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
         clean_format(out, FORM_LINE, "%s is not told apart from it in speed, but ",
                      fastest->kernel);
     else
-        clean_format(out, FORM_LINE, "%s is %s times as fast as that, but ", fastest->kernel,
-                     answer_times(take->relative / fastest->relative, number));
+        clean_format(out, FORM_LINE,
+                     strcmp(answer_times(take->relative / fastest->relative, number), "1.0") == 0
+                         ? "%s is hardly faster than that, but "
+                         : "%s is %s times as fast as that, but ",
+                     fastest->kernel, number);
     const stored_case *worst = view_find(answer->view, fastest->standing->errors[SCOPE_ANY].at);
     if (fastest->standing->accurate)
         text_format(out, "is not to be taken: %s.\n", answer_doubt(answer, fastest));

@@ -170,8 +170,8 @@ static bool is_unjudged(const choose_wanted *wanted, const kernel_evidence *evid
                         scored_kernel *candidate)
 {
     const kernel_standing *own = wanted->every_row ? find_standing(evidence, candidate) : NULL;
-    if (wanted->every_row && (!own || own->doubt[0]))
-        return set_fate(candidate, FATE_UNJUDGED, "%s", own ? own->doubt : "not judged");
+    if (wanted->every_row && !own)
+        return set_fate(candidate, FATE_UNJUDGED, "not judged");
     const choose_budget *budget = &wanted->budget;
     const char *missing = isnan(candidate->row_ulp)                      ? "row ULP"
                           : !isnan(budget->ulp) && isnan(candidate->ulp) ? "max ULP"
@@ -254,6 +254,14 @@ static bool is_over_budget(const choose_wanted *wanted, scored_kernel *candidate
     return false;
 }
 
+/* What speaks against it as a whole, as in the answer of run. */
+static bool is_doubted(const choose_wanted *wanted, const kernel_evidence *evidence,
+                       scored_kernel *candidate)
+{
+    const kernel_standing *own = wanted->every_row ? find_standing(evidence, candidate) : NULL;
+    return own && own->doubt[0] && set_fate(candidate, FATE_DOUBTED, "%s", own->doubt);
+}
+
 /* In one regime a call takes as long as its bytes do. */
 static speed_figures scale_speed(const choose_wanted *wanted, const kernel_evidence *evidence,
                                  speed_figures speed)
@@ -296,8 +304,10 @@ static void add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
         is_unjudged(wanted, evidence, candidate))
         choice->unjudged = true;
     bool unjudged = false;
-    if (candidate->fate == FATE_SLOWER && !is_out_of_class(wanted, evidence, candidate, &unjudged))
-        is_over_budget(wanted, candidate);
+    if (candidate->fate == FATE_SLOWER &&
+        !is_out_of_class(wanted, evidence, candidate, &unjudged) &&
+        !is_over_budget(wanted, candidate))
+        is_doubted(wanted, evidence, candidate);
     choice->unjudged |= unjudged;
     choice->count++;
 }

@@ -101,6 +101,7 @@ typedef enum candidate_fate {
     FATE_TIED,     /* within the budget, and not told apart from the best */
     FATE_SLOWER,   /* within the budget */
     FATE_BUDGET,   /* beyond it, or nothing proven */
+    FATE_DOUBTED,  /* within it, but not to be taken: kernel_standing.doubt */
     FATE_UNJUDGED, /* the errors that the budget asks for were not measured */
     FATE_FAULT,    /* crashed, wrong, without a correct digit, ... */
     FATE_UNTIMED,  /* declined, lost, or no repetitions */

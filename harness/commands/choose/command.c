@@ -63,7 +63,8 @@ static bool nothing_stored(const choose_options *options, const choose_request *
                         "%.200s: nothing like %zux%zu %s, %s was timed on %s; %s%s",
                         options->database, one->wanted.rows, one->wanted.hidden,
                         dtype_name(one->wanted.dtype), one->wanted.convention_label,
-                        is_elsewhere(options) ? "that machine" : "this machine", evidence->unlike,
+                        is_elsewhere(options) ? "that machine" : "this machine",
+                        evidence->unlike[0] ? evidence->unlike : "no run is stored",
                         is_elsewhere(options) ? "" : "; without --stored it is measured");
     }
     return true;

@@ -25,6 +25,13 @@ static const asked_case *find_lost(const kernel_evidence *evidence, const char *
     return NULL;
 }
 
+static bool has_lost(const chosen *one, const scored_kernel *candidate)
+{
+    const case_key *key = &candidate->view.stored->key;
+    const kernel_standing *own = standing_of(&one->evidence.standings, key->kernel, key->dtype);
+    return own && own->lost > 0;
+}
+
 /* One that was judged on such rows, but never to be timed, was not asked for. */
 static void cover_candidate(const chosen *one, const scored_kernel *candidate, coverage *covered)
 {
@@ -33,7 +40,8 @@ static void cover_candidate(const chosen *one, const scored_kernel *candidate, c
     bool untimed = candidate->fate == FATE_UNTIMED;
     if (is_declined(candidate))
         covered->declined++;
-    else if (candidate->fate == FATE_UNJUDGED)
+    else if (candidate->fate == FATE_UNJUDGED ||
+             (candidate->fate == FATE_DOUBTED && has_lost(one, candidate)))
         lose(covered, one, kernel, candidate->reason);
     else if (untimed && lost)
         lose(covered, one, kernel, lost->reason);

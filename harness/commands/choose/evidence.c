@@ -246,7 +246,7 @@ bool evidence_gather(result_store *store, const choose_wanted *wanted, const mac
     timed_kernel *all;
     size_t count;
     label_without_eps(wanted, bare);
-    *evidence = (struct kernel_evidence){.unlike = "it has no runs"};
+    *evidence = (struct kernel_evidence){.unlike = "no run has times"};
     bool fine = store_timed_kernels(store, &errors, machine_key(machine, key), &all, &count, err);
     const timed_kernel *nearest = fine ? find_nearest(wanted, machine, all, count, evidence) : NULL;
     if (nearest) {

@@ -1,12 +1,13 @@
 /* Choices as JSON. */
 #include "commands/choose/show.h"
+#include "answer/answer.h"
 
 static const char *fate_word(candidate_fate fate)
 {
     static const char *const words[] = {
         [FATE_BEST] = "best",          [FATE_TIED] = "tied",         [FATE_SLOWER] = "slower",
-        [FATE_BUDGET] = "over-budget", [FATE_UNJUDGED] = "unjudged", [FATE_FAULT] = "ruled-out",
-        [FATE_UNTIMED] = "not-timed",
+        [FATE_BUDGET] = "over-budget", [FATE_DOUBTED] = "doubted",   [FATE_UNJUDGED] = "unjudged",
+        [FATE_FAULT] = "ruled-out",    [FATE_UNTIMED] = "not-timed",
     };
     return words[fate];
 }
@@ -14,9 +15,10 @@ static const char *fate_word(candidate_fate fate)
 /* The errors over the rows that the budget is about. */
 static json_t *judged_json(const chosen *one, const scored_kernel *candidate)
 {
-    return json_pack("{s:b, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "estimated",
-                     candidate->judged_hidden != one->wanted.hidden, "row_ulp_max",
-                     json_figure(candidate->row_ulp), "bound_row_ulp",
+    return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "estimated",
+                     candidate->judged_hidden != one->wanted.hidden, "cases",
+                     (json_int_t)candidate->judged, "row_ulp_max", json_figure(candidate->row_ulp),
+                     "hunted_row_ulp", json_figure(candidate->hunted), "bound_row_ulp",
                      json_figure(candidate->bound), "ulp_max", json_figure(candidate->ulp),
                      "correctly_rounded", json_figure(candidate->correctly_rounded), "bits",
                      json_figure(candidate->bits), "hidden", (json_int_t)candidate->judged_hidden,
@@ -140,19 +142,20 @@ static json_t *one_json(const chosen *one)
     const choose_wanted *wanted = &one->wanted;
     const kernel_choice *choice = &one->choice;
     return json_pack("{s:s, s:I, s:I, s:s, s:o, s:o, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:o, s:o, s:o, s:b}",
+                     "s:o, s:o, s:o, s:o, s:o, s:b}",
                      "schema", "lnbench-choose-1", "rows", (json_int_t)wanted->rows, "hidden",
                      (json_int_t)wanted->hidden, "dtype", dtype_name(wanted->dtype), "param",
                      wanted->param ? json_text(wanted->param) : json_null(), "convention",
                      json_text(wanted->convention_label), "cache", cache_name(wanted->cache),
                      "time_on", json_text(wanted->time_on), "threads", (json_int_t)wanted->threads,
                      "budget", budget_json(&wanted->budget), "origin", origin_json(one), "best",
-                     candidate_json(one, choice->best), "too_noisy", untold_json(choice), "proven",
-                     candidate_json(one, choice->proven), "runners_up",
-                     list_json(one, in_runners_up), "pareto", list_json(one, in_pareto), "others",
-                     list_json(one, in_others), "most_accurate",
-                     candidate_json(one, choice->most_accurate), "coverage", coverage_json(one),
-                     "estimated", evidence_is_estimate(&one->evidence));
+                     candidate_json(one, choice->best), "provisional",
+                     json_boolean(answer_provisional(one->evidence.run.plan)[0] != 0), "too_noisy",
+                     untold_json(choice), "proven", candidate_json(one, choice->proven),
+                     "runners_up", list_json(one, in_runners_up), "pareto",
+                     list_json(one, in_pareto), "others", list_json(one, in_others),
+                     "most_accurate", candidate_json(one, choice->most_accurate), "coverage",
+                     coverage_json(one), "estimated", evidence_is_estimate(&one->evidence));
 }
 
 json_t *chosen_json(const chosen *all, size_t count)

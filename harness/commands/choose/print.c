@@ -9,8 +9,8 @@ enum { RUNNERS_UP = 4 };
 
 static const char *const fate_names[] = {
     [FATE_BEST] = "best",          [FATE_TIED] = "tied",         [FATE_SLOWER] = "slower",
-    [FATE_BUDGET] = "over budget", [FATE_UNJUDGED] = "unjudged", [FATE_FAULT] = "ruled out",
-    [FATE_UNTIMED] = "not timed",
+    [FATE_BUDGET] = "over budget", [FATE_DOUBTED] = "doubted",   [FATE_UNJUDGED] = "unjudged",
+    [FATE_FAULT] = "ruled out",    [FATE_UNTIMED] = "not timed",
 };
 
 static void add_limit(text_buffer *out, const char *what, double limit, const char *unit)
@@ -280,7 +280,7 @@ static void print_best(const chosen *one, const output_file *out)
     if (best->bound < dtype_no_digit(one->wanted.dtype))
         output_text(out, one->wanted.every_row ? " (proven %s on normal rows)" : " (proven %s)",
                     number_short(best->bound, numbers[2]));
-    output_text(out, "\n\n");
+    output_text(out, "%s\n\n", answer_provisional(one->evidence.run.plan));
     print_untold(one, out);
 }
 
@@ -358,8 +358,9 @@ static bool print_basis(const chosen *one, const choose_look *look, const output
     noise_add_line(&line, &noise, "measure longer: --fresh --time 300");
     chosen_cover(one, &covered);
     if (one->evidence.timed && !one->evidence.run.counts.known)
-        text_format(&line, "run %lld does not say what it was asked for; of what it has: ",
+        text_format(&line, "run %lld does not say what it was asked for; of what it has, ",
                     (long long)one->evidence.run.id);
+    text_add(&line, "kernels at this shape: ");
     coverage_add_line(&line, &covered, "judged");
     text_add(&line, "\n");
     coverage_free(&covered);
@@ -456,6 +457,13 @@ void chosen_best_there_is(const chosen *one, char *buffer, size_t size)
 {
     const scored_kernel *best = one->choice.most_accurate;
     char numbers[3][16];
+    for (size_t i = 0; i < one->choice.count; i++)
+        if (one->choice.candidates[i].fate == FATE_DOUBTED) {
+            snprintf(buffer, size, "%s is accurate enough, but %s",
+                     one->choice.candidates[i].view.stored->key.kernel,
+                     one->choice.candidates[i].reason);
+            return;
+        }
     if (!best) {
         snprintf(buffer, size,
                  one->choice.unjudged ? "no kernel was judged on such rows"

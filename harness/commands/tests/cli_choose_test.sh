@@ -66,22 +66,22 @@ refused "lost" 7 "$lost.*--allow-lost" choose --shape 4x64 --stored --json "${ne
 check "lost: in JSON" is "$(value coverage.lost out)" 1
 check "lost: named in JSON" is "$(value coverage.lost_names.0 out)" 'naive_f32_scalar 4x64 (judged, not timed)'
 accepted "lost is allowed" 0 choose --shape 4x64 --stored --allow-lost "${near[@]}" --db lost.db
-check "lost is allowed: said" has out "^$lost"
+check "lost is allowed: said" has out "^kernels at this shape: $lost"
 check "lost is allowed: the run's state" has out '^run 1 is not complete'
 run_it choose --shape 4x64 --stored --allow-lost --format tsv "${near[@]}" --db lost.db
 check "lost is allowed: a notice" has err "^lnbench: $lost"
 run_it choose --shape 4x64 "${near[@]}" --db lost.db
 check "lost is measured again: exit code" is "$code" 0
-check "lost is measured again" has out '^asked 2, judged 2, lost 0'
+check "lost is measured again" has out '^kernels at this shape: asked 2, judged 2, lost 0'
 "$binaries/run_sql" lost.db "DELETE FROM runs WHERE id > 1; UPDATE cases SET asked = NULL;
     UPDATE runs SET asked = NULL, declined = NULL, lost = NULL"
 accepted "an older run" 0 choose --shape 4x64 --stored "${near[@]}" --db lost.db
-check "an older run does not say" has out '^run 1 does not say what it was asked for; of what it has: asked 1'
+check "an older run does not say" has out '^run 1 does not say what it was asked for; of what it has, kernels at this shape: asked 1'
 
 # Stored, but of no run at all, or of another machine: what there is, and what would help.
 cp c.db vacant.db
 "$binaries/run_sql" vacant.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
-refused "no runs" 7 'nothing like 4x64 f32, torch was timed on this machine; it has no runs; without --stored' \
+refused "no runs" 7 'nothing like 4x64 f32, torch was timed on this machine; no run has times; without --stored' \
     choose --shape 4x64 --stored --db vacant.db
 cp c.db other.db
 "$binaries/run_sql" other.db "UPDATE facts SET value = 'another CPU' WHERE name = 'cpu_model'; UPDATE runs SET machine = 'another CPU' || substr(machine, instr(machine, ' | '))"

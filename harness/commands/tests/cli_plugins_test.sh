@@ -123,7 +123,7 @@ half() { # LABEL WORDS ARGUMENT...
     check "$label: said" has out "^No kernel is to be taken: $words\\.$"
     check "$label: none is taken" hasnt out '^take|^Take'
 }
-half "without the referee" 'not judged beyond these rows' --referee no --shapes 4x64 --inputs spike
+half "without the referee" 'fault.two_at_once is accurate enough, but not judged beyond these rows' --referee no --shapes 4x64 --inputs normal,constant
 half "half of the evidence" 'timed, judged on the timed rows only' --only speed --shapes 4x64
 half "the other half" 'judged, not timed' --only accuracy --referee no --shapes 4x64 --inputs spike
 cp "$libraries/faults_plugin.so" other.so
