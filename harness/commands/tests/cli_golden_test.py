@@ -377,6 +377,41 @@ def compare():
     return 1 if failures else 0
 
 
+def takes(store):
+    """Who is to be taken by the terminal, the page and choose, of the latest run of a store."""
+    with sqlite3.connect(store + ".db") as database:
+        run = str(database.execute("SELECT max(id) FROM runs").fetchone()[0])
+        near = database.execute("SELECT rows || 'x' || hidden FROM timed WHERE run = ? AND NOT roof "
+                                "ORDER BY abs(hidden - 768), rows", (run,)).fetchone()[0]
+    asked = ("--run", run, "--db", store + ".db", "--allow-lost")
+    text = re.sub(r"\n  +", " ", lnbench("report", "--no-charts", *asked)[1])
+    lnbench("report", "--no-pdf", "--out", "page", *asked)
+    with open("page/report.md") as file:
+        page = file.read()
+    shutil.rmtree("page")
+    shape = (re.findall(r" at (\d+x\d+) \(", text) + [near])[0]
+    types = re.match(r"LayerNorm ([a-z0-9]+)", text).group(1)
+    chosen = json.loads(lnbench("choose", "--stored", "--json", "--shapes", shape, "--dtype", types, *asked)[1])
+    by = {word: [kernel for kernel in re.findall(pattern, on, re.M)] for word, pattern, on in (
+        ("report", r"^Take ([^,:]+)", text), ("page", r"^Take `([^`]+)`", page))}
+    by["choose"] = [chosen["best"]["kernel"]] if chosen["best"] else []
+    return by
+
+
+def one_answer():
+    """On stores that say who is to be taken, and on some where nobody is."""
+    failures, taken = 0, 0
+    for store in ("published", "peers", "many", "errors", "half", "killed"):
+        by = takes(store)
+        taken += bool(by["report"])
+        if not by["report"] == by["page"] == by["choose"]:
+            failures += 1
+            print(f"FAILED: {store}: one answer: {by}")
+    if not 3 <= taken <= 5:
+        print(f"FAILED: {taken} of six stores name a kernel to take")
+    return failures or not 3 <= taken <= 5
+
+
 def main():
     make_all()
     for store, commands in COMMANDS.items():
@@ -394,7 +429,7 @@ def main():
             for key, figures in sorted(made.items()):
                 file.write("\t".join(key + figures) + "\n")
     elif not OUT:
-        return compare()
+        return compare() or one_answer()
     return 0
 
 
