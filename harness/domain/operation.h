@@ -125,7 +125,7 @@ static inline bool role_is_parameter(const tensor_role *role)
 /* Whether a row that is kept, to be run again, has it: what a call cannot leave out. */
 static inline bool role_is_kept(const tensor_role *role)
 {
-    return !role->output && !role->optional;
+    return !role->output && !role->optional && role->shape != SHAPE_NONE;
 }
 
 /* The pointer of a role in the tensors of a call, which are pointers in the order of the roles; and the

@@ -67,6 +67,7 @@ TEST(a_block_has_the_tensors_of_its_operation)
 {
     assert_null(block.inputs[ROLE_RESIDUAL]);
     assert_null(block.inputs[ROLE_BETA]);
+    assert_false(role_is_kept(&operations[OPERATION_TOY]->roles[ROLE_RESIDUAL])); /* a gap */
     const float *x = block.inputs[ROLE_X], *gamma = block.inputs[ROLE_GAMMA], *y = block.rounded;
     for (size_t i = 0; i < ROWS * HIDDEN; i++)
         assert_true(y[i] == x[i] * gamma[i % HIDDEN]);
