@@ -214,19 +214,16 @@ static bool set_breach(const choose_wanted *wanted, const kernel_evidence *evide
 }
 
 static bool is_out_of_class(const choose_wanted *wanted, const kernel_evidence *evidence,
-                            scored_kernel *candidate, bool *unjudged)
+                            scored_kernel *candidate)
 {
     const class_breach *breach = find_breach(evidence, candidate);
-    *unjudged = false;
     if (wanted->class == CLASS_ANY)
         return false;
     if (breach && breach->unfit[0])
         return set_fate(candidate, FATE_BUDGET, "%s", breach->unfit);
-    if (!breach || breach->lacking[0]) {
-        *unjudged = true;
+    if (!breach || breach->lacking[0])
         return set_fate(candidate, FATE_UNJUDGED, "not judged on %.60s",
                         breach ? breach->lacking : "such rows");
-    }
     candidate->of_class = breach->cases;
     return breach->case_id != 0 && set_breach(wanted, evidence, breach, candidate);
 }
@@ -300,15 +297,12 @@ static void add_candidate(const choose_wanted *wanted, const kernel_evidence *ev
              descriptor_hash(evidence->kernels, stored->key.kernel));
     candidate->view.speed = scale_speed(wanted, evidence, stored->speed);
     judge_candidate(wanted, evidence, candidate);
+    /* The first of these that holds sets its fate. */
     if (!is_ruled_out(wanted, evidence, candidate) && !is_of_others(wanted, evidence, candidate) &&
-        is_unjudged(wanted, evidence, candidate))
-        choice->unjudged = true;
-    bool unjudged = false;
-    if (candidate->fate == FATE_SLOWER &&
-        !is_out_of_class(wanted, evidence, candidate, &unjudged) &&
-        !is_over_budget(wanted, candidate))
+        !is_unjudged(wanted, evidence, candidate) &&
+        !is_out_of_class(wanted, evidence, candidate) && !is_over_budget(wanted, candidate))
         is_doubted(wanted, evidence, candidate);
-    choice->unjudged |= unjudged;
+    choice->unjudged |= candidate->fate == FATE_UNJUDGED;
     choice->count++;
 }
 

@@ -34,8 +34,10 @@ static void add_avoid(const report_data *data, document *page)
             clean_format(&words, FORM_PAGE, "%s**%s**", count++ ? ", " : "",
                          table_text(&data->best, i, "name"));
     if (count)
-        document_paragraph(page, TONE_FAULT, "On rows that are not extreme, NaN or infinity: %-s.",
-                           words.bytes ? words.bytes : "");
+        document_paragraph(
+            page, TONE_FAULT,
+            "NaN or infinity in place of a number, on rows that are not extreme: %-s.",
+            words.bytes ? words.bytes : "");
     text_free(&words);
 }
 

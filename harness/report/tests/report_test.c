@@ -256,8 +256,8 @@ REPORT_TEST(test_answer_and_tables_agree)
     assert_non_null(strstr(page,
                            "<code>one_sweep_f32_avx512</code> is 1.1 times as fast as that, but "
                            "has errors up to 6.5 row ULP."));
-    assert_non_null(
-        strstr(page, "On rows that are not extreme, NaN or infinity: <strong>naive</strong>."));
+    assert_non_null(strstr(page, "NaN or infinity in place of a number, on rows that are not "
+                                 "extreme: <strong>naive</strong>."));
     /* A figure changed in either place is seen. */
     static const char *const plants[][2] = {{"at most 1.5 row", "at most 9.5 row"},
                                             {": 2.0 times", ": 4.0 times"},
