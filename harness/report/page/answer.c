@@ -87,9 +87,12 @@ void page_answer(const page_contents *contents, document *page)
         add_sentence(words.bytes, view_is_partial(data->view) ? TONE_FAULT : TONE_SOFT, page);
     text_free(&words);
     answer_sentences(&data->answer, &words);
+    /* What is proven, where the kernel to take is not, and that kernel. */
+    size_t good = data->answer.take ? 1 + (data->answer.proven != NULL) : 0;
     for (char *line = words.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
-        add_sentence(line, line == words.bytes && data->answer.take ? TONE_GOOD : TONE_NONE, page);
+        add_sentence(line, good > 0 ? TONE_GOOD : TONE_NONE, page);
+        good -= good > 0;
     }
     text_free(&words);
     add_avoid(data, page);
