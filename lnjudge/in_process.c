@@ -153,8 +153,9 @@ static size_t memory_of(const work_order *order, size_t role)
 {
     if (role == ROLE_SUM)
         return order_outputs(order) & OUTPUT_SUM_OVER_X ? ROLE_X : role;
-    size_t taken = operations[order->operation]->roles[role].in_place;
-    return order->placement == PLACEMENT_IN_PLACE && taken != NO_ROLE ? taken : role;
+    return order->placement == PLACEMENT_IN_PLACE
+               ? role_in_place(operations[order->operation], role)
+               : role;
 }
 
 static bool bench_make(bench *made, const lnjudge_question *question, const work_order *order,

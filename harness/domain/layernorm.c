@@ -41,18 +41,17 @@ static size_t layernorm_neighbours(const ln_convention *own, ln_convention other
 
 #define TABLE(member)                                                                              \
 #member, SHAPE_TABLE, TYPE_STORAGE, .stride = offsetof(ln_problem, member##_stride)
-#define ALONE .beside = NO_ROLE, .in_place = NO_ROLE
 
 static const tensor_role layernorm_roles[LAYERNORM_ROLES] = {
-    [ROLE_X] = {TABLE(x), ALONE},
-    [ROLE_RESIDUAL] = {TABLE(residual), ALONE, .optional = true},
-    [ROLE_GAMMA] = {"gamma", SHAPE_PARAMETER, TYPE_PARAMETER, ALONE, .needed = has_gamma},
-    [ROLE_BETA] = {"beta", SHAPE_PARAMETER, TYPE_PARAMETER, ALONE, .needed = has_beta},
-    [ROLE_Y] = {TABLE(y), .output = true, .beside = NO_ROLE, .in_place = ROLE_X},
-    [ROLE_SUM] = {TABLE(sum), .output = true, .optional = true, .beside = ROLE_RESIDUAL,
-                  .in_place = ROLE_RESIDUAL},
-    [ROLE_MEAN] = {"mean", SHAPE_ROWS, TYPE_ACCUMULATOR, ALONE, .output = true, .optional = true},
-    [ROLE_RSTD] = {"rstd", SHAPE_ROWS, TYPE_ACCUMULATOR, ALONE, .output = true, .optional = true},
+    [ROLE_X] = {TABLE(x)},
+    [ROLE_RESIDUAL] = {TABLE(residual), .optional = true},
+    [ROLE_GAMMA] = {"gamma", SHAPE_PARAMETER, TYPE_PARAMETER, .needed = has_gamma},
+    [ROLE_BETA] = {"beta", SHAPE_PARAMETER, TYPE_PARAMETER, .needed = has_beta},
+    [ROLE_Y] = {TABLE(y), .output = true, .over = ROLE_BIT(ROLE_X)},
+    [ROLE_SUM] = {TABLE(sum), .output = true, .optional = true, .with = ROLE_BIT(ROLE_RESIDUAL),
+                  .over = ROLE_BIT(ROLE_RESIDUAL)},
+    [ROLE_MEAN] = {"mean", SHAPE_ROWS, TYPE_ACCUMULATOR, .output = true, .optional = true},
+    [ROLE_RSTD] = {"rstd", SHAPE_ROWS, TYPE_ACCUMULATOR, .output = true, .optional = true},
 };
 
 #define FIELD(member, count)                                                                       \

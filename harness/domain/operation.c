@@ -26,16 +26,18 @@ double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dty
     return tables * (double)rows * (double)hidden * (double)dtype_size(dtype);
 }
 
-static size_t element_of(role_type type, const ln_problem *problem, ln_type accumulator)
+static size_t element_of(const tensor_role *role, const ln_problem *problem, ln_type accumulator)
 {
-    return dtype_size(type == TYPE_STORAGE     ? problem->storage
-                      : type == TYPE_PARAMETER ? problem->param
-                                               : accumulator);
+    ln_type usual = problem->storage == LN_F64 ? LN_F64 : LN_F32;
+    return dtype_size(role->type == TYPE_STORAGE     ? problem->storage
+                      : role->type == TYPE_PARAMETER ? problem->param
+                      : role->output                 ? accumulator
+                                                     : usual);
 }
 
 role_extent role_extent_of(const tensor_role *role, const ln_problem *problem, ln_type accumulator)
 {
-    size_t element = element_of(role->type, problem, accumulator);
+    size_t element = element_of(role, problem, accumulator);
     size_t columns = role->shape == SHAPE_NONE   ? 0
                      : role->shape == SHAPE_ROWS ? 1
                      : role->shape == SHAPE_PARAMETER

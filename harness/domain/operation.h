@@ -17,7 +17,6 @@
 enum {
     ROLES_MOST = 8,
     NEIGHBOURS_MOST = 8,
-    NO_ROLE = ROLES_MOST,
 };
 
 /* The roles of what normalises rows, in the order of ln_tensors; an operation has some of them. */
@@ -33,6 +32,9 @@ enum {
     LAYERNORM_ROLES
 };
 
+/* Sets of roles are bits. */
+#define ROLE_BIT(role) (1u << (role))
+
 typedef enum role_shape {
     SHAPE_NONE,      /* the operation has no such tensor */
     SHAPE_TABLE,     /* rows x hidden, a stride of its own from row to row */
@@ -41,7 +43,11 @@ typedef enum role_shape {
     SHAPE_PARAMETER, /* likewise, or a single one, as the affine form says */
 } role_shape;
 
-typedef enum role_type { TYPE_STORAGE, TYPE_PARAMETER, TYPE_ACCUMULATOR } role_type;
+typedef enum role_type {
+    TYPE_STORAGE,
+    TYPE_PARAMETER,
+    TYPE_ACCUMULATOR, /* of an input, which is there before any kernel is: f64 with f64 rows, else f32 */
+} role_type;
 
 typedef struct tensor_role {
     const char *name;
@@ -51,9 +57,9 @@ typedef struct tensor_role {
     bool optional; /* a call may leave it out under any convention */
     /* Under which conventions a call has it; NULL: all. */
     bool (*needed)(const ln_convention *convention);
-    size_t beside;   /* there only where that input is; NO_ROLE: it does not depend on one */
-    size_t in_place; /* the input whose place it takes in place; NO_ROLE: none */
-    size_t stride;   /* of a table: offset of its stride in ln_problem */
+    unsigned with; /* the inputs without which a call has not got it */
+    unsigned over; /* the input whose place it takes in place; 0: none */
+    size_t stride; /* of a table: offset of its stride in ln_problem */
 } tensor_role;
 
 /* Conventions that are easily taken for `own`: how many, into others[]. */
@@ -110,10 +116,23 @@ static inline size_t extent_bytes(const role_extent *extent)
 /* Whether a call under the convention has the tensor if it may have it. */
 bool role_is_needed(const tensor_role *role, const ln_convention *convention);
 
+/* The role whose place a tensor takes in place: that of an input, or its own. */
+static inline size_t role_in_place(const operation *what, size_t role)
+{
+    return what->roles[role].over ? (size_t)__builtin_ctz(what->roles[role].over) : role;
+}
+
 /* Whether it is an output of one number a row. */
 static inline bool role_is_statistic(const tensor_role *role)
 {
     return role->output && role->shape == SHAPE_ROWS;
+}
+
+/* Whether it is a table beside the result: the sum with a residual. */
+static inline bool role_is_sum(const operation *what, size_t role)
+{
+    const tensor_role *own = &what->roles[role];
+    return own->output && own->shape == SHAPE_TABLE && role != what->result;
 }
 
 /* Whether it has so many elements whatever the number of rows. */

@@ -81,7 +81,6 @@ static bool grow(void *pointer, size_t count, size_t size)
 
 bool judge_reserve(row_judge *judge, const judge_block *block, error *err)
 {
-    const operation *what = operations[block->operation];
     size_t bytes = judge_bytes(block);
     judge->placed = NULL;
     if (bytes > judge->bytes) {
@@ -91,10 +90,9 @@ bool judge_reserve(row_judge *judge, const judge_block *block, error *err)
     }
     if (block->rows > judge->rows) {
         bool fine = true;
-        for (size_t i = 0; fine && i < what->count; i++)
-            fine = !role_is_statistic(&what->roles[i]) ||
-                   (grow(&judge->given[i], block->rows, sizeof(double)) &&
-                    grow(&judge->rounded[i], block->rows, sizeof(double)));
+        for (size_t i = 0; fine && i < ROLES_MOST; i++) /* of any operation */
+            fine = grow(&judge->given[i], block->rows, sizeof(double)) &&
+                   grow(&judge->rounded[i], block->rows, sizeof(double));
         if (!fine || !grow(&judge->bounds, block->rows, sizeof *judge->bounds) ||
             !grow(&judge->by_row, block->rows, sizeof *judge->by_row))
             return fail_memory(err, "a kernel's statistics");

@@ -22,8 +22,10 @@ static off_t take_offset(off_t *end, bool present, size_t bytes)
 static bool has_tensor(const judge_block *block, size_t i)
 {
     const tensor_role *role = &operations[block->operation]->roles[i];
-    return role->output ? role->beside == NO_ROLE || block->inputs[role->beside]
-                        : block->inputs[i] != NULL;
+    unsigned there = 0;
+    for (size_t input = 0; input < ROLES_MOST; input++)
+        there |= block->inputs[input] ? ROLE_BIT(input) : 0;
+    return role->output ? (role->with & ~there) == 0 : there & ROLE_BIT(i);
 }
 
 /* Nothing that an earlier kernel left may pass for this one's. */
@@ -154,12 +156,14 @@ bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_
     bool fine = true, any = false;
     for (size_t i = 0; i < what->count; i++)
         any |= role_is_statistic(&what->roles[i]) && (outputs & 1u << i);
-    for (size_t i = 0; fine && i < what->count; i++)
+    for (size_t i = 0; fine && i < what->count; i++) {
+        off_t at = order->at.tensors[i];
         if (role_is_statistic(&what->roles[i]) && any)
-            fine = read_statistics(arena, order->at.tensors[i], block, kernel, outputs & 1u << i,
-                                   judge->given[i], judge->rounded[i]);
-    if (fine && block->inputs[ROLE_RESIDUAL] && (outputs & OUTPUT_SUM))
-        fine = check_sum(arena, order->at.tensors[ROLE_SUM], block, right, verdict);
+            fine = read_statistics(arena, at, block, kernel, outputs & ROLE_BIT(i), judge->given[i],
+                                   judge->rounded[i]);
+        else if (role_is_sum(what, i) && at >= 0 && (outputs & ROLE_BIT(i)))
+            fine = check_sum(arena, at, block, right, verdict);
+    }
     return fine;
 }
 

@@ -106,6 +106,23 @@ TEST(wrong_kernels_get_their_verdict)
     expect("toy.writes_gamma", VERDICT_INPUT_MODIFIED, "gamma");
 }
 
+TEST(a_judge_goes_on_to_another_operation)
+{
+    const ln_convention convention = {.affine = LN_AFFINE_GAMMA};
+    case_judgement judgement = judged("toy.product");
+    judge_block own = block;
+    error err = {0};
+    if (!judge_block_generate(
+            the_judge, &block,
+            call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, ROWS, HIDDEN), "normal",
+            NULL, 0, &err))
+        fail_msg("%s", err.message);
+    judgement = judged("toy.product");
+    judge_block_free(&block);
+    block = own;
+    assert_int_equal(judgement.verdict.kind, VERDICT_INACCURATE);
+}
+
 int main(void)
 {
     return test_run(set_up, tear_down);

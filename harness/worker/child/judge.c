@@ -88,8 +88,8 @@ static bool make_tensor(judge_bench *bench, size_t i, const work_order *order)
  * place of. */
 static size_t buffer_of(const work_order *order, size_t role)
 {
-    size_t taken = role_of(order, role)->in_place;
-    if (order->placement == PLACEMENT_IN_PLACE && taken != NO_ROLE)
+    size_t taken = role_in_place(operations[order->operation], role);
+    if (order->placement == PLACEMENT_IN_PLACE)
         return taken;
     return role == ROLE_SUM && (order_outputs(order) & OUTPUT_SUM_OVER_X) ? ROLE_X : role;
 }
@@ -105,11 +105,11 @@ static void set_strides(const work_order *order, ln_problem *problem)
                                   {2 * hidden, hidden + 1, 2 * hidden + 1, hidden + 2}};
     for (size_t i = 0; i < role_count(order); i++) {
         const tensor_role *role = role_of(order, i);
-        bool in_place = order->placement == PLACEMENT_IN_PLACE && role->in_place != NO_ROLE;
+        size_t taken = role_in_place(operations[order->operation], i);
+        bool in_place = order->placement == PLACEMENT_IN_PLACE && taken != i;
         if (role->shape == SHAPE_TABLE)
-            *role_stride(role, problem) =
-                in_place ? *role_stride(role_of(order, role->in_place), problem)
-                         : strides[hidden % 3][next++ % 4];
+            *role_stride(role, problem) = in_place ? *role_stride(role_of(order, taken), problem)
+                                                   : strides[hidden % 3][next++ % 4];
     }
 }
 

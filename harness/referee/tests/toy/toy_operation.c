@@ -9,12 +9,10 @@ static size_t neighbours(const ln_convention *own, ln_convention others[NEIGHBOU
     return 1;
 }
 
-#define ALONE .beside = NO_ROLE, .in_place = NO_ROLE
-
 static const tensor_role roles[] = {
-    [ROLE_X] = {"x", SHAPE_TABLE, ALONE, .stride = offsetof(ln_problem, x_stride)},
-    [ROLE_GAMMA] = {"gamma", SHAPE_HIDDEN, TYPE_PARAMETER, ALONE},
-    [ROLE_Y] = {"y", SHAPE_TABLE, .output = true, .beside = NO_ROLE, .in_place = ROLE_X,
+    [ROLE_X] = {"x", SHAPE_TABLE, .stride = offsetof(ln_problem, x_stride)},
+    [ROLE_GAMMA] = {"gamma", SHAPE_HIDDEN, .type = TYPE_PARAMETER},
+    [ROLE_Y] = {"y", SHAPE_TABLE, .output = true, .over = ROLE_BIT(ROLE_X),
                 .stride = offsetof(ln_problem, y_stride)},
 };
 
