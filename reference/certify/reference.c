@@ -33,7 +33,7 @@
  */
 #include "certify/reference.h"
 
-#include "certify/certify.h"
+#include "certify/row_task.h"
 #include "exact/facts.h"
 #include "metrics/storage.h"
 
@@ -42,20 +42,6 @@
 #include <stdlib.h>
 
 enum { CHUNK = 128 };
-
-struct ln_reference {
-    row_certifier certifier;
-    void *row; /* what is normalised, where that is not x itself: floats, or doubles for f64 */
-    size_t capacity; /* of row, in bytes */
-};
-
-/* A row on its way: x is what is normalised, double for f64 and float for every other type. */
-typedef struct row_task {
-    ln_affine affine;
-    ln_type storage, param;
-    size_t hidden;
-    const void *x, *gamma, *beta;
-} row_task;
 
 ln_reference *ln_reference_create(void)
 {
@@ -72,7 +58,8 @@ void ln_reference_destroy(ln_reference *reference)
         return;
     }
     certifier_clear(&reference->certifier);
-    free(reference->row);
+    free(reference->row.data);
+    free(reference->second.data);
     free(reference);
 }
 
@@ -146,6 +133,12 @@ static void fill_max_xhat(row_certifier *certifier, row_extremes extremes,
     result->max_xhat_rest = most.rest;
 }
 
+static row_extremes extremes_of_task(const row_task *task)
+{
+    return task->storage == LN_F64 ? extremes_of_f64(task->hidden, task->x)
+                                   : extremes_of(task->hidden, task->x);
+}
+
 /* Everything that needs xhat. */
 static void fill_nan(row_certifier *certifier, const row_task *task, ln_reference_result *result)
 {
@@ -164,8 +157,7 @@ static void fill_nan(row_certifier *certifier, const row_task *task, ln_referenc
     result->max_xhat_rest = 0.0;
 }
 
-static void fill_nan_row(row_certifier *certifier, const row_task *task,
-                         ln_reference_result *result)
+void row_fill_nan(row_certifier *certifier, const row_task *task, ln_reference_result *result)
 {
     const double nan = (double)NAN;
     result->facts = (ln_row_facts){nan, nan, nan, nan, nan, nan};
@@ -236,7 +228,7 @@ static void fill_chunk(row_certifier *certifier, const row_task *task, size_t be
         x[i] = (double)((const float *)task->x)[begin + i];
     }
     load_parameters(task->gamma, ln_has_gamma(task->affine), 1.0, task, begin, count, gamma);
-    load_parameters(task->beta, ln_has_beta(task->affine), 0.0, task, begin, count, beta);
+    load_parameters(task->beta, task->beta != NULL, 0.0, task, begin, count, beta);
     fast_row_decide(&certifier->fast, count, x, gamma, beta, result->exact + begin);
     for (size_t i = 0; i < count; i++) {
         row_element element = {x[i], gamma[i], beta[i], task->affine == LN_AFFINE_GAMMA1, false};
@@ -255,7 +247,7 @@ static void fill_f64(row_certifier *certifier, const row_task *task, ln_referenc
     for (size_t i = 0; i < task->hidden; i++) {
         element.x = ((const double *)task->x)[i];
         load_parameters(task->gamma, ln_has_gamma(task->affine), 1.0, task, i, 1, &element.gamma);
-        load_parameters(task->beta, ln_has_beta(task->affine), 0.0, task, i, 1, &element.beta);
+        load_parameters(task->beta, task->beta != NULL, 0.0, task, i, 1, &element.beta);
         rounded_rest y = is_special(&element)
                              ? (rounded_rest){evaluate_special(certifier, &element), 0.0}
                              : certify_rest(certifier, &element);
@@ -267,23 +259,25 @@ static void fill_f64(row_certifier *certifier, const row_task *task, ln_referenc
     }
 }
 
-static void fill_row(row_certifier *certifier, const row_task *task, ln_reference_result *result)
+void row_fill_facts(row_certifier *certifier, const row_task *task, ln_reference_result *result)
 {
     exact_row *row = &certifier->row;
-    bool wide = task->storage == LN_F64;
-    row_extremes extremes =
-        wide ? extremes_of_f64(task->hidden, task->x) : extremes_of(task->hidden, task->x);
-    facts_take(&result->facts, row, extremes);
+    facts_take(&result->facts, row, extremes_of_task(task));
     result->kappa = kappa_of(row);
     result->mean_rounded = mean_of(row).to_float;
-    result->mean_rest = wide ? rest_of_mean(row, result->facts.mean) : 0.0;
-    if (!row->defined) {
+    result->mean_rest = task->storage == LN_F64 ? rest_of_mean(row, result->facts.mean) : 0.0;
+}
+
+void row_fill(row_certifier *certifier, const row_task *task, ln_reference_result *result)
+{
+    bool wide = task->storage == LN_F64;
+    if (!certifier->row.defined) {
         fill_nan(certifier, task, result);
         return;
     }
     certifier_take(certifier, wide ? CERTIFIER_PRECISION_F64 : CERTIFIER_PRECISION, task->affine);
     fill_rstd(certifier, wide, result);
-    fill_max_xhat(certifier, extremes, result);
+    fill_max_xhat(certifier, extremes_of_task(task), result);
     if (wide) {
         fill_f64(certifier, task, result);
         return;
@@ -294,18 +288,14 @@ static void fill_row(row_certifier *certifier, const row_task *task, ln_referenc
     }
 }
 
-static bool reserve(ln_reference *reference, size_t count, size_t size)
+bool row_reserve(row_room *room, size_t bytes)
 {
-    if (count > SIZE_MAX / size) {
-        return false;
-    }
-    if (count * size > reference->capacity) {
-        void *row = realloc(reference->row, count * size);
-        if (row == NULL) {
+    if (bytes > room->capacity) {
+        void *data = realloc(room->data, bytes);
+        if (data == NULL) {
             return false;
         }
-        reference->row = row;
-        reference->capacity = count * size;
+        *room = (row_room){data, bytes};
     }
     return true;
 }
@@ -320,8 +310,7 @@ static double add_short(ln_type type, const void *x, const void *residual, size_
     return storage_load(type, &rounded, 0);
 }
 
-/* Sets task->x: to x itself where nothing is to be done, else to a copy. */
-static bool take_x(ln_reference *reference, row_task *task, const void *x, const void *residual)
+bool row_take_x(ln_reference *reference, row_task *task, const void *x, const void *residual)
 {
     task->x = x;
     bool has_own_type = task->storage == LN_F32 || task->storage == LN_F64;
@@ -329,21 +318,24 @@ static bool take_x(ln_reference *reference, row_task *task, const void *x, const
         return true;
     }
     bool wide = task->storage == LN_F64;
-    if (!reserve(reference, task->hidden, wide ? sizeof(double) : sizeof(float))) {
+    if (task->hidden > SIZE_MAX / sizeof(double) ||
+        !row_reserve(&reference->row, task->hidden * sizeof(double))) {
         return false;
     }
     for (size_t i = 0; i < task->hidden; i++) {
         if (wide) {
-            ((double *)reference->row)[i] = ((const double *)x)[i] + ((const double *)residual)[i];
+            ((double *)reference->row.data)[i] =
+                ((const double *)x)[i] + ((const double *)residual)[i];
         } else if (residual != NULL && task->storage == LN_F32) {
-            ((float *)reference->row)[i] = ((const float *)x)[i] + ((const float *)residual)[i];
+            ((float *)reference->row.data)[i] =
+                ((const float *)x)[i] + ((const float *)residual)[i];
         } else {
-            ((float *)reference->row)[i] =
+            ((float *)reference->row.data)[i] =
                 (float)(residual != NULL ? add_short(task->storage, x, residual, i)
                                          : storage_load(task->storage, x, i));
         }
     }
-    task->x = reference->row;
+    task->x = reference->row.data;
     return true;
 }
 
@@ -351,9 +343,15 @@ bool ln_reference_row(ln_reference *reference, const ln_convention *convention, 
                       ln_type param, size_t hidden, const void *x, const void *residual,
                       const void *gamma, const void *beta, ln_reference_result *result)
 {
-    row_task task = {convention->affine, storage, param, hidden, x, gamma, beta};
+    row_task task = {convention->affine,
+                     storage,
+                     param,
+                     hidden,
+                     x,
+                     gamma,
+                     ln_has_beta(convention->affine) ? beta : NULL};
     if (hidden == 0 || x == NULL || (ln_has_gamma(task.affine) && gamma == NULL) ||
-        (ln_has_beta(task.affine) && beta == NULL) || !take_x(reference, &task, x, residual)) {
+        (ln_has_beta(task.affine) && beta == NULL) || !row_take_x(reference, &task, x, residual)) {
         return false;
     }
     row_certifier *certifier = &reference->certifier;
@@ -362,9 +360,10 @@ bool ln_reference_row(ln_reference *reference, const ln_convention *convention, 
                       ? exact_row_take_f64(&certifier->row, convention, hidden, task.x)
                       : exact_row_take(&certifier->row, convention, hidden, task.x);
     if (finite) {
-        fill_row(certifier, &task, result);
+        row_fill_facts(certifier, &task, result);
+        row_fill(certifier, &task, result);
     } else {
-        fill_nan_row(certifier, &task, result);
+        row_fill_nan(certifier, &task, result);
     }
     return true;
 }

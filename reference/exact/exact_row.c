@@ -117,6 +117,22 @@ bool exact_row_take_f64(exact_row *row, const ln_convention *convention, size_t 
     return true;
 }
 
+void exact_row_about_zero(exact_row *row, const ln_convention *convention)
+{
+    mpz_set_ui(row->sums.sum, 0);
+    take_convention(row, convention, row->hidden);
+}
+
+/* sqrt(0) + root, as if that were an eps on the std. */
+void exact_row_divide_by(exact_row *row, double root)
+{
+    mpz_set_ui(row->variance, 0);
+    row->place = LN_EPS_STD;
+    row->eps = root;
+    row->has_ratio = false;
+    row->defined = is_defined(row);
+}
+
 /* q = q * 2^exponent. */
 static void scale_by_power(mpq_ptr q, long exponent)
 {

@@ -44,6 +44,12 @@ bool exact_row_take(exact_row *row, const ln_convention *convention, size_t hidd
 bool exact_row_take_f64(exact_row *row, const ln_convention *convention, size_t hidden,
                         const double *x);
 
+/* Makes a row that was taken one about zero, as RMSNorm's is: its mean counts as 0, so that its
+ * variance is the mean square. */
+void exact_row_about_zero(exact_row *row, const ln_convention *convention);
+/* The root of the row's elements becomes this number, whatever its sums are; finite. */
+void exact_row_divide_by(exact_row *row, double root);
+
 /* A number base + unit (low + high) / 2. Each is finite, or an infinite low or high stands for the
  * power of two that follows the largest double. */
 typedef struct row_target {

@@ -2,12 +2,14 @@
  *
  *     reference_audit [--elements N] [--seed S]     exit 0: every element and row is right
  *     reference_audit --gradients [--elements N]    the same of dx, dgamma and dbeta
+ *     reference_audit --rms [--elements N]          the same of RMSNorm
  *     reference_audit --speed                       certified elements per second, hidden 768
  *     reference_audit --speed --threads 2           what two threads do beside one
  *
  * On the same rows it shows how wrong a double-precision sum(x^2) / n - mean^2 oracle is.
  */
 #include "audit_gradients.h"
+#include "audit_rms.h"
 #include "audit_rows.h"
 #include "audit_run.h"
 #include "audit_types.h"
@@ -71,7 +73,7 @@ static bool read_count(const char *text, uint64_t *value)
 
 typedef struct audit_options {
     uint64_t elements, seed, threads;
-    bool speed, gradients;
+    bool speed, gradients, rms;
 } audit_options;
 
 static bool read_options(int argc, char **argv, audit_options *options)
@@ -92,6 +94,10 @@ static bool read_options(int argc, char **argv, audit_options *options)
             options->gradients = true;
             continue;
         }
+        if (strcmp(argv[i], "--rms") == 0) {
+            options->rms = true;
+            continue;
+        }
         size_t which = 0;
         while (which < COUNTS && strcmp(argv[i], counts[which].name) != 0) {
             which++;
@@ -102,7 +108,8 @@ static bool read_options(int argc, char **argv, audit_options *options)
     }
     bool has_threads = options->threads != 1;
     return options->threads >= 1 && options->threads <= SPEED_MOST_THREADS &&
-           (options->speed || !has_threads) && !(options->speed && options->gradients);
+           (options->speed || !has_threads) &&
+           options->speed + options->gradients + options->rms <= 1;
 }
 
 static int run_gradients(uint64_t elements, uint64_t seed)
@@ -125,6 +132,23 @@ static int run_gradients(uint64_t elements, uint64_t seed)
     return counts.wrong > 0 ? EXIT_WRONG : 0;
 }
 
+static int run_rms(uint64_t elements, uint64_t seed)
+{
+    rms_counts counts;
+    double start = seconds_now();
+    if (!audit_rms(elements, seed, &counts)) {
+        fprintf(stderr, "reference_audit: out of memory\n");
+        return EXIT_MEMORY;
+    }
+    printf("seed %" PRIu64 "\n%" PRIu64 " elements checked in %.1f s: %" PRIu64 " wrong\n", seed,
+           counts.elements, seconds_now() - start, counts.wrong);
+    printf("NaN %" PRIu64 "; with 1 + w rounded %" PRIu64 ", the root %" PRIu64 ", xhat %" PRIu64
+           "\n\n%s\n",
+           counts.undefined, counts.rounded[0], counts.rounded[1], counts.rounded[2],
+           ln_reference_versions());
+    return counts.wrong > 0 ? EXIT_WRONG : 0;
+}
+
 static int run_speed(unsigned threads)
 {
     if (threads == 1 ? speed_print() : speed_print_threads(threads)) {
@@ -139,10 +163,13 @@ int main(int argc, char **argv)
     audit_options options = {.elements = 100000, .seed = 1, .threads = 1};
     if (!read_options(argc, argv, &options)) {
         fprintf(stderr,
-                "usage: reference_audit [--gradients] [--elements N] [--seed S] | --speed "
+                "usage: reference_audit [--gradients | --rms] [--elements N] [--seed S] | --speed "
                 "[--threads 1..%d]\n",
                 (int)SPEED_MOST_THREADS);
         return EXIT_USAGE;
+    }
+    if (options.rms) {
+        return run_rms(options.elements, options.seed);
     }
     if (options.gradients) {
         return run_gradients(options.elements, options.seed);

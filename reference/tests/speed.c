@@ -2,7 +2,7 @@
 
 #include "audit_rows.h"
 #include "audit_types.h"
-#include "certify/reference.h"
+#include "certify/rms_row.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -17,6 +17,7 @@ enum { HIDDEN = 768, VARIETY = 16, ROWS = 2000, REPETITIONS = 5, PAIRS = 15 };
 typedef struct workplace {
     ln_reference *reference;
     ln_type type;
+    bool rms;  /* RMSNorm, as PyTorch has it */
     bool done; /* its last work */
     double x[VARIETY][HIDDEN], gamma[HIDDEN], beta[HIDDEN];
     double rounded[HIDDEN], exact[HIDDEN], rest[HIDDEN];
@@ -56,11 +57,18 @@ static void draw_rows(workplace *place, ln_type type)
 /* ROWS rows of the type that is there. */
 static bool work(workplace *place)
 {
+    static const ln_rms_convention torch_rms = {LN_EPS_VAR, LN_RMS_WEIGHT, 0x1p-23, 0, 0, 0};
     ln_reference_result result = {
         .rounded = place->rounded, .exact = place->exact, .rest = place->rest};
     for (size_t r = 0; r < ROWS; r++) {
-        if (!ln_reference_row(place->reference, &audit_presets[0], place->type, place->type, HIDDEN,
-                              place->x[r % VARIETY], NULL, place->gamma, place->beta, &result)) {
+        const void *x = place->x[r % VARIETY];
+        bool done =
+            place->rms
+                ? ln_rms_reference_row(place->reference, &torch_rms, place->type, place->type,
+                                       HIDDEN, x, NULL, place->gamma, &result)
+                : ln_reference_row(place->reference, &audit_presets[0], place->type, place->type,
+                                   HIDDEN, x, NULL, place->gamma, place->beta, &result);
+        if (!done) {
             return false;
         }
     }
@@ -88,14 +96,16 @@ bool speed_print(void)
 {
     workplace *place = workplace_create();
     bool done = place != NULL;
-    for (unsigned type = 0; done && type < AUDIT_TYPES; type++) {
+    for (unsigned i = 0; done && i < 2 * AUDIT_TYPES; i++) {
+        unsigned type = i % AUDIT_TYPES;
+        place->rms = i >= AUDIT_TYPES;
         double seconds = time_type(place, (ln_type)type);
         done = isfinite(seconds);
         if (done) {
-            printf("%-4s %6.2f million certified elements a processor second at hidden 768 (best "
-                   "of %d times %d rows)\n",
-                   audit_type_names[type], 1e-6 * HIDDEN * ROWS / seconds, (int)REPETITIONS,
-                   (int)ROWS);
+            printf("%-9s %-4s %6.2f million certified elements a processor second at hidden 768 "
+                   "(best of %d times %d rows)\n",
+                   place->rms ? "rmsnorm" : "layernorm", audit_type_names[type],
+                   1e-6 * HIDDEN * ROWS / seconds, (int)REPETITIONS, (int)ROWS);
         }
     }
     workplace_destroy(place);

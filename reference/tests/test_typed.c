@@ -1,6 +1,7 @@
 /* Rows of every type: known answers, and the 16-bit types exhaustively. */
 #include "reference_fixture.h"
 #include "audit_types.h"
+#include "certify/rms_row.h"
 #include "metrics/storage.h"
 
 #include <float.h>
@@ -270,6 +271,66 @@ TEST(refuses_what_is_missing)
     assert_false(ln_reference_row(reference, &c, LN_F64, LN_F64, SIZE_MAX, x, x, x, x, &result));
     assert_true(ln_reference_row(reference, &c, LN_F64, LN_F64, 2, x, NULL, x, x, &result));
     same(exact[0], rounded[0]); /* and no rest was wanted */
+}
+
+/* One f32 row with a weight of 2. */
+static ln_reference_result ask_rms(const ln_rms_convention *convention, const float *x,
+                                   size_t hidden, float *rounded, double *exact)
+{
+    const float weight[] = {2, 2, 2, 2};
+    ln_reference_result result = {.rounded = rounded, .exact = exact};
+    assert_true(ln_rms_reference_row(reference, convention, LN_F32, LN_F32, hidden, x, NULL, weight,
+                                     &result));
+    return result;
+}
+
+/* An infinity is NaN, and makes the others 0; a NaN makes all NaN; so does 0 / 0. */
+TEST(special_rows_of_rmsnorm)
+{
+    ln_rms_convention convention = {.eps_place = LN_EPS_VAR, .weight = LN_RMS_WEIGHT};
+    float rounded[4];
+    double exact[4];
+    ask_rms(&convention, (const float[]){3, -INFINITY, 0, 1}, 4, rounded, exact);
+    assert_true(isnan(rounded[1]) && isnan(exact[1]));
+    same((double)rounded[0], 0.0);
+    same(exact[3], 0.0);
+    ask_rms(&convention, (const float[]){3, INFINITY, NAN, 1}, 4, rounded, exact);
+    assert_true(isnan(rounded[0]) && isnan(rounded[3]));
+    ask_rms(&convention, (const float[]){0, 0}, 2, rounded, exact);
+    assert_true(isnan(rounded[0]) && isnan(exact[1]));
+    convention.eps = 0.25;
+    ln_reference_result result =
+        ask_rms(&convention, (const float[]){-1, 0.5f, 1, 0.5f}, 4, rounded, exact);
+    same(result.facts.var, 0.625);
+    same(result.facts.mean, 0.0);
+    same(result.kappa, 1.0);
+    same((double)rounded[1], (double)(float)(1 / sqrt(0.875)));
+    const float x[] = {1};
+    assert_false(
+        ln_rms_reference_row(reference, &convention, LN_F32, LN_F32, 1, x, NULL, NULL, &result));
+    /* A root that is rounded to 0: by IEEE 754. */
+    convention = (ln_rms_convention){.root = 1};
+    ask_rms(&convention, (const float[]){0x1p-149f, 0, 0, 0}, 4, rounded, exact);
+    assert_true(isinf(rounded[0]) && isnan(rounded[1])); /* half the smallest number: a tie */
+    ask_rms(&convention, (const float[]){0x1p-149f, 0, 0, 0}, 3, rounded, exact);
+    same((double)rounded[0], 1.0);
+}
+
+/* sqrt(eps) is a midpoint of bf16, or a hair above it. */
+TEST(root_of_rmsnorm_at_a_midpoint)
+{
+    const double middle = 1 + 0x1p-8;
+    const double epsilons[] = {middle * middle, nextafter(middle * middle, 2)};
+    const uint16_t zero = 0;
+    for (int above = 0; above < 2; above++) {
+        ln_rms_convention convention = {.eps_place = LN_EPS_VAR, .eps = epsilons[above], .root = 1};
+        uint16_t rounded;
+        double exact;
+        ln_reference_result result = {.rounded = &rounded, .exact = &exact};
+        assert_true(ln_rms_reference_row(reference, &convention, LN_BF16, LN_BF16, 1, &zero, NULL,
+                                         NULL, &result));
+        same(result.facts.rstd, above ? 1 / (1 + 0x1p-7) : 1.0);
+    }
 }
 
 /* Every number of both types. */
