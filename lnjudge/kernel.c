@@ -151,7 +151,7 @@ static bool make_rows(lnjudge_session *session, const judge_step *step, const ch
 {
     const lnjudge_question *question = &session->question;
     return judge_block_generate(session->judge, block,
-                                call_dense(OPERATION_LAYERNORM, &question->convention,
+                                call_dense(session->kernel.facts.operation, &question->convention,
                                            question->storage, question->param, rows, step->hidden),
                                 input, NULL, 0, err);
 }
@@ -188,7 +188,7 @@ static bool ask_probes(lnjudge_session *session, const judge_step *step, error *
         .convention = question->convention, .rows = 1, .hidden = step->hidden};
     const ln_metrics none = {.row_ulp_max = NAN};
     case_verdict verdict;
-    return judge_probes(session->judge, &session->kernel, OPERATION_LAYERNORM,
+    return judge_probes(session->judge, &session->kernel, session->kernel.facts.operation,
                         &question->convention, step->hidden, &verdict, err) &&
            note(session, step, "", &size, &verdict, &none, NULL, err);
 }

@@ -110,15 +110,15 @@ static bool list_conventions(const list_options *options, error *err)
 {
     static const relation_column columns[] = {
         COLUMN("preset", "name"), COLUMN("convention", "convention"), COLUMN("whose", "origin")};
-    size_t count;
-    const convention_preset *presets = convention_presets(&count);
     relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < count; i++) {
-        char list[CONVENTION_MAX_LENGTH];
-        relation_row(rows, as_text(presets[i].name),
-                     as_text(convention_format(&presets[i].convention, list)),
-                     as_text(presets[i].origin));
-    }
+    for (size_t kind = 0; operations[kind]; kind++)
+        for (size_t i = 0; i < operations[kind]->preset_count; i++) {
+            const convention_preset *preset = &operations[kind]->presets[i];
+            char list[CONVENTION_MAX_LENGTH];
+            relation_row(rows, as_text(preset->name),
+                         as_text(convention_format(&preset->convention, list)),
+                         as_text(preset->origin));
+        }
     return relation_print(rows, &options->printed, err);
 }
 

@@ -1,21 +1,15 @@
-/* Conventions as text: presets and lists such as "ddof=1,eps=1e-6@std,affine=vector". */
+/* Conventions as text: presets and lists such as "ddof=1,eps=1e-6@std,affine=vector", by the fields and
+ * presets of their operation (operation.h). */
 #ifndef LNBENCH_CONVENTION_H
 #define LNBENCH_CONVENTION_H
 
-#include "domain/case.h"
+#include "domain/operation.h"
 
-typedef struct convention_preset {
-    const char *name;
-    ln_convention convention;
-    const char *origin; /* whose it is, in a few words */
-} convention_preset;
+const convention_preset *convention_presets(operation_kind kind, size_t *count);
 
-/* The presets: torch, torch-nobias, tinyllm, manual-1e-6, formula-std,
- * zscore, scalar-std, numpy-quotient, annotated-transformer, bert, keras. */
-const convention_preset *convention_presets(size_t *count);
-
-/* Reads a preset's name or a list. Keys left out of a list default to ddof=0, eps=0, affine=none.
- * Errors (usage) name the part that is wrong, what was expected and the nearest preset. */
+/* Reads a preset's name or a list. Keys left out of a list are at their first level: ddof=0, eps=0,
+ * affine=none. A list of another operation than the first begins with "operation=NAME". Errors (usage) name
+ * the part that is wrong, what was expected and the nearest preset. */
 bool convention_parse(const char *given, ln_convention *convention, error *err);
 
 /* The canonical list: "ddof=0,eps=1e-05@var,affine=vector" with the shortest decimals; parse reads

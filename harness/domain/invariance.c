@@ -100,7 +100,7 @@ const char *reproducibility_describe(const invariance_result *found, char *buffe
 bool same_family(const kernel_entry *a, const kernel_entry *b)
 {
     const kernel_facts *left = &a->facts, *right = &b->facts;
-    return a->plugin == b->plugin && left->statistics[0] &&
+    return a->plugin == b->plugin && left->operation == right->operation && left->statistics[0] &&
            strcmp(left->statistics, right->statistics) == 0 &&
            strcmp(left->apply, right->apply) == 0 && strcmp(left->schedule, right->schedule) == 0 &&
            left->storage == right->storage && left->param == right->param &&

@@ -1,4 +1,4 @@
-#include "domain/operation.h"
+#include "domain/convention.h"
 #include <stddef.h>
 
 static bool has_gamma(const ln_convention *convention)
@@ -54,13 +54,49 @@ static const tensor_role layernorm_roles[LAYERNORM_ROLES] = {
     [ROLE_RSTD] = {"rstd", SHAPE_ROWS, TYPE_ACCUMULATOR, .output = true, .optional = true},
 };
 
-#define FIELD(member, count)                                                                       \
-    {                                                                                              \
-        .name = #member, .place = offsetof(ln_convention, member), .levels = count                 \
-    }
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* By enumerator. */
+static const char *const divisors[] = {"0", "1"};
+static const char *const place_names[] = {"none", "var", "std", "quotient"};
+static const char *const affine_names[] = {"none", "scalar", "gamma", "vector", "gamma1"};
 
 static const convention_field layernorm_fields[] = {
-    FIELD(ddof, 2), FIELD(eps_place, LN_EPS_QUOTIENT + 1), FIELD(affine, LN_AFFINE_GAMMA1 + 1)};
+    {"ddof", divisors, COUNT(divisors), offsetof(ln_convention, ddof), 1,
+     .expected = "must be 0 (divide by N) or 1 (by N-1)"},
+    {"eps", place_names, COUNT(place_names), offsetof(ln_convention, eps_place), 1, .eps = true},
+    {"affine", affine_names, COUNT(affine_names), offsetof(ln_convention, affine), .step = 1},
+};
+
+const char *convention_place_name(ln_eps_place place)
+{
+    return place_names[place];
+}
+
+const char *convention_affine_name(ln_affine affine)
+{
+    return affine_names[affine];
+}
+
+#define CONVENTION(divisor, place, value, form)                                                    \
+    {                                                                                              \
+        .ddof = (divisor), .eps_place = LN_EPS_##place, .eps = (value), .affine = LN_AFFINE_##form \
+    }
+
+/* THE table of presets: docs/conventions.md says whose they are. */
+static const convention_preset layernorm_presets[] = {
+    {"torch", CONVENTION(0, VAR, 1e-5, VECTOR), "torch.nn.LayerNorm"},
+    {"torch-nobias", CONVENTION(0, VAR, 1e-5, GAMMA), "torch.nn.LayerNorm(bias=False)"},
+    {"tinyllm", CONVENTION(0, VAR, 1e-5, NONE), "tinyllm, no affine (document 001)"},
+    {"manual-1e-6", CONVENTION(0, VAR, 1e-6, VECTOR), "by hand with eps 1e-6 (document 004)"},
+    {"formula-std", CONVENTION(0, STD, 1e-5, VECTOR), "the formula (x-mean)/(std+eps) as printed"},
+    {"zscore", CONVENTION(1, NONE, 0, NONE), "z-scores, no eps (document 002)"},
+    {"scalar-std", CONVENTION(1, STD, 1e-5, SCALAR), "module with scalar affine (document 003)"},
+    {"numpy-quotient", CONVENTION(1, QUOTIENT, 1e-5, SCALAR), "NumPy line of document 003"},
+    {"annotated-transformer", CONVENTION(1, STD, 1e-6, VECTOR), "The Annotated Transformer"},
+    {"bert", CONVENTION(0, VAR, 1e-12, VECTOR), "BERT"},
+    {"keras", CONVENTION(0, VAR, 1e-3, VECTOR), "keras.layers.LayerNormalization"},
+};
 
 const operation layernorm_operation = {.name = "layernorm",
                                        .roles = layernorm_roles,
@@ -68,6 +104,7 @@ const operation layernorm_operation = {.name = "layernorm",
                                        .result = ROLE_Y,
                                        .rows_independent = true,
                                        .fields = layernorm_fields,
-                                       .field_count =
-                                           sizeof layernorm_fields / sizeof *layernorm_fields,
+                                       .field_count = COUNT(layernorm_fields),
+                                       .presets = layernorm_presets,
+                                       .preset_count = COUNT(layernorm_presets),
                                        .neighbours = layernorm_neighbours};

@@ -121,22 +121,38 @@ size_t convention_count(const operation *what)
     return count;
 }
 
+operation_kind convention_operation(const ln_convention *convention)
+{
+    return (operation_kind)(convention->ddof / OPERATION_STEP);
+}
+
+size_t convention_level(const convention_field *field, const ln_convention *convention)
+{
+    int member;
+    memcpy(&member, (const char *)convention + field->place, sizeof member);
+    return (size_t)(member % OPERATION_STEP / field->step) % field->levels;
+}
+
+void convention_set_level(const convention_field *field, size_t level, ln_convention *convention)
+{
+    int *member = (int *)((char *)convention + field->place);
+    *member += ((int)level - (int)convention_level(field, convention)) * field->step;
+}
+
 ln_convention convention_numbered(const operation *what, uint64_t number)
 {
     ln_convention made = {0};
+    while (operations[convention_operation(&made)] != what)
+        made.ddof += OPERATION_STEP;
     for (size_t i = 0; i < what->field_count; i++) {
-        int level = (int)(number % what->fields[i].levels);
-        memcpy((char *)&made + what->fields[i].place, &level, sizeof level);
+        convention_set_level(&what->fields[i], number % what->fields[i].levels, &made);
         number /= what->fields[i].levels;
     }
     return made;
 }
 
-bool convention_equal(const operation *what, const ln_convention *a, const ln_convention *b)
+bool convention_equal(const ln_convention *a, const ln_convention *b)
 {
-    bool same = a->eps == b->eps;
-    for (size_t i = 0; i < what->field_count; i++)
-        same = same && memcmp((const char *)a + what->fields[i].place,
-                              (const char *)b + what->fields[i].place, sizeof(int)) == 0;
-    return same;
+    return a->ddof == b->ddof && a->eps_place == b->eps_place && a->eps == b->eps &&
+           a->affine == b->affine;
 }

@@ -65,11 +65,27 @@ typedef struct tensor_role {
 /* Conventions that are easily taken for `own`: how many, into others[]. */
 typedef size_t find_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST]);
 
-/* A member of ln_convention, an int or an enum, that has levels 0, 1, ...; eps is beside them. */
+/* A convention of any operation is an ln_convention, of which ABI 1 froze the 24 bytes. Its fields are
+ * digits of the members that are whole numbers: a field's level is member / step % levels. Above the
+ * digits of ddof, in steps of OPERATION_STEP, stands the operation, so that a convention tells whose it is
+ * wherever one is: in a problem, an order, a block, a text. LayerNorm's is 0, and its ddof 0 or 1. */
+enum { OPERATION_STEP = 1 << 16 };
+
 typedef struct convention_field {
-    const char *name;
-    size_t place, levels;
+    const char *name;         /* in lists, NAME=WORD */
+    const char *const *words; /* of its levels */
+    size_t levels;
+    size_t place; /* of the member, an int or an enum */
+    int step;
+    bool eps;             /* the place of eps: NAME=EPS@WORD; level 0: there is none, NAME=0 */
+    const char *expected; /* what is said of another word; NULL: "must be", and the words */
 } convention_field;
+
+typedef struct convention_preset {
+    const char *name;
+    ln_convention convention;
+    const char *origin; /* whose it is, in a few words */
+} convention_preset;
 
 typedef struct operation {
     const char *name;
@@ -77,19 +93,24 @@ typedef struct operation {
     size_t count;          /* of roles */
     size_t result;         /* the output that is judged element by element */
     bool rows_independent; /* a row of the result depends on that row and the parameters alone */
-    const convention_field *fields;
+    const convention_field *fields; /* in the order of a list */
     size_t field_count;
+    const convention_preset *presets;
+    size_t preset_count;
     find_neighbours *neighbours;
 } operation;
 
 /* By operation_kind. */
 extern const operation *const operations[]; /* ends with NULL */
 
-/* How many conventions the levels of the fields make; that of a number below it, the first field
- * fastest, without an eps; and whether two are the same, with their eps. */
+/* Whose a convention is; how many the levels of the fields make; that of a number below it, the first
+ * field fastest, without an eps; the level of a field; and whether two are the same, with their eps. */
+operation_kind convention_operation(const ln_convention *convention);
 size_t convention_count(const operation *what);
 ln_convention convention_numbered(const operation *what, uint64_t number);
-bool convention_equal(const operation *what, const ln_convention *a, const ln_convention *b);
+size_t convention_level(const convention_field *field, const ln_convention *convention);
+void convention_set_level(const convention_field *field, size_t level, ln_convention *convention);
+bool convention_equal(const ln_convention *a, const ln_convention *b);
 
 /* Bytes of the tables that every call of a LayerNorm reads and writes, x and y; and likewise of another
  * operation: what figures in GB/s count. */

@@ -52,7 +52,8 @@ static bool has_better_line(const kernel_list *kernels, size_t index)
     bool is_call = strcmp(own->role, KERNEL_ROLE_CALL) == 0; /* whose parts are not told */
     for (size_t i = 0; ours && !is_call && i < index; i++) {
         const kernel_facts *other = &kernels->kernels[i].facts;
-        if (strcmp(kernels->kernels[i].source, "builtin") == 0 && other->storage == own->storage &&
+        if (strcmp(kernels->kernels[i].source, "builtin") == 0 &&
+            other->operation == own->operation && other->storage == own->storage &&
             other->param == own->param && other->accumulator == own->accumulator &&
             strcmp(other->statistics, own->statistics) == 0 &&
             strcmp(other->apply, own->apply) == 0 && strcmp(other->schedule, own->schedule) == 0 &&
@@ -115,7 +116,8 @@ bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels
     if (!kernel_words_check(kernels, &request->kernels, err))
         return false;
     for (size_t i = 0; i < kernels->count; i++)
-        if (is_kernel_wanted(request, kernels, i))
+        if (kernels->kernels[i].facts.operation == request->operation &&
+            is_kernel_wanted(request, kernels, i))
             plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
     const kernel_entry **related = allocate_zeroed(2 * kernels->count, sizeof *related);
     plan->related_count = with_families(kernels, plan->kernels, plan->kernel_count, related);

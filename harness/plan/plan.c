@@ -100,7 +100,7 @@ static bool resolve_conventions(const plan_request *request, resolved_plan *reso
 {
     word_list words = {0};
     size_t presets;
-    const convention_preset *preset = convention_presets(&presets);
+    const convention_preset *preset = convention_presets(request->operation, &presets);
     bool fine = split_conventions(&request->conventions, &words, err);
     size_t count = words.count ? words.count : presets;
     resolved->conventions = allocate_zeroed(count, sizeof *resolved->conventions);

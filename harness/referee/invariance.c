@@ -47,13 +47,13 @@ static void invariance_rows_free(invariance_rows *rows)
 }
 
 static bool invariance_rows_make(row_judge *judge, const invariance_request *request,
-                                 ln_type storage, ln_type param, invariance_rows *rows, error *err)
+                                 const kernel_facts *of, invariance_rows *rows, error *err)
 {
     *rows = (invariance_rows){0};
     for (size_t i = 0; i < (request->hidden ? 1 : INVARIANCE_HIDDEN); i++)
         if (!judge_block_generate(
                 judge, &rows->plain[i],
-                call_dense(OPERATION_LAYERNORM, &request->convention, storage, param,
+                call_dense(of->operation, &request->convention, of->storage, of->param,
                            INVARIANCE_ROWS,
                            request->hidden ? request->hidden : invariance_hidden[i]),
                 request->input, request->residual ? request->input : NULL, 0, err)) {
@@ -263,7 +263,8 @@ static bool judge_invariance(row_judge *judge, const invariance_rows *rows,
 
 static bool same_types(const kernel_entry *a, const kernel_entry *b)
 {
-    return a->facts.storage == b->facts.storage && a->facts.param == b->facts.param;
+    return a->facts.operation == b->facts.operation && a->facts.storage == b->facts.storage &&
+           a->facts.param == b->facts.param;
 }
 
 /* All kernels of the types of kernels[first], which is the first of them. */
@@ -271,9 +272,8 @@ static bool measure_types(row_judge *judge, const invariance_request *request,
                           const kernel_entry *const *kernels, invariance_result *found,
                           size_t count, size_t first, error *err)
 {
-    const kernel_facts *facts = &kernels[first]->facts;
     invariance_rows rows;
-    if (!invariance_rows_make(judge, request, facts->storage, facts->param, &rows, err))
+    if (!invariance_rows_make(judge, request, &kernels[first]->facts, &rows, err))
         return false;
     bool fine = true;
     for (size_t i = first; fine && i < count; i++) {

@@ -283,7 +283,7 @@ static void advance(accuracy_part *part)
     const accuracy_group *left = &plan->accuracy[part->group++];
     part->kernel = 0;
     if (part->group == plan->accuracy_count || left[1].hidden != left->hidden ||
-        !convention_equal(operations[left->operation], &left[1].convention, &left->convention))
+        !convention_equal(&left[1].convention, &left->convention))
         part->epoch++;
 }
 

@@ -341,7 +341,7 @@ static bool ask_support(worker_process *worker, kernel_entry *entry, error *err)
 {
     static const size_t sizes[] = {64, 768, 1024};
     size_t presets, count = sizeof sizes / sizeof *sizes;
-    const convention_preset *preset = convention_presets(&presets);
+    const convention_preset *preset = convention_presets(entry->facts.operation, &presets);
     for (size_t i = 0; i < presets * count; i++) {
         work_order order = worker_order(ORDER_SUPPORTS, entry);
         size_t hidden = sizes[i % count];

@@ -17,8 +17,9 @@
 #include "stats/speed.h"
 
 typedef struct calibrate_settings {
-    const char *library; /* NULL: liblayernorm */
-    word_list given;     /* rebuilds by the user; else they are linked here */
+    operation_kind operation; /* whose kernels are timed */
+    const char *library;      /* NULL: liblayernorm */
+    word_list given;          /* rebuilds by the user; else they are linked here */
     uint64_t rebuilds;
     double seconds, confidence;
     const char *kernel; /* NULL: the fastest */
@@ -47,8 +48,6 @@ void build_set_free(build_set *builds);
 /* Fills in the noise of both methods, and the kernel. Errors: 130 interrupted. */
 bool calibrate_measure(const calibrate_settings *settings, const build_set *builds,
                        const machine_facts *machine, noise_calibration *calibration, error *err);
-/* Rows of `hidden` elements that lie in the middle of a regime; 0 where the machine has none. */
-size_t calibrate_rows(const machine_facts *machine, int regime, size_t hidden);
 
 /* ---- sum.c ---- */
 

@@ -21,10 +21,13 @@ typedef struct calibration_campaign {
     double begun;
 } calibration_campaign;
 
-size_t calibrate_rows(const machine_facts *machine, int regime, size_t hidden)
+/* Rows that lie in the middle of a regime; 0 where the machine has none. */
+static size_t rows_in(const calibration_campaign *campaign, int regime)
 {
-    size_t rows = machine_rows(machine, (cache_regime)regime, OPERATION_LAYERNORM, hidden, LN_F32);
-    const char *found = machine_regime(machine, OPERATION_LAYERNORM, rows, hidden, LN_F32);
+    const machine_facts *machine = campaign->machine;
+    operation_kind kind = campaign->settings->operation;
+    size_t rows = machine_rows(machine, (cache_regime)regime, kind, HIDDEN, LN_F32);
+    const char *found = machine_regime(machine, kind, rows, HIDDEN, LN_F32);
     return strcmp(found, regime_names[regime]) == 0 ? rows : 0;
 }
 
@@ -41,7 +44,7 @@ static bool choose_shapes(calibration_campaign *campaign, error *err)
     char word[48];
     for (int regime = 0; regime < REGIMES; regime++) {
         size_t rows = is_wanted(&campaign->settings->regimes, regime_names[regime])
-                          ? calibrate_rows(campaign->machine, regime, HIDDEN)
+                          ? rows_in(campaign, regime)
                           : 0;
         campaign->rows[regime] = rows;
         snprintf(word, sizeof word, "%zux%d", rows, HIDDEN);
@@ -74,7 +77,8 @@ static plan_request request_of(const calibration_campaign *campaign, const char 
 {
     static const char *torch = "torch";
     *kernel = campaign->calibration->kernel;
-    return (plan_request){.name = "quick",
+    return (plan_request){.operation = campaign->settings->operation,
+                          .name = "quick",
                           .kernels = {kernel, 1},
                           .conventions = {&torch, 1},
                           .shapes = campaign->shapes,

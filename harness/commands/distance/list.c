@@ -55,7 +55,7 @@ static distance_list with_room(size_t most)
 bool distance_list_make(const word_list *named, distance_list *list, error *err)
 {
     size_t presets;
-    const convention_preset *all = convention_presets(&presets);
+    const convention_preset *all = convention_presets(OPERATION_LAYERNORM, &presets);
     word_list words = {0};
     bool fine = split_conventions(named, &words, err);
     *list = with_room(words.count ? words.count : presets);

@@ -157,7 +157,7 @@ static bool take_shape(const char *path, eval_tensors *tensors, error *err)
 static bool read_all(const eval_options *options, const ln_convention *convention,
                      eval_tensors *tensors, error *err)
 {
-    const operation *what = operations[OPERATION_LAYERNORM];
+    const operation *what = operations[convention_operation(convention)];
     bool fine = true;
     if (options->input)
         return input_check(options->input, err) &&
@@ -194,6 +194,7 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     snprintf(key->input, sizeof key->input, "%.250s",
              options->input ? options->input : options->paths[ROLE_X]);
     convention_label(convention, key->convention);
+    key->operation = convention_operation(convention);
     key->rows = tensors->rows;
     key->hidden = tensors->hidden;
     key->dtype = tensors->storage;
@@ -233,7 +234,7 @@ static bool make_block(const eval_options *options, const ln_convention *convent
                        const eval_tensors *tensors, row_judge *judge, judge_block *block,
                        error *err)
 {
-    operation_call call = call_dense(OPERATION_LAYERNORM, convention, tensors->storage,
+    operation_call call = call_dense(convention_operation(convention), convention, tensors->storage,
                                      tensors->param, tensors->rows, tensors->hidden);
     if (options->input)
         return judge_block_generate(judge, block, call, options->input, NULL, 0, err);
@@ -470,7 +471,7 @@ static exit_code evaluate_gradients(const eval_options *options, const ln_conven
                                 .param = tensors->param,
                                 .convention = *convention};
     ln_tensors given = {0};
-    for (size_t i = 0; i < operations[OPERATION_LAYERNORM]->count; i++)
+    for (size_t i = 0; i < operations[convention_operation(convention)]->count; i++)
         role_set(i, &given, tensors->arrays[i].data);
     const void *gradients[GRADIENTS];
     for (size_t i = 0; i < GRADIENTS; i++)

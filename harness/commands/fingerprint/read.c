@@ -76,7 +76,7 @@ static bool take_shape(const char *path, fingerprint_tensors *tensors, error *er
 /* A vector or a scalar, as the parameter before is. */
 static bool take_parameter(const char *path, size_t role, fingerprint_tensors *tensors, error *err)
 {
-    const tensor_role *roles = operations[OPERATION_LAYERNORM]->roles;
+    const tensor_role *roles = layernorm_operation.roles;
     const char *name = roles[role].name;
     npy_array *array = &tensors->arrays[role];
     fingerprint_input *input = &tensors->input;
@@ -96,7 +96,7 @@ static bool take_parameter(const char *path, size_t role, fingerprint_tensors *t
 
 static bool read_files(const fingerprint_files *files, fingerprint_tensors *tensors, error *err)
 {
-    const operation *what = operations[OPERATION_LAYERNORM];
+    const operation *what = &layernorm_operation;
     bool fine = true;
     for (size_t i = 0; fine && i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
@@ -135,9 +135,8 @@ bool fingerprint_read(const fingerprint_files *files, int digits, int x_digits, 
     if (x_digits == FINGERPRINT_GUESS)
         x_digits = guess_digits(&tensors->arrays[ROLE_X], digits);
     for (size_t i = ROLE_X; i <= ROLE_RESIDUAL; i++) {
-        if (files->paths[i] &&
-            !to_f32(files->paths[i], operations[OPERATION_LAYERNORM]->roles[i].name,
-                    x_digits != FINGERPRINT_EXACT, &tensors->arrays[i], err))
+        if (files->paths[i] && !to_f32(files->paths[i], layernorm_operation.roles[i].name,
+                                       x_digits != FINGERPRINT_EXACT, &tensors->arrays[i], err))
             return false;
         input->inputs[i] = tensors->arrays[i].data;
     }

@@ -43,7 +43,7 @@ TEST(test_presets)
         {"keras", {0, LN_EPS_VAR, 1e-3, LN_AFFINE_VECTOR}},
     };
     size_t count;
-    const convention_preset *presets = convention_presets(&count);
+    const convention_preset *presets = convention_presets(OPERATION_LAYERNORM, &count);
     assert_int_equal(count, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < count; i++) {
         char label[CONVENTION_MAX_LENGTH];

@@ -185,7 +185,7 @@ TEST(test_presets)
 {
     static probe_case probe;
     size_t count;
-    const convention_preset *presets = convention_presets(&count);
+    const convention_preset *presets = convention_presets(OPERATION_LAYERNORM, &count);
     for (size_t p = 0; p < count; p++)
         for (int type = LN_F32; type <= LN_F16; type++)
             for (size_t s = 0; s < SIZES; s++) {
@@ -258,7 +258,7 @@ TEST(test_exact_sums)
 {
     static probe_case probe;
     size_t count;
-    const convention_preset *presets = convention_presets(&count);
+    const convention_preset *presets = convention_presets(OPERATION_LAYERNORM, &count);
     for (size_t p = 0; p < count; p++)
         for (size_t hidden = 1; hidden <= 32; hidden++) {
             make_probe(&presets[p].convention, hidden, &probe);
@@ -281,7 +281,7 @@ TEST(test_rows_of_types)
 {
     static probe_case wide, probe;
     size_t count, lost = 0;
-    const convention_preset *presets = convention_presets(&count);
+    const convention_preset *presets = convention_presets(OPERATION_LAYERNORM, &count);
     for (size_t p = 0; p <= count; p++) {
         const ln_convention tiny = {0, LN_EPS_STD, 1e-12, LN_AFFINE_NONE};
         const ln_convention *convention = p < count ? &presets[p].convention : &tiny;

@@ -74,7 +74,7 @@ bool hunt_begin(hunt_state *hunt, error *err)
         return false;
     if (settings->seconds > 0)
         hunt->until = seconds_now() + settings->seconds;
-    hunt->call = call_dense(OPERATION_LAYERNORM, &hunt->convention, settings->storage,
+    hunt->call = call_dense(hunt->kernel->facts.operation, &hunt->convention, settings->storage,
                             settings->param, 1, settings->hidden);
     bool fine = (call_allocate(&hunt->call, false) || fail_memory(err, "parameters")) &&
                 input_parameters("normal", &hunt->call, settings->seed, err);
@@ -174,7 +174,8 @@ static bool score_batches(climb_group *group, size_t first, size_t count, case_v
     const hunt_settings *settings = &hunt->settings;
     bool by_bound = settings->goal == GOAL_BOUND;
     size_t row = first * BATCH;
-    judge_block block = {.convention = hunt->convention,
+    judge_block block = {.operation = hunt->call.operation,
+                         .convention = hunt->convention,
                          .storage = settings->storage,
                          .param = settings->param,
                          .rows = count * BATCH,
@@ -298,7 +299,8 @@ size_t hunt_restarts_at_once(const hunt_state *hunt)
 {
     const char *class = hunt->reproducible;
     size_t fit = MOST_ELEMENTS / BATCH / hunt->settings.hidden;
-    if (!class || (strcmp(class, "row") != 0 && strcmp(class, "isa") != 0) || fit < 1)
+    if (!operations[hunt->call.operation]->rows_independent || !class ||
+        (strcmp(class, "row") != 0 && strcmp(class, "isa") != 0) || fit < 1)
         return 1;
     return fit < MOST_CLIMBS ? fit : MOST_CLIMBS;
 }

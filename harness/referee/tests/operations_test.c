@@ -1,4 +1,5 @@
 /* A second operation, y = x gamma, goes through worker and judge by its line of operations.def and its own files. */
+#include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "referee/referee.h"
 #include "test.h"
@@ -86,6 +87,30 @@ TEST(it_takes_the_families_that_need_none_of_the_tensors_it_lacks)
             assert_false(input_suits(&families[i], OPERATION_TOY));
     }
     assert_int_equal(without, 2); /* the two that are made with a beta */
+}
+
+TEST(a_convention_tells_its_operation)
+{
+    const operation *what = operations[OPERATION_TOY];
+    char list[CONVENTION_MAX_LENGTH];
+    ln_convention read;
+    error err = {0};
+    assert_int_equal(convention_count(what), 6);
+    for (size_t i = 0; i < 6; i++) {
+        ln_convention made = convention_numbered(what, i);
+        assert_int_equal(convention_operation(&made), OPERATION_TOY);
+        assert_true(convention_parse(convention_label(&made, list), &read, &err));
+        assert_true(convention_equal(&made, &read));
+    }
+    assert_string_equal(list, "operation=toy,weight=rounded,cast=yes");
+    assert_true(convention_parse("operation=toy,cast=yes", &read, &err));
+    assert_int_equal(convention_level(&what->fields[0], &read), 0);
+    assert_int_equal(convention_level(&what->fields[1], &read), 1);
+    assert_false(convention_parse("operation=toy,weight=2w", &read, &err));
+    assert_non_null(strstr(err.message, "weight '2w': must be w, 1+w or rounded"));
+    assert_false(convention_parse("operation=toy,ddof=0", &read, &err));
+    assert_non_null(strstr(err.message, "expected weight or cast"));
+    assert_false(convention_parse("operation=tory", &read, &err));
 }
 
 TEST(a_right_kernel_is_right_in_every_placement)

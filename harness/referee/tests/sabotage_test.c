@@ -274,7 +274,7 @@ static size_t count_bad_verdicts(const char *convention, const char *input, size
 TEST(no_good_kernel_gets_a_bad_verdict)
 {
     size_t presets, families, wrong = 0;
-    const convention_preset *preset = convention_presets(&presets);
+    const convention_preset *preset = convention_presets(OPERATION_LAYERNORM, &presets);
     const input_family *family = input_families(&families);
     bool full = getenv("LNBENCH_FULL") != NULL;
     static const size_t sizes[] = {33, 1, 7, 768, 1025, 4096};

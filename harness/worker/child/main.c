@@ -237,6 +237,7 @@ static void send_kernel(const ln_plugin *plugin, unsigned index)
     if (LN_PLUGIN_HAS(plugin, version) && plugin->version)
         snprintf(described.text, sizeof described.text, "%.63s", plugin->version);
     kernel_facts *facts = &described.kernel;
+    facts->operation = OPERATION_LAYERNORM;
     copy_word(facts->name, sizeof facts->name, kernel->name);
     copy_word(facts->role, sizeof facts->role, role_of(plugin, index));
     copy_word(facts->statistics, sizeof facts->statistics, kernel->statistics);

@@ -18,6 +18,9 @@
 
 enum { FINGERPRINT_EXACT = -1, FINGERPRINT_MOST_DIGITS = 17, FINGERPRINT_PROBES = 4 };
 
+/* Whose outputs are told apart. */
+extern const operation layernorm_operation;
+
 typedef struct fingerprint_input {
     size_t rows, hidden;
     const float *inputs[ROLES_MOST]; /* by role; x alone is needed */

@@ -2,12 +2,13 @@
 #include "domain/operation.h"
 #include <stddef.h>
 
-static size_t neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST])
-{
-    others[0] = *own;
-    others[0].affine = LN_AFFINE_GAMMA1;
-    return 1;
-}
+static const char *const weights[] = {"w", "1+w", "rounded"};
+static const char *const casts[] = {"no", "yes"};
+
+static const convention_field fields[] = {
+    {"weight", weights, 3, offsetof(ln_convention, ddof), .step = 1},
+    {"cast", casts, 2, offsetof(ln_convention, ddof), .step = 3},
+};
 
 static const tensor_role roles[] = {
     [ROLE_X] = {"x", SHAPE_TABLE, .stride = offsetof(ln_problem, x_stride)},
@@ -21,4 +22,5 @@ const operation toy_operation = {.name = "toy",
                                  .count = sizeof roles / sizeof *roles,
                                  .result = ROLE_Y,
                                  .rows_independent = true,
-                                 .neighbours = neighbours};
+                                 .fields = fields,
+                                 .field_count = 2};
