@@ -31,6 +31,11 @@ double dtype_no_digit(ln_type type)
     return type == LN_F32 ? 0x1p23 : type == LN_F64 ? 0x1p52 : type == LN_F16 ? 0x1p10 : 0x1p7;
 }
 
+double unit_roundoff(ln_type type)
+{
+    return 0.5 / dtype_no_digit(type);
+}
+
 double dtype_least_normal(ln_type type)
 {
     return type == LN_F64 ? 0x1p-1022 : type == LN_F16 ? 0x1p-14 : 0x1p-126;

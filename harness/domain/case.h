@@ -72,6 +72,8 @@ size_t dtype_size(ln_type type);
 /* Row ULP from which on no digit of an element is right, 2^(p-1) for a type of precision p: f32
  * 2^23, f64 2^52, f16 2^10, bf16 2^7. */
 double dtype_no_digit(ln_type type);
+/* The unit roundoff 2^-p. */
+double unit_roundoff(ln_type type);
 /* Below it numbers are subnormal. */
 double dtype_least_normal(ln_type type);
 extern const char *const cache_names[CACHE_STATES];

@@ -1,6 +1,6 @@
 /* Blocks of rows with their exact answers. */
 #include "inputs/inputs.h"
-#include "judge/judging.h"
+#include "judge/internal.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static bool block_answer(row_judge *judge, judge_block *block, error *err)
     for (size_t row = 0; row < block->rows; row++) {
         if (judge->settings.stop && *judge->settings.stop)
             return fail(err, EXIT_CODE_INTERRUPTED, "stopped");
-        if (!judgings[block->operation]->answer(judge->reference, block, row))
+        if (!judgings[block->operation]->answer(judge_whole(judge)->reference, block, row))
             return fail_memory(err, "the reference");
     }
     return true;

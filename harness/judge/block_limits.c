@@ -1,6 +1,6 @@
 /* A block's rows and what each may be off without a bound: found once, for all kernels that are
  * judged on the block. */
-#include "judge/judging.h"
+#include "judge/internal.h"
 #include "exact/scale.h"
 #include <stdlib.h>
 
@@ -39,31 +39,31 @@ judged_kind judged_kind_unknown(const judge_block *block)
     return (judged_kind){.accumulator = sums, .given = sums};
 }
 
-/* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
 double judge_right_sum(const judge_block *block, size_t i)
 {
-    double sum = load(block->storage, block->inputs[ROLE_X], i) +
-                 load(block->storage, block->inputs[ROLE_RESIDUAL], i);
-    double room;
-    if (isnan(sum))
-        return NAN;
-    storage_store(block->storage, &room, 0, sum);
-    return load(block->storage, &room, 0);
+    return judgings[block->operation]->sum(block, i);
+}
+
+bool judge_is_sum_unrounded(const judge_block *block, const void *y)
+{
+    const operation_judging *judging = judgings[block->operation];
+    return judging->sum_unrounded && judging->sum_unrounded(block, y);
 }
 
 bool judge_load_row(row_judge *judge, const judge_block *block, size_t row)
 {
-    if (block->hidden > judge->hidden) {
+    const operation_judging *judging = judgings[block->operation];
+    if (block->hidden > judge_whole(judge)->hidden) {
         double *grown = realloc(judge->values, block->hidden * sizeof *grown);
         if (!grown)
             return false;
         judge->values = grown;
-        judge->hidden = block->hidden;
+        judge_whole(judge)->hidden = block->hidden;
     }
     for (size_t i = 0; i < block->hidden; i++)
         judge->values[i] =
             block->inputs[ROLE_RESIDUAL]
-                ? judge_right_sum(block, row * block->hidden + i)
+                ? judging->added(block, row * block->hidden + i)
                 : load(block->storage, block->inputs[ROLE_X], row * block->hidden + i);
     return true;
 }
@@ -99,7 +99,7 @@ const row_limits *judge_limits(row_judge *judge, const judge_block *block, const
     if (block->distinct)
         row %= block->distinct;
     if (!place->made[row])
-        place->made[row] = limits_of_row(judgings[block->operation], &judge->book, &asked, &judged,
-                                         judge->values, &place->rows[row]);
+        place->made[row] = limits_of_row(judgings[block->operation], &judge_whole(judge)->book,
+                                         &asked, &judged, judge->values, &place->rows[row]);
     return place->made[row] ? &place->rows[row] : NULL;
 }

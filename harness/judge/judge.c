@@ -5,16 +5,15 @@
 
 row_judge *judge_create(kernel_runner *runner, const judge_settings *settings)
 {
-    row_judge *made = calloc(1, sizeof *made);
+    whole_judge *made = calloc(1, sizeof *made);
     if (!made)
         return NULL;
-    made->runner = runner;
-    made->settings = *settings;
+    made->judge.runner = runner;
+    made->judge.settings = *settings;
     made->reference = ln_reference_create();
-    made->gather = metrics_gather_create();
-    if (made->reference && made->gather)
-        return made;
-    judge_destroy(made);
+    if (made->reference)
+        return &made->judge;
+    judge_destroy(&made->judge);
     return NULL;
 }
 
@@ -27,9 +26,8 @@ void judge_destroy(row_judge *judge)
 {
     if (!judge)
         return;
-    ln_reference_destroy(judge->reference);
-    metrics_gather_destroy(judge->gather);
-    free(judge->book.terms);
+    ln_reference_destroy(judge_whole(judge)->reference);
+    free(judge_whole(judge)->book.terms);
     free(judge->values);
     free(judge->computed);
     free(judge->other);
@@ -39,12 +37,12 @@ void judge_destroy(row_judge *judge)
     }
     free(judge->bounds);
     free(judge->by_row);
-    free(judge);
+    free(judge_whole(judge));
 }
 
 ln_reference_counts judge_reference_counts(const row_judge *judge)
 {
-    return ln_reference_count(judge->reference);
+    return ln_reference_count(((const whole_judge *)judge)->reference);
 }
 
 const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size)
@@ -81,14 +79,15 @@ static bool grow(void *pointer, size_t count, size_t size)
 
 bool judge_reserve(row_judge *judge, const judge_block *block, error *err)
 {
+    whole_judge *own = judge_whole(judge);
     size_t bytes = judge_bytes(block);
     judge->placed = NULL;
-    if (bytes > judge->bytes) {
+    if (bytes > own->bytes) {
         if (!grow(&judge->computed, bytes, 1) || !grow(&judge->other, bytes, 1))
             return fail_memory(err, "a kernel's output");
-        judge->bytes = bytes;
+        own->bytes = bytes;
     }
-    if (block->rows > judge->rows) {
+    if (block->rows > own->rows) {
         bool fine = true;
         for (size_t i = 0; fine && i < ROLES_MOST; i++) /* of any operation */
             fine = grow(&judge->given[i], block->rows, sizeof(double)) &&
@@ -96,7 +95,7 @@ bool judge_reserve(row_judge *judge, const judge_block *block, error *err)
         if (!fine || !grow(&judge->bounds, block->rows, sizeof *judge->bounds) ||
             !grow(&judge->by_row, block->rows, sizeof *judge->by_row))
             return fail_memory(err, "a kernel's statistics");
-        judge->rows = block->rows;
+        own->rows = block->rows;
     }
     return true;
 }

@@ -7,7 +7,7 @@
 #ifndef LNBENCH_JUDGING_H
 #define LNBENCH_JUDGING_H
 
-#include "judge/internal.h"
+#include "judge/rows.h"
 
 /* An output of one number a row, as a kernel gave it. */
 typedef struct judged_statistic {
@@ -37,7 +37,12 @@ struct operation_judging {
     /* Probe rows of a convention, as input_probe_rows() makes them; NULL: none. */
     bool (*probe_rows)(const ln_convention *convention, ln_type type, size_t hidden, size_t most,
                        void *x, size_t *count, error *err);
-    /* What is sure of a row without its exact answer (internal.h); NULL: nothing. */
+    /* Of x + residual, element i: what is normalised, and what is written out; NULL: it adds none. */
+    double (*added)(const judge_block *block, size_t i);
+    double (*sum)(const judge_block *block, size_t i);
+    /* Whether y came of that sum before it was rounded; NULL: it may, or nothing tells. */
+    bool (*sum_unrounded)(const judge_block *block, const void *y);
+    /* What is sure of a row without its exact answer (rows.h); NULL: nothing. */
     row_screen (*screen)(row_judge *judge, const judge_block *block, size_t row, const void *y);
 };
 

@@ -48,9 +48,6 @@ typedef struct textbook_errors {
     bool undefined;                /* the exact row is 0 / 0, and each way says so */
 } textbook_errors;
 
-/* The unit roundoff 2^-p of a type. */
-double unit_roundoff(ln_type type);
-
 typedef struct row_limits {
     order_answer order;            /* of any order of summation */
     double order_ulp;              /* the same in row ULP; infinite: no claim */

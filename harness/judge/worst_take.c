@@ -1,5 +1,5 @@
 #include "base/hash.h"
-#include "judge/internal.h"
+#include "judge/rows.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ bool worst_row_take(const judge_block *block, size_t row, const case_judgement *
             continue;
         here.inputs[i] = (char *)block->inputs[i] + (parameter ? 0 : row * row_bytes);
         if (parameter)
-            here.parameters = judge_parameters(block);
+            here.parameters = ln_parameter_elements(block->convention.affine, block->hidden);
     }
     snprintf(here.kernel, sizeof here.kernel, "%s", kernel);
     snprintf(here.convention, sizeof here.convention, "%s", convention);

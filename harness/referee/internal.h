@@ -2,7 +2,7 @@
 #ifndef LNBENCH_REFEREE_INTERNAL_H
 #define LNBENCH_REFEREE_INTERNAL_H
 
-#include "judge/internal.h"
+#include "judge/rows.h"
 #include "domain/invariance.h"
 #include "referee/referee.h"
 

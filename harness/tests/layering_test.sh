@@ -64,6 +64,8 @@ BEGIN {
         complain("the library has nothing beyond the referee")
     if (part != "harness") next
     here = folder(file)
+    owner = header; sub(/\/internal\.h$/, "/", owner)
+    if (owner != header && index(file, owner) != 1) complain("it belongs to " owner " alone")
     if (header ~ /(mpfr|gmp)\.h$/) complain("only reference/ uses MPFR and GMP")
     if (header ~ /sqlite3\.h$/ && here != "store" && here != "machine")
         complain("SQL stands in harness/store alone")
@@ -91,11 +93,13 @@ check_headers 100 <"$work/headers" || exit 1
 # that the judge reads, are found.
 mkdir "$work/planted"
 cp -r harness reference kernels "$work/planted"
-for plant in answer:domain/kernel.h judge:judge/judge.h; do
-    sed -i '1i #include "worker/worker.h"' "$work/planted/harness/${plant#*:}"
+for plant in answer:domain/kernel.h judge:judge/judge.h referee:referee/internal.h; do
+    read=worker/worker.h
+    [ "${plant%:*}" != referee ] || read=judge/internal.h
+    sed -i "1i #include \"$read\"" "$work/planted/harness/${plant#*:}"
     (cd "$work/planted" && root=$PWD && headers "harness/${plant%:*}" "-I kernels $kernel_folders") >"$work/headers"
     if check_headers 1 <"$work/headers" >/dev/null; then
-        echo "an include of worker/worker.h planted in ${plant#*:} was not found in ${plant%:*}"
+        echo "an include of $read planted in ${plant#*:} was not found in ${plant%:*}"
         exit 1
     fi
     cp "harness/${plant#*:}" "$work/planted/harness/${plant#*:}"

@@ -57,21 +57,8 @@ typedef struct arithmetic {
 
 static arithmetic arithmetic_of(ln_type type, bool flushes)
 {
-    static const arithmetic all[] = {[LN_F32] = {0x1p-24, 0x1p-149, 0x1p127},
-                                     [LN_F64] = {0x1p-53, 0x1p-1074, 0x1p1023},
-                                     [LN_BF16] = {0x1p-8, 0x1p-133, 0x1p127},
-                                     [LN_F16] = {0x1p-11, 0x1p-24, 0x1p15}};
-    static const double least_normal[] = {
-        [LN_F32] = 0x1p-126, [LN_F64] = 0x1p-1022, [LN_BF16] = 0x1p-126, [LN_F16] = 0x1p-14};
-    arithmetic found = all[type];
-    if (flushes)
-        found.tiny = least_normal[type];
-    return found;
-}
-
-double unit_roundoff(ln_type type)
-{
-    return arithmetic_of(type, false).unit;
+    double unit = unit_roundoff(type), normal = dtype_least_normal(type);
+    return (arithmetic){unit, flushes ? normal : 2 * unit * normal, 2 / normal};
 }
 
 bool rstd_is_ordinary(ln_type accumulator, ln_type storage, double rstd)

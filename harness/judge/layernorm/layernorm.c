@@ -155,4 +155,7 @@ const operation_judging layernorm_judging = {.answer = layernorm_answer,
                                              .reach = layernorm_reach,
                                              .statistic = layernorm_statistic,
                                              .probe_rows = input_probe_rows,
+                                             .added = layernorm_sum,
+                                             .sum = layernorm_sum,
+                                             .sum_unrounded = layernorm_sum_unrounded,
                                              .screen = layernorm_screen};

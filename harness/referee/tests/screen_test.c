@@ -4,7 +4,7 @@
  */
 #include "domain/convention.h"
 #include "inputs/inputs.h"
-#include "judge/internal.h"
+#include "judge/rows.h"
 #include "metrics/storage.h"
 #include "referee/hunt/hunt.h"
 #include "block.h"

@@ -1,4 +1,4 @@
-/* In 16-bit rows the sum with a residual is rounded before it is normalised (layernorm.h). A kernel that
+/* The sum with a residual is rounded to the storage type. In 16-bit rows it is rounded before it is normalised (layernorm.h). A kernel that
  * normalises it unrounded is off by less than a row ULP, as an honest one may be: only all elements
  * together tell. With d_i what rounding took of element i, such a y is off by
  *     a_i = gamma_i rstd d_i,
@@ -6,13 +6,25 @@
  * sum was rounded, and 1 where it was not. Its deviation is estimated from the same residues,
  * sqrt(sum e_i^2 a_i^2) / sum a_i^2 (White 1980), which holds whatever the errors' sizes are. */
 #include "exact/scale.h"
-#include "judge/internal.h"
+#include "judge/layernorm/layernorm.h"
 #include "metrics/storage.h"
 #include <math.h>
 
 static const double least_slope = 0.5, least_deviations = 7;
 
-bool judge_is_sum_unrounded(const judge_block *block, const void *y)
+/* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
+double layernorm_sum(const judge_block *block, size_t i)
+{
+    double sum = load(block->storage, block->inputs[ROLE_X], i) +
+                 load(block->storage, block->inputs[ROLE_RESIDUAL], i);
+    double room;
+    if (isnan(sum))
+        return NAN;
+    storage_store(block->storage, &room, 0, sum);
+    return load(block->storage, &room, 0);
+}
+
+bool layernorm_sum_unrounded(const judge_block *block, const void *y)
 {
     double across = 0, square = 0, spread = 0;
     if (!block->inputs[ROLE_RESIDUAL] || dtype_size(block->storage) != 2)
@@ -28,7 +40,7 @@ bool judge_is_sum_unrounded(const judge_block *block, const void *y)
             double sum = storage_load(block->storage, block->inputs[ROLE_X], at) +
                          storage_load(block->storage, block->inputs[ROLE_RESIDUAL], at);
             double unit = ulp_in(format_of(block->storage), element_scale(&judged, i));
-            double taken = gamma_at(&judged, i) * rstd * (sum - judge_right_sum(block, at)) / unit;
+            double taken = gamma_at(&judged, i) * rstd * (sum - layernorm_sum(block, at)) / unit;
             double off = (storage_load(block->storage, given, i) - judged.answer->exact[i]) / unit;
             if (!isfinite(taken) || !isfinite(off))
                 continue;

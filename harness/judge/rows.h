@@ -1,0 +1,125 @@
+/* An output row by row, for whoever has a kernel run and holds what came out against a block's answers.
+ *
+ *     row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+ *     if (!judge_reserve(judge, &block, &err)) ...                 // then y into judge->computed
+ *     judge_call(judge, &block, judge->computed, &kind, false, &findings, &judgement, &err);
+ */
+#ifndef LNBENCH_JUDGE_ROWS_H
+#define LNBENCH_JUDGE_ROWS_H
+
+#include "judge/judge.h"
+#include "judge/row_limits.h"
+
+struct row_judge {
+    kernel_runner *runner;       /* borrowed; the referee asks it */
+    const judge_block *placed;   /* whose inputs lie in the runner's arena */
+    bool upper_halves;           /* the kernel leaves those of vector registers in use */
+    unsigned threads;            /* of the last call, where they are more than one */
+    char taken[NAME_MAX_LENGTH]; /* the kernel that the library's call took, where it is asked */
+    judge_settings settings;
+    char *computed, *other; /* outputs of the block that judge_reserve() made room for */
+    /* Outputs of one number a row, by role; all bits set where the kernel left none: as they were given,
+     * and as metrics take them, rounded to f32 but for f64 rows. */
+    double *given[ROLES_MOST], *rounded[ROLES_MOST];
+    ln_bound *bounds;
+    double probable_row_ulp; /* as case_judgement's */
+    judged_row *by_row;
+    double *values; /* a row, by judge_load_row() */
+};
+
+/* What is known of a kernel, or of an output that some kernel made. */
+typedef struct judged_kind {
+    bool has_bound;
+    bool flushes;
+    ln_type accumulator; /* what the sums are held to */
+    ln_type given;       /* of statistics as the kernel gives them */
+} judged_kind;
+
+/* Of an output that nobody knows the kernel of: sums as people have them for the type. */
+judged_kind judged_kind_unknown(const judge_block *block);
+
+/* What is written out of x + residual, element i. */
+double judge_right_sum(const judge_block *block, size_t i);
+
+/* What row `row` may be off without a bound, from the block's store. NULL: memory ran out. */
+const row_limits *judge_limits(row_judge *judge, const judge_block *block, const judged_kind *kind,
+                               size_t row);
+/* The row that is normalised, with the residual in it, as doubles in judge->values. */
+bool judge_load_row(row_judge *judge, const judge_block *block, size_t row);
+
+/* Room for a block's outputs; each kernel's calls on a block begin with it. */
+bool judge_reserve(row_judge *judge, const judge_block *block, error *err);
+
+/* What is known of a block's output while its rows are gone through. */
+typedef struct row_findings {
+    case_verdict verdict;
+    size_t unclaimed; /* rows without a claim */
+    size_t untold;    /* of those, rows off by more than 1 row ULP of which nothing is known */
+    bool no_memory;
+} row_findings;
+
+void judge_find(row_findings *findings, verdict_kind kind, bool declared, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Holds y, which came out as row `row`, against its answer and bound, or, where there is none,
+ * against what any order of summation and the textbook explain. */
+void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t row,
+               const judged_kind *kind, row_findings *findings);
+/* The same for the outputs of one number a row that the kernel gave. */
+void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
+                      const judged_kind *kind, row_findings *findings);
+/* All rows of an output of one call, with the statistics beside it or without, to the verdict. */
+bool judge_call(row_judge *judge, const judge_block *block, const void *computed,
+                const judged_kind *kind, bool statistics, row_findings *findings,
+                case_judgement *judgement, error *err);
+/* The metrics of all rows, and each row's part in judge->by_row. */
+bool judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
+                   bool has_statistics, case_judgement *judgement, error *err);
+void judge_conclude(const row_judge *judge, const judge_block *block, bool has_bound,
+                    row_findings *findings, case_judgement *judgement);
+
+/* Whether every element of a row has the class (NaN, +Inf, -Inf, finite) of the exact answer;
+ * *column: the first that does not. */
+bool judge_classes_match(const judge_block *block, size_t row, const void *y, size_t *column);
+
+metrics_row judge_metrics_row(const judge_block *block, size_t row);
+
+/* What is sure of a row and of y, which came out for it, without an exact answer: cheap, and on
+ * most rows within a millionth. Infinite and 0 where nothing is. */
+typedef struct row_screen {
+    double row_ulp_at_most, kappa_at_least;
+} row_screen;
+
+/* Bytes of x, and of y. */
+static inline size_t judge_bytes(const judge_block *block)
+{
+    return block->rows * block->hidden * dtype_size(block->storage);
+}
+
+/* Row `row` of a dense tensor like y. */
+static inline const void *judge_row_of(const judge_block *block, const void *y, size_t row)
+{
+    return (const char *)y + row * block->hidden * dtype_size(block->storage);
+}
+
+/* Whether all bits are set: what stands where nothing was written. */
+static inline bool judge_is_poison(const void *bytes, size_t size)
+{
+    const unsigned char *byte = bytes;
+    while (size > 0 && *byte == 0xff) {
+        byte++;
+        size--;
+    }
+    return size == 0;
+}
+
+/* Whether a kernel gave this number. */
+static inline bool judge_is_given(const double *statistic)
+{
+    return !judge_is_poison(statistic, sizeof *statistic);
+}
+
+/* Whether y came of x + residual before that was rounded to its type, where the operation rounds it. */
+bool judge_is_sum_unrounded(const judge_block *block, const void *y);
+
+#endif
