@@ -151,11 +151,10 @@ static size_t shift_of(const work_order *order, const tensor_role *role, size_t 
 /* The role in whose memory a tensor lies. In place the sum has a place of its own. */
 static size_t memory_of(const work_order *order, size_t role)
 {
-    if (role == ROLE_SUM)
-        return order_outputs(order) & OUTPUT_SUM_OVER_X ? ROLE_X : role;
-    return order->placement == PLACEMENT_IN_PLACE
-               ? role_in_place(operations[order->operation], role)
-               : role;
+    const operation *what = operations[order->operation];
+    if (role_is_sum(what, role))
+        return order_outputs(order) & OUTPUT_SUM_OVER_X ? role_in_place(what, what->result) : role;
+    return order->placement == PLACEMENT_IN_PLACE ? role_in_place(what, role) : role;
 }
 
 static bool bench_make(bench *made, const lnjudge_question *question, const work_order *order,
@@ -211,6 +210,15 @@ static bool bench_fill(bench *made, int arena, const work_order *order, size_t f
     return fine;
 }
 
+static bool is_written(const bench *made, size_t input)
+{
+    bool written = false;
+    for (size_t i = 0; i < made->what->count; i++)
+        written |=
+            made->what->roles[i].output && role_get(i, &made->given) == made->tensors[input].data;
+    return written;
+}
+
 static bool call(in_process *worker, bench *made, worker_reply *reply)
 {
     const lnjudge_question *question = worker->question;
@@ -228,10 +236,8 @@ static bool call(in_process *worker, bench *made, worker_reply *reply)
     snprintf(number, sizeof number, "%d", status);
     if (status != 0)
         return blame(reply, VERDICT_CRASHED, "returned %s", number);
-    const tensor *x = &made->tensors[ROLE_X];
-    bool written = made->given.y == (void *)x->data || made->given.sum == (void *)x->data;
     for (size_t i = 0; i < made->what->count; i++)
-        if (!tensor_is_clean(&made->tensors[i], i == ROLE_X && written, reply))
+        if (!tensor_is_clean(&made->tensors[i], is_written(made, i), reply))
             return false;
     return true;
 }
@@ -260,10 +266,11 @@ static bool hand_back(const in_process *worker, const bench *made, const work_or
 static bool run_again(in_process *worker, bench *made, const work_order *order, const char *once,
                       size_t times, worker_reply *reply)
 {
+    const tensor *result = &made->tensors[made->what->result];
     for (size_t again = 0; again < times; again++) {
         if (!run_rows(worker, made, order, 0, reply))
             return false;
-        if (memcmp(once, made->tensors[ROLE_Y].data, made->tensors[ROLE_Y].bytes) != 0)
+        if (memcmp(once, result->data, result->bytes) != 0)
             return blame(reply, VERDICT_NONDETERMINISTIC, "%s",
                          "two calls on the same rows differ");
     }
@@ -275,12 +282,13 @@ static bool run_bench(in_process *worker, bench *made, const work_order *order, 
                       worker_reply *reply)
 {
     size_t second = order->problem.rows - made->problem.rows;
-    char *once = again ? malloc(made->tensors[ROLE_Y].bytes + 1) : NULL;
+    const tensor *result = &made->tensors[made->what->result];
+    char *once = again ? malloc(result->bytes + 1) : NULL;
     if (again && !once)
         return no_memory(reply);
     bool fine = run_rows(worker, made, order, 0, reply) && hand_back(worker, made, order, 0, reply);
     if (fine && once)
-        memcpy(once, made->tensors[ROLE_Y].data, made->tensors[ROLE_Y].bytes);
+        memcpy(once, result->data, result->bytes);
     if (fine && second > 0)
         fine = run_rows(worker, made, order, second, reply) &&
                hand_back(worker, made, order, second, reply);

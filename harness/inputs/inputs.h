@@ -65,8 +65,8 @@ bool input_has_type(const char *input, ln_type type, error *err);
  * brought into the type's range by a power of two where they lie beyond. */
 bool input_parameters(const char *input, const operation_call *call, uint64_t seed, error *err);
 
-/* Fills all of a dense call: x with the rows of the input from `first` on, parameters, and with those
- * behind of another input the residual (NULL: none). */
+/* Fills all of a dense call: its tables with the rows of the input from `first` on, those behind in the
+ * next table, the one that may be left out from another input (NULL: none); and the parameters. */
 bool input_call(const char *input, const char *residual, const operation_call *call, uint64_t seed,
                 size_t first, error *err);
 

@@ -197,7 +197,13 @@ static void store_parameters(ln_type type, const float *from, size_t count, doub
 bool input_parameters(const char *input, const operation_call *call, uint64_t seed, error *err)
 {
     const operation *what = operations[call->operation];
-    const ln_problem *problem = &call->problem;
+    operation_call whole = *call; /* whose form fills each parameter that it has not itself */
+    ln_problem *problem = &whole.problem;
+    ln_affine *form = &problem->convention.affine;
+    for (size_t i = 0; i < what->count; i++)
+        if (what->roles[i].shape == SHAPE_HIDDEN &&
+            (*form == LN_AFFINE_NONE || *form == LN_AFFINE_SCALAR))
+            *form = LN_AFFINE_VECTOR;
     size_t hidden = problem->hidden;
     size_t count = ln_parameter_elements(problem->convention.affine, hidden);
     double largest = 0;
@@ -220,7 +226,7 @@ bool input_parameters(const char *input, const operation_call *call, uint64_t se
         else
             store_parameters(problem->param, made[i], count, scale, call->inputs[i]);
     if (ties)
-        parameters_of_typed_ties(call, seed);
+        parameters_of_typed_ties(&whole, seed);
     free(room);
     return true;
 }
@@ -228,12 +234,19 @@ bool input_parameters(const char *input, const operation_call *call, uint64_t se
 bool input_call(const char *input, const char *residual, const operation_call *call, uint64_t seed,
                 size_t first, error *err)
 {
+    const operation *what = operations[call->operation];
     const ln_problem *made = &call->problem;
-    return input_rows(input, made->storage, seed, first, made->rows, made->hidden,
-                      call->inputs[ROLE_X], err) &&
-           (!residual || input_rows(residual, made->storage, seed, first + made->rows, made->rows,
-                                    made->hidden, call->inputs[ROLE_RESIDUAL], err)) &&
-           input_parameters(input, call, seed, err);
+    bool fine = true;
+    for (size_t i = 0; fine && i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        const char *from = role->optional ? residual : input;
+        if (role->output || role->shape != SHAPE_TABLE || !from)
+            continue;
+        fine = input_rows(from, made->storage, seed, first, made->rows, made->hidden,
+                          call->inputs[i], err);
+        first += made->rows;
+    }
+    return fine && input_parameters(input, call, seed, err);
 }
 
 bool input_probe_rows(const ln_convention *convention, ln_type type, size_t hidden, size_t most,

@@ -120,14 +120,16 @@ work_order worker_order(order_kind kind, const kernel_entry *kernel)
 
 unsigned order_outputs(const work_order *order)
 {
-    static const unsigned asked[PLACEMENT_COUNT] = {
-        [PLACEMENT_BEHIND] = OUTPUT_MEAN | OUTPUT_RSTD,
-        [PLACEMENT_BEFORE] = OUTPUT_MEAN | OUTPUT_RSTD | OUTPUT_SUM,
-        [PLACEMENT_TIMED] = OUTPUT_SUM,
-        [PLACEMENT_TURN] = OUTPUT_SUM,
-        [PLACEMENT_IN_PLACE] = OUTPUT_SUM,
-    };
-    return order->placement == PLACEMENT_DRAWN ? order->outputs : asked[order->placement];
+    const operation *what = operations[order->operation];
+    unsigned statistics = 0, sums = 0;
+    for (size_t i = 0; i < what->count; i++) {
+        statistics |= role_is_statistic(&what->roles[i]) ? ROLE_BIT(i) : 0;
+        sums |= role_is_sum(what, i) ? ROLE_BIT(i) : 0;
+    }
+    return order->placement == PLACEMENT_DRAWN    ? order->outputs
+           : order->placement == PLACEMENT_BEHIND ? statistics
+           : order->placement == PLACEMENT_BEFORE ? statistics | sums
+                                                  : sums;
 }
 
 size_t order_offset(const work_order *order, const char *tensor, size_t size)

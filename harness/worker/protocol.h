@@ -72,12 +72,7 @@ typedef enum call_place {
 } call_place;
 
 /* Outputs beside y, by role, and that the sum takes x's place. */
-enum {
-    OUTPUT_SUM = 1 << ROLE_SUM,
-    OUTPUT_MEAN = 1 << ROLE_MEAN,
-    OUTPUT_RSTD = 1 << ROLE_RSTD,
-    OUTPUT_SUM_OVER_X = 1 << ROLES_MOST
-};
+enum { OUTPUT_SUM = 1 << ROLE_SUM, OUTPUT_SUM_OVER_X = 1 << ROLES_MOST };
 
 /* Offsets into the arena, in bytes; -1: absent. */
 typedef struct arena_map {

@@ -113,6 +113,31 @@ TEST(a_convention_tells_its_operation)
     assert_false(convention_parse("operation=tory", &read, &err));
 }
 
+TEST(a_kept_row_is_of_the_operation_of_its_convention)
+{
+    float x[] = {1, 2, 3}, gamma[] = {4, 5, 6};
+    worst_row row = {.operation = OPERATION_TOY,
+                     .kernel = "toy.product",
+                     .convention = "operation=toy,weight=w,cast=yes",
+                     .rows = 1,
+                     .hidden = 3,
+                     .parameters = 3,
+                     .inputs = {[ROLE_X] = x, [ROLE_GAMMA] = gamma}};
+    text_buffer text = {0};
+    worst_list list;
+    error err = {0};
+    worst_row_format(&row, &text);
+    FILE *file = fmemopen(text.bytes, text.length, "r");
+    assert_non_null(file);
+    if (!worst_list_read_stream(file, "a file", &list, &err))
+        fail_msg("%s", err.message);
+    fclose(file);
+    text_free(&text);
+    assert_int_equal(list.rows->operation, OPERATION_TOY);
+    assert_memory_equal(list.rows->inputs[ROLE_GAMMA], gamma, sizeof gamma);
+    worst_list_free(&list);
+}
+
 TEST(a_right_kernel_is_right_in_every_placement)
 {
     case_judgement judgement = judged("toy.product");
@@ -129,6 +154,19 @@ TEST(wrong_kernels_get_their_verdict)
     expect("toy.not_written", VERDICT_WRONG_CLASS, "column 3: NaN");
     expect("toy.overrun", VERDICT_OVERRUN, "y");
     expect("toy.writes_gamma", VERDICT_INPUT_MODIFIED, "gamma");
+}
+
+TEST(a_parameter_is_filled_whatever_the_affine_form)
+{
+    float x[HIDDEN], gamma[HIDDEN] = {0};
+    const ln_convention scalar = {.affine = LN_AFFINE_SCALAR};
+    operation_call call = call_dense(OPERATION_TOY, &scalar, LN_F32, LN_F32, 1, HIDDEN);
+    error err = {0};
+    call.inputs[ROLE_X] = x;
+    call.inputs[ROLE_GAMMA] = gamma;
+    assert_true(input_call("normal", NULL, &call, 1, 0, &err));
+    for (size_t i = 0; i < HIDDEN; i++)
+        assert_true(gamma[i] != 0);
 }
 
 TEST(a_judge_goes_on_to_another_operation)
