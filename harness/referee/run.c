@@ -2,10 +2,12 @@
 #include "referee/internal.h"
 #include "domain/poison.h"
 #include "metrics/storage.h"
+#include "base/allocate.h"
 #include "base/number.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The next place in the arena, 64-byte aligned; -1 for an absent tensor. */
@@ -64,9 +66,13 @@ bool judge_place(row_judge *judge, const judge_block *block, work_order *order, 
         else if (what->roles[i].shape == SHAPE_TABLE)
             fine = poison(judge, arena, at, bytes);
     }
-    for (size_t row = 0; fine && block->results && row < block->rows; row++)
-        fine = arena_write(arena, order->at.facts + (off_t)(row * sizeof(ln_row_facts)),
-                           &block->results[row].facts, sizeof(ln_row_facts));
+    if (fine && block->results) {
+        ln_row_facts *facts = allocate(block->rows * sizeof *facts);
+        for (size_t row = 0; row < block->rows; row++)
+            facts[row] = block->results[row].facts;
+        fine = arena_write(arena, order->at.facts, facts, block->rows * sizeof *facts);
+        free(facts);
+    }
     judge->placed = fine ? block : NULL;
     return fine || fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
 }
@@ -91,20 +97,22 @@ static bool read_statistics(int arena, off_t at, const judge_block *block,
                             const kernel_entry *kernel, bool asked, double *given, double *rounded)
 {
     ln_type type = kernel->facts.accumulator;
-    char value[sizeof(double)];
     size_t size = dtype_size(type);
+    const char *values = (const char *)rounded; /* as they came, first of all */
     memset(given, 0xff, block->rows * sizeof *given);
-    memset(rounded, 0xff, block->rows * sizeof *rounded);
+    if (asked && !arena_read(arena, at, rounded, block->rows * size))
+        return false;
     for (size_t row = 0; asked && row < block->rows; row++) {
-        if (!arena_read(arena, at + (off_t)(row * size), value, size))
-            return false;
-        if (is_statistic_poison(value, size))
+        if (is_statistic_poison(values + row * size, size))
             continue;
-        given[row] = storage_load(type, value, 0);
+        given[row] = storage_load(type, values, row);
         if (isnan(given[row])) /* whatever bits it has */
             given[row] = NAN;
-        rounded[row] = block->storage == LN_F64 ? given[row] : (double)(float)given[row];
     }
+    memset(rounded, 0xff, block->rows * sizeof *rounded);
+    for (size_t row = 0; row < block->rows; row++)
+        if (judge_is_given(&given[row]))
+            rounded[row] = block->storage == LN_F64 ? given[row] : (double)(float)given[row];
     return true;
 }
 

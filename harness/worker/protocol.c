@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { GAP_PATTERN = 0x5a };
@@ -185,27 +186,42 @@ bool arena_write(int fd, off_t at, const void *data, size_t size)
     return true;
 }
 
-bool arena_read_rows(int fd, off_t at, void *data, const role_extent *extent)
+/* Rows that lie apart, as many at once as the system takes. Where it moves fewer bytes than it was
+ * asked for, the rest goes row by row. */
+static bool move_rows(int fd, off_t at, char *data, const role_extent *extent, bool write)
 {
+    enum { AT_ONCE = 1024 }; /* IOV_MAX */
+    struct iovec parts[AT_ONCE];
     bool fine = true;
-    if (extent->stride_bytes == extent->row_bytes)
-        return arena_read(fd, at, data, extent_bytes(extent));
-    memset(data, POISON, extent_bytes(extent));
-    for (size_t row = 0; fine && row < extent->rows; row++)
-        fine = arena_read(fd, at + (off_t)(row * extent->row_bytes),
-                          (char *)data + row * extent->stride_bytes, extent->row_bytes);
+    for (size_t row = 0; fine && row < extent->rows; row += AT_ONCE) {
+        size_t left = extent->rows - row, count = left < AT_ONCE ? left : AT_ONCE;
+        off_t from = at + (off_t)(row * extent->row_bytes);
+        for (size_t i = 0; i < count; i++)
+            parts[i] = (struct iovec){data + (row + i) * extent->stride_bytes, extent->row_bytes};
+        ssize_t moved =
+            write ? pwritev(fd, parts, (int)count, from) : preadv(fd, parts, (int)count, from);
+        if (moved == (ssize_t)(count * extent->row_bytes))
+            continue;
+        for (size_t i = 0; fine && i < count; i++, from += (off_t)extent->row_bytes)
+            fine = write ? arena_write(fd, from, parts[i].iov_base, extent->row_bytes)
+                         : arena_read(fd, from, parts[i].iov_base, extent->row_bytes);
+    }
     return fine;
 }
 
-bool arena_write_rows(int fd, off_t at, const void *data, const role_extent *extent)
+bool arena_read_rows(int fd, off_t at, void *data, const role_extent *extent)
 {
-    bool fine = true;
+    if (extent->stride_bytes == extent->row_bytes)
+        return arena_read(fd, at, data, extent_bytes(extent));
+    memset(data, POISON, extent_bytes(extent));
+    return move_rows(fd, at, data, extent, false);
+}
+
+bool arena_write_rows(int fd, off_t at, void *data, const role_extent *extent)
+{
     if (extent->stride_bytes == extent->row_bytes)
         return arena_write(fd, at, data, extent_bytes(extent));
-    for (size_t row = 0; fine && row < extent->rows; row++)
-        fine = arena_write(fd, at + (off_t)(row * extent->row_bytes),
-                           (const char *)data + row * extent->stride_bytes, extent->row_bytes);
-    return fine;
+    return move_rows(fd, at, data, extent, true);
 }
 
 void poison_output(const tensor_role *role, const role_extent *extent, void *data)

@@ -171,7 +171,7 @@ bool arena_write(int fd, off_t at, const void *data, size_t size);
 /* Rows of a tensor, dense in the arena, from and to where they lie in memory; what lies between the
  * rows of an input becomes NaN. */
 bool arena_read_rows(int fd, off_t at, void *data, const role_extent *extent);
-bool arena_write_rows(int fd, off_t at, const void *data, const role_extent *extent);
+bool arena_write_rows(int fd, off_t at, void *data, const role_extent *extent);
 /* What an output holds before a call: poison, and between its rows a pattern that must stay. */
 void poison_output(const tensor_role *role, const role_extent *extent, void *data);
 bool gaps_are_whole(const role_extent *extent, const void *data);

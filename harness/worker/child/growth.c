@@ -14,6 +14,11 @@ static size_t threads_count(void)
     return stat("/proc/self/task", &status) == 0 ? (size_t)status.st_nlink - 2 : 0;
 }
 
+bool threads_are_others(void)
+{
+    return threads_count() > 1;
+}
+
 enum { LOOKS = 20 }; /* at threads that come to their end */
 
 static void pause_shortly(void)
@@ -24,9 +29,9 @@ static void pause_shortly(void)
 /* One that was joined may be counted for a moment yet. */
 bool threads_stay(void)
 {
-    for (int i = 0; i < LOOKS && threads_count() > 1; i++)
+    for (int i = 0; i < LOOKS && threads_are_others(); i++)
         pause_shortly();
-    return threads_count() > 1;
+    return threads_are_others();
 }
 
 /* Of the process; the one that reads them is counted each time. */

@@ -1,4 +1,5 @@
 #include "worker/child/guard.h"
+#include "worker/child/system_calls.h"
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -143,12 +144,13 @@ static bool set_protection(guarded *buffer, int protection)
 
 bool guard_protect(guarded *buffer)
 {
+    buffer->mark = system_calls_mark();
     return !buffer->map || set_protection(buffer, PROT_READ);
 }
 
 bool guard_release(guarded *buffer)
 {
-    return !buffer->map || set_protection(buffer, PROT_READ | PROT_WRITE);
+    return !buffer->map || !buffer->read_only || set_protection(buffer, PROT_READ | PROT_WRITE);
 }
 
 void guard_destroy(guarded *buffer)
@@ -187,7 +189,7 @@ bool guard_slack_changed(const guarded *buffer, long *distance)
 
 bool guard_is_protected(const guarded *buffer)
 {
-    return !buffer->map || !buffer->read_only ||
+    return !buffer->map || !buffer->read_only || !system_calls_since(buffer->mark) ||
            (getrandom(buffer->data, 1, 0) < 0 && errno == EFAULT);
 }
 

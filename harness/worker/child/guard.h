@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef enum guard_place {
     GUARD_BEHIND, /* the last byte touches the inaccessible page behind */
@@ -28,6 +29,7 @@ typedef struct guarded {
     bool read_only;
     char *map; /* the first inaccessible page; NULL: not in use */
     size_t map_size;
+    uint64_t mark; /* of system calls, when it became read-only */
 } guarded;
 
 /* What an address that faulted means. */

@@ -58,6 +58,8 @@ void worker_fault_entry(unsigned entry);
 
 bool worker_watches_faults(void);
 
+/* Its floating-point part alone, of any thread; the other is of the thread that obeys orders. */
+void floating_point_read(thread_state *state);
 void thread_state_take(thread_state *state);
 void floating_point_set(const thread_state *state);
 /* NULL if its floating-point part did not change, else what did ("changed ..."); it is put back. */
@@ -71,7 +73,9 @@ void process_state_record_cpus(void);
 void process_state_record_children(void);
 /* Compares all of the thread's state, and that of the process: handlers of faults, locale, working
  * directory, umask, resource limits, children, the worker's own files, timers, priority, CPUs,
- * environment, threads that go on working. NULL if none changed, else what did; it is put back. Does not return in a process that the plugin forked. */
+ * environment, threads that go on working. NULL if none changed, else what did; it is put back. Does
+ * not return in a process that the plugin forked. What only a system call can change is looked at
+ * where there may have been one (system_calls.h). */
 const char *process_state_compare(const thread_state *before);
 /* Whether it compares the process too, which takes some thirty system calls. */
 void process_state_watch(bool watched);
@@ -107,7 +111,8 @@ const char *process_left_compare(void);
  * more threads than before. */
 const char *threads_spin(void);
 const char *threads_compare(void);
-/* Whether other threads are left. */
+/* Whether there are other threads, and whether they are left after a while. */
+bool threads_are_others(void);
 bool threads_stay(void);
 
 /* Every call into a plugin, or a batch of them, stands between the two. What it changed is put back,

@@ -2,6 +2,7 @@
  * hand. */
 #include "base/seconds.h"
 #include "worker/child/internal.h"
+#include "worker/child/system_calls.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +33,7 @@ static char blame[REPLY_TEXT_LENGTH];
 void plugin_enter(thread_state *before)
 {
     thread_state_take(before);
+    system_calls_watch();
 }
 
 bool plugin_blame(const char *callback, const char *changed)
@@ -356,12 +358,15 @@ static void answer_supports(const worker_plugins *plugins, const work_order *ord
     worker_send_done(reason ? reason : "", reason != NULL);
 }
 
-/* Each kernel has buffers that no other kernel had. */
+/* A kernel that made system calls may have done something to the buffers: no other one gets them. */
 static void begin_kernel(const work_order *order)
 {
     static unsigned plugin, kernel;
-    if (order->plugin != plugin || order->kernel != kernel)
+    static uint64_t mark;
+    if ((order->plugin != plugin || order->kernel != kernel) && system_calls_since(mark)) {
         guard_drop_waiting();
+        mark = system_calls_mark();
+    }
     plugin = order->plugin;
     kernel = order->kernel;
 }
@@ -435,6 +440,7 @@ static void obey(worker_plugins *plugins, const work_order *order)
 static void receive(worker_plugins *plugins, const work_order *order)
 {
     thread_state own;
+    system_calls_forget();
     begin_kernel(order);
     order_number = order->number;
     answers = 0;
@@ -443,7 +449,7 @@ static void receive(worker_plugins *plugins, const work_order *order)
     process_state_watch(!of_library || order->kind == ORDER_TIME_RUN);
     if (changed_at_load(plugins, order))
         return;
-    thread_state_take(&own);
+    floating_point_read(&own);
     enter_state_of(plugins, order);
     obey(plugins, order);
     floating_point_set(&own);
@@ -487,6 +493,7 @@ int main(int argc, char **argv)
     }
     be_ended_first();
     worker_watch_faults();
+    system_calls_begin();
     process_state_record();
     /* Threads of GNU's OpenMP that wait for work spin for milliseconds, into what is timed next; so
      * they spin as long as the pool's threads do (pool.c). Read when the library is loaded. */

@@ -1,5 +1,6 @@
 /* What a plugin must leave alone, of the thread that calls it and of the process. */
 #include "worker/child/internal.h"
+#include "worker/child/system_calls.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <fenv.h>
@@ -96,11 +97,31 @@ static void restore_blocked_signals(uint64_t bits)
     pthread_sigmask(SIG_SETMASK, &blocked, NULL);
 }
 
+void floating_point_read(thread_state *state)
+{
+    *state = (thread_state){.floating_point = floating_point_control()};
+    read_x87(state);
+}
+
+/* The thread that calls plugins: as the system has its mask. */
+static struct {
+    uint64_t signals, mark;
+    bool known;
+} mask_kept;
+
+static uint64_t known_signals(void)
+{
+    if (!mask_kept.known || system_calls_since(mask_kept.mark))
+        mask_kept.signals = blocked_signals();
+    mask_kept.known = true;
+    mask_kept.mark = system_calls_mark();
+    return mask_kept.signals;
+}
+
 void thread_state_take(thread_state *state)
 {
-    *state =
-        (thread_state){.floating_point = floating_point_control(), .signals = blocked_signals()};
-    read_x87(state);
+    floating_point_read(state);
+    state->signals = known_signals();
 }
 
 /* Of the control registers; NULL: nothing. */
@@ -116,8 +137,8 @@ static const char *control_change(const thread_state *before, const thread_state
 
 const char *floating_point_compare(const thread_state *before)
 {
-    thread_state after = {.floating_point = floating_point_control()};
-    read_x87(&after);
+    thread_state after;
+    floating_point_read(&after);
     const char *changed = control_change(before, &after);
     if (!changed && after.x87_empty != before->x87_empty)
         changed = "left the x87 registers in use (emms is missing)";
@@ -128,7 +149,7 @@ const char *floating_point_compare(const thread_state *before)
 
 const char *floating_point_take(const thread_state *before, thread_state *loaded)
 {
-    thread_state_take(loaded);
+    floating_point_read(loaded);
     const char *changed = control_change(before, loaded);
     if (changed)
         floating_point_set(before);
@@ -138,9 +159,10 @@ const char *floating_point_take(const thread_state *before, thread_state *loaded
 static const char *thread_state_compare(const thread_state *before)
 {
     const char *changed = floating_point_compare(before);
-    if (blocked_signals() == before->signals)
+    if (known_signals() == before->signals)
         return changed;
     restore_blocked_signals(before->signals);
+    mask_kept.known = false;
     return changed ? changed : "changed the signal mask";
 }
 
@@ -216,10 +238,17 @@ static bool same_files(const process_state *before, const process_state *after)
            memcmp(after->file_flags, before->file_flags, sizeof after->file_flags) == 0;
 }
 
+/* What can change without a system call. */
+static void take_locale(process_state *state)
+{
+    const char *locale = setlocale(LC_ALL, NULL);
+    snprintf(state->locale, sizeof state->locale, "%s", locale ? locale : "");
+    state->thread_locale = uselocale((locale_t)0);
+}
+
 static void take_process(process_state *state)
 {
     *state = (process_state){.handlers = worker_watches_faults(),
-                             .thread_locale = uselocale((locale_t)0),
                              .umask = read_umask(),
                              .process = getpid(),
                              .children = has_children(),
@@ -228,8 +257,7 @@ static void take_process(process_state *state)
                              .nice = getpriority(PRIO_PROCESS, 0),
                              .policy = sched_getscheduler(0)};
     struct sigaction action;
-    const char *locale = setlocale(LC_ALL, NULL);
-    snprintf(state->locale, sizeof state->locale, "%s", locale ? locale : "");
+    take_locale(state);
     if (!getcwd(state->directory, sizeof state->directory))
         state->directory[0] = '\0';
     for (int i = 0; i < LIMITS; i++)
@@ -329,7 +357,11 @@ void process_state_record_cpus(void)
 
 void process_state_record_children(void)
 {
+    static uint64_t mark;
+    if (!system_calls_since(mark))
+        return;
     known.children_faults = children_faults();
+    mark = system_calls_mark(); /* this call was one too */
 }
 
 static bool is_watched = true;
@@ -342,16 +374,24 @@ void process_state_watch(bool watched)
 const char *process_state_compare(const thread_state *before)
 {
     process_state now;
-    if (getpid() != known.process)
+    bool made = system_calls_made();
+    if (made && getpid() != known.process)
         _exit(0); /* two workers at one socket would answer every order twice */
+    if (made)
+        system_calls_of_others(threads_are_others());
     const char *of_thread = thread_state_compare(before);
     if (!is_watched)
         return of_thread;
-    take_process(&now);
+    if (made) {
+        take_process(&now);
+    } else {
+        now = known;
+        take_locale(&now);
+    }
     const char *changed = find_change(&known, &now);
     if (!changed)
         changed = environment_compare();
-    if (!changed)
+    if (!changed && made)
         changed = threads_compare();
     if (changed) {
         put_back(&known);

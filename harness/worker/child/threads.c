@@ -4,6 +4,7 @@
 #include "part.h"
 #include "pool.h"
 #include "worker/child/internal.h"
+#include "worker/child/system_calls.h"
 #include <sched.h>
 #include <stdlib.h>
 
@@ -49,6 +50,8 @@ static bool find_cpus(unsigned threads, int cpu)
 bool worker_threads_begin(unsigned threads, int cpu)
 {
     crew.threads = threads;
+    if (threads > 1)
+        system_calls_of_others(true);
     crew.pinned = cpu >= 0 && find_cpus(threads, cpu);
     if (crew.pinned)
         sched_setaffinity(0, sizeof crew.all, &crew.all);
@@ -136,7 +139,7 @@ static void run_part(void *context, unsigned part)
         ln_part_of(split->problem, call->tensors, split->kernel->accumulator, split->parts, part)
             .tensors;
     if (split->watched)
-        thread_state_take(&before);
+        floating_point_read(&before);
     split->kernel->run(split->states[part], &cut);
     if (split->watched)
         split->changed[part] = floating_point_compare(&before);

@@ -441,28 +441,26 @@ static void time_entry(hayai_state *state, void *context)
     }
     thread_state own, before;
     long distance;
-    thread_state_take(&own);
+    floating_point_read(&own);
     worker_threads_pin(entry->split.own_threads);
     if (entry->kernel)
         floating_point_set(&entry->load->floating_point);
-    thread_state_take(&before);
+    plugin_enter(&before);
     settle(entry, input);
     double before_loop[COUNTS];
     counters_read(group.counters, before_loop);
     size_t used = loop(state, entry, input);
     counters_since(group.counters, before_loop, entry->counted);
-    const char *changed = process_state_compare(&before), *wrong = NULL;
-    if (changed)
-        fail_entry(entry, VERDICT_STATE_CHANGED, changed);
-    else if (guard_slack_changed(group.in_place ? &group.x : &group.y, &distance))
-        fail_entry(entry, VERDICT_OVERRUN, distance < 0 ? "wrote before y" : "wrote behind y");
-    if (!entry->failed)
-        wrong = check_output(entry, input, used < group.slots ? used : group.slots);
-    if (!entry->failed && !wrong && entry->kernel && !group.in_place)
+    bool overrun = guard_slack_changed(group.in_place ? &group.x : &group.y, &distance);
+    const char *wrong =
+        overrun ? NULL : check_output(entry, input, used < group.slots ? used : group.slots);
+    if (!overrun && !entry->failed && !wrong && entry->kernel && !group.in_place)
         wrong = check_calls(entry, input);
-    changed = entry->failed ? NULL : process_state_compare(&before);
+    const char *changed = entry->failed ? NULL : process_state_compare(&before);
     if (!changed && entry->kernel)
         changed = split_changed(&entry->split);
+    if (overrun && !changed)
+        fail_entry(entry, VERDICT_OVERRUN, distance < 0 ? "wrote before y" : "wrote behind y");
     if (entry->failed)
         hayai_state_skip_with_error(state, "left out");
     else if (changed)
