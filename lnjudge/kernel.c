@@ -150,10 +150,10 @@ static bool make_rows(lnjudge_session *session, const judge_step *step, const ch
                       size_t rows, judge_block *block, error *err)
 {
     const lnjudge_question *question = &session->question;
-    return judge_block_generate(session->judge, block,
-                                call_dense(session->kernel.facts.operation, &question->convention,
-                                           question->storage, question->param, rows, step->hidden),
-                                input, NULL, 0, err);
+    return judge_block_generate(
+        session->judge, block,
+        call_dense(&question->convention, question->storage, question->param, rows, step->hidden),
+        input, NULL, 0, err);
 }
 
 static bool ask_rows(lnjudge_session *session, const judge_step *step, const char *noted,
@@ -188,8 +188,8 @@ static bool ask_probes(lnjudge_session *session, const judge_step *step, error *
         .convention = question->convention, .rows = 1, .hidden = step->hidden};
     const ln_metrics none = {.row_ulp_max = NAN};
     case_verdict verdict;
-    return judge_probes(session->judge, &session->kernel, session->kernel.facts.operation,
-                        &question->convention, step->hidden, &verdict, err) &&
+    return judge_probes(session->judge, &session->kernel, &question->convention, step->hidden,
+                        &verdict, err) &&
            note(session, step, "", &size, &verdict, &none, NULL, err);
 }
 

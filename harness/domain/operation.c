@@ -75,10 +75,10 @@ ln_problem problem_dense(const ln_convention *convention, ln_type storage, ln_ty
     return made;
 }
 
-operation_call call_dense(operation_kind kind, const ln_convention *convention, ln_type storage,
-                          ln_type param, size_t rows, size_t hidden)
+operation_call call_dense(const ln_convention *convention, ln_type storage, ln_type param,
+                          size_t rows, size_t hidden)
 {
-    return (operation_call){.operation = kind,
+    return (operation_call){.operation = convention_operation(convention),
                             .problem = problem_dense(convention, storage, param, rows, hidden)};
 }
 

@@ -192,9 +192,9 @@ typedef struct operation_call {
     void *inputs[ROLES_MOST]; /* by role; NULL: not there */
 } operation_call;
 
-/* Of dense rows, without inputs. */
-operation_call call_dense(operation_kind kind, const ln_convention *convention, ln_type storage,
-                          ln_type param, size_t rows, size_t hidden);
+/* Of dense rows, without inputs, and of the operation of its convention. */
+operation_call call_dense(const ln_convention *convention, ln_type storage, ln_type param,
+                          size_t rows, size_t hidden);
 /* Room for every input, whether its convention has it or not; `optional`: for those too that a call may
  * leave out. False: memory; free it all the same. */
 bool call_allocate(operation_call *call, bool optional);

@@ -51,8 +51,8 @@ static judge_block block_begin(const operation_call *call)
 
 operation_call judge_block_call(const judge_block *block)
 {
-    operation_call call = call_dense(block->operation, &block->convention, block->storage,
-                                     block->param, block->rows, block->hidden);
+    operation_call call =
+        call_dense(&block->convention, block->storage, block->param, block->rows, block->hidden);
     memcpy(call.inputs, block->inputs, sizeof call.inputs);
     return call;
 }

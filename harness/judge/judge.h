@@ -4,7 +4,7 @@
  *     row_judge *judge = judge_create(runner, &settings);
  *     judge_block block;
  *     operation_call call =
- *         call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, rows, hidden);
+ *         call_dense(&convention, LN_F32, LN_F32, rows, hidden);
  *     judge_block_generate(judge, &block, call, "normal", NULL, 0, &err);
  *     case_judgement judgement;
  *     judge_output(judge, &block, y, &judgement, &err);

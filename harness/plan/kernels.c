@@ -116,7 +116,7 @@ bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels
     if (!kernel_words_check(kernels, &request->kernels, err))
         return false;
     for (size_t i = 0; i < kernels->count; i++)
-        if (kernels->kernels[i].facts.operation == request->operation &&
+        if (kernels->kernels[i].facts.operation == plan->operation &&
             is_kernel_wanted(request, kernels, i))
             plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
     const kernel_entry **related = allocate_zeroed(2 * kernels->count, sizeof *related);

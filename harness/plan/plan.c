@@ -55,7 +55,7 @@ case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel)
 {
     case_key key;
     memset(&key, 0, sizeof key); /* padding too: keys are hashed */
-    key.operation = group->operation;
+    key.operation = convention_operation(&group->convention);
     key.rows = group->rows;
     key.hidden = group->hidden;
     key.dtype = group->dtype;
@@ -70,7 +70,7 @@ case_key speed_key(const speed_group *group, const char *kernel)
 {
     case_key key;
     memset(&key, 0, sizeof key);
-    key.operation = group->operation;
+    key.operation = convention_operation(&group->convention);
     key.rows = group->rows;
     key.hidden = group->hidden;
     key.dtype = group->dtype;
@@ -96,11 +96,12 @@ typedef struct resolved_plan {
     size_t thread_count;
 } resolved_plan;
 
-static bool resolve_conventions(const plan_request *request, resolved_plan *resolved, error *err)
+static bool resolve_conventions(const plan_request *request, resolved_plan *resolved,
+                                case_plan *plan, error *err)
 {
     word_list words = {0};
     size_t presets;
-    const convention_preset *preset = convention_presets(request->operation, &presets);
+    const convention_preset *preset = convention_presets(plan->operation, &presets);
     bool fine = split_conventions(&request->conventions, &words, err);
     size_t count = words.count ? words.count : presets;
     resolved->conventions = allocate_zeroed(count, sizeof *resolved->conventions);
@@ -109,13 +110,19 @@ static bool resolve_conventions(const plan_request *request, resolved_plan *reso
             fine = convention_parse(words.words[i], &resolved->conventions[i], err);
         else
             resolved->conventions[i] = preset[i].convention;
+        operation_kind kind = convention_operation(&resolved->conventions[i]);
+        if (fine && i > 0 && kind != plan->operation)
+            fine = fail(err, EXIT_CODE_USAGE, "conventions of %s and of %s: choose those of one",
+                        operation_name(plan->operation), operation_name(kind));
+        plan->operation = kind;
     }
     resolved->convention_count = count;
     word_list_free(&words);
     return fine;
 }
 
-static bool resolve_inputs(const plan_request *request, resolved_plan *resolved, error *err)
+static bool resolve_inputs(const plan_request *request, const case_plan *plan,
+                           resolved_plan *resolved, error *err)
 {
     size_t families;
     const input_family *family = input_families(&families);
@@ -127,7 +134,7 @@ static bool resolve_inputs(const plan_request *request, resolved_plan *resolved,
         const char *input = named ? request->inputs.words[i] : family[i].name;
         if (named && !input_check(input, err))
             return false;
-        if (!named && !input_suits(&family[i], request->operation))
+        if (!named && !input_suits(&family[i], plan->operation))
             continue;
         resolved->everywhere[resolved->input_count] = named || family[i].everywhere;
         resolved->inputs[resolved->input_count++] = input;
@@ -178,7 +185,6 @@ static accuracy_group *add_accuracy(case_plan *plan, const ln_convention *conven
     plan->accuracy = allocate_room(plan->accuracy, plan->accuracy_count, sizeof *plan->accuracy);
     accuracy_group *group = &plan->accuracy[plan->accuracy_count++];
     *group = (accuracy_group){.convention = *convention,
-                              .operation = plan->adding.operation,
                               .dtype = plan->adding.dtype,
                               .param = plan->adding.param,
                               .rows = rows,
@@ -213,7 +219,6 @@ static void add_speed_group(case_plan *plan, const plan_request *request,
     speed_group *group = &plan->speed[plan->speed_count++];
     *group = (speed_group){
         .convention = resolved->conventions[0],
-        .operation = plan->adding.operation,
         .dtype = plan->adding.dtype,
         .param = plan->adding.param,
         .rows = rows,
@@ -268,8 +273,7 @@ static void plan_speed(const plan_request *request, const resolved_plan *resolve
         for (size_t r = 0; r < REGIMES; r++)
             if (wanted[turn[r]])
                 add_speed(plan, request, resolved,
-                          machine_rows(machine, turn[r], plan->adding.operation, hidden, dtype),
-                          hidden);
+                          machine_rows(machine, turn[r], plan->operation, hidden, dtype), hidden);
     }
 }
 
@@ -343,8 +347,7 @@ static void plan_without_eps(const resolved_plan *resolved, const size_t *sizes,
     convention.eps_place = LN_EPS_NONE;
     convention.eps = 0;
     for (size_t i = 0; i < count * families; i++)
-        if (family[i % families].without_eps &&
-            input_suits(&family[i % families], plan->adding.operation))
+        if (family[i % families].without_eps && input_suits(&family[i % families], plan->operation))
             add_accuracy(plan, &convention, family[i % families].name, SWEEP_ROWS,
                          sizes[i / families]);
 }
@@ -461,12 +464,12 @@ static void plan_referee(const plan_request *request, const resolved_plan *resol
 }
 
 /* Timing holds x and y, as large as asked for. */
-static bool fits_memory(const plan_adding *adding, size_t rows, size_t hidden,
+static bool fits_memory(const case_plan *plan, size_t rows, size_t hidden,
                         const machine_facts *machine, error *err)
 {
     bool of_group;
     double memory = machine_memory(machine, &of_group);
-    double needed = call_bytes(operations[adding->operation], rows, hidden, adding->dtype);
+    double needed = call_bytes(operations[plan->operation], rows, hidden, plan->adding.dtype);
     if (memory <= 0 || needed < memory)
         return true;
     return fail(
@@ -503,7 +506,7 @@ static bool plan_shapes(const plan_request *request, const resolved_plan *resolv
     for (size_t i = 0; i < request->shapes.count; i++) {
         size_t rows, hidden, own_rows, own_hidden;
         if (!shape_parse(request->shapes.words[i], &rows, &hidden, err) ||
-            (speed && !fits_memory(&plan->adding, rows, hidden, machine, err)))
+            (speed && !fits_memory(plan, rows, hidden, machine, err)))
             return false;
         for (size_t input = 0; accuracy && input < resolved->input_count; input++) {
             if (!own_shape(resolved->inputs[input], &own_rows, &own_hidden, err))
@@ -556,8 +559,7 @@ static bool plan_all_types(const plan_request *request, const resolved_plan *res
 {
     enum { TYPES = LN_F16 + 1 };
     for (int each = 0; each < TYPES * TYPES; each++) {
-        plan->adding =
-            (plan_adding){request->operation, (ln_type)(each / TYPES), (ln_type)(each % TYPES)};
+        plan->adding = (plan_adding){(ln_type)(each / TYPES), (ln_type)(each % TYPES)};
         if (plan_kernels_of(plan, plan->adding.dtype, plan->adding.param) > 0 &&
             !plan_types(request, resolved, machine, plan, speed, accuracy, err))
             return false;
@@ -572,9 +574,10 @@ bool plan_make(const plan_request *request, const kernel_list *kernels,
     bool speed = !request->only || strcmp(request->only, "speed") == 0;
     bool accuracy = !request->only || strcmp(request->only, "accuracy") == 0;
     *plan = (struct case_plan){.seed = request->seed};
-    bool fine =
-        resolve_rest(request, &resolved, err) && plan_choose_kernels(request, kernels, plan, err) &&
-        resolve_conventions(request, &resolved, err) && resolve_inputs(request, &resolved, err);
+    bool fine = resolve_rest(request, &resolved, err) &&
+                resolve_conventions(request, &resolved, plan, err) &&
+                plan_choose_kernels(request, kernels, plan, err) &&
+                resolve_inputs(request, plan, &resolved, err);
     snprintf(plan->name, sizeof plan->name, "%s", request->name);
     fine = fine && plan_all_types(request, &resolved, machine, plan, speed, accuracy, err);
     free(resolved.conventions);

@@ -10,7 +10,6 @@
 /* What narrows a plan; empty lists narrow nothing. */
 typedef struct plan_request {
     const char *name; /* "quick", "default", "full" */
-    operation_kind operation;
     word_list kernels, conventions, dtypes, shapes, inputs, caches, threads;
     const char *only;    /* "speed", "accuracy" or NULL */
     const char *time_on; /* the input that is timed; NULL: "normal" */
@@ -22,7 +21,6 @@ typedef struct plan_request {
 
 /* Rows of one input under one convention, judged for every kernel of these types. */
 typedef struct accuracy_group {
-    operation_kind operation;
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
     char input[INPUT_MAX_LENGTH];
@@ -34,7 +32,6 @@ typedef struct accuracy_group {
 
 /* One shape timed for every kernel of these types and the roofs, on a judged block of rows. */
 typedef struct speed_group {
-    operation_kind operation;
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
     char input[INPUT_MAX_LENGTH];
@@ -49,12 +46,12 @@ typedef struct speed_group {
 
 /* What the groups that are being added are of. */
 typedef struct plan_adding {
-    operation_kind operation;
     ln_type dtype, param;
 } plan_adding;
 
 typedef struct case_plan {
     char name[16];
+    operation_kind operation;     /* of all its conventions and kernels */
     const kernel_entry **kernels; /* chosen ones, borrowed */
     size_t kernel_count;
     size_t related_count; /* with those of the same family on other ISAs */

@@ -38,10 +38,10 @@ bool cells_make(row_judge *judge, const referee_task *task, size_t index, judge_
 {
     bool has_residual;
     const char *family = family_of(index, &has_residual);
-    return judge_block_generate(judge, block,
-                                call_dense(OPERATION_LAYERNORM, &task->convention, task->storage,
-                                           task->param, CELLS_ROWS, task->first),
-                                family, has_residual ? "normal" : NULL, 0, err);
+    return judge_block_generate(
+        judge, block,
+        call_dense(&task->convention, task->storage, task->param, CELLS_ROWS, task->first), family,
+        has_residual ? "normal" : NULL, 0, err);
 }
 
 const char *cells_name(size_t index, call_place place, char name[CELLS_NAME_LENGTH])

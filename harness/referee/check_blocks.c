@@ -272,8 +272,7 @@ void referee_shape(const referee_task *task, size_t *rows, size_t *hidden)
 static bool call_make(const referee_task *task, size_t rows, size_t hidden, operation_call *raw,
                       error *err)
 {
-    *raw = call_dense(OPERATION_LAYERNORM, &task->convention, task->storage, task->param, rows,
-                      hidden);
+    *raw = call_dense(&task->convention, task->storage, task->param, rows, hidden);
     return call_allocate(raw, true) || fail_memory(err, "the referee's rows");
 }
 

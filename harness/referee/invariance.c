@@ -53,8 +53,7 @@ static bool invariance_rows_make(row_judge *judge, const invariance_request *req
     for (size_t i = 0; i < (request->hidden ? 1 : INVARIANCE_HIDDEN); i++)
         if (!judge_block_generate(
                 judge, &rows->plain[i],
-                call_dense(of->operation, &request->convention, of->storage, of->param,
-                           INVARIANCE_ROWS,
+                call_dense(&request->convention, of->storage, of->param, INVARIANCE_ROWS,
                            request->hidden ? request->hidden : invariance_hidden[i]),
                 request->input, request->residual ? request->input : NULL, 0, err)) {
             invariance_rows_free(rows);

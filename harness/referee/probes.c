@@ -161,18 +161,19 @@ static bool probe_block(row_judge *judge, const judge_block *block, const kernel
 }
 
 /* The probe rows of one hidden size. */
-static bool probe_hidden(row_judge *judge, const kernel_entry *kernel, operation_kind kind,
+static bool probe_hidden(row_judge *judge, const kernel_entry *kernel,
                          const ln_convention *convention, size_t hidden, case_verdict *verdict,
                          error *err)
 {
     size_t most = hidden <= 16 ? MOST_PROBE_ROWS : 4;
     operation_call call =
-        call_dense(kind, convention, kernel->facts.storage, kernel->facts.param, most, hidden);
+        call_dense(convention, kernel->facts.storage, kernel->facts.param, most, hidden);
     judge_block block;
-    bool fine = (call_allocate(&call, false) || fail_memory(err, "probe rows")) &&
-                judgings[kind]->probe_rows(convention, kernel->facts.storage, hidden, most,
-                                           call.inputs[ROLE_X], &call.problem.rows, err) &&
-                input_parameters("normal", &call, judge->settings.seed, err);
+    bool fine =
+        (call_allocate(&call, false) || fail_memory(err, "probe rows")) &&
+        judgings[call.operation]->probe_rows(convention, kernel->facts.storage, hidden, most,
+                                             call.inputs[ROLE_X], &call.problem.rows, err) &&
+        input_parameters("normal", &call, judge->settings.seed, err);
     if (fine && call.problem.rows > 0) {
         fine = judge_block_from(judge, &block, &call, err);
         if (fine) {
@@ -184,15 +185,15 @@ static bool probe_hidden(row_judge *judge, const kernel_entry *kernel, operation
     return fine;
 }
 
-bool judge_probes(row_judge *judge, const kernel_entry *kernel, operation_kind kind,
-                  const ln_convention *convention, size_t hidden, case_verdict *verdict, error *err)
+bool judge_probes(row_judge *judge, const kernel_entry *kernel, const ln_convention *convention,
+                  size_t hidden, case_verdict *verdict, error *err)
 {
     size_t sizes[] = {3, 8, 16, hidden < MOST_PROBE_HIDDEN ? hidden : MOST_PROBE_HIDDEN};
     size_t count = sizeof sizes / sizeof *sizes - (hidden <= 16);
     *verdict = (struct case_verdict){.kind = VERDICT_RIGHT};
     err->code = EXIT_CODE_FINE;
-    for (size_t i = 0; judgings[kind]->probe_rows && i < count; i++) {
-        if (!probe_hidden(judge, kernel, kind, convention, sizes[i], verdict, err))
+    for (size_t i = 0; judgings[convention_operation(convention)]->probe_rows && i < count; i++) {
+        if (!probe_hidden(judge, kernel, convention, sizes[i], verdict, err))
             return err->code == EXIT_CODE_FINE;
         /* It need not take these sizes: its verdict is about the case's own. */
         if (verdict->kind == VERDICT_DECLINED)

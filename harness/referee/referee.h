@@ -36,8 +36,7 @@ bool judge_score_above(row_judge *judge, const judge_block *block, const kernel_
 /* The kernel on the probe rows of a convention: N <= 16 and at this hidden. Right, or inaccurate when
  * it lies nearer to a neighbouring convention than to its own, or beyond half their distance, or
  * beyond its bound. */
-bool judge_probes(row_judge *judge, const kernel_entry *kernel, operation_kind kind,
-                  const ln_convention *convention, size_t hidden, case_verdict *verdict,
-                  error *err);
+bool judge_probes(row_judge *judge, const kernel_entry *kernel, const ln_convention *convention,
+                  size_t hidden, case_verdict *verdict, error *err);
 
 #endif

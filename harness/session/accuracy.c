@@ -114,8 +114,7 @@ bool session_probe(run_session *session, const kernel_entry *kernel, const judge
     case_verdict probed;
     if (!is_fine_so_far(&judgement->verdict))
         return true;
-    if (!judge_probes(session->judge, kernel, block->operation, &block->convention, block->hidden,
-                      &probed, err))
+    if (!judge_probes(session->judge, kernel, &block->convention, block->hidden, &probed, err))
         return false;
     if (probed.kind != VERDICT_RIGHT)
         judgement->verdict = probed;
@@ -137,8 +136,7 @@ static bool apply_probes(judge_lane *lane, case_judgement *judgement, error *err
     pthread_mutex_unlock(&part->lock);
     if (found.kind == VERDICT_PENDING) {
         if (!judge_probes(lane->judge, part->session->plan.kernels[lane->kernel],
-                          lane->group->operation, &lane->group->convention, lane->group->hidden,
-                          &found, err))
+                          &lane->group->convention, lane->group->hidden, &found, err))
             return false;
         pthread_mutex_lock(&part->lock);
         *kept = (probe_figures){lane->epoch, found};
@@ -219,13 +217,12 @@ static bool make_block(judge_lane *lane, error *err)
     if (lane->block_of == group)
         return true;
     free_block(lane);
-    bool fine =
-        group->task.check == CHECK_ROWS
-            ? judge_block_generate(lane->judge, &lane->block,
-                                   call_dense(group->operation, &group->convention, group->dtype,
-                                              group->param, group->rows, group->hidden),
-                                   group->input, NULL, 0, err)
-            : referee_prepare(lane->judge, &group->task, &lane->asked, err);
+    bool fine = group->task.check == CHECK_ROWS
+                    ? judge_block_generate(lane->judge, &lane->block,
+                                           call_dense(&group->convention, group->dtype,
+                                                      group->param, group->rows, group->hidden),
+                                           group->input, NULL, 0, err)
+                    : referee_prepare(lane->judge, &group->task, &lane->asked, err);
     if (fine)
         lane->block_of = group;
     return fine;

@@ -66,8 +66,7 @@ static bool judge_as_then(row_judge *judge, const judge_block *block, const kern
     result->now = side_of(&judgement, result->whole ? judgement.output_hash : result->find.y_hash);
     if (!probes || !is_fine_so_far(&judgement.verdict))
         return true;
-    if (!judge_probes(judge, kernel, block->operation, &block->convention, block->hidden, &probed,
-                      err))
+    if (!judge_probes(judge, kernel, &block->convention, block->hidden, &probed, err))
         return false;
     if (probed.kind != VERDICT_RIGHT)
         result->now.verdict = probed;
@@ -211,8 +210,8 @@ bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case
         return false;
     if (is_check(key->input))
         return replay_check(judge, kernel, judged, &convention, result, err);
-    operation_call kept = call_dense(key->operation, &convention, kernel->facts.storage,
-                                     kernel->facts.param, 1, key->hidden);
+    operation_call kept =
+        call_dense(&convention, kernel->facts.storage, kernel->facts.param, 1, key->hidden);
     if (!regenerate(judge, kernel, judged, stored, kept, &block, result)) {
         if (!stored || !fits(stored, kernel, &kept))
             return fail(err, EXIT_CODE_NOT_COMPARABLE,
@@ -257,8 +256,8 @@ bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *
                                  .hash = find->y_hash};
     if (!convention_parse(find->convention, &convention, err))
         return false;
-    operation_call call = call_dense(find->operation, &convention, find->storage,
-                                     kernel->facts.param, find->rows, find->hidden);
+    operation_call call =
+        call_dense(&convention, find->storage, kernel->facts.param, find->rows, find->hidden);
     memcpy(call.inputs, find->inputs, sizeof find->inputs);
     bool fine = takes_rows(kernel, find->storage, err) && takes_parameters(kernel, find, err) &&
                 judge_block_from(judge, &block, &call, err) &&

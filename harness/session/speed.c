@@ -48,8 +48,8 @@ typedef struct timed_round {
 
 double session_repetition_seconds(const speed_group *group)
 {
-    double bytes =
-        call_bytes(operations[group->operation], group->rows, group->hidden, group->dtype);
+    double bytes = call_bytes(operations[convention_operation(&group->convention)], group->rows,
+                              group->hidden, group->dtype);
     double call = bytes / 16e9; /* of a kernel that is neither fast nor slow */
     /* Besides what is timed: a call that settles the caches, poison, comparison. */
     return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;
@@ -93,8 +93,8 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
     }
     for (size_t i = 0; i < BLOCKS; i++)
         if (!judge_block_generate(session->judge, &heat->blocks[i],
-                                  call_dense(group->operation, &group->convention, group->dtype,
-                                             group->param, group->block_rows, group->hidden),
+                                  call_dense(&group->convention, group->dtype, group->param,
+                                             group->block_rows, group->hidden),
                                   group->input, NULL, i * group->block_rows, err))
             return false;
     return true;

@@ -25,10 +25,8 @@ static inline void block_of(row_judge *judge, judge_block *block, const char *li
     ln_convention convention;
     error err = {0};
     if (!convention_parse(list, &convention, &err) ||
-        !judge_block_generate(
-            judge, block,
-            call_dense(OPERATION_LAYERNORM, &convention, storage, param, rows, hidden), input, NULL,
-            0, &err))
+        !judge_block_generate(judge, block, call_dense(&convention, storage, param, rows, hidden),
+                              input, NULL, 0, &err))
         fail_msg("%s", err.message);
 }
 

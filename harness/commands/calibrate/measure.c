@@ -77,8 +77,7 @@ static plan_request request_of(const calibration_campaign *campaign, const char 
 {
     static const char *torch = "torch";
     *kernel = campaign->calibration->kernel;
-    return (plan_request){.operation = campaign->settings->operation,
-                          .name = "quick",
+    return (plan_request){.name = "quick",
                           .kernels = {kernel, 1},
                           .conventions = {&torch, 1},
                           .shapes = campaign->shapes,

@@ -38,7 +38,6 @@ const char *class_name(accuracy_class class);
 
 /* What a kernel is chosen for. */
 typedef struct choose_wanted {
-    operation_kind operation;
     size_t rows, hidden;
     ln_type dtype;
     ln_convention convention;

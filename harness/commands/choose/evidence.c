@@ -64,8 +64,8 @@ static bool same_affine(const choose_wanted *wanted, const char *label)
 static bool shape_is_near(const choose_wanted *wanted, const case_key *key,
                           const machine_facts *machine)
 {
-    const char *regime =
-        machine_regime(machine, wanted->operation, wanted->rows, wanted->hidden, wanted->dtype);
+    const char *regime = machine_regime(machine, convention_operation(&wanted->convention),
+                                        wanted->rows, wanted->hidden, wanted->dtype);
     const char *theirs =
         machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype);
     return strcmp(regime, theirs) == 0 && hidden_is_near(key->hidden, wanted->hidden) &&

@@ -147,14 +147,14 @@ static bool print_heading(const chosen *one, const output_file *out)
                             ? wanted->param
                             : NULL;
     bool normal = strcmp(wanted->time_on, "normal") == 0;
-    output_text(
-        out, "%-s%zu x %zu %s%s%s, %s%s%s, %s, %s, %u thread%s: %s\n%-s",
-        out->format == OUTPUT_MARKDOWN ? "## " : "", wanted->rows, wanted->hidden,
-        dtype_name(wanted->dtype), param ? ", parameters " : "", param ? param : "",
-        wanted->convention_label, normal ? "" : ", on ", normal ? "" : wanted->time_on,
-        machine_regime(machine, wanted->operation, wanted->rows, wanted->hidden, wanted->dtype),
-        cache_phrase(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s", budget.bytes,
-        out->format == OUTPUT_MARKDOWN ? "\n" : "");
+    output_text(out, "%-s%zu x %zu %s%s%s, %s%s%s, %s, %s, %u thread%s: %s\n%-s",
+                out->format == OUTPUT_MARKDOWN ? "## " : "", wanted->rows, wanted->hidden,
+                dtype_name(wanted->dtype), param ? ", parameters " : "", param ? param : "",
+                wanted->convention_label, normal ? "" : ", on ", normal ? "" : wanted->time_on,
+                machine_regime(machine, convention_operation(&wanted->convention), wanted->rows,
+                               wanted->hidden, wanted->dtype),
+                cache_phrase(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
+                budget.bytes, out->format == OUTPUT_MARKDOWN ? "\n" : "");
     text_free(&budget);
     return true;
 }

@@ -234,8 +234,8 @@ static bool make_block(const eval_options *options, const ln_convention *convent
                        const eval_tensors *tensors, row_judge *judge, judge_block *block,
                        error *err)
 {
-    operation_call call = call_dense(convention_operation(convention), convention, tensors->storage,
-                                     tensors->param, tensors->rows, tensors->hidden);
+    operation_call call =
+        call_dense(convention, tensors->storage, tensors->param, tensors->rows, tensors->hidden);
     if (options->input)
         return judge_block_generate(judge, block, call, options->input, NULL, 0, err);
     for (size_t i = 0; i < ROLES_MOST; i++)

@@ -63,10 +63,10 @@ static bool judge_group(duet_run *duet, const accuracy_group *group, duet_pair *
 {
     judge_block block;
     char what[DETAIL_MAX_LENGTH];
-    if (!judge_block_generate(duet->judge, &block,
-                              call_dense(group->operation, &group->convention, group->dtype,
-                                         group->param, group->rows, group->hidden),
-                              group->input, NULL, 0, err))
+    if (!judge_block_generate(
+            duet->judge, &block,
+            call_dense(&group->convention, group->dtype, group->param, group->rows, group->hidden),
+            group->input, NULL, 0, err))
         return false;
     snprintf(what, sizeof what, "%.60s, %.30s", group->input, group->convention_label);
     bool fine = true;
@@ -91,8 +91,8 @@ static bool judge_probes_of(duet_run *duet, const accuracy_group *group, duet_pa
     for (size_t i = 0; i < count; i++) {
         case_verdict verdicts[SIDES];
         for (int side = 0; side < SIDES; side++)
-            if (!judge_probes(duet->judge, pairs[i].kernels[side], group->operation,
-                              &group->convention, group->hidden, &verdicts[side], err))
+            if (!judge_probes(duet->judge, pairs[i].kernels[side], &group->convention,
+                              group->hidden, &verdicts[side], err))
                 return false;
         pair_compare_verdicts(pairs[i].pair, verdicts, what);
     }

@@ -112,8 +112,8 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
     *done = 0;
     for (size_t i = 0; fine && i < 2; i++)
         fine = judge_block_generate(duet->judge, &blocks[i],
-                                    call_dense(group->operation, &group->convention, group->dtype,
-                                               group->param, group->block_rows, group->hidden),
+                                    call_dense(&group->convention, group->dtype, group->param,
+                                               group->block_rows, group->hidden),
                                     group->input, NULL, i * group->block_rows, err);
     fine = fine && duet_judge_blocks(duet, blocks, pairs, count, outputs, err);
     if (fine && duet->comparison.settings.accuracy && first_of_shape)

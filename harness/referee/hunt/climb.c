@@ -74,8 +74,8 @@ bool hunt_begin(hunt_state *hunt, error *err)
         return false;
     if (settings->seconds > 0)
         hunt->until = seconds_now() + settings->seconds;
-    hunt->call = call_dense(hunt->kernel->facts.operation, &hunt->convention, settings->storage,
-                            settings->param, 1, settings->hidden);
+    hunt->call =
+        call_dense(&hunt->convention, settings->storage, settings->param, 1, settings->hidden);
     bool fine = (call_allocate(&hunt->call, false) || fail_memory(err, "parameters")) &&
                 input_parameters("normal", &hunt->call, settings->seed, err);
     call_drop_unneeded(&hunt->call);

@@ -108,8 +108,7 @@ static bool make_block(row_judge *judge, const corpus_case *one, const kernel_en
 {
     ln_type storage = kernel->facts.storage, param = kernel->facts.param;
     uint64_t seed = splitmix64(state);
-    operation_call call =
-        call_dense(OPERATION_LAYERNORM, &one->convention, storage, param, one->rows, one->hidden);
+    operation_call call = call_dense(&one->convention, storage, param, one->rows, one->hidden);
     bool fine = call_allocate(&call, one->residual) || fail_memory(err, "rows");
     if (fine && !one->input)
         aim(state, one, storage, param, call.inputs[ROLE_X], call.inputs[ROLE_GAMMA],

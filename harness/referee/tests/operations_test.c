@@ -18,7 +18,8 @@ static judge_block block;
 static int set_up(void **state)
 {
     const char *plugins[] = {TOY_PLUGIN};
-    const ln_convention convention = {.affine = LN_AFFINE_GAMMA};
+    const ln_convention convention = {.ddof = OPERATION_TOY * OPERATION_STEP,
+                                      .affine = LN_AFFINE_GAMMA};
     const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
     error err = {0};
     (void)state;
@@ -26,10 +27,9 @@ static int set_up(void **state)
     setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
     bool fine = worker_start(plugins, 1, &the_worker, &kernels, &err);
     the_judge = fine ? judge_create(worker_runner(the_worker), &settings) : NULL;
-    fine = the_judge && judge_block_generate(
-                            the_judge, &block,
-                            call_dense(OPERATION_TOY, &convention, LN_F32, LN_F32, ROWS, HIDDEN),
-                            "normal", NULL, 0, &err);
+    fine = the_judge && judge_block_generate(the_judge, &block,
+                                             call_dense(&convention, LN_F32, LN_F32, ROWS, HIDDEN),
+                                             "normal", NULL, 0, &err);
     if (!fine)
         print_error("%s\n", err.message);
     return fine ? 0 : -1;
@@ -159,8 +159,9 @@ TEST(wrong_kernels_get_their_verdict)
 TEST(a_parameter_is_filled_whatever_the_affine_form)
 {
     float x[HIDDEN], gamma[HIDDEN] = {0};
-    const ln_convention scalar = {.affine = LN_AFFINE_SCALAR};
-    operation_call call = call_dense(OPERATION_TOY, &scalar, LN_F32, LN_F32, 1, HIDDEN);
+    const ln_convention scalar = {.ddof = OPERATION_TOY * OPERATION_STEP,
+                                  .affine = LN_AFFINE_SCALAR};
+    operation_call call = call_dense(&scalar, LN_F32, LN_F32, 1, HIDDEN);
     error err = {0};
     call.inputs[ROLE_X] = x;
     call.inputs[ROLE_GAMMA] = gamma;
@@ -175,10 +176,9 @@ TEST(a_judge_goes_on_to_another_operation)
     case_judgement judgement = judged("toy.product");
     judge_block own = block;
     error err = {0};
-    if (!judge_block_generate(
-            the_judge, &block,
-            call_dense(OPERATION_LAYERNORM, &convention, LN_F32, LN_F32, ROWS, HIDDEN), "normal",
-            NULL, 0, &err))
+    if (!judge_block_generate(the_judge, &block,
+                              call_dense(&convention, LN_F32, LN_F32, ROWS, HIDDEN), "normal", NULL,
+                              0, &err))
         fail_msg("%s", err.message);
     judgement = judged("toy.product");
     judge_block_free(&block);

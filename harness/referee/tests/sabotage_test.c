@@ -59,8 +59,8 @@ static case_verdict judge_rows(const judge_block *block, const kernel_entry *ker
         fail_msg("%s: %s", kernel->facts.name, err.message);
     case_verdict verdict = judgement.verdict;
     if (verdict.kind == VERDICT_RIGHT || verdict.kind == VERDICT_RIGHT_NO_BOUND)
-        assert_true(judge_probes(the_judge, kernel, block->operation, &block->convention,
-                                 block->hidden, &judgement.verdict, &err));
+        assert_true(judge_probes(the_judge, kernel, &block->convention, block->hidden,
+                                 &judgement.verdict, &err));
     return judgement.verdict.kind == VERDICT_RIGHT ? verdict : judgement.verdict;
 }
 
