@@ -104,8 +104,8 @@ static bool note(lnjudge_session *session, const judge_step *step, const char *i
     fill_case(block, verdict, metrics, into);
     free_row(&into->worst);
     if (step->hidden == 0 && !into->passed)
-        snprintf(into->detail, sizeof into->detail, "%zux%zu%s: %.160s", block->rows, block->hidden,
-                 block->inputs[ROLE_RESIDUAL] ? " with a residual" : "", verdict->detail);
+        number_print(into->detail, sizeof into->detail, "%zux%zu%s: %s", block->rows, block->hidden,
+                     block->inputs[ROLE_RESIDUAL] ? " with a residual" : "", verdict->detail);
     return !computed || !block->results || metrics->elements == 0 ||
            keep_row(block, metrics->worst_row, computed, &into->worst, err);
 }

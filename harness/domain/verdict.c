@@ -1,4 +1,5 @@
 #include "domain/verdict.h"
+#include "base/number.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -103,6 +104,39 @@ bool verdict_from_phrase(const char *phrase, case_verdict *verdict)
             return true;
     }
     return false;
+}
+
+void verdict_say(case_verdict *verdict, const char *format, ...)
+{
+    static const char more[] = "...";
+    char *detail = verdict->detail, text[2 * DETAIL_MAX_LENGTH]; /* the detail may be an argument */
+    va_list arguments;
+    va_start(arguments, format);
+    number_print_list(text, sizeof text, format, arguments);
+    va_end(arguments);
+    size_t length = strlen(text), end = DETAIL_MAX_LENGTH - sizeof more;
+    memcpy(detail, text, length < DETAIL_MAX_LENGTH ? length + 1 : end + 1);
+    if (length < DETAIL_MAX_LENGTH)
+        return;
+    while (end > 0 && detail[end] != ' ')
+        end--;
+    memcpy(detail + end, more, sizeof more);
+}
+
+int verdict_telling(const case_verdict *verdict)
+{
+    const char *detail = verdict->detail;
+    switch (verdict->kind) {
+    case VERDICT_INACCURATE:
+    case VERDICT_WRONG_CLASS:
+    case VERDICT_NONDETERMINISTIC:
+        return strstr(detail, SAYS_MISTAKE) || strstr(detail, SAYS_UNWRITTEN) ? 4
+               : strstr(detail, " mod ")                                      ? 3
+               : strstr(detail, "column")                                     ? 2
+                                                                              : 1;
+    default:
+        return verdict_is_judged(verdict->kind) && !verdict_is_right(verdict->kind) ? 4 : 0;
+    }
 }
 
 exit_code verdict_exit_code(const case_verdict *verdict)

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include <stddef.h>
 
-enum { DETAIL_MAX_LENGTH = 192 };
+enum { DETAIL_MAX_LENGTH = 512 };
 
 typedef enum verdict_kind {
     VERDICT_PENDING, /* not judged yet */
@@ -36,6 +36,10 @@ typedef enum verdict_kind {
 #define HANGS_IN_FORK "hangs in a forked process, as OpenMP does"
 /* How the detail of a good verdict begins where the kernel slows others down. */
 #define SPEED_TRAP "speed trap: "
+
+/* How the detail of a wrong verdict goes on where the judge knows what the kernel computes. */
+#define SAYS_MISTAKE "y is that of a kernel that "
+#define SAYS_UNWRITTEN "nothing was written"
 
 typedef struct case_verdict {
     verdict_kind kind;
@@ -62,6 +66,12 @@ bool verdict_is_judged(verdict_kind kind);
 const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size);
 /* Its reason, where the word is known: "inaccurate", "crashed (SIGSEGV)". */
 const char *verdict_why(const case_verdict *verdict, char *buffer, size_t size);
+/* Its detail: printf() in the "C" locale. What does not fit ends with a whole word and "...". */
+void verdict_say(case_verdict *verdict, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* How much its text tells of what a kernel does wrong: 4 what it computes instead, or that it ended or
+ * disturbs memory; 3 the rest of which loop; 2 which columns; 1 a number alone; 0 nothing, it is right. */
+int verdict_telling(const case_verdict *verdict);
 /* The exit code that this verdict alone would ask for. */
 exit_code verdict_exit_code(const case_verdict *verdict);
 /* Of two exit codes the one that wins: the first of 2, 7, 6, 4, 5, 1, 3, 0 (130 beats all). */

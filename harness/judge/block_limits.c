@@ -55,9 +55,11 @@ bool judge_load_row(row_judge *judge, const judge_block *block, size_t row)
     const operation_judging *judging = judgings[block->operation];
     if (block->hidden > judge_whole(judge)->hidden) {
         double *grown = realloc(judge->values, block->hidden * sizeof *grown);
-        if (!grown)
+        judge->values = grown ? grown : judge->values;
+        bool *wrong = realloc(judge_whole(judge)->wrong_columns, block->hidden * sizeof *wrong);
+        judge_whole(judge)->wrong_columns = wrong ? wrong : judge_whole(judge)->wrong_columns;
+        if (!grown || !wrong)
             return false;
-        judge->values = grown;
         judge_whole(judge)->hidden = block->hidden;
     }
     for (size_t i = 0; i < block->hidden; i++)

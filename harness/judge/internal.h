@@ -10,6 +10,7 @@ typedef struct whole_judge {
     row_judge judge; /* the first member */
     ln_reference *reference;
     textbook book;
+    bool *wrong_columns, *wrong_rows; /* of the last row that was described, and of the block */
     size_t bytes, rows, hidden; /* that there is room for: of an output, of statistics, of values */
 } whole_judge;
 

@@ -29,6 +29,8 @@ void judge_destroy(row_judge *judge)
     ln_reference_destroy(judge_whole(judge)->reference);
     free(judge_whole(judge)->book.terms);
     free(judge->values);
+    free(judge_whole(judge)->wrong_columns);
+    free(judge_whole(judge)->wrong_rows);
     free(judge->computed);
     free(judge->other);
     for (size_t i = 0; i < ROLES_MOST; i++) {
@@ -93,6 +95,7 @@ bool judge_reserve(row_judge *judge, const judge_block *block, error *err)
             fine = grow(&judge->given[i], block->rows, sizeof(double)) &&
                    grow(&judge->rounded[i], block->rows, sizeof(double));
         if (!fine || !grow(&judge->bounds, block->rows, sizeof *judge->bounds) ||
+            !grow(&own->wrong_rows, block->rows, sizeof *own->wrong_rows) ||
             !grow(&judge->by_row, block->rows, sizeof *judge->by_row))
             return fail_memory(err, "a kernel's statistics");
         own->rows = block->rows;

@@ -19,6 +19,16 @@ typedef struct judged_statistic {
     bool relative;
 } judged_statistic;
 
+/* A row whose y is wrong. */
+typedef struct explained_row {
+    const metrics_row *row;
+    const double *x; /* with the residual in it */
+    const void *y;
+    double limit;             /* row ULP that rounding may take */
+    const judge_block *block; /* NULL, or where the row is among others... */
+    size_t number;            /* ...the so-manieth */
+} explained_row;
+
 struct operation_judging {
     /* The exact answer of a row, into block->results. False: memory. */
     bool (*answer)(ln_reference *reference, const judge_block *block, size_t row);
@@ -27,10 +37,9 @@ struct operation_judging {
     order_answer (*any_order)(const order_question *asked, const ln_row_facts *facts);
     bool (*textbook)(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
                      textbook_errors *worst);
-    /* The function that a row which is off by more than it may be lies nearest to, four times as near as
-     * to its own; NULL: there is none. *sure: it explains the row. */
-    const char *(*nearest)(const metrics_row *row, const double *x, const void *y, double own,
-                           double limit, bool *sure);
+    /* What a kernel does that gives this y: words that follow SAYS_MISTAKE. False: nothing known explains
+     * it to within the limit, or two things do. *sure: nor does an error of another kind look so. */
+    bool (*explain)(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure);
     /* The largest number that an element's way may come by. */
     double (*reach)(const metrics_row *row, const double *x, size_t column);
     judged_statistic (*statistic)(const ln_reference_result *answer, size_t role, double given);

@@ -1,16 +1,14 @@
-/* What a row may be off where no bound is claimed, and which reason a row fails for.
+/* What a row may be off where no bound is claimed.
  *
  *     textbook book = {0};
  *     row_limits limits;
  *     limits_of_row(judging, &book, &asked, &row, x, &limits);   // x: the row as doubles
- *     char why[ROW_FAULT_LENGTH];
- *     if (!limits_hold(judging, &limits, &row, x, y, why)) ...   // "nearer to RMSNorm", ...
+ *     if (!limits_hold(&limits, &row, y)) ...
  *     free(book.terms);
  *
  * A row must stay within what any order of summation can give, a bound that grows with N; and since what
  * happens grows with its root, if at all, within four times the worst of the ways that people write, each
- * in the accumulator's arithmetic. Where it fails and lies nearer to another convention, that is the
- * reason. `judging`: the operation's (judging.h). */
+ * in the accumulator's arithmetic. `judging`: the operation's (judging.h). */
 #ifndef LNBENCH_ROW_LIMITS_H
 #define LNBENCH_ROW_LIMITS_H
 
@@ -18,7 +16,7 @@
 #include "layernorm_plugin.h"
 #include "metrics/metrics.h"
 
-enum { ROW_FAULT_LENGTH = 120 };
+enum { ROW_FAULT_LENGTH = 192 };
 
 typedef struct order_question {
     ln_type storage, accumulator;
@@ -69,9 +67,8 @@ bool limits_tell(const row_limits *limits);
 /* The largest error, in row ULP, over elements that are finite and whose answer is. */
 double limits_error(const metrics_row *row, const void *y);
 
-/* Whether y stays within the limits; else why not. Classes are the caller's business: an element
- * whose exact or computed value is not finite is left out. */
-bool limits_hold(const operation_judging *judging, const row_limits *limits, const metrics_row *row,
-                 const double *x, const void *y, char why[ROW_FAULT_LENGTH]);
+/* Whether y stays within the limits. Classes are the caller's business: an element whose exact or
+ * computed value is not finite is left out. */
+bool limits_hold(const row_limits *limits, const metrics_row *row, const void *y);
 
 #endif

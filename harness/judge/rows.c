@@ -1,5 +1,6 @@
 /* What came out, row by row, against the answers: classes, bounds, metrics, the verdict. */
-#include "judge/judging.h"
+#include "judge/internal.h"
+#include "judge/pattern.h"
 #include "domain/poison.h"
 #include "exact/scale.h"
 #include "metrics/storage.h"
@@ -8,6 +9,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static int class_of(double value)
 {
@@ -38,40 +40,158 @@ metrics_row judge_metrics_row(const judge_block *block, size_t row)
     };
 }
 
-/* Keeps the worst: what is not declared before what is, a wrong class before an inaccuracy, the
- * first of equals. */
+/* Keeps the gravest: what is not declared before what is, what tells more, a wrong class before an
+ * inaccuracy, the first of equals. */
 void judge_find(row_findings *findings, verdict_kind kind, bool declared, const char *format, ...)
 {
-    case_verdict *held = &findings->verdict;
-    bool graver = held->kind == VERDICT_RIGHT || (held->declared && !declared) ||
-                  (held->declared == declared && held->kind == VERDICT_INACCURATE &&
-                   kind == VERDICT_WRONG_CLASS);
-    if (!graver)
-        return;
+    case_verdict *held = &findings->verdict, found = {.kind = kind, .declared = declared};
     va_list arguments;
+    char text[DETAIL_MAX_LENGTH];
     va_start(arguments, format);
-    held->kind = kind;
-    held->declared = declared;
-    number_print_list(held->detail, sizeof held->detail, format, arguments);
+    number_print_list(text, sizeof text, format, arguments);
     va_end(arguments);
+    verdict_say(&found, "%s", text);
+    int tells = verdict_telling(&found), told = verdict_telling(held);
+    if (held->kind == VERDICT_RIGHT || (held->declared && !declared) ||
+        (held->declared == declared &&
+         (tells > told ||
+          (tells == told && held->kind == VERDICT_INACCURATE && kind == VERDICT_WRONG_CLASS))))
+        *held = found;
 }
 
-static void find_wrong_class(const judge_block *block, size_t row, const void *y, size_t column,
-                             bool declared, row_findings *findings)
+/* ---- a wrong row in words ---- */
+
+/* A row that is wrong, and what is to be said of it. */
+typedef struct wrong_row {
+    row_judge *judge;
+    const judge_block *block;
+    size_t number;
+    const void *y;
+    double limit; /* row ULP that rounding may take; infinite: not known */
+    char words[ROW_FAULT_LENGTH];
+    char as[ROW_FAULT_LENGTH]; /* ", as of a kernel that ..." where that is not sure; or "" */
+} wrong_row;
+
+/* What an element that is wrong looks like. */
+static const char *look_of(const wrong_row *wrong, size_t column)
 {
-    size_t size = dtype_size(block->storage);
-    const char *given = (const char *)y + column * size;
-    double value = storage_load(block->storage, y, column);
-    judge_find(findings, VERDICT_WRONG_CLASS, declared, "row %zu, column %zu: %s where %g is right",
-               row, column,
-               judge_is_poison(given, size) ? "nothing was written"
-               : is_from_statistic_poison(given, size)
-                   ? "it took from mean or rstd what the call found there"
-               : isnan(value) ? "NaN"
-               : isinf(value) ? "an infinity"
-                              : "a finite value",
-               storage_load(block->storage, block->results[row].rounded, column));
+    size_t size = dtype_size(wrong->block->storage);
+    double given = storage_load(wrong->block->storage, wrong->y, column);
+    const char *bits = (const char *)wrong->y + column * size;
+    return judge_is_poison(bits, size) ? SAYS_UNWRITTEN
+           : is_from_statistic_poison(bits, size)
+               ? "it took from mean or rstd what the call found there"
+           : isnan(given) ? "NaN"
+           : isinf(given) ? "an infinity"
+           : given == 0   ? "0"
+                          : "";
 }
+
+/* Marks the columns that are wrong. NULL: these do not look alike. *first: one of them. */
+static const char *mark_columns(const wrong_row *wrong, size_t *first, size_t *count)
+{
+    /* Rounding alone does not reach it where sums are right. */
+    static const double noise = 4, share = 16;
+    const judge_block *block = wrong->block;
+    metrics_row judged = judge_metrics_row(block, wrong->number);
+    double worst = limits_error(&judged, wrong->y), most = wrong->limit;
+    /* What is off by a sixteenth of the worst is wrong for the same reason. */
+    double alike = worst > most ? fmax(worst / share, noise) : most;
+    const char *look = NULL;
+    *count = 0;
+    for (size_t i = 0; i < block->hidden; i++) {
+        double given = storage_load(block->storage, wrong->y, i);
+        double right = storage_load(block->storage, judged.answer->rounded, i);
+        bool finite = isfinite(given) && isfinite(right);
+        bool bad = class_of(given) != class_of(right) ||
+                   (finite && fabs(row_ulp_of(&judged, i, given)) > fmin(most, alike));
+        judge_whole(wrong->judge)->wrong_columns[i] = bad;
+        if (!bad)
+            continue;
+        const char *here = look_of(wrong, i);
+        *first = *count ? *first : i;
+        look = *count && strcmp(look, here) != 0 ? "" : here;
+        *count += 1;
+    }
+    return look && *look ? look : NULL;
+}
+
+/* Columns of which a pattern is no accident. */
+enum { LONG_ENOUGH = 8 };
+
+/* What explains y, or where and how it is wrong; false: a figure says all. */
+static bool describe_row(wrong_row *wrong)
+{
+    const judge_block *block = wrong->block;
+    const operation_judging *judging = judgings[block->operation];
+    metrics_row judged = judge_metrics_row(block, wrong->number);
+    char why[ROW_FAULT_LENGTH], where[PATTERN_LENGTH];
+    size_t first, count;
+    const explained_row asked = {&judged, wrong->judge->values, wrong->y, wrong->limit,
+                                 block,   wrong->number};
+    bool sure, known = judging->explain && judging->explain(&asked, why, &sure);
+    if (known)
+        number_print(sure ? wrong->words : wrong->as, ROW_FAULT_LENGTH, "%s%s",
+                     sure ? SAYS_MISTAKE : ", as of a kernel that ", why);
+    if (known)
+        return sure;
+    const char *look = mark_columns(wrong, &first, &count);
+    if (count == 0 || (!look && (count == block->hidden || block->hidden < LONG_ENOUGH)) ||
+        !pattern_words(judge_whole(wrong->judge)->wrong_columns, block->hidden, "column", where))
+        return false;
+    double given = storage_load(block->storage, wrong->y, first);
+    double right = storage_load(block->storage, judged.answer->rounded, first);
+    if (look)
+        number_print(wrong->words, sizeof wrong->words, "%s: %s where %.6g is right", where, look,
+                     right);
+    else
+        number_print(wrong->words, sizeof wrong->words, "%s: %.6g where %.6g is right", where,
+                     given, right);
+    return true;
+}
+
+bool judge_describe_row(row_judge *judge, const judge_block *block, size_t row, const void *y,
+                        double limit, char words[ROW_FAULT_LENGTH])
+{
+    wrong_row wrong = {judge, block, row, y, limit, "", ""};
+    bool fine = judge_load_row(judge, block, row) && describe_row(&wrong);
+    memcpy(words, wrong.words, sizeof wrong.words);
+    return fine;
+}
+
+static void find_wrong_class(wrong_row *wrong, size_t column, bool declared, row_findings *findings)
+{
+    const char *look = look_of(wrong, column);
+    if (describe_row(wrong))
+        judge_find(findings, VERDICT_WRONG_CLASS, declared, "row %zu: %s", wrong->number,
+                   wrong->words);
+    else
+        judge_find(findings, VERDICT_WRONG_CLASS, declared,
+                   "row %zu, column %zu: %s where %.6g is right", wrong->number, column,
+                   *look ? look : "a number",
+                   storage_load(wrong->block->storage, wrong->block->results[wrong->number].rounded,
+                                column));
+}
+
+/* Beyond its limits, which `limits` are. */
+static void find_inaccuracy(wrong_row *wrong, const row_limits *limits, row_findings *findings)
+{
+    metrics_row judged = judge_metrics_row(wrong->block, wrong->number);
+    double own = limits_error(&judged, wrong->y);
+    if (describe_row(wrong))
+        judge_find(findings, VERDICT_INACCURATE, false, "row %zu: %s", wrong->number, wrong->words);
+    else if (own > limits->order_ulp)
+        judge_find(
+            findings, VERDICT_INACCURATE, false,
+            "row %zu: beyond any order of summation: row ULP %.3g, at most %.3g, probably %.3g%s",
+            wrong->number, own, limits->order_ulp, limits->likely_ulp, wrong->as);
+    else
+        judge_find(findings, VERDICT_INACCURATE, false,
+                   "row %zu: worse than every textbook kernel: row ULP %.3g, theirs at most %.3g%s",
+                   wrong->number, own, limits->textbook.row_ulp, wrong->as);
+}
+
+/* ---- rows ---- */
 
 /* Whether y may pass the largest number on its way to one that is finite: an infinity of the right sign
  * is a limit of the accumulator's type then. */
@@ -95,7 +215,7 @@ static void judge_unclaimed(row_judge *judge, const judge_block *block, const vo
     const operation_judging *judging = judgings[block->operation];
     const row_limits *limits = judge_limits(judge, block, kind, row);
     metrics_row judged = judge_metrics_row(block, row);
-    char why[ROW_FAULT_LENGTH];
+    wrong_row wrong = {judge, block, row, y, limits ? limits->row_ulp : INFINITY, "", ""};
     double worst;
     size_t column;
     findings->unclaimed++;
@@ -108,12 +228,12 @@ static void judge_unclaimed(row_judge *judge, const judge_block *block, const vo
     findings->untold +=
         !known && !special && !limits->textbook.undefined && limits_error(&judged, y) > 1;
     if (judge_classes_match(block, row, y, &column)) {
-        if (!limits_hold(judging, limits, &judged, judge->values, y, why))
-            judge_find(findings, VERDICT_INACCURATE, false, "row %zu: %s", row, why);
+        if (!limits_hold(limits, &judged, y))
+            find_inaccuracy(&wrong, limits, findings);
     } else if (!(isfinite(limits->order_ulp) &&
                  ln_bound_holds(&limits->order.bound, &judged, y, &worst))) {
         bool excused = !known && !special && !limits->textbook.undefined;
-        find_wrong_class(block, row, y, column,
+        find_wrong_class(&wrong, column,
                          excused || may_pass_the_end(judging, &judged, judge->values, y,
                                                      kind->accumulator, column),
                          findings);
@@ -136,11 +256,43 @@ void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t
     }
     if (ln_bound_holds(bound, &judged, y, &worst))
         return;
+    const row_limits *limits = judge_limits(judge, block, kind, row);
+    wrong_row wrong = {judge, block, row, y, limits ? limits->row_ulp : INFINITY, "", ""};
+    findings->no_memory |= !limits;
     if (!judge_classes_match(block, row, y, &column))
-        find_wrong_class(block, row, y, column, false, findings);
+        find_wrong_class(&wrong, column, false, findings);
+    else if (describe_row(&wrong))
+        judge_find(findings, VERDICT_INACCURATE, false, "row %zu: %s", row, wrong.words);
     else
         judge_find(findings, VERDICT_INACCURATE, false,
                    "row %zu: the error is %.3g times the proven bound", row, worst);
+}
+
+void judge_rows(row_judge *judge, const judge_block *block, const void *computed,
+                const judged_kind *kind, row_findings *findings)
+{
+    row_findings all = {.verdict.kind = VERDICT_RIGHT};
+    char where[PATTERN_LENGTH];
+    for (size_t row = 0; row < block->rows; row++) {
+        row_findings one = {.verdict.kind = VERDICT_RIGHT};
+        judge_row(judge, block, judge_row_of(block, computed, row), row, kind, &one);
+        judge_whole(judge)->wrong_rows[row] =
+            one.verdict.kind != VERDICT_RIGHT && !one.verdict.declared;
+        if (one.verdict.kind != VERDICT_RIGHT)
+            judge_find(&all, one.verdict.kind, one.verdict.declared, "%s", one.verdict.detail);
+        findings->unclaimed += one.unclaimed;
+        findings->untold += one.untold;
+        findings->no_memory |= one.no_memory;
+    }
+    const case_verdict *found = &all.verdict;
+    if (found->kind == VERDICT_RIGHT)
+        return;
+    if (found->declared || block->rows == 1)
+        judge_find(findings, found->kind, found->declared, "%s", found->detail);
+    else {
+        pattern_words(judge_whole(judge)->wrong_rows, block->rows, "row", where);
+        judge_find(findings, found->kind, false, "%s; wrong in %s", found->detail, where);
+    }
 }
 
 /* What is as near as its type allows is right, however far that is: a subnormal, or beyond the end. */
@@ -270,11 +422,9 @@ bool judge_call(row_judge *judge, const judge_block *block, const void *computed
                 const judged_kind *kind, bool statistics, row_findings *findings,
                 case_judgement *judgement, error *err)
 {
-    for (size_t row = 0; row < block->rows; row++) {
-        judge_row(judge, block, judge_row_of(block, computed, row), row, kind, findings);
-        if (statistics)
-            judge_statistics(judge, block, row, kind, findings);
-    }
+    judge_rows(judge, block, computed, kind, findings);
+    for (size_t row = 0; statistics && row < block->rows; row++)
+        judge_statistics(judge, block, row, kind, findings);
     if (!judge_measure(judge, block, computed, kind->has_bound, false, judgement, err))
         return false;
     if (findings->no_memory)

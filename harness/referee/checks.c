@@ -50,9 +50,9 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
         all->verdict = *verdict;
         if (task->check == CHECK_CONVENTIONS)
             convention_label(&block->convention, label);
-        snprintf(all->verdict.detail, sizeof all->verdict.detail, "%zux%zu%s%s%.60s: %.80s",
-                 block->rows, block->hidden, block->inputs[ROLE_RESIDUAL] ? " with a residual" : "",
-                 *label ? ", " : "", label, verdict->detail);
+        verdict_say(&all->verdict, "%zux%zu%s%s%s: %s", block->rows, block->hidden,
+                    block->inputs[ROLE_RESIDUAL] ? " with a residual" : "", *label ? ", " : "",
+                    label, verdict->detail);
     } else if (all->verdict.kind == VERDICT_RIGHT) {
         all->verdict.kind = is_fine(verdict) ? verdict->kind : VERDICT_RIGHT;
     }
@@ -188,8 +188,7 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
                     judgement, err))
         return false;
     if (is_fine(&judgement->verdict)) /* what it says of slow calls, and of forks */
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
-                 answer.text);
+        verdict_say(&judgement->verdict, "%s", answer.text);
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
     return true;
 }
@@ -210,8 +209,7 @@ static bool examine_first_calls(row_judge *judge, const judge_block *block,
     if (fine && !judge_ask(judge, &order, 0, &answer, &judgement->verdict, err))
         fine = err->code == EXIT_CODE_FINE;
     else if (fine && answer.text[0])
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%.190s",
-                 answer.text);
+        verdict_say(&judgement->verdict, "%s", answer.text);
     judge->runner->stop(judge->runner);
     judge->runner = used;
     judge->placed = NULL;
@@ -227,7 +225,7 @@ static void name_row(const large_tensors *large, case_verdict *verdict)
     if (sscanf(verdict->detail, "row %zu%n", &row, &length) != 1 || row >= count)
         return;
     snprintf(rest, sizeof rest, "%s", verdict->detail + length);
-    snprintf(verdict->detail, sizeof verdict->detail, "row %zu%.150s", rows[row], rest);
+    verdict_say(verdict, "row %zu%s", rows[row], rest);
 }
 
 static bool examine_large(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
@@ -270,7 +268,7 @@ static bool examine_cells(row_judge *judge, const referee_task *task, const refe
                 !(one.metrics.row_ulp_max <= judgement->metrics.row_ulp_max))
                 snprintf(worst, sizeof worst, "worst in %s, by %s", name, judge->taken);
             memcpy(detail, one.verdict.detail, sizeof detail);
-            snprintf(one.verdict.detail, sizeof detail, "%s: %.120s", name, detail);
+            verdict_say(&one.verdict, "%s: %s", name, detail);
             add_up(judgement, &one, &blocks->blocks[i], task, &so_far);
         }
     if (is_fine(&judgement->verdict))

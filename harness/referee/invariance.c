@@ -167,8 +167,7 @@ static bool is_taken(judged_run *run, const arrangement *how, error *err)
         return reply.value == 0;
     if (!reply_ends_run(&reply, err)) {
         run->verdict.kind = reply.verdict;
-        snprintf(run->verdict.detail, sizeof run->verdict.detail, "in supports(): %.170s",
-                 reply.text);
+        verdict_say(&run->verdict, "in supports(): %s", reply.text);
     }
     return false;
 }
@@ -237,8 +236,7 @@ static bool judge_once(row_judge *judge, const invariance_rows *rows, const kern
         found->hidden[i] = rows->plain[i].hidden;
     if (kernel->unsupported[0]) {
         found->verdict.kind = VERDICT_DECLINED;
-        snprintf(found->verdict.detail, sizeof found->verdict.detail, "%.180s",
-                 kernel->unsupported);
+        verdict_say(&found->verdict, "%s", kernel->unsupported);
         return true;
     }
     for (size_t i = 0; i < INVARIANCE_HIDDEN && found->hidden[i] > 0; i++)

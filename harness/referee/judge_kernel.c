@@ -65,8 +65,7 @@ static unsigned drawn_outputs(const judge_block *block, uint64_t drawn)
 static void find_rows(row_judge *judge, const judge_block *block, const void *y,
                       const judged_kind *kind, row_findings *findings)
 {
-    for (size_t row = 0; row < block->rows; row++)
-        judge_row(judge, block, judge_row_of(block, y, row), row, kind, findings);
+    judge_rows(judge, block, y, kind, findings);
     if (judge_is_sum_unrounded(block, y))
         judge_find(findings, VERDICT_INACCURATE, false,
                    "x + residual is normalised before it is rounded");
@@ -79,7 +78,7 @@ static void judge_placement(row_judge *judge, const judge_block *block, const ju
     find_rows(judge, block, judge->other, kind, &here);
     findings->no_memory |= here.no_memory;
     if (here.verdict.kind != VERDICT_RIGHT)
-        judge_find(findings, here.verdict.kind, here.verdict.declared, "%s: %.140s", where,
+        judge_find(findings, here.verdict.kind, here.verdict.declared, "%s: %s", where,
                    here.verdict.detail);
 }
 
@@ -177,7 +176,7 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
 void referee_blame_load(const kernel_entry *kernel, case_judgement *judgement)
 {
     case_verdict *verdict = &judgement->verdict, found = *verdict;
-    char described[256] = "";
+    char described[DETAIL_MAX_LENGTH + 64] = "";
     bool wrong = found.kind == VERDICT_INACCURATE || found.kind == VERDICT_WRONG_CLASS;
     if (!kernel->set_at_load[0] ||
         !(wrong || found.kind == VERDICT_RIGHT || found.kind == VERDICT_RIGHT_NO_BOUND))
@@ -185,8 +184,7 @@ void referee_blame_load(const kernel_entry *kernel, case_judgement *judgement)
     if (wrong)
         verdict_describe(&found, described, sizeof described);
     *verdict = (case_verdict){.kind = VERDICT_STATE_CHANGED};
-    snprintf(verdict->detail, sizeof verdict->detail, "%s%s%.90s", kernel->set_at_load,
-             wrong ? "; " : "", described);
+    verdict_say(verdict, "%s%s%s", kernel->set_at_load, wrong ? "; " : "", described);
 }
 
 bool judge_kernel(row_judge *judge, const judge_block *block, const kernel_entry *kernel,

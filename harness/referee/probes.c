@@ -89,7 +89,6 @@ static bool probe_row(row_judge *judge, const judge_block *block, const judge_bl
     double own = distance(block, row, row_ulps, y, result->exact), nearest = own;
     double limit = INFINITY, worst;
     const judge_block *taken = NULL;
-    char label[CONVENTION_MAX_LENGTH];
     for (size_t i = 0; i < count; i++) {
         double apart = distance(block, row, row_ulps, NULL, neighbours[i].results[row].exact);
         if (!(apart > clear_distance(block)))
@@ -102,13 +101,13 @@ static bool probe_row(row_judge *judge, const judge_block *block, const judge_bl
             taken = &neighbours[i];
         }
     }
-    if (taken)
-        return blame(verdict, "probe rows of %zu: nearer to %s", block->hidden,
-                     convention_label(&taken->convention, label));
-    if (own > limit)
-        return blame(verdict,
-                     "probe rows of %zu: %.4g row ULP off, where conventions are %.4g apart",
-                     block->hidden, own, 2 * limit);
+    char why[ROW_FAULT_LENGTH];
+    if (taken || own > limit) {
+        if (!judge_describe_row(judge, block, row, y, clear_distance(block) / 2, why))
+            number_print(why, sizeof why,
+                         "%.4g row ULP off, more than half way to another convention", own);
+        return blame(verdict, "probe rows of %zu: %s", block->hidden, why);
+    }
     if (has_bound && !ln_bound_holds(&judge->bounds[row], &judged, y, &worst))
         return blame(verdict, "probe rows of %zu: the error is %.3g times the proven bound",
                      block->hidden, worst);

@@ -86,7 +86,7 @@ bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, w
         return true;
     if (!reply_ends_run(reply, err)) {
         *verdict = (case_verdict){.kind = reply->verdict};
-        snprintf(verdict->detail, sizeof verdict->detail, "%.190s", reply->text);
+        verdict_say(verdict, "%s", reply->text);
     }
     return false;
 }
@@ -240,8 +240,8 @@ static bool ask_bounds(row_judge *judge, work_order *order, bool *has, case_verd
     case_verdict failed = {0};
     if (!judge_ask(judge, order, 0, &reply, &failed, err)) {
         verdict->kind = failed.kind;
-        snprintf(verdict->detail, sizeof verdict->detail, "in %s: %.160s",
-                 order->chance > 0 ? "probable_bound()" : "bound()", failed.detail);
+        verdict_say(verdict, "in %s: %s", order->chance > 0 ? "probable_bound()" : "bound()",
+                    failed.detail);
         return false;
     }
     *has = reply.value == 1;

@@ -59,7 +59,7 @@ static bool judge_one(timed_rows *rows, row_judge *judge, size_t which, size_t r
         !here.no_memory && metrics_gather_row(rows->metrics, &judged, row, y, NULL, NULL, NULL);
     if (here.verdict.kind != VERDICT_RIGHT)
         judge_find(&all, here.verdict.kind, here.verdict.declared,
-                   "as timed, where %zu rows repeat: %.140s", block->rows, here.verdict.detail);
+                   "as timed, where %zu rows repeat: %s", block->rows, here.verdict.detail);
     rows->verdict = all.verdict;
     return fine;
 }

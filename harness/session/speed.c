@@ -170,7 +170,7 @@ static bool drop(timed_round *heat, size_t index, const worker_reply *reply, err
     timed_case *contender = &heat->contenders[index];
     case_judgement judgement = {.verdict.kind = reply->verdict, .bound_row_ulp = NAN};
     contender->timed = false;
-    snprintf(judgement.verdict.detail, sizeof judgement.verdict.detail, "%.180s", reply->text);
+    verdict_say(&judgement.verdict, "%s", reply->text);
     return session_put(heat->session, &contender->key, &judgement, err);
 }
 

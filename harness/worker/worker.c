@@ -284,7 +284,7 @@ static bool load_failed(const char *path, const worker_reply *reply, error *err)
                     "plugin %s: %s", path, reply->text);
     case_verdict verdict = {.kind = reply->verdict};
     char description[256];
-    snprintf(verdict.detail, sizeof verdict.detail, "%.190s", reply->text);
+    verdict_say(&verdict, "%s", reply->text);
     return fail(err, EXIT_CODE_KERNEL_FAILED, "plugin %s: %s at load", path,
                 verdict_describe(&verdict, description, sizeof description));
 }

@@ -96,7 +96,7 @@ typedef struct lnjudge_case {
     int declared;     /* no figure of these types could be right there: docs/referee.md */
     char verdict[16]; /* "right", "wrong", "declined", "lost"; "": not judged */
     char reason[24];  /* of wrong: "inaccurate", "wrong-class", "input-modified", ... */
-    char detail[224]; /* where and why, "" for nothing to say */
+    char detail[512]; /* where and why, "" for nothing to say */
     double metrics[LNJUDGE_METRICS]; /* of the block with the largest row_ulp_max */
     uint64_t
         ulp_histogram[LNJUDGE_BINS]; /* elements with an error below 2^-6 ULP, below 2^-5, ... */

@@ -61,7 +61,7 @@ sed 's/squares \/ hidden + 1e-5F/squares \/ (hidden - 1) + 1e-5F/' "$source/exam
 # shellcheck disable=SC2046
 "$cc" -std=c17 -I "$work/ddof" -x c -o "$work/test" "$work/program1" -x none $(pkg-config --cflags --libs lnjudge) -lm
 ! "$work/test" >"$work/log" || { echo "a kernel with the other divisor passed"; exit 1; }
-grep 'nearer to ddof=1' "$work/log"
+grep 'by N - 1 (ddof=1)' "$work/log"
 check 2 gtest/gtest.h "$cxx" c++ gtest_main
 check 3 doctest/doctest.h "$cxx" c++
 check 4 cmocka.h "$cc" c cmocka

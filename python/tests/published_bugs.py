@@ -100,12 +100,12 @@ def close_after_a_launch(fn, rows, hidden):
 # name: (bug, whether its own test passes, options of assert_layernorm, what it must say)
 BUGS = {
     "Liger-Kernel#518": (liger_518, lambda f: close(f, 8, 512, 1e-4), {}, "inaccurate"),
-    "burn#2185": (burn_2185, lambda f: close(f, 8, 64, 1e-3), {}, "nearer to"),
+    "burn#2185": (burn_2185, lambda f: close(f, 8, 64, 1e-3), {}, "adds eps to the standard deviation"),
     "DeepSpeed#581": (deepspeed_581, lambda f: close(f, 8, 64, 1e-2, "f2", 1e-12),
                       {"convention": "bert", "dtype": "f16"}, "inaccurate|wrong-class"),
     "pytorch#41527": (pytorch_41527, lambda f: close(f, 8, 64, 1e-2, "f2", 1e-12),
                       {"convention": "bert", "dtype": "f16"}, "inaccurate|wrong-class"),
-    "lbann#2024": (lbann_2024, lambda f: close(f, 8, 512, 1e-2), {}, "nearer to ddof=1"),
+    "lbann#2024": (lbann_2024, lambda f: close(f, 8, 512, 1e-2), {}, "ddof=1"),
     "TPlinker#37": (tplinker_37, lambda f: close(f, 8, 1 << 18, 1e-1), {}, "inaccurate"),
     "llm.c#353": (llmc_353, lambda f: close_after_a_launch(f, 64, 768), {}, "inaccurate|nondeterm"),
     "DirectML#588": (directml_588, lambda f: close(f, 8, 64, 1e-4), {}, "wrong-class|inaccurate"),

@@ -132,7 +132,7 @@ static bool blame(pair_timing *timing, int side, const worker_reply *reply, erro
     case_verdict *verdict = &timing->pair->verdicts[side];
     verdict->kind = reply->verdict;
     verdict->declared = false;
-    snprintf(verdict->detail, sizeof verdict->detail, "in timing: %.170s", reply->text);
+    verdict_say(verdict, "in timing: %s", reply->text);
     timing->failed = true;
     return true;
 }
@@ -388,7 +388,7 @@ static void note_refusals(const pair_timing *timing)
     const char *base = timing->refusals[BASE], *new = timing->refusals[NEW];
     case_verdict declined = {.kind = VERDICT_DECLINED};
     char described[DETAIL_MAX_LENGTH + 16];
-    snprintf(declined.detail, sizeof declined.detail, "%.150s", base[0] ? base : new);
+    verdict_say(&declined, "%s", base[0] ? base : new);
     verdict_describe(&declined, described, sizeof described);
     if (base[0])
         snprintf(pair->detail, sizeof pair->detail, "not timed: %s: %.170s",

@@ -1,6 +1,7 @@
 /* What the judge needs of y = x gamma: one rounding, which no order of summation changes. */
 #include "exact/scale.h"
 #include "judge/judging.h"
+#include <stdio.h>
 
 static bool answer(ln_reference *reference, const judge_block *block, size_t row)
 {
@@ -37,14 +38,14 @@ static bool textbook_way(textbook *book, const metrics_row *row, const double *x
     return true;
 }
 
-static const char *nearest(const metrics_row *row, const double *x, const void *y, double own,
-                           double limit, bool *sure)
+static bool explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure)
 {
+    const metrics_row *row = asked->row;
     double sum = 0; /* y = x + gamma is easily taken for it */
     for (size_t i = 0; i < row->hidden; i++)
-        sum = fmax(sum, fabs(load(row->storage, y, i) - x[i] - gamma_at(row, i)));
-    *sure = sum < 0x1p-20 && own > limit;
-    return *sure ? "a sum" : NULL;
+        sum = fmax(sum, fabs(load(row->storage, asked->y, i) - asked->x[i] - gamma_at(row, i)));
+    snprintf(why, ROW_FAULT_LENGTH, "adds gamma");
+    return *sure = sum < 0x1p-20;
 }
 
 static double reach(const metrics_row *row, const double *x, size_t column)
@@ -55,5 +56,5 @@ static double reach(const metrics_row *row, const double *x, size_t column)
 const operation_judging toy_judging = {.answer = answer,
                                        .any_order = any_order,
                                        .textbook = textbook_way,
-                                       .nearest = nearest,
+                                       .explain = explain,
                                        .reach = reach};
