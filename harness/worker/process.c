@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,7 +25,8 @@ enum {
     SEND_DEADLINE = 5,
     END_DEADLINE = 2,
     FIRST_FREE_FD = 10,
-    MOST_VISIBLE = 70
+    MOST_VISIBLE = 70,
+    AT_ONCE = 100000 /* microseconds: most answers come within them */
 };
 
 /* The same file, opened anew: what a plugin sets for its descriptor, such as O_APPEND, does not hold
@@ -64,6 +66,8 @@ static bool spawn(kernel_process *process, const process_program *program, int a
     *process = (kernel_process){.socket = -1};
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         return fail(err, EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
+    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_usec = AT_ONCE},
+               sizeof(struct timeval));
     pid_t child = child_fork();
     if (child == 0)
         become_worker(program, pair[1], arena);
@@ -179,20 +183,13 @@ bool process_disbelieve(kernel_process *process, worker_reply *reply)
     return end_with(process, VERDICT_CRASHED, "the worker's answers make no sense", reply);
 }
 
-/* Between an order's last answer and the next order there is nothing to say. */
-static bool said_something(const kernel_process *process)
+static uint64_t draw_number(kernel_process *process)
 {
-    char first;
-    return process->answered &&
-           recv(process->socket, &first, sizeof first, MSG_PEEK | MSG_DONTWAIT) > 0;
-}
-
-static uint64_t draw_number(void)
-{
-    uint64_t number = 0;
-    while (getrandom(&number, sizeof number, 0) != sizeof number && errno == EINTR)
-        ;
-    return number;
+    if (process->left == 0)
+        while (getrandom(process->drawn, sizeof process->drawn, 0) < 0 && errno == EINTR)
+            ;
+    process->left = (process->left ? process->left : NUMBERS_AT_ONCE) - 1;
+    return process->drawn[process->left];
 }
 
 bool process_send(kernel_process *process, const work_order *order, worker_reply *reply)
@@ -200,17 +197,12 @@ bool process_send(kernel_process *process, const work_order *order, worker_reply
     work_order sent = *order;
     double deadline = seconds_now() + SEND_DEADLINE;
     *reply = (worker_reply){0};
-    if (said_something(process)) {
-        process->spoke_alone = true;
-        return process_disbelieve(process, reply);
-    }
     if (order->kind != ORDER_GO_ON) {
-        process->number = draw_number();
+        process->number = draw_number(process);
         process->asked = order->kind;
         process->operation = order->operation;
         process->problem = order->problem;
         process->index = 0;
-        process->answered = false;
         process->sent_at = seconds_now();
     }
     sent.number = process->number;
@@ -273,10 +265,7 @@ static double seconds_waited(pid_t process, const process_waits *since)
  * processor or for pages does not count, up to nine times as long. */
 static int wait_readable(const kernel_process *process, double seconds)
 {
-    enum { AT_ONCE = 100, LONGEST = 500 }; /* milliseconds: most answers come at once */
-    struct pollfd soon = {.fd = process->socket, .events = POLLIN};
-    if (seconds * 1000 > AT_ONCE && poll(&soon, 1, AT_ONCE) > 0)
-        return interrupted() ? -1 : 1;
+    enum { LONGEST = 500 }; /* milliseconds */
     double deadline = seconds_now() + seconds;
     process_waits before = read_waits(process->process);
     for (;;) {
@@ -296,27 +285,27 @@ static int wait_readable(const kernel_process *process, double seconds)
     }
 }
 
-static bool is_last(const kernel_process *process, const worker_reply *reply)
-{
-    bool ends = reply->kind == REPLY_DONE || reply->kind == REPLY_FAILED;
-    return ends && process->asked != ORDER_OBJECTS && process->asked != ORDER_TIME_RUN;
-}
-
 /* The next message. False: *reply is a FAILED one, and the process is gone. */
 static bool receive(kernel_process *process, double deadline_seconds, worker_reply *reply)
 {
     char text[64];
-    int ready = wait_readable(process, deadline_seconds);
+    ssize_t got = -1;
+    bool soon = deadline_seconds * 1e6 > AT_ONCE;
+    if (soon)
+        got = recv(process->socket, reply, sizeof *reply, 0);
+    if (interrupted())
+        return end_with(process, VERDICT_LOST, "interrupted", reply);
+    bool waits = !soon || (got < 0 && (errno == EAGAIN || errno == EINTR));
+    int ready = waits ? wait_readable(process, deadline_seconds) : 1;
     if (ready < 0)
         return end_with(process, VERDICT_LOST, "interrupted", reply);
     if (ready == 0) {
         number_print(text, sizeof text, "no answer within %g s", deadline_seconds);
         return end_with(process, VERDICT_TIMEOUT, text, reply);
     }
-    ssize_t got;
-    do
-        got = recv(process->socket, reply, sizeof *reply, MSG_DONTWAIT);
-    while (got < 0 && errno == EINTR);
+    while (waits && (got = recv(process->socket, reply, sizeof *reply, MSG_DONTWAIT)) < 0 &&
+           errno == EINTR)
+        ;
     if (got == 0 || (got < 0 && is_closed(errno)))
         return has_ended(process, reply);
     if (got < 0)
@@ -340,7 +329,6 @@ bool process_next(kernel_process *process, double deadline_seconds, worker_reply
         if (!receive(process, seconds_now() < end ? deadline_seconds : 0, reply))
             return false;
     while (reply->kind == REPLY_ALIVE);
-    process->answered = is_last(process, reply);
     /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
     text_make_printable(reply->text, "");
     text_make_printable(reply->set_at_load, "");

@@ -5,15 +5,18 @@
 
 #include "worker/protocol.h"
 
+enum { NUMBERS_AT_ONCE = 64 };
+
 typedef struct kernel_process {
     pid_t process;
     int socket; /* -1: there is none */
     /* The order that is being answered. */
     uint64_t number;
+    uint64_t drawn[NUMBERS_AT_ONCE]; /* for the next orders */
+    unsigned left;                   /* of them */
     order_kind asked;
     uint32_t index;   /* of its next answer */
     double sent_at;   /* seconds_now() */
-    bool answered;    /* its last answer came */
     bool spoke_alone; /* it sent what nobody had asked for: its fault, or of the order before */
     operation_kind operation;
     ln_problem problem; /* of the order; no rows: it has none */

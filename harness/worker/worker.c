@@ -159,16 +159,6 @@ static bool prepare_seat(worker_process *worker, worker_seat *seat, const work_o
     return !of_kernel || load_again(worker, seat, order->plugin, reply);
 }
 
-/* Whether what was sent unasked came from the kernel that ran before this one. */
-static bool blames_last(worker_seat *seat, const work_order *order)
-{
-    if (!seat->process.spoke_alone || seat->ran_last == NOBODY ||
-        seat->ran_last == (int64_t)order->kernel)
-        return false;
-    seat->to_blame = seat->ran_last;
-    return true;
-}
-
 static bool runs_kernel(const work_order *order)
 {
     return order->kind >= ORDER_JUDGE && order->kind <= ORDER_BOUND;
@@ -185,11 +175,8 @@ static bool send_to(worker_process *worker, worker_seat *seat, const work_order 
         return process_disbelieve(&seat->process, reply);
     }
     if (!process_send(&seat->process, order, reply)) {
-        bool again = blames_last(seat, order);
         vacate(seat);
-        if (!again || !prepare_seat(worker, seat, order, reply) ||
-            !process_send(&seat->process, order, reply))
-            return false;
+        return false;
     }
     if (runs_kernel(order)) {
         seat->ran_others |= seat->ran_last != NOBODY && seat->ran_last != (int64_t)order->kernel;

@@ -28,61 +28,84 @@ static guarded *live_slot(const char *map)
 /* ---- mappings that wait ---- */
 
 /* A judged call has eight buffers and there are ten thousands of calls: what one leaves serves the
- * next, with no page to be found and cleared. What waits cannot be accessed, so that a kernel that
- * kept an address is seen. */
-enum { MOST_WAITING = 16, MOST_WAITING_BYTES = 32 << 20 };
-
-typedef struct waiting_map {
-    char *map;
-    size_t size;
-} waiting_map;
+ * next, with no page to be found and cleared, and larger ones serve smaller buffers by their end.
+ * Before a plugin's code runs, what waits is closed, so that a kernel that kept an address is seen. */
+enum { MOST_WAITING = 48, MOST_WAITING_BYTES = 64 << 20 };
 
 static struct {
-    waiting_map maps[MOST_WAITING]; /* the last one was left last */
+    guard_map maps[MOST_WAITING]; /* the last one was left last */
     size_t count, bytes;
 } waiting;
 
-static bool open_inner(char *map, size_t whole)
+static bool protect(char *from, size_t bytes, int protection)
 {
-    size_t page = page_size();
-    return mprotect(map + page, whole - 2 * page, PROT_READ | PROT_WRITE) == 0;
+    return bytes == 0 || mprotect(from, bytes, protection) == 0;
 }
 
-static char *take_waiting(size_t whole)
+/* The last `inner` bytes before the page behind can be written to, and no others accessed. */
+static bool open_map(guard_map *map, size_t inner)
 {
+    char *end = map->begin + map->size - page_size();
+    if (map->open == inner && map->writable)
+        return true;
+    bool fine = (map->open <= inner || protect(end - map->open, map->open - inner, PROT_NONE)) &&
+                protect(end - inner, inner, PROT_READ | PROT_WRITE);
+    map->open = inner;
+    map->writable = true;
+    return fine;
+}
+
+static bool close_map(guard_map *map)
+{
+    char *end = map->begin + map->size - page_size();
+    bool fine = protect(end - map->open, map->open, PROT_NONE);
+    map->open = 0;
+    return fine;
+}
+
+static void unmap(const guard_map *map)
+{
+    munmap(map->begin, map->size);
+}
+
+/* Of those that are large enough the smallest, and of them the one that was left last: a role gets
+ * the buffer of another one. */
+static bool take_waiting(size_t inner, guard_map *taken)
+{
+    size_t best = waiting.count, whole = inner + 2 * page_size();
     for (size_t i = waiting.count; i-- > 0;) {
-        char *map = waiting.maps[i].map;
-        if (waiting.maps[i].size != whole)
-            continue;
-        waiting.count--;
-        waiting.bytes -= whole;
-        memmove(&waiting.maps[i], &waiting.maps[i + 1], (waiting.count - i) * sizeof *waiting.maps);
-        if (open_inner(map, whole))
-            return map;
-        munmap(map, whole);
-        return NULL;
+        size_t size = waiting.maps[i].size;
+        if (size >= whole && (best == waiting.count || size < waiting.maps[best].size))
+            best = i;
     }
-    return NULL;
+    if (best == waiting.count)
+        return false;
+    *taken = waiting.maps[best];
+    waiting.count--;
+    waiting.bytes -= taken->size;
+    memmove(&waiting.maps[best], &waiting.maps[best + 1],
+            (waiting.count - best) * sizeof *waiting.maps);
+    return true;
 }
 
 static void drop_oldest(void)
 {
-    munmap(waiting.maps[0].map, waiting.maps[0].size);
+    unmap(&waiting.maps[0]);
     waiting.bytes -= waiting.maps[0].size;
     waiting.count--;
     memmove(waiting.maps, waiting.maps + 1, waiting.count * sizeof *waiting.maps);
 }
 
-static void let_wait(char *map, size_t whole)
+static void let_wait(const guard_map *map)
 {
-    if (whole > MOST_WAITING_BYTES || mprotect(map, whole, PROT_NONE) != 0) {
-        munmap(map, whole);
+    if (map->size > MOST_WAITING_BYTES) {
+        unmap(map);
         return;
     }
-    while (waiting.count == MOST_WAITING || waiting.bytes + whole > MOST_WAITING_BYTES)
+    while (waiting.count == MOST_WAITING || waiting.bytes + map->size > MOST_WAITING_BYTES)
         drop_oldest();
-    waiting.maps[waiting.count++] = (waiting_map){map, whole};
-    waiting.bytes += whole;
+    waiting.maps[waiting.count++] = *map;
+    waiting.bytes += map->size;
 }
 
 void guard_drop_waiting(void)
@@ -91,21 +114,32 @@ void guard_drop_waiting(void)
         drop_oldest();
 }
 
-static char *new_map(size_t whole)
+bool guard_close_waiting(void)
 {
+    bool fine = true;
+    for (size_t i = 0; i < waiting.count; i++)
+        fine &= close_map(&waiting.maps[i]);
+    return fine;
+}
+
+/* Room for a power of two of pages, where that is not much: others are to fit in later. */
+static bool new_map(size_t inner, guard_map *made)
+{
+    enum { MUCH = 4 << 20 };
+    size_t room = page_size();
+    while (room < inner && inner <= MUCH)
+        room *= 2;
+    size_t whole = (room > inner ? room : inner) + 2 * page_size();
     char *map = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED)
-        return NULL;
-    if (open_inner(map, whole))
-        return map;
-    munmap(map, whole);
-    return NULL;
+    *made = (guard_map){.begin = map, .size = whole};
+    return map != MAP_FAILED;
 }
 
 bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset)
 {
     size_t page = page_size();
-    *buffer = (guarded){.name = name, .size = size};
+    guard_map map;
+    *buffer = (guarded){.name = name, .size = size, .mark = system_calls_mark()};
     if (place != GUARD_TIMED)
         offset = 0;
     if (size > SIZE_MAX / 2)
@@ -113,19 +147,21 @@ bool guard_create(guarded *buffer, const char *name, size_t size, guard_place pl
     size_t inner = (size + offset + page - 1) / page * page;
     if (inner == 0)
         inner = page;
-    size_t whole = inner + 2 * page;
     guarded *slot = live_slot(NULL);
-    char *map = slot ? take_waiting(whole) : NULL;
-    if (slot && !map)
-        map = new_map(whole);
-    if (!map)
+    if (!slot || (!take_waiting(inner, &map) && !new_map(inner, &map)))
         return false;
-    buffer->map = map;
-    buffer->map_size = whole;
-    buffer->data = map + page + (place == GUARD_BEHIND ? inner - size : offset);
+    if (!open_map(&map, inner)) {
+        unmap(&map);
+        return false;
+    }
+    char *begin = map.begin + map.size - page - inner;
+    buffer->of = map;
+    buffer->map = begin - page;
+    buffer->map_size = inner + 2 * page;
+    buffer->data = begin + (place == GUARD_BEHIND ? inner - size : offset);
     char *data = buffer->data;
-    memset(map + page, SLACK_PATTERN, (size_t)(data - (map + page)));
-    memset(data + size, SLACK_PATTERN, (size_t)(map + page + inner - (data + size)));
+    memset(begin, SLACK_PATTERN, (size_t)(data - begin));
+    memset(data + size, SLACK_PATTERN, (size_t)(begin + inner - (data + size)));
     *slot = *buffer;
     return true;
 }
@@ -136,6 +172,7 @@ static bool set_protection(guarded *buffer, int protection)
     if (mprotect(buffer->map + page, buffer->map_size - 2 * page, protection) != 0)
         return false;
     buffer->read_only = !(protection & PROT_WRITE);
+    buffer->of.writable = !buffer->read_only;
     guarded *slot = live_slot(buffer->map);
     if (slot)
         slot->read_only = buffer->read_only;
@@ -160,7 +197,9 @@ void guard_destroy(guarded *buffer)
     guarded *slot = live_slot(buffer->map);
     if (slot)
         *slot = (guarded){0};
-    let_wait(buffer->map, buffer->map_size);
+    if (system_calls_since(buffer->mark)) /* which may have changed its protection */
+        close_map(&buffer->of);
+    let_wait(&buffer->of);
     *buffer = (guarded){0};
 }
 

@@ -22,6 +22,14 @@ typedef enum guard_place {
     GUARD_TIMED,  /* as in timing: `offset` bytes into the first page */
 } guard_place;
 
+/* The mapping that a buffer lies in the end of. */
+typedef struct guard_map {
+    char *begin;
+    size_t size;
+    size_t open;   /* bytes before the last page that can be accessed */
+    bool writable; /* they can be written to */
+} guard_map;
+
 typedef struct guarded {
     const char *name; /* "x", "y", ...: for verdicts */
     void *data;
@@ -29,7 +37,8 @@ typedef struct guarded {
     bool read_only;
     char *map; /* the first inaccessible page; NULL: not in use */
     size_t map_size;
-    uint64_t mark; /* of system calls, when it became read-only */
+    guard_map of;
+    uint64_t mark; /* of system calls, when it was made or became read-only */
 } guarded;
 
 /* What an address that faulted means. */
@@ -53,6 +62,8 @@ void guard_destroy(guarded *buffer); /* harmless on one that is all zero */
 /* Unmaps what guard_destroy() keeps for the next buffer of that size. Before another kernel runs:
  * nothing that one may do to mappings is to meet the next. */
 void guard_drop_waiting(void);
+/* Makes them inaccessible until they are used. False: the system refuses. */
+bool guard_close_waiting(void);
 
 /* Whether bytes around the data, within its own pages, were changed; *distance tells how far from
  * it (negative: before). */

@@ -32,6 +32,7 @@ static char blame[REPLY_TEXT_LENGTH];
 
 void plugin_enter(thread_state *before)
 {
+    guard_close_waiting();
     thread_state_take(before);
     system_calls_watch();
 }
@@ -342,7 +343,8 @@ void worker_load(worker_plugins *plugins, const work_order *order)
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
 {
     thread_state before;
-    plugin_enter(&before);
+    thread_state_take(&before); /* buffers that wait need not be closed for this */
+    system_calls_watch();
     const char *reason = kernel->supports ? kernel->supports(problem) : NULL;
     plugin_leave(&before, "supports()");
     if (reason)

@@ -369,6 +369,7 @@ static bool is_watched = true;
 void process_state_watch(bool watched)
 {
     is_watched = watched;
+    system_calls_trust(!watched);
 }
 
 const char *process_state_compare(const thread_state *before)
@@ -377,12 +378,11 @@ const char *process_state_compare(const thread_state *before)
     bool made = system_calls_made();
     if (made && getpid() != known.process)
         _exit(0); /* two workers at one socket would answer every order twice */
-    if (made)
-        system_calls_of_others(threads_are_others());
     const char *of_thread = thread_state_compare(before);
     if (!is_watched)
         return of_thread;
     if (made) {
+        system_calls_of_others(threads_are_others());
         take_process(&now);
     } else {
         now = known;

@@ -14,7 +14,7 @@ static volatile bool made = true;               /* in the watch that goes on, or
 static volatile uint64_t count; /* watches in which some were made, or may have been */
 static volatile bool stopped;   /* one was, so that the watch is to be turned on anew */
 static unsigned depth;          /* of watches */
-static bool supported, others;
+static bool supported, others, trusted;
 
 #if defined(__x86_64__) && defined(PR_SET_SYSCALL_USER_DISPATCH)
 
@@ -82,11 +82,12 @@ void system_calls_watch(void)
 {
     if (depth++ > 0)
         return;
-    if (supported && stopped && !others) {
+    made = !supported || (others && !trusted);
+    if (stopped && !made) {
         supported = turn_on();
         stopped = false;
+        made = !supported;
     }
-    made = !supported || others;
     count += made;
     selector = made ? ALLOW : BLOCK;
 }
@@ -107,6 +108,11 @@ void system_calls_forget(void)
 void system_calls_of_others(bool some)
 {
     others = some;
+}
+
+void system_calls_trust(bool trust)
+{
+    trusted = trust;
 }
 
 uint64_t system_calls_mark(void)

@@ -22,8 +22,9 @@ void system_calls_watch(void);
 bool system_calls_made(void);
 /* All watches end. */
 void system_calls_forget(void);
-/* Threads that are not watched work too, or no longer. */
+/* Threads that are not watched may work too, or no longer; and whether they are to be trusted. */
 void system_calls_of_others(bool others);
+void system_calls_trust(bool trusted);
 
 /* A mark, and whether a plugin may have made any since it was taken. */
 uint64_t system_calls_mark(void);
