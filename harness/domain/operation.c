@@ -38,11 +38,7 @@ static size_t element_of(const tensor_role *role, const ln_problem *problem, ln_
 role_extent role_extent_of(const tensor_role *role, const ln_problem *problem, ln_type accumulator)
 {
     size_t element = element_of(role, problem, accumulator);
-    size_t columns = role->shape == SHAPE_NONE   ? 0
-                     : role->shape == SHAPE_ROWS ? 1
-                     : role->shape == SHAPE_PARAMETER
-                         ? ln_parameter_elements(problem->convention.affine, problem->hidden)
-                         : problem->hidden;
+    size_t columns = role_columns(role, &problem->convention, problem->hidden);
     size_t stride = columns;
     if (role->shape == SHAPE_TABLE)
         memcpy(&stride, (const char *)problem + role->stride, sizeof stride);

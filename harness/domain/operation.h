@@ -68,8 +68,11 @@ typedef size_t find_neighbours(const ln_convention *own, ln_convention others[NE
 /* A convention of any operation is an ln_convention, of which ABI 1 froze the 24 bytes. Its fields are
  * digits of the members that are whole numbers: a field's level is member / step % levels. Above the
  * digits of ddof, in steps of OPERATION_STEP, stands the operation, so that a convention tells whose it is
- * wherever one is: in a problem, an order, a block, a text. LayerNorm's is 0, and its ddof 0 or 1. */
-enum { OPERATION_STEP = 1 << 16 };
+ * wherever one is: in a problem, an order, a block, a text. LayerNorm's is 0, and its ddof 0 or 1.
+ * A struct of 24 bytes with eps and its place where ln_convention has them, whole numbers elsewhere and a
+ * byte that is 0 at the end of the first four is such a convention but for that byte, of little-endian
+ * machines: steps of 1, 256 and 65536 are its bytes. */
+enum { OPERATION_STEP = 1 << 24 };
 
 typedef struct convention_field {
     const char *name;         /* in lists, NAME=WORD */
@@ -141,6 +144,16 @@ bool role_is_needed(const tensor_role *role, const ln_convention *convention);
 static inline size_t role_in_place(const operation *what, size_t role)
 {
     return what->roles[role].over ? (size_t)__builtin_ctz(what->roles[role].over) : role;
+}
+
+/* Elements of a row of it: those of a parameter are as many whatever the number of rows. */
+static inline size_t role_columns(const tensor_role *role, const ln_convention *convention,
+                                  size_t hidden)
+{
+    return role->shape == SHAPE_NONE        ? 0
+           : role->shape == SHAPE_ROWS      ? 1
+           : role->shape == SHAPE_PARAMETER ? ln_parameter_elements(convention->affine, hidden)
+                                            : hidden;
 }
 
 /* Whether it is an output of one number a row. */

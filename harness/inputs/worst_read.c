@@ -153,13 +153,15 @@ static bool set_type(file_reader *reader, const char *name, const char *value, e
     return true;
 }
 
-/* Elements that a parameter must have. */
-static size_t parameters_of(const file_reader *reader)
+/* Elements that an input must have; 0: convention or shape are not known yet. */
+static size_t elements_of(const file_reader *reader, const tensor_role *role)
 {
-    ln_convention convention;
-    if (!reader->row.convention[0] || !convention_parse(reader->row.convention, &convention, NULL))
+    const worst_row *row = &reader->row;
+    ln_convention convention = {0};
+    if (role_is_parameter(role) &&
+        (!row->convention[0] || !convention_parse(row->convention, &convention, NULL)))
         return 0;
-    return ln_parameter_elements(convention.affine, reader->row.hidden);
+    return role_columns(role, &convention, row->hidden) * (role_is_parameter(role) ? 1 : row->rows);
 }
 
 static bool set_hunted(file_reader *reader, const char *name, const char *value, error *err)
@@ -178,15 +180,13 @@ static bool set_hunted(file_reader *reader, const char *name, const char *value,
 static bool set_field(file_reader *reader, const char *name, char *value, error *err)
 {
     worst_row *row = &reader->row;
-    row->parameters = parameters_of(reader);
     const operation *what = operations[row->operation];
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         bool parameter = role_is_parameter(role);
         if (role_is_kept(role) && strcmp(name, role->name) == 0)
             return add_floats(reader, value, parameter ? row->param : row->storage, &row->inputs[i],
-                              parameter ? row->parameters : row->rows * row->hidden,
-                              &reader->have[i], err);
+                              elements_of(reader, role), &reader->have[i], err);
     }
     if (strcmp(name, "kernel") == 0)
         return set_word(reader, name, value, row->kernel, sizeof row->kernel, err);
@@ -234,9 +234,7 @@ static bool end_find(file_reader *reader, worst_list *list, error *err)
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         bool there = role_is_kept(role) && role_is_needed(role, &convention);
-        size_t wanted = !there                    ? 0
-                        : role_is_parameter(role) ? parameters_of(reader)
-                                                  : row->rows * row->hidden;
+        size_t wanted = there ? elements_of(reader, role) : 0;
         if (reader->have[i] != wanted || (there && wanted == 0))
             return bad(reader, err, "%s has %zu numbers; %zu were expected", role->name,
                        reader->have[i], wanted);

@@ -27,7 +27,7 @@ bool worst_row_take(const judge_block *block, size_t row, const case_judgement *
             continue;
         here.inputs[i] = (char *)block->inputs[i] + (parameter ? 0 : row * row_bytes);
         if (parameter)
-            here.parameters = ln_parameter_elements(block->convention.affine, block->hidden);
+            here.parameters = role_columns(&what->roles[i], &block->convention, block->hidden);
     }
     snprintf(here.kernel, sizeof here.kernel, "%s", kernel);
     snprintf(here.convention, sizeof here.convention, "%s", convention);
