@@ -147,6 +147,12 @@ ln_convention convention_numbered(const operation *what, uint64_t number)
     return made;
 }
 
+ln_affine convention_form(const ln_convention *convention)
+{
+    const operation *what = operations[convention_operation(convention)];
+    return what->form ? what->form(convention) : convention->affine;
+}
+
 bool convention_equal(const ln_convention *a, const ln_convention *b)
 {
     return a->ddof == b->ddof && a->eps_place == b->eps_place && a->eps == b->eps &&

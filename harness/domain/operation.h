@@ -101,18 +101,21 @@ typedef struct operation {
     const convention_preset *presets;
     size_t preset_count;
     find_neighbours *neighbours;
+    /* Which affine form does what its parameters do (beta may be left out); NULL: the convention's. */
+    ln_affine (*form)(const ln_convention *convention);
 } operation;
 
 /* By operation_kind. */
 extern const operation *const operations[]; /* ends with NULL */
 
 /* Whose a convention is; how many the levels of the fields make; that of a number below it, the first
- * field fastest, without an eps; the level of a field; and whether two are the same, with their eps. */
+ * field fastest, without an eps; the level of a field; the affine form that it comes to; and whether two are the same, with their eps. */
 operation_kind convention_operation(const ln_convention *convention);
 size_t convention_count(const operation *what);
 ln_convention convention_numbered(const operation *what, uint64_t number);
 size_t convention_level(const convention_field *field, const ln_convention *convention);
 void convention_set_level(const convention_field *field, size_t level, ln_convention *convention);
+ln_affine convention_form(const ln_convention *convention);
 bool convention_equal(const ln_convention *a, const ln_convention *b);
 
 /* Bytes of the tables that every call of a LayerNorm reads and writes, x and y; and likewise of another

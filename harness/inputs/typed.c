@@ -200,6 +200,7 @@ bool input_parameters(const char *input, const operation_call *call, uint64_t se
     operation_call whole = *call; /* whose form fills each parameter that it has not itself */
     ln_problem *problem = &whole.problem;
     ln_affine *form = &problem->convention.affine;
+    *form = convention_form(&call->problem.convention);
     for (size_t i = 0; i < what->count; i++)
         if (what->roles[i].shape == SHAPE_HIDDEN &&
             (*form == LN_AFFINE_NONE || *form == LN_AFFINE_SCALAR))

@@ -37,6 +37,7 @@ metrics_row judge_metrics_row(const judge_block *block, size_t row)
         block->inputs[ROLE_GAMMA],
         block->inputs[ROLE_BETA],
         &block->results[row],
+        convention_form(&block->convention),
     };
 }
 

@@ -19,12 +19,8 @@ static double least_addend(ln_type storage)
 
 static long double allowed_error(const ln_bound *bound, const metrics_row *row, size_t i)
 {
-    ln_affine affine = row->convention->affine;
-    double beta = ln_has_beta(affine)
-                      ? fabs(load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i))
-                      : 0;
     return gamma_size(row, i) * (bound->xhat_abs + bound->affine_rel * max_xhat_of(row)) +
-           bound->affine_rel * beta + least_addend(row->storage);
+           bound->affine_rel * fabs(beta_at(row, i)) + least_addend(row->storage);
 }
 
 static bool makes_no_claim(const ln_bound *bound)
@@ -106,12 +102,10 @@ static bool may_be_infinite(const metrics_row *row, size_t i, double computed, l
 static bool product_may_overflow(const metrics_row *row, size_t i, double computed,
                                  long double allowed)
 {
-    ln_affine affine = row->convention->affine;
-    if (!isinf(computed) || !ln_has_beta(affine) || row->storage == LN_F16) {
+    if (!isinf(computed) || !has_beta(row) || row->storage == LN_F16) {
         return false;
     }
-    double beta = load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i);
-    double product = row->answer->exact[i] - beta;
+    double product = row->answer->exact[i] - beta_at(row, i);
     return signbit(product) == signbit(computed) &&
            fabs(product) + allowed * slack_of_allowed >= end_of_range(row->storage);
 }

@@ -67,12 +67,11 @@ static inline double ulp_in(type_format format, double v)
 /* gamma_i as it multiplies: 1 + g under gamma1, rounded once to double; 1 where there is none. */
 static inline double gamma_at(const metrics_row *row, size_t i)
 {
-    ln_affine affine = row->convention->affine;
-    if (!ln_has_gamma(affine)) {
+    if (!ln_has_gamma(row->affine)) {
         return 1.0;
     }
-    double stored = load(row->param, row->gamma, affine == LN_AFFINE_SCALAR ? 0 : i);
-    return affine == LN_AFFINE_GAMMA1 ? 1.0 + stored : stored;
+    double stored = load(row->param, row->gamma, row->affine == LN_AFFINE_SCALAR ? 0 : i);
+    return row->affine == LN_AFFINE_GAMMA1 ? 1.0 + stored : stored;
 }
 
 static inline double gamma_size(const metrics_row *row, size_t i)
@@ -80,12 +79,16 @@ static inline double gamma_size(const metrics_row *row, size_t i)
     return fabs(gamma_at(row, i));
 }
 
+static inline bool has_beta(const metrics_row *row)
+{
+    return ln_has_beta(row->affine) && row->beta != NULL;
+}
+
 /* beta_i; 0 where there is none. */
 static inline double beta_at(const metrics_row *row, size_t i)
 {
-    ln_affine affine = row->convention->affine;
-    return ln_has_beta(affine) ? load(row->param, row->beta, affine == LN_AFFINE_SCALAR ? 0 : i)
-                               : 0.0;
+    return has_beta(row) ? load(row->param, row->beta, row->affine == LN_AFFINE_SCALAR ? 0 : i)
+                         : 0.0;
 }
 
 /* What a number has beyond its rounding to double, from its rest in ulp (ln_reference_result). It

@@ -2,7 +2,7 @@
  *
  *     metrics_gather *gather = metrics_gather_create();
  *     // for each row:
- *     metrics_row row = {LN_BF16, LN_F32, hidden, &convention, gamma, beta, &answer};
+ *     metrics_row row = {LN_BF16, LN_F32, hidden, &convention, gamma, beta, &answer, convention.affine};
  *     metrics_gather_row(gather, &row, number, computed, NULL, NULL, NULL);
  *     ln_metrics metrics;
  *     metrics_gather_finish(gather, &metrics);
@@ -56,8 +56,9 @@ typedef struct metrics_row {
     ln_type storage, param; /* of y; of gamma and beta */
     size_t hidden;
     const ln_convention *convention;
-    const void *gamma, *beta; /* as the affine form says */
+    const void *gamma, *beta; /* as the affine form says; beta may be NULL under any */
     const ln_reference_result *answer;
+    ln_affine affine; /* the convention's; of one of another operation, what its parameters do */
 } metrics_row;
 
 /* One row's part of the metrics. */

@@ -173,7 +173,8 @@ static void draw_row(drawn *d, ln_type type)
                                       .rest = type == LN_F64 ? d->rest : NULL,
                                       .kappa = 2,
                                       .max_xhat = ldexp(1.5, kind == 1 ? exponent : 0)};
-    d->row = (metrics_row){type, LN_F32, HIDDEN, &d->convention, d->gamma, d->beta, &d->answer};
+    d->row = (metrics_row){type,     LN_F32,  HIDDEN,     &d->convention,
+                           d->gamma, d->beta, &d->answer, d->convention.affine};
 }
 
 /* What the figures ought to be. */
@@ -410,7 +411,7 @@ static ln_metrics metrics_of_three(double computed[3], double exact[3], double r
     ln_convention plain = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
     ln_reference_result answer = {
         .rounded = computed, .exact = exact, .rest = rest, .kappa = 1, .max_xhat = 1};
-    metrics_row row = {LN_F64, LN_F64, 3, &plain, NULL, NULL, &answer};
+    metrics_row row = {LN_F64, LN_F64, 3, &plain, NULL, NULL, &answer, LN_AFFINE_NONE};
     metrics_gather *gather = metrics_gather_create();
     ln_metrics m;
     assert_non_null(gather);
@@ -531,7 +532,7 @@ TEST(bounds_at_the_end_of_the_range)
     double exact = 65519, worst;
     ln_reference_result answer = {
         .rounded = (void *)(uintptr_t)&largest, .exact = &exact, .kappa = 1, .max_xhat = 65519};
-    metrics_row row = {LN_F16, LN_F16, 1, &plain, NULL, NULL, &answer};
+    metrics_row row = {LN_F16, LN_F16, 1, &plain, NULL, NULL, &answer, LN_AFFINE_NONE};
     ln_bound bound = {16, 0};
     assert_true(ln_bound_holds(&bound, &row, &largest, &worst));
     assert_true(ln_bound_holds(&bound, &row, &infinite, &worst));
@@ -559,7 +560,7 @@ TEST(products_beyond_the_end_of_the_range)
     double exact = 0x1.4p+127, worst;
     ln_reference_result answer = {
         .rounded = (void *)(uintptr_t)&finite, .exact = &exact, .kappa = 1, .max_xhat = 2};
-    metrics_row row = {LN_F32, LN_F32, 1, &affine, &gamma, &beta, &answer};
+    metrics_row row = {LN_F32, LN_F32, 1, &affine, &gamma, &beta, &answer, affine.affine};
     ln_bound bound = {0x1p-20, 0x1p-20};
     assert_true(ln_bound_holds(&bound, &row, &infinite, &worst));
     assert_true(ln_bound_holds(&bound, &row, &finite, &worst));

@@ -99,6 +99,7 @@ TEST(a_convention_tells_its_operation)
     for (size_t i = 0; i < 6; i++) {
         ln_convention made = convention_numbered(what, i);
         assert_int_equal(convention_operation(&made), OPERATION_TOY);
+        assert_int_equal(convention_form(&made), i % 3 ? LN_AFFINE_GAMMA1 : LN_AFFINE_GAMMA);
         assert_true(convention_parse(convention_label(&made, list), &read, &err));
         assert_true(convention_equal(&made, &read));
     }

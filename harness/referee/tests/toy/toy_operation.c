@@ -10,6 +10,11 @@ static const convention_field fields[] = {
     {"cast", casts, 2, offsetof(ln_convention, ddof), .step = 3},
 };
 
+static ln_affine form(const ln_convention *convention)
+{
+    return convention_level(&fields[0], convention) == 0 ? LN_AFFINE_GAMMA : LN_AFFINE_GAMMA1;
+}
+
 static const tensor_role roles[] = {
     [ROLE_X] = {"x", SHAPE_TABLE, .stride = offsetof(ln_problem, x_stride)},
     [ROLE_GAMMA] = {"gamma", SHAPE_HIDDEN, .type = TYPE_PARAMETER},
@@ -23,4 +28,5 @@ const operation toy_operation = {.name = "toy",
                                  .result = ROLE_Y,
                                  .rows_independent = true,
                                  .fields = fields,
-                                 .field_count = 2};
+                                 .field_count = 2,
+                                 .form = form};
