@@ -171,8 +171,8 @@ static bool read_all(const eval_options *options, const ln_convention *conventio
             options->dy && !path && !(i == ROLE_GAMMA && options->gradients[GRADIENT_DX]);
         if (role_is_parameter(role) && !left_out)
             fine = read_parameter(path, role->name, role_is_needed(role, convention),
-                                  ln_parameter_elements(convention->affine, tensors->hidden),
-                                  tensors, array, err);
+                                  role_columns(role, convention, tensors->hidden), tensors, array,
+                                  err);
         else if (path)
             fine = read_typed(path, role->name, tensors, tensors->storage, array, err) &&
                    (i == ROLE_X ? take_shape(path, tensors, err)
