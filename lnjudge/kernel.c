@@ -80,6 +80,7 @@ static lnjudge_case *case_of(lnjudge_session *session, const judge_step *step, c
 static bool is_judged(const lnjudge_case *held)
 {
     return strcmp(held->verdict, verdict_word(VERDICT_RIGHT)) == 0 ||
+           strcmp(held->verdict, verdict_word(VERDICT_LIMIT)) == 0 ||
            strcmp(held->verdict, verdict_word(VERDICT_INACCURATE)) == 0;
 }
 

@@ -188,7 +188,6 @@ void fill_case(const judge_block *block, const case_verdict *verdict, const ln_m
     convention_label(&block->convention, made->convention);
     made->rows = block->rows;
     made->hidden = block->hidden;
-    made->declared = verdict->declared;
     made->passed = verdict_exit_code(verdict) == EXIT_CODE_FINE;
     const char *word = verdict_word(verdict->kind);
     snprintf(made->verdict, sizeof made->verdict, "%s", word ? word : "");
@@ -263,7 +262,8 @@ void choose_worst(lnjudge_report *report)
         const lnjudge_case *here = &report->cases[i];
         double row_ulp = lnjudge_metric(here, "row_ulp_max");
         judged |= here->worst.x != NULL;
-        if (report->passed && (!here->passed || (!here->declared && row_ulp > largest))) {
+        if (report->passed &&
+            (!here->passed || (strcmp(here->verdict, "limit") != 0 && row_ulp > largest))) {
             report->worst = i;
             largest = row_ulp;
         }

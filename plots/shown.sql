@@ -80,7 +80,7 @@ CREATE TEMP TABLE named AS
            iif(role = 'textbook', replace(iif(form = 'welford', 'Welford', form) || sums, '_', '-'), '')
                AS form,
            error_class(judged, error, types) AS class,
-           (SELECT error_words(own.error, types, verdict, reason, declared) FROM judgements
+           (SELECT error_words(own.error, types, verdict, reason) FROM judgements
             WHERE case_id = worst_case) AS error_words
     FROM standing AS own JOIN about USING (types) LEFT JOIN facts ON name = kernel ORDER BY own.rowid;
 

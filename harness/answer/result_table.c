@@ -156,7 +156,9 @@ static relation_value as_extreme(const error_sum *extreme)
 {
     if (extreme->judged == 0)
         return as_text(NULL);
-    return extreme->wrong == 0 ? as_text("right") : as_format("%zu wrong", extreme->wrong);
+    return extreme->wrong     ? as_format("%zu wrong", extreme->wrong)
+           : extreme->limited ? as_format("%zu limit", extreme->limited)
+                              : as_text("right");
 }
 
 /* On how many cases it has a correct digit. */
@@ -242,8 +244,9 @@ static int by_error(const void *a, const void *b)
         return isnan(own) - isnan(other);
     if (own < other || own > other)
         return own < other ? -1 : 1;
-    return (left[SCOPE_EXTREME].wrong > right[SCOPE_EXTREME].wrong) -
-           (left[SCOPE_EXTREME].wrong < right[SCOPE_EXTREME].wrong);
+    size_t left_wrong = left[SCOPE_EXTREME].wrong + left[SCOPE_EXTREME].limited;
+    size_t right_wrong = right[SCOPE_EXTREME].wrong + right[SCOPE_EXTREME].limited;
+    return (left_wrong > right_wrong) - (left_wrong < right_wrong);
 }
 
 static int by_name(const void *a, const void *b)
@@ -350,7 +353,9 @@ static void add_legend(const run_answer *answer, const result_fields *fields, co
                      "Ordinary rows, worst error: in row ULP, units in the last place of the row's "
                      "largest number; NaN: "
                      "where a number is right, or the reverse%s.\n",
-                     has[FIELD_EXTREME] ? "; extremes: overflow, underflow, no eps" : "");
+                     has[FIELD_EXTREME] ? "; extremes: overflow, underflow, no eps (limit: no "
+                                          "kernel of these types can be right)"
+                                        : "");
     if (has[FIELD_USABLE])
         text_add(lines, "Usable: cases that are right, with a correct digit in every row.\n");
     if (has[FIELD_REPRODUCIBLE])
@@ -359,7 +364,7 @@ static void add_legend(const run_answer *answer, const result_fields *fields, co
 }
 
 /* "crashed (SIGSEGV)"; what it would say of elements is left to replay. */
-static const char *fault_words(const case_verdict *verdict, char described[256])
+static const char *fault_words(const case_verdict *verdict, char described[VERDICT_MAX_LENGTH])
 {
     verdict_why(verdict, described, 256);
     return strlen(described) <= 32 ? described : verdict_reason(verdict->kind);
@@ -373,7 +378,7 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
         const answer_row *row = &answer->rows[i];
         const stored_case *fault = view_find(answer->view, row->standing->fault);
         bool peer = row->standing->role == ROLE_PEER, seen = !fault;
-        char described[256];
+        char described[VERDICT_MAX_LENGTH];
         for (size_t j = 0; !seen && peer && j < i; j++)
             seen = strcmp(answer->rows[j].label, row->label) == 0;
         if (seen)
@@ -386,16 +391,16 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
         const char *name = peer ? row->label : row->kernel;
         const char *words = fault_words(&fault->verdict, described);
         const char *plural = row->all->judged == 1 ? "" : "s";
-        if (row->all->faults > 1)
+        if (row->all->wrong > 1)
             clean_format(
                 out, FORM_LINE,
                 "✗ %s: %s on %s, %s; %zu of %zu case%s wrong: lnbench replay --case %lld\n", name,
-                words, fault->key.input, fault->key.convention, row->all->faults, row->all->judged,
+                words, fault->key.input, fault->key.convention, row->all->wrong, row->all->judged,
                 plural, (long long)fault->id);
         else
             clean_format(out, FORM_LINE,
                          "✗ %s: %s on %zu of %zu case%s (%s, %s): lnbench replay --case %lld\n",
-                         name, words, row->all->faults, row->all->judged, plural, fault->key.input,
+                         name, words, row->all->wrong, row->all->judged, plural, fault->key.input,
                          fault->key.convention, (long long)fault->id);
         /* The author of a plugin has to act on it. */
         if (row->standing->role == ROLE_PLUGIN && fault->verdict.detail[0])

@@ -299,14 +299,13 @@ static json_t *usable_json(const stored_case *stored)
 
 static json_t *verdict_json(const case_verdict *verdict)
 {
-    return json_pack("{s:s?, s:s, s:o, s:b}", "verdict", verdict_word(verdict->kind), "reason",
-                     verdict_reason(verdict->kind), "detail", json_text(verdict->detail),
-                     "declared", verdict->declared);
+    return json_pack("{s:s?, s:s, s:o}", "verdict", verdict_word(verdict->kind), "reason",
+                     verdict_reason(verdict->kind), "detail", json_text(verdict->detail));
 }
 
 relation_value as_verdict(const case_verdict *verdict)
 {
-    char described[256];
+    char described[VERDICT_MAX_LENGTH];
     return as_json(verdict_json(verdict), verdict_describe(verdict, described, sizeof described));
 }
 

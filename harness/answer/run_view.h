@@ -70,7 +70,7 @@ const char *view_error_words(const run_view *view, const error_sum *sum, ln_type
                              char words[ERROR_WORDS]);
 /* Whether a worst row was kept of a case. */
 bool view_has_worst(const run_view *view, size_t i);
-/* In words; in JSON "verdict" (null: not judged), "reason", "detail" and "declared" (EACH_MEMBER). */
+/* In words; in JSON "verdict" (null: not judged), "reason" and "detail" (EACH_MEMBER). */
 relation_value as_verdict(const case_verdict *verdict);
 /* A word of domain/reproducible.h. */
 relation_value as_class(const char *word);

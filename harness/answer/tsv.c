@@ -55,7 +55,6 @@ static void add_case(const case_table *table, const view_case *view)
     add_cell(table, "regime", view->regime);
     add_cell(table, "verdict", word ? word : "");
     add_cell(table, "reason", verdict_reason(verdict->kind));
-    add_count(table, "declared", verdict->declared);
     add_figure(table, "usable", usable == USABLE_UNKNOWN ? NAN : usable == USABLE_YES);
     add_cell(table, "detail", verdict->detail);
     add_figure(table, "bound_row_ulp", stored->bound_row_ulp);

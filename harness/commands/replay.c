@@ -182,7 +182,7 @@ static bool matches(const replay_state *replayer, const stored_case *judged)
            (!options->hidden || options->hidden == key->hidden);
 }
 
-/* The graver of two: a failure before a declared one, a wrong class before an error, the larger
+/* The graver of two: a failure before a limit, a wrong class before an error, the larger
  * error. */
 static bool graver(const stored_case *a, const stored_case *b)
 {

@@ -189,7 +189,7 @@ static void say_why(const compared_case *both, case_half half, const half_state 
     static const char *const missing[HALVES] = {"not judged", "no time"};
     int side = states[NEW] == HAS || (states[BASE] == LOST && states[NEW] != LOST) ? BASE : NEW;
     const stored_case *stored = both->stored[side];
-    char described[DETAIL_MAX_LENGTH];
+    char described[VERDICT_MAX_LENGTH];
     bool in_base = both->stored[BASE] || both->lost[BASE];
     int name = states[BASE] == LOST && states[NEW] == LOST ? 2 : side == NEW && !in_base ? 3 : side;
     if (!stored && !both->lost[side])
@@ -234,7 +234,7 @@ static void compare_case(const compared_runs *runs, const compared_case *both)
     run_comparison *comparison = runs->comparison;
     const bool wanted[HALVES] = {comparison->settings.accuracy, comparison->settings.speed};
     bool compared[HALVES] = {false, false}, declined = false, gained = false;
-    char lost[DETAIL_MAX_LENGTH] = "", described[DETAIL_MAX_LENGTH];
+    char lost[DETAIL_MAX_LENGTH] = "", described[VERDICT_MAX_LENGTH];
     for (case_half half = 0; half < HALVES && !is_roof(both->key->kernel); half++) {
         half_state states[SIDES] = {state_of(both, BASE, half), state_of(both, NEW, half)};
         if (!wanted[half])

@@ -79,7 +79,7 @@ static void find_loss(comparison_pair *pair)
     const accuracy_tally *tally = &pair->tally;
     pair_failure failure = pair_failed(pair);
     size_t inputs = tally->judged + tally->declined + tally->gained + tally->lost;
-    char described[DETAIL_MAX_LENGTH];
+    char described[VERDICT_MAX_LENGTH];
     if (failure != FAILED_NOT)
         snprintf(pair->lost, sizeof pair->lost, "%s: %.170s", names[failure],
                  verdict_describe(&pair->verdicts[failure == FAILED_BASE ? BASE : NEW], described,

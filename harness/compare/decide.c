@@ -76,16 +76,15 @@ pair_failure pair_failed(const comparison_pair *pair)
     return base ? (new ? FAILED_BOTH : FAILED_BASE) : new ? FAILED_NEW : FAILED_NOT;
 }
 
-/* 0 right, 1 declared, 2 inaccurate, 3 wrong-class, 4 failed. */
+/* 0 right, 1 limit, 2 inaccurate, 3 wrong-class, 4 failed. */
 static int gravity(const case_verdict *verdict)
 {
     if (is_failure(verdict))
         return 4;
-    if (verdict->kind != VERDICT_INACCURATE && verdict->kind != VERDICT_WRONG_CLASS)
-        return 0;
-    if (verdict->declared)
-        return 1;
-    return verdict->kind == VERDICT_INACCURATE ? 2 : 3;
+    return verdict_is_limit(verdict->kind)        ? 1
+           : verdict->kind == VERDICT_INACCURATE  ? 2
+           : verdict->kind == VERDICT_WRONG_CLASS ? 3
+                                                  : 0;
 }
 
 /* The gravest verdict stands for the pair's side; of equals the first. */
@@ -141,7 +140,7 @@ static bool both_have(comparison_pair *pair, const case_verdict *base, const cas
 {
     accuracy_tally *tally = &pair->tally;
     bool old = has_result(base), now = has_result(new), refused = base->kind == VERDICT_DECLINED;
-    char described[DETAIL_MAX_LENGTH];
+    char described[VERDICT_MAX_LENGTH];
     keep_verdict(&pair->verdicts[BASE], base);
     keep_verdict(&pair->verdicts[NEW], new);
     if (old && now)

@@ -19,7 +19,7 @@ static const char *or_dash(const char *name)
 static void add_failures(text_buffer *note, const comparison_pair *pair, const char **separator)
 {
     static const char *const sides[SIDES] = {"base", "new"};
-    char described[256];
+    char described[VERDICT_MAX_LENGTH];
     for (int side = 0; side < SIDES; side++) {
         const case_verdict *verdict = &pair->verdicts[side];
         if (verdict_exit_code(verdict) == EXIT_CODE_FINE)

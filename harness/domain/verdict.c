@@ -18,6 +18,8 @@ static const struct {
     [VERDICT_PENDING] = {NULL, "", "not judged"},
     [VERDICT_RIGHT] = WORD("right"),
     [VERDICT_RIGHT_NO_BOUND] = REASON("right", "no bound"),
+    [VERDICT_LIMIT] = REASON("limit", "inaccurate"),
+    [VERDICT_LIMIT_CLASS] = REASON("limit", "wrong-class"),
     [VERDICT_INACCURATE] = REASON("wrong", "inaccurate"),
     [VERDICT_WRONG_CLASS] = REASON("wrong", "wrong-class"),
     [VERDICT_OVERRUN] = REASON("wrong", "overrun"),
@@ -65,6 +67,11 @@ bool verdict_is_right(verdict_kind kind)
     return kind == VERDICT_RIGHT || kind == VERDICT_RIGHT_NO_BOUND;
 }
 
+bool verdict_is_limit(verdict_kind kind)
+{
+    return kind == VERDICT_LIMIT || kind == VERDICT_LIMIT_CLASS;
+}
+
 bool verdict_is_judged(verdict_kind kind)
 {
     return kind >= VERDICT_RIGHT && kind <= VERDICT_TIMEOUT;
@@ -74,9 +81,7 @@ const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t s
 {
     const char *phrase = verdict_phrase(verdict->kind);
     int length = (int)strlen(phrase);
-    if (verdict->declared && verdict_reason(verdict->kind)[0])
-        snprintf(buffer, size, "%.*s, declared)", length - 1, phrase);
-    else if (!verdict->detail[0] || verdict->kind == VERDICT_RIGHT)
+    if (!verdict->detail[0] || verdict->kind == VERDICT_RIGHT)
         snprintf(buffer, size, "%s", phrase);
     else if (verdict_reason(verdict->kind)[0])
         snprintf(buffer, size, "%.*s: %s)", length - 1, phrase, verdict->detail);
@@ -98,8 +103,8 @@ const char *verdict_why(const case_verdict *verdict, char *buffer, size_t size)
 bool verdict_from_phrase(const char *phrase, case_verdict *verdict)
 {
     char described[64];
-    for (int i = 0; i < 2 * VERDICT_COUNT; i++) {
-        *verdict = (case_verdict){.kind = (verdict_kind)(i / 2), .declared = i % 2};
+    for (int i = 0; i < VERDICT_COUNT; i++) {
+        *verdict = (case_verdict){.kind = (verdict_kind)i};
         if (strcmp(phrase, verdict_describe(verdict, described, sizeof described)) == 0)
             return true;
     }
@@ -135,14 +140,15 @@ int verdict_telling(const case_verdict *verdict)
                : strstr(detail, "column")                                     ? 2
                                                                               : 1;
     default:
-        return verdict_is_judged(verdict->kind) && !verdict_is_right(verdict->kind) ? 4 : 0;
+        return verdict_is_judged(verdict->kind) && !verdict_is_right(verdict->kind) &&
+                       !verdict_is_limit(verdict->kind)
+                   ? 4
+                   : 0;
     }
 }
 
 exit_code verdict_exit_code(const case_verdict *verdict)
 {
-    if (verdict->declared)
-        return EXIT_CODE_FINE;
     switch (verdict->kind) {
     case VERDICT_INACCURATE:
     case VERDICT_WRONG_CLASS:

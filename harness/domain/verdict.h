@@ -12,12 +12,14 @@
 #include "base/error.h"
 #include <stddef.h>
 
-enum { DETAIL_MAX_LENGTH = 512 };
+enum { DETAIL_MAX_LENGTH = 512, VERDICT_MAX_LENGTH = DETAIL_MAX_LENGTH + 64 };
 
 typedef enum verdict_kind {
     VERDICT_PENDING, /* not judged yet */
     VERDICT_RIGHT,
     VERDICT_RIGHT_NO_BOUND,
+    VERDICT_LIMIT, /* as far off as a textbook kernel of these types may be there: no fault, never taken */
+    VERDICT_LIMIT_CLASS, /* likewise of another class */
     VERDICT_INACCURATE,
     VERDICT_WRONG_CLASS,
     VERDICT_OVERRUN,
@@ -43,14 +45,14 @@ typedef enum verdict_kind {
 
 typedef struct case_verdict {
     verdict_kind kind;
-    bool declared; /* the kernel's own bound makes no claim for this row: shown, but no violation */
     char detail[DETAIL_MAX_LENGTH]; /* "SIGSEGV", "1 element behind y", "no AVX-512 on this CPU",
                                        ... */
 } case_verdict;
 
-/* "right", "wrong", "declined" or "lost"; NULL: not judged. */
+/* "right", "limit", "wrong", "declined" or "lost"; NULL: not judged. */
 const char *verdict_word(verdict_kind kind);
-/* Of wrong: "inaccurate", "crashed", ...; of right: "" or "no bound"; else "". */
+/* Of wrong: "inaccurate", "crashed", ...; of limit: "inaccurate", "wrong-class"; of right: "" or "no
+ * bound"; else "". */
 const char *verdict_reason(verdict_kind kind);
 /* Both: "right", "wrong (inaccurate)", "not judged", ... */
 const char *verdict_phrase(verdict_kind kind);
@@ -59,17 +61,18 @@ bool verdict_from_words(const char *word, const char *reason, verdict_kind *kind
 /* Reads what verdict_describe() writes of a verdict without detail. */
 bool verdict_from_phrase(const char *phrase, case_verdict *verdict);
 bool verdict_is_right(verdict_kind kind);
-/* Right or wrong: not declined, lost or not judged. */
+bool verdict_is_limit(verdict_kind kind);
+/* Right, limit or wrong: not declined, lost or not judged. */
 bool verdict_is_judged(verdict_kind kind);
 /* With the detail: "wrong (crashed: SIGSEGV)", "declined (no AVX-512 on this CPU)",
- * "wrong (inaccurate, declared)", ... */
+ * "limit (inaccurate: ...)", ... */
 const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size);
 /* Its reason, where the word is known: "inaccurate", "crashed (SIGSEGV)". */
 const char *verdict_why(const case_verdict *verdict, char *buffer, size_t size);
 /* Its detail: printf() in the "C" locale. What does not fit ends with a whole word and "...". */
 void verdict_say(case_verdict *verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* How much its text tells of what a kernel does wrong: 4 what it computes instead, or that it ended or
+/* How much its text tells of what a kernel does wrong (of a limit, 0): 4 what it computes instead, or that it ended or
  * disturbs memory; 3 the rest of which loop; 2 which columns; 1 a number alone; 0 nothing, it is right. */
 int verdict_telling(const case_verdict *verdict);
 /* The exit code that this verdict alone would ask for. */

@@ -42,7 +42,7 @@ static void add_json(text_buffer *out, json_t *json, size_t flags)
 
 void export_record(text_buffer *out, const char *type, json_t *record)
 {
-    json_object_set_new(record, "schema", json_string("lnbench-record-2"));
+    json_object_set_new(record, "schema", json_string("lnbench-record-3"));
     json_object_set_new(record, "type", json_string(type));
     add_json(out, record, JSON_COMPACT);
 }

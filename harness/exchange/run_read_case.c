@@ -218,7 +218,6 @@ static bool read_verdict(const file_reader *reader, json_t *object, stored_case 
                               reason = TEXT_FIELD(verdict_words, reason, 0),
                               detail = TEXT_FIELD(case_verdict, detail, 0),
                               hash = FIELD(HASH, stored_case, output_hash);
-    json_t *declared = json_object_get(object, "declared");
     bool pending = json_is_null(json_object_get(object, word.key));
     verdict_words said = {"", ""};
     if ((!pending && !reader_take(reader, object, &word, 1, &said)) ||
@@ -228,12 +227,9 @@ static bool read_verdict(const file_reader *reader, json_t *object, stored_case 
         !reader_take_infinite(reader, object, &bound_field, 1, stored) ||
         !reader_take_given(reader, object, &hash, 1, stored))
         return false;
-    if (!json_is_boolean(declared))
-        return reader_bad(reader, "\"declared\" is missing or neither true nor false");
     if (!verdict_from_words(pending ? NULL : said.verdict, said.reason, &stored->verdict.kind))
         return reader_bad(reader, "unknown verdict '%s' with reason '%s'", said.verdict,
                           said.reason);
-    stored->verdict.declared = json_is_true(declared);
     stored->judged = stored->verdict.kind != VERDICT_PENDING;
     stored->hashed = json_is_string(json_object_get(object, hash.key));
     return read_metrics(reader, object, &stored->metrics);

@@ -77,7 +77,6 @@ static bool set_verdict(file_reader *reader, char *value, error *err)
     if (!verdict_from_phrase(value, &found))
         return bad(reader, err, "unknown verdict '%.60s'", value);
     reader->row.verdict.kind = found.kind;
-    reader->row.verdict.declared = found.declared;
     return true;
 }
 

@@ -115,9 +115,10 @@ bool judge_output(row_judge *judge, const judge_block *block, const void *comput
     judgement->by_row = judge->by_row;
     /* There is no kernel that could excuse itself: a wrong class is one, and where not one digit is
      * right and nothing is known, nothing can be said. */
-    if (judgement->verdict.declared && judgement->verdict.kind == VERDICT_INACCURATE)
+    if (judgement->verdict.kind == VERDICT_LIMIT)
         judgement->verdict = (case_verdict){.kind = VERDICT_RIGHT_NO_BOUND};
-    judgement->verdict.declared = false;
+    if (judgement->verdict.kind == VERDICT_LIMIT_CLASS)
+        judgement->verdict.kind = VERDICT_WRONG_CLASS;
     /* A limit that was given is an answer where nothing else is known. */
     if (judgement->verdict.kind == VERDICT_RIGHT_NO_BOUND && findings.untold > 0 &&
         isinf(judge->settings.max_row_ulp)) {

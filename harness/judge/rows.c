@@ -41,11 +41,11 @@ metrics_row judge_metrics_row(const judge_block *block, size_t row)
     };
 }
 
-/* Keeps the gravest: what is not declared before what is, what tells more, a wrong class before an
- * inaccuracy, the first of equals. */
-void judge_find(row_findings *findings, verdict_kind kind, bool declared, const char *format, ...)
+/* Keeps the gravest: what is wrong before a limit, what tells more, a wrong class before an inaccuracy, the
+ * first of equals. */
+void judge_find(row_findings *findings, verdict_kind kind, const char *format, ...)
 {
-    case_verdict *held = &findings->verdict, found = {.kind = kind, .declared = declared};
+    case_verdict *held = &findings->verdict, found = {.kind = kind};
     va_list arguments;
     char text[DETAIL_MAX_LENGTH];
     va_start(arguments, format);
@@ -53,10 +53,9 @@ void judge_find(row_findings *findings, verdict_kind kind, bool declared, const 
     va_end(arguments);
     verdict_say(&found, "%s", text);
     int tells = verdict_telling(&found), told = verdict_telling(held);
-    if (held->kind == VERDICT_RIGHT || (held->declared && !declared) ||
-        (held->declared == declared &&
-         (tells > told ||
-          (tells == told && held->kind == VERDICT_INACCURATE && kind == VERDICT_WRONG_CLASS))))
+    if (held->kind == VERDICT_RIGHT || tells > told ||
+        (tells == told && ((held->kind == VERDICT_INACCURATE && kind == VERDICT_WRONG_CLASS) ||
+                           (held->kind == VERDICT_LIMIT && kind == VERDICT_LIMIT_CLASS))))
         *held = found;
 }
 
@@ -160,16 +159,15 @@ bool judge_describe_row(row_judge *judge, const judge_block *block, size_t row, 
     return fine;
 }
 
-static void find_wrong_class(wrong_row *wrong, size_t column, bool declared, row_findings *findings)
+static void find_wrong_class(wrong_row *wrong, size_t column, bool limit, row_findings *findings)
 {
+    verdict_kind kind = limit ? VERDICT_LIMIT_CLASS : VERDICT_WRONG_CLASS;
     const char *look = look_of(wrong, column);
     if (describe_row(wrong))
-        judge_find(findings, VERDICT_WRONG_CLASS, declared, "row %zu: %s", wrong->number,
-                   wrong->words);
+        judge_find(findings, kind, "row %zu: %s", wrong->number, wrong->words);
     else
-        judge_find(findings, VERDICT_WRONG_CLASS, declared,
-                   "row %zu, column %zu: %s where %.6g is right", wrong->number, column,
-                   *look ? look : "a number",
+        judge_find(findings, kind, "row %zu, column %zu: %s where %.6g is right", wrong->number,
+                   column, *look ? look : "a number",
                    storage_load(wrong->block->storage, wrong->block->results[wrong->number].rounded,
                                 column));
 }
@@ -180,14 +178,14 @@ static void find_inaccuracy(wrong_row *wrong, const row_limits *limits, row_find
     metrics_row judged = judge_metrics_row(wrong->block, wrong->number);
     double own = limits_error(&judged, wrong->y);
     if (describe_row(wrong))
-        judge_find(findings, VERDICT_INACCURATE, false, "row %zu: %s", wrong->number, wrong->words);
+        judge_find(findings, VERDICT_INACCURATE, "row %zu: %s", wrong->number, wrong->words);
     else if (own > limits->order_ulp)
         judge_find(
-            findings, VERDICT_INACCURATE, false,
+            findings, VERDICT_INACCURATE,
             "row %zu: beyond any order of summation: row ULP %.3g, at most %.3g, probably %.3g%s",
             wrong->number, own, limits->order_ulp, limits->likely_ulp, wrong->as);
     else
-        judge_find(findings, VERDICT_INACCURATE, false,
+        judge_find(findings, VERDICT_INACCURATE,
                    "row %zu: worse than every textbook kernel: row ULP %.3g, theirs at most %.3g%s",
                    wrong->number, own, limits->textbook.row_ulp, wrong->as);
 }
@@ -263,9 +261,9 @@ void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t
     if (!judge_classes_match(block, row, y, &column))
         find_wrong_class(&wrong, column, false, findings);
     else if (describe_row(&wrong))
-        judge_find(findings, VERDICT_INACCURATE, false, "row %zu: %s", row, wrong.words);
+        judge_find(findings, VERDICT_INACCURATE, "row %zu: %s", row, wrong.words);
     else
-        judge_find(findings, VERDICT_INACCURATE, false,
+        judge_find(findings, VERDICT_INACCURATE,
                    "row %zu: the error is %.3g times the proven bound", row, worst);
 }
 
@@ -278,9 +276,9 @@ void judge_rows(row_judge *judge, const judge_block *block, const void *computed
         row_findings one = {.verdict.kind = VERDICT_RIGHT};
         judge_row(judge, block, judge_row_of(block, computed, row), row, kind, &one);
         judge_whole(judge)->wrong_rows[row] =
-            one.verdict.kind != VERDICT_RIGHT && !one.verdict.declared;
+            one.verdict.kind != VERDICT_RIGHT && !verdict_is_limit(one.verdict.kind);
         if (one.verdict.kind != VERDICT_RIGHT)
-            judge_find(&all, one.verdict.kind, one.verdict.declared, "%s", one.verdict.detail);
+            judge_find(&all, one.verdict.kind, "%s", one.verdict.detail);
         findings->unclaimed += one.unclaimed;
         findings->untold += one.untold;
         findings->no_memory |= one.no_memory;
@@ -288,11 +286,11 @@ void judge_rows(row_judge *judge, const judge_block *block, const void *computed
     const case_verdict *found = &all.verdict;
     if (found->kind == VERDICT_RIGHT)
         return;
-    if (found->declared || block->rows == 1)
-        judge_find(findings, found->kind, found->declared, "%s", found->detail);
+    if (verdict_is_limit(found->kind) || block->rows == 1)
+        judge_find(findings, found->kind, "%s", found->detail);
     else {
         pattern_words(judge_whole(judge)->wrong_rows, block->rows, "row", where);
-        judge_find(findings, found->kind, false, "%s; wrong in %s", found->detail, where);
+        judge_find(findings, found->kind, "%s; wrong in %s", found->detail, where);
     }
 }
 
@@ -336,7 +334,7 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
         if (kind->given != kind->accumulator) /* coarser: rounded once more */
             most += unit_roundoff(kind->given) * found.size;
         if (isfinite(most) && !(found.off <= most) && !is_nearest(kind->given, given, found.exact))
-            judge_find(findings, VERDICT_INACCURATE, false,
+            judge_find(findings, VERDICT_INACCURATE,
                        "row %zu: %s is %.*g where %.*g is right, and may be off by %.3g%s", row,
                        what->roles[i].name, digits, given, digits, found.exact, most,
                        found.relative ? " of it" : "");
@@ -389,14 +387,14 @@ bool judge_measure(row_judge *judge, const judge_block *block, const void *compu
 }
 
 /* Where a kernel claims nothing and not one digit is right (an error of half the row's scale or
- * more), "right" would mislead: it is inaccurate, and declared. */
+ * more), "right" would mislead: it is a limit. */
 static void find_digitless_rows(const row_judge *judge, const judge_block *block,
                                 row_findings *findings)
 {
     for (size_t row = 0; row < block->rows; row++) {
         const judged_row *judged = &judge->by_row[row];
         if (!isfinite(judged->bound_row_ulp) && judged->row_ulp >= dtype_no_digit(block->storage))
-            judge_find(findings, VERDICT_INACCURATE, true,
+            judge_find(findings, VERDICT_LIMIT,
                        "row %zu: no digit is right, and nothing is claimed there", row);
     }
 }
@@ -407,7 +405,7 @@ void judge_conclude(const row_judge *judge, const judge_block *block, bool has_b
     double limit = judge->settings.max_row_ulp;
     double found = judgement->metrics.row_ulp_max;
     if (found > limit)
-        judge_find(findings, VERDICT_INACCURATE, false, "row_ulp %.4g is above the limit %g", found,
+        judge_find(findings, VERDICT_INACCURATE, "row_ulp %.4g is above --max-row-ulp %g", found,
                    limit);
     find_digitless_rows(judge, block, findings);
     judgement->verdict = findings->verdict;

@@ -58,8 +58,8 @@ typedef struct row_findings {
     bool no_memory;
 } row_findings;
 
-void judge_find(row_findings *findings, verdict_kind kind, bool declared, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void judge_find(row_findings *findings, verdict_kind kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Holds y, which came out as row `row`, against its answer and bound, or, where there is none,
  * against what any order of summation and the textbook explain. Of what is wrong the most telling is kept. */

@@ -62,7 +62,8 @@ static void hold_to_promise(const judge_block *block, ln_accuracy accuracy,
     if (isinf(promised) || (found->mismatches == 0 && !(found->row_ulp_max > promised)))
         return;
     if (found->mismatches > 0) {
-        judgement->verdict.declared = false;
+        if (judgement->verdict.kind == VERDICT_LIMIT_CLASS)
+            judgement->verdict.kind = VERDICT_WRONG_CLASS;
         return;
     }
     judgement->verdict = (case_verdict){.kind = VERDICT_INACCURATE};

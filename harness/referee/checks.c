@@ -26,6 +26,11 @@ static bool is_fine(const case_verdict *verdict)
     return verdict_is_right(verdict->kind);
 }
 
+static bool is_fault(const case_verdict *verdict)
+{
+    return !is_fine(verdict) && !verdict_is_limit(verdict->kind);
+}
+
 /* One block's judgement into that of the check: the gravest verdict, the metrics of the largest
  * error. */
 static void add_up(case_judgement *all, const case_judgement *one, const judge_block *block,
@@ -46,7 +51,7 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
     if (so_far->judged++ == 0)
         all->verdict = (case_verdict){.kind = VERDICT_RIGHT};
     bool first = is_fine(&all->verdict) && !is_fine(verdict);
-    if (first || (all->verdict.declared && !verdict->declared && !is_fine(verdict))) {
+    if (first || (!is_fault(&all->verdict) && is_fault(verdict))) {
         all->verdict = *verdict;
         if (task->check == CHECK_CONVENTIONS)
             convention_label(&block->convention, label);
@@ -56,7 +61,7 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
     } else if (all->verdict.kind == VERDICT_RIGHT) {
         all->verdict.kind = is_fine(verdict) ? verdict->kind : VERDICT_RIGHT;
     }
-    so_far->over = !is_fine(&all->verdict) && !all->verdict.declared;
+    so_far->over = is_fault(&all->verdict);
     if (one->metrics.elements > 0 && !(one->metrics.row_ulp_max <= all->metrics.row_ulp_max))
         all->metrics = one->metrics;
     if (!(one->bound_row_ulp <= all->bound_row_ulp))
@@ -68,8 +73,7 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
 /* A check of which a block is lost is lost, unless another block has shown a fault. */
 static void conclude(const findings_so_far *so_far, case_judgement *judgement)
 {
-    bool found = !is_fine(&judgement->verdict) && !judgement->verdict.declared &&
-                 judgement->verdict.kind != VERDICT_DECLINED;
+    bool found = is_fault(&judgement->verdict) && judgement->verdict.kind != VERDICT_DECLINED;
     if (so_far->lost.kind == VERDICT_LOST && !found)
         judgement->verdict = so_far->lost;
 }

@@ -67,8 +67,7 @@ static void find_rows(row_judge *judge, const judge_block *block, const void *y,
 {
     judge_rows(judge, block, y, kind, findings);
     if (judge_is_sum_unrounded(block, y))
-        judge_find(findings, VERDICT_INACCURATE, false,
-                   "x + residual is normalised before it is rounded");
+        judge_find(findings, VERDICT_INACCURATE, "x + residual is normalised before it is rounded");
 }
 
 static void judge_placement(row_judge *judge, const judge_block *block, const judged_kind *kind,
@@ -78,8 +77,7 @@ static void judge_placement(row_judge *judge, const judge_block *block, const ju
     find_rows(judge, block, judge->other, kind, &here);
     findings->no_memory |= here.no_memory;
     if (here.verdict.kind != VERDICT_RIGHT)
-        judge_find(findings, here.verdict.kind, here.verdict.declared, "%s: %s", where,
-                   here.verdict.detail);
+        judge_find(findings, here.verdict.kind, "%s: %s", where, here.verdict.detail);
 }
 
 /* Each tensor at an address of its own, and some of the outputs alone. `gives`: the kernel gives the
@@ -111,10 +109,9 @@ static bool run_drawn(row_judge *judge, const judge_block *block, const kernel_e
     unsigned all = statistics_of(operations[block->operation], names);
     const char *missing = gives ? missing_statistic(judge, block, order.outputs) : NULL;
     if (missing && (order.outputs & all) == all)
-        judge_find(findings, VERDICT_INACCURATE, false, "%s is not given where no sum is wanted",
-                   missing);
+        judge_find(findings, VERDICT_INACCURATE, "%s is not given where no sum is wanted", missing);
     else if (missing)
-        judge_find(findings, VERDICT_INACCURATE, false,
+        judge_find(findings, VERDICT_INACCURATE,
                    "%s is not given where the other of %s is not wanted", missing, names);
     for (size_t row = 0; gives && !missing && (order.outputs & all) && row < block->rows; row++)
         judge_statistics(judge, block, row, kind, findings);
@@ -164,7 +161,7 @@ static bool run_placements(row_judge *judge, const judge_block *block, const ker
     char names_of[64];
     unsigned all = statistics_of(operations[block->operation], names_of);
     if (dense != *strided)
-        judge_find(findings, VERDICT_INACCURATE, false, "%s are given for %s rows alone", names_of,
+        judge_find(findings, VERDICT_INACCURATE, "%s are given for %s rows alone", names_of,
                    dense ? "dense" : "strided");
     for (size_t i = 0; i < ROLES_MOST; i++)
         if (all & 1u << i)
@@ -177,7 +174,8 @@ void referee_blame_load(const kernel_entry *kernel, case_judgement *judgement)
 {
     case_verdict *verdict = &judgement->verdict, found = *verdict;
     char described[DETAIL_MAX_LENGTH + 64] = "";
-    bool wrong = found.kind == VERDICT_INACCURATE || found.kind == VERDICT_WRONG_CLASS;
+    bool wrong = verdict_is_limit(found.kind) || found.kind == VERDICT_INACCURATE ||
+                 found.kind == VERDICT_WRONG_CLASS;
     if (!kernel->set_at_load[0] ||
         !(wrong || found.kind == VERDICT_RIGHT || found.kind == VERDICT_RIGHT_NO_BOUND))
         return;

@@ -58,8 +58,8 @@ static bool judge_one(timed_rows *rows, row_judge *judge, size_t which, size_t r
     bool fine =
         !here.no_memory && metrics_gather_row(rows->metrics, &judged, row, y, NULL, NULL, NULL);
     if (here.verdict.kind != VERDICT_RIGHT)
-        judge_find(&all, here.verdict.kind, here.verdict.declared,
-                   "as timed, where %zu rows repeat: %s", block->rows, here.verdict.detail);
+        judge_find(&all, here.verdict.kind, "as timed, where %zu rows repeat: %s", block->rows,
+                   here.verdict.detail);
     rows->verdict = all.verdict;
     return fine;
 }
@@ -115,10 +115,9 @@ bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judge
     if (findings.verdict.kind == VERDICT_RIGHT_NO_BOUND && rows->verdict.kind != VERDICT_RIGHT)
         findings.verdict.kind = VERDICT_RIGHT;
     if (rows->verdict.kind != VERDICT_RIGHT)
-        judge_find(&findings, rows->verdict.kind, rows->verdict.declared, "%s",
-                   rows->verdict.detail);
+        judge_find(&findings, rows->verdict.kind, "%s", rows->verdict.detail);
     if (judgement->metrics.row_ulp_max > judge->settings.max_row_ulp)
-        judge_find(&findings, VERDICT_INACCURATE, false, "row_ulp %.4g is above the limit %g",
+        judge_find(&findings, VERDICT_INACCURATE, "row_ulp %.4g is above --max-row-ulp %g",
                    judgement->metrics.row_ulp_max, judge->settings.max_row_ulp);
     judgement->verdict = findings.verdict;
     return true;

@@ -105,7 +105,7 @@ typedef struct judged_case {
 
 static bool is_fine_so_far(const case_verdict *verdict)
 {
-    return verdict_is_right(verdict->kind) || verdict->declared;
+    return verdict_is_right(verdict->kind) || verdict_is_limit(verdict->kind);
 }
 
 bool session_probe(run_session *session, const kernel_entry *kernel, const judge_block *block,

@@ -39,15 +39,14 @@ static void compare(replay_result *result)
     result->same_error = same(then->row_ulp, now->row_ulp) && same(then->computed, now->computed) &&
                          same(then->exact, now->exact) && then->column == now->column &&
                          then->row == now->row;
-    result->same_verdict =
-        then->verdict.kind == now->verdict.kind && then->verdict.declared == now->verdict.declared;
+    result->same_verdict = then->verdict.kind == now->verdict.kind;
     result->reproduces = (result->same_bits || !result->hashed) && result->same_error &&
                          (result->same_verdict || result->alone);
 }
 
 static bool is_fine_so_far(const case_verdict *verdict)
 {
-    return verdict_is_right(verdict->kind) || verdict->declared;
+    return verdict_is_right(verdict->kind) || verdict_is_limit(verdict->kind);
 }
 
 /* As a run judges: rows, then probe rows. */

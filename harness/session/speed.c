@@ -102,8 +102,8 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
 
 static bool is_fit(const case_verdict *verdict)
 {
-    return verdict_is_right(verdict->kind) || verdict->kind == VERDICT_INACCURATE ||
-           verdict->kind == VERDICT_WRONG_CLASS;
+    return verdict_is_right(verdict->kind) || verdict_is_limit(verdict->kind) ||
+           verdict->kind == VERDICT_INACCURATE || verdict->kind == VERDICT_WRONG_CLASS;
 }
 
 /* What its constructor set for all of its calls is no reason not to time them. */

@@ -42,7 +42,7 @@ bool stored_is_hunted(const stored_case *stored)
 double stored_error(const stored_case *stored)
 {
     verdict_kind kind = stored->verdict.kind;
-    bool figure = verdict_is_right(kind) || kind == VERDICT_INACCURATE;
+    bool figure = verdict_is_right(kind) || kind == VERDICT_LIMIT || kind == VERDICT_INACCURATE;
     return stored->metrics.mismatches || !figure ? INFINITY : stored->metrics.row_ulp_max;
 }
 
@@ -52,11 +52,11 @@ bool store_put_judgement(result_store *store, int64_t id, const stored_case *sto
     usability usable = stored_usable(stored);
     if (!word)
         return store_do(store, STATEMENT_DROP_JUDGEMENT, "store a measurement", err, "i", id);
-    sqlite3_stmt *statement =
-        store_bound(store, STATEMENT_PUT_JUDGEMENT, err, "isssiiii", id, word,
-                    verdict_reason(stored->verdict.kind), stored->verdict.detail,
-                    (int64_t)stored->verdict.declared, (int64_t)is_check(stored->key.input),
-                    (int64_t)stored_is_hunted(stored), (int64_t)stored_is_extreme(stored));
+    sqlite3_stmt *statement = store_bound(
+        store, STATEMENT_PUT_JUDGEMENT, err, "isssiiii", id, word,
+        verdict_reason(stored->verdict.kind), stored->verdict.detail,
+        (int64_t)verdict_telling(&stored->verdict), (int64_t)is_check(stored->key.input),
+        (int64_t)stored_is_hunted(stored), (int64_t)stored_is_extreme(stored));
     if (!statement)
         return false;
     if (usable != USABLE_UNKNOWN)

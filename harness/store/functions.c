@@ -101,10 +101,10 @@ static void class_of_error(sqlite3_context *context, int count, sqlite3_value **
     sqlite3_result_int(context, (int)error_class_of(&sum, type_at(values[2])));
 }
 
-/* error_words(error, types, verdict, reason, declared): the verdict of the case that has it */
+/* error_words(error, types, verdict, reason): the verdict of the case that has it */
 static void words_of_error(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    case_verdict verdict = {.declared = sqlite3_value_int(values[4]) != 0};
+    case_verdict verdict = {.kind = VERDICT_PENDING};
     char words[ERROR_WORDS];
     (void)count;
     verdict_from_words(text_at(values[2]), text_at(values[3]), &verdict.kind);
@@ -153,7 +153,7 @@ bool store_add_functions(const result_store *store, error *err)
         {"no_digit", 1, no_digit_of, NULL},
         {"rough_limit", 1, rough_limit_of, NULL},
         {"error_class", 3, class_of_error, NULL},
-        {"error_words", 5, words_of_error, NULL},
+        {"error_words", 4, words_of_error, NULL},
         {"affine", 1, affine_of, NULL},
         {"apart_ulp", 4, distance_of, NULL},
         {"apart_relative", 4, distance_of, &relative},

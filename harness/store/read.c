@@ -154,7 +154,7 @@ static char *cases_sql(const char *which)
              "SELECT cases.id, kernel, convention, "
              "(SELECT name FROM inputs WHERE inputs.id = input_id), rows, hidden, types, cache, "
              "threads, (SELECT count(*) FROM repetitions WHERE case_id = cases.id), "
-             "verdict, reason, declared, detail, bound_row_ulp");
+             "verdict, reason, detail, bound_row_ulp");
     for (size_t i = 0; i < count; i++)
         text_format(&sql, ", %s", fields[i].name);
     text_add(&sql,
@@ -222,20 +222,19 @@ static bool fill_accuracy(const result_store *store, sqlite3_stmt *statement, st
     if (!verdict_from_words(word, reason, &filled->verdict.kind))
         return bad_word(store, "reason of a verdict", reason, err);
     filled->judged = true;
-    filled->verdict.declared = sqlite3_column_int(statement, 12) != 0;
-    store_copy_text(statement, 13, filled->verdict.detail, sizeof filled->verdict.detail);
-    filled->bound_row_ulp = store_real(statement, 14);
+    store_copy_text(statement, 12, filled->verdict.detail, sizeof filled->verdict.detail);
+    filled->bound_row_ulp = store_real(statement, 13);
     size_t count;
     const metric_field *fields = metric_fields(&count);
     for (size_t i = 0; i < count; i++) {
-        int column = 15 + (int)i;
+        int column = 14 + (int)i;
         metric_set_value(&filled->metrics, &fields[i], store_real(statement, column));
         metric_set_count(&filled->metrics, &fields[i],
                          (uint64_t)sqlite3_column_int64(statement, column));
     }
-    filled->hashed = sqlite3_column_type(statement, 15 + (int)count) != SQLITE_NULL;
-    filled->output_hash = (uint64_t)sqlite3_column_int64(statement, 15 + (int)count);
-    const char *histogram = (const char *)sqlite3_column_text(statement, 16 + (int)count);
+    filled->hashed = sqlite3_column_type(statement, 14 + (int)count) != SQLITE_NULL;
+    filled->output_hash = (uint64_t)sqlite3_column_int64(statement, 14 + (int)count);
+    const char *histogram = (const char *)sqlite3_column_text(statement, 15 + (int)count);
     if (histogram && !metrics_histogram_parse(histogram, &filled->metrics))
         return bad_word(store, "histogram", histogram, err);
     return true;
@@ -275,7 +274,7 @@ static bool read_cases(result_store *store, sqlite3_stmt *statement, bool whole,
             (whole && !fill_accuracy(store, statement, filled, err)))
             return false;
         if (whole)
-            fill_speed(statement, 17 + (int)metrics, &filled->speed);
+            fill_speed(statement, 16 + (int)metrics, &filled->speed);
         if (repetitions)
             filled->repetitions = allocate_zeroed(repetitions, sizeof *filled->repetitions);
         filled->repetition_count = repetitions;

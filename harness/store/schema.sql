@@ -1,4 +1,4 @@
--- The tables of the result store, format 12 (PRAGMA user_version). Documented in results/README.md.
+-- The tables of the result store, format 13 (PRAGMA user_version). Documented in results/README.md.
 -- Undefined figures are NULL; infinities are themselves; 64-bit seeds and hashes are stored as two's
 -- complement.
 
@@ -119,10 +119,10 @@ CREATE TABLE accuracies (
 -- The verdict of a case, and what is decided of it, beside its figures in accuracies.
 CREATE TABLE judgements (
     case_id  INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
-    verdict  TEXT NOT NULL CHECK (verdict IN ('right', 'wrong', 'declined', 'lost')),
-    reason   TEXT NOT NULL,    -- of wrong: 'inaccurate', 'crashed', ...; of right: '', 'no bound'
+    verdict  TEXT NOT NULL CHECK (verdict IN ('right', 'limit', 'wrong', 'declined', 'lost')),
+    reason   TEXT NOT NULL,    -- of limit and wrong: 'inaccurate', 'crashed', ...; of right: '', 'no bound'
     detail   TEXT,             -- where, how or why; NULL: nothing more is said
-    declared INTEGER NOT NULL, -- the kernel's own bound makes no claim there
+    telling  INTEGER NOT NULL, -- how much the detail tells of what is wrong, 0 to 4
     checked  INTEGER NOT NULL, -- a check of the referee, no input
     hunted   INTEGER NOT NULL, -- rows that a search found for some kernel, where this one is not at fault
     extreme  INTEGER NOT NULL, -- values, or results, at the ends of the type's range

@@ -19,7 +19,7 @@ enum {
     SCOPE,
     JUDGED,
     WRONG,
-    FAULTS,
+    LIMITED,
     USABLE,
     CHECKED,
     APART,
@@ -40,7 +40,7 @@ static error_sum read_sum(sqlite3_stmt *statement)
     return (error_sum){
         .judged = count_at(statement, JUDGED),
         .wrong = count_at(statement, WRONG),
-        .faults = count_at(statement, FAULTS),
+        .limited = count_at(statement, LIMITED),
         .usable = count_at(statement, USABLE),
         .checked = count_at(statement, CHECKED),
         .apart = count_at(statement, APART),
@@ -190,14 +190,16 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     char buffer[40];
     const error_sum *all = &own->errors[SCOPE_ALL], *extreme = &own->errors[SCOPE_EXTREME];
     const char *largest = worst_words(own, worst, buffer);
-    bool extreme_alone = all->wrong == extreme->wrong;
+    size_t wrong = all->wrong + all->limited;
+    bool extreme_alone = wrong == extreme->wrong + extreme->limited;
     if (all->judged == 0)
         snprintf(words, OBJECTION_WORDS, "was not judged");
-    else if (all->wrong == 0)
+    else if (wrong == 0)
         snprintf(words, OBJECTION_WORDS, "has %s%s", largest == buffer ? "errors " : "", largest);
     else
-        snprintf(words, OBJECTION_WORDS, "is wrong on %zu of %zu case%s%s (%s%s)", all->wrong,
-                 all->judged, all->judged == 1 ? "" : "s", extreme_alone ? ", all extreme" : "",
+        snprintf(words, OBJECTION_WORDS, "is %s on %zu of %zu case%s%s (%s%s)",
+                 all->wrong ? "wrong" : "at the limit of its types", wrong, all->judged,
+                 all->judged == 1 ? "" : "s", extreme_alone ? ", all extreme" : "",
                  extreme_alone ? "elsewhere " : "", largest);
     return words;
 }

@@ -33,7 +33,7 @@ typedef enum error_scope {
 /* The judged cases of a kernel in one scope, summed up. */
 typedef struct error_sum {
     size_t judged, wrong;
-    size_t faults;  /* of the wrong: what the exit code tells of */
+    size_t limited; /* that are limits of the types */
     size_t usable;  /* right, with a correct digit in every row */
     size_t checked; /* checks of the referee */
     size_t apart;   /* not those that were timed */

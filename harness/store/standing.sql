@@ -7,7 +7,7 @@ WITH scopes (scope) AS (VALUES ('all'), ('any'), ('ordinary'), ('extreme'), ('hu
 sums AS MATERIALIZED (
     SELECT kernel, types, iif(?3 = '', scope, input) AS scope, count(*) AS judged,
            count(*) FILTER (WHERE wrong) AS wrong,
-           count(*) FILTER (WHERE wrong AND NOT declared) AS faults,
+           count(*) FILTER (WHERE limited) AS limited,
            count(*) FILTER (WHERE usable) AS usable,
            count(*) FILTER (WHERE checked) AS checked,
            count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM timings
@@ -38,7 +38,7 @@ facts AS MATERIALIZED (
             AND error >= no_digit AND row_ulp >= no_digit AND judged_rows.kappa >= 10) AS lost_from,
            NOT EXISTS (SELECT 1 FROM judged LEFT JOIN accuracies USING (case_id)
                        WHERE run = ?1 AND kernel = own.kernel AND types = own.types AND NOT hunted
-                       AND (wrong OR mismatches > 0 OR (elements > 0 AND correctly_rounded < 1)))
+                       AND (wrong OR limited OR mismatches > 0 OR (elements > 0 AND correctly_rounded < 1)))
                AS rounded,
            -- its own bound, as it would be printed: 2.0003 is 2
            NOT EXISTS (SELECT 1 FROM judged LEFT JOIN accuracies USING (case_id)
@@ -46,13 +46,13 @@ facts AS MATERIALIZED (
                        AND NOT extreme AND NOT checked
                        AND coalesce(bound_row_ulp, 9e999) > ?2 * 1.005) AS proven,
            (SELECT case_id FROM judged WHERE run = ?1 AND kernel = own.kernel AND types = own.types
-            AND wrong AND NOT declared ORDER BY checked, case_id LIMIT 1) AS fault
+            AND wrong ORDER BY telling DESC, checked, case_id LIMIT 1) AS fault
     FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel),
 -- Types whose kernels with parameters of the same type were timed: those with others answer another question.
 own_params AS MATERIALIZED (SELECT DISTINCT types FROM facts WHERE param = types AND has_time)
-SELECT kernel, types, role, lost, lost_from, rounded, proven, fault, scope, judged, wrong, faults, usable,
+SELECT kernel, types, role, lost, lost_from, rounded, proven, fault, scope, judged, wrong, limited, usable,
        checked, apart, error, case_id,
-       coalesce(scope = 'all', 0) AND wrong = 0 AND coalesce(error <= ?2, 1) AND role <> 'peer'
+       coalesce(scope = 'all', 0) AND wrong = 0 AND limited = 0 AND coalesce(error <= ?2, 1) AND role <> 'peer'
            AND NOT coalesce(param <> types AND types IN (SELECT types FROM own_params), 0) AS accurate,
        CASE WHEN reproducible = 'none' THEN 'its bits differ from call to call'
             WHEN NOT has_time THEN 'judged, not timed'

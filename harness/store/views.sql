@@ -6,10 +6,10 @@
 CREATE VIEW judged AS
     SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads,
            (SELECT name FROM inputs WHERE inputs.id = input_id) AS input,
-           cases.id AS case_id, cell, verdict, reason, detail, verdict = 'wrong' AS wrong, declared, checked,
-           hunted, extreme, usable, error, kappa
+           cases.id AS case_id, cell, verdict, reason, detail, verdict = 'wrong' AS wrong,
+           verdict = 'limit' AS limited, telling, checked, hunted, extreme, usable, error, kappa
     FROM cells JOIN cases ON cases.cell = cells.id JOIN judgements ON judgements.case_id = cases.id
-    WHERE verdict IN ('right', 'wrong');
+    WHERE verdict IN ('right', 'limit', 'wrong');
 
 -- A row a timed case.
 CREATE VIEW timed AS
@@ -41,6 +41,7 @@ CREATE VIEW board AS
     SELECT run, operation, kernel, types, convention, rows, hidden, cache, threads, id AS cell,
            (SELECT count(*) FROM judged WHERE cell = cells.id AND NOT hunted) AS judged,
            (SELECT count(*) FROM judged WHERE cell = cells.id AND NOT hunted AND wrong) AS wrong,
+           (SELECT count(*) FROM judged WHERE cell = cells.id AND NOT hunted AND limited) AS limited,
            (SELECT max(error) FROM judged WHERE cell = cells.id AND NOT hunted) AS error,
            (SELECT max(error) FROM judged WHERE cell = cells.id AND hunted) AS hunted,
            (SELECT count(*) FROM lost WHERE cell = cells.id) AS lost,

@@ -93,9 +93,8 @@ typedef struct lnjudge_case {
     char convention[LNJUDGE_LABEL];
     size_t rows, hidden; /* of the worst block */
     int passed;
-    int declared;     /* no figure of these types could be right there: docs/referee.md */
-    char verdict[16]; /* "right", "wrong", "declined", "lost"; "": not judged */
-    char reason[24];  /* of wrong: "inaccurate", "wrong-class", "input-modified", ... */
+    char verdict[16]; /* "right", "limit", "wrong", "declined", "lost"; "": not judged */
+    char reason[24];  /* of limit and wrong: "inaccurate", "wrong-class", "input-modified", ... */
     char detail[512]; /* where and why, "" for nothing to say */
     double metrics[LNJUDGE_METRICS]; /* of the block with the largest row_ulp_max */
     uint64_t
@@ -110,7 +109,7 @@ typedef struct lnjudge_report {
     size_t count;
     lnjudge_case *cases;
     size_t worst; /* the first case that did not pass, else that with the largest row_ulp_max
-                  * that is not declared */
+                  * that is no limit */
     int passed;   /* every case did, and every size of the question was judged */
 } lnjudge_report;
 

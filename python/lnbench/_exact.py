@@ -175,8 +175,7 @@ def report_of(report, subject, repeat, type_, param, framework, put_right=lambda
         metrics = dict(zip(lib.metric_names, case.metrics))
         made.append(Case(case.check.decode(), case.input.decode(), case.convention.decode(), type_,
                          case.rows, case.hidden, case.verdict.decode() or None, case.reason.decode(),
-                         case.detail.decode("utf-8", "replace"), bool(case.declared),
-                         bool(case.passed), metrics,
+                         case.detail.decode("utf-8", "replace"), bool(case.passed), metrics,
                          _row(case.worst, case, type_, param, framework),
                          list(case.ulp_histogram)))
         put_right(made[-1])

@@ -92,7 +92,7 @@ class Row(c.Structure):
 class Case(c.Structure):
     _fields_ = [("check", c.c_char * 16), ("input", c.c_char * 32), ("convention", c.c_char * 96),
                 ("rows", c.c_size_t), ("hidden", c.c_size_t), ("passed", c.c_int),
-                ("declared", c.c_int), ("verdict", c.c_char * 16),
+                ("verdict", c.c_char * 16),
                 ("reason", c.c_char * 24), ("detail", c.c_char * 512),
                 ("metrics", c.c_double * METRICS), ("ulp_histogram", c.c_uint64 * BINS),
                 ("worst", Row)]

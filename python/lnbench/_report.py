@@ -39,7 +39,6 @@ class Case:
     verdict: Optional[str]  # "right", "wrong", "declined", "lost"; None: not judged
     reason: str  # of wrong: "inaccurate", "crashed", ...; of right: "" or "no bound"
     detail: str
-    declared: bool
     passed: bool
     metrics: Dict[str, float] = field(default_factory=dict)
     worst: Optional[WorstRow] = None
@@ -52,7 +51,7 @@ class Case:
         return {"operation": "layernorm", "kernel": "given", "check": self.check,
                 "convention": self.convention, "rows": self.rows, "hidden": self.hidden,
                 "dtype": self.dtype, "input": self.input, "verdict": self.verdict,
-                "reason": self.reason, "detail": self.detail, "declared": self.declared, "metrics": metrics}
+                "reason": self.reason, "detail": self.detail, "metrics": metrics}
 
     @property
     def name(self) -> str:
@@ -60,8 +59,8 @@ class Case:
 
     def says(self) -> str:
         """The verdict with its reason: "wrong (crashed: SIGSEGV)"."""
-        why = f"{self.reason}, declared" if self.declared else self.reason
-        if self.detail and not self.declared:
+        why = self.reason
+        if self.detail:
             why = f"{why}: {self.detail}" if why else self.detail
         return (self.verdict or "not judged") + (f" ({why})" if why else "")
 
@@ -122,12 +121,12 @@ class Report:
                        _short(case.metrics.get("row_ulp_max")), case.says())
         for hidden in sorted({case.hidden for case in quiet}):
             here = [case for case in quiet if case.hidden == hidden]
-            errors = [case.metrics["row_ulp_max"] for case in here if not case.declared
+            errors = [case.metrics["row_ulp_max"] for case in here if case.verdict != "limit"
                       and not math.isnan(case.metrics.get("row_ulp_max", math.nan))]
-            declared = sum(case.declared for case in here)
+            limits = sum(case.verdict == "limit" for case in here)
             yield (f"{len(here)} families of rows", f"{here[0].rows} x {hidden}",
                    _short(max(errors, default=math.nan)),
-                   "right" + (f", {declared} declared: no kernel could be right" if declared else ""))
+                   "right" + (f", {limits} at the limit of the type: no kernel could be right" if limits else ""))
 
     _headings = ("check", "rows x hidden", "worst row ULP", "verdict")
 

@@ -107,7 +107,8 @@ static const stored_case *find_fault(const choose_wanted *wanted, const kernel_e
     const errors_near *errors = find_errors(evidence, candidate->view.stored->key.kernel);
     const kernel_standing *own = wanted->every_row ? find_standing(evidence, candidate) : NULL;
     int64_t fault = errors ? errors->fault : 0;
-    if (fault == 0 && own && own->role != ROLE_PEER && own->errors[SCOPE_ALL].wrong > 0)
+    if (fault == 0 && own && own->role != ROLE_PEER &&
+        own->errors[SCOPE_ALL].wrong + own->errors[SCOPE_ALL].limited > 0)
         fault = own->fault;
     return find_case(evidence, fault);
 }
@@ -116,15 +117,16 @@ static const stored_case *find_fault(const choose_wanted *wanted, const kernel_e
 static bool is_ruled_out(const choose_wanted *wanted, const kernel_evidence *evidence,
                          scored_kernel *candidate)
 {
-    char described[256];
+    char described[VERDICT_MAX_LENGTH];
     const stored_case *stored = candidate->view.stored;
     const stored_case *fault = find_fault(wanted, evidence, candidate);
     if (fault)
-        return set_fate(candidate, FATE_FAULT, "%.150s on %.60s, hidden %zu",
+        return set_fate(candidate, FATE_FAULT, "%s on %s, hidden %zu",
                         verdict_describe(&fault->verdict, described, sizeof described),
                         fault->key.input, fault->key.hidden);
     const kernel_standing *own = wanted->every_row ? find_standing(evidence, candidate) : NULL;
-    if (own && own->role != ROLE_PEER && own->errors[SCOPE_ALL].wrong > 0) {
+    if (own && own->role != ROLE_PEER &&
+        own->errors[SCOPE_ALL].wrong + own->errors[SCOPE_ALL].limited > 0) {
         const stored_case *worst = find_case(evidence, own->errors[SCOPE_ANY].at);
         return set_fate(candidate, FATE_FAULT, "%s",
                         standing_objection(own, worst ? &worst->verdict : NULL, described));
@@ -197,7 +199,7 @@ static const class_breach *find_breach(const kernel_evidence *evidence,
 static bool set_breach(const choose_wanted *wanted, const kernel_evidence *evidence,
                        const class_breach *breach, scored_kernel *candidate)
 {
-    char described[256], own[16], limit[16];
+    char described[VERDICT_MAX_LENGTH], own[16], limit[16];
     const stored_case *stored = find_case(evidence, breach->case_id);
     const char *bare = breach->bare ? ", without eps" : "";
     bool proven = wanted->class == CLASS_ACCURATE;

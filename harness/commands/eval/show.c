@@ -61,7 +61,7 @@ static void add_facts(relation *rows, const eval_shown *shown)
 {
     const ln_metrics *m = &shown->result->metrics;
     const case_verdict *verdict = &shown->result->verdict;
-    char described[256];
+    char described[VERDICT_MAX_LENGTH];
     usability usable = stored_usable(shown->result);
     relation_row(rows, as_text("mismatches"),
                  as_format("%llu of %llu elements", (unsigned long long)m->mismatches,
@@ -80,9 +80,7 @@ static void add_facts(relation *rows, const eval_shown *shown)
                          : usable == USABLE_NO ? "no: wrong, or a row without a correct digit"
                                                : "not known: nothing was judged"));
     verdict_describe(verdict, described, sizeof described);
-    relation_row(rows, as_text("verdict"),
-                 as_format("%s%s%s", described, verdict->declared ? ": " : "",
-                           verdict->declared ? verdict->detail : ""));
+    relation_row(rows, as_text("verdict"), as_text(described));
 }
 
 static bool print_table(const eval_shown *shown, const output_file *out, error *err)

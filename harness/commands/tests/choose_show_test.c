@@ -68,7 +68,7 @@ TEST_IN_SCRATCH(test_lost)
     for (size_t i = 0; i < 2; i++)
         sample_time(&run, names[i], 100 + 50 * (double)i, 0);
     sample_verdict(&run, "absent", "normal",
-                   (case_verdict){VERDICT_DECLINED, false, "no AVX-512 on this CPU"}, NAN, NAN);
+                   (case_verdict){VERDICT_DECLINED, "no AVX-512 on this CPU"}, NAN, NAN);
     chosen one = sample_choose(run.store, sample_wanted(85, 768));
     expect_said(state, &one,
                 "asked 5, judged 2, declined 1, lost 2: untimed 85x768 (judged, not timed); "

@@ -368,16 +368,16 @@ CHOOSE_TEST(test_kappa)
 CHOOSE_TEST(test_faults)
 {
     fill_store(state);
-    case_verdict crashed = {VERDICT_CRASHED, false, "SIGSEGV"};
-    case_verdict limited = {VERDICT_INACCURATE, false, "row_ulp 4 is above the limit 1"};
-    case_verdict declared = {VERDICT_WRONG_CLASS, true, ""};
-    case_verdict unsupported = {VERDICT_DECLINED, false, "no AVX-512 on this CPU"};
+    case_verdict crashed = {VERDICT_CRASHED, "SIGSEGV"};
+    case_verdict limited = {VERDICT_INACCURATE, "row_ulp 4 is above --max-row-ulp 1"};
+    case_verdict at_limit = {VERDICT_LIMIT_CLASS, ""};
+    case_verdict unsupported = {VERDICT_DECLINED, "no AVX-512 on this CPU"};
     /* On another input and shape: it is a crash all the same. */
     run.hidden = 5;
     sample_verdict(&run, "sloppy", "spike", crashed, NAN, NAN);
     run.hidden = 768;
     sample_verdict(&run, "mid", "uniform", limited, 4, 8);
-    sample_verdict(&run, "twin", "huge", declared, 4, 8);
+    sample_verdict(&run, "twin", "huge", at_limit, 4, 8);
     sample_verdict(&run, "absent", "normal", unsupported, NAN, NAN);
     wanted.budget.row_ulp = 100;
     chosen one = choose();
@@ -388,7 +388,7 @@ CHOOSE_TEST(test_faults)
     assert_true(find(&one, "twin")->fate <= FATE_TIED);
     assert_true(find(&one, "absent")->fate == FATE_UNTIMED);
     assert_string_equal(find(&one, "absent")->reason, "declined (no AVX-512 on this CPU)");
-    sample_verdict(&run, "mid", "offset:50", declared, 4, 8);
+    sample_verdict(&run, "mid", "offset:50", at_limit, 4, 8);
     wanted.budget.kappa = 49;
     wanted.budget.row_ulp = NAN;
     one = choose();

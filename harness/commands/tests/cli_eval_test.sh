@@ -194,7 +194,7 @@ done
 accepted "--y, far from zero: a limit" 0 eval --x far.npy --y far_y.npy --convention $plain --max-row-ulp 1e9
 run_it eval --x far.npy --y far_y.npy --convention $plain --max-row-ulp 1
 check "--y, far from zero: beyond a limit" is "$code" 5
-check "--y, far from zero: which limit" has out 'wrong \(inaccurate: row_ulp .* is above the limit 1\)'
+check "--y, far from zero: which limit" has out 'wrong \(inaccurate: row_ulp .* is above --max-row-ulp 1\)'
 accepted "far from zero, right" 0 eval --x far.npy --convention $plain --reference --out far_y.npy
 accepted "--y, far from zero, right" 0 eval --x far.npy --y far_y.npy --convention $plain
 

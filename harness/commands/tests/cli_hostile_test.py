@@ -148,7 +148,7 @@ def spoil(path, facts):
     store.commit()
     store.close()
     # What is stored of the measurements beside them is worked out anew.
-    subprocess.run([os.path.dirname(LNBENCH) + "/run_sql", path, "UPDATE judgements SET declared = declared"], check=True)
+    subprocess.run([os.path.dirname(LNBENCH) + "/run_sql", path, "UPDATE judgements SET telling = telling"], check=True)
 
 
 def build_plugin(include):

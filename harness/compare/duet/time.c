@@ -131,7 +131,6 @@ static bool blame(pair_timing *timing, int side, const worker_reply *reply, erro
         return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %.180s", reply->text);
     case_verdict *verdict = &timing->pair->verdicts[side];
     verdict->kind = reply->verdict;
-    verdict->declared = false;
     verdict_say(verdict, "in timing: %s", reply->text);
     timing->failed = true;
     return true;

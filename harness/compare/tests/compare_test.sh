@@ -25,7 +25,7 @@ lines = [dict(run=1, started=o["started"], plan=o["plan"], plan_hash="0", comman
               seed=o["seed"], state="complete", machine=facts, kernels=len(kernels),
               cases=len(kernels) + 1, rows=0)]
 if o["lost"]: # KERNEL: what a run of today says of what it was asked for
-    lines[0].update(asked=len(kernels) + 1, declared=0, declined=0, lost=1)
+    lines[0].update(asked=len(kernels) + 1, declined=0, lost=1)
 lines += [dict(type="kernel", name=kernel, isa="scalar", statistics="s",
                reproducibility=o["class"] or None, declared_reproducibility=o["declared"] or None)
           for kernel in kernels]
@@ -39,7 +39,7 @@ for kernel, ns in [(kernel, 400 * float(o["slow"])) for kernel in kernels] + [("
     reps = [] if refused or kernel in o["untimed"].split() else reps
     lines.append(dict(type="case", kernel=kernel, convention="torch", rows=int(o["rows"]), hidden=768,
         dtype=o["dtype"], input="normal", cache="hot", threads=int(o["threads"]),
-        verdict=None if roof else "declined" if refused else o["verdict"], reason=o["reason"], detail="", declared=False, bound_row_ulp=None,
+        verdict=None if roof else "declined" if refused else o["verdict"], reason=o["reason"], detail="", bound_row_ulp=None,
         output_hash="%016x" % int(o["bits"]) if o["hash"] == "yes" and not roof and not refused else None,
         metrics=None if roof or refused or o["elements"] == "0" else
             dict(row_ulp_max=float(o["ulp"]), elements=int(o["elements"]), mismatches=0),
@@ -49,7 +49,7 @@ if o["lost"]:
     lines.append(dict(lines[-2], type="lost", kernel=o["lost"], asked=3, reason="not reached"))
 with open(name + ".jsonl", "w") as out:
     for line in lines:
-        out.write(json.dumps(dict(line, schema="lnbench-record-2")) + "\n")
+        out.write(json.dumps(dict(line, schema="lnbench-record-3")) + "\n")
 PYTHON
 make() {
     python3 make_run.py "$@" || exit 1
@@ -260,7 +260,7 @@ a case of k, 85x768, stands there twice|4s/"roof_copy"/"k"/
 unknown verdict|3s/"verdict": "right"/"verdict": "splendid"/
 "kernel" is missing or no string of 1 to 63 bytes|3s/"kernel": "k"/"kernel": "$(printf 'k%.0s' $(seq 200))"/
 before the run|1d
-lnbench-record-2 was expected|s/lnbench-record-2/lnbench-record-9/
+lnbench-record-3 was expected|s/lnbench-record-3/lnbench-record-9/
 TABLE
 : >bad.jsonl
 bad 'an empty file'
@@ -274,7 +274,7 @@ python3 -c 'print("{\"a\":" * 100000)' >bad.jsonl
 bad 'not JSON: maximum parsing depth'
 head -c 5000 /dev/zero >bad.jsonl
 bad 'not JSON'
-printf '{"schema": "lnbench-record-2", "type": "r\\u0000n"}\n' >bad.jsonl
+printf '{"schema": "lnbench-record-3", "type": "r\\u0000n"}\n' >bad.jsonl
 bad 'not JSON'
 rm bad.jsonl
 truncate -s 300M bad.jsonl

@@ -42,8 +42,8 @@ static void fill(result_store *store, int64_t run)
     case_key fine = key_of("fine"), roof = key_of("roof_copy"), wrong = key_of("wrong"),
              crashed = key_of("crashed"), odd = key_of("tab\there\\\"quote\nline\xff\xc0\xafü");
     ln_metrics metrics = some_metrics();
-    case_verdict ok = {VERDICT_RIGHT, false, ""}, bad = {VERDICT_WRONG_CLASS, true, "3 elements"},
-                 dead = {VERDICT_CRASHED, false, "SIGSEGV"};
+    case_verdict ok = {VERDICT_RIGHT, ""}, bad = {VERDICT_LIMIT_CLASS, "3 elements"},
+                 dead = {VERDICT_CRASHED, "SIGSEGV"};
     CHECK(store_put_accuracy(store, run, &fine, &ok, &metrics, 12.5, &problem));
     CHECK(store_put_output(store, run, &fine, 0xfedcba9876543210, &problem));
     for (unsigned i = 0; i < 6; i++) {
@@ -111,7 +111,7 @@ VIEW_TEST(test_undefined_is_null)
     assert_true(json_is_null(json_object_get(metrics, "bits")));
     assert_true(json_is_null(json_object_get(wrong, "bound_row_ulp")));
     assert_true(json_is_null(json_object_get(wrong, "speed")));
-    assert_true(json_is_true(json_object_get(wrong, "declared")));
+    assert_string_equal(word(wrong, "verdict"), "limit");
     assert_string_equal(word(wrong, "reason"), "wrong-class");
     assert_string_equal(word(crashed, "verdict"), "wrong");
     assert_string_equal(word(crashed, "reason"), "crashed");
@@ -228,7 +228,7 @@ VIEW_TEST(test_tsv)
     assert_string_equal(cell_of(cases, 2, "ulp_max"), "inf");
     assert_string_equal(cell_of(cases, 2, "bits"), "nan");
     assert_string_equal(cell_of(cases, 2, "gbps"), "nan");
-    assert_string_equal(cell_of(cases, 2, "declared"), "1");
+    assert_string_equal(cell_of(cases, 2, "verdict"), "limit");
     assert_string_equal(cell_of(cases, 4, "kernel"), "tab\\there\\\\\"quote\\nline???ü");
     assert_string_equal(cell_of(cases, 4, "elements"), "16");
     assert_false(
@@ -282,7 +282,7 @@ VIEW_TEST(test_lines)
         assert_non_null(record);
         assert_true(count < 8);
         assert_string_equal(word(record, "type"), types[count]);
-        assert_string_equal(word(record, "schema"), "lnbench-record-2");
+        assert_string_equal(word(record, "schema"), "lnbench-record-3");
         if (count == 2)
             assert_int_equal(json_array_size(json_object_get(record, "measurements")), 6);
         json_decref(record);

@@ -215,7 +215,8 @@ static size_t attack(const judge_block *block, const kernel_entry *kernel, doubl
     if (!judge_kernel(the_judge, block, kernel, &judgement, &err))
         fail_msg("%s: %s", kernel->facts.name, err.message);
     if (judgement.verdict.kind == VERDICT_RIGHT ||
-        judgement.verdict.kind == VERDICT_RIGHT_NO_BOUND || judgement.verdict.declared)
+        judgement.verdict.kind == VERDICT_RIGHT_NO_BOUND ||
+        verdict_is_limit(judgement.verdict.kind))
         return 0;
     show(block, kernel, &judgement.verdict);
     return 1;

@@ -38,7 +38,7 @@ for ((seed = first; seed < first + runs; seed++)); do
     awk -F'\t' -v seed="$seed" -v turns="$turns" '
         FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { judged += $column["verdict"] ~ /^(right|wrong)$/ }
-        $column["verdict"] == "wrong" && $column["declared"] != 1 {
+        $column["verdict"] == "wrong" {
             print "seed " seed ": " $column["kernel"], $column["input"], $column["convention"], \
                 $column["reason"] "(" $column["detail"] ")"
             alarms++

@@ -22,7 +22,7 @@ typedef enum document_tone {
     TONE_NONE,
     TONE_GOOD,
     TONE_FAULT,
-    TONE_DECLARED,
+    TONE_LIMIT,
     TONE_SOFT
 } document_tone;
 

@@ -34,7 +34,7 @@ static void add_text(text_buffer *out, const char *text)
 
 static const char *tone_class(document_tone tone)
 {
-    static const char *const classes[] = {"", "good", "fault", "declared", "soft"};
+    static const char *const classes[] = {"", "good", "fault", "limit", "soft"};
     return classes[tone];
 }
 

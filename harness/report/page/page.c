@@ -26,7 +26,7 @@ static void add_wrongs(const report_data *data, document *page)
                 ? "No kernel broke its proven bound, gave NaN or infinity where it promises "
                   "a number, crashed, hung or wrote where it must not."
                 : "No output was judged in this run.");
-    document_fold(page, "What kernels do wrong on inputs that they do not guarantee");
+    document_fold(page, "Limits: where no kernel of these types can be right");
     if (page_wrongs(data, true, page) == 0)
         document_paragraph(page, TONE_SOFT, "Nothing was found.");
     document_fold_end(page);

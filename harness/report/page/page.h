@@ -22,9 +22,9 @@ void page_kernels_table(const report_data *data, document *page);
 void page_inputs_table(const report_data *data, document *page);
 void page_worst_table(const report_data *data, document *page);
 void page_machine_table(const report_data *data, document *page);
-/* What kernels did wrong, grouped: what breaks a promise, or else what they never promised. Returns
+/* What kernels did wrong, grouped: what is wrong, or else what is a limit of the types. Returns
  * how many kernels that are. */
-size_t page_wrongs(const report_data *data, bool declared, document *page);
+size_t page_wrongs(const report_data *data, bool limits, document *page);
 void page_figure(const page_contents *contents, const char *stem, document *page);
 
 #endif

@@ -8,8 +8,8 @@
 static void error_cell(const report_data *data, const error_sum *sum, document *page)
 {
     char words[ERROR_WORDS];
-    document_tone tone = sum->faults                                     ? TONE_FAULT
-                         : error_class_of(sum, data->type) >= ERROR_LOST ? TONE_DECLARED
+    document_tone tone = sum->wrong                                      ? TONE_FAULT
+                         : error_class_of(sum, data->type) >= ERROR_LOST ? TONE_LIMIT
                                                                          : TONE_NONE;
     document_cell(page, tone, sum->error, "%s",
                   view_error_words(data->view, sum, data->type, words));
@@ -99,11 +99,16 @@ void page_names_table(const report_data *data, document *page)
         document_cell(page, TONE_NONE, row->speedup, "%s", answer_times(row->speedup, number));
         error_cell(data, &row->standing->errors[SCOPE_ORDINARY], page);
         error_cell(data, &row->standing->errors[SCOPE_ANY], page);
-        document_cell(page, extreme->wrong ? TONE_DECLARED : TONE_NONE, (double)extreme->wrong,
+        document_cell(page,
+                      extreme->wrong     ? TONE_FAULT
+                      : extreme->limited ? TONE_LIMIT
+                                         : TONE_NONE,
+                      (double)(extreme->wrong + extreme->limited),
                       extreme->judged == 0 ? "-"
                       : extreme->wrong     ? "%zu wrong"
+                      : extreme->limited   ? "%zu limit"
                                            : "right",
-                      extreme->wrong);
+                      extreme->wrong ? extreme->wrong : extreme->limited);
         document_cell(page, TONE_NONE, NAN, "%s", row->reproducible);
         document_cell(page, TONE_NONE, NAN, "%s",
                       row->all->judged == 0    ? "-"

@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_wrong(const stored_case *stored, bool declared)
+static bool is_wrong(const stored_case *stored, bool limits)
 {
-    return stored->judged && stored->verdict.declared == declared &&
-           (declared || report_is_failure(&stored->verdict));
+    return stored->judged &&
+           (limits ? verdict_is_limit(stored->verdict.kind) : report_is_failure(&stored->verdict));
 }
 
 static bool is_of(const report_data *data, size_t kernel, const stored_case *stored)
@@ -22,7 +22,8 @@ static const char *wrong_words(const stored_case *stored, char *buffer, size_t s
 {
     const case_verdict *verdict = &stored->verdict;
     const char *reason = verdict_reason(verdict->kind);
-    if (verdict->kind == VERDICT_WRONG_CLASS || verdict->kind == VERDICT_INACCURATE)
+    if (verdict_is_limit(verdict->kind) || verdict->kind == VERDICT_WRONG_CLASS ||
+        verdict->kind == VERDICT_INACCURATE)
         return reason;
     return verdict_why(verdict, buffer, size);
 }
@@ -66,14 +67,14 @@ static void add_words(const wrong_list *list, const char *what, text_buffer *out
 }
 
 /* Every wrong of a kernel in words; nothing where it did none. */
-static void describe(const report_data *data, size_t kernel, bool declared, text_buffer *out)
+static void describe(const report_data *data, size_t kernel, bool limits, text_buffer *out)
 {
     const stored_cases *cases = &data->view->cases;
     char words[WORDS_LENGTH], others[WORDS_LENGTH];
     const char *done[VERDICT_COUNT];
     size_t done_count = 0;
     for (size_t i = 0; i < cases->count; i++) {
-        if (!is_wrong(&cases->cases[i], declared) || !is_of(data, kernel, &cases->cases[i]))
+        if (!is_wrong(&cases->cases[i], limits) || !is_of(data, kernel, &cases->cases[i]))
             continue;
         const char *what = wrong_words(&cases->cases[i], words, sizeof words);
         bool said = false;
@@ -83,7 +84,7 @@ static void describe(const report_data *data, size_t kernel, bool declared, text
             continue;
         wrong_list list = {.most = NAN};
         for (size_t j = i; j < cases->count; j++)
-            if (is_wrong(&cases->cases[j], declared) && is_of(data, kernel, &cases->cases[j]) &&
+            if (is_wrong(&cases->cases[j], limits) && is_of(data, kernel, &cases->cases[j]) &&
                 strcmp(wrong_words(&cases->cases[j], others, sizeof others), what) == 0)
                 add_input(&list, &cases->cases[j]);
         add_words(&list, what, out);
@@ -93,12 +94,12 @@ static void describe(const report_data *data, size_t kernel, bool declared, text
         free((char *)done[i]);
 }
 
-size_t page_wrongs(const report_data *data, bool declared, document *page)
+size_t page_wrongs(const report_data *data, bool limits, document *page)
 {
     text_buffer *wrongs = allocate_zeroed(data->kernel_count + 1, sizeof *wrongs);
     size_t kernels = 0;
     for (size_t i = 0; i < data->kernel_count; i++)
-        describe(data, i, declared, &wrongs[i]);
+        describe(data, i, limits, &wrongs[i]);
     for (size_t i = 0; i < data->kernel_count; i++) {
         text_buffer names = {0};
         for (size_t j = i; j < data->kernel_count && wrongs[i].length; j++)
@@ -110,7 +111,7 @@ size_t page_wrongs(const report_data *data, bool declared, document *page)
                     text_free(&wrongs[j]);
             }
         if (names.length)
-            document_item(page, declared ? TONE_DECLARED : TONE_FAULT, "%-s: %-s.", names.bytes,
+            document_item(page, limits ? TONE_LIMIT : TONE_FAULT, "%-s: %-s.", names.bytes,
                           wrongs[i].bytes);
         text_free(&names);
         text_free(&wrongs[i]);

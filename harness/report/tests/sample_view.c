@@ -185,8 +185,7 @@ sample_view *sample_plain(void)
                 ->metrics.ulp_histogram[6 + i % 3] = 100;
         stored_case *judged = sample_judged(sample, kernels[i].name, "offset",
                                             kernels[i].nan ? NAN : kernels[i].worst,
-                                            kernels[i].nan ? VERDICT_WRONG_CLASS : VERDICT_RIGHT);
-        judged->verdict.declared = kernels[i].nan;
+                                            kernels[i].nan ? VERDICT_LIMIT_CLASS : VERDICT_RIGHT);
         judged->metrics.kappa_max = 1e6;
         for (double kappa = 2; kappa < 1e7; kappa *= 10)
             sample_row(sample, kappa, fmin(1 + kappa * (double)i, kernels[i].worst), NAN);

@@ -16,7 +16,7 @@ TEST_IN_SCRATCH(test_output)
     int64_t run = begun(store);
     case_key key = sample_key();
     ln_metrics metrics = distinct_metrics();
-    case_verdict verdict = {VERDICT_RIGHT, false, ""};
+    case_verdict verdict = {VERDICT_RIGHT, ""};
     CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, 1, &problem));
     stored_cases cases = cases_of(store, run);
     assert_false(cases.cases[0].hashed);

@@ -58,7 +58,7 @@ TEST_IN_SCRATCH(test_round_trip)
     int64_t run = begun(store);
     case_key key = sample_key();
     ln_metrics metrics = distinct_metrics();
-    case_verdict verdict = {VERDICT_INACCURATE, true, "row 3, tab\there"};
+    case_verdict verdict = {VERDICT_LIMIT, "row 3, tab\there"};
     CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, INFINITY, &problem));
     timed_repetition put = {2, 1, 7, 123456789012, 1234.5678901234567, 1233.25, NAN, NAN};
     CHECK(store_put_repetition(store, run, &key, &put, &problem));
@@ -84,8 +84,8 @@ TEST_IN_SCRATCH(test_round_trip)
     assert_string_equal(got->key.input, key.input);
     assert_true(got->key.rows == 512 && got->key.hidden == 768 && got->key.dtype == LN_F32);
     assert_true(got->key.cache == CACHE_COLD && got->key.threads == 1);
-    assert_true(got->judged && got->verdict.declared);
-    assert_int_equal(got->verdict.kind, VERDICT_INACCURATE);
+    assert_true(got->judged);
+    assert_int_equal(got->verdict.kind, VERDICT_LIMIT);
     assert_string_equal(got->verdict.detail, verdict.detail);
     assert_true(isinf(got->bound_row_ulp) && got->bound_row_ulp > 0);
     assert_same_metrics(&got->metrics, &metrics);
@@ -132,7 +132,7 @@ TEST_IN_SCRATCH(test_special_doubles)
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
     case_key key = sample_key();
-    case_verdict verdict = {VERDICT_RIGHT, false, ""};
+    case_verdict verdict = {VERDICT_RIGHT, ""};
     for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
         ln_metrics metrics = distinct_metrics();
         metrics.worst_computed = special[i];
@@ -155,13 +155,13 @@ TEST_IN_SCRATCH(test_accuracy_updates)
     case_key key = sample_key();
     ln_metrics metrics = distinct_metrics();
     bool has;
-    case_verdict verdict = {VERDICT_PENDING, false, ""};
+    case_verdict verdict = {VERDICT_PENDING, ""};
     CHECK(store_has_accuracy(store, run, &key, &has, &problem));
     assert_false(has);
     CHECK(store_put_accuracy(store, run, &key, &verdict, NULL, NAN, &problem));
     CHECK(store_has_accuracy(store, run, &key, &has, &problem));
     assert_false(has);
-    verdict = (struct case_verdict){VERDICT_CRASHED, false, "SIGSEGV"};
+    verdict = (struct case_verdict){VERDICT_CRASHED, "SIGSEGV"};
     CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, 3, &problem));
     CHECK(store_has_accuracy(store, run, &key, &has, &problem));
     assert_true(has);
@@ -303,7 +303,7 @@ TEST_IN_SCRATCH(test_rows)
     int64_t run = begun(store);
     case_key first = sample_key(), second = sample_key();
     strcpy(second.input, "offset");
-    case_verdict verdict = {VERDICT_RIGHT, false, ""};
+    case_verdict verdict = {VERDICT_RIGHT, ""};
     CHECK(store_put_accuracy(store, run, &first, &verdict, NULL, NAN, &problem));
     const struct {
         const case_key *key;
@@ -386,12 +386,12 @@ TEST_IN_SCRATCH(test_asked)
         bool timed;
         const char *lost; /* NULL: it is not */
     } cases[] = {
-        {ASKED_TO_JUDGE, {VERDICT_RIGHT, false, ""}, false, NULL},
-        {ASKED_TO_JUDGE, {VERDICT_DECLINED, false, "no AVX-512"}, false, NULL},
-        {ASKED_TO_JUDGE, {VERDICT_LOST, false, "out of memory"}, false, "out of memory"},
-        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_RIGHT, false, ""}, true, NULL},
-        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_RIGHT, false, ""}, false, "judged, not timed"},
-        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_CRASHED, false, "SIGSEGV"}, false, NULL},
+        {ASKED_TO_JUDGE, {VERDICT_RIGHT, ""}, false, NULL},
+        {ASKED_TO_JUDGE, {VERDICT_DECLINED, "no AVX-512"}, false, NULL},
+        {ASKED_TO_JUDGE, {VERDICT_LOST, "out of memory"}, false, "out of memory"},
+        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_RIGHT, ""}, true, NULL},
+        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_RIGHT, ""}, false, "judged, not timed"},
+        {ASKED_TO_JUDGE | ASKED_TO_TIME, {VERDICT_CRASHED, "SIGSEGV"}, false, NULL},
         {ASKED_TO_JUDGE, {.kind = VERDICT_PENDING}, false, "not reached"},
         {ASKED_TO_TIME, {.kind = VERDICT_PENDING}, true, NULL},
         {ASKED_TO_TIME, {.kind = VERDICT_PENDING}, false, "not reached"},
