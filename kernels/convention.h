@@ -24,6 +24,64 @@
 #include "moments.h"
 #include LN_APPLY_FILE
 
+/* ---- The form ----
+ *
+ * What is done with xhat: a constant of element loops. It is the affine form, and of RMSNorm, which has no
+ * beta, one of those without one and what is rounded. */
+#ifdef LN_RMS
+#include "rmsnorm.h"
+
+enum { FORM_OFFSET_ROUNDED = 8, FORM_CAST = 16 };
+#define FORM_USUAL LN_AFFINE_GAMMA
+
+/* The problem is an ln_rms_problem, which begins and ends where an ln_problem does. */
+LN_INLINE ln_rms_convention rms_convention(const ln_problem *problem)
+{
+    ln_rms_convention wanted;
+    _Static_assert(sizeof wanted == sizeof problem->convention, "one layout");
+    memcpy(&wanted, &problem->convention, sizeof wanted);
+    return wanted;
+}
+
+/* Where items are stored as they are, an xhat that is rounded is what it was. */
+LN_INLINE ln_affine form_of(const ln_problem *problem)
+{
+    static const unsigned forms[] = {[LN_RMS_WEIGHT_NONE] = LN_AFFINE_NONE,
+                                     [LN_RMS_WEIGHT] = LN_AFFINE_GAMMA,
+                                     [LN_RMS_WEIGHT_OFFSET] = LN_AFFINE_GAMMA1,
+                                     [LN_RMS_WEIGHT_OFFSET_ROUNDED] =
+                                         LN_AFFINE_GAMMA1 | FORM_OFFSET_ROUNDED};
+    const ln_rms_convention wanted = rms_convention(problem);
+    unsigned form = forms[wanted.weight];
+    if (wanted.cast && !STORED_AS_COMPUTED && form != LN_AFFINE_NONE)
+        form |= FORM_CAST;
+    return (ln_affine)form;
+}
+
+LN_INLINE ln_affine form_without_cast(ln_affine form)
+{
+    return (ln_affine)((unsigned)form & ~(unsigned)FORM_CAST);
+}
+
+LN_INLINE size_t convention_ddof(const ln_problem *problem)
+{
+    (void)problem;
+    return 0;
+}
+#else
+#define FORM_USUAL LN_AFFINE_VECTOR
+
+LN_INLINE ln_affine form_of(const ln_problem *problem)
+{
+    return problem->convention.affine;
+}
+
+LN_INLINE size_t convention_ddof(const ln_problem *problem)
+{
+    return (size_t)problem->convention.ddof;
+}
+#endif
+
 /* What apply makes of x, which may take more than one vector, and the type of eps on the quotient;
  * whether rstd may be any double. */
 #ifdef CENTRE_SPLIT
@@ -44,8 +102,11 @@ typedef struct convention {
     const param *beta;
     vec gamma_scalar;
     vec beta_scalar;
-    ln_affine affine;   /* a constant of always-inline bodies where it is LN_AFFINE_VECTOR */
+    ln_affine affine;   /* the form: a constant of always-inline bodies where it is the usual one */
     residual_form form; /* a constant too */
+#ifdef LN_RMS
+    int rounds_root;
+#endif
 } convention;
 
 /* Of f32 and shorter elements no deviation but 0 is less: beside sums of f64 its reciprocal has to be a
@@ -62,7 +123,7 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
     const ln_convention *wanted = &problem->convention;
     factor eps = (factor)wanted->eps;
     convention rules = {
-        .divisor = (factor)(problem->hidden - (size_t)wanted->ddof),
+        .divisor = (factor)(problem->hidden - convention_ddof(problem)),
         .eps_in_variance = wanted->eps_place == LN_EPS_VAR ? eps : 0,
         .eps_on_std = wanted->eps_place == LN_EPS_STD ? convention_eps_on_std(wanted->eps) : 0,
         .quotient = wanted->eps_place == LN_EPS_QUOTIENT ? (quotient_type)eps : -(item)0,
@@ -72,6 +133,9 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
         .form = form,
     };
     rules.gamma_scalar = rules.beta_scalar = lane_set(0);
+#ifdef LN_RMS
+    rules.rounds_root = rms_convention(problem).root;
+#endif
     if (affine == LN_AFFINE_SCALAR) {
         rules.gamma_scalar = param_set(rules.gamma);
         rules.beta_scalar = param_set(rules.beta);
@@ -92,6 +156,16 @@ LN_INLINE factor convention_std(const convention *rules, moments found)
     return square_root(var + eps_in_variance) + rules->eps_on_std * scale;
 }
 
+#ifdef LN_RMS
+/* A root, rounded to the storage type. */
+LN_INLINE factor root_as_stored(factor root)
+{
+    item items[LANES];
+    item_store(items, lane_stored(lane_set((item)root)));
+    return items[0];
+}
+#endif
+
 /* The factor that multiplies x - mean. */
 LN_INLINE factor convention_rstd(const convention *rules, moments found)
 {
@@ -100,6 +174,10 @@ LN_INLINE factor convention_rstd(const convention *rules, moments found)
         factor scale = found.scale, var = found.m2 / rules->divisor;
         return scale * reciprocal_root(var + (rules->eps_in_variance * scale) * scale);
     }
+#endif
+#ifdef LN_RMS
+    if (rules->rounds_root)
+        return 1 / root_as_stored(convention_std(rules, found));
 #endif
     return found.scale * (1 / convention_std(rules, found));
 }
@@ -111,6 +189,23 @@ typedef struct affine_terms {
     vec beta;
 } affine_terms;
 
+#ifdef LN_RMS
+LN_INLINE vec weight_of(ln_affine form, const convention *rules, size_t i, size_t n)
+{
+    vec weight = param_load(rules->gamma + i, n);
+    if (form_without_cast(form) == LN_AFFINE_GAMMA)
+        return weight;
+    weight = lane_add(lane_set(1), weight);
+    return form & FORM_OFFSET_ROUNDED ? LN_PASTE(lane_stored_, LN_PARAM)(weight) : weight;
+}
+
+LN_INLINE affine_terms convention_terms(const convention *rules, size_t i, size_t n)
+{
+    ln_affine form = rules->affine;
+    return (affine_terms){form == LN_AFFINE_NONE ? lane_set(1) : weight_of(form, rules, i, n),
+                          lane_set(-(item)0)};
+}
+#else
 LN_INLINE affine_terms convention_terms(const convention *rules, size_t i, size_t n)
 {
     affine_terms terms = {rules->gamma_scalar, rules->beta_scalar};
@@ -123,6 +218,7 @@ LN_INLINE affine_terms convention_terms(const convention *rules, size_t i, size_
         terms.gamma = lane_add(lane_set(1), terms.gamma);
     return terms;
 }
+#endif
 
 #ifdef CENTRE_IN_TWO
 /* (s + w) (1 + gamma) + beta, 1 + gamma in two parts. */
@@ -137,7 +233,15 @@ LN_INLINE vec convention_finish_gamma1(normalised xhat, vec gamma, vec beta)
 #endif
 
 /* y from xhat of n elements (LANES of them if n is more) from column i on. */
-#ifdef CENTRE_IN_TWO
+#ifdef LN_RMS
+LN_INLINE vec convention_finish(ln_affine form, const convention *rules, vec xhat, size_t i,
+                                size_t n)
+{
+    if (form == LN_AFFINE_NONE)
+        return xhat;
+    return lane_multiply(form & FORM_CAST ? lane_stored(xhat) : xhat, weight_of(form, rules, i, n));
+}
+#elif defined(CENTRE_IN_TWO)
 LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, normalised xhat,
                                 size_t i, size_t n)
 {
@@ -174,6 +278,14 @@ LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, vec x
 /* function(the form of affine as a constant, ...), for whoever walks a row. With a residual, forms
  * but the usual one share a copy, which looks at each vector: five copies of both would double the
  * library. */
+#ifdef LN_RMS
+#define LN_BY_AFFINE(rules, function, ...)                                                         \
+    ((rules)->affine == LN_AFFINE_GAMMA ? function(LN_AFFINE_GAMMA, __VA_ARGS__)                   \
+     : (rules)->form != RESIDUAL_NONE   ? function((rules)->affine, __VA_ARGS__)                   \
+     : (rules)->affine == (LN_AFFINE_GAMMA | FORM_CAST)                                            \
+         ? function((ln_affine)(LN_AFFINE_GAMMA | FORM_CAST), __VA_ARGS__)                         \
+         : function((rules)->affine, __VA_ARGS__))
+#else
 #define LN_BY_AFFINE(rules, function, ...)                                                         \
     ((rules)->affine == LN_AFFINE_VECTOR   ? function(LN_AFFINE_VECTOR, __VA_ARGS__)               \
      : (rules)->form != RESIDUAL_NONE      ? function((rules)->affine, __VA_ARGS__)                \
@@ -181,12 +293,16 @@ LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, vec x
      : (rules)->affine == LN_AFFINE_SCALAR ? function(LN_AFFINE_SCALAR, __VA_ARGS__)               \
      : (rules)->affine == LN_AFFINE_GAMMA  ? function(LN_AFFINE_GAMMA, __VA_ARGS__)                \
                                            : function(LN_AFFINE_GAMMA1, __VA_ARGS__))
+#endif
 
 /* The terms of any affine form, so that y = xhat * gamma + beta in one operation, to the same bits:
  * where there is no gamma it is 1, and -0 where there is no beta. */
 LN_INLINE affine_terms convention_terms_any(const convention *rules, size_t i, size_t n)
 {
     affine_terms terms = convention_terms(rules, i, n);
+#ifdef LN_RMS
+    return terms;
+#endif
     if (rules->affine == LN_AFFINE_NONE)
         terms.gamma = lane_set(1);
     if (rules->affine == LN_AFFINE_NONE || rules->affine == LN_AFFINE_GAMMA)
@@ -197,7 +313,9 @@ LN_INLINE affine_terms convention_terms_any(const convention *rules, size_t i, s
 /* Whether they are enough: 1 + gamma may take two numbers. */
 LN_INLINE int convention_has_terms(ln_affine affine)
 {
-#ifdef CENTRE_IN_TWO
+#ifdef LN_RMS
+    return !(affine & FORM_CAST);
+#elif defined(CENTRE_IN_TWO)
     return affine != LN_AFFINE_GAMMA1;
 #else
     (void)affine;
@@ -259,13 +377,27 @@ LN_INLINE double bound_above(double value, double roundings)
            FACTOR_TINY;
 }
 
+#ifdef LN_RMS
+/* The exact root is rounded too, to a number that is v off; so may what was computed be, once more: of
+ * rho, that of the root before, 4 v is left over for both and the second order. Not where the root is
+ * subnormal. */
+LN_INLINE double rounded_root_bound(double rho, const ln_row_facts *facts)
+{
+    double v = LN_PASTE(UNIT_, LN_STORAGE);
+    double least = LN_PASTE(UNIT_, LN_STORAGE) == UNIT_f16 ? 0x1p-14
+                   : ITEM_UNIT == UNIT_f64                 ? 0x1p-1022
+                                                           : 0x1p-126;
+    return facts->rstd * least < 0.5 && rho < 1 ? rho * (1 + 4 * v) + 4 * v : INFINITY;
+}
+#endif
+
 /* rho: |rstd / exact - 1|, infinite for no claim. */
 LN_INLINE double convention_rstd_bound(const ln_problem *problem, const ln_row_facts *facts,
                                        const moments_bound *found)
 {
     const ln_convention *wanted = &problem->convention;
     double n = (double)problem->hidden, scale = found->scale;
-    double ratio = n / (n - wanted->ddof) * scale * scale;
+    double ratio = n / (n - (double)convention_ddof(problem)) * scale * scale;
     double in_variance = wanted->eps_place == LN_EPS_VAR ? wanted->eps * scale * scale : 0.0;
     double on_std = wanted->eps_place == LN_EPS_STD ? wanted->eps * scale : 0.0;
     double lo = bound_below(found->var_lo * ratio, 2), hi = bound_above(found->var_hi * ratio, 2);
@@ -297,13 +429,21 @@ LN_INLINE double convention_rstd_bound(const ln_problem *problem, const ln_row_f
         return INFINITY;
     /* The ratios round six times, the fact, 1 + reciprocal and the estimate's roots among them. */
     double above = largest / facts->rstd, below = smallest / facts->rstd;
-    return fmax(above - 1 + 8 * DOUBLE_UNIT * above, 1 - below + 8 * DOUBLE_UNIT) * bound_slack;
+    double rho = fmax(above - 1 + 8 * DOUBLE_UNIT * above, 1 - below + 8 * DOUBLE_UNIT);
+#ifdef LN_RMS
+    if (rms_convention(problem).root)
+        rho = rounded_root_bound(rho, facts);
+#endif
+    return rho * bound_slack;
 }
 
 /* Roundings of the affine form after xhat. */
 LN_INLINE double convention_roundings(ln_affine affine)
 {
     double sum = LN_FMA ? 1 : 2;
+#ifdef LN_RMS
+    return affine == LN_AFFINE_NONE ? 0 : form_without_cast(affine) == LN_AFFINE_GAMMA1 ? 2 : 1;
+#endif
     switch (affine) {
     case LN_AFFINE_NONE:
         return 0;
@@ -317,6 +457,11 @@ LN_INLINE double convention_roundings(ln_affine affine)
     }
     return INFINITY;
 }
+
+#ifdef LN_RMS
+/* The smallest number of the 16-bit types. */
+#define CAST_TINY (LN_PASTE(UNIT_, LN_STORAGE) == UNIT_f16 ? 0x1p-24 : 0x1p-133)
+#endif
 
 /* moments: the bound of the moments, from which apply states that of xhat. */
 LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_facts *facts,
@@ -340,11 +485,16 @@ LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_fact
         return (ln_bound){INFINITY, 0.0};
     return split_bound(problem, facts, found, rho);
 #else
-    double affine = item_gamma(convention_roundings(problem->convention.affine));
+    double affine = item_gamma(convention_roundings(form_of(problem)));
     double error = INFINITY;
     if (isfinite(rho) && isfinite(facts->rstd))
         error = centre_bound(problem, facts, found, rho);
     double stored = STORAGE_UNIT;
+#ifdef LN_RMS
+    /* xhat is rounded to storage, and so is the exact one: to numbers one unit of it further apart. */
+    if (form_of(problem) & FORM_CAST)
+        error += 2 * stored * (1 + stored) * (facts->max_dev * facts->rstd + error) + CAST_TINY;
+#endif
     return (ln_bound){error * (1 + affine) * (1 + stored) * bound_slack,
                       affine * (1 + stored) + stored};
 #endif

@@ -60,7 +60,7 @@ static __attribute__((noinline)) ln_bound bound_of(const ln_problem *problem,
 {
     (void)lambda;
     /* A NaN or Inf, and one element under ddof 1, make the whole row NaN: that is kept exactly. */
-    if (!isfinite(facts->max_abs) || (problem->hidden == 1 && problem->convention.ddof == 1))
+    if (!isfinite(facts->max_abs) || problem->hidden == convention_ddof(problem))
         return (ln_bound){0.0, 0.0};
 #ifndef APPLY_BOUND
     /* Facts are doubles: the variance of f64 rows may be beyond them. */
@@ -99,18 +99,18 @@ ln_bound LN_PASTE(ln_probable_, LN_NAME)(const ln_problem *problem, const ln_row
 
 _Static_assert(LANES == LN_LANES, "isa.def's vector bytes and the lane file disagree");
 
-/* Gamma and beta as vectors without a residual, which is what most calls have, are a function of
- * their own, in which that is a constant. All other affine forms share one, and one more with a
+/* The usual form (gamma and beta as vectors; the weight alone) without a residual, which is what most calls have, is a function of
+ * its own, in which that is a constant. All other affine forms share one, and one more with a
  * residual: a function for each form of both takes compilers five times as long. Long rows go apart
  * where the schedule says so: short ones would lose up to 5 % to that. */
 typedef void runner(const ln_problem *problem, const ln_tensors *tensors);
 
-LN_INLINE ln_affine affine_not_vector(const ln_problem *problem)
+LN_INLINE ln_affine form_not_usual(const ln_problem *problem)
 {
-    ln_affine affine = problem->convention.affine;
-    if (affine == LN_AFFINE_VECTOR)
+    ln_affine form = form_of(problem);
+    if (form == FORM_USUAL)
         __builtin_unreachable();
-    return affine;
+    return form;
 }
 
 /* gcc 12 forgets vzeroupper behind calls of its own clones that take vectors. */
@@ -141,13 +141,13 @@ LN_INLINE void leave_vectors(void)
 #define LN_RUNNERS(name, affine, form) LN_RUNNER(name, schedule_run, affine, form)
 #endif
 
-LN_RUNNERS(run_vector, LN_AFFINE_VECTOR, RESIDUAL_NONE)
-LN_RUNNERS(run_any, affine_not_vector(problem), RESIDUAL_NONE)
-LN_RUNNERS(run_residual, problem->convention.affine, RESIDUAL_ADDED)
+LN_RUNNERS(run_usual, FORM_USUAL, RESIDUAL_NONE)
+LN_RUNNERS(run_any, form_not_usual(problem), RESIDUAL_NONE)
+LN_RUNNERS(run_residual, form_of(problem), RESIDUAL_ADDED)
 
 static void run_alone(const ln_problem *problem, const ln_tensors *tensors)
 {
-    (problem->convention.affine == LN_AFFINE_VECTOR ? run_vector : run_any)(problem, tensors);
+    (form_of(problem) == FORM_USUAL ? run_usual : run_any)(problem, tensors);
 }
 
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors);

@@ -106,6 +106,8 @@ static void read_table(void)
     read_caches();
 }
 
+static void begin(void);
+
 /* x and y stay in L3 up to 5/8 of it: at half of it a kernel that stores through the caches is still
  * the faster one, at three quarters it takes twice as long as one that stores around them (docs/figures.md). */
 static int regime_of(const ln_problem *problem)
@@ -121,6 +123,12 @@ static int regime_of(const ln_problem *problem)
             break;
     }
     return regime;
+}
+
+bool ln_is_in_memory(const ln_problem *problem)
+{
+    begin();
+    return regime_of(problem) == DRAM;
 }
 
 /* Where a call's rows are, and whether they are few. */

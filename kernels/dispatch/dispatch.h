@@ -29,6 +29,15 @@ const kernel_parts *ln_parts_of(const ln_kernel *kernel);
 /* Whether this CPU has an ISA and LN_DISABLE_ISA leaves it. */
 bool ln_isa_is_usable(int isa);
 
+/* Why a kernel of an ISA and these types cannot serve a problem, or NULL. */
+const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_type param);
+/* Whether a problem is one, as layernorm.h says; and into how many parts a call of it is worth to be
+ * split. */
+bool ln_is_problem(const ln_problem *problem);
+unsigned ln_parts_of_call(const ln_problem *problem);
+/* Whether its x and y lie beyond the caches. */
+bool ln_is_in_memory(const ln_problem *problem);
+
 /* Bytes of x read and y written. */
 static inline double ln_bytes_moved(const ln_problem *problem)
 {

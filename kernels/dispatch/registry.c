@@ -67,8 +67,7 @@ static unsigned usable_isas(void)
     return usable;
 }
 
-/* The reason why a kernel cannot serve a problem, or NULL. */
-static const char *why_not(const ln_problem *problem, int isa, ln_type storage, ln_type param)
+const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_type param)
 {
     if (!(usable_isas() & 1u << isa))
         return no_isa[isa];
@@ -92,7 +91,7 @@ static const char *why_not(const ln_problem *problem, int isa, ln_type storage, 
                                 double chance);                                                    \
     static const char *supports_##name(const ln_problem *problem)                                  \
     {                                                                                              \
-        return why_not(problem, ISA_##isa, TYPE_##storage, TYPE_##param);                          \
+        return ln_why_not(problem, ISA_##isa, TYPE_##storage, TYPE_##param);                       \
     }
 
 #define DECLARE_ABSENT(name, role, statistics, apply, schedule, storage, param, accumulator, isa,  \
@@ -251,7 +250,7 @@ static bool is_type(ln_type type)
     return (int)type >= LN_F32 && (int)type <= LN_F16;
 }
 
-static bool is_problem(const ln_problem *problem)
+bool ln_is_problem(const ln_problem *problem)
 {
     return problem && problem->hidden != 0 && is_convention(&problem->convention) &&
            (unsigned)problem->accuracy <= LN_ACCURACY_EXACT && is_type(problem->storage) &&
@@ -269,7 +268,7 @@ static bool are_tensors(const ln_problem *problem, const ln_tensors *tensors)
 
 static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
 {
-    return is_problem(problem) && are_tensors(problem, tensors) ? LN_OK : LN_ERROR_ARGUMENT;
+    return ln_is_problem(problem) && are_tensors(problem, tensors) ? LN_OK : LN_ERROR_ARGUMENT;
 }
 
 /* A program calls with the same problem again and again: a thread's last one is not checked, and its
@@ -304,7 +303,7 @@ static const ln_kernel *kernel_for(const ln_problem *problem, const ln_tensors *
 {
     bool known = problem && is_known(problem);
     *status = LN_ERROR_ARGUMENT;
-    if (!(known || is_problem(problem)) || !are_tensors(problem, tensors))
+    if (!(known || ln_is_problem(problem)) || !are_tensors(problem, tensors))
         return NULL;
     if (!known) {
         latest.caches = ln_caches_version();
@@ -343,7 +342,7 @@ static void run_part(void *context, unsigned part)
 /* Handing a part over takes a microsecond or two, in which a thread normalises some 32 KiB. */
 enum { PART_BYTES = 64 * 1024 };
 
-static unsigned parts_of(const ln_problem *problem)
+unsigned ln_parts_of_call(const ln_problem *problem)
 {
     size_t worth = (size_t)(ln_bytes_moved(problem) / PART_BYTES), threads = ln_pool_threads();
     size_t parts = worth < threads ? worth : threads;
@@ -357,7 +356,7 @@ static ln_status run_parallel(const ln_kernel *kernel, const ln_problem *problem
     split_call split = {kernel, problem, tensors, 0};
     if (!kernel)
         return LN_ERROR_UNSUPPORTED;
-    split.parts = parts_of(problem);
+    split.parts = ln_parts_of_call(problem);
     if (split.parts == 1)
         return run(kernel, problem, tensors);
     ln_pool_run(split.parts, run_part, &split);

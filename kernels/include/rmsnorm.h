@@ -14,12 +14,23 @@
  *
  * All else is exact. A library that takes the root of (variance + mean^2 + eps) computes the same
  * function as one that adds eps to the mean square.
+ *
+ *     ln_rms_problem problem = {.rows = 512, .hidden = 4096, .storage = LN_F32, .param = LN_F32,
+ *                               .convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5,
+ *                                              .weight = LN_RMS_WEIGHT}};
+ *     ln_rms_tensors tensors = {.x = x, .weight = weight, .y = y};
+ *     if (ln_rmsnorm(&problem, &tensors) != LN_OK) { ... }
+ *
  * A NaN anywhere in a row makes the whole row NaN; an infinity is NaN itself, and makes every other
  * xhat of its row 0. */
 #ifndef RMSNORM_H
 #define RMSNORM_H
 
 #include "layernorm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* The weight's form. */
 typedef enum ln_rms_weight {
@@ -40,12 +51,55 @@ typedef enum ln_rms_sum {
 /* eps is a double and taken exactly; LN_EPS_NONE goes with eps 0, LN_EPS_QUOTIENT is none of
  * RMSNorm's. */
 typedef struct ln_rms_convention {
+    unsigned char root;     /* 1: the root is rounded to the storage type */
+    unsigned char cast;     /* 1: xhat is rounded to the storage type before the weight */
+    unsigned char sum;      /* an ln_rms_sum */
+    unsigned char reserved; /* 0 */
     ln_eps_place eps_place;
-    ln_rms_weight weight;
     double eps;
-    int root; /* 1: the root is rounded to the storage type */
-    int cast; /* 1: xhat is rounded to the storage type before the weight */
-    ln_rms_sum sum;
+    ln_rms_weight weight;
 } ln_rms_convention;
+
+/* The size and kind of a call, as ln_problem: strides are elements from one row to the next; 0 stands
+ * for hidden. */
+typedef struct ln_rms_problem {
+    size_t rows;
+    size_t hidden;
+    size_t x_stride;
+    size_t y_stride;
+    size_t residual_stride;
+    size_t sum_stride;
+    ln_type storage; /* of x, residual, y and sum */
+    ln_type param;   /* of the weight */
+    ln_rms_convention convention;
+    ln_accuracy accuracy; /* for ln_rmsnorm() and ln_rmsnorm_parallel(); kernels don't look */
+} ln_rms_problem;
+
+/* The buffers of a call, all owned by the caller. y may be x (in place); sum may be x or residual;
+ * nothing else may overlap. Alignment beyond the element's is never needed. */
+typedef struct ln_rms_tensors {
+    const void *x;        /* rows x hidden */
+    const void *residual; /* rows x hidden, or NULL */
+    const void *weight;   /* hidden; NULL where the convention has none */
+    const void *no_beta;  /* NULL */
+    void *y;              /* rows x hidden */
+    void *sum;            /* x + residual, rows x hidden; NULL where it is not wanted or there is no
+                           * residual */
+    void *no_mean;        /* NULL */
+    void *rrms; /* rows, of the accumulator's type (ln_rmsnorm_accumulator()), or NULL: 1 / root */
+} ln_rms_tensors;
+
+/* As ln_layernorm() and its companions of layernorm.h. LN_ERROR_UNSUPPORTED too where no kernel has the
+ * convention's roundings: a residual of 16-bit storage that is not rounded before it is normalised. */
+LN_API ln_status ln_rmsnorm(const ln_rms_problem *problem, const ln_rms_tensors *tensors);
+LN_API ln_status ln_rmsnorm_parallel(const ln_rms_problem *problem, const ln_rms_tensors *tensors);
+LN_API const char *ln_rmsnorm_kernel(const ln_rms_problem *problem);
+LN_API ln_type ln_rmsnorm_accumulator(const ln_rms_problem *problem);
+LN_API ln_status ln_rmsnorm_with(const char *kernel, const ln_rms_problem *problem,
+                                 const ln_rms_tensors *tensors);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -488,7 +488,7 @@ LN_INLINE centre known_centre(const call *run, known facts)
 LN_APART void apply_vector_alone(row view, convention rules, centre by)
 {
     view.form = RESIDUAL_NONE;
-    apply_row_as(LN_AFFINE_VECTOR, &view, &rules, by);
+    apply_row_as(FORM_USUAL, &view, &rules, by);
 }
 
 LN_APART void apply_any_alone(row view, convention rules, centre by)
@@ -499,7 +499,7 @@ LN_APART void apply_any_alone(row view, convention rules, centre by)
 LN_INLINE void apply_alone(const call *run, size_t r, known facts)
 {
     centre by = known_centre(run, facts);
-    if (run->form == RESIDUAL_NONE && run->convention.affine == LN_AFFINE_VECTOR)
+    if (run->form == RESIDUAL_NONE && run->convention.affine == FORM_USUAL)
         apply_vector_alone(call_row(run, r), run->convention, by);
     else
         apply_any_alone(call_row(run, r), run->convention, by);

@@ -236,7 +236,7 @@ LN_INLINE void turn_by_affine(const call *run, const keep *copies, rank *later, 
                               const rank *this)
 {
     if (copies->keeps) /* gamma and beta in any form are kept */
-        turn_together(LN_AFFINE_VECTOR, run, copies, later, between, this);
+        turn_together(FORM_USUAL, run, copies, later, between, this);
     else
         LN_BY_AFFINE(&run->convention, turn_together, run, copies, later, between, this);
 }

@@ -52,7 +52,7 @@ LN_INLINE int has_quotient(const convention *rules)
 LN_RARE void finish_row(const ln_problem *problem, const ln_tensors *tensors, residual_form form,
                         size_t r, real mean, real rest, factor rstd)
 {
-    const call run = call_of(problem, tensors, problem->convention.affine, form);
+    const call run = call_of(problem, tensors, form_of(problem), form);
     const row view = call_row(&run, r);
     size_t hidden = view.hidden;
     centre by = centre_of((moments){mean, rest, 0, 1}, rstd, run.convention.quotient);

@@ -578,7 +578,7 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 
 LN_INLINE int schedule_is_long(const ln_problem *problem)
 {
-    return problem->hidden > SHORT_ROW || !convention_has_terms(problem->convention.affine);
+    return problem->hidden > SHORT_ROW || !convention_has_terms(form_of(problem));
 }
 
 /* Rows that are too long for groups of LANES go one by one; those of several chunks too, but whole,

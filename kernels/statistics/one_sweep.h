@@ -13,7 +13,8 @@
  * A file that includes this has said LN_PIVOT (1: t = x - pivot, 0: only when a row is swept
  * again), SWEEP_DOTS where sums may be of products of pairs (LANE_DOT), has LN_CHUNK, and has
  * defined those named statistics_, and where it says SWEEP_AGAIN_OWN, sweep_again().
- * Statistics that sum x itself say SWEEP_UNSHIFTED: the steps that find a pivot then find 0.
+ * Statistics that sum x itself say SWEEP_UNSHIFTED: the steps that find a pivot then find 0; those that
+ * sum its squares alone SWEEP_SQUARES too.
  * statistics_pivot() and statistics_of(), for one row at a time, follow here.
  *
  * Sums of LN_CHUNK blocks (a power of two; 0: of all) are taken over to others before the next
@@ -178,7 +179,9 @@ LN_INLINE void sweep_add_one(sweep_sums *sums, unsigned u, acc x, acc pivot, siz
         if (n < LANES)
             t = acc_first(t, n);
     }
+#ifndef SWEEP_SQUARES
     sums->x[u] = acc_add(sums->x[u], t);
+#endif
     sums->square[u] = acc_multiply_add(t, t, sums->square[u]);
 }
 

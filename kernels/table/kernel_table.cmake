@@ -71,7 +71,7 @@ endmacro()
 # The kernel's name: all parts that are not as usual.
 function(kernel_name result statistics apply schedule storage param accumulator isa unroll)
     set(parts ${statistics})
-    if(NOT apply STREQUAL "direct")
+    if(NOT apply MATCHES "^(direct|scaled)$")
         list(APPEND parts ${apply})
     endif()
     if(NOT schedule STREQUAL "plain")
@@ -236,7 +236,8 @@ function(read_kernel_table file directory study)
     read_lines(kernel_lines ${file} LN_KERNEL 9)
     set(LN_KERNEL_SOURCES)
     set(names)
-    set(rows "")
+    set(rows_layernorm "")
+    set(rows_rmsnorm "")
     set(bounds "")
     set(docs "")
     foreach(line IN LISTS kernel_lines)
@@ -298,7 +299,11 @@ function(read_kernel_table file directory study)
             set(kind present)
             write_kernel_source(${directory} kernel)
         endif()
-        string(APPEND rows " \\\n    ${kind}(${name}, ${role}, ${statistics}, ${apply}, ${schedule}, ${storage}, ${param}, ${accumulator}, ${isa}, ${unroll}, ${fma}, ${nontemporal}, ${same_bits}, ${family}, ${summation}, ${LN_ISA_${isa}_BYTES}, ${lanes}, ${chunk}, ${tile}, ${mean_parts}, ${pivot})")
+        set(operation layernorm)
+        if(family STREQUAL "rms")
+            set(operation rmsnorm)
+        endif()
+        string(APPEND rows_${operation} " \\\n    ${kind}(${name}, ${role}, ${statistics}, ${apply}, ${schedule}, ${storage}, ${param}, ${accumulator}, ${isa}, ${unroll}, ${fma}, ${nontemporal}, ${same_bits}, ${family}, ${summation}, ${LN_ISA_${isa}_BYTES}, ${lanes}, ${chunk}, ${tile}, ${mean_parts}, ${pivot})")
     endforeach()
     set(isas "")
     foreach(isa IN LISTS LN_ISAS)
@@ -313,7 +318,8 @@ ${bounds}#define LN_ISA_TABLE(row)${isas}
 #define LN_STATISTICS_TABLE(row)${LN_STATISTICS_ROWS}
 #define LN_APPLY_TABLE(row)${LN_APPLY_ROWS}
 #define LN_SCHEDULE_TABLE(row)${LN_SCHEDULE_ROWS}
-#define LN_KERNEL_TABLE(present, absent)${rows}
+#define LN_KERNEL_TABLE(present, absent)${rows_layernorm}
+#define LN_RMS_KERNEL_TABLE(present, absent)${rows_rmsnorm}
 ")
     set(LN_KERNEL_ROWS "${docs}")
     configure_file(${CMAKE_CURRENT_SOURCE_DIR}/table/kernels.md.in ${directory}/kernels.md @ONLY)

@@ -1,6 +1,7 @@
 /* The public headers, first and alone, as C17; built as C++17 too (header_test.cpp). */
 #include <layernorm.h>
 #include <layernorm_plugin.h>
+#include <layernorm_plugin_v2.h>
 
 #include "abi_1/layout.h"
 

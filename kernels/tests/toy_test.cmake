@@ -24,7 +24,8 @@ foreach(line IN ITEMS
         "LN_KERNEL(textbook, toy, direct, plain, f32, f32, f32, scalar, 4)"
         "LN_KERNEL(tuned, two_pass, direct, toy, f32, f32, f32, scalar, 4)"
         "LN_KERNEL(tuned, two_pass, direct, plain, f32, f32, f32, toy, 4)"
-        "LN_KERNEL(study, toy, direct, toy, f32, f32, f32, toy, 4)")
+        "LN_KERNEL(study, toy, direct, toy, f32, f32, f32, toy, 4)"
+        "LN_KERNEL(textbook, rms, scaled, plain, f32, f32, f32, scalar, 4)")
     string(APPEND table "${line}\n")
 endforeach()
 file(WRITE ${kernels}/table/kernels.def "${table}")

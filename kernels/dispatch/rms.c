@@ -1,0 +1,282 @@
+/* RMSNorm's front: which kernels there are, checks, dispatch. Its problem and tensors have the layout of
+ * LayerNorm's, so that kernels are made from the same parts (kernels.def). */
+#include "dispatch.h"
+#include "kernel_table.h"
+#include "layernorm_plugin_v2.h"
+#include "part.h"
+#include "pool.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#define SAME_PLACE(ours, theirs, member)                                                           \
+    _Static_assert(offsetof(ours, member) == offsetof(theirs, member), "one layout")
+SAME_PLACE(ln_rms_problem, ln_problem, sum_stride);
+SAME_PLACE(ln_rms_problem, ln_problem, param);
+SAME_PLACE(ln_rms_problem, ln_problem, convention);
+SAME_PLACE(ln_rms_problem, ln_problem, accuracy);
+SAME_PLACE(ln_rms_convention, ln_convention, eps_place);
+SAME_PLACE(ln_rms_convention, ln_convention, eps);
+SAME_PLACE(ln_rms_tensors, ln_tensors, sum);
+_Static_assert(offsetof(ln_rms_convention, weight) == offsetof(ln_convention, affine),
+               "one layout");
+_Static_assert(offsetof(ln_rms_tensors, weight) == offsetof(ln_tensors, gamma), "one layout");
+_Static_assert(offsetof(ln_rms_tensors, rrms) == offsetof(ln_tensors, rstd), "one layout");
+_Static_assert(sizeof(ln_rms_problem) == sizeof(ln_problem), "one layout");
+_Static_assert(sizeof(ln_rms_tensors) == sizeof(ln_tensors), "one layout");
+
+/* ---- The kernels ---- */
+
+static const char *why_not(const ln_rms_problem *problem, int isa, ln_type storage, ln_type param)
+{
+    ln_problem types = {.hidden = problem->hidden, .storage = problem->storage};
+    types.param = problem->param;
+    const char *reason = ln_why_not(&types, isa, storage, param);
+    bool is_short = storage == LN_BF16 || storage == LN_F16;
+    if (!reason && is_short && problem->convention.sum != LN_RMS_SUM_ROUNDED)
+        reason = "the sum with the residual is rounded before it is normalised";
+    return reason;
+}
+
+#define TYPE_f32 LN_F32
+#define TYPE_f64 LN_F64
+#define TYPE_bf16 LN_BF16
+#define TYPE_f16 LN_F16
+
+#define DECLARE(NAME, STORAGE, PARAM, ISA)                                                         \
+    ln_bound ln_bound_##NAME(const ln_problem *problem, const ln_row_facts *facts);                \
+    ln_bound ln_probable_##NAME(const ln_problem *problem, const ln_row_facts *facts,              \
+                                double chance);                                                    \
+    static const char *supports_##NAME(const void *problem)                                        \
+    {                                                                                              \
+        return why_not(problem, ISA_##ISA, TYPE_##STORAGE, TYPE_##PARAM);                          \
+    }                                                                                              \
+    static ln_bound bound_##NAME(const void *problem, const ln_row_facts *facts)                   \
+    {                                                                                              \
+        return ln_bound_##NAME(problem, facts);                                                    \
+    }
+
+#define DECLARE_PRESENT(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, \
+                        ...)                                                                       \
+    void ln_run_##NAME(const void *state, const ln_tensors *tensors);                              \
+    static void run_##NAME(const void *state, const void *tensors)                                 \
+    {                                                                                              \
+        ln_run_##NAME(state, tensors);                                                             \
+    }                                                                                              \
+    DECLARE(NAME, STORAGE, PARAM, ISA)
+
+#define DECLARE_ABSENT(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,  \
+                       ...)                                                                        \
+    static void run_##NAME(const void *state, const void *tensors)                                 \
+    {                                                                                              \
+        (void)state, (void)tensors;                                                                \
+    }                                                                                              \
+    DECLARE(NAME, STORAGE, PARAM, ISA)
+
+LN_RMS_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
+
+#define DESCRIBE(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,        \
+                 UNROLL, FMA, NONTEMPORAL, SAME_BITS, FAMILY, SUMMATION, VECTOR_BYTES, LANES,      \
+                 CHUNK, TILE, MEAN_PARTS, PIVOT)                                                   \
+    {.operation = LN_OPERATION_RMSNORM,                                                            \
+     .name = #NAME,                                                                                \
+     .statistics = #STATISTICS,                                                                    \
+     .apply = #APPLY,                                                                              \
+     .schedule = #SCHEDULE,                                                                        \
+     .isa = #ISA,                                                                                  \
+     .storage = TYPE_##STORAGE,                                                                    \
+     .param = TYPE_##PARAM,                                                                        \
+     .accumulator = TYPE_##ACCUMULATOR,                                                            \
+     .unroll = UNROLL,                                                                             \
+     .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u) |         \
+               LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u),         \
+     .supports = supports_##NAME,                                                                  \
+     .run = run_##NAME,                                                                            \
+     .bound = bound_##NAME,                                                                        \
+     .facts = {.role = #ROLE,                                                                      \
+               .family = #FAMILY,                                                                  \
+               .summation = #SUMMATION,                                                            \
+               .vector_bytes = VECTOR_BYTES,                                                       \
+               .lanes = LANES,                                                                     \
+               .chunk = CHUNK,                                                                     \
+               .tile = TILE,                                                                       \
+               .mean_parts = MEAN_PARTS,                                                           \
+               .has_pivot = PIVOT,                                                                 \
+               .probable_bound = ln_probable_##NAME}},
+
+static const ln_kernel_v2 kernels[] = {LN_RMS_KERNEL_TABLE(DESCRIBE, DESCRIBE)};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+const ln_plugin_v2_table *ln_plugin_v2(void)
+{
+    static const ln_plugin_v2_table plugin = {
+        .abi_version = LN_PLUGIN_ABI_V2,
+        .struct_size = sizeof(ln_plugin_v2_table),
+        .kernel_size = sizeof(ln_kernel_v2),
+        .name = "layernorm",
+        .count = KERNELS,
+        .kernels = kernels,
+    };
+    return &plugin;
+}
+
+/* ---- Dispatch ---- */
+
+/* The schedule that is taken up to a hidden size, for rows in caches and beyond. Of those that the types
+ * have none of, the plain one stands for it. */
+static const struct preferred {
+    size_t hidden_to;
+    const char *cached, *memory;
+} preferred[] = {{128, "transposed", "transposed_nt"},
+                 {2048, "pipelined", "fused_nt"},
+                 {SIZE_MAX, "blocked", "blocked_nt"}};
+
+static const char *schedule_for(const ln_rms_problem *problem)
+{
+    const struct preferred *row = preferred;
+    ln_problem shape = {.rows = problem->rows, .hidden = problem->hidden};
+    shape.storage = problem->storage;
+    while (problem->hidden > row->hidden_to)
+        row++;
+    return ln_is_in_memory(&shape) ? row->memory : row->cached;
+}
+
+/* fast sums in items, accurate in f64; the other classes have no kernel. */
+static bool keeps_promise(const ln_kernel_v2 *kernel, const ln_rms_problem *problem)
+{
+    return problem->accuracy == LN_ACCURACY_FAST
+               ? kernel->accumulator == (problem->storage == LN_F64 ? LN_F64 : LN_F32)
+               : problem->accuracy == LN_ACCURACY_ACCURATE && problem->storage != LN_F64 &&
+                     kernel->accumulator == LN_F64;
+}
+
+/* The last ones of the best ISA win: the table has ISAs from the worst on. */
+static const ln_kernel_v2 *kernel_for(const ln_rms_problem *problem)
+{
+    const char *wanted = schedule_for(problem);
+    const ln_kernel_v2 *plain = NULL, *found = NULL;
+    for (size_t i = 0; i < KERNELS; i++) {
+        const ln_kernel_v2 *kernel = &kernels[i];
+        if (!keeps_promise(kernel, problem) || kernel->supports(problem))
+            continue;
+        if (strcmp(kernel->schedule, "plain") == 0)
+            plain = kernel;
+        if (strcmp(kernel->schedule, wanted) == 0)
+            found = kernel;
+    }
+    bool best = found && plain && strcmp(found->isa, plain->isa) == 0;
+    return best || !plain ? found : plain;
+}
+
+/* ---- Checks ---- */
+
+static bool is_convention(const ln_rms_convention *convention)
+{
+    bool has_eps = convention->eps_place == LN_EPS_VAR || convention->eps_place == LN_EPS_STD;
+    return convention->root <= 1 && convention->cast <= 1 &&
+           convention->sum <= LN_RMS_SUM_SQUARES && convention->reserved == 0 &&
+           (unsigned)convention->weight <= LN_RMS_WEIGHT_OFFSET_ROUNDED && convention->eps >= 0 &&
+           isfinite(convention->eps) &&
+           (has_eps || (convention->eps_place == LN_EPS_NONE && convention->eps == 0));
+}
+
+static ln_problem shape_of(const ln_rms_problem *problem)
+{
+    ln_problem shape;
+    memcpy(&shape, problem, sizeof shape);
+    shape.convention = (ln_convention){.affine = LN_AFFINE_NONE};
+    return shape;
+}
+
+static ln_status check(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
+{
+    if (!problem || !is_convention(&problem->convention))
+        return LN_ERROR_ARGUMENT;
+    const ln_problem shape = shape_of(problem);
+    bool has_weight = problem->convention.weight != LN_RMS_WEIGHT_NONE;
+    bool there = problem->rows == 0 ||
+                 (tensors && tensors->x && tensors->y && (!has_weight || tensors->weight) &&
+                  (!tensors->sum || tensors->residual));
+    return ln_is_problem(&shape) && there ? LN_OK : LN_ERROR_ARGUMENT;
+}
+
+/* ---- Calls ---- */
+
+static ln_status run(const ln_kernel_v2 *kernel, const ln_rms_problem *problem,
+                     const ln_rms_tensors *tensors)
+{
+    if (!kernel)
+        return LN_ERROR_UNSUPPORTED;
+    if (problem->rows > 0) {
+        ln_rms_tensors given = *tensors;
+        given.no_beta = NULL;
+        given.no_mean = NULL;
+        kernel->run(problem, &given);
+    }
+    return LN_OK;
+}
+
+ln_status ln_rmsnorm(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
+{
+    ln_status status = check(problem, tensors);
+    return status == LN_OK ? run(kernel_for(problem), problem, tensors) : status;
+}
+
+/* A call that is split among threads. */
+typedef struct split_call {
+    const ln_kernel_v2 *kernel;
+    const ln_rms_problem *problem;
+    ln_tensors tensors;
+    unsigned parts;
+} split_call;
+
+static void run_part(void *context, unsigned part)
+{
+    const split_call *split = context;
+    ln_problem whole;
+    memcpy(&whole, split->problem, sizeof whole);
+    const ln_part cut =
+        ln_part_of(&whole, &split->tensors, split->kernel->accumulator, split->parts, part);
+    split->kernel->run(&cut.problem, &cut.tensors);
+}
+
+ln_status ln_rmsnorm_parallel(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
+{
+    ln_status status = check(problem, tensors);
+    if (status != LN_OK)
+        return status;
+    split_call split = {.kernel = kernel_for(problem), .problem = problem};
+    const ln_problem shape = shape_of(problem);
+    split.parts = ln_parts_of_call(&shape);
+    if (!split.kernel || split.parts == 1)
+        return run(split.kernel, problem, tensors);
+    memcpy(&split.tensors, tensors, sizeof split.tensors);
+    split.tensors.beta = NULL;
+    split.tensors.mean = NULL;
+    ln_pool_run(split.parts, run_part, &split);
+    return LN_OK;
+}
+
+const char *ln_rmsnorm_kernel(const ln_rms_problem *problem)
+{
+    const ln_kernel_v2 *kernel = problem && problem->hidden ? kernel_for(problem) : NULL;
+    return kernel ? kernel->name : NULL;
+}
+
+ln_type ln_rmsnorm_accumulator(const ln_rms_problem *problem)
+{
+    const ln_kernel_v2 *kernel = problem && problem->hidden ? kernel_for(problem) : NULL;
+    return kernel ? kernel->accumulator : LN_F64;
+}
+
+ln_status ln_rmsnorm_with(const char *kernel, const ln_rms_problem *problem,
+                          const ln_rms_tensors *tensors)
+{
+    ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
+    const ln_kernel_v2 *found = NULL;
+    for (size_t i = 0; status == LN_OK && i < KERNELS; i++)
+        if (strcmp(kernels[i].name, kernel) == 0 && !kernels[i].supports(problem))
+            found = &kernels[i];
+    return status == LN_OK ? run(found, problem, tensors) : status;
+}

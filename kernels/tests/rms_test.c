@@ -1,0 +1,252 @@
+/* Every kernel of RMSNorm against rmsnorm.h in about 113 bits: all conventions, sizes about the powers of
+ * two, each element within the kernel's proven bound; and the calls' checks. */
+#include "tests.h"
+
+#include "layernorm_plugin_v2.h"
+
+#ifdef LN_EMULATED
+enum { LARGEST = 260, ROWS = 3 };
+#else
+enum { LARGEST = 4100, ROWS = 3 };
+#endif
+enum { STRIDE = LARGEST + 5, RMS_CONVENTIONS = 48 };
+
+OPERAND(x, ROWS *STRIDE);
+OPERAND(gammas, LARGEST);
+static _Alignas(64) unsigned char y[ROWS * STRIDE * LARGEST_ELEMENT];
+OPERAND(residuals, ROWS *STRIDE);
+static _Alignas(64) unsigned char sums[ROWS * STRIDE * LARGEST_ELEMENT];
+
+static ln_rms_convention rms_number(size_t number)
+{
+    static const ln_eps_place places[] = {LN_EPS_VAR, LN_EPS_STD, LN_EPS_NONE};
+    ln_rms_convention convention = {.eps_place = places[number % 3]};
+    convention.weight = (ln_rms_weight)(number / 3 % 4);
+    convention.root = number / 12 % 2;
+    convention.cast = number / 24 % 2;
+    convention.eps = convention.eps_place == LN_EPS_NONE ? 0 : 1e-2;
+    return convention;
+}
+
+static quad root_of(quad value)
+{
+    quad root = sqrtl((long double)value);
+    return root > 0 ? (root + value / root) / 2 : 0;
+}
+
+typedef struct truth {
+    ln_row_facts facts;
+    quad root;
+    double max_xhat;
+} truth;
+
+static truth truth_of(const ln_rms_problem *problem, const double *row)
+{
+    truth found = {{0}, 0, 0};
+    quad square = 0;
+    for (size_t i = 0; i < problem->hidden; i++) {
+        square += (quad)row[i] * row[i];
+        found.facts.mean_abs += fabs(row[i]) / (double)problem->hidden;
+        found.facts.max_abs = fmax(found.facts.max_abs, fabs(row[i]));
+    }
+    square /= problem->hidden;
+    double eps = problem->convention.eps;
+    bool on_root = problem->convention.eps_place == LN_EPS_STD;
+    found.root = on_root ? root_of(square) + (quad)eps : root_of(square + (quad)eps);
+    if (problem->convention.root)
+        found.root = element_rounded(problem->storage, (double)found.root);
+    found.facts.var = (double)square;
+    found.facts.max_dev = found.facts.max_abs;
+    found.facts.rstd = (double)(1 / found.root);
+    found.max_xhat = (double)(found.facts.max_abs / found.root);
+    return found;
+}
+
+static double weight_of(const ln_rms_problem *problem, size_t i)
+{
+    double w = gammas_values[i];
+    ln_rms_weight form = problem->convention.weight;
+    return form == LN_RMS_WEIGHT_NONE     ? 1
+           : form == LN_RMS_WEIGHT        ? w
+           : form == LN_RMS_WEIGHT_OFFSET ? 1 + w
+                                          : element_rounded(problem->param, 1 + w);
+}
+
+/* Of 16-bit storage with sums of f64: a rounding that is left out is less than the bound, but shows in
+ * many elements. */
+static struct {
+    size_t all, equal;
+} right;
+
+/* What an element may be off, and is. */
+static void check_element(const ln_kernel_v2 *kernel, const ln_rms_problem *problem,
+                          const truth *row, const ln_bound *bound, double value, size_t i,
+                          double got)
+{
+    double weight = weight_of(problem, i);
+    quad xhat = value / row->root;
+    if (problem->convention.cast && problem->convention.weight != LN_RMS_WEIGHT_NONE)
+        xhat = element_rounded(problem->storage, (double)xhat);
+    format kind = element_format(problem->storage);
+    double allowed = fabs(weight) * (bound->xhat_abs + bound->affine_rel * row->max_xhat) +
+                     ldexp(2, kind.least - kind.bits + 1);
+    right.all += kernel->accumulator == LN_F64 && element_format(problem->storage).bits < 24;
+    right.equal += kernel->accumulator == LN_F64 && element_format(problem->storage).bits < 24 &&
+                   got == element_rounded(problem->storage, (double)(xhat * weight));
+    double off = fabs((double)(got - xhat * weight));
+    if (!(off <= allowed * (1 + 1e-9)))
+        fail_msg(
+            "%s, hidden %zu, weight %d root %d cast %d, element %zu: %g where %g is right, off "
+            "by %g, allowed %g",
+            kernel->name, problem->hidden, (int)problem->convention.weight,
+            problem->convention.root, problem->convention.cast, i, got, (double)(xhat * weight),
+            off, allowed);
+}
+
+static void fill(numbers *draws, const ln_rms_problem *problem)
+{
+    fill_normal(draws, x_values, ROWS * STRIDE, 0.5, 1.5);
+    fill_normal(draws, residuals_values, ROWS * STRIDE, 0, 0.5);
+    fill_normal(draws, gammas_values, LARGEST, 0.1, 0.5);
+    elements_store(problem->storage, x, x_values, ROWS * STRIDE);
+    elements_store(problem->storage, residuals, residuals_values, ROWS * STRIDE);
+    elements_store(problem->param, gammas, gammas_values, LARGEST);
+}
+
+/* One call, in place, with a residual or neither, as `form` says. */
+static void check_call(const ln_kernel_v2 *kernel, const ln_rms_problem *problem, unsigned form)
+{
+    bool in_place = form == 1, adds = form == 2;
+    statistics_room rrms[ROWS];
+    size_t stride = problem->x_stride, bytes = ROWS * stride * element_size(problem->storage);
+    if (in_place)
+        memcpy(y, x, bytes);
+    const ln_rms_tensors tensors = {.x = in_place ? y : x,
+                                    .residual = adds ? residuals : NULL,
+                                    .weight = gammas,
+                                    .y = y,
+                                    .sum = adds ? sums : NULL,
+                                    .rrms = rrms};
+    kernel->run(problem, &tensors);
+    for (size_t r = 0; r < ROWS; r++) {
+        double row[LARGEST];
+        for (size_t i = 0; i < problem->hidden; i++) {
+            double sum = x_values[r * stride + i];
+            if (adds)
+                sum = element_rounded(problem->storage, sum + residuals_values[r * stride + i]);
+            row[i] = sum;
+            if (adds)
+                assert_true(element_get(problem->storage, sums, r * stride + i) == sum);
+        }
+        truth found = truth_of(problem, row);
+        if (found.root == 0) /* 0 / 0 */
+            continue;
+        ln_bound bound = kernel->bound(problem, &found.facts);
+        if (!isfinite(bound.xhat_abs))
+            fail_msg("%s, hidden %zu, rstd %g: no bound", kernel->name, problem->hidden,
+                     found.facts.rstd);
+        double given = kernel->accumulator == LN_F64 ? rrms[0].f64 : (double)rrms[0].f32;
+        if (r == 0)
+            assert_true(fabs(given / found.facts.rstd - 1) <
+                        (problem->convention.root ? 0x1p-7 : 1e-5));
+        for (size_t i = 0; i < problem->hidden; i++)
+            check_element(kernel, problem, &found, &bound, row[i], i,
+                          element_get(problem->storage, y, r * stride + i));
+    }
+}
+
+TEST(kernels_stay_within_their_bounds)
+{
+    const ln_plugin_v2_table *plugin = ln_plugin_v2();
+    static const size_t sizes[] = {1,  2,  3,  7,   15,  16,  17,  31,  33,   63,   64,   65,
+                                   96, 97, 99, 127, 129, 255, 257, 768, 1025, 2049, 4096, 4097};
+    numbers draws = {1};
+    for (size_t k = 0; k < plugin->count; k++)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] <= LARGEST; s++)
+            for (size_t c = 0; c < RMS_CONVENTIONS; c++) {
+                const ln_kernel_v2 *kernel = &plugin->kernels[k];
+                size_t stride = c % 2 ? sizes[s] + 5 : sizes[s];
+                const ln_rms_problem problem = {.rows = ROWS,
+                                                .hidden = sizes[s],
+                                                .x_stride = stride,
+                                                .y_stride = stride,
+                                                .residual_stride = stride,
+                                                .sum_stride = stride,
+                                                .storage = kernel->storage,
+                                                .param = kernel->param,
+                                                .convention = rms_number(c)};
+                if (kernel->supports(&problem) || !is_sampled(k, s + c, sizes[s] < 300 ? 12 : 48))
+                    continue;
+                fill(&draws, &problem);
+                check_call(kernel, &problem, (unsigned)((c + s) % 3));
+            }
+    assert_true(right.all > 1000 && right.equal >= right.all - right.all / 500);
+}
+
+/* An infinity is NaN and makes the others 0, a NaN makes all NaN, and so does 0 / 0. */
+TEST(special_rows)
+{
+    const ln_plugin_v2_table *plugin = ln_plugin_v2();
+    enum { N = 70 };
+    for (size_t k = 0; k < plugin->count; k++)
+        for (int what = 0; what < 3; what++) {
+            const ln_kernel_v2 *kernel = &plugin->kernels[k];
+            const ln_rms_problem problem = {.rows = 1,
+                                            .hidden = N,
+                                            .x_stride = N,
+                                            .y_stride = N,
+                                            .storage = kernel->storage,
+                                            .param = kernel->param,
+                                            .convention = {.weight = LN_RMS_WEIGHT}};
+            if (kernel->supports(&problem))
+                continue;
+            for (size_t i = 0; i < N; i++) {
+                x_values[i] = what == 2 ? 0 : (double)i + 1;
+                gammas_values[i] = 2;
+            }
+            x_values[N / 2] = what == 0 ? INFINITY : what == 1 ? NAN : 0;
+            elements_store(problem.storage, x, x_values, N);
+            elements_store(problem.param, gammas, gammas_values, N);
+            kernel->run(&problem, &(ln_rms_tensors){.x = x, .weight = gammas, .y = y});
+            for (size_t i = 0; i < N; i++) {
+                double got = element_get(problem.storage, y, i);
+                assert_true(what == 0 && i != N / 2 ? got == 0 : isnan(got));
+            }
+        }
+}
+
+TEST(calls_are_checked_and_take_a_kernel)
+{
+    ln_rms_problem problem = {
+        .rows = 2,
+        .hidden = 40,
+        .convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .weight = LN_RMS_WEIGHT}};
+    ln_rms_tensors tensors = {.x = x, .weight = gammas, .y = y};
+    ln_rms_problem bad = problem;
+    fill(&(numbers){3}, &problem);
+    assert_int_equal(ln_rmsnorm(&problem, &tensors), LN_OK);
+    memcpy(sums, y, 80 * sizeof(float));
+    assert_int_equal(ln_rmsnorm_parallel(&problem, &tensors), LN_OK);
+    assert_memory_equal(sums, y, 80 * sizeof(float));
+    assert_int_equal(ln_rmsnorm_with(ln_rmsnorm_kernel(&problem), &problem, &tensors), LN_OK);
+    assert_int_equal(ln_rmsnorm_with("none", &problem, &tensors), LN_ERROR_UNSUPPORTED);
+    assert_int_equal(ln_rmsnorm_accumulator(&problem), LN_F32);
+    bad.convention.eps_place = LN_EPS_QUOTIENT;
+    assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
+    bad = problem, bad.convention.cast = 2;
+    assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
+    bad = problem, bad.hidden = 0;
+    assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
+    bad = problem, bad.x_stride = 39;
+    assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
+    assert_int_equal(ln_rmsnorm(&problem, &(ln_rms_tensors){.x = x, .y = y}), LN_ERROR_ARGUMENT);
+    bad = problem, bad.accuracy = LN_ACCURACY_EXACT;
+    assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_UNSUPPORTED);
+    bad = problem, bad.storage = LN_BF16, bad.convention.sum = LN_RMS_SUM_UNROUNDED;
+    assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_UNSUPPORTED);
+}
+
+int main(void)
+{
+    return test_run(NULL, NULL);
+}
