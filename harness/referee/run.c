@@ -2,7 +2,6 @@
 #include "referee/internal.h"
 #include "domain/poison.h"
 #include "metrics/storage.h"
-#include "base/allocate.h"
 #include "base/number.h"
 #include <errno.h>
 #include <math.h>
@@ -67,7 +66,9 @@ bool judge_place(row_judge *judge, const judge_block *block, work_order *order, 
             fine = poison(judge, arena, at, bytes);
     }
     if (fine && block->results) {
-        ln_row_facts *facts = allocate(block->rows * sizeof *facts);
+        ln_row_facts *facts = malloc(block->rows * sizeof *facts);
+        if (!facts)
+            return fail_memory(err, "facts of rows");
         for (size_t row = 0; row < block->rows; row++)
             facts[row] = block->results[row].facts;
         fine = arena_write(arena, order->at.facts, facts, block->rows * sizeof *facts);

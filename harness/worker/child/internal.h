@@ -46,8 +46,8 @@ void worker_send_no_memory(void);
 /* Why a kernel cannot be run after its prepare() failed: of the library that lnbench came with, whose
  * own has no other reason, because memory ran out. */
 const char *worker_unprepared(void);
-/* Answers that a kernel refuses, or that memory ran out where `refusal` is that string. */
-extern const char worker_no_memory[];
+/* Answers that a kernel refuses, or that memory or threads ran out where `refusal` is that string. */
+extern const char worker_no_memory[], worker_no_threads[];
 void worker_send_refusal(unsigned entry, const char *refusal);
 
 /* Reports SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT as the verdict of the running case, then
@@ -138,6 +138,8 @@ void worker_load(worker_plugins *plugins, const work_order *order);
 const char *worker_foreign_code(void *library, const char *path, const ln_plugin *plugin);
 void worker_list_objects(void);
 void worker_judge(const worker_plugins *plugins, const work_order *order);
+/* After orders that had a call_place: the library's calls are by the caches of this machine again. */
+void worker_leave_place(void);
 void worker_call(const worker_plugins *plugins, const work_order *order);
 void worker_call_first(const worker_plugins *plugins, const work_order *order);
 void worker_call_large(const worker_plugins *plugins, const work_order *order);
@@ -146,6 +148,8 @@ void worker_bound(const worker_plugins *plugins, const work_order *order);
 /* Threads of a timed group: each has a CPU of its own, the first being `cpu` (-1: nobody is
  * pinned). False where the system has no more threads. */
 bool worker_threads_begin(unsigned threads, int cpu);
+/* Of a judged call: those that are not the plugin's own begin with split_prepare(), and end with 1. */
+void worker_threads_judge(unsigned threads);
 /* Before a call: the calling thread goes to its CPU, or, where a library has threads of its own, to
  * all CPUs of the group. */
 void worker_threads_pin(bool own_threads);

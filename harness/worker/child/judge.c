@@ -1,6 +1,7 @@
 /* Runs one kernel in one placement, watched from all sides, and hands its outputs back. */
 #include "worker/child/checked_call.h"
 #include "worker/child/internal.h"
+#include "worker/child/scratch.h"
 #include "worker/child/tensors.h"
 #include <dlfcn.h>
 #include <stdio.h>
@@ -21,9 +22,9 @@ typedef struct judge_bench {
 
 static void bench_destroy(judge_bench *bench)
 {
-    buffers_destroy(bench->buffers);
     for (size_t i = 0; i < ROLES_MOST; i++)
-        free(bench->kept[i]);
+        scratch_give(bench->kept[i], bench->buffers[i].size);
+    buffers_destroy(bench->buffers);
 }
 
 /* What is judged element by element; not in use in place. */
@@ -39,7 +40,7 @@ static bool keep_inputs(judge_bench *bench)
         const guarded *input = &bench->buffers[i];
         if (!input->map || !input->read_only)
             continue;
-        if (!bench->kept[i] && !(bench->kept[i] = malloc(input->size)))
+        if (!bench->kept[i] && !(bench->kept[i] = scratch_take(input->size)))
             return false;
         memcpy(bench->kept[i], input->data, input->size);
     }
@@ -274,14 +275,14 @@ static bool run_and_again(const ln_kernel *kernel, const void *state, judge_benc
     bool fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
     if (!fine || again == 0 || !result->map)
         return fine;
-    char *once = malloc(result->size ? result->size : 1);
+    char *once = scratch_take(result->size);
     if (!once)
         return no_memory();
     memcpy(once, result->data, result->size);
     if (second > 0)
         fine = run_part(kernel, state, bench, order, second) && hand_back(bench, order, second);
     fine = fine && run_again(kernel, state, bench, order, once, again);
-    free(once);
+    scratch_give(once, result->size);
     return fine;
 }
 
@@ -300,10 +301,7 @@ static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_be
                       const work_order *order, unsigned threads)
 {
     split_kernel split;
-    if (!worker_threads_begin(threads, -1)) {
-        worker_send_failed(VERDICT_LOST, 0, "the system has no more threads");
-        return false;
-    }
+    worker_threads_judge(threads);
     const char *refusal = split_prepare(&split, plugin, kernel, &bench->problem);
     if (refusal)
         worker_send_refusal(0, refusal);
@@ -312,7 +310,7 @@ static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_be
     bool fine = !refusal && run_and_again(kernel, NULL, bench, order, order->again);
     bench->split = NULL;
     split_release(&split);
-    worker_threads_begin(1, -1);
+    worker_threads_judge(1);
     if (split.own_threads)
         plugin_set_threads(plugin, 1);
     return fine;
@@ -345,6 +343,9 @@ static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const wor
     return fine;
 }
 
+/* The library whose caches are set; to find them anew takes a dozen files. */
+static void *placed;
+
 typedef ln_status set_cache_bytes(size_t l1d, size_t l2, size_t l3);
 
 /* Has the library take the call for one whose rows lie in the order's place. Returns the kernel that it
@@ -369,16 +370,19 @@ static const char *enter_place(void *library, const work_order *order, size_t ro
         (size_t)call_bytes(operations[order->operation], rows, problem.hidden, problem.storage);
     size_t l1 = rooms[order->place].l1 * bytes, l2 = rooms[order->place].l2 * bytes;
     size_t l3 = rooms[order->place].l3 * bytes;
+    placed = library;
     bool fine = set && name_of && set(l1 ? l1 : 1, l2 ? l2 : 1, l3 ? l3 : 1) == LN_OK;
     return fine ? name_of(&problem) : NULL;
 }
 
-static void leave_place(void *library)
+void worker_leave_place(void)
 {
-    set_cache_bytes *set;
-    *(void **)&set = dlsym(library, "ln_set_cache_bytes");
+    set_cache_bytes *set = NULL;
+    if (placed)
+        *(void **)&set = dlsym(placed, "ln_set_cache_bytes");
     if (set)
         set(0, 0, 0);
+    placed = NULL;
 }
 
 /* Half of the rows where they are run in turn, but for a kernel that takes only all of them. */
@@ -428,8 +432,6 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
                          : run_placement(kernel, &bench, order))
         worker_send_done(taken, threads > 1 ? threads : bench.upper_halves);
     bench_destroy(&bench);
-    if (order->place)
-        leave_place(library);
 }
 
 void worker_bound(const worker_plugins *plugins, const work_order *order)

@@ -153,7 +153,8 @@ void worker_send_refusal(unsigned entry, const char *refusal)
     if (refusal == worker_no_memory)
         worker_send_no_memory();
     else
-        worker_send_failed(VERDICT_DECLINED, entry, "%s", refusal);
+        worker_send_failed(refusal == worker_no_threads ? VERDICT_LOST : VERDICT_DECLINED, entry,
+                           "%s", refusal);
 }
 
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const work_order *order)
@@ -452,6 +453,8 @@ static void receive(worker_plugins *plugins, const work_order *order)
     if (changed_at_load(plugins, order))
         return;
     floating_point_read(&own);
+    if (order->kind != ORDER_JUDGE || !order->place)
+        worker_leave_place();
     enter_state_of(plugins, order);
     obey(plugins, order);
     floating_point_set(&own);

@@ -18,6 +18,8 @@ static struct {
     cpu_set_t all, first;
 } crew;
 
+const char worker_no_threads[] = "the system has no more threads";
+
 static void pin_part(void *context, unsigned part)
 {
     (void)context;
@@ -47,16 +49,35 @@ static bool find_cpus(unsigned threads, int cpu)
     return found == threads;
 }
 
+/* Of those that are not the plugin's own. EAGAIN of pthread_create() may pass: a moment's want of memory
+ * is no limit of threads. */
+static bool resize_pool(unsigned threads)
+{
+    static unsigned size;
+    if (size == threads)
+        return true;
+    if (threads > 1)
+        system_calls_of_others(true);
+    bool fine = ln_pool_resize(threads) == LN_OK || ln_pool_resize(threads) == LN_OK;
+    size = fine ? threads : 0;
+    return fine;
+}
+
+void worker_threads_judge(unsigned threads)
+{
+    crew.threads = threads;
+    crew.pinned = false;
+    if (threads == 1)
+        resize_pool(threads);
+}
+
 bool worker_threads_begin(unsigned threads, int cpu)
 {
     crew.threads = threads;
-    if (threads > 1)
-        system_calls_of_others(true);
     crew.pinned = cpu >= 0 && find_cpus(threads, cpu);
     if (crew.pinned)
         sched_setaffinity(0, sizeof crew.all, &crew.all);
-    /* EAGAIN of pthread_create() may pass: a moment's want of memory is no limit of threads. */
-    if (ln_pool_resize(threads) != LN_OK && ln_pool_resize(threads) != LN_OK)
+    if (!resize_pool(threads))
         return false;
     if (crew.pinned && threads > 1)
         ln_pool_run(threads, pin_part, NULL);
@@ -104,6 +125,8 @@ const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln
     split->own_threads = kernel_has_threads(plugin, kernel);
     if (split->own_threads && !plugin_set_threads(plugin, crew.threads))
         return "its set_threads() failed";
+    if (!split->own_threads && !resize_pool(crew.threads))
+        return worker_no_threads;
     if (!split_allocate(split, problem, split->own_threads ? 1 : crew.threads))
         return worker_no_memory;
     for (unsigned i = 0; i < split->parts; i++) {

@@ -16,6 +16,7 @@
 #include "hayai.h"
 #include "hayai_benchmark.h"
 #include "worker/child/internal.h"
+#include "worker/child/scratch.h"
 #include "worker/child/tensors.h"
 #include <limits.h>
 #include <stdlib.h>
@@ -72,12 +73,8 @@ static bool fail_group(const char *what)
 
 static char *read_block(off_t at)
 {
-    char *block = malloc(group.block_bytes);
-    if (block && !arena_read(WORKER_ARENA_FD, at, block, group.block_bytes)) {
-        free(block);
-        block = NULL;
-    }
-    return block;
+    char *block = scratch_take(group.block_bytes);
+    return block && arena_read(WORKER_ARENA_FD, at, block, group.block_bytes) ? block : NULL;
 }
 
 /* In an order that is drawn: neighbours one after the other would be fetched ahead of their use. */
@@ -142,7 +139,7 @@ void worker_time_begin(const work_order *order)
     group.first = (int)(splitmix64(&group.choice) >> 63);
     group.threads = order->threads > 1 ? order->threads : 1;
     if (!worker_threads_begin(group.threads, order->cpu)) {
-        fail_group("the system has no more threads");
+        fail_group(worker_no_threads);
         return;
     }
     group.in_place = order->cache == CACHE_IN_PLACE;
