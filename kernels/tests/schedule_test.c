@@ -170,7 +170,7 @@ TEST(rows_are_as_if_alone)
         for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++)
             for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
                 size_t rows = counts[c], mix = rows * 9 + s;
-                if ((sizes[s] > 1000 && !is_sampled(k, rows + s, 3)) ||
+                if (!is_sampled(k, rows + s, sizes[s] > 1000 ? 3 : 1) ||
                     (rows > FEW_ROWS && sizes[s] > SHORT))
                     continue;
                 layout places = {.rows = rows,
