@@ -138,46 +138,40 @@ static bool tensor_is_clean(const tensor *made, bool in_place, worker_reply *rep
     return true;
 }
 
-/* ---- one placement ---- */
+/* ---- one layout ---- */
 
-static size_t shift_of(const work_order *order, const tensor_role *role, size_t size)
+/* Bytes beyond a line. */
+static size_t shift_of(const tensor_layout *layout, const tensor_role *role, size_t element)
 {
-    return role->type == TYPE_ACCUMULATOR         ? 0
-           : order->placement == PLACEMENT_DRAWN  ? order_offset(order, role->name, size)
-           : order->placement == PLACEMENT_BEHIND ? size
-                                                  : 0;
+    if (role->type == TYPE_ACCUMULATOR)
+        return 0;
+    return layout->place == GUARD_BEHIND ? element : layout->offset % ALIGNMENT;
 }
 
 /* The role in whose memory a tensor lies. In place the sum has a place of its own. */
 static size_t memory_of(const work_order *order, size_t role)
 {
-    const operation *what = operations[order->operation];
-    if (role_is_sum(what, role))
-        return order_outputs(order) & OUTPUT_SUM_OVER_X ? role_in_place(what, what->result) : role;
-    return order->placement == PLACEMENT_IN_PLACE ? role_in_place(what, role) : role;
+    size_t taken = order->layout.tensors[role].lies_in;
+    return role_is_sum(operations[order->operation], role) && taken != ROLE_X ? role : taken;
 }
 
 static bool bench_make(bench *made, const lnjudge_question *question, const work_order *order,
                        size_t rows)
 {
-    static const size_t gaps[] = {3, 5, 7, 11};
     const operation *what = made->what = operations[order->operation];
-    bool strided = order->placement == PLACEMENT_BEFORE && !(question->traits & LNJUDGE_DENSE);
     bool fine = true;
-    size_t next = 0;
     made->problem = order->problem;
     made->problem.rows = rows;
+    if (!(question->traits & LNJUDGE_DENSE))
+        layout_strides(&order->layout, what, &made->problem);
     for (size_t i = 0; fine && i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
-        if (role->shape == SHAPE_TABLE)
-            *role_stride(role, &made->problem) =
-                order->problem.hidden + (strided ? gaps[next++ % 4] : 0);
         role_extent extent = role_extent_of(role, &made->problem, question->accumulator);
         if (order->at.tensors[i] < 0)
             continue;
         if (memory_of(order, i) == i)
             fine = tensor_make(&made->tensors[i], role, &extent,
-                               shift_of(order, role, extent.element));
+                               shift_of(&order->layout.tensors[i], role, extent.element));
         role_set(i, &made->given, made->tensors[memory_of(order, i)].data);
     }
     return fine;
@@ -310,8 +304,9 @@ static bool ask(kernel_runner *runner, const work_order *order, double deadline_
 {
     in_process *worker = (in_process *)runner;
     bench made = {0};
-    bool halves = order->placement == PLACEMENT_TURN;
-    size_t again = order->kind == ORDER_CALL ? order->count : halves ? 2 : 0;
+    bool halves = order->layout.calls == CALLS_HALVES && order->problem.rows > 1;
+    size_t again =
+        order->kind == ORDER_CALL ? order->count : 2 * (order->layout.calls != CALLS_ONCE);
     size_t rows = halves ? (order->problem.rows + 1) / 2 : order->problem.rows;
     (void)deadline_seconds;
     *reply = (worker_reply){.kind = REPLY_DONE};

@@ -4,7 +4,7 @@
 #include "internal.h"
 #include "judge/position.h"
 #include "judge/rows.h"
-#include "referee/checks.h"
+#include "referee/hearing.h"
 #include "referee/internal.h"
 #include "base/number.h"
 #include <math.h>
@@ -19,8 +19,6 @@ enum {
     POSITION_ROWS = 256,
     POSITION_HIDDEN = 32,
     CALL_ROWS = 5,
-    SIZES_A_STEP = 32,
-    LAST_SIZE = 1100,
     USUAL_HIDDEN = 768,
     MOST_SIZES = 1 << 16,
     ALL_TRAITS = LNJUDGE_DENSE | LNJUDGE_NOT_IN_PLACE | LNJUDGE_NO_RESIDUAL | LNJUDGE_THESE_SIZES,
@@ -38,8 +36,7 @@ struct judge_step {
     bool (*run)(struct lnjudge_session *session, const judge_step *step, error *err);
     const char *check;
     size_t hidden; /* 0: of no size given */
-    size_t index;  /* of the family, or of a batch */
-    referee_task task;
+    size_t index;  /* of the family, a batch or a problem of the covering array */
 };
 
 struct lnjudge_session {
@@ -47,6 +44,8 @@ struct lnjudge_session {
     in_process *worker;
     row_judge *judge;
     kernel_entry kernel;
+    combination_set *combinations;
+    hearing hearing;
     judge_step *steps;
     size_t count, done, room;
     lnjudge_report report;
@@ -135,7 +134,7 @@ static bool hold_to_limit(lnjudge_session *session, const judge_block *block,
     return true;
 }
 
-/* All placements of a block. */
+/* All layouts of a block. */
 static bool ask_block(lnjudge_session *session, const judge_step *step, const char *input,
                       const judge_block *block, case_judgement *judgement, error *err)
 {
@@ -235,7 +234,7 @@ static bool ask_positions(lnjudge_session *session, const judge_step *step, erro
     bool fine = errors || fail_memory(err, "errors by position");
     if (fine && make_rows(session, step, "normal", POSITION_ROWS, &block, err)) {
         fine = judge_reserve(judge, &block, err);
-        if (fine && judge_run(judge, &block, &session->kernel, PLACEMENT_TIMED, judge->computed,
+        if (fine && judge_run(judge, &block, &session->kernel, LAYOUT_TIMED, judge->computed,
                               &judgement.verdict, err)) {
             fine = judge_measure(judge, &block, judge->computed, false, false, &judgement, err) &&
                    (add_positions(judge, &block, judge->computed, POSITION_ROWS, errors) ||
@@ -262,7 +261,7 @@ static bool ask_calls(lnjudge_session *session, const judge_step *step, error *e
     case_judgement judgement = {.verdict.kind = VERDICT_RIGHT};
     work_order order = worker_order(ORDER_CALL, &session->kernel);
     size_t count = 2000000 / (CALL_ROWS * step->hidden);
-    order.placement = PLACEMENT_TIMED;
+    order.layout = layout_named(LAYOUT_TIMED, operations[order.operation], step->hidden);
     order.count = count < 100 ? 100 : count > 10000 ? 10000 : count;
     if (!make_rows(session, step, "normal", CALL_ROWS, &block, err))
         return false;
@@ -279,17 +278,25 @@ static bool ask_calls(lnjudge_session *session, const judge_step *step, error *e
     return fine;
 }
 
-/* The referee's own blocks. */
-static bool ask_referee(lnjudge_session *session, const judge_step *step, error *err)
+/* A problem of the covering array. */
+static bool ask_combination(lnjudge_session *session, const judge_step *step, error *err)
 {
-    referee_blocks blocks;
+    combination asked = combinations_at(session->combinations, step->index);
     case_judgement judgement;
-    bool fine = referee_prepare(session->judge, &step->task, &blocks, err);
+    judge_block block;
+    bool fine = combination_block(session->judge, &asked, session->question.storage,
+                                  session->question.param, &block, err);
     if (!fine)
         return false;
-    for (size_t i = 0; fine && i < blocks.count && !in_process_stopped(session->worker); i++)
-        fine = ask_block(session, step, "", &blocks.blocks[i], &judgement, err);
-    referee_release(&blocks);
+    fine = hearing_ask(&session->hearing, &asked, &block, &judgement, err);
+    judge_block shown = block;
+    if (block.distinct)
+        shown.rows = block.distinct;
+    fine = fine &&
+           (judgement.metrics.elements == 0 || hold_to_limit(session, &shown, &judgement, err)) &&
+           note(session, step, "", &block, &judgement.verdict, &judgement.metrics,
+                session->judge->computed, err);
+    judge_block_free(&block);
     return fine;
 }
 
@@ -325,12 +332,19 @@ static bool plan_hidden(lnjudge_session *session, size_t hidden)
     return fine && add(session, (judge_step){ask_calls, "calls", .hidden = hidden});
 }
 
-static bool plan_referee(lnjudge_session *session, referee_check check, size_t first, size_t last)
+/* The covering array, under the convention of the question alone. */
+static bool plan_combinations(lnjudge_session *session)
 {
     const lnjudge_question *question = &session->question;
-    return add(session, (judge_step){ask_referee, referee_check_name(check),
-                                     .task = {check, question->convention, question->storage,
-                                              question->param, first, last}});
+    const combinations_asked asked = {
+        .plain = question->convention, .alone = true, .seed = question->seed};
+    session->combinations = combinations_make(&asked);
+    bool fine = session->combinations && hearing_begin(&session->hearing, session->judge,
+                                                       &session->kernel, &question->convention);
+    for (size_t i = 0; fine && i < combinations_count(session->combinations); i++)
+        fine = add(session, (judge_step){ask_combination, referee_check_name(CHECK_COMBINATIONS),
+                                         .index = i});
+    return fine;
 }
 
 static bool plan(lnjudge_session *session, error *err)
@@ -338,16 +352,9 @@ static bool plan(lnjudge_session *session, error *err)
     bool fine = true;
     for (size_t i = 0; fine && i < session->question.hidden_count; i++)
         fine = plan_hidden(session, session->question.hidden[i]);
-    if (session->question.traits & LNJUDGE_THESE_SIZES)
-        return fine || fail_memory(err, "the plan");
-    for (size_t first = 1; fine && first <= LAST_SIZE; first += SIZES_A_STEP) {
-        size_t last = first + SIZES_A_STEP - 1;
-        fine = plan_referee(session, CHECK_SIZES, first, last < LAST_SIZE ? last : LAST_SIZE);
-    }
-    return (fine && plan_referee(session, CHECK_SIZES, 0, 0) &&
-            plan_referee(session, CHECK_BATCHES, 0, 0) &&
-            plan_referee(session, CHECK_FORMS, 0, 0)) ||
-           fail_memory(err, "the plan");
+    if (!(session->question.traits & LNJUDGE_THESE_SIZES))
+        fine = fine && plan_combinations(session);
+    return fine || fail_memory(err, "the plan");
 }
 
 static bool take_question(const lnjudge_question *given, lnjudge_session *session, error *err)
@@ -409,7 +416,8 @@ static bool begin(const lnjudge_question *question, lnjudge_session *session, er
         .storage = question->storage,
         .param = question->param,
         .accumulator = question->accumulator,
-        .traits = question->traits & LNJUDGE_NOT_IN_PLACE ? LN_TRAIT_NOT_IN_PLACE : 0};
+        .traits = (question->traits & LNJUDGE_NOT_IN_PLACE ? LN_TRAIT_NOT_IN_PLACE : 0u) |
+                  (question->traits & LNJUDGE_NO_RESIDUAL ? LN_TRAIT_NO_RESIDUAL : 0u)};
     return (session->worker && session->judge && plan(session, err)) ||
            fail_memory(err, "the judge");
 }
@@ -491,6 +499,8 @@ void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
         lnjudge_report_free(&session->report);
     }
     if (session) {
+        hearing_end(&session->hearing);
+        combinations_free(session->combinations);
         judge_destroy(session->judge);
         in_process_stop(session->worker);
         free((size_t *)session->question.hidden);

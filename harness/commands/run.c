@@ -180,18 +180,21 @@ static const char *plural(size_t count)
 static void print_covered(const case_plan *plan, const output_file *out)
 {
     bool asked = false;
+    char words[256];
     for (size_t i = 0; i < plan->accuracy_count; i++)
         asked |= plan->accuracy[i].task.check != CHECK_ROWS;
     if (plan->accuracy_count == 0)
         return;
     size_t inputs = count_distinct(plan, offsetof(accuracy_group, input));
     size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
-    output_line(
-        out, "covered  %zu input%s and checks, %zu convention%s%-s", inputs, plural(inputs),
-        conventions, plural(conventions),
-        asked ? ";\n  of kernels without a proof every hidden size to 1100, a sample to 131101, "
-                "1 to 2048 rows, 2^32 elements, 75,000 calls"
-              : "");
+    output_line(out, "covered  %zu input%s and checks, %zu convention%s%s", inputs, plural(inputs),
+                conventions, plural(conventions), asked ? ";" : "");
+    if (plan->combination_count > 0)
+        output_line(out, "  of kernels without a proof %s%s;",
+                    combinations_describe(plan->combinations[0], words, sizeof words),
+                    plan->combination_count > 1 ? "; conventions in turn" : "");
+    if (asked)
+        output_line(out, "  2^32 elements, 75,000 calls");
 }
 
 static bool show(run_session *session, const run_options *options, bool finished, size_t *lost,

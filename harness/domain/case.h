@@ -88,9 +88,9 @@ extern const char *const roof_names[ROOFS];
 const char *roof_mark(const char *roof);
 const char *roof_words(const char *roof);
 
-/* A check of the referee stands in the place of an input: "sizes", "batches", ... The first, "", is
+/* A check of the referee stands in the place of an input: "combinations", "calls", ... The first, "", is
  * none. */
-enum { CHECK_NAMES = 8 };
+enum { CHECK_NAMES = 9 };
 extern const char *const check_names[CHECK_NAMES];
 bool is_check(const char *input);
 

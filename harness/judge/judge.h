@@ -39,7 +39,6 @@ typedef struct judge_block {
     double *exact, *rest;         /* rest: of f64 alone, else NULL */
     ln_reference_result *results; /* a row each, their arrays pointing into the above */
     size_t distinct; /* from this row on the first ones come again, and so on; 0: they do not */
-    uint64_t draw;   /* not 0: addresses and outputs that the referee draws, from this */
     struct block_limits *limits; /* what each row may be off, once it was asked for */
 } judge_block;
 

@@ -4,6 +4,7 @@
 #include "domain/invariance.h"
 #include "domain/kernel_name.h"
 #include "base/text.h"
+#include <stdlib.h>
 #include <string.h>
 
 bool plan_takes(const kernel_entry *kernel, ln_type dtype, ln_type param)
@@ -144,4 +145,14 @@ size_t plan_repetitions(const case_plan *plan)
                  group->repetitions;
     }
     return count;
+}
+
+void plan_free(case_plan *plan)
+{
+    for (size_t i = 0; i < plan->combination_count; i++)
+        combinations_free(plan->combinations[i]);
+    free(plan->kernels);
+    free(plan->accuracy);
+    free(plan->speed);
+    *plan = (struct case_plan){0};
 }

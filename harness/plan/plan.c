@@ -422,45 +422,48 @@ static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *ma
     return fine;
 }
 
-/* What the referee asks under one convention. */
-static void add_task(const resolved_plan *resolved, case_plan *plan,
-                     const ln_convention *convention, referee_check check, size_t pack)
+/* A pack of what the referee asks; false: there are not as many. */
+static bool add_pack(const resolved_plan *resolved, case_plan *plan, referee_check check,
+                     size_t pack)
 {
-    referee_task task = {.check = check,
-                         .convention = *convention,
-                         .storage = plan->adding.dtype,
-                         .param = plan->adding.param};
+    const size_t turn = check == CHECK_COMBINATIONS ? pack % plan->combination_count : 0;
     size_t rows, hidden;
-    referee_task_pack(&task, pack);
-    referee_shape(&task, &rows, &hidden);
-    accuracy_group *group = add_accuracy(plan, convention, referee_check_name(check), rows, hidden);
+    referee_task task = {.check = check,
+                         .convention = resolved->conventions[turn],
+                         .storage = plan->adding.dtype,
+                         .param = plan->adding.param,
+                         .set = plan->combinations[turn]};
+    if (!referee_pack(&task, pack, &rows, &hidden))
+        return false;
+    accuracy_group *group = add_accuracy(plan, &task.convention, check_names[check], rows, hidden);
     group->task = task;
     group->for_ours = resolved->full;
+    return true;
 }
 
-/* All but forms under the first convention; forms under each, and gamma1 unless some are named. */
-static void plan_referee(const plan_request *request, const resolved_plan *resolved,
-                         case_plan *plan)
+static bool plan_referee(const plan_request *request, const resolved_plan *resolved,
+                         case_plan *plan, error *err)
 {
-    static const ln_convention gamma1 = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_GAMMA1};
-    const ln_convention *first = &resolved->conventions[0];
-    size_t before = plan->accuracy_count;
-    for (size_t pack = 0; pack < REFEREE_PACKS; pack++)
-        add_task(resolved, plan, first, CHECK_SIZES, pack);
-    add_task(resolved, plan, first, CHECK_BATCHES, 0);
-    add_task(resolved, plan, first, CHECK_CALLS, 0);
-    for (size_t pack = 0; pack < (resolved->quick ? 3 : REFEREE_PACKS); pack++)
-        add_task(resolved, plan, first, CHECK_CELLS, pack);
-    for (size_t size = 0; size < (resolved->full ? 2 : 1); size++)
-        add_task(resolved, plan, first, CHECK_LARGE, size);
-    for (size_t c = 0; c < resolved->convention_count; c++)
-        add_task(resolved, plan, &resolved->conventions[c], CHECK_FORMS, 0);
-    if (request->conventions.count == 0) {
-        add_task(resolved, plan, &gamma1, CHECK_FORMS, 0);
-        add_task(resolved, plan, first, CHECK_CONVENTIONS, 0);
-    }
-    if (group_kernels(plan, &plan->accuracy[before]) == 0)
+    const size_t named = request->conventions.count ? resolved->convention_count : 0;
+    const size_t before = plan->accuracy_count;
+    size_t pack = 0;
+    add_pack(resolved, plan, CHECK_CALLS, 0);
+    if (group_kernels(plan, &plan->accuracy[before]) == 0) {
         plan->accuracy_count = before;
+        return true;
+    }
+    for (size_t i = plan->combination_count; i < PLAN_SETS && i < (named ? named : 1); i++) {
+        plan->combinations[i] = combinations_make(&(combinations_asked){
+            resolved->conventions[i], named > 0, request->seed, resolved->quick});
+        if (!plan->combinations[plan->combination_count++])
+            return fail_memory(err, "the plan");
+    }
+    for (; add_pack(resolved, plan, CHECK_COMBINATIONS, pack); pack++)
+        ;
+    for (pack = 0; pack < (resolved->quick ? 3 : CELLS_SIZES); pack++)
+        add_pack(resolved, plan, CHECK_CELLS, pack);
+    add_pack(resolved, plan, CHECK_LARGE, 0);
+    return !resolved->full || add_pack(resolved, plan, CHECK_LARGE, 1);
 }
 
 /* Timing holds x and y, as large as asked for. */
@@ -541,8 +544,8 @@ static bool plan_types(const plan_request *request, const resolved_plan *resolve
     if (speed && request->time_on && !input_has_type(request->time_on, plan->adding.dtype, err))
         return false;
     /* What narrows the shapes and inputs narrows what is tabled, not what is trusted. */
-    if (accuracy && request->referee)
-        plan_referee(request, resolved, plan);
+    if (accuracy && request->referee && !plan_referee(request, resolved, plan, err))
+        return false;
     if (request->shapes.count)
         return plan_shapes(request, resolved, machine, plan, speed, accuracy, err);
     if (accuracy && !plan_accuracy(resolved, machine, plan, err))
@@ -588,12 +591,4 @@ bool plan_make(const plan_request *request, const kernel_list *kernels,
     else
         plan_free(plan);
     return fine;
-}
-
-void plan_free(case_plan *plan)
-{
-    free(plan->kernels);
-    free(plan->accuracy);
-    free(plan->speed);
-    *plan = (struct case_plan){0};
 }

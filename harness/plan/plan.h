@@ -49,6 +49,8 @@ typedef struct plan_adding {
     ln_type dtype, param;
 } plan_adding;
 
+enum { PLAN_SETS = 16 };
+
 typedef struct case_plan {
     char name[16];
     operation_kind operation;     /* of all its conventions and kernels */
@@ -57,6 +59,9 @@ typedef struct case_plan {
     size_t related_count; /* with those of the same family on other ISAs */
     accuracy_group *accuracy;
     size_t accuracy_count;
+    /* Over every convention; or one over each that is named, packs of which are asked in turn. */
+    combination_set *combinations[PLAN_SETS];
+    size_t combination_count;
     speed_group *speed;
     size_t speed_count;
     uint64_t seed;

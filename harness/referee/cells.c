@@ -82,15 +82,15 @@ bool cells_has(const kernel_entry *call, size_t index)
 bool cells_judge(row_judge *judge, const judge_block *block, const kernel_entry *call, size_t index,
                  call_place place, case_judgement *judgement, error *err)
 {
-    static const buffer_placement placements[] = {PLACEMENT_TIMED, PLACEMENT_IN_PLACE,
-                                                  PLACEMENT_BEFORE};
+    static const layout_name layouts[] = {LAYOUT_TIMED, LAYOUT_IN_PLACE, LAYOUT_BEFORE};
     work_order order = worker_order(ORDER_JUDGE, call);
     row_findings findings = {.verdict.kind = VERDICT_RIGHT};
     bool has_bound = false;
     *judgement = (case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     order.place = place;
     order.rows_at_once = place == PLACE_FEW ? 1 + index % 3 : 0;
-    order.placement = placements[(index + place) % 3];
+    order.layout =
+        layout_named(layouts[(index + place) % 3], operations[block->operation], block->hidden);
     if (!judge_reserve(judge, block, err))
         return false;
     call_class(&call->facts, &order.accuracy);

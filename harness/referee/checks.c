@@ -2,9 +2,7 @@
 #include "referee/cells.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
-#include "domain/convention.h"
 #include "referee/internal.h"
-#include "judge/position.h"
 #include "worker/large_rows.h"
 #include "base/number.h"
 #include <errno.h>
@@ -34,9 +32,8 @@ static bool is_fault(const case_verdict *verdict)
 /* One block's judgement into that of the check: the gravest verdict, the metrics of the largest
  * error. */
 static void add_up(case_judgement *all, const case_judgement *one, const judge_block *block,
-                   const referee_task *task, findings_so_far *so_far)
+                   findings_so_far *so_far)
 {
-    char label[CONVENTION_MAX_LENGTH + 2] = "";
     const case_verdict *verdict = &one->verdict;
     if (verdict->kind == VERDICT_LOST) {
         so_far->lost = *verdict;
@@ -53,11 +50,8 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
     bool first = is_fine(&all->verdict) && !is_fine(verdict);
     if (first || (!is_fault(&all->verdict) && is_fault(verdict))) {
         all->verdict = *verdict;
-        if (task->check == CHECK_CONVENTIONS)
-            convention_label(&block->convention, label);
-        verdict_say(&all->verdict, "%zux%zu%s%s%s: %s", block->rows, block->hidden,
-                    block->inputs[ROLE_RESIDUAL] ? " with a residual" : "", *label ? ", " : "",
-                    label, verdict->detail);
+        verdict_say(&all->verdict, "%zux%zu%s: %s", block->rows, block->hidden,
+                    block->inputs[ROLE_RESIDUAL] ? " with a residual" : "", verdict->detail);
     } else if (all->verdict.kind == VERDICT_RIGHT) {
         all->verdict.kind = is_fine(verdict) ? verdict->kind : VERDICT_RIGHT;
     }
@@ -76,68 +70,6 @@ static void conclude(const findings_so_far *so_far, case_judgement *judgement)
     bool found = is_fault(&judgement->verdict) && judgement->verdict.kind != VERDICT_DECLINED;
     if (so_far->lost.kind == VERDICT_LOST && !found)
         judgement->verdict = so_far->lost;
-}
-
-/* The first half of a block's rows is about zero and random in every place alike. */
-static bool add_positions(row_judge *judge, const judge_block *block, const void *computed,
-                          position_errors *errors)
-{
-    bool fine = true;
-    for (size_t row = 0; fine && row < block->rows / 2; row++) {
-        metrics_row judged = judge_metrics_row(block, row);
-        fine = judge_load_row(judge, block, row) &&
-               position_add(errors, &judged, judge->values, judge_row_of(block, computed, row));
-    }
-    return fine;
-}
-
-static void judge_positions(const position_errors *errors, case_judgement *judgement)
-{
-    position_finding found;
-    double outward;
-    if (!is_fine(&judgement->verdict))
-        return;
-    if (position_truncates(errors, &outward)) {
-        judgement->verdict = (case_verdict){.kind = VERDICT_INACCURATE};
-        number_print(judgement->verdict.detail, sizeof judgement->verdict.detail,
-                     "not rounded to nearest: errors away from zero are %.2f ULP on average",
-                     outward);
-        return;
-    }
-    if (!position_differs(errors, &found))
-        return;
-    judgement->verdict = (case_verdict){.kind = VERDICT_INACCURATE};
-    number_print(judgement->verdict.detail, sizeof judgement->verdict.detail,
-                 "%s: errors differ from the others' by %.3g row ULP", found.where,
-                 found.difference);
-}
-
-static bool examine_blocks(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
-                           const kernel_entry *kernel, case_judgement *judgement, error *err)
-{
-    findings_so_far so_far = {0};
-    position_errors *errors = position_create();
-    bool fine = errors || fail_memory(err, "errors by position");
-    for (size_t i = 0; fine && !so_far.over && i < blocks->count; i++) {
-        const judge_block *block = &blocks->blocks[i];
-        case_judgement one;
-        fine = (!interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted")) &&
-               judge_as_it_is(judge, block, kernel, &one, err);
-        if (!fine)
-            break;
-        add_up(judgement, &one, block, task, &so_far);
-        if (task->check == CHECK_SIZES && one.computed)
-            fine = add_positions(judge, block, one.computed, errors) ||
-                   fail_memory(err, "errors by position");
-    }
-    if (fine)
-        judge_positions(errors, judgement);
-    conclude(&so_far, judgement);
-    if (is_fine(&judgement->verdict) && so_far.judged > 0 && so_far.refused > 0)
-        snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail,
-                 "declined %zu of %zu shapes", so_far.refused, so_far.refused + so_far.judged);
-    position_destroy(errors);
-    return fine;
 }
 
 /* x's rows behind all else in the arena, and the shape that the call really has. */
@@ -197,29 +129,6 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
     return true;
 }
 
-/* The same rows in a process in which the kernel was never called. */
-static bool examine_first_calls(row_judge *judge, const judge_block *block,
-                                const kernel_entry *kernel, case_judgement *judgement, error *err)
-{
-    kernel_runner *used = judge->runner;
-    work_order order = worker_order(ORDER_CALL_FIRST, kernel);
-    worker_reply answer;
-    if (!used->another(used, &judge->runner, err)) {
-        judge->runner = used;
-        return false;
-    }
-    judge->placed = NULL;
-    bool fine = judge_place(judge, block, &order, err);
-    if (fine && !judge_ask(judge, &order, 0, &answer, &judgement->verdict, err))
-        fine = err->code == EXIT_CODE_FINE;
-    else if (fine && answer.text[0])
-        verdict_say(&judgement->verdict, "%s", answer.text);
-    judge->runner->stop(judge->runner);
-    judge->runner = used;
-    judge->placed = NULL;
-    return fine;
-}
-
 /* The row's number in the tensor, for its place among those that are looked at. */
 static void name_row(const large_tensors *large, case_verdict *verdict)
 {
@@ -232,7 +141,7 @@ static void name_row(const large_tensors *large, case_verdict *verdict)
     verdict_say(verdict, "row %zu%s", rows[row], rest);
 }
 
-static bool examine_large(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
+static bool examine_large(row_judge *judge, const referee_blocks *blocks,
                           const kernel_entry *kernel, case_judgement *judgement, error *err)
 {
     findings_so_far so_far = {0};
@@ -245,7 +154,7 @@ static bool examine_large(row_judge *judge, const referee_task *task, const refe
         fine = examine_calls(judge, &blocks->blocks[i], &blocks->large[i], kernel, &one, err);
         shown.rows = blocks->large[i].problem.rows;
         name_row(&blocks->large[i], &one.verdict);
-        add_up(judgement, &one, &shown, task, &so_far);
+        add_up(judgement, &one, &shown, &so_far);
     }
     conclude(&so_far, judgement);
     return fine;
@@ -273,7 +182,7 @@ static bool examine_cells(row_judge *judge, const referee_task *task, const refe
                 snprintf(worst, sizeof worst, "worst in %s, by %s", name, judge->taken);
             memcpy(detail, one.verdict.detail, sizeof detail);
             verdict_say(&one.verdict, "%s: %s", name, detail);
-            add_up(judgement, &one, &blocks->blocks[i], task, &so_far);
+            add_up(judgement, &one, &blocks->blocks[i], &so_far);
         }
     if (is_fine(&judgement->verdict))
         memcpy(judgement->verdict.detail, worst, sizeof worst);
@@ -287,14 +196,12 @@ bool referee_examine(row_judge *judge, const referee_task *task, const referee_b
     judgement->metrics.row_ulp_max = NAN;
     judgement->verdict.kind = VERDICT_RIGHT;
     err->code = EXIT_CODE_FINE;
-    bool fine =
-        task->check == CHECK_LARGE   ? examine_large(judge, task, blocks, kernel, judgement, err)
-        : task->check == CHECK_CELLS ? examine_cells(judge, task, blocks, kernel, judgement, err)
-        : task->check == CHECK_CALLS
-            ? examine_calls(judge, blocks->blocks, NULL, kernel, judgement, err) &&
-                  (!is_fine(&judgement->verdict) ||
-                   examine_first_calls(judge, blocks->blocks, kernel, judgement, err))
-            : examine_blocks(judge, task, blocks, kernel, judgement, err);
+    bool fine = task->check == CHECK_LARGE ? examine_large(judge, blocks, kernel, judgement, err)
+                : task->check == CHECK_CELLS
+                    ? examine_cells(judge, task, blocks, kernel, judgement, err)
+                : task->check == CHECK_CALLS
+                    ? examine_calls(judge, blocks->blocks, NULL, kernel, judgement, err)
+                    : examine_combinations(judge, task, blocks, kernel, judgement, err);
     referee_blame_load(kernel, judgement);
     judgement->by_row = NULL; /* the judge's, and gone with its next call */
     judgement->computed = NULL;

@@ -4,15 +4,15 @@
 
 #include "judge/rows.h"
 #include "domain/invariance.h"
-#include "referee/referee.h"
+#include "referee/checks.h"
 
 /* Writes a block's inputs into the worker's arena and fills the order's problem and offsets. */
 bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err);
 
-/* Runs one placement; outputs in `computed`. False with err.code FINE: the kernel failed, see
+/* Runs it in one layout; outputs in `computed`. False with err.code FINE: the kernel failed, see
  * verdict. */
 bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-               buffer_placement placement, void *computed, case_verdict *verdict, error *err);
+               layout_name name, void *computed, case_verdict *verdict, error *err);
 
 /* The same for an order to judge that says more; problem and offsets are filled in. */
 bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
@@ -39,6 +39,10 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
 bool judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                     case_judgement *judgement, error *err);
 void referee_blame_load(const kernel_entry *kernel, case_judgement *judgement);
+
+/* A kernel on the problems of a task of combinations. */
+bool examine_combinations(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
+                          const kernel_entry *kernel, case_judgement *judgement, error *err);
 
 /* What the judge needs to know of a kernel. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound);

@@ -10,7 +10,7 @@
 
 /* How a setting is made. */
 typedef struct arrangement {
-    buffer_placement placement;
+    layout_name layout;
     size_t rows;      /* of the batch; 0: all */
     size_t moved;     /* rows that everything moves down; the last ones come first */
     unsigned threads; /* 0: one */
@@ -19,20 +19,20 @@ typedef struct arrangement {
 } arrangement;
 
 static const arrangement arrangements[INVARIANCE_SETTINGS] = {
-    {.placement = PLACEMENT_TIMED},
-    {.placement = PLACEMENT_TIMED, .again = 3},
-    {.placement = PLACEMENT_TIMED, .rows = 1},
-    {.placement = PLACEMENT_TIMED, .rows = 255},
-    {.placement = PLACEMENT_TIMED, .rows = 256},
-    {.placement = PLACEMENT_TIMED, .moved = 1},
-    {.placement = PLACEMENT_TIMED, .moved = 100},
-    {.placement = PLACEMENT_TIMED, .threads = 2, .again = 1},
-    {.placement = PLACEMENT_TIMED, .threads = 3, .again = 1},
-    {.placement = PLACEMENT_TIMED, .off = 1},
-    {.placement = PLACEMENT_TIMED, .off = 16},
-    {.placement = PLACEMENT_TIMED, .off = 32},
-    {.placement = PLACEMENT_BEFORE},
-    {.placement = PLACEMENT_IN_PLACE},
+    {.layout = LAYOUT_TIMED},
+    {.layout = LAYOUT_TIMED, .again = 3},
+    {.layout = LAYOUT_TIMED, .rows = 1},
+    {.layout = LAYOUT_TIMED, .rows = 255},
+    {.layout = LAYOUT_TIMED, .rows = 256},
+    {.layout = LAYOUT_TIMED, .moved = 1},
+    {.layout = LAYOUT_TIMED, .moved = 100},
+    {.layout = LAYOUT_TIMED, .threads = 2, .again = 1},
+    {.layout = LAYOUT_TIMED, .threads = 3, .again = 1},
+    {.layout = LAYOUT_TIMED, .off = 1},
+    {.layout = LAYOUT_TIMED, .off = 16},
+    {.layout = LAYOUT_TIMED, .off = 32},
+    {.layout = LAYOUT_BEFORE},
+    {.layout = LAYOUT_IN_PLACE},
 };
 
 /* The rows that every kernel of the same types runs. */
@@ -98,10 +98,11 @@ static bool run_setting(judged_run *run, const arrangement *how, size_t *rows, e
 {
     judge_block block = *run->block;
     work_order order = worker_order(ORDER_JUDGE, run->kernel);
-    order.placement = how->placement;
+    order.layout = layout_named(how->layout, operations[block.operation], block.hidden);
     order.threads = how->threads;
     order.again = how->again;
-    order.x_offset = order.y_offset = how->off == 1 ? one_element(run) : how->off;
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        order.layout.tensors[i].offset += how->off == 1 ? one_element(run) : how->off;
     block.results = NULL; /* bounds are not asked for */
     block.rows = *rows = how->rows ? how->rows : block.rows;
     run->verdict = (case_verdict){.kind = VERDICT_RIGHT};
@@ -153,9 +154,9 @@ static bool is_taken(judged_run *run, const arrangement *how, error *err)
 {
     enum { GAP = 3 };
     run->verdict = (case_verdict){.kind = VERDICT_RIGHT};
-    if (how->placement == PLACEMENT_IN_PLACE)
+    if (how->layout == LAYOUT_IN_PLACE)
         return !(run->kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE);
-    if (how->placement != PLACEMENT_BEFORE)
+    if (how->layout != LAYOUT_BEFORE)
         return true;
     const judge_block *block = run->block;
     work_order order = worker_order(ORDER_SUPPORTS, run->kernel);

@@ -20,7 +20,7 @@ static const char *missing_statistic(const row_judge *judge, const judge_block *
     return NULL;
 }
 
-/* Judges the statistics of the last placement; false where the kernel does not give them all. */
+/* Judges the statistics of the last call; false where the kernel does not give them all. */
 static bool find_statistics(row_judge *judge, const judge_block *block, const judged_kind *kind,
                             row_findings *findings)
 {
@@ -45,23 +45,6 @@ static unsigned statistics_of(const operation *what, char names[64])
     return all;
 }
 
-/* What is asked beside y where it is drawn: any statistics; the sum, with a place of its own, or x's, or
- * none. All come about equally often. */
-static unsigned drawn_outputs(const judge_block *block, uint64_t drawn)
-{
-    static const unsigned sums[] = {0, OUTPUT_SUM, OUTPUT_SUM | OUTPUT_SUM_OVER_X};
-    const operation *what = operations[block->operation];
-    uint64_t turn = block->hidden + block->draw, left = turn + drawn % 3, sets = 1;
-    unsigned outputs = 0;
-    for (size_t i = 0; i < what->count; i++)
-        if (role_is_statistic(&what->roles[i])) {
-            outputs |= (unsigned)(left & 1) << i;
-            left >>= 1;
-            sets <<= 1;
-        }
-    return outputs | (block->inputs[ROLE_RESIDUAL] ? sums[turn / sets % 3] : 0);
-}
-
 static void find_rows(row_judge *judge, const judge_block *block, const void *y,
                       const judged_kind *kind, row_findings *findings)
 {
@@ -70,8 +53,8 @@ static void find_rows(row_judge *judge, const judge_block *block, const void *y,
         judge_find(findings, VERDICT_INACCURATE, "x + residual is normalised before it is rounded");
 }
 
-static void judge_placement(row_judge *judge, const judge_block *block, const judged_kind *kind,
-                            const char *where, row_findings *findings)
+static void judge_layout(row_judge *judge, const judge_block *block, const judged_kind *kind,
+                         const char *where, row_findings *findings)
 {
     row_findings here = {.verdict.kind = VERDICT_RIGHT};
     find_rows(judge, block, judge->other, kind, &here);
@@ -80,83 +63,37 @@ static void judge_placement(row_judge *judge, const judge_block *block, const ju
         judge_find(findings, here.verdict.kind, "%s: %s", where, here.verdict.detail);
 }
 
-/* Each tensor at an address of its own, and some of the outputs alone. `gives`: the kernel gives the
- * statistics where all are wanted. */
-static bool run_drawn(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                      const judged_kind *kind, bool gives, row_findings *findings,
-                      case_judgement *judgement, error *err)
-{
-    work_order order = worker_order(ORDER_JUDGE, kernel);
-    uint64_t state = block->draw;
-    order.placement = PLACEMENT_DRAWN;
-    order.seed = splitmix64(&state);
-    order.outputs = drawn_outputs(block, order.seed);
-    const char *where = order.outputs & OUTPUT_SUM_OVER_X ? "the sum over x"
-                        : block->inputs[ROLE_RESIDUAL] && order.outputs == 0
-                            ? "y alone, from x and residual"
-                            : "addresses drawn";
-    case_verdict verdict = {.kind = VERDICT_RIGHT};
-    if (!judge_run_as(judge, block, kernel, &order, judge->other, &verdict, err)) {
-        if (verdict.kind != VERDICT_DECLINED)
-            findings->verdict = verdict;
-        return verdict.kind == VERDICT_DECLINED && err->code == EXIT_CODE_FINE;
-    }
-    char threads[32];
-    snprintf(threads, sizeof threads, "on %u threads", judge->threads);
-    if (judge->threads > 0)
-        where = threads;
-    char names[64];
-    unsigned all = statistics_of(operations[block->operation], names);
-    const char *missing = gives ? missing_statistic(judge, block, order.outputs) : NULL;
-    if (missing && (order.outputs & all) == all)
-        judge_find(findings, VERDICT_INACCURATE, "%s is not given where no sum is wanted", missing);
-    else if (missing)
-        judge_find(findings, VERDICT_INACCURATE,
-                   "%s is not given where the other of %s is not wanted", missing, names);
-    for (size_t row = 0; gives && !missing && (order.outputs & all) && row < block->rows; row++)
-        judge_statistics(judge, block, row, kind, findings);
-    if (memcmp(judge->computed, judge->other, judge_bytes(block)) == 0)
-        return true;
-    referee_varies(AXIS_ALIGNMENT, block->hidden, &judgement->varies);
-    judge_placement(judge, block, kind, where, findings);
-    return true;
-}
-
-/* All placements; the output of the timed one stays in judge->computed, the statistics of strided rows in
+/* All layouts; the output of the timed one stays in judge->computed, the statistics of strided rows in
  * judge->given. *strided: there are any. */
-static bool run_placements(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                           const judged_kind *kind, row_findings *findings,
-                           case_judgement *judgement, bool *strided, error *err)
+static bool run_layouts(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                        const judged_kind *kind, row_findings *findings, case_judgement *judgement,
+                        bool *strided, error *err)
 {
     size_t bytes = judge_bytes(block);
     bool dense = *strided = false;
-    if (!judge_run(judge, block, kernel, PLACEMENT_TIMED, judge->computed, &findings->verdict, err))
+    if (!judge_run(judge, block, kernel, LAYOUT_TIMED, judge->computed, &findings->verdict, err))
         return false;
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, bytes);
     find_rows(judge, block, judge->computed, kind, findings);
-    static const buffer_placement others[] = {PLACEMENT_TURN, PLACEMENT_BEHIND, PLACEMENT_BEFORE,
-                                              PLACEMENT_IN_PLACE};
+    static const layout_name others[] = {LAYOUT_HALVES, LAYOUT_BEHIND, LAYOUT_BEFORE,
+                                         LAYOUT_IN_PLACE};
     static const invariance_axis axes[] = {AXIS_ROWS, AXIS_ALIGNMENT, AXIS_STRIDE, AXIS_IN_PLACE};
     static const char *const names[] = {"half the rows at once", "unaligned", "strided",
                                         "in place"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (others[i] == PLACEMENT_IN_PLACE && (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
+        if (others[i] == LAYOUT_IN_PLACE && (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
             continue;
-        /* Before strided rows, whose statistics are kept. */
-        if (others[i] == PLACEMENT_BEFORE && block->draw &&
-            !run_drawn(judge, block, kernel, kind, dense, findings, judgement, err))
-            return false;
         if (!judge_run(judge, block, kernel, others[i], judge->other, &findings->verdict, err))
             return false;
-        if (others[i] == PLACEMENT_BEHIND)
+        if (others[i] == LAYOUT_BEHIND)
             dense = find_statistics(judge, block, kind, findings);
-        if (others[i] == PLACEMENT_BEFORE)
+        if (others[i] == LAYOUT_BEFORE)
             *strided = find_statistics(judge, block, kind, findings);
         judgement->output_hash = hash_bytes(judgement->output_hash, judge->other, bytes);
         if (memcmp(judge->computed, judge->other, bytes) == 0)
             continue;
         referee_varies(axes[i], block->hidden, &judgement->varies);
-        judge_placement(judge, block, kind, names[i], findings);
+        judge_layout(judge, block, kind, names[i], findings);
     }
     char names_of[64];
     unsigned all = statistics_of(operations[block->operation], names_of);
@@ -208,7 +145,7 @@ bool judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_ent
     bool fine = judge_bounds(judge, block, kernel, &has_bound, &findings.verdict, err);
     kind = judged_kind_of(kernel, fine && has_bound);
     if (!fine ||
-        !run_placements(judge, block, kernel, &kind, &findings, judgement, &has_statistics, err)) {
+        !run_layouts(judge, block, kernel, &kind, &findings, judgement, &has_statistics, err)) {
         judgement->verdict = findings.verdict;
         return err->code == EXIT_CODE_FINE;
     }

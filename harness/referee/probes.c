@@ -114,18 +114,16 @@ static bool probe_row(row_judge *judge, const judge_block *block, const judge_bl
     return true;
 }
 
-/* In every placement: a kernel that is right only where y is not x, or rows are dense, shows here
+/* In every layout: a kernel that is right only where y is not x, or rows are dense, shows here
  * even if it claims no bound. */
-static bool probe_placements(row_judge *judge, const judge_block *block,
-                             const judge_block *neighbours, size_t count,
-                             const kernel_entry *kernel, bool has_bound, case_verdict *verdict,
-                             error *err)
+static bool probe_layouts(row_judge *judge, const judge_block *block, const judge_block *neighbours,
+                          size_t count, const kernel_entry *kernel, bool has_bound,
+                          case_verdict *verdict, error *err)
 {
-    for (int where = 0; where < PLACEMENT_COUNT; where++) {
-        if (where == PLACEMENT_IN_PLACE && (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
+    for (int where = 0; where < LAYOUT_NAMES; where++) {
+        if (where == LAYOUT_IN_PLACE && (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE))
             continue;
-        if (!judge_run(judge, block, kernel, (buffer_placement)where, judge->computed, verdict,
-                       err))
+        if (!judge_run(judge, block, kernel, (layout_name)where, judge->computed, verdict, err))
             return false;
         for (size_t row = 0; row < block->rows; row++)
             if (!probe_row(judge, block, neighbours, count, row,
@@ -153,7 +151,7 @@ static bool probe_block(row_judge *judge, const judge_block *block, const kernel
             break;
     }
     bool ran =
-        fine && probe_placements(judge, block, neighbours, wanted, kernel, has_bound, verdict, err);
+        fine && probe_layouts(judge, block, neighbours, wanted, kernel, has_bound, verdict, err);
     while (made > 0)
         judge_block_free(&neighbours[--made]);
     return ran || err->code == EXIT_CODE_FINE;

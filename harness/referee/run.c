@@ -1,4 +1,4 @@
-/* One kernel in one placement: its inputs into the arena, its outputs back. */
+/* One kernel in one layout: its inputs into the arena, its outputs back. */
 #include "referee/internal.h"
 #include "domain/poison.h"
 #include "metrics/storage.h"
@@ -149,10 +149,10 @@ static bool check_sum(int arena, off_t at, const judge_block *block, bool *right
 }
 
 bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-               buffer_placement placement, void *computed, case_verdict *verdict, error *err)
+               layout_name name, void *computed, case_verdict *verdict, error *err)
 {
     work_order order = worker_order(ORDER_JUDGE, kernel);
-    order.placement = placement;
+    order.layout = layout_named(name, operations[block->operation], block->hidden);
     return judge_run_as(judge, block, kernel, &order, computed, verdict, err);
 }
 
@@ -180,7 +180,7 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
                   work_order *order, void *computed, case_verdict *verdict, error *err)
 {
     worker_reply reply;
-    unsigned outputs = order_outputs(order);
+    unsigned outputs = order->layout.outputs;
     bool right = true;
     err->code = EXIT_CODE_FINE;
     if (!judge_place(judge, block, order, err))

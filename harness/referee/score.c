@@ -45,7 +45,7 @@ bool judge_score(row_judge *judge, const judge_block *block, const kernel_entry 
     if (!judge_reserve(judge, block, err))
         return false;
     if ((bounds && !judge_bounds(judge, block, kernel, &has_bound, verdict, err)) ||
-        !judge_run(judge, block, kernel, PLACEMENT_TIMED, judge->computed, verdict, err))
+        !judge_run(judge, block, kernel, LAYOUT_TIMED, judge->computed, verdict, err))
         return err->code == EXIT_CODE_FINE;
     score_rows(judge, block, judge->computed, has_bound, scores);
     return true;
@@ -108,7 +108,7 @@ bool judge_score_above(row_judge *judge, const judge_block *block, const kernel_
     err->code = EXIT_CODE_FINE;
     if (!judge_reserve(judge, block, err))
         return false;
-    if (!judge_run(judge, block, kernel, PLACEMENT_TIMED, judge->computed, verdict, err))
+    if (!judge_run(judge, block, kernel, LAYOUT_TIMED, judge->computed, verdict, err))
         return err->code == EXIT_CODE_FINE;
     size_t *numbers = malloc(block->rows * sizeof *numbers);
     char *x = malloc(judge_bytes(block));

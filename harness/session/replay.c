@@ -1,3 +1,4 @@
+#include "judge/rows.h"
 #include "referee/checks.h"
 #include "session/replay.h"
 #include "domain/convention.h"
@@ -149,52 +150,76 @@ static replay_side side_then(const stored_case *judged, uint64_t hash)
     return side_of(&judgement, hash);
 }
 
-/* The task whose key this is. A check that has several tells them apart by its largest block. */
+/* The task whose key this is. A check that has several tells them apart by its shape. */
 static bool task_of(const case_key *key, const kernel_entry *kernel,
-                    const ln_convention *convention, referee_task *task)
+                    const ln_convention *convention, const combination_set *set, referee_task *task)
 {
     size_t rows, hidden;
-    for (int check = CHECK_SIZES; check < CHECK_COUNT; check++)
-        for (size_t pack = 0; pack < REFEREE_PACKS; pack++) {
-            *task = (referee_task){.check = (referee_check)check,
-                                   .convention = *convention,
-                                   .storage = kernel->facts.storage,
-                                   .param = kernel->facts.param};
-            referee_task_pack(task, pack);
-            referee_shape(task, &rows, &hidden);
+    for (int check = CHECK_COMBINATIONS; check < CHECK_COUNT; check++) {
+        *task = (referee_task){.check = (referee_check)check,
+                               .convention = *convention,
+                               .storage = kernel->facts.storage,
+                               .param = kernel->facts.param,
+                               .set = set};
+        for (size_t pack = 0; referee_pack(task, pack, &rows, &hidden); pack++)
             if (strcmp(key->input, referee_check_name((referee_check)check)) == 0 &&
                 rows == key->rows && hidden == key->hidden)
                 return true;
-        }
+    }
     return false;
 }
 
-/* What the referee asks has no one row: the check is run again, all of it. */
+/* The check over one array; *found: it has one with this key. */
+static bool ask_again(row_judge *judge, const kernel_entry *kernel, const case_key *key,
+                      const combinations_asked *asked, bool *found, case_judgement *judgement,
+                      error *err)
+{
+    combination_set *set = combinations_make(asked);
+    referee_task task;
+    referee_blocks blocks = {0};
+    if (!set)
+        return fail_memory(err, "the referee's problems");
+    *found = task_of(key, kernel, &asked->plain, set, &task);
+    bool fine = !*found || (referee_prepare(judge, &task, &blocks, err) &&
+                            referee_examine(judge, &task, &blocks, kernel, judgement, err));
+    referee_release(&blocks);
+    combinations_free(set);
+    return fine;
+}
+
+/* What the referee asks has no one row: the check is run again, all of it. The run's array was that of
+ * its one convention, if it named one, or that of all. */
 static bool replay_check(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
                          const ln_convention *convention, replay_result *result, error *err)
 {
     const case_key *key = &judged->key;
-    referee_task task;
-    referee_blocks blocks = {0};
-    case_judgement judgement = {0};
     worst_row *find = &result->find;
     *find = (worst_row){.rows = key->rows, .hidden = key->hidden};
     snprintf(find->kernel, sizeof find->kernel, "%s", key->kernel);
     snprintf(find->convention, sizeof find->convention, "%s", key->convention);
-    if (!task_of(key, kernel, convention, &task))
-        return fail(err, EXIT_CODE_NOT_COMPARABLE,
-                    "case %lld: the referee has no such check any more (%.40s, %zux%zu)",
-                    (long long)judged->id, key->input, key->rows, key->hidden);
-    bool fine = referee_prepare(judge, &task, &blocks, err) &&
-                referee_examine(judge, &task, &blocks, kernel, &judgement, err);
-    referee_release(&blocks);
     result->hashed = judged->hashed && judged->metrics.elements > 0;
     result->then = side_then(judged, judged->output_hash);
-    result->metrics = judgement.metrics;
-    result->now = side_of(&judgement, judgement.output_hash);
-    if (fine)
+    bool fine = true, any = false;
+    for (size_t named = 0; fine && named < 2 && !(any && result->reproduces); named++) {
+        const combinations_asked asked = {
+            .plain = *convention, .alone = named == 0, .seed = judge->settings.seed};
+        case_judgement judgement = {0};
+        bool found = false;
+        fine = ask_again(judge, kernel, key, &asked, &found, &judgement, err);
+        any |= found;
+        if (!fine || !found)
+            continue;
+        result->metrics = judgement.metrics;
+        result->now = side_of(&judgement, judgement.output_hash);
         compare(result);
-    return fine;
+        if (!verdict_is_right(
+                judged->verdict.kind)) /* it ends with the first fault: a race's come by chance */
+            result->reproduces = result->same_verdict;
+    }
+    return !fine || any ? fine
+                        : fail(err, EXIT_CODE_NOT_COMPARABLE,
+                               "case %lld: the referee has no such check any more (%.40s, %zux%zu)",
+                               (long long)judged->id, key->input, key->rows, key->hidden);
 }
 
 bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,

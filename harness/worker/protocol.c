@@ -1,6 +1,5 @@
 #include "worker/protocol.h"
 #include "base/interrupt.h"
-#include "base/random.h"
 #include "domain/poison.h"
 #include "worker/child/guard.h"
 #include <errno.h>
@@ -117,30 +116,6 @@ work_order worker_order(order_kind kind, const kernel_entry *kernel)
         snprintf(made.text, sizeof made.text, "%s", kernel->facts.name);
     }
     return made;
-}
-
-unsigned order_outputs(const work_order *order)
-{
-    const operation *what = operations[order->operation];
-    unsigned statistics = 0, sums = 0;
-    for (size_t i = 0; i < what->count; i++) {
-        statistics |= role_is_statistic(&what->roles[i]) ? ROLE_BIT(i) : 0;
-        sums |= role_is_sum(what, i) ? ROLE_BIT(i) : 0;
-    }
-    return order->placement == PLACEMENT_DRAWN    ? order->outputs
-           : order->placement == PLACEMENT_BEHIND ? statistics
-           : order->placement == PLACEMENT_BEFORE ? statistics | sums
-                                                  : sums;
-}
-
-size_t order_offset(const work_order *order, const char *tensor, size_t size)
-{
-    enum { LINE = 64 };
-    uint64_t state = order->seed;
-    for (; *tensor; tensor++)
-        state = splitmix64(&state) ^ (unsigned char)*tensor;
-    uint64_t drawn = splitmix64(&state);
-    return drawn & 1 ? 0 : (drawn >> 32) % LINE / size * size;
 }
 
 bool reply_ends_run(const worker_reply *reply, error *err)

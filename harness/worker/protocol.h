@@ -9,6 +9,7 @@
 #include "domain/kernel.h"
 #include "domain/operation.h"
 #include "layernorm_plugin.h"
+#include "worker/layout.h"
 #include <sys/types.h>
 
 enum {
@@ -31,10 +32,9 @@ typedef enum order_kind {
     ORDER_OBJECTS,   /* what the process has loaded: replies DONE (value: how many), then one OBJECT
                        each */
     ORDER_SUPPORTS,  /* replies DONE with the reason in text, "" for yes */
-    ORDER_JUDGE,     /* run in one placement: replies DONE (value: 1 if upper halves of vector
+    ORDER_JUDGE,     /* run as order.layout says: replies DONE (value: 1 if upper halves of vector
                         registers are in use; threads, if several) or FAILED */
     ORDER_CALL, /* `count` calls and more, whose bits must be the same: replies DONE or FAILED */
-    ORDER_CALL_FIRST, /* to a process that made no call: the first ones come from two threads */
     ORDER_CALL_LARGE, /* one call on the problem's rows (x: LARGE_PERIOD rows); y: large_rows() */
     ORDER_BOUND,      /* bounds for rows of facts, proven or, with a chance, probable: replies DONE
                     (value: 1 if the kernel has such a bound) */
@@ -46,20 +46,6 @@ typedef enum order_kind {
     ORDER_QUIT,
 } order_kind;
 
-typedef enum buffer_placement {
-    PLACEMENT_BEHIND,   /* flush with the page behind */
-    PLACEMENT_BEFORE,   /* flush with the page before, rows strided, gaps watched, all outputs
-                         */
-    PLACEMENT_TIMED,    /* as timed */
-    PLACEMENT_TURN,     /* likewise, but the first and the second half of the rows in turn in the
-                           same buffers, and the first twice more */
-    PLACEMENT_IN_PLACE, /* y is x, and rows strided where hidden is odd */
-    PLACEMENT_COUNT,
-    PLACEMENT_DRAWN =
-        PLACEMENT_COUNT, /* each tensor at an offset of its own, drawn from the order's
-                                          seed, and of the outputs beside y those it names */
-} buffer_placement;
-
 /* Where the rows of a judged call of the library lie, as ln_layernorm() sees it. */
 typedef enum call_place {
     PLACE_ITS_OWN, /* by the caches of this machine */
@@ -70,9 +56,6 @@ typedef enum call_place {
     PLACE_DRAM,
     CALL_PLACES,
 } call_place;
-
-/* Outputs beside y, by role, and that the sum takes x's place. */
-enum { OUTPUT_SUM = 1 << ROLE_SUM, OUTPUT_SUM_OVER_X = 1 << ROLES_MOST };
 
 /* Offsets into the arena, in bytes; -1: absent. */
 typedef struct arena_map {
@@ -92,7 +75,7 @@ typedef struct work_order {
     uint32_t plugin, kernel;         /* as loaded; kernel of a roof: see is_roof */
     char text[PROTOCOL_PATH_LENGTH]; /* path to load; name of a timed entry */
     ln_problem problem; /* rows are dense here; other strides are the worker's business */
-    buffer_placement placement;
+    call_layout layout; /* to judge */
     arena_map at;
     size_t block_rows; /* timed group: rows of the judged block */
     size_t count;      /* bounds wanted */
@@ -103,12 +86,10 @@ typedef struct work_order {
     int cpu;                   /* pin to this CPU, further threads to others; -1: leave */
     unsigned threads;          /* of one call; 0 is 1 */
     unsigned again;            /* to judge: so many calls more must give the same bits */
-    unsigned outputs;          /* to judge, of PLACEMENT_DRAWN: which */
     size_t rows_at_once;       /* to judge: rows of a call, a divisor of all; 0: no such limit */
     call_place place;          /* to judge: another than its own is for the library's calls */
     ln_accuracy accuracy;      /* their class; DONE then names the kernel in text */
-    size_t x_offset, y_offset; /* where x and y begin in their first page (to judge: further on than
-                                  in timing) */
+    size_t x_offset, y_offset; /* timed group: where x and y begin in their first page */
     bool trusted;              /* load: the library that lnbench came with, and no plugin */
     bool own_file; /* load: every function must lie in the file itself, not in what it loads */
     uint64_t seed;
@@ -148,13 +129,6 @@ typedef struct worker_reply {
 
 /* An order with nothing in the arena; NULL: of no kernel. */
 work_order worker_order(order_kind kind, const kernel_entry *kernel);
-
-/* Which outputs beside y a judged call is asked for; of a sum, where there is a residual. */
-unsigned order_outputs(const work_order *order);
-
-/* Where a tensor of PLACEMENT_DRAWN begins, in bytes, in elements of `size`: half of them with a cache
- * line, the others at any element of one. */
-size_t order_offset(const work_order *order, const char *tensor, size_t size);
 
 /* Whether a reply can be what a worker would send to an order of this kind so many seconds ago:
  * magic, kind, numbers and enums in range, strings terminated. */

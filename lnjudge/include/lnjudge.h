@@ -88,7 +88,7 @@ typedef struct lnjudge_row {
 
 /* What one check found. */
 typedef struct lnjudge_case {
-    char check[16]; /* "rows", "probes", "positions", "batches", "calls", "sizes", "forms" */
+    char check[16]; /* "rows", "probes", "positions", "batches", "calls", "combinations" */
     char input[32]; /* an input family; "given"; "" for checks with rows of several */
     char convention[LNJUDGE_LABEL];
     size_t rows, hidden; /* of the worst block */

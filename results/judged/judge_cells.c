@@ -66,7 +66,11 @@ static bool make_rows(bench *at, ln_type storage, ln_type param, size_t hidden, 
 {
     const judge_settings as = {
         .seed = strtoull(at->seed, NULL, 10), .max_row_ulp = INFINITY, .deadline_seconds = 600};
-    const referee_task task = {CHECK_CELLS, pytorch, storage, param, hidden, 0};
+    const referee_task task = {.check = CHECK_CELLS,
+                               .convention = pytorch,
+                               .storage = storage,
+                               .param = param,
+                               .first = hidden};
     referee_release(&at->blocks);
     judge_destroy(at->judge);
     at->storage = storage;

@@ -214,7 +214,7 @@ bool attribute_kernel(row_judge *judge, const judge_block *block, const kernel_e
     *found = (attribution){.verdict.kind = VERDICT_RIGHT};
     if (!judge_reserve(judge, block, err))
         return false;
-    if (!judge_run(judge, block, kernel, PLACEMENT_BEFORE, judge->other, &verdict, err)) {
+    if (!judge_run(judge, block, kernel, LAYOUT_BEFORE, judge->other, &verdict, err)) {
         found->verdict = verdict;
         return err->code == EXIT_CODE_FINE;
     }

@@ -200,7 +200,7 @@ static bool verify_block(row_judge *judge, const corpus_case *one, const judge_b
     err->code = EXIT_CODE_FINE;
     if (!judge_reserve(judge, block, err))
         return false;
-    if (!judge_run(judge, block, kernel, PLACEMENT_BEFORE, judge->computed, &found->verdict, err))
+    if (!judge_run(judge, block, kernel, LAYOUT_BEFORE, judge->computed, &found->verdict, err))
         return err->code == EXIT_CODE_FINE;
     compare_y(one, block, judge->computed, true, found);
     found->elements += block->rows * block->hidden;
@@ -214,7 +214,7 @@ static bool verify_block(row_judge *judge, const corpus_case *one, const judge_b
     }
     if (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE)
         return true;
-    if (!judge_run(judge, block, kernel, PLACEMENT_IN_PLACE, judge->other, &found->verdict, err))
+    if (!judge_run(judge, block, kernel, LAYOUT_IN_PLACE, judge->other, &found->verdict, err))
         return err->code == EXIT_CODE_FINE;
     compare_y(one, block, judge->other, false, found);
     return true;

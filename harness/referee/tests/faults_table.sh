@@ -50,7 +50,7 @@ awk -F'\t' '
         verdict = $column["verdict"]
         if (verdict != "wrong") next
         input = $column["input"]
-        check = input ~ /^(sizes|batches|forms|conventions|calls|large)$/ ? input \
+        check = input ~ /^(combinations|calls|large)$/ ? input \
               : input == "normal" && $column["rows"] > 18 ? "timed" : "inputs"
         if (kind != "fault") {
             if (!alarmed[kind, name]++)
@@ -61,9 +61,9 @@ awk -F'\t' '
         if (!(name in first)) first[name] = verdict "(" $column["detail"] ")"
     }
     END {
-        count = split("sizes batches forms conventions calls large inputs timed", checks, " ")
-        print "| group | fault | " "sizes | batches | forms | conventions | calls | large | inputs | timed | first verdict |"
-        print "|---|---|---|---|---|---|---|---|---|---|---|"
+        count = split("combinations calls large inputs timed", checks, " ")
+        print "| group | fault | " "combinations | calls | large | inputs | timed | first verdict |"
+        print "|---|---|---|---|---|---|---|---|"
         for (i = 1; i <= defined; i++) {
             name = order[i]
             if (!(("fault", name) in ran)) continue

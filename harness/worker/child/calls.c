@@ -1,13 +1,11 @@
 /* Calls of a kernel by the ten thousand, as a program makes them: on two shapes in turn and one at a
- * time, of a single row more than 2^16, whatever y holds, after a call with a NaN, on other threads,
- * on several at once, in a forked process, where the caller flushes subnormals and after another state
- * was released. The rows stay the same, so the bits must. */
-#include "base/random.h"
+ * time, of a single row more than 2^16, whatever y holds, after a call with a NaN, on many other threads
+ * and where the caller flushes subnormals. The rows stay the same, so the bits must. */
 #include "base/seconds.h"
 #include "domain/poison.h"
 #include "worker/child/internal.h"
-#include "worker/child/meet.h"
 #include "worker/child/tensors.h"
+#include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -22,12 +20,12 @@
 
 enum {
     SHAPES = 2,
-    ONE_ROW = SHAPES + MEETING_MOST - 1, /* behind the shapes that meet the first one */
+    ONE_ROW = SHAPES,
     ALL_SHAPES,
     THREADS = 66,            /* more than a table of them has places */
     OWN_THREADS = 6,         /* of a library that makes some for each thread that calls */
     ONE_ROW_CALLS = 1 << 16, /* with those before: a counter of 16 bits goes round */
-    CHANGES = 4,             /* of a tensor at its address; all but the first of one element */
+    PREPARATIONS = 1000,     /* of a state that is released before it is called */
 };
 
 static const double most_seconds = 1, often_seconds = 10; /* of those; of two shapes in turn */
@@ -46,14 +44,12 @@ typedef struct call_bench {
     const ln_kernel *kernel;
     const work_order *order;
     guarded inputs[ROLES_MOST]; /* x and the parameters, by role */
-    guarded other_x;
-    called_shape shapes[ALL_SHAPES]; /* from SHAPES on the first, on x and other_x in turn */
+    called_shape shapes[ALL_SHAPES];
     bool two_shapes, one_row;
     bool starved;        /* the system has not as many threads as were to call it */
     const char *where;   /* NULL: the bits are the same */
     const char *changed; /* of the state of another thread, or of mappings; NULL: nothing */
     const char *refusal; /* NULL, or why it could not be called */
-    uint64_t drawn;
     growth_watch growth;
     double kept; /* bytes a call; 0: too little to tell */
     char remark[REPLY_TEXT_LENGTH];
@@ -163,7 +159,7 @@ static bool call_one_row(call_bench *bench)
             (call % 64 == 0 && seconds_of(CLOCK_THREAD_CPUTIME_ID) > end))
             break;
     bench->kept = growth_kept(&bench->growth);
-    return !bench->where;
+    return !bench->where && !growth_is_seen(&bench->growth);
 }
 
 /* A NaN in the first row, for one call. */
@@ -180,114 +176,6 @@ static bool call_after_nan(call_bench *bench, const work_order *order)
     memcpy(place, kept, size);
     return guard_protect(&bench->inputs[ROLE_X]) &&
            call_again(bench, shape, "after a call with a NaN");
-}
-
-/* The other rows where the first ones lay, and back again: an answer, or a sum, that was kept for an
- * address is not that of the rows that lie there. */
-static bool call_on_changed_rows(call_bench *bench)
-{
-    called_shape *shape = bench->shapes, *other = &bench->shapes[SHAPES];
-    char *kept = malloc(shape->y.size);
-    bool fine = kept && guard_release(&bench->inputs[ROLE_X]);
-    if (fine) {
-        memcpy(kept, bench->inputs[ROLE_X].data, shape->y.size);
-        memcpy(bench->inputs[ROLE_X].data, bench->other_x.data, shape->y.size);
-        call_shape(bench, shape);
-        if (other->first && memcmp(shape->y.data, other->first, shape->y.size) != 0)
-            bench->where = "on other rows at the same address";
-        memcpy(bench->inputs[ROLE_X].data, kept, shape->y.size);
-        fine = guard_protect(&bench->inputs[ROLE_X]) && !bench->where &&
-               call_again(bench, shape, "on rows that were changed and put back");
-    }
-    free(kept);
-    return fine;
-}
-
-/* One element of the last row alone, while y holds the result of before: what is kept for the first
- * row, or for what y holds, is not that of these rows either. */
-static bool call_on_changed_row(call_bench *bench, const work_order *order, bool drawn)
-{
-    called_shape *shape = bench->shapes, *other = &bench->shapes[SHAPES];
-    const ln_problem *problem = &order->problem;
-    size_t size = dtype_size(problem->storage), row = problem->hidden * size;
-    char kept[sizeof(double)],
-        *last = (char *)bench->inputs[ROLE_X].data + bench->inputs[ROLE_X].size - row;
-    char *place =
-        last + (drawn ? splitmix64(&bench->drawn) % problem->hidden : problem->hidden / 2) * size;
-    if (!other->first || !guard_release(&bench->inputs[ROLE_X]) || !guard_release(&bench->other_x))
-        return true;
-    memcpy(kept, place, size);
-    memcpy(place, bench->inputs[ROLE_X].data, size);
-    call_shape(bench, shape);
-    ln_tensors moved = other->tensors;
-    char *wanted = malloc(bench->other_x.size);
-    if (wanted) {
-        memcpy(wanted, bench->other_x.data, bench->other_x.size);
-        memcpy(bench->other_x.data, bench->inputs[ROLE_X].data, bench->inputs[ROLE_X].size);
-        bench->kernel->run(other->state, &moved);
-        memcpy(bench->other_x.data, wanted, bench->other_x.size);
-        if (memcmp(shape->y.data, other->y.data, shape->y.size) != 0 ||
-            (!drawn && memcmp((char *)shape->y.data + shape->y.size - row,
-                              shape->first + shape->y.size - row, row) == 0))
-            bench->where = "on rows of which the last was changed";
-    }
-    free(wanted);
-    memcpy(place, kept, size);
-    return guard_protect(&bench->inputs[ROLE_X]) && guard_protect(&bench->other_x) &&
-           !bench->where && call_again(bench, shape, "on rows that were changed and put back");
-}
-
-/* A parameter with its elements in reverse, or with one element that takes the place of another, at
- * another address and at its own. */
-static bool call_on_changed_parameter(call_bench *bench, const work_order *order, size_t role,
-                                      bool drawn)
-{
-    static char where[NAME_MAX_LENGTH];
-    called_shape *shape = bench->shapes;
-    guarded *parameter = &bench->inputs[role];
-    size_t size = dtype_size(order->problem.param), count = parameter->size / size;
-    guarded reversed;
-    if (!parameter->map)
-        return true;
-    char *kept = malloc(parameter->size), *wanted = malloc(shape->y.size);
-    bool fine = kept && wanted && guard_release(parameter) &&
-                guard_create(&reversed, parameter->name, parameter->size, GUARD_TIMED,
-                             GUARD_TIMED_READ_OFFSET);
-    if (fine) {
-        memcpy(kept, parameter->data, parameter->size);
-        memcpy(reversed.data, kept, parameter->size);
-        for (size_t i = 0; !drawn && i < count; i++)
-            memcpy((char *)reversed.data + i * size, kept + (count - 1 - i) * size, size);
-        if (drawn)
-            memcpy((char *)reversed.data + splitmix64(&bench->drawn) % count * size,
-                   kept + splitmix64(&bench->drawn) % count * size, size);
-        role_set(role, &shape->tensors, reversed.data);
-        call_shape(bench, shape);
-        memcpy(wanted, shape->y.data, shape->y.size);
-        role_set(role, &shape->tensors, parameter->data);
-        memcpy(parameter->data, reversed.data, parameter->size);
-        call_shape(bench, shape);
-        if (memcmp(wanted, shape->y.data, shape->y.size) != 0) {
-            snprintf(where, sizeof where, "on another %s at the same address", parameter->name);
-            bench->where = where;
-        }
-        memcpy(parameter->data, kept, parameter->size);
-        guard_destroy(&reversed);
-        fine = guard_protect(parameter) && !bench->where &&
-               call_again(bench, shape, "on parameters that were changed and put back");
-    }
-    free(kept);
-    free(wanted);
-    return fine;
-}
-
-static bool call_on_changed_parameters(call_bench *bench, const work_order *order, bool drawn)
-{
-    bool fine = true;
-    for (size_t i = 0; fine && i < role_count(order); i++)
-        if (role_is_parameter(role_of(order, i)))
-            fine = call_on_changed_parameter(bench, order, i, drawn);
-    return fine;
 }
 
 /* ---- threads ---- */
@@ -352,73 +240,7 @@ static bool call_on_other_threads(call_bench *bench, size_t count)
     return job.fine;
 }
 
-/* Different rows, buffers, states and, but for two of them, shapes. */
-static bool call_at_once(call_bench *bench)
-{
-    static const size_t order[MEETING_MOST] = {0, SHAPES + 1, SHAPES, SHAPES + 2, SHAPES + 3};
-    thread_job jobs[MEETING_MOST];
-    void *parties[MEETING_MOST];
-    size_t count = 0;
-    for (size_t i = 0; i < MEETING_MOST; i++) {
-        called_shape *shape = &bench->shapes[order[i]];
-        if (!shape->first)
-            break;
-        jobs[i] = (thread_job){.bench = bench, .shape = shape};
-        parties[count++] = &jobs[i];
-    }
-    if (count > 1 && !worker_meet(call_job, parties, count))
-        bench->where = "on several threads at once";
-    return !bench->where;
-}
-
-/* What another state leaves behind is not this one's. */
-static bool call_after_release(call_bench *bench)
-{
-    for (size_t i = ALL_SHAPES - 1; i > 0 && !bench->where; i--) {
-        called_shape *shape = &bench->shapes[i];
-        if (!shape->prepared)
-            continue;
-        bench->kernel->release(shape->state);
-        shape->prepared = false;
-        call_again(bench, bench->shapes, "after another prepared state was released");
-    }
-    return !bench->where;
-}
-
-/* ---- another process, another floating-point environment ---- */
-
-/* The child says by its exit status whether the bits were the same, and never anything else: a
- * fault there is not to reach the parent's socket. */
-static void call_in_child(call_bench *bench)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        signal(faults[i], SIG_DFL);
-    call_shape(bench, bench->shapes);
-    _exit(same_bits(bench->shapes) ? 0 : 1);
-}
-
-/* Threads that a kernel has for its work, as OpenMP's, do not live on in the child: where it waits for
- * them, whoever calls it after a fork has to know. */
-static bool call_after_fork(call_bench *bench)
-{
-    static const char *const words[] = {[CHILD_FAILED] = "in a forked process",
-                                        [CHILD_CRASHED] = "in a forked process: it crashes",
-                                        [CHILD_HANGS] = "in a forked process: it does not return"};
-    bool has_pool = threads_stay();
-    pid_t child = fork();
-    if (child < 0)
-        return true;
-    if (child == 0)
-        call_in_child(bench);
-    child_end end = worker_wait_for(child);
-    process_state_record_children();
-    if (end == CHILD_HANGS && has_pool)
-        add_remark(bench, "%s", HANGS_IN_FORK);
-    else
-        bench->where = words[end];
-    return !bench->where;
-}
+/* ---- another floating-point environment ---- */
 
 /* Flush-to-zero, and subnormals as zeros: rows of ordinary numbers have the same bits. */
 static bool call_flushing(call_bench *bench)
@@ -476,35 +298,18 @@ static ln_problem second_problem(const ln_problem *first)
     return second;
 }
 
-/* x, and x with its first row last. */
-static bool make_rows(call_bench *bench, const work_order *order)
-{
-    size_t row = order->problem.hidden * dtype_size(order->problem.storage);
-    size_t bytes = order->problem.rows * row;
-    if (!guard_create(&bench->inputs[ROLE_X], "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) ||
-        !guard_create(&bench->other_x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) ||
-        !arena_read(WORKER_ARENA_FD, order->at.tensors[ROLE_X], bench->inputs[ROLE_X].data, bytes))
-        return false;
-    char *other = bench->other_x.data;
-    memcpy(other, (char *)bench->inputs[ROLE_X].data + row, bytes - row);
-    memcpy(other + bytes - row, bench->inputs[ROLE_X].data, row);
-    return guard_protect(&bench->inputs[ROLE_X]) && guard_protect(&bench->other_x);
-}
-
-static bool make_bench(call_bench *bench, const work_order *order, bool own_threads)
+static bool make_bench(call_bench *bench, const work_order *order)
 {
     ln_problem second = second_problem(&order->problem);
-    bool fine = make_rows(bench, order) && parameters_create(bench->inputs, order) &&
+    size_t bytes = order->problem.rows * order->problem.hidden * dtype_size(order->problem.storage);
+    guarded *x = &bench->inputs[ROLE_X];
+    bool fine = guard_create(x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
+                arena_read(WORKER_ARENA_FD, order->at.tensors[ROLE_X], x->data, bytes) &&
+                guard_protect(x) && parameters_create(bench->inputs, order) &&
                 make_shape(bench, &bench->shapes[0], &order->problem, bench->inputs[ROLE_X].data);
     bench->two_shapes = fine && !kernel_refuses(bench->kernel, &second);
     if (bench->two_shapes)
         fine = make_shape(bench, &bench->shapes[1], &second, bench->inputs[ROLE_X].data);
-    for (size_t i = SHAPES; fine && !own_threads && i < ONE_ROW; i++) {
-        bool even = (i - SHAPES) % 2 == 0;
-        fine = make_shape(bench, &bench->shapes[i],
-                          even || !bench->two_shapes ? &order->problem : &second,
-                          even ? bench->other_x.data : bench->inputs[ROLE_X].data);
-    }
     ln_problem row = order->problem;
     row.rows = 1;
     bench->one_row = fine && !kernel_refuses(bench->kernel, &row);
@@ -522,22 +327,59 @@ static void free_bench(call_bench *bench)
         free(shape->first);
     }
     buffers_destroy(bench->inputs);
-    guard_destroy(&bench->other_x);
 }
 
-/* A library with threads of its own is called from one thread at a time, and never after a fork:
- * those threads do not live on in the child. */
+/* No rows: nothing is written. */
+static bool call_no_rows(call_bench *bench)
+{
+    called_shape *shape = bench->shapes;
+    ln_problem none = bench->order->problem;
+    void *state = &none;
+    none.rows = 0;
+    if (kernel_refuses(bench->kernel, &none) ||
+        (bench->kernel->prepare && bench->kernel->prepare(&none, &state) != 0))
+        return true;
+    memcpy(shape->y.data, shape->first, shape->y.size);
+    bench->kernel->run(state, &shape->tensors);
+    if (bench->kernel->release)
+        bench->kernel->release(state);
+    if (!same_bits(shape))
+        bench->where = "of y, with 0 rows";
+    return !bench->where;
+}
+
+/* States that are made and dropped keep nothing. */
+static bool prepare_often(call_bench *bench)
+{
+    double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_seconds;
+    growth_watch watch = {0};
+    const ln_kernel *kernel = bench->kernel;
+    for (unsigned i = 0; kernel->prepare && i < PREPARATIONS; i++) {
+        void *state = NULL;
+        if (i == PREPARATIONS / 8) {
+            growth_is_seen(&watch);
+            growth_settle(&watch);
+        }
+        if (kernel->prepare(&bench->order->problem, &state) != 0 ||
+            seconds_of(CLOCK_THREAD_CPUTIME_ID) > end)
+            break;
+        if (kernel->release)
+            kernel->release(state);
+        watch.calls++;
+        worker_send_alive();
+    }
+    if (watch.begun.threads > 0 && growth_is_seen(&watch))
+        bench->growth = watch;
+    bench->kept = fmax(bench->kept, watch.begun.threads > 0 ? growth_kept(&watch) : 0);
+    return !watch.grown[0];
+}
+
 static bool call_everywhere(call_bench *bench, const work_order *order, bool own_threads)
 {
-    bool fine = call_often(bench, (unsigned)order->count) && call_one_row(bench) &&
-                call_after_nan(bench, order) && call_on_changed_rows(bench);
-    for (unsigned change = 0; fine && change < CHANGES; change++)
-        fine = call_on_changed_row(bench, order, change > 0) &&
-               call_on_changed_parameters(bench, order, change > 0);
-    fine = fine && call_flushing(bench) &&
-           call_on_other_threads(bench, own_threads ? OWN_THREADS : THREADS);
-    return fine && (own_threads || (call_at_once(bench) && call_after_fork(bench))) &&
-           call_after_release(bench);
+    return call_often(bench, (unsigned)order->count) && call_one_row(bench) &&
+           call_after_nan(bench, order) && call_flushing(bench) && call_no_rows(bench) &&
+           call_on_other_threads(bench, own_threads ? OWN_THREADS : THREADS) &&
+           prepare_often(bench);
 }
 
 void worker_call(const worker_plugins *plugins, const work_order *order)
@@ -548,11 +390,11 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
         worker_send_failed(VERDICT_DECLINED, 0, "%s", refusal);
         return;
     }
-    call_bench bench = {.kernel = kernel, .order = order, .drawn = order->seed};
+    call_bench bench = {.kernel = kernel, .order = order};
     bool own_threads = kernel_has_threads(plugins->plugins[order->plugin], kernel);
     thread_state before;
     plugin_enter(&before);
-    bool fine = make_bench(&bench, order, own_threads) &&
+    bool fine = make_bench(&bench, order) &&
                 arena_write(WORKER_ARENA_FD, order->at.tensors[ROLE_Y], bench.shapes[0].first,
                             bench.shapes[0].y.size) &&
                 call_everywhere(&bench, order, own_threads);

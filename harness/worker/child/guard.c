@@ -7,7 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum { SLACK_PATTERN = 0xa5, MAX_LIVE = 32 };
+enum { SLACK_PATTERN = 0xa5, MAX_LIVE = 64 };
 
 /* Every live buffer, for the signal handler. Copies, so that a caller's struct may move. */
 static guarded live[MAX_LIVE];

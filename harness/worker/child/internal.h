@@ -71,6 +71,8 @@ void process_state_record(void);
 /* That part of it alone; of children: those that have ended. */
 void process_state_record_cpus(void);
 void process_state_record_children(void);
+/* Likewise after a child of the worker itself has ended. */
+void process_state_record_fork(void);
 /* Compares all of the thread's state, and that of the process: handlers of faults, locale, working
  * directory, umask, resource limits, children, the worker's own files, timers, priority, CPUs,
  * environment, threads that go on working. NULL if none changed, else what did; it is put back. Does
@@ -141,7 +143,6 @@ void worker_judge(const worker_plugins *plugins, const work_order *order);
 /* After orders that had a call_place: the library's calls are by the caches of this machine again. */
 void worker_leave_place(void);
 void worker_call(const worker_plugins *plugins, const work_order *order);
-void worker_call_first(const worker_plugins *plugins, const work_order *order);
 void worker_call_large(const worker_plugins *plugins, const work_order *order);
 void worker_bound(const worker_plugins *plugins, const work_order *order);
 
@@ -179,11 +180,6 @@ const char *split_changed(const split_kernel *split);
 /* One call, over all threads of the group; returns when the last is done. */
 void split_run(const split_kernel *split, const ln_tensors *tensors);
 void split_copy(roof_function *roof, const void *x, void *y, size_t bytes);
-
-/* How a forked process ended: by itself (0, or another status), by a signal, or not in time, whereupon
- * it is killed. */
-typedef enum child_end { CHILD_FINE, CHILD_FAILED, CHILD_CRASHED, CHILD_HANGS } child_end;
-child_end worker_wait_for(pid_t child);
 
 /* Rows of a timed entry whose bits are not the judged ones. */
 typedef struct varied_rows {

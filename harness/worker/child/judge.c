@@ -1,346 +1,325 @@
-/* Runs one kernel in one placement, watched from all sides, and hands its outputs back. */
-#include "worker/child/checked_call.h"
-#include "worker/child/internal.h"
-#include "worker/child/scratch.h"
-#include "worker/child/tensors.h"
+/* Runs one kernel in one layout, beside the other calls that it asks for, and hands its outputs back. */
+#include "base/random.h"
+#include "worker/child/bench.h"
+#include "worker/child/meet.h"
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
-/* The buffers of one run, by role. */
-typedef struct judge_bench {
-    guarded buffers[ROLES_MOST];
-    role_extent extents[ROLES_MOST];
-    char *kept[ROLES_MOST]; /* inputs as they were; NULL: not in use, or written to */
-    const operation *what;
-    ln_problem problem; /* as the kernel sees it */
-    ln_tensors tensors;
-    const split_kernel *split; /* a call over several threads; NULL: one */
-    bool upper_halves;         /* of vector registers hold something after a call */
-} judge_bench;
+enum {
+    STOPS_OF_TWO = 6,
+    STOPS_OF_MORE = 3
+}; /* at each of which the first thread waits in a call */
 
-static void bench_destroy(judge_bench *bench)
+enum { FORK_SECONDS = 5 };
+
+/* The calls of an order: the judged one, in as many benches as threads make it at once, and another
+ * problem's. */
+typedef struct judged_calls {
+    const ln_plugin *plugin;
+    const ln_kernel *kernel;
+    work_order order, other_order;
+    call_bench benches[AT_ONCE_MOST], other;
+    unsigned at_once, made; /* benches */
+    call_failure failure;
+} judged_calls;
+
+static bool take_failure(judged_calls *of, const call_bench *bench)
 {
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        scratch_give(bench->kept[i], bench->buffers[i].size);
-    buffers_destroy(bench->buffers);
-}
-
-/* What is judged element by element; not in use in place. */
-static const guarded *result_of(const judge_bench *bench)
-{
-    return &bench->buffers[bench->what->result];
-}
-
-/* A kernel may make its inputs writable, and no fault tells when it writes to them. */
-static bool keep_inputs(judge_bench *bench)
-{
-    for (size_t i = 0; i < bench->what->count; i++) {
-        const guarded *input = &bench->buffers[i];
-        if (!input->map || !input->read_only)
-            continue;
-        if (!bench->kept[i] && !(bench->kept[i] = scratch_take(input->size)))
-            return false;
-        memcpy(bench->kept[i], input->data, input->size);
-    }
-    return true;
-}
-
-/* Answers, where one was written to, or can be. */
-static bool inputs_are_kept(const judge_bench *bench)
-{
-    for (size_t i = 0; i < bench->what->count; i++) {
-        const guarded *input = &bench->buffers[i];
-        char writable[NAME_MAX_LENGTH];
-        if (!bench->kept[i])
-            continue;
-        if (memcmp(bench->kept[i], input->data, input->size) != 0) {
-            worker_send_failed(VERDICT_INPUT_MODIFIED, 0, "wrote to %s", input->name);
-            return false;
-        }
-        snprintf(writable, sizeof writable, "made %s writable", input->name);
-        if (!guard_is_protected(input) && !plugin_blame("run()", writable)) {
-            worker_send_blame();
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool make_tensor(judge_bench *bench, size_t i, const work_order *order)
-{
-    const tensor_role *role = role_of(order, i);
-    guarded *buffer = &bench->buffers[i];
-    size_t size = extent_bytes(&bench->extents[i]);
-    if (order->placement == PLACEMENT_DRAWN)
-        return guard_create(buffer, role->name, size, GUARD_TIMED,
-                            order_offset(order, role->name, bench->extents[i].element));
-    guard_place place = order->placement == PLACEMENT_BEFORE  ? GUARD_BEFORE
-                        : order->placement == PLACEMENT_TIMED ? GUARD_TIMED
-                        : order->placement == PLACEMENT_TURN  ? GUARD_TIMED
-                                                              : GUARD_BEHIND;
-    return guard_create(buffer, role->name, size, place,
-                        role->output ? GUARD_TIMED_WRITE_OFFSET + order->y_offset
-                                     : GUARD_TIMED_READ_OFFSET + order->x_offset);
-}
-
-/* The role in whose buffer a tensor of the order lies: its own, or that of an input that it takes the
- * place of. */
-static size_t buffer_of(const work_order *order, size_t role)
-{
-    size_t taken = role_in_place(operations[order->operation], role);
-    if (order->placement == PLACEMENT_IN_PLACE)
-        return taken;
-    return role == ROLE_SUM && (order_outputs(order) & OUTPUT_SUM_OVER_X) ? ROLE_X : role;
-}
-
-/* Strided rows, by hidden: a few elements apart, whole vectors long, or more than twice as long. What
- * lies between is NaN in inputs, so that reading it shows, and watched in outputs, so that writing it
- * shows. */
-static void set_strides(const work_order *order, ln_problem *problem)
-{
-    size_t hidden = problem->hidden, whole = (hidden / 16 + 1) * 16, next = 0;
-    const size_t strides[3][4] = {{hidden + 3, hidden + 5, hidden + 7, hidden + 11},
-                                  {whole, whole + 16, whole + 32, whole + 48},
-                                  {2 * hidden, hidden + 1, 2 * hidden + 1, hidden + 2}};
-    for (size_t i = 0; i < role_count(order); i++) {
-        const tensor_role *role = role_of(order, i);
-        size_t taken = role_in_place(operations[order->operation], i);
-        bool in_place = order->placement == PLACEMENT_IN_PLACE && taken != i;
-        if (role->shape == SHAPE_TABLE)
-            *role_stride(role, problem) = in_place ? *role_stride(role_of(order, taken), problem)
-                                                   : strides[hidden % 3][next++ % 4];
-    }
-}
-
-/* All buffers for `rows` rows, with the parameters in them. */
-static bool bench_create(judge_bench *bench, const ln_kernel *kernel, const work_order *order,
-                         size_t rows)
-{
-    ln_problem *problem = &bench->problem;
-    size_t hidden = order->problem.hidden;
-    bool fine = true, in_place = order->placement == PLACEMENT_IN_PLACE;
-    *problem = order->problem;
-    problem->rows = rows;
-    problem_set_strides(problem, hidden);
-    if (order->placement == PLACEMENT_BEFORE || (in_place && hidden % 2 == 1)) {
-        set_strides(order, problem);
-        if (kernel_refuses(kernel, problem)) /* no strided rows: take dense ones */
-            problem_set_strides(problem, hidden);
-    }
-    for (size_t i = 0; fine && i < role_count(order); i++) {
-        const tensor_role *role = role_of(order, i);
-        guarded *buffer = &bench->buffers[i];
-        bench->extents[i] = role_extent_of(role, problem, kernel->accumulator);
-        if (order->at.tensors[i] < 0)
-            continue;
-        if (buffer_of(order, i) == i)
-            fine = make_tensor(bench, i, order);
-        if (fine && role_is_parameter(role) && !role->output)
-            fine = arena_read(WORKER_ARENA_FD, order->at.tensors[i], buffer->data, buffer->size) &&
-                   guard_protect(buffer);
-        role_set(i, &bench->tensors, bench->buffers[buffer_of(order, i)].data);
-    }
-    return fine;
-}
-
-/* Whether an output lies in the buffer of this input. */
-static bool is_written(const judge_bench *bench, const work_order *order, size_t input)
-{
-    bool written = !result_of(bench)->map;
-    for (size_t i = 0; i < bench->what->count; i++)
-        written |= i != input && order->at.tensors[i] >= 0 && buffer_of(order, i) == input;
-    return written;
-}
-
-/* Inputs in place, outputs poisoned, inputs read-only. */
-static bool bench_fill(judge_bench *bench, const work_order *order, size_t first)
-{
-    bool fine = true;
-    for (size_t i = 0; fine && i < bench->what->count; i++) {
-        const tensor_role *role = role_of(order, i);
-        const role_extent *extent = &bench->extents[i];
-        guarded *buffer = &bench->buffers[i];
-        if (!buffer->map)
-            continue;
-        if (role->output)
-            poison_output(role, extent, buffer->data);
-        else if (!role_is_parameter(role))
-            fine = guard_release(buffer) &&
-                   arena_read_rows(WORKER_ARENA_FD,
-                                   order->at.tensors[i] + (off_t)(first * extent->row_bytes),
-                                   buffer->data, extent) &&
-                   (is_written(bench, order, i) || guard_protect(buffer));
-    }
-    return fine && keep_inputs(bench);
-}
-
-/* Whether the kernel wrote only where it may; sends the verdict where it did not. */
-static bool bench_is_clean(const judge_bench *bench)
-{
-    for (size_t i = 0; i < bench->what->count; i++) {
-        const guarded *buffer = &bench->buffers[i];
-        long distance;
-        if (guard_slack_changed(buffer, &distance)) {
-            worker_send_failed(VERDICT_OVERRUN, 0, "wrote %ld bytes %s %s", labs(distance),
-                               distance < 0 ? "before" : "behind the end of", buffer->name);
-            return false;
-        }
-    }
-    for (size_t i = 0; i < bench->what->count; i++) {
-        if (!bench->buffers[i].map || !bench->what->roles[i].output ||
-            gaps_are_whole(&bench->extents[i], bench->buffers[i].data))
-            continue;
-        worker_send_failed(
-            VERDICT_OVERRUN, 0,
-            "wrote between the rows of y or sum: it must heed y_stride and sum_stride, or "
-            "decline them in supports()");
-        return false;
-    }
-    return true;
-}
-
-/* One call with the state watched. */
-static bool run_watched(const ln_kernel *kernel, const void *state, judge_bench *bench)
-{
-    thread_state before;
-    const char *registers = NULL;
-    bool upper_halves = false;
-    plugin_enter(&before);
-    if (bench->split)
-        split_run(bench->split, &bench->tensors);
-    else
-        registers = checked_call(kernel->run, state, &bench->tensors, &upper_halves);
-    bool fine = plugin_leave(&before, "run()");
-    fine = plugin_blame("run()", registers) && fine;
-    bench->upper_halves |= upper_halves;
-    if (bench->split)
-        fine &= plugin_blame("run()", split_changed(bench->split));
-    if (!fine)
-        worker_send_blame();
-    return fine && inputs_are_kept(bench) && bench_is_clean(bench);
-}
-
-static bool no_memory(void)
-{
-    worker_send_no_memory();
+    of->failure = bench->failure;
     return false;
 }
 
-/* Dense rows of all outputs into the arena, as rows first.. */
-static bool hand_back(const judge_bench *bench, const work_order *order, size_t first)
+/* ---- one thread ---- */
+
+static bool run(judged_calls *of, call_bench *bench, size_t first, bool altered)
 {
-    bool fine = true;
-    for (size_t i = 0; fine && i < bench->what->count; i++)
-        if (role_of(order, i)->output && order->at.tensors[i] >= 0)
-            fine = arena_write_rows(WORKER_ARENA_FD,
-                                    order->at.tensors[i] +
-                                        (off_t)(first * bench->extents[i].row_bytes),
-                                    role_get(i, &bench->tensors), &bench->extents[i]);
-    return fine || no_memory();
+    return (bench_fill(bench, first, altered) && bench_run(bench)) || take_failure(of, bench);
 }
 
-static bool run_part(const ln_kernel *kernel, const void *state, judge_bench *bench,
-                     const work_order *order, size_t first)
+static bool run_again(judged_calls *of, call_bench *bench, const char *where)
 {
-    if (!bench_fill(bench, order, first))
-        return no_memory();
-    return run_watched(kernel, state, bench);
+    if (!run(of, bench, 0, false))
+        return false;
+    return bench_is_same(bench) || fail_call(&of->failure, VERDICT_NONDETERMINISTIC,
+                                             "two calls on the same rows differ%s", where);
 }
 
-/* The first rows so many times more, with the bits that they came out with once. */
-static bool run_again(const ln_kernel *kernel, const void *state, judge_bench *bench,
-                      const work_order *order, const char *once, unsigned times)
+static bool hand_back(judged_calls *of, call_bench *bench, size_t first)
 {
-    for (unsigned again = 0; again < times; again++) {
-        if (!run_part(kernel, state, bench, order, 0))
+    return bench_hand_back(bench, first) || take_failure(of, bench);
+}
+
+/* All rows, a call some of them, in the same buffers; and the first call `again` times more. */
+static bool run_parts(judged_calls *of, call_bench *bench, unsigned again, const char *where)
+{
+    const size_t rows = of->order.problem.rows, part = bench->problem.rows;
+    for (size_t row = 0; row < rows; row += part) {
+        size_t first = row + part > rows ? rows - part : row;
+        if (!run(of, bench, first, false) || !hand_back(of, bench, first))
             return false;
-        if (memcmp(once, result_of(bench)->data, result_of(bench)->size) != 0) {
-            worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "two calls on the same rows differ");
-            return false;
-        }
+        if (row == 0 && !bench_keep(bench))
+            return take_failure(of, bench);
     }
+    for (unsigned call = 0; call < again; call++)
+        if (!run_again(of, bench, where))
+            return false;
     return true;
 }
 
-/* All rows at once, or the first and then the second half of them in the same buffers; and `again`
- * times more those first ones, whose bits must be the same: neither an answer kept from an earlier call
- * nor a random one passes. In place there is nothing to compare with. */
-static bool run_and_again(const ln_kernel *kernel, const void *state, judge_bench *bench,
-                          const work_order *order, unsigned again)
+/* The other problem is called before, between, and no more. */
+static bool run_beside(judged_calls *of, call_bench *bench)
 {
-    size_t second = order->problem.rows - bench->problem.rows;
-    const guarded *result = result_of(bench);
-    bool fine = run_part(kernel, state, bench, order, 0) && hand_back(bench, order, 0);
-    if (!fine || again == 0 || !result->map)
-        return fine;
-    char *once = scratch_take(result->size);
-    if (!once)
-        return no_memory();
-    memcpy(once, result->data, result->size);
-    if (second > 0)
-        fine = run_part(kernel, state, bench, order, second) && hand_back(bench, order, second);
-    fine = fine && run_again(kernel, state, bench, order, once, again);
-    scratch_give(once, result->size);
-    return fine;
+    bool later = of->order.layout.calls == CALLS_PREPARED;
+    const char *where =
+        later ? " while another problem is prepared" : " where another problem is called between";
+    if (!of->other.kernel)
+        return run_parts(of, bench, 1, "");
+    return (!later || bench_prepare(&of->other) || take_failure(of, &of->other)) &&
+           (later || run(of, &of->other, 0, false)) && run_parts(of, bench, 0, "") &&
+           run(of, &of->other, 0, false) && run_again(of, bench, where) &&
+           (bench_release(&of->other) || take_failure(of, &of->other)) &&
+           run_again(of, bench, " after another prepared state was released");
 }
 
-/* A few rows a call, in the same buffers. */
-static bool run_by_parts(const ln_kernel *kernel, const void *state, judge_bench *bench,
-                         const work_order *order)
+static bool run_alone(judged_calls *of, call_bench *bench)
 {
-    bool fine = true;
-    for (size_t row = 0; fine && row < order->problem.rows; row += bench->problem.rows)
-        fine = run_part(kernel, state, bench, order, row) && hand_back(bench, order, row);
-    return fine;
+    switch (of->order.layout.calls) {
+    case CALLS_REPEATED:
+        return run(of, bench, 0, true) && run_parts(of, bench, 1, "");
+    case CALLS_IN_TURN:
+    case CALLS_PREPARED:
+        return run_beside(of, bench);
+    case CALLS_HALVES: /* twice, since what alternates must not fall in step with ours */
+        return run_parts(of, bench, 2, "");
+    default:
+        return run_parts(of, bench, of->order.again, "");
+    }
 }
 
-/* The same over several threads, each with what was prepared for its rows. */
-static bool run_split(const ln_plugin *plugin, const ln_kernel *kernel, judge_bench *bench,
-                      const work_order *order, unsigned threads)
+/* ---- several at once ---- */
+
+static bool call_at_once(void *context)
+{
+    call_bench *bench = context;
+    if (bench_is_in_place(bench) && !bench_fill(bench, 0, false))
+        return false;
+    bench_call(bench);
+    return !bench->once || bench_is_same(bench);
+}
+
+/* All benches at once. Each was filled, and but for the first calls of a process called too. */
+static bool meet(judged_calls *of, bool first)
+{
+    uint64_t drawn = of->order.seed;
+    const meeting_plan plan = {.free_calls = first ? 0 : 1,
+                               .stops = first              ? 1
+                                        : of->at_once == 2 ? STOPS_OF_TWO
+                                                           : STOPS_OF_MORE,
+                               .part = (double)(splitmix64(&drawn) >> 11) * 0x1p-53};
+    void *parties[AT_ONCE_MOST];
+    for (unsigned i = 0; i < of->at_once; i++)
+        parties[i] = &of->benches[i];
+    bool fine = worker_meet(call_at_once, parties, of->at_once, &plan);
+    for (unsigned i = 0; i < of->at_once; i++)
+        if (of->benches[i].failure.kind != VERDICT_PENDING || !bench_is_clean(&of->benches[i]))
+            return take_failure(of, &of->benches[i]);
+    return fine || fail_call(&of->failure, VERDICT_NONDETERMINISTIC,
+                             "other bits on %u threads at once", of->at_once);
+}
+
+static bool run_at_once(judged_calls *of)
+{
+    for (unsigned i = 1; i < of->at_once; i++) {
+        call_bench *bench = &of->benches[i];
+        if (!run(of, bench, 0, false))
+            return false;
+        if (!bench_keep(bench))
+            return take_failure(of, bench);
+    }
+    return meet(of, false);
+}
+
+/* ---- another process ---- */
+
+/* In a process in which nothing was called, or in one that was forked where something was. */
+static bool call_here(judged_calls *of)
+{
+    bool first = of->order.layout.calls == CALLS_FIRST;
+    call_bench *own = &of->benches[0];
+    for (unsigned i = 0; i < of->at_once; i++)
+        if ((first && !bench_prepare_alone(&of->benches[i])) ||
+            !bench_fill(&of->benches[i], 0, false))
+            return take_failure(of, &of->benches[i]);
+    if (of->at_once > 1 && !meet(of, first))
+        return false;
+    if (of->at_once == 1)
+        bench_call(own);
+    if (!bench_is_clean(own) || !bench_hand_back(own, 0) || !bench_keep(own))
+        return take_failure(of, own);
+    return call_at_once(own) ||
+           fail_call(&of->failure, VERDICT_NONDETERMINISTIC, "two calls on the same rows differ");
+}
+
+/* A fault of the child's is not to reach the parent's socket. */
+static _Noreturn void call_in_child(judged_calls *of, call_failure *told)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        signal(faults[i], SIG_DFL);
+    call_here(of);
+    *told = of->failure;
+    _exit(0);
+}
+
+/* How a forked process ended: by itself, by a signal, or not in time, whereupon it is killed. */
+typedef enum child_end { CHILD_FINE, CHILD_CRASHED, CHILD_HANGS } child_end;
+
+static child_end wait_for(pid_t child)
+{
+    const struct timespec pause = {.tv_nsec = 100000};
+    int status = 0;
+    pid_t ended = 0;
+    for (unsigned waited = 0; ended == 0 && waited < FORK_SECONDS * 10000; waited++) {
+        ended = waitpid(child, &status, WNOHANG);
+        if (ended == 0)
+            nanosleep(&pause, NULL);
+    }
+    if (ended == 0) {
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        return CHILD_HANGS;
+    }
+    return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? CHILD_FINE
+                                                                           : CHILD_CRASHED;
+}
+
+/* Threads that a kernel has for its work, as OpenMP's, do not live on in the child: where it waits for
+ * them, whoever calls it after a fork has to know. */
+static bool run_in_fork(judged_calls *of)
+{
+    static call_failure
+        *told; /* it stays: mappings that come and go are what kernels are looked at for */
+    const char *what = of->order.layout.calls == CALLS_FIRST ? "in the first call of a process"
+                                                             : "in a forked process";
+    bool has_pool = threads_stay();
+    void *shared = told;
+    if (!told)
+        shared =
+            mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return fail_call(&of->failure, VERDICT_LOST, "no memory for a forked process");
+    told = shared;
+    *told = (call_failure){0};
+    pid_t child = fork();
+    if (child == 0)
+        call_in_child(of, told);
+    if (child < 0)
+        return fail_call(&of->failure, VERDICT_LOST, "the system has no more processes");
+    child_end end = wait_for(child);
+    process_state_record_fork();
+    if (end == CHILD_HANGS && has_pool)
+        return fail_call(&of->failure, VERDICT_DECLINED, HANGS_IN_FORK);
+    if (end != CHILD_FINE)
+        return fail_call(&of->failure, VERDICT_NONDETERMINISTIC, "%s it %s", what,
+                         end == CHILD_HANGS ? "does not return" : "crashes");
+    of->failure = *told;
+    if (told->kind != VERDICT_PENDING && told->kind != VERDICT_DECLINED)
+        snprintf(of->failure.text, sizeof of->failure.text, "%s: %.100s", what, told->text);
+    return told->kind == VERDICT_PENDING;
+}
+
+/* ---- over several threads ---- */
+
+/* One call over several threads, each with what was prepared for its rows. */
+static bool run_split(judged_calls *of, unsigned threads)
 {
     split_kernel split;
+    call_bench *bench = &of->benches[0];
     worker_threads_judge(threads);
-    const char *refusal = split_prepare(&split, plugin, kernel, &bench->problem);
-    if (refusal)
-        worker_send_refusal(0, refusal);
+    const char *refusal = split_prepare(&split, of->plugin, of->kernel, &bench->problem);
     split.watched = true;
     bench->split = &split;
-    bool fine = !refusal && run_and_again(kernel, NULL, bench, order, order->again);
+    bool fine = refusal ? refuse_call(&of->failure, refusal) : run_alone(of, bench);
     bench->split = NULL;
     split_release(&split);
     worker_threads_judge(1);
     if (split.own_threads)
-        plugin_set_threads(plugin, 1);
+        plugin_set_threads(of->plugin, 1);
     return fine;
 }
 
-static bool run_placement(const ln_kernel *kernel, judge_bench *bench, const work_order *order)
+/* ---- the order ---- */
+
+/* Of the same tensors: of rows about half as long, or of another convention, which is one that is taken
+ * for this one or has another eps. False: the kernel takes none. */
+static bool find_other(const ln_kernel *kernel, const work_order *order, work_order *other)
 {
-    thread_state before;
-    void *state = &bench->problem;
-    plugin_enter(&before);
-    if (kernel->prepare && kernel->prepare(&bench->problem, &state) != 0) {
-        plugin_leave(&before, "prepare()");
-        worker_send_refusal(0, worker_unprepared());
-        return false;
+    ln_convention neighbours[NEIGHBOURS_MOST + 1];
+    ln_problem *problem = &other->problem;
+    size_t count = operations[order->operation]->neighbours(&order->problem.convention, neighbours);
+    *other = *order;
+    other->layout.calls = CALLS_ONCE;
+    neighbours[count] = order->problem.convention;
+    neighbours[count++].eps *= 3;
+    for (size_t i = 0; order->layout.calls == CALLS_PREPARED && i < count; i++) {
+        problem->convention = neighbours[(order->seed % count + i) % count];
+        if (!kernel_refuses(kernel, problem))
+            return true;
     }
-    process_state_record_children(); /* it may run a compiler */
-    bool fine = plugin_leave(&before, "prepare()");
-    if (!fine)
-        worker_send_blame();
-    else if (order->rows_at_once && order->placement != PLACEMENT_TURN)
-        fine = run_by_parts(kernel, state, bench, order);
-    else /* in turn: twice, since what alternates from call to call must not fall in step with ours */
-        fine = run_and_again(kernel, state, bench, order,
-                             order->placement == PLACEMENT_TURN ? 2 : order->again);
-    plugin_enter(&before);
-    if (kernel->release)
-        kernel->release(state);
-    if (fine)
-        plugin_leave(&before, "release()");
+    problem->convention = order->problem.convention;
+    problem->hidden = problem->hidden / 2 | 1;
+    problem_set_strides(problem, problem->hidden);
+    return !kernel_refuses(kernel, problem);
+}
+
+static bool make_benches(judged_calls *of, size_t rows, bool prepares)
+{
+    const call_order calls = of->order.layout.calls;
+    bool fine = true, other = calls == CALLS_IN_TURN || calls == CALLS_PREPARED;
+    while (fine && of->made < of->at_once) {
+        call_bench *bench = &of->benches[of->made++];
+        fine = bench_create(bench, of->kernel, &of->order, rows) || take_failure(of, bench);
+    }
+    if (fine && other && find_other(of->kernel, &of->order, &of->other_order))
+        fine =
+            (bench_create(&of->other, of->kernel, &of->other_order, of->other_order.problem.rows) &&
+             (calls == CALLS_PREPARED || bench_prepare(&of->other))) ||
+            take_failure(of, &of->other);
+    for (unsigned i = 0; fine && prepares && i < of->at_once; i++)
+        fine = bench_prepare(&of->benches[i]) || take_failure(of, &of->benches[i]);
     return fine;
+}
+
+static bool run_calls(judged_calls *of, size_t rows, unsigned threads)
+{
+    const call_order calls = of->order.layout.calls;
+    if (!make_benches(of, rows, threads <= 1 && calls != CALLS_FIRST))
+        return false;
+    if (threads > 1)
+        return run_split(of, threads);
+    if (calls == CALLS_FIRST)
+        return run_in_fork(of);
+    if (!run_alone(of, &of->benches[0]))
+        return false;
+    return calls == CALLS_IN_FORK ? run_in_fork(of) : of->at_once == 1 || run_at_once(of);
+}
+
+static void free_calls(judged_calls *of)
+{
+    for (unsigned i = 0; i < of->made; i++) {
+        call_bench *bench = &of->benches[i];
+        if (!bench_release(bench) && of->failure.kind == VERDICT_PENDING)
+            take_failure(of, bench);
+        bench_destroy(bench);
+    }
+    bench_destroy(&of->other);
 }
 
 /* The library whose caches are set; to find them anew takes a dozen files. */
@@ -385,23 +364,42 @@ void worker_leave_place(void)
     placed = NULL;
 }
 
-/* Half of the rows where they are run in turn, but for a kernel that takes only all of them. */
-static size_t rows_at_once(const ln_kernel *kernel, const work_order *order)
+/* Half of the rows where they come in halves, but for a kernel that takes only all of them. */
+static size_t rows_of_call(const ln_kernel *kernel, const work_order *order)
 {
     if (order->rows_at_once)
         return order->rows_at_once;
     ln_problem half = order->problem;
     half.rows = (half.rows + 1) / 2;
-    bool halves = order->placement == PLACEMENT_TURN && !kernel_refuses(kernel, &half);
+    bool halves = order->layout.calls == CALLS_HALVES && !kernel_refuses(kernel, &half);
     return halves ? half.rows : order->problem.rows;
 }
 
-/* A library with threads of its own has 2 to 4 of them where that is drawn. */
-static unsigned threads_of(const ln_plugin *plugin, const ln_kernel *kernel,
-                           const work_order *order)
+/* A library with threads of its own has several of them where several calls at once are asked for, and
+ * is called by one; never after a fork, since they do not live on in the child. Returns how many threads one
+ * call has. */
+static unsigned share_threads(judged_calls *of)
 {
-    bool drawn = order->placement == PLACEMENT_DRAWN && kernel_has_threads(plugin, kernel);
-    return drawn ? 2 + (unsigned)(order->seed % 3) : order->threads;
+    call_layout *layout = &of->order.layout;
+    unsigned threads = of->order.threads;
+    of->at_once = layout->at_once > 1 ? layout->at_once : 1;
+    if (!kernel_has_threads(of->plugin, of->kernel))
+        return threads;
+    threads = of->at_once > 1 ? of->at_once / 2 * 2 : threads;
+    of->at_once = 1;
+    if (layout->calls == CALLS_IN_FORK || layout->calls == CALLS_FIRST)
+        layout->calls = CALLS_ONCE;
+    return threads;
+}
+
+static void send_failure(const call_failure *failure)
+{
+    if (failure->kind == VERDICT_STATE_CHANGED)
+        worker_send_blame();
+    else if (failure->refusal)
+        worker_send_refusal(0, failure->refusal);
+    else
+        worker_send_failed(failure->kind, 0, "%s", failure->text);
 }
 
 void worker_judge(const worker_plugins *plugins, const work_order *order)
@@ -418,20 +416,21 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
         worker_send_failed(VERDICT_DECLINED, 0, "%s", refusal);
         return;
     }
-    const ln_plugin *plugin = plugins->plugins[order->plugin];
-    unsigned threads = threads_of(plugin, kernel, order);
-    judge_bench bench = {.what = operations[order->operation]};
-    size_t rows = rows_at_once(kernel, order);
+    static judged_calls of; /* larger than a stack that is to be spoiled */
+    of = (judged_calls){
+        .plugin = plugins->plugins[order->plugin], .kernel = kernel, .order = *order};
+    unsigned threads = share_threads(&of);
+    size_t rows = rows_of_call(kernel, order);
     void *library = plugins->libraries[order->plugin];
     const char *taken = order->place ? enter_place(library, order, rows) : "";
-    if (!taken)
-        worker_send_failed(VERDICT_DECLINED, 0, "its caches cannot be set");
-    else if (!bench_create(&bench, kernel, order, rows))
-        no_memory();
-    else if (threads > 1 ? run_split(plugin, kernel, &bench, order, threads)
-                         : run_placement(kernel, &bench, order))
-        worker_send_done(taken, threads > 1 ? threads : bench.upper_halves);
-    bench_destroy(&bench);
+    bool fine = taken ? run_calls(&of, rows, threads)
+                      : fail_call(&of.failure, VERDICT_DECLINED, "its caches cannot be set");
+    bool upper_halves = of.benches[0].upper_halves;
+    free_calls(&of);
+    if (fine && of.failure.kind == VERDICT_PENDING)
+        worker_send_done(taken, threads > 1 ? threads : upper_halves);
+    else
+        send_failure(&of.failure);
 }
 
 void worker_bound(const worker_plugins *plugins, const work_order *order)
@@ -466,5 +465,5 @@ void worker_bound(const worker_plugins *plugins, const work_order *order)
     if (fine)
         worker_send_done("", 1);
     else
-        no_memory();
+        worker_send_no_memory();
 }

@@ -378,7 +378,7 @@ static void begin_kernel(const work_order *order)
 static bool changed_at_load(const worker_plugins *plugins, const work_order *order)
 {
     bool runs = order->kind == ORDER_JUDGE || order->kind == ORDER_CALL ||
-                order->kind == ORDER_CALL_FIRST || order->kind == ORDER_CALL_LARGE ||
+                order->kind == ORDER_CALL_LARGE ||
                 (order->kind == ORDER_TIME_ENTRY && !is_roof(order->text));
     const char *changed = plugins->loads[order->plugin % WORKER_MAX_PLUGINS].changed;
     if (runs && *changed)
@@ -415,9 +415,6 @@ static void obey(worker_plugins *plugins, const work_order *order)
         break;
     case ORDER_CALL:
         worker_call(plugins, order);
-        break;
-    case ORDER_CALL_FIRST:
-        worker_call_first(plugins, order);
         break;
     case ORDER_CALL_LARGE:
         worker_call_large(plugins, order);

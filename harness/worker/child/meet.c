@@ -11,15 +11,15 @@
 #include <unistd.h>
 
 enum {
-    FREE_CALLS = 300, /* of each thread */
-    MEETINGS = 1000,
-    MOST_LATE = 3,      /* stops in which the next thread made no call */
-    MOST_CALLS = 10000, /* without a stop: the kernel keeps the signal away */
-    LATE_MILLISECONDS = 500,
+    MOST_LATE = 3,          /* stops in which the next thread made no call */
+    MOST_CALLS = 10000,     /* without a stop: the kernel keeps the signal away */
+    LATE_MILLISECONDS = 10, /* and so many of the calls before */
+    LATE_CALLS = 20,
 };
 
 static const double most_seconds = 1; /* of a thread's own time */
 static const double set_off = 20e-6;
+static const double first_call = 30e-6; /* of which nothing is known */
 
 struct meeting;
 
@@ -38,6 +38,7 @@ typedef struct party {
 
 typedef struct meeting {
     meeting_call call;
+    const meeting_plan *plan;
     sem_t start;
     party parties[MEETING_MOST];
 } meeting;
@@ -74,9 +75,10 @@ static void stop(int number)
     (void)number;
     if (own) {
         struct pollfd answer = {.fd = own->ends[0], .events = POLLIN};
+        int late = LATE_MILLISECONDS + (int)(LATE_CALLS * 1e3 * own->one);
         own->stopped = 1;
         if (own->inside && pass(own->ends[0])) {
-            if (poll(&answer, 1, LATE_MILLISECONDS) == 1 && receive(own->ends[0]))
+            if (poll(&answer, 1, late) == 1 && receive(own->ends[0]))
                 own->met++;
             else
                 own->late++;
@@ -96,11 +98,11 @@ static void call_free(party *own)
 {
     double begun = seconds_now(), taken = 0;
     unsigned calls = 0;
-    for (; own->fine && calls < FREE_CALLS && taken < most_seconds; calls++) {
+    for (; own->fine && calls < own->of->plan->free_calls && taken < most_seconds; calls++) {
         own->fine = own->of->call(own->what);
         taken = seconds_now() - begun;
     }
-    own->one = fmin(taken / calls, 1);
+    own->one = calls ? fmin(taken / calls, 1) : first_call;
 }
 
 /* Calls until the timer stops one of them at the next instant, or a little later: it is not to go
@@ -111,8 +113,9 @@ static void call_until_stopped(party *own)
     sig_atomic_t late = own->late;
     own->stopped = 0;
     own->part = fmod(own->part + own->step, 1);
-    set_timer(own, set_off + own->part * own->one);
-    for (unsigned call = 0; own->fine && !own->stopped && call < MOST_CALLS; call++) {
+    set_timer(own, (own->of->plan->free_calls ? set_off : 2e-6) + own->part * own->one);
+    for (unsigned call = 0; own->fine && (call == 0 || !own->stopped) && call < MOST_CALLS;
+         call++) {
         own->inside = 1;
         own->fine = own->of->call(own->what);
         own->inside = 0;
@@ -155,26 +158,28 @@ static void meet(party *first)
     bool stops = first->next && make_timer(first);
     double begun = seconds_now();
     call_free(first);
-    while (stops && first->fine && first->met < MEETINGS && first->late < MOST_LATE &&
-           seconds_now() - begun < most_seconds)
+    while (stops && first->fine && first->met < (sig_atomic_t)first->of->plan->stops &&
+           first->late < MOST_LATE && seconds_now() - begun < most_seconds)
         call_until_stopped(first);
+    if (!stops && first->fine && first->of->plan->free_calls == 0)
+        first->fine = first->of->call(first->what);
     if (stops)
         timer_delete(first->timer);
     self = NULL;
 }
 
 /* Those for whom there is a socket; how many. */
-static size_t seat(meeting *of, meeting_call call, void *const *parties, size_t count)
+static size_t seat(meeting *of, void *const *parties, size_t count)
 {
     static const double steps[MEETING_MOST] = {0.6180339887498949, 0.41421356237309515,
                                                0.7320508075688772, 0.23606797749978969,
                                                0.6457513110645906};
-    of->call = call;
     for (size_t i = 0; i < count; i++) {
         of->parties[i] = (party){.of = of,
                                  .what = parties[i],
                                  .ends = {-1, -1},
                                  .asked = -1,
+                                 .part = of->plan->part,
                                  .step = steps[i],
                                  .fine = true};
         if (i == 0)
@@ -188,13 +193,15 @@ static size_t seat(meeting *of, meeting_call call, void *const *parties, size_t 
     return count;
 }
 
-bool worker_meet(meeting_call call, void *const *parties, size_t count)
+bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan)
 {
     static meeting of;
     struct sigaction handler = {.sa_handler = stop, .sa_flags = SA_RESTART}, before;
     pthread_t threads[MEETING_MOST];
     bool fine = true;
-    size_t seated = seat(&of, call, parties, count), started = 1;
+    of.call = call;
+    of.plan = plan;
+    size_t seated = seat(&of, parties, count), started = 1;
     sem_init(&of.start, 0, 0);
     sigaction(SIGALRM, &handler, &before);
     while (started < seated &&

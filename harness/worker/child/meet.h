@@ -13,10 +13,17 @@ typedef bool (*meeting_call)(void *context);
 
 enum { MEETING_MOST = 5 };
 
+/* How calls meet. */
+typedef struct meeting_plan {
+    unsigned free_calls; /* of each party before; none: nothing is known of how long a call takes */
+    unsigned stops;      /* of the first party */
+    double part;         /* 0 to 1: where in a call the first stop comes */
+} meeting_plan;
+
 /* Calls with the first party on this thread and with each other one, MEETING_MOST in all, on a
  * thread of its own: freely at first, then with so many stops, whose instants are spread over the
  * call. False: some bits were wrong. Fewer stops are made where the next thread cannot go on
  * meanwhile (the kernel holds a lock), and for slow kernels. */
-bool worker_meet(meeting_call call, void *const *parties, size_t count);
+bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan);
 
 #endif

@@ -364,6 +364,11 @@ void process_state_record_children(void)
     mark = system_calls_mark(); /* this call was one too */
 }
 
+void process_state_record_fork(void)
+{
+    known.children_faults = children_faults();
+}
+
 static bool is_watched = true;
 
 void process_state_watch(bool watched)

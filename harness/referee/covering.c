@@ -1,0 +1,219 @@
+#include "referee/covering.h"
+#include "base/random.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { CANDIDATES = 6 };
+
+/* Tuples have three factors a < b < c; pairs have one of a single level behind all others as their
+ * third. */
+typedef struct generator {
+    const covering_question *asked;
+    size_t factors, levels[COVERING_FACTORS + 1], first_last; /* the least c */
+    size_t begin[COVERING_FACTORS + 1][COVERING_FACTORS + 1][COVERING_FACTORS + 1];
+    unsigned char *open; /* a tuple each: 1 until it is covered */
+    size_t room, left;
+    uint64_t random;
+} generator;
+
+/* One entry while it is made: its factors in the order in which they were set. */
+typedef struct candidate {
+    int8_t levels[COVERING_FACTORS + 1];
+    size_t set[COVERING_FACTORS + 1], count, gain;
+} candidate;
+
+static size_t draw(generator *made, size_t below)
+{
+    return (size_t)((splitmix64(&made->random) >> 32) * below >> 32);
+}
+
+static bool allows(const generator *made, const int8_t *levels)
+{
+    return made->asked->allows(made->asked->context, levels);
+}
+
+static unsigned char *tuple_at(const generator *made, const int8_t *levels, size_t a, size_t b,
+                               size_t c)
+{
+    size_t low = a < b ? a : b, high = a < b ? b : a;
+    a = c < low ? c : low;
+    b = c < low ? low : c < high ? c : high;
+    c = c < high ? high : c;
+    size_t within = ((size_t)levels[a] * made->levels[b] + (size_t)levels[b]) * made->levels[c];
+    return made->open + made->begin[a][b][c] + within + (size_t)levels[c];
+}
+
+/* Tuples that setting the factor to its level would cover. Of pairs the third factor was set first. */
+static size_t gain_of(const generator *made, const candidate *of, size_t factor)
+{
+    size_t gain = 0;
+    for (size_t i = 1; i < of->count; i++)
+        for (size_t j = 0; j < (made->asked->strength == 2 ? 1 : i); j++)
+            gain += *tuple_at(made, of->levels, of->set[i], of->set[j], factor);
+    return gain;
+}
+
+static void set_level(candidate *of, size_t factor, size_t level)
+{
+    of->levels[factor] = (int8_t)level;
+    of->set[of->count++] = factor;
+}
+
+/* Of the levels that can stand with the others one that covers most; false: there is none. */
+static bool choose_level(generator *made, candidate *of, size_t factor)
+{
+    size_t best = 0, ties = 0, chosen = 0;
+    for (size_t level = 0; level < made->levels[factor]; level++) {
+        of->levels[factor] = (int8_t)level;
+        if (!allows(made, of->levels))
+            continue;
+        size_t gain = gain_of(made, of, factor);
+        if (ties == 0 || gain > best) {
+            best = gain;
+            ties = 0;
+        }
+        if (gain == best && draw(made, ++ties) == 0)
+            chosen = level;
+    }
+    set_level(of, factor, chosen);
+    of->gain += best;
+    return ties > 0;
+}
+
+/* How many tuples three factors have; of a number among them the levels. */
+static size_t tuples_of(const generator *made, size_t a, size_t b, size_t c)
+{
+    return made->levels[a] * made->levels[b] * made->levels[c];
+}
+
+static void begin_entry(const generator *made, size_t a, size_t b, size_t c, size_t number,
+                        candidate *begun)
+{
+    const size_t *levels = made->levels;
+    memset(begun, 0, sizeof *begun);
+    memset(begun->levels, LEVEL_OPEN, sizeof begun->levels);
+    set_level(begun, c, number % levels[c]);
+    set_level(begun, b, number / levels[c] % levels[b]);
+    set_level(begun, a, number / levels[c] / levels[b]);
+    begun->gain = 1;
+}
+
+/* Numbers the tuples, and opens those whose levels can stand together. */
+static bool open_tuples(generator *made)
+{
+    for (size_t c = made->first_last; c < made->factors; c++)
+        for (size_t b = 1; b < c; b++)
+            for (size_t a = 0; a < b; a++) {
+                made->begin[a][b][c] = made->room;
+                made->room += tuples_of(made, a, b, c);
+            }
+    made->open = malloc(made->room + 1);
+    for (size_t c = made->first_last; made->open && c < made->factors; c++)
+        for (size_t b = 1; b < c; b++)
+            for (size_t a = 0; a < b; a++)
+                for (size_t i = 0; i < tuples_of(made, a, b, c); i++) {
+                    candidate begun;
+                    begin_entry(made, a, b, c, i, &begun);
+                    made->left += made->open[made->begin[a][b][c] + i] = allows(made, begun.levels);
+                }
+    return made->open != NULL;
+}
+
+/* An entry with nothing in it but an open tuple, a drawn one. */
+static unsigned char *begin_with_open(generator *made, candidate *begun)
+{
+    size_t from = draw(made, made->room);
+    unsigned char *found = memchr(made->open + from, 1, made->room - from);
+    found = found ? found : memchr(made->open, 1, made->room);
+    for (size_t c = made->first_last; c < made->factors; c++)
+        for (size_t b = 1; b < c; b++)
+            for (size_t a = 0; a < b; a++) {
+                size_t within = (size_t)(found - made->open) - made->begin[a][b][c];
+                if (within < tuples_of(made, a, b, c)) /* what is less than 0 is large */
+                    begin_entry(made, a, b, c, within, begun);
+            }
+    return found;
+}
+
+static bool complete_entry(generator *made, candidate *of)
+{
+    size_t order[COVERING_FACTORS + 1];
+    for (size_t i = 0; i < made->factors; i++) {
+        size_t other = draw(made, i + 1);
+        order[i] = order[other];
+        order[other] = i;
+    }
+    for (size_t i = 0; i < made->factors; i++)
+        if (of->levels[order[i]] == LEVEL_OPEN && !choose_level(made, of, order[i]))
+            return false;
+    return true;
+}
+
+static void cover(generator *made, const int8_t *levels)
+{
+    for (size_t c = made->first_last; c < made->factors; c++)
+        for (size_t b = 1; b < c; b++)
+            for (size_t a = 0; a < b; a++) {
+                unsigned char *at = tuple_at(made, levels, a, b, c);
+                made->left -= *at;
+                *at = 0;
+            }
+}
+
+/* The entry that covers most of a few. False: none could be completed from the last tuple tried. */
+static bool best_entry(generator *made, candidate *best)
+{
+    unsigned char *begun = NULL;
+    best->gain = 0;
+    for (size_t i = 0; i < CANDIDATES; i++) {
+        candidate tried;
+        begun = begin_with_open(made, &tried);
+        if (complete_entry(made, &tried) && tried.gain > best->gain)
+            *best = tried;
+    }
+    if (best->gain > 0)
+        return true;
+    *begun = 0; /* no entry can be made of it */
+    made->left--;
+    return false;
+}
+
+bool covering_make(const covering_question *asked, covering_array *array)
+{
+    generator *made = calloc(1, sizeof *made);
+    *array = (covering_array){.factors = asked->factors};
+    array->entries = malloc(asked->most * asked->factors + 1);
+    if (made) {
+        *made = (generator){.asked = asked, .random = asked->seed, .factors = asked->factors};
+        memcpy(made->levels, asked->levels, asked->factors * sizeof *made->levels);
+        made->first_last = asked->strength == 2 ? asked->factors : 2;
+        made->levels[asked->factors] = 1;
+        made->factors += asked->strength == 2;
+    }
+    bool fine = made && array->entries && open_tuples(made);
+    if (fine)
+        array->tuples = made->left;
+    while (fine && made->left > 0 && array->count < asked->most) {
+        candidate best;
+        if (!best_entry(made, &best)) {
+            array->tuples--;
+            continue;
+        }
+        memcpy(array->entries + array->count++ * asked->factors, best.levels, asked->factors);
+        cover(made, best.levels);
+    }
+    if (fine)
+        array->covered = array->tuples - made->left;
+    if (made)
+        free(made->open);
+    free(made);
+    if (!fine)
+        covering_free(array);
+    return fine;
+}
+
+void covering_free(covering_array *array)
+{
+    free(array->entries);
+    *array = (covering_array){0};
+}

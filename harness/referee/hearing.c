@@ -1,0 +1,318 @@
+#include "base/hash.h"
+#include "base/interrupt.h"
+#include "base/number.h"
+#include "referee/hearing.h"
+#include "referee/internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- one problem ---- */
+
+/* Whether the row that was loaded has a NaN in it. */
+static bool has_nan(const row_judge *judge, size_t hidden)
+{
+    bool found = false;
+    for (size_t i = 0; i < hidden; i++)
+        found |= isnan(judge->values[i]);
+    return found;
+}
+
+/* Every number a row that is asked for is given in all rows, or by the kernel never; of a row with a NaN
+ * it is NaN. */
+static void find_statistics(hearing *of, const judge_block *block, unsigned asked,
+                            row_findings *findings)
+{
+    const operation *what = operations[block->operation];
+    row_judge *judge = of->judge;
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        size_t given = 0, row = 0;
+        if (!role_is_statistic(role) || !(asked & ROLE_BIT(i)))
+            continue;
+        for (; row < block->rows; row++)
+            given += judge_is_given(&judge->rounded[i][row]);
+        of->given |= given > 0 ? ROLE_BIT(i) : 0;
+        of->left_out |= given < block->rows ? ROLE_BIT(i) : 0;
+        if (of->given & of->left_out & ROLE_BIT(i)) {
+            judge_find(findings, VERDICT_INACCURATE,
+                       given > 0 && given < block->rows ? "%s is given for some rows alone"
+                                                        : "%s is given in some calls alone",
+                       role->name);
+            continue;
+        }
+        for (row = 0; given > 0 && row < block->rows; row++) {
+            const double *value = &judge->given[i][row];
+            if (isnan(*value) || isfinite(block->results[row].facts.max_abs) ||
+                !judge_load_row(judge, block, row) || !has_nan(judge, block->hidden))
+                continue;
+            judge_find(findings, VERDICT_WRONG_CLASS, "row %zu: %s is %.9g, and the row has a NaN",
+                       row, role->name, *value);
+        }
+    }
+}
+
+/* Whether the rows that come again came out as those before, y and what is given beside it. */
+static bool comes_again(const row_judge *judge, const judge_block *block)
+{
+    const size_t distinct = block->distinct ? block->distinct : block->rows;
+    const size_t bytes = distinct * block->hidden * dtype_size(block->storage);
+    bool same = true;
+    for (size_t row = distinct; same && row < block->rows; row += distinct) {
+        size_t left = (block->rows - row) * block->hidden * dtype_size(block->storage);
+        same = memcmp(judge->computed, judge_row_of(block, judge->computed, row),
+                      left < bytes ? left : bytes) == 0;
+    }
+    return same;
+}
+
+static bool add_positions(hearing *of, const combination *asked, const judge_block *block,
+                          error *err)
+{
+    bool fine = true;
+    for (size_t row = 0; fine && combination_is_even(asked) && row < block->rows / 2; row++) {
+        metrics_row judged = judge_metrics_row(block, row);
+        fine = judge_load_row(of->judge, block, row) &&
+               position_add(of->errors, &judged, of->judge->values,
+                            judge_row_of(block, of->judge->computed, row));
+    }
+    return fine || fail_memory(err, "errors by position");
+}
+
+static bool judge_output_of(hearing *of, const combination *asked, const judge_block *block,
+                            unsigned outputs, case_judgement *judgement, error *err)
+{
+    row_judge *judge = of->judge;
+    row_findings findings = {.verdict = judgement->verdict};
+    const judged_kind kind = judged_kind_of(of->kernel, of->has_bound);
+    judge_block head = *block; /* without those that come again */
+    unsigned statistics = 0;
+    head.rows = block->distinct ? block->distinct : block->rows;
+    for (size_t i = 0; i < operations[block->operation]->count; i++)
+        statistics |= role_is_statistic(&operations[block->operation]->roles[i]) ? ROLE_BIT(i) : 0;
+    judge_rows(judge, comes_again(judge, block) ? &head : block, judge->computed, &kind, &findings);
+    for (size_t row = 0; (outputs & statistics) && row < block->rows; row++)
+        judge_statistics(judge, block, row, &kind, &findings);
+    find_statistics(of, block, outputs, &findings);
+    if (judge_is_sum_unrounded(&head, judge->computed))
+        judge_find(&findings, VERDICT_INACCURATE,
+                   "x + residual is normalised before it is rounded");
+    if (findings.no_memory)
+        return fail_memory(err, "the limits of a row");
+    if (!judge_measure(judge, &head, judge->computed, of->has_bound, false, judgement, err))
+        return false;
+    judge_conclude(judge, &head, of->has_bound, &findings, judgement);
+    judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
+    return add_positions(of, asked, &head, err);
+}
+
+/* A runner that has called nothing serves the first calls of a process. */
+static bool choose_runner(hearing *of, const call_layout *layout, error *err)
+{
+    kernel_runner *wanted = of->used;
+    if (layout->calls == CALLS_FIRST && !of->fresh && !of->used->another(of->used, &of->fresh, err))
+        return false;
+    if (layout->calls == CALLS_FIRST)
+        wanted = of->fresh;
+    if (of->judge->runner != wanted)
+        of->judge->placed = NULL;
+    of->judge->runner = wanted;
+    return true;
+}
+
+/* One order. */
+static bool ask_block(hearing *of, const combination *asked, const judge_block *block,
+                      case_judgement *judgement, error *err)
+{
+    row_judge *judge = of->judge;
+    work_order order = worker_order(ORDER_JUDGE, of->kernel);
+    order.layout = combination_layout(asked, block->storage, block->param);
+    order.seed = combination_draw(asked, 0);
+    if (!of->used->another && order.layout.calls == CALLS_FIRST)
+        order.layout.calls = CALLS_ONCE;
+    *judgement = (case_judgement){.bound_row_ulp = NAN, .verdict.kind = VERDICT_RIGHT};
+    err->code = EXIT_CODE_FINE;
+    if (!choose_runner(of, &order.layout, err) || !judge_reserve(judge, block, err))
+        return false;
+    if (!judge_bounds(judge, block, of->kernel, &of->has_bound, &judgement->verdict, err) ||
+        !judge_run_as(judge, block, of->kernel, &order, judge->computed, &judgement->verdict, err))
+        return err->code == EXIT_CODE_FINE;
+    return judge_output_of(of, asked, block, order.layout.outputs, judgement, err);
+}
+
+/* The same on rows of its own. */
+static bool ask_anew(hearing *of, const combination *asked, case_judgement *judgement, error *err)
+{
+    judge_block block;
+    if (!combination_block(of->judge, asked, of->kernel->facts.storage, of->kernel->facts.param,
+                           &block, err))
+        return false;
+    of->judge->placed = NULL;
+    bool fine = ask_block(of, asked, &block, judgement, err);
+    of->judge->placed = NULL;
+    judge_block_free(&block);
+    return fine;
+}
+
+static bool takes(hearing *of, const ln_problem *problem, error *err)
+{
+    work_order order = worker_order(ORDER_SUPPORTS, of->kernel);
+    worker_reply reply;
+    order.problem = *problem;
+    if (of->used->ask(of->used, &order, of->judge->settings.deadline_seconds, &reply))
+        return reply.value == 0;
+    reply_ends_run(&reply, err);
+    return false;
+}
+
+/* What is left of a problem that the kernel declines: the same under a convention that it takes, that of
+ * the run or a preset, in turn; or with one thread that calls once. False: nothing. */
+static bool take_less(hearing *of, combination *asked, error *err)
+{
+    const operation *what = operations[asked->table->operation];
+    ln_problem problem =
+        combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
+    size_t threads = factor_find(asked->table, FACTOR_THREADS, 0);
+    bool own = takes(of, &problem, err);
+    for (size_t i = 0; !own && !asked->instead && i <= what->preset_count; i++) {
+        size_t turn = (asked->number + i) % (what->preset_count + 1);
+        const ln_convention *tried = turn ? &what->presets[turn - 1].convention : of->first;
+        problem.convention = *tried;
+        if (err->code != EXIT_CODE_FINE)
+            return false;
+        if (takes(of, &problem, err)) {
+            asked->instead = tried;
+            return true;
+        }
+    }
+    if (!own || asked->levels[threads] == 0)
+        return false;
+    asked->levels[threads] = asked->levels[factor_find(asked->table, FACTOR_CALLS, 0)] = 0;
+    return true;
+}
+
+bool hearing_ask(hearing *of, combination *asked, const judge_block *block,
+                 case_judgement *judgement, error *err)
+{
+    size_t calls = factor_find(asked->table, FACTOR_CALLS, 0);
+    *judgement = (case_judgement){.verdict.kind = VERDICT_DECLINED};
+    if (of->no_forks && asked->levels[calls] >= CALLS_IN_FORK)
+        return true;
+    bool fine = combination_without(asked, of->kernel->facts.traits)
+                    ? ask_anew(of, asked, judgement, err)
+                    : ask_block(of, asked, block, judgement, err);
+    bool hangs = strcmp(judgement->verdict.detail, HANGS_IN_FORK) == 0;
+    while (fine && judgement->verdict.kind == VERDICT_DECLINED && !hangs &&
+           take_less(of, asked, err))
+        fine = ask_anew(of, asked, judgement, err);
+    fine = fine && err->code == EXIT_CODE_FINE;
+    of->no_forks |= judgement->verdict.kind == VERDICT_DECLINED && hangs;
+    of->declined += judgement->verdict.kind == VERDICT_DECLINED && !hangs;
+    of->judged += verdict_is_judged(judgement->verdict.kind);
+    return fine;
+}
+
+/* ---- all of them ---- */
+
+static void judge_positions(const position_errors *errors, case_verdict *verdict)
+{
+    position_finding found;
+    double outward;
+    if (position_truncates(errors, &outward)) {
+        verdict->kind = VERDICT_INACCURATE;
+        number_print(verdict->detail, sizeof verdict->detail,
+                     "not rounded to nearest: errors away from zero are %.2f ULP on average",
+                     outward);
+    } else if (position_differs(errors, &found)) {
+        verdict->kind = VERDICT_INACCURATE;
+        number_print(verdict->detail, sizeof verdict->detail,
+                     "%s: errors differ from the others' by %.3g row ULP", found.where,
+                     found.difference);
+    }
+}
+
+void hearing_conclude(const hearing *of, case_verdict *verdict)
+{
+    if (verdict_is_right(verdict->kind))
+        judge_positions(of->errors, verdict);
+    if (!verdict_is_right(verdict->kind))
+        return;
+    if (of->no_forks)
+        verdict_say(verdict, "%s", HANGS_IN_FORK);
+    else if (of->declined > 0 && of->judged > 0)
+        verdict_say(verdict, "declined %zu of %zu problems", of->declined,
+                    of->declined + of->judged);
+}
+
+bool hearing_begin(hearing *of, row_judge *judge, const kernel_entry *kernel,
+                   const ln_convention *first)
+{
+    *of = (hearing){.judge = judge,
+                    .kernel = kernel,
+                    .first = first,
+                    .errors = position_create(),
+                    .used = judge->runner};
+    return of->errors != NULL;
+}
+
+void hearing_end(hearing *of)
+{
+    if (of->fresh)
+        of->fresh->stop(of->fresh);
+    if (of->judge) {
+        of->judge->runner = of->used;
+        of->judge->placed = NULL;
+    }
+    position_destroy(of->errors);
+}
+
+/* One problem's judgement into that of all. False: a fault, or a loss, with which it ends. */
+static bool add_up(const hearing *of, const combination *asked, const case_judgement *one,
+                   case_judgement *all)
+{
+    char words[400];
+    const case_verdict *verdict = &one->verdict;
+    if (verdict->kind == VERDICT_DECLINED) {
+        if (of->judged == 0)
+            all->verdict = *verdict;
+        return true;
+    }
+    bool known = one->metrics.elements > 0 && !isnan(one->metrics.row_ulp_max);
+    if (known && !(one->metrics.row_ulp_max <= all->metrics.row_ulp_max))
+        all->metrics = one->metrics;
+    if (!(one->bound_row_ulp <= all->bound_row_ulp))
+        all->bound_row_ulp = one->bound_row_ulp;
+    all->output_hash = hash_bytes(all->output_hash, &one->output_hash, sizeof one->output_hash);
+    if (verdict_is_limit(verdict->kind) || verdict_is_right(verdict->kind)) {
+        bool bare = verdict->kind != VERDICT_RIGHT || all->verdict.kind == VERDICT_RIGHT_NO_BOUND;
+        all->verdict = (case_verdict){.kind = bare ? VERDICT_RIGHT_NO_BOUND : VERDICT_RIGHT};
+        return true;
+    }
+    ln_problem problem =
+        combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
+    all->verdict = *verdict;
+    if (verdict->kind != VERDICT_LOST)
+        verdict_say(&all->verdict, "%zux%zu, %s: %s", problem.rows, problem.hidden,
+                    combination_describe(asked, words, sizeof words), verdict->detail);
+    return false;
+}
+
+bool examine_combinations(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
+                          const kernel_entry *kernel, case_judgement *judgement, error *err)
+{
+    hearing of;
+    bool more = true;
+    bool fine = hearing_begin(&of, judge, kernel, &task->convention) ||
+                fail_memory(err, "errors by position");
+    for (size_t i = 0; fine && more && i < blocks->count; i++) {
+        combination asked = blocks->of[i];
+        case_judgement one;
+        fine = (!interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted")) &&
+               hearing_ask(&of, &asked, &blocks->blocks[i], &one, err);
+        more = fine && add_up(&of, &asked, &one, judgement);
+    }
+    if (fine)
+        hearing_conclude(&of, &judgement->verdict);
+    hearing_end(&of);
+    return fine;
+}

@@ -1,0 +1,38 @@
+/* A kernel on the problems of the covering array: each is one order, judged by the judge that there is.
+ *
+ *     hearing hearing;
+ *     if (!hearing_begin(&hearing, judge, kernel, &convention)) ...      // memory ran out
+ *     for (...)
+ *         hearing_ask(&hearing, &asked, &block, &judgement, &err);
+ *     hearing_conclude(&hearing, &verdict);
+ *     hearing_end(&hearing);
+ */
+#ifndef LNBENCH_HEARING_H
+#define LNBENCH_HEARING_H
+
+#include "judge/position.h"
+#include "referee/checks.h"
+
+typedef struct hearing {
+    row_judge *judge;
+    const kernel_entry *kernel;
+    const ln_convention *first;  /* of the run */
+    unsigned given, left_out;    /* numbers a row, by role: in a call that asked for them */
+    position_errors *errors;     /* by position, of all problems */
+    kernel_runner *used, *fresh; /* fresh: in which the kernel was never called; NULL: not yet */
+    bool no_forks;               /* they hang: a fact, which is told */
+    bool has_bound;
+    size_t judged, declined;
+} hearing;
+
+/* False: memory. The convention is borrowed. */
+bool hearing_begin(hearing *of, row_judge *judge, const kernel_entry *kernel,
+                   const ln_convention *first);
+void hearing_end(hearing *of);
+/* One problem, or as much of it as the kernel takes: *asked becomes that. False as judge_kernel(). */
+bool hearing_ask(hearing *of, combination *asked, const judge_block *block,
+                 case_judgement *judgement, error *err);
+/* Into a verdict that is right: what all problems together show, and what else there is to say. */
+void hearing_conclude(const hearing *of, case_verdict *verdict);
+
+#endif

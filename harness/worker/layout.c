@@ -1,0 +1,52 @@
+#include "worker/layout.h"
+
+/* All outputs of a kind beside the result. */
+static unsigned outputs_of(const operation *what, bool statistics, bool tables)
+{
+    unsigned all = 0;
+    for (size_t i = 0; i < what->count; i++)
+        if (what->roles[i].output && i != what->result)
+            all |= (unsigned)(role_is_statistic(&what->roles[i]) ? statistics : tables) << i;
+    return all;
+}
+
+/* Strided rows, by hidden: a few elements apart, whole vectors long, or more than twice as long. */
+static size_t gap_of(size_t hidden, size_t table)
+{
+    size_t whole = 16 - hidden % 16;
+    const size_t gaps[3][4] = {
+        {3, 5, 7, 11}, {whole, whole + 16, whole + 32, whole + 48}, {hidden, 1, hidden + 1, 2}};
+    return gaps[hidden % 3][table % 4];
+}
+
+call_layout layout_named(layout_name name, const operation *what, size_t hidden)
+{
+    static const guard_place places[LAYOUT_NAMES] = {GUARD_TIMED, GUARD_TIMED, GUARD_BEHIND,
+                                                     GUARD_BEFORE, GUARD_BEHIND};
+    bool in_place = name == LAYOUT_IN_PLACE;
+    bool strided = name == LAYOUT_BEFORE || (in_place && hidden % 2 == 1);
+    call_layout made = {.at_once = 1,
+                        .calls = name == LAYOUT_HALVES ? CALLS_HALVES : CALLS_ONCE,
+                        .outputs = outputs_of(what, name == LAYOUT_BEHIND || name == LAYOUT_BEFORE,
+                                              name != LAYOUT_BEHIND)};
+    size_t tables = 0;
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        size_t taken = in_place ? role_in_place(what, i) : i;
+        made.tensors[i] = (tensor_layout){.lies_in = taken,
+                                          .place = places[name],
+                                          .offset = role->output ? GUARD_TIMED_WRITE_OFFSET
+                                                                 : GUARD_TIMED_READ_OFFSET,
+                                          .gap = !strided || role->shape != SHAPE_TABLE ? 0
+                                                 : taken != i ? made.tensors[taken].gap
+                                                              : gap_of(hidden, tables++)};
+    }
+    return made;
+}
+
+void layout_strides(const call_layout *layout, const operation *what, ln_problem *problem)
+{
+    for (size_t i = 0; i < what->count; i++)
+        if (what->roles[i].shape == SHAPE_TABLE)
+            *role_stride(&what->roles[i], problem) = problem->hidden + layout->tensors[i].gap;
+}

@@ -1,0 +1,65 @@
+/* How one judged call is made: where each tensor lies, which outputs are asked for, and what other calls
+ * there are. The worker lays a call out as it is told; it chooses nothing.
+ *
+ *     work_order order = worker_order(ORDER_JUDGE, kernel);
+ *     order.layout = layout_named(LAYOUT_BEFORE, operations[OPERATION_LAYERNORM], hidden);
+ */
+#ifndef LNBENCH_LAYOUT_H
+#define LNBENCH_LAYOUT_H
+
+#include "domain/operation.h"
+#include "worker/child/guard.h"
+
+typedef struct tensor_layout {
+    size_t lies_in; /* the role in whose memory it lies: its own, or that of an input */
+    guard_place place;
+    size_t offset; /* GUARD_TIMED: bytes into the first page */
+    size_t gap;    /* of a table: elements from the end of a row to the next row */
+} tensor_layout;
+
+/* The calls of an order. The bits that come out of the last one must be those of the first. */
+typedef enum call_order {
+    CALLS_ONCE,
+    CALLS_REPEATED, /* first on other contents in the same places, then twice on those of the order */
+    CALLS_HALVES, /* the first half of the rows, then the second in the same buffers, then twice more
+                       the first */
+    CALLS_IN_TURN, /* with those of a problem of another shape, prepared before this one */
+    CALLS_PREPARED, /* while a problem of another convention is prepared too, later than this one, and
+                       called, and after it was released */
+    CALLS_IN_FORK, /* in a forked process */
+    CALLS_FIRST,   /* likewise, of a process in which the kernel was never called */
+    CALL_ORDERS
+} call_order;
+
+enum { AT_ONCE_MOST = 5 };
+
+typedef struct call_layout {
+    tensor_layout tensors[ROLES_MOST]; /* by role */
+    unsigned
+        outputs; /* beside the result those that are asked for, a bit a role; of the others there is none */
+    unsigned at_once; /* threads that call, each in buffers of its own: 1 to AT_ONCE_MOST */
+    call_order calls;
+} call_layout;
+
+/* The layouts that every row of an input is judged in. */
+typedef enum layout_name {
+    LAYOUT_TIMED,    /* dense, at the distance that timing has */
+    LAYOUT_HALVES,   /* likewise, CALLS_HALVES */
+    LAYOUT_BEHIND,   /* each tensor flush with the page behind it; statistics and no sum */
+    LAYOUT_BEFORE,   /* flush with the page before, rows strided, all outputs */
+    LAYOUT_IN_PLACE, /* y is x, the sum takes the residual's place; strided where hidden is odd */
+    LAYOUT_NAMES
+} layout_name;
+
+call_layout layout_named(layout_name name, const operation *what, size_t hidden);
+
+/* Whether the call has the tensor: inputs and the result always. */
+static inline bool layout_has(const call_layout *layout, const operation *what, size_t role)
+{
+    return !what->roles[role].output || role == what->result || (layout->outputs & 1u << role);
+}
+
+/* Strides of the problem's tables, which are dense in the arena. */
+void layout_strides(const call_layout *layout, const operation *what, ln_problem *problem);
+
+#endif
