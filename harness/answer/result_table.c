@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FIELDS = ANSWER_COLUMNS + 10, MOST_LINES = 6 };
+enum { MOST_FIELDS = ANSWER_COLUMNS + 10, MOST_KERNELS = 6 };
 
 exit_code result_exit_code(const run_view *view)
 {
@@ -363,48 +363,60 @@ static void add_legend(const run_answer *answer, const result_fields *fields, co
                         "the same call only (run).\n");
 }
 
-/* "crashed (SIGSEGV)"; what it would say of elements is left to replay. */
-static const char *fault_words(const case_verdict *verdict, char described[VERDICT_MAX_LENGTH])
+/* The author of a plugin has to act on it: what is wrong in full, and what the words mean. */
+static void add_fault(const answer_row *row, const char *name, const stored_case *fault,
+                      const char *again, text_buffer *out)
 {
-    verdict_why(verdict, described, 256);
-    return strlen(described) <= 32 ? described : verdict_reason(verdict->kind);
+    const case_key *key = &fault->key;
+    bool plugin = row->standing->role == ROLE_PLUGIN;
+    char described[VERDICT_MAX_LENGTH];
+    bool brief = strlen(verdict_why(&fault->verdict, described, sizeof described)) <= 32;
+    clean_format(out, FORM_LINE, "✗ %s: %s on %s, %s; wrong on %zu of %zu case%s\n", name,
+                 brief ? described : verdict_reason(fault->verdict.kind), key->input,
+                 key->convention, row->all->wrong, row->all->judged,
+                 row->all->judged == 1 ? "" : "s");
+    if (plugin && !brief)
+        clean_format(out, FORM_LINE, "  %s\n", fault->verdict.detail);
+    clean_format(out, FORM_LINE, "  lnbench replay --case %lld%s\n", (long long)fault->id,
+                 again ? again : "");
+    if (plugin)
+        text_add(out, "  What the words mean, and where to look: docs/verdicts.md\n");
 }
 
-/* A line for each kernel that failed. */
+/* A plugin that passes is told so. */
+static void add_pass(const run_answer *answer, const answer_row *row, text_buffer *out)
+{
+    char number[ERROR_WORDS];
+    const error_sum *all = row->all, *ordinary = &row->standing->errors[SCOPE_ORDINARY];
+    clean_format(out, FORM_LINE, "✓ %s: right on %zu of %zu case%s", row->kernel,
+                 all->judged - all->limited, all->judged, all->judged == 1 ? "" : "s");
+    if (all->limited)
+        text_format(out, ", a limit of %s on %zu", dtype_name(answer->dtype), all->limited);
+    if (ordinary->judged)
+        text_format(out, "; at most %s row ULP on ordinary rows",
+                    view_error_words(answer->view, ordinary, answer->dtype, number));
+    text_add(out, "\n");
+}
+
+/* What became of each kernel that failed, and of each plugin. */
 static void add_faults(const run_answer *answer, const result_look *look, text_buffer *out)
 {
-    size_t lines = 0, more = 0;
+    size_t kernels = 0, more = 0;
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
         const stored_case *fault = view_find(answer->view, row->standing->fault);
         bool peer = row->standing->role == ROLE_PEER, seen = !fault;
-        char described[VERDICT_MAX_LENGTH];
         for (size_t j = 0; !seen && peer && j < i; j++)
             seen = strcmp(answer->rows[j].label, row->label) == 0;
+        if (!fault && row->standing->role == ROLE_PLUGIN && row->all->judged > 0)
+            add_pass(answer, row, out);
         if (seen)
             continue;
-        if (lines == MOST_LINES && !look->all) {
+        if (kernels == MOST_KERNELS && !look->all)
             more++;
-            continue;
-        }
-        lines++;
-        const char *name = peer ? row->label : row->kernel;
-        const char *words = fault_words(&fault->verdict, described);
-        const char *plural = row->all->judged == 1 ? "" : "s";
-        if (row->all->wrong > 1)
-            clean_format(
-                out, FORM_LINE,
-                "✗ %s: %s on %s, %s; %zu of %zu case%s wrong: lnbench replay --case %lld\n", name,
-                words, fault->key.input, fault->key.convention, row->all->wrong, row->all->judged,
-                plural, (long long)fault->id);
         else
-            clean_format(out, FORM_LINE,
-                         "✗ %s: %s on %zu of %zu case%s (%s, %s): lnbench replay --case %lld\n",
-                         name, words, row->all->wrong, row->all->judged, plural, fault->key.input,
-                         fault->key.convention, (long long)fault->id);
-        /* The author of a plugin has to act on it. */
-        if (row->standing->role == ROLE_PLUGIN && fault->verdict.detail[0])
-            clean_format(out, FORM_LINE, "  %s\n", fault->verdict.detail);
+            add_fault(row, peer ? row->label : row->kernel, fault, look->again, out);
+        kernels += kernels < MOST_KERNELS;
     }
     if (more > 0)
         clean_format(out, FORM_LINE, "✗ and %zu kernels more: --all\n", more);

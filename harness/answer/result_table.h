@@ -14,6 +14,7 @@ typedef struct result_look {
     size_t top; /* the first so many kernels; 0: the chosen ones */
     result_order order;
     const run_view *baseline; /* its changes are a column; NULL: none */
+    const char *again; /* options with which a case can be replayed from any folder; NULL: none */
 } result_look;
 
 bool result_order_from_name(const char *name, result_order *order, error *err);

@@ -102,8 +102,14 @@ void output_wrapped(const output_file *output, const char *lines)
 {
     size_t room = output->format == OUTPUT_TEXT ? output->width : SIZE_MAX;
     for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+        static const char command[] = "  lnbench ";
+        bool whole = strncmp(lines, command, sizeof command - 1) == 0;
         length = strcspn(lines, "\n");
-        print_wrapped(output, lines, length, room == 0 ? 100 : room < 3 ? 3 : room);
+        print_wrapped(output, lines, length,
+                      whole       ? SIZE_MAX
+                      : room == 0 ? 100
+                      : room < 3  ? 3
+                                  : room);
     }
 }
 

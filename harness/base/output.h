@@ -54,7 +54,7 @@ void output_line(const output_file *output, const char *format, ...)
 void output_text(const output_file *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Lines of prose, each ended by a newline, that go on in the next line where the terminal ends, or
- * after 100 columns. */
+ * after 100 columns; a line that is a command ("  lnbench ...") stays whole, to be copied. */
 void output_wrapped(const output_file *output, const char *lines);
 /* What is written from here on is bold and of this colour (ANSI, "33"; "": none of its own), or plain
  * again (NULL), where the terminal shows that. */

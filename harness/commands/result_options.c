@@ -1,5 +1,8 @@
 #include "commands/result_options.h"
 #include "compare/run_find.h"
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
 
 static result_look look_of(const result_options *options)
 {
@@ -20,19 +23,41 @@ bool result_check(const result_options *options, const char *database, error *er
     return true;
 }
 
+/* An option with the absolute path of a file, as the shell takes it. */
+static void add_path(text_buffer *out, const char *option, const char *path)
+{
+    char whole[PATH_MAX];
+    const char *at = realpath(path, whole) ? whole : path;
+    text_format(out, " --%s ", option);
+    if (at[strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+")] ==
+        '\0') {
+        text_add(out, at);
+        return;
+    }
+    text_add(out, "'");
+    for (; *at; at++)
+        text_format(out, *at == '\'' ? "'\\%c'" : "%c", *at);
+    text_add(out, "'");
+}
+
 bool result_show(const result_options *options, const run_view *view, const char *database,
-                 const output_file *out, error *err)
+                 const word_list *plugins, const output_file *out, error *err)
 {
     run_view base;
+    text_buffer again = {0};
     result_look look = look_of(options);
     if (options->sort && !result_order_from_name(options->sort, &look.order, err))
         return false;
-    if (!options->baseline)
-        return result_table_print(view, out, &look, err);
-    if (!run_find(options->baseline, database, &base, err))
+    if (options->baseline && !run_find(options->baseline, database, &base, err))
         return false;
-    look.baseline = &base;
+    add_path(&again, "db", database);
+    for (size_t i = 0; plugins && i < plugins->count; i++)
+        add_path(&again, "plugin", plugins->words[i]);
+    look.again = again.bytes;
+    look.baseline = options->baseline ? &base : NULL;
     bool fine = result_table_print(view, out, &look, err);
-    view_free(&base);
+    if (options->baseline)
+        view_free(&base);
+    text_free(&again);
     return fine;
 }

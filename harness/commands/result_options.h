@@ -27,9 +27,10 @@ typedef struct result_options {
             offsetof(type, member)                                                                 \
     }
 
-/* Prints the view as they say. Errors: an order that is none (2), no such run (7). */
+/* Prints the view as they say; `plugins`: that were given, for the commands that repeat a case. Errors: an
+ * order that is none (2), no such run (7). */
 bool result_show(const result_options *options, const run_view *view, const char *database,
-                 const output_file *out, error *err);
+                 const word_list *plugins, const output_file *out, error *err);
 /* Those errors that can be told before anything is measured. */
 bool result_check(const result_options *options, const char *database, error *err);
 

@@ -205,7 +205,8 @@ static bool show(run_session *session, const run_options *options, bool finished
         return false;
     session->worst = worse_exit_code(session->worst, view_exit_code(&view));
     *lost = view.run.counts.lost;
-    bool fine = result_show(&options->shown, &view, options->database, &options->printed, err);
+    bool fine = result_show(&options->shown, &view, options->database, &options->plugins,
+                            &options->printed, err);
     bool is_text = options->printed.format == OUTPUT_TEXT;
     output_aside(&options->printed, "stored  run %lld in %s", (long long)session->run,
                  options->database);

@@ -126,7 +126,7 @@ static bool read_record(file_reader *reader, json_t *record)
     if (!json_is_object(record))
         return reader_bad(reader, "not an object");
     if (!reader_take(reader, record, FIELDS(fields), &head) ||
-        !read_schema(reader, head.schema, "lnbench-record-3", "lnbench-record-1"))
+        !read_schema(reader, head.schema, "lnbench-record-3", "lnbench-record-2"))
         return false;
     bool first = !reader->view->run.started[0];
     if (first != (strcmp(head.type, "run") == 0))

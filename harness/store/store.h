@@ -67,7 +67,7 @@ typedef struct stored_run {
 } stored_run;
 
 /* What is said of stores and exports of earlier formats. */
-#define MADE_BY_OLDER "made by an older lnbench; the commit that reads it is 224f8dd"
+#define MADE_BY_OLDER "made by an older lnbench; the commit that reads it is 2c352f5"
 
 /* Opens or (STORE_WRITE) creates. Errors (7): not a database, damaged (as far as
  * opening reads it, and all of it where a crash left something to be rolled back), made by

@@ -61,12 +61,12 @@ static exit_code report(void *context, const cli_call *call, error *err)
         view_free(&view);
         return err->code;
     }
-    bool fine =
-        options->verify
-            ? verify(options, &view, &code, err)
-            : result_show(&options->shown, &view, options->database, &options->printed, err) &&
-                  (options->no_charts ||
-                   draw_report(&view, options->out, !options->no_pdf, &options->printed, err));
+    bool fine = options->verify
+                    ? verify(options, &view, &code, err)
+                    : result_show(&options->shown, &view, options->database, NULL,
+                                  &options->printed, err) &&
+                          (options->no_charts || draw_report(&view, options->out, !options->no_pdf,
+                                                             &options->printed, err));
     if (fine && code == EXIT_CODE_INCONCLUSIVE)
         say_partial(&view, err);
     else if (fine && !options->verify)

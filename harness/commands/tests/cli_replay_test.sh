@@ -8,7 +8,9 @@ ends "a run with failures" 6 run --only accuracy --db r.db --no-charts --shapes 
     --inputs normal,kappa,signed-zeros,nan --plugin "$sabotage" --seed 5 --kernels \
     two_pass_f32_scalar,naive_f32_scalar,naive.crash,naive.writes_one_behind,naive.n_for_n_minus_1,naive.nan_output
 check "a run with failures" has out '^✗ naive.crash: crashed \(SIGSEGV\) on '
-check "its faults are named by case" has out ': lnbench replay --case [0-9]+$'
+check "its faults are named by case" has out '^  lnbench replay --case [0-9]+ --db /'
+again=$(grep '^  lnbench replay' out | head -1)
+check "the command as it is printed, from another folder" bash -c "cd / && PATH=$binaries:\$PATH && $again"
 
 accepted "everything again" 0 replay --db r.db --all --plugin "$sabotage"
 check "everything reproduces" hasnt out ' NO '
@@ -85,8 +87,8 @@ check "export again: the same" diff <(sed 's/"started".*"machine"//' t.jsonl) \
 check "export: tensors are shared" test "$(grep -c '"type":"tensor"' t.jsonl)" -lt \
     $((2 * $(grep -c '"type":"worst"' t.jsonl)))
 accepted "import: replays" 0 replay --db there.db --all
-sed 's/record-[0-9]*/record-1/' t.jsonl >old.jsonl
-refused "an older export" 7 'old.jsonl: made by an older lnbench; the commit that reads it is 224f8dd$' import old.jsonl --db old.db
+sed "s|record-3|record-2|" t.jsonl >old.jsonl
+refused "an older export" 7 'old.jsonl: made by an older lnbench; the commit that reads it is 2c352f5$' import old.jsonl --db old.db
 # Packed by xz; cut short, and one that unpacks to more than its reader takes.
 xz -k t.jsonl
 accepted "a packed export" 0 import t.jsonl.xz --db packed.db

@@ -110,6 +110,14 @@ size_t page_wrongs(const report_data *data, bool limits, document *page)
                 if (j > i)
                     text_free(&wrongs[j]);
             }
+        const kernel_standing *standing = data->kernels[i].standing;
+        const stored_case *fault = standing->role == ROLE_PLUGIN && !limits && wrongs[i].length
+                                       ? view_find(data->view, standing->fault)
+                                       : NULL;
+        if (fault)
+            clean_format(&wrongs[i], FORM_PAGE, ". Case %lld (%s, %zux%zu, %s): %s",
+                         (long long)fault->id, fault->key.input, fault->key.rows, fault->key.hidden,
+                         fault->key.convention, fault->verdict.detail);
         if (names.length)
             document_item(page, limits ? TONE_LIMIT : TONE_FAULT, "%-s: %-s.", names.bytes,
                           wrongs[i].bytes);
