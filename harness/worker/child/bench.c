@@ -224,7 +224,12 @@ bool bench_is_clean(call_bench *bench)
     for (size_t i = 0; i < bench->what->count; i++) {
         const guarded *buffer = &bench->buffers[i];
         long distance;
-        if (guard_slack_changed(buffer, &distance))
+        bool changed = guard_slack_changed(buffer, &distance);
+        if (changed && distance == 0)
+            return fail_call(&bench->failure, VERDICT_OVERRUN,
+                             "wrote right behind the end of %s, from its first byte on",
+                             buffer->name);
+        if (changed)
             return fail_call(&bench->failure, VERDICT_OVERRUN, "wrote %ld bytes %s %s",
                              labs(distance), distance < 0 ? "before" : "behind the end of",
                              buffer->name);

@@ -49,8 +49,15 @@ static void describe_memory_fault(const void *address)
         return;
     }
     report.verdict = VERDICT_OVERRUN;
-    append_count(report.text, fault.bytes_before > 0 ? fault.bytes_before : fault.bytes_behind);
-    append(report.text, fault.bytes_before > 0 ? " bytes before " : " bytes behind the end of ");
+    long away = fault.bytes_before > 0 ? fault.bytes_before : fault.bytes_behind;
+    append(report.text, "reads or writes ");
+    if (away == 0)
+        append(report.text, "right");
+    else
+        append_count(report.text, away);
+    append(report.text, fault.bytes_before > 0 ? " bytes before "
+                        : away > 0             ? " bytes behind the end of "
+                                               : " behind the end of ");
     append(report.text, fault.buffer->name);
 }
 
