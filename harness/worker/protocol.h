@@ -31,7 +31,8 @@ typedef enum order_kind {
     ORDER_LOAD,      /* open a plugin: replies LOADED, then one KERNEL each */
     ORDER_OBJECTS,   /* what the process has loaded: replies DONE (value: how many), then one OBJECT
                        each */
-    ORDER_SUPPORTS,  /* replies DONE with the reason in text, "" for yes */
+    ORDER_SUPPORTS,  /* replies DONE with the reason in text, "" for yes; of a problem without rows:
+                        whether it takes any preset at a common size */
     ORDER_JUDGE,     /* run as order.layout says: replies DONE (value: 1 if upper halves of vector
                         registers are in use; threads, if several) or FAILED */
     ORDER_CALL, /* `count` calls and more, whose bits must be the same: replies DONE or FAILED */

@@ -326,27 +326,17 @@ static bool load(worker_process *worker, unsigned i, kernel_list *list, error *e
  * can't be run here, for the first reason it gave. */
 static bool ask_support(worker_process *worker, kernel_entry *entry, error *err)
 {
-    static const size_t sizes[] = {64, 768, 1024};
-    size_t presets, count = sizeof sizes / sizeof *sizes;
-    const convention_preset *preset = convention_presets(entry->facts.operation, &presets);
-    for (size_t i = 0; i < presets * count; i++) {
-        work_order order = worker_order(ORDER_SUPPORTS, entry);
-        size_t hidden = sizes[i % count];
-        order.problem = problem_dense(&preset[i / count].convention, entry->facts.storage,
-                                      entry->facts.param, 64, hidden);
-        worker_reply reply;
-        bool answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
-        if (!answered && reply.verdict == VERDICT_CRASHED) /* by something else: the next answers */
-            answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
-        if (!answered && reply_ends_run(&reply, err))
-            return false;
-        if (!answered || reply.value == 0) { /* supports() itself fails: a verdict for each case */
-            entry->unsupported[0] = '\0';
-            return true;
-        }
-        if (i == 0)
-            snprintf(entry->unsupported, sizeof entry->unsupported, "%s", reply.text);
-    }
+    work_order order = worker_order(ORDER_SUPPORTS, entry);
+    worker_reply reply;
+    bool answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
+    if (!answered && reply.verdict == VERDICT_CRASHED) /* by something else: the next answers */
+        answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
+    if (!answered && reply_ends_run(&reply, err))
+        return false;
+    entry->unsupported[0] = '\0';
+    if (answered &&
+        reply.value != 0) /* else a verdict for each case, where supports() itself fails */
+        snprintf(entry->unsupported, sizeof entry->unsupported, "%s", reply.text);
     return true;
 }
 

@@ -193,6 +193,18 @@ check "no gnuplot: the table" has out '^(fastest|take|textbook) +two_pass '
 check "no gnuplot: stored" has out '^stored  run 1 in plain.db$'
 check "no gnuplot: the page" test -s plain/index.html
 
+# What a kernel's accuracy asks of the system. Moved: each of the 26 cases has at most 20 orders, for
+# placements, bounds and probes, and an order moves its inputs into the worker, its outputs out of it
+# and from there to lnbench, a call for each of at most 4 tensors. Faults: what both processes have in
+# use, 40 MiB, is given to them once, in pages of 4 KiB.
+moved() { awk '/^sysc[rw]:/ {sum += $2} END {print sum}' "/proc/$$/io"; } # by children that ended
+faults() { cut -d ' ' -f 11 "/proc/$$/stat"; }
+moved_before=$(moved) faults_before=$(faults)
+accepted "cheap" 0 run --plan quick --only accuracy --referee no --kernels two_pass_f32_scalar \
+    --no-charts --db cheap.db
+moved=$(($(moved) - moved_before)) faults=$(($(faults) - faults_before))
+check "cheap: $moved reads and writes" test "$moved" -le $((26 * 20 * 3 * 4))
+check "cheap: $faults page faults" test "$faults" -le $((40 * 256))
 
 # How the right answers came about: rows of ties are decided by exact comparison, all of them.
 accepted "certified" 0 run --all --only accuracy --kernels two_pass_f32_scalar --inputs ties --shapes 2x64 \

@@ -1,6 +1,8 @@
 /* lnbench-worker: loads kernels and runs them, one order at a time. Started by lnbench, never by
  * hand. */
 #include "base/seconds.h"
+#include "domain/convention.h"
+#include "domain/operation.h"
 #include "worker/child/internal.h"
 #include "worker/child/system_calls.h"
 #include <dlfcn.h>
@@ -354,10 +356,31 @@ const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
     return same ? NULL : "other element types";
 }
 
+/* NULL if it takes a preset at a common size, else why it refuses the first of them. */
+static const char *refuses_all(const ln_kernel *kernel, operation_kind kind)
+{
+    static const size_t sizes[] = {64, 768, 1024};
+    static char first[REPLY_TEXT_LENGTH];
+    size_t presets, count = sizeof sizes / sizeof *sizes;
+    const convention_preset *preset = convention_presets(kind, &presets);
+    for (size_t i = 0; i < presets * count; i++) {
+        ln_problem problem = problem_dense(&preset[i / count].convention, kernel->storage,
+                                           kernel->param, 64, sizes[i % count]);
+        const char *reason = kernel_refuses(kernel, &problem);
+        if (!reason)
+            return NULL;
+        if (i == 0)
+            snprintf(first, sizeof first, "%s", reason);
+    }
+    return first;
+}
+
 static void answer_supports(const worker_plugins *plugins, const work_order *order)
 {
     const ln_kernel *kernel = worker_kernel(plugins, order);
-    const char *reason = kernel ? kernel_refuses(kernel, &order->problem) : "no such kernel";
+    const char *reason = !kernel                    ? "no such kernel"
+                         : order->problem.rows == 0 ? refuses_all(kernel, order->operation)
+                                                    : kernel_refuses(kernel, &order->problem);
     worker_send_done(reason ? reason : "", reason != NULL);
 }
 
