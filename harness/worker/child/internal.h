@@ -73,6 +73,9 @@ void process_state_record_cpus(void);
 void process_state_record_children(void);
 /* Likewise after a child of the worker itself has ended. */
 void process_state_record_fork(void);
+/* In a process that the worker itself forked: it is not taken for a plugin's, which ends at its first
+ * comparison. */
+void process_state_of_fork(void);
 /* Compares all of the thread's state, and that of the process: handlers of faults, locale, working
  * directory, umask, resource limits, children, the worker's own files, timers, priority, CPUs,
  * environment, threads that go on working. NULL if none changed, else what did; it is put back. Does

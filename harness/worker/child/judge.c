@@ -173,6 +173,7 @@ static _Noreturn void call_in_child(judged_calls *of, call_failure *told)
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         signal(faults[i], SIG_DFL);
+    process_state_of_fork();
     call_here(of);
     *told = of->failure;
     _exit(0);

@@ -369,6 +369,11 @@ void process_state_record_fork(void)
     known.children_faults = children_faults();
 }
 
+void process_state_of_fork(void)
+{
+    known.process = getpid();
+}
+
 static bool is_watched = true;
 
 void process_state_watch(bool watched)
