@@ -57,7 +57,8 @@ typedef struct cell {
 
 static cell cells[CLASSES][TYPES][TYPES][REGIMES];
 static const ln_kernel *exact_kernels[TYPES][TYPES][2]; /* [1]: for y that goes to DRAM */
-static atomic_size_t cache_bytes[LN_CACHES];
+static size_t found_bytes[LN_CACHES];                   /* the caches of this machine */
+static atomic_size_t cache_bytes[LN_CACHES];            /* what calls are compared with */
 static atomic_uint caches_version;
 
 static const ln_kernel *find_kernel(const row *line)
@@ -77,8 +78,10 @@ static void read_caches(void)
     cache_sources here = ln_cache_sources();
     cache_sizes sizes;
     ln_caches_find(&here, &sizes);
-    for (int i = 0; i < LN_CACHES; i++)
-        atomic_store(&cache_bytes[i], sizes.bytes[i] ? sizes.bytes[i] : measured[i]);
+    for (int i = 0; i < LN_CACHES; i++) {
+        found_bytes[i] = sizes.bytes[i] ? sizes.bytes[i] : measured[i];
+        atomic_store(&cache_bytes[i], found_bytes[i]);
+    }
 }
 
 /* Of each cell the rows of the first ISA that there is, of this make of CPU or any: the table has
@@ -230,10 +233,8 @@ ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
     begin();
     if (!as_found && (l1d == 0 || l2 < l1d || l3 < l2))
         return LN_ERROR_ARGUMENT;
-    if (as_found)
-        read_caches();
-    for (int i = 0; !as_found && i < LN_CACHES; i++)
-        atomic_store(&cache_bytes[i], bytes[i]);
+    for (int i = 0; i < LN_CACHES; i++)
+        atomic_store(&cache_bytes[i], as_found ? found_bytes[i] : bytes[i]);
     atomic_fetch_add(&caches_version, 1);
     return LN_OK;
 }
