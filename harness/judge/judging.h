@@ -37,6 +37,10 @@ struct operation_judging {
     order_answer (*any_order)(const order_question *asked, const ln_row_facts *facts);
     bool (*textbook)(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
                      textbook_errors *worst);
+    /* Likewise with the ways that are correct and lose more on some rows, where a kernel is at a limit; NULL:
+     * there are none. */
+    bool (*poorest)(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
+                    textbook_errors *worst);
     /* What a kernel does that gives this y: words that follow SAYS_MISTAKE. False: nothing known explains
      * it to within the limit, or two things do. *sure: nor does an error of another kind look so. */
     bool (*explain)(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure);

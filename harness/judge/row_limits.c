@@ -38,6 +38,24 @@ bool limits_of_row(const operation_judging *judging, textbook *book, const order
     return true;
 }
 
+bool limits_poorest(const operation_judging *judging, textbook *book, ln_type accumulator,
+                    const metrics_row *row, const double *x, const row_limits *limits,
+                    row_limits *poorest)
+{
+    *poorest = *limits;
+    if (!judging->poorest)
+        return true;
+    if (!judging->poorest(book, row, x, accumulator, &poorest->textbook))
+        return false;
+    poorest->row_ulp =
+        fmin(limits->order_ulp, fmax(limits->row_ulp, factor * poorest->textbook.row_ulp));
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        poorest->statistics[i] =
+            fmin(limits->order.statistics[i],
+                 fmax(limits->statistics[i], factor * poorest->textbook.statistics[i]));
+    return true;
+}
+
 bool limits_tell(const row_limits *limits)
 {
     return isfinite(limits->row_ulp);

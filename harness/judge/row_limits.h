@@ -67,6 +67,12 @@ bool limits_tell(const row_limits *limits);
 /* The largest error, in row ULP, over elements that are finite and whose answer is. */
 double limits_error(const metrics_row *row, const void *y);
 
+/* What it may be off, as limits, where the poorest of the correct ways are the measure: errors above
+ * `limits` and within these are a limit of the types. False when memory runs out. */
+bool limits_poorest(const operation_judging *judging, textbook *book, ln_type accumulator,
+                    const metrics_row *row, const double *x, const row_limits *limits,
+                    row_limits *poorest);
+
 /* Whether y stays within the limits. Classes are the caller's business: an element whose exact or
  * computed value is not finite is left out. */
 bool limits_hold(const row_limits *limits, const metrics_row *row, const void *y);

@@ -227,7 +227,18 @@ static void judge_unclaimed(row_judge *judge, const judge_block *block, const vo
     findings->untold +=
         !known && !special && !limits->textbook.undefined && limits_error(&judged, y) > 1;
     if (judge_classes_match(block, row, y, &column)) {
-        if (!limits_hold(limits, &judged, y))
+        row_limits poorest = *limits;
+        bool holds = limits_hold(limits, &judged, y);
+        if (!holds && !limits_poorest(judging, &judge_whole(judge)->book, kind->accumulator,
+                                      &judged, judge->values, limits, &poorest))
+            findings->no_memory = true;
+        if (!holds && limits_hold(&poorest, &judged, y))
+            judge_find(
+                findings, VERDICT_LIMIT,
+                "row %zu: row ULP %.3g, which sorted sums or a pivot far from the mean give too: "
+                "at most %.3g; others %.3g",
+                row, limits_error(&judged, y), poorest.textbook.row_ulp, limits->textbook.row_ulp);
+        else if (!holds)
             find_inaccuracy(&wrong, limits, findings);
     } else if (!(isfinite(limits->order_ulp) &&
                  ln_bound_holds(&limits->order.bound, &judged, y, &worst))) {
@@ -333,11 +344,18 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
                         2 * bound->xhat_abs / found.weight + 4 * unit * found.size);
         if (kind->given != kind->accumulator) /* coarser: rounded once more */
             most += unit_roundoff(kind->given) * found.size;
-        if (isfinite(most) && !(found.off <= most) && !is_nearest(kind->given, given, found.exact))
-            judge_find(findings, VERDICT_INACCURATE,
-                       "row %zu: %s is %.*g where %.*g is right, and may be off by %.3g%s", row,
-                       what->roles[i].name, digits, given, digits, found.exact, most,
-                       found.relative ? " of it" : "");
+        if (!isfinite(most) || found.off <= most || is_nearest(kind->given, given, found.exact))
+            continue;
+        row_limits poorest = *limits;
+        metrics_row judged = judge_metrics_row(block, row);
+        if (!claims && !limits_poorest(judging, &judge_whole(judge)->book, as_rows.accumulator,
+                                       &judged, judge->values, limits, &poorest))
+            findings->no_memory = true;
+        bool limit = found.off <= poorest.statistics[i] && !claims;
+        judge_find(findings, limit ? VERDICT_LIMIT : VERDICT_INACCURATE,
+                   "row %zu: %s is %.*g where %.*g is right, and may be off by %.3g%s", row,
+                   what->roles[i].name, digits, given, digits, found.exact, most,
+                   found.relative ? " of it" : "");
     }
 }
 

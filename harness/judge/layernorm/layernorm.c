@@ -46,6 +46,7 @@ static judged_statistic layernorm_statistic(const ln_reference_result *answer, s
 const operation_judging layernorm_judging = {.answer = layernorm_answer,
                                              .any_order = layernorm_any_order,
                                              .textbook = layernorm_textbook,
+                                             .poorest = layernorm_poorest,
                                              .explain = layernorm_explain,
                                              .reach = layernorm_reach,
                                              .statistic = layernorm_statistic,

@@ -20,6 +20,11 @@ bool rstd_is_ordinary(ln_type accumulator, ln_type storage, double rstd);
 bool layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
                         ln_type accumulator, textbook_errors *worst);
 
+/* Also those that lose more than the others on some rows: sums of sorted values, in one chain, and a pivot
+ * far from the mean. */
+bool layernorm_poorest(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
+                       textbook_errors *worst);
+
 /* unrounded.c. The second: of 16-bit rows alone, where what the rounding takes is as large as the
  * result's own. */
 double layernorm_sum(const judge_block *block, size_t i);

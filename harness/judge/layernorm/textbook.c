@@ -248,15 +248,16 @@ static void take_order(textbook *book, ln_type type, const metrics_row *row, con
     take_way(type, row, most, way, 4 * unit * n * facts->var + n * dm * dm, worst);
 }
 
+static const double near_mean = 3; /* std */
+
 /* Sums of x less its first element (Chan, Golub, LeVeque 1983). Only where that lies as near to the
  * mean as most elements do: where it lies far off, as in rows that begin with a spike, the way loses
  * digits that the others keep, and is no measure. */
 static void take_pivot(textbook *book, ln_type type, const metrics_row *row, const double *x,
-                       const row_leverage *most, textbook_errors *worst)
+                       const row_leverage *most, double pivot, double near, textbook_errors *worst)
 {
-    static const double near = 3; /* std */
     const ln_row_facts *facts = &row->answer->facts;
-    double n = (double)row->hidden, pivot = x[0], off = pivot - facts->mean;
+    double n = (double)row->hidden, off = pivot - facts->mean;
     if (!(fabs(off) <= near * sqrt(facts->var)))
         return;
     for (int order = 0; order < ORDERS; order++) {
@@ -308,7 +309,7 @@ bool layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
         if (order == 0)
             rest = error_of_rest(accumulator, row, x, &way);
     }
-    take_pivot(book, accumulator, row, x, &most, worst);
+    take_pivot(book, accumulator, row, x, &most, x[0], near_mean, worst);
     worst->row_ulp += rest;
     /* In ULP of the root mean square and of rstd: less than that is no error. */
     double two_ulp = 4 * unit_roundoff(accumulator);
@@ -318,5 +319,36 @@ bool layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
     /* An order that happens to be right on this row says nothing of the next one. */
     worst->statistics[ROLE_RSTD] =
         fmax(worst->statistics[ROLE_RSTD], fmax(4, 2 + sqrt(n) / 2) * unit);
+    return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+bool layernorm_poorest(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
+                       textbook_errors *worst)
+{
+    moments way;
+    if (!layernorm_textbook(book, row, x, accumulator, worst))
+        return false;
+    if (!isfinite(worst->statistics[ROLE_RSTD]))
+        return true;
+    double *sorted = malloc(row->hidden * sizeof *sorted);
+    if (!sorted)
+        return false;
+    memcpy(sorted, x, row->hidden * sizeof *sorted);
+    qsort(sorted, row->hidden, sizeof *sorted, by_value);
+    row_leverage most = leverage_of(row, x);
+    take_order(book, accumulator, row, sorted, 0, &most, &way, worst);
+    double pivot =
+        x[0]; /* of the first elements, which pivots are made of, the farthest from the mean */
+    for (size_t i = 1; i < row->hidden && i < 8; i++)
+        if (fabs(x[i] - row->answer->facts.mean) > fabs(pivot - row->answer->facts.mean))
+            pivot = x[i];
+    take_pivot(book, accumulator, row, x, &most, pivot, INFINITY, worst);
+    free(sorted);
     return true;
 }

@@ -205,6 +205,37 @@ TEST(no_honest_order_is_alarmed)
     assert_true(told > judged / 2);
 }
 
+/* Sums about the mean of the first eight elements, of which one is a spike: a correct way, which loses digits. */
+TEST(a_pivot_that_is_an_outlier_is_a_limit)
+{
+    size_t beyond = 0;
+    random_state = 5;
+    for (int run = 0; run < 100; run++) {
+        row_limits poorest, limits;
+        float pivot = 0, sum = 0, squares = 0;
+        make_row(LN_F32, 5);
+        const ln_convention *own = &made->convention;
+        const double n = (double)made->hidden;
+        limits = limits_of(LN_F32);
+        assert_true(limits_poorest(&layernorm_judging, &book, LN_F32, &made->row, made->x, &limits,
+                                   &poorest));
+        for (size_t i = 0; i < 8 && i < made->hidden; i++)
+            pivot += (float)made->x[i] / 8;
+        for (size_t i = 0; i < made->hidden; i++) {
+            float off = (float)made->x[i] - pivot;
+            sum += off;
+            squares += off * off;
+        }
+        double var = (double)(squares - sum * (sum / (float)n)) / (n - own->ddof);
+        double std = sqrt(var + (own->eps_place == LN_EPS_VAR ? own->eps : 0)) +
+                     (own->eps_place == LN_EPS_STD ? own->eps : 0);
+        double off = fabs(1 / std / made->answer.facts.rstd - 1);
+        beyond += off > limits.statistics[ROLE_RSTD];
+        assert_true(off <= poorest.statistics[ROLE_RSTD]);
+    }
+    assert_true(beyond > 0);
+}
+
 /* ---- planted errors ---- */
 
 /* The exact row of another convention, rounded. */
