@@ -290,8 +290,11 @@ static void make_parameter(const combination *of, operation_call *call, size_t r
     case PARAMETER_WHOLE:
         make_whole(of, role, problem->param, count, less_one, values);
         break;
-    case PARAMETER_SPECIAL:
-        store_special(problem->param, values, drawn % count, drawn >> 32);
+    case PARAMETER_SPECIAL: /* an infinite gamma: x s + t, s = gamma rstd, is right and NaN */
+        if (role == ROLE_GAMMA)
+            store_full_nan(problem->param, values, drawn % count);
+        else
+            store_special(problem->param, values, drawn % count, drawn >> 32);
         break;
     case PARAMETER_EXTREME:
         for (size_t i = 0; !is_subnormal(of) && i < count; i += 3)

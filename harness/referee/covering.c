@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CANDIDATES = 6 };
+enum { CANDIDATES = 6, OPEN = 1, GIVEN_UP = 2 };
 
 /* Tuples have three factors a < b < c; pairs have one of a single level behind all others as their
  * third. */
@@ -11,8 +11,8 @@ typedef struct generator {
     const covering_question *asked;
     size_t factors, levels[COVERING_FACTORS + 1], first_last; /* the least c */
     size_t begin[COVERING_FACTORS + 1][COVERING_FACTORS + 1][COVERING_FACTORS + 1];
-    unsigned char *open; /* a tuple each: 1 until it is covered */
-    size_t room, left;
+    unsigned char *open; /* a tuple each: OPEN until it is covered */
+    size_t room, left, given_up;
     uint64_t random;
 } generator;
 
@@ -49,7 +49,7 @@ static size_t gain_of(const generator *made, const candidate *of, size_t factor)
     size_t gain = 0;
     for (size_t i = 1; i < of->count; i++)
         for (size_t j = 0; j < (made->asked->strength == 2 ? 1 : i); j++)
-            gain += *tuple_at(made, of->levels, of->set[i], of->set[j], factor);
+            gain += *tuple_at(made, of->levels, of->set[i], of->set[j], factor) == OPEN;
     return gain;
 }
 
@@ -155,7 +155,8 @@ static void cover(generator *made, const int8_t *levels)
         for (size_t b = 1; b < c; b++)
             for (size_t a = 0; a < b; a++) {
                 unsigned char *at = tuple_at(made, levels, a, b, c);
-                made->left -= *at;
+                made->left -= *at == OPEN;
+                made->given_up -= *at == GIVEN_UP;
                 *at = 0;
             }
 }
@@ -173,8 +174,9 @@ static bool best_entry(generator *made, candidate *best)
     }
     if (best->gain > 0)
         return true;
-    *begun = 0; /* no entry can be made of it */
+    *begun = GIVEN_UP; /* no entry could be made of it, unless it comes with others */
     made->left--;
+    made->given_up++;
     return false;
 }
 
@@ -195,15 +197,13 @@ bool covering_make(const covering_question *asked, covering_array *array)
         array->tuples = made->left;
     while (fine && made->left > 0 && array->count < asked->most) {
         candidate best;
-        if (!best_entry(made, &best)) {
-            array->tuples--;
+        if (!best_entry(made, &best))
             continue;
-        }
         memcpy(array->entries + array->count++ * asked->factors, best.levels, asked->factors);
         cover(made, best.levels);
     }
     if (fine)
-        array->covered = array->tuples - made->left;
+        array->covered = (array->tuples -= made->given_up) - made->left;
     if (made)
         free(made->open);
     free(made);

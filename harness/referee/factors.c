@@ -51,7 +51,8 @@ static const char *const words[FACTOR_KINDS][COVERING_LEVELS] = {
     [FACTOR_STRIDE] = {"", "%s's rows 1 apart", "%s's rows a vector apart", "%s's rows far apart"},
     [FACTOR_ADDRESS] = {"", "%s an element behind a line", "%s an element before a line",
                         "%s flush with its end"},
-    [FACTOR_PARAMETER] = {"", "%s of -1, 0 and 1", "NaN in %s", "%s at an end of the range"},
+    [FACTOR_PARAMETER] = {"", "%s of -1, 0 and 1", "NaN or infinity in %s",
+                          "%s at an end of the range"},
 };
 
 /* ---- the table ---- */
@@ -260,15 +261,15 @@ static bool allows_calls(const factor_table *table, const int8_t *levels, int8_t
 }
 
 /* Whether a level that is not plain can stand with the others. */
-/* gamma beyond the range: neither does gamma * rstd overflow, which kernels may compute first, nor is an
- * infinity taken from another. */
+/* gamma at an end of the range: gamma * rstd does not overflow, which kernels may compute first, nor x
+ * times it; and no infinity is taken from another. */
 static bool allows_extreme(const factor_table *table, const int8_t *levels)
 {
     for (size_t f = 0; f < table->count; f++)
         if (table->factors[f].kind == FACTOR_PARAMETER && levels[f] == PARAMETER_SPECIAL)
             return false;
     return (table->large || (levels[1] != 0 && levels[1] != 1)) &&
-           (levels[3] == LEVEL_OPEN || levels[3] <= CONTENTS_OFF_CENTRE);
+           can_be(levels, 3, CONTENTS_CENTRED);
 }
 
 static bool allows_level(const factor_table *table, const int8_t *levels, size_t f)
