@@ -15,11 +15,12 @@
 
 typedef struct list_options {
     word_list plugins;
+    const char *operation;
     const char *database;
     output_file printed;
 } list_options;
 
-static relation *kernels_relation(const kernel_list *kernels)
+static relation *kernels_relation(const kernel_list *kernels, operation_kind kind)
 {
     static const relation_column columns[] = {
         FOR_PEOPLE("kernel"),       FOR_PEOPLE("statistics"), FOR_PEOPLE("apply"),
@@ -32,6 +33,8 @@ static relation *kernels_relation(const kernel_list *kernels)
         const kernel_entry *kernel = &kernels->kernels[i];
         const kernel_facts *facts = &kernel->facts;
         char traits[128];
+        if (facts->operation != kind)
+            continue;
         relation_row(rows, as_word(facts->name), as_word(facts->statistics), as_word(facts->apply),
                      as_word(facts->schedule), as_text(dtype_name(facts->storage)),
                      as_text(dtype_name(facts->accumulator)), as_word(facts->isa),
@@ -73,9 +76,11 @@ static bool list_kernels(const list_options *options, error *err)
 {
     worker_process *worker;
     kernel_list kernels;
-    if (!load_kernels(options, &worker, &kernels, err))
+    operation_kind kind;
+    if (!operation_parse(options->operation, &kind, err) ||
+        !load_kernels(options, &worker, &kernels, err))
         return false;
-    bool fine = relation_print(kernels_relation(&kernels), &options->printed, err);
+    bool fine = relation_print(kernels_relation(&kernels, kind), &options->printed, err);
     explain_kernels(&options->printed);
     kernel_list_free(&kernels);
     worker_stop(worker);
@@ -240,6 +245,8 @@ static exit_code list(void *context, const cli_call *call, error *err)
 
 static const cli_option options[] = {
     PLUGIN_OPTION(list_options, plugins),
+    {"operation", "layernorm|rmsnorm", "kernels that compute it (default: layernorm)", OPTION_TEXT,
+     offsetof(list_options, operation)},
     STORE_OPTION(list_options, database),
     OUTPUT_OPTIONS(list_options, printed),
 };

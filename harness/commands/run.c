@@ -348,6 +348,9 @@ static exit_code run(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"plan", "quick|default|full", "which cases (default: default)", OPTION_TEXT,
      offsetof(run_options, request.name)},
+    {"operation", "layernorm|rmsnorm",
+     "what is computed (default: that of --conventions, or layernorm)", OPTION_TEXT,
+     offsetof(run_options, request.operation)},
     {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
      offsetof(run_options, request.kernels)},
     {"conventions", "C,...", "only these: presets or lists (lnbench list conventions)", OPTION_RAW,

@@ -7,7 +7,7 @@
 #include "layernorm.h"
 #include "metrics/metrics.h"
 
-enum { NAME_MAX_LENGTH = 64, CONVENTION_MAX_LENGTH = 96, INPUT_MAX_LENGTH = 256 };
+enum { NAME_MAX_LENGTH = 64, CONVENTION_MAX_LENGTH = 128, INPUT_MAX_LENGTH = 256 };
 
 /* What a timed call finds: the caches as the call before left them; the caches full of other
  * things; or, where y is x, copies of x that are put back as soon as all are used up (see

@@ -205,17 +205,20 @@ const char *convention_format(const ln_convention *convention, char buffer[CONVE
 {
     const operation *what = operations[convention_operation(convention)];
     size_t length = 0;
-    if (what != operations[0])
-        length = (size_t)snprintf(buffer, CONVENTION_MAX_LENGTH, "operation=%s,", what->name);
+    bool whole = what == operations[0];
+    if (!whole)
+        length = (size_t)snprintf(buffer, CONVENTION_MAX_LENGTH, "operation=%s", what->name);
     for (size_t i = 0; i < what->field_count && length < CONVENTION_MAX_LENGTH; i++) {
         const convention_field *field = &what->fields[i];
         const char *word = field->words[convention_level(field, convention)];
+        if (!whole && convention_level(field, convention) == 0)
+            continue;
         char eps[32] = "";
         bool placed = convention->eps != 0 && convention_level(field, convention) > 0;
         if (field->eps && placed)
             number_format(convention->eps, eps);
         length += (size_t)snprintf(buffer + length, CONVENTION_MAX_LENGTH - length, "%s%s=%s%s%s",
-                                   i ? "," : "", field->name, eps, *eps ? "@" : "",
+                                   length ? "," : "", field->name, eps, *eps ? "@" : "",
                                    field->eps && !placed ? "0" : word);
     }
     return buffer;

@@ -12,8 +12,8 @@ const convention_preset *convention_presets(operation_kind kind, size_t *count);
  * the part that is wrong, what was expected and the nearest preset. */
 bool convention_parse(const char *given, ln_convention *convention, error *err);
 
-/* The canonical list: "ddof=0,eps=1e-05@var,affine=vector" with the shortest decimals; parse reads
- * it back. */
+/* The canonical list: "ddof=0,eps=1e-05@var,affine=vector" with the shortest decimals, or
+ * "operation=rmsnorm,eps=1e-05@square,weight=w" without keys at their first level; parse reads it back. */
 const char *convention_format(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH]);
 
 /* The preset's name where one is equal, else the canonical list: what is stored and printed. */

@@ -1,5 +1,7 @@
 #include "domain/operation.h"
+#include "base/text.h"
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,22 @@ bool operation_from_name(const char *name, operation_kind *kind)
             return true;
     }
     return false;
+}
+
+bool operation_parse(const char *name, operation_kind *kind, error *err)
+{
+    const char *names[OPERATIONS];
+    char meant[MEANT_LENGTH], all[128] = "";
+    *kind = (operation_kind)0;
+    if (!name || operation_from_name(name, kind))
+        return true;
+    for (size_t i = 0, length = 0; operations[i]; i++) {
+        names[i] = operations[i]->name;
+        length +=
+            (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", names[i]);
+    }
+    return fail(err, EXIT_CODE_USAGE, "unknown operation '%.60s'%s (choose one of %s)", name,
+                did_you_mean(name, names, OPERATIONS, meant), all);
 }
 
 double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype)

@@ -103,10 +103,13 @@ typedef struct operation {
     find_neighbours *neighbours;
     /* Which affine form does what its parameters do (beta may be left out); NULL: the convention's. */
     ln_affine (*form)(const ln_convention *convention);
+    /* Whether 1 + g is rounded to g's type; NULL: never. */
+    bool (*rounds_factor)(const ln_convention *convention);
 } operation;
 
 /* By operation_kind. */
 extern const operation *const operations[]; /* ends with NULL */
+extern const size_t operation_count;
 
 /* Whose a convention is; how many the levels of the fields make; that of a number below it, the first
  * field fastest, without an eps; the level of a field; the affine form that it comes to; and whether two are the same, with their eps. */
@@ -124,6 +127,8 @@ double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dty
 
 const char *operation_name(operation_kind kind);
 bool operation_from_name(const char *name, operation_kind *kind);
+/* NULL is the first; of another name an error (usage) says which there are. */
+bool operation_parse(const char *name, operation_kind *kind, error *err);
 
 /* Where a tensor's elements lie: `rows` runs of row_bytes, the next one stride_bytes on. A parameter is
  * one such run. */

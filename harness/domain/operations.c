@@ -8,3 +8,5 @@
 const operation *const operations[] = {
 #include "domain/operations.def"
     NULL};
+
+const size_t operation_count = sizeof operations / sizeof *operations - 1;

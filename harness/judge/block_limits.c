@@ -44,10 +44,10 @@ double judge_right_sum(const judge_block *block, size_t i)
     return judgings[block->operation]->sum(block, i);
 }
 
-bool judge_is_sum_unrounded(const judge_block *block, const void *y)
+const char *judge_rounded_otherwise(const judge_block *block, const void *y)
 {
     const operation_judging *judging = judgings[block->operation];
-    return judging->sum_unrounded && judging->sum_unrounded(block, y);
+    return judging->rounded_otherwise ? judging->rounded_otherwise(block, y) : NULL;
 }
 
 bool judge_load_row(row_judge *judge, const judge_block *block, size_t row)

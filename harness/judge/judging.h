@@ -53,8 +53,9 @@ struct operation_judging {
     /* Of x + residual, element i: what is normalised, and what is written out; NULL: it adds none. */
     double (*added)(const judge_block *block, size_t i);
     double (*sum)(const judge_block *block, size_t i);
-    /* Whether y came of that sum before it was rounded; NULL: it may, or nothing tells. */
-    bool (*sum_unrounded)(const judge_block *block, const void *y);
+    /* What a kernel does that rounds elsewhere than it is asked to (slope.h), in words that follow
+     * SAYS_MISTAKE; NULL: nothing tells. */
+    const char *(*rounded_otherwise)(const judge_block *block, const void *y);
     /* What is sure of a row without its exact answer (rows.h); NULL: nothing. */
     row_screen (*screen)(row_judge *judge, const judge_block *block, size_t row, const void *y);
 };

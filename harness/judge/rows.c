@@ -29,6 +29,7 @@ bool judge_classes_match(const judge_block *block, size_t row, const void *y, si
 
 metrics_row judge_metrics_row(const judge_block *block, size_t row)
 {
+    const operation *what = operations[block->operation];
     return (metrics_row){
         block->storage,
         block->param,
@@ -38,6 +39,7 @@ metrics_row judge_metrics_row(const judge_block *block, size_t row)
         block->inputs[ROLE_BETA],
         &block->results[row],
         convention_form(&block->convention),
+        what->rounds_factor && what->rounds_factor(&block->convention),
     };
 }
 

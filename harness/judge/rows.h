@@ -126,7 +126,7 @@ static inline bool judge_is_given(const double *statistic)
     return !judge_is_poison(statistic, sizeof *statistic);
 }
 
-/* Whether y came of x + residual before that was rounded to its type, where the operation rounds it. */
-bool judge_is_sum_unrounded(const judge_block *block, const void *y);
+/* As operation_judging has it; NULL too where the operation cannot tell. */
+const char *judge_rounded_otherwise(const judge_block *block, const void *y);
 
 #endif

@@ -93,7 +93,8 @@ static bool is_kernel_wanted(const plan_request *request, const kernel_list *ker
 }
 
 /* A type that is asked for must be there, at least among what the globs match. */
-static bool check_types(const plan_request *request, const case_plan *plan, error *err)
+static bool check_types(const plan_request *request, const kernel_list *kernels,
+                        const case_plan *plan, error *err)
 {
     for (size_t i = 0; i < request->dtypes.count; i++) {
         bool any = false;
@@ -105,6 +106,15 @@ static bool check_types(const plan_request *request, const case_plan *plan, erro
                         request->dtypes.words[i],
                         request->kernels.count ? "--kernels" : "this build and its plugins");
     }
+    bool others = false;
+    for (size_t i = 0; i < kernels->count && request->kernels.count > 0; i++)
+        others |= kernels->kernels[i].facts.operation != plan->operation &&
+                  is_kernel_wanted(request, kernels, i);
+    if (plan->kernel_count == 0 && others)
+        return fail(
+            err, EXIT_CODE_USAGE,
+            "the chosen kernels compute another operation than %s: name it with --operation",
+            operation_name(plan->operation));
     return plan->kernel_count > 0 ||
            fail(err, EXIT_CODE_USAGE,
                 "no kernel is left: the ones chosen are not f32; name their type with --dtypes");
@@ -123,7 +133,7 @@ bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels
     const kernel_entry **related = allocate_zeroed(2 * kernels->count, sizeof *related);
     plan->related_count = with_families(kernels, plan->kernels, plan->kernel_count, related);
     free(related);
-    return check_types(request, plan, err);
+    return check_types(request, kernels, plan, err);
 }
 
 size_t plan_judgements(const case_plan *plan)

@@ -101,8 +101,9 @@ static bool resolve_conventions(const plan_request *request, resolved_plan *reso
 {
     word_list words = {0};
     size_t presets;
+    bool fine = operation_parse(request->operation, &plan->operation, err);
     const convention_preset *preset = convention_presets(plan->operation, &presets);
-    bool fine = split_conventions(&request->conventions, &words, err);
+    fine = fine && split_conventions(&request->conventions, &words, err);
     size_t count = words.count ? words.count : presets;
     resolved->conventions = allocate_zeroed(count, sizeof *resolved->conventions);
     for (size_t i = 0; fine && i < count; i++) {
@@ -111,9 +112,10 @@ static bool resolve_conventions(const plan_request *request, resolved_plan *reso
         else
             resolved->conventions[i] = preset[i].convention;
         operation_kind kind = convention_operation(&resolved->conventions[i]);
-        if (fine && i > 0 && kind != plan->operation)
-            fine = fail(err, EXIT_CODE_USAGE, "conventions of %s and of %s: choose those of one",
-                        operation_name(plan->operation), operation_name(kind));
+        if (fine && (i > 0 || request->operation) && kind != plan->operation)
+            fine = fail(err, EXIT_CODE_USAGE,
+                        "--conventions %s is of %s, not of %s: choose those of one operation",
+                        words.words[i], operation_name(kind), operation_name(plan->operation));
         plan->operation = kind;
     }
     resolved->convention_count = count;

@@ -11,8 +11,9 @@
 typedef struct plan_request {
     const char *name; /* "quick", "default", "full" */
     word_list kernels, conventions, dtypes, shapes, inputs, caches, threads;
-    const char *only;    /* "speed", "accuracy" or NULL */
-    const char *time_on; /* the input that is timed; NULL: "normal" */
+    const char *operation; /* NULL: that of the conventions, or the first */
+    const char *only;      /* "speed", "accuracy" or NULL */
+    const char *time_on;   /* the input that is timed; NULL: "normal" */
     uint64_t seed;
     uint64_t processes, repetitions; /* 0: the plan's own */
     bool referee;                    /* also what the referee asks (referee.h) */

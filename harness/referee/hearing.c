@@ -90,13 +90,13 @@ static bool judge_output_of(hearing *of, const combination *asked, const judge_b
     head.rows = block->distinct ? block->distinct : block->rows;
     for (size_t i = 0; i < operations[block->operation]->count; i++)
         statistics |= role_is_statistic(&operations[block->operation]->roles[i]) ? ROLE_BIT(i) : 0;
+    const char *otherwise = judge_rounded_otherwise(&head, judge->computed);
+    if (otherwise)
+        judge_find(&findings, VERDICT_INACCURATE, SAYS_MISTAKE "%s", otherwise);
     judge_rows(judge, comes_again(judge, block) ? &head : block, judge->computed, &kind, &findings);
     for (size_t row = 0; (outputs & statistics) && row < block->rows; row++)
         judge_statistics(judge, block, row, &kind, &findings);
     find_statistics(of, block, outputs, &findings);
-    if (judge_is_sum_unrounded(&head, judge->computed))
-        judge_find(&findings, VERDICT_INACCURATE,
-                   "x + residual is normalised before it is rounded");
     if (findings.no_memory)
         return fail_memory(err, "the limits of a row");
     if (!judge_measure(judge, &head, judge->computed, of->has_bound, false, judgement, err))

@@ -48,9 +48,10 @@ static unsigned statistics_of(const operation *what, char names[64])
 static void find_rows(row_judge *judge, const judge_block *block, const void *y,
                       const judged_kind *kind, row_findings *findings)
 {
+    const char *otherwise = judge_rounded_otherwise(block, y);
+    if (otherwise)
+        judge_find(findings, VERDICT_INACCURATE, SAYS_MISTAKE "%s", otherwise);
     judge_rows(judge, block, y, kind, findings);
-    if (judge_is_sum_unrounded(block, y))
-        judge_find(findings, VERDICT_INACCURATE, "x + residual is normalised before it is rounded");
 }
 
 static void judge_layout(row_judge *judge, const judge_block *block, const judged_kind *kind,

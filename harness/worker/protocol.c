@@ -90,7 +90,7 @@ bool reply_is_sane(const worker_reply *reply, order_kind asked, double seconds)
            reply->kind < REPLY_KIND_END && answers(reply, asked, seconds) &&
            is_terminated(reply->text, sizeof reply->text) &&
            is_terminated(reply->set_at_load, sizeof reply->set_at_load) &&
-           (unsigned)kernel->operation < OPERATIONS &&
+           (unsigned)kernel->operation < operation_count &&
            is_plain(kernel->name, sizeof kernel->name) &&
            is_plain(kernel->role, sizeof kernel->role) &&
            is_plain(kernel->statistics, sizeof kernel->statistics) &&

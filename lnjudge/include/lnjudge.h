@@ -47,7 +47,7 @@ typedef struct lnjudge_error {
 LN_API lnjudge_status lnjudge_convention(const char *text, ln_convention *made,
                                          lnjudge_error *error);
 
-enum { LNJUDGE_LABEL = 96 };
+enum { LNJUDGE_LABEL = 128 };
 /* The preset's name where one is equal, else the list; "no convention" for NULL and for an unknown
  * eps_place or affine. Returns `label`. */
 LN_API const char *lnjudge_convention_label(const ln_convention *convention,

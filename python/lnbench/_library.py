@@ -90,7 +90,7 @@ class Row(c.Structure):
 
 
 class Case(c.Structure):
-    _fields_ = [("check", c.c_char * 16), ("input", c.c_char * 32), ("convention", c.c_char * 96),
+    _fields_ = [("check", c.c_char * 16), ("input", c.c_char * 32), ("convention", c.c_char * 128),
                 ("rows", c.c_size_t), ("hidden", c.c_size_t), ("passed", c.c_int),
                 ("verdict", c.c_char * 16),
                 ("reason", c.c_char * 24), ("detail", c.c_char * 512),
@@ -217,5 +217,5 @@ def convention_of(given):
 
 
 def label_of(convention):
-    buffer = c.create_string_buffer(96)
+    buffer = c.create_string_buffer(128)
     return library.lnjudge_convention_label(c.byref(convention), buffer).decode()

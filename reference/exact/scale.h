@@ -64,6 +64,14 @@ static inline double ulp_in(type_format format, double v)
     return power_of_two(exponent - format.precision + 1);
 }
 
+/* A number as a type holds it. */
+static inline double stored_in(ln_type type, double value)
+{
+    double room;
+    storage_store(type, &room, 0, value);
+    return storage_load(type, &room, 0);
+}
+
 /* gamma_i as it multiplies: 1 + g under gamma1, rounded once to double; 1 where there is none. */
 static inline double gamma_at(const metrics_row *row, size_t i)
 {
@@ -71,7 +79,10 @@ static inline double gamma_at(const metrics_row *row, size_t i)
         return 1.0;
     }
     double stored = load(row->param, row->gamma, row->affine == LN_AFFINE_SCALAR ? 0 : i);
-    return row->affine == LN_AFFINE_GAMMA1 ? 1.0 + stored : stored;
+    if (row->affine != LN_AFFINE_GAMMA1) {
+        return stored;
+    }
+    return row->rounds_factor ? stored_in(row->param, 1.0 + stored) : 1.0 + stored;
 }
 
 static inline double gamma_size(const metrics_row *row, size_t i)

@@ -2,7 +2,7 @@
  *
  *     metrics_gather *gather = metrics_gather_create();
  *     // for each row:
- *     metrics_row row = {LN_BF16, LN_F32, hidden, &convention, gamma, beta, &answer, convention.affine};
+ *     metrics_row row = {LN_BF16, LN_F32, hidden, &convention, gamma, beta, &answer, convention.affine, false};
  *     metrics_gather_row(gather, &row, number, computed, NULL, NULL, NULL);
  *     ln_metrics metrics;
  *     metrics_gather_finish(gather, &metrics);
@@ -58,7 +58,8 @@ typedef struct metrics_row {
     const ln_convention *convention;
     const void *gamma, *beta; /* as the affine form says; beta may be NULL under any */
     const ln_reference_result *answer;
-    ln_affine affine; /* the convention's; of one of another operation, what its parameters do */
+    ln_affine affine;   /* the convention's; of one of another operation, what its parameters do */
+    bool rounds_factor; /* 1 + g, under gamma1, is rounded to g's type */
 } metrics_row;
 
 /* One row's part of the metrics. */

@@ -13,8 +13,8 @@ enum { MOST = 8 };
 static metrics_row row_of(const ln_reference_result *result, size_t hidden,
                           const ln_convention *convention, const float *gamma, const float *beta)
 {
-    return (metrics_row){LN_F32, LN_F32, hidden, convention,
-                         gamma,  beta,   result, convention->affine};
+    return (metrics_row){
+        LN_F32, LN_F32, hidden, convention, gamma, beta, result, convention->affine, false};
 }
 
 static bool gather_row(metrics_gather *gather, size_t number, size_t hidden, const float *computed,

@@ -174,7 +174,8 @@ static void draw_row(drawn *d, ln_type type)
                                       .kappa = 2,
                                       .max_xhat = ldexp(1.5, kind == 1 ? exponent : 0)};
     d->row = (metrics_row){type,     LN_F32,  HIDDEN,     &d->convention,
-                           d->gamma, d->beta, &d->answer, d->convention.affine};
+                           d->gamma, d->beta, &d->answer, d->convention.affine,
+                           false};
 }
 
 /* What the figures ought to be. */
@@ -411,7 +412,7 @@ static ln_metrics metrics_of_three(double computed[3], double exact[3], double r
     ln_convention plain = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
     ln_reference_result answer = {
         .rounded = computed, .exact = exact, .rest = rest, .kappa = 1, .max_xhat = 1};
-    metrics_row row = {LN_F64, LN_F64, 3, &plain, NULL, NULL, &answer, LN_AFFINE_NONE};
+    metrics_row row = {LN_F64, LN_F64, 3, &plain, NULL, NULL, &answer, LN_AFFINE_NONE, false};
     metrics_gather *gather = metrics_gather_create();
     ln_metrics m;
     assert_non_null(gather);
@@ -532,7 +533,7 @@ TEST(bounds_at_the_end_of_the_range)
     double exact = 65519, worst;
     ln_reference_result answer = {
         .rounded = (void *)(uintptr_t)&largest, .exact = &exact, .kappa = 1, .max_xhat = 65519};
-    metrics_row row = {LN_F16, LN_F16, 1, &plain, NULL, NULL, &answer, LN_AFFINE_NONE};
+    metrics_row row = {LN_F16, LN_F16, 1, &plain, NULL, NULL, &answer, LN_AFFINE_NONE, false};
     ln_bound bound = {16, 0};
     assert_true(ln_bound_holds(&bound, &row, &largest, &worst));
     assert_true(ln_bound_holds(&bound, &row, &infinite, &worst));
@@ -560,7 +561,7 @@ TEST(products_beyond_the_end_of_the_range)
     double exact = 0x1.4p+127, worst;
     ln_reference_result answer = {
         .rounded = (void *)(uintptr_t)&finite, .exact = &exact, .kappa = 1, .max_xhat = 2};
-    metrics_row row = {LN_F32, LN_F32, 1, &affine, &gamma, &beta, &answer, affine.affine};
+    metrics_row row = {LN_F32, LN_F32, 1, &affine, &gamma, &beta, &answer, affine.affine, false};
     ln_bound bound = {0x1p-20, 0x1p-20};
     assert_true(ln_bound_holds(&bound, &row, &infinite, &worst));
     assert_true(ln_bound_holds(&bound, &row, &finite, &worst));

@@ -55,16 +55,16 @@ static const char *ratio_words(const speed_pair *pair, char buffer[64])
     return buffer;
 }
 
-const char *estimate_words(const chosen *one, char buffer[128])
+const char *estimate_words(const chosen *one, char buffer[192])
 {
     const kernel_evidence *evidence = &one->evidence;
     const case_key *group = &evidence->group;
     size_t length = 0;
     buffer[0] = '\0';
     if (evidence->timed && !evidence->same_shape)
-        length = (size_t)snprintf(buffer, 128, "%zu x %zu", group->rows, group->hidden);
+        length = (size_t)snprintf(buffer, 192, "%zu x %zu", group->rows, group->hidden);
     if (evidence->timed && !evidence->same_convention)
-        snprintf(buffer + length, 128 - length, "%s%s", length ? ", " : "", group->convention);
+        snprintf(buffer + length, 192 - length, "%s%s", length ? ", " : "", group->convention);
     return buffer;
 }
 
@@ -244,7 +244,7 @@ static void print_best(const chosen *one, const output_file *out)
         return;
     }
     const speed_figures *speed = &best->view.speed;
-    char from[128];
+    char from[192];
     const scored_kernel *proven = one->choice.proven;
     output_text(out, "\n");
     if (proven)
@@ -418,7 +418,7 @@ static bool print_data(const chosen *all, size_t count, const choose_look *look,
         FOR_PEOPLE("reproducible"),
         FOR_PEOPLE("estimated_from"),
     };
-    char from[128];
+    char from[192];
     relation *table = relation_create(COLUMNS(columns));
     for (size_t s = 0; s < count; s++)
         for (size_t i = 0; i < all[s].choice.count; i++) {

@@ -36,10 +36,10 @@ options_of() {
     done
     check "$subcommand --help: its options" is "$listed" "$(printf '%s\n' "$@" --help | sort | tr '\n' ' ')"
 }
-options_of run --plan --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads --only --referee --allow-lost \
+options_of run --plan --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads --only --referee --allow-lost \
     --plugin --seed --processes --repetitions --max-row-ulp --deadline --sandbox --huge-pages --db --out \
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
-options_of list --plugin --db --format --json
+options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
     --shapes --seed --attribute --chart --dtypes --reproducible \
     --plugin --max-row-ulp --deadline --format --json
@@ -63,7 +63,7 @@ options_of 'hunt --exact' --kernels --elements --seed --plugin --deadline --form
 options_of 'hunt --merge' --out --format --json
 options_of replay --run --case --kernels --conventions --inputs --hidden --all --from --find --print \
     --plugin --max-row-ulp --deadline --db --format --json
-options_of duet --base --new --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
+options_of duet --base --new --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
     --threshold --confidence --time --accuracy --only --allow-lost --format --all --also --json --db --seed --deadline
 options_of 'doctor --calibrate' --time --rebuilds --library --rebuilt --kernels --regimes --confidence --db \
     --seed --deadline --format --json

@@ -50,40 +50,6 @@ static const double slack = 1 + 1e-12;
 static const order_answer no_claim = {{INFINITY, 0},
                                       {[ROLE_MEAN] = INFINITY, [ROLE_RSTD] = INFINITY}};
 
-/* What rounding costs in a type. */
-typedef struct arithmetic {
-    double unit, tiny, largest;
-} arithmetic;
-
-static arithmetic arithmetic_of(ln_type type, bool flushes)
-{
-    double unit = unit_roundoff(type), normal = dtype_least_normal(type);
-    return (arithmetic){unit, flushes ? normal : 2 * unit * normal, 2 / normal};
-}
-
-bool rstd_is_ordinary(ln_type accumulator, ln_type storage, double rstd)
-{
-    arithmetic sums = arithmetic_of(accumulator, true), kept = arithmetic_of(LN_F32, true);
-    bool shorter = accumulator == LN_F64 && storage != LN_F64;
-    return 4 * rstd * rstd * sums.tiny < 1 &&
-           (!shorter || (4 * rstd < kept.largest && rstd > 4 * kept.tiny));
-}
-
-static double gamma_of(double n, double u)
-{
-    return n * u < 0.5 ? n * u / (1 - n * u) : INFINITY;
-}
-
-/* The same with probability 1 - chance; never more than the certain one. */
-static double gamma_with(double n, double u, double chance)
-{
-    double certain = gamma_of(n, u);
-    if (chance <= 0)
-        return certain;
-    double l = sqrt(2 * log(2 * n / chance)) / (1 - u);
-    return fmin(certain, expm1(l * sqrt(n) * u + n * u * u / (1 - u)));
-}
-
 /* Running means and merges: what welford_lanes.h proves for n elements a lane and L levels. The sums
  * in it of N roundings of one kind take `chance` too. Raises *lost and *delta. */
 static void take_running(const order_question *asked, const ln_row_facts *facts,
@@ -112,30 +78,6 @@ static double lost_of_var(const order_question *asked, const ln_row_facts *facts
     for (unsigned levels = 0; levels < 64 && asked->hidden >> levels > 0; levels++)
         take_running(asked, facts, sums, levels, &lost, delta);
     return lost;
-}
-
-/* |rstd' / rstd - 1|, infinite: no claim. S: the variance with its divisor. */
-static double rstd_error(const ln_convention *convention, double S, double lost, double u)
-{
-    double q;
-    lost += 4 * u * S;
-    if (convention->eps_place == LN_EPS_STD) {
-        if (!(lost < S))
-            return INFINITY;
-        q = lost / sqrt(S) / (sqrt(S) + convention->eps);
-        return q < 0.5 ? q / (1 - q) + 6 * u : INFINITY;
-    }
-    double eps = convention->eps_place == LN_EPS_VAR ? convention->eps : 0;
-    q = lost / (S + eps) * (1 + 4 * u) + 4 * u;
-    return q < 0.5 ? 1 / sqrt(1 - q) - 1 + 4 * u : INFINITY;
-}
-
-/* The unit of what is done once the sums are known. */
-static double unit_behind(const order_question *asked)
-{
-    bool short_rows = asked->storage == LN_BF16 || asked->storage == LN_F16;
-    return fmax(unit_roundoff(asked->accumulator),
-                unit_roundoff(short_rows ? LN_F32 : asked->storage));
 }
 
 order_answer layernorm_any_order(const order_question *asked, const ln_row_facts *facts)

@@ -53,5 +53,5 @@ const operation_judging layernorm_judging = {.answer = layernorm_answer,
                                              .probe_rows = input_probe_rows,
                                              .added = layernorm_sum,
                                              .sum = layernorm_sum,
-                                             .sum_unrounded = layernorm_sum_unrounded,
+                                             .rounded_otherwise = layernorm_rounded_otherwise,
                                              .screen = layernorm_screen};

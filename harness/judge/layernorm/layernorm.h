@@ -3,6 +3,7 @@
 #define LNBENCH_JUDGE_LAYERNORM_H
 
 #include "judge/judging.h"
+#include "judge/sums.h"
 
 extern const operation_judging layernorm_judging;
 
@@ -10,11 +11,6 @@ extern const operation_judging layernorm_judging;
  * (Welford; Chan, Golub, LeVeque), in any order and any number of lanes; (x - mean) rstd, x rstd - mean
  * rstd, and both with gamma folded in. */
 order_answer layernorm_any_order(const order_question *asked, const ln_row_facts *facts);
-/* Whether rstd, and the variance that it is the root of, are ordinary numbers where a kernel keeps
- * them: estimates of a root take a subnormal variance for 0, and a kernel with sums in f64 may keep
- * rstd as the rows' f32. */
-bool rstd_is_ordinary(ln_type accumulator, ln_type storage, double rstd);
-
 /* textbook.c. The sum of squares less the square of the mean, two passes, running means, and one pass
  * about the first element. A statistic counts as 2 ULP of the accumulator off. */
 bool layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
@@ -25,10 +21,9 @@ bool layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
 bool layernorm_poorest(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
                        textbook_errors *worst);
 
-/* unrounded.c. The second: of 16-bit rows alone, where what the rounding takes is as large as the
- * result's own. */
+/* unrounded.c */
 double layernorm_sum(const judge_block *block, size_t i);
-bool layernorm_sum_unrounded(const judge_block *block, const void *y);
+const char *layernorm_rounded_otherwise(const judge_block *block, const void *y);
 
 /* explain.c: mistakes of divisor, eps, affine part, mean, loop tails and rows. */
 bool layernorm_explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure);

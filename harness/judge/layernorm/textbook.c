@@ -16,84 +16,8 @@
 #include "judge/layernorm/layernorm.h"
 #include <stdlib.h>
 
-/* One operation's result in the accumulator's type. Two roundings are one here: 53 >= 2 p + 2
- * (Figueroa 1995). */
-static inline double rounded(ln_type type, double value)
-{
-    double room;
-    if (type == LN_F32)
-        return (double)(float)value;
-    if (type == LN_F64 || !isfinite(value))
-        return value;
-    uint16_t bits = storage_round(type, value, 0);
-    memcpy(&room, &bits, sizeof bits);
-    return storage_load(type, &room, 0);
-}
-
-/* ---- orders ---- */
-
-/* terms[0], terms[step], ... below count, in one chain. */
-static double chain(ln_type type, const double *terms, size_t count, size_t step)
-{
-    double sum = 0;
-    if (type == LN_F32) {
-        float single = 0;
-        for (size_t i = 0; i < count; i += step)
-            single += (float)terms[i];
-        return (double)single;
-    }
-    for (size_t i = 0; i < count; i += step)
-        sum = rounded(type, sum + terms[i]);
-    return sum;
-}
-
-static double backwards(ln_type type, const double *terms, size_t count)
-{
-    double sum = 0;
-    for (size_t i = count; i > 0; i--)
-        sum = rounded(type, sum + terms[i - 1]);
-    return sum;
-}
-
-static double in_lanes(ln_type type, const double *terms, size_t count, size_t lanes)
-{
-    double sum = 0;
-    for (size_t lane = 0; lane < lanes && lane < count; lane++)
-        sum = rounded(type, sum + chain(type, terms + lane, count - lane, lanes));
-    return sum;
-}
-
-static double pairwise(ln_type type, const double *terms, size_t count)
-{
-    enum { LEAF = 8 };
-    if (count <= LEAF)
-        return chain(type, terms, count, 1);
-    return rounded(type, pairwise(type, terms, count / 2) +
-                             pairwise(type, terms + count / 2, count - count / 2));
-}
-
-enum { ORDERS = 6 };
-
 static const textbook_errors nothing_known = {
     .row_ulp = INFINITY, .statistics = {[ROLE_MEAN] = INFINITY, [ROLE_RSTD] = INFINITY}};
-
-static double add_up(ln_type type, const double *terms, size_t count, int order)
-{
-    switch (order) {
-    case 0:
-        return chain(type, terms, count, 1);
-    case 1:
-        return backwards(type, terms, count);
-    case 2:
-        return in_lanes(type, terms, count, 4);
-    case 3:
-        return in_lanes(type, terms, count, 16);
-    case 4:
-        return in_lanes(type, terms, count, 64);
-    default:
-        return pairwise(type, terms, count);
-    }
-}
 
 /* ---- formulas ---- */
 
@@ -106,32 +30,26 @@ static moments running(ln_type type, const double *x, size_t count)
 {
     moments found = {0, 0};
     for (size_t i = 0; i < count; i++) {
-        double before = rounded(type, x[i] - found.mean);
-        found.mean =
-            rounded(type, found.mean + rounded(type, before / rounded(type, (double)(i + 1))));
-        double after = rounded(type, x[i] - found.mean);
-        found.m2 = rounded(type, found.m2 + rounded(type, before * after));
+        double before = rounded_to(type, x[i] - found.mean);
+        found.mean = rounded_to(
+            type, found.mean + rounded_to(type, before / rounded_to(type, (double)(i + 1))));
+        double after = rounded_to(type, x[i] - found.mean);
+        found.m2 = rounded_to(type, found.m2 + rounded_to(type, before * after));
     }
     return found;
-}
-
-/* The largest power of two of a type. */
-static double largest_power(ln_type type)
-{
-    return type == LN_F64 ? 0x1p1023 : type == LN_F16 ? 0x1p15 : 0x1p127;
 }
 
 static double rstd_of(ln_type type, const metrics_row *row, double m2)
 {
     const ln_convention *convention = row->convention;
-    double count = rounded(type, (double)row->hidden - convention->ddof);
-    double eps = rounded(type, convention->eps), var = rounded(type, m2 / count);
+    double count = rounded_to(type, (double)row->hidden - convention->ddof);
+    double eps = rounded_to(type, convention->eps), var = rounded_to(type, m2 / count);
     if (convention->eps_place == LN_EPS_VAR)
-        var = rounded(type, var + eps);
-    double std = rounded(type, sqrt(var));
+        var = rounded_to(type, var + eps);
+    double std = rounded_to(type, sqrt(var));
     if (convention->eps_place == LN_EPS_STD)
-        std = rounded(type, std + eps);
-    return rounded(type, 1 / std);
+        std = rounded_to(type, std + eps);
+    return rounded_to(type, 1 / std);
 }
 
 /* ---- errors ---- */
@@ -187,13 +105,14 @@ static double error_of_rest(ln_type type, const metrics_row *row, const double *
         double gamma = ln_has_gamma(affine) ? load(row->param, row->gamma, at) : 1;
         double beta = beta_at(row, i);
         if (affine == LN_AFFINE_GAMMA1)
-            gamma = rounded(type, 1 + gamma);
-        double xhat = rounded(type, rounded(type, rounded(type, x[i] - way->mean) * rstd) + q);
-        double direct = rounded(type, rounded(type, xhat * gamma) + beta);
-        double s = rounded(type, rstd * gamma);
-        double t = rounded(type, rounded(type, beta + rounded(type, q * gamma)) -
-                                     rounded(type, way->mean * s));
-        double folded = rounded(type, rounded(type, x[i] * s) + t);
+            gamma = rounded_to(type, 1 + gamma);
+        double xhat =
+            rounded_to(type, rounded_to(type, rounded_to(type, x[i] - way->mean) * rstd) + q);
+        double direct = rounded_to(type, rounded_to(type, xhat * gamma) + beta);
+        double s = rounded_to(type, rstd * gamma);
+        double t = rounded_to(type, rounded_to(type, beta + rounded_to(type, q * gamma)) -
+                                        rounded_to(type, way->mean * s));
+        double folded = rounded_to(type, rounded_to(type, x[i] * s) + t);
         double most = fmax(fabs(row_ulp_of(row, i, direct)), fabs(row_ulp_of(row, i, folded)));
         worst = fmax(worst, most);
         if (isnan(most) && isfinite(load(row->storage, row->answer->rounded, i)))
@@ -232,16 +151,16 @@ static void take_order(textbook *book, ln_type type, const metrics_row *row, con
     size_t hidden = row->hidden;
     double unit = unit_roundoff(type), n = (double)hidden, mean = facts->mean;
     double sum = add_up(type, x, hidden, order);
-    way->mean = rounded(type, sum / rounded(type, (double)hidden));
+    way->mean = rounded_to(type, sum / rounded_to(type, (double)hidden));
     for (size_t i = 0; i < hidden; i++)
-        book->terms[i] = rounded(type, x[i] * x[i]);
-    way->m2 =
-        rounded(type, add_up(type, book->terms, hidden, order) - rounded(type, sum * way->mean));
+        book->terms[i] = rounded_to(type, x[i] * x[i]);
+    way->m2 = rounded_to(type, add_up(type, book->terms, hidden, order) -
+                                   rounded_to(type, sum * way->mean));
     take_way(type, row, most, way, unit * n * (4 * facts->var + (4 + sqrt(n)) * mean * mean),
              worst);
     for (size_t i = 0; i < hidden; i++) {
-        double off = rounded(type, x[i] - way->mean);
-        book->terms[i] = rounded(type, off * off);
+        double off = rounded_to(type, x[i] - way->mean);
+        book->terms[i] = rounded_to(type, off * off);
     }
     way->m2 = add_up(type, book->terms, hidden, order);
     double dm = fabs(way->mean - facts->mean) + (4 + sqrt(n)) * unit * fabs(mean);
@@ -263,14 +182,14 @@ static void take_pivot(textbook *book, ln_type type, const metrics_row *row, con
     for (int order = 0; order < ORDERS; order++) {
         moments way;
         for (size_t i = 0; i < row->hidden; i++)
-            book->terms[i] = rounded(type, x[i] - pivot);
+            book->terms[i] = rounded_to(type, x[i] - pivot);
         double sum = add_up(type, book->terms, row->hidden, order);
-        double mean = rounded(type, sum / rounded(type, n));
+        double mean = rounded_to(type, sum / rounded_to(type, n));
         for (size_t i = 0; i < row->hidden; i++)
-            book->terms[i] = rounded(type, book->terms[i] * book->terms[i]);
-        way.m2 = rounded(type,
-                         add_up(type, book->terms, row->hidden, order) - rounded(type, sum * mean));
-        way.mean = rounded(type, pivot + mean);
+            book->terms[i] = rounded_to(type, book->terms[i] * book->terms[i]);
+        way.m2 = rounded_to(type, add_up(type, book->terms, row->hidden, order) -
+                                      rounded_to(type, sum * mean));
+        way.mean = rounded_to(type, pivot + mean);
         take_way(type, row, most, &way, 4 * unit_roundoff(type) * n * (facts->var + off * off),
                  worst);
     }
@@ -286,13 +205,8 @@ bool layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
                            is_surely_undefined(accumulator, x[0], row->hidden);
         return true;
     }
-    if (row->hidden > book->room) {
-        double *grown = realloc(book->terms, row->hidden * sizeof *grown);
-        if (!grown)
-            return false;
-        book->terms = grown;
-        book->room = row->hidden;
-    }
+    if (!textbook_reserve(book, row->hidden))
+        return false;
     const ln_row_facts *facts = &row->answer->facts;
     double n = (double)row->hidden, unit = unit_roundoff(accumulator), var = facts->var;
     if (!(16 * n * facts->max_abs * facts->max_abs < largest_power(accumulator)) ||

@@ -113,7 +113,8 @@ TEST(test_figures)
             assert_true(ln_reference_row(reference, &candidate->convention, LN_F32, LN_F32, 20,
                                          box.x + row * 20, NULL, box.gamma, box.beta, &result));
             metrics_row judged = {LN_F32,    LN_F32,   20,      &candidate->convention,
-                                  box.gamma, box.beta, &result, candidate->convention.affine};
+                                  box.gamma, box.beta, &result, candidate->convention.affine,
+                                  false};
             assert_true(
                 metrics_gather_row(gather, &judged, row, box.rounded + row * 20, NULL, NULL, NULL));
         }

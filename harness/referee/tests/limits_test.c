@@ -126,7 +126,8 @@ static void make_row(ln_type storage, int kind)
                               ln_has_gamma(affine) ? made->room[1] : NULL,
                               ln_has_beta(affine) ? made->room[2] : NULL,
                               &made->answer,
-                              affine};
+                              affine,
+                              false};
     assert_true(ln_reference_row(reference, &made->convention, storage, made->param, made->hidden,
                                  made->room[0], NULL, made->row.gamma, made->row.beta,
                                  &made->answer));
@@ -364,7 +365,7 @@ static void add_simulated(position_errors *errors, size_t lane, size_t lanes, do
         exact[i] = 0;
         y[i] = ulp * (a * x[i] + b + own);
     }
-    metrics_row row = {LN_F64, LN_F64, hidden, &plain, NULL, NULL, &answer, LN_AFFINE_NONE};
+    metrics_row row = {LN_F64, LN_F64, hidden, &plain, NULL, NULL, &answer, LN_AFFINE_NONE, false};
     assert_true(position_add(errors, &row, x, y));
 }
 

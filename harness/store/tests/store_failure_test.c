@@ -429,7 +429,7 @@ TEST_IN_SCRATCH(test_long_texts)
 /* Names that are cut off would be those of other cases. */
 TEST_IN_SCRATCH(test_long_names)
 {
-    static const unsigned lengths[][3] = {{63, 95, 255}, {64, 1, 1}, {1, 96, 1}, {1, 1, 256}};
+    static const unsigned lengths[][3] = {{63, 127, 255}, {64, 1, 1}, {1, 128, 1}, {1, 1, 256}};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         char sql[512];
         asked_case *lost;

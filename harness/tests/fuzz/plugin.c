@@ -79,6 +79,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     answers = 1; /* LOADED came before */
     if (!plugin_fault(&plugin))
         for (unsigned i = 0; i < plugin.count; i++)
-            send_kernel(&plugin, i);
+            send_kernel(&plugin, NULL, i);
     return 0;
 }

@@ -5,6 +5,7 @@
 
 #include "worker/child/guard.h"
 #include "base/hash_set.h"
+#include "layernorm_plugin_v2.h"
 #include "worker/protocol.h"
 #include "worker/roof.h"
 
@@ -22,6 +23,7 @@ typedef struct plugin_load {
     char changed[REPLY_TEXT_LENGTH]; /* what its kernels are not called for; "": nothing */
     char set[CHANGE_LENGTH]; /* of floating-point control, which its kernels have; "": nothing */
     thread_state floating_point; /* in which they are called */
+    operation_kind *kinds;       /* of its kernels; NULL: all are LayerNorm's */
 } plugin_load;
 
 typedef struct worker_plugins {
@@ -137,10 +139,17 @@ probable_bound *worker_probable_bound(const ln_plugin *plugin, size_t index);
 /* Why the kernel cannot serve the problem, by its own word, or NULL if it can. */
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem);
 
+/* The plugin's kernels, of both versions of the ABI, and the operation of each (NULL: all are LayerNorm's);
+ * or why it can't be taken. */
+const ln_plugin *worker_table(void *library, operation_kind **kinds, const char **fault);
+/* Why a table of version 1 can't be taken, or NULL. */
+const char *plugin_fault(const ln_plugin *plugin);
 void worker_load(worker_plugins *plugins, const work_order *order);
 /* NULL if `library` (of dlopen) is the file at `path` and the plugin and all its functions lie in
  * it, else what does not: two builds that bind to one copy would compare a file with itself. */
 const char *worker_foreign_code(void *library, const char *path, const ln_plugin *plugin);
+/* Whether `library` itself has that code, or data, rather than one that it links to. */
+bool worker_has_code(void *library, void *address);
 void worker_list_objects(void);
 void worker_judge(const worker_plugins *plugins, const work_order *order);
 /* After orders that had a call_place: the library's calls are by the caches of this machine again. */

@@ -179,7 +179,7 @@ static bool name_is_fine(const char *name)
 
 /* A reason why the plugin can't be taken, or NULL. Strings that come from it are shown only once
  * they are known to be plain names. */
-static const char *plugin_fault(const ln_plugin *plugin)
+const char *plugin_fault(const ln_plugin *plugin)
 {
     if (!plugin)
         return LN_PLUGIN_SYMBOL "() returned NULL";
@@ -236,14 +236,14 @@ probable_bound *worker_probable_bound(const ln_plugin *plugin, size_t index)
     return facts ? facts->probable_bound : NULL;
 }
 
-static void send_kernel(const ln_plugin *plugin, unsigned index)
+static void send_kernel(const ln_plugin *plugin, const operation_kind *kinds, unsigned index)
 {
     const ln_kernel *kernel = &plugin->kernels[index];
     worker_reply described = {.kind = REPLY_KERNEL, .count = index};
     if (LN_PLUGIN_HAS(plugin, version) && plugin->version)
         snprintf(described.text, sizeof described.text, "%.63s", plugin->version);
     kernel_facts *facts = &described.kernel;
-    facts->operation = OPERATION_LAYERNORM;
+    facts->operation = kinds ? kinds[index] : OPERATION_LAYERNORM;
     copy_word(facts->name, sizeof facts->name, kernel->name);
     copy_word(facts->role, sizeof facts->role, role_of(plugin, index));
     copy_word(facts->statistics, sizeof facts->statistics, kernel->statistics);
@@ -275,17 +275,6 @@ static void *open_plugin(const char *path, plugin_load *load)
     return library;
 }
 
-static const ln_plugin *call_entry(void *library)
-{
-    thread_state before;
-    const ln_plugin *(*entry)(void);
-    *(void **)&entry = dlsym(library, LN_PLUGIN_SYMBOL);
-    plugin_enter(&before);
-    const ln_plugin *plugin = entry();
-    plugin_leave(&before, LN_PLUGIN_SYMBOL "()");
-    return plugin;
-}
-
 bool plugin_set_threads(const ln_plugin *plugin, unsigned threads)
 {
     thread_state before;
@@ -307,13 +296,8 @@ void worker_load(worker_plugins *plugins, const work_order *order)
         worker_send_failed(VERDICT_LOST, 0, "%.200s", dlerror());
         return;
     }
-    if (!dlsym(library, LN_PLUGIN_SYMBOL)) {
-        worker_send_failed(VERDICT_LOST, 0,
-                           "it has no symbol " LN_PLUGIN_SYMBOL " (see layernorm_plugin.h)");
-        return;
-    }
-    const ln_plugin *plugin = call_entry(library);
-    const char *fault = plugin_fault(plugin);
+    const char *fault;
+    const ln_plugin *plugin = worker_table(library, &load->kinds, &fault);
     if (fault) {
         worker_send_failed(VERDICT_LOST, 0, "%s", fault);
         return;
@@ -340,7 +324,7 @@ void worker_load(worker_plugins *plugins, const work_order *order)
     snprintf(loaded.set_at_load, sizeof loaded.set_at_load, "%s", load->set);
     worker_send(&loaded);
     for (unsigned i = 0; order->count > 0 && i < plugin->count; i++)
-        send_kernel(plugin, i);
+        send_kernel(plugin, load->kinds, i);
 }
 
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
@@ -460,7 +444,25 @@ static void obey(worker_plugins *plugins, const work_order *order)
     }
 }
 
-static void receive(worker_plugins *plugins, const work_order *order)
+/* Whether the order asks a kernel for another operation than its own. */
+static bool is_of_another(const worker_plugins *plugins, const work_order *order)
+{
+    const ln_kernel *kernel = worker_kernel(plugins, order);
+    bool asks = order->kind == ORDER_SUPPORTS || order->kind == ORDER_JUDGE ||
+                order->kind == ORDER_CALL || order->kind == ORDER_CALL_LARGE;
+    operation_kind asked = convention_operation(&order->problem.convention);
+    if (!asks || !kernel)
+        return false;
+    const operation_kind *kinds = plugins->loads[order->plugin].kinds;
+    operation_kind own = kinds ? kinds[order->kernel] : OPERATION_LAYERNORM;
+    if (own != asked)
+        worker_send_failed(VERDICT_DECLINED, 0, "it computes %s, not %s", operation_name(own),
+                           operation_name(asked));
+    return own != asked;
+}
+
+/* A kernel gets the convention as its operation has it, without the byte that tells which. */
+static void receive(worker_plugins *plugins, work_order *order)
 {
     thread_state own;
     system_calls_forget();
@@ -470,8 +472,9 @@ static void receive(worker_plugins *plugins, const work_order *order)
     of_library = plugins->trusted && order->plugin == 0;
     is_loading = order->kind == ORDER_LOAD;
     process_state_watch(!of_library || order->kind == ORDER_TIME_RUN);
-    if (changed_at_load(plugins, order))
+    if (is_of_another(plugins, order) || changed_at_load(plugins, order))
         return;
+    order->problem.convention.ddof %= OPERATION_STEP;
     floating_point_read(&own);
     if (order->kind != ORDER_JUDGE || !order->place)
         worker_leave_place();

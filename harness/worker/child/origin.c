@@ -14,6 +14,12 @@ static bool lies_in(const struct link_map *map, void *address)
     return dladdr1(address, &info, (void **)&found, RTLD_DL_LINKMAP) != 0 && found == map;
 }
 
+bool worker_has_code(void *library, void *address)
+{
+    struct link_map *map;
+    return address && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 && lies_in(map, address);
+}
+
 /* ISO C has no cast from a function to void *; POSIX has both in one size. */
 #define ADDRESS(function) (*(void *const *)&(function))
 
@@ -40,8 +46,8 @@ const char *worker_foreign_code(void *library, const char *path, const ln_plugin
         stat(path, &wanted) != 0 || loaded.st_dev != wanted.st_dev ||
         loaded.st_ino != wanted.st_ino)
         return "the loader gives another file for it";
-    void *entry = dlsym(library, LN_PLUGIN_SYMBOL);
-    if (!lies_in(map, entry))
+    if (!worker_has_code(library, dlsym(library, LN_PLUGIN_SYMBOL)) &&
+        !worker_has_code(library, dlsym(library, LN_PLUGIN_SYMBOL_V2)))
         return "its " LN_PLUGIN_SYMBOL " comes from a library that it loads, not from itself";
     for (size_t i = 0; i < plugin->count; i++) {
         const char *what = foreign_kernel(map, &plugin->kernels[i]);

@@ -1,0 +1,119 @@
+/* RMSNorm's row of the table. A convention of it is an ln_rms_convention (rmsnorm.h) in an ln_convention. */
+#include "domain/convention.h"
+#include "rmsnorm.h"
+#include <stddef.h>
+
+static ln_rms_weight weight_of(const ln_convention *convention)
+{
+    return (ln_rms_weight)(int)convention->affine;
+}
+
+static bool has_weight(const ln_convention *convention)
+{
+    return weight_of(convention) != LN_RMS_WEIGHT_NONE;
+}
+
+static ln_affine rmsnorm_form(const ln_convention *convention)
+{
+    static const ln_affine forms[] = {[LN_RMS_WEIGHT_NONE] = LN_AFFINE_NONE,
+                                      [LN_RMS_WEIGHT] = LN_AFFINE_GAMMA,
+                                      [LN_RMS_WEIGHT_OFFSET] = LN_AFFINE_GAMMA1,
+                                      [LN_RMS_WEIGHT_OFFSET_ROUNDED] = LN_AFFINE_GAMMA1};
+    return forms[weight_of(convention)];
+}
+
+static bool rmsnorm_rounds_factor(const ln_convention *convention)
+{
+    return weight_of(convention) == LN_RMS_WEIGHT_OFFSET_ROUNDED;
+}
+
+/* eps elsewhere or left out, and the weight stored the other way. What is rounded on the way differs by less
+ * than a row can tell: the judge looks at many (judge/rmsnorm/roundings.c). */
+static size_t rmsnorm_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST])
+{
+    size_t count = 0;
+    ln_convention other = *own;
+    if (own->eps_place != LN_EPS_NONE) {
+        other.eps_place = own->eps_place == LN_EPS_VAR ? LN_EPS_STD : LN_EPS_VAR;
+        others[count++] = other;
+        other.eps_place = LN_EPS_NONE;
+        other.eps = 0;
+        others[count++] = other;
+    }
+    if (has_weight(own)) {
+        bool plain = weight_of(own) == LN_RMS_WEIGHT;
+        other = *own;
+        other.affine = (ln_affine)(int)(plain ? LN_RMS_WEIGHT_OFFSET : LN_RMS_WEIGHT);
+        others[count++] = other;
+    }
+    return count;
+}
+
+#define TABLE(member)                                                                              \
+#member, SHAPE_TABLE, TYPE_STORAGE, .stride = offsetof(ln_problem, member##_stride)
+
+static const tensor_role rmsnorm_roles[LAYERNORM_ROLES] = {
+    [ROLE_X] = {TABLE(x)},
+    [ROLE_RESIDUAL] = {TABLE(residual), .optional = true},
+    [ROLE_GAMMA] = {"weight", SHAPE_HIDDEN, TYPE_PARAMETER, .needed = has_weight},
+    [ROLE_Y] = {TABLE(y), .output = true, .over = ROLE_BIT(ROLE_X)},
+    [ROLE_SUM] = {TABLE(sum), .output = true, .optional = true, .with = ROLE_BIT(ROLE_RESIDUAL),
+                  .over = ROLE_BIT(ROLE_RESIDUAL)},
+    [ROLE_RSTD] = {"rrms", SHAPE_ROWS, TYPE_ACCUMULATOR, .output = true, .optional = true},
+};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* By enumerator. */
+static const char *const roots[] = {"exact", "rounded"};
+static const char *const casts[] = {"no", "yes"};
+static const char *const sums[] = {"rounded", "unrounded", "squares"};
+static const char *const places[] = {"none", "square", "root"};
+static const char *const weights[] = {"none", "w", "1+w", "1+w-rounded"};
+
+/* The first three are bytes of one member. */
+static const convention_field rmsnorm_fields[] = {
+    {"eps", places, COUNT(places), offsetof(ln_convention, eps_place), 1, .eps = true},
+    {"weight", weights, COUNT(weights), offsetof(ln_convention, affine), .step = 1},
+    {"cast", casts, COUNT(casts), offsetof(ln_convention, ddof), 1 << 8,
+     .expected = "must be no, or yes (xhat is rounded to x's type before the weight)"},
+    {"root", roots, COUNT(roots), offsetof(ln_convention, ddof), 1,
+     .expected = "must be exact, or rounded (to x's type)"},
+    {"sum", sums, COUNT(sums), offsetof(ln_convention, ddof), .step = 1 << 16},
+};
+
+#define CONVENTION(value, rounds_root, casts_xhat, sum, form)                                      \
+    {                                                                                              \
+        .ddof = OPERATION_RMSNORM * OPERATION_STEP + (rounds_root) + ((casts_xhat) << 8) +         \
+                (LN_RMS_SUM_##sum << 16),                                                          \
+        .eps_place = LN_EPS_VAR, .eps = (value), .affine = (ln_affine)(int)LN_RMS_WEIGHT##form     \
+    }
+
+/* THE table of presets: docs/conventions.md says who computes so, and where that was read. Of two that are the
+ * same the first is what a convention is called. */
+static const convention_preset rmsnorm_presets[] = {
+    {"torch-rms", CONVENTION(0x1p-23, 0, 0, ROUNDED, ), "torch.nn.RMSNorm, eps None of f32"},
+    {"llama", CONVENTION(1e-5, 0, 1, ROUNDED, ), "Llama and most models after it"},
+    {"t5", CONVENTION(1e-6, 0, 1, ROUNDED, ), "T5 with a weight of 16 bits"},
+    {"gemma", CONVENTION(1e-6, 0, 0, ROUNDED, _OFFSET), "Gemma, Gemma 2 and 3"},
+    {"gemma3n", CONVENTION(1e-6, 0, 0, ROUNDED, ), "Gemma 3n"},
+    {"ggml", CONVENTION(1e-5, 0, 0, ROUNDED, ), "llama.cpp"},
+    {"vllm-cpu", CONVENTION(1e-6, 0, 0, SQUARES, ), "vLLM on a CPU, with a residual"},
+    {"mlx", CONVENTION(1e-5, 0, 1, ROUNDED, ), "mlx.nn.RMSNorm, without its Metal kernel"},
+    {"candle", CONVENTION(1e-5, 1, 1, ROUNDED, ), "candle on a CPU: root and xhat in x's type"},
+    {"flashinfer", CONVENTION(1e-6, 0, 0, UNROUNDED, ), "FlashInfer, with a residual"},
+    {"te", CONVENTION(1e-5, 0, 0, ROUNDED, ), "Transformer Engine"},
+};
+
+const operation rmsnorm_operation = {.name = "rmsnorm",
+                                     .roles = rmsnorm_roles,
+                                     .count = LAYERNORM_ROLES,
+                                     .result = ROLE_Y,
+                                     .rows_independent = true,
+                                     .fields = rmsnorm_fields,
+                                     .field_count = COUNT(rmsnorm_fields),
+                                     .presets = rmsnorm_presets,
+                                     .preset_count = COUNT(rmsnorm_presets),
+                                     .neighbours = rmsnorm_neighbours,
+                                     .form = rmsnorm_form,
+                                     .rounds_factor = rmsnorm_rounds_factor};

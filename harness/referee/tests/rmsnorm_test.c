@@ -1,0 +1,159 @@
+/* RMSNorm by plugin ABI 2: kernels that are right stay so under every convention, and planted mistakes are
+ * caught and named. */
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "referee/referee.h"
+#include "test.h"
+#include "worker/worker.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static worker_process *the_worker;
+static kernel_list kernels;
+static row_judge *the_judge;
+
+static int set_up(void **state)
+{
+    const char *plugins[] = {RMSNORM_PLUGIN};
+    const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
+    error err = {0};
+    (void)state;
+    setenv("LNBENCH_WORKER", LNBENCH_WORKER_PATH, 1);
+    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
+    bool fine = worker_start(plugins, 1, &the_worker, &kernels, &err);
+    the_judge = fine ? judge_create(worker_runner(the_worker), &settings) : NULL;
+    if (!fine)
+        print_error("%s\n", err.message);
+    return the_judge ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    judge_destroy(the_judge);
+    worker_stop(the_worker);
+    kernel_list_free(&kernels);
+    return 0;
+}
+
+static case_verdict judged(const kernel_entry *kernel, const ln_convention *convention,
+                           const char *input, bool residual, size_t rows, size_t hidden)
+{
+    judge_block block;
+    case_judgement judgement = {0};
+    error err = {0};
+    bool fine = judge_block_generate(
+        the_judge, &block,
+        call_dense(convention, kernel->facts.storage, kernel->facts.param, rows, hidden), input,
+        residual ? "normal" : NULL, 0, &err);
+    if (!fine || !judge_kernel(the_judge, &block, kernel, &judgement, &err))
+        fail_msg("%s: %s", kernel->facts.name, err.message);
+    judge_block_free(&block);
+    if (judgement.verdict.kind == VERDICT_RIGHT &&
+        !judge_probes(the_judge, kernel, convention, hidden, &judgement.verdict, &err))
+        fail_msg("%s: %s", kernel->facts.name, err.message);
+    return judgement.verdict;
+}
+
+/* Ours that run here, and the plugin's; every field of the convention at every level. */
+TEST(right_kernels_are_right_under_every_convention)
+{
+    static const char *const inputs[] = {
+        "normal", "positive",     "offset",        "wide-gamma",
+        "nan",    "signed-zeros", "subnormal-out", "massive-activations"};
+    const operation *what = operations[OPERATION_RMSNORM];
+    size_t asked = 0;
+    for (size_t number = 0; number < convention_count(what); number++)
+        for (size_t k = 0; k < kernels.count; k++) {
+            const kernel_entry *kernel = &kernels.kernels[k];
+            ln_convention convention = convention_numbered(what, number);
+            convention.eps = convention.eps_place == LN_EPS_NONE ? 0 : 1e-5;
+            bool right = strstr(kernel->facts.name, "rmsnorm.right");
+            bool ours = strcmp(kernel->source, "builtin") == 0 && !kernel->unsupported[0];
+            if (kernel->facts.operation != OPERATION_RMSNORM || !(right || ours) ||
+                (number * 5 + k) % (right ? 2 : 7) != 0)
+                continue;
+            const char *input = inputs[(number + k) % (sizeof inputs / sizeof *inputs)];
+            bool residual = (number + k) % 3 == 0;
+            case_verdict verdict = judged(kernel, &convention, input, residual, 6, 100);
+            char list[CONVENTION_MAX_LENGTH], words[DETAIL_MAX_LENGTH];
+            asked += verdict.kind != VERDICT_DECLINED;
+            if (verdict_exit_code(&verdict) != EXIT_CODE_FINE && verdict.kind != VERDICT_DECLINED)
+                fail_msg("%s, %s, %s, %sresidual: %s", kernel->facts.name,
+                         convention_format(&convention, list), input, residual ? "" : "no ",
+                         verdict_describe(&verdict, words, sizeof words));
+        }
+    assert_true(asked > 400);
+}
+
+static const struct {
+    const char *mistake, *convention, *words;
+    bool residual;
+} planted[] = {
+    {"layernorm", "llama", "subtracts the mean (LayerNorm)", false},
+    {"mean_subtracted", "gemma3n", "subtracts the mean from x", false},
+    {"variance", "torch-rms", "root of the variance", false},
+    {"n_minus_1", "gemma", "N - 1", false},
+    {"eps_outside", "operation=rmsnorm,eps=.1@square,weight=w", "adds eps to the root", false},
+    {"eps_left_out", "operation=rmsnorm,eps=.1@square,weight=w", "leaves eps out", false},
+    {"eps_of_another", "operation=rmsnorm,eps=.1@root,weight=1+w", "has an eps of 0.001", false},
+    {"tail_dropped", "llama", "out of the mean square", false},
+    {"no_weight", "torch-rms", "does not multiply by the weight", false},
+    {"first_weight", "gemma3n", "takes the first weight", false},
+    {"other_offset", "llama", "multiplies by 1 + weight", false},
+    {"other_offset", "gemma", "where 1 more is asked for", false},
+    {"no_square_root", "te", "without its root", false},
+    {"no_residual", "llama", "does not add the residual", true},
+    /* What shows in 16-bit rows alone. */
+    {"cast_otherwise", "gemma", "kernel that rounds xhat", false},
+    {"cast_otherwise", "llama", "does not round xhat", false},
+    {"root_otherwise", "torch-rms", "kernel that rounds the root", false},
+    {"root_otherwise", "candle", "does not round the root", false},
+    {"offset_rounded", "gemma", "kernel that rounds 1 + weight", false},
+    {"residual_order", "torch-rms", "before it rounds the sum", true},
+    {"residual_order", "flashinfer", "before it normalises the sum", true},
+};
+
+TEST(planted_mistakes_are_caught_and_named)
+{
+    static const char *const types[] = {"f32", "bf16", "f16"};
+    size_t first_of_16_bits = sizeof planted / sizeof *planted - 7, missed = 0;
+    for (size_t i = 0; i < sizeof planted / sizeof *planted; i++)
+        for (size_t type = i >= first_of_16_bits ? 1 : 0; type < 3; type++) {
+            char name[NAME_MAX_LENGTH];
+            error err = {0};
+            ln_convention convention;
+            snprintf(name, sizeof name, "rmsnorm.%s.%s", planted[i].mistake, types[type]);
+            const kernel_entry *kernel = kernel_find(&kernels, name, &err);
+            assert_non_null(kernel);
+            assert_true(convention_parse(planted[i].convention, &convention, &err));
+            case_verdict verdict =
+                judged(kernel, &convention, "positive", planted[i].residual, 24, 77);
+            bool caught = verdict.kind == VERDICT_INACCURATE;
+            bool named = strstr(verdict.detail, planted[i].words);
+            missed += !caught || (!named && (type == 0 || i >= first_of_16_bits));
+            if (!caught || !named)
+                print_error("%s, %s: verdict %d, '%s'\n", name, planted[i].convention,
+                            (int)verdict.kind, verdict.detail);
+        }
+    assert_int_equal(missed, 0);
+}
+
+TEST(a_convention_of_another_operation_is_declined_in_words)
+{
+    error err = {0};
+    ln_convention torch;
+    const kernel_entry *kernel = kernel_find(&kernels, "rmsnorm.right.f32", &err);
+    assert_true(convention_parse("torch", &torch, &err));
+    case_verdict verdict = judged(kernel, &torch, "normal", false, 2, 8);
+    assert_int_equal(verdict.kind, VERDICT_DECLINED);
+    assert_non_null(strstr(verdict.detail, "it computes rmsnorm, not layernorm"));
+    assert_false(convention_parse("operation=rmsnorm,ddof=0", &torch, &err));
+    assert_non_null(strstr(err.message, "expected eps, weight, cast, root or sum"));
+}
+
+int main(void)
+{
+    return test_run(set_up, tear_down);
+}
