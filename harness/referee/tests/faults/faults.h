@@ -10,6 +10,13 @@
 #include <layernorm_plugin.h>
 #include <stdbool.h>
 
+/* What the prepared states of a kernel share. */
+typedef struct prepared_states {
+    bool table;        /* the last release takes it away */
+    int alive;         /* states */
+    ln_problem latest; /* of the state prepared last */
+} prepared_states;
+
 /* One call of one fault's kernel. */
 typedef struct planted_call {
     const ln_problem *problem;
@@ -17,9 +24,9 @@ typedef struct planted_call {
     bool wrong;          /* the fault, not its twin */
     ln_type accumulator; /* as the kernel declares it: of mean and rstd */
     unsigned long count; /* calls of this kernel before */
-    const bool *table;   /* what all its prepared states share: the last release takes it away */
-    double *row;         /* the row as it came in: hidden elements */
-    double *output;      /* the same for what goes out */
+    const prepared_states *prepared;
+    double *row;    /* the row as it came in: hidden elements */
+    double *output; /* the same for what goes out */
 } planted_call;
 
 /* What a row is normalised with: numbers of the accumulator's type. */
@@ -68,7 +75,7 @@ static inline size_t stride_of(size_t stride, size_t hidden)
     return stride ? stride : hidden;
 }
 
-/* Kernels that are right: twenty orders of summation in each type (honest.c). */
+/* Kernels that are right: thirty-five in each type (honest.c). */
 extern const ln_kernel honest_kernels[];
 extern const size_t honest_count;
 

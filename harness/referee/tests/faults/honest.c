@@ -1,5 +1,5 @@
-/* Kernels that are right, by twenty orders of summation and four ways to end in each type: none of
- * them may be alarmed.
+/* Kernels that are right, thirty-five in each type, by their orders of summation, formulas and ends:
+ * none of them may be alarmed.
  * Sums of 16-bit rows are in float, as those of f32; sums of f64 in double. */
 #include "faults.h"
 #include <math.h>
@@ -114,8 +114,81 @@ static double random_tree(const terms *t, size_t from, size_t to, unsigned seed)
     return narrow(t->single, random_tree(t, from, middle, next) + random_tree(t, middle, to, next));
 }
 
+static double roots_of_blocks(const terms *t, size_t from, size_t to, unsigned unused)
+{
+    (void)unused;
+    return blocked(t, from, to, (unsigned)sqrt((double)(to - from)) + 1);
+}
+
+static double thirds(const terms *t, size_t from, size_t to, unsigned leaf)
+{
+    size_t third = (to - from) / 3;
+    if (third <= leaf)
+        return sequential(t, from, to, 1);
+    double sum = thirds(t, from, from + third, leaf);
+    sum = narrow(t->single, sum + thirds(t, from + third, to - third, leaf));
+    return narrow(t->single, sum + thirds(t, to - third, to, leaf));
+}
+
+static double neumaier(const terms *t, size_t from, size_t to, unsigned unused)
+{
+    (void)unused;
+    volatile double sum = 0, low = 0;
+    for (size_t i = from; i < to; i++) {
+        double a = term(t, i), next = narrow(t->single, sum + a);
+        bool grows = fabs(sum) < fabs(a);
+        double lost = narrow(t->single, (grows ? a : sum) - next);
+        low = narrow(t->single, low + narrow(t->single, lost + (grows ? sum : a)));
+        sum = next;
+    }
+    return narrow(t->single, sum + (isnan(low) ? 0 : low));
+}
+
+static double long_double(const terms *t, size_t from, size_t to, unsigned unused)
+{
+    (void)unused;
+    long double sum = 0;
+    for (size_t i = from; i < to; i++)
+        sum += (long double)term(t, i);
+    return narrow(t->single, (double)sum);
+}
+
+enum { SHUFFLED, FOLDED_IN_HALF };
+
+static double arranged(const terms *t, size_t from, size_t to, unsigned way)
+{
+    size_t n = to - from;
+    double *a = malloc((n + 1) * sizeof *a), sum = 0;
+    if (!a)
+        return NAN;
+    for (size_t i = 0; i < n; i++)
+        a[i] = term(t, from + i);
+    for (size_t i = n; way == SHUFFLED && i > 1; i--) {
+        size_t j = (i * 2654435761u >> 7) % i;
+        double last = a[i - 1];
+        a[i - 1] = a[j];
+        a[j] = last;
+    }
+    for (; way == FOLDED_IN_HALF && n > 1; n -= n / 2)
+        for (size_t i = 0; i < n / 2; i++)
+            a[i] = narrow(t->single, a[i] + a[n - 1 - i]);
+    for (size_t i = 0; i < n; i++)
+        sum = narrow(t->single, sum + a[i]);
+    free(a);
+    return sum;
+}
+
 /* How var is found from the sums. */
-typedef enum moment_way { TWO_PASS, ONE_PASS, WELFORD } moment_way;
+typedef enum moment_way {
+    TWO_PASS,
+    ONE_PASS,
+    WELFORD,
+    CORRECTED,
+    REFINED,
+    PIVOT_MIDDLE,
+    YOUNGS_CRAMER,
+    CHAN
+} moment_way;
 
 static void welford(const terms *t, size_t count, double *mean, double *squares)
 {
@@ -128,28 +201,85 @@ static void welford(const terms *t, size_t count, double *mean, double *squares)
     }
 }
 
+/* Running totals, no mean (Youngs and Cramer 1971). */
+static void youngs_cramer(const terms *t, size_t count, double *mean, double *squares)
+{
+    double total = t->x[0];
+    *squares = 0;
+    for (size_t i = 1; i < count; i++) {
+        double k = (double)(i + 1);
+        total = narrow(t->single, total + t->x[i]);
+        double off = narrow(t->single, narrow(t->single, k * t->x[i]) - total);
+        off = narrow(t->single, narrow(t->single, off / k) * narrow(t->single, off / (k - 1)));
+        *squares = narrow(t->single, *squares + off);
+    }
+    *mean = narrow(t->single, total / (double)count);
+}
+
+/* Blocks of 40 by two passes, put together (Chan, Golub, LeVeque 1979). */
+static void chan(terms t, size_t count, double *mean, double *squares, order *sum)
+{
+    *mean = *squares = 0;
+    for (size_t at = 0; at < count; at += 40) {
+        size_t end = at + 40 < count ? at + 40 : count;
+        double share = (double)(end - at) / (double)end;
+        t.mean = 0, t.squared = false;
+        t.mean = narrow(t.single, sum(&t, at, end, 1) / (double)(end - at)), t.squared = true;
+        double off = narrow(t.single, t.mean - *mean), own = sum(&t, at, end, 1);
+        double between = narrow(t.single, (double)at * share * narrow(t.single, off * off));
+        *squares = narrow(t.single, *squares + narrow(t.single, own + between));
+        *mean = narrow(t.single, *mean + narrow(t.single, off * narrow(t.single, share)));
+    }
+}
+
 static void find_moments(const double *x, size_t count, int ddof, bool single, order *sum,
                          unsigned parameter, moment_way formula, double *mean, double *var)
 {
+    bool pivoted = formula == PIVOT_MIDDLE;
     terms t = {.x = x, .single = single};
-    double squares, n = (double)count;
+    double squares, n = (double)count, part;
     if (formula == WELFORD) {
         welford(&t, count, mean, &squares);
+    } else if (formula == YOUNGS_CRAMER) {
+        youngs_cramer(&t, count, mean, &squares);
+    } else if (formula == CHAN) {
+        chan(t, count, mean, &squares, sum);
     } else {
-        *mean = narrow(single, sum(&t, 0, count, parameter) / n);
+        t.mean = pivoted ? x[count / 2] : 0;
+        part = narrow(single, sum(&t, 0, count, parameter) / n);
+        *mean = narrow(single, t.mean + part);
+        if (formula == REFINED) {
+            t.mean = *mean;
+            *mean = narrow(single, *mean + narrow(single, sum(&t, 0, count, parameter) / n));
+        }
+        if (formula == CORRECTED) {
+            t.mean = *mean;
+            part = narrow(single, sum(&t, 0, count, parameter) / n);
+        }
         t.squared = true;
-        t.mean = formula == TWO_PASS ? *mean : 0;
+        if (formula == TWO_PASS || formula == REFINED)
+            t.mean = *mean;
         squares = sum(&t, 0, count, parameter);
-        if (formula == ONE_PASS)
-            squares = narrow(single, squares - narrow(single, narrow(single, *mean * n) * *mean));
-        squares = squares < 0 ? 0 : squares; /* a NaN stays one */
+        if (formula == ONE_PASS || formula == CORRECTED || pivoted)
+            squares = narrow(single, squares - narrow(single, narrow(single, part * n) * part));
     }
+    squares = squares < 0 ? 0 : squares; /* a NaN stays one */
     *var = narrow(single, squares / (n - ddof));
 }
 
 /* What is done with mean and var: operation by operation; y as x s + t; with fused multiplications
- * and additions; with 1 / sqrt from an estimate right to 2^-12 and steps of Newton. */
-typedef enum finish { DIRECT, FOLDED, FUSED, ESTIMATED } finish;
+ * and additions; with 1 / sqrt from an estimate right to 2^-12 and steps of Newton; with var^-0.5, the
+ * root of 1 / var, or hypot(sqrt(var), sqrt(eps)); with a division by the std for each element. */
+typedef enum finish {
+    DIRECT,
+    FOLDED,
+    FUSED,
+    ESTIMATED,
+    POWER,
+    INVERSE_FIRST,
+    HYPOT,
+    DIVIDED
+} finish;
 
 static double estimated(bool single, double var)
 {
@@ -166,16 +296,24 @@ static double estimated(bool single, double var)
     return guess;
 }
 
-static double rstd_of(const ln_convention *convention, bool single, double var, finish end)
+/* rstd, and what it is one over. */
+static double rstd_of(const ln_convention *convention, bool single, double var, finish end,
+                      double *std)
 {
-    double eps = narrow(single, convention->eps), std = narrow(single, sqrt(var));
-    if (convention->eps_place == LN_EPS_VAR)
-        std = narrow(single, sqrt(narrow(single, var + eps)));
-    if (end == ESTIMATED && convention->eps_place == LN_EPS_VAR)
-        return estimated(single, narrow(single, var + eps));
-    if (convention->eps_place == LN_EPS_STD)
-        std = narrow(single, std + eps);
-    return narrow(single, 1 / std);
+    bool in_var = convention->eps_place == LN_EPS_VAR, on_std = convention->eps_place == LN_EPS_STD;
+    double eps = narrow(single, convention->eps), v = in_var ? narrow(single, var + eps) : var;
+    *std = narrow(single, sqrt(v));
+    if (end == HYPOT && in_var)
+        *std = narrow(single, hypot(narrow(single, sqrt(var)), narrow(single, sqrt(eps))));
+    if (on_std)
+        *std = narrow(single, *std + eps);
+    if (end == ESTIMATED && in_var)
+        return estimated(single, v);
+    if (!on_std && v > 1e-30 && v < 1e30 && end == POWER)
+        return narrow(single, pow(v, -0.5));
+    if (!on_std && v > 1e-30 && v < 1e30 && end == INVERSE_FIRST)
+        return narrow(single, sqrt(narrow(single, 1 / v)));
+    return narrow(single, 1 / *std);
 }
 
 static void normalise(const ln_problem *problem, const ln_tensors *tensors, order *sum,
@@ -186,7 +324,7 @@ static void normalise(const ln_problem *problem, const ln_tensors *tensors, orde
     const ln_convention *convention = &problem->convention;
     size_t hidden = problem->hidden;
     double q = convention->eps_place == LN_EPS_QUOTIENT ? narrow(single, convention->eps) : 0;
-    double *x = malloc(hidden * sizeof *x), mean, var;
+    double *x = malloc(hidden * sizeof *x), mean, var, std;
     for (size_t row = 0; x && row < problem->rows; row++) {
         size_t x_at = row * stride_of(problem->x_stride, hidden);
         size_t y_at = row * stride_of(problem->y_stride, hidden);
@@ -203,14 +341,15 @@ static void normalise(const ln_problem *problem, const ln_tensors *tensors, orde
                 store_element(problem->storage, tensors->sum, sum_at + i, x[i]);
         }
         find_moments(x, hidden, convention->ddof, single, sum, parameter, formula, &mean, &var);
-        double rstd = rstd_of(convention, single, var, end);
+        double rstd = rstd_of(convention, single, var, end, &std);
         for (size_t i = 0; i < hidden; i++) {
             size_t at = convention->affine == LN_AFFINE_SCALAR ? 0 : i;
             double gamma = tensors->gamma ? load_element(problem->param, tensors->gamma, at) : 1;
             double beta = tensors->beta ? load_element(problem->param, tensors->beta, at) : 0;
             if (convention->affine == LN_AFFINE_GAMMA1)
                 gamma = narrow(single, gamma + 1);
-            double xhat = narrow(single, narrow(single, narrow(single, x[i] - mean) * rstd) + q);
+            double xhat = narrow(single, x[i] - mean);
+            xhat = narrow(single, narrow(single, end == DIVIDED ? xhat / std : xhat * rstd) + q);
             double y = narrow(single, narrow(single, gamma * xhat) + beta);
             if (end == FUSED) {
                 y = narrow(single, fma(gamma, xhat, beta));
@@ -253,7 +392,19 @@ static void normalise(const ln_problem *problem, const ln_tensors *tensors, orde
     X(welford, NULL, 0, WELFORD, DIRECT)                                                           \
     X(folded, strided, 8, TWO_PASS, FOLDED)                                                        \
     X(fused, strided, 16, TWO_PASS, FUSED)                                                         \
-    X(estimated, strided, 16, TWO_PASS, ESTIMATED)
+    X(estimated, strided, 16, TWO_PASS, ESTIMATED)                                                 \
+    X(thirds, thirds, 2, TWO_PASS, DIRECT)                                                         \
+    X(neumaier, neumaier, 0, TWO_PASS, HYPOT)                                                      \
+    X(long_double, long_double, 0, TWO_PASS, DIVIDED)                                              \
+    X(two_accumulators, strided, 2, TWO_PASS, POWER)                                               \
+    X(twelve_lanes, strided, 12, TWO_PASS, INVERSE_FIRST)                                          \
+    X(roots_of_blocks, roots_of_blocks, 0, CORRECTED, DIVIDED)                                     \
+    X(shuffled, arranged, SHUFFLED, TWO_PASS, POWER)                                               \
+    X(folded_in_half, arranged, FOLDED_IN_HALF, REFINED, DIRECT)                                   \
+    X(corrected_tree, arranged, FOLDED_IN_HALF, CORRECTED, INVERSE_FIRST)                          \
+    X(middle_as_pivot, strided, 16, PIVOT_MIDDLE, ESTIMATED)                                       \
+    X(youngs_cramer, NULL, 0, YOUNGS_CRAMER, DIRECT)                                               \
+    X(chan, sequential, 1, CHAN, DIVIDED)
 
 #define RUN(name, order, parameter, formula, end)                                                  \
     static void run_##name(const void *state, const ln_tensors *tensors)                           \
