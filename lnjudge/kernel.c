@@ -49,6 +49,8 @@ struct lnjudge_session {
     judge_step *steps;
     size_t count, done, room;
     lnjudge_report report;
+    char words
+        [256]; /* of the problem that is asked: "4x257, rows off centre"; "": of a size given */
 };
 
 /* ---- what was found ---- */
@@ -102,21 +104,31 @@ static bool note(lnjudge_session *session, const judge_step *step, const char *i
     if (!into || !is_worse(into, verdict, metrics->row_ulp_max))
         return into != NULL;
     fill_case(block, verdict, metrics, into);
+    into->entry = session->done;
     free_row(&into->worst);
-    if (step->hidden == 0 && !into->passed)
-        number_print(into->detail, sizeof into->detail, "%zux%zu%s: %s", block->rows, block->hidden,
-                     block->inputs[ROLE_RESIDUAL] ? " with a residual" : "", verdict->detail);
+    if (*session->words && !into->passed)
+        number_print(into->detail, sizeof into->detail, "%s: %s", session->words, verdict->detail);
     return !computed || !block->results || metrics->elements == 0 ||
            keep_row(block, metrics->worst_row, computed, &into->worst, err);
 }
 
-/* The question's own limit, on rows of which something is known and that lie near zero. */
+static size_t longest(const lnjudge_question *question)
+{
+    size_t hidden = 0;
+    for (size_t i = 0; i < question->hidden_count; i++)
+        hidden = question->hidden[i] > hidden ? question->hidden[i] : hidden;
+    return hidden;
+}
+
+/* The question's own limit, on rows of which something is known, that lie near zero and are no longer
+ * than those that were asked for. */
 static bool hold_to_limit(lnjudge_session *session, const judge_block *block,
                           case_judgement *judgement, error *err)
 {
     double limit = session->question.max_row_ulp;
     judged_kind kind = judged_kind_of(&session->kernel, false);
-    bool fine = verdict_is_right(judgement->verdict.kind);
+    bool fine =
+        verdict_is_right(judgement->verdict.kind) && block->hidden <= longest(&session->question);
     for (size_t row = 0; limit > 0 && fine && row < block->rows; row++) {
         const judged_row *judged = &judgement->by_row[row];
         if (!(judged->kappa <= plain_kappa && judged->row_ulp > limit))
@@ -278,12 +290,31 @@ static bool ask_calls(lnjudge_session *session, const judge_step *step, error *e
     return fine;
 }
 
+/* What is asked, but for what this process does not do. */
+static void describe(lnjudge_session *session, const combination *asked)
+{
+    combination told = *asked;
+    char words[sizeof session->words];
+    for (size_t f = 0; f < told.table->count; f++) {
+        factor_kind kind = told.table->factors[f].kind;
+        if (kind == FACTOR_THREADS || (kind == FACTOR_CALLS && told.levels[f] != CALLS_HALVES) ||
+            (kind == FACTOR_STRIDE && (session->question.traits & LNJUDGE_DENSE)))
+            told.levels[f] = 0;
+    }
+    ln_problem problem =
+        combination_problem(asked, session->question.storage, session->question.param);
+    combination_describe(&told, words, sizeof words);
+    snprintf(session->words, sizeof session->words, "%zux%zu%s%.200s", problem.rows, problem.hidden,
+             *words ? ", " : "", words);
+}
+
 /* A problem of the covering array. */
 static bool ask_combination(lnjudge_session *session, const judge_step *step, error *err)
 {
     combination asked = combinations_at(session->combinations, step->index);
     case_judgement judgement;
     judge_block block;
+    combination_without(&asked, session->kernel.facts.traits);
     bool fine = combination_block(session->judge, &asked, session->question.storage,
                                   session->question.param, &block, err);
     if (!fine)
@@ -292,10 +323,13 @@ static bool ask_combination(lnjudge_session *session, const judge_step *step, er
     judge_block shown = block;
     if (block.distinct)
         shown.rows = block.distinct;
+    judgement.by_row = session->judge->by_row;
+    describe(session, &asked);
     fine = fine &&
            (judgement.metrics.elements == 0 || hold_to_limit(session, &shown, &judgement, err)) &&
            note(session, step, "", &block, &judgement.verdict, &judgement.metrics,
                 session->judge->computed, err);
+    *session->words = '\0';
     judge_block_free(&block);
     return fine;
 }
@@ -349,11 +383,18 @@ static bool plan_combinations(lnjudge_session *session)
 
 static bool plan(lnjudge_session *session, error *err)
 {
+    const size_t entry = session->question.entry;
     bool fine = true;
     for (size_t i = 0; fine && i < session->question.hidden_count; i++)
         fine = plan_hidden(session, session->question.hidden[i]);
     if (!(session->question.traits & LNJUDGE_THESE_SIZES))
-        fine = fine && plan_combinations(session);
+        fine = fine && ((entry > 0 && entry <= session->count) || plan_combinations(session));
+    if (fine && entry > session->count)
+        return fail(err, EXIT_CODE_USAGE, "entry %zu: there are %zu", entry, session->count);
+    if (fine && entry > 0) {
+        session->done = entry - 1;
+        session->count = entry;
+    }
     return fine || fail_memory(err, "the plan");
 }
 
@@ -418,8 +459,9 @@ static bool begin(const lnjudge_question *question, lnjudge_session *session, er
         .accumulator = question->accumulator,
         .traits = (question->traits & LNJUDGE_NOT_IN_PLACE ? LN_TRAIT_NOT_IN_PLACE : 0u) |
                   (question->traits & LNJUDGE_NO_RESIDUAL ? LN_TRAIT_NO_RESIDUAL : 0u)};
-    return (session->worker && session->judge && plan(session, err)) ||
-           fail_memory(err, "the judge");
+    if (!session->worker || !session->judge)
+        return fail_memory(err, "the judge");
+    return plan(session, err);
 }
 
 lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_session **session,
@@ -457,6 +499,12 @@ lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *step
     return report_error(&err, told);
 }
 
+void lnjudge_limit(lnjudge_session *session, double max_row_ulp)
+{
+    if (session && max_row_ulp >= 0)
+        session->question.max_row_ulp = max_row_ulp;
+}
+
 int lnjudge_failed(const lnjudge_session *session)
 {
     bool failed = !session;
@@ -490,7 +538,7 @@ void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
     if (!session && report)
         *report = (lnjudge_report){0};
     if (session && report) {
-        bool all = session->done == session->count;
+        bool all = session->done == session->count && session->question.entry == 0;
         *report = session->report;
         for (size_t i = 0; all && i < session->question.hidden_count; i++)
             refuse_declined(report, session->question.hidden[i]);

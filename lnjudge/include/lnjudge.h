@@ -16,9 +16,10 @@
  * kernel may be off, in docs/referee.md.
  *
  * No state is shared: every function may be called from several threads at once, on different
- * objects. Nothing is printed, no signal is handled, nothing exits. A function that fails returns
- * other than LNJUDGE_OK and leaves nothing to free; `error` (it may be NULL) then has a sentence.
- * NULL where something was to be, and values that are none of their type, are such failures.
+ * objects. Nothing is printed, nothing exits, and no signal is handled but by lnjudge_watch(). A
+ * function that fails returns other than LNJUDGE_OK and leaves nothing to free; `error` (it may be
+ * NULL) then has a sentence. NULL where something was to be, and values that are none of their type,
+ * are such failures.
  */
 #ifndef LNJUDGE_H
 #define LNJUDGE_H
@@ -91,6 +92,7 @@ typedef struct lnjudge_case {
     char check[16]; /* "rows", "probes", "positions", "batches", "calls", "combinations" */
     char input[32]; /* an input family; "given"; "" for checks with rows of several */
     char convention[LNJUDGE_LABEL];
+    size_t entry;        /* the step that found it, from 1 on, for lnjudge_question */
     size_t rows, hidden; /* of the worst block */
     int passed;
     char verdict[16]; /* "right", "limit", "wrong", "declined", "lost"; "": not judged */
@@ -156,8 +158,10 @@ typedef struct lnjudge_question {
     const size_t *hidden; /* sizes that every input family is judged at */
     size_t hidden_count;
     uint64_t seed;
-    double max_row_ulp;       /* of rows whose kappa is at most 2: beyond, summation decides */
+    double
+        max_row_ulp; /* of rows whose kappa is at most 2 and no longer than these: beyond, summation decides */
     const volatile int *stop; /* NULL, or: once it is not 0, a step ends with LNJUDGE_STOPPED */
+    size_t entry; /* 0: every step; else this one alone, from 1 on, of the same question */
 } lnjudge_question;
 
 /* Asks everything, which takes seconds. The kernel runs in this process: one that writes far beyond
@@ -175,9 +179,19 @@ LN_API lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_se
                                     lnjudge_error *error);
 LN_API lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *steps,
                                    lnjudge_error *error);
+/* Another max_row_ulp from the next step on; 0: none. */
+LN_API void lnjudge_limit(lnjudge_session *session, double max_row_ulp);
 /* Whether a check so far did not pass; 1 for NULL. */
 LN_API int lnjudge_failed(const lnjudge_session *session);
 LN_API void lnjudge_end(lnjudge_session *session, lnjudge_report *report);
+
+/* ---- is an input written to during a call? ---- */
+
+/* Makes whole pages read-only and lets the first write to them through, which lnjudge_watched() then
+ * tells. 0: it cannot be, or another watch is on in this process. Until its end SIGSEGV is handled. */
+LN_API int lnjudge_watch(void *pages, size_t bytes);
+/* Ends the watch. Where it was written first; NULL: nowhere. */
+LN_API void *lnjudge_watched(void);
 
 /* ---- which convention made this output? ---- */
 

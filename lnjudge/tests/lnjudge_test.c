@@ -6,6 +6,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 
 /* ---- a kernel, and what may be wrong with it ---- */
 
@@ -134,6 +135,40 @@ TEST(finds_planted_faults)
     }
     assert_false(passes(FAULT_SELDOM, 0, &found));
     assert_false(passes(FAULT_LANE, 0, &found));
+}
+
+/* The problem of the covering array is held to no limit, since its rows are longer. */
+TEST(asks_one_entry)
+{
+    toy kernel = {FAULT_SLIGHT, 0};
+    lnjudge_question question = question_of(&kernel);
+    lnjudge_report report;
+    lnjudge_error error;
+    question.traits &= ~(unsigned)LNJUDGE_THESE_SIZES;
+    question.max_row_ulp = 4.5;
+    for (question.entry = 60; question.entry <= 61; question.entry++) {
+        assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_OK);
+        assert_int_equal(report.count, 1);
+        assert_string_equal(report.cases->check, "combinations");
+        assert_int_equal(report.cases->entry, question.entry);
+        lnjudge_report_free(&report);
+    }
+    question.entry = 1 << 20;
+    assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_ERROR_ARGUMENT);
+    assert_non_null(strstr(error.message, "entry 1048576: there are "));
+}
+
+TEST(watches_pages)
+{
+    char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_int_equal(lnjudge_watch(pages, 8192), 1);
+    assert_int_equal(lnjudge_watch(pages, 8192) + pages[17], 0);
+    assert_null(lnjudge_watched());
+    assert_int_equal(lnjudge_watch(pages, 8192), 1);
+    ((volatile char *)pages)[5] = 1;
+    ((volatile char *)pages)[4097] = 1;
+    assert_ptr_equal(lnjudge_watched(), pages + 5);
+    munmap(pages, 8192);
 }
 
 TEST(tells_what_does_not_run)

@@ -1,4 +1,5 @@
 """A callable through the referee's checks."""
+import collections
 import contextlib
 import ctypes as c
 import inspect
@@ -11,6 +12,7 @@ import warnings
 import numpy as np
 
 from . import _arrays as arrays
+from . import _layouts as layouts
 from . import _library as lib
 from ._exact import report_of
 from ._report import Report
@@ -57,11 +59,17 @@ class Strangers:
         return found if type(found) is str else None
 
 
+class Wrong(BaseException):
+    """What a function did that is no question of accuracy: a reason and a sentence."""
+
+
 class Callable(Strangers):
     """A user's function as the kernel of a question: one array in, one out."""
 
     def __init__(self, fn, framework, type_, param, on_call=None):
         super().__init__()
+        self.inputs, self.earlier = layouts.Inputs(), collections.deque(maxlen=3)
+        self.layout, self.declined, self.wider = None, {}, None
         self.fn, self.framework, self.type, self.param = fn, framework, type_, param
         self.faults, self.raised, self.on_call = [], None, on_call
         self.dtypes = (arrays.stored(type_), arrays.stored(param))
@@ -77,65 +85,121 @@ class Callable(Strangers):
         try:
             if self.stop.value:
                 return lib.STOP
-            return self._call(problem[0], tensors[0])
+            self._call(problem[0], tensors[0])
+            return lib.OK
+        except Wrong as wrong:
+            return self._fault(*wrong.args)
         except BaseException as raised:  # the verdict is on the function, whatever it raises
             if self.is_interrupt(raised):
                 self.raised = raised
                 return lib.STOP
             return self._fault("raised", lib.said(raised))
 
-    def _input(self, address, rows, hidden, stride, dtype):
-        """A copy that is Python's own, as far off a multiple of 64 bytes and as strided: the
-        function may keep it for ever."""
-        size, item = (rows - 1) * stride + hidden, dtype.itemsize
-        ahead = address % 64 // item
-        room = np.empty(ahead + size, dtype)[ahead:]
-        c.memmove(room.ctypes.data, address, size * item)
-        return room, np.ndarray((rows, hidden), dtype, room, 0, (stride * item, item))
-
     def _call(self, problem, tensors):
-        if self.on_call:
-            self.on_call(problem.rows, problem.hidden)
         rows, hidden = problem.rows, problem.hidden
-        dtype, param = self.dtypes
         count = 1 if problem.convention.affine == 1 else hidden
-        inputs = [(tensors.x, *self._input(tensors.x, rows, hidden, problem.x_stride, dtype))]
-        for address in (getattr(tensors, role) for role in lib.PARAMETERS):
-            if address:
-                room, view = self._input(address, 1, count, count, param)
-                inputs.append((address, room, view.reshape(-1)))
-        types = (self.type, self.param, self.param)
-        given = [arrays.give(view, type_, self.framework)
-                 for (_, _, view), type_ in zip(inputs, types)]
+
+        def table(address, shape, dtype, stride):
+            size = ((shape[0] - 1) * stride + shape[1]) * dtype.itemsize
+            room = (c.c_char * size).from_address(address)
+            return np.ndarray(shape, dtype, room, 0, (stride * dtype.itemsize, dtype.itemsize))
+        dtype, param = self.dtypes
+        x = table(tensors.x, (rows, hidden), dtype, problem.x_stride)
+        given = [table(address, (1, count), param, count)[0] for address in
+                 (getattr(tensors, role) for role in lib.PARAMETERS) if address]
+        y = table(tensors.y, (rows, hidden), dtype, problem.y_stride)
+        self._answer(x, given, y)
+        # Which of two NaNs a sum keeps is the affair of loops over arrays of any alignment.
+        if self.type == "bf16":
+            y[(y & 0x7fff) > 0x7f80] = 0x7fc0
+        else:
+            y[np.isnan(y)] = np.nan
+
+    def _answer(self, x, parameters, y):
+        """y as fn makes it in the layout of the entry. Where fn raises there, and again, and takes
+        contiguous arrays, it declines that layout."""
+        layout = self.layout or (layouts.ROWS if x.strides[0] > x[0].nbytes and len(x) > 1
+                                 else layouts.PLAIN)
+        if layout in self.declined:
+            layout = layouts.PLAIN
         try:
-            self.inside = True
-            answer = self.fn(*given)
+            return self._run(layout, x, parameters, y)
+        except Exception as raised:
+            if layout == layouts.PLAIN:
+                raise
+            self._run(layouts.PLAIN, x, parameters, y)
+            try:
+                self._run(layout, x, parameters, y)
+            except Exception:
+                self.declined[layout] = lib.said(raised)
+            else:
+                raise
+
+    def _run(self, layout, x, parameters, y):
+        if layout != layouts.EXPANDED:
+            y[...] = self._once(layout, x, len(x), parameters)
+            return
+        _, first, which = np.unique(np.ascontiguousarray(x).view(f"V{x[0].nbytes}"), True, True)
+        if len(first) > 8:  # so many calls
+            return self._run(layouts.PLAIN, x, parameters, y)
+        for number, row in enumerate(first):
+            at = which.reshape(-1) == number
+            y[at] = self._once(layout, x[row:row + 1], int(at.sum()), parameters)
+
+    def _once(self, layout, x, rows, parameters):
+        if self.on_call:
+            self.on_call(rows, x.shape[1])
+        placed = self.inputs.place(layout, x, rows, parameters)
+        given = [arrays.give(array, type_, self.framework)
+                 for array, type_ in zip(placed, (self.type, self.param, self.param))]
+        try:
+            with self.inputs.watched():
+                self.inside = True
+                answer = self.fn(*given)
         finally:
             self.inside = False
-        for address, room, _ in inputs:  # the judge looks whether they are what they were
-            c.memmove(address, room.ctypes.data, room.nbytes)
-        return self._take(answer, problem, tensors)
+        return self._take(answer, placed[0].shape).reshape(rows, x.shape[1])
 
-    def _take(self, answer, problem, tensors):
+    def _take(self, answer, shape):
         try:
             y, type_ = arrays.take(answer, "what it returned", self.type)
         except lib.ArgumentError as wrong:
-            return self._fault("wrong-type", str(wrong))
-        rows, hidden = problem.rows, problem.hidden
-        if y.shape != (rows, hidden):
-            wanted = "a result of the input's shape was expected"
-            shape = "another number of rows or columns" if y.ndim == 2 else f"{y.ndim} dimensions"
-            return self._fault("wrong-shape", f"it returned {shape}: {wanted}")
-        if type_ != self.type:
-            return self._fault("wrong-dtype", f"it returned {type_} where {self.type} was given")
-        item = y.dtype.itemsize
-        size = ((rows - 1) * problem.y_stride + hidden) * item
-        room = (c.c_char * size).from_address(tensors.y)
-        np.ndarray((rows, hidden), y.dtype, room, 0, (problem.y_stride * item, item))[...] = y
-        return lib.OK
+            raise Wrong("wrong-type", str(wrong)) from None
+        changed, held = self.inputs.changed(), self.inputs.holds(y)
+        if changed or self.inputs.written:
+            raise Wrong("input-modified", f"wrote to {self.inputs.written} during the call, and put back "
+                        "what was there" if not changed else f"wrote to its input {changed}" +
+                        " and returned it" * (held == changed))
+        if y.shape != shape:
+            other = "another number of rows or columns" if y.ndim == len(shape) \
+                else f"{y.ndim} dimensions"
+            raise Wrong("wrong-shape", f"it returned {other}: a result of the input's shape was "
+                        "expected")
+        if held:
+            raise Wrong("returns-input", f"returned a view of its input {held}")
+        if any(np.may_share_memory(y, earlier) for earlier in self.earlier):
+            raise Wrong("static-output", "returned the memory of an earlier result, which is lost: a "
+                        "static output buffer")
+        self.earlier.append(y)
+        if type_ == self.type:
+            return y
+        if "bf16" in (self.type, type_) or y.dtype.itemsize < self.dtypes[0].itemsize:
+            raise Wrong("wrong-dtype", f"it returned {type_} where {self.type} was given")
+        self.wider = type_
+        return y.astype(self.dtypes[0])
+
+    def facts(self):
+        """What is no fault and worth to know."""
+        by_why = {}
+        for layout, why in self.declined.items():
+            by_why.setdefault(why, []).append(layout)
+        made = [f"declines arrays that are {', '.join(names)} ({why})"
+                for why, names in by_why.items()]
+        return made + [f"returns {self.wider} where {self.type} is given"] * bool(self.wider)
 
     def put_right(self, case):
-        """Puts what the callable did in the place of its code."""
+        """Puts what the callable did in the place of its code, and leaves out what it is not given."""
+        case.detail = re.sub(r", (?:y(?:'s)? [^,:]*|mean|rstd)(?=[,:])", "", case.detail)
         code = re.search(r"returned (\d+)$", case.detail)
         if case.reason == "crashed" and code and int(code[1]) >= _FAULTS:
             case.reason, sentence = self.faults[int(code[1]) - _FAULTS]
@@ -240,13 +304,17 @@ def _progress(wanted):
     return tqdm(desc="lnbench", unit="check", leave=False)
 
 
-def _ask(question, callable_, bar, first_only):
+def _ask(question, callable_, bar, first_only, layout):
     """Runs a session; the report so far, whatever happens, belongs to nobody else."""
     session, done, steps = c.c_void_p(), c.c_size_t(0), c.c_size_t(1)
     lib.call("lnjudge_begin", c.byref(question), c.byref(session))
     report, fine = lib.Report(), False
     try:
         while done.value < steps.value:
+            entry = question.entry or done.value + 1
+            callable_.layout = layout or layouts.of_entry(question.seed, entry, callable_.framework)
+            lib.library.lnjudge_limit(session, 0 if callable_.layout in layouts.ONE_BY_ONE
+                                      else question.max_row_ulp)
             status = lib.call("lnjudge_step", session, c.byref(done), c.byref(steps))
             if bar is not None:
                 bar.total = steps.value
@@ -285,8 +353,8 @@ class Subject:
                 fn, lib.convention_of(convention or "torch"), asked.ask(lambda: _positional(fn)))
         if asked.stop.value:
             raise KeyboardInterrupt
-        self.framework = framework or ("torch" if module else
-                                       own if own in ("numpy", "torch") else "numpy")
+        self.own_framework = "torch" if module else own if own in ("numpy", "torch") else "numpy"
+        self.framework = framework or self.own_framework
 
     def _name(self, fn, asked):
         if not asked.ask(lambda: inspect.isroutine(fn), False) and not self.is_module:
@@ -296,17 +364,19 @@ class Subject:
 
 def judge(fn, *, convention=None, hidden=None, dtype="f32", param_dtype=None, seed=1,
           max_row_ulp=0, framework=None, only=False, strided=True, isolate=False, deadline=60.0,
-          progress=None, first_only=False, on_call=None) -> Report:
+          progress=None, first_only=False, on_call=None, entry=0) -> Report:
     """Judges a LayerNorm: fn(x, gamma, beta), fn(x, gamma), fn(x), or a torch module.
 
     convention: torch by default, with a module's own eps.
     fn gets arrays of rows x hidden of `dtype` and returns one like x; so do gamma and beta, of
     `param_dtype` (default: dtype). hidden: sizes at which every input family is asked (default:
-    768, or a module's own); a plain function is asked every size from 1 to 1100 besides, but for only=True.
-    max_row_ulp: a limit of one's own on rows of kappa <= 2 (about zero). framework "torch" hands tensors over.
-    strided=False: dense rows alone. isolate=True runs fn in a child process; a call that takes
-    longer than `deadline` seconds is a timeout there. first_only: ends with the first check that
-    fails. on_call(rows, hidden) is called before each call.
+    768, or a module's own); a plain function is asked the referee's covering array besides, but for
+    only=True. Arrays lie in memory in ten ways; a function that raises in one declines it.
+    max_row_ulp: a limit of one's own on rows of kappa <= 2 (about zero), no longer than hidden.
+    framework "torch" hands tensors over. strided=False: dense rows alone. isolate=True runs fn in a
+    child process; a call that takes longer than `deadline` seconds is a timeout there. first_only:
+    ends with the first check that fails. on_call(rows, hidden) is called before each call. entry: this one of the plan alone, as the
+    report's `repeat` has it.
 
     A wrong fn never raises: the report says what is wrong. Wrong arguments raise ArgumentError.
     """
@@ -323,12 +393,19 @@ def judge(fn, *, convention=None, hidden=None, dtype="f32", param_dtype=None, se
     max_row_ulp = lib.number(max_row_ulp, "max_row_ulp", 0)
     deadline = lib.number(deadline, "deadline", 0)
     arrays.give(np.zeros((1, 1), arrays.stored(type_)), type_, framework)  # can it be made here?
-    repeat = (f"lnbench.judge({subject.name}, convention={lib.label_of(wanted)!r}, "
-              f"hidden={sizes}, dtype={type_!r}, seed={seed})")
+    entry = lib.whole(entry, "entry", 0)
+    said = {"convention": lib.label_of(wanted), "hidden": sizes if len(sizes) > 1 else sizes[0],
+            "dtype": type_, "seed": seed}
+    said.update((name, value) for name, value, usual in (
+        ("param_dtype", param, type_), ("max_row_ulp", max_row_ulp, 0), ("only", bool(only), False),
+        ("strided", bool(strided), True), ("framework", framework, subject.own_framework))
+                if value != usual)
+    given = ", ".join(f"{name}={value!r}" for name, value in said.items())
+    repeat = f"lnbench.judge({subject.name}, {given})"
     options = {"wanted": wanted, "sizes": sizes, "type_": type_, "param": param, "traits": traits,
                "seed": seed, "max_row_ulp": max_row_ulp, "framework": framework,
                "subject": subject.name, "repeat": repeat, "progress": progress,
-               "first_only": first_only}
+               "first_only": first_only, "entry": entry}
     if isolate:
         from ._isolate import in_child
         return in_child(lambda called: _judge(subject.fn, on_call=called, isolated=True, **options),
@@ -369,8 +446,23 @@ def _interrupts_of(strangers):
             os.close(writing)
 
 
-def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
-           repeat, progress, first_only, on_call, isolated=False):
+def _judge(fn, *, entry=0, **options):
+    """The report. Where a layout may be why it is wrong, the same is asked of contiguous arrays."""
+    report = _report(fn, entry=entry, **options)
+    case = report.worst_case
+    if report.passed or not case or not case.entry:
+        return report
+    report.repeat = f"{report.repeat[:-1]}, entry={case.entry})"
+    layout = layouts.of_entry(options["seed"], case.entry, options["framework"])
+    if layout and layout != layouts.PLAIN:
+        plain = _report(fn, entry=case.entry, layout=layouts.PLAIN, **options)
+        detail = re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # how it lies in the plan
+        case.detail = f"x is {layout}{' (contiguous: right)' * plain.passed}, {detail}"
+    return report
+
+
+def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
+           repeat, progress, first_only, on_call, entry, isolated=False, layout=None):
     called = Callable(fn, framework, type_, param, on_call)
     called.watched = isolated  # by its parent
     index = arrays.TYPES.index
@@ -379,13 +471,13 @@ def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framew
         storage=index(type_), param=index(param), accumulator=index("f64" if type_ == "f64"
                                                                     else "f32"),
         traits=traits, hidden=(c.c_size_t * len(sizes))(*sizes), hidden_count=len(sizes),
-        seed=seed, max_row_ulp=max_row_ulp, stop=c.pointer(called.stop))
+        seed=seed, max_row_ulp=max_row_ulp, stop=c.pointer(called.stop), entry=entry)
     bar = _progress(progress)
     try:
         watched = contextlib.nullcontext() if isolated else _interrupts_of(called)
         with watched, warnings.catch_warnings():  # rows that overflow are asked on purpose
             warnings.simplefilter("ignore", RuntimeWarning)
-            report = _ask(question, called, bar, first_only)
+            report = _ask(question, called, bar, first_only, layout)
         if called.stop.value:  # between the last check and here
             lib.library.lnjudge_report_free(c.byref(report))
             raise KeyboardInterrupt
@@ -394,17 +486,14 @@ def _judge(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framew
             bar.close()
         if type(fn) is _Module:
             fn.restore()
-    return report_of(report, subject, repeat, type_, param, framework, called.put_right)
+    made = report_of(report, subject, repeat, type_, param, framework, called.put_right)
+    made.facts = called.facts()
+    return made
 
 
 def assert_layernorm(fn, max_row_ulp=4, **options) -> None:
-    """Raises AssertionError where fn is not the LayerNorm that `convention` names: it says what is
-    wrong, with the row, and how to repeat it. Options are those of judge()."""
+    """Raises AssertionError where fn is not the LayerNorm that `convention` names: what is wrong, where,
+    and the call that repeats it, in six lines at most. Options are those of judge()."""
     report = judge(fn, max_row_ulp=max_row_ulp, first_only=True, **options)
-    if report.passed:
-        return
-    case = report.worst_case
-    where = f"{case.name} at {case.rows} x {case.hidden}: " if case else ""
-    raise AssertionError(f"{report.subject} is not {case.convention if case else 'a LayerNorm'}: "
-                         f"{where}{case.says() if case else 'not judged'}\nrepeat: {report.repeat}"
-                         + "\n".join(report._worst_lines()))
+    if not report.passed:
+        raise AssertionError(report.explain())

@@ -91,7 +91,8 @@ class Row(c.Structure):
 
 class Case(c.Structure):
     _fields_ = [("check", c.c_char * 16), ("input", c.c_char * 32), ("convention", c.c_char * 128),
-                ("rows", c.c_size_t), ("hidden", c.c_size_t), ("passed", c.c_int),
+                ("entry", c.c_size_t), ("rows", c.c_size_t), ("hidden", c.c_size_t),
+                ("passed", c.c_int),
                 ("verdict", c.c_char * 16),
                 ("reason", c.c_char * 24), ("detail", c.c_char * 512),
                 ("metrics", c.c_double * METRICS), ("ulp_histogram", c.c_uint64 * BINS),
@@ -122,7 +123,8 @@ class Question(c.Structure):
                 ("convention", Convention), ("storage", c.c_int), ("param", c.c_int),
                 ("accumulator", c.c_int), ("traits", c.c_uint),
                 ("hidden", c.POINTER(c.c_size_t)), ("hidden_count", c.c_size_t),
-                ("seed", c.c_uint64), ("max_row_ulp", c.c_double), ("stop", c.POINTER(c.c_int))]
+                ("seed", c.c_uint64), ("max_row_ulp", c.c_double), ("stop", c.POINTER(c.c_int)),
+                ("entry", c.c_size_t)]
 
 
 class Box(c.Structure):
@@ -169,6 +171,7 @@ _signatures = {
     "lnjudge_output_judge": [_P(Problem), _P(Tensors), c.c_double, _P(Report), _P(Error)],
     "lnjudge_begin": [_P(Question), _P(c.c_void_p), _P(Error)],
     "lnjudge_step": [c.c_void_p, _P(c.c_size_t), _P(c.c_size_t), _P(Error)],
+    "lnjudge_limit": [c.c_void_p, c.c_double],
     "lnjudge_failed": [c.c_void_p],
     "lnjudge_end": [c.c_void_p, _P(Report)],
     "lnjudge_report_free": [_P(Report)],
@@ -176,16 +179,20 @@ _signatures = {
     "lnjudge_fingerprint_free": [_P(Fingerprint)],
     "lnjudge_convention_label": [_P(Convention), c.c_char_p],
     "lnjudge_metric_name": [c.c_size_t],
+    "lnjudge_watch": [c.c_void_p, c.c_size_t],
+    "lnjudge_watched": [],
     "lnjudge_version": [],
 }
 for _name, _arguments in _signatures.items():
     _function = getattr(library, _name)
     _function.argtypes = _arguments
     _function.restype = c.c_int
+library.lnjudge_watched.restype = c.c_void_p
 library.lnjudge_convention_label.restype = c.c_char_p
 library.lnjudge_metric_name.restype = c.c_char_p
 library.lnjudge_version.restype = c.c_char_p
-for _name in ("lnjudge_end", "lnjudge_report_free", "lnjudge_fingerprint_free"):
+for _name in ("lnjudge_limit", "lnjudge_end", "lnjudge_report_free",
+              "lnjudge_fingerprint_free"):
     getattr(library, _name).restype = None
 
 metric_names = tuple(library.lnjudge_metric_name(i).decode() for i in range(METRICS))

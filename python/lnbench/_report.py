@@ -43,6 +43,7 @@ class Case:
     metrics: Dict[str, float] = field(default_factory=dict)
     worst: Optional[WorstRow] = None
     ulp_histogram: List[int] = field(default_factory=list)
+    entry: int = 0  # of the plan, for judge(entry=...)
 
     def to_dict(self) -> dict:
         metrics = {name: figure(name, value) for name, value in self.metrics.items()}
@@ -77,6 +78,7 @@ class Report:
     subject: str
     repeat: str = ""
     worst_case: Optional[Case] = None
+    facts: List[str] = field(default_factory=list)  # no faults: the layouts that it declines, ...
 
     @property
     def worst(self) -> Optional[WorstRow]:
@@ -105,7 +107,7 @@ class Report:
 
     def to_dict(self) -> dict:
         return {"schema": "lnbench-judge-1", "subject": self.subject, "passed": self.passed,
-                "verdict": self.verdict, "reason": self.reason, "repeat": self.repeat,
+                "verdict": self.verdict, "reason": self.reason, "repeat": self.repeat, "facts": self.facts,
                 "cases": [case.to_dict() for case in self.cases]}
 
     def to_json(self) -> str:
@@ -135,21 +137,31 @@ class Report:
         width = [max(len(line[i]) for line in lines) for i in range(3)]
         table = ["  ".join([line[0].ljust(width[0]), line[1].rjust(width[1]),
                             line[2].rjust(width[2]), line[3]]) for line in lines]
-        head = f"{self.subject}: {self.says()}"
-        return "\n".join([head, "", *table, *self._worst_lines(),
-                          *([f"repeat  {self.repeat}"] if self.repeat else [])])
+        return "\n".join([f"{self.subject}: {self.says()}", "", *table, "", *self._tail()])
 
     __repr__ = __str__
 
-    def _worst_lines(self):
+    def explain(self) -> str:
+        """What is wrong, where, and the call that repeats it: six lines at most."""
+        case = self.worst_case
+        if not case:
+            return f"{self.subject}: {self.says()}"
+        wrong = f"{self.subject} is not {case.convention}: " if not self.passed else f"{self.subject}: "
+        at = f"check   {case.name} at {case.rows} x {case.hidden}"
+        return "\n".join([wrong + self.says(), at, *self._tail()])
+
+    def _tail(self):
+        """The worst row, facts, and the call that repeats it: four lines at most."""
         case = self._case_of_worst()
         row = case.worst if case else None
-        if row is None:
-            return [""]
-        column = int(case.metrics["worst_column"])
-        return ["", f"worst   {case.name}, row {row.number} of {case.rows} x {case.hidden}, column "
-                f"{column}: {case.metrics['worst_computed']!r}, exactly "
-                f"{case.metrics['worst_exact']!r}"]
+        if row is not None:
+            column = int(case.metrics["worst_column"])
+            yield (f"worst   {case.name}, row {row.number} of {case.rows} x {case.hidden}, column {column}: "
+                   f"{case.metrics['worst_computed']!r}, exactly {case.metrics['worst_exact']!r}")
+        if self.facts:
+            yield f"facts   {'; '.join(self.facts)}"
+        if self.repeat:
+            yield f"repeat  {self.repeat}"
 
     def _repr_html_(self) -> str:
         def cells(tag, line):
@@ -159,7 +171,7 @@ class Report:
         verdict = html.escape(self.says())
         return (f"<b>{html.escape(self.subject)}</b>: <b style='color:{colour}'>{verdict}</b>"
                 f"<table><tr>{cells('th', self._headings)}</tr>{rows}</table>"
-                f"<pre>{html.escape(chr(10).join(self._worst_lines()))}</pre>")
+                f"<pre>{html.escape(chr(10).join(self._tail()))}</pre>")
 
 
 @dataclass

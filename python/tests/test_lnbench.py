@@ -27,6 +27,7 @@ except ImportError:
 import lnbench
 from published_bugs import BUGS, layernorm
 from seed_programs import PROGRAMS
+from wrong_layernorms import RIGHT, STATE, WRONG
 
 PROGRAM = os.environ["LNBENCH_PROGRAM"]
 os.environ["LNBENCH_PEERS"] = "0"
@@ -158,7 +159,7 @@ def wrong_shape(x, gamma, beta):
 
 
 def wrong_dtype(x, gamma, beta):
-    return layernorm(x, gamma, beta).astype("f8")
+    return layernorm(x, gamma, beta).astype("f2")
 
 
 def writes_input(x, gamma, beta):
@@ -259,7 +260,7 @@ class Verdicts(unittest.TestCase):
     def test_wrong(self):
         for fn, reason, sentence in (
                 (wrong_shape, "wrong-shape", "a result of the input's shape was expected"),
-                (wrong_dtype, "wrong-dtype", "it returned f64 where f32 was given"),
+                (wrong_dtype, "wrong-dtype", "it returned f16 where f32 was given"),
                 (writes_input, "input-modified", "wrote to its input x"),
                 (raises, "raised", "RuntimeError: no such kernel"),
                 (leaves, "raised", "SystemExit: 3"),
@@ -300,7 +301,7 @@ class Verdicts(unittest.TestCase):
                 kind = strange(__call__=lambda self, x, gamma, beta: layernorm(x, gamma, beta),
                                **{name: raises_it if name in dir(object) and name != "__class__"
                                   else property(raises_it)})
-                report = lnbench.judge(kind(), hidden=8, only=True)
+                report = lnbench.judge(kind(), hidden=256, only=True)
                 self.assertTrue(report.passed, f"{name}: {report.says()}")
         kind = strange(__call__=boom, __repr__=lambda self: escape)
         self.assertTrue(all(line.isprintable() for line in str(
@@ -334,12 +335,12 @@ class Verdicts(unittest.TestCase):
         self.assertTrue(any(np.array_equal(row, first) for x in kept for row in x))
 
     def test_other_forms(self):
-        self.assertTrue(lnbench.judge(lambda x: layernorm(x), hidden=33, only=True).passed)
-        report = lnbench.judge(lambda x, g: layernorm(x, g), hidden=33, dtype="f64", only=True,
+        self.assertTrue(lnbench.judge(lambda x: layernorm(x), hidden=257, only=True).passed)
+        report = lnbench.judge(lambda x, g: layernorm(x, g), hidden=257, dtype="f64", only=True,
                                convention="eps=1e-5@var,affine=gamma")
         # 1e-5 as f32 is another eps: in f64 that shows.
         self.assertFalse(report.passed)
-        self.assertTrue(lnbench.judge(lambda x, g: layernorm(x, g, 0, 1e-5), hidden=33,
+        self.assertTrue(lnbench.judge(lambda x, g: layernorm(x, g, 0, 1e-5), hidden=257,
                                       dtype="f64", only=True).passed)
 
     def test_interrupt(self):
@@ -560,7 +561,27 @@ class Published(unittest.TestCase):
                 self.assertTrue(own_test_passes(bug), "its own test would have found it")
                 with self.assertRaisesRegex(AssertionError, words) as caught:
                     lnbench.assert_layernorm(bug, max_row_ulp=4, hidden=64, **options)
-                self.assertIn("repeat: lnbench.judge(", str(caught.exception))
+                self.assertIn("repeat  lnbench.judge(", str(caught.exception))
+
+    def test_wrong(self):
+        for name, (fn, words) in WRONG.items():
+            with self.subTest(name):
+                STATE.clear()
+                with self.assertRaisesRegex(AssertionError, words) as caught:
+                    lnbench.assert_layernorm(fn, hidden=64)
+                lines = str(caught.exception).split("\n")
+                self.assertLessEqual(len(lines), 6)
+                repeat = lines[-1].replace(lines[-1].split("(")[1].split(",")[0], "fn", 1)
+                self.assertRegex(repeat, r"^repeat  lnbench.judge\(fn, .*, entry=\d+\)$")
+                again = eval(repeat.split("  ")[1])  # pylint: disable=eval-used
+                self.assertFalse(again.passed and name not in ("seldom", "gamma of the first call"))
+
+    def test_right(self):
+        for name, (fn, fact) in RIGHT.items():
+            with self.subTest(name):
+                report = lnbench.judge(fn, hidden=256, only=True)
+                self.assertTrue(report.passed, str(report))
+                self.assertRegex("; ".join(report.facts), f"^{fact}$")
 
     def test_seeds(self):
         x, gamma, beta = tensors(8, 16, scale=0.003)
