@@ -312,6 +312,11 @@ static bool ask(kernel_runner *runner, const work_order *order, double deadline_
     *reply = (worker_reply){.kind = REPLY_DONE};
     if (worker->stopped)
         return blame(reply, VERDICT_LOST, "%s", "stopped");
+    if (order->kind ==
+        ORDER_SUPPORTS) { /* a function says so in a call, and takes one convention */
+        reply->value = 1;
+        return true;
+    }
     if (!is_of_these_sizes(worker->question, order->problem.hidden))
         return blame(reply, VERDICT_DECLINED, "%s", "it takes no such size");
     if (order->at.tensors[ROLE_RESIDUAL] >= 0 && (worker->question->traits & LNJUDGE_NO_RESIDUAL))
