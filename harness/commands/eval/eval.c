@@ -292,6 +292,7 @@ static exit_code attribute(const eval_options *options, const ln_convention *con
     for (size_t i = 0; fine && i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
         if (!kernel_is_meant(kernel, options->kernel) ||
+            kernel->facts.operation != convention_operation(convention) ||
             kernel->facts.storage != tensors->storage || kernel->facts.param != tensors->param)
             continue;
         all[count].kernel = kernel;
