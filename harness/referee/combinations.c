@@ -69,12 +69,14 @@ static void add_entries(combination_set *set, size_t first, size_t last)
                 add_place(set, false, i, 0);
 }
 
-/* Sizes of each third in turn. */
+/* Sizes of each third in turn; the first one's levels are those that the quick plan has too. */
 static void add_sizes(combination_set *set, size_t third)
 {
     const size_t begin = (set->seed + third) % 3;
+    const bool few = third == 0 && set->small.count > MOST_QUICK;
+    const size_t entries = few ? MOST_QUICK : set->small.count;
     for (size_t i = begin; i < SWEPT + SAMPLE; i += 3)
-        add_place(set, false, i % set->small.count, i < SWEPT ? i + 1 : sample[i - SWEPT]);
+        add_place(set, false, i % entries, i < SWEPT ? i + 1 : sample[i - SWEPT]);
 }
 
 /* What the quick plan asks comes first. */

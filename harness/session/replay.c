@@ -188,7 +188,7 @@ static bool ask_again(row_judge *judge, const kernel_entry *kernel, const case_k
 }
 
 /* What the referee asks has no one row: the check is run again, all of it. The run's array was that of
- * its one convention, if it named one, or that of all. */
+ * its one convention, if it named one, or that of all; and whole, or the first of it. */
 static bool replay_check(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
                          const ln_convention *convention, replay_result *result, error *err)
 {
@@ -200,9 +200,11 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
     result->hashed = judged->hashed && judged->metrics.elements > 0;
     result->then = side_then(judged, judged->output_hash);
     bool fine = true, any = false;
-    for (size_t named = 0; fine && named < 2 && !(any && result->reproduces); named++) {
-        const combinations_asked asked = {
-            .plain = *convention, .alone = named == 0, .seed = judge->settings.seed};
+    for (size_t i = 0; fine && i < 4 && !(any && result->reproduces); i++) {
+        const combinations_asked asked = {.plain = *convention,
+                                          .alone = i % 2 == 0,
+                                          .seed = judge->settings.seed,
+                                          .quick = i >= 2};
         case_judgement judgement = {0};
         bool found = false;
         fine = ask_again(judge, kernel, key, &asked, &found, &judgement, err);
