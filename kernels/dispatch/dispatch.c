@@ -29,10 +29,6 @@ typedef struct row {
     const char *kernel;
 } row;
 
-#define TYPE_f32 LN_F32
-#define TYPE_f64 LN_F64
-#define TYPE_bf16 LN_BF16
-#define TYPE_f16 LN_F16
 #define CLASS_fast LN_ACCURACY_FAST
 #define CLASS_accurate LN_ACCURACY_ACCURATE
 #define CLASS_reproducible LN_ACCURACY_REPRODUCIBLE

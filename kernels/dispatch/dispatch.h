@@ -29,6 +29,30 @@ const kernel_parts *ln_parts_of(const ln_kernel *kernel);
 /* Whether this CPU has an ISA and LN_DISABLE_ISA leaves it. */
 bool ln_isa_is_usable(int isa);
 
+/* A type by its name in kernels.def. */
+#define TYPE_f32 LN_F32
+#define TYPE_f64 LN_F64
+#define TYPE_bf16 LN_BF16
+#define TYPE_f16 LN_F16
+
+/* What the table's line says of a kernel: members of ln_kernel and of ln_kernel_v2 alike, and those of
+ * its facts. */
+#define LN_DESCRIBE(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,     \
+                    UNROLL, FMA, NONTEMPORAL, SAME_BITS, ...)                                      \
+    .name = #NAME, .statistics = #STATISTICS, .apply = #APPLY, .schedule = #SCHEDULE, .isa = #ISA, \
+    .storage = TYPE_##STORAGE, .param = TYPE_##PARAM, .accumulator = TYPE_##ACCUMULATOR,           \
+    .unroll = UNROLL,                                                                              \
+    .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u) |          \
+              LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u) |         \
+              ((SAME_BITS) == 2 ? LN_TRAIT_CORRECTLY_ROUNDED : 0u) |                               \
+              (APPLY_##APPLY == APPLY_split ? LN_TRAIT_ROUNDED_LAST : 0u)
+#define LN_DESCRIBE_FACTS(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR,    \
+                          ISA, UNROLL, FMA, NONTEMPORAL, SAME_BITS, FAMILY, SUMMATION,             \
+                          VECTOR_BYTES, LANES, CHUNK, TILE, MEAN_PARTS, PIVOT)                     \
+    .role = #ROLE, .family = #FAMILY, .summation = #SUMMATION, .vector_bytes = VECTOR_BYTES,       \
+    .lanes = LANES, .chunk = CHUNK, .tile = TILE, .mean_parts = MEAN_PARTS, .has_pivot = PIVOT,    \
+    .probable_bound = ln_probable_##NAME
+
 /* Why a kernel of an ISA and these types cannot serve a problem, or NULL. */
 const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_type param);
 /* Whether a problem is one, as layernorm.h says; and into how many parts a call of it is worth to be

@@ -78,11 +78,6 @@ const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_t
     return NULL;
 }
 
-#define TYPE_f32 LN_F32
-#define TYPE_f64 LN_F64
-#define TYPE_bf16 LN_BF16
-#define TYPE_f16 LN_F16
-
 #define DECLARE_PRESENT(name, role, statistics, apply, schedule, storage, param, accumulator, isa, \
                         ...)                                                                       \
     void ln_run_##name(const void *state, const ln_tensors *tensors);                              \
@@ -111,22 +106,9 @@ const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_t
 
 LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
 
-#define DESCRIBE(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,        \
-                 UNROLL, FMA, NONTEMPORAL, SAME_BITS, ...)                                         \
+#define DESCRIBE(NAME, ...)                                                                        \
     {.struct_size = sizeof(ln_kernel),                                                             \
-     .name = #NAME,                                                                                \
-     .statistics = #STATISTICS,                                                                    \
-     .apply = #APPLY,                                                                              \
-     .schedule = #SCHEDULE,                                                                        \
-     .isa = #ISA,                                                                                  \
-     .storage = TYPE_##STORAGE,                                                                    \
-     .param = TYPE_##PARAM,                                                                        \
-     .accumulator = TYPE_##ACCUMULATOR,                                                            \
-     .unroll = UNROLL,                                                                             \
-     .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u) |         \
-               LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u) |        \
-               ((SAME_BITS) == 2 ? LN_TRAIT_CORRECTLY_ROUNDED : 0u) |                              \
-               (APPLY_##APPLY == APPLY_split ? LN_TRAIT_ROUNDED_LAST : 0u),                        \
+     LN_DESCRIBE(NAME, __VA_ARGS__),                                                               \
      .supports = supports_##NAME,                                                                  \
      .run = ln_run_##NAME,                                                                         \
      .bound = ln_bound_##NAME},
@@ -156,19 +138,7 @@ LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
 static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE)
                                         LN_CALL_TABLE(DESCRIBE_CALL)};
 
-#define STATE_FACTS(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,     \
-                    UNROLL, FMA, NONTEMPORAL, SAME_BITS, FAMILY, SUMMATION, VECTOR_BYTES, LANES,   \
-                    CHUNK, TILE, MEAN_PARTS, PIVOT)                                                \
-    {.role = #ROLE,                                                                                \
-     .family = #FAMILY,                                                                            \
-     .summation = #SUMMATION,                                                                      \
-     .vector_bytes = VECTOR_BYTES,                                                                 \
-     .lanes = LANES,                                                                               \
-     .chunk = CHUNK,                                                                               \
-     .tile = TILE,                                                                                 \
-     .mean_parts = MEAN_PARTS,                                                                     \
-     .has_pivot = PIVOT,                                                                           \
-     .probable_bound = ln_probable_##NAME},
+#define STATE_FACTS(...) {LN_DESCRIBE_FACTS(__VA_ARGS__)},
 
 #define STATE_CALL_FACTS(CLASS, ...)                                                               \
     {.role = "library", .family = "", .summation = "", .probable_bound = ln_call_probable_##CLASS},

@@ -39,11 +39,6 @@ static const char *why_not(const ln_rms_problem *problem, int isa, ln_type stora
     return reason;
 }
 
-#define TYPE_f32 LN_F32
-#define TYPE_f64 LN_F64
-#define TYPE_bf16 LN_BF16
-#define TYPE_f16 LN_F16
-
 #define DECLARE(NAME, STORAGE, PARAM, ISA)                                                         \
     ln_bound ln_bound_##NAME(const ln_problem *problem, const ln_row_facts *facts);                \
     ln_bound ln_probable_##NAME(const ln_problem *problem, const ln_row_facts *facts,              \
@@ -76,34 +71,13 @@ static const char *why_not(const ln_rms_problem *problem, int isa, ln_type stora
 
 LN_RMS_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
 
-#define DESCRIBE(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,        \
-                 UNROLL, FMA, NONTEMPORAL, SAME_BITS, FAMILY, SUMMATION, VECTOR_BYTES, LANES,      \
-                 CHUNK, TILE, MEAN_PARTS, PIVOT)                                                   \
+#define DESCRIBE(NAME, ...)                                                                        \
     {.operation = LN_OPERATION_RMSNORM,                                                            \
-     .name = #NAME,                                                                                \
-     .statistics = #STATISTICS,                                                                    \
-     .apply = #APPLY,                                                                              \
-     .schedule = #SCHEDULE,                                                                        \
-     .isa = #ISA,                                                                                  \
-     .storage = TYPE_##STORAGE,                                                                    \
-     .param = TYPE_##PARAM,                                                                        \
-     .accumulator = TYPE_##ACCUMULATOR,                                                            \
-     .unroll = UNROLL,                                                                             \
-     .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u) |         \
-               LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u),         \
+     LN_DESCRIBE(NAME, __VA_ARGS__),                                                               \
      .supports = supports_##NAME,                                                                  \
      .run = run_##NAME,                                                                            \
      .bound = bound_##NAME,                                                                        \
-     .facts = {.role = #ROLE,                                                                      \
-               .family = #FAMILY,                                                                  \
-               .summation = #SUMMATION,                                                            \
-               .vector_bytes = VECTOR_BYTES,                                                       \
-               .lanes = LANES,                                                                     \
-               .chunk = CHUNK,                                                                     \
-               .tile = TILE,                                                                       \
-               .mean_parts = MEAN_PARTS,                                                           \
-               .has_pivot = PIVOT,                                                                 \
-               .probable_bound = ln_probable_##NAME}},
+     .facts = {LN_DESCRIBE_FACTS(NAME, __VA_ARGS__)}},
 
 static const ln_kernel_v2 kernels[] = {LN_RMS_KERNEL_TABLE(DESCRIBE, DESCRIBE)};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
@@ -142,7 +116,7 @@ static const char *schedule_for(const ln_rms_problem *problem)
     return ln_is_in_memory(&shape) ? row->memory : row->cached;
 }
 
-/* fast sums in items, accurate in f64; the other classes have no kernel. */
+/* fast sums in items, accurate in f64, with y of f32 in f64 too; the other classes have no kernel. */
 static bool keeps_promise(const ln_kernel_v2 *kernel, const ln_rms_problem *problem)
 {
     return problem->accuracy == LN_ACCURACY_FAST
