@@ -145,6 +145,9 @@ static void check_call(const ln_kernel_v2 *kernel, const ln_rms_problem *problem
         if (!isfinite(bound.xhat_abs))
             fail_msg("%s, hidden %zu, rstd %g: no bound", kernel->name, problem->hidden,
                      found.facts.rstd);
+        if (kernel->storage == LN_F32 && kernel->accumulator == LN_F64 &&
+            !problem->convention.root && !problem->convention.cast) /* 2 row ULP, as promised */
+            assert_true(bound.xhat_abs / found.max_xhat + bound.affine_rel <= 0x1p-23);
         double given = kernel->accumulator == LN_F64 ? rrms[0].f64 : (double)rrms[0].f32;
         if (r == 0)
             assert_true(fabs(given / found.facts.rstd - 1) <
