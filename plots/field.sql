@@ -30,7 +30,8 @@ CREATE TEMP TABLE chart AS
                               WHEN 3 THEN 'Your plugin' ELSE 'Other libraries' END,
                  '-', '-', 0, 0, 0, 0, 0, '-' FROM bars);
 CREATE TEMP TABLE chart_settings AS
-    SELECT 'title' AS key, 0 AS number, printf('LayerNorm of %s in %s: how fast, how wrong', words, regime) AS text
+    SELECT 'title' AS key, 0 AS number, printf('%s of %s in %s: how fast, how wrong',
+           (SELECT operation_title(operation) FROM here WHERE NOT roof LIMIT 1), words, regime) AS text
     FROM shape
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'both'
     UNION ALL

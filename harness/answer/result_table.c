@@ -280,7 +280,7 @@ static void print_head(const run_view *view, const run_answer *answer, const out
 {
     const char *vm = machine_fact_value(&view->machine, "hypervisor");
     text_buffer line = {0};
-    clean_format(&line, FORM_LINE, "LayerNorm %s", dtype_name(answer->dtype));
+    clean_format(&line, FORM_LINE, "%s %s", view_title(view), dtype_name(answer->dtype));
     if (answer->column_count > 0) {
         const case_key *key = &answer->columns[answer->key].key;
         clean_format(&line, FORM_LINE, ", %s, %s, %u thread%s", key->convention,

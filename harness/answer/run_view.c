@@ -236,6 +236,14 @@ static json_t *speed_json(const speed_figures *speed)
     return object;
 }
 
+const char *view_title(const run_view *view)
+{
+    operation_kind kind = (operation_kind)0;
+    if (view->cases.count > 0)
+        kind = view->cases.cases[0].key.operation;
+    return operations[kind]->title;
+}
+
 bool view_is_partial(const run_view *view)
 {
     return view->run.state != RUN_COMPLETE || view->run.counts.lost > 0;

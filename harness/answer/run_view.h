@@ -53,6 +53,8 @@ bool view_coverage(const run_view *view, coverage *covered);
 /* "asked 40, judged 37, lost 3: ...", and whether the run came to its end: one line without its end;
  * "" where there is nothing to say, of a complete run that tells no more. */
 void view_add_coverage(const run_view *view, text_buffer *out);
+/* "LayerNorm": what the run's first case computes, in headings. */
+const char *view_title(const run_view *view);
 /* Whether the run lost cases, or did not come to its end. */
 bool view_is_partial(const run_view *view);
 /* Who is faster at one shape, everywhere, below 0 where `own` is: by the stored share of the roof, paired

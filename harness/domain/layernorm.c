@@ -99,6 +99,7 @@ static const convention_preset layernorm_presets[] = {
 };
 
 const operation layernorm_operation = {.name = "layernorm",
+                                       .title = "LayerNorm",
                                        .roles = layernorm_roles,
                                        .count = LAYERNORM_ROLES,
                                        .result = ROLE_Y,

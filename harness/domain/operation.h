@@ -92,6 +92,7 @@ typedef struct convention_preset {
 
 typedef struct operation {
     const char *name;
+    const char *title; /* in headings */
     const tensor_role *roles;
     size_t count;          /* of roles */
     size_t result;         /* the output that is judged element by element */

@@ -106,6 +106,7 @@ static const convention_preset rmsnorm_presets[] = {
 };
 
 const operation rmsnorm_operation = {.name = "rmsnorm",
+                                     .title = "RMSNorm",
                                      .roles = rmsnorm_roles,
                                      .count = LAYERNORM_ROLES,
                                      .result = ROLE_Y,

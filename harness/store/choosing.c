@@ -48,9 +48,10 @@ static bool read_timed(sqlite3_stmt *statement, timed_kernel *timed)
         THREADS,
         PARAM,
         HASH,
-        JUDGED
+        JUDGED,
+        OPERATION_NAME
     };
-    char types[16], cache[16];
+    char types[16], cache[16], what[32];
     case_key *key = &timed->key;
     *timed = (timed_kernel){.run = sqlite3_column_int64(statement, RUN)};
     store_copy_text(statement, KERNEL, key->kernel, sizeof key->kernel);
@@ -64,7 +65,9 @@ static bool read_timed(sqlite3_stmt *statement, timed_kernel *timed)
     store_copy_text(statement, PARAM, timed->param, sizeof timed->param);
     store_copy_text(statement, HASH, timed->object_hash, sizeof timed->object_hash);
     timed->judged = sqlite3_column_int(statement, JUDGED) != 0;
-    return dtype_from_name(types, &key->dtype) && cache_from_name(cache, &key->cache);
+    store_copy_text(statement, OPERATION_NAME, what, sizeof what);
+    return dtype_from_name(types, &key->dtype) && cache_from_name(cache, &key->cache) &&
+           operation_from_name(what, &key->operation);
 }
 
 bool store_timed_kernels(result_store *store, const errors_wanted *wanted, const char *machine,

@@ -79,6 +79,15 @@ static void words_of_roof(sqlite3_context *context, int count, sqlite3_value **v
     give_text(context, roof_words(text_at(values[0])));
 }
 
+/* operation_title(operation) */
+static void title_of_operation(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    operation_kind kind;
+    (void)count;
+    if (operation_from_name(text_at(values[0]), &kind))
+        give_text(context, operations[kind]->title);
+}
+
 /* no_digit(types), rough_limit(types) */
 static void no_digit_of(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -150,6 +159,7 @@ bool store_add_functions(const result_store *store, error *err)
         {"label_line", 2, line_of_label, NULL},
         {"cache_phrase", 1, phrase_of_cache, NULL},
         {"roof_words", 1, words_of_roof, NULL},
+        {"operation_title", 1, title_of_operation, NULL},
         {"no_digit", 1, no_digit_of, NULL},
         {"rough_limit", 1, rough_limit_of, NULL},
         {"error_class", 3, class_of_error, NULL},

@@ -18,7 +18,8 @@ SELECT timed.run, kernel, convention, input, rows, hidden, types, cache, threads
                  AND CASE WHEN ?5 IS NULL THEN judged.input = 'normal'
                           ELSE (judged.input = 'offset' AND NOT ?6)
                                OR (substr(judged.input, 1, 7) = 'offset:'
-                                   AND CAST(substr(judged.input, 8) AS REAL) >= ?5) END) AS judged
+                                   AND CAST(substr(judged.input, 8) AS REAL) >= ?5) END) AS judged,
+       operation
 FROM latest JOIN timed USING (run) LEFT JOIN described ON described.run = timed.run AND name = kernel
 WHERE NOT roof AND processes > 1
 ORDER BY timed.run DESC, case_id;

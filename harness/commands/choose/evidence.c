@@ -80,13 +80,14 @@ static const char *unlike(const choose_wanted *wanted, const timed_kernel *timed
     return key->dtype != wanted->dtype ? "another type"
            : wanted->param && strcmp(timed->param, wanted->param) != 0
                ? "parameters of another type"
-           : key->cache != wanted->cache              ? "another cache state"
-           : key->threads != wanted->threads          ? "other threads"
-           : strcmp(key->input, wanted->time_on) != 0 ? "timed on other rows"
-           : !same_affine(wanted, key->convention)    ? "another affine form"
-           : !shape_is_near(wanted, key, machine)     ? "another shape"
-           : !kernel_is_wanted(wanted, key->kernel)   ? "other kernels"
-                                                      : NULL;
+           : key->cache != wanted->cache                                 ? "another cache state"
+           : key->threads != wanted->threads                             ? "other threads"
+           : strcmp(key->input, wanted->time_on) != 0                    ? "timed on other rows"
+           : key->operation != convention_operation(&wanted->convention) ? "another operation"
+           : !same_affine(wanted, key->convention)                       ? "another affine form"
+           : !shape_is_near(wanted, key, machine)                        ? "another shape"
+           : !kernel_is_wanted(wanted, key->kernel)                      ? "other kernels"
+                                                                         : NULL;
 }
 
 /* How far a timed group is from what is wanted; the smaller, the better, in this order; of kernels, which

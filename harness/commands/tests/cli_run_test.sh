@@ -87,6 +87,21 @@ accepted "cold cache" 0 run --db one.db "${small[@]}" --only speed --cache cold,
     --processes 1 --repetitions 1
 check "cold cache: table" has out ' L1 16 cold '
 check "hot cache: table" has out ' L1 16 '
+# Another operation, from the plan to the kernel to take.
+accepted "RMSNorm" 0 run --db rms.db --out rms --plan quick --operation rmsnorm --kernels rms_f32_scalar \
+    --shapes 4x64 --inputs normal --processes 2 --repetitions 2
+check "RMSNorm: table" has out '^RMSNorm f32, torch-rms, hot cache, 1 thread'
+check "RMSNorm: page" has rms/index.html '<title>RMSNorm: which kernel'
+check "RMSNorm: chart" has rms/field.svg 'RMSNorm of 4 rows'
+accepted "RMSNorm: choose" 0 choose --db rms.db --run 1 --shapes 4x64 --conventions torch-rms --max-row-ulp 16
+check "RMSNorm: its kernel" has out '^use rms_f32_scalar: '
+accepted "LayerNorm beside it" 0 run --db rms.db --plan quick --only speed --kernels two_pass_f32_scalar \
+    --conventions scalar-std --shapes 4x64 --processes 2 --repetitions 1 --no-charts
+refused "RMSNorm: not by another's times" 7 'another operation' \
+    choose --db rms.db --run 2 --shapes 4x64 --conventions torch-rms
+refused "a convention of another operation" 2 'torch is of layernorm, not of rmsnorm' \
+    run --operation rmsnorm --conventions torch
+refused "a field that it has not" 2 'expected eps, weight, cast, root or sum' run --conventions operation=rmsnorm,beta=1
 # Counted by a CPU that always counts 3000 cycles and 5000 instructions (fake_counters.c).
 export FAKE_COUNTERS=yes LD_PRELOAD=$libraries/libfake_counters.so
 accepted "counted" 0 run --db counted.db "${small[@]}" --only speed --shapes 4x16 --processes 1 --repetitions 2

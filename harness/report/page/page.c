@@ -125,7 +125,8 @@ static void add_title(const report_data *data, document *page)
     text_format(&words, "commit %.12s; %.10s; run %lld",
                 machine_fact_value(&data->view->machine, "git_commit"), data->view->run.started,
                 (long long)data->view->run.id);
-    snprintf(page->title, sizeof page->title, "LayerNorm: which kernel is fast, which is wrong");
+    snprintf(page->title, sizeof page->title, "%s: which kernel is fast, which is wrong",
+             view_title(data->view));
     snprintf(page->subtitle, sizeof page->subtitle, "%.390s", words.bytes ? words.bytes : "");
     text_free(&words);
 }

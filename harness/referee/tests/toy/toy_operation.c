@@ -23,6 +23,7 @@ static const tensor_role roles[] = {
 };
 
 const operation toy_operation = {.name = "toy",
+                                 .title = "Toy",
                                  .roles = roles,
                                  .count = sizeof roles / sizeof *roles,
                                  .result = ROLE_Y,
