@@ -121,8 +121,9 @@ const model_shape *model_find(const char *name, error *err)
     nearest_names(name, nearest, sizeof nearest);
     if (is_rms(name))
         fail(err, EXIT_CODE_USAGE,
-             "--model %.60s: this family normalises with RMSNorm: it has no LayerNorm to choose "
-             "for",
+             "--model %.60s: this family normalises with RMSNorm and is not listed: say its shape, "
+             "as "
+             "in --conventions llama --shapes 1x4096",
              name);
     else
         fail(
