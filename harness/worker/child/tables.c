@@ -10,6 +10,8 @@ typedef const ln_plugin *entry_v1(void);
 typedef const ln_plugin_v2_table *entry_v2(void);
 typedef void any_function(void);
 
+_Static_assert((int)LN_OPERATION_RMSNORM == (int)OPERATION_RMSNORM, "operations in one order");
+
 static const ln_kernel_v2 *kernel_v2(const ln_plugin_v2_table *table, size_t i)
 {
     return (const void *)((const char *)table->kernels + i * table->kernel_size);
