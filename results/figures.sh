@@ -1,5 +1,5 @@
 #!/bin/sh
-# The call, ln_layernorm(), beside the peers, regime by regime: docs/figures.md, "Regime by regime".
+# The call, ln_layernorm(), beside the peers, regime by regime: docs/lab/figures.md, "Regime by regime".
 #     results/figures.sh DIRECTORY [REGIME...]     (default: all of them; 15 minutes on a machine that does nothing else)
 #     results/figures.sh --check     are those of results/figures made so, and is the call in each?
 # writes DIRECTORY/REGIME.txt: what was measured with, then for each shape the GB/s, the share of the

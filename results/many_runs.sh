@@ -1,5 +1,5 @@
 #!/bin/bash
-# A store of N runs like the published one, and what each command costs there (docs/figures.md).
+# A store of N runs like the published one, and what each command costs there (docs/lab/figures.md).
 # usage: results/many_runs.sh FOLDER N...    needs 12 MB a run, GNU time, python3
 set -eu
 folder=$1

@@ -4,11 +4,11 @@
 #     results/publish.sh [NAME [OPTION OF lnbench run...]]     (default: the date and the processor)
 #     results/publish.sh --check     do the documents say what was published?
 # writes results/published/NAME/ (table.txt, answer.md, PNGs, contact_sheet.png, run.jsonl.xz), makes the tables of
-# figures in README.md and docs/figures.md anew, and tells which sentences to read again.
+# figures in README.md and docs/lab/figures.md anew, and tells which sentences to read again.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 7
 lnbench=${LNBENCH_COMMAND:-$root/lnbench}
-documents="README.md docs/figures.md"
+documents="README.md docs/lab/figures.md"
 charts="field throughput speed_error error_kappa conventions winner_map error_spread timings"
 
 stop() {
@@ -91,7 +91,7 @@ done
 for document in $documents; do
     cat "$work/$document" >"$root/$document" || exit 7
 done
-echo "made anew: the answer in README.md, the tables of figures in docs/figures.md"
+echo "made anew: the answer in README.md, the tables of figures in docs/lab/figures.md"
 [ "$old" = "results/published/$name" ] || [ -z "$old" ] || echo "no longer named: $old"
 echo "to be read again by hand, sentences with figures of the run:"
 for document in $documents; do

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What README.md and docs/figures.md say is what was published, figure by figure; results/publish.sh
+# What README.md and docs/lab/figures.md say is what was published, figure by figure; results/publish.sh
 # makes both from a run.
 #     readme_test.sh SOURCE LNBENCH
 # shellcheck disable=SC2016 # backquotes of Markdown
@@ -61,13 +61,13 @@ bytes=$(find "$root/results" -name 'lnbench.db*' -prune -o -name charts -prune -
 
 # What checks the checks: a figure changed in any column is seen.
 tree=$scratch/tree
-mkdir -p "$tree/docs" "$tree/results" || exit 1
+mkdir -p "$tree/docs/lab" "$tree/results" || exit 1
 cp "$root"/results/publish.sh "$root"/results/*.awk "$root/results/contact_sheet.gp" "$tree/results/"
 ln -s "$root/results/published" "$tree/results/published"
 plant() {
     document=$1
     cp "$root/README.md" "$tree/README.md"
-    cp "$root/docs/figures.md" "$tree/docs/figures.md"
+    cp "$root/docs/lab/figures.md" "$tree/docs/lab/figures.md"
     sed "$2" "$root/$document" >"$tree/$document"
     cmp -s "$root/$document" "$tree/$document" && fail "$document: '$2' changes nothing"
     "$tree/results/publish.sh" --check >/dev/null 2>&1 && fail "$document: '$2' was not seen"
@@ -79,9 +79,9 @@ plant README.md "/$row/s/| row | no |\$/| isa | no |/"
 plant README.md 's/^Take `[^`]*`/Take `naive_f32_scalar`/'
 plant README.md 's/: [0-9.]* times as fast/: 99 times as fast/'
 plant README.md 's/at most [0-9.]* row ULP/at most 0.1 row ULP/'
-plant docs/figures.md '/^| L2 | .* × 768/s/| [0-9.]* | 0/| 999 | 0/'
-plant docs/figures.md '/^| DRAM | .* × 768/s/`[a-z0-9_]*`/`naive_f32_scalar`/'
-plant docs/figures.md '/^| DRAM | .* × 768/s/| row |/| run |/'
+plant docs/lab/figures.md '/^| L2 | .* × 768/s/| [0-9.]* | 0/| 999 | 0/'
+plant docs/lab/figures.md '/^| DRAM | .* × 768/s/`[a-z0-9_]*`/`naive_f32_scalar`/'
+plant docs/lab/figures.md '/^| DRAM | .* × 768/s/| row |/| run |/'
 
 # A run of its own is published: the README's figures become the run's, and name it.
 rm "$tree/results/published"
@@ -91,7 +91,7 @@ cat >"$tree/README.md" <<'END'
 <!-- end of the answer -->
 The end.
 END
-printf '<!-- figures of the fastest: L2 768 .5 -->\n<!-- end of figures -->\n' >"$tree/docs/figures.md"
+printf '<!-- figures of the fastest: L2 768 .5 -->\n<!-- end of figures -->\n' >"$tree/docs/lab/figures.md"
 publish() {
     LNBENCH_PEERS=0 LNBENCH_COMMAND=$lnbench "$tree/results/publish.sh" "$1" --plan quick \
         --kernels two_pass_f32_scalar --shapes "$2" --conventions torch --inputs normal,offset \
@@ -107,8 +107,8 @@ grep -Eq '^Take `two_pass_f32_scalar`: .* at 16x768 ' "$tree/README.md" ||
     fail "the README's answer: $(cat "$tree/README.md")"
 grep -Eq '^\| [a-z]+ \| `two_pass_f32_scalar` \| [0-9.]+ \| [0-9]+ % \[' "$tree/README.md" ||
     fail "the README's row: $(cat "$tree/README.md")"
-grep -Eq '^\| L2 \| 16 × 768 \| `two_pass_f32_scalar` \| [0-9.]+ \|' "$tree/docs/figures.md" ||
-    fail "the figures' row: $(cat "$tree/docs/figures.md")"
+grep -Eq '^\| L2 \| 16 × 768 \| `two_pass_f32_scalar` \| [0-9.]+ \|' "$tree/docs/lab/figures.md" ||
+    fail "the figures' row: $(cat "$tree/docs/lab/figures.md")"
 grep -qx 'The end.' "$tree/README.md" || fail "the README's end is lost"
 "$tree/results/publish.sh" --check || fail "what was just published is not what the README says"
 # A run without what the documents show leaves them as they were.

@@ -19,7 +19,7 @@ static const size_t most[LN_CACHES] = {4 << 20, 256 << 20, (size_t)4 << 30};
 
 /* A larger L3 is shared by many cores, and a call gets a part of it. On an Intel Xeon of 480 MiB stores
  * around the caches are the faster ones from 48 MiB of x and y on, and where y is read next from 100
- * MiB on (docs/figures.md): 5/8 of this lies between. */
+ * MiB on (docs/lab/figures.md): 5/8 of this lies between. */
 static const size_t l3_limit = (size_t)128 << 20;
 
 static size_t if_plausible(int level, double bytes)

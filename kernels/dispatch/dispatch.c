@@ -108,7 +108,7 @@ static void read_table(void)
 static void begin(void);
 
 /* x and y stay in L3 up to 5/8 of it: at half of it a kernel that stores through the caches is still
- * the faster one, at three quarters it takes twice as long as one that stores around them (docs/figures.md). */
+ * the faster one, at three quarters it takes twice as long as one that stores around them (docs/lab/figures.md). */
 static int regime_of(const ln_problem *problem)
 {
     size_t bytes;

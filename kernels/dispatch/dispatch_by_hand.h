@@ -6,7 +6,7 @@
  * measured rows of the cell have. */
 #ifndef LAYERNORM_DISPATCH_BY_HAND
 
-/* In DRAM, GB/s of f32, AVX-512 (docs/experiments.md, "fetch", has them all):
+/* In DRAM, GB/s of f32, AVX-512 (docs/lab/experiments.md, "fetch", has them all):
  *                                   Zen 4           Intel
  *     hidden                        64  256  4096   64  256  4096
  *     retry_split_transposed_nt     42   29    26   20   16    17

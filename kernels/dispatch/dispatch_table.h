@@ -15,10 +15,10 @@
  * run: 14, 2026-11-23T05:01:45Z, bf16
  * run: 15, 2026-11-23T05:03:34Z, bf16, DRAM
  * run: 13, 2026-11-23T04:59:10Z, bf16, DRAM
- * accurate of f64, behind the others: one kernel an ISA (its mean of a subnormal row was inaccurate once: docs/experiments.md)
+ * accurate of f64, behind the others: one kernel an ISA (its mean of a subnormal row was inaccurate once: docs/lab/experiments.md)
  * accurate of f32 in DRAM at 4096, avx512: by the published run of 2026-11-23, a third one
  * bf16 and f16 with parameters of f32 in DRAM, avx512 and avx512bf16: on a Zen 4 (AMD EPYC, family 25), of commit 6f13a72; runs: 2026-11-23T22:59:47Z (bf16), 23:01:00 (f16), about zero; 23:02:19, 23:03:13, as above
- * accurate of bf16, avx512bf16: one kernel but in DRAM, the fastest on an Intel Xeon (docs/experiments.md, "row_pairs")
+ * accurate of bf16, avx512bf16: one kernel but in DRAM, the fastest on an Intel Xeon (docs/lab/experiments.md, "row_pairs")
  * f16, behind the others: run: 10, 2026-11-21T19:13:37Z, of commit 0549de2; accurate: one kernel an ISA
  * avx2: on a Zen 3 (AMD EPYC, family 25, which has no AVX-512), of commit 4bb83d8, with --kernels .avx2.,onednn_f32 --time 120; runs: 2026-11-24T04:22:38Z to 04:25:20 (f32), 04:29:40 to 04:32:20 (f64), 04:35:48 to 04:38:46 (bf16), 04:42:10 to 04:44:59 (f16); accurate of f16: as above
  * fast, without kernels that broke its promise (dispatch_by_hand.h): naive of bf16, reproducible of f32 and f64, two_pass of f16

@@ -157,7 +157,7 @@
 
 /* Whether lines that will be wanted long after they are fetched should come to L2 rather than L1. On Zen
  * 4 and Intel a fetch to L1 delays stores around the caches: to L2 is up to 2.5 times as fast on the
- * former. On Zen 5 it costs blocked_nt 15 % (docs/experiments.md, "fetch"). */
+ * former. On Zen 5 it costs blocked_nt 15 % (docs/lab/experiments.md, "fetch"). */
 LN_INLINE int fetches_to_l2(void)
 {
 #if defined(__x86_64__)

@@ -8,7 +8,7 @@
  *
  * The apply is a loop of one vector, not unrolled; its blocks go from the last column back, since L1
  * still holds the end of the last row swept.
- * Measured: docs/experiments.md, "blocked". */
+ * Measured: docs/lab/experiments.md, "blocked". */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 

@@ -6,7 +6,7 @@
  * register (LANE_LOAD_DEAR: f16) a row is kept as items from its sweep on, gamma and beta are from
  * the beginning, and y is made of what was kept.
  *
- * Measured: docs/experiments.md, "four_rows". */
+ * Measured: docs/lab/experiments.md, "four_rows". */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 

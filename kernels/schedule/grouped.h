@@ -129,7 +129,7 @@ LN_INLINE void group_keep_sums(group *set, size_t g, exact_sums found)
 }
 
 #if LN_NONTEMPORAL
-/* x is fetched a page ahead, to L2: L1 is full of this group (docs/experiments.md#grouped). */
+/* x is fetched a page ahead, to L2: L1 is full of this group (docs/lab/experiments.md#grouped). */
 enum { SWEEP_BLOCKS = STEP / BLOCK, FETCH_AHEAD = 4096 / (int)sizeof(storage) };
 _Static_assert(LN_CHUNK % SWEEP_BLOCKS == 0, "chunks end where steps do");
 

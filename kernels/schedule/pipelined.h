@@ -5,7 +5,7 @@
  * Rows go one by one where they are long or few, else in groups of 4 to 16. A row's chain of
  * latencies (sums over lanes, quotient, root, reciprocal: some 130 cycles) is cut in two, each part
  * begun with what was known a while before, so that it does not fill the reorder buffer.
- * Measured: docs/experiments.md, "pipelined".
+ * Measured: docs/lab/experiments.md, "pipelined".
  *
  * A row's bits depend on that row alone: groups that are not full go the same way, and what stands
  * in their empty places is never used. */

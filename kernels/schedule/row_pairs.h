@@ -3,7 +3,7 @@
  * all, where work counts more than memory: what a copy does to 32 elements is one load and one
  * store, and there are two registers of f32 in them.
  *
- * Measured: docs/experiments.md, "row_pairs". */
+ * Measured: docs/lab/experiments.md, "row_pairs". */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
@@ -270,7 +270,7 @@ LN_INLINE size_t pairs_lag(size_t bytes)
 }
 
 #if LN_NONTEMPORAL
-/* On Intel a fetch to L1 is 5 to 10 % faster where rows are long (docs/experiments.md, "fetch"). */
+/* On Intel a fetch to L1 is 5 to 10 % faster where rows are long (docs/lab/experiments.md, "fetch"). */
 LN_INLINE int pairs_fetch_to_l2(size_t bytes)
 {
 #if defined(__x86_64__)

@@ -7,7 +7,7 @@
  * turn in which its y is made, and in pieces: what waits for a piece must not fill the reorder
  * buffer (448 operations, less than two rows of 256).
  *
- * Measured: docs/experiments.md, "staged". */
+ * Measured: docs/lab/experiments.md, "staged". */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 

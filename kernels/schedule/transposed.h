@@ -10,7 +10,7 @@
  * the row does and overlaps the one before, so that nothing is masked but one of the terms of the
  * sums. Gamma and beta stay in registers up to 64. The affine forms share the code.
  *
- * Measured: docs/experiments.md, "transposed". */
+ * Measured: docs/lab/experiments.md, "transposed". */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 

@@ -18,7 +18,7 @@
  * overflow or may have vanished, and one whose pivots are off, sum(Q_j) > 1.375 m2 (1.125 m2 is
  * usual).
  *
- * Measured: docs/experiments.md, "lanewise".
+ * Measured: docs/lab/experiments.md, "lanewise".
  *
  * Bound: proven below, beside the code that computes it. */
 #ifndef LN_STATISTICS_H

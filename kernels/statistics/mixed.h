@@ -19,7 +19,7 @@
  * are .3 standard deviations and 9 times where they are 1 (with their sums over lanes taken
  * together 3.8 and 7); verified takes 1.57 times whatever the mean.
  *
- * Measured: docs/experiments.md, "mixed".
+ * Measured: docs/lab/experiments.md, "mixed".
  *
  * Bound: proven below, beside the code that computes it. */
 #ifndef LN_STATISTICS_H

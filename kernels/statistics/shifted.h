@@ -14,7 +14,7 @@
  * The elements are the first ones; in long rows, of more than LN_CHUNK blocks, medians of three, lane
  * by lane: of the first block, one from the middle and the last. Sums of long rows are taken over to
  * others after each chunk. Both keep rows of few different values, or with one large element, from
- * rounding all alike (docs/experiments.md, "shifted").
+ * rounding all alike (docs/lab/experiments.md, "shifted").
  *
  * Bound: proven below, beside the code that computes it. */
 #ifndef LN_STATISTICS_H

@@ -1,6 +1,6 @@
 # Reads isa.def and kernels.def. For each line of kernels.def that is to be built it
-# writes a small C file with the kernel's parts, and one for its error bound; for the library and for
-# lnbench, kernel_table.h; and the rows of docs/kernels.md.
+# writes a small C file with the kernel's parts, and one for its error bound; for the library and
+# for lnbench, kernel_table.h.
 include(CheckCSourceCompiles)
 
 # The fields of all lines of a file that begin with `macro(`, into ${result}: lists with | between.
@@ -239,7 +239,6 @@ function(read_kernel_table file directory study)
     set(rows_layernorm "")
     set(rows_rmsnorm "")
     set(bounds "")
-    set(docs "")
     foreach(line IN LISTS kernel_lines)
         string(REPLACE "|" ";" fields "${line}")
         list(POP_FRONT fields role statistics apply schedule storage param accumulator isa unroll)
@@ -289,7 +288,6 @@ function(read_kernel_table file directory study)
             message(FATAL_ERROR "${file}: ${name} has ${length} letters; 48 are allowed")
         endif()
         list(APPEND names ${name})
-        string(APPEND docs "| `${name}` | ${role} | ${statistics} | ${apply} | ${schedule} | ${storage} | ${param} | ${accumulator} | ${isa} | ${unroll} |\n")
         if(role STREQUAL "study" AND NOT study)
             continue()
         endif()
@@ -321,7 +319,5 @@ ${bounds}#define LN_ISA_TABLE(row)${isas}
 #define LN_KERNEL_TABLE(present, absent)${rows_layernorm}
 #define LN_RMS_KERNEL_TABLE(present, absent)${rows_rmsnorm}
 ")
-    set(LN_KERNEL_ROWS "${docs}")
-    configure_file(${CMAKE_CURRENT_SOURCE_DIR}/table/kernels.md.in ${directory}/kernels.md @ONLY)
     set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} PARENT_SCOPE)
 endfunction()

@@ -1,5 +1,5 @@
-/* kernels.def, the descriptors, the exported symbols and docs/kernels.md agree; the example plugin
- * goes through the same door. Run with LN_DISABLE_ISA set, it checks what that does instead. */
+/* kernels.def, the descriptors and the exported symbols agree; the example plugin goes through the
+ * same door. Run with LN_DISABLE_ISA set, it checks what that does instead. */
 #include "tests.h"
 
 #include "layernorm_plugin_v2.h"
@@ -150,37 +150,6 @@ TEST(table_and_descriptors_agree)
     } while (read_built_line(file, &read));
     assert_int_equal(count, second->count);
     fclose(file);
-}
-
-/* Each row of docs/kernels.md's table is a line of kernels.def, in its order, and none is missing.
- */
-TEST(documentation_agrees)
-{
-    FILE *def = fopen(LN_SOURCES "/table/kernels.def", "r");
-    FILE *docs = fopen(LN_SOURCES "/../docs/kernels.md", "r");
-    assert_true(def && docs);
-    char text[512], row[1024];
-    line read;
-    while (fgets(text, sizeof(text), docs)) {
-        if (strncmp(text, "| `", 3) != 0)
-            continue;
-        if (!read_line(def, &read))
-            fail_msg("docs/kernels.md has a row that kernels.def has not: %s", text);
-        char name[FIELDS * LENGTH];
-        name_of(&read, name);
-        int length = snprintf(row, sizeof(row), "| `%s`", name);
-        for (size_t i = 0; i < FIELDS; i++)
-            length += snprintf(row + length, sizeof(row) - (size_t)length, " | %s", read.field[i]);
-        strcat(row, " |\n");
-        if (strcmp(text, row) != 0)
-            fail_msg("docs/kernels.md has '%s' where kernels.def says '%s': run "
-                     "cmake --build build --target kernel_docs",
-                     text, row);
-    }
-    if (read_line(def, &read))
-        fail_msg("docs/kernels.md lacks rows: run cmake --build build --target kernel_docs");
-    fclose(docs);
-    fclose(def);
 }
 
 /* The library shows its API and nothing else. */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs into an empty place and builds the examples against that, by CMake and by pkg-config, and
-# the programs of docs/lnjudge.md. usage: run_installed.sh CMAKE BUILD SOURCE C_COMPILER CXX_COMPILER
+# the programs of lnjudge/README.md. usage: run_installed.sh CMAKE BUILD SOURCE C_COMPILER CXX_COMPILER
 set -eu
 cmake=$1 build=$2 source=$3 cc=$4 cxx=$5
 work=$(mktemp -d)
@@ -18,7 +18,7 @@ trap 'rm -r "$work"' EXIT
 library=$(dirname "$(find "$work/prefix" -name lnjudge.pc)")/..
 export PKG_CONFIG_PATH="$library/pkgconfig" LD_LIBRARY_PATH="$library"
 awk -v work="$work" '/^```/ { inside = !inside && /^```c/; programs += inside; next }
-    inside { print >(work "/program" programs) }' "$source/../docs/lnjudge.md"
+    inside { print >(work "/program" programs) }' "$source/README.md"
 tail -n +2 "$source/examples/unit_test.c" | cmp - "$work/program1"
 # Compiled once: the kernel is linked to it, the right one and one that fails at once.
 mkdir "$work/toy" "$work/ddof"

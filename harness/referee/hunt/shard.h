@@ -1,4 +1,4 @@
-/* A part of a hunt as one file, shard-I-of-N.jsonl, a JSON object a line (docs/fleet.md):
+/* A part of a hunt as one file, shard-I-of-N.jsonl, a JSON object a line (docs/recipes/fleet):
  *
  *     the plan: its hash, the library's, every setting, the restarts that are this shard's
  *     how far it is: restarts, rows, seconds of work, and the machine
