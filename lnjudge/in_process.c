@@ -5,7 +5,6 @@
  * are compared with what they were. What writes further away, or never returns, is not caught: that
  * takes another process. */
 #include "internal.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,33 +20,38 @@ enum {
 struct in_process {
     kernel_runner runner; /* the first member */
     const lnjudge_question *question;
-    dev_t device; /* of the arena, whose descriptor a kernel may close and use for another file */
+    size_t bytes; /* of the runner's memory */
+    int file;     /* which is no kernel's to close */
+    dev_t device; /* of the file */
     ino_t number;
     bool stopped;
 };
 
-static bool open_arena(in_process *worker)
+static bool open_file(in_process *worker)
 {
     struct stat about;
-    worker->runner.arena = memfd_create("lnjudge", MFD_CLOEXEC);
-    if (worker->runner.arena < 0 || fstat(worker->runner.arena, &about) != 0)
+    worker->file = memfd_create("lnjudge", MFD_CLOEXEC);
+    if (worker->file < 0 || fstat(worker->file, &about) != 0)
         return false;
     worker->device = about.st_dev;
     worker->number = about.st_ino;
     return true;
 }
 
-static bool has_arena(const in_process *worker)
+static bool has_file(const in_process *worker)
 {
     struct stat about;
-    return fstat(worker->runner.arena, &about) == 0 && about.st_dev == worker->device &&
+    return fstat(worker->file, &about) == 0 && about.st_dev == worker->device &&
            about.st_ino == worker->number;
 }
 
 void in_process_stop(in_process *worker)
 {
-    if (worker && has_arena(worker))
-        close(worker->runner.arena);
+    if (!worker)
+        return;
+    if (has_file(worker))
+        close(worker->file);
+    free(worker->runner.memory);
     free(worker);
 }
 
@@ -95,12 +99,10 @@ static void tensor_free(tensor *made)
     free(made->before);
 }
 
-/* Dense rows of the arena; the gaps become NaN. */
-static bool tensor_read(tensor *made, int arena, off_t at)
+static void tensor_fill(tensor *made, const char *dense)
 {
-    bool fine = arena_read_rows(arena, at, made->data, &made->extent);
+    rows_lay_out(made->data, &made->extent, dense);
     memcpy(made->before, made->data, made->bytes);
-    return fine;
 }
 
 static bool is_pattern(const char *from, const char *to)
@@ -183,25 +185,25 @@ static void bench_free(bench *made)
         tensor_free(&made->tensors[i]);
 }
 
-/* Where the rows of a tensor from `first` on lie in the arena. */
-static off_t rows_at(const work_order *order, size_t role, const role_extent *extent, size_t first)
+/* Where the rows of a tensor from `first` on lie, dense. */
+static char *rows_at(const in_process *worker, const work_order *order, size_t role,
+                     const role_extent *extent, size_t first)
 {
     bool whole = role_is_parameter(&operations[order->operation]->roles[role]);
-    return order->at.tensors[role] + (off_t)(whole ? 0 : first * extent->row_bytes);
+    return worker->runner.memory + order->at.tensors[role] +
+           (whole ? 0 : first * extent->row_bytes);
 }
 
 /* Rows from `first` on into the inputs, and nothing in the outputs. */
-static bool bench_fill(bench *made, int arena, const work_order *order, size_t first)
+static void bench_fill(const in_process *worker, bench *made, const work_order *order, size_t first)
 {
-    bool fine = true;
-    for (size_t i = 0; fine && i < made->what->count; i++) {
+    for (size_t i = 0; i < made->what->count; i++) {
         tensor *here = &made->tensors[i];
         if (here->room && !here->before)
             poison_output(&made->what->roles[i], &here->extent, here->data);
         else if (here->room)
-            fine = tensor_read(here, arena, rows_at(order, i, &here->extent, first));
+            tensor_fill(here, rows_at(worker, order, i, &here->extent, first));
     }
-    return fine;
 }
 
 static bool is_written(const bench *made, size_t input)
@@ -223,10 +225,10 @@ static bool call(in_process *worker, bench *made, worker_reply *reply)
         return blame(reply, VERDICT_LOST, "%s", "stopped");
     if (status == LN_ERROR_UNSUPPORTED)
         return blame(reply, VERDICT_DECLINED, "%s", "it says so");
-    if (!has_arena(worker))
-        return open_arena(worker) ? blame(reply, VERDICT_STATE_CHANGED, "%s",
-                                          "closed file descriptors that are not its own")
-                                  : no_memory(reply);
+    if (!has_file(worker))
+        return open_file(worker) ? blame(reply, VERDICT_STATE_CHANGED, "%s",
+                                         "closed file descriptors that are not its own")
+                                 : no_memory(reply);
     snprintf(number, sizeof number, "%d", status);
     if (status != 0)
         return blame(reply, VERDICT_CRASHED, "returned %s", number);
@@ -239,21 +241,18 @@ static bool call(in_process *worker, bench *made, worker_reply *reply)
 static bool run_rows(in_process *worker, bench *made, const work_order *order, size_t first,
                      worker_reply *reply)
 {
-    return (bench_fill(made, worker->runner.arena, order, first) || no_memory(reply)) &&
-           call(worker, made, reply);
+    bench_fill(worker, made, order, first);
+    return call(worker, made, reply);
 }
 
-static bool hand_back(const in_process *worker, const bench *made, const work_order *order,
-                      size_t first, worker_reply *reply)
+static void hand_back(const in_process *worker, const bench *made, const work_order *order,
+                      size_t first)
 {
-    bool fine = true;
-    for (size_t i = 0; fine && i < made->what->count; i++) {
+    for (size_t i = 0; i < made->what->count; i++) {
         const tensor *from = &made->tensors[memory_of(order, i)];
         if (made->what->roles[i].output && order->at.tensors[i] >= 0)
-            fine = arena_write_rows(worker->runner.arena, rows_at(order, i, &from->extent, first),
-                                    from->data, &from->extent);
+            rows_gather(rows_at(worker, order, i, &from->extent, first), from->data, &from->extent);
     }
-    return fine || no_memory(reply);
 }
 
 /* So many calls more on the first rows must give the bits that lie in `once`. */
@@ -280,12 +279,13 @@ static bool run_bench(in_process *worker, bench *made, const work_order *order, 
     char *once = again ? malloc(result->bytes + 1) : NULL;
     if (again && !once)
         return no_memory(reply);
-    bool fine = run_rows(worker, made, order, 0, reply) && hand_back(worker, made, order, 0, reply);
+    bool fine = run_rows(worker, made, order, 0, reply);
+    if (fine)
+        hand_back(worker, made, order, 0);
     if (fine && once)
         memcpy(once, result->data, result->bytes);
-    if (fine && second > 0)
-        fine = run_rows(worker, made, order, second, reply) &&
-               hand_back(worker, made, order, second, reply);
+    if (fine && second > 0 && (fine = run_rows(worker, made, order, second, reply)))
+        hand_back(worker, made, order, second);
     fine = fine && run_again(worker, made, order, once, again, reply);
     free(once);
     return fine;
@@ -327,12 +327,14 @@ static bool ask(kernel_runner *runner, const work_order *order, double deadline_
     return fine;
 }
 
-/* A memory file grows as it is written. */
 static bool reserve(kernel_runner *runner, size_t bytes, error *err)
 {
-    (void)runner;
-    (void)bytes;
-    (void)err;
+    in_process *worker = (in_process *)runner;
+    char *memory = bytes > worker->bytes ? realloc(runner->memory, bytes) : runner->memory;
+    if (!memory)
+        return fail_memory(err, "tensors");
+    runner->memory = memory;
+    worker->bytes = bytes > worker->bytes ? bytes : worker->bytes;
     return true;
 }
 
@@ -342,7 +344,7 @@ in_process *in_process_start(const lnjudge_question *question)
     if (!made)
         return NULL;
     *made = (in_process){.runner = {.ask = ask, .reserve = reserve}, .question = question};
-    if (open_arena(made))
+    if (open_file(made))
         return made;
     free(made);
     return NULL;

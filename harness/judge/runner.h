@@ -9,7 +9,7 @@
  * An implementation has a kernel_runner as its first member:
  *
  *     struct my_runner { kernel_runner runner; ... };
- *     made->runner = (kernel_runner){.ask = ask, .reserve = reserve, .arena = descriptor};
+ *     made->runner = (kernel_runner){.ask = ask, .reserve = reserve};
  *
  * A runner belongs to whoever made it and must outlive the judges that have it. It is used by one
  * thread at a time. */
@@ -27,18 +27,18 @@ struct worker_reply;
 typedef struct kernel_runner kernel_runner;
 
 struct kernel_runner {
-    /* Obeys an order, with its tensors in the arena. True: the reply is REPLY_DONE. False: it is
+    /* Obeys an order, with its tensors in `memory`. True: the reply is REPLY_DONE. False: it is
      * REPLY_FAILED, with a verdict and a text. */
     bool (*ask)(kernel_runner *runner, const struct work_order *order, double deadline_seconds,
                 struct worker_reply *reply);
-    /* Room for so many bytes in the arena; contents stay. False and an error (7): there is none. */
+    /* Room for so many bytes of tensors in `memory`, which may move; contents stay. False and an error
+     * (7): there is none. */
     bool (*reserve)(kernel_runner *runner, size_t bytes, error *err);
     /* A runner in which no kernel was called yet, to be ended by stop(). NULL: there is no such. */
     bool (*another)(const kernel_runner *runner, kernel_runner **another, error *err);
     void (*stop)(kernel_runner *runner);
-    /* Descriptor of the memory file of the tensors, by arena_read() and arena_write(). It may change
-     * with each order. */
-    int arena;
+    /* Where orders' tensors lie, by their offsets. It may change with each order. */
+    char *memory;
 };
 
 #endif

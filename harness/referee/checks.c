@@ -5,7 +5,6 @@
 #include "referee/internal.h"
 #include "worker/large_rows.h"
 #include "base/number.h"
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,9 +82,10 @@ static bool place_large(row_judge *judge, const judge_block *block, const large_
         order->at.tensors[ROLE_MEAN] = order->at.tensors[ROLE_RSTD] = -1;
     off_t x = order->at.tensors[ROLE_X] =
         order->at.bounds + (off_t)(block->rows * sizeof(ln_bound));
-    return judge->runner->reserve(judge->runner, (size_t)x + bytes, err) &&
-           (arena_write(judge->runner->arena, x, large->period, bytes) ||
-            fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno)));
+    if (!judge->runner->reserve(judge->runner, (size_t)x + bytes, err))
+        return false;
+    memcpy(judge_memory(judge, x), large->period, bytes);
+    return true;
 }
 
 /* Of a call on large tensors: a slow kernel takes this long for an element. */
@@ -99,7 +99,7 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
     double more = 0;
     row_findings findings = {.verdict.kind = VERDICT_RIGHT};
     worker_reply answer;
-    bool has_bound, right = true;
+    bool has_bound;
     if (!judge_reserve(judge, block, err))
         return false;
     if (!judge_bounds(judge, block, kernel, &has_bound, &judgement->verdict, err))
@@ -113,13 +113,12 @@ static bool examine_calls(row_judge *judge, const judge_block *block, const larg
         more = slow_element * (double)large->problem.rows * (double)large->problem.hidden;
     if (!judge_ask(judge, &order, more, &answer, &judgement->verdict, err))
         return err->code == EXIT_CODE_FINE;
-    if (!arena_read(judge->runner->arena, order.at.tensors[operations[block->operation]->result],
-                    judge->computed, judge_bytes(block)))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    memcpy(judge->computed,
+           judge_memory(judge, order.at.tensors[operations[block->operation]->result]),
+           judge_bytes(block));
     judged_kind kind = judged_kind_of(kernel, has_bound);
-    if (block->inputs[ROLE_RESIDUAL] &&
-        !judge_read_beside(judge, block, kernel, &order, ~0u, &right, &findings.verdict))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    if (block->inputs[ROLE_RESIDUAL])
+        judge_read_beside(judge, block, kernel, &order, ~0u, &findings.verdict);
     if (!judge_call(judge, block, judge->computed, &kind, block->inputs[ROLE_RESIDUAL], &findings,
                     judgement, err))
         return false;

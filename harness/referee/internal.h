@@ -3,8 +3,15 @@
 #define LNBENCH_REFEREE_INTERNAL_H
 
 #include "judge/rows.h"
+#include "judge/runner.h"
 #include "domain/invariance.h"
 #include "referee/checks.h"
+
+/* Memory of the runner's at an offset of an order's; NULL of -1. */
+static inline char *judge_memory(const row_judge *judge, off_t at)
+{
+    return at < 0 ? NULL : judge->runner->memory + at;
+}
 
 /* Writes a block's inputs into the worker's arena and fills the order's problem and offsets. */
 bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err);
@@ -18,11 +25,10 @@ bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *k
 bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                   work_order *order, void *computed, case_verdict *verdict, error *err);
 
-/* What came beside y: statistics into the judge, the sum held to its one right value. False: the
- * arena cannot be read. */
+/* What came beside y: statistics into the judge, the sum held to its one right value. False: it is
+ * wrong, see verdict. */
 bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                       const work_order *order, unsigned outputs, bool *right,
-                       case_verdict *verdict);
+                       const work_order *order, unsigned outputs, case_verdict *verdict);
 
 /* Sends an order that is placed; the runner has so many seconds more than settings.deadline_seconds. False
  * with err.code FINE: the kernel failed, see verdict. */

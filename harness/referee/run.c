@@ -3,10 +3,8 @@
 #include "domain/poison.h"
 #include "metrics/storage.h"
 #include "base/number.h"
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The next place in the arena, 64-byte aligned; -1 for an absent tensor. */
@@ -29,13 +27,6 @@ static bool has_tensor(const judge_block *block, size_t i)
     return role->output ? (role->with & ~there) == 0 : there & ROLE_BIT(i);
 }
 
-/* Nothing that an earlier kernel left may pass for this one's. */
-static bool poison(row_judge *judge, int arena, off_t at, size_t bytes)
-{
-    memset(judge->other, 0xff, bytes);
-    return arena_write(arena, at, judge->other, bytes);
-}
-
 bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err)
 {
     const operation *what = operations[block->operation];
@@ -53,29 +44,19 @@ bool judge_place(row_judge *judge, const judge_block *block, work_order *order, 
         return false;
     if (judge->placed == block)
         return true;
-    int arena = judge->runner->arena;
-    bool fine = true;
-    for (size_t i = 0; fine && i < what->count; i++) {
-        off_t at = order->at.tensors[i];
-        size_t bytes = extent_bytes(&extents[i]);
-        if (at < 0)
-            continue;
-        if (!what->roles[i].output)
-            fine = arena_write(arena, at, block->inputs[i], bytes);
-        else if (what->roles[i].shape == SHAPE_TABLE)
-            fine = poison(judge, arena, at, bytes);
+    judge->placed = block;
+    for (size_t i = 0; i < what->count; i++) {
+        char *at = judge_memory(judge, order->at.tensors[i]);
+        if (at && !what->roles[i].output)
+            memcpy(at, block->inputs[i], extent_bytes(&extents[i]));
+        else if (at && what->roles[i].shape == SHAPE_TABLE) /* nothing that an earlier kernel left
+                                                               may pass for this one's */
+            memset(at, POISON, extent_bytes(&extents[i]));
     }
-    if (fine && block->results) {
-        ln_row_facts *facts = malloc(block->rows * sizeof *facts);
-        if (!facts)
-            return fail_memory(err, "facts of rows");
-        for (size_t row = 0; row < block->rows; row++)
-            facts[row] = block->results[row].facts;
-        fine = arena_write(arena, order->at.facts, facts, block->rows * sizeof *facts);
-        free(facts);
-    }
-    judge->placed = fine ? block : NULL;
-    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    ln_row_facts *facts = (void *)judge_memory(judge, order->at.facts);
+    for (size_t row = 0; block->results && row < block->rows; row++)
+        facts[row] = block->results[row].facts;
+    return true;
 }
 
 bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
@@ -94,56 +75,44 @@ bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, w
 
 /* A statistic as a kernel left it, of its accumulator's type; in `rounded` rounded to f32 but for f64
  * rows. What was not written, or not asked for, has all bits set. */
-static bool read_statistics(int arena, off_t at, const judge_block *block,
-                            const kernel_entry *kernel, bool asked, double *given, double *rounded)
+static void read_statistics(const char *values, const judge_block *block,
+                            const kernel_entry *kernel, double *given, double *rounded)
 {
     ln_type type = kernel->facts.accumulator;
     size_t size = dtype_size(type);
-    const char *values = (const char *)rounded; /* as they came, first of all */
     memset(given, 0xff, block->rows * sizeof *given);
-    if (asked && !arena_read(arena, at, rounded, block->rows * size))
-        return false;
-    for (size_t row = 0; asked && row < block->rows; row++) {
+    memset(rounded, 0xff, block->rows * sizeof *rounded);
+    for (size_t row = 0; values && row < block->rows; row++) {
         if (is_statistic_poison(values + row * size, size))
             continue;
         given[row] = storage_load(type, values, row);
         if (isnan(given[row])) /* whatever bits it has */
             given[row] = NAN;
-    }
-    memset(rounded, 0xff, block->rows * sizeof *rounded);
-    for (size_t row = 0; row < block->rows; row++)
         if (judge_is_given(&given[row]))
             rounded[row] = block->storage == LN_F64 ? given[row] : (double)(float)given[row];
-    return true;
+    }
 }
 
 /* One rounding, so one right answer. */
-static bool check_sum(int arena, off_t at, const judge_block *block, bool *right,
-                      case_verdict *verdict)
+static bool check_sum(const char *sums, const judge_block *block, case_verdict *verdict)
 {
-    enum { PART = 1024 };
     size_t elements = block->rows * block->hidden, size = dtype_size(block->storage);
-    double part[PART]; /* room for any type */
     int digits = block->storage == LN_F64 ? 17 : 9;
-    for (size_t i = 0; i < elements && *right; i++) {
-        size_t in_part = i % PART, left = elements - i;
-        if (in_part == 0 &&
-            !arena_read(arena, at + (off_t)(i * size), part, (left < PART ? left : PART) * size))
-            return false;
-        double sum = judge_right_sum(block, i), given = storage_load(block->storage, part, in_part);
+    for (size_t i = 0; i < elements; i++) {
+        double sum = judge_right_sum(block, i), given = storage_load(block->storage, sums, i);
         if (given == sum || (isnan(given) && isnan(sum)))
             continue;
-        *right = false;
         verdict->kind = VERDICT_INACCURATE;
-        if (judge_is_poison((const char *)part + in_part * size, size)) {
+        if (judge_is_poison(sums + i * size, size))
             snprintf(verdict->detail, sizeof verdict->detail,
                      "row %zu, column %zu: nothing was written of the sum with the residual",
                      i / block->hidden, i % block->hidden);
-            return true;
-        }
-        number_print(verdict->detail, sizeof verdict->detail,
-                     "row %zu, column %zu: the sum with the residual is %.*g where %.*g is right",
-                     i / block->hidden, i % block->hidden, digits, given, digits, sum);
+        else
+            number_print(
+                verdict->detail, sizeof verdict->detail,
+                "row %zu, column %zu: the sum with the residual is %.*g where %.*g is right",
+                i / block->hidden, i % block->hidden, digits, given, digits, sum);
+        return false;
     }
     return true;
 }
@@ -157,23 +126,21 @@ bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *k
 }
 
 bool judge_read_beside(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                       const work_order *order, unsigned outputs, bool *right,
-                       case_verdict *verdict)
+                       const work_order *order, unsigned outputs, case_verdict *verdict)
 {
     const operation *what = operations[block->operation];
-    int arena = judge->runner->arena;
-    bool fine = true, any = false;
+    bool right = true, any = false;
     for (size_t i = 0; i < what->count; i++)
-        any |= role_is_statistic(&what->roles[i]) && (outputs & 1u << i);
-    for (size_t i = 0; fine && i < what->count; i++) {
-        off_t at = order->at.tensors[i];
+        any |= role_is_statistic(&what->roles[i]) && (outputs & ROLE_BIT(i));
+    for (size_t i = 0; i < what->count; i++) {
+        const char *values =
+            outputs & ROLE_BIT(i) ? judge_memory(judge, order->at.tensors[i]) : NULL;
         if (role_is_statistic(&what->roles[i]) && any)
-            fine = read_statistics(arena, at, block, kernel, outputs & ROLE_BIT(i), judge->given[i],
-                                   judge->rounded[i]);
-        else if (role_is_sum(what, i) && at >= 0 && (outputs & ROLE_BIT(i)))
-            fine = check_sum(arena, at, block, right, verdict);
+            read_statistics(values, block, kernel, judge->given[i], judge->rounded[i]);
+        else if (role_is_sum(what, i) && values)
+            right = right && check_sum(values, block, verdict);
     }
-    return fine;
+    return right;
 }
 
 bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
@@ -181,11 +148,9 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
 {
     worker_reply reply;
     unsigned outputs = order->layout.outputs;
-    bool right = true;
     err->code = EXIT_CODE_FINE;
     if (!judge_place(judge, block, order, err))
         return false;
-    int arena = judge->runner->arena;
     work_order sent = *order;
     const operation *what = operations[order->operation];
     for (size_t i = 0; i < what->count; i++)
@@ -196,9 +161,8 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
     judge->upper_halves |= reply.value == 1;
     judge->threads = reply.value > 1 ? (unsigned)reply.value : 0;
     snprintf(judge->taken, sizeof judge->taken, "%.63s", reply.text);
-    bool fine = arena_read(arena, order->at.tensors[what->result], computed, judge_bytes(block)) &&
-                judge_read_beside(judge, block, kernel, order, outputs, &right, verdict);
-    return fine ? right : fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    memcpy(computed, judge_memory(judge, order->at.tensors[what->result]), judge_bytes(block));
+    return judge_read_beside(judge, block, kernel, order, outputs, verdict);
 }
 
 /* Sums of f32 and f64 rows in a 16-bit type would leave nothing to judge: a kernel that says so is
@@ -246,9 +210,9 @@ static bool ask_bounds(row_judge *judge, work_order *order, bool *has, case_verd
         return false;
     }
     *has = reply.value == 1;
-    return arena_read(judge->runner->arena, order->at.bounds, judge->bounds,
-                      order->count * sizeof *judge->bounds) ||
-           fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+    memcpy(judge->bounds, judge_memory(judge, order->at.bounds),
+           order->count * sizeof *judge->bounds);
+    return true;
 }
 
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,

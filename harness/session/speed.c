@@ -221,7 +221,7 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
     worker_process *worker = heat->session->worker;
     double deadline = heat->session->deadline_seconds;
     size_t bytes = timed_group_bytes(heat->group);
-    int arena = worker_runner(worker)->arena;
+    char *memory = worker_runner(worker)->memory;
     worker_reply reply;
     heat->entry_count = 0;
     if (!worker_ask(worker, begin, deadline, &reply))
@@ -235,9 +235,8 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
         if (contender->kernel) {
             entry.at.expected = end;
             entry.at.expected_other = end + (off_t)((bytes + 63) / 64 * 64);
-            if (!arena_write(arena, entry.at.expected, contender->judged[0], bytes) ||
-                !arena_write(arena, entry.at.expected_other, contender->judged[1], bytes))
-                return fail(err, EXIT_CODE_ENVIRONMENT, "memory file: %s", strerror(errno));
+            memcpy(memory + entry.at.expected, contender->judged[0], bytes);
+            memcpy(memory + entry.at.expected_other, contender->judged[1], bytes);
         }
         set_length(&entry, heat->group, contender->call_ns);
         contender->repeated = 0;

@@ -11,9 +11,9 @@ size_t timed_group_bytes(const speed_group *group);
 /* The order that begins the group; CPU, repetitions, seed and tensors are still to be filled in. */
 work_order timed_group_order(const speed_group *group, const machine_facts *machine);
 
-/* Puts bytes that begin with a line of their own at *end of the arena, which moves on; *at is where
- * they are, -1 where there is no data. False: errno says why. */
-bool timed_group_put(int arena, off_t *end, off_t *at, const void *data, size_t bytes);
+/* Puts bytes that begin with a line of their own at *end of the runner's memory, which moves on; *at is
+ * where they are, -1 where there is no data. */
+void timed_group_put(char *memory, off_t *end, off_t *at, const void *data, size_t bytes);
 
 /* Puts the tensors of two judged blocks into the worker's arena, and into *begin where they are;
  * from *end on there is room for as many expected outputs of a block. */

@@ -2,12 +2,9 @@
 #include "base/interrupt.h"
 #include "domain/poison.h"
 #include "worker/child/guard.h"
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 enum { GAP_PATTERN = 0x5a };
 
@@ -129,74 +126,23 @@ bool reply_ends_run(const worker_reply *reply, error *err)
     return true;
 }
 
-bool arena_read(int fd, off_t at, void *data, size_t size)
+void rows_lay_out(void *data, const role_extent *extent, const char *dense)
 {
-    char *to = data;
-    while (size > 0) {
-        ssize_t got = pread(fd, to, size, at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return false;
-        to += got;
-        at += got;
-        size -= (size_t)got;
+    if (extent->stride_bytes == extent->row_bytes) {
+        memcpy(data, dense, extent_bytes(extent));
+        return;
     }
-    return true;
-}
-
-bool arena_write(int fd, off_t at, const void *data, size_t size)
-{
-    const char *from = data;
-    while (size > 0) {
-        ssize_t put = pwrite(fd, from, size, at);
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0)
-            return false;
-        from += put;
-        at += put;
-        size -= (size_t)put;
-    }
-    return true;
-}
-
-/* Rows that lie apart, as many at once as the system takes. Where it moves fewer bytes than it was
- * asked for, the rest goes row by row. */
-static bool move_rows(int fd, off_t at, char *data, const role_extent *extent, bool write)
-{
-    enum { AT_ONCE = 1024 }; /* IOV_MAX */
-    struct iovec parts[AT_ONCE];
-    bool fine = true;
-    for (size_t row = 0; fine && row < extent->rows; row += AT_ONCE) {
-        size_t left = extent->rows - row, count = left < AT_ONCE ? left : AT_ONCE;
-        off_t from = at + (off_t)(row * extent->row_bytes);
-        for (size_t i = 0; i < count; i++)
-            parts[i] = (struct iovec){data + (row + i) * extent->stride_bytes, extent->row_bytes};
-        ssize_t moved =
-            write ? pwritev(fd, parts, (int)count, from) : preadv(fd, parts, (int)count, from);
-        if (moved == (ssize_t)(count * extent->row_bytes))
-            continue;
-        for (size_t i = 0; fine && i < count; i++, from += (off_t)extent->row_bytes)
-            fine = write ? arena_write(fd, from, parts[i].iov_base, extent->row_bytes)
-                         : arena_read(fd, from, parts[i].iov_base, extent->row_bytes);
-    }
-    return fine;
-}
-
-bool arena_read_rows(int fd, off_t at, void *data, const role_extent *extent)
-{
-    if (extent->stride_bytes == extent->row_bytes)
-        return arena_read(fd, at, data, extent_bytes(extent));
     memset(data, POISON, extent_bytes(extent));
-    return move_rows(fd, at, data, extent, false);
+    for (size_t row = 0; row < extent->rows; row++)
+        memcpy((char *)data + row * extent->stride_bytes, dense + row * extent->row_bytes,
+               extent->row_bytes);
 }
 
-bool arena_write_rows(int fd, off_t at, void *data, const role_extent *extent)
+void rows_gather(char *dense, const void *data, const role_extent *extent)
 {
-    if (extent->stride_bytes == extent->row_bytes)
-        return arena_write(fd, at, data, extent_bytes(extent));
-    return move_rows(fd, at, data, extent, true);
+    for (size_t row = 0; row < extent->rows; row++)
+        memcpy(dense + row * extent->row_bytes, (const char *)data + row * extent->stride_bytes,
+               extent->row_bytes);
 }
 
 void poison_output(const tensor_role *role, const role_extent *extent, void *data)

@@ -1,6 +1,6 @@
 /* What parent and worker say to each other: fixed-size orders and replies over a SOCK_SEQPACKET
- * socket; tensors lie in an arena, a memory file that both read and write by pread and pwrite and
- * neither maps, so that a stray kernel can't reach it.
+ * socket; tensors lie in an arena (arena.h), from where the worker copies them into buffers of the
+ * kernel's.
  *
  * The parent believes nothing it is told: see reply_is_sane(). */
 #ifndef LNBENCH_PROTOCOL_H
@@ -78,9 +78,10 @@ typedef struct work_order {
     ln_problem problem; /* rows are dense here; other strides are the worker's business */
     call_layout layout; /* to judge */
     arena_map at;
-    size_t block_rows; /* timed group: rows of the judged block */
-    size_t count;      /* bounds wanted */
-    double chance;     /* that a row's bound fails; 0: proven */
+    size_t arena_bytes; /* mapped */
+    size_t block_rows;  /* timed group: rows of the judged block */
+    size_t count;       /* bounds wanted */
+    double chance;      /* that a row's bound fails; 0: proven */
     cache_state cache;
     size_t rotated_bytes; /* cold: x and y fill at least this; in place: copies of x fill no more */
     bool huge_pages;
@@ -139,14 +140,9 @@ bool reply_is_sane(const worker_reply *reply, order_kind asked, double seconds);
  * started (7). False: it is a kernel's. */
 bool reply_ends_run(const worker_reply *reply, error *err);
 
-/* Whole reads and writes at an offset. False on any shortfall; errno tells. */
-bool arena_read(int fd, off_t at, void *data, size_t size);
-bool arena_write(int fd, off_t at, const void *data, size_t size);
-
-/* Rows of a tensor, dense in the arena, from and to where they lie in memory; what lies between the
- * rows of an input becomes NaN. */
-bool arena_read_rows(int fd, off_t at, void *data, const role_extent *extent);
-bool arena_write_rows(int fd, off_t at, void *data, const role_extent *extent);
+/* Dense rows to where they lie in memory, with NaN between them; and back. */
+void rows_lay_out(void *data, const role_extent *extent, const char *dense);
+void rows_gather(char *dense, const void *data, const role_extent *extent);
 /* What an output holds before a call: poison, and between its rows a pattern that must stay. */
 void poison_output(const tensor_role *role, const role_extent *extent, void *data);
 bool gaps_are_whole(const role_extent *extent, const void *data);

@@ -1,4 +1,5 @@
 #include "worker/worker.h"
+#include "worker/arena.h"
 #include "base/allocate.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
@@ -10,11 +11,8 @@
 #include "worker/process.h"
 #include "worker/sandbox.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,7 +35,7 @@ struct worker_process {
     size_t plugin_count;
     size_t peer_count; /* these follow the library */
     bool builds;       /* side by side in one process, without the library */
-    size_t arena_bytes;
+    struct arena arena;
     worker_seat *seats; /* of each plugin; one more for timing */
     worker_seat *asked; /* by the last order; NULL: none yet */
     word_list visible;  /* directories of all of them */
@@ -83,7 +81,7 @@ static bool start_process(worker_process *worker, worker_seat *seat, error *err)
                                .visible_count = worker->visible.count};
     vacate(seat);
     turn_to(worker, seat);
-    return process_start(&seat->process, &program, worker->runner.arena, err);
+    return process_start(&seat->process, &program, worker->arena.file, err);
 }
 
 static bool cannot_start(const error *err, worker_reply *reply)
@@ -167,6 +165,8 @@ static bool runs_kernel(const work_order *order)
 static bool send_to(worker_process *worker, worker_seat *seat, const work_order *order,
                     worker_reply *reply)
 {
+    work_order sent = *order;
+    sent.arena_bytes = worker->arena.mapped;
     *reply = (worker_reply){0};
     if (!prepare_seat(worker, seat, order, reply))
         return false;
@@ -174,7 +174,7 @@ static bool send_to(worker_process *worker, worker_seat *seat, const work_order 
         seat->to_blame = NOBODY;
         return process_disbelieve(&seat->process, reply);
     }
-    if (!process_send(&seat->process, order, reply)) {
+    if (!process_send(&seat->process, &sent, reply)) {
         vacate(seat);
         return false;
     }
@@ -239,26 +239,14 @@ bool worker_ask(worker_process *worker, const work_order *order, double deadline
     return false;
 }
 
-/* A memory file takes memory where it is written alone. Its size is fixed, and sealed, since a plugin
- * has its descriptor too. */
-static bool open_arena(worker_process *worker, error *err)
-{
-    struct rlimit most;
-    worker->arena_bytes = (size_t)1 << 44;
-    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < worker->arena_bytes)
-        worker->arena_bytes = most.rlim_cur;
-    worker->runner.arena = memfd_create("lnbench-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    return (worker->runner.arena >= 0 &&
-            ftruncate(worker->runner.arena, (off_t)worker->arena_bytes) == 0 &&
-            fcntl(worker->runner.arena, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) ==
-                0) ||
-           fail(err, EXIT_CODE_ENVIRONMENT, "memory file of the worker: %s", strerror(errno));
-}
-
 static bool runner_reserve(kernel_runner *runner, size_t bytes, error *err)
 {
-    return bytes <= ((worker_process *)runner)->arena_bytes ||
-           fail(err, EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes, strerror(EFBIG));
+    worker_process *worker = (worker_process *)runner;
+    if (!arena_reach(&worker->arena, bytes))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes,
+                    strerror(errno));
+    runner->memory = worker->arena.memory;
+    return true;
 }
 
 /* Why a plugin can't be used, as an error. */
@@ -413,7 +401,7 @@ static bool prepare_worker(worker_process *worker, const char *const *plugins, s
     if (!fine)
         return false;
     sandbox_find_visible(worker->program, worker->plugins, worker->plugin_count, &worker->visible);
-    return open_arena(worker, err);
+    return arena_open(&worker->arena, err);
 }
 
 /* A peer that can't be loaded, since its library is gone, say, is no reason to do nothing. */
@@ -485,8 +473,8 @@ static bool start_either(bool builds, const char *const *files, size_t count,
     worker->runner = (kernel_runner){.ask = runner_ask,
                                      .reserve = runner_reserve,
                                      .another = runner_another,
-                                     .stop = runner_stop,
-                                     .arena = -1};
+                                     .stop = runner_stop};
+    worker->arena.file = -1;
     worker->builds = builds;
     if (start(worker, files, count, lists, err)) {
         *started = worker;
@@ -516,12 +504,13 @@ bool worker_start_another(const worker_process *worker, struct worker_process **
     *another = NULL;
     *made = *worker;
     made->asked = NULL;
+    made->runner.memory = NULL;
     made->visible = (word_list){0};
     made->plugins = allocate_zeroed(worker->plugin_count + 1, sizeof *made->plugins);
     memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
     make_seats(made);
     sandbox_find_visible(made->program, made->plugins, made->plugin_count, &made->visible);
-    if (!open_arena(made, err)) {
+    if (!arena_open(&made->arena, err)) {
         worker_stop(made);
         return false;
     }
@@ -560,8 +549,7 @@ void worker_stop(worker_process *worker)
     if (!worker)
         return;
     vacate_all(worker);
-    if (worker->runner.arena >= 0)
-        close(worker->runner.arena);
+    arena_close(&worker->arena);
     word_list_free(&worker->visible);
     free(worker->seats);
     free(worker->plugins);

@@ -93,10 +93,10 @@ static bool fill_input(call_bench *bench, size_t i, size_t first, bool altered)
     guarded *buffer = &bench->buffers[i];
     const role_extent *extent = &bench->extents[i];
     uint64_t drawn = bench->order->seed + i;
-    off_t from = role_is_parameter(&bench->what->roles[i]) ? 0 : (off_t)(first * extent->row_bytes);
-    if (!guard_release(buffer) ||
-        !arena_read_rows(WORKER_ARENA_FD, bench->order->at.tensors[i] + from, buffer->data, extent))
+    size_t from = role_is_parameter(&bench->what->roles[i]) ? 0 : first * extent->row_bytes;
+    if (!guard_release(buffer))
         return false;
+    rows_lay_out(buffer->data, extent, worker_memory(bench->order->at.tensors[i]) + from);
     for (size_t row = 0; altered && row < extent->rows; row++)
         alter_row((char *)buffer->data + row * extent->stride_bytes, extent->row_bytes,
                   extent->element, &drawn);
@@ -289,14 +289,11 @@ bool bench_is_same(const call_bench *bench)
     return memcmp(bench->once, result_of(bench)->data, result_of(bench)->size) == 0;
 }
 
-bool bench_hand_back(call_bench *bench, size_t first)
+void bench_hand_back(const call_bench *bench, size_t first)
 {
-    bool fine = true;
-    for (size_t i = 0; fine && i < bench->what->count; i++)
+    for (size_t i = 0; i < bench->what->count; i++)
         if (bench->what->roles[i].output && has_tensor(bench, i))
-            fine = arena_write_rows(WORKER_ARENA_FD,
-                                    bench->order->at.tensors[i] +
-                                        (off_t)(first * bench->extents[i].row_bytes),
-                                    role_get(i, &bench->tensors), &bench->extents[i]);
-    return fine || no_memory(bench);
+            rows_gather(worker_memory(bench->order->at.tensors[i]) +
+                            first * bench->extents[i].row_bytes,
+                        role_get(i, &bench->tensors), &bench->extents[i]);
 }

@@ -2,8 +2,8 @@
  * sides.
  *
  *     call_bench bench;
- *     if (bench_create(&bench, plugin, kernel, order, rows) && bench_fill(&bench, 0, false) && bench_run(&bench)
- *         && bench_hand_back(&bench, 0)) ...
+ *     if (bench_create(&bench, plugin, kernel, order, rows) && bench_fill(&bench, 0, false) && bench_run(&bench))
+ *         bench_hand_back(&bench, 0);
  *     else worker_send(...);                 // bench.failure has why
  *     bench_destroy(&bench);
  */
@@ -66,6 +66,6 @@ bool bench_is_same(const call_bench *bench);
 /* Whether an output lies where an input does: each call takes a fill before it. */
 bool bench_is_in_place(const call_bench *bench);
 /* Dense rows of all outputs into the arena, as rows first... */
-bool bench_hand_back(call_bench *bench, size_t first);
+void bench_hand_back(const call_bench *bench, size_t first);
 
 #endif

@@ -304,7 +304,7 @@ static bool make_bench(call_bench *bench, const work_order *order)
     size_t bytes = order->problem.rows * order->problem.hidden * dtype_size(order->problem.storage);
     guarded *x = &bench->inputs[ROLE_X];
     bool fine = guard_create(x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
-                arena_read(WORKER_ARENA_FD, order->at.tensors[ROLE_X], x->data, bytes) &&
+                memcpy(x->data, worker_memory(order->at.tensors[ROLE_X]), bytes) &&
                 guard_protect(x) && parameters_create(bench->inputs, order) &&
                 make_shape(bench, &bench->shapes[0], &order->problem, bench->inputs[ROLE_X].data);
     bench->two_shapes = fine && !kernel_refuses(bench->kernel, &second);
@@ -394,10 +394,12 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
     bool own_threads = kernel_has_threads(plugins->plugins[order->plugin], kernel);
     thread_state before;
     plugin_enter(&before);
-    bool fine = make_bench(&bench, order) &&
-                arena_write(WORKER_ARENA_FD, order->at.tensors[ROLE_Y], bench.shapes[0].first,
-                            bench.shapes[0].y.size) &&
-                call_everywhere(&bench, order, own_threads);
+    bool fine = make_bench(&bench, order);
+    if (fine) {
+        memcpy(worker_memory(order->at.tensors[ROLE_Y]), bench.shapes[0].first,
+               bench.shapes[0].y.size);
+        fine = call_everywhere(&bench, order, own_threads);
+    }
     const char *where = bench.changed ? NULL : bench.where;
     double kept = bench.kept;
     bool changed = !plugin_blame("run()", bench.changed);

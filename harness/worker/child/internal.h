@@ -33,6 +33,9 @@ typedef struct worker_plugins {
     bool trusted; /* the first one, whose calls need no look at the process */
 } worker_plugins;
 
+/* Memory that is shared with the parent, at an offset of the order's. */
+char *worker_memory(off_t at);
+
 /* Marks a reply as the next one to the order that is being obeyed. */
 void worker_stamp(worker_reply *reply);
 /* Sends a reply; the process ends when the parent is gone. */

@@ -51,19 +51,15 @@ static bool run_again(judged_calls *of, call_bench *bench, const char *where)
                                              "two calls on the same rows differ%s", where);
 }
 
-static bool hand_back(judged_calls *of, call_bench *bench, size_t first)
-{
-    return bench_hand_back(bench, first) || take_failure(of, bench);
-}
-
 /* All rows, a call some of them, in the same buffers; and the first call `again` times more. */
 static bool run_parts(judged_calls *of, call_bench *bench, unsigned again, const char *where)
 {
     const size_t rows = of->order.problem.rows, part = bench->problem.rows;
     for (size_t row = 0; row < rows; row += part) {
         size_t first = row + part > rows ? rows - part : row;
-        if (!run(of, bench, first, false) || !hand_back(of, bench, first))
+        if (!run(of, bench, first, false))
             return false;
+        bench_hand_back(bench, first);
         if (row == 0 && !bench_keep(bench))
             return take_failure(of, bench);
     }
@@ -161,8 +157,9 @@ static bool call_here(judged_calls *of)
         return false;
     if (of->at_once == 1)
         bench_call(own);
-    if (!bench_is_clean(own) || !bench_hand_back(own, 0) || !bench_keep(own))
+    if (!bench_is_clean(own) || !bench_keep(own))
         return take_failure(of, own);
+    bench_hand_back(own, 0);
     return call_at_once(own) ||
            fail_call(&of->failure, VERDICT_NONDETERMINISTIC, "two calls on the same rows differ");
 }
@@ -448,8 +445,9 @@ void worker_bound(const worker_plugins *plugins, const work_order *order)
     ln_row_facts *facts = calloc(order->count + 1, sizeof *facts);
     ln_bound *bounds = calloc(order->count + 1, sizeof *bounds);
     thread_state before;
-    bool fine = facts && bounds &&
-                arena_read(WORKER_ARENA_FD, order->at.facts, facts, order->count * sizeof *facts);
+    bool fine = facts && bounds;
+    if (fine)
+        memcpy(facts, worker_memory(order->at.facts), order->count * sizeof *facts);
     bool clean = true;
     for (size_t i = 0; fine && clean && i < order->count; i++) {
         if (i < 2) /* what it leaves each time adds up: the first one is looked at alone */
@@ -459,8 +457,8 @@ void worker_bound(const worker_plugins *plugins, const work_order *order)
         if (i == 0 || i + 1 == order->count)
             clean = plugin_leave(&before, "bound()");
     }
-    fine = fine &&
-           arena_write(WORKER_ARENA_FD, order->at.bounds, bounds, order->count * sizeof *bounds);
+    if (fine)
+        memcpy(worker_memory(order->at.bounds), bounds, order->count * sizeof *bounds);
     free(facts);
     free(bounds);
     if (fine)

@@ -21,7 +21,6 @@ typedef struct large_bench {
     large_tensor tensors[ROLES_MOST]; /* by role; those that the order has */
     role_extent extents[ROLES_MOST];  /* likewise */
     guarded parameters[ROLES_MOST];
-    char *rows;                       /* LARGE_PERIOD of them */
     size_t looked[LARGE_ROWS], count; /* at which rows of an output */
 } large_bench;
 
@@ -31,6 +30,15 @@ static void unmap(large_tensor *tensor)
         munmap(tensor->map, tensor->size);
     if (tensor->block >= 0)
         close(tensor->block);
+}
+
+static bool write_whole(int file, const char *from, size_t bytes)
+{
+    ssize_t put;
+    for (; bytes > 0; from += put, bytes -= (size_t)put)
+        if ((put = write(file, from, bytes)) <= 0)
+            return false;
+    return true;
 }
 
 /* The block fills all of it, over and over; what it holds at first: `rows` from byte `begin` on, or
@@ -46,8 +54,8 @@ static bool map_over_and_over(large_tensor *tensor, size_t size, const char *row
     if (tensor->block < 0 || ftruncate(tensor->block, (off_t)block) != 0)
         return false;
     for (size_t at = 0; rows && at < block; at += bytes)
-        if (!arena_write(tensor->block, (off_t)at, rows + begin, bytes - begin) ||
-            !arena_write(tensor->block, (off_t)(at + bytes - begin), rows, begin))
+        if (!write_whole(tensor->block, rows + begin, bytes - begin) ||
+            !write_whole(tensor->block, rows, begin))
             return false;
     char *map =
         mmap(NULL, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -94,10 +102,7 @@ static bool make_bench(large_bench *bench, const ln_kernel *kernel, const work_o
 {
     const ln_problem *problem = &order->problem;
     size_t bytes = LARGE_PERIOD * problem->hidden * dtype_size(problem->storage);
-    bench->rows = malloc(bytes);
-    bool fine = bench->rows &&
-                arena_read(WORKER_ARENA_FD, order->at.tensors[ROLE_X], bench->rows, bytes) &&
-                parameters_create(bench->parameters, order);
+    bool fine = parameters_create(bench->parameters, order);
     for (size_t i = 0; fine && i < role_count(order); i++) {
         const tensor_role *role = role_of(order, i);
         role_extent *extent = &bench->extents[i];
@@ -107,7 +112,8 @@ static bool make_bench(large_bench *bench, const ln_kernel *kernel, const work_o
         size_t first = i == ROLE_RESIDUAL ? LARGE_RESIDUAL_ROW : 0;
         fine = role->output
                    ? make_output(bench, &bench->tensors[i], extent, role->type == TYPE_ACCUMULATOR)
-                   : map_over_and_over(&bench->tensors[i], extent_bytes(extent), bench->rows,
+                   : map_over_and_over(&bench->tensors[i], extent_bytes(extent),
+                                       worker_memory(order->at.tensors[ROLE_X]),
                                        first * extent->row_bytes, bytes);
     }
     return fine;
@@ -135,18 +141,15 @@ static bool run(const ln_kernel *kernel, const work_order *order, const large_be
 }
 
 /* The rows that are looked at, of each output. */
-static bool hand_back(const large_bench *bench, const work_order *order)
+static void hand_back(const large_bench *bench, const work_order *order)
 {
-    bool fine = true;
     for (size_t role = 0; role < role_count(order); role++) {
         const role_extent *extent = &bench->extents[role];
         const char *map = bench->tensors[role].map;
-        for (size_t i = 0; fine && map && role_of(order, role)->output && i < bench->count; i++)
-            fine = arena_write(WORKER_ARENA_FD,
-                               order->at.tensors[role] + (off_t)(i * extent->row_bytes),
-                               map + bench->looked[i] * extent->stride_bytes, extent->row_bytes);
+        for (size_t i = 0; map && role_of(order, role)->output && i < bench->count; i++)
+            memcpy(worker_memory(order->at.tensors[role]) + i * extent->row_bytes,
+                   map + bench->looked[i] * extent->stride_bytes, extent->row_bytes);
     }
-    return fine;
 }
 
 void worker_call_large(const worker_plugins *plugins, const work_order *order)
@@ -165,12 +168,11 @@ void worker_call_large(const worker_plugins *plugins, const work_order *order)
         worker_send_no_memory();
     else if (!run(kernel, order, &bench))
         worker_send_refusal(0, worker_unprepared());
-    else if (!hand_back(&bench, order))
-        worker_send_no_memory();
-    else
+    else {
+        hand_back(&bench, order);
         worker_send_done("", 0);
+    }
     for (size_t i = 0; i < ROLES_MOST; i++)
         unmap(&bench.tensors[i]);
     buffers_destroy(bench.parameters);
-    free(bench.rows);
 }

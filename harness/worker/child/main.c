@@ -3,6 +3,7 @@
 #include "base/seconds.h"
 #include "domain/convention.h"
 #include "domain/operation.h"
+#include "worker/arena.h"
 #include "worker/child/internal.h"
 #include "worker/child/system_calls.h"
 #include <dlfcn.h>
@@ -17,6 +18,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+static arena shared = {.file = WORKER_ARENA_FD, .most = SIZE_MAX};
+
+char *worker_memory(off_t at)
+{
+    return shared.memory + at;
+}
 
 static uint64_t order_number;
 static uint32_t answers; /* to it, so far */
@@ -472,6 +480,10 @@ static void receive(worker_plugins *plugins, work_order *order)
     of_library = plugins->trusted && order->plugin == 0;
     is_loading = order->kind == ORDER_LOAD;
     process_state_watch(!of_library || order->kind == ORDER_TIME_RUN);
+    if (!arena_reach(&shared, order->arena_bytes)) {
+        worker_send_no_memory();
+        return;
+    }
     if (is_of_another(plugins, order) || changed_at_load(plugins, order))
         return;
     order->problem.convention.ddof %= OPERATION_STEP;

@@ -1,4 +1,6 @@
 #include "worker/child/tensors.h"
+#include "worker/child/internal.h"
+#include <string.h>
 
 bool parameters_create(guarded buffers[ROLES_MOST], const work_order *order)
 {
@@ -11,8 +13,7 @@ bool parameters_create(guarded buffers[ROLES_MOST], const work_order *order)
         role_extent extent = role_extent_of(role, &order->problem, order->problem.storage);
         size_t bytes = extent_bytes(&extent);
         fine = guard_create(&buffers[i], role->name, bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
-               arena_read(WORKER_ARENA_FD, at, buffers[i].data, bytes) &&
-               guard_protect(&buffers[i]);
+               memcpy(buffers[i].data, worker_memory(at), bytes) && guard_protect(&buffers[i]);
     }
     return fine;
 }

@@ -74,7 +74,7 @@ static bool fail_group(const char *what)
 static char *read_block(off_t at)
 {
     char *block = scratch_take(group.block_bytes);
-    return block && arena_read(WORKER_ARENA_FD, at, block, group.block_bytes) ? block : NULL;
+    return block ? memcpy(block, worker_memory(at), group.block_bytes) : NULL;
 }
 
 /* In an order that is drawn: neighbours one after the other would be fetched ahead of their use. */

@@ -29,15 +29,14 @@ static void hand_over(varied_rows *rows)
 static bool add(varied_rows *rows, uint64_t number, const void *row)
 {
     uint64_t hash = hash_bytes(hash_bytes(HASH_START, &number, sizeof number), row, rows->bytes);
-    off_t at = rows->at + (off_t)(rows->waiting * (sizeof number + rows->bytes));
+    char *at = worker_memory(rows->at) + rows->waiting * (sizeof number + rows->bytes);
     bool added;
     if (!hash_set_add(&rows->seen, hash, &added))
         return false;
     if (!added)
         return true;
-    if (!arena_write(WORKER_ARENA_FD, at, &number, sizeof number) ||
-        !arena_write(WORKER_ARENA_FD, at + (off_t)sizeof number, row, rows->bytes))
-        return false;
+    memcpy(at, &number, sizeof number);
+    memcpy(at + sizeof number, row, rows->bytes);
     if (++rows->waiting == rows->most)
         hand_over(rows);
     return true;
