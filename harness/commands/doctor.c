@@ -40,39 +40,84 @@ static relation *findings_relation(const machine_facts *machine, const finding *
     return rows;
 }
 
-static bool print_text(const output_file *out, const machine_facts *machine,
-                       const finding *findings, size_t count, error *err)
+/* Beyond either, a figure says more of the machine than of the kernel. */
+static const double most_apart = .1, least_cpu_share = .9;
+
+static bool is_trusted(const timing_scatter *scatter)
 {
-    size_t warnings = 0;
-    for (size_t i = 0; i < count; i++) {
-        warnings += findings[i].grade == FINDING_WARNING;
-        if (findings[i].grade == FINDING_WARNING)
-            output_colour(out, "33");
-        output_text(out, "%-8s", grade_name(findings[i].grade));
-        output_colour(out, NULL);
-        output_text(out, " %s\n", findings[i].what);
-        if (findings[i].grade != FINDING_FINE && findings[i].remedy[0])
-            output_line(out, "         mend: %s", findings[i].remedy);
-    }
-    output_line(out, "\n%zu checked, %zu warning%s\n", count, warnings, warnings == 1 ? "" : "s");
-    return relation_print(facts_relation(machine), out, err);
+    return scatter->apart <= most_apart && scatter->cpu_share >= least_cpu_share;
 }
 
-static bool print(const output_file *out, const machine_facts *machine, const finding *findings,
-                  size_t count, error *err)
+static size_t to_mend(const finding *findings, size_t count)
+{
+    size_t warnings = 0;
+    while (warnings < count && findings[warnings].grade == FINDING_WARNING)
+        warnings++;
+    return warnings;
+}
+
+/* "timings here are good to about 2 %: 2 things to mend" */
+static void print_verdict(const output_file *out, const timing_scatter *scatter, size_t warnings)
+{
+    char things[48];
+    snprintf(things, sizeof things, "%zu thing%s to mend", warnings, warnings == 1 ? "" : "s");
+    output_colour(out, is_trusted(scatter) ? NULL : "31");
+    if (is_trusted(scatter))
+        output_text(out, "timings here are good to about %.2g %%: ", 100 * scatter->apart);
+    else if (scatter->cpu_share < least_cpu_share)
+        output_text(out, "timings here cannot be trusted, other work has %.0f %% of the CPU: ",
+                    100 * (1 - scatter->cpu_share));
+    else
+        output_text(out, "timings here cannot be trusted, the same work took %.2f times as long: ",
+                    1 + scatter->apart);
+    output_colour(out, NULL);
+    output_line(out, "%s", warnings ? things : "nothing to mend");
+}
+
+static void print_finding(const output_file *out, const finding *found)
+{
+    if (found->grade == FINDING_WARNING)
+        output_colour(out, "33");
+    output_text(out, "%-8s", grade_name(found->grade));
+    output_colour(out, NULL);
+    output_text(out, " %s\n", found->what);
+    if (found->grade != FINDING_FINE && found->remedy[0])
+        output_line(out, "         mend: %s", found->remedy);
+}
+
+static bool print_text(const output_file *out, const machine_facts *machine,
+                       const timing_scatter *scatter, const finding *findings, size_t count,
+                       bool facts, error *err)
+{
+    size_t warnings = to_mend(findings, count), shown = facts ? count : warnings;
+    print_verdict(out, scatter, warnings);
+    if (shown > 0)
+        output_text(out, "\n");
+    for (size_t i = 0; i < shown; i++)
+        print_finding(out, &findings[i]);
+    output_line(out, "\n%zu checked%s", count,
+                facts ? "\n" : ": --facts shows what is fine, notes, and the facts of the machine");
+    return !facts || relation_print(facts_relation(machine), out, err);
+}
+
+static bool print(const output_file *out, const machine_facts *machine,
+                  const timing_scatter *scatter, const finding *findings, size_t count, bool facts,
+                  error *err)
 {
     if (out->format == OUTPUT_TEXT)
-        return print_text(out, machine, findings, count, err);
-    return relation_print_in(
-        findings_relation(machine, findings, count, out->format),
-        json_pack("{s:s, s:o}", "schema", "lnbench-doctor-1", "machine", json_facts(machine)),
-        "findings", out, err);
+        return print_text(out, machine, scatter, findings, count, facts, err);
+    return relation_print_in(findings_relation(machine, findings, count, out->format),
+                             json_pack("{s:s, s:b, s:f, s:f, s:o}", "schema", "lnbench-doctor-1",
+                                       "trusted", is_trusted(scatter), "apart", scatter->apart,
+                                       "cpu_share", scatter->cpu_share, "machine",
+                                       json_facts(machine)),
+                             "findings", out, err);
 }
 
 typedef struct doctor_options {
     output_file printed;
     const char *database, *remove;
-    bool store, yes;
+    bool store, yes, facts;
 } doctor_options;
 
 static exit_code doctor(void *context, const cli_call *call, error *err)
@@ -85,14 +130,18 @@ static exit_code doctor(void *context, const cli_call *call, error *err)
         doctor_store(options->database, options->remove, options->yes, &options->printed, err);
         return err->code;
     }
+    timing_scatter scatter = machine_scatter();
     machine_read(&machine);
     size_t count = machine_findings(&machine, findings, MOST_FINDINGS);
-    print(&options->printed, &machine, findings, count, err);
+    bool printed =
+        print(&options->printed, &machine, &scatter, findings, count, options->facts, err);
     machine_free(&machine);
-    return err->code;
+    return printed && !is_trusted(&scatter) ? EXIT_CODE_INCONCLUSIVE : err->code;
 }
 
 static const cli_option options[] = {
+    {"facts", NULL, "also what is fine, notes, and the facts of the machine", OPTION_FLAG,
+     offsetof(doctor_options, facts)},
     {"store", NULL, "check the whole result store, and say what each run takes", OPTION_FLAG,
      offsetof(doctor_options, store)},
     {"remove", "RUN|FIRST..LAST", "take these runs out of the store, and give their space back",
@@ -106,13 +155,12 @@ extern const cli_command doctor_calibrate;
 
 const cli_command command_doctor = {
     .name = "doctor",
-    .brief = "what makes timings here untrustworthy; --store, --calibrate",
+    .brief = "how far timings here can be trusted; --store, --calibrate",
     .usage = "[OPTION...]",
-    .summary = "Says what on this machine makes timings untrustworthy, and how to mend it: "
-               "warnings first,\n"
-               "the facts of the machine last.",
-    .details = "A warning is advice: the exit code is 0 all the same. --store: 7 where the file is "
-               "damaged.",
+    .summary = "Says how far timings on this machine can be trusted, by timing the same work over\n"
+               "and over for half a second, and how to mend what makes them worse.",
+    .details = "Exit code: 0 fine; 3 timings here cannot be trusted (the same work more than 10 %\n"
+               "apart, or other work on its CPU); 2 usage; 7 --store: the file is damaged.",
     OPTIONS(options),
     .size = sizeof(doctor_options),
     .body = doctor,

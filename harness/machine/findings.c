@@ -55,7 +55,7 @@ static const simple_check simple_checks[] = {
     {"smt", "off", "SMT (hyper-threading)", FINDING_WARNING,
      "work on the sibling thread takes half a core away",
      "echo off | sudo tee /sys/devices/system/cpu/smt/control"},
-    {"hypervisor", "none", "hypervisor", FINDING_WARNING,
+    {"hypervisor", "none", "hypervisor", FINDING_NOTE,
      "the host may take the CPU away, and caches are shared with strangers",
      "trust ratios of one run more than absolute figures; for absolute ones use bare metal"},
     {"clock_source", "tsc", "clock source", FINDING_WARNING, "reading it may cost a system call",

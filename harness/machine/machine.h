@@ -51,6 +51,13 @@ typedef struct finding {
 /* Fills at most `most`, warnings first, then notes; returns how many. */
 size_t machine_findings(const machine_facts *machine, finding *findings, size_t most);
 
+/* The same work of some 20 ms, timed 25 times in half a second. */
+typedef struct timing_scatter {
+    double apart;     /* the long times against the short ones (ninth against first tenth) - 1 */
+    double cpu_share; /* of the time that passed, what this thread had of its processor */
+} timing_scatter;
+timing_scatter machine_scatter(void);
+
 /* Over how many bytes timed calls go in turn: cold, at least; in place, at most. Hot: 0. */
 size_t machine_rotated_bytes(const machine_facts *machine, cache_state cache);
 

@@ -224,7 +224,7 @@ static const cli_option options[] = {
      offsetof(hunt_options, seconds)},
     {"seed", "N", "of starts, steps and parameters (default: 1)", OPTION_COUNT,
      offsetof(hunt_options, seed)},
-    {"shard", "I/N", "only part I of N, into a file of the folder --out (docs/recipes/fleet)",
+    {"shard", "I/N", "only part I of N, a file in the folder --out (docs/recipes/fleet)",
      OPTION_TEXT, offsetof(hunt_options, shard)},
     {"goal", "row-ulp|bound", "the largest row ULP, or share of the proven bound", OPTION_TEXT,
      offsetof(hunt_options, goal)},

@@ -17,13 +17,28 @@ for preset in torch torch-nobias tinyllm manual-1e-6 formula-std zscore scalar-s
     check "list conventions has $preset" has out "\"name\": \"$preset\""
 done
 
-accepted "doctor" 0 doctor
-check "doctor says how many warnings" has out '^[0-9]+ checked, [0-9]+ warnings?$'
+# Of what is measured the present load decides: 0 or 3.
+run_it doctor --facts
+warnings=$(grep -c ^warning out)
+check "doctor: the verdict first" is "$(sed -n '1s/.*: \(.*\) to mend$/\1/p' out | sed 's/nothing/0/;s/ .*//')" "$warnings"
 check "doctor: warnings, notes, what is fine, then facts" is \
     "$(sed -n 's/^\(warning\|note\|fine\|machine\)\b.*/\1/p' out | uniq | xargs)" \
     "$(sed -n 's/^\(warning\|note\) .*/\1/p' out | sort -ru | xargs) fine machine"
-accepted "doctor --json" 0 doctor --json
+run_it doctor
+check "doctor: without --facts only what is to be mended" is "$(grep -Ec '^(note|fine|machine) ' out)" 0
+run_it doctor --json
+check "doctor --json: exit code" is "$code" "$([ "$(value trusted out)" = true ] && echo 0 || echo 3)"
 json "doctor" doctor
+cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
+for _ in 1 2 3; do
+    taskset -c "$cpu" sh -c 'while :; do :; done' &
+    spinning+=($!)
+done
+taskset -c "$cpu" "$lnbench" doctor >out
+code=$?
+kill "${spinning[@]}"
+check "doctor beside three that spin: exit code" is "$code" 3
+check "doctor beside three that spin: says so" has out '^timings here cannot be trusted, other work has [0-9]+ % of the CPU: '
 
 small=(--kernels two_pass_f32_scalar --shapes 4x8 --conventions "torch,zscore" --inputs "normal,nan")
 ends "run --json" 0 run --db a.db --json --processes 1 --repetitions 2 "${small[@]}"

@@ -105,7 +105,7 @@ refused "a field that it has not" 2 'expected eps, weight, cast, root or sum' ru
 # Counted by a CPU that always counts 3000 cycles and 5000 instructions (fake_counters.c).
 export FAKE_COUNTERS=yes LD_PRELOAD=$libraries/libfake_counters.so
 accepted "counted" 0 run --db counted.db "${small[@]}" --only speed --shapes 4x16 --processes 1 --repetitions 2
-FAKE_COUNTERS=refuse run_it doctor
+FAKE_COUNTERS=refuse run_it doctor --facts
 check "counters refused: doctor says why" has out 'counted by the CPU: not allowed .sysctl kernel.perf_event_paranoid'
 unset FAKE_COUNTERS LD_PRELOAD
 counted='SELECT count(*) = sum(abs(cycles * iterations - 3000) < 1 AND abs(instructions * iterations - 5000) < 1) FROM repetitions'

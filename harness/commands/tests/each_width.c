@@ -94,7 +94,6 @@ int main(int argc, char **argv)
          {(char *)"choose", (char *)"--stored", (char *)"--allow-lost", (char *)"--shape",
           (char *)"4x64", (char *)"--db", database}},
         {false, {(char *)"fingerprint", (char *)"--distance"}},
-        {false, {(char *)"doctor"}},
     };
     int terminal = open_terminal(), bad = terminal < 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {

@@ -56,7 +56,9 @@ static const key speed_keys[] = {{"time_ns", 'n'},
                                  {"instructions", 'n'},
                                  {"repetitions", 'i'},
                                  {NULL, 0}};
-static const key doctor_keys[] = {{"schema", 's'}, {"findings", 'a'}, {"machine", 'o'}, {NULL, 0}};
+static const key doctor_keys[] = {{"schema", 's'},    {"trusted", 'b'},  {"apart", 'n'},
+                                  {"cpu_share", 'n'}, {"findings", 'a'}, {"machine", 'o'},
+                                  {NULL, 0}};
 static const key finding_keys[] = {{"grade", 's'}, {"what", 's'}, {"remedy", 's'}, {NULL, 0}};
 
 static bool fits(const json_t *value, char type)

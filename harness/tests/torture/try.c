@@ -344,6 +344,13 @@ static bool tells_of_crash(void)
     return tells;
 }
 
+/* doctor also ends with 3, where other work takes the CPU while it looks. */
+static bool is_finished(const tried_command *command, int code, int reference)
+{
+    return code == reference || (strcmp(command->arguments[1], "doctor") == 0 &&
+                                 (code == 0 || code == 3) && (reference == 0 || reference == 3));
+}
+
 const char *try_judge(const tried_command *command, int status, int reference_status)
 {
     static char why[256];
@@ -352,7 +359,7 @@ const char *try_judge(const tried_command *command, int status, int reference_st
         return why;
     }
     exactly = command->changes_nothing;
-    finished = WEXITSTATUS(status) == WEXITSTATUS(reference_status);
+    finished = is_finished(command, WEXITSTATUS(status), WEXITSTATUS(reference_status));
     if (finished && !equal("try/stdout", "reference/stdout", exactly))
         return "the exit code of success, and other output";
     if (!finished && WEXITSTATUS(status) != 7 && WEXITSTATUS(status) != 6) {
