@@ -52,7 +52,7 @@ options_of choose --shapes --model --tokens --conventions --dtypes --param --cac
 options_of report --allow-lost --run --out --draw --no-pdf --no-charts --verify --errors --sample --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
-options_of doctor --store --remove --yes --calibrate --db --format --json
+options_of doctor --store --remove --yes --calibrate --db --facts --format --json
 for subcommand in compare history import help; do
     accepted "$subcommand --help" 0 "$subcommand" --help
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
