@@ -3,9 +3,7 @@
 #include "inputs/families.h"
 #include "inputs/typed.h"
 #include "inputs/worst.h"
-#include "inputs/npy.h"
 #include "base/number.h"
-#include "metrics/storage.h"
 #include "base/text.h"
 #include <ctype.h>
 #include <math.h>
@@ -15,10 +13,25 @@
 static const char offset_prefix[] = "offset:";
 static const double kappa_most = 1e8;
 
+size_t input_archive_length(const char *path)
+{
+    static const char *const endings[] = {".npz", ".safetensors"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        const char *found = path;
+        while ((found = strstr(found, endings[i]))) {
+            found += strlen(endings[i]);
+            if (*found == ':' || *found == '\0')
+                return (size_t)(found - path);
+        }
+    }
+    return 0;
+}
+
 bool input_is_file(const char *input)
 {
     size_t length = strlen(input);
-    return length >= 4 && strcmp(input + length - 4, ".npy") == 0;
+    return (length >= 4 && strcmp(input + length - 4, ".npy") == 0) ||
+           input_archive_length(input) > 0;
 }
 
 /* Behind a '+' that is none of a number's. */
@@ -61,7 +74,8 @@ static bool fail_unknown(const char *input, error *err)
     char meant[MEANT_LENGTH];
     return fail(err, EXIT_CODE_USAGE,
                 "unknown input '%.64s'%s: expected a family (see 'lnbench list inputs'), "
-                "offset:KAPPA, worst, worst:PATH or a path ending in .npy",
+                "offset:KAPPA, worst, worst:PATH or a file: FILE.npy, FILE.npz:NAME, "
+                "FILE.safetensors:NAME",
                 input, did_you_mean(input, names, count, meant));
 }
 
@@ -125,53 +139,6 @@ bool input_check(const char *input, error *err)
            (strncmp(input, offset_prefix, strlen(offset_prefix)) == 0
                 ? input_offset(input, &kappa, err)
                 : fail_unknown(input, err));
-}
-
-/* Rounds to the type; what is finite must stay so. */
-static bool take_row(const npy_array *array, const char *path, size_t row, size_t hidden,
-                     ln_type type, void *x, error *err)
-{
-    for (size_t i = 0; i < hidden; i++) {
-        size_t at = row * hidden + i;
-        double value = storage_load(array->dtype, array->data, at);
-        storage_store(type, x, i, value);
-        if (isfinite(value) && !isfinite(storage_load(type, x, i)))
-            return fail(err, EXIT_CODE_USAGE,
-                        "%s: element %zu is %g: beyond %s, whose largest number is %s", path, at,
-                        value, dtype_name(type), type == LN_F16 ? "65504" : "3.4e38");
-    }
-    return true;
-}
-
-/* Two-byte integers are bf16 where that is the type asked for. */
-bool input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
-                        void *x, error *err)
-{
-    npy_array array;
-    if (!npy_read(path, type == LN_BF16, &array, err))
-        return false;
-    size_t last = array.dimensions > 0 ? array.shape[array.dimensions - 1] : 1;
-    size_t row_bytes = hidden * dtype_size(type);
-    bool fine = true;
-    if (array.dtype != LN_F32 && array.dtype != LN_F64 && array.dtype != type)
-        fine = fail(err, EXIT_CODE_USAGE, "%s: dtype %s: expected <f4 or <f8", path,
-                    dtype_name(array.dtype));
-    else if (last != hidden)
-        fine = fail(err, EXIT_CODE_USAGE, "%s: last axis is %zu long: expected hidden %zu", path,
-                    last, hidden);
-    else if (array.elements == 0)
-        fine = fail(err, EXIT_CODE_USAGE, "%s: holds no elements: expected at least one row", path);
-    size_t rows = fine ? array.elements / hidden : 1;
-    for (size_t i = 0; fine && i < count; i++) {
-        size_t row = (first + i) % rows;
-        char *to = (char *)x + i * row_bytes;
-        if (array.dtype == type) /* bit for bit */
-            memcpy(to, (const char *)array.data + row * row_bytes, row_bytes);
-        else
-            fine = take_row(&array, path, row, hidden, type, to, err);
-    }
-    npy_free(&array);
-    return fine;
 }
 
 bool input_rows_f32(const char *input, uint64_t seed, size_t first, size_t count, size_t hidden,

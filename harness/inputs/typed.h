@@ -7,8 +7,9 @@
 /* Whether offset.c makes the rows: "offset", "kappa" and, with a kappa that is not 0,
  * "offset:KAPPA". */
 bool input_offset(const char *input, double *kappa, error *err);
-/* Whether an input is a .npy file; and its rows in a type. */
-bool input_is_file(const char *input);
+/* Length of the path before :NAME, or of all of it, where it is that of an archive of tensors; else 0. */
+size_t input_archive_length(const char *path);
+/* The rows of a file in a type. */
 bool input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
                         void *x, error *err);
 

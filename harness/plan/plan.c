@@ -4,7 +4,6 @@
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
-#include "inputs/npy.h"
 #include "base/text.h"
 #include "base/number.h"
 #include "base/hash.h"
@@ -283,22 +282,14 @@ static void plan_speed(const plan_request *request, const resolved_plan *resolve
  * no shape of its own: *hidden is 0. */
 static bool own_shape(const char *input, size_t *rows, size_t *hidden, error *err)
 {
-    size_t length = strlen(input);
-    npy_array array;
     *rows = SWEEP_ROWS;
     *hidden = 0;
-    if (length < 4 || strcmp(input + length - 4, ".npy") != 0)
+    if (!input_is_file(input))
         return true;
-    if (!npy_read(input, false, &array, err))
+    if (!input_file_shape(input, rows, hidden, err))
         return false;
-    *hidden = array.dimensions ? array.shape[array.dimensions - 1] : 1;
-    bool fine =
-        array.elements > 0 ||
-        fail(err, EXIT_CODE_USAGE, "%s: holds no elements: expected at least one row", input);
-    if (fine && array.elements / *hidden < SWEEP_ROWS)
-        *rows = array.elements / *hidden;
-    npy_free(&array);
-    return fine;
+    *rows = *rows < SWEEP_ROWS ? *rows : SWEEP_ROWS;
+    return true;
 }
 
 /* A user's file is judged at its own hidden size, under each convention. */

@@ -1,6 +1,6 @@
 /* lnbench eval: a kernel, or the reference, on the user's own tensors. */
 #include "commands/eval/layernorm/attribute_show.h"
-#include "commands/eval/gradients.h"
+#include "commands/eval/read.h"
 #include "domain/kernel_name.h"
 #include "domain/kernel_json.h"
 #include "cli/command.h"
@@ -12,7 +12,6 @@
 #include "worker/worker.h"
 #include "inputs/inputs.h"
 #include "referee/referee.h"
-#include "inputs/npy.h"
 #include "base/paths.h"
 #include "domain/reproducible.h"
 #include "base/output.h"
@@ -24,162 +23,14 @@
 #include <string.h>
 
 typedef struct eval_options {
-    const char *paths[ROLES_MOST]; /* of tensors, by role */
-    const char *convention, *kernel, *out, *dtype;
-    const char *input, *shape, *chart;
-    const char *dy, *gradients[GRADIENTS];
+    eval_files files;
+    const char *convention, *kernel, *out, *chart;
     uint64_t seed;
     word_list plugins;
     double max_row_ulp, deadline;
     output_file printed;
     bool reference, attribute;
 } eval_options;
-
-typedef struct eval_tensors {
-    npy_array arrays[ROLES_MOST]; /* by role */
-    npy_array dy, gradients[GRADIENTS];
-    ln_type storage, param;
-    bool any_type; /* no kernel says which */
-    size_t rows, hidden;
-} eval_tensors;
-
-static void tensors_free(eval_tensors *tensors)
-{
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        npy_free(&tensors->arrays[i]);
-    for (size_t i = 0; i < GRADIENTS; i++)
-        npy_free(&tensors->gradients[i]);
-    npy_free(&tensors->dy);
-}
-
-/* The same elements in another type, which must have every one of them: others would be changed
- * without a word. */
-static bool convert(const char *path, const char *option, bool any_type, ln_type type,
-                    npy_array *array, error *err)
-{
-    const char *own_type = dtype_name(array->dtype);
-    char *to = malloc(array->elements * dtype_size(type) + 1);
-    bool fine = to || fail_memory(err, path);
-    for (size_t i = 0; fine && i < array->elements; i++) {
-        double value = storage_load(array->dtype, array->data, i);
-        storage_store(type, to, i, value);
-        if (!isnan(value) && storage_load(type, to, i) != value)
-            fine = fail(err, EXIT_CODE_USAGE,
-                        "%s (--%s): element %zu, %.17g, is no %s: save it as %s and so choose the "
-                        "rounding%s%s%s",
-                        path, option, i, value, dtype_name(type),
-                        type == LN_F32    ? "f4"
-                        : type == LN_F64  ? "f8"
-                        : type == LN_BF16 ? "u2, the bits of bf16,"
-                                          : "f2",
-                        any_type ? "; --dtypes " : "", any_type ? own_type : "",
-                        any_type ? " takes it as it is" : "");
-    }
-    if (!fine) {
-        free(to);
-        return false;
-    }
-    free(array->data);
-    array->data = to;
-    array->dtype = type;
-    return true;
-}
-
-/* Reads a file of the type, or one of f2, f4 or f8 whose every value is a number of it; u2 are the
- * bits of bf16 where the rows are. */
-static bool read_typed(const char *path, const char *option, const eval_tensors *tensors,
-                       ln_type type, npy_array *array, error *err)
-{
-    if (!npy_read(path, tensors->storage == LN_BF16, array, err))
-        return false;
-    if (array->dtype == type)
-        return true;
-    if (array->dtype == LN_F16 && type == LN_F32 && tensors->storage == LN_F32)
-        return fail(err, EXIT_CODE_USAGE,
-                    "%s (--%s): dtype f16; f4 or f8 was expected, or --dtypes f16", path, option);
-    bool is_row = type == tensors->storage;
-    return convert(path, option, is_row && tensors->any_type, type, array, err);
-}
-
-/* A parameter: there where the convention has it, nowhere else, and as long as it must be. */
-static bool read_parameter(const char *path, const char *option, bool wanted, size_t length,
-                           const eval_tensors *tensors, npy_array *array, error *err)
-{
-    if (!wanted && path)
-        return fail(err, EXIT_CODE_USAGE, "--%s %s: this convention has no %s", option, path,
-                    option);
-    if (!wanted)
-        return true;
-    if (!path)
-        return fail(err, EXIT_CODE_USAGE,
-                    "--%s is missing: this convention needs %zu element%s of it", option, length,
-                    length == 1 ? "" : "s");
-    if (!read_typed(path, option, tensors, tensors->param, array, err))
-        return false;
-    return array->elements == length ||
-           fail(err, EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path, option,
-                array->elements, length);
-}
-
-/* dy and the gradients to be judged. */
-static bool read_gradients(const eval_options *options, const ln_convention *convention,
-                           eval_tensors *tensors, error *err)
-{
-    size_t parameters = ln_parameter_elements(convention->affine, tensors->hidden);
-    const bool wanted[GRADIENTS] = {true, ln_has_gamma(convention->affine),
-                                    ln_has_beta(convention->affine)};
-    if (!options->dy)
-        return true;
-    const char *path = options->gradients[GRADIENT_DX];
-    npy_array *dx = &tensors->gradients[GRADIENT_DX];
-    bool fine = read_typed(options->dy, "dy", tensors, tensors->storage, &tensors->dy, err) &&
-                npy_same_shape(&tensors->arrays[ROLE_X], &tensors->dy, options->dy, "dy", err) &&
-                (!path || (read_typed(path, "dx", tensors, tensors->storage, dx, err) &&
-                           npy_same_shape(&tensors->arrays[ROLE_X], dx, path, "dx", err)));
-    for (size_t i = GRADIENT_DGAMMA; fine && i < GRADIENTS; i++)
-        fine = !options->gradients[i] ||
-               read_parameter(options->gradients[i], gradient_name(i), wanted[i], parameters,
-                              tensors, &tensors->gradients[i], err);
-    return fine;
-}
-
-static bool take_shape(const char *path, eval_tensors *tensors, error *err)
-{
-    const npy_array *x = &tensors->arrays[ROLE_X];
-    tensors->hidden = x->dimensions ? x->shape[x->dimensions - 1] : 0;
-    if (x->elements == 0 || tensors->hidden == 0)
-        return fail(err, EXIT_CODE_USAGE,
-                    "%s (--x): no elements; at least one row of at least one was expected", path);
-    tensors->rows = x->elements / tensors->hidden;
-    return true;
-}
-
-static bool read_all(const eval_options *options, const ln_convention *convention,
-                     eval_tensors *tensors, error *err)
-{
-    const operation *what = operations[convention_operation(convention)];
-    bool fine = true;
-    if (options->input)
-        return input_check(options->input, err) &&
-               shape_parse(options->shape, &tensors->rows, &tensors->hidden, err);
-    for (size_t i = 0; fine && i < what->count; i++) {
-        const tensor_role *role = &what->roles[i];
-        const char *path = options->paths[i];
-        npy_array *array = &tensors->arrays[i];
-        /* Gradients need gamma for dx alone, and nothing that is added. */
-        bool left_out =
-            options->dy && !path && !(i == ROLE_GAMMA && options->gradients[GRADIENT_DX]);
-        if (role_is_parameter(role) && !left_out)
-            fine = read_parameter(path, role->name, role_is_needed(role, convention),
-                                  role_columns(role, convention, tensors->hidden), tensors, array,
-                                  err);
-        else if (path)
-            fine = read_typed(path, role->name, tensors, tensors->storage, array, err) &&
-                   (i == ROLE_X ? take_shape(path, tensors, err)
-                                : npy_same_shape(tensors->arrays, array, path, role->name, err));
-    }
-    return fine && read_gradients(options, convention, tensors, err);
-}
 
 /* The result as a case of the store, so that it prints like one. */
 static stored_case as_case(const eval_options *options, const ln_convention *convention,
@@ -188,11 +39,11 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     stored_case made = {.judged = true};
     case_key *key = &made.key;
     snprintf(key->kernel, sizeof key->kernel, "%s",
-             options->reference       ? "reference"
-             : options->paths[ROLE_Y] ? "given"
-                                      : options->kernel);
+             options->reference             ? "reference"
+             : options->files.paths[ROLE_Y] ? "given"
+                                            : options->kernel);
     snprintf(key->input, sizeof key->input, "%.250s",
-             options->input ? options->input : options->paths[ROLE_X]);
+             options->files.input ? options->files.input : options->files.paths[ROLE_X]);
     convention_label(convention, key->convention);
     key->operation = convention_operation(convention);
     key->rows = tensors->rows;
@@ -210,7 +61,7 @@ static bool judge_it(const eval_options *options, row_judge *judge, const judge_
                      const eval_tensors *tensors, const kernel_entry *kernel,
                      case_judgement *judgement, const void **computed, error *err)
 {
-    if (options->reference || options->paths[ROLE_Y]) {
+    if (options->reference || options->files.paths[ROLE_Y]) {
         *computed = options->reference ? block->rounded : tensors->arrays[ROLE_Y].data;
         return judge_output(judge, block, *computed, judgement, err);
     }
@@ -236,8 +87,8 @@ static bool make_block(const eval_options *options, const ln_convention *convent
 {
     operation_call call =
         call_dense(convention, tensors->storage, tensors->param, tensors->rows, tensors->hidden);
-    if (options->input)
-        return judge_block_generate(judge, block, call, options->input, NULL, 0, err);
+    if (options->files.input)
+        return judge_block_generate(judge, block, call, options->files.input, NULL, 0, err);
     for (size_t i = 0; i < ROLES_MOST; i++)
         call.inputs[i] = tensors->arrays[i].data;
     return judge_block_from(judge, block, &call, err);
@@ -253,8 +104,8 @@ static bool show_attribution(const eval_options *options, const ln_convention *c
     if (!fine || !options->chart)
         return fine;
     snprintf(subtitle, sizeof subtitle, "%.120s, %zu rows of %zu, %s",
-             options->input ? options->input : options->paths[ROLE_X], tensors->rows,
-             tensors->hidden, convention_label(convention, label));
+             options->files.input ? options->files.input : options->files.paths[ROLE_X],
+             tensors->rows, tensors->hidden, convention_label(convention, label));
     return attribution_chart(all, count, subtitle, options->chart, out, err);
 }
 
@@ -354,9 +205,10 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     fine = fine && make_block(options, convention, tensors, judge, &block, err) &&
            judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, err);
     if (fine && options->out && computed)
-        fine = npy_write(options->out, tensors->storage,
-                         options->input ? 2 : tensors->arrays[ROLE_X].dimensions,
-                         options->input ? dense : tensors->arrays[ROLE_X].shape, computed, err);
+        fine = options->files.input
+                   ? npy_write(options->out, tensors->storage, 2, dense, computed, err)
+                   : tensor_write(options->out, tensors->storage, &tensors->arrays[ROLE_X],
+                                  computed, err);
     if (fine) {
         fine = show(options, convention, tensors, judge, kernels, kernel, &judgement, err);
         code = verdict_exit_code(&judgement.verdict);
@@ -378,11 +230,12 @@ static bool check_gradients(const eval_options *options, int other_ways, error *
 {
     bool any = false;
     for (size_t i = 0; i < GRADIENTS; i++)
-        any |= options->gradients[i] != NULL;
-    if (any != (options->dy != NULL))
+        any |= options->files.gradients[i] != NULL;
+    if (any != (options->files.dy != NULL))
         return fail(err, EXIT_CODE_USAGE,
-                    "--dy FILE.npy and one of --dx, --dgamma and --dbeta go together");
-    if (any && (other_ways || options->input || options->paths[ROLE_RESIDUAL] || options->out))
+                    "--dy FILE and one of --dx, --dgamma and --dbeta go together");
+    if (any &&
+        (other_ways || options->files.input || options->files.paths[ROLE_RESIDUAL] || options->out))
         return fail(err, EXIT_CODE_USAGE,
                     "--dy: goes with --x and --gamma, and judges gradients alone");
     return true;
@@ -390,15 +243,17 @@ static bool check_gradients(const eval_options *options, int other_ways, error *
 
 static bool check_options(const eval_options *options, ln_convention *convention, error *err)
 {
-    int ways = (options->kernel != NULL) + options->reference + (options->paths[ROLE_Y] != NULL);
+    int ways =
+        (options->kernel != NULL) + options->reference + (options->files.paths[ROLE_Y] != NULL);
     if (!check_gradients(options, ways, err))
         return false;
-    if (!options->paths[ROLE_X] == !options->input)
+    if (!options->files.paths[ROLE_X] == !options->files.input)
         return fail(err, EXIT_CODE_USAGE, "%s",
-                    options->paths[ROLE_X] ? "--x and --input: one of them was expected, not both"
-                                           : "--x FILE.npy is missing, or --input FAMILY");
-    for (size_t i = 0; i < ROLES_MOST && options->input; i++)
-        if (options->paths[i])
+                    options->files.paths[ROLE_X]
+                        ? "--x and --input: one of them was expected, not both"
+                        : "--x FILE is missing, or --input FAMILY");
+    for (size_t i = 0; i < ROLES_MOST && options->files.input; i++)
+        if (options->files.paths[i])
             return fail(err, EXIT_CODE_USAGE,
                         "--inputs: brings its own parameters, and has no residual and no y");
     if (options->attribute && (!options->kernel || options->out))
@@ -406,14 +261,13 @@ static bool check_options(const eval_options *options, ln_convention *convention
                     options->out ? "writes no output: leave out --out" : "needs --kernel");
     if (options->chart && !options->attribute)
         return fail(err, EXIT_CODE_USAGE, "--chart: goes with --attribute");
-    if (ways != 1 && !options->dy)
-        return fail(
-            err, EXIT_CODE_USAGE,
-            "one of --kernels NAME, --reference, --y FILE.npy and --dy FILE.npy was expected");
+    if (ways != 1 && !options->files.dy)
+        return fail(err, EXIT_CODE_USAGE,
+                    "one of --kernels NAME, --reference, --y FILE and --dy FILE was expected");
     ln_type type;
-    if (options->dtype && !dtype_from_name(options->dtype, &type))
+    if (options->files.dtype && !dtype_from_name(options->files.dtype, &type))
         return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
-                    options->dtype);
+                    options->files.dtype);
     return convention_parse(options->convention, convention, err);
 }
 
@@ -426,27 +280,12 @@ static const kernel_entry *first_attributed(const eval_options *options, const k
         const kernel_entry *kernel = &kernels->kernels[i];
         const char *type = dtype_name(kernel->facts.storage);
         if (!kernel_is_meant(kernel, options->kernel) ||
-            (options->dtype && strcmp(options->dtype, type) != 0))
+            (options->files.dtype && strcmp(options->files.dtype, type) != 0))
             continue;
         if (!first || (first->facts.storage != LN_F32 && kernel->facts.storage == LN_F32))
             first = kernel;
     }
     return first;
-}
-
-/* The kernel's types; without one --dtype's, and parameters are f32 beside 16-bit rows. */
-static bool choose_types(const eval_options *options, const kernel_entry *kernel,
-                         eval_tensors *tensors, error *err)
-{
-    tensors->any_type = !kernel;
-    tensors->storage = kernel ? kernel->facts.storage : LN_F32;
-    if (options->dtype && kernel && strcmp(options->dtype, dtype_name(tensors->storage)) != 0)
-        return fail(err, EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", options->dtype,
-                    kernel->facts.name, dtype_name(tensors->storage));
-    if (options->dtype)
-        dtype_from_name(options->dtype, &tensors->storage);
-    tensors->param = kernel ? kernel->facts.param : tensors->storage == LN_F64 ? LN_F64 : LN_F32;
-    return true;
 }
 
 /* The kernel, its types, and the tensors. */
@@ -459,8 +298,7 @@ static bool prepare_eval(const eval_options *options, const ln_convention *conve
         *kernel = first_attributed(options, kernels);
     else if (options->kernel && !(*kernel = kernel_find(kernels, options->kernel, err)))
         return false;
-    return choose_types(options, *kernel, tensors, err) &&
-           read_all(options, convention, tensors, err);
+    return eval_read(&options->files, convention, *kernel, tensors, err);
 }
 
 static exit_code evaluate_gradients(const eval_options *options, const ln_convention *convention,
@@ -498,53 +336,57 @@ static exit_code run_eval(void *context, const cli_call *call, error *err)
     exit_code code = err->code;
     if (fine && options->attribute)
         code = attribute(options, &convention, &tensors, worker, &kernels, err);
-    else if (fine && options->dy)
+    else if (fine && options->files.dy)
         code = evaluate_gradients(options, &convention, &tensors, err);
     else if (fine)
         code = evaluate(options, &convention, &tensors, worker, &kernels, kernel, err);
     worker_stop(worker);
     kernel_list_free(&kernels);
-    tensors_free(&tensors);
+    eval_tensors_free(&tensors);
     return code;
 }
 
 static const cli_option options[] = {
-    {"x", "FILE.npy", "the rows: f4, f8, f2 (bf16: u2); the last axis is hidden", OPTION_TEXT,
-     offsetof(eval_options, paths[ROLE_X])},
+    {"x", "FILE", "the rows; the last axis is hidden", OPTION_TEXT,
+     offsetof(eval_options, files.paths[ROLE_X])},
     {"inputs", "FAMILY", "rows of a family instead, with its parameters", OPTION_TEXT,
-     offsetof(eval_options, input)},
+     offsetof(eval_options, files.input)},
     {"shapes", "ROWSxHIDDEN", "of such rows (default: 18x768)", OPTION_TEXT,
-     offsetof(eval_options, shape)},
+     offsetof(eval_options, files.shape)},
     {"seed", "N", "of such rows (default: 1)", OPTION_COUNT, offsetof(eval_options, seed)},
-    {"residual", "FILE.npy", "is added to x first, rounded to the element type", OPTION_TEXT,
-     offsetof(eval_options, paths[ROLE_RESIDUAL])},
-    {"gamma", "FILE.npy", "as the convention's affine form says", OPTION_TEXT,
-     offsetof(eval_options, paths[ROLE_GAMMA])},
-    {"beta", "FILE.npy", "likewise", OPTION_TEXT, offsetof(eval_options, paths[ROLE_BETA])},
+    {"residual", "FILE", "is added to x first, rounded to the element type", OPTION_TEXT,
+     offsetof(eval_options, files.paths[ROLE_RESIDUAL])},
+    {"gamma", "FILE", "as the convention's affine form says", OPTION_TEXT,
+     offsetof(eval_options, files.paths[ROLE_GAMMA])},
+    {"beta", "FILE", "likewise", OPTION_TEXT, offsetof(eval_options, files.paths[ROLE_BETA])},
     {"conventions", "C", "preset or list (default: torch)", OPTION_TEXT,
      offsetof(eval_options, convention)},
     {"kernels", "NAME", "the kernel to run: its name or label", OPTION_TEXT,
      offsetof(eval_options, kernel)},
     {"reference", NULL, "take the certified reference instead", OPTION_FLAG,
      offsetof(eval_options, reference)},
-    {"y", "FILE.npy", "judge this output, made elsewhere, instead", OPTION_TEXT,
-     offsetof(eval_options, paths[ROLE_Y])},
-    {"dy", "FILE.npy", "judge the gradients of a loss whose gradient by y this is", OPTION_TEXT,
-     offsetof(eval_options, dy)},
-    {"dx", "FILE.npy", "with --dy: the gradient by x", OPTION_TEXT,
-     offsetof(eval_options, gradients[GRADIENT_DX])},
-    {"dgamma", "FILE.npy", "likewise by gamma", OPTION_TEXT,
-     offsetof(eval_options, gradients[GRADIENT_DGAMMA])},
-    {"dbeta", "FILE.npy", "likewise by beta", OPTION_TEXT,
-     offsetof(eval_options, gradients[GRADIENT_DBETA])},
+    {"y", "FILE", "judge this output, made elsewhere, instead", OPTION_TEXT,
+     offsetof(eval_options, files.paths[ROLE_Y])},
+    {"dy", "FILE", "judge the gradients of a loss whose gradient by y this is", OPTION_TEXT,
+     offsetof(eval_options, files.dy)},
+    {"dx", "FILE", "with --dy: the gradient by x", OPTION_TEXT,
+     offsetof(eval_options, files.gradients[GRADIENT_DX])},
+    {"dgamma", "FILE", "likewise by gamma", OPTION_TEXT,
+     offsetof(eval_options, files.gradients[GRADIENT_DGAMMA])},
+    {"dbeta", "FILE", "likewise by beta", OPTION_TEXT,
+     offsetof(eval_options, files.gradients[GRADIENT_DBETA])},
     {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT,
      offsetof(eval_options, out)},
     {"attribute", NULL, "what mean, variance, rstd, apply and rounding add to the error",
      OPTION_FLAG, offsetof(eval_options, attribute)},
     {"chart", "DIR", "with --attribute: draw attribution.svg and .png there", OPTION_TEXT,
      offsetof(eval_options, chart)},
-    {"dtypes", "TYPE", "f32, f64, bf16, f16 (default: the kernel's; without one f32)", OPTION_TEXT,
-     offsetof(eval_options, dtype)},
+    {"axis", "A,...", "the axes of a row (default: -1)", OPTION_TEXT,
+     offsetof(eval_options, files.axis)},
+    {"normalized-shape", "N,...", "the same by their sizes: 4,5 for the last two axes", OPTION_TEXT,
+     offsetof(eval_options, files.normalized_shape)},
+    {"dtypes", "TYPE", "bf16 where that is what u2 files hold; else as --x says", OPTION_TEXT,
+     offsetof(eval_options, files.dtype)},
     PLUGIN_OPTION(eval_options, plugins),
     {"max-row-ulp", "X", "above it the output is wrong (inaccurate)", OPTION_REAL,
      offsetof(eval_options, max_row_ulp)},
@@ -557,9 +399,11 @@ extern const cli_command eval_reproducible;
 const cli_command command_eval = {
     .name = "eval",
     .brief = "a kernel, or the reference, on your own tensors",
-    .usage = "--x FILE.npy | --input FAMILY [OPTION...]",
+    .usage = "--x FILE | --input FAMILY [OPTION...]",
     .summary = "Runs a kernel, or the reference, on your tensors and prints every error metric.",
     .details =
+        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16 "
+        "(docs/inputs.md).\n"
         "An output of your own (--y) is wrong (inaccurate) where no order of summation explains "
         "its "
         "error,\n"
@@ -568,7 +412,7 @@ const cli_command command_eval = {
         "Exit code: 0 fine; 5 wrong; 3 not judged: nothing can be said; 6 the kernel failed;\n"
         "2 usage; 7 files or environment, or a kernel that cannot run here.",
     OPTIONS(options),
-    DEFAULTS(eval_options, .convention = "torch", .shape = "18x768", .seed = 1,
+    DEFAULTS(eval_options, .convention = "torch", .files.shape = "18x768", .seed = 1,
              .max_row_ulp = INFINITY, .deadline = 60),
     QUESTIONS(&eval_reproducible),
     .body = run_eval,

@@ -1,5 +1,4 @@
 /* lnbench eval --reproducible: on what the bits of a row depend. */
-#include "inputs/npy.h"
 #include "worker/worker.h"
 #include "base/allocate.h"
 #include "domain/kernel_name.h"
@@ -7,6 +6,7 @@
 #include "domain/convention.h"
 #include "domain/reproducible.h"
 #include "base/interrupt.h"
+#include "inputs/inputs.h"
 #include "referee/invariance.h"
 #include "base/output.h"
 #include "answer/run_view.h"
@@ -183,21 +183,12 @@ static bool choose_kernels(const invariance_options *options, const kernel_list 
     return kernel_words_check(all, &options->kernels, err);
 }
 
-/* Of the rows of FILE.npy; a family has rows of every length: 0. */
+/* Of the rows of a file; a family has rows of every length: 0. */
 static bool find_hidden(const char *input, size_t *hidden, error *err)
 {
-    npy_array rows = {0};
-    size_t length = strlen(input);
+    size_t rows;
     *hidden = 0;
-    if (length < 4 || strcmp(input + length - 4, ".npy") != 0)
-        return true;
-    bool fine =
-        npy_read(input, true, &rows, err) &&
-        (rows.elements > 0 || fail(err, EXIT_CODE_USAGE, "--inputs %.200s: holds no row", input));
-    if (fine)
-        *hidden = rows.dimensions ? rows.shape[rows.dimensions - 1] : 1;
-    npy_free(&rows);
-    return fine;
+    return !input_is_file(input) || input_file_shape(input, &rows, hidden, err);
 }
 
 /* The families are measured with the kernels that were asked for, and not shown. */

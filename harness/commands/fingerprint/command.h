@@ -4,7 +4,7 @@
 #define LNBENCH_FINGERPRINT_COMMAND_H
 
 #include "judge/layernorm/fingerprint/fingerprint.h"
-#include "inputs/npy.h"
+#include "inputs/tensor/tensor.h"
 #include "base/output.h"
 
 typedef struct fingerprint_files {
@@ -13,7 +13,7 @@ typedef struct fingerprint_files {
 
 /* The tensors as read; `input` points into them. */
 typedef struct fingerprint_tensors {
-    npy_array arrays[ROLES_MOST]; /* likewise */
+    tensor_array arrays[ROLES_MOST]; /* likewise */
     double *y_values;
     fingerprint_input input;
 } fingerprint_tensors;

@@ -3,16 +3,18 @@
 #include "base/allocate.h"
 #include <math.h>
 
-static bool read_real(const char *path, const char *option, npy_array *array, error *err)
+static bool read_real(const char *path, const char *option, tensor_array *array, error *err)
 {
-    return npy_read(path, false, array, err) &&
+    const tensor_request request = {.path = path};
+    return tensor_read(&request, array, err) &&
            (array->dtype == LN_F32 || array->dtype == LN_F64 ||
             fail(err, EXIT_CODE_USAGE, "%s (--%s): dtype %s; f4 or f8 was expected", path, option,
                  dtype_name(array->dtype)));
 }
 
 /* f8 to f4 in place. Values that are no f32 are an error unless they are known to be rounded. */
-static bool to_f32(const char *path, const char *option, bool rounded, npy_array *array, error *err)
+static bool to_f32(const char *path, const char *option, bool rounded, tensor_array *array,
+                   error *err)
 {
     if (array->dtype == LN_F32)
         return true;
@@ -31,14 +33,14 @@ static bool to_f32(const char *path, const char *option, bool rounded, npy_array
     return true;
 }
 
-static double element(const npy_array *array, size_t i)
+static double element(const tensor_array *array, size_t i)
 {
     return array->dtype == LN_F32 ? (double)((const float *)array->data)[i]
                                   : ((const double *)array->data)[i];
 }
 
 /* Whether every element is, as far as its type can tell, a decimal with so many places. */
-static bool has_decimals(const npy_array *array, int digits)
+static bool has_decimals(const tensor_array *array, int digits)
 {
     double power = pow(10, digits);
     double half_ulp = array->dtype == LN_F32 ? 0x1p-24 : 0x1p-53;
@@ -52,7 +54,7 @@ static bool has_decimals(const npy_array *array, int digits)
     return true;
 }
 
-static int guess_digits(const npy_array *x, int digits)
+static int guess_digits(const tensor_array *x, int digits)
 {
     if (digits <= 0)
         return FINGERPRINT_EXACT;
@@ -61,13 +63,13 @@ static int guess_digits(const npy_array *x, int digits)
 
 static bool take_shape(const char *path, fingerprint_tensors *tensors, error *err)
 {
-    const npy_array *x = &tensors->arrays[ROLE_X];
+    const tensor_array *x = &tensors->arrays[ROLE_X];
     size_t hidden = x->dimensions ? x->shape[x->dimensions - 1] : 0;
     char shape[128];
     if (x->elements == 0 || hidden == 0)
         return fail(err, EXIT_CODE_USAGE,
                     "%s (--x): shape %s; at least one row of at least one element was expected",
-                    path, npy_shape_text(x, shape));
+                    path, tensor_shape_text(x, shape));
     tensors->input.hidden = hidden;
     tensors->input.rows = x->elements / hidden;
     return true;
@@ -78,7 +80,7 @@ static bool take_parameter(const char *path, size_t role, fingerprint_tensors *t
 {
     const tensor_role *roles = layernorm_operation.roles;
     const char *name = roles[role].name;
-    npy_array *array = &tensors->arrays[role];
+    tensor_array *array = &tensors->arrays[role];
     fingerprint_input *input = &tensors->input;
     if (!to_f32(path, name, false, array, err))
         return false;
@@ -101,14 +103,14 @@ static bool read_files(const fingerprint_files *files, fingerprint_tensors *tens
     for (size_t i = 0; fine && i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         const char *path = files->paths[i];
-        npy_array *array = &tensors->arrays[i];
+        tensor_array *array = &tensors->arrays[i];
         if (!path)
             continue;
         fine = read_real(path, role->name, array, err) &&
                (i == ROLE_X ? take_shape(path, tensors, err)
                 : role_is_parameter(role)
                     ? take_parameter(path, i, tensors, err)
-                    : npy_same_shape(tensors->arrays, array, path, role->name, err));
+                    : tensor_same_shape(tensors->arrays, array, path, role->name, err));
     }
     return fine;
 }
@@ -150,6 +152,6 @@ bool fingerprint_read(const fingerprint_files *files, int digits, int x_digits, 
 void fingerprint_tensors_free(fingerprint_tensors *tensors)
 {
     for (size_t i = 0; i < ROLES_MOST; i++)
-        npy_free(&tensors->arrays[i]);
+        tensor_free(&tensors->arrays[i]);
     free(tensors->y_values);
 }

@@ -240,10 +240,39 @@ accepted "f16: residual" 0 eval --x typed_f16.npy --residual typed_f16.npy --con
 refused "a tenth is no bf16" 2 'tenths4.npy \(--gamma\): element 0, 0\.1.* is no bf16' eval \
     --x typed_bf16.npy --gamma tenths4.npy --beta beta4.npy --kernel two_pass_bf16_scalar
 npy tenths8.npy '<f8' '(4,)' 0.1:1
-refused "f64 for f32" 2 'is no f32: save it as f4 .*; --dtypes f64 takes it as it is$' eval \
-    --x tenths8.npy --convention tinyllm --reference
-refused "f16 for f32" 2 'dtype f16; f4 or f8 was expected, or --dtypes f16' eval --x typed_f16.npy \
-    --convention tinyllm --reference
+refused "f64 for f32" 2 'is no f32, as --dtypes says: save it as f4' eval --x tenths8.npy --convention tinyllm \
+    --reference --dtypes f32
+# The type comes from the files: that of what came out, where x is narrower, as under autocast.
+for type in f64 f16; do
+    accepted "$type, unsaid" 0 eval --x typed_$type.npy --convention tinyllm --reference --out y.npy --json
+    check "$type, unsaid: the type" is "$(value dtype out)" $type
+done
+npy half.npy '<f2' '(4,)' 15360 16384 16896 17408
+accepted "f16 in" 0 eval --x row.npy --gamma gamma.npy --beta beta.npy --reference --out out4.npy
+accepted "f16 in, f32 out" 0 eval --x half.npy --y out4.npy --gamma gamma.npy --beta beta.npy --dtypes f16 --json
+check "f16 in, f32 out: judged as" is "$(value dtype out) $(value verdict out)" "f32 right"
+npy brain.npy '|V2' '(4,)' 16256 16384 16448 16512
+accepted "bf16 of ml_dtypes" 0 eval --x brain.npy --convention tinyllm --reference --json
+check "bf16 of ml_dtypes: the type" is "$(value dtype out)" bf16
+refused "u2, unsaid" 2 "typed_bf16.npy: dtype '<u2'.*--dtypes bf16" eval --x typed_bf16.npy --convention tinyllm --reference
+# Several axes make a row; gamma has their shape, or broadcasts to it; the output has that of x.
+npy twelve.npy '<f4' '(12,)' 0.5:0.25
+npy by3.npy '<f4' '(3, 1)' 1:1
+npy by1.npy '<f4' '(1, 1, 4)' 1:1
+npy by34.npy '<f4' '(3, 4)' 0.5:0.25
+for axes in '--axis 1,2' '--axis=-2,-1' '--normalized-shape 3,4'; do
+    for gamma in twelve by34; do
+        # shellcheck disable=SC2086
+        accepted "$axes, $gamma" 0 eval --x x.npy --gamma $gamma.npy --beta by3.npy $axes --reference --out y$gamma.npy
+    done
+    check "$axes: flat or not" cmp ytwelve.npy yby34.npy
+    check "$axes: hidden" has out ': 2 x 12, torch$'
+done
+accepted "axis 1" 0 eval --x x.npy --axis 1 --gamma by3.npy --beta by3.npy --reference --out columns.npy
+printed columns.npy '%.4f' >columns.txt
+check "axis 1: columns are rows, the shape is x's" diff columns.txt \
+    <({ echo '<f4 (2, 3, 4)'; for _ in 1 2; do printf '%s\n' -0.2247 -0.2247 -0.2247 -0.2247 2.0000 2.0000 2.0000 2.0000 6.6742 6.6742 6.6742 6.6742; done; })
+accepted "gamma of one" 0 eval --x x.npy --gamma one.npy --beta by1.npy --reference
 run_it eval --x typed_f64.npy --y typed_y.npy --convention ddof=1,eps=1e-5@var,affine=none \
     --dtype f64 --max-row-ulp 1000
 check "f64: --y of another type" is "$code" 2
@@ -287,12 +316,14 @@ npy none.npy '<f4' '(0, 4)' 1:0
 head -c 200 x.npy >short.npy
 cat x.npy row.npy >long.npy
 sed 's/False/True_/' x.npy >fortran.npy
+npy number.npy '<f4' '()' 1
+npy nan.npy '<f4' '(4,)' nan:0
 echo text >text.npy
 # shellcheck disable=SC2086
 {
-    bad "no --x" 2 '--x FILE.npy is missing' $none
-    bad "neither kernel nor reference" 2 '--kernels NAME, --reference, --y FILE.npy and --dy' --x x.npy
-    bad "kernel and reference" 2 '--kernels NAME, --reference, --y FILE.npy and --dy' --x x.npy --kernel a $none
+    bad "no --x" 2 '--x FILE is missing' $none
+    bad "neither kernel nor reference" 2 '--kernels NAME, --reference, --y FILE and --dy' --x x.npy
+    bad "kernel and reference" 2 '--kernels NAME, --reference, --y FILE and --dy' --x x.npy --kernel a $none
     bad "no such file" 7 'nowhere.npy: No such file' --x nowhere.npy $none
     bad "a directory" 2 '/: not a regular file' --x / $none
     bad "text" 2 'text.npy' --x text.npy $none
@@ -301,13 +332,21 @@ echo text >text.npy
     bad "a broken header" 2 'fortran.npy' --x fortran.npy $none
     bad "integers" 2 "whole.npy: dtype '<i4'" --x whole.npy $none
     bad "no elements" 2 'none.npy.*no elements' --x none.npy $none
-    bad "f8 that is no f32" 2 'tenths.npy \(--x\): element 0, 0\.1.* is no f32' --x tenths.npy $none
+    bad "f8 that is no f32" 2 'tenths.npy \(--x\): element 0, 0\.1.* is no f32, the kernel.s type' --x tenths.npy \
+        --convention tinyllm --kernel two_pass_f32_scalar
+    bad "a number" 2 'number.npy: a single number, without axes' --x number.npy $none
+    bad "gamma with a NaN" 2 'nan.npy \(--gamma\): element 0 is nan: expected finite numbers' --x x.npy \
+        --gamma nan.npy --beta beta.npy --reference
+    bad "another normalized shape" 2 'x.npy: shape \(2, 3, 4\) does not end as --normalized-shape says' --x x.npy \
+        --normalized-shape 2,4 $none
+    bad "an axis and a shape" 2 'one of them was expected' --x x.npy --axis 1 --normalized-shape 4 $none
+    bad "an axis with a slip" 2 '--axis 1;2: expected numbers such as' --x x.npy --axis '1;2' $none
     bad "residual of another shape" 2 'flat.npy \(--residual\): shape \(24,\); \(2, 3, 4\)' \
         --x x.npy --residual flat.npy $none
     bad "y of another shape" 2 'flat.npy \(--y\): shape \(24,\)' --x x.npy --y flat.npy \
         --convention tinyllm
     bad "gamma missing" 2 '--gamma is missing' --x x.npy --reference
-    bad "gamma of another length" 2 'five.npy \(--gamma\): 5 elements; 4 were expected' --x x.npy \
+    bad "gamma of another length" 2 'five.npy \(--gamma\): shape \(5,\); \(4,\) was expected, or what broadcasts' --x x.npy \
         --gamma five.npy --beta beta.npy --reference
     bad "gamma where there is none" 2 '--gamma gamma.npy: this convention has no gamma' --x x.npy \
         --gamma gamma.npy $none

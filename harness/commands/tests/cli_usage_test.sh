@@ -41,7 +41,7 @@ options_of run --plan --operation --kernels --conventions --dtypes --shapes --in
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
-    --shapes --seed --attribute --chart --dtypes --reproducible \
+    --shapes --seed --attribute --chart --axis --normalized-shape --dtypes --reproducible \
     --plugin --max-row-ulp --deadline --format --json
 options_of 'eval --reproducible' --kernels --conventions --inputs --residual --hashes --plugin --seed --deadline --format --json
 options_of fingerprint --x --y --gamma --beta --residual --digits --x-digits --noise --probe --all --distance --format --json

@@ -1,5 +1,5 @@
 /* lnbench fingerprint and distance as commands: what they print, what they refuse, and how. */
-#include "inputs/npy.h"
+#include "inputs/tensor/tensor.h"
 #include "scratch.h"
 #include "answer/run_view.h"
 #include <math.h>

@@ -4,7 +4,7 @@
  *     npy_tool make FILE DESCR SHAPE FROM:STEP   as many as the shape asks for
  *     npy_tool print FILE FORMAT                 descr, shape, then each element in printf's FORMAT
  *
- * Of <f2 and <u2 the values are the bits, as whole numbers.
+ * Of <f2, <u2 and |V2 the values are the bits, as whole numbers.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,7 +32,7 @@ static size_t elements_of(const char *shape)
 static bool write_element(FILE *file, const char *descr, double value)
 {
     float single = (float)value;
-    if (strcmp(descr, "<f2") == 0 || strcmp(descr, "<u2") == 0) {
+    if (strcmp(descr, "<f2") == 0 || strcmp(descr + 1, "u2") == 0 || strcmp(descr, "|V2") == 0) {
         uint16_t bits = (uint16_t)value;
         return fwrite(&bits, sizeof bits, 1, file) == 1;
     }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "inputs/npy.h"
+#include "inputs/tensor/tensor.h"
 
 enum { HIDDEN = 300, ROWS = 9 };
 static const ln_type types[] = {LN_F64, LN_BF16, LN_F16};

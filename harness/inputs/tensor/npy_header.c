@@ -1,6 +1,6 @@
 /* Reads {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }: as numpy/lib/format.py writes
  * it, with keys in any order, either kind of quotes, any blanks, and the 3L of Python 2. */
-#include "inputs/npy_header.h"
+#include "inputs/tensor/internal.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -86,44 +86,44 @@ static bool parse_size(header_cursor *cursor, size_t *size)
 }
 
 /* (), (3,), (3, 4) or (3, 4,) */
-static bool parse_shape(header_cursor *cursor, npy_header *header)
+static bool parse_shape(header_cursor *cursor, tensor_form *form)
 {
-    header->dimensions = 0;
+    form->dimensions = 0;
     if (!take_letter(cursor, '('))
         return fail_at(cursor, "shape", "a tuple such as (3, 4)");
     bool comma = true;
     while (!take_letter(cursor, ')')) {
         if (!comma)
             return fail_at(cursor, "shape", "',' or ')'");
-        if (header->dimensions == NPY_MAX_DIMENSIONS)
+        if (form->dimensions == TENSOR_MAX_DIMENSIONS)
             return fail_at(cursor, "shape", "at most 32 dimensions");
-        if (!parse_size(cursor, &header->shape[header->dimensions]))
+        if (!parse_size(cursor, &form->shape[form->dimensions]))
             return false;
-        header->dimensions++;
+        form->dimensions++;
         comma = take_letter(cursor, ',');
     }
-    if (header->dimensions == 1 && !comma)
+    if (form->dimensions == 1 && !comma)
         return fail_at(cursor, "shape", "a tuple such as (3,), its comma was missing");
     return true;
 }
 
-static bool parse_order(header_cursor *cursor, npy_header *header)
+static bool parse_order(header_cursor *cursor, tensor_form *form)
 {
-    header->fortran_order = take_word(cursor, "True");
-    if (header->fortran_order || take_word(cursor, "False"))
+    form->is_fortran = take_word(cursor, "True");
+    if (form->is_fortran || take_word(cursor, "False"))
         return true;
     return fail_at(cursor, "fortran_order", "True or False");
 }
 
-static bool parse_descr(header_cursor *cursor, npy_header *header)
+static bool parse_descr(header_cursor *cursor, tensor_form *form)
 {
     skip_blanks(cursor);
     if (cursor->next < cursor->end && *cursor->next == '[')
         return fail_at(cursor, "descr", "a plain type such as '<f4'");
-    return take_string(cursor, "descr", header->descr, sizeof header->descr);
+    return take_string(cursor, "descr", form->descr, sizeof form->descr);
 }
 
-static bool parse_entry(header_cursor *cursor, npy_header *header, unsigned *seen)
+static bool parse_entry(header_cursor *cursor, tensor_form *form, unsigned *seen)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
     char name[24];
@@ -142,12 +142,12 @@ static bool parse_entry(header_cursor *cursor, npy_header *header, unsigned *see
     *seen |= 1u << key;
     if (!take_letter(cursor, ':'))
         return fail_at(cursor, keys[key], "':'");
-    return key == 0   ? parse_descr(cursor, header)
-           : key == 1 ? parse_order(cursor, header)
-                      : parse_shape(cursor, header);
+    return key == 0   ? parse_descr(cursor, form)
+           : key == 1 ? parse_order(cursor, form)
+                      : parse_shape(cursor, form);
 }
 
-bool npy_header_parse(const char *path, const char *text, size_t length, npy_header *header,
+bool npy_header_parse(const char *path, const char *text, size_t length, tensor_form *form,
                       error *err)
 {
     header_cursor cursor = {path, text, text + length, err};
@@ -158,7 +158,7 @@ bool npy_header_parse(const char *path, const char *text, size_t length, npy_hea
     while (!take_letter(&cursor, '}')) {
         if (!comma)
             return fail_at(&cursor, "dictionary", "',' or '}'");
-        if (!parse_entry(&cursor, header, &seen))
+        if (!parse_entry(&cursor, form, &seen))
             return false;
         comma = take_letter(&cursor, ',');
     }

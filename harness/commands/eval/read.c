@@ -1,0 +1,177 @@
+/* The tensors of lnbench eval: files by role, in the types of the problem. */
+#include "commands/eval/read.h"
+#include "inputs/inputs.h"
+#include "base/words.h"
+#include <string.h>
+
+typedef struct eval_reading {
+    const eval_files *files;
+    const ln_convention *convention;
+    eval_tensors *tensors;
+    tensor_axes axes;
+    bool u2_is_bf16;
+    const char *whose; /* type the rows have */
+    error *err;
+} eval_reading;
+
+void eval_tensors_free(eval_tensors *tensors)
+{
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        tensor_free(&tensors->arrays[i]);
+    for (size_t i = 0; i < GRADIENTS; i++)
+        tensor_free(&tensors->gradients[i]);
+    tensor_free(&tensors->dy);
+}
+
+static bool read_file(const eval_reading *reading, const char *path, bool has_rows,
+                      tensor_array *array)
+{
+    const tensor_request request = {
+        .path = path, .u2_is_bf16 = reading->u2_is_bf16, .axes = has_rows ? &reading->axes : NULL};
+    return tensor_read(&request, array, reading->err);
+}
+
+/* A table of rows, in its file's type as yet. */
+static bool read_rows(const eval_reading *reading, const char *path, const char *option,
+                      tensor_array *array)
+{
+    eval_tensors *tensors = reading->tensors;
+    tensor_array *x = &tensors->arrays[ROLE_X];
+    if (!path)
+        return true;
+    if (!read_file(reading, path, true, array))
+        return false;
+    if (array != x)
+        return tensor_same_shape(x, array, path, option, reading->err);
+    if (!tensor_has_rows(x, path, reading->err))
+        return false;
+    tensors->hidden = x->hidden;
+    tensors->rows = x->elements / x->hidden;
+    return true;
+}
+
+/* A parameter, or its gradient: there where the convention has it, nowhere else. */
+static bool read_parameter(const eval_reading *reading, const char *path, const char *option,
+                           bool wanted, size_t length, bool is_gradient, tensor_array *array)
+{
+    const eval_tensors *tensors = reading->tensors;
+    error *err = reading->err;
+    if (!wanted && path)
+        return fail(err, EXIT_CODE_USAGE, "--%s %s: this convention has no %s", option, path,
+                    option);
+    if (!wanted)
+        return true;
+    if (!path)
+        return fail(err, EXIT_CODE_USAGE,
+                    "--%s is missing: this convention needs %zu element%s of it", option, length,
+                    length == 1 ? "" : "s");
+    if (!read_file(reading, path, false, array))
+        return false;
+    if (length > 1 && !is_gradient &&
+        !tensor_broadcast(&tensors->arrays[ROLE_X], array, path, option, err))
+        return false;
+    if (array->elements != length)
+        return fail(err, EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path,
+                    option, array->elements, length);
+    return (is_gradient || tensor_is_finite(array, path, option, err)) &&
+           tensor_convert(array, tensors->param, "the type of parameters here", path, option, err);
+}
+
+/* Every table of the operation, then those of gradients. */
+static bool each_table(const eval_reading *reading,
+                       bool (*visit)(const eval_reading *, const char *, const char *,
+                                     tensor_array *))
+{
+    const eval_files *files = reading->files;
+    eval_tensors *tensors = reading->tensors;
+    const operation *what = operations[convention_operation(reading->convention)];
+    bool fine = true;
+    for (size_t i = 0; fine && i < what->count; i++)
+        fine = role_is_parameter(&what->roles[i]) ||
+               visit(reading, files->paths[i], what->roles[i].name, &tensors->arrays[i]);
+    return fine && visit(reading, files->dy, "dy", &tensors->dy) &&
+           visit(reading, files->gradients[GRADIENT_DX], "dx", &tensors->gradients[GRADIENT_DX]);
+}
+
+static bool convert_rows(const eval_reading *reading, const char *path, const char *option,
+                         tensor_array *array)
+{
+    return !path || tensor_convert(array, reading->tensors->storage, reading->whose, path, option,
+                                   reading->err);
+}
+
+static void choose_types(eval_reading *reading, const kernel_entry *kernel)
+{
+    const eval_files *files = reading->files;
+    eval_tensors *tensors = reading->tensors;
+    const tensor_array *made = files->paths[ROLE_Y]            ? &tensors->arrays[ROLE_Y]
+                               : files->gradients[GRADIENT_DX] ? &tensors->gradients[GRADIENT_DX]
+                               : files->input                  ? NULL
+                                                               : &tensors->arrays[ROLE_X];
+    if (kernel) {
+        tensors->storage = kernel->facts.storage;
+        tensors->param = kernel->facts.param;
+        reading->whose = "the kernel's type";
+        return;
+    }
+    tensors->storage = made ? made->dtype : LN_F32;
+    reading->whose = files->paths[ROLE_Y] ? "the type of y" : "the type of dx";
+    ln_type said;
+    if (files->dtype && dtype_from_name(files->dtype, &said) &&
+        (!made || made == &tensors->arrays[ROLE_X] || tensor_converts(made, said))) {
+        tensors->storage = said;
+        reading->whose = "as --dtypes says";
+    }
+    tensors->param = tensors->storage == LN_F64 ? LN_F64 : LN_F32;
+}
+
+static bool read_parameters(const eval_reading *reading)
+{
+    const eval_files *files = reading->files;
+    const ln_convention *convention = reading->convention;
+    eval_tensors *tensors = reading->tensors;
+    const operation *what = operations[convention_operation(convention)];
+    const bool has[GRADIENTS] = {[GRADIENT_DGAMMA] = ln_has_gamma(convention->affine),
+                                 [GRADIENT_DBETA] = ln_has_beta(convention->affine)};
+    bool fine = true;
+    for (size_t i = 0; fine && i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        /* Gradients need gamma for dx alone, and nothing that is added. */
+        bool left_out =
+            files->dy && !files->paths[i] && !(i == ROLE_GAMMA && files->gradients[GRADIENT_DX]);
+        if (role_is_parameter(role) && !left_out)
+            fine = read_parameter(
+                reading, files->paths[i], role->name, role_is_needed(role, convention),
+                role_columns(role, convention, tensors->hidden), false, &tensors->arrays[i]);
+    }
+    for (size_t i = GRADIENT_DGAMMA; fine && i < GRADIENTS; i++)
+        fine = !files->gradients[i] ||
+               read_parameter(reading, files->gradients[i], gradient_name(i), has[i],
+                              ln_parameter_elements(convention->affine, tensors->hidden), true,
+                              &tensors->gradients[i]);
+    return fine;
+}
+
+bool eval_read(const eval_files *files, const ln_convention *convention, const kernel_entry *kernel,
+               eval_tensors *tensors, error *err)
+{
+    eval_reading reading = {
+        .files = files, .convention = convention, .tensors = tensors, .err = err};
+    ln_type said = kernel ? kernel->facts.storage : LN_F32;
+    if (files->dtype && dtype_from_name(files->dtype, &said) && kernel &&
+        said != kernel->facts.storage)
+        return fail(err, EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", files->dtype,
+                    kernel->facts.name, dtype_name(kernel->facts.storage));
+    reading.u2_is_bf16 = said == LN_BF16;
+    if (!tensor_axes_parse(files->axis, files->normalized_shape, &reading.axes, err))
+        return false;
+    if (files->input) {
+        choose_types(&reading, kernel);
+        return input_check(files->input, err) &&
+               shape_parse(files->shape, &tensors->rows, &tensors->hidden, err);
+    }
+    if (!each_table(&reading, read_rows))
+        return false;
+    choose_types(&reading, kernel);
+    return each_table(&reading, convert_rows) && read_parameters(&reading);
+}

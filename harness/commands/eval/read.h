@@ -1,0 +1,31 @@
+/* The tensors of lnbench eval. */
+#ifndef LNBENCH_EVAL_READ_H
+#define LNBENCH_EVAL_READ_H
+
+#include "commands/eval/gradients.h"
+#include "domain/kernel.h"
+#include "domain/operation.h"
+#include "inputs/tensor/tensor.h"
+
+typedef struct eval_files {
+    const char *paths[ROLES_MOST]; /* by role */
+    const char *dy, *gradients[GRADIENTS];
+    const char *input, *shape; /* rows of a family instead of files */
+    const char *axis, *normalized_shape, *dtype;
+} eval_files;
+
+typedef struct eval_tensors {
+    tensor_array arrays[ROLES_MOST]; /* by role */
+    tensor_array dy, gradients[GRADIENTS];
+    ln_type storage, param;
+    size_t rows, hidden;
+} eval_tensors;
+
+/* The types are the kernel's; without one the rows' type is that of --dtypes, or of the files: what
+ * came out decides, since x may be narrower than that (f16 in, f32 out). Parameters are f64 beside f64
+ * and else f32. Every element keeps its value. */
+bool eval_read(const eval_files *files, const ln_convention *convention, const kernel_entry *kernel,
+               eval_tensors *tensors, error *err);
+void eval_tensors_free(eval_tensors *tensors);
+
+#endif

@@ -1,0 +1,32 @@
+/* Reads tensors as every command does, for tensor_forms_test.py.
+ *
+ *     tensor_tool bf16|- AXES|- PATH...    a line each: type, shape, hidden and the elements' bytes; or
+ *                                          the exit code and the error */
+#include "inputs/tensor/tensor.h"
+#include <stdio.h>
+#include <string.h>
+
+static void print(const char *path, bool u2_is_bf16, const char *axis)
+{
+    tensor_axes axes;
+    tensor_array array = {0};
+    error err = {0};
+    char shape[128];
+    const tensor_request request = {.path = path, .u2_is_bf16 = u2_is_bf16, .axes = &axes};
+    if (!tensor_axes_parse(axis, NULL, &axes, &err) || !tensor_read(&request, &array, &err)) {
+        printf("error %d %s\n", (int)err.code, err.message);
+        return;
+    }
+    printf("%s %s %zu ", dtype_name(array.dtype), tensor_shape_text(&array, shape), array.hidden);
+    for (size_t i = 0; i < array.elements * dtype_size(array.dtype); i++)
+        printf("%02x", ((const unsigned char *)array.data)[i]);
+    printf("\n");
+    tensor_free(&array);
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 3; i < argc; i++)
+        print(argv[i], strcmp(argv[1], "bf16") == 0, strcmp(argv[2], "-") == 0 ? NULL : argv[2]);
+    return 0;
+}
