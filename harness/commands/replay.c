@@ -213,7 +213,8 @@ static bool replay_stored(replay_state *replayer, result_store *store, const sto
     if (!kernel || !store_worst(store, judged, &worst, &has, err))
         return false;
     snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged->id, judged->key.input);
-    bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL, &result, err);
+    bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL,
+                            replayer->options->id > 0, &result, err);
     if (fine)
         note(replayer, kernel, what, &result);
     stored_worst_free(&worst);

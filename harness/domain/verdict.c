@@ -77,6 +77,11 @@ bool verdict_is_judged(verdict_kind kind)
     return kind >= VERDICT_RIGHT && kind <= VERDICT_TIMEOUT;
 }
 
+bool verdict_is_fault(verdict_kind kind)
+{
+    return verdict_is_judged(kind) && !verdict_is_right(kind) && !verdict_is_limit(kind);
+}
+
 const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size)
 {
     const char *phrase = verdict_phrase(verdict->kind);
@@ -140,10 +145,7 @@ int verdict_telling(const case_verdict *verdict)
                : strstr(detail, "column")                                     ? 2
                                                                               : 1;
     default:
-        return verdict_is_judged(verdict->kind) && !verdict_is_right(verdict->kind) &&
-                       !verdict_is_limit(verdict->kind)
-                   ? 4
-                   : 0;
+        return verdict_is_fault(verdict->kind) ? 4 : 0;
     }
 }
 

@@ -42,6 +42,8 @@ typedef enum verdict_kind {
 /* How the detail of a wrong verdict goes on where the judge knows what the kernel computes. */
 #define SAYS_MISTAKE "y is that of a kernel that "
 #define SAYS_UNWRITTEN "nothing was written"
+/* Of the least problem that shows a fault: whether it is so plain, or what the plain one is. */
+#define SAYS_PLAIN ", plain"
 
 typedef struct case_verdict {
     verdict_kind kind;
@@ -62,8 +64,9 @@ bool verdict_from_words(const char *word, const char *reason, verdict_kind *kind
 bool verdict_from_phrase(const char *phrase, case_verdict *verdict);
 bool verdict_is_right(verdict_kind kind);
 bool verdict_is_limit(verdict_kind kind);
-/* Right, limit or wrong: not declined, lost or not judged. */
+/* Right, limit or wrong: not declined, lost or not judged; and wrong alone. */
 bool verdict_is_judged(verdict_kind kind);
+bool verdict_is_fault(verdict_kind kind);
 /* With the detail: "wrong (crashed: SIGSEGV)", "declined (no AVX-512 on this CPU)",
  * "limit (inaccurate: ...)", ... */
 const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size);

@@ -50,6 +50,12 @@ typedef struct judged_row {
     double statistic_errors[ROLES_MOST]; /* by role; relative, or to the RMS of the row */
 } judged_row;
 
+/* Of combinations that are wrong (referee/combinations.h). */
+typedef struct faults_seen {
+    size_t count, block; /* block: that of the verdict */
+    uint64_t factors;    /* out of the ordinary in all of them, a bit each */
+} faults_seen;
+
 typedef struct case_judgement {
     case_verdict verdict;
     ln_metrics metrics;
@@ -60,6 +66,7 @@ typedef struct case_judgement {
     uint64_t output_hash; /* FNV-1a of all that came out: y of every placement, statistics */
     void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */
     judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */
+    faults_seen faults;
 } case_judgement;
 
 /* NULL when memory runs out. The runner (runner.h) is borrowed, and kept for the referee; NULL where

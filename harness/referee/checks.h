@@ -60,9 +60,14 @@ size_t referee_elements(const referee_task *task);
 
 bool referee_prepare(row_judge *judge, const referee_task *task, referee_blocks *blocks,
                      error *err);
-/* As judge_kernel(); no rows stay in the judgement. Ends with the first violation. */
+/* As judge_kernel(); no rows stay in the judgement. Ends with the first violation, of combinations with the
+ * third, of which the most telling stays. */
 bool referee_examine(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
                      const kernel_entry *kernel, case_judgement *judgement, error *err);
+/* Of combinations that are wrong: asks for the least that shows it, which the verdict then says. False as
+ * above. */
+bool referee_narrow(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
+                    const kernel_entry *kernel, case_judgement *judgement, error *err);
 void referee_release(referee_blocks *blocks);
 
 #endif

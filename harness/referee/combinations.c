@@ -1,4 +1,5 @@
 #include "referee/combinations.h"
+#include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include <math.h>
@@ -400,13 +401,24 @@ bool combination_without(combination *of, unsigned traits)
     return changed;
 }
 
+uint64_t combination_factors(const combination *of)
+{
+    uint64_t factors = 0;
+    for (size_t f = 0; f < of->table->count; f++)
+        factors |= (uint64_t)(of->levels[f] != of->table->factors[f].plain) << f;
+    return factors;
+}
+
 const char *combination_describe(const combination *of, char *text, size_t size)
 {
+    char word[CONVENTION_MAX_LENGTH];
     size_t used = 0;
-    char word[96];
     *text = '\0';
-    for (size_t f = 3; f < of->table->count && used < size; f++)
+    for (size_t f = 0; f < of->table->count && used < size; f++)
         if (*factor_describe(of, f, word, sizeof word))
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
+    if (of->instead && !convention_equal(of->instead, &of->table->plain) && used < size)
+        snprintf(text + used, size - used, "%sunder %s", used ? ", " : "",
+                 convention_label(of->instead, word));
     return text;
 }

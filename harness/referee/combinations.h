@@ -46,6 +46,8 @@ bool combination_is_even(const combination *of);
 /* The same in which less is out of the ordinary: nothing that the kernel's traits exclude; or under a
  * convention of the run that it takes. False: nothing changed. */
 bool combination_without(combination *of, unsigned traits);
+/* A bit for each factor that is not plain. */
+uint64_t combination_factors(const combination *of);
 /* "rows off centre, residual, 2 threads at once": what is not plain. */
 const char *combination_describe(const combination *of, char *text, size_t size);
 

@@ -260,7 +260,6 @@ static bool allows_calls(const factor_table *table, const int8_t *levels, int8_t
     return true;
 }
 
-/* Whether a level that is not plain can stand with the others. */
 /* gamma at an end of the range: gamma * rstd does not overflow, which kernels may compute first, nor x
  * times it; and no infinity is taken from another. */
 static bool allows_extreme(const factor_table *table, const int8_t *levels)
@@ -272,6 +271,7 @@ static bool allows_extreme(const factor_table *table, const int8_t *levels)
            can_be(levels, 3, CONTENTS_CENTRED);
 }
 
+/* Whether a level that is not plain can stand with the others. */
 static bool allows_level(const factor_table *table, const int8_t *levels, size_t f)
 {
     const call_factor *own = &table->factors[f];
@@ -311,6 +311,28 @@ bool factors_allow(const void *context, const int8_t *levels)
         if (levels[f] > 0 && !allows_level(table, levels, f))
             return false;
     return true;
+}
+
+bool factors_settle(const factor_table *table, int8_t *levels)
+{
+    if (!table->shapes[levels[0] + 1][levels[1] + 1][levels[2] + 1])
+        return false;
+    for (size_t f = 3; f < table->count; f++)
+        if (levels[f] != table->factors[f].plain && !allows_level(table, levels, f)) {
+            levels[f] = table->factors[f].plain;
+            f = 2; /* others may have stood on it */
+        }
+    return factors_allow(table, levels);
+}
+
+bool factors_set_hidden(combination *of, size_t hidden)
+{
+    for (size_t size = 0; size < SHORT_ROWS; size++)
+        if (hidden >= short_rows[size].first && hidden <= short_rows[size].last)
+            of->levels[1] = (int8_t)size;
+    of->levels[2] = (int8_t)remainder_level(hidden);
+    of->hidden = hidden;
+    return !of->table->large && factors_allow(of->table, of->levels);
 }
 
 /* The levels that a call has that is nothing out of the ordinary. */
@@ -414,12 +436,13 @@ static size_t drawn_rows(const combination *of, const range *rows, size_t hidden
 ln_problem combination_problem(const combination *of, ln_type storage, ln_type param)
 {
     const factor_table *table = of->table;
-    const range *rows = rows_of(table, of->hidden ? 0 : (size_t)of->levels[0]);
+    const range *rows = rows_of(table, (size_t)of->levels[0]);
     size_t hidden = of->hidden ? of->hidden
                                : find_hidden(table, (size_t)of->levels[1], (size_t)of->levels[2],
                                              rows, combination_draw(of, DRAW_HIDDEN));
     ln_convention convention = convention_of(of);
-    return problem_dense(&convention, storage, param, drawn_rows(of, rows, hidden), hidden);
+    return problem_dense(&convention, storage, param,
+                         of->rows ? of->rows : drawn_rows(of, rows, hidden), hidden);
 }
 
 /* Elements between rows: 1; what makes whole vectors; more than a row. */
@@ -514,7 +537,10 @@ const char *factor_describe(const combination *of, size_t f, char *text, size_t 
 {
     const call_factor *own = &of->table->factors[f];
     const operation *what = operations[of->table->operation];
-    const char *role = what->roles[own->of].name, *word = NULL;
+    const char *role = own->kind == FACTOR_CONVENTION ? NULL : what->roles[own->of].name,
+               *word = NULL;
+    const convention_field *field;
+    const range *rows;
     size_t taken;
     *text = '\0';
     if (of->levels[f] >= 0)
@@ -526,6 +552,19 @@ const char *factor_describe(const combination *of, size_t f, char *text, size_t 
             snprintf(text, size, "%s in %s's place", role, what->roles[taken].name);
         else if (of->levels[f] > 0)
             snprintf(text, size, "%s", role);
+        break;
+    case FACTOR_ROWS:
+        rows = rows_of(of->table, (size_t)of->levels[f]);
+        if (rows->last == 1)
+            snprintf(text, size, "one row");
+        else if (of->levels[f] > 0)
+            snprintf(text, size, "%zu to %zu rows", rows->first, rows->last);
+        break;
+    case FACTOR_CONVENTION:
+        field = &what->fields[own->of];
+        if (of->levels[f] != own->plain && !of->instead)
+            snprintf(text, size, "%s%s%s", field->name, field->eps && of->levels[f] ? "@" : "=",
+                     field->eps && !of->levels[f] ? "0" : field->words[of->levels[f]]);
         break;
     case FACTOR_THERE:
     case FACTOR_STRIDE:

@@ -66,7 +66,7 @@ typedef struct combination {
     const factor_table *table;
     int8_t levels[COVERING_FACTORS];
     uint64_t seed, number;
-    size_t hidden;                /* not 0: this one, whatever the levels say; 2 to 7 rows */
+    size_t hidden, rows;          /* not 0: these, whatever the levels say */
     const ln_convention *instead; /* not NULL: this one, whatever the levels say */
 } combination;
 
@@ -74,11 +74,15 @@ typedef struct combination {
 factor_table *factors_of(operation_kind kind, const ln_convention *plain, bool alone, bool large);
 /* For covering_make(): whether the levels can stand together. */
 bool factors_allow(const void *table, const int8_t *levels);
+/* Makes plain what cannot stand with the others. False: the others can't either. */
+bool factors_settle(const factor_table *table, int8_t *levels);
 /* The factor of a kind, and of a role or field; COVERING_FACTORS: there is none. */
 size_t factor_find(const factor_table *table, factor_kind kind, size_t of);
 /* "residual", "x 4 bytes off a line", "2 threads at once": nothing of a plain level but of the shape. */
 const char *factor_describe(const combination *of, size_t factor, char *text, size_t size);
 
+/* Another hidden size, with its levels. False: it cannot stand with the others, or is of the large ones. */
+bool factors_set_hidden(combination *of, size_t hidden);
 ln_problem combination_problem(const combination *of, ln_type storage, ln_type param);
 /* The same whatever the levels of other factors: from its seed and number. */
 uint64_t combination_draw(const combination *of, uint64_t what);

@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "referee/hearing.h"
 #include "referee/internal.h"
+#include "referee/narrow.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -198,7 +199,7 @@ bool hearing_ask(hearing *of, combination *asked, const judge_block *block,
     *judgement = (case_judgement){.verdict.kind = VERDICT_DECLINED};
     if (of->no_forks && asked->levels[calls] >= CALLS_IN_FORK)
         return true;
-    bool fine = combination_without(asked, of->kernel->facts.traits)
+    bool fine = combination_without(asked, of->kernel->facts.traits) || !block
                     ? ask_anew(of, asked, judgement, err)
                     : ask_block(of, asked, block, judgement, err);
     bool hangs = strcmp(judgement->verdict.detail, HANGS_IN_FORK) == 0;
@@ -266,16 +267,41 @@ void hearing_end(hearing *of)
     position_destroy(of->errors);
 }
 
-/* One problem's judgement into that of all. False: a fault, or a loss, with which it ends. */
-static bool add_up(const hearing *of, const combination *asked, const case_judgement *one,
-                   case_judgement *all)
+/* Those that were wrong, and the most telling of them. */
+typedef struct fault_found {
+    faults_seen seen;
+    combination asked;
+    case_verdict verdict;
+} fault_found;
+
+/* The most telling stays; of equals the plainest. */
+static void note_fault(fault_found *held, const combination *asked, const case_verdict *verdict,
+                       size_t block)
 {
-    char words[400];
+    const uint64_t factors = combination_factors(asked);
+    int tells = verdict_telling(verdict), told = verdict_telling(&held->verdict);
+    bool first = held->seen.count++ == 0, same = verdict->kind == held->verdict.kind;
+    bool plainer = !first && __builtin_popcountll(factors) <
+                                 __builtin_popcountll(combination_factors(&held->asked));
+    if (!first && same)
+        held->seen.factors &= factors;
+    if (!first && (tells < told || (tells == told && !plainer)))
+        return;
+    if (first || !same)
+        held->seen.factors = factors;
+    held->asked = *asked;
+    held->verdict = *verdict;
+    held->seen.block = block;
+}
+
+/* One problem's judgement into that of all. */
+static void add_up(const hearing *of, const case_judgement *one, case_judgement *all)
+{
     const case_verdict *verdict = &one->verdict;
     if (verdict->kind == VERDICT_DECLINED) {
         if (of->judged == 0)
             all->verdict = *verdict;
-        return true;
+        return;
     }
     bool known = one->metrics.elements > 0 && !isnan(one->metrics.row_ulp_max);
     if (known && !(one->metrics.row_ulp_max <= all->metrics.row_ulp_max))
@@ -286,33 +312,75 @@ static bool add_up(const hearing *of, const combination *asked, const case_judge
     if (verdict_is_limit(verdict->kind) || verdict_is_right(verdict->kind)) {
         bool bare = verdict->kind != VERDICT_RIGHT || all->verdict.kind == VERDICT_RIGHT_NO_BOUND;
         all->verdict = (case_verdict){.kind = bare ? VERDICT_RIGHT_NO_BOUND : VERDICT_RIGHT};
-        return true;
     }
+}
+
+/* Each costs another process, or as long as the deadline. */
+static bool is_dear(verdict_kind kind)
+{
+    return kind == VERDICT_CRASHED || kind == VERDICT_OVERRUN || kind == VERDICT_TIMEOUT ||
+           kind == VERDICT_LOST;
+}
+
+/* What the factors are is said of the least problem alone (referee_narrow()). */
+static void name_problem(const hearing *of, fault_found *found)
+{
+    const int factors = __builtin_popcountll(combination_factors(&found->asked));
     ln_problem problem =
-        combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
-    all->verdict = *verdict;
-    if (verdict->kind != VERDICT_LOST)
-        verdict_say(&all->verdict, "%zux%zu, %s: %s", problem.rows, problem.hidden,
-                    combination_describe(asked, words, sizeof words), verdict->detail);
-    return false;
+        combination_problem(&found->asked, of->kernel->facts.storage, of->kernel->facts.param);
+    verdict_say(&found->verdict, "%zux%zu with %d factor%s out of the ordinary: %s", problem.rows,
+                problem.hidden, factors, factors == 1 ? "" : "s", found->verdict.detail);
+}
+
+/* Whether enough was seen: of races all that are met, since it takes several to see what they share. */
+static bool is_enough(const fault_found *found, const case_verdict *last)
+{
+    enum { FAULTS_MOST = 3 };
+    return is_dear(last->kind) ||
+           (found->seen.count >= FAULTS_MOST && found->verdict.kind != VERDICT_NONDETERMINISTIC);
 }
 
 bool examine_combinations(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
                           const kernel_entry *kernel, case_judgement *judgement, error *err)
 {
     hearing of;
-    bool more = true;
+    fault_found found = {0};
+    case_judgement one = {0};
     bool fine = hearing_begin(&of, judge, kernel, &task->convention) ||
                 fail_memory(err, "errors by position");
-    for (size_t i = 0; fine && more && i < blocks->count; i++) {
+    for (size_t i = 0; fine && !is_enough(&found, &one.verdict) && i < blocks->count; i++) {
         combination asked = blocks->of[i];
-        case_judgement one;
         fine = (!interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted")) &&
                hearing_ask(&of, &asked, &blocks->blocks[i], &one, err);
-        more = fine && add_up(&of, &asked, &one, judgement);
+        if (fine && verdict_is_fault(one.verdict.kind))
+            note_fault(&found, &asked, &one.verdict, i);
+        if (fine)
+            add_up(&of, &one, judgement);
     }
-    if (fine)
+    if (fine && found.seen.count > 0) {
+        name_problem(&of, &found);
+        judgement->verdict = found.verdict;
+        judgement->faults = found.seen;
+    } else if (fine && one.verdict.kind == VERDICT_LOST) {
+        judgement->verdict = one.verdict;
+    } else if (fine) {
         hearing_conclude(&of, &judgement->verdict);
+    }
+    hearing_end(&of);
+    return fine;
+}
+
+bool referee_narrow(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
+                    const kernel_entry *kernel, case_judgement *judgement, error *err)
+{
+    hearing of;
+    if (judgement->faults.count == 0 ||
+        kernel->set_at_load[0]) /* what loading it changed may be all there is to it */
+        return true;
+    bool fine = (hearing_begin(&of, judge, kernel, &task->convention) ||
+                 fail_memory(err, "errors by position")) &&
+                narrow_fault(&of, &blocks->of[judgement->faults.block], &judgement->faults,
+                             &judgement->verdict, err);
     hearing_end(&of);
     return fine;
 }

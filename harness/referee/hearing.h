@@ -29,7 +29,8 @@ typedef struct hearing {
 bool hearing_begin(hearing *of, row_judge *judge, const kernel_entry *kernel,
                    const ln_convention *first);
 void hearing_end(hearing *of);
-/* One problem, or as much of it as the kernel takes: *asked becomes that. False as judge_kernel(). */
+/* One problem, or as much of it as the kernel takes: *asked becomes that. Block
+ * NULL: on rows of its own. False as judge_kernel(). */
 bool hearing_ask(hearing *of, combination *asked, const judge_block *block,
                  case_judgement *judgement, error *err);
 /* Into a verdict that is right: what all problems together show, and what else there is to say. */

@@ -75,7 +75,8 @@ typedef struct accuracy_part {
     size_t dealt, stored;  /* cases so far */
     unsigned epoch;        /* how often convention or hidden size changed so far */
     probe_figures *probes; /* a kernel each */
-    bool over;             /* nothing is left, or there is an error */
+    int *told; /* by kernel: how much the least problem tells that shows a fault of it */
+    bool over; /* nothing is left, or there is an error */
     error error;
 } accuracy_part;
 
@@ -337,15 +338,33 @@ static bool deal(judge_lane *lane)
     return wanted;
 }
 
+/* The first fault that tells more of a kernel than those before: what it takes for it. Under the lock, but
+ * not while the kernel is asked. */
+static bool narrow(judge_lane *lane, judged_case *found, error *err)
+{
+    accuracy_part *part = lane->part;
+    const accuracy_group *group = lane->group;
+    int tells = verdict_telling(&found->judgement.verdict);
+    if (group->task.check != CHECK_COMBINATIONS || tells <= part->told[lane->kernel])
+        return true;
+    part->told[lane->kernel] = tells;
+    pthread_mutex_unlock(&part->lock);
+    bool fine = referee_narrow(lane->judge, &group->task, &lane->asked,
+                               part->session->plan.kernels[lane->kernel], &found->judgement, err);
+    pthread_mutex_lock(&part->lock);
+    return fine;
+}
+
 /* Stores the case when all before it are; where one of them failed, it is lost. */
-static void put_in_turn(judge_lane *lane, const judged_case *found, bool fine, error *err)
+static void put_in_turn(judge_lane *lane, judged_case *found, bool fine, error *err)
 {
     accuracy_part *part = lane->part;
     while (part->stored != lane->turn && part->error.code == EXIT_CODE_FINE)
         pthread_cond_wait(&part->moved, &part->lock);
     if (part->error.code != EXIT_CODE_FINE)
         return;
-    fine = fine && put_case(part->session, &lane->key, found, lane->block.rows, err);
+    fine = fine && narrow(lane, found, err) &&
+           put_case(part->session, &lane->key, found, lane->block.rows, err);
     if (!fine)
         end_with(part, err);
     part->stored++;
@@ -403,13 +422,14 @@ size_t session_lanes(const case_plan *plan)
 bool session_accuracy(run_session *session, error *err)
 {
     judge_lane lanes[LANES_MOST] = {0};
-    accuracy_part part = {.session = session,
-                          .lanes = (double)session_lanes(&session->plan),
-                          .lock = PTHREAD_MUTEX_INITIALIZER,
-                          .moved = PTHREAD_COND_INITIALIZER,
-                          .epoch = 1,
-                          .probes =
-                              allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.probes)};
+    accuracy_part part = {
+        .session = session,
+        .lanes = (double)session_lanes(&session->plan),
+        .lock = PTHREAD_MUTEX_INITIALIZER,
+        .moved = PTHREAD_COND_INITIALIZER,
+        .epoch = 1,
+        .probes = allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.probes),
+        .told = allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.told)};
     size_t wanted = session_lanes(&session->plan), opened = 1;
     for (size_t i = 0; i < LANES_MOST; i++)
         lanes[i] = (judge_lane){.part = &part, .number = i};
@@ -423,6 +443,7 @@ bool session_accuracy(run_session *session, error *err)
         worker_stop(lanes[i].worker);
     }
     free(part.probes);
+    free(part.told);
     if (part.error.code != EXIT_CODE_FINE)
         *err = part.error;
     return part.error.code == EXIT_CODE_FINE;

@@ -171,8 +171,8 @@ static bool task_of(const case_key *key, const kernel_entry *kernel,
 
 /* The check over one array; *found: it has one with this key. */
 static bool ask_again(row_judge *judge, const kernel_entry *kernel, const case_key *key,
-                      const combinations_asked *asked, bool *found, case_judgement *judgement,
-                      error *err)
+                      const combinations_asked *asked, bool least, bool *found,
+                      case_judgement *judgement, error *err)
 {
     combination_set *set = combinations_make(asked);
     referee_task task;
@@ -180,8 +180,10 @@ static bool ask_again(row_judge *judge, const kernel_entry *kernel, const case_k
     if (!set)
         return fail_memory(err, "the referee's problems");
     *found = task_of(key, kernel, &asked->plain, set, &task);
-    bool fine = !*found || (referee_prepare(judge, &task, &blocks, err) &&
-                            referee_examine(judge, &task, &blocks, kernel, judgement, err));
+    bool fine =
+        !*found || (referee_prepare(judge, &task, &blocks, err) &&
+                    referee_examine(judge, &task, &blocks, kernel, judgement, err) &&
+                    (!least || referee_narrow(judge, &task, &blocks, kernel, judgement, err)));
     referee_release(&blocks);
     combinations_free(set);
     return fine;
@@ -190,7 +192,8 @@ static bool ask_again(row_judge *judge, const kernel_entry *kernel, const case_k
 /* What the referee asks has no one row: the check is run again, all of it. The run's array was that of
  * its one convention, if it named one, or that of all; and whole, or the first of it. */
 static bool replay_check(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
-                         const ln_convention *convention, replay_result *result, error *err)
+                         const ln_convention *convention, bool least, replay_result *result,
+                         error *err)
 {
     const case_key *key = &judged->key;
     worst_row *find = &result->find;
@@ -207,7 +210,7 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
                                           .quick = i >= 2};
         case_judgement judgement = {0};
         bool found = false;
-        fine = ask_again(judge, kernel, key, &asked, &found, &judgement, err);
+        fine = ask_again(judge, kernel, key, &asked, least, &found, &judgement, err);
         any |= found;
         if (!fine || !found)
             continue;
@@ -225,7 +228,7 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
 }
 
 bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
-                 const stored_worst *stored, replay_result *result, error *err)
+                 const stored_worst *stored, bool least, replay_result *result, error *err)
 {
     const case_key *key = &judged->key;
     ln_convention convention;
@@ -235,7 +238,7 @@ bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case
         !convention_parse(key->convention, &convention, err))
         return false;
     if (is_check(key->input))
-        return replay_check(judge, kernel, judged, &convention, result, err);
+        return replay_check(judge, kernel, judged, &convention, least, result, err);
     operation_call kept =
         call_dense(&convention, kernel->facts.storage, kernel->facts.param, 1, key->hidden);
     if (!regenerate(judge, kernel, judged, stored, kept, &block, result)) {

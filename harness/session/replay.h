@@ -32,9 +32,9 @@ typedef struct replay_result {
 } replay_result;
 
 /* A case of a run with this seed. stored may be NULL: no row was kept. The judge must have been
- * made with the run's seed. */
+ * made with the run's seed. least: of combinations that are wrong the verdict says what it takes. */
 bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
-                 const stored_worst *stored, replay_result *result, error *err);
+                 const stored_worst *stored, bool least, replay_result *result, error *err);
 bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *find,
                  replay_result *result, error *err);
 void replay_result_free(replay_result *result);

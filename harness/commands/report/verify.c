@@ -234,7 +234,8 @@ static bool verify_error(const verify_state *verifying, stored_figure *figure, e
     struct error why = {0};
     replay_result result = {0};
     const kernel_entry *kernel = kernel_find(&verifying->kernels, stored->key.kernel, &why);
-    bool replayed = kernel && replay_case(verifying->judge, kernel, stored, NULL, &result, &why);
+    bool replayed =
+        kernel && replay_case(verifying->judge, kernel, stored, NULL, false, &result, &why);
     if (interrupted())
         fail(&why, EXIT_CODE_INTERRUPTED, "interrupted");
     if (why.code == EXIT_CODE_INTERRUPTED || why.code == EXIT_CODE_ENVIRONMENT) {

@@ -7,7 +7,7 @@ sabotage=$libraries/sabotage_plugin.so
 ends "a run with failures" 6 run --only accuracy --db r.db --no-charts --shapes 18x40 --conventions torch,zscore \
     --inputs normal,kappa,signed-zeros,nan --plugin "$sabotage" --seed 5 --kernels \
     two_pass_f32_scalar,naive_f32_scalar,naive.crash,naive.writes_one_behind,naive.n_for_n_minus_1,naive.nan_output
-check "a run with failures" has out '^✗ naive.crash: crashed \(SIGSEGV\) on '
+check "a run with failures" has out '^✗ naive.crash: crashed on '
 check "its faults are named by case" has out '^  lnbench replay --case [0-9]+ --db /'
 again=$(grep '^  lnbench replay' out | head -1)
 check "the command as it is printed, from another folder" bash -c "cd / && PATH=$binaries:\$PATH && $again"

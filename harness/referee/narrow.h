@@ -1,0 +1,17 @@
+/* The least that shows a fault. The plain problem of the same hidden size is asked first; then that with what
+ * all wrong problems share; and levels become plain by halves and then one by one, as long as it comes out
+ * wrong in the same way (Zeller and Hildebrandt, IEEE TSE 28, 2002).
+ *
+ *     narrow_fault(&hearing, &asked, &verdict, &err);
+ *     // "only with residual, 2 threads at once (4x257, plain: right; right at hidden 8; wrong at 13): ..."
+ */
+#ifndef LNBENCH_NARROW_H
+#define LNBENCH_NARROW_H
+
+#include "referee/hearing.h"
+
+/* Says in the verdict, which is wrong, what it takes. False: the run ends. */
+bool narrow_fault(hearing *of, const combination *asked, const faults_seen *seen,
+                  case_verdict *verdict, error *err);
+
+#endif
