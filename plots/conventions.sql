@@ -22,7 +22,7 @@ CREATE TEMP TABLE chart AS
     SELECT row_number() OVER () AS place, change, convention,
            apart_ulp('ddof=0,eps=1e-5@var,affine=none', convention, hidden, std) AS row_ulp,
            apart_relative('ddof=0,eps=1e-5@var,affine=none', convention, hidden, std) AS relative, '-' AS cost
-    FROM changes WHERE (SELECT page FROM asked); -- they are the same for every type
+    FROM changes WHERE (SELECT page AND operation = 'layernorm' FROM asked); -- they are the same for every type
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, 'Exact distance from PyTorch''s nn.LayerNorm (divisor N, eps 1e-5 in '
         || 'the variance), in units in the last place of f32' AS text

@@ -1,6 +1,6 @@
 -- What of a run its charts and its page show: cases that may be compared with each other, the shape that
 -- stands for the run, and the kernels that a reader asks for by name. Three tables are there before:
---   asked     run, types (NULL: what was measured most), page (0: of another type than the page's), and
+--   asked     run, operation, types (NULL: what was measured most), page (0: of another type than the page's), and
 --             of harness/answer: rows and hidden of its shape, isa that labels leave out, the cases of the
 --             fastest kernel and of the one to take, noisy
 --   standing  each kernel and type but copies, in the order of the run, as harness/store/standing.sql has it:
@@ -10,7 +10,7 @@
 -- The functions that are not SQLite's are in harness/store/functions.c.
 
 CREATE TEMP TABLE timed_cases AS
-    SELECT * FROM timed WHERE run = (SELECT run FROM asked) AND gbps < 9e999;
+    SELECT timed.* FROM asked CROSS JOIN timed USING (run, operation) WHERE gbps < 9e999;
 
 -- The cases that may be compared: of what was timed most, or judged most where nothing was; convention:
 -- of the speeds, judged_convention: of the errors that stand beside them.
@@ -20,7 +20,7 @@ CREATE TEMP TABLE groups AS
     GROUP BY 1, 2, 3, 4
     UNION ALL
     SELECT types, convention, min(cache), min(threads), count(*), min(case_id), 0
-    FROM judged WHERE run = (SELECT run FROM asked) AND types = coalesce((SELECT types FROM asked), types)
+    FROM judged WHERE run = (SELECT run FROM asked) AND operation = (SELECT operation FROM asked) AND types = coalesce((SELECT types FROM asked), types)
     GROUP BY 1, 2;
 CREATE TEMP TABLE about AS
     SELECT types, iif(has_time, convention, NULL) AS convention, cache, threads, has_time,
@@ -39,7 +39,8 @@ CREATE TEMP TABLE about AS
 -- The cases whose errors are shown.
 CREATE TEMP TABLE judged_cases AS
     SELECT judged.* FROM about CROSS JOIN judged USING (types)
-    WHERE run = (SELECT run FROM asked) AND judged.convention = judged_convention;
+    WHERE run = (SELECT run FROM asked) AND operation = (SELECT operation FROM asked)
+          AND judged.convention = judged_convention;
 
 -- The timed cases, with copies.
 CREATE TEMP TABLE here AS
@@ -158,7 +159,7 @@ CREATE TEMP TABLE again AS
         SELECT printf('lnbench run --plan %s --only', plan) AS begin, printf(' --seed %u', seed) AS seed
         FROM runs WHERE id = (SELECT run FROM asked)),
     speed AS (
-        SELECT begin || printf(' speed --conventions %s --dtypes %s', coalesce(convention, 'torch'), types)
+        SELECT begin || printf(' speed --conventions %s --dtypes %s', coalesce(convention, judged_convention), types)
                    AS begin,
                printf(' --cache %s --threads %d --shapes ', cache, threads)
                || coalesce((SELECT group_concat(shape, ',') FROM (

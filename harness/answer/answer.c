@@ -329,10 +329,16 @@ static void rank(const run_view *view, run_answer *answer)
 
 void answer_label(const run_view *view)
 {
-    run_answer answer;
-    rank(view, &answer);
-    kernel_labels_set(view->kernels, answer.isa);
-    answer_free(&answer);
+    for (int kind = 0; kind < OPERATIONS; kind++) {
+        run_answer answer;
+        if (!(view_operations(view) & OPERATION_BIT(kind)))
+            continue;
+        run_view part = view_part(view, (operation_kind)kind);
+        rank(&part, &answer);
+        kernel_labels_set(view->kernels, (operation_kind)kind, answer.isa);
+        answer_free(&answer);
+        view_part_free(&part);
+    }
 }
 
 void answer_make(const run_view *view, run_answer *answer)

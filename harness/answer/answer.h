@@ -71,8 +71,9 @@ const char *answer_provisional(const char *plan);
 /* Whether speeds are too noisy to say which kernel is fastest. */
 bool answer_is_noisy(const run_answer *answer);
 
-/* Writes the labels that the answer prints into the descriptors of the run. */
+/* Writes the labels that the answers print into the descriptors of the run. */
 void answer_label(const run_view *view);
+/* Of a part (view_part()). */
 void answer_make(const run_view *view, run_answer *answer);
 void answer_free(run_answer *answer);
 

@@ -40,7 +40,7 @@ typedef struct record_field {
 #define FIELD(kind, type, field) NUMBER_FIELD(kind, type, field, 0, INT64_MAX)
 #define FIELDS(table) (table), sizeof(table) / sizeof *(table)
 
-/* Of case_key; its operation is last, since most JSON does without. */
+/* Of case_key; its operation is last: files of older programs do without. */
 enum { CASE_KEY_OPERATION = 8, CASE_KEY_FIELDS };
 extern const record_field case_key_fields[CASE_KEY_FIELDS];
 /* Of speed_figures: SPEED_RATIOS times and what follows from them, then the CPU's counts. */

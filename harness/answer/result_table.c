@@ -12,10 +12,17 @@ enum { MOST_FIELDS = ANSWER_COLUMNS + 10, MOST_KERNELS = 6 };
 
 exit_code result_exit_code(const run_view *view)
 {
-    run_answer answer;
-    answer_make(view, &answer);
-    exit_code code = answer_is_noisy(&answer) ? EXIT_CODE_INCONCLUSIVE : EXIT_CODE_FINE;
-    answer_free(&answer);
+    exit_code code = EXIT_CODE_FINE;
+    for (int kind = 0; kind < OPERATIONS; kind++) {
+        run_answer answer;
+        if (!(view_operations(view) & OPERATION_BIT(kind)))
+            continue;
+        run_view part = view_part(view, (operation_kind)kind);
+        answer_make(&part, &answer);
+        code = answer_is_noisy(&answer) ? EXIT_CODE_INCONCLUSIVE : code;
+        answer_free(&answer);
+        view_part_free(&part);
+    }
     return code;
 }
 
@@ -319,7 +326,8 @@ static void add_other_types(const run_view *view, ln_type shown, text_buffer *li
 static void print_coverage(const run_view *view, ln_type shown, const output_file *out)
 {
     text_buffer line = {0};
-    view_add_coverage(view, &line);
+    if (!view->others)
+        view_add_coverage(view, &line);
     add_other_types(view, shown, &line);
     if (line.length > 0)
         output_wrapped(out, line.bytes);
@@ -527,6 +535,30 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     return fine;
 }
 
+/* A table an operation: kernels of two are not ranked together. */
+static bool print_parts(const run_view *view, const output_file *out, const result_look *look,
+                        error *err)
+{
+    const unsigned kinds = view_operations(view);
+    const bool several = (kinds & (kinds - 1)) != 0;
+    bool fine = true;
+    text_buffer line = {0};
+    view_add_coverage(view, &line);
+    if (several && line.length > 0)
+        output_wrapped(out, line.bytes);
+    text_free(&line);
+    for (int kind = 0; fine && kind < OPERATIONS; kind++) {
+        if (!(kinds & OPERATION_BIT(kind)))
+            continue;
+        run_view part = view_part(view, (operation_kind)kind);
+        if (several)
+            output_line(out, "%s", "");
+        fine = print_text(&part, out, look, err);
+        view_part_free(&part);
+    }
+    return fine;
+}
+
 bool result_table_print(const run_view *view, const output_file *out, const result_look *look,
                         error *err)
 {
@@ -534,7 +566,7 @@ bool result_table_print(const run_view *view, const output_file *out, const resu
     if (out->format == OUTPUT_JSON)
         return output_json(out, view_run_json(view), err);
     if (!output_is_data(out))
-        return print_text(view, out, look, err);
+        return print_parts(view, out, look, err);
     case_table_add(view, out->format == OUTPUT_CSV ? FORM_CSV : FORM_TSV, &lines);
     bool fine = !lines.failed && fputs(lines.bytes, out->file) >= 0;
     text_free(&lines);

@@ -52,6 +52,53 @@ bool store_descriptors(result_store *store, int64_t run, const char *kernel, jso
                 (long long)run, where.text);
 }
 
+unsigned view_operations(const run_view *view)
+{
+    unsigned kinds = 0;
+    for (size_t i = 0; i < view->standings.count; i++)
+        kinds |= OPERATION_BIT(view->standings.standings[i].operation);
+    return kinds ? kinds : 1;
+}
+
+run_view view_part(const run_view *whole, operation_kind kind)
+{
+    run_view part = *whole;
+    part.owns_store = false;
+    part.others = view_operations(whole) & ~OPERATION_BIT(kind);
+    if (!part.others)
+        return part;
+    part.cases = (stored_cases){0};
+    part.standings.count = 0;
+    part.cases.cases = allocate_zeroed(whole->cases.count + 1, sizeof *part.cases.cases);
+    part.views = allocate_zeroed(whole->cases.count + 1, sizeof *part.views);
+    part.standings.standings =
+        allocate_zeroed(whole->standings.count + 1, sizeof *part.standings.standings);
+    for (size_t i = 0; i < whole->cases.count; i++) {
+        stored_case *own = &part.cases.cases[part.cases.count];
+        if (whole->cases.cases[i].key.operation != kind)
+            continue;
+        *own = whole->cases.cases[i];
+        part.views[part.cases.count] = whole->views[i];
+        part.views[part.cases.count++].stored = own;
+    }
+    stored_cases_index(&part.cases);
+    for (size_t i = 0; i < whole->standings.count; i++)
+        if (whole->standings.standings[i].operation == kind)
+            part.standings.standings[part.standings.count++] = whole->standings.standings[i];
+    return part;
+}
+
+void view_part_free(run_view *part)
+{
+    if (part->others) {
+        hash_index_free(&part->cases.index);
+        free(part->cases.cases);
+        free(part->views);
+        free(part->standings.standings);
+    }
+    *part = (run_view){0};
+}
+
 void view_sum_up(run_view *view)
 {
     view->views = allocate_zeroed(view->cases.count + 1, sizeof *view->views);
@@ -236,12 +283,14 @@ static json_t *speed_json(const speed_figures *speed)
     return object;
 }
 
-const char *view_title(const run_view *view)
+operation_kind view_operation(const run_view *part)
 {
-    operation_kind kind = (operation_kind)0;
-    if (view->cases.count > 0)
-        kind = view->cases.cases[0].key.operation;
-    return operations[kind]->title;
+    return (operation_kind)__builtin_ctz(view_operations(part));
+}
+
+const char *view_title(const run_view *part)
+{
+    return operations[view_operation(part)]->title;
 }
 
 bool view_is_partial(const run_view *view)
@@ -325,7 +374,7 @@ relation_value as_class(const char *word)
 json_t *case_key_json(const case_key *key)
 {
     json_t *object = json_object();
-    record_put(object, case_key_fields, CASE_KEY_OPERATION, key);
+    record_put(object, case_key_fields, CASE_KEY_FIELDS, key);
     return object;
 }
 
@@ -336,9 +385,8 @@ json_t *view_case_json(const view_case *view)
     json_t *object = case_key_json(key);
     json_object_update_new(
         object,
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "operation",
-                  operation_name(key->operation), "label", word_or_null(view->label), "regime",
-                  json_text(view->regime), "reproducibility",
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "label", word_or_null(view->label),
+                  "regime", json_text(view->regime), "reproducibility",
                   reproducible_json(view->reproducibility), "usable", usable_json(stored),
                   "bound_row_ulp", json_figure(stored->bound_row_ulp), "output_hash",
                   hash_json(stored), "metrics",

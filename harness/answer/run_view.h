@@ -30,7 +30,8 @@ typedef struct run_view {
     standing_list standings; /* of its kernels, for a budget of STANDING_ROW_ULP */
     result_store *store;     /* that it was read from */
     bool owns_store;         /* it is closed with the view; else it has to outlive it */
-    stored_worst *worst;     /* one a case, same order; NULL: not asked for, or the file has none */
+    unsigned others; /* of a part, bits of the run's other operations; then its lists are its own */
+    stored_worst *worst; /* one a case, same order; NULL: not asked for, or the file has none */
 } run_view;
 
 /* The type that the answer is about: f32 where it was measured. */
@@ -41,6 +42,12 @@ bool store_descriptors(result_store *store, int64_t run, const char *kernel, jso
 /* kernel_words_named() among a run's kernels: free the names with word_list_free(). */
 bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
                         error *err);
+/* Bits of the operations that it has kernels of; that of the first where it has none at all. */
+unsigned view_operations(const run_view *view);
+/* What of a view is of one operation, as if the run had nothing else: whoever ranks kernels ranks a part's. It
+ * borrows from the whole; give it back with view_part_free(). */
+run_view view_part(const run_view *whole, operation_kind kind);
+void view_part_free(run_view *part);
 /* Of its run, machine, cases, descriptors and standings: its views, and the labels of its descriptors. */
 void view_sum_up(run_view *view);
 bool view_load(result_store *store, int64_t run, run_view *view, error *err);
@@ -53,8 +60,9 @@ bool view_coverage(const run_view *view, coverage *covered);
 /* "asked 40, judged 37, lost 3: ...", and whether the run came to its end: one line without its end;
  * "" where there is nothing to say, of a complete run that tells no more. */
 void view_add_coverage(const run_view *view, text_buffer *out);
-/* "LayerNorm": what the run's first case computes, in headings. */
-const char *view_title(const run_view *view);
+/* What a part computes; and "LayerNorm", in headings. */
+operation_kind view_operation(const run_view *part);
+const char *view_title(const run_view *part);
 /* Whether the run lost cases, or did not come to its end. */
 bool view_is_partial(const run_view *view);
 /* Who is faster at one shape, everywhere, below 0 where `own` is: by the stored share of the roof, paired
@@ -76,7 +84,7 @@ bool view_has_worst(const run_view *view, size_t i);
 relation_value as_verdict(const case_verdict *verdict);
 /* A word of domain/reproducible.h. */
 relation_value as_class(const char *word);
-/* An object of its fields but for the operation. */
+/* An object of its fields. */
 json_t *case_key_json(const case_key *key);
 json_t *json_facts(const machine_facts *machine); /* an object of strings */
 

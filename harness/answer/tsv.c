@@ -44,6 +44,7 @@ static void add_case(const case_table *table, const view_case *view)
     const case_verdict *verdict = &stored->verdict;
     const char *word = verdict_word(verdict->kind);
     usability usable = stored_usable(stored);
+    add_cell(table, "operation", operation_name(key->operation));
     add_cell(table, "kernel", key->kernel);
     add_cell(table, "convention", key->convention);
     add_cell(table, "input", key->input);

@@ -20,28 +20,28 @@ typedef struct list_options {
     output_file printed;
 } list_options;
 
-static relation *kernels_relation(const kernel_list *kernels, operation_kind kind)
+static relation *kernels_relation(const kernel_list *kernels, unsigned kinds)
 {
     static const relation_column columns[] = {
         FOR_PEOPLE("kernel"),       FOR_PEOPLE("statistics"), FOR_PEOPLE("apply"),
         FOR_PEOPLE("schedule"),     FOR_PEOPLE("io"),         FOR_PEOPLE("acc"),
         FOR_PEOPLE("isa"),          FOR_PEOPLE("unroll"),     FOR_PEOPLE("traits"),
         FOR_PEOPLE("reproducible"), FOR_PEOPLE("source"),     FOR_PEOPLE("supported"),
-        FOR_PROGRAMS(EACH_MEMBER)};
+        FOR_PEOPLE("operation"),    FOR_PROGRAMS(EACH_MEMBER)};
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
         const kernel_facts *facts = &kernel->facts;
         char traits[128];
-        if (facts->operation != kind)
+        if (!(kinds & OPERATION_BIT(facts->operation)))
             continue;
-        relation_row(rows, as_word(facts->name), as_word(facts->statistics), as_word(facts->apply),
-                     as_word(facts->schedule), as_text(dtype_name(facts->storage)),
-                     as_text(dtype_name(facts->accumulator)), as_word(facts->isa),
-                     as_count(facts->unroll), as_text(kernel_traits(kernel, traits)),
-                     as_text(reproducible_found(facts, NULL)), as_text(kernel->source),
-                     as_text(kernel->unsupported[0] ? kernel->unsupported : "yes"),
-                     as_json(kernel_json(kernel, NULL), ""));
+        relation_row(
+            rows, as_word(facts->name), as_word(facts->statistics), as_word(facts->apply),
+            as_word(facts->schedule), as_text(dtype_name(facts->storage)),
+            as_text(dtype_name(facts->accumulator)), as_word(facts->isa), as_count(facts->unroll),
+            as_text(kernel_traits(kernel, traits)), as_text(reproducible_found(facts, NULL)),
+            as_text(kernel->source), as_text(kernel->unsupported[0] ? kernel->unsupported : "yes"),
+            as_text(operation_name(facts->operation)), as_json(kernel_json(kernel, NULL), ""));
     }
     return rows;
 }
@@ -76,11 +76,11 @@ static bool list_kernels(const list_options *options, error *err)
 {
     worker_process *worker;
     kernel_list kernels;
-    operation_kind kind;
-    if (!operation_parse(options->operation, &kind, err) ||
+    unsigned kinds;
+    if (!operations_parse(options->operation, &kinds, err) ||
         !load_kernels(options, &worker, &kernels, err))
         return false;
-    bool fine = relation_print(kernels_relation(&kernels, kind), &options->printed, err);
+    bool fine = relation_print(kernels_relation(&kernels, kinds), &options->printed, err);
     explain_kernels(&options->printed);
     kernel_list_free(&kernels);
     worker_stop(worker);
@@ -245,8 +245,8 @@ static exit_code list(void *context, const cli_call *call, error *err)
 
 static const cli_option options[] = {
     PLUGIN_OPTION(list_options, plugins),
-    {"operation", "layernorm|rmsnorm", "kernels that compute it (default: layernorm)", OPTION_TEXT,
-     offsetof(list_options, operation)},
+    {"operation", "layernorm|rmsnorm|all", "kernels that compute it (default: layernorm)",
+     OPTION_TEXT, offsetof(list_options, operation)},
     STORE_OPTION(list_options, database),
     OUTPUT_OPTIONS(list_options, printed),
 };

@@ -58,8 +58,7 @@ static bool dry_run_json(const case_plan *plan, const output_file *out, error *e
             const kernel_entry *entry = plan->kernels[kernel];
             const accuracy_group *judged = i < plan->accuracy_count ? &plan->accuracy[i] : NULL;
             const speed_group *timed = judged ? NULL : &plan->speed[i - plan->accuracy_count];
-            if (judged ? !group_takes(judged, entry)
-                       : !plan_takes(entry, timed->dtype, timed->param))
+            if (judged ? !group_takes(judged, entry) : !speed_takes(timed, entry))
                 continue;
             stored_case planned = {.key = judged ? accuracy_key(judged, entry)
                                                  : speed_key(timed, entry->facts.name)};
@@ -176,6 +175,11 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
+static operation_kind set_operation(const combination_set *set)
+{
+    return combinations_at(set, 0).table->operation;
+}
+
 /* What the judged cases cover. */
 static void print_covered(const case_plan *plan, const output_file *out)
 {
@@ -189,10 +193,16 @@ static void print_covered(const case_plan *plan, const output_file *out)
     size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
     output_line(out, "covered  %zu input%s and checks, %zu convention%s%s", inputs, plural(inputs),
                 conventions, plural(conventions), asked ? ";" : "");
-    if (plan->combination_count > 0)
-        output_line(out, "  of kernels without a proof %s%s;",
-                    combinations_describe(plan->combinations[0], words, sizeof words),
-                    plan->combination_count > 1 ? "; conventions in turn" : "");
+    for (size_t i = 0; i < plan->combination_count; i++) {
+        const operation_kind kind = set_operation(plan->combinations[i]);
+        bool again = i > 0 && set_operation(plan->combinations[i - 1]) == kind;
+        bool more =
+            i + 1 < plan->combination_count && set_operation(plan->combinations[i + 1]) == kind;
+        if (!again)
+            output_line(out, "  of kernels of %s without a proof %s%s;", operations[kind]->title,
+                        combinations_describe(plan->combinations[i], words, sizeof words),
+                        more ? "; conventions in turn" : "");
+    }
     if (asked)
         output_line(out, "  2^32 elements, 75,000 calls");
 }
@@ -348,7 +358,7 @@ static exit_code run(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"plan", "quick|default|full", "which cases (default: default)", OPTION_TEXT,
      offsetof(run_options, request.name)},
-    {"operation", "layernorm|rmsnorm",
+    {"operation", "layernorm|rmsnorm|all",
      "what is computed (default: that of --conventions, or layernorm)", OPTION_TEXT,
      offsetof(run_options, request.operation)},
     {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
@@ -404,10 +414,10 @@ const cli_command command_run = {
     .details =
         "Speed is timed on normal rows (or --time-on), under the first convention; of each shape\n"
         "up to 18 rows are judged, on every input and under every convention. A .npy file is\n"
-        "judged at its own size. Options narrow what is timed and tabled: kernels without a proof\n"
-        "(plugins, peers, the library's calls) are judged on what the referee asks as well. With\n"
-        "--only speed or --only accuracy no kernel is recommended, with --referee no no plugin\n"
-        "and no call of the library.\n"
+        "judged at its own size. --operation all gives a table and a page of each. Options narrow\n"
+        "what is timed and tabled: kernels without a proof (plugins, peers, the library's calls)\n"
+        "are judged on what the referee asks as well. With --only speed or --only accuracy no\n"
+        "kernel is recommended, with --referee no no plugin and no call of the library.\n"
         "Exit code: 0 fine; 3 speeds too noisy to say which kernel is fastest; 5 a kernel is\n"
         "inaccurate; 6 a kernel crashed, hung or wrote where it must not; 2 usage; 7 files,\n"
         "environment, charts, or cases are lost; 130 interrupted (--resume goes on).\n"

@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/hash.h"
 #include "base/relation.h"
+#include "domain/operation.h"
 #include "domain/reproducible.h"
 #include <errno.h>
 #include <math.h>
@@ -138,7 +139,7 @@ void add_pair_name(text_buffer *out, const case_key *key)
     text_format(out, " %s", cache_name(key->cache));
 }
 
-enum { COLUMN_ROOF = 7, COLUMN_P = 8, COLUMN_NOTE = 14 };
+enum { COLUMN_OPERATION = 1, COLUMN_ROOF = 8, COLUMN_P = 9, COLUMN_NOTE = 15 };
 
 /* What moved, or was timed; the many bit-identical inputs of a stored run are only counted. That a
  * kernel is less reproducible is said once, below, and not at each of them. */
@@ -183,11 +184,11 @@ static void add_pair(relation *rows, const run_comparison *comparison, const com
     add_ratio(&ratio, &pair->ratio);
     add_pair_note(&note, comparison, pair);
     relation_row(
-        rows, as_text(pair->key.kernel), as_written(&convention), as_written(&shape),
-        as_text(cache_name(pair->key.cache)), as_written(&ratio), as_time(pair->time_ns[BASE]),
-        as_time(pair->time_ns[NEW]), as_both(pair->roof[BASE], pair->roof[NEW]), as_figure(pair->p),
-        as_figure(pair->noise), as_text(speed_verdict_name(pair->speed)),
-        as_text(accuracy_verdict_words(pair->accuracy)),
+        rows, as_text(pair->key.kernel), as_text(operation_name(pair->key.operation)),
+        as_written(&convention), as_written(&shape), as_text(cache_name(pair->key.cache)),
+        as_written(&ratio), as_time(pair->time_ns[BASE]), as_time(pair->time_ns[NEW]),
+        as_both(pair->roof[BASE], pair->roof[NEW]), as_figure(pair->p), as_figure(pair->noise),
+        as_text(speed_verdict_name(pair->speed)), as_text(accuracy_verdict_words(pair->accuracy)),
         as_both(worst_error(pair, BASE), worst_error(pair, NEW)),
         as_text(reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both)),
         as_written(&note));
@@ -260,6 +261,7 @@ static relation *pairs_relation(const run_comparison *comparison,
 {
     relation_column columns[] = {
         FOR_PEOPLE("kernel"),
+        FOR_PEOPLE("operation"),
         {.heading = "convention", .priority = 2},
         {.heading = "shape", .priority = have_one_shape(pairs, count)},
         {.heading = "cache", .priority = 7},
@@ -278,6 +280,7 @@ static relation *pairs_relation(const run_comparison *comparison,
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < count; i++)
         add_pair(rows, comparison, pairs[i]);
+    relation_hide_alike(rows, COLUMN_OPERATION);
     if (strcmp(comparison->settings.tool, "compare") != 0) {
         relation_hide(rows, COLUMN_ROOF);
         relation_hide(rows, COLUMN_P);

@@ -62,7 +62,15 @@ void kernel_entry_label(const kernel_entry *kernel, char label[NAME_MAX_LENGTH])
                dtype_name(kernel->facts.storage), kernel->facts.isa, label);
 }
 
-void kernel_labels_set(json_t *kernels, const char *isa)
+/* Descriptors of older programs do not say it: their runs have one operation. */
+static bool is_of(const json_t *descriptor, operation_kind what)
+{
+    const char *word = json_string_value(json_object_get(descriptor, "operation"));
+    operation_kind kind;
+    return !word || !operation_from_name(word, &kind) || kind == what;
+}
+
+void kernel_labels_set(json_t *kernels, operation_kind what, const char *isa)
 {
     size_t index;
     json_t *descriptor;
@@ -72,7 +80,7 @@ void kernel_labels_set(json_t *kernels, const char *isa)
         const char *name = json_string_value(json_object_get(descriptor, "name"));
         const char *version = json_string_value(json_object_get(descriptor, "version"));
         const char *type = json_string_value(json_object_get(descriptor, "io"));
-        if (!name)
+        if (!name || !is_of(descriptor, what))
             continue;
         make_label(name, version ? version : "", kernel_role_of(kernels, name) == ROLE_PLUGIN,
                    type ? type : "", isa, label);
@@ -93,17 +101,18 @@ json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found)
     char label[NAME_MAX_LENGTH];
     kernel_entry_label(kernel, label);
     return json_pack(
-        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, "
+        "{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:s, s:s?, "
         "s:s?, s:s, s:b, "
         "s:o, "
         "s:o, s:o}",
-        "name", facts->name, "label", label, "role", facts->role, "statistics", facts->statistics,
-        "apply", facts->apply, "schedule", facts->schedule, "io", dtype_name(facts->storage),
-        "param", dtype_name(facts->param), "acc", dtype_name(facts->accumulator), "isa", facts->isa,
-        "unroll", (int)facts->unroll, "supported", kernel->unsupported[0] == '\0', "traits", traits,
-        "source", kernel->source, "version", kernel->version[0] ? kernel->version : NULL,
-        "unsupported_because", kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash",
-        hash, "bound", facts->has_bound, "reproducibility",
+        "name", facts->name, "label", label, "operation", operation_name(facts->operation), "role",
+        facts->role, "statistics", facts->statistics, "apply", facts->apply, "schedule",
+        facts->schedule, "io", dtype_name(facts->storage), "param", dtype_name(facts->param), "acc",
+        dtype_name(facts->accumulator), "isa", facts->isa, "unroll", (int)facts->unroll,
+        "supported", kernel->unsupported[0] == '\0', "traits", traits, "source", kernel->source,
+        "version", kernel->version[0] ? kernel->version : NULL, "unsupported_because",
+        kernel->unsupported[0] ? kernel->unsupported : NULL, "object_hash", hash, "bound",
+        facts->has_bound, "reproducibility",
         class_json(reproducibility_of(found ? found : &unknown)), "declared_reproducibility",
         class_json(reproducibility_declared(facts)), "varies_with",
         varies_json(found ? found : &unknown));

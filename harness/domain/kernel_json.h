@@ -4,6 +4,7 @@
 
 #include "domain/invariance.h"
 #include "domain/kernel_role.h"
+#include "domain/operation.h"
 #include <jansson.h>
 
 /* {"name","label" (as tables have it under a heading of its type and ISA),"role","statistics","apply","schedule","io","param","acc","isa","unroll","supported","traits","source",
@@ -14,9 +15,9 @@ json_t *kernel_json(const kernel_entry *kernel, const invariance_result *found);
 /* A peer's version, a plugin's name, else the name without its type and ISA. */
 void kernel_entry_label(const kernel_entry *kernel, char label[NAME_MAX_LENGTH]);
 
-/* The descriptors of a run: their labels become those that its answer prints under its heading, without
+/* The descriptors of a run's kernels of one operation: their labels become those that its answer prints under its heading, without
  * each kernel's type and the answer's ISA, so that within a type they tell kernels apart. */
-void kernel_labels_set(json_t *kernels, const char *isa);
+void kernel_labels_set(json_t *kernels, operation_kind what, const char *isa);
 
 /* "fma, nontemporal": the traits, or "-". */
 const char *kernel_traits(const kernel_entry *kernel, char buffer[128]);

@@ -20,20 +20,21 @@ bool operation_from_name(const char *name, operation_kind *kind)
     return false;
 }
 
-bool operation_parse(const char *name, operation_kind *kind, error *err)
+bool operations_parse(const char *name, unsigned *kinds, error *err)
 {
-    const char *names[OPERATIONS];
+    const char *names[OPERATIONS + 1];
     char meant[MEANT_LENGTH], all[128] = "";
-    *kind = (operation_kind)0;
-    if (!name || operation_from_name(name, kind))
-        return true;
-    for (size_t i = 0, length = 0; operations[i]; i++) {
-        names[i] = operations[i]->name;
+    operation_kind kind = (operation_kind)0;
+    bool every = name && strcmp(name, "all") == 0;
+    bool known = !name || every || operation_from_name(name, &kind);
+    *kinds = every ? OPERATION_BIT(OPERATIONS) - 1 : OPERATION_BIT(kind);
+    for (size_t i = 0, length = 0; i <= OPERATIONS; i++) {
+        names[i] = i < OPERATIONS ? operations[i]->name : "all";
         length +=
             (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", names[i]);
     }
-    return fail(err, EXIT_CODE_USAGE, "unknown operation '%.60s'%s (choose one of %s)", name,
-                did_you_mean(name, names, OPERATIONS, meant), all);
+    return known || fail(err, EXIT_CODE_USAGE, "unknown operation '%.60s'%s (choose one of %s)",
+                         name, did_you_mean(name, names, OPERATIONS + 1, meant), all);
 }
 
 double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype)

@@ -34,6 +34,7 @@ enum {
 
 /* Sets of roles are bits. */
 #define ROLE_BIT(role) (1u << (role))
+#define OPERATION_BIT(kind) (1u << (kind))
 
 typedef enum role_shape {
     SHAPE_NONE,      /* the operation has no such tensor */
@@ -128,8 +129,9 @@ double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dty
 
 const char *operation_name(operation_kind kind);
 bool operation_from_name(const char *name, operation_kind *kind);
-/* NULL is the first; of another name an error (usage) says which there are. */
-bool operation_parse(const char *name, operation_kind *kind, error *err);
+/* Bits of operation_kind: of the one named, or of "all"; NULL is the first. Of another name an error
+ * (usage) says which there are. */
+bool operations_parse(const char *name, unsigned *kinds, error *err);
 
 /* Where a tensor's elements lie: `rows` runs of row_bytes, the next one stride_bytes on. A parameter is
  * one such run. */

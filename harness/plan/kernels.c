@@ -7,16 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool plan_takes(const kernel_entry *kernel, ln_type dtype, ln_type param)
+static bool takes(const kernel_entry *kernel, operation_kind what, ln_type dtype, ln_type param)
 {
-    return kernel->facts.storage == dtype && kernel->facts.param == param;
+    const kernel_facts *facts = &kernel->facts;
+    return facts->operation == what && facts->storage == dtype && facts->param == param;
 }
 
-size_t plan_kernels_of(const case_plan *plan, ln_type dtype, ln_type param)
+bool plan_has(const case_plan *plan, const plan_adding *types)
+{
+    bool any = false;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        any |= takes(plan->kernels[i], types->operation, types->dtype, types->param);
+    return any;
+}
+
+bool speed_takes(const speed_group *group, const kernel_entry *kernel)
+{
+    return takes(kernel, convention_operation(&group->convention), group->dtype, group->param);
+}
+
+size_t speed_kernels(const case_plan *plan, const speed_group *group)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->kernel_count; i++)
-        count += plan_takes(plan->kernels[i], dtype, param);
+        count += speed_takes(group, plan->kernels[i]);
     return count;
 }
 
@@ -26,7 +40,8 @@ bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
     bool asked = group->task.check == CHECK_ROWS || is_call ||
                  (group->task.check != CHECK_CELLS &&
                   (group->for_ours || strcmp(kernel->source, "builtin") != 0));
-    return asked && plan_takes(kernel, group->dtype, group->param);
+    return asked &&
+           takes(kernel, convention_operation(&group->convention), group->dtype, group->param);
 }
 
 size_t group_kernels(const case_plan *plan, const accuracy_group *group)
@@ -92,6 +107,11 @@ static bool is_kernel_wanted(const plan_request *request, const kernel_list *ker
     return named && is_type_wanted(request, &kernels->kernels[index]);
 }
 
+static bool is_of_plan(const case_plan *plan, const kernel_entry *kernel)
+{
+    return plan->operations & OPERATION_BIT(kernel->facts.operation);
+}
+
 /* A type that is asked for must be there, at least among what the globs match. */
 static bool check_types(const plan_request *request, const kernel_list *kernels,
                         const case_plan *plan, error *err)
@@ -108,13 +128,12 @@ static bool check_types(const plan_request *request, const kernel_list *kernels,
     }
     bool others = false;
     for (size_t i = 0; i < kernels->count && request->kernels.count > 0; i++)
-        others |= kernels->kernels[i].facts.operation != plan->operation &&
-                  is_kernel_wanted(request, kernels, i);
+        others |= !is_of_plan(plan, &kernels->kernels[i]) && is_kernel_wanted(request, kernels, i);
     if (plan->kernel_count == 0 && others)
         return fail(
             err, EXIT_CODE_USAGE,
             "the chosen kernels compute another operation than %s: name it with --operation",
-            operation_name(plan->operation));
+            operation_name((operation_kind)__builtin_ctz(plan->operations)));
     return plan->kernel_count > 0 ||
            fail(err, EXIT_CODE_USAGE,
                 "no kernel is left: the ones chosen are not f32; name their type with --dtypes");
@@ -126,10 +145,11 @@ bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels
     plan->kernels = allocate_zeroed(kernels->count, sizeof *plan->kernels);
     if (!kernel_words_check(kernels, &request->kernels, err))
         return false;
-    for (size_t i = 0; i < kernels->count; i++)
-        if (kernels->kernels[i].facts.operation == plan->operation &&
-            is_kernel_wanted(request, kernels, i))
-            plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
+    for (int kind = 0; kind < OPERATIONS; kind++)
+        for (size_t i = 0; i < kernels->count; i++)
+            if ((int)kernels->kernels[i].facts.operation == kind &&
+                is_of_plan(plan, &kernels->kernels[i]) && is_kernel_wanted(request, kernels, i))
+                plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
     const kernel_entry **related = allocate_zeroed(2 * kernels->count, sizeof *related);
     plan->related_count = with_families(kernels, plan->kernels, plan->kernel_count, related);
     free(related);
@@ -142,7 +162,7 @@ size_t plan_judgements(const case_plan *plan)
     for (size_t i = 0; i < plan->accuracy_count; i++)
         count += group_kernels(plan, &plan->accuracy[i]);
     for (size_t i = 0; i < plan->speed_count; i++)
-        count += plan_kernels_of(plan, plan->speed[i].dtype, plan->speed[i].param);
+        count += speed_kernels(plan, &plan->speed[i]);
     return count;
 }
 
@@ -151,8 +171,7 @@ size_t plan_repetitions(const case_plan *plan)
     size_t count = 0;
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
-        count += (plan_kernels_of(plan, group->dtype, group->param) + ROOFS) * group->processes *
-                 group->repetitions;
+        count += (speed_kernels(plan, group) + ROOFS) * group->processes * group->repetitions;
     }
     return count;
 }

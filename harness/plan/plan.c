@@ -19,37 +19,6 @@ enum {
     MOST_SAMPLES = 1000, /* processes of a shape, repetitions of a process */
 };
 
-bool split_conventions(const word_list *given, word_list *conventions, error *err)
-{
-    for (size_t i = 0; i < given->count; i++) {
-        word_list parts = {0};
-        text_buffer current = {0};
-        bool fine = word_list_split(&parts, given->words[i], err);
-        for (size_t part = 0; fine && part < parts.count; part++) {
-            const char *word = parts.words[part];
-            size_t key = strcspn(word, "=");
-            char wanted[80];
-            snprintf(wanted, sizeof wanted, ",%.*s=", (int)(key < 70 ? key : 70), word);
-            /* The list so far, with a comma before, so that a key is found whole. */
-            bool joins = word[key] == '=' && current.length > 0 && strchr(current.bytes, '=') &&
-                         !strstr(current.bytes, wanted);
-            if (current.length > 0 && !joins) {
-                word_list_add(conventions, current.bytes + 1);
-                text_free(&current);
-            }
-            text_add(&current, ",");
-            text_add(&current, word);
-        }
-        if (current.length > 0)
-            word_list_add(conventions, current.bytes + 1);
-        text_free(&current);
-        word_list_free(&parts);
-        if (!fine)
-            return false;
-    }
-    return true;
-}
-
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel)
 {
     case_key key;
@@ -83,8 +52,9 @@ case_key speed_key(const speed_group *group, const char *kernel)
 
 /* The request's words, read; the plan's own where there are none. */
 typedef struct resolved_plan {
-    ln_convention *conventions;
-    size_t convention_count;
+    ln_convention *conventions;     /* of the operation that is being added */
+    size_t convention_count, named; /* named: by the user */
+    size_t sets, set_count;         /* of plan->combinations, its own */
     const char **inputs;
     bool *everywhere; /* the default plan has this input under every convention */
     size_t input_count;
@@ -95,31 +65,25 @@ typedef struct resolved_plan {
     size_t thread_count;
 } resolved_plan;
 
-static bool resolve_conventions(const plan_request *request, resolved_plan *resolved,
-                                case_plan *plan, error *err)
+/* Those of the operation that is being added; where none of its own is named, its presets. */
+static void resolve_conventions(const ln_convention *named, size_t count, operation_kind kind,
+                                resolved_plan *resolved)
 {
-    word_list words = {0};
     size_t presets;
-    bool fine = operation_parse(request->operation, &plan->operation, err);
-    const convention_preset *preset = convention_presets(plan->operation, &presets);
-    fine = fine && split_conventions(&request->conventions, &words, err);
-    size_t count = words.count ? words.count : presets;
-    resolved->conventions = allocate_zeroed(count, sizeof *resolved->conventions);
-    for (size_t i = 0; fine && i < count; i++) {
-        if (words.count)
-            fine = convention_parse(words.words[i], &resolved->conventions[i], err);
-        else
-            resolved->conventions[i] = preset[i].convention;
-        operation_kind kind = convention_operation(&resolved->conventions[i]);
-        if (fine && (i > 0 || request->operation) && kind != plan->operation)
-            fine = fail(err, EXIT_CODE_USAGE,
-                        "--conventions %s is of %s, not of %s: choose those of one operation",
-                        words.words[i], operation_name(kind), operation_name(plan->operation));
-        plan->operation = kind;
+    const convention_preset *preset = convention_presets(kind, &presets);
+    resolved->conventions = allocate_zeroed(count + presets, sizeof *resolved->conventions);
+    resolved->convention_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (convention_operation(&named[i]) == kind)
+            resolved->conventions[resolved->convention_count++] = named[i];
+    resolved->named = resolved->convention_count;
+    for (size_t i = 0, same; resolved->named == 0 && i < presets; i++) {
+        for (same = 0;
+             same < i && !convention_equal(&preset[same].convention, &preset[i].convention);)
+            same++;
+        if (same == i) /* two makers may compute the same */
+            resolved->conventions[resolved->convention_count++] = preset[i].convention;
     }
-    resolved->convention_count = count;
-    word_list_free(&words);
-    return fine;
 }
 
 static bool resolve_inputs(const plan_request *request, const case_plan *plan,
@@ -131,11 +95,12 @@ static bool resolve_inputs(const plan_request *request, const case_plan *plan,
     size_t most = named ? request->inputs.count : families;
     resolved->inputs = allocate_zeroed(most, sizeof *resolved->inputs);
     resolved->everywhere = allocate_zeroed(most, sizeof *resolved->everywhere);
+    resolved->input_count = 0;
     for (size_t i = 0; i < most; i++) {
         const char *input = named ? request->inputs.words[i] : family[i].name;
         if (named && !input_check(input, err))
             return false;
-        if (!named && !input_suits(&family[i], plan->operation))
+        if (!named && !input_suits(&family[i], plan->adding.operation))
             continue;
         resolved->everywhere[resolved->input_count] = named || family[i].everywhere;
         resolved->inputs[resolved->input_count++] = input;
@@ -274,7 +239,8 @@ static void plan_speed(const plan_request *request, const resolved_plan *resolve
         for (size_t r = 0; r < REGIMES; r++)
             if (wanted[turn[r]])
                 add_speed(plan, request, resolved,
-                          machine_rows(machine, turn[r], plan->operation, hidden, dtype), hidden);
+                          machine_rows(machine, turn[r], plan->adding.operation, hidden, dtype),
+                          hidden);
     }
 }
 
@@ -340,7 +306,8 @@ static void plan_without_eps(const resolved_plan *resolved, const size_t *sizes,
     convention.eps_place = LN_EPS_NONE;
     convention.eps = 0;
     for (size_t i = 0; i < count * families; i++)
-        if (family[i % families].without_eps && input_suits(&family[i % families], plan->operation))
+        if (family[i % families].without_eps &&
+            input_suits(&family[i % families], plan->adding.operation))
             add_accuracy(plan, &convention, family[i % families].name, SWEEP_ROWS,
                          sizes[i / families]);
 }
@@ -419,13 +386,13 @@ static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *ma
 static bool add_pack(const resolved_plan *resolved, case_plan *plan, referee_check check,
                      size_t pack)
 {
-    const size_t turn = check == CHECK_COMBINATIONS ? pack % plan->combination_count : 0;
+    const size_t turn = check == CHECK_COMBINATIONS ? pack % resolved->set_count : 0;
     size_t rows, hidden;
     referee_task task = {.check = check,
                          .convention = resolved->conventions[turn],
                          .storage = plan->adding.dtype,
                          .param = plan->adding.param,
-                         .set = plan->combinations[turn]};
+                         .set = plan->combinations[resolved->sets + turn]};
     if (!referee_pack(&task, pack, &rows, &hidden))
         return false;
     accuracy_group *group = add_accuracy(plan, &task.convention, check_names[check], rows, hidden);
@@ -434,10 +401,10 @@ static bool add_pack(const resolved_plan *resolved, case_plan *plan, referee_che
     return true;
 }
 
-static bool plan_referee(const plan_request *request, const resolved_plan *resolved,
-                         case_plan *plan, error *err)
+static bool plan_referee(const plan_request *request, resolved_plan *resolved, case_plan *plan,
+                         error *err)
 {
-    const size_t named = request->conventions.count ? resolved->convention_count : 0;
+    const size_t sets = resolved->named ? resolved->named : 1;
     const size_t before = plan->accuracy_count;
     size_t pack = 0;
     add_pack(resolved, plan, CHECK_CALLS, 0);
@@ -445,9 +412,10 @@ static bool plan_referee(const plan_request *request, const resolved_plan *resol
         plan->accuracy_count = before;
         return true;
     }
-    for (size_t i = plan->combination_count; i < PLAN_SETS && i < (named ? named : 1); i++) {
-        plan->combinations[i] = combinations_make(&(combinations_asked){
-            resolved->conventions[i], named > 0, request->seed, resolved->quick});
+    while (plan->combination_count < PLAN_SETS && resolved->set_count < sets) {
+        plan->combinations[plan->combination_count] = combinations_make(
+            &(combinations_asked){resolved->conventions[resolved->set_count++], resolved->named > 0,
+                                  request->seed, resolved->quick});
         if (!plan->combinations[plan->combination_count++])
             return fail_memory(err, "the plan");
     }
@@ -465,7 +433,8 @@ static bool fits_memory(const case_plan *plan, size_t rows, size_t hidden,
 {
     bool of_group;
     double memory = machine_memory(machine, &of_group);
-    double needed = call_bytes(operations[plan->operation], rows, hidden, plan->adding.dtype);
+    double needed =
+        call_bytes(operations[plan->adding.operation], rows, hidden, plan->adding.dtype);
     if (memory <= 0 || needed < memory)
         return true;
     return fail(
@@ -527,7 +496,7 @@ static bool plan_shapes(const plan_request *request, const resolved_plan *resolv
 }
 
 /* The groups of one pair of types. */
-static bool plan_types(const plan_request *request, const resolved_plan *resolved,
+static bool plan_types(const plan_request *request, resolved_plan *resolved,
                        const machine_facts *machine, case_plan *plan, bool speed, bool accuracy,
                        error *err)
 {
@@ -549,14 +518,15 @@ static bool plan_types(const plan_request *request, const resolved_plan *resolve
 }
 
 /* Every pair of storage and parameter type that a chosen kernel has, in the order of the types. */
-static bool plan_all_types(const plan_request *request, const resolved_plan *resolved,
+static bool plan_all_types(const plan_request *request, resolved_plan *resolved,
                            const machine_facts *machine, case_plan *plan, bool speed, bool accuracy,
                            error *err)
 {
     enum { TYPES = LN_F16 + 1 };
     for (int each = 0; each < TYPES * TYPES; each++) {
-        plan->adding = (plan_adding){(ln_type)(each / TYPES), (ln_type)(each % TYPES)};
-        if (plan_kernels_of(plan, plan->adding.dtype, plan->adding.param) > 0 &&
+        plan->adding.dtype = (ln_type)(each / TYPES);
+        plan->adding.param = (ln_type)(each % TYPES);
+        if (plan_has(plan, &plan->adding) &&
             !plan_types(request, resolved, machine, plan, speed, accuracy, err))
             return false;
     }
@@ -567,18 +537,32 @@ bool plan_make(const plan_request *request, const kernel_list *kernels,
                const machine_facts *machine, case_plan *plan, error *err)
 {
     resolved_plan resolved = {0};
+    ln_convention *named = NULL;
+    size_t count = 0;
     bool speed = !request->only || strcmp(request->only, "speed") == 0;
     bool accuracy = !request->only || strcmp(request->only, "accuracy") == 0;
     *plan = (struct case_plan){.seed = request->seed};
     bool fine = resolve_rest(request, &resolved, err) &&
-                resolve_conventions(request, &resolved, plan, err) &&
-                plan_choose_kernels(request, kernels, plan, err) &&
-                resolve_inputs(request, plan, &resolved, err);
+                plan_conventions(request, plan, &named, &count, err) &&
+                plan_choose_kernels(request, kernels, plan, err);
     snprintf(plan->name, sizeof plan->name, "%s", request->name);
-    fine = fine && plan_all_types(request, &resolved, machine, plan, speed, accuracy, err);
-    free(resolved.conventions);
-    free(resolved.inputs);
-    free(resolved.everywhere);
+    for (int kind = 0; fine && kind < OPERATIONS; kind++) {
+        if (!(plan->operations & OPERATION_BIT(kind)))
+            continue;
+        plan->adding.operation = (operation_kind)kind;
+        resolved.sets = plan->combination_count;
+        resolved.set_count = 0;
+        resolve_conventions(named, count, plan->adding.operation, &resolved);
+        fine = resolve_inputs(request, plan, &resolved, err) &&
+               plan_all_types(request, &resolved, machine, plan, speed, accuracy, err);
+        free(resolved.conventions);
+        free(resolved.inputs);
+        free(resolved.everywhere);
+        resolved.conventions = NULL;
+        resolved.inputs = NULL;
+        resolved.everywhere = NULL;
+    }
+    free(named);
     if (fine)
         plan_identify(plan, request);
     else

@@ -11,7 +11,7 @@
 typedef struct plan_request {
     const char *name; /* "quick", "default", "full" */
     word_list kernels, conventions, dtypes, shapes, inputs, caches, threads;
-    const char *operation; /* NULL: that of the conventions, or the first */
+    const char *operation; /* or "all"; NULL: those of the conventions, or the first */
     const char *only;      /* "speed", "accuracy" or NULL */
     const char *time_on;   /* the input that is timed; NULL: "normal" */
     uint64_t seed;
@@ -47,6 +47,7 @@ typedef struct speed_group {
 
 /* What the groups that are being added are of. */
 typedef struct plan_adding {
+    operation_kind operation;
     ln_type dtype, param;
 } plan_adding;
 
@@ -54,13 +55,14 @@ enum { PLAN_SETS = 16 };
 
 typedef struct case_plan {
     char name[16];
-    operation_kind operation;     /* of all its conventions and kernels */
-    const kernel_entry **kernels; /* chosen ones, borrowed */
+    unsigned operations;          /* bits of operation_kind */
+    const kernel_entry **kernels; /* chosen ones, borrowed, those of an operation together */
     size_t kernel_count;
     size_t related_count; /* with those of the same family on other ISAs */
     accuracy_group *accuracy;
     size_t accuracy_count;
-    /* Over every convention; or one over each that is named, packs of which are asked in turn. */
+    /* Of each operation one over every convention; or one over each that is named, packs of which are
+     * asked in turn. */
     combination_set *combinations[PLAN_SETS];
     size_t combination_count;
     speed_group *speed;
@@ -87,9 +89,11 @@ bool plan_threads(const word_list *given, unsigned numbers[], size_t *count, err
 size_t plan_judgements(const case_plan *plan);
 size_t plan_repetitions(const case_plan *plan);
 
-/* Whether a group of these types is for this kernel; how many of the plan it is for. */
-bool plan_takes(const kernel_entry *kernel, ln_type dtype, ln_type param);
-size_t plan_kernels_of(const case_plan *plan, ln_type dtype, ln_type param);
+/* Whether the plan has a kernel of these; whether a group is for this kernel; how many of the plan it is
+ * for. */
+bool plan_has(const case_plan *plan, const plan_adding *types);
+bool speed_takes(const speed_group *group, const kernel_entry *kernel);
+size_t speed_kernels(const case_plan *plan, const speed_group *group);
 /* The same of an accuracy group: the referee asks those that come without a proof, plugins, peers
  * and the library's own calls. */
 bool group_takes(const accuracy_group *group, const kernel_entry *kernel);
@@ -111,5 +115,8 @@ case_key speed_key(const speed_group *group, const char *kernel);
 /* "torch,ddof=1,eps=1e-6@std,affine=vector" is two conventions: a key that comes again, or a name,
  * begins a new one. */
 bool split_conventions(const word_list *given, word_list *conventions, error *err);
+/* Those that the request names, of whatever operation, and the plan's operations; free(*named). */
+bool plan_conventions(const plan_request *request, case_plan *plan, ln_convention **named,
+                      size_t *count, error *err);
 
 #endif

@@ -302,12 +302,14 @@ bool invariance_measure(row_judge *judge, const invariance_request *request,
 }
 
 bool invariance_measure_own(row_judge *judge, const ln_convention *convention,
-                            const kernel_list *all, const kernel_entry *const *own,
-                            invariance_result *found, size_t count, error *err)
+                            progress_bar *progress, const kernel_list *all,
+                            const kernel_entry *const *own, invariance_result *found, size_t count,
+                            error *err)
 {
     const kernel_entry **family = malloc((all->count + 1) * sizeof *family);
     invariance_result *each = calloc(all->count + 1, sizeof *each);
-    invariance_request request = {.convention = *convention, .input = "normal"};
+    invariance_request request = {
+        .convention = *convention, .input = "normal", .progress = progress};
     bool fine = (family && each) || fail_memory(err, "the kernels' invariance");
     fine = fine && invariance_measure(judge, &request, family, each,
                                       with_families(all, own, count, family), err);

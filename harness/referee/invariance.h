@@ -31,9 +31,10 @@ bool invariance_measure(row_judge *judge, const invariance_request *request,
                         const kernel_entry *const *kernels, invariance_result *found, size_t count,
                         error *err);
 /* The same of own[0..count-1] on normal rows, with their families among all kernels beside them:
- * found[] has one for each of its own. */
+ * found[] has one for each of its own. progress: or NULL. */
 bool invariance_measure_own(row_judge *judge, const ln_convention *convention,
-                            const kernel_list *all, const kernel_entry *const *own,
-                            invariance_result *found, size_t count, error *err);
+                            progress_bar *progress, const kernel_list *all,
+                            const kernel_entry *const *own, invariance_result *found, size_t count,
+                            error *err);
 
 #endif

@@ -51,11 +51,13 @@ static bool put_asked(const report_data *data, const char *other, error *err)
                             : other;
     return put_untold(data, answer, err) &&
            store_put_table(data->view->store, "asked",
-                           "run, types, page, rows, hidden, isa, fastest, take, noisy", err) &&
-           store_put_line(data->view->store, "asked", err, "iniiisiii", data->view->run.id, types,
-                          (int64_t)!other[0], (int64_t)(key ? key->rows : 0),
-                          (int64_t)(key ? key->hidden : 0), answer->isa, case_of(fastest),
-                          case_of(answer->take), (int64_t)answer_is_noisy(answer));
+                           "run, operation, types, page, rows, hidden, isa, fastest, take, noisy",
+                           err) &&
+           store_put_line(data->view->store, "asked", err, "isniiisiii", data->view->run.id,
+                          operation_name(view_operation(data->view)), types, (int64_t)!other[0],
+                          (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0),
+                          answer->isa, case_of(fastest), case_of(answer->take),
+                          (int64_t)answer_is_noisy(answer));
 }
 
 static bool put_standings(const run_view *view, error *err)
@@ -236,13 +238,12 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
     return fine;
 }
 
-bool draw_report(const run_view *view, const char *directory, bool with_pdf, const output_file *out,
-                 error *err)
+/* Of one operation. */
+static bool draw_part(const run_view *view, const char *plots, const char *directory, bool with_pdf,
+                      const output_file *out, error *err)
 {
-    char plots[1024];
     report_result result;
-    if (!path_of_plots(plots, sizeof plots, err) ||
-        !report_write(view, plots, directory, with_pdf, &result, err))
+    if (!report_write(view, plots, directory, with_pdf, &result, err))
         return false;
     if (result.note[0] && !result.lost)
         output_note("%s", result.note);
@@ -254,4 +255,23 @@ bool draw_report(const run_view *view, const char *directory, bool with_pdf, con
            fail(err, EXIT_CODE_ENVIRONMENT, "%s%s%s%s", result.lost ? "charts are missing: " : "",
                 result.lost ? result.note : "", result.lost && result.pdf_lost ? "; " : "",
                 result.pdf_lost ? result.pdf_note : "");
+}
+
+bool draw_report(const run_view *view, const char *directory, bool with_pdf, const output_file *out,
+                 error *err)
+{
+    char plots[1024], folder[1024];
+    const unsigned kinds = view_operations(view);
+    bool fine = path_of_plots(plots, sizeof plots, err);
+    for (int kind = 0; fine && kind < OPERATIONS; kind++) {
+        if (!(kinds & OPERATION_BIT(kind)))
+            continue;
+        bool first = !(kinds & (OPERATION_BIT(kind) - 1));
+        snprintf(folder, sizeof folder, "%.900s%s%s", directory, first ? "" : "/",
+                 first ? "" : operation_name((operation_kind)kind));
+        run_view part = view_part(view, (operation_kind)kind);
+        fine = draw_part(&part, plots, folder, with_pdf, out, err);
+        view_part_free(&part);
+    }
+    return fine;
 }

@@ -26,7 +26,8 @@ typedef struct report_result {
 bool report_write(const run_view *view, const char *plots_directory, const char *directory,
                   bool with_pdf, report_result *result, error *err);
 
-/* The same, as `run` and `report` end with it: prints the paths to `file`. What is missing since no
+/* The same, as `run` and `report` end with it, of each operation of the run: the first one's in the directory,
+ * another's in a folder of its name below it. Prints the paths to `file`. What is missing since no
  * gnuplot or weasyprint is there is said on standard error and is no failure; what is missing
  * since one of them failed is an error (7), and everything else is written. */
 bool draw_report(const run_view *view, const char *directory, bool with_pdf, const output_file *out,

@@ -13,7 +13,7 @@ double session_plan_seconds(const case_plan *plan)
                    session_judgement_seconds(group_elements(&plan->accuracy[i]));
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
-        size_t entries = plan_kernels_of(plan, group->dtype, group->param) + ROOFS;
+        size_t entries = speed_kernels(plan, group) + ROOFS;
         seconds += (double)entries * session_timed_judgement_seconds(group);
         seconds += (double)(entries * group->processes * group->repetitions) *
                    session_repetition_seconds(group);
@@ -37,21 +37,29 @@ int session_last_cpu(void)
     return -1;
 }
 
+/* Under the first convention of each operation; kernels of one stand together. */
 bool session_invariance(run_session *session, const kernel_list *kernels, error *err)
 {
     const case_plan *plan = &session->plan;
-    const kernel_entry **chosen = allocate((kernels->count + 1) * sizeof *chosen);
-    invariance_request request = {.input = "normal", .progress = &session->progress};
+    bool fine = true;
     session->invariance = allocate_zeroed(kernels->count + 1, sizeof *session->invariance);
-    request.convention =
-        plan->accuracy_count ? plan->accuracy[0].convention : plan->speed[0].convention;
-    bool fine = invariance_measure(
-                    session->judge, &request, chosen, session->invariance,
-
-                    with_families(kernels, plan->kernels, plan->kernel_count, chosen), err) &&
-                session_store_kernels(session, err);
-    free(chosen);
-    return fine;
+    for (size_t first = 0, count; fine && first < plan->kernel_count; first += count) {
+        const operation_kind kind = plan->kernels[first]->facts.operation;
+        const ln_convention *convention = NULL;
+        for (size_t i = plan->speed_count; i-- > 0;)
+            if (convention_operation(&plan->speed[i].convention) == kind)
+                convention = &plan->speed[i].convention;
+        for (size_t i = plan->accuracy_count; i-- > 0;)
+            if (convention_operation(&plan->accuracy[i].convention) == kind)
+                convention = &plan->accuracy[i].convention;
+        for (count = 1; first + count < plan->kernel_count &&
+                        plan->kernels[first + count]->facts.operation == kind;)
+            count++;
+        fine = !convention || invariance_measure_own(session->judge, convention, &session->progress,
+                                                     kernels, plan->kernels + first,
+                                                     session->invariance + first, count, err);
+    }
+    return fine && session_store_kernels(session, err);
 }
 
 static bool ask(run_session *session, const case_key *key, unsigned parts, error *err)
@@ -73,7 +81,7 @@ static bool ask_all(run_session *session, const case_plan *plan, error *err)
         for (size_t k = 0; fine && k < plan->kernel_count; k++) {
             const speed_group *group = &plan->speed[i];
             case_key key = speed_key(group, plan->kernels[k]->facts.name);
-            if (plan_takes(plan->kernels[k], group->dtype, group->param))
+            if (speed_takes(group, plan->kernels[k]))
                 fine = ask(session, &key, ASKED_TO_JUDGE | ASKED_TO_TIME, err);
         }
     return fine && store_count_asked(session->store, session->run, err);

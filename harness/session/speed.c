@@ -76,14 +76,14 @@ static void heat_free(timed_round *heat)
 static bool heat_create(timed_round *heat, run_session *session, const speed_group *group,
                         error *err)
 {
-    size_t kernels = plan_kernels_of(&session->plan, group->dtype, group->param);
+    size_t kernels = speed_kernels(&session->plan, group);
     *heat = (struct timed_round){
         .session = session, .group = group, .count = kernels + ROOFS, .alone = {NOBODY, NOBODY}};
     heat->contenders = allocate_zeroed(heat->count, sizeof *heat->contenders);
     heat->entries = allocate_zeroed(heat->count, sizeof *heat->entries);
     size_t next = 0;
     for (size_t i = 0; i < session->plan.kernel_count; i++)
-        if (plan_takes(session->plan.kernels[i], group->dtype, group->param))
+        if (speed_takes(group, session->plan.kernels[i]))
             heat->contenders[next++].kernel = session->plan.kernels[i];
     for (size_t i = 0; i < heat->count; i++) {
         timed_case *contender = &heat->contenders[i];

@@ -28,6 +28,7 @@ enum {
     ACCURATE,
     DOUBT,
     OTHER_PARAM,
+    OPERATION_NAME,
 };
 
 static size_t count_at(sqlite3_stmt *statement, int column)
@@ -65,6 +66,8 @@ static kernel_standing read_standing(sqlite3_stmt *statement)
     dtype_from_name(word, &own.dtype);
     store_copy_text(statement, ROLE, word, sizeof word);
     own.role = kernel_role_from_word(word);
+    store_copy_text(statement, OPERATION_NAME, word, sizeof word);
+    operation_from_name(word, &own.operation);
     store_copy_text(statement, DOUBT, own.doubt, sizeof own.doubt);
     for (int scope = 0; scope < SCOPES; scope++)
         own.errors[scope].error = NAN;

@@ -22,12 +22,12 @@ sums AS MATERIALIZED (
     WHERE run = ?1 AND ?3 IN ('', convention) AND (?3 = '' OR scope = 'all')
     GROUP BY 1, 2, 3),
 own AS (
-    SELECT kernel, types, min(id) AS place,
+    SELECT kernel, types, operation, min(id) AS place,
            CASE types WHEN 'f64' THEN 4503599627370496 WHEN 'f16' THEN 1024 WHEN 'bf16' THEN 128
                       ELSE 8388608 END AS no_digit -- 2^(p - 1)
     FROM cells WHERE run = ?1 GROUP BY kernel, types),
 facts AS MATERIALIZED (
-    SELECT kernel, types, place, coalesce(role, '') AS role, reproducible, descriptor ->> '$.param' AS param,
+    SELECT kernel, types, operation, place, coalesce(role, '') AS role, reproducible, descriptor ->> '$.param' AS param,
            EXISTS (SELECT 1 FROM timed WHERE run = ?1 AND kernel = own.kernel
                    AND types = own.types) AS has_time,
            (SELECT count(*) FROM lost WHERE run = ?1 AND kernel = own.kernel
@@ -50,11 +50,11 @@ facts AS MATERIALIZED (
             ORDER BY telling DESC, detail LIKE '%, plain%' DESC, checked, case_id LIMIT 1) AS fault
     FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel),
 -- Types whose kernels with parameters of the same type were timed: those with others answer another question.
-own_params AS MATERIALIZED (SELECT DISTINCT types FROM facts WHERE param = types AND has_time)
+own_params AS MATERIALIZED (SELECT DISTINCT operation || types AS own FROM facts WHERE param = types AND has_time)
 SELECT kernel, types, role, lost, lost_from, rounded, proven, fault, scope, judged, wrong, limited, usable,
        checked, apart, error, case_id,
        coalesce(scope = 'all', 0) AND wrong = 0 AND limited = 0 AND coalesce(error <= ?2, 1) AND role <> 'peer'
-           AND NOT coalesce(param <> types AND types IN (SELECT types FROM own_params), 0) AS accurate,
+           AND NOT coalesce(param <> types AND operation || types IN (SELECT own FROM own_params), 0) AS accurate,
        CASE WHEN reproducible = 'none' THEN 'its bits differ from call to call'
             WHEN NOT has_time THEN 'judged, not timed'
             WHEN coalesce(apart, 0) = 0 THEN 'timed, judged on the timed rows only'
@@ -64,6 +64,7 @@ SELECT kernel, types, role, lost, lost_from, rounded, proven, fault, scope, judg
             WHEN (SELECT state <> 'complete' AND asked IS NULL FROM runs WHERE id = ?1)
                 THEN 'cases of it may be missing'
             ELSE '' END AS doubt,
-       coalesce(param <> types AND types IN (SELECT types FROM own_params), 0) AS other_param
+       coalesce(param <> types AND operation || types IN (SELECT own FROM own_params), 0) AS other_param,
+       operation
 FROM facts LEFT JOIN sums USING (kernel, types)
 ORDER BY place, kernel, types, scope <> 'all';

@@ -118,7 +118,7 @@ static bool find_classes(row_judge *judge, const ln_convention *convention,
     bool fine = (own && found) || fail_memory(err, "the kernels' classes");
     for (size_t i = 0; fine && i < count; i++)
         own[i] = all[i].kernel;
-    fine = fine && invariance_measure_own(judge, convention, kernels, own, found, count, err);
+    fine = fine && invariance_measure_own(judge, convention, NULL, kernels, own, found, count, err);
     for (size_t i = 0; fine && i < count; i++)
         all[i].reproducible = reproducible_found(&own[i]->facts, &found[i]);
     free(own);
@@ -179,7 +179,7 @@ static bool show(const eval_options *options, const ln_convention *convention,
     if (kernel)
         kernel_entry_label(kernel, label);
     if (kernel && result.metrics.elements > 0 &&
-        !invariance_measure_own(judge, convention, kernels, &kernel, &found, 1, err))
+        !invariance_measure_own(judge, convention, NULL, kernels, &kernel, &found, 1, err))
         return false;
     found.varies |= judgement->varies;
     shown.reproducibility = reproducibility_name(reproducibility_of(&found));

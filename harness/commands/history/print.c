@@ -48,6 +48,7 @@ static relation *points_relation(const measure_history *history)
 {
     const relation_column columns[] = {
         FOR_PEOPLE("machine"),
+        FOR_PEOPLE("operation"),
         FOR_PEOPLE("kernel"),
         FOR_PEOPLE("convention"),
         FOR_PEOPLE("input"),
@@ -74,7 +75,8 @@ static void add_points(relation *rows, const measure_history *history, const his
     const case_key *key = &series->key;
     for (size_t p = 0; p < series->count; p++) {
         const history_point *point = &series->points[p];
-        relation_row(rows, as_text(history->machines[series->machine]), as_text(key->kernel),
+        relation_row(rows, as_text(history->machines[series->machine]),
+                     as_text(operation_name(key->operation)), as_text(key->kernel),
                      as_text(key->convention), as_text(key->input), as_count(key->rows),
                      as_count(key->hidden), as_text(dtype_name(key->dtype)),
                      as_text(cache_name(key->cache)), as_count(key->threads),
@@ -86,16 +88,22 @@ static void add_points(relation *rows, const measure_history *history, const his
 }
 
 /* Columns that are left out where every series has the same in them. */
-enum { SERIES_MACHINE = 1, SERIES_CONVENTION = 3, SERIES_CACHE = 5, SERIES_REPRODUCIBLE = 9 };
+enum {
+    SERIES_MACHINE = 1,
+    SERIES_OPERATION = 3,
+    SERIES_CONVENTION,
+    SERIES_CACHE = 6,
+    SERIES_REPRODUCIBLE = 10
+};
 
 static relation *series_relation(void)
 {
     static const relation_column columns[] = {
-        FOR_PROGRAMS("machine"),    FOR_PEOPLE("machine"),        COLUMN("kernel", EACH_MEMBER),
-        FOR_PEOPLE("convention"),   FOR_PEOPLE("shape"),          FOR_PEOPLE("cache"),
-        FOR_PEOPLE("runs"),         FOR_PEOPLE("first"),          FOR_PEOPLE("latest"),
-        FOR_PEOPLE("reproducible"), COLUMN("changes", "changes"), FOR_PEOPLE("last change"),
-        FOR_PROGRAMS("points"),
+        FOR_PROGRAMS("machine"),   FOR_PEOPLE("machine"),      COLUMN("kernel", EACH_MEMBER),
+        FOR_PEOPLE("operation"),   FOR_PEOPLE("convention"),   FOR_PEOPLE("shape"),
+        FOR_PEOPLE("cache"),       FOR_PEOPLE("runs"),         FOR_PEOPLE("first"),
+        FOR_PEOPLE("latest"),      FOR_PEOPLE("reproducible"), COLUMN("changes", "changes"),
+        FOR_PEOPLE("last change"), FOR_PROGRAMS("points"),
     };
     return relation_create(COLUMNS(columns));
 }
@@ -112,7 +120,7 @@ static void add_series(relation *rows, const measure_history *history, const his
         add_change(&change, series, series->change_count - 1);
     snprintf(changes, sizeof changes, "%zu", series->change_count);
     relation_row(rows, as_text(history->machines[series->machine]), as_count(series->machine + 1),
-                 as_json(case_key_json(key), key->kernel),
+                 as_json(case_key_json(key), key->kernel), as_text(operation_name(key->operation)),
                  as_format("%s%s%s", key->convention, usual ? "" : ", ", usual ? "" : key->input),
                  as_format("%zux%zu", key->rows, key->hidden), as_text(cache_name(key->cache)),
                  as_count(series->count), as_figure(series->medians[0]),
@@ -164,6 +172,7 @@ static bool print_series(const measure_history *history, bool all, const output_
     for (size_t i = 0; i < count; i++)
         add_series(rows, history, series[i]);
     relation_hide_alike(rows, SERIES_MACHINE);
+    relation_hide_alike(rows, SERIES_OPERATION);
     relation_hide_alike(rows, SERIES_CONVENTION);
     relation_hide_alike(rows, SERIES_CACHE);
     if (count == 0 || !strstr(class_over_runs(series[0], class), " was "))

@@ -87,19 +87,25 @@ accepted "cold cache" 0 run --db one.db "${small[@]}" --only speed --cache cold,
     --processes 1 --repetitions 1
 check "cold cache: table" has out ' L1 16 cold '
 check "hot cache: table" has out ' L1 16 '
-# Another operation, from the plan to the kernel to take.
-accepted "RMSNorm" 0 run --db rms.db --out rms --plan quick --operation rmsnorm --kernels rms_f32_scalar \
-    --shapes 4x64 --inputs normal --processes 2 --repetitions 2
-check "RMSNorm: table" has out '^RMSNorm f32, torch-rms, hot cache, 1 thread'
-check "RMSNorm: page" has rms/index.html '<title>RMSNorm: which kernel'
-check "RMSNorm: chart" has rms/field.svg 'RMSNorm of 4 rows'
-accepted "RMSNorm: choose" 0 choose --db rms.db --run 1 --shapes 4x64 --conventions torch-rms --max-row-ulp 16
-check "RMSNorm: its kernel" has out '^use rms_f32_scalar: '
-accepted "LayerNorm beside it" 0 run --db rms.db --plan quick --only speed --kernels two_pass_f32_scalar \
-    --conventions scalar-std --shapes 4x64 --processes 2 --repetitions 1 --no-charts
-refused "RMSNorm: not by another's times" 7 'another operation' \
-    choose --db rms.db --run 2 --shapes 4x64 --conventions torch-rms
-refused "a convention of another operation" 2 'torch is of layernorm, not of rmsnorm' \
+# Another operation, from the plan to the kernel to take, and both in a run: never in one ranking.
+both=(run --operation all --kernels rms_f32_scalar,two_pass_f32_scalar --shapes 4x64 --inputs normal --processes 2 --repetitions 1)
+accepted "both" 0 "${both[@]}" --db both.db --out both --plan quick
+check "both: two tables" is "$(grep -E '^(LayerNorm|RMSNorm) f32|^(fastest|take) ' out | sed 's/take/fastest/; s/ .*//' | tr '\n' ' ')" \
+    'LayerNorm fastest RMSNorm fastest '
+check "both: two pages" has both/rmsnorm/index.html '<title>RMSNorm: which kernel'
+check "both: the first names the other" has both/index.html 'href="rmsnorm/index.html"'
+check "both: no LayerNorm in the other's table" hasnt both/rmsnorm/report.md '`two_pass'
+check "both: chart" has both/rmsnorm/field.svg 'RMSNorm of 4 rows'
+accepted "both: again" 0 "${both[@]}" --db both.db --no-charts --plan quick
+accepted "both: compare" 3 compare --db both.db 1 2
+check "both: compare says whose" has out '^rms_f32_scalar +rmsnorm '
+accepted "both: export" 0 export --db both.db --run 1 --format jsonl --out both.jsonl
+accepted "both: import" 0 import --db again.db both.jsonl
+accepted "both: choose" 0 choose --db again.db --run 1 --shapes 4x64 --conventions torch-rms --max-row-ulp 16
+check "both: its kernel" has out '^use rms_f32_scalar: '
+refused "both: not by another's times" 7 'another operation' \
+    choose --db again.db --run 1 --shapes 4x64 --conventions torch-rms --kernels two_pass_f32_scalar
+refused "a convention of another operation" 2 'torch is of layernorm: with --operation rmsnorm choose its own' \
     run --operation rmsnorm --conventions torch
 refused "a field that it has not" 2 'expected eps, weight, cast, root or sum' run --conventions operation=rmsnorm,beta=1
 # Counted by a CPU that always counts 3000 cycles and 5000 instructions (fake_counters.c).

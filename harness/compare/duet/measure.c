@@ -66,7 +66,7 @@ static void add_pairs(duet_run *duet, const speed_group *group, const duet_partn
     for (size_t i = 0; i < duet->plan.kernel_count; i++) {
         const kernel_entry *base = duet->plan.kernels[i], *new = partners[i].kernel;
         case_key key = speed_key(group, (new ? new : base)->facts.name);
-        if (!plan_takes(base, group->dtype, group->param))
+        if (!speed_takes(group, base))
             continue;
         if (!new) {
             set_apart(comparison, &key, &partners[i]);

@@ -77,6 +77,21 @@ static void add_noise(const report_data *data, document *page)
     text_free(&line);
 }
 
+/* The first operation's page has the others in folders below it (draw_report()). */
+static void add_others(const run_view *view, document *page)
+{
+    const unsigned own = OPERATION_BIT(view_operation(view)), all = view->others | own;
+    for (int kind = 0; kind < OPERATIONS; kind++)
+        if (view->others & OPERATION_BIT(kind))
+            document_paragraph(page, TONE_SOFT,
+                               "The run has %s too, on a page of its own: "
+                               "[%s](%-s%-s%-sindex.html). The counts are of both.",
+                               operations[kind]->title, operations[kind]->title,
+                               all & (own - 1) ? "../" : "",
+                               all & (OPERATION_BIT(kind) - 1) ? operations[kind]->name : "",
+                               all & (OPERATION_BIT(kind) - 1) ? "/" : "");
+}
+
 void page_answer(const page_contents *contents, document *page)
 {
     const report_data *data = contents->data;
@@ -86,6 +101,7 @@ void page_answer(const page_contents *contents, document *page)
     if (words.length > 0)
         add_sentence(words.bytes, view_is_partial(data->view) ? TONE_FAULT : TONE_SOFT, page);
     text_free(&words);
+    add_others(data->view, page);
     answer_sentences(&data->answer, &words);
     /* What is proven, where the kernel to take is not, and that kernel. */
     size_t good = data->answer.take ? 1 + (data->answer.proven != NULL) : 0;

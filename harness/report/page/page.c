@@ -145,8 +145,10 @@ void page_make(const page_contents *contents, document *page)
     document_section(page, "accuracy", "Speed and accuracy");
     page_figure(contents, "speed_error", page);
     page_figure(contents, "error_kappa", page);
-    document_section(page, "conventions-section", "Conventions");
-    page_figure(contents, "conventions", page);
+    if (view_operation(data->view) == OPERATION_LAYERNORM) {
+        document_section(page, "conventions-section", "Conventions");
+        page_figure(contents, "conventions", page);
+    }
     add_wrongs(data, page);
     add_details(contents, page);
     add_repeat(data, page);
