@@ -150,7 +150,8 @@ void name_list_add(name_list *list, const char *name, size_t length)
 bool fail_name(const char *path, const char *name, const name_list *names, error *err)
 {
     if (names->count == 0)
-        return fail(err, EXIT_CODE_USAGE, "%s: holds no tensor", path);
+        return fail(err, EXIT_CODE_USAGE,
+                    "%s: holds no tensor: expected what numpy.savez or safetensors writes", path);
     if (name)
         return fail(err, EXIT_CODE_USAGE, "%s: holds no tensor '%.100s': it has %s", path, name,
                     names->text);
