@@ -49,8 +49,9 @@ static void add_up(case_judgement *all, const case_judgement *one, const judge_b
     bool first = is_fine(&all->verdict) && !is_fine(verdict);
     if (first || (!is_fault(&all->verdict) && is_fault(verdict))) {
         all->verdict = *verdict;
-        verdict_say(&all->verdict, "%zux%zu%s: %s", block->rows, block->hidden,
-                    block->inputs[ROLE_RESIDUAL] ? " with a residual" : "", verdict->detail);
+        verdict_say(&all->verdict, "%zux%zu%s%s: %s", block->rows, block->hidden,
+                    block->inputs[ROLE_RESIDUAL] ? " with a residual" : "",
+                    block->inputs[ROLE_GAMMA] ? "" : " without gamma", verdict->detail);
     } else if (all->verdict.kind == VERDICT_RIGHT) {
         all->verdict.kind = is_fine(verdict) ? verdict->kind : VERDICT_RIGHT;
     }

@@ -205,6 +205,12 @@ static void store_special(ln_type type, void *tensor, size_t at, uint64_t which)
         storage_store(type, tensor, at, which % 4 == 1 ? (double)INFINITY : -(double)INFINITY);
 }
 
+/* 2/5 of the largest number: what lies 2.5 deviations off overflows. */
+static double overflowing(ln_type storage)
+{
+    return 0.8 * (storage == LN_F64 ? 0x1p1023 : storage == LN_F16 ? 0x1p15 : 0x1p127);
+}
+
 /* What rows of a spread of 1 are multiplied with. */
 static double scale_of(const combination *of, const ln_problem *problem, size_t row)
 {
@@ -247,8 +253,17 @@ static bool make_special_rows(const combination *of, operation_call *call, error
                           scale_of(of, problem, at / hidden) *
                               storage_load(problem->storage, rows, at));
     }
-    for (size_t row = first; contents == CONTENTS_SPECIAL && row < problem->rows; row++, drawn /= 3)
-        store_special(problem->storage, x, row * hidden + drawn % hidden, drawn + row);
+    for (size_t row = first; contents == CONTENTS_SPECIAL && row < problem->rows;
+         row++, drawn /= 3) {
+        const size_t at = row * hidden + drawn % hidden;
+        store_special(problem->storage, x, at, drawn + row);
+        if ((drawn + row) % 4 != 3 || !call->inputs[ROLE_RESIDUAL])
+            continue;
+        /* no infinity but in the sum */
+        storage_store(problem->storage, x, at, 2 * overflowing(problem->storage));
+        storage_store(problem->storage, call->inputs[ROLE_RESIDUAL], at,
+                      2 * overflowing(problem->storage));
+    }
     return true;
 }
 
@@ -267,12 +282,6 @@ static void make_whole(const combination *of, size_t role, ln_type type, size_t 
 static double subnormal(ln_type storage)
 {
     return storage == LN_F64 ? 0x1p-1030 : storage == LN_F16 ? 0x1p-16 : 0x1p-130;
-}
-
-/* 2/5 of the largest number: what lies 2.5 deviations off overflows. */
-static double overflowing(ln_type storage)
-{
-    return 0.8 * (storage == LN_F64 ? 0x1p1023 : storage == LN_F16 ? 0x1p15 : 0x1p127);
 }
 
 /* Of gamma at an end of the range: whether that is the lower one, where results are subnormal. */

@@ -42,7 +42,7 @@ static size_t remainder_level(size_t hidden)
 static const char *const words[FACTOR_KINDS][COVERING_LEVELS] = {
     [FACTOR_CONTENTS] = {"", "rows off centre", "variance about eps", "variance far below eps",
                          "huge rows", "tiny rows", "rows with NaN or infinity"},
-    [FACTOR_EPS] = {"", "small eps", "large eps"},
+    [FACTOR_EPS] = {"", "small eps", "large eps", "eps from 1 on"},
     [FACTOR_THREADS] = {"", "2 threads at once", "5 threads at once"},
     [FACTOR_CALLS] = {"", "after other contents in the same places", "half the rows at once",
                       "in turn with another shape", "two problems prepared", "after a fork",
@@ -368,7 +368,7 @@ factor_table *factors_of(operation_kind kind, const ln_convention *plain, bool a
     for (size_t i = 0; !alone && i < what->field_count; i++)
         add(table, FACTOR_CONVENTION, i, what->fields[i].levels);
     if (!alone)
-        add(table, FACTOR_EPS, 0, 3);
+        add(table, FACTOR_EPS, 0, 4);
     for (size_t i = 0; i < table->conventions && i < FACTOR_CONVENTIONS; i++)
         note_convention(table, i);
     find_shapes(table);
@@ -397,10 +397,11 @@ enum { DRAW_HIDDEN = 64, DRAW_ROWS, DRAW_EPS };
 /* eps as people have it, but with digits of its own; on the quotient less of it shows. */
 static double drawn_eps(const combination *of, ln_eps_place place, int8_t size)
 {
-    static const double least[] = {1e-6, 1e-12, 1e-3};
+    static const double least[] = {1e-6, 1e-12, 1e-3, 1};
+    static const double of_quotient[] = {0.5, 0.05, 0.005, 3};
     double digits = drawn_part(of, DRAW_EPS);
     return place == LN_EPS_NONE       ? 0
-           : place == LN_EPS_QUOTIENT ? 0.5 * pow(10, -digits / 2 - size)
+           : place == LN_EPS_QUOTIENT ? of_quotient[size] * pow(10, -digits / 2)
                                       : least[size] * pow(10, 2 * digits);
 }
 

@@ -46,12 +46,6 @@ static bool has_tensor(const call_bench *bench, size_t role)
     return bench->order->at.tensors[role] >= 0;
 }
 
-/* What is judged element by element; not in use in place. */
-static const guarded *result_of(const call_bench *bench)
-{
-    return &bench->buffers[layout_of(bench, bench->what->result)->lies_in];
-}
-
 /* Whether an output lies in the buffer of this input. */
 static bool is_written(const call_bench *bench, size_t input)
 {
@@ -133,10 +127,10 @@ bool bench_create(call_bench *bench, const ln_kernel *kernel, const work_order *
 void bench_destroy(call_bench *bench)
 {
     bench_release(bench);
-    if (bench->what)
-        scratch_give(bench->once, result_of(bench)->size);
-    for (size_t i = 0; i < ROLES_MOST; i++)
+    for (size_t i = 0; i < ROLES_MOST; i++) {
+        scratch_give(bench->once[i], bench->buffers[i].size);
         scratch_give(bench->kept[i], bench->buffers[i].size);
+    }
     buffers_destroy(bench->buffers);
 }
 
@@ -277,16 +271,24 @@ bool bench_run(call_bench *bench)
 
 bool bench_keep(call_bench *bench)
 {
-    const guarded *result = result_of(bench);
-    if (!bench->once && !(bench->once = scratch_take(result->size)))
-        return no_memory(bench);
-    memcpy(bench->once, result->data, result->size);
+    for (size_t i = 0; i < bench->what->count; i++) {
+        const guarded *buffer = &bench->buffers[i];
+        if (!buffer->map || !(bench->what->roles[i].output || is_written(bench, i)))
+            continue;
+        if (!bench->once[i] && !(bench->once[i] = scratch_take(buffer->size)))
+            return no_memory(bench);
+        memcpy(bench->once[i], buffer->data, buffer->size);
+    }
     return true;
 }
 
 bool bench_is_same(const call_bench *bench)
 {
-    return memcmp(bench->once, result_of(bench)->data, result_of(bench)->size) == 0;
+    bool same = true;
+    for (size_t i = 0; same && i < bench->what->count; i++)
+        same = !bench->once[i] ||
+               memcmp(bench->once[i], bench->buffers[i].data, bench->buffers[i].size) == 0;
+    return same;
 }
 
 void bench_hand_back(const call_bench *bench, size_t first)

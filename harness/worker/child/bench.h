@@ -37,7 +37,7 @@ typedef struct call_bench {
     guarded buffers[ROLES_MOST];
     role_extent extents[ROLES_MOST];
     char *kept[ROLES_MOST];    /* inputs as they were; NULL: not in use, or written to */
-    char *once;                /* the result as it came out first */
+    char *once[ROLES_MOST];    /* what outputs lie in, as it came out first */
     const split_kernel *split; /* a call over several threads; NULL: one */
     bool upper_halves;         /* of vector registers hold something after a call */
     call_failure failure;
@@ -60,7 +60,7 @@ bool bench_run(call_bench *bench);
 /* One call alone; and whether it wrote only where it may. */
 void bench_call(call_bench *bench);
 bool bench_is_clean(call_bench *bench);
-/* Keeps the result; and whether it is the kept one, bit for bit. */
+/* Keeps all outputs; and whether they are the kept ones, where there are any, bit for bit. */
 bool bench_keep(call_bench *bench);
 bool bench_is_same(const call_bench *bench);
 /* Whether an output lies where an input does: each call takes a fill before it. */

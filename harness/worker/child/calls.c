@@ -21,7 +21,11 @@
 enum {
     SHAPES = 2,
     ONE_ROW = SHAPES,
+    WITH_RESIDUAL, /* of one row, which is its own */
+    WIDE,          /* one row, longer than what kernels keep on the stack */
     ALL_SHAPES,
+    WIDE_HIDDEN = 4111,
+    WIDE_TURN = 256,         /* in so many of one row */
     THREADS = 66,            /* more than a table of them has places */
     OWN_THREADS = 6,         /* of a library that makes some for each thread that calls */
     ONE_ROW_CALLS = 1 << 16, /* with those before: a counter of 16 bits goes round */
@@ -44,8 +48,8 @@ typedef struct call_bench {
     const ln_kernel *kernel;
     const work_order *order;
     guarded inputs[ROLES_MOST]; /* x and the parameters, by role */
+    char *wide[ROLES_MOST];     /* longer ones, which begin as those */
     called_shape shapes[ALL_SHAPES];
-    bool two_shapes, one_row;
     bool starved;        /* the system has not as many threads as were to call it */
     const char *where;   /* NULL: the bits are the same */
     const char *changed; /* of the state of another thread, or of mappings; NULL: nothing */
@@ -132,7 +136,7 @@ static bool call_often(call_bench *bench, unsigned calls)
     double late = seconds_now() + 4 * often_seconds;
     for (; call < calls; call++) {
         bool second = call < calls / 4 ? call & 1 : call > 3 * (calls / 4);
-        called_shape *shape = &bench->shapes[second && bench->two_shapes];
+        called_shape *shape = &bench->shapes[second && bench->shapes[1].first];
         if (call < calls / 2)
             vary_content(bench, shape, call);
         if (call == calls / 8)
@@ -151,15 +155,22 @@ static bool call_often(call_bench *bench, unsigned calls)
     return !bench->changed && !growth_is_seen(&bench->growth);
 }
 
+/* One row with and without a residual in turn, and now and then a long one. */
 static bool call_one_row(call_bench *bench)
 {
     double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_seconds;
-    for (unsigned call = 0; bench->one_row && call < ONE_ROW_CALLS; call++)
-        if (!call_again(bench, &bench->shapes[ONE_ROW], "on the same row") ||
-            (call % 64 == 0 && seconds_of(CLOCK_THREAD_CPUTIME_ID) > end))
+    called_shape *shapes = bench->shapes;
+    bool fine = true;
+    for (unsigned call = 0; fine && shapes[ONE_ROW].first && call < ONE_ROW_CALLS; call++) {
+        bool residual = call % 2 && shapes[WITH_RESIDUAL].first;
+        fine = call_again(bench, &shapes[residual ? WITH_RESIDUAL : ONE_ROW], "on the same row") &&
+               (call % WIDE_TURN != 0 || !shapes[WIDE].first ||
+                call_again(bench, &shapes[WIDE], "on the same row"));
+        if (call % 64 == 0 && seconds_of(CLOCK_THREAD_CPUTIME_ID) > end)
             break;
+    }
     bench->kept = growth_kept(&bench->growth);
-    return !bench->where && !growth_is_seen(&bench->growth);
+    return fine && !growth_is_seen(&bench->growth);
 }
 
 /* A NaN in the first row, for one call. */
@@ -265,15 +276,19 @@ static bool call_flushing(call_bench *bench)
 
 /* ---- set-up ---- */
 
-static bool make_shape(call_bench *bench, called_shape *shape, const ln_problem *problem, void *x)
+/* Where the kernel takes it. */
+static bool make_shape(call_bench *bench, size_t number, const ln_problem *problem,
+                       const ln_tensors *given)
 {
     size_t bytes = problem->rows * problem->hidden * dtype_size(problem->storage);
+    called_shape *shape = &bench->shapes[number];
+    if (number > 0 && kernel_refuses(bench->kernel, problem))
+        return true;
     shape->problem = *problem;
     if (!guard_create(&shape->y, "y", bytes, GUARD_TIMED, GUARD_TIMED_WRITE_OFFSET))
         return false;
     memset(shape->y.data, POISON, bytes);
-    buffers_set(bench->order, bench->inputs, &shape->tensors);
-    shape->tensors.x = x;
+    shape->tensors = *given;
     shape->tensors.y = shape->y.data;
     shape->state = &shape->problem;
     if (bench->kernel->prepare && bench->kernel->prepare(&shape->problem, &shape->state) != 0) {
@@ -288,33 +303,53 @@ static bool make_shape(call_bench *bench, called_shape *shape, const ln_problem 
     return shape->first != NULL;
 }
 
-/* In rows half as long, and odd. */
-static ln_problem second_problem(const ln_problem *first)
+/* Inputs of a long row, in which the others' elements come again and again. */
+static bool make_wide(call_bench *bench, const ln_problem *problem, ln_tensors *given)
 {
-    ln_problem second = *first;
-    second.rows = 2 * first->rows;
-    second.hidden = (first->hidden / 2 - 1) | 1;
-    problem_set_strides(&second, second.hidden);
-    return second;
+    for (size_t i = 0; i < role_count(bench->order); i++) {
+        const guarded *input = &bench->inputs[i];
+        size_t size = role_extent_of(role_of(bench->order, i), problem, LN_F64).element;
+        if (!input->map)
+            continue;
+        bench->wide[i] = malloc(WIDE_HIDDEN * size);
+        for (size_t j = 0; bench->wide[i] && j < WIDE_HIDDEN; j++)
+            memcpy(bench->wide[i] + j * size, (const char *)input->data + j * size % input->size,
+                   size);
+        if (!bench->wide[i])
+            return false;
+        role_set(i, given, bench->wide[i]);
+    }
+    return true;
+}
+
+static ln_problem of_shape(const ln_problem *first, size_t rows, size_t hidden)
+{
+    ln_problem problem = *first;
+    problem.rows = rows;
+    problem.hidden = hidden;
+    problem_set_strides(&problem, hidden);
+    return problem;
 }
 
 static bool make_bench(call_bench *bench, const work_order *order)
 {
-    ln_problem second = second_problem(&order->problem);
-    size_t bytes = order->problem.rows * order->problem.hidden * dtype_size(order->problem.storage);
+    const ln_problem *first = &order->problem;
+    ln_problem half = of_shape(first, 2 * first->rows, (first->hidden / 2 - 1) | 1);
+    ln_problem row = of_shape(first, 1, first->hidden), wide = of_shape(first, 1, WIDE_HIDDEN);
+    size_t bytes = first->rows * first->hidden * dtype_size(first->storage);
     guarded *x = &bench->inputs[ROLE_X];
     bool fine = guard_create(x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
                 memcpy(x->data, worker_memory(order->at.tensors[ROLE_X]), bytes) &&
-                guard_protect(x) && parameters_create(bench->inputs, order) &&
-                make_shape(bench, &bench->shapes[0], &order->problem, bench->inputs[ROLE_X].data);
-    bench->two_shapes = fine && !kernel_refuses(bench->kernel, &second);
-    if (bench->two_shapes)
-        fine = make_shape(bench, &bench->shapes[1], &second, bench->inputs[ROLE_X].data);
-    ln_problem row = order->problem;
-    row.rows = 1;
-    bench->one_row = fine && !kernel_refuses(bench->kernel, &row);
-    return fine && (!bench->one_row ||
-                    make_shape(bench, &bench->shapes[ONE_ROW], &row, bench->inputs[ROLE_X].data));
+                guard_protect(x) && parameters_create(bench->inputs, order);
+    ln_tensors given = {0}, added, longer = {0};
+    buffers_set(order, bench->inputs, &given);
+    added = given;
+    added.residual = given.x;
+    return fine && make_shape(bench, 0, first, &given) && make_shape(bench, 1, &half, &given) &&
+           make_shape(bench, ONE_ROW, &row, &given) &&
+           (bench->kernel->traits & LN_TRAIT_NO_RESIDUAL ||
+            make_shape(bench, WITH_RESIDUAL, &row, &added)) &&
+           make_wide(bench, &wide, &longer) && make_shape(bench, WIDE, &wide, &longer);
 }
 
 static void free_bench(call_bench *bench)
@@ -326,26 +361,9 @@ static void free_bench(call_bench *bench)
         guard_destroy(&shape->y);
         free(shape->first);
     }
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        free(bench->wide[i]);
     buffers_destroy(bench->inputs);
-}
-
-/* No rows: nothing is written. */
-static bool call_no_rows(call_bench *bench)
-{
-    called_shape *shape = bench->shapes;
-    ln_problem none = bench->order->problem;
-    void *state = &none;
-    none.rows = 0;
-    if (kernel_refuses(bench->kernel, &none) ||
-        (bench->kernel->prepare && bench->kernel->prepare(&none, &state) != 0))
-        return true;
-    memcpy(shape->y.data, shape->first, shape->y.size);
-    bench->kernel->run(state, &shape->tensors);
-    if (bench->kernel->release)
-        bench->kernel->release(state);
-    if (!same_bits(shape))
-        bench->where = "of y, with 0 rows";
-    return !bench->where;
 }
 
 /* States that are made and dropped keep nothing. */
@@ -377,7 +395,7 @@ static bool prepare_often(call_bench *bench)
 static bool call_everywhere(call_bench *bench, const work_order *order, bool own_threads)
 {
     return call_often(bench, (unsigned)order->count) && call_one_row(bench) &&
-           call_after_nan(bench, order) && call_flushing(bench) && call_no_rows(bench) &&
+           call_after_nan(bench, order) && call_flushing(bench) &&
            call_on_other_threads(bench, own_threads ? OWN_THREADS : THREADS) &&
            prepare_often(bench);
 }

@@ -17,7 +17,7 @@ enum {
     STOPS_OF_MORE = 3
 }; /* at each of which the first thread waits in a call */
 
-enum { FORK_SECONDS = 5 };
+enum { FORK_SECONDS = 5, OTHER_GAP = 3 };
 
 /* The calls of an order: the judged one, in as many benches as threads make it at once, and another
  * problem's. */
@@ -84,6 +84,22 @@ static bool run_beside(judged_calls *of, call_bench *bench)
            run_again(of, bench, " after another prepared state was released");
 }
 
+/* No rows: nothing is written, whatever is asked for. */
+static bool run_no_rows(judged_calls *of, const call_bench *bench)
+{
+    ln_problem none = bench->problem;
+    void *state = &none;
+    none.rows = 0;
+    if (bench->split || kernel_refuses(bench->kernel, &none) ||
+        (bench->kernel->prepare && bench->kernel->prepare(&none, &state) != 0))
+        return true;
+    bench->kernel->run(state, &bench->tensors);
+    if (bench->kernel->release)
+        bench->kernel->release(state);
+    return bench_is_same(bench) ||
+           fail_call(&of->failure, VERDICT_NONDETERMINISTIC, "a call with 0 rows writes");
+}
+
 static bool run_alone(judged_calls *of, call_bench *bench)
 {
     switch (of->order.layout.calls) {
@@ -93,7 +109,7 @@ static bool run_alone(judged_calls *of, call_bench *bench)
     case CALLS_PREPARED:
         return run_beside(of, bench);
     case CALLS_HALVES: /* twice, since what alternates must not fall in step with ours */
-        return run_parts(of, bench, 2, "");
+        return run_parts(of, bench, 2, "") && run_no_rows(of, bench);
     default:
         return run_parts(of, bench, of->order.again, "");
     }
@@ -107,7 +123,7 @@ static bool call_at_once(void *context)
     if (bench_is_in_place(bench) && !bench_fill(bench, 0, false))
         return false;
     bench_call(bench);
-    return !bench->once || bench_is_same(bench);
+    return bench_is_same(bench);
 }
 
 /* All benches at once. Each was filled, and but for the first calls of a process called too. */
@@ -256,7 +272,7 @@ static bool run_split(judged_calls *of, unsigned threads)
 /* ---- the order ---- */
 
 /* Of the same tensors: of rows about half as long, or of another convention, which is one that is taken
- * for this one or has another eps. False: the kernel takes none. */
+ * for this one or has another eps, now and then with other strides. False: the kernel takes none. */
 static bool find_other(const ln_kernel *kernel, const work_order *order, work_order *other)
 {
     ln_convention neighbours[NEIGHBOURS_MOST + 1];
@@ -264,6 +280,8 @@ static bool find_other(const ln_kernel *kernel, const work_order *order, work_or
     size_t count = operations[order->operation]->neighbours(&order->problem.convention, neighbours);
     *other = *order;
     other->layout.calls = CALLS_ONCE;
+    for (size_t i = 0; order->layout.calls == CALLS_PREPARED && i < ROLES_MOST; i++)
+        other->layout.tensors[i].gap += order->seed >> 32 & 1 ? OTHER_GAP : 0;
     neighbours[count] = order->problem.convention;
     neighbours[count++].eps *= 3;
     for (size_t i = 0; order->layout.calls == CALLS_PREPARED && i < count; i++) {
