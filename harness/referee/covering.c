@@ -5,8 +5,12 @@
 
 enum { CANDIDATES = 6, OPEN = 1, GIVEN_UP = 2 };
 
-/* Tuples have three factors a < b < c; pairs have one of a single level behind all others as their
- * third. */
+#define EACH_THREE(made, a, b, c)                                                                  \
+    for (size_t c = (made)->first_last; c < (made)->factors; c++)                                  \
+        for (size_t b = 1; b < c; b++)                                                             \
+            for (size_t a = 0; a < b; a++)
+
+/* Tuples have three factors a < b < c; the third of pairs has a single level and is behind all others. */
 typedef struct generator {
     const covering_question *asked;
     size_t factors, levels[COVERING_FACTORS + 1], first_last; /* the least c */
@@ -25,11 +29,6 @@ typedef struct candidate {
 static size_t draw(generator *made, size_t below)
 {
     return (size_t)((splitmix64(&made->random) >> 32) * below >> 32);
-}
-
-static bool allows(const generator *made, const int8_t *levels)
-{
-    return made->asked->allows(made->asked->context, levels);
 }
 
 static unsigned char *tuple_at(const generator *made, const int8_t *levels, size_t a, size_t b,
@@ -65,7 +64,7 @@ static bool choose_level(generator *made, candidate *of, size_t factor)
     size_t best = 0, ties = 0, chosen = 0;
     for (size_t level = 0; level < made->levels[factor]; level++) {
         of->levels[factor] = (int8_t)level;
-        if (!allows(made, of->levels))
+        if (!made->asked->allows(made->asked->context, of->levels))
             continue;
         size_t gain = gain_of(made, of, factor);
         if (ties == 0 || gain > best) {
@@ -90,7 +89,7 @@ static void begin_entry(const generator *made, size_t a, size_t b, size_t c, siz
                         candidate *begun)
 {
     const size_t *levels = made->levels;
-    memset(begun, 0, sizeof *begun);
+    *begun = (candidate){0};
     memset(begun->levels, LEVEL_OPEN, sizeof begun->levels);
     set_level(begun, c, number % levels[c]);
     set_level(begun, b, number / levels[c] % levels[b]);
@@ -101,22 +100,22 @@ static void begin_entry(const generator *made, size_t a, size_t b, size_t c, siz
 /* Numbers the tuples, and opens those whose levels can stand together. */
 static bool open_tuples(generator *made)
 {
-    for (size_t c = made->first_last; c < made->factors; c++)
-        for (size_t b = 1; b < c; b++)
-            for (size_t a = 0; a < b; a++) {
-                made->begin[a][b][c] = made->room;
-                made->room += tuples_of(made, a, b, c);
-            }
+    candidate begun;
+    EACH_THREE(made, a, b, c)
+    {
+        made->begin[a][b][c] = made->room;
+        made->room += tuples_of(made, a, b, c);
+    }
     made->open = malloc(made->room + 1);
-    for (size_t c = made->first_last; made->open && c < made->factors; c++)
-        for (size_t b = 1; b < c; b++)
-            for (size_t a = 0; a < b; a++)
-                for (size_t i = 0; i < tuples_of(made, a, b, c); i++) {
-                    candidate begun;
-                    begin_entry(made, a, b, c, i, &begun);
-                    made->left += made->open[made->begin[a][b][c] + i] = allows(made, begun.levels);
-                }
-    return made->open != NULL;
+    if (!made->open)
+        return false;
+    EACH_THREE(made, a, b, c)
+    for (size_t i = 0; i < tuples_of(made, a, b, c); i++) {
+        begin_entry(made, a, b, c, i, &begun);
+        made->left += made->open[made->begin[a][b][c] + i] =
+            made->asked->allows(made->asked->context, begun.levels);
+    }
+    return true;
 }
 
 /* An entry with nothing in it but an open tuple, a drawn one. */
@@ -125,13 +124,12 @@ static unsigned char *begin_with_open(generator *made, candidate *begun)
     size_t from = draw(made, made->room);
     unsigned char *found = memchr(made->open + from, 1, made->room - from);
     found = found ? found : memchr(made->open, 1, made->room);
-    for (size_t c = made->first_last; c < made->factors; c++)
-        for (size_t b = 1; b < c; b++)
-            for (size_t a = 0; a < b; a++) {
-                size_t within = (size_t)(found - made->open) - made->begin[a][b][c];
-                if (within < tuples_of(made, a, b, c)) /* what is less than 0 is large */
-                    begin_entry(made, a, b, c, within, begun);
-            }
+    EACH_THREE(made, a, b, c)
+    {
+        size_t within = (size_t)(found - made->open) - made->begin[a][b][c];
+        if (within < tuples_of(made, a, b, c)) /* what is less than 0 is large */
+            begin_entry(made, a, b, c, within, begun);
+    }
     return found;
 }
 
@@ -151,14 +149,13 @@ static bool complete_entry(generator *made, candidate *of)
 
 static void cover(generator *made, const int8_t *levels)
 {
-    for (size_t c = made->first_last; c < made->factors; c++)
-        for (size_t b = 1; b < c; b++)
-            for (size_t a = 0; a < b; a++) {
-                unsigned char *at = tuple_at(made, levels, a, b, c);
-                made->left -= *at == OPEN;
-                made->given_up -= *at == GIVEN_UP;
-                *at = 0;
-            }
+    EACH_THREE(made, a, b, c)
+    {
+        unsigned char *at = tuple_at(made, levels, a, b, c);
+        made->left -= *at == OPEN;
+        made->given_up -= *at == GIVEN_UP;
+        *at = 0;
+    }
 }
 
 /* The entry that covers most of a few. False: none could be completed from the last tuple tried. */
@@ -186,11 +183,13 @@ bool covering_make(const covering_question *asked, covering_array *array)
     *array = (covering_array){.factors = asked->factors};
     array->entries = malloc(asked->most * asked->factors + 1);
     if (made) {
-        *made = (generator){.asked = asked, .random = asked->seed, .factors = asked->factors};
+        const bool pairs = asked->strength == 2;
+        *made = (generator){.asked = asked,
+                            .random = asked->seed,
+                            .factors = asked->factors + pairs,
+                            .first_last = pairs ? asked->factors : 2};
         memcpy(made->levels, asked->levels, asked->factors * sizeof *made->levels);
-        made->first_last = asked->strength == 2 ? asked->factors : 2;
         made->levels[asked->factors] = 1;
-        made->factors += asked->strength == 2;
     }
     bool fine = made && array->entries && open_tuples(made);
     if (fine)
@@ -204,8 +203,7 @@ bool covering_make(const covering_question *asked, covering_array *array)
     }
     if (fine)
         array->covered = (array->tuples -= made->given_up) - made->left;
-    if (made)
-        free(made->open);
+    free(made ? made->open : NULL);
     free(made);
     if (!fine)
         covering_free(array);

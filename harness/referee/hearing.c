@@ -295,7 +295,8 @@ static void note_fault(fault_found *held, const combination *asked, const case_v
 }
 
 /* One problem's judgement into that of all. */
-static void add_up(const hearing *of, const case_judgement *one, case_judgement *all)
+static void add_up(hearing *of, const combination *asked, const case_judgement *one,
+                   case_judgement *all)
 {
     const case_verdict *verdict = &one->verdict;
     if (verdict->kind == VERDICT_DECLINED) {
@@ -309,6 +310,11 @@ static void add_up(const hearing *of, const case_judgement *one, case_judgement 
     if (!(one->bound_row_ulp <= all->bound_row_ulp))
         all->bound_row_ulp = one->bound_row_ulp;
     all->output_hash = hash_bytes(all->output_hash, &one->output_hash, sizeof one->output_hash);
+    if (verdict_is_limit(verdict->kind)) {
+        if (of->limits++ == 0)
+            of->limit = *verdict;
+        of->limit_of = of->limits == 1 ? *asked : of->limit_of;
+    }
     if (verdict_is_limit(verdict->kind) || verdict_is_right(verdict->kind)) {
         bool bare = verdict->kind != VERDICT_RIGHT || all->verdict.kind == VERDICT_RIGHT_NO_BOUND;
         all->verdict = (case_verdict){.kind = bare ? VERDICT_RIGHT_NO_BOUND : VERDICT_RIGHT};
@@ -330,6 +336,20 @@ static void name_problem(const hearing *of, fault_found *found)
         combination_problem(&found->asked, of->kernel->facts.storage, of->kernel->facts.param);
     verdict_say(&found->verdict, "%zux%zu with %d factor%s out of the ordinary: %s", problem.rows,
                 problem.hidden, factors, factors == 1 ? "" : "s", found->verdict.detail);
+}
+
+/* A limit is no fault and not right either: how many there are, and the first. */
+static void say_limits(const hearing *of, case_verdict *verdict)
+{
+    char words[256];
+    if (of->limits == 0 || !verdict_is_right(verdict->kind))
+        return;
+    ln_problem problem =
+        combination_problem(&of->limit_of, of->kernel->facts.storage, of->kernel->facts.param);
+    combination_describe(&of->limit_of, words, sizeof words);
+    verdict->kind = of->limit.kind;
+    verdict_say(verdict, "%zu of %zu problems, %zux%zu%s%s: %s", of->limits, of->judged,
+                problem.rows, problem.hidden, *words ? ", " : "", words, of->limit.detail);
 }
 
 /* Whether enough was seen: of races all that are met, since it takes several to see what they share. */
@@ -355,7 +375,7 @@ bool examine_combinations(row_judge *judge, const referee_task *task, const refe
         if (fine && verdict_is_fault(one.verdict.kind))
             note_fault(&found, &asked, &one.verdict, i);
         if (fine)
-            add_up(&of, &one, judgement);
+            add_up(&of, &asked, &one, judgement);
     }
     if (fine && found.seen.count > 0) {
         name_problem(&of, &found);
@@ -365,6 +385,7 @@ bool examine_combinations(row_judge *judge, const referee_task *task, const refe
         judgement->verdict = one.verdict;
     } else if (fine) {
         hearing_conclude(&of, &judgement->verdict);
+        say_limits(&of, &judgement->verdict);
     }
     hearing_end(&of);
     return fine;

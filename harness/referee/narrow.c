@@ -117,6 +117,22 @@ static void drop_parts(narrowing *in)
     }
 }
 
+/* An output that has to be there may as well lie in a place of its own. */
+static void try_own_places(narrowing *in)
+{
+    const factor_table *table = in->least.table;
+    bool same;
+    for (size_t f = 0; f < table->count && in->err->code == EXIT_CODE_FINE; f++) {
+        const call_factor *own = &table->factors[f];
+        if (own->kind != FACTOR_PLACE)
+            continue;
+        combination tried = in->least;
+        tried.levels[f] = operations[table->operation]->roles[own->of].optional;
+        if (in->least.levels[f] > tried.levels[f] && factors_allow(table, tried.levels))
+            ask(in, tried, &same);
+    }
+}
+
 /* Those that loops in steps of 8 and 16 end at or not, a long one, and the neighbours. */
 static size_t list_sizes(size_t hidden, size_t sizes[10])
 {
@@ -209,6 +225,7 @@ bool narrow_fault(hearing *of, const combination *asked, const faults_seen *seen
     if (!plain) {
         drop_unshared(&in, seen->factors);
         drop_parts(&in);
+        try_own_places(&in);
     }
     if (!in.unsteady)
         try_sizes(&in, problem.hidden, sizes, sizeof sizes);

@@ -4,14 +4,14 @@
 # All of faults.def takes an hour: faults_table.sh.
 # usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF
 set -u
-faults="mod_16_13 residual_stride_ignored two_slots after_fork y_flushed
-    infinity_clamped row_23_bits same_first_row flushes_and_40_ulp x_y_apart rstd_alone
-    bf16_unrounded_alone keeps_memory keeps_files keeps_mappings keeps_threads"
-twins="flushes_and_40_ulp keeps_files keeps_threads"
+faults="mod_16_13 two_slots after_fork y_flushed row_23_bits flushes_and_40_ulp rstd_alone
+    bf16_unrounded_alone keeps_threads wide_keeps_files residual_keeps_memory second_thread_sum"
+twins="flushes_and_40_ulp keeps_threads"
 of_gamma1=fault.gamma1_as_gamma,twin.gamma1_as_gamma
 kernels=honest.one_pass_strided_16_bf16
 if [ -n "${LNBENCH_FULL:-}" ]; then
-    faults+=" rows_7_to_17 first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th
+    faults+=" residual_stride_ignored infinity_clamped same_first_row x_y_apart keeps_memory keeps_files
+        keeps_mappings rows_7_to_17 first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th
         std_for_var sum_is_x mean_low offset_31_bits offset_32_bits row_16_bits rows_24_bits bits_20
         nan_to_zero rstd_12_bits two_at_once without_sum multiple_of_16 swapped_by_32 thread_33
         beta_by_address gamma1_tail says_f16 ragged_above_16384 index_16_bits mean_row_16_bits
