@@ -303,7 +303,7 @@ static void describe(lnjudge_session *session, const combination *asked)
     }
     ln_problem problem =
         combination_problem(asked, session->question.storage, session->question.param);
-    combination_describe(&told, words, sizeof words);
+    combination_describe(&told, UINT64_MAX, words, sizeof words);
     snprintf(session->words, sizeof session->words, "%zux%zu%s%.200s", problem.rows, problem.hidden,
              *words ? ", " : "", words);
 }

@@ -418,13 +418,13 @@ uint64_t combination_factors(const combination *of)
     return factors;
 }
 
-const char *combination_describe(const combination *of, char *text, size_t size)
+const char *combination_describe(const combination *of, uint64_t factors, char *text, size_t size)
 {
     char word[CONVENTION_MAX_LENGTH];
     size_t used = 0;
     *text = '\0';
     for (size_t f = 0; f < of->table->count && used < size; f++)
-        if (*factor_describe(of, f, word, sizeof word))
+        if (factors >> f & 1 && *factor_describe(of, f, word, sizeof word))
             used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", word);
     if (of->instead && !convention_equal(of->instead, &of->table->plain) && used < size)
         snprintf(text + used, size - used, "%sunder %s", used ? ", " : "",

@@ -48,7 +48,7 @@ bool combination_is_even(const combination *of);
 bool combination_without(combination *of, unsigned traits);
 /* A bit for each factor that is not plain. */
 uint64_t combination_factors(const combination *of);
-/* "rows off centre, residual, 2 threads at once": what is not plain. */
-const char *combination_describe(const combination *of, char *text, size_t size);
+/* "rows off centre, residual, 2 threads at once": what is not plain of these factors. */
+const char *combination_describe(const combination *of, uint64_t factors, char *text, size_t size);
 
 #endif

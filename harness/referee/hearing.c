@@ -311,9 +311,10 @@ static void add_up(hearing *of, const combination *asked, const case_judgement *
         all->bound_row_ulp = one->bound_row_ulp;
     all->output_hash = hash_bytes(all->output_hash, &one->output_hash, sizeof one->output_hash);
     if (verdict_is_limit(verdict->kind)) {
-        if (of->limits++ == 0)
-            of->limit = *verdict;
-        of->limit_of = of->limits == 1 ? *asked : of->limit_of;
+        of->limit_of = of->limits.count ? of->limit_of : *asked;
+        of->limit = of->limits.count ? of->limit : *verdict;
+        of->limits.factors =
+            (of->limits.count++ ? of->limits.factors : UINT64_MAX) & combination_factors(asked);
     }
     if (verdict_is_limit(verdict->kind) || verdict_is_right(verdict->kind)) {
         bool bare = verdict->kind != VERDICT_RIGHT || all->verdict.kind == VERDICT_RIGHT_NO_BOUND;
@@ -338,18 +339,18 @@ static void name_problem(const hearing *of, fault_found *found)
                 problem.hidden, factors, factors == 1 ? "" : "s", found->verdict.detail);
 }
 
-/* A limit is no fault and not right either: how many there are, and the first. */
+/* A limit is no fault and not right either: how many there are, what they share, and the first. */
 static void say_limits(const hearing *of, case_verdict *verdict)
 {
-    char words[256];
-    if (of->limits == 0 || !verdict_is_right(verdict->kind))
+    char words[200];
+    if (of->limits.count == 0 || !verdict_is_right(verdict->kind))
         return;
     ln_problem problem =
         combination_problem(&of->limit_of, of->kernel->facts.storage, of->kernel->facts.param);
-    combination_describe(&of->limit_of, words, sizeof words);
+    combination_describe(&of->limit_of, of->limits.factors, words, sizeof words);
     verdict->kind = of->limit.kind;
-    verdict_say(verdict, "%zu of %zu problems, %zux%zu%s%s: %s", of->limits, of->judged,
-                problem.rows, problem.hidden, *words ? ", " : "", words, of->limit.detail);
+    verdict_say(verdict, "%zu of %zu problems%s%s; %zux%zu: %s", of->limits.count, of->judged,
+                *words ? ", with " : "", words, problem.rows, problem.hidden, of->limit.detail);
 }
 
 /* Whether enough was seen: of races all that are met, since it takes several to see what they share. */

@@ -22,8 +22,9 @@ typedef struct hearing {
     kernel_runner *used, *fresh; /* fresh: in which the kernel was never called; NULL: not yet */
     bool no_forks;               /* they hang: a fact, which is told */
     bool has_bound;
-    size_t judged, declined, limits;
-    combination limit_of; /* the first of the limits */
+    size_t judged, declined;
+    faults_seen limits; /* and the first of them */
+    combination limit_of;
     case_verdict limit;
 } hearing;
 

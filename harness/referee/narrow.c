@@ -193,11 +193,7 @@ static void name_shared(const narrowing *in, const faults_seen *seen, const char
 {
     char words[400];
     const char *detail = strstr(verdict->detail, ": ");
-    combination shared = in->least;
-    for (size_t f = FIRST_DROPPED; f < shared.table->count; f++)
-        if (!(seen->factors >> f & 1))
-            shared.levels[f] = shared.table->factors[f].plain;
-    combination_describe(&shared, words, sizeof words);
+    combination_describe(&in->least, seen->factors, words, sizeof words);
     verdict_say(verdict, "%s, %s%s: %s%s", where, words,
                 seen->count > 1 ? " as all that are wrong" : "",
                 detail ? detail + 2 : verdict->detail,
@@ -232,7 +228,7 @@ bool narrow_fault(hearing *of, const combination *asked, const faults_seen *seen
     if (err->code != EXIT_CODE_FINE)
         return false;
     problem = combination_problem(&in.least, storage, param);
-    combination_describe(&in.least, words, sizeof words);
+    combination_describe(&in.least, UINT64_MAX, words, sizeof words);
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
     *verdict = in.verdict;
     if (plain || !*words)
