@@ -47,8 +47,7 @@ bool limits_poorest(const operation_judging *judging, textbook *book, ln_type ac
         return true;
     if (!judging->poorest(book, row, x, accumulator, &poorest->textbook))
         return false;
-    poorest->row_ulp =
-        fmin(limits->order_ulp, fmax(limits->row_ulp, factor * poorest->textbook.row_ulp));
+    poorest->row_ulp = fmin(limits->order_ulp, fmax(limits->row_ulp, poorest->textbook.row_ulp));
     for (size_t i = 0; i < ROLES_MOST; i++)
         poorest->statistics[i] =
             fmin(limits->order.statistics[i],

@@ -239,7 +239,7 @@ static void judge_unclaimed(row_judge *judge, const judge_block *block, const vo
                 findings, VERDICT_LIMIT,
                 "row %zu: row ULP %.3g, which sorted sums or a pivot far from the mean give too: "
                 "at most %.3g; others %.3g",
-                row, limits_error(&judged, y), poorest.row_ulp, limits->row_ulp);
+                row, limits_error(&judged, y), poorest.textbook.row_ulp, limits->textbook.row_ulp);
         else if (!holds)
             find_inaccuracy(&wrong, limits, findings);
     } else if (!(isfinite(limits->order_ulp) &&

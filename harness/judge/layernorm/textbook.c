@@ -258,8 +258,9 @@ bool layernorm_poorest(textbook *book, const metrics_row *row, const double *x, 
     row_leverage most = leverage_of(row, x);
     for (int order = 0; order < 2; order++) /* the least first, and the greatest */
         take_order(book, accumulator, row, sorted, order, &most, &way, worst);
-    double pivot = x[0]; /* that which lies farthest from the mean */
-    for (size_t i = 1; i < row->hidden; i++)
+    double pivot =
+        x[0]; /* of the first elements, which pivots are made of, the farthest from the mean */
+    for (size_t i = 1; i < row->hidden && i < 8; i++)
         if (fabs(x[i] - row->answer->facts.mean) > fabs(pivot - row->answer->facts.mean))
             pivot = x[i];
     take_pivot(book, accumulator, row, x, &most, pivot, INFINITY, worst);

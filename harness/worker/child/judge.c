@@ -104,12 +104,12 @@ static bool run_alone(judged_calls *of, call_bench *bench)
 {
     switch (of->order.layout.calls) {
     case CALLS_REPEATED:
-        return run(of, bench, 0, true) && run_parts(of, bench, 1, "");
+        return run(of, bench, 0, true) && run_parts(of, bench, 1, "") && run_no_rows(of, bench);
     case CALLS_IN_TURN:
     case CALLS_PREPARED:
         return run_beside(of, bench);
     case CALLS_HALVES: /* twice, since what alternates must not fall in step with ours */
-        return run_parts(of, bench, 2, "") && run_no_rows(of, bench);
+        return run_parts(of, bench, 2, "");
     default:
         return run_parts(of, bench, of->order.again, "");
     }
