@@ -9,10 +9,14 @@
 
 #include "judge/judge.h"
 #include "judge/row_limits.h"
+#include <sys/types.h>
 
 struct row_judge {
-    kernel_runner *runner;       /* borrowed; the referee asks it */
-    const judge_block *placed;   /* whose inputs lie in the runner's arena */
+    kernel_runner *runner; /* borrowed; the referee asks it */
+    const judge_block
+        *placed;     /* whose inputs lie in the runner's memory, as an order for it has them */
+    off_t placed_at; /* and from where on */
+    struct asked_ahead *ahead;   /* the referee's; NULL: nothing was asked yet */
     bool upper_halves;           /* the kernel leaves those of vector registers in use */
     unsigned threads;            /* of the last call, where they are more than one */
     char taken[NAME_MAX_LENGTH]; /* the kernel that the library's call took, where it is asked */

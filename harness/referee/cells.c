@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "domain/promise.h"
 #include "inputs/inputs.h"
+#include "referee/ahead.h"
 #include "referee/internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -94,6 +95,10 @@ bool cells_judge(row_judge *judge, const judge_block *block, const kernel_entry 
     if (!judge_reserve(judge, block, err))
         return false;
     call_class(&call->facts, &order.accuracy);
+    ahead_begin(judge);
+    if (!ahead_add_bounds(judge, block, call, err) || !ahead_add(judge, block, &order, err))
+        return false;
+    ahead_send(judge);
     if (!judge_bounds(judge, block, call, &has_bound, &findings.verdict, err) ||
         !judge_run_as(judge, block, call, &order, judge->computed, &findings.verdict, err)) {
         judgement->verdict = findings.verdict;

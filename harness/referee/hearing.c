@@ -2,6 +2,7 @@
 #include "base/interrupt.h"
 #include "base/number.h"
 #include "referee/hearing.h"
+#include "referee/ahead.h"
 #include "referee/internal.h"
 #include "referee/narrow.h"
 #include <math.h>
@@ -121,16 +122,22 @@ static bool choose_runner(hearing *of, const call_layout *layout, error *err)
     return true;
 }
 
-/* One order. */
-static bool ask_block(hearing *of, const combination *asked, const judge_block *block,
-                      case_judgement *judgement, error *err)
+static work_order order_of(const hearing *of, const combination *asked, const judge_block *block)
 {
-    row_judge *judge = of->judge;
     work_order order = worker_order(ORDER_JUDGE, of->kernel);
     order.layout = combination_layout(asked, block->storage, block->param);
     order.seed = combination_draw(asked, 0);
     if (!of->used->another && order.layout.calls == CALLS_FIRST)
         order.layout.calls = CALLS_ONCE;
+    return order;
+}
+
+/* One order. */
+static bool ask_block(hearing *of, const combination *asked, const judge_block *block,
+                      case_judgement *judgement, error *err)
+{
+    row_judge *judge = of->judge;
+    work_order order = order_of(of, asked, block);
     *judgement = (case_judgement){.bound_row_ulp = NAN, .verdict.kind = VERDICT_RIGHT};
     err->code = EXIT_CODE_FINE;
     if (!choose_runner(of, &order.layout, err) || !judge_reserve(judge, block, err))
@@ -361,6 +368,29 @@ static bool is_enough(const fault_found *found, const case_verdict *last)
            (found->seen.count >= FAULTS_MOST && found->verdict.kind != VERDICT_NONDETERMINISTIC);
 }
 
+/* Problems from the i-th on, as many as go into one message: those that the kernel is asked as they are,
+ * and in the same process. */
+static bool ask_ahead(hearing *of, const referee_blocks *blocks, size_t i, error *err)
+{
+    enum { ORDERS = 3 }; /* of a problem */
+    row_judge *judge = of->judge;
+    if (ahead_end(judge) > 0)
+        return true;
+    judge->runner = of->used;
+    ahead_begin(judge);
+    for (bool fits = true; fits && i < blocks->count && ahead_has_room(judge, ORDERS); i++) {
+        combination asked = blocks->of[i];
+        work_order order = order_of(of, &asked, &blocks->blocks[i]);
+        fits = order.layout.calls < CALLS_IN_FORK &&
+               !combination_without(&asked, of->kernel->facts.traits);
+        if (fits && (!ahead_add_bounds(judge, &blocks->blocks[i], of->kernel, err) ||
+                     !ahead_add(judge, &blocks->blocks[i], &order, err)))
+            return false;
+    }
+    ahead_send(judge);
+    return true;
+}
+
 bool examine_combinations(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
                           const kernel_entry *kernel, case_judgement *judgement, error *err)
 {
@@ -372,6 +402,7 @@ bool examine_combinations(row_judge *judge, const referee_task *task, const refe
     for (size_t i = 0; fine && !is_enough(&found, &one.verdict) && i < blocks->count; i++) {
         combination asked = blocks->of[i];
         fine = (!interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted")) &&
+               ask_ahead(&of, blocks, i, err) &&
                hearing_ask(&of, &asked, &blocks->blocks[i], &one, err);
         if (fine && verdict_is_fault(one.verdict.kind))
             note_fault(&found, &asked, &one.verdict, i);

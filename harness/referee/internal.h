@@ -16,6 +16,17 @@ static inline char *judge_memory(const row_judge *judge, off_t at)
 /* Writes a block's inputs into the worker's arena and fills the order's problem and offsets. */
 bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err);
 
+/* The same from *end on, which moves; `last`: an order whose inputs are there already, or NULL. */
+bool judge_place_at(row_judge *judge, const judge_block *block, work_order *order,
+                    const work_order *last, off_t *end, error *err);
+
+/* Without the outputs that its layout does not have. */
+work_order order_to_send(const work_order *order);
+
+/* The orders for a kernel's bounds of the block's rows: how many. */
+size_t bound_orders(const row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                    work_order orders[2]);
+
 /* Runs it in one layout; outputs in `computed`. False with err.code FINE: the kernel failed, see
  * verdict. */
 bool judge_run(row_judge *judge, const judge_block *block, const kernel_entry *kernel,

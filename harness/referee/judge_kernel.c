@@ -1,3 +1,4 @@
+#include "referee/ahead.h"
 #include "referee/internal.h"
 #include "base/hash.h"
 #include "base/random.h"
@@ -141,8 +142,11 @@ bool judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_ent
     *judgement = (struct case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     err->code = EXIT_CODE_FINE;
     judge->upper_halves = false;
-    if (!judge_reserve(judge, block, err))
+    ahead_begin(judge);
+    if (!judge_reserve(judge, block, err) || !ahead_add_bounds(judge, block, kernel, err) ||
+        !ahead_add_layouts(judge, block, kernel, err))
         return false;
+    ahead_send(judge);
     bool fine = judge_bounds(judge, block, kernel, &has_bound, &findings.verdict, err);
     kind = judged_kind_of(kernel, fine && has_bound);
     if (!fine ||

@@ -8,6 +8,7 @@
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "judge/judging.h"
+#include "referee/ahead.h"
 #include "referee/internal.h"
 #include "exact/scale.h"
 #include "base/number.h"
@@ -141,9 +142,13 @@ static bool probe_block(row_judge *judge, const judge_block *block, const kernel
     operation_call call = judge_block_call(block);
     size_t wanted = operations[block->operation]->neighbours(&block->convention, others), made = 0;
     bool has_bound;
-    bool fine = judge_reserve(judge, block, err) &&
-                (judge_load_row(judge, block, 0) || fail_memory(err, "probe rows")) &&
-                judge_bounds(judge, block, kernel, &has_bound, verdict, err);
+    ahead_begin(judge);
+    bool fine = judge_reserve(judge, block, err) && ahead_add_bounds(judge, block, kernel, err) &&
+                ahead_add_layouts(judge, block, kernel, err) &&
+                (judge_load_row(judge, block, 0) || fail_memory(err, "probe rows"));
+    if (fine)
+        ahead_send(judge);
+    fine = fine && judge_bounds(judge, block, kernel, &has_bound, verdict, err);
     for (; fine && made < wanted; made++) {
         call.problem.convention = others[made];
         fine = judge_block_from(judge, &neighbours[made], &call, err);

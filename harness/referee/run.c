@@ -1,5 +1,6 @@
 /* One kernel in one layout: its inputs into the arena, its outputs back. */
 #include "referee/internal.h"
+#include "referee/ahead.h"
 #include "domain/poison.h"
 #include "metrics/storage.h"
 #include "base/number.h"
@@ -27,50 +28,112 @@ static bool has_tensor(const judge_block *block, size_t i)
     return role->output ? (role->with & ~there) == 0 : there & ROLE_BIT(i);
 }
 
-bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err)
+/* Where the tensors of an order go, from *end on, which moves behind them; inputs are those of `last`,
+ * where there is one. */
+static void find_places(const judge_block *block, const work_order *last, work_order *order,
+                        role_extent extents[ROLES_MOST], off_t *end)
 {
     const operation *what = operations[block->operation];
-    role_extent extents[ROLES_MOST];
-    off_t end = 0;
     order->operation = block->operation;
     order->problem = judge_block_call(block).problem;
     for (size_t i = 0; i < what->count; i++) { /* room for any accumulator */
         extents[i] = role_extent_of(&what->roles[i], &order->problem, LN_F64);
-        order->at.tensors[i] = take_offset(&end, has_tensor(block, i), extent_bytes(&extents[i]));
+        order->at.tensors[i] =
+            last && !what->roles[i].output
+                ? last->at.tensors[i]
+                : take_offset(end, has_tensor(block, i), extent_bytes(&extents[i]));
     }
-    order->at.facts = take_offset(&end, true, block->rows * sizeof(ln_row_facts));
-    order->at.bounds = take_offset(&end, true, block->rows * sizeof(ln_bound));
-    if (!judge->runner->reserve(judge->runner, (size_t)end, err))
-        return false;
-    if (judge->placed == block)
-        return true;
-    judge->placed = block;
+    order->at.facts =
+        last ? last->at.facts : take_offset(end, true, block->rows * sizeof(ln_row_facts));
+    order->at.bounds = take_offset(end, true, block->rows * sizeof(ln_bound));
+}
+
+/* Nothing that an earlier kernel left in the outputs may pass for this one's. */
+static void fill_places(const row_judge *judge, const judge_block *block, const work_order *order,
+                        const role_extent extents[ROLES_MOST], bool inputs)
+{
+    const operation *what = operations[block->operation];
+    ln_row_facts *facts = (void *)judge_memory(judge, order->at.facts);
     for (size_t i = 0; i < what->count; i++) {
         char *at = judge_memory(judge, order->at.tensors[i]);
-        if (at && !what->roles[i].output)
+        if (at && inputs && !what->roles[i].output)
             memcpy(at, block->inputs[i], extent_bytes(&extents[i]));
-        else if (at && what->roles[i].shape == SHAPE_TABLE) /* nothing that an earlier kernel left
-                                                               may pass for this one's */
+        else if (at && what->roles[i].output && what->roles[i].shape == SHAPE_TABLE)
             memset(at, POISON, extent_bytes(&extents[i]));
     }
-    ln_row_facts *facts = (void *)judge_memory(judge, order->at.facts);
-    for (size_t row = 0; block->results && row < block->rows; row++)
+    for (size_t row = 0; inputs && block->results && row < block->rows; row++)
         facts[row] = block->results[row].facts;
+}
+
+bool judge_place_at(row_judge *judge, const judge_block *block, work_order *order,
+                    const work_order *last, off_t *end, error *err)
+{
+    role_extent extents[ROLES_MOST];
+    find_places(block, last, order, extents, end);
+    if (!judge->runner->reserve(judge->runner, (size_t)*end, err))
+        return false;
+    fill_places(judge, block, order, extents, !last);
     return true;
 }
 
-bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
-               case_verdict *verdict, error *err)
+bool judge_place(row_judge *judge, const judge_block *block, work_order *order, error *err)
 {
-    double deadline = judge->settings.deadline_seconds + more_seconds;
+    role_extent extents[ROLES_MOST];
+    const off_t begin = ahead_end(judge);
+    off_t end = begin;
+    if (judge->placed == block && judge->placed_at == begin) {
+        find_places(block, NULL, order, extents, &end);
+        return true;
+    }
+    judge->placed = block;
+    judge->placed_at = begin;
+    return judge_place_at(judge, block, order, NULL, &end, err);
+}
+
+work_order order_to_send(const work_order *order)
+{
+    const operation *what = operations[order->operation];
+    work_order sent = *order;
+    for (size_t i = 0; order->kind == ORDER_JUDGE && i < what->count; i++)
+        if (what->roles[i].output && i != what->result && !(order->layout.outputs & 1u << i))
+            sent.at.tensors[i] = -1;
+    return sent;
+}
+
+/* Whether it is an answer, or else what it says of the kernel. */
+static bool judge_heed(const worker_reply *reply, case_verdict *verdict, error *err)
+{
     err->code = EXIT_CODE_FINE;
-    if (judge->runner->ask(judge->runner, order, deadline, reply))
+    if (reply->kind != REPLY_FAILED)
         return true;
     if (!reply_ends_run(reply, err)) {
         *verdict = (case_verdict){.kind = reply->verdict};
         verdict_say(verdict, "%s", reply->text);
     }
     return false;
+}
+
+bool judge_ask(row_judge *judge, const work_order *order, double more_seconds, worker_reply *reply,
+               case_verdict *verdict, error *err)
+{
+    judge->runner->ask(judge->runner, order, judge->settings.deadline_seconds + more_seconds,
+                       reply);
+    return judge_heed(reply, verdict, err);
+}
+
+/* The answer to an order on a block, which may have come already. */
+static bool ask_of(row_judge *judge, const judge_block *block, work_order *order,
+                   worker_reply *reply, case_verdict *verdict, error *err)
+{
+    const worker_reply *waiting = ahead_take(judge, block, order);
+    if (waiting) {
+        *reply = *waiting;
+        return judge_heed(reply, verdict, err);
+    }
+    if (!judge_place(judge, block, order, err))
+        return false;
+    const work_order sent = order_to_send(order);
+    return judge_ask(judge, &sent, 0, reply, verdict, err);
 }
 
 /* A statistic as a kernel left it, of its accumulator's type; in `rounded` rounded to f32 but for f64
@@ -147,22 +210,14 @@ bool judge_run_as(row_judge *judge, const judge_block *block, const kernel_entry
                   work_order *order, void *computed, case_verdict *verdict, error *err)
 {
     worker_reply reply;
-    unsigned outputs = order->layout.outputs;
-    err->code = EXIT_CODE_FINE;
-    if (!judge_place(judge, block, order, err))
-        return false;
-    work_order sent = *order;
-    const operation *what = operations[order->operation];
-    for (size_t i = 0; i < what->count; i++)
-        if (what->roles[i].output && i != what->result && !(outputs & 1u << i))
-            sent.at.tensors[i] = -1;
-    if (!judge_ask(judge, &sent, 0, &reply, verdict, err))
+    const size_t result = operations[block->operation]->result;
+    if (!ask_of(judge, block, order, &reply, verdict, err))
         return false;
     judge->upper_halves |= reply.value == 1;
     judge->threads = reply.value > 1 ? (unsigned)reply.value : 0;
     snprintf(judge->taken, sizeof judge->taken, "%.63s", reply.text);
-    memcpy(computed, judge_memory(judge, order->at.tensors[what->result]), judge_bytes(block));
-    return judge_read_beside(judge, block, kernel, order, outputs, verdict);
+    memcpy(computed, judge_memory(judge, order->at.tensors[result]), judge_bytes(block));
+    return judge_read_beside(judge, block, kernel, order, order->layout.outputs, verdict);
 }
 
 /* Sums of f32 and f64 rows in a 16-bit type would leave nothing to judge: a kernel that says so is
@@ -198,12 +253,12 @@ static double measure_bounds(row_judge *judge, const judge_block *block, unsigne
     return most;
 }
 
-static bool ask_bounds(row_judge *judge, work_order *order, bool *has, case_verdict *verdict,
-                       error *err)
+static bool ask_bounds(row_judge *judge, const judge_block *block, work_order *order, bool *has,
+                       case_verdict *verdict, error *err)
 {
     worker_reply reply;
     case_verdict failed = {0};
-    if (!judge_ask(judge, order, 0, &reply, &failed, err)) {
+    if (!ask_of(judge, block, order, &reply, &failed, err)) {
         verdict->kind = failed.kind;
         verdict_say(verdict, "in %s: %s", order->chance > 0 ? "probable_bound()" : "bound()",
                     failed.detail);
@@ -215,29 +270,37 @@ static bool ask_bounds(row_judge *judge, work_order *order, bool *has, case_verd
     return true;
 }
 
+/* Each row gets its share of the chance, so that all keep within their bounds at once. */
+size_t bound_orders(const row_judge *judge, const judge_block *block, const kernel_entry *kernel,
+                    work_order orders[2])
+{
+    const double chance = judge->settings.chance / (double)block->rows;
+    size_t count = 0;
+    if (!kernel || !kernel->facts.has_bound)
+        return 0;
+    for (int probable = chance > 0; probable >= 0; probable--) {
+        orders[count] = worker_order(ORDER_BOUND, kernel);
+        orders[count].count = block->rows;
+        orders[count++].chance = probable ? chance : 0;
+    }
+    return count;
+}
+
 bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry *kernel, bool *has,
                   case_verdict *verdict, error *err)
 {
+    work_order orders[2];
+    const size_t count = bound_orders(judge, block, kernel, orders);
     *has = false;
     judge->probable_row_ulp = NAN;
     err->code = EXIT_CODE_FINE;
-    if (!kernel || !kernel->facts.has_bound)
-        return true;
-    work_order order = worker_order(ORDER_BOUND, kernel);
-    if (!judge_place(judge, block, &order, err))
-        return false;
-    order.count = block->rows;
-    /* Each row gets its share of the chance, so that all keep within their bounds at once. */
-    order.chance = judge->settings.chance / (double)block->rows;
-    if (order.chance > 0) {
-        if (!ask_bounds(judge, &order, has, verdict, err))
+    for (size_t i = 0; i < count; i++) {
+        if (!ask_bounds(judge, block, &orders[i], has, verdict, err))
             return false;
-        if (*has)
-            judge->probable_row_ulp = measure_bounds(judge, block, kernel->facts.traits);
+        double most =
+            *has || i + 1 == count ? measure_bounds(judge, block, kernel->facts.traits) : NAN;
+        if (*has && orders[i].chance > 0)
+            judge->probable_row_ulp = most;
     }
-    order.chance = 0;
-    if (!ask_bounds(judge, &order, has, verdict, err))
-        return false;
-    measure_bounds(judge, block, kernel->facts.traits);
     return true;
 }

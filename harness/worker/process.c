@@ -88,7 +88,7 @@ bool process_start(kernel_process *process, const process_program *program, int 
     worker_reply reply;
     if (!spawn(process, program, arena, err))
         return false;
-    if (process_send(process, &greet, &reply) && process_next(process, START_DEADLINE, &reply))
+    if (process_send(process, &greet, 1, &reply) && process_next(process, START_DEADLINE, &reply))
         return true;
     process_end(process);
     if (interrupted())
@@ -192,23 +192,29 @@ static uint64_t draw_number(kernel_process *process)
     return process->drawn[process->left];
 }
 
-bool process_send(kernel_process *process, const work_order *order, worker_reply *reply)
+bool process_send(kernel_process *process, const work_order *orders, size_t count,
+                  worker_reply *reply)
 {
-    work_order sent = *order;
+    work_order sent[BATCH_MOST];
+    const ssize_t size = (ssize_t)(count * sizeof *sent);
     double deadline = seconds_now() + SEND_DEADLINE;
     *reply = (worker_reply){0};
-    if (order->kind != ORDER_GO_ON) {
+    memcpy(sent, orders, (size_t)size);
+    if (orders->kind != ORDER_GO_ON) {
         process->number = draw_number(process);
-        process->asked = order->kind;
-        process->operation = order->operation;
-        process->problem = order->problem;
+        process->operation = orders->operation;
+        process->problem = orders->problem;
         process->index = 0;
         process->sent_at = seconds_now();
     }
-    sent.number = process->number;
+    for (size_t i = 0; i < count; i++) {
+        sent[i].number = process->number;
+        if (orders->kind != ORDER_GO_ON)
+            process->asked[i] = orders[i].kind;
+    }
     for (;;) {
-        ssize_t put = send(process->socket, &sent, sizeof sent, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (put == (ssize_t)sizeof sent)
+        ssize_t put = send(process->socket, sent, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (put == size)
             return true;
         if (put >= 0 || is_closed(errno))
             return has_ended(process, reply);
@@ -285,14 +291,36 @@ static int wait_readable(const kernel_process *process, double seconds)
     }
 }
 
-/* The next message. False: *reply is a FAILED one, and the process is gone. */
-static bool receive(kernel_process *process, double deadline_seconds, worker_reply *reply)
+/* Whether the process has sent one reply that may be the next one, or an answer to each of several orders,
+ * up to one that ends it. */
+static bool is_believed(kernel_process *process, const worker_reply *replies, size_t count)
+{
+    double seconds = seconds_now() - process->sent_at;
+    bool fine = count > 0;
+    for (size_t i = 0; fine && i < count; i++) {
+        const worker_reply *reply = &replies[i];
+        if (reply->number != process->number || reply->index != process->index) {
+            process->spoke_alone = true;
+            return false;
+        }
+        process->index += reply->kind != REPLY_ALIVE;
+        fine = reply_is_sane(reply, process->asked[i], seconds) &&
+               (count == 1 || reply->kind == REPLY_DONE || reply->kind == REPLY_FAILED) &&
+               (i + 1 == count || !reply_ends_process(reply));
+    }
+    return fine;
+}
+
+/* The next message, of at most `most` replies; how many. 0: *reply is a FAILED one, and the process is
+ * gone. */
+static size_t receive(kernel_process *process, double deadline_seconds, worker_reply *reply,
+                      size_t most)
 {
     char text[64];
     ssize_t got = -1;
     bool soon = deadline_seconds * 1e6 > AT_ONCE;
     if (soon)
-        got = recv(process->socket, reply, sizeof *reply, 0);
+        got = recv(process->socket, reply, most * sizeof *reply, 0);
     if (interrupted())
         return end_with(process, VERDICT_LOST, "interrupted", reply);
     bool waits = !soon || (got < 0 && (errno == EAGAIN || errno == EINTR));
@@ -303,41 +331,48 @@ static bool receive(kernel_process *process, double deadline_seconds, worker_rep
         number_print(text, sizeof text, "no answer within %g s", deadline_seconds);
         return end_with(process, VERDICT_TIMEOUT, text, reply);
     }
-    while (waits && (got = recv(process->socket, reply, sizeof *reply, MSG_DONTWAIT)) < 0 &&
+    while (waits && (got = recv(process->socket, reply, most * sizeof *reply, MSG_DONTWAIT)) < 0 &&
            errno == EINTR)
         ;
     if (got == 0 || (got < 0 && is_closed(errno)))
         return has_ended(process, reply);
     if (got < 0)
         return lose_touch(process, errno, reply);
-    if (got != (ssize_t)sizeof *reply || reply->number != process->number ||
-        reply->index != process->index) {
+    size_t count = (size_t)got / sizeof *reply;
+    if ((size_t)got != count * sizeof *reply) {
         process->spoke_alone = true;
-        return process_disbelieve(process, reply);
+        count = 0;
     }
-    process->index += reply->kind != REPLY_ALIVE;
-    if (!reply_is_sane(reply, process->asked, seconds_now() - process->sent_at))
-        return process_disbelieve(process, reply);
-    return true;
+    return is_believed(process, reply, count) ? count : process_disbelieve(process, reply);
+}
+
+size_t process_answers(kernel_process *process, double deadline_seconds, worker_reply *replies,
+                       size_t count)
+{
+    enum { MOST_DEADLINES = 100 }; /* of an order that goes on */
+    double end = seconds_now() + MOST_DEADLINES * deadline_seconds * (double)count;
+    size_t got;
+    do
+        got = receive(process, seconds_now() < end ? deadline_seconds : 0, replies, count);
+    while (got > 0 && replies->kind == REPLY_ALIVE);
+    /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
+    for (size_t i = 0; i < got; i++) {
+        text_make_printable(replies[i].text, "");
+        text_make_printable(replies[i].set_at_load, "");
+    }
+    if (got > 0 && got < count && !reply_ends_process(&replies[got - 1])) {
+        process_disbelieve(process, replies);
+        return 0;
+    }
+    /* These end the process, or leave it in a state that nothing should be measured in. */
+    if (got > 0 && reply_ends_process(&replies[got - 1]))
+        process_end(process);
+    return got;
 }
 
 bool process_next(kernel_process *process, double deadline_seconds, worker_reply *reply)
 {
-    enum { MOST_DEADLINES = 100 }; /* of an order that goes on */
-    double end = seconds_now() + MOST_DEADLINES * deadline_seconds;
-    do
-        if (!receive(process, seconds_now() < end ? deadline_seconds : 0, reply))
-            return false;
-    while (reply->kind == REPLY_ALIVE);
-    /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
-    text_make_printable(reply->text, "");
-    text_make_printable(reply->set_at_load, "");
-    if (reply->kind != REPLY_FAILED)
-        return true;
-    /* These end the process, or leave it in a state that nothing should be measured in. */
-    if (reply->verdict != VERDICT_DECLINED && reply->verdict != VERDICT_NONDETERMINISTIC)
-        process_end(process);
-    return false;
+    return process_answers(process, deadline_seconds, reply, 1) == 1 && reply->kind != REPLY_FAILED;
 }
 
 void process_pause(const kernel_process *process)

@@ -14,7 +14,7 @@ typedef struct kernel_process {
     uint64_t number;
     uint64_t drawn[NUMBERS_AT_ONCE]; /* for the next orders */
     unsigned left;                   /* of them */
-    order_kind asked;
+    order_kind asked[BATCH_MOST]; /* by the message that is being answered */
     uint32_t index;   /* of its next answer */
     double sent_at;   /* seconds_now() */
     bool spoke_alone; /* it sent what nobody had asked for: its fault, or of the order before */
@@ -34,11 +34,17 @@ typedef struct process_program {
 
 /* Until it says that it is there. False and an error (7): it cannot be started. */
 bool process_start(kernel_process *process, const process_program *program, int arena, error *err);
-/* False: *reply says why, and the process is gone. */
-bool process_send(kernel_process *process, const work_order *order, worker_reply *reply);
+/* Orders with one answer each, or one order. False: *reply says why, and the process is
+ * gone. */
+bool process_send(kernel_process *process, const work_order *orders, size_t count,
+                  worker_reply *reply);
 /* The next answer. False: *reply is a FAILED one; but after DECLINED and NONDETERMINISTIC the
  * process is gone. */
 bool process_next(kernel_process *process, double deadline_seconds, worker_reply *reply);
+/* The answers to `count` orders: how many there are, of which the last may end the process. 0: it is gone,
+ * and *replies says why. The deadline is of each. */
+size_t process_answers(kernel_process *process, double deadline_seconds, worker_reply *replies,
+                       size_t count);
 /* For an answer that does not fit what is known of the order: as process_next() ends. */
 bool process_disbelieve(kernel_process *process, worker_reply *reply);
 /* While it is not asked, it does nothing. */

@@ -17,6 +17,7 @@ enum {
     WORKER_ARENA_FD = 4,
     PROTOCOL_PATH_LENGTH = 1024,
     PLUGIN_MOST_KERNELS = 65536,
+    BATCH_MOST = 32, /* orders in one message; their answers are one too */
     REPLY_ENDS_RUN = -1,
     REPLY_OF_PROCESS = 1, /* what ran before in the process may have done it */
 };
@@ -135,6 +136,13 @@ work_order worker_order(order_kind kind, const kernel_entry *kernel);
 /* Whether a reply can be what a worker would send to an order of this kind so many seconds ago:
  * magic, kind, numbers and enums in range, strings terminated. */
 bool reply_is_sane(const worker_reply *reply, order_kind asked, double seconds);
+
+/* Whether nothing more should be asked of the process that sent it. */
+static inline bool reply_ends_process(const worker_reply *reply)
+{
+    return reply->kind == REPLY_FAILED && reply->verdict != VERDICT_DECLINED &&
+           reply->verdict != VERDICT_NONDETERMINISTIC;
+}
 
 /* A failed reply that is no kernel's fault and ends the run: interrupted (130), or no worker can be
  * started (7). False: it is a kernel's. */

@@ -101,7 +101,7 @@ static bool ask_to_load(worker_process *worker, worker_seat *seat, unsigned plug
     order.count = describe;
     order.own_file = worker->builds;
     order.trusted = plugin == 0 && !worker->builds;
-    if (!process_send(&seat->process, &order, reply) ||
+    if (!process_send(&seat->process, &order, 1, reply) ||
         !process_next(&seat->process, LOAD_DEADLINE, reply))
         return false;
     seat->loaded |= UINT64_C(1) << plugin;
@@ -163,10 +163,12 @@ static bool runs_kernel(const work_order *order)
 }
 
 static bool send_to(worker_process *worker, worker_seat *seat, const work_order *order,
-                    worker_reply *reply)
+                    size_t count, worker_reply *reply)
 {
-    work_order sent = *order;
-    sent.arena_bytes = worker->arena.mapped;
+    work_order sent[BATCH_MOST];
+    memcpy(sent, order, count * sizeof *sent);
+    for (size_t i = 0; i < count; i++)
+        sent[i].arena_bytes = worker->arena.mapped;
     *reply = (worker_reply){0};
     if (!prepare_seat(worker, seat, order, reply))
         return false;
@@ -174,7 +176,7 @@ static bool send_to(worker_process *worker, worker_seat *seat, const work_order 
         seat->to_blame = NOBODY;
         return process_disbelieve(&seat->process, reply);
     }
-    if (!process_send(&seat->process, &sent, reply)) {
+    if (!process_send(&seat->process, sent, count, reply)) {
         vacate(seat);
         return false;
     }
@@ -187,7 +189,7 @@ static bool send_to(worker_process *worker, worker_seat *seat, const work_order 
 
 bool worker_send_order(worker_process *worker, const work_order *order, worker_reply *reply)
 {
-    return send_to(worker, seat_of(worker, order), order, reply);
+    return send_to(worker, seat_of(worker, order), order, 1, reply);
 }
 
 static bool next_of(worker_seat *seat, double deadline_seconds, worker_reply *reply)
@@ -220,7 +222,7 @@ bool worker_ask(worker_process *worker, const work_order *order, double deadline
     int64_t before = NOBODY; /* who may have sent what this one did not */
     for (int attempt = 0; attempt < 2; attempt++) {
         int64_t last = seat->process.socket >= 0 ? seat->ran_last : NOBODY;
-        if (!send_to(worker, seat, order, reply))
+        if (!send_to(worker, seat, order, 1, reply))
             return false;
         bool others = runs_kernel(order) && seat->ran_others;
         if (process_next(&seat->process, deadline_seconds, reply)) {
@@ -457,6 +459,50 @@ static void runner_stop(kernel_runner *runner)
     worker_stop((worker_process *)runner);
 }
 
+/* What kept a message of several orders from being answered, where each of them alone was. */
+static void blame_last(const worker_reply *lost, worker_reply *replies, size_t answered)
+{
+    if (lost->kind == REPLY_FAILED && !reply_ends_process(&replies[answered - 1]))
+        replies[answered - 1] = *lost;
+}
+
+/* Orders of one kernel in one message; those that got no answer in it are asked one by one, in a process of
+ * their own. */
+static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, size_t count,
+                             double deadline_seconds, worker_reply *replies)
+{
+    worker_process *worker = (worker_process *)runner;
+    worker_seat *seat = seat_of(worker, orders);
+    int64_t last = seat->process.socket >= 0 ? seat->ran_last : NOBODY;
+    worker_reply lost = {0};
+    size_t answered = 0;
+    bool alone = false, fine = true;
+    if (seat->to_blame != (int64_t)orders->kernel &&
+        send_to(worker, seat, orders, count, replies)) {
+        bool others = seat->ran_others;
+        answered = process_answers(&seat->process, deadline_seconds, replies, count);
+        alone = seat->process.spoke_alone && last != (int64_t)orders->kernel;
+        if (seat->process.socket >= 0)
+            return answered;
+        vacate(seat);
+        const worker_reply *end = &replies[answered ? answered - 1 : 0];
+        bool again = others && (end->verdict == VERDICT_CRASHED || end->value == REPLY_OF_PROCESS);
+        if (answered > 0 && !again)
+            return answered;
+        answered -= answered > 0;
+        if (!alone && !again)
+            lost = *end;
+    }
+    while (fine && answered < count) {
+        worker_ask(worker, &orders[answered], deadline_seconds, &replies[answered]);
+        fine = !reply_ends_process(&replies[answered++]);
+    }
+    if (alone && fine)
+        seat->to_blame = last;
+    blame_last(&lost, replies, answered);
+    return answered;
+}
+
 kernel_runner *worker_runner(worker_process *worker)
 {
     return worker ? &worker->runner : NULL;
@@ -471,6 +517,7 @@ static bool start_either(bool builds, const char *const *files, size_t count,
     for (size_t i = 0; i < list_count; i++)
         lists[i] = (kernel_list){0};
     worker->runner = (kernel_runner){.ask = runner_ask,
+                                     .ask_all = runner_ask_all,
                                      .reserve = runner_reserve,
                                      .another = runner_another,
                                      .stop = runner_stop};

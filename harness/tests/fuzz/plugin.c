@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         kernels[i].unroll = take(&from, 256);
         kernels[i].run = take(&from, 8) ? run : NULL;
     }
-    answers = 1; /* LOADED came before */
+    message.answers = 1; /* LOADED came before */
     if (!plugin_fault(&plugin))
         for (unsigned i = 0; i < plugin.count; i++)
             send_kernel(&plugin, NULL, i);

@@ -64,7 +64,6 @@ static void describe_memory_fault(const void *address)
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     (void)context;
-    worker_stamp(&report);
     report.kind = REPLY_FAILED;
     report.verdict = VERDICT_CRASHED;
     report.count = running_entry;
@@ -76,8 +75,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
                                            : "SIGABRT");
     if (number == SIGSEGV || number == SIGBUS)
         describe_memory_fault(info->si_addr);
-    send(WORKER_SOCKET_FD, &report, sizeof report, MSG_NOSIGNAL);
-    _exit(1);
+    worker_send_last(&report);
 }
 
 static const int watched[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};

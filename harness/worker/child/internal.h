@@ -36,10 +36,11 @@ typedef struct worker_plugins {
 /* Memory that is shared with the parent, at an offset of the order's. */
 char *worker_memory(off_t at);
 
-/* Marks a reply as the next one to the order that is being obeyed. */
-void worker_stamp(worker_reply *reply);
-/* Sends a reply; the process ends when the parent is gone. */
+/* Sends a reply, with those to the orders before in the same message or when all of them are obeyed; the
+ * process ends when the parent is gone. */
 void worker_send(worker_reply *reply);
+/* The last one, in a signal handler too; the process ends. */
+_Noreturn void worker_send_last(worker_reply *reply);
 void worker_send_done(const char *text, int64_t value);
 /* That an order of many calls goes on: the parent's deadline begins anew. Between calls, as often as
  * one likes. */

@@ -26,15 +26,32 @@ char *worker_memory(off_t at)
     return shared.memory + at;
 }
 
-static uint64_t order_number;
-static uint32_t answers; /* to it, so far */
+/* The message that is being obeyed. */
+static struct {
+    uint64_t number;
+    uint32_t answers; /* to it, so far */
+    size_t left;      /* orders behind the one that is obeyed */
+    worker_reply waiting[BATCH_MOST];
+    size_t count; /* of those */
+    bool over;    /* the parent ends the process */
+} message;
 
-void worker_stamp(worker_reply *reply)
+static void stamp(worker_reply *reply)
 {
     reply->magic = PROTOCOL_MAGIC;
-    reply->number = order_number;
-    reply->index = answers;
-    answers += reply->kind != REPLY_ALIVE;
+    reply->number = message.number;
+    reply->index = message.answers - (uint32_t)(reply->kind == REPLY_ALIVE ? message.count : 0);
+    message.answers += reply->kind != REPLY_ALIVE;
+}
+
+static bool put(const worker_reply *replies, size_t count)
+{
+    const size_t bytes = count * sizeof *replies;
+    ssize_t sent;
+    do
+        sent = send(WORKER_SOCKET_FD, replies, bytes, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)bytes;
 }
 
 /* What a plugin changed since the last answer; "": nothing. */
@@ -93,13 +110,27 @@ void worker_send_blame(void)
 void worker_send(worker_reply *reply)
 {
     add_blame(reply);
-    worker_stamp(reply);
-    ssize_t sent;
-    do
-        sent = send(WORKER_SOCKET_FD, reply, sizeof *reply, MSG_NOSIGNAL);
-    while (sent < 0 && errno == EINTR);
-    if (sent != (ssize_t)sizeof *reply)
+    stamp(reply);
+    if (reply->kind == REPLY_ALIVE) {
+        if (!put(reply, 1))
+            _exit(1);
+        return;
+    }
+    message.waiting[message.count++] = *reply;
+    message.over = reply_ends_process(reply);
+    if (message.left > 0 && !message.over)
+        return;
+    if (!put(message.waiting, message.count))
         _exit(1);
+    message.count = 0;
+}
+
+void worker_send_last(worker_reply *reply)
+{
+    stamp(reply);
+    message.waiting[message.count] = *reply;
+    put(message.waiting, message.count + 1);
+    _exit(1);
 }
 
 void worker_send_done(const char *text, int64_t value)
@@ -475,8 +506,6 @@ static void receive(worker_plugins *plugins, work_order *order)
     thread_state own;
     system_calls_forget();
     begin_kernel(order);
-    order_number = order->number;
-    answers = 0;
     of_library = plugins->trusted && order->plugin == 0;
     is_loading = order->kind == ORDER_LOAD;
     process_state_watch(!of_library || order->kind == ORDER_TIME_RUN);
@@ -493,6 +522,26 @@ static void receive(worker_plugins *plugins, work_order *order)
     enter_state_of(plugins, order);
     obey(plugins, order);
     floating_point_set(&own);
+}
+
+/* False: the message is none of ours. */
+static bool obey_all(worker_plugins *plugins, work_order *orders, size_t bytes)
+{
+    size_t count = bytes / sizeof *orders;
+    if (bytes != count * sizeof *orders)
+        return false;
+    message.number = orders->number;
+    message.answers = 0;
+    message.over = false;
+    for (size_t i = 0; i < count && !message.over; i++) {
+        if (orders[i].magic != PROTOCOL_MAGIC)
+            return false;
+        message.left = count - 1 - i;
+        receive(plugins, &orders[i]);
+        if (message.left > 0)
+            worker_send_alive();
+    }
+    return true;
 }
 
 /* In a sandbox: half of the memory, and no more processes and threads than the largest pool and some
@@ -539,13 +588,12 @@ int main(int argc, char **argv)
      * they spin as long as the pool's threads do (pool.c). Read when the library is loaded. */
     setenv("GOMP_SPINCOUNT", "1000", 0);
     static worker_plugins plugins;
-    static work_order order;
+    static work_order orders[BATCH_MOST];
     for (;;) {
-        ssize_t got = recv(WORKER_SOCKET_FD, &order, sizeof order, 0);
+        ssize_t got = recv(WORKER_SOCKET_FD, orders, sizeof orders, 0);
         if (got < 0 && errno == EINTR)
             continue;
-        if (got != (ssize_t)sizeof order || order.magic != PROTOCOL_MAGIC)
+        if (got <= 0 || !obey_all(&plugins, orders, (size_t)got))
             return 0;
-        receive(&plugins, &order);
     }
 }
