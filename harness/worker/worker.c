@@ -459,15 +459,8 @@ static void runner_stop(kernel_runner *runner)
     worker_stop((worker_process *)runner);
 }
 
-/* What kept a message of several orders from being answered, where each of them alone was. */
-static void blame_last(const worker_reply *lost, worker_reply *replies, size_t answered)
-{
-    if (lost->kind == REPLY_FAILED && !reply_ends_process(&replies[answered - 1]))
-        replies[answered - 1] = *lost;
-}
-
-/* Orders of one kernel in one message; those that got no answer in it are asked one by one, in a process of
- * their own. */
+/* Orders of one kernel in one message; those that got no answer in it are asked one by one, in another
+ * process. What kept the message from being answered stays the last one's where each alone is. */
 static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, size_t count,
                              double deadline_seconds, worker_reply *replies)
 {
@@ -499,7 +492,8 @@ static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, si
     }
     if (alone && fine)
         seat->to_blame = last;
-    blame_last(&lost, replies, answered);
+    if (fine && lost.kind == REPLY_FAILED)
+        replies[answered - 1] = lost;
     return answered;
 }
 

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     int pair[2];
     FUZZ_CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) == 0);
     kernel_process process = {
-        .process = 1, .socket = pair[0], .asked = ORDER_LOAD, .sent_at = seconds_now()};
+        .process = 1, .socket = pair[0], .asked = {ORDER_LOAD}, .sent_at = seconds_now()};
     send_all(pair[1], bytes, size);
     for (size_t i = 0; i < 16 && process.socket >= 0; i++) {
         bool loaded = process_next(&process, 1, &reply);

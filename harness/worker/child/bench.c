@@ -90,9 +90,9 @@ static bool fill_input(call_bench *bench, size_t i, size_t first, bool altered)
     size_t from = role_is_parameter(&bench->what->roles[i]) ? 0 : first * extent->row_bytes;
     if (!guard_release(buffer))
         return false;
-    rows_lay_out(buffer->data, extent, worker_memory(bench->order->at.tensors[i]) + from);
+    rows_lay_out(buffer->fill, extent, worker_memory(bench->order->at.tensors[i]) + from);
     for (size_t row = 0; altered && row < extent->rows; row++)
-        alter_row((char *)buffer->data + row * extent->stride_bytes, extent->row_bytes,
+        alter_row((char *)buffer->fill + row * extent->stride_bytes, extent->row_bytes,
                   extent->element, &drawn);
     return is_written(bench, i) || guard_protect(buffer);
 }
@@ -116,8 +116,9 @@ bool bench_create(call_bench *bench, const ln_kernel *kernel, const work_order *
         if (!has_tensor(bench, i))
             continue;
         if (layout->lies_in == i)
-            fine = guard_create(&bench->buffers[i], role->name, extent_bytes(&bench->extents[i]),
-                                layout->place, layout->offset) &&
+            fine = (role->output || is_written(bench, i) ? guard_create : guard_create_input)(
+                       &bench->buffers[i], role->name, extent_bytes(&bench->extents[i]),
+                       layout->place, layout->offset) &&
                    (role->output || !role_is_parameter(role) || fill_input(bench, i, 0, false));
         role_set(i, &bench->tensors, bench->buffers[layout->lies_in].data);
     }

@@ -42,16 +42,20 @@ static bool protect(char *from, size_t bytes, int protection)
     return bytes == 0 || mprotect(from, bytes, protection) == 0;
 }
 
-/* The last `inner` bytes before the page behind can be written to, and no others accessed. */
+/* The last `inner` bytes before the page behind can be read, and written to if it is no input, and no
+ * others accessed. */
 static bool open_map(guard_map *map, size_t inner)
 {
     char *end = map->begin + map->size - page_size();
-    if (map->open == inner && map->writable)
-        return true;
-    bool fine = (map->open <= inner || protect(end - map->open, map->open - inner, PROT_NONE)) &&
-                protect(end - inner, inner, PROT_READ | PROT_WRITE);
+    size_t open = map->fill || map->writable ? map->open : 0; /* as it is to be */
+    bool fine = true;
+    if (map->open > inner)
+        fine = protect(end - map->open, map->open - inner, PROT_NONE);
+    if (open < inner)
+        fine = fine &&
+               protect(end - inner, inner - open, map->fill ? PROT_READ : PROT_READ | PROT_WRITE);
     map->open = inner;
-    map->writable = true;
+    map->writable = !map->fill;
     return fine;
 }
 
@@ -66,16 +70,19 @@ static bool close_map(guard_map *map)
 static void unmap(const guard_map *map)
 {
     munmap(map->begin, map->size);
+    if (map->fill)
+        munmap(map->fill, map->size);
 }
 
 /* Of those that are large enough the smallest, and of them the one that was left last: a role gets
  * the buffer of another one. */
-static bool take_waiting(size_t inner, guard_map *taken)
+static bool take_waiting(size_t inner, bool input, guard_map *taken)
 {
     size_t best = waiting.count, whole = inner + 2 * page_size();
     for (size_t i = waiting.count; i-- > 0;) {
         size_t size = waiting.maps[i].size;
-        if (size >= whole && (best == waiting.count || size < waiting.maps[best].size))
+        if (size >= whole && !waiting.maps[i].fill == !input &&
+            (best == waiting.count || size < waiting.maps[best].size))
             best = i;
     }
     if (best == waiting.count)
@@ -123,19 +130,35 @@ bool guard_close_waiting(void)
 }
 
 /* Room for a power of two of pages, where that is not much: others are to fit in later. */
-static bool new_map(size_t inner, guard_map *made)
+static bool new_map(size_t inner, bool input, guard_map *made)
 {
     enum { MUCH = 4 << 20 };
     size_t room = page_size();
     while (room < inner && inner <= MUCH)
         room *= 2;
     size_t whole = (room > inner ? room : inner) + 2 * page_size();
-    char *map = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    *made = (guard_map){.begin = map, .size = whole};
-    return map != MAP_FAILED;
+    int file = input ? memfd_create("lnbench-input", MFD_CLOEXEC) : -1;
+    const int flags = input ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    if (input && (file < 0 || ftruncate(file, (off_t)whole) != 0)) {
+        close(file);
+        return false;
+    }
+    char *map = mmap(NULL, whole, PROT_NONE, flags, file, 0);
+    char *fill = input ? mmap(NULL, whole, PROT_READ | PROT_WRITE, flags, file, 0) : NULL;
+    if (input)
+        close(file);
+    *made = (guard_map){.begin = map, .size = whole, .fill = fill};
+    if (map != MAP_FAILED && fill != MAP_FAILED)
+        return true;
+    if (map != MAP_FAILED)
+        munmap(map, whole);
+    if (input && fill != MAP_FAILED)
+        munmap(fill, whole);
+    return false;
 }
 
-bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset)
+static bool create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset,
+                   bool input)
 {
     size_t page = page_size();
     guard_map map;
@@ -148,7 +171,7 @@ bool guard_create(guarded *buffer, const char *name, size_t size, guard_place pl
     if (inner == 0)
         inner = page;
     guarded *slot = live_slot(NULL);
-    if (!slot || (!take_waiting(inner, &map) && !new_map(inner, &map)))
+    if (!slot || (!take_waiting(inner, input, &map) && !new_map(inner, input, &map)))
         return false;
     if (!open_map(&map, inner)) {
         unmap(&map);
@@ -159,11 +182,24 @@ bool guard_create(guarded *buffer, const char *name, size_t size, guard_place pl
     buffer->map = begin - page;
     buffer->map_size = inner + 2 * page;
     buffer->data = begin + (place == GUARD_BEHIND ? inner - size : offset);
-    char *data = buffer->data;
-    memset(begin, SLACK_PATTERN, (size_t)(data - begin));
-    memset(data + size, SLACK_PATTERN, (size_t)(begin + inner - (data + size)));
+    buffer->fill = map.fill ? map.fill + ((char *)buffer->data - map.begin) : buffer->data;
+    buffer->read_only = input;
+    char *data = buffer->fill, *first = data - ((char *)buffer->data - begin);
+    memset(first, SLACK_PATTERN, (size_t)(data - first));
+    memset(data + size, SLACK_PATTERN, (size_t)(first + inner - (data + size)));
     *slot = *buffer;
     return true;
+}
+
+bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset)
+{
+    return create(buffer, name, size, place, offset, false);
+}
+
+bool guard_create_input(guarded *buffer, const char *name, size_t size, guard_place place,
+                        size_t offset)
+{
+    return create(buffer, name, size, place, offset, true);
 }
 
 static bool set_protection(guarded *buffer, int protection)
@@ -182,12 +218,13 @@ static bool set_protection(guarded *buffer, int protection)
 bool guard_protect(guarded *buffer)
 {
     buffer->mark = system_calls_mark();
-    return !buffer->map || set_protection(buffer, PROT_READ);
+    return !buffer->map || buffer->of.fill || set_protection(buffer, PROT_READ);
 }
 
 bool guard_release(guarded *buffer)
 {
-    return !buffer->map || !buffer->read_only || set_protection(buffer, PROT_READ | PROT_WRITE);
+    return !buffer->map || !buffer->read_only || buffer->of.fill ||
+           set_protection(buffer, PROT_READ | PROT_WRITE);
 }
 
 void guard_destroy(guarded *buffer)

@@ -28,11 +28,13 @@ typedef struct guard_map {
     size_t size;
     size_t open;   /* bytes before the last page that can be accessed */
     bool writable; /* they can be written to */
+    char *fill;    /* the same memory, writable all the time; NULL: there is none */
 } guard_map;
 
 typedef struct guarded {
     const char *name; /* "x", "y", ...: for verdicts */
     void *data;
+    void *fill; /* where the worker writes it: data, but for an input */
     size_t size;
     bool read_only;
     char *map; /* the first inaccessible page; NULL: not in use */
@@ -56,8 +58,11 @@ enum { GUARD_TIMED_READ_OFFSET = 0, GUARD_TIMED_WRITE_OFFSET = 2048 };
 /* Maps a buffer of size bytes (at least 1 is mapped), filled with the slack pattern around the
  * data. False: memory ran out. */
 bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset);
+/* The same that is read-only in its place from the beginning: it is filled in another one. */
+bool guard_create_input(guarded *buffer, const char *name, size_t size, guard_place place,
+                        size_t offset);
 bool guard_protect(guarded *buffer); /* read-only */
-bool guard_release(guarded *buffer); /* writable again */
+bool guard_release(guarded *buffer); /* writable again, but for an input */
 void guard_destroy(guarded *buffer); /* harmless on one that is all zero */
 /* Unmaps what guard_destroy() keeps for the next buffer of that size. Before another kernel runs:
  * nothing that one may do to mappings is to meet the next. */
