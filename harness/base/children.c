@@ -44,19 +44,57 @@ static void forget_all(void)
         children[i] = 0;
 }
 
+static void list_group(pid_t child)
+{
+    setpgid(child, child); /* here too: it may be killed before it comes to that */
+    replace(0, child);
+}
+
 pid_t child_fork(void)
 {
     begin();
     pid_t child = fork();
-    if (child > 0) {
-        setpgid(child, child); /* here too: it may be killed before it comes to that */
-        replace(0, child);
-    }
+    if (child > 0)
+        list_group(child);
     pthread_mutex_unlock(&lock);
     if (child == 0) {
         setpgid(0, 0);
         forget_all();
     }
+    return child;
+}
+
+/* Handlers would run on this process's memory. */
+static void leave_signals(const sigset_t *blocked)
+{
+    struct sigaction action;
+    for (int number = 1; number < NSIG; number++)
+        if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+            action = (struct sigaction){.sa_handler = SIG_DFL};
+            sigaction(number, &action, NULL);
+        }
+    sigprocmask(SIG_SETMASK, blocked, NULL);
+}
+
+pid_t child_execute(void (*become)(void *context), void *context)
+{
+    sigset_t all, before;
+    begin();
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    pid_t child = vfork();
+    if (child == 0) {
+        setpgid(0, 0);
+        leave_signals(&before);
+        become(context);
+        _exit(127);
+    }
+    int why = errno;
+    if (child > 0)
+        list_group(child);
+    pthread_mutex_unlock(&lock);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
     return child;
 }
 

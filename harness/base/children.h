@@ -14,6 +14,9 @@ typedef enum child_end { CHILD_ENDED, CHILD_LATE, CHILD_INTERRUPTED } child_end;
 
 /* As fork(). */
 pid_t child_fork(void);
+/* One that executes a program: become() does, or returns, and may make system calls and no more, since the
+ * child has this process's memory until then; so none of it has to be copied. */
+pid_t child_execute(void (*become)(void *context), void *context);
 /* As fork(), for a process that clears up when this one has ended: nobody kills it. */
 pid_t child_fork_to_outlive(void);
 void child_wait_outliving(pid_t child);

@@ -186,9 +186,13 @@ static bool put_worst(run_session *session, const case_key *key, const worst_row
 static bool put_case(run_session *session, const case_key *key, const judged_case *found,
                      size_t rows, error *err)
 {
-    return put_rows(session, key, found->rows, rows, err) &&
-           session_put(session, key, &found->judgement, err) &&
-           (!found->measured || put_worst(session, key, &found->worst, err));
+    return store_together(session->store, err) &&
+           store_together_leave(
+               session->store,
+               put_rows(session, key, found->rows, rows, err) &&
+                   session_put(session, key, &found->judgement, err) &&
+                   (!found->measured || put_worst(session, key, &found->worst, err)),
+               err);
 }
 
 /* ---- judging a case ---- */

@@ -100,10 +100,15 @@ static bool settle(result_store *store, error *err)
            store_fail(store, status, "write to it", err);
 }
 
-bool store_together_end(result_store *store, bool fine, error *err)
+bool store_together_leave(result_store *store, bool fine, error *err)
 {
     store->together = false;
-    return store_finish(store, fine, "write to it", err) && (!fine || settle(store, err));
+    return store_finish(store, fine, "write to it", err);
+}
+
+bool store_together_end(result_store *store, bool fine, error *err)
+{
+    return store_together_leave(store, fine, err) && (!fine || settle(store, err));
 }
 
 static bool add_facts(result_store *store, int64_t run, const machine_facts *machine, error *err)

@@ -178,6 +178,9 @@ void stored_rows_free(stored_rows *rows);
 /* Everything put between the two is kept whole or not at all. */
 bool store_together(result_store *store, error *err);
 bool store_together_end(result_store *store, bool fine, error *err);
+/* The same without waiting for the disk: what is stored outlives the process, as each result alone does, and
+ * may be lost where the power is. */
+bool store_together_leave(result_store *store, bool fine, error *err);
 /* A run that was measured elsewhere, with the time and state it has there. `origin` is a hash of
  * what it came from; a second one with the same is refused by the database. */
 bool store_import_run(result_store *store, const run_info *info, const char *started,

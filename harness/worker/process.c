@@ -41,15 +41,22 @@ static int open_again(int file)
     return kept;
 }
 
+typedef struct new_worker {
+    const process_program *program;
+    int socket, arena;
+    bool loud;
+} new_worker;
+
 /* In the child: only the socket, the arena and standard error stay open. */
-static void become_worker(const process_program *program, int socket, int arena)
+static void become_worker(void *context)
 {
-    int kept_socket = fcntl(socket, F_DUPFD, FIRST_FREE_FD);
-    int kept_arena = open_again(arena);
+    const new_worker *made = context;
+    const process_program *program = made->program;
+    int kept_socket = fcntl(made->socket, F_DUPFD, FIRST_FREE_FD);
+    int kept_arena = open_again(made->arena);
     int null = open("/dev/null", O_RDWR);
-    bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
     if (kept_socket < 0 || kept_arena < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
-        (!loud && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
+        (!made->loud && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
         dup2(kept_arena, WORKER_ARENA_FD) < 0)
         _exit(126);
     close_range(WORKER_ARENA_FD + 1, ~0u, 0);
@@ -68,9 +75,8 @@ static bool spawn(kernel_process *process, const process_program *program, int a
         return fail(err, EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
     setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_usec = AT_ONCE},
                sizeof(struct timeval));
-    pid_t child = child_fork();
-    if (child == 0)
-        become_worker(program, pair[1], arena);
+    new_worker made = {program, pair[1], arena, getenv("LNBENCH_WORKER_STDERR") != NULL};
+    pid_t child = child_execute(become_worker, &made);
     int why = errno;
     close(pair[1]);
     if (child < 0) {

@@ -122,6 +122,10 @@ bool bench_create(call_bench *bench, const ln_kernel *kernel, const work_order *
                    (role->output || !role_is_parameter(role) || fill_input(bench, i, 0, false));
         role_set(i, &bench->tensors, bench->buffers[layout->lies_in].data);
     }
+    const char *written = guard_written_waiting();
+    if (fine && written)
+        return fail_call(&bench->failure, VERDICT_OVERRUN, "wrote to %s of an earlier call",
+                         written);
     return fine || no_memory(bench);
 }
 

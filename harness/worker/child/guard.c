@@ -1,4 +1,5 @@
 #include "worker/child/guard.h"
+#include "domain/poison.h"
 #include "worker/child/system_calls.h"
 #include <errno.h>
 #include <stdint.h>
@@ -29,7 +30,8 @@ static guarded *live_slot(const char *map)
 
 /* A judged call has eight buffers and there are ten thousands of calls: what one leaves serves the
  * next, with no page to be found and cleared, and larger ones serve smaller buffers by their end.
- * Before a plugin's code runs, what waits is closed, so that a kernel that kept an address is seen. */
+ * Before a plugin's code runs, what waits is filled with NaN, so that a kernel that kept an address is
+ * seen. */
 enum { MOST_WAITING = 48, MOST_WAITING_BYTES = 64 << 20 };
 
 static struct {
@@ -59,12 +61,11 @@ static bool open_map(guard_map *map, size_t inner)
     return fine;
 }
 
-static bool close_map(guard_map *map)
+static void close_map(guard_map *map)
 {
     char *end = map->begin + map->size - page_size();
-    bool fine = protect(end - map->open, map->open, PROT_NONE);
+    protect(end - map->open, map->open, PROT_NONE);
     map->open = 0;
-    return fine;
 }
 
 static void unmap(const guard_map *map)
@@ -74,22 +75,43 @@ static void unmap(const guard_map *map)
         munmap(map->fill, map->size);
 }
 
-/* Of those that are large enough the smallest, and of them the one that was left last: a role gets
- * the buffer of another one. */
+static unsigned char *opened(const guard_map *map)
+{
+    char *begin = map->fill ? map->fill : map->begin;
+    return (unsigned char *)begin + map->size - page_size() - map->open;
+}
+
+static const char *written;
+
+/* Of those that can be written to. */
+static void look_at_poison(guard_map *map)
+{
+    const unsigned char *byte = opened(map);
+    bool whole =
+        map->open == 0 || (byte[0] == POISON && memcmp(byte, byte + 1, map->open - 1) == 0);
+    if (map->poisoned && !map->fill && !whole)
+        written = map->name;
+    map->poisoned = false;
+}
+
+/* One that is open as far as is wanted, or else, of those that are large enough, the smallest; and of them
+ * the one that was left last: a role gets the buffer of another one. */
 static bool take_waiting(size_t inner, bool input, guard_map *taken)
 {
     size_t best = waiting.count, whole = inner + 2 * page_size();
     for (size_t i = waiting.count; i-- > 0;) {
-        size_t size = waiting.maps[i].size;
-        if (size >= whole && !waiting.maps[i].fill == !input &&
-            (best == waiting.count || size < waiting.maps[best].size))
-            best = i;
+        const guard_map *map = &waiting.maps[i], *found = &waiting.maps[best];
+        bool fits = map->size >= whole && !map->fill == !input;
+        bool better = best == waiting.count ||
+                      (found->open != inner && (map->open == inner || map->size < found->size));
+        best = fits && better ? i : best;
     }
     if (best == waiting.count)
         return false;
     *taken = waiting.maps[best];
     waiting.count--;
     waiting.bytes -= taken->size;
+    look_at_poison(taken);
     memmove(&waiting.maps[best], &waiting.maps[best + 1],
             (waiting.count - best) * sizeof *waiting.maps);
     return true;
@@ -121,12 +143,23 @@ void guard_drop_waiting(void)
         drop_oldest();
 }
 
-bool guard_close_waiting(void)
+void guard_poison_waiting(void)
 {
-    bool fine = true;
-    for (size_t i = 0; i < waiting.count; i++)
-        fine &= close_map(&waiting.maps[i]);
-    return fine;
+    for (size_t i = 0; i < waiting.count; i++) {
+        guard_map *map = &waiting.maps[i];
+        if (!map->fill && !map->writable)
+            close_map(map);
+        if (!map->poisoned)
+            memset(opened(map), POISON, map->open);
+        map->poisoned = true;
+    }
+}
+
+const char *guard_written_waiting(void)
+{
+    const char *found = written;
+    written = NULL;
+    return found;
 }
 
 /* Room for a power of two of pages, where that is not much: others are to fit in later. */
@@ -160,16 +193,15 @@ static bool new_map(size_t inner, bool input, guard_map *made)
 static bool create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset,
                    bool input)
 {
-    size_t page = page_size();
+    const size_t page = page_size(), half = page / 2;
     guard_map map;
     *buffer = (guarded){.name = name, .size = size, .mark = system_calls_mark()};
     if (place != GUARD_TIMED)
         offset = 0;
     if (size > SIZE_MAX / 2)
         return false;
-    size_t inner = (size + offset + page - 1) / page * page;
-    if (inner == 0)
-        inner = page;
+    /* Places differ in no page, so that the next call in another one finds them as they are. */
+    size_t inner = (size + (offset > half ? offset : half) + page - 1) / page * page;
     guarded *slot = live_slot(NULL);
     if (!slot || (!take_waiting(inner, input, &map) && !new_map(inner, input, &map)))
         return false;
@@ -236,6 +268,7 @@ void guard_destroy(guarded *buffer)
         *slot = (guarded){0};
     if (system_calls_since(buffer->mark)) /* which may have changed its protection */
         close_map(&buffer->of);
+    buffer->of.name = buffer->name;
     let_wait(&buffer->of);
     *buffer = (guarded){0};
 }

@@ -29,6 +29,8 @@ typedef struct guard_map {
     size_t open;   /* bytes before the last page that can be accessed */
     bool writable; /* they can be written to */
     char *fill;    /* the same memory, writable all the time; NULL: there is none */
+    bool poisoned; /* all that is open is POISON */
+    const char *name;
 } guard_map;
 
 typedef struct guarded {
@@ -67,8 +69,11 @@ void guard_destroy(guarded *buffer); /* harmless on one that is all zero */
 /* Unmaps what guard_destroy() keeps for the next buffer of that size. Before another kernel runs:
  * nothing that one may do to mappings is to meet the next. */
 void guard_drop_waiting(void);
-/* Makes them inaccessible until they are used. False: the system refuses. */
-bool guard_close_waiting(void);
+/* Fills them with NaN until they are used, so that a kernel that reads where a tensor of an earlier call
+ * lay is seen. */
+void guard_poison_waiting(void);
+/* The name of a buffer that was written to while it waited, since this was asked last; NULL: none. */
+const char *guard_written_waiting(void);
 
 /* Whether bytes around the data, within its own pages, were changed; *distance tells how far from
  * it (negative: before). */

@@ -59,7 +59,7 @@ static char blame[REPLY_TEXT_LENGTH];
 
 void plugin_enter(thread_state *before)
 {
-    guard_close_waiting();
+    guard_poison_waiting();
     thread_state_take(before);
     system_calls_watch();
 }
@@ -369,7 +369,7 @@ void worker_load(worker_plugins *plugins, const work_order *order)
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
 {
     thread_state before;
-    thread_state_take(&before); /* buffers that wait need not be closed for this */
+    thread_state_take(&before); /* buffers that wait need not be filled for this */
     system_calls_watch();
     const char *reason = kernel->supports ? kernel->supports(problem) : NULL;
     plugin_leave(&before, "supports()");

@@ -82,14 +82,14 @@ void system_calls_watch(void)
 {
     if (depth++ > 0)
         return;
-    made = !supported || (others && !trusted);
+    made = !trusted && (!supported || others);
     if (stopped && !made) {
         supported = turn_on();
         stopped = false;
         made = !supported;
     }
     count += made;
-    selector = made ? ALLOW : BLOCK;
+    selector = made || trusted ? ALLOW : BLOCK;
 }
 
 bool system_calls_made(void)

@@ -22,7 +22,8 @@ void system_calls_watch(void);
 bool system_calls_made(void);
 /* All watches end. */
 void system_calls_forget(void);
-/* Threads that are not watched may work too, or no longer; and whether they are to be trusted. */
+/* Threads that are not watched may work too, or no longer; and whether the code that is called is to be
+ * trusted, so that its calls change nothing. */
 void system_calls_of_others(bool others);
 void system_calls_trust(bool trusted);
 
