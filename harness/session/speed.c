@@ -34,6 +34,11 @@ typedef struct process_failure {
     worker_reply reply;
 } process_failure;
 
+typedef struct timed_result {
+    timed_case *contender;
+    timed_repetition repetition;
+} timed_result;
+
 typedef struct timed_round {
     run_session *session;
     const speed_group *group;
@@ -42,6 +47,8 @@ typedef struct timed_round {
     size_t count;
     size_t *entries; /* contender of each entry of the process that runs */
     size_t entry_count;
+    timed_result *results; /* of the process that runs */
+    size_t result_count;
     int64_t alone[2];     /* on trial beside the roofs; NOBODY: all are timed */
     unsigned nobody_else; /* failures for which nobody was found to blame */
 } timed_round;
@@ -71,6 +78,7 @@ static void heat_free(timed_round *heat)
     }
     free(heat->contenders);
     free(heat->entries);
+    free(heat->results);
 }
 
 static bool heat_create(timed_round *heat, run_session *session, const speed_group *group,
@@ -251,21 +259,36 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
     return true;
 }
 
-static bool store_one(timed_round *heat, timed_case *contender, unsigned process,
-                      const worker_reply *reply, error *err)
+static void keep_one(timed_round *heat, timed_case *contender, unsigned process,
+                     const worker_reply *reply)
 {
     timed_repetition repetition = reply->repetition;
     char what[160];
     if (is_on_trial(heat))
-        return true;
+        return;
     repetition.process = process;
     if (!(contender->call_ns > 0) || repetition.real_ns < contender->call_ns)
         contender->call_ns = repetition.real_ns;
     snprintf(what, sizeof what, "%s  %zux%zu", contender->key.kernel, heat->group->rows,
              heat->group->hidden);
     progress_step(&heat->session->progress, session_repetition_seconds(heat->group), what);
-    return store_put_repetition(heat->session->store, heat->session->run, &contender->key,
-                                &repetition, err);
+    heat->results = allocate_room(heat->results, heat->result_count, sizeof *heat->results);
+    heat->results[heat->result_count++] = (timed_result){contender, repetition};
+}
+
+/* Those of a process at once: one that did not come to its end is timed again. */
+static bool store_all(timed_round *heat, error *err)
+{
+    run_session *session = heat->session;
+    const size_t count = heat->result_count;
+    heat->result_count = 0;
+    if (count == 0)
+        return true;
+    bool fine = store_together(session->store, err);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = store_put_repetition(session->store, session->run, &heat->results[i].contender->key,
+                                    &heat->results[i].repetition, err);
+    return store_together_leave(session->store, fine, err);
 }
 
 /* Rows whose bits depend on their place. */
@@ -322,14 +345,15 @@ static bool follow(timed_round *heat, const work_order *begin, unsigned process,
             running = contender;
         } else if (reply.kind == REPLY_REPETITION) {
             contender->repeated++;
-            if (!store_one(heat, contender, process, &reply, err))
-                return false;
+            keep_one(heat, contender, process, &reply);
         } else {
             if (!take_rows(heat, contender, begin, &reply, err))
                 return false;
             fine = worker_send_order(worker, &go_on, &reply);
         }
     }
+    if (!store_all(heat, err))
+        return false;
     if (fine && !interrupted())
         return true;
     return note_failure(failure, running ? running - heat->contenders : NOBODY, &reply, err);
