@@ -169,15 +169,25 @@ static bool list_shapes(const list_options *options, error *err)
 
 static bool list_models(const list_options *options, error *err)
 {
-    static const relation_column columns[] = {
-        COLUMN("model", "name"),    COLUMN("whose", "title"),           COLUMN("hidden", "hidden"),
-        COLUMN("tokens", "tokens"), COLUMN("convention", "convention"), COLUMN("source", "source")};
+    static const relation_column columns[] = {COLUMN("model", "name"),
+                                              COLUMN("whose", "title"),
+                                              COLUMN("hidden", "hidden"),
+                                              COLUMN("tokens", "tokens"),
+                                              COLUMN("convention", "convention"),
+                                              COLUMN("operation", "operation"),
+                                              COLUMN("source", "source")};
     size_t count;
     const model_shape *all = models(&count);
     relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        ln_convention convention;
+        if (!convention_parse(all[i].convention, &convention, err))
+            return false;
         relation_row(rows, as_text(all[i].name), as_text(all[i].title), as_count(all[i].hidden),
-                     as_count(all[i].tokens), as_text(all[i].convention), as_text(all[i].source));
+                     as_count(all[i].tokens), as_text(all[i].convention),
+                     as_text(operation_name(convention_operation(&convention))),
+                     as_text(all[i].source));
+    }
     return relation_print(rows, &options->printed, err);
 }
 

@@ -1,4 +1,4 @@
-/* LayerNorm shapes of well-known models, so that nobody has to look them up.
+/* Shapes of well-known models' LayerNorm or RMSNorm, as their convention says, so that nobody has to look them up.
  *
  *     const model_shape *model = model_find("gpt2-xl", &err);   // hidden 1600, 1024 tokens, torch
  */
@@ -21,8 +21,8 @@ typedef struct model_shape {
 
 const model_shape *models(size_t *count);
 
-/* NULL for a name that is not there; the error (usage) says the nearest names, or why a model that
- * is well known cannot be there: those that normalise by RMS have no LayerNorm. */
+/* Small and capital letters are the same. NULL for a name that is not there; the error (usage) says the
+ * nearest names. */
 const model_shape *model_find(const char *name, error *err);
 
 /* The rows worth choosing for: one token, a prompt of MODEL_PROMPT tokens (one sequence where that

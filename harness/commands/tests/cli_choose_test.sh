@@ -150,6 +150,9 @@ check "Markdown: a table" has out '^\| kernel'
 run_it choose --model gpt2-xl --tokens 2 --format tsv "${near[@]}"
 check "a model: exit code" is "$code" 0
 check "a model: its shape" has out '^2	1600	'
+ends "a model of RMSNorm, of no operation named" 0 choose --model llama-3-8b --tokens 1 --time 0.1 --db rms.db \
+    --kernels rms_f32_scalar --max-row-ulp 64
+check "a model of RMSNorm: its kernel" has out '^use rms_f32_scalar: '
 accepted "models" 0 list models
 check "models: GPT-2 XL" has out '^gpt2-xl .* 1600 +1024  torch'
 accepted "models as JSON" 0 list models --json
