@@ -130,6 +130,12 @@ bool ln_is_in_memory(const ln_problem *problem)
     return regime_of(problem) == DRAM;
 }
 
+bool ln_has_few_rows(const ln_problem *problem)
+{
+    begin();
+    return problem->rows <= FEW_ROWS && regime_of(problem) <= L2;
+}
+
 /* Where a call's rows are, and whether they are few. */
 typedef struct place {
     int regime;

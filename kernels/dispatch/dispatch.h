@@ -59,8 +59,10 @@ const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_t
  * split. */
 bool ln_is_problem(const ln_problem *problem);
 unsigned ln_parts_of_call(const ln_problem *problem);
-/* Whether its x and y lie beyond the caches. */
+/* Whether its x and y lie beyond the caches; and whether it has so few rows, within L2, that what counts is
+ * how long one takes. */
 bool ln_is_in_memory(const ln_problem *problem);
+bool ln_has_few_rows(const ln_problem *problem);
 
 /* Bytes of x read and y written. */
 static inline double ln_bytes_moved(const ln_problem *problem)

@@ -1,6 +1,7 @@
 /* The library's front: which kernels there are, what this CPU can run, checks, dispatch. */
 #include "calls.h"
 #include "dispatch.h"
+#include "known.h"
 #include "kernel_table.h"
 #include "part.h"
 #include "pool.h"
@@ -241,44 +242,19 @@ static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
     return ln_is_problem(problem) && are_tensors(problem, tensors) ? LN_OK : LN_ERROR_ARGUMENT;
 }
 
-/* A program calls with the same problem again and again: a thread's last one is not checked, and its
- * kernel not looked up, a second time. */
-typedef struct known_problem {
-    ln_problem problem;
-    unsigned caches; /* ln_caches_version() when its kernel was looked up */
-    const ln_kernel *kernel;
-} known_problem;
-
-#ifdef __GLIBC__ /* elsewhere a library that was opened late has no room of this kind */
-__attribute__((tls_model("initial-exec")))
-#endif
-static _Thread_local known_problem latest;
-
-/* Bit by bit, padding too: what differs there alone is looked up once more. */
-static bool is_known(const ln_problem *problem)
-{
-    enum { WORDS = sizeof *problem / sizeof(uint64_t) };
-    _Static_assert(sizeof *problem % sizeof(uint64_t) == 0, "whole words");
-    uint64_t words[WORDS], known[WORDS], differ = 0;
-    memcpy(words, problem, sizeof words);
-    memcpy(known, &latest.problem, sizeof known);
-    for (size_t i = 0; i < WORDS; i++)
-        differ |= words[i] ^ known[i];
-    return differ == 0 && latest.kernel && latest.caches == ln_caches_version();
-}
+static LN_THREAD_LOCAL known_call latest;
 
 /* The kernel for a call, NULL with the reason in *status. */
 static const ln_kernel *kernel_for(const ln_problem *problem, const ln_tensors *tensors,
                                    ln_status *status)
 {
-    bool known = problem && is_known(problem);
+    bool known = problem && ln_is_known(&latest, problem);
     *status = LN_ERROR_ARGUMENT;
     if (!(known || ln_is_problem(problem)) || !are_tensors(problem, tensors))
         return NULL;
     if (!known) {
-        latest.caches = ln_caches_version();
-        latest.kernel = ln_dispatch(problem);
-        memcpy(&latest.problem, problem, sizeof *problem);
+        const unsigned caches = ln_caches_version();
+        ln_remember(&latest, problem, caches, ln_dispatch(problem));
     }
     *status = latest.kernel ? LN_OK : LN_ERROR_UNSUPPORTED;
     return latest.kernel;

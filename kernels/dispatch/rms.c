@@ -2,6 +2,7 @@
  * LayerNorm's, so that kernels are made from the same parts (kernels.def). */
 #include "dispatch.h"
 #include "kernel_table.h"
+#include "known.h"
 #include "layernorm_plugin_v2.h"
 #include "part.h"
 #include "pool.h"
@@ -113,7 +114,9 @@ static const char *schedule_for(const ln_rms_problem *problem)
     shape.storage = problem->storage;
     while (problem->hidden > row->hidden_to)
         row++;
-    return ln_is_in_memory(&shape) ? row->memory : row->cached;
+    return ln_has_few_rows(&shape)   ? "plain" /* the others begin and end by several rows */
+           : ln_is_in_memory(&shape) ? row->memory
+                                     : row->cached;
 }
 
 /* fast sums in items, accurate in f64, with y of f32 in f64 too; the other classes have no kernel. */
@@ -163,16 +166,38 @@ static ln_problem shape_of(const ln_rms_problem *problem)
     return shape;
 }
 
-static ln_status check(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
+static bool are_tensors(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
+{
+    bool has_weight = problem->convention.weight != LN_RMS_WEIGHT_NONE;
+    return problem->rows == 0 ||
+           (tensors && tensors->x && tensors->y && (!has_weight || tensors->weight) &&
+            (!tensors->sum || tensors->residual));
+}
+
+static bool is_problem(const ln_rms_problem *problem)
 {
     if (!problem || !is_convention(&problem->convention))
-        return LN_ERROR_ARGUMENT;
+        return false;
     const ln_problem shape = shape_of(problem);
-    bool has_weight = problem->convention.weight != LN_RMS_WEIGHT_NONE;
-    bool there = problem->rows == 0 ||
-                 (tensors && tensors->x && tensors->y && (!has_weight || tensors->weight) &&
-                  (!tensors->sum || tensors->residual));
-    return ln_is_problem(&shape) && there ? LN_OK : LN_ERROR_ARGUMENT;
+    return ln_is_problem(&shape);
+}
+
+static LN_THREAD_LOCAL known_call latest;
+
+/* The kernel for a call, NULL with the reason in *status. */
+static const ln_kernel_v2 *checked_kernel(const ln_rms_problem *problem,
+                                          const ln_rms_tensors *tensors, ln_status *status)
+{
+    bool known = problem && ln_is_known(&latest, problem);
+    *status = LN_ERROR_ARGUMENT;
+    if (!(known || is_problem(problem)) || !are_tensors(problem, tensors))
+        return NULL;
+    if (!known) {
+        const unsigned caches = ln_caches_version();
+        ln_remember(&latest, problem, caches, kernel_for(problem));
+    }
+    *status = latest.kernel ? LN_OK : LN_ERROR_UNSUPPORTED;
+    return latest.kernel;
 }
 
 /* ---- Calls ---- */
@@ -193,8 +218,9 @@ static ln_status run(const ln_kernel_v2 *kernel, const ln_rms_problem *problem,
 
 ln_status ln_rmsnorm(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
 {
-    ln_status status = check(problem, tensors);
-    return status == LN_OK ? run(kernel_for(problem), problem, tensors) : status;
+    ln_status status;
+    const ln_kernel_v2 *kernel = checked_kernel(problem, tensors, &status);
+    return kernel ? run(kernel, problem, tensors) : status;
 }
 
 /* A call that is split among threads. */
@@ -217,13 +243,13 @@ static void run_part(void *context, unsigned part)
 
 ln_status ln_rmsnorm_parallel(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
 {
-    ln_status status = check(problem, tensors);
-    if (status != LN_OK)
+    ln_status status;
+    split_call split = {.kernel = checked_kernel(problem, tensors, &status), .problem = problem};
+    if (!split.kernel)
         return status;
-    split_call split = {.kernel = kernel_for(problem), .problem = problem};
     const ln_problem shape = shape_of(problem);
     split.parts = ln_parts_of_call(&shape);
-    if (!split.kernel || split.parts == 1)
+    if (split.parts == 1)
         return run(split.kernel, problem, tensors);
     memcpy(&split.tensors, tensors, sizeof split.tensors);
     split.tensors.beta = NULL;
@@ -247,10 +273,10 @@ ln_type ln_rmsnorm_accumulator(const ln_rms_problem *problem)
 ln_status ln_rmsnorm_with(const char *kernel, const ln_rms_problem *problem,
                           const ln_rms_tensors *tensors)
 {
-    ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
+    bool fine = kernel && is_problem(problem) && are_tensors(problem, tensors);
     const ln_kernel_v2 *found = NULL;
-    for (size_t i = 0; status == LN_OK && i < KERNELS; i++)
+    for (size_t i = 0; fine && i < KERNELS; i++)
         if (strcmp(kernels[i].name, kernel) == 0 && !kernels[i].supports(problem))
             found = &kernels[i];
-    return status == LN_OK ? run(found, problem, tensors) : status;
+    return fine ? run(found, problem, tensors) : LN_ERROR_ARGUMENT;
 }

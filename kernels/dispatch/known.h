@@ -1,0 +1,49 @@
+/* A program calls with the same problem again and again: a thread's last one is not checked, and its
+ * kernel not looked up, a second time. An ln_problem and an ln_rms_problem have one layout.
+ *
+ *     static LN_THREAD_LOCAL known_call latest;
+ *     bool known = ln_is_known(&latest, problem);
+ *     if (!known) { check(problem); ln_remember(&latest, problem, ln_caches_version(), look_up(problem)); }
+ *     latest.kernel ...
+ */
+#ifndef LN_KNOWN_H
+#define LN_KNOWN_H
+
+#include "dispatch.h"
+#include <string.h>
+
+#ifdef __GLIBC__ /* elsewhere a library that was opened late has no room of this kind */
+#define LN_THREAD_LOCAL __attribute__((tls_model("initial-exec"))) _Thread_local
+#else
+#define LN_THREAD_LOCAL _Thread_local
+#endif
+
+typedef struct known_call {
+    ln_problem problem;
+    unsigned caches; /* ln_caches_version() when its kernel was looked up */
+    const void *kernel;
+} known_call;
+
+/* Bit by bit, padding too: what differs there alone is looked up once more. */
+static inline bool ln_is_known(const known_call *latest, const void *problem)
+{
+    enum { WORDS = sizeof latest->problem / sizeof(uint64_t) };
+    _Static_assert(sizeof latest->problem % sizeof(uint64_t) == 0, "whole words");
+    uint64_t words[WORDS], known[WORDS], differ = 0;
+    memcpy(words, problem, sizeof words);
+    memcpy(known, &latest->problem, sizeof known);
+    for (size_t i = 0; i < WORDS; i++)
+        differ |= words[i] ^ known[i];
+    return differ == 0 && latest->kernel && latest->caches == ln_caches_version();
+}
+
+/* `caches` is read before the kernel is looked up. */
+static inline void ln_remember(known_call *latest, const void *problem, unsigned caches,
+                               const void *kernel)
+{
+    latest->caches = caches;
+    latest->kernel = kernel;
+    memcpy(&latest->problem, problem, sizeof latest->problem);
+}
+
+#endif
