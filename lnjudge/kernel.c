@@ -357,7 +357,8 @@ static bool plan_hidden(lnjudge_session *session, size_t hidden)
     bool these = session->question.traits & LNJUDGE_THESE_SIZES;
     bool fine = add(session, (judge_step){ask_probes, "probes", .hidden = hidden});
     for (size_t i = 0; fine && i < count; i++)
-        if (input_has_type(families[i].name, session->question.storage, NULL))
+        if (input_has_type(families[i].name, session->question.storage, NULL) &&
+            input_suits(&families[i], session->kernel.facts.operation))
             fine = add(session, (judge_step){ask_family, "rows", .hidden = hidden, .index = i});
     if (hidden >= POSITION_HIDDEN)
         fine = fine && add(session, (judge_step){ask_positions, "positions", .hidden = hidden});
@@ -433,10 +434,14 @@ static bool take_question(const lnjudge_question *given, lnjudge_session *sessio
                                        .storage = given->storage,
                                        .param = given->param,
                                        .convention = given->convention};
-        ln_affine affine = given->convention.affine;
-        ln_tensors tensors = {.x = &any,
-                              .gamma = ln_has_gamma(affine) ? &any : NULL,
-                              .beta = ln_has_beta(affine) ? &any : NULL};
+        const int kind = given->convention.ddof / OPERATION_STEP;
+        ln_tensors tensors = {.x = &any};
+        for (size_t role = 0; kind >= 0 && kind < OPERATIONS && role < operations[kind]->count;
+             role++) {
+            const tensor_role *own = &operations[kind]->roles[role];
+            if (!own->output && role_is_parameter(own) && role_is_needed(own, &given->convention))
+                role_set(role, &tensors, &any);
+        }
         if (!check_problem(&problem, &tensors, &ignored, err))
             return false;
     }
@@ -454,6 +459,7 @@ static bool begin(const lnjudge_question *question, lnjudge_session *session, er
     session->judge = judge_create(in_process_runner(session->worker), &settings);
     session->kernel.facts = (kernel_facts){
         .name = "given",
+        .operation = convention_operation(&question->convention),
         .storage = question->storage,
         .param = question->param,
         .accumulator = question->accumulator,

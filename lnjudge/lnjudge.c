@@ -3,6 +3,7 @@
 #include "domain/metric_fields.h"
 #include "internal.h"
 #include "judge/gradients.h"
+#include "judge/judging.h"
 #include "metrics/storage.h"
 #include <math.h>
 #include <stdio.h>
@@ -38,13 +39,14 @@ lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge
     return report_error(&err, given);
 }
 
+static bool is_convention(const ln_convention *convention);
+
 const char *lnjudge_convention_label(const ln_convention *convention, char label[LNJUDGE_LABEL])
 {
     static const char none[] = "no convention";
     if (!label)
         return none;
-    if (convention && (unsigned)convention->eps_place <= LN_EPS_QUOTIENT &&
-        (unsigned)convention->affine <= LN_AFFINE_GAMMA1)
+    if (convention && is_convention(convention))
         return convention_label(convention, label);
     return memcpy(label, none, sizeof none);
 }
@@ -62,16 +64,30 @@ bool check_limit(double max_row_ulp, error *err)
            fail(err, EXIT_CODE_USAGE, "max_row_ulp %g: at least 0 was expected", max_row_ulp);
 }
 
+/* Whether it says nothing but the levels of its operation's fields, and an eps. */
+static bool is_convention(const ln_convention *convention)
+{
+    const int kind = convention->ddof / OPERATION_STEP;
+    ln_convention made = {.ddof = kind * OPERATION_STEP, .eps = convention->eps};
+    if (convention->ddof < 0 || kind >= OPERATIONS)
+        return false;
+    for (size_t i = 0; i < operations[kind]->field_count; i++) {
+        const convention_field *field = &operations[kind]->fields[i];
+        convention_set_level(field, convention_level(field, convention), &made);
+    }
+    return convention_equal(&made, convention) && convention->eps >= 0 &&
+           isfinite(convention->eps) &&
+           (convention->eps_place == LN_EPS_NONE) == (convention->eps == 0);
+}
+
 static bool check_convention(const ln_convention *convention, error *err)
 {
-    bool fine = (convention->ddof == 0 || convention->ddof == 1) &&
-                (unsigned)convention->eps_place <= LN_EPS_QUOTIENT &&
-                (unsigned)convention->affine <= LN_AFFINE_GAMMA1 && convention->eps >= 0 &&
-                isfinite(convention->eps) &&
-                (convention->eps_place == LN_EPS_NONE) == (convention->eps == 0);
-    return fine || fail(err, EXIT_CODE_USAGE,
-                        "the convention is none: ddof 0 or 1, eps >= 0, which is 0 where eps_place "
-                        "is LN_EPS_NONE and only there, and a known affine form were expected");
+    return is_convention(convention) ||
+           fail(err, EXIT_CODE_USAGE,
+                "the convention is none: one of lnjudge_convention(), or ddof 0 or 1, eps >= 0, "
+                "which "
+                "is 0 where eps_place is LN_EPS_NONE and only there, and a known affine form were "
+                "expected");
 }
 
 static bool check_stride(const char *name, const ln_problem *problem, size_t *stride, error *err)
@@ -93,7 +109,6 @@ bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_proble
     if (!given || !tensors)
         return fail(err, EXIT_CODE_USAGE, "a problem and tensors were expected, not NULL");
     *problem = *given;
-    ln_affine affine = given->convention.affine;
     if ((unsigned)given->storage > LN_F16 || (unsigned)given->param > LN_F16)
         return fail(err, EXIT_CODE_USAGE, "storage and param: LN_F32, LN_F64, LN_BF16 or LN_F16");
     if (!check_convention(&given->convention, err) ||
@@ -106,13 +121,16 @@ bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_proble
                     given->rows, given->hidden);
     if (!tensors->x)
         return fail(err, EXIT_CODE_USAGE, "x is NULL");
-    if (ln_has_gamma(affine) != (tensors->gamma != NULL) ||
-        ln_has_beta(affine) != (tensors->beta != NULL))
-        return fail(err, EXIT_CODE_USAGE, "%s: this convention needs gamma%s, and NULL for others",
-                    ln_has_gamma(affine) != (tensors->gamma != NULL) ? "gamma" : "beta",
-                    ln_has_beta(affine)    ? " and beta"
-                    : ln_has_gamma(affine) ? " alone"
-                                           : " and beta to be NULL");
+    const operation *what = operations[convention_operation(&given->convention)];
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        bool wanted = role->shape != SHAPE_NONE && role_is_needed(role, &given->convention);
+        bool parameter = role_is_parameter(role) || role->shape == SHAPE_NONE;
+        if (parameter && !role->output && wanted != (role_get(i, tensors) != NULL))
+            return fail(err, EXIT_CODE_USAGE, "%s: this convention %s",
+                        role->name ? role->name : operations[0]->roles[i].name,
+                        wanted ? "needs it" : "has none, NULL was expected");
+    }
     return true;
 }
 
@@ -123,9 +141,11 @@ static const char *row_at(const void *tensor, ln_type type, size_t stride, size_
     return tensor ? (const char *)tensor + row * stride * dtype_size(type) : NULL;
 }
 
+/* Each row as a block of one. */
 static bool answer_rows(const ln_problem *problem, const ln_tensors *tensors, double *exact,
                         error *err)
 {
+    const operation_kind kind = convention_operation(&problem->convention);
     size_t bytes = problem->hidden * dtype_size(problem->storage);
     ln_reference *reference = ln_reference_create();
     double *values = malloc(problem->hidden * sizeof *values);
@@ -134,11 +154,20 @@ static bool answer_rows(const ln_problem *problem, const ln_tensors *tensors, do
     for (size_t row = 0; fine && row < problem->rows; row++) {
         ln_reference_result result = {.rounded = rounded,
                                       .exact = exact ? exact + row * problem->hidden : values};
-        fine = ln_reference_row(
-            reference, &problem->convention, problem->storage, problem->param, problem->hidden,
-            row_at(tensors->x, problem->storage, problem->x_stride, row),
-            row_at(tensors->residual, problem->storage, problem->residual_stride, row),
-            tensors->gamma, tensors->beta, &result);
+        judge_block block = {.operation = kind,
+                             .convention = problem->convention,
+                             .storage = problem->storage,
+                             .param = problem->param,
+                             .rows = 1,
+                             .hidden = problem->hidden,
+                             .results = &result};
+        for (size_t i = 0; i < operations[kind]->count; i++)
+            if (!operations[kind]->roles[i].output)
+                block.inputs[i] = role_get(i, tensors);
+        block.inputs[ROLE_X] = (void *)row_at(tensors->x, problem->storage, problem->x_stride, row);
+        block.inputs[ROLE_RESIDUAL] =
+            (void *)row_at(tensors->residual, problem->storage, problem->residual_stride, row);
+        fine = judgings[kind]->answer(reference, &block, 0);
         if (fine && tensors->y)
             memcpy((char *)tensors->y + row * problem->y_stride * dtype_size(problem->storage),
                    rounded, bytes);
@@ -215,8 +244,8 @@ bool keep_row(const judge_block *block, size_t row, const void *computed, lnjudg
               error *err)
 {
     size_t stride = block->hidden, bytes = stride * dtype_size(block->storage);
-    size_t parameters =
-        ln_parameter_elements(block->convention.affine, stride) * dtype_size(block->param);
+    const tensor_role *weight = &operations[block->operation]->roles[ROLE_GAMMA];
+    size_t parameters = role_columns(weight, &block->convention, stride) * dtype_size(block->param);
     bool fine = true;
     free_row(kept);
     *kept = (lnjudge_row){
@@ -295,7 +324,8 @@ static bool judge_given(const ln_problem *problem, const ln_tensors *tensors, do
     judge_settings settings = {.seed = 1, .max_row_ulp = max_row_ulp > 0 ? max_row_ulp : INFINITY};
     row_judge *judge = judge_create(NULL, &settings);
     const void *y = dense(tensors->y, problem, problem->y_stride, &copy);
-    operation_call call = {.problem = *problem};
+    operation_call call = {.operation = convention_operation(&problem->convention),
+                           .problem = *problem};
     for (size_t i = 0; i < operations[call.operation]->count; i++)
         call.inputs[i] = role_get(i, tensors);
     bool fine = ((judge && y) || fail_memory(err, "rows")) &&
@@ -342,6 +372,8 @@ static bool check_gradients(const ln_problem *given, const ln_tensors *tensors, 
 {
     return check_place(gradients, "the gradients", err) &&
            check_problem(given, tensors, problem, err) &&
+           (convention_operation(&problem->convention) == OPERATION_LAYERNORM ||
+            fail(err, EXIT_CODE_USAGE, "gradients: a convention of LayerNorm was expected")) &&
            ((dy && !tensors->residual && problem->x_stride == problem->hidden) ||
             fail(err, EXIT_CODE_USAGE,
                  "gradients: dy and dense rows without a residual were expected"));

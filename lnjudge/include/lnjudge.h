@@ -12,7 +12,9 @@
  *     lnjudge_report_free(&report);
  *
  * Problems and tensors are those of layernorm.h: types, strides (0: hidden) and conventions mean the
- * same. What is computed, and how its rounding is certified, is told in docs/reference.md; what a
+ * same. A convention of RMSNorm is made by lnjudge_convention("llama", ...) and stands in an ln_convention
+ * too; a kernel of it is handed an ln_rms_problem and ln_rms_tensors (rmsnorm.h), which have the layout of
+ * the others: cast the pointers. Its weight is `gamma` here. What is computed, and how its rounding is certified, is told in docs/reference.md; what a
  * kernel may be off, in docs/referee.md.
  *
  * No state is shared: every function may be called from several threads at once, on different
@@ -44,13 +46,13 @@ typedef struct lnjudge_error {
 
 /* ---- conventions ---- */
 
-/* Reads a preset ("torch", "bert", ...) or a list ("ddof=1,eps=1e-6@std,affine=vector"). */
+/* Reads a preset ("torch", "bert", "llama", ...) or a list ("ddof=1,eps=1e-6@std,affine=vector"). */
 LN_API lnjudge_status lnjudge_convention(const char *text, ln_convention *made,
                                          lnjudge_error *error);
 
 enum { LNJUDGE_LABEL = 128 };
-/* The preset's name where one is equal, else the list; "no convention" for NULL and for an unknown
- * eps_place or affine. Returns `label`. */
+/* The preset's name where one is equal, else the list; "no convention" for NULL and for what is none.
+ * Returns `label`. */
 LN_API const char *lnjudge_convention_label(const ln_convention *convention,
                                             char label[LNJUDGE_LABEL]);
 
@@ -65,7 +67,7 @@ LN_API lnjudge_status lnjudge_reference(const ln_problem *problem, const ln_tens
 
 /* The exact gradients of a loss whose gradient by y is dy, each rounded once. dy and dx are of the
  * storage type and dense; dgamma and dbeta of the parameter type, as long as gamma. x is dense;
- * residual must be NULL. Gradients that are NULL are left out. */
+ * residual must be NULL. Gradients that are NULL are left out. Of LayerNorm alone. */
 typedef struct lnjudge_gradients {
     void *dx, *dgamma, *dbeta;
 } lnjudge_gradients;

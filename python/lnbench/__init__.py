@@ -1,15 +1,16 @@
-"""Is this LayerNorm right? lnbench's certified reference and judge for Python.
+"""Is this LayerNorm, or RMSNorm, right? lnbench's certified reference and judge for Python.
 
     import lnbench
     print(lnbench.judge(my_layernorm))                      # a table, the verdict, the worst row
     lnbench.reference(x, gamma, beta, convention="bert")    # every element correctly rounded
     lnbench.fingerprint(x, y)                               # which convention made y?
     lnbench.assert_layernorm(my_layernorm, max_row_ulp=4)   # in a test
+    lnbench.assert_rmsnorm(my_rmsnorm, convention="llama")
     lnbench.bench(my_layernorm, *lnbench.peers())           # how fast is it?
 """
 from ._bench import BenchReport, bench
 from ._exact import fingerprint, gradients, judge_gradients, judge_output, reference
-from ._judge import assert_layernorm, judge
+from ._judge import assert_layernorm, assert_rmsnorm, judge
 from . import _library
 from ._library import ArgumentError
 from ._peers import Peer, peer, peers
@@ -17,5 +18,5 @@ from ._report import Case, FingerprintReport, Report, WorstRow
 
 __version__ = _library.library.lnjudge_version().decode()
 __all__ = ["ArgumentError", "BenchReport", "Case", "FingerprintReport", "Peer", "Report", "WorstRow",
-           "assert_layernorm", "bench", "fingerprint", "gradients", "judge", "judge_gradients",
+           "assert_layernorm", "assert_rmsnorm", "bench", "fingerprint", "gradients", "judge", "judge_gradients",
            "judge_output", "peer", "peers", "reference"]

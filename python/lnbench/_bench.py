@@ -244,6 +244,8 @@ def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, conve
         alike = sum(other.split(" (")[0] == name for other in ("copy", "liblayernorm", *made))
         made[f"{name} ({alike + 1})" if alike else name] = one
         wanted = one.wanted
+    if lib.operation_of(wanted) != "layernorm":
+        raise lib.ArgumentError("bench() times LayerNorms; lnbench run --operation rmsnorm times a plugin's RMSNorm")
 
     def work(_called=None):
         try:

@@ -38,19 +38,21 @@ def _address(array):
 def fit_affine(convention, gamma, beta):
     """The convention with the form that these parameters have; forms with gamma1 and scalar stay.
     Neither: no affine form, since gamma 1 and beta 0 change nothing."""
-    made = lib.Convention.from_buffer_copy(convention)
-    form = lib.AFFINE[made.affine]
+    form = lib.form_of(convention)
     if gamma is None and beta is None:
-        made.affine = lib.AFFINE.index("none")
-    elif gamma is not None and beta is None and form == "vector":
-        made.affine = lib.AFFINE.index("gamma")
-    elif gamma is None or (beta is None and form != "gamma") or form == "none":
+        return lib.with_form(convention, "none")
+    if lib.operation_of(convention) == "rmsnorm":
+        if form == "none" or beta is not None:
+            raise lib.ArgumentError("RMSNorm has no beta" if form != "none" else
+                                    "weight=none takes no gamma")
+        return convention
+    if gamma is not None and beta is None and form == "vector":
+        return lib.with_form(convention, "gamma")
+    if gamma is None or (beta is None and form != "gamma") or form == "none":
         raise lib.ArgumentError(f"affine form {form}: gamma{' with beta' * (form != 'gamma')} was "
                                 "expected" if form != "none" else
                                 "affine=none takes no gamma and no beta")
-    elif form == "gamma":
-        made.affine = lib.AFFINE.index("vector")
-    return made
+    return lib.with_form(convention, "vector" if form == "gamma" else form)
 
 
 class Given:
@@ -60,7 +62,7 @@ class Given:
         self.framework = "torch" if arrays.is_torch(x) else "numpy"
         self.x, self.type, self.shape = arrays.rows_of(x, "x", dtype and arrays.type_name(dtype))
         self.convention = fit_affine(lib.convention_of(convention), gamma, beta)
-        form = lib.AFFINE[self.convention.affine]
+        form = lib.form_of(self.convention)
         hidden = self.shape[-1]
         count = 1 if form == "scalar" else hidden
         self.inputs = {"x": self.x}  # by role, those that are there
@@ -85,9 +87,10 @@ class Given:
 
 
 def reference(x, gamma=None, beta=None, *, convention="torch", residual=None, dtype=None):
-    """LayerNorm of the rows of x (the last axis), every element correctly rounded to x's type.
+    """LayerNorm or RMSNorm of the rows of x (the last axis), every element correctly rounded to x's type.
 
-    convention: a preset ("torch", "bert", ...) or a list ("ddof=1,eps=1e-6@std,affine=vector").
+    convention: a preset ("torch", "bert", ...; of RMSNorm "llama", "gemma", ..., whose weight is gamma)
+    or a list ("ddof=1,eps=1e-6@std,affine=vector").
     Without gamma and beta there is no affine form. residual is added to x first, rounded to its
     type. dtype "bf16" takes x of uint16 as bits. Returns an array of x's shape, type and library.
     """
@@ -157,8 +160,8 @@ def _vector(address, count, dtype):
 def _row(row, case, type_, param, framework):
     if not row.x:
         return None
-    hidden, affine = case.hidden, lib.AFFINE[lib.convention_of(case.convention.decode()).affine]
-    count = 1 if affine == "scalar" else hidden
+    hidden, form = case.hidden, lib.form_of(lib.convention_of(case.convention.decode()))
+    count = 1 if form == "scalar" else hidden
 
     def array(role):
         own, length = (param, count) if role in lib.PARAMETERS else (type_, hidden)

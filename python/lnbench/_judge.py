@@ -66,12 +66,12 @@ class Wrong(BaseException):
 class Callable(Strangers):
     """A user's function as the kernel of a question: one array in, one out."""
 
-    def __init__(self, fn, framework, type_, param, on_call=None):
+    def __init__(self, fn, framework, type_, param, on_call=None, scalar=False):
         super().__init__()
         self.inputs, self.earlier = layouts.Inputs(), collections.deque(maxlen=3)
         self.layout, self.declined, self.wider = None, {}, None
         self.fn, self.framework, self.type, self.param = fn, framework, type_, param
-        self.faults, self.raised, self.on_call = [], None, on_call
+        self.faults, self.raised, self.on_call, self.scalar = [], None, on_call, scalar
         self.dtypes = (arrays.stored(type_), arrays.stored(param))
         self.kernel = lib.KERNEL(self._called)
 
@@ -97,7 +97,7 @@ class Callable(Strangers):
 
     def _call(self, problem, tensors):
         rows, hidden = problem.rows, problem.hidden
-        count = 1 if problem.convention.affine == 1 else hidden
+        count = 1 if self.scalar else hidden
 
         def table(address, shape, dtype, stride):
             size = ((shape[0] - 1) * stride + shape[1]) * dtype.itemsize
@@ -218,6 +218,20 @@ _BETAS = ("bias", "shift", "beta", "b_2", "b")
 class _Module:
     """A torch module as a function of x, gamma and beta. Its own parameters are put back."""
 
+    @property
+    def operation(self):
+        """RMSNorm where its class, or one that it is made from, is called so."""
+        names = [base.__name__ for base in type(self.module).__mro__]
+        return "rmsnorm" if any("RMSNorm" in name for name in names) else "layernorm"
+
+    def usual(self):
+        """What the published module of this name computes; others as PyTorch's own."""
+        name = type(self.module).__name__
+        if type(self.module).__module__.startswith("torch.nn") or self.operation == "layernorm":
+            return lib.USUAL[self.operation]
+        return "gemma3n" if name.startswith("Gemma3n") else "gemma" if name.startswith("Gemma") \
+            else "llama"
+
     def __init__(self, module):
         self.module = module
         named = dict(module.named_parameters())
@@ -236,14 +250,20 @@ class _Module:
             raise lib.ArgumentError(f"normalized_shape {self.hidden}: one axis was expected")
         self.kept = [p.data for p in (self.weight, self.bias) if p is not None]
 
-    def convention(self, given):
-        """The one given, or torch's with the module's own eps; with the module's affine form."""
-        made = lib.Convention.from_buffer_copy(lib.convention_of(given or "torch"))
-        if given is None and isinstance(getattr(self.module, "eps", None), float):
-            made.eps = self.module.eps
-        made.affine = lib.AFFINE.index("none" if self.weight is None else "scalar" if self.scalar
-                                       else "gamma" if self.bias is None else "vector")
-        return made
+    def convention(self, given, operation, type_):
+        """The one given, or that of its name with the module's own eps; with the module's affine form."""
+        made = lib.Convention.from_buffer_copy(lib.of_operation(given or self.usual(), operation))
+        eps = getattr(self.module, "eps", getattr(self.module, "variance_epsilon", None))
+        if given is None and isinstance(eps, float):
+            made.eps = eps
+        elif given is None and self.operation == "rmsnorm" and type_ == "f64":
+            made.eps = 2.0**-52  # PyTorch's None: of the type that it computes in
+        if self.weight is None:
+            return lib.with_form(made, "none")
+        if lib.operation_of(made) == "layernorm":
+            return lib.with_form(made, "scalar" if self.scalar else
+                                 "gamma" if self.bias is None else "vector")
+        return made if lib.form_of(made) != "none" else lib.with_form(made, "w")
 
     def __call__(self, x, gamma=None, beta=None):
         import torch
@@ -269,15 +289,14 @@ def _positional(fn):
 
 def _fit_form(fn, convention, count):
     """The convention with the affine form that the function's `count` arguments allow."""
-    made = lib.Convention.from_buffer_copy(convention)
     if count == 0:
         raise lib.ArgumentError("fn takes no argument: fn(x), fn(x, gamma) or fn(x, gamma, beta) "
                                 "was expected")
     if count == 1:
-        made.affine = lib.AFFINE.index("none")
-    elif count == 2 and lib.AFFINE[made.affine] == "vector":
-        made.affine = lib.AFFINE.index("gamma")
-    return made
+        return lib.with_form(convention, "none")
+    if count == 2 and lib.form_of(convention) == "vector":
+        return lib.with_form(convention, "gamma")
+    return convention
 
 
 def _sizes(hidden):
@@ -334,7 +353,7 @@ class Subject:
     fn: the function or the _Module; name, own_name (of its attribute), framework, wanted (the
     convention)."""
 
-    def __init__(self, fn, convention, framework):
+    def __init__(self, fn, convention, framework, operation=None, type_="f32"):
         if not callable(fn):
             raise lib.ArgumentError(f"a callable was expected, not {lib.class_name(fn)}")
         asked = Strangers()
@@ -349,8 +368,8 @@ class Subject:
                 if module is None:
                     raise lib.ArgumentError("a module whose parameters cannot be read: wrap it in "
                                             "a function of x, gamma and beta")
-            self.wanted = module.convention(convention) if module else _fit_form(
-                fn, lib.convention_of(convention or "torch"), asked.ask(lambda: _positional(fn)))
+            self.wanted = module.convention(convention, operation, type_) if module else _fit_form(
+                fn, lib.of_operation(convention, operation), asked.ask(lambda: _positional(fn)))
         if asked.stop.value:
             raise KeyboardInterrupt
         self.own_framework = "torch" if module else own if own in ("numpy", "torch") else "numpy"
@@ -362,12 +381,15 @@ class Subject:
         return lib.clean(asked.text_of(fn, "__qualname__") or lib.class_name(fn), 60)
 
 
-def judge(fn, *, convention=None, hidden=None, dtype="f32", param_dtype=None, seed=1,
+def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", param_dtype=None, seed=1,
           max_row_ulp=0, framework=None, only=False, strided=True, isolate=False, deadline=60.0,
           progress=None, first_only=False, on_call=None, entry=0) -> Report:
-    """Judges a LayerNorm: fn(x, gamma, beta), fn(x, gamma), fn(x), or a torch module.
+    """Judges a LayerNorm: fn(x, gamma, beta), fn(x, gamma), fn(x), or a torch module; or an RMSNorm:
+    fn(x, weight), fn(x), or a torch module whose class is called so.
 
-    convention: torch by default, with a module's own eps.
+    convention: torch by default, with a module's own eps. operation: "layernorm" or "rmsnorm"; by
+    default that of the convention. RMSNorm's convention is "torch-rms" by default; of a module called
+    LlamaRMSNorm and the like "llama", of GemmaRMSNorm "gemma".
     fn gets arrays of rows x hidden of `dtype` and returns one like x; so do gamma and beta, of
     `param_dtype` (default: dtype). hidden: sizes at which every input family is asked (default:
     768, or a module's own); a plain function is asked the referee's covering array besides, but for
@@ -380,8 +402,8 @@ def judge(fn, *, convention=None, hidden=None, dtype="f32", param_dtype=None, se
 
     A wrong fn never raises: the report says what is wrong. Wrong arguments raise ArgumentError.
     """
-    subject = Subject(fn, convention, framework)
     type_ = arrays.type_name(dtype)
+    subject = Subject(fn, convention, framework, operation, type_)
     param = arrays.type_name(param_dtype) if param_dtype else type_
     framework, wanted = subject.framework, subject.wanted
     traits = lib.NOT_IN_PLACE | lib.NO_RESIDUAL | (0 if strided else lib.DENSE)
@@ -463,7 +485,7 @@ def _judge(fn, *, entry=0, **options):
 
 def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
            repeat, progress, first_only, on_call, entry, isolated=False, layout=None):
-    called = Callable(fn, framework, type_, param, on_call)
+    called = Callable(fn, framework, type_, param, on_call, lib.form_of(wanted) == "scalar")
     called.watched = isolated  # by its parent
     index = arrays.TYPES.index
     question = lib.Question(
@@ -497,3 +519,9 @@ def assert_layernorm(fn, max_row_ulp=4, **options) -> None:
     report = judge(fn, max_row_ulp=max_row_ulp, first_only=True, **options)
     if not report.passed:
         raise AssertionError(report.explain())
+
+
+def assert_rmsnorm(fn, max_row_ulp=4, **options) -> None:
+    """Raises AssertionError where fn is not the RMSNorm that `convention` names ("torch-rms" by default), as
+    assert_layernorm() does. Options are those of judge()."""
+    assert_layernorm(fn, max_row_ulp, operation="rmsnorm", **options)

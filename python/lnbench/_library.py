@@ -9,7 +9,10 @@ UNSUPPORTED, STOP = 2, -1
 DENSE, NOT_IN_PLACE, NO_RESIDUAL, THESE_SIZES = 1, 2, 4, 8
 EXACT = -1
 METRICS, BINS = 24, 32
+OPERATIONS = ("layernorm", "rmsnorm")
 AFFINE = ("none", "scalar", "gamma", "vector", "gamma1")
+FORMS = {"layernorm": AFFINE, "rmsnorm": ("none", "w", "1+w", "1+w-rounded")}  # of its parameters
+USUAL = {"layernorm": "torch", "rmsnorm": "torch-rms"}  # the convention where none is named
 PLACES = ("none", "var", "std", "quotient")
 # Tensors by role, in the order of ln_tensors; those that are as long whatever the number of rows.
 ROLES = ("x", "residual", "gamma", "beta", "y", "sum", "mean", "rstd")
@@ -220,6 +223,31 @@ def convention_of(given):
     made = Convention()
     text = given.encode("ascii", "replace").replace(b"\0", b"?")
     call("lnjudge_convention", text, c.byref(made))
+    return made
+
+
+def operation_of(convention):
+    return OPERATIONS[convention.ddof >> 24]  # harness/domain/operation.h: OPERATION_STEP
+
+
+def form_of(convention):
+    return FORMS[operation_of(convention)][convention.affine]
+
+
+def with_form(convention, form):
+    """A copy with another form of its parameters."""
+    made = Convention.from_buffer_copy(convention)
+    made.affine = FORMS[operation_of(made)].index(form)
+    return made
+
+
+def of_operation(given, operation):
+    """The convention given, or the operation's usual one; LayerNorm's where neither is named."""
+    if operation is not None and operation not in OPERATIONS:
+        raise ArgumentError(f"operation {operation!r}: one of {', '.join(OPERATIONS)} was expected")
+    made = convention_of(given or USUAL[operation or "layernorm"])
+    if operation_of(made) != (operation or operation_of(made)):
+        raise ArgumentError(f"convention {given!r} is of {operation_of(made)}, not of {operation}")
     return made
 
 

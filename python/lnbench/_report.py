@@ -5,7 +5,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional
 
-from ._library import counted
+from ._library import convention_of, counted, operation_of
 
 
 def figure(name, value):
@@ -49,7 +49,7 @@ class Case:
         metrics = {name: figure(name, value) for name, value in self.metrics.items()}
         all_ = sum(self.ulp_histogram)
         metrics["ulp_histogram"] = [count / all_ for count in self.ulp_histogram] if all_ else []
-        return {"operation": "layernorm", "kernel": "given", "check": self.check,
+        return {"operation": operation_of(convention_of(self.convention)), "kernel": "given", "check": self.check,
                 "convention": self.convention, "rows": self.rows, "hidden": self.hidden,
                 "dtype": self.dtype, "input": self.input, "verdict": self.verdict,
                 "reason": self.reason, "detail": self.detail, "metrics": metrics}

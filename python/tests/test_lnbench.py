@@ -67,10 +67,12 @@ class WithProgram(unittest.TestCase):
             if type_ == "bf16":
                 x = (x.view(np.uint32) >> 16).astype(np.uint16)
             parameters = [p.astype("f8" if type_ == "f64" else "f4") for p in (gamma, beta)]
-            for convention in ("torch", "ddof=1,eps=1e-3@std,affine=vector"):
-                _, wanted = self.run_program("eval", x=x, gamma=parameters[0], beta=parameters[1],
-                                             reference=True, dtype=type_, conventions=convention)
-                made = lnbench.reference(x, *parameters, convention=convention,
+            for convention, roles in (("torch", ("gamma", "beta")), ("llama", ("gamma",)), ("candle", ("gamma",)),
+                                      ("ddof=1,eps=1e-3@std,affine=vector", ("gamma", "beta"))):
+                given = dict(zip(roles, parameters))
+                _, wanted = self.run_program("eval", x=x, **given, reference=True, dtype=type_,
+                                             conventions=convention)
+                made = lnbench.reference(x, *given.values(), convention=convention,
                                          dtype=type_).view(wanted.dtype)
                 np.testing.assert_array_equal(made, wanted)
 
@@ -447,6 +449,42 @@ class Arguments(unittest.TestCase):
             x = tensors()[0].astype(ml_dtypes.bfloat16)
             self.assertEqual(lnbench.reference(x).dtype, ml_dtypes.bfloat16)
 
+    def test_rmsnorm(self):
+        def rms(x, weight, offset=0, eps=2.0**-23, fewer=0, centred=False):
+            wide = x.astype("f8")
+            if centred:
+                wide = wide - wide.mean(-1, keepdims=True)
+            root = np.sqrt((wide ** 2).sum(-1, keepdims=True) / (x.shape[-1] - fewer) + eps)
+            return (wide / root * (offset + weight.astype("f8"))).astype(x.dtype)
+        report = lnbench.judge(rms, operation="rmsnorm", hidden=96, only=True)
+        self.assertTrue(report.passed, report)
+        self.assertEqual(report.cases[0].to_dict()["operation"], "rmsnorm")
+        lnbench.assert_rmsnorm(lambda x, w: rms(x, w, 1, 1e-6), convention="gemma", hidden=96, only=True)
+        for wrong, words in (({"centred": True}, "subtracts the mean"), ({"offset": 1}, "1 [+] weight"),
+                             ({"eps": 0}, "leaves eps out"), ({"fewer": 1}, "N - 1")):
+            with self.assertRaisesRegex(AssertionError, words):
+                lnbench.assert_rmsnorm(lambda x, w: rms(x, w, **wrong), hidden=96, only=True)
+        self.refused("is of layernorm, not of rmsnorm", lnbench.judge, rms, operation="rmsnorm", convention="torch")
+        self.refused("one of layernorm, rmsnorm", lnbench.judge, rms, operation="rms")
+        self.refused("RMSNorm has no beta", lnbench.reference, *tensors(), convention="llama")
+        self.refused("times LayerNorms", lnbench.bench, rms, convention="llama")
+
+    def test_modules_of_rmsnorm(self):
+        """What a module of these names and attributes is taken for, without torch."""
+        from lnbench._judge import Subject
+        weight = mock.Mock(shape=(96,), data=None)
+        weight.numel.return_value = 96
+        for name, home, attributes, wanted in (
+                ("RMSNorm", "torch.nn.modules.normalization", {"eps": None}, "torch-rms"),
+                ("RMSNorm", "torch.nn.modules.normalization", {"eps": 1e-5}, "ggml"),
+                ("LlamaRMSNorm", "transformers", {"variance_epsilon": 1e-5}, "llama"),
+                ("Gemma2RMSNorm", "transformers", {"eps": 1e-6}, "gemma"),
+                ("LayerNorm", "torch.nn.modules.normalization", {"eps": 1e-5}, "torch-nobias")):
+            base = type("Module", (), {"__module__": "torch.nn.modules.module", "__call__": lambda self, x: x,
+                                       "named_parameters": lambda self: [("weight", weight)]})
+            module = type(name, (base,), {"__module__": home, "normalized_shape": (96,), **attributes})()
+            self.assertEqual(lnbench._library.label_of(Subject(module, None, None).wanted), wanted)
+
     def test_torch(self):
         try:
             import torch
@@ -475,6 +513,9 @@ class Arguments(unittest.TestCase):
         self.assertTrue(lnbench.judge(Scalars(), convention="scalar-std", hidden=96,
                                       only=True).passed)
         self.refused("parameters alpha, bias, more", lnbench.judge, Other())
+        if hasattr(torch.nn, "RMSNorm"):  # from 2.4 on
+            self.assertTrue(lnbench.judge(torch.nn.RMSNorm(96)).passed)
+            self.assertTrue(lnbench.judge(torch.nn.RMSNorm(96, eps=1e-6, elementwise_affine=False)).passed)
         x = torch.from_numpy(tensors()[0])
         self.assertEqual(lnbench.reference(x.bfloat16()).dtype, torch.bfloat16)
 
