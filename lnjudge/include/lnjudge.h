@@ -195,39 +195,40 @@ LN_API int lnjudge_watch(void *pages, size_t bytes);
 /* Ends the watch. Where it was written first; NULL: nowhere. */
 LN_API void *lnjudge_watched(void);
 
-/* ---- which convention made this output? ---- */
+/* ---- which function made this output? ---- */
 
-enum { LNJUDGE_EXACT = -1 };
+enum { LNJUDGE_EXACT = -1, LNJUDGE_AXES = 8, LNJUDGE_WORDS = 256 };
 
 typedef struct lnjudge_box {
-    size_t rows, hidden;
-    const float *x, *residual; /* residual may be NULL */
-    const double *y;
-    int y_is_f64;                   /* else every y is an f32 */
-    const float *gamma, *beta;      /* or NULL */
-    size_t gamma_count, beta_count; /* 1 or hidden */
-    int digits, x_digits;           /* decimals that y and x were printed to, or LNJUDGE_EXACT */
-    double noise;                   /* with digits: the box's own rounding, in row ULP of f32 */
+    size_t dimensions, shape[LNJUDGE_AXES]; /* of x, y and the residual */
+    const double *x, *residual, *y;         /* residual may be NULL */
+    const double *gamma, *beta;             /* or NULL; of `parameters` elements each: 1, those of
+                                               an axis, or of the last axes */
+    size_t parameters;
+    ln_type x_type, y_type, param; /* as they were kept */
+    int digits, x_digits;          /* decimals that y and x were printed to, or LNJUDGE_EXACT */
 } lnjudge_box;
 
 typedef struct lnjudge_candidate {
-    ln_convention convention;
-    double row_ulp_max, rel_l2;
-    double eps_low, eps_high; /* where eps was fitted: all between do as well; else 0 */
-    size_t mismatches, group; /* candidates of one group cannot be told apart on this data */
-    int possible, estimated;
+    int is_convention;         /* 0: no norm; `words` say what */
+    ln_convention convention;  /* its eps is a usual one, or a short decimal, of... */
+    double eps_low, eps_high;  /* ...all that explain y */
+    char words[LNJUDGE_WORDS]; /* its label, and what no convention has */
 } lnjudge_candidate;
 
+typedef enum lnjudge_answer {
+    LNJUDGE_NO_CANDIDATE = 0,
+    LNJUDGE_OPEN = 1,
+    LNJUDGE_NAMED = 2
+} lnjudge_answer;
+
 typedef struct lnjudge_fingerprint {
-    size_t count, alike; /* candidates, nearest first; how many of them are of the first group */
+    lnjudge_answer answer;
+    size_t count; /* candidates that explain y, the likeliest first */
     lnjudge_candidate *candidates;
-    int fits; /* whether the nearest explains y */
-    int eps_is_settled;
-    double eps_low, eps_high; /* every eps between explains y as well as the nearest's */
-    float probes[4]; /* rows of +-this in turn (0 at the end of an odd row) tell more apart */
-    size_t probe_pairs[4];
-    double probe_margins[4];
-    size_t probe_count, pairs_left;
+    size_t tried, rows, rows_told; /* rows, and those that tell anything */
+    float probe; /* a row of +-this in turn (0 at the end of an odd row) tells most; 0: none does */
+    size_t pairs, pairs_left;
 } lnjudge_fingerprint;
 
 LN_API lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerprint *made,

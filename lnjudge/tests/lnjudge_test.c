@@ -255,14 +255,14 @@ TEST(survives_bad_arguments)
     lnjudge_distance off[3];
     lnjudge_report r = {.count = 7};
     lnjudge_question q = {0};
-    lnjudge_box box = {.rows = 1, .hidden = 4, .x = x, .y = y}, many = box, noisy = box;
+    lnjudge_box box = {.dimensions = 2, .shape = {1, 4}, .x = y, .y = y}, many = box, odd_box = box;
     lnjudge_fingerprint f;
     lnjudge_session *s;
     ln_convention torch, odd[2];
     size_t n;
     char label[LNJUDGE_LABEL];
-    many.rows = SIZE_MAX;
-    noisy.noise = NAN;
+    many.shape[0] = SIZE_MAX;
+    odd_box.parameters = 3;
     assert_int_equal(lnjudge_convention("torch", &torch, NULL), LNJUDGE_OK);
     const lnjudge_status told[] = {lnjudge_convention(NULL, &torch, NULL),
                                    lnjudge_convention("torch", NULL, NULL),
@@ -297,7 +297,7 @@ TEST(survives_bad_arguments)
                                    lnjudge_fingerprint_make(NULL, &f, NULL),
                                    lnjudge_fingerprint_make(&box, NULL, NULL),
                                    lnjudge_fingerprint_make(&many, &f, NULL),
-                                   lnjudge_fingerprint_make(&noisy, &f, NULL)};
+                                   lnjudge_fingerprint_make(&odd_box, &f, NULL)};
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         if (told[i] != LNJUDGE_ERROR_ARGUMENT)
             fail_msg("call %zu: status %d", i, (int)told[i]);
@@ -374,26 +374,28 @@ TEST(gradients_are_exact)
                      LNJUDGE_ERROR_ARGUMENT);
 }
 
-TEST(names_a_convention)
+TEST(names_a_function)
 {
-    const float x[2 * 4] = {1, 2, 3, 5, 0.001F, 0.002F, 0, 0.004F};
-    float rounded[8];
-    double y[8];
-    ln_problem problem = {.rows = 2, .hidden = 4};
+    const float x[3 * 4] = {1, 2, 3, 5, 1e-6F, 2e-6F, 0, 4e-6F, 1e-7F, -2e-6F, 0, 8e-6F};
+    float rounded[12];
+    double given[12], y[12];
+    ln_problem problem = {.rows = 3, .hidden = 4};
     ln_tensors tensors = {.x = x, .y = rounded};
-    lnjudge_box box = {.rows = 2, .hidden = 4, .x = x, .y = y, .digits = -1, .x_digits = -1};
+    lnjudge_box box = {
+        .dimensions = 2, .shape = {3, 4}, .x = given, .y = y, .digits = -1, .x_digits = -1};
     lnjudge_fingerprint found;
-    char label[LNJUDGE_LABEL];
     assert_int_equal(lnjudge_convention("ddof=1,eps=1e-6@std", &problem.convention, NULL), 0);
     assert_int_equal(lnjudge_reference(&problem, &tensors, NULL, NULL), LNJUDGE_OK);
-    for (size_t i = 0; i < 8; i++)
+    for (size_t i = 0; i < 12; i++) {
+        given[i] = (double)x[i];
         y[i] = (double)rounded[i];
+    }
     assert_int_equal(lnjudge_fingerprint_make(&box, &found, NULL), LNJUDGE_OK);
-    assert_true(found.fits && found.alike >= 1);
-    assert_string_equal(lnjudge_convention_label(&found.candidates->convention, label),
-                        "ddof=1,eps=1e-06@std,affine=none");
+    assert_true(found.answer == LNJUDGE_NAMED && found.count == 1);
+    assert_string_equal(found.candidates->words, "ddof=1,eps=1e-06@std,affine=none");
+    assert_true(found.candidates->eps_low <= 1e-6 && found.candidates->eps_high >= 1e-6);
     lnjudge_fingerprint_free(&found);
-    box.hidden = 0;
+    box.shape[1] = 0;
     assert_int_equal(lnjudge_fingerprint_make(&box, &found, NULL), LNJUDGE_ERROR_ARGUMENT);
 }
 

@@ -3,7 +3,7 @@
     import lnbench
     print(lnbench.judge(my_layernorm))                      # a table, the verdict, the worst row
     lnbench.reference(x, gamma, beta, convention="bert")    # every element correctly rounded
-    lnbench.fingerprint(x, y)                               # which convention made y?
+    lnbench.fingerprint(x, y)                               # which function made y?
     lnbench.assert_layernorm(my_layernorm, max_row_ulp=4)   # in a test
     lnbench.assert_rmsnorm(my_rmsnorm, convention="llama")
     lnbench.bench(my_layernorm, *lnbench.peers())           # how fast is it?

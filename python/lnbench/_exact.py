@@ -201,89 +201,74 @@ def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=No
 
 # ---- fingerprint ----
 
-def _as_f32(array, name, rounded):
-    made = array.astype(np.float32)
-    if not rounded and not np.array_equal(made.astype(np.float64), array.astype(np.float64),
-                                          equal_nan=True):
-        raise lib.ArgumentError(f"{name} has elements that are no f32: give it as the black box "
-                                "had it, or x_digits where it was printed")
-    return made
-
-
-def _has_decimals(array, digits):
+def _has_decimals(array, digits, type_):
     """Whether every element is, as far as its type can tell, a decimal with so many places."""
-    scaled = array.astype(np.float64) * 10.0 ** digits
+    scaled = array * 10.0 ** digits
     scaled = scaled[np.isfinite(scaled)]
-    slack = np.abs(scaled) * 2 * (2.0 ** -24 if array.dtype == np.float32 else 2.0 ** -53)
+    slack = np.abs(scaled) * 2 * (2.0 ** -53 if type_ == "f64" else 2.0 ** -24)
     return not np.any((slack > 0.125) | (np.abs(scaled - np.rint(scaled)) > slack))
 
 
-def _rows(value, name):
-    array, type_, shape = arrays.rows_of(value, name)
-    if type_ not in ("f32", "f64"):
-        array = arrays.as_double(array, type_)
-    return array, shape
+def _doubles(value, name, wanted=None):
+    """(array of f8, type) of a tensor in its own shape, which must be the wanted one."""
+    array, type_ = arrays.take(value, name)
+    if array.size == 0 or wanted not in (None, array.shape) or (name == "x" and array.ndim == 0):
+        raise lib.ArgumentError(f"{name}: shape {array.shape}; "
+                                + (f"{wanted} was expected, as x has" if wanted else
+                                   "at least one row of at least one element was expected"))
+    return np.ascontiguousarray(arrays.as_double(array, type_)), type_
 
 
-def fingerprint(x, y, gamma=None, beta=None, *, residual=None, digits=None, x_digits=None,
-                noise=2.0) -> FingerprintReport:
-    """Which convention made y of x? As `lnbench fingerprint`.
+def fingerprint(x, y, gamma=None, beta=None, *, residual=None, digits=None,
+                x_digits=None) -> FingerprintReport:
+    """Which function made y of x? As `lnbench fingerprint`.
 
     digits: y was printed to so many decimals; x_digits: so was x (default: as y, where it looks
-    so); noise: with digits, what the black box's own rounding may add, in row ULP.
+    so). gamma and beta: one element each, or those of an axis or of the last axes.
     """
     digits, x_digits = (None if value is None else lib.whole(value, name, 0, 17)
                         for value, name in ((digits, "digits"), (x_digits, "x_digits")))
-    noise = lib.number(noise, "noise", 0)
-    return patiently(lambda: _fingerprint(x, y, gamma, beta, residual, digits, x_digits, noise))
+    return patiently(lambda: _fingerprint(x, y, gamma, beta, residual, digits, x_digits))
 
 
-def _fingerprint(x, y, gamma, beta, residual, digits, x_digits, noise):
-    x, shape = _rows(x, "x")
-    y, y_shape = _rows(y, "y")
-    if shape != y_shape:
-        raise lib.ArgumentError(f"y: shape {y_shape}; {shape} was expected, as x has")
-    if x_digits is None and digits and _has_decimals(x, digits) \
-            and not _has_decimals(x, digits - 1):
+def _fingerprint(x, y, gamma, beta, residual, digits, x_digits):
+    x, x_type = _doubles(x, "x")
+    shape = x.shape if x.ndim <= 8 else (-1,) + x.shape[-7:]
+    y, y_type = _doubles(y, "y", x.shape)
+    given = {"residual": None if residual is None else _doubles(residual, "residual", x.shape)[0]}
+    param = "f32"
+    for name, value in (("gamma", gamma), ("beta", beta)):
+        given[name], param = (None, param) if value is None else _doubles(value, name)
+    sizes = {array.size for name, array in given.items()
+             if array is not None and name != "residual"}
+    if len(sizes) > 1:
+        raise lib.ArgumentError(f"gamma of {given['gamma'].size} and beta of {given['beta'].size} "
+                                "elements: as many of each were expected")
+    if x_digits is None and digits and _has_decimals(x, digits, x_type) \
+            and not _has_decimals(x, digits - 1, x_type):
         x_digits = digits
-    rounded = x_digits is not None
-    x = _as_f32(x, "x", rounded)
-    if residual is not None:
-        residual, residual_shape = _rows(residual, "residual")
-        if residual_shape != shape:
-            raise lib.ArgumentError(f"residual: shape {residual_shape}; {shape} was expected")
-        residual = _as_f32(residual, "residual", rounded)
-    gamma, beta = (None if value is None else _as_f32(_rows(value, name)[0].reshape(-1), name,
-                                                      False)
-                   for name, value in (("gamma", gamma), ("beta", beta)))
-    y = np.ascontiguousarray(y, np.float64)
-    in_f64 = not np.array_equal(y.astype(np.float32).astype(np.float64), y, equal_nan=True)
-    exact = lib.EXACT
-    box = lib.Box(len(x), shape[-1], _address(x), _address(residual), _address(y), in_f64,
-                  _address(gamma), _address(beta), 0 if gamma is None else gamma.size,
-                  0 if beta is None else beta.size, exact if digits is None else digits,
-                  exact if x_digits is None else x_digits, noise)
+    x = x.reshape(shape)
+    types = [arrays.TYPES.index(one) for one in (x_type, y_type, param)]
+    box = lib.Box(x.ndim, (c.c_size_t * 8)(*x.shape), _address(x), _address(given["residual"]),
+                  _address(y), _address(given["gamma"]), _address(given["beta"]),
+                  sizes.pop() if sizes else 0, *types, *(lib.EXACT if value is None else value
+                                                         for value in (digits, x_digits)))
     found = lib.Fingerprint()
     lib.call("lnjudge_fingerprint_make", c.byref(box), c.byref(found))
     try:
-        return _fingerprint_of(found, len(x), shape[-1])
+        return _fingerprint_of(found, x.shape[-1])
     finally:
         lib.library.lnjudge_fingerprint_free(c.byref(found))
 
 
-def _fingerprint_of(found, rows, hidden):
-    ranking = [Candidate(lib.label_of(one.convention), one.convention.ddof, one.convention.eps,
-                         lib.PLACES[one.convention.eps_place], lib.AFFINE[one.convention.affine],
-                         one.row_ulp_max, one.rel_l2, bool(one.possible), one.mismatches,
-                         bool(one.estimated), one.group)
-               for one in found.candidates[:found.count]]
-
-    def probe(i):
-        scale = found.probes[i]
-        row = [0.0 if j + 1 == hidden and hidden % 2 else scale * (1 - 2 * (j % 2))
-               for j in range(hidden)]
-        return {"row": row, "pairs": found.probe_pairs[i], "least_margin": found.probe_margins[i]}
-    return FingerprintReport(rows, hidden, bool(found.fits), ranking,
-                             [one.convention for one in ranking[:found.alike]],
-                             [probe(i) for i in range(found.probe_count)], found.pairs_left,
-                             (found.eps_low, found.eps_high))
+def _fingerprint_of(found, hidden):
+    made = [Candidate(one.words.decode(), lib.label_of(one.convention) if one.is_convention
+                      else None, *((one.eps_low, one.eps_high) if one.is_convention
+                                   else (None, None)))
+            for one in found.candidates[:found.count]]
+    row = None
+    if found.probe:
+        row = [0.0 if i + 1 == hidden and hidden % 2 else found.probe * (1 - 2 * (i % 2))
+               for i in range(hidden)]
+    return FingerprintReport(("none", "open", "named")[found.answer], made, found.tried, found.rows,
+                             found.rows_told, row, found.pairs, found.pairs_left)

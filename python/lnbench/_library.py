@@ -131,25 +131,21 @@ class Question(c.Structure):
 
 
 class Box(c.Structure):
-    _fields_ = [("rows", c.c_size_t), ("hidden", c.c_size_t), ("x", c.c_void_p),
-                ("residual", c.c_void_p), ("y", c.c_void_p), ("y_is_f64", c.c_int),
-                ("gamma", c.c_void_p), ("beta", c.c_void_p), ("gamma_count", c.c_size_t),
-                ("beta_count", c.c_size_t), ("digits", c.c_int), ("x_digits", c.c_int),
-                ("noise", c.c_double)]
+    _fields_ = [("dimensions", c.c_size_t), ("shape", c.c_size_t * 8), ("x", c.c_void_p),
+                ("residual", c.c_void_p), ("y", c.c_void_p), ("gamma", c.c_void_p),
+                ("beta", c.c_void_p), ("parameters", c.c_size_t), ("x_type", c.c_int),
+                ("y_type", c.c_int), ("param", c.c_int), ("digits", c.c_int), ("x_digits", c.c_int)]
 
 
 class Candidate(c.Structure):
-    _fields_ = [("convention", Convention), ("row_ulp_max", c.c_double), ("rel_l2", c.c_double),
-                ("eps_low", c.c_double), ("eps_high", c.c_double), ("mismatches", c.c_size_t),
-                ("group", c.c_size_t), ("possible", c.c_int), ("estimated", c.c_int)]
+    _fields_ = [("is_convention", c.c_int), ("convention", Convention), ("eps_low", c.c_double),
+                ("eps_high", c.c_double), ("words", c.c_char * 256)]
 
 
 class Fingerprint(c.Structure):
-    _fields_ = [("count", c.c_size_t), ("alike", c.c_size_t), ("candidates", c.POINTER(Candidate)),
-                ("fits", c.c_int), ("eps_is_settled", c.c_int), ("eps_low", c.c_double),
-                ("eps_high", c.c_double), ("probes", c.c_float * 4),
-                ("probe_pairs", c.c_size_t * 4), ("probe_margins", c.c_double * 4),
-                ("probe_count", c.c_size_t), ("pairs_left", c.c_size_t)]
+    _fields_ = [("answer", c.c_int), ("count", c.c_size_t), ("candidates", c.POINTER(Candidate)),
+                ("tried", c.c_size_t), ("rows", c.c_size_t), ("rows_told", c.c_size_t),
+                ("probe", c.c_float), ("pairs", c.c_size_t), ("pairs_left", c.c_size_t)]
 
 
 def _open():

@@ -2,7 +2,7 @@
 import html
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Dict, List, Optional
 
 from ._library import convention_of, counted, operation_of
@@ -176,77 +176,53 @@ class Report:
 
 @dataclass
 class Candidate:
-    """A convention, and how far y is from its exact answers."""
-    convention: str
-    ddof: int
-    eps: float
-    eps_place: str
-    affine: str
-    row_ulp_max: float
-    rel_l2: float
-    possible: bool
-    mismatches: int
-    eps_estimated: bool
-    group: int = 0
-
-    def to_dict(self) -> dict:
-        made = {name: getattr(self, name) for name in
-                ("convention", "ddof", "eps", "eps_place", "affine", "row_ulp_max", "rel_l2",
-                 "possible", "mismatches", "eps_estimated")}
-        for name in ("row_ulp_max", "rel_l2"):
-            made[name] = figure(name, made[name])
-        return made
+    """A function that explains y: in words; its convention, None where it is no norm; every eps
+    between explains y."""
+    function: str
+    convention: Optional[str]
+    eps_low: Optional[float]
+    eps_high: Optional[float]
 
 
 @dataclass
 class FingerprintReport:
-    """Which convention made an output: `convention` is the nearest, `alike` those that this data
-    cannot tell from it, `probes` rows that would."""
+    """Which function made an output: `answer` is "named", "open" (among `candidates`) or "none";
+    `row` is one more row that would tell most pairs of them apart, or None."""
+    answer: str
+    candidates: List[Candidate]
+    tried: int
     rows: int
-    hidden: int
-    fits: bool
-    ranking: List[Candidate]
-    alike: List[str]
-    probes: List[dict]
+    rows_told: int
+    row: Optional[List[float]]
+    pairs: int
     pairs_left: int
-    eps_range: tuple
 
     @property
-    def convention(self) -> str:
-        return self.ranking[0].convention
+    def function(self) -> Optional[str]:
+        """Its name; None where it is open, or nothing explains y."""
+        return self.candidates[0].function if self.answer == "named" else None
 
     def to_dict(self) -> dict:
-        groups: Dict[int, list] = {}
-        for candidate in self.ranking:
-            groups.setdefault(candidate.group, []).append(candidate.convention)
-        return {"schema": "lnbench-fingerprint-1", "fits": self.fits,
-                "ranking": [candidate.to_dict() for candidate in self.ranking],
-                "indistinguishable": [group for group in groups.values() if len(group) > 1],
-                "probes": [{**probe, "least_margin": figure("", probe["least_margin"])}
-                           for probe in self.probes], "pairs_left": self.pairs_left}
+        return {"schema": "lnbench-fingerprint-2", **asdict(self)}
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     def __str__(self) -> str:
-        best, more = self.ranking[0], len(self.alike) - 1
-        how = "it is" if not more else "it may be"
-        lines = [f"{how if self.fits else 'none fits; nearest:'} {best.convention} "
-                 f"({best.row_ulp_max:.3g} row ULP off"
-                 + (f", and {best.mismatches} elements are NaN or infinite where it says otherwise"
-                    if best.mismatches else "") + ")"]
-        if more:
-            shown = [name for name in self.alike if "=" not in name] or self.alike[:4]
-            lines.append(f"{more} more cannot be told from it on {self.rows} x {self.hidden}"
-                         f": {', '.join(shown)}")
-        if self.probes:
-            lines.append(f"rows of +-{self.probes[0]['row'][0]:g} in turn would tell more apart")
+        if self.answer == "none":
+            return f"none: none of {self.tried} candidates explains y"
+        shown = [one.function for one in self.candidates[:4]]
+        lines = [f"{self.answer}: {'; or '.join(shown)}"
+                 + (f"; or {len(self.candidates) - 4} more" if len(self.candidates) > 4 else "")]
+        if self.row:
+            lines.append(f"one more row of +-{self.row[0]:g} in turn would tell "
+                         f"{self.pairs - self.pairs_left} of {self.pairs} pairs of them apart")
         return "\n".join(lines)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><td>{html.escape(c.convention)}</td><td>{c.row_ulp_max:.3g}</td></tr>"
-                       for c in self.ranking[:12])
-        return (f"<pre>{html.escape(str(self))}</pre><table><tr><th>convention</th>"
-                f"<th>row ULP</th></tr>{rows}</table>")
+        rows = "".join(f"<tr><td>{html.escape(one.function)}</td><td>{one.eps_low}</td>"
+                       f"<td>{one.eps_high}</td></tr>" for one in self.candidates[:12])
+        return (f"<pre>{html.escape(str(self))}</pre><table><tr><th>function</th>"
+                f"<th>eps from</th><th>to</th></tr>{rows}</table>")

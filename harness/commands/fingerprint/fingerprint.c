@@ -1,73 +1,192 @@
-/* lnbench fingerprint: which convention made this output? */
+/* lnbench fingerprint: which function made this output? */
+#include "answer/run_view.h"
+#include "base/allocate.h"
+#include "base/number.h"
 #include "cli/command.h"
-#include "commands/fingerprint/command.h"
+#include "commands/fingerprint/read.h"
+#include "domain/convention.h"
+#include <math.h>
+#include <string.h>
 
 typedef struct fingerprint_options {
-    fingerprint_files files;
+    const char *paths[ROLES_MOST]; /* by role */
     const char *probe;
     uint64_t digits, x_digits;
-    double noise;
     bool all;
     output_file printed;
 } fingerprint_options;
 
+enum { SHOWN = 12 };
 #define NOT_GIVEN UINT64_MAX
+
+/* ---- what is printed ---- */
+
+static relation *candidates_relation(const which_found *found, size_t most)
+{
+    static const relation_column columns[] = {
+        COLUMN("function", "function"),
+        FOR_PROGRAMS("convention"),
+        COLUMN("eps from", "eps_low"),
+        COLUMN("to", "eps_high"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < found->count && i < most; i++) {
+        const which_candidate *one = &found->candidates[i];
+        char label[CONVENTION_MAX_LENGTH];
+        bool has_eps = one->kind == WHICH_NORMALISED;
+        relation_row(rows, as_text(one->words),
+                     as_text(has_eps ? convention_label(&one->convention, label) : NULL),
+                     as_figure(has_eps ? one->eps_low : NAN),
+                     as_figure(has_eps && isfinite(one->eps_high) ? one->eps_high : NAN));
+    }
+    return rows;
+}
+
+static json_t *probe_json(const which_found *found, size_t hidden)
+{
+    if (found->probe == 0)
+        return json_null();
+    json_t *row = json_array();
+    for (size_t i = 0; i < hidden; i++)
+        json_array_append_new(row, json_real((double)which_probe_value(found->probe, hidden, i)));
+    return row;
+}
+
+static json_t *found_json(const which_found *found, size_t hidden)
+{
+    return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:I, s:I}", "schema",
+                     "lnbench-fingerprint-2", "answer", which_answer_name(found->answer),
+                     "candidates", relation_json(candidates_relation(found, SIZE_MAX)), "tried",
+                     (json_int_t)found->tried, "rows", (json_int_t)found->rows, "rows_told",
+                     (json_int_t)found->told, "row", probe_json(found, hidden), "pairs",
+                     (json_int_t)found->pairs, "pairs_left", (json_int_t)found->pairs_left);
+}
+
+static void print_head(const which_input *input, const which_found *found, const output_file *out)
+{
+    FILE *file = out->file;
+    fprintf(file, "%zu row%s of %zu; ", found->rows, found->rows == 1 ? "" : "s",
+            input->shape[input->dimensions - 1]);
+    if (input->digits == WHICH_EXACT)
+        fprintf(file, "y in %s", dtype_name(input->y_type));
+    else
+        fprintf(file, "y printed to %d decimals; x %s", input->digits,
+                input->x_digits == WHICH_EXACT ? "taken as exact (--x-digits D if it is not)"
+                                               : "too");
+    fprintf(file, "; %zu candidates\n", found->tried);
+    if (found->told < found->rows)
+        fprintf(file, "%zu of the rows tell nothing: sums may be off by more than they hold\n",
+                found->rows - found->told);
+}
+
+static void print_answer(const which_input *input, const which_found *found, const output_file *out)
+{
+    FILE *file = out->file;
+    size_t hidden = input->shape[input->dimensions - 1];
+    if (found->answer == WHICH_NONE)
+        fprintf(file, "none: no candidate explains y%s\n",
+                input->gamma || input->beta ? ""
+                                            : "; if the black box has gamma or beta, give them");
+    else if (found->answer == WHICH_NAMED)
+        fprintf(file, "named: %s\n", found->candidates[0].words);
+    else
+        fprintf(file, "open: %zu candidate%s y%s\n", found->count,
+                found->count == 1 ? " explains" : "s explain",
+                found->count == 1 ? ", with any eps of a range" : "");
+    if (found->probe != 0)
+        fprintf(file,
+                "One more row would tell %zu of %zu pairs of them apart: +-%.9g in turn%s "
+                "(--probe FILE.npy writes it)\n",
+                found->pairs - found->pairs_left, found->pairs, (double)found->probe,
+                hidden % 2 ? ", 0 at the end" : "");
+}
+
+static bool print_text(const which_input *input, const which_found *found, bool all,
+                       const output_file *out, error *err)
+{
+    bool markdown = out->format == OUTPUT_MARKDOWN;
+    size_t most = all || output_is_data(out) ? SIZE_MAX : SHOWN;
+    if (!output_is_data(out)) {
+        fprintf(out->file, "%s", markdown ? "```\n" : "");
+        print_head(input, found, out);
+        print_answer(input, found, out);
+        fprintf(out->file, "%s\n", markdown ? "```\n" : "");
+    }
+    if (found->count > 0 && !relation_print(candidates_relation(found, most), out, err))
+        return false;
+    if (found->count > most)
+        output_line(out, "... %zu more: --all", found->count - most);
+    return !ferror(out->file) || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+}
+
+static bool write_probe(const which_found *found, size_t hidden, const char *path, error *err)
+{
+    const size_t shape[2] = {1, hidden};
+    if (found->probe == 0)
+        return fail(err, EXIT_CODE_INCONCLUSIVE, "%s (--probe): no row to write: %s", path,
+                    found->answer == WHICH_OPEN ? "no row tells the rest apart"
+                                                : "nothing is left to tell apart");
+    float *row = allocate(hidden * sizeof *row);
+    for (size_t i = 0; i < hidden; i++)
+        row[i] = which_probe_value(found->probe, hidden, i);
+    bool fine = npy_write(path, LN_F32, 2, shape, row, err);
+    free(row);
+    return fine;
+}
+
+/* ---- the command ---- */
 
 static bool take_digits(uint64_t given, const char *option, int otherwise, int *digits, error *err)
 {
     *digits = given == NOT_GIVEN ? otherwise : (int)(given & 0xff);
-    return given == NOT_GIVEN || given <= FINGERPRINT_MOST_DIGITS ||
+    return given == NOT_GIVEN || given <= WHICH_MOST_DIGITS ||
            fail(err, EXIT_CODE_USAGE, "--%s %llu: 0 to %d decimals were expected", option,
-                (unsigned long long)given, FINGERPRINT_MOST_DIGITS);
+                (unsigned long long)given, WHICH_MOST_DIGITS);
 }
 
 static exit_code find_and_print(void *context, const cli_call *call, error *err)
 {
     const fingerprint_options *options = context;
-    fingerprint_tensors tensors = {0};
-    fingerprint found = {0};
+    which_tensors tensors = {0};
+    which_found found = {0};
     const output_file *out = &options->printed;
-    int digits, x_digits;
+    which_input *input = &tensors.input;
     (void)call;
-    if (!options->files.paths[ROLE_X] || !options->files.paths[ROLE_Y])
-        fail(err, EXIT_CODE_USAGE, "--%s FILE.npy is missing",
-             options->files.paths[ROLE_X] ? "y" : "x");
+    if (!options->paths[ROLE_X] || !options->paths[ROLE_Y])
+        fail(err, EXIT_CODE_USAGE, "--%s FILE.npy is missing", options->paths[ROLE_X] ? "y" : "x");
     if (err->code != EXIT_CODE_FINE ||
-        !take_digits(options->digits, "digits", FINGERPRINT_EXACT, &digits, err) ||
-        !take_digits(options->x_digits, "x-digits", FINGERPRINT_GUESS, &x_digits, err))
+        !take_digits(options->digits, "digits", WHICH_EXACT, &input->digits, err) ||
+        !take_digits(options->x_digits, "x-digits", WHICH_GUESS, &input->x_digits, err))
         return err->code;
-    bool fine =
-        fingerprint_read(&options->files, digits, x_digits, options->noise, &tensors, err) &&
-        fingerprint_make(&tensors.input, &found, err) &&
-        (out->format == OUTPUT_JSON
-             ? fingerprint_print_json(&found, out, err)
-             : fingerprint_print_text(&tensors.input, &found, options->all, out, err)) &&
-        (!options->probe || fingerprint_write_probes(&found, options->probe, err));
-    fingerprint_free(&found);
-    fingerprint_tensors_free(&tensors);
-    return fine ? EXIT_CODE_FINE : err->code;
+    bool fine = which_read(options->paths, &tensors, err) && which_make(input, &found, err);
+    size_t hidden = fine ? input->shape[input->dimensions - 1] : 0;
+    fine = fine && (out->format == OUTPUT_JSON ? output_json(out, found_json(&found, hidden), err)
+                                               : print_text(input, &found, options->all, out, err));
+    fine = fine && (!options->probe || write_probe(&found, hidden, options->probe, err));
+    exit_code code = which_exit_code(found.answer);
+    which_free(&found);
+    which_tensors_free(&tensors);
+    return fine ? code : err->code;
 }
 
 static const cli_option options[] = {
-    {"x", "FILE.npy", "what went in: f4 or f8, any shape, the last axis is hidden", OPTION_TEXT,
-     offsetof(fingerprint_options, files.paths[ROLE_X])},
+    {"x", "FILE.npy", "what went in, of any shape; the last axis is hidden", OPTION_TEXT,
+     offsetof(fingerprint_options, paths[ROLE_X])},
     {"y", "FILE.npy", "what came out, in the shape of x", OPTION_TEXT,
-     offsetof(fingerprint_options, files.paths[ROLE_Y])},
-    {"gamma", "FILE.npy", "hidden elements or one, where there were such", OPTION_TEXT,
-     offsetof(fingerprint_options, files.paths[ROLE_GAMMA])},
-    {"beta", "FILE.npy", "likewise", OPTION_TEXT,
-     offsetof(fingerprint_options, files.paths[ROLE_BETA])},
-    {"residual", "FILE.npy", "is added to x first, rounded to f32", OPTION_TEXT,
-     offsetof(fingerprint_options, files.paths[ROLE_RESIDUAL])},
+     offsetof(fingerprint_options, paths[ROLE_Y])},
+    {"gamma", "FILE.npy", "one element, or those of an axis, where there were such", OPTION_TEXT,
+     offsetof(fingerprint_options, paths[ROLE_GAMMA])},
+    {"beta", "FILE.npy", "likewise", OPTION_TEXT, offsetof(fingerprint_options, paths[ROLE_BETA])},
+    {"residual", "FILE.npy", "is added to x first", OPTION_TEXT,
+     offsetof(fingerprint_options, paths[ROLE_RESIDUAL])},
     {"digits", "D", "y was printed to D decimals", OPTION_COUNT,
      offsetof(fingerprint_options, digits)},
     {"x-digits", "D", "so was x (default: as y where it looks so)", OPTION_COUNT,
      offsetof(fingerprint_options, x_digits)},
-    {"noise", "ULP", "with digits: the box's own rounding (default: 2 row ULP)", OPTION_REAL,
-     offsetof(fingerprint_options, noise)},
-    {"probe", "FILE.npy", "write the rows that would tell the rest apart", OPTION_TEXT,
+    {"probe", "FILE.npy", "write the one more row that tells most", OPTION_TEXT,
      offsetof(fingerprint_options, probe)},
-    {"all", NULL, "the whole ranking", OPTION_FLAG, offsetof(fingerprint_options, all)},
+    {"all", NULL, "every candidate that explains y", OPTION_FLAG,
+     offsetof(fingerprint_options, all)},
     OUTPUT_OPTIONS(fingerprint_options, printed),
 };
 
@@ -75,14 +194,18 @@ extern const cli_command fingerprint_distance;
 
 const cli_command command_fingerprint = {
     .name = "fingerprint",
-    .brief = "which convention made this output?",
+    .brief = "which function made this output?",
     .usage = "--x FILE.npy --y FILE.npy [OPTION...]",
     .summary =
-        "Which convention made this output? Ranks divisors, places and sizes of eps and affine "
-        "forms.",
-    .details = "Also says what this data cannot tell apart, and proposes rows that can.",
+        "Which function made this output? Tries LayerNorm and RMSNorm under every convention.",
+    .details = "Also other axes, other ways to use gamma and beta, and other places to round. The "
+               "answer is a\n"
+               "name, or is open among what explains y, or none does. What made y is never left "
+               "out if it is\n"
+               "among the candidates (docs/conventions.md).\n"
+               "Exit code: 0 named; 3 open; 5 none; 2 usage; 7 files or environment.",
     OPTIONS(options),
-    DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN, .noise = 2),
+    DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN),
     .body = find_and_print,
     QUESTIONS(&fingerprint_distance),
 };

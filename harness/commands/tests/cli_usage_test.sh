@@ -44,7 +44,7 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
     --shapes --seed --attribute --chart --axis --normalized-shape --dtypes --reproducible \
     --plugin --max-row-ulp --deadline --format --json
 options_of 'eval --reproducible' --kernels --conventions --inputs --residual --hashes --plugin --seed --deadline --format --json
-options_of fingerprint --x --y --gamma --beta --residual --digits --x-digits --noise --probe --all --distance --format --json
+options_of fingerprint --x --y --gamma --beta --residual --digits --x-digits --probe --all --distance --format --json
 options_of 'fingerprint --distance' --hidden --std --conventions --chart --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \

@@ -1,0 +1,479 @@
+/* Functions whose name is known, run by the library's textbook kernels, and what which_make() says of them.
+ *
+ *     which_generator [CASES [SEED]]
+ *
+ * Prints how many were named, open and wrong, by what was drawn; exit status 1 where one was wrong and sure
+ * (another name, or none, or a list without the true one), or fewer than 97 % were named of those that the
+ * referee's limits say are decided: more than one row, and every other divisor, place and size of eps is
+ * further from the true one, on some row, than twice what sums may be off. */
+#include "base/random.h"
+#include "certify/reference.h"
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "judge/judging.h"
+#include "judge/which/which.h"
+#include "layernorm_plugin_v2.h"
+#include "exact/scale.h"
+#include <math.h>
+#include <rmsnorm.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ELEMENTS = 1 << 15, KERNELS = 512 };
+
+typedef enum draw_kind {
+    DRAW_PLAIN,
+    DRAW_LEFT_OUT, /* gamma or beta given and not used */
+    DRAW_AXIS0,
+    DRAW_WHOLE,
+    DRAW_GROUPS,
+    DRAW_RESIDUAL,
+    DRAW_ROUNDED, /* y to 16 bits */
+    DRAW_X_ROUNDED,
+    DRAW_RMSNORM,
+    DRAW_COPY,
+    DRAW_SOFTMAX,
+    DRAWS
+} draw_kind;
+
+static const char *const draw_names[DRAWS] = {
+    "plain",           "gamma or beta left out", "over axis 0", "whole tensor", "groups",
+    "with a residual", "y rounded to 16 bits",   "x rounded",   "RMSNorm",      "x as it is",
+    "softmax"};
+
+typedef struct drawn {
+    draw_kind kind;
+    const ln_kernel *kernel;
+    ln_convention convention, given; /* as run; with the parameters that are given */
+    size_t rows, hidden, length;     /* length: of what is normalised */
+    ln_type type, out;
+    double kappa;
+    char words[WHICH_WORDS];
+} drawn;
+
+typedef struct tally {
+    size_t cases, named, open, wrong, decided, decided_named;
+} tally;
+
+static double x[ELEMENTS], y[ELEMENTS], residual[ELEMENTS], gamma_[ELEMENTS], beta[ELEMENTS];
+static double in[ELEMENTS], out[ELEMENTS];
+static double typed[6][ELEMENTS];
+static uint64_t stream;
+static const ln_kernel *layernorms[KERNELS];
+static size_t layernorm_count;
+
+static double uniform(void)
+{
+    return (double)(splitmix64(&stream) >> 11) * 0x1p-53;
+}
+
+static size_t below(size_t count)
+{
+    return (size_t)(uniform() * (double)count);
+}
+
+/* ---- what is run ---- */
+
+static void find_kernels(void)
+{
+    static const char *const families[] = {
+        "naive",     "two_pass",  "welford",    "shifted_two_mean",
+        "corrected", "pairwise_", "compensated"};
+    const ln_plugin *plugin = ln_plugin_v1();
+    for (size_t i = 0; i < plugin->count && layernorm_count < KERNELS; i++)
+        for (size_t t = 0; t < sizeof families / sizeof *families; t++)
+            if (strncmp(plugin->kernels[i].name, families[t], strlen(families[t])) == 0)
+                layernorms[layernorm_count++] = &plugin->kernels[i];
+}
+
+static const void *stored(int slot, ln_type type, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        storage_store(type, typed[slot], i, values[i]);
+    return typed[slot];
+}
+
+/* Rows of the drawn length through the kernel; false: it does not take them. */
+static bool run_kernel(const drawn *one, size_t rows, bool with_residual)
+{
+    ln_problem problem =
+        problem_dense(&one->convention, one->type, one->kernel ? one->kernel->param : one->type,
+                      rows, one->length);
+    ln_type param = problem.param;
+    size_t count = rows * one->length;
+    ln_tensors tensors = {.x = stored(0, one->type, in, count),
+                          .gamma = stored(1, param, gamma_, one->length),
+                          .beta = stored(2, param, beta, one->length),
+                          .residual = with_residual ? stored(3, one->type, residual, count) : NULL,
+                          .y = typed[4]};
+    ln_status status;
+    if (one->kind == DRAW_RMSNORM) {
+        ln_rms_problem rms = {
+            .rows = rows, .hidden = one->length, .storage = one->type, .param = param};
+        memcpy(&rms.convention, &one->convention, sizeof rms.convention);
+        rms.convention.reserved = 0;
+        ln_rms_tensors own = {.x = tensors.x, .weight = tensors.gamma, .y = tensors.y};
+        status = ln_rmsnorm(&rms, &own);
+    } else
+        status = ln_layernorm_with(one->kernel->name, &problem, &tensors);
+    for (size_t i = 0; status == LN_OK && i < count; i++)
+        out[i] = storage_load(one->type, typed[4], i);
+    return status == LN_OK;
+}
+
+/* Element e of the tensor stands at place place_of(e) of the rows that are run. */
+static size_t place_of(const drawn *one, size_t e)
+{
+    return one->kind == DRAW_AXIS0 ? e % one->hidden * one->rows + e / one->hidden : e;
+}
+
+static void softmax(const drawn *one)
+{
+    for (size_t r = 0; r < one->rows; r++) {
+        float most = -INFINITY, sum = 0, *row = (float *)typed[4];
+        for (size_t i = 0; i < one->hidden; i++)
+            most = fmaxf(most, (float)x[r * one->hidden + i]);
+        for (size_t i = 0; i < one->hidden; i++)
+            sum += row[i] = expf((float)x[r * one->hidden + i] - most);
+        for (size_t i = 0; i < one->hidden; i++)
+            y[r * one->hidden + i] = (double)(row[i] / sum);
+    }
+}
+
+static bool run_case(const drawn *one)
+{
+    size_t count = one->rows * one->hidden;
+    for (size_t i = 0; i < count; i++)
+        in[place_of(one, i)] = one->kind == DRAW_X_ROUNDED ? stored_in(LN_BF16, x[i]) : x[i];
+    if (one->kind == DRAW_SOFTMAX) {
+        softmax(one);
+        return true;
+    }
+    if (one->kind == DRAW_COPY) {
+        memcpy(y, x, sizeof y);
+        return true;
+    }
+    if (!run_kernel(one, count / one->length, one->kind == DRAW_RESIDUAL))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        y[i] = stored_in(one->out, out[place_of(one, i)]);
+    return true;
+}
+
+/* ---- what is drawn ---- */
+
+static double draw_eps(void)
+{
+    static const double usual[] = {1e-3, 1e-5, 1e-6, 1e-8, 1e-12, 0x1p-23};
+    return uniform() < 0.7 ? usual[below(6)]
+                           : (1 + (double)below(90) / 10) * pow(10, -(double)(4 + below(6)));
+}
+
+static void draw_convention(drawn *one)
+{
+    static const ln_affine forms[] = {LN_AFFINE_NONE, LN_AFFINE_GAMMA, LN_AFFINE_VECTOR,
+                                      LN_AFFINE_GAMMA1, LN_AFFINE_SCALAR};
+    bool whole = one->kind == DRAW_WHOLE || one->kind == DRAW_GROUPS;
+    ln_convention *own = &one->convention;
+    if (one->kind == DRAW_RMSNORM) {
+        int cast = dtype_size(one->type) == 2 && below(2);
+        *own = (ln_convention){.ddof = OPERATION_RMSNORM * OPERATION_STEP + (cast << 8),
+                               .eps_place = (ln_eps_place)below(3),
+                               .affine = (ln_affine)(int)(below(3) + (cast && !below(3)))};
+        if (cast && (int)own->affine == LN_RMS_WEIGHT_NONE)
+            own->affine = (ln_affine)(int)LN_RMS_WEIGHT;
+    } else
+        *own = (ln_convention){.ddof = (int)below(2),
+                               .eps_place = (ln_eps_place)below(4),
+                               .affine = whole ? LN_AFFINE_NONE : forms[below(5)]};
+    own->eps = own->eps_place == LN_EPS_NONE ? 0 : draw_eps();
+    one->given = *own;
+    if (one->kind == DRAW_LEFT_OUT) {
+        one->given.affine = LN_AFFINE_VECTOR;
+        own->affine = below(2) ? LN_AFFINE_GAMMA : LN_AFFINE_NONE;
+    }
+}
+
+/* Rows of about `kappa`, their stds spread about that at which eps shows. */
+static void draw_rows(const drawn *one)
+{
+    double eps = one->convention.eps;
+    double centre =
+        eps > 0 && below(4) ? one->convention.eps_place == LN_EPS_VAR ? sqrt(eps) : eps : 1;
+    if (one->convention.eps_place == LN_EPS_QUOTIENT)
+        centre = 1;
+    centre = fmax(centre, one->type == LN_F16 ? 0x1p-6 : 0x1p-30);
+    for (size_t r = 0; r < one->rows; r++) {
+        double scale = centre * exp2(4 * uniform() - 1);
+        for (size_t i = 0; i < one->hidden; i++) {
+            double normal =
+                sqrt(-2 * log(uniform() + 0x1p-54)) * cos(6.283185307179586 * uniform());
+            double value = (normal + one->kappa - 1) * scale;
+            size_t at = r * one->hidden + i;
+            x[at] = stored_in(one->type, value);
+            residual[at] = stored_in(one->type, (uniform() - 0.5) * scale);
+        }
+    }
+    for (size_t i = 0; i < ELEMENTS; i++) {
+        ln_type param = one->kernel ? one->kernel->param : one->type;
+        gamma_[i] = stored_in(param, 0.5 + uniform());
+        beta[i] = stored_in(param, uniform() - 0.5);
+    }
+}
+
+static bool draw(drawn *one)
+{
+    static const double chances[DRAWS] = {.36, .08, .06, .04, .06, .08, .06, .04, .18, .02, .02};
+    double chance = uniform();
+    int kind = 0;
+    while (kind + 1 < DRAWS && (chance -= chances[kind]) > 0)
+        kind++;
+    *one = (drawn){.kind = (draw_kind)kind, .rows = (size_t)exp2(uniform() * 6.04)};
+    one->hidden = 4 + (size_t)exp2(uniform() * 8.3);
+    one->kappa = below(2) ? 1 : exp2(uniform() * 20);
+    one->type = LN_F32;
+    if (kind == DRAW_RMSNORM)
+        one->type = (ln_type)below(4);
+    else if (kind < DRAW_COPY) {
+        bool plain = kind != DRAW_ROUNDED && kind != DRAW_X_ROUNDED;
+        do
+            one->kernel = layernorms[below(layernorm_count)];
+        while (!plain && one->kernel->storage != LN_F32);
+        one->type = one->kernel->storage;
+    }
+    one->out = kind == DRAW_ROUNDED ? below(2) ? LN_BF16 : LN_F16 : one->type;
+    one->length = kind == DRAW_AXIS0   ? one->rows
+                  : kind == DRAW_WHOLE ? one->rows * one->hidden
+                                       : one->hidden;
+    if (kind == DRAW_GROUPS) {
+        one->length = 3 + below(6);
+        one->hidden = one->length * (2 + below(30));
+        snprintf(one->words, sizeof one->words, "GroupNorm of %zu groups",
+                 one->hidden / one->length);
+    }
+    if ((kind == DRAW_AXIS0 || kind == DRAW_WHOLE) && one->rows < 3)
+        return false;
+    const char *words = kind == DRAW_LEFT_OUT    ? "left out"
+                        : kind == DRAW_AXIS0     ? "over axis 0"
+                        : kind == DRAW_WHOLE     ? "one norm of the whole tensor"
+                        : kind == DRAW_ROUNDED   ? "output rounded to "
+                        : kind == DRAW_X_ROUNDED ? "x rounded to bf16 first"
+                                                 : one->words;
+    if (words != one->words)
+        strcpy(one->words, words);
+    draw_convention(one);
+    draw_rows(one);
+    return run_case(one);
+}
+
+/* ---- what is said of it ---- */
+
+static bool is_true(const drawn *one, const which_candidate *candidate)
+{
+    if (one->kind == DRAW_COPY || one->kind == DRAW_SOFTMAX)
+        return candidate->kind == (one->kind == DRAW_COPY ? WHICH_COPIED : WHICH_SOFTMAX);
+    ln_convention same = candidate->convention;
+    double eps = one->convention.eps;
+    if (candidate->kind != WHICH_NORMALISED || !(eps >= candidate->eps_low * (1 - 1e-12)) ||
+        !(eps <= candidate->eps_high * (1 + 1e-12)))
+        return false;
+    same.eps = eps;
+    return convention_equal(&same, &one->convention) &&
+           (one->words[0] ? strstr(candidate->words, one->words) != NULL
+                          : strchr(candidate->words, ';') == NULL);
+}
+
+static double rstd_of(const ln_convention *own, bool layernorm, double var, double n, int place,
+                      double eps, int ddof)
+{
+    (void)own;
+    double s = var * (layernorm ? n / (n - ddof) : 1);
+    return 1 / (place == LN_EPS_VAR ? sqrt(s + eps) : sqrt(s) + (place == LN_EPS_STD ? eps : 0));
+}
+
+/* The eps at a place and divisor that gives what the true one gives at this variance; NaN: none. */
+static double matching_eps(double rstd, bool layernorm, double var, double n, int place, int ddof)
+{
+    double s = var * (layernorm ? n / (n - ddof) : 1);
+    double eps = place == LN_EPS_VAR ? 1 / (rstd * rstd) - s : 1 / rstd - sqrt(s);
+    return eps >= 0 ? eps : NAN;
+}
+
+/* Whether every other divisor, place and size of eps lies clearly apart on some row. */
+static bool is_decided(const drawn *one)
+{
+    enum { ROWS = 64 };
+    bool layernorm = one->kind != DRAW_RMSNORM;
+    const ln_convention *own = &one->convention;
+    const ln_convention plain = {.ddof = layernorm ? 0 : OPERATION_RMSNORM * OPERATION_STEP};
+    const operation_judging *judging = judgings[convention_operation(&plain)];
+    static double exact[ELEMENTS], rounded[ELEMENTS];
+    double var[ROWS], off[ROWS], rstd[ROWS], n = (double)one->length;
+    size_t rows = one->rows * one->hidden / one->length, count = 0;
+    textbook book = {0};
+    ln_reference *reference = ln_reference_create();
+    if (one->kind >= DRAW_COPY)
+        return one->rows > 1 && one->kappa == 1;
+    for (size_t r = 0; r < rows && count < ROWS; r++) {
+        double most = 0;
+        row_limits limits, poorest;
+        ln_type type = one->type == LN_F64 ? LN_F64 : LN_F32;
+        ln_reference_result result = {.rounded = rounded, .exact = exact};
+        metrics_row row = {type, type,    one->length,    &plain, NULL,
+                           NULL, &result, LN_AFFINE_NONE, false};
+        order_question asked = {type, type, one->length, &plain, false, 0};
+        double *values = in + r * one->length;
+        const void *given = stored(0, type, values, one->length);
+        if (layernorm)
+            ln_reference_row(reference, &plain, type, type, one->length, given, NULL, NULL, NULL,
+                             &result);
+        else
+            judging = judgings[OPERATION_RMSNORM];
+        if (!layernorm) {
+            result.facts.var = 0;
+            for (size_t i = 0; i < one->length; i++) {
+                result.facts.var += values[i] * values[i] / n;
+                most = fmax(most, fabs(values[i]));
+            }
+            result.facts.rstd = 1 / sqrt(result.facts.var);
+            result.facts.max_abs = most;
+            result.max_xhat = most * result.facts.rstd;
+        }
+        if (!(result.facts.var > 0) ||
+            !limits_of_row(judging, &book, &asked, &row, values, &limits) ||
+            !limits_poorest(judging, &book, type, &row, values, &limits, &poorest))
+            continue;
+        double std = sqrt(result.facts.var);
+        double shift = layernorm ? poorest.statistics[ROLE_MEAN] / std +
+                                       6 * unit_roundoff(type) * (fabs(result.facts.mean) / std + 4)
+                                 : 6 * unit_roundoff(type);
+        var[count] = result.facts.var;
+        off[count] = 4 * (poorest.statistics[ROLE_RSTD] + shift + 2 * unit_roundoff(one->out));
+        rstd[count] = rstd_of(own, layernorm, result.facts.var, n, own->eps_place, own->eps,
+                              layernorm ? own->ddof : 0);
+        count += off[count] < 1e-3 || dtype_size(one->out) == 2 ? off[count] < 0.1 : 0;
+    }
+    free(book.terms);
+    ln_reference_destroy(reference);
+    if (count < 2)
+        return false;
+    for (int ddof = 0; ddof < (layernorm ? 2 : 1); ddof++)
+        for (int place = LN_EPS_NONE; place <= (layernorm ? LN_EPS_QUOTIENT : LN_EPS_STD); place++)
+            for (size_t r = 0; r < count + 2; r++) {
+                bool same = place == (int)own->eps_place && (!layernorm || ddof == own->ddof);
+                if (r >= count ? !same || place == LN_EPS_NONE
+                               : same || (r > 0 && place == LN_EPS_NONE))
+                    continue;
+                bool quotient = place == LN_EPS_QUOTIENT, mine = own->eps_place == LN_EPS_QUOTIENT;
+                double eps = r >= count ? own->eps * (r == count ? 1.2 : 0.8)
+                             : quotient ? own->eps
+                             : place == LN_EPS_NONE
+                                 ? 0
+                                 : matching_eps(rstd[r], layernorm, var[r], n, place, ddof);
+                bool apart = isnan(eps);
+                for (size_t other = 0; !apart && other < count; other++) {
+                    double theirs = rstd_of(own, layernorm, var[other], n, place, eps, ddof);
+                    double q = (quotient ? eps : 0) - (mine ? own->eps : 0);
+                    apart =
+                        fabs(theirs / rstd[other] - 1) > off[other] ||
+                        (quotient == mine ? fabs(q) > 2 * off[other] : own->eps > 2 * off[other]);
+                }
+                if (!apart)
+                    return false;
+            }
+    return true;
+}
+
+static void print_tally(const char *name, const tally *one)
+{
+    printf("| %s | %zu | %zu | %zu | %zu | %zu of %zu (%.1f %%) |\n", name, one->cases, one->named,
+           one->open, one->wrong, one->decided_named, one->decided,
+           one->decided ? 100 * (double)one->decided_named / (double)one->decided : 100);
+}
+
+static void describe_wrong(const drawn *one, const which_found *found, size_t number)
+{
+    char list[CONVENTION_MAX_LENGTH];
+    fprintf(stderr, "case %zu: %s, %zu x %zu, %s, %s%s, kappa %.3g: %s, %zu candidates, first %s\n",
+            number, convention_format(&one->convention, list), one->rows, one->hidden,
+            draw_names[one->kind], one->kernel ? one->kernel->name : "", "", one->kappa,
+            which_answer_name(found->answer), found->count,
+            found->count ? found->candidates[0].words : "-");
+    for (size_t i = 0; i < found->count && i < 5; i++)
+        fprintf(stderr, "    %s: %.6g to %.6g\n", found->candidates[i].words,
+                found->candidates[i].eps_low, found->candidates[i].eps_high);
+}
+
+static void judge_case(const drawn *one, size_t number, tally *all, tally *kinds)
+{
+    bool gamma = ln_has_gamma(one->given.affine), with_beta = ln_has_beta(one->given.affine);
+    if (one->kind == DRAW_RMSNORM)
+        gamma = (int)one->given.affine != LN_RMS_WEIGHT_NONE, with_beta = false;
+    if (one->kind >= DRAW_COPY)
+        gamma = with_beta = false;
+    bool scalar = one->kind != DRAW_RMSNORM && one->given.affine == LN_AFFINE_SCALAR;
+    which_input input = {.dimensions = 2,
+                         .shape = {one->rows, one->hidden},
+                         .x = x,
+                         .y = y,
+                         .residual = one->kind == DRAW_RESIDUAL ? residual : NULL,
+                         .gamma = gamma ? gamma_ : NULL,
+                         .beta = with_beta ? beta : NULL,
+                         .parameters = !gamma && !with_beta ? 0
+                                       : scalar             ? 1
+                                                            : one->length,
+                         .x_type = one->type,
+                         .y_type = one->type,
+                         .param = one->kernel ? one->kernel->param : one->type,
+                         .digits = WHICH_EXACT,
+                         .x_digits = WHICH_EXACT};
+    which_found found;
+    error err;
+    tally one_more = {.cases = 1};
+    if (!which_make(&input, &found, &err)) {
+        fprintf(stderr, "%s\n", err.message);
+        exit(2);
+    }
+    bool known = false;
+    for (size_t i = 0; i < found.count; i++)
+        known = known || is_true(one, &found.candidates[i]);
+    one_more.wrong = !known;
+    one_more.named = known && found.answer == WHICH_NAMED;
+    one_more.open = known && found.answer == WHICH_OPEN;
+    one_more.decided = is_decided(one);
+    one_more.decided_named = one_more.decided && one_more.named;
+    if (!known || (one_more.decided && !one_more.named))
+        describe_wrong(one, &found, number);
+    tally *into[] = {all, &kinds[one->kind]};
+    for (size_t i = 0; i < 2; i++) {
+        into[i]->cases++;
+        into[i]->named += one_more.named;
+        into[i]->open += one_more.open;
+        into[i]->wrong += one_more.wrong;
+        into[i]->decided += one_more.decided;
+        into[i]->decided_named += one_more.decided_named;
+    }
+    which_free(&found);
+}
+
+int main(int count, char **arguments)
+{
+    size_t cases = count > 1 ? strtoul(arguments[1], NULL, 10) : 5000;
+    uint64_t seed = count > 2 ? strtoul(arguments[2], NULL, 10) : 1;
+    tally all = {0}, kinds[DRAWS] = {0};
+    static drawn one;
+    find_kernels();
+    for (size_t i = 0; i < cases; i++) {
+        stream = seed * 1000003 + i;
+        while (!draw(&one))
+            continue;
+        judge_case(&one, i, &all, kinds);
+    }
+    printf("| drawn | cases | named | open | wrong | named where decided "
+           "|\n|---|---|---|---|---|---|\n");
+    for (int kind = 0; kind < DRAWS; kind++)
+        print_tally(draw_names[kind], &kinds[kind]);
+    print_tally("all", &all);
+    return all.wrong > 0 || (double)all.decided_named < 0.97 * (double)all.decided;
+}

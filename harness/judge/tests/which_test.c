@@ -1,0 +1,309 @@
+/* Each kind of candidate, made in double by hand, is what is said to have made it. (Textbook kernels in all
+ * types: which_generator.c.) */
+#include "base/random.h"
+#include "exact/scale.h"
+#include "judge/which/which.h"
+#include "test.h"
+#include <math.h>
+
+enum { I = 4, J = 6, K = 8, ALL = I * J * K };
+
+/* What is normalised together. */
+enum { LAST, AXIS0, AXIS1, LAST_TWO, WHOLE, BATCH, GROUPS };
+
+static size_t group_of(int over, size_t e)
+{
+    size_t i = e / (J * K), j = e / K % J, k = e % K;
+    const size_t keys[] = {i * J + j, j * K + k, i * K + k, i, 0, j, i * 2 + j / 3};
+    return keys[over];
+}
+
+enum { NONE, BOTH, GAMMA, BETA, OFFSET, TWICE, BETA_FIRST, SWAPPED, MINUS };
+
+typedef struct made {
+    const char *words; /* that every candidate must have... */
+    which_answer answer;
+    int over, rms, ddof, place, use, softmax;
+    ln_type type, x_first, xhat, out; /* LN_F32: not rounded there (type and out: f32) */
+    int residual;                     /* 1: rounded, 2: unrounded, 3: left out */
+    int along;                        /* gamma and beta: the last axis, or 1: axis 1 */
+    int scale;                        /* 1: not divided */
+} made;
+
+static double x[ALL], y[ALL], residual[ALL], gamma_[K], beta[K];
+
+static double round_to(ln_type type, double value)
+{
+    return type == LN_F32 ? value : stored_in(type, value);
+}
+
+static double affine(const made *one, double xhat, size_t e)
+{
+    size_t p = one->along ? e / K % J : e % K;
+    double g = gamma_[p], b = beta[p];
+    const double all[] = {xhat,           g * xhat + b,       g * xhat,
+                          xhat + b,       (1 + g) * xhat + b, g * (g * xhat + b) + b,
+                          g * (xhat + b), b * xhat + g,       g * xhat - b};
+    return all[one->use];
+}
+
+static void make(const made *one, double eps)
+{
+    static double h[ALL];
+    for (size_t e = 0; e < ALL; e++) {
+        double sum = x[e] + (one->residual ? residual[e] : 0);
+        h[e] = one->residual == 3 ? x[e] : one->residual == 1 ? stored_in(one->type, sum) : sum;
+        h[e] = round_to(one->x_first, h[e]);
+    }
+    for (size_t e = 0; e < ALL; e++) {
+        double n = 0, mean = 0, square = 0, most = 0, exps = 0;
+        for (size_t o = 0; o < ALL; o++)
+            if (group_of(one->over, o) == group_of(one->over, e)) {
+                n++;
+                mean += one->rms ? 0 : h[o];
+                exps += exp(h[o]);
+            }
+        mean /= n;
+        for (size_t o = 0; o < ALL; o++)
+            if (group_of(one->over, o) == group_of(one->over, e))
+                square += (h[o] - mean) * (h[o] - mean), most = fmax(most, fabs(h[o]));
+        square /= n - one->ddof;
+        double root = one->place == LN_EPS_VAR   ? sqrt(square + eps)
+                      : one->place == LN_EPS_STD ? sqrt(square) + eps
+                                                 : sqrt(square);
+        double xhat = (h[e] - mean) / (one->scale ? 1 : root);
+        xhat += one->place == LN_EPS_QUOTIENT ? eps : 0;
+        y[e] = stored_in(one->type, affine(one, round_to(one->xhat, xhat), e));
+        if (one->softmax)
+            y[e] = (double)(float)(exp(h[e]) / exps);
+        y[e] = round_to(one->out, y[e]);
+    }
+}
+
+static void fill(ln_type type, double size)
+{
+    uint64_t stream = 11;
+    for (size_t e = 0; e < ALL; e++) {
+        double u = 0;
+        for (int i = 0; i < 6; i++)
+            u += (double)(splitmix64(&stream) >> 11) * 0x1p-53 - 0.5;
+        double scale = size * exp2(-(double)(e / K % J)) * exp2((double)(e / (J * K)));
+        x[e] = stored_in(type, u * scale);
+        residual[e] = stored_in(type, ((double)(splitmix64(&stream) >> 11) * 0x1p-53 - .5) * scale);
+    }
+    for (size_t p = 0; p < K; p++) {
+        gamma_[p] = stored_in(type, 0.5 + (double)(splitmix64(&stream) >> 11) * 0x1p-53);
+        beta[p] = stored_in(type, (double)(splitmix64(&stream) >> 11) * 0x1p-53 - 0.5);
+    }
+}
+
+static void find(const made *one, which_found *found)
+{
+    error err;
+    const which_input input = {.dimensions = 3,
+                               .shape = {I, J, K},
+                               .x = x,
+                               .y = y,
+                               .residual = one->residual ? residual : NULL,
+                               .gamma = one->use == NONE ? NULL : gamma_,
+                               .beta = one->use == NONE ? NULL : beta,
+                               .parameters = one->use == NONE ? 0
+                                             : one->along     ? J
+                                                              : K,
+                               .x_type = one->type,
+                               .y_type = one->type,
+                               .param = one->type,
+                               .digits = WHICH_EXACT,
+                               .x_digits = WHICH_EXACT};
+    if (!which_make(&input, found, &err))
+        fail_msg("%s", err.message);
+}
+
+static const made kinds[] = {
+    {"ddof=0,eps=1e-06@var,affine=none", WHICH_NAMED, .place = LN_EPS_VAR},
+    {"ddof=1,eps=1e-06@std,affine=none", WHICH_NAMED, .place = LN_EPS_STD, .ddof = 1},
+    {"ddof=0,eps=0.001@quotient,affine=none", WHICH_NAMED, .place = LN_EPS_QUOTIENT},
+    {"manual-1e-6", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH},
+    {"affine=gamma; beta left out", WHICH_NAMED, .place = LN_EPS_VAR, .use = GAMMA},
+    {"manual-1e-6; gamma left out", WHICH_NAMED, .place = LN_EPS_VAR, .use = BETA},
+    {"affine=gamma1", WHICH_NAMED, .place = LN_EPS_VAR, .use = OFFSET},
+    {"manual-1e-6; gamma and beta applied twice", WHICH_NAMED, .place = LN_EPS_VAR, .use = TWICE},
+    {"beta added before gamma multiplies", WHICH_NAMED, .place = LN_EPS_VAR, .use = BETA_FIRST},
+    {"gamma and beta swapped", WHICH_NAMED, .place = LN_EPS_VAR, .use = SWAPPED},
+    {"manual-1e-6; beta subtracted", WHICH_NAMED, .place = LN_EPS_VAR, .use = MINUS},
+    {"gamma and beta along axis 1", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH, .along = 1},
+    {"operation=rmsnorm,eps=1e-06@square", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR},
+    {"operation=rmsnorm,eps=1e-06@root", WHICH_NAMED, .rms = 1, .place = LN_EPS_STD},
+    {"; over axis 0", WHICH_NAMED, AXIS0, .place = LN_EPS_VAR},
+    {"; over axis 1", WHICH_NAMED, AXIS1, .place = LN_EPS_VAR},
+    {"; over the last 2 axes", WHICH_NAMED, LAST_TWO, .place = LN_EPS_VAR},
+    {"; one norm of the whole tensor", WHICH_OPEN, WHOLE, .place = LN_EPS_VAR},
+    {"; batch norm: over all axes but 1", WHICH_NAMED, BATCH, .place = LN_EPS_VAR},
+    {"; GroupNorm of 2 groups", WHICH_NAMED, GROUPS, .place = LN_EPS_VAR},
+    {"output rounded to bf16", WHICH_NAMED, .place = LN_EPS_VAR, .out = LN_BF16},
+    {"output rounded to f16", WHICH_NAMED, .place = LN_EPS_VAR, .out = LN_F16},
+    {"x rounded to bf16 first", WHICH_NAMED, .place = LN_EPS_VAR, .x_first = LN_BF16},
+    {"xhat rounded to f16", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH, .xhat = LN_F16},
+    {"manual-1e-6", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH, .residual = 1},
+    {"without the residual", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH, .residual = 3},
+    {"x - mean, not divided", WHICH_NAMED, .scale = 1},
+    {"x as it is, not normalised", WHICH_NAMED, .rms = 1, .scale = 1},
+    {"softmax", WHICH_NAMED, .softmax = 1},
+};
+
+static void check(const made *one, double eps)
+{
+    which_found found;
+    make(one, eps);
+    find(one, &found);
+    if (found.answer != one->answer)
+        fail_msg("%s: %s, %zu candidates, first %s", one->words, which_answer_name(found.answer),
+                 found.count, found.count ? found.candidates[0].words : "-");
+    for (size_t i = 0; i < found.count; i++)
+        if (!strstr(found.candidates[i].words, one->words))
+            fail_msg("%s: candidate %zu is %s", one->words, i, found.candidates[i].words);
+    which_free(&found);
+}
+
+TEST(each_kind_is_named)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        fill(LN_F32, kinds[i].softmax ? 4 : kinds[i].place == LN_EPS_STD ? 1e-5 : 2e-3);
+        check(&kinds[i], kinds[i].place == LN_EPS_QUOTIENT ? 1e-3 : 1e-6);
+    }
+}
+
+/* What 16 bits tell: where xhat was rounded, and whether x + residual was. */
+TEST(roundings_of_16_bits)
+{
+    static const made all[] = {
+        {"t5", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16,
+         .xhat = LN_BF16},
+        {"gemma3n", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16},
+        {"flashinfer", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16,
+         .residual = 2},
+        {"manual-1e-6; xhat rounded to f16", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH,
+         .type = LN_F16, .xhat = LN_F16},
+        {"manual-1e-6; x + residual not rounded", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH,
+         .type = LN_BF16, .residual = 2},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        fill(all[i].type, 2e-3);
+        check(&all[i], 1e-6);
+    }
+}
+
+/* Noise is no function; and neither is a norm of which one element is wrong. */
+TEST(nothing_explains_noise)
+{
+    const made noise = {"", WHICH_NONE, .place = LN_EPS_VAR, .use = BOTH};
+    which_found found;
+    fill(LN_F32, 2e-3);
+    make(&noise, 1e-6);
+    y[77] += 1e-4;
+    find(&noise, &found);
+    assert_int_equal(found.answer, WHICH_NONE);
+    assert_int_equal(found.count, 0);
+    assert_true(found.probe == 0 && found.tried > 1000);
+    which_free(&found);
+}
+
+/* The true eps is in the range, and the range is no wider than rounding makes it. */
+TEST(any_eps_is_found)
+{
+    const double all[] = {2.5e-4, 3.5e-5, 7e-7};
+    for (size_t i = 0; i < 3; i++) {
+        const made one = {"", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH};
+        which_found found;
+        fill(LN_F32, 2 * sqrt(all[i]));
+        make(&one, all[i]);
+        find(&one, &found);
+        assert_int_equal(found.answer, WHICH_NAMED);
+        assert_true(found.candidates->eps_low < all[i] && all[i] < found.candidates->eps_high);
+        assert_true(found.candidates->eps_high < 1.001 * found.candidates->eps_low);
+        assert_true(fabs(found.candidates->convention.eps - all[i]) <= 1e-12 * all[i]);
+        which_free(&found);
+    }
+}
+
+/* A gamma of ones and a beta of zeros do nothing: what uses them is the function that is named. */
+TEST(trivial_parameters)
+{
+    const made one = {"manual-1e-6", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH};
+    fill(LN_F32, 2e-3);
+    for (size_t p = 0; p < K; p++)
+        gamma_[p] = 1, beta[p] = 0;
+    check(&one, 1e-6);
+}
+
+/* A constant row is NaN without an eps under the root. */
+TEST(constant_rows)
+{
+    const made one = {"", WHICH_OPEN, .place = LN_EPS_NONE};
+    which_found found;
+    fill(LN_F32, 1);
+    for (size_t k = 0; k < K; k++)
+        x[k] = 3;
+    make(&one, 0);
+    find(&one, &found);
+    assert_true(found.count > 0);
+    for (size_t i = 0; i < found.count; i++)
+        assert_true(found.candidates[i].convention.eps_place == LN_EPS_NONE ||
+                    found.candidates[i].convention.eps_place == LN_EPS_QUOTIENT);
+    which_free(&found);
+}
+
+/* The row that is proposed tells what is said: of 1e-5 in the variance at std 1 it tells none from it. */
+TEST(probe_row)
+{
+    const made one = {"", WHICH_OPEN, .place = LN_EPS_VAR};
+    which_found found;
+    fill(LN_F32, 64);
+    make(&one, 1e-6);
+    find(&one, &found);
+    assert_int_equal(found.answer, WHICH_OPEN);
+    assert_true(found.probe > 0 && found.probe < 0x1p-6F && found.pairs_left < found.pairs);
+    assert_true(which_probe_value(found.probe, 3, 1) == -found.probe &&
+                which_probe_value(found.probe, 3, 2) == 0);
+    which_free(&found);
+}
+
+/* Whatever the convention, printing its input and output never excludes it. */
+TEST(digits_never_exclude_the_truth)
+{
+    static const double eps[] = {1e-3, 1e-5, 1e-12};
+    for (int digits = 1; digits <= 8; digits++)
+        for (int c = 0; c < 24; c++) {
+            made one = {"", WHICH_OPEN, .ddof = c & 1, .place = c >> 1 & 3, .use = BOTH};
+            double own = one.place == LN_EPS_NONE ? 0 : eps[c >> 3];
+            which_found found;
+            error err;
+            bool known = false;
+            fill(LN_F32, 1);
+            make(&one, own);
+            which_input input = {.dimensions = 2,
+                                 .shape = {I * J, K},
+                                 .x = x,
+                                 .y = y,
+                                 .gamma = gamma_,
+                                 .beta = beta,
+                                 .parameters = K,
+                                 .digits = digits,
+                                 .x_digits = digits};
+            for (size_t e = 0; e < ALL; e++) {
+                x[e] = nearbyint(x[e] * pow(10, digits)) / pow(10, digits);
+                y[e] = nearbyint(y[e] * pow(10, digits)) / pow(10, digits);
+            }
+            if (!which_make(&input, &found, &err))
+                fail_msg("%s", err.message);
+            for (size_t i = 0; i < found.count; i++) {
+                const which_candidate *it = &found.candidates[i];
+                known |= it->kind == WHICH_NORMALISED && it->convention.ddof == one.ddof &&
+                         (int)it->convention.eps_place == one.place && it->eps_low <= own &&
+                         own <= it->eps_high && it->convention.affine == LN_AFFINE_VECTOR;
+            }
+            if (!known)
+                fail_msg("%d digits, case %d", digits, c);
+            which_free(&found);
+        }
+}

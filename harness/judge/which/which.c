@@ -1,0 +1,458 @@
+/* The loop over all candidates, and the answer. */
+#include "judge/which/internal.h"
+#include "domain/convention.h"
+#include <stdlib.h>
+
+enum { CASTS = 3, FAMILIES_MOST = AFFINES_MOST * CASTS };
+
+typedef struct engine {
+    const which_input *input;
+    which_input typed; /* with the type that y was really rounded to */
+    layout all;
+    row_maker maker;
+    range *y; /* what may have been rounded to each element, or printed as it */
+    family families[2][FAMILIES_MOST];
+    size_t counts[2];
+    which_found *found;
+} engine;
+
+/* ---- y ---- */
+
+/* Whether every y is a number of the type, and enough of them are no powers of two, which all types have. */
+static bool holds_all(const double *y, size_t count, ln_type type)
+{
+    enum { ENOUGH = 4 };
+    size_t telling = 0;
+    int exponent;
+    for (size_t i = 0; i < count; i++) {
+        if (isnan(y[i]))
+            continue;
+        if (stored_in(type, y[i]) != y[i])
+            return false;
+        telling += isfinite(y[i]) && fabs(frexp(y[i], &exponent)) != 0.5 && y[i] != 0 &&
+                   (i == 0 || fabs(y[i]) != fabs(y[i - 1]));
+    }
+    return telling >= ENOUGH;
+}
+
+/* Whether every y may be a printed f32: else the black box computed in f64. */
+static bool may_be_f32(const which_input *input, size_t count)
+{
+    double half = 0.5 * pow(10, -input->digits) * (1 + 1e-6);
+    for (size_t i = 0; i < count; i++)
+        if (fabs(input->y[i] - (double)(float)input->y[i]) > half)
+            return false;
+    return true;
+}
+
+/* An output may have been rounded to a shorter type than it is kept in. */
+static ln_type rounded_type(const which_input *input, size_t count)
+{
+    static const ln_type types[] = {LN_BF16, LN_F16, LN_F32};
+    if (input->digits != WHICH_EXACT)
+        return may_be_f32(input, count) ? LN_F32 : LN_F64;
+    for (size_t t = 0; t < 3; t++)
+        if (dtype_size(types[t]) < dtype_size(input->y_type) &&
+            holds_all(input->y, count, types[t]))
+            return types[t];
+    return input->y_type;
+}
+
+static bool make_ranges(engine *own)
+{
+    const which_input *input = &own->typed;
+    double half = 0.5 * pow(10, -input->digits);
+    own->y = malloc(own->all.elements * sizeof *own->y);
+    for (size_t i = 0; own->y && i < own->all.elements; i++) {
+        double y = input->y[i], read = fabs(y) * (own->input->y_type == LN_F64 ? 0x1p-52 : 0x1p-23);
+        own->y[i] = input->digits == WHICH_EXACT || !isfinite(y)
+                        ? rounded_from(input->y_type, y)
+                        : (range){y - half - read, y + half + read};
+    }
+    return own->y != NULL;
+}
+
+/* ---- what explains y ---- */
+
+static bool add_candidate(which_found *found, const which_candidate *one)
+{
+    which_candidate *grown =
+        realloc(found->candidates, (found->count + 1) * sizeof *found->candidates);
+    if (!grown)
+        return false;
+    found->candidates = grown;
+    grown[found->count++] = *one;
+    return true;
+}
+
+/* Of 0 / 0 rows that only some candidates have, no more is said than their class. */
+static void add_words(which_candidate *one, const char *words)
+{
+    size_t length = strlen(one->words);
+    if (*words)
+        snprintf(one->words + length, sizeof one->words - length, "%s%s", length ? "; " : "",
+                 words);
+}
+
+static ln_affine form_of(const which_input *input, const affine *with)
+{
+    bool scalar = input->parameters == 1 && input->shape[input->dimensions - 1] != 1;
+    return with->use == USE_NONE                                        ? LN_AFFINE_NONE
+           : scalar                                                     ? LN_AFFINE_SCALAR
+           : with->use == USE_OFFSET || with->use == USE_OFFSET_ROUNDED ? LN_AFFINE_GAMMA1
+           : with->use == USE_GAMMA || !input->beta                     ? LN_AFFINE_GAMMA
+                                                                        : LN_AFFINE_VECTOR;
+}
+
+static ln_convention layernorm_of(const which_input *input, const family *one, size_t divisor)
+{
+    return (ln_convention){.ddof = (int)divisor, .affine = form_of(input, one->with)};
+}
+
+static ln_convention rmsnorm_of(const which_input *input, const family *one, size_t root, int sum)
+{
+    affine_use use = one->with->use;
+    int weight = use == USE_NONE || !input->gamma || use == USE_BETA ? LN_RMS_WEIGHT_NONE
+                 : use == USE_OFFSET                                 ? LN_RMS_WEIGHT_OFFSET
+                 : use == USE_OFFSET_ROUNDED                         ? LN_RMS_WEIGHT_OFFSET_ROUNDED
+                                                                     : LN_RMS_WEIGHT;
+    int cast = one->casts && one->cast == input->x_type && weight;
+    return (ln_convention){.ddof = OPERATION_RMSNORM * OPERATION_STEP + (int)root + (cast << 8) +
+                                   (sum << 16),
+                           .affine = (ln_affine)weight};
+}
+
+/* What no convention says of gamma and beta. */
+static const char *affine_words(const which_input *input, const affine *with, bool rms)
+{
+    bool gamma = input->gamma, beta = input->beta;
+    switch (with->use) {
+    case USE_NONE:
+        return gamma && beta ? "gamma and beta left out"
+               : gamma       ? "gamma left out"
+               : beta        ? "beta left out"
+                             : "";
+    case USE_GAMMA:
+        return rms ? "" : "beta left out";
+    case USE_BETA:
+        return "gamma left out";
+    case USE_TWICE:
+        return beta ? "gamma and beta applied twice" : "gamma applied twice";
+    case USE_BETA_FIRST:
+        return "beta added before gamma multiplies";
+    case USE_SWAPPED:
+        return "gamma and beta swapped";
+    case USE_MINUS_BETA:
+        return "beta subtracted";
+    case USE_OFFSET:
+        return form_of(input, with) == LN_AFFINE_SCALAR ? "1 + gamma" : "";
+    default:
+        return rms && beta ? "beta added" : "";
+    }
+}
+
+static void describe(const engine *own, const family *with, const reduction *over,
+                     const source *from, which_candidate *one)
+{
+    const which_input *input = &own->typed;
+    bool rms = with->kind == OPERATION_RMSNORM;
+    char label[CONVENTION_MAX_LENGTH], words[64];
+    if (one->kind == WHICH_NORMALISED)
+        add_words(one, convention_label(&one->convention, label));
+    else
+        add_words(one, one->kind == WHICH_COPIED    ? "x as it is, not normalised"
+                       : one->kind == WHICH_CENTRED ? "x - mean, not divided"
+                                                    : "softmax");
+    if (one->kind != WHICH_COPIED)
+        add_words(one, over->words);
+    add_words(one, from->words);
+    if (from->sum == LN_RMS_SUM_UNROUNDED && !rms)
+        add_words(one, "x + residual not rounded before it is normalised");
+    add_words(one, affine_words(input, with->with, rms));
+    if (with->with->axis >= 0 && with->with->use != USE_NONE) {
+        snprintf(words, sizeof words, "gamma and beta along axis %d", with->with->axis);
+        add_words(one, words);
+    }
+    if (with->casts && !(rms && with->cast == input->x_type)) {
+        snprintf(words, sizeof words, "xhat rounded to %s", dtype_name(with->cast));
+        add_words(one, words);
+    }
+    if (input->y_type != own->input->y_type && input->digits == WHICH_EXACT) {
+        snprintf(words, sizeof words, "output rounded to %s", dtype_name(input->y_type));
+        add_words(one, words);
+    }
+    if (own->maker.coarse) {
+        snprintf(words, sizeof words, "each step rounded to %s", dtype_name(own->maker.step));
+        add_words(one, words);
+    }
+    one->rank += over->rank + from->rank + (with->casts && one->convention.ddof < 256 ? 4 : 0) +
+                 (with->with->use == USE_ALL    ? 0
+                  : with->with->use <= USE_BETA ? 1
+                                                : 3) +
+                 (with->with->axis >= 0 ? 2 : 0);
+}
+
+/* The eps that somebody has, if one is in the interval: a preset's. */
+static bool take_preset(which_candidate *one)
+{
+    size_t count;
+    const convention_preset *presets =
+        convention_presets(convention_operation(&one->convention), &count);
+    for (size_t i = 0; i < count; i++) {
+        ln_convention same = one->convention;
+        same.eps = presets[i].convention.eps;
+        if (same.eps >= one->eps_low && same.eps <= one->eps_high &&
+            convention_equal(&same, &presets[i].convention)) {
+            one->convention = same;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool add_normalised(engine *own, const family *with, const reduction *over,
+                           const source *from, ln_convention convention, const range *eps)
+{
+    which_candidate one = {.convention = convention,
+                           .eps_low = eps->low,
+                           .eps_high = eps->high,
+                           .plain = over->last && from == own->all.sources};
+    bool preset = take_preset(&one), usual = false;
+    if (!preset && convention.eps_place != LN_EPS_NONE)
+        one.convention.eps = usual_eps(eps->low, eps->high);
+    for (size_t i = 0; i < usual_count; i++)
+        usual = usual || one.convention.eps == usual_sizes[i];
+    one.rank = -1;
+    describe(own, with, over, from, &one);
+    one.rank = 3 * (one.rank + 1) + (preset ? 0 : usual || convention.eps == 0 ? 1 : 2);
+    return add_candidate(own->found, &one);
+}
+
+static bool add_family(engine *own, const family *with, const reduction *over, const source *from)
+{
+    bool fine = true, layernorm = with->kind == OPERATION_LAYERNORM;
+    for (size_t d = 0; fine && d < 2; d++) {
+        ln_convention convention = layernorm ? layernorm_of(&own->typed, with, d)
+                                             : rmsnorm_of(&own->typed, with, d, from->sum);
+        bool without = with->eps[d][0].low <= 0 && with->eps[d][0].high >= 0;
+        if (without)
+            fine = add_normalised(own, with, over, from, convention, &(range){0, 0});
+        for (int place = LN_EPS_VAR; fine && place <= LN_EPS_QUOTIENT; place++) {
+            range eps = with->eps[d][place - 1];
+            convention.eps_place = (ln_eps_place)place;
+            eps.low = fmax(eps.low, 0);
+            if (eps.low <= eps.high && eps.high > 0)
+                fine = add_normalised(own, with, over, from, convention, &eps);
+        }
+    }
+    if (fine && with->whole) {
+        which_candidate one = {.kind = layernorm ? WHICH_CENTRED : WHICH_COPIED};
+        describe(own, with, over, from, &one);
+        one.rank = 3 * one.rank;
+        fine = add_candidate(own->found, &one);
+    }
+    return fine;
+}
+
+/* ---- softmax ---- */
+
+/* exp and a sum of N numbers: (N + 8) u, and |x - max| u of exp's argument. */
+static bool is_softmax(const engine *own, const reduction *over, const source *from, size_t group)
+{
+    double most = -INFINITY, sum = 0, unit = unit_roundoff(own->maker.sums);
+    for (size_t i = 0; i < over->length; i++)
+        most = fmax(most, from->values[over->outer[group] + over->inner[i]]);
+    for (size_t i = 0; i < over->length; i++)
+        sum += exp(from->values[over->outer[group] + over->inner[i]] - most);
+    for (size_t i = 0; i < over->length; i++) {
+        size_t at = over->outer[group] + over->inner[i];
+        double down = from->values[at] - most, exact = exp(down) / sum;
+        double off = exact * 2 * unit * ((double)over->length + 8 + fabs(down));
+        if (!(exact + off >= own->y[at].low && exact - off <= own->y[at].high))
+            return false;
+    }
+    return true;
+}
+
+static bool try_softmax(engine *own, const reduction *over, const source *from)
+{
+    static const affine none = {.use = USE_ALL, .axis = -1};
+    const family with = {.kind = OPERATION_LAYERNORM, .with = &none};
+    which_candidate one = {.kind = WHICH_SOFTMAX};
+    own->found->tried++;
+    for (size_t g = 0; g < over->groups; g++)
+        if (!is_softmax(own, over, from, g))
+            return true;
+    describe(own, &with, over, from, &one);
+    one.rank *= 3;
+    return add_candidate(own->found, &one);
+}
+
+/* ---- the loop ---- */
+
+static void begin_families(engine *own, const reduction *over, const source *from)
+{
+    static const ln_type casts[CASTS] = {LN_F32, LN_BF16, LN_F16};
+    const which_input *input = &own->typed;
+    bool is_short = dtype_size(input->x_type) == 2;
+    for (int kind = 0; kind < 2; kind++) {
+        own->counts[kind] = 0;
+        for (size_t a = 0; a < own->all.affine_count; a++)
+            for (size_t c = 0; c < CASTS; c++) {
+                const affine *with = &own->all.affines[a];
+                if ((c > 0 && (with->trivial || with->use == USE_NONE ||
+                               (is_short && casts[c] != input->x_type))) ||
+                    (kind == OPERATION_LAYERNORM &&
+                     (from->sum == LN_RMS_SUM_SQUARES || with->use == USE_OFFSET_ROUNDED)))
+                    continue;
+                family *one = &own->families[kind][own->counts[kind]++];
+                /* x itself is the same over any axes. */
+                *one = (family){.kind = (operation_kind)kind,
+                                .with = with,
+                                .casts = c > 0,
+                                .cast = casts[c],
+                                .rounds_root = is_short,
+                                .root = input->x_type,
+                                .whole = c == 0 && (kind == OPERATION_LAYERNORM || over->last)};
+                family_begin(one);
+                own->found->tried += kind == OPERATION_LAYERNORM || is_short ? 7 : 4;
+            }
+    }
+}
+
+/* One group of places against all families of an operation that are left; *left: any is. */
+static bool hold_group(engine *own, int kind, const reduction *over, const source *from, size_t g,
+                       bool *left, bool *tells)
+{
+    double sums = unit_roundoff(own->maker.sums);
+    double unit = own->maker.coarse ? unit_roundoff(own->maker.step) : sums;
+    exact_row row;
+    bool any = false;
+    for (size_t i = 0; i < own->counts[kind]; i++)
+        any = any || own->families[kind][i].alive;
+    if (!any)
+        return true;
+    if (!row_make(&own->maker, (operation_kind)kind, over, from, g, &row))
+        return false;
+    *tells = *tells || row.tells;
+    for (size_t i = 0; i < own->counts[kind]; i++) {
+        family *one = &own->families[kind][i];
+        if (one->alive)
+            family_hold(one, &row, over->inner, over->outer[g], own->y, unit, sums);
+        *left = *left || one->alive;
+    }
+    return true;
+}
+
+static bool try_reduction(engine *own, const reduction *over, const source *from)
+{
+    bool left = true, fine = true, plain = over->last && from == own->all.sources;
+    begin_families(own, over, from);
+    if (over->length < 2)
+        return true;
+    for (size_t g = 0; fine && left && g < over->groups; g++) {
+        bool tells = false;
+        left = false;
+        for (int kind = 0; fine && kind < 2; kind++)
+            fine = hold_group(own, kind, over, from, g, &left, &tells);
+        own->found->told += plain && tells;
+    }
+    for (int kind = 0; kind < 2; kind++)
+        for (size_t i = 0; fine && i < own->counts[kind]; i++)
+            if (own->families[kind][i].alive)
+                fine = add_family(own, &own->families[kind][i], over, from);
+    return fine && (!over->single || from != own->all.sources || try_softmax(own, over, from));
+}
+
+static bool try_all(engine *own)
+{
+    for (size_t s = 0; s < own->all.source_count; s++)
+        for (size_t r = 0; r < own->all.reduction_count; r++)
+            if (!try_reduction(own, &own->all.reductions[r], &own->all.sources[s]))
+                return false;
+    return true;
+}
+
+/* ---- the answer ---- */
+
+static int by_rank(const void *left, const void *right)
+{
+    const which_candidate *a = left, *b = right;
+    return a->rank != b->rank ? a->rank - b->rank : strcmp(a->words, b->words);
+}
+
+/* The size of eps too, to a quarter. */
+static bool is_named(const which_candidate *one)
+{
+    double eps = one->convention.eps;
+    return one->kind != WHICH_NORMALISED || one->convention.eps_place == LN_EPS_NONE ||
+           (one->eps_low > 0.75 * eps && one->eps_high < 1.25 * eps);
+}
+
+static bool find_all(engine *own, error *err)
+{
+    static const ln_type steps[] = {LN_BF16, LN_F16};
+    size_t most = 1;
+    for (size_t r = 0; r < own->all.reduction_count; r++)
+        most = own->all.reductions[r].length > most ? own->all.reductions[r].length : most;
+    if (!make_ranges(own))
+        return fail_memory(err, "the ranges of y");
+    bool fine = row_maker_make(&own->typed, most, &own->maker, err);
+    fine = fine && (try_all(own) || fail_memory(err, "a candidate"));
+    /* Nothing that rounds once: then what rounds each step. */
+    for (size_t i = 0; fine && own->found->count == 0 && i < 2; i++) {
+        if (own->typed.x_type != steps[i] && own->typed.y_type != steps[i])
+            continue;
+        own->maker.coarse = true;
+        own->maker.step = steps[i];
+        fine = try_all(own) || fail_memory(err, "a candidate");
+    }
+    return fine;
+}
+
+bool which_make(const which_input *input, which_found *found, error *err)
+{
+    *found = (which_found){0};
+    engine *own = calloc(1, sizeof *own);
+    if (!own)
+        return fail_memory(err, "the candidates");
+    own->input = input;
+    own->typed = *input;
+    own->found = found;
+    bool fine = layout_make(input, &own->all, err);
+    if (fine) {
+        own->typed.y_type = rounded_type(input, own->all.elements);
+        found->rows = own->all.reductions[0].groups;
+        fine = find_all(own, err);
+        row_maker_free(&own->maker);
+    }
+    if (fine && found->count > 0) {
+        qsort(found->candidates, found->count, sizeof *found->candidates, by_rank);
+        found->answer = found->count == 1 && is_named(found->candidates) ? WHICH_NAMED : WHICH_OPEN;
+        find_probe(own->all.reductions[0].length, own->maker.sums, own->typed.y_type, found);
+    }
+    layout_free(&own->all);
+    free(own->y);
+    free(own);
+    if (!fine)
+        which_free(found);
+    return fine;
+}
+
+void which_free(which_found *found)
+{
+    free(found->candidates);
+    *found = (which_found){0};
+}
+
+const char *which_answer_name(which_answer answer)
+{
+    static const char *const names[] = {"none", "open", "named"};
+    return names[answer];
+}
+
+exit_code which_exit_code(which_answer answer)
+{
+    static const exit_code codes[] = {EXIT_CODE_ACCURACY, EXIT_CODE_INCONCLUSIVE, EXIT_CODE_FINE};
+    return codes[answer];
+}
