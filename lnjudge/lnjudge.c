@@ -2,6 +2,7 @@
 #include "domain/convention.h"
 #include "domain/metric_fields.h"
 #include "internal.h"
+#include "judge/tolerance.h"
 #include "judge/gradients.h"
 #include "judge/judging.h"
 #include "metrics/storage.h"
@@ -361,6 +362,47 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
         *report = (lnjudge_report){1, made, 0, made->passed};
     } else {
         free(made);
+    }
+    return report_error(&err, told);
+}
+
+/* ---- tolerances ---- */
+
+static bool find_tolerance(const ln_problem *problem, const ln_tensors *tensors, tolerance *found,
+                           error *err)
+{
+    const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY};
+    row_judge *judge = judge_create(NULL, &settings);
+    judge_block block = {0};
+    operation_call call = {.problem = *problem};
+    for (size_t i = 0; i < operations[call.operation]->count; i++)
+        call.inputs[i] = role_get(i, tensors);
+    bool fine = (judge || fail_memory(err, "rows")) &&
+                judge_block_from(judge, &block, &call, err) &&
+                tolerance_find(judge, &block, found, err);
+    judge_block_free(&block);
+    judge_destroy(judge);
+    return fine;
+}
+
+lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors *tensors,
+                                      lnjudge_tolerance *made, lnjudge_error *told)
+{
+    error err = {0};
+    ln_problem problem;
+    tolerance found;
+    if (check_place(made, "the tolerances", &err) &&
+        check_problem(given, tensors, &problem, &err) &&
+        find_tolerance(&problem, tensors, &found, &err)) {
+        *made = (lnjudge_tolerance){.rtol = found.rtol,
+                                    .certain = found.certain,
+                                    .likely = found.likely,
+                                    .count = found.count};
+        for (size_t i = 0; i < found.count; i++) {
+            snprintf(made->mistakes[i].words, sizeof made->mistakes[i].words, "%s",
+                     found.mistakes[i].words);
+            made->mistakes[i].atol = found.mistakes[i].atol;
+        }
     }
     return report_error(&err, told);
 }

@@ -235,6 +235,24 @@ LN_API lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_f
                                                lnjudge_error *error);
 LN_API void lnjudge_fingerprint_free(lnjudge_fingerprint *made);
 
+/* ---- what rtol and atol tell right from wrong? ---- */
+
+enum { LNJUDGE_MISTAKES = 9 };
+
+typedef struct lnjudge_tolerance {
+    double rtol;
+    double certain, likely; /* atol that two right ones may need: always; but for one row in 1e9 */
+    size_t count;           /* what wrong ones come to: a neighbouring convention, or short sums */
+    struct {
+        char words[LNJUDGE_LABEL];
+        double atol;
+    } mistakes[LNJUDGE_MISTAKES];
+} lnjudge_tolerance;
+
+/* Of the problem's rows: tensors->x and, as the convention says, gamma and beta. */
+LN_API lnjudge_status lnjudge_tolerance_find(const ln_problem *problem, const ln_tensors *tensors,
+                                             lnjudge_tolerance *found, lnjudge_error *error);
+
 /* The version of the library, "MAJOR.MINOR.PATCH". */
 LN_API const char *lnjudge_version(void);
 

@@ -4,12 +4,14 @@
     print(lnbench.judge(my_layernorm))                      # a table, the verdict, the worst row
     lnbench.reference(x, gamma, beta, convention="bert")    # every element correctly rounded
     lnbench.fingerprint(x, y)                               # which function made y?
+    lnbench.tolerance(x)                                    # rtol and atol for allclose
     lnbench.assert_layernorm(my_layernorm, max_row_ulp=4)   # in a test
     lnbench.assert_rmsnorm(my_rmsnorm, convention="llama")
     lnbench.bench(my_layernorm, *lnbench.peers())           # how fast is it?
 """
 from ._bench import BenchReport, bench
-from ._exact import fingerprint, gradients, judge_gradients, judge_output, reference
+from ._exact import (fingerprint, gradients, judge_gradients, judge_output, reference,
+                     tolerance)
 from ._judge import assert_layernorm, assert_rmsnorm, judge
 from . import _library
 from ._library import ArgumentError
@@ -18,5 +20,5 @@ from ._report import Case, FingerprintReport, Report, WorstRow
 
 __version__ = _library.library.lnjudge_version().decode()
 __all__ = ["ArgumentError", "BenchReport", "Case", "FingerprintReport", "Peer", "Report", "WorstRow",
-           "assert_layernorm", "assert_rmsnorm", "bench", "fingerprint", "gradients", "judge", "judge_gradients",
-           "judge_output", "peer", "peers", "reference"]
+           "assert_layernorm", "assert_rmsnorm", "bench", "fingerprint", "gradients", "judge",
+           "judge_gradients", "judge_output", "peer", "peers", "reference", "tolerance"]

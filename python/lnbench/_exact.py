@@ -199,6 +199,18 @@ def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=No
     return report_of(report, "given", "", given.type, given.param, given.framework)
 
 
+def tolerance(x, gamma=None, beta=None, *, convention="torch", residual=None,
+              dtype=None) -> dict:
+    """rtol and atol for allclose() that two right implementations may need on these rows, always
+    ("certain") and but for one row in 1e9 ("likely"), and the atol that wrong ones come to
+    ("mistakes": neighbouring conventions and short sums). As `lnbench eval --tolerance`."""
+    given, found = Given(x, gamma, beta, residual, convention, dtype), lib.Tolerance()
+    patiently(lambda: lib.call("lnjudge_tolerance_find", c.byref(given.problem()),
+                               c.byref(given.tensors()), c.byref(found)))
+    return {"rtol": found.rtol, "certain": found.certain, "likely": found.likely,
+            "mistakes": {one.words.decode(): one.atol for one in found.mistakes[:found.count]}}
+
+
 # ---- fingerprint ----
 
 def _has_decimals(array, digits, type_):

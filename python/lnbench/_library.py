@@ -148,6 +148,15 @@ class Fingerprint(c.Structure):
                 ("probe", c.c_float), ("pairs", c.c_size_t), ("pairs_left", c.c_size_t)]
 
 
+class Mistake(c.Structure):
+    _fields_ = [("words", c.c_char * 128), ("atol", c.c_double)]
+
+
+class Tolerance(c.Structure):
+    _fields_ = [("rtol", c.c_double), ("certain", c.c_double), ("likely", c.c_double),
+                ("count", c.c_size_t), ("mistakes", Mistake * 9)]
+
+
 def _open():
     """LNBENCH_LNJUDGE names the file; else the one of this package, else the installed one."""
     own = os.path.join(os.path.dirname(__file__), "_native", "lib", "liblnjudge.so.0")
@@ -174,6 +183,7 @@ _signatures = {
     "lnjudge_failed": [c.c_void_p],
     "lnjudge_end": [c.c_void_p, _P(Report)],
     "lnjudge_report_free": [_P(Report)],
+    "lnjudge_tolerance_find": [_P(Problem), _P(Tensors), _P(Tolerance), _P(Error)],
     "lnjudge_fingerprint_make": [_P(Box), _P(Fingerprint), _P(Error)],
     "lnjudge_fingerprint_free": [_P(Fingerprint)],
     "lnjudge_convention_label": [_P(Convention), c.c_char_p],

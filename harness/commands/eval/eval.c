@@ -1,6 +1,7 @@
 /* lnbench eval: a kernel, or the reference, on the user's own tensors. */
 #include "commands/eval/layernorm/attribute_show.h"
 #include "commands/eval/read.h"
+#include "commands/fingerprint/read.h"
 #include "domain/kernel_name.h"
 #include "domain/kernel_json.h"
 #include "cli/command.h"
@@ -163,6 +164,20 @@ static exit_code attribute(const eval_options *options, const ln_convention *con
 /* That some row is beyond its probable bound. */
 static const double rare = 1e-9;
 
+/* Which function made an output that is wrong. */
+static bool find_function(const eval_options *options, const eval_tensors *tensors,
+                          which_found *found, error *err)
+{
+    which_tensors given = {.input = {.digits = WHICH_EXACT, .x_digits = WHICH_EXACT}};
+    bool fine = which_take(tensors->arrays, options->files.paths, &given, err);
+    if (fine) {
+        given.input.digits = which_digits_of_y(&given);
+        fine = which_make(&given.input, found, err);
+    }
+    which_tensors_free(&given);
+    return fine;
+}
+
 /* The class of a kernel that ran, and the result. */
 static bool show(const eval_options *options, const ln_convention *convention,
                  const eval_tensors *tensors, row_judge *judge, const kernel_list *kernels,
@@ -184,7 +199,14 @@ static bool show(const eval_options *options, const ln_convention *convention,
     found.varies |= judgement->varies;
     shown.reproducibility = reproducibility_name(reproducibility_of(&found));
     shown.reproducible = reproducibility_describe(&found, words, sizeof words);
-    return eval_show(&shown, &options->printed, err);
+    which_found function = {0};
+    bool wrong = options->files.paths[ROLE_Y] &&
+                 verdict_exit_code(&judgement->verdict) == EXIT_CODE_ACCURACY;
+    bool fine = !wrong || find_function(options, tensors, &function, err);
+    shown.function = wrong ? &function : NULL;
+    fine = fine && eval_show(&shown, &options->printed, err);
+    which_free(&function);
+    return fine;
 }
 
 static exit_code evaluate(const eval_options *options, const ln_convention *convention,
@@ -394,7 +416,7 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(eval_options, printed),
 };
 
-extern const cli_command eval_reproducible;
+extern const cli_command eval_reproducible, eval_tolerance;
 
 const cli_command command_eval = {
     .name = "eval",
@@ -408,12 +430,14 @@ const cli_command command_eval = {
         "its "
         "error,\n"
         "or above --max-row-ulp; so is that of a plugin without a bound (docs/referee.md). With\n"
-        "--attribute the kernel may be a glob.\n"
+        "--attribute the kernel may be a glob. Of a wrong output `function` says what made it, as "
+        "lnbench\n"
+        "fingerprint finds it.\n"
         "Exit code: 0 fine; 5 wrong; 3 not judged: nothing can be said; 6 the kernel failed;\n"
         "2 usage; 7 files or environment, or a kernel that cannot run here.",
     OPTIONS(options),
     DEFAULTS(eval_options, .convention = "torch", .files.shape = "18x768", .seed = 1,
              .max_row_ulp = INFINITY, .deadline = 60),
-    QUESTIONS(&eval_reproducible),
+    QUESTIONS(&eval_reproducible, &eval_tolerance),
     .body = run_eval,
 };

@@ -11,6 +11,17 @@ static json_t *certified_json(const ln_reference_counts *counts)
                      "special", (json_int_t)counts->special);
 }
 
+static json_t *function_json(const which_found *function)
+{
+    if (!function)
+        return json_null();
+    json_t *names = json_array();
+    for (size_t i = 0; i < function->count; i++)
+        json_array_append_new(names, json_string(function->candidates[i].words));
+    return json_pack("{s:s, s:o}", "answer", which_answer_name(function->answer), "candidates",
+                     names);
+}
+
 static json_t *shown_json(const eval_shown *shown)
 {
     view_case view = {.stored = shown->result,
@@ -22,7 +33,8 @@ static json_t *shown_json(const eval_shown *shown)
     double confidence = isfinite(shown->probable_row_ulp) ? 1 - shown->chance : NAN;
     if (object && certified && json_object_set_new(object, "certified", certified) == 0 &&
         json_object_set_new(object, "bound_probable", json_figure(shown->probable_row_ulp)) == 0 &&
-        json_object_set_new(object, "bound_confidence", json_figure(confidence)) == 0)
+        json_object_set_new(object, "bound_confidence", json_figure(confidence)) == 0 &&
+        json_object_set_new(object, "function", function_json(shown->function)) == 0)
         return object;
     json_decref(object);
     return NULL;
@@ -61,7 +73,7 @@ static void add_facts(relation *rows, const eval_shown *shown)
 {
     const ln_metrics *m = &shown->result->metrics;
     const case_verdict *verdict = &shown->result->verdict;
-    char described[VERDICT_MAX_LENGTH];
+    char described[VERDICT_MAX_LENGTH], said[5 * WHICH_WORDS];
     usability usable = stored_usable(shown->result);
     relation_row(rows, as_text("mismatches"),
                  as_format("%llu of %llu elements", (unsigned long long)m->mismatches,
@@ -81,6 +93,9 @@ static void add_facts(relation *rows, const eval_shown *shown)
                                                : "not known: nothing was judged"));
     verdict_describe(verdict, described, sizeof described);
     relation_row(rows, as_text("verdict"), as_text(described));
+    if (shown->function)
+        relation_row(rows, as_text("function"),
+                     as_text(which_say(shown->function, said, sizeof said)));
 }
 
 static bool print_table(const eval_shown *shown, const output_file *out, error *err)

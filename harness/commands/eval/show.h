@@ -3,6 +3,7 @@
 #define LNBENCH_EVAL_SHOW_H
 
 #include "judge/judge.h"
+#include "judge/which/which.h"
 #include "base/output.h"
 #include "answer/run_view.h"
 
@@ -14,6 +15,7 @@ typedef struct eval_shown {
     ln_reference_counts certified; /* how the right answers were decided */
     double probable_row_ulp;       /* NaN: none */
     double chance;                 /* that some row is beyond it */
+    const which_found *function;   /* what made a wrong output; NULL: nothing was wrong */
 } eval_shown;
 
 /* A table, or JSON; nothing but in JSON where the kernel gave nothing to measure. */

@@ -28,11 +28,16 @@ static int guess_digits(const which_input *input, size_t count)
                : WHICH_EXACT;
 }
 
-/* Axes in front that are too many are one. */
-static bool take_shape(const char *path, const tensor_array *x, which_input *input, error *err)
+/* Axes in front that are too many are one. Where a row is not the last axis, the elements lie otherwise than
+ * the axes: they are rows. */
+static void take_shape(const tensor_array *x, which_input *input)
 {
-    if (!tensor_has_rows(x, path, err))
-        return false;
+    if (x->row_axes != 1 || x->order[x->dimensions - 1] != x->dimensions - 1) {
+        input->dimensions = 2;
+        input->shape[0] = x->elements / x->hidden;
+        input->shape[1] = x->hidden;
+        return;
+    }
     size_t joined = x->dimensions > WHICH_AXES ? x->dimensions - WHICH_AXES : 0;
     input->dimensions = x->dimensions - joined;
     input->shape[0] = 1;
@@ -41,7 +46,6 @@ static bool take_shape(const char *path, const tensor_array *x, which_input *inp
             input->shape[0] *= x->shape[a];
         else
             input->shape[a - joined] = x->shape[a];
-    return true;
 }
 
 static bool take_parameter(const char *path, const char *name, const tensor_array *array,
@@ -64,41 +68,62 @@ static double *as_doubles(const tensor_array *array)
     return made;
 }
 
-bool which_read(const char *const paths[ROLES_MOST], which_tensors *tensors, error *err)
+bool which_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
+                which_tensors *tensors, error *err)
 {
     const operation *what = operations[OPERATION_LAYERNORM];
     which_input *input = &tensors->input;
-    tensor_array x = {0};
-    bool fine = true;
-    for (size_t i = 0; fine && i < what->count; i++) {
-        tensor_array array = {0};
-        const tensor_request request = {.path = paths[i], .u2_is_bf16 = true};
-        const char *path = paths[i], *name = what->roles[i].name;
-        if (!path)
+    const tensor_array *x = &arrays[ROLE_X];
+    take_shape(x, input);
+    for (size_t i = 0; i < what->count; i++) {
+        if (!arrays[i].data)
             continue;
-        fine =
-            tensor_read(&request, &array, err) &&
-            (i == ROLE_X                          ? take_shape(path, &array, input, err)
-             : role_is_parameter(&what->roles[i]) ? take_parameter(path, name, &array, input, err)
-                                                  : tensor_same_shape(&x, &array, path, name, err));
-        if (fine)
-            tensors->values[i] = as_doubles(&array);
-        if (i == ROLE_Y)
-            input->y_type = array.dtype;
-        if (i != ROLE_X)
-            tensor_free(&array);
-        else
-            x = array;
+        if (role_is_parameter(&what->roles[i]) &&
+            !take_parameter(paths[i], what->roles[i].name, &arrays[i], input, err))
+            return false;
+        tensors->values[i] = as_doubles(&arrays[i]);
     }
     input->x = tensors->values[ROLE_X];
     input->residual = tensors->values[ROLE_RESIDUAL];
     input->gamma = tensors->values[ROLE_GAMMA];
     input->beta = tensors->values[ROLE_BETA];
     input->y = tensors->values[ROLE_Y];
-    input->x_type = x.dtype;
-    if (fine && input->x_digits == WHICH_GUESS)
-        input->x_digits = guess_digits(input, x.elements);
-    tensor_free(&x);
+    input->x_type = x->dtype;
+    input->y_type = arrays[ROLE_Y].dtype;
+    if (input->x_digits == WHICH_GUESS)
+        input->x_digits = guess_digits(input, x->elements);
+    return true;
+}
+
+int which_digits_of_y(const which_tensors *tensors)
+{
+    enum { ENOUGH = 6, MOST = 7 };
+    const which_input *input = &tensors->input;
+    size_t count = 1;
+    for (size_t a = 0; a < input->dimensions; a++)
+        count *= input->shape[a];
+    for (int digits = 1; count >= ENOUGH && digits <= MOST; digits++)
+        if (has_decimals(input->y, count, input->y_type, digits))
+            return digits;
+    return WHICH_EXACT;
+}
+
+bool which_read(const char *const paths[ROLES_MOST], which_tensors *tensors, error *err)
+{
+    const operation *what = operations[OPERATION_LAYERNORM];
+    tensor_array arrays[ROLES_MOST] = {0};
+    bool fine = true;
+    for (size_t i = 0; fine && i < what->count; i++) {
+        const tensor_request request = {.path = paths[i], .u2_is_bf16 = true};
+        fine = !paths[i] || (tensor_read(&request, &arrays[i], err) &&
+                             (i == ROLE_X ? tensor_has_rows(&arrays[i], paths[i], err)
+                                          : role_is_parameter(&what->roles[i]) ||
+                                                tensor_same_shape(arrays, &arrays[i], paths[i],
+                                                                  what->roles[i].name, err)));
+    }
+    fine = fine && which_take(arrays, paths, tensors, err);
+    for (size_t i = 0; i < what->count; i++)
+        tensor_free(&arrays[i]);
     return fine;
 }
 

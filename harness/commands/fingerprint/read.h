@@ -1,4 +1,4 @@
-/* The tensors of lnbench fingerprint. */
+/* The tensors of lnbench fingerprint, and of an output that eval finds wrong. */
 #ifndef LNBENCH_WHICH_READ_H
 #define LNBENCH_WHICH_READ_H
 
@@ -13,6 +13,11 @@ typedef struct which_tensors {
     which_input input;          /* points into them; digits and x_digits are the caller's */
 } which_tensors;
 
+/* From tensors that were read, whose parameters are flat. */
+bool which_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
+                which_tensors *tensors, error *err);
+/* As many decimals as y looks printed to; WHICH_EXACT: it does not. */
+int which_digits_of_y(const which_tensors *tensors);
 bool which_read(const char *const paths[ROLES_MOST], which_tensors *tensors, error *err);
 void which_tensors_free(which_tensors *tensors);
 

@@ -46,11 +46,17 @@ check "onnxruntime 12917: beta is left out" has out '^torch-nobias; beta left ou
 check "onnxruntime 12917: in every candidate" is "$(grep -c '; beta left out ' out)" \
     "$(sed -n 's/^open: \([0-9]*\) .*/\1/p' out)"
 
+# eval finds it wrong, and says the same.
+ends "onnxruntime 12917, eval" 5 eval --x x.npy --y y.npy --gamma g.npy --beta b.npy
+check "onnxruntime 12917, eval: beta is left out" has out '^function +open: torch-nobias; beta left out; or '
+
 # An RMSNorm is one, and no z-score; the exit code tells.
 accepted "rows" 0 eval --inputs normal --shape 16x768 --reference --out n.npy --convention torch
 accepted "an RMSNorm of it" 0 eval --x n.npy --reference --out r.npy --convention operation=rmsnorm,eps=1e-6@square
 accepted "RMSNorm" 3 fingerprint --x n.npy --y r.npy
 check "RMSNorm: only that" is "$(grep -c '^operation=rmsnorm' out)" "$(sed -n 's/^open: \([0-9]*\) .*/\1/p' out)"
+ends "RMSNorm, eval" 5 eval --x n.npy --y r.npy --conventions tinyllm --json
+check "RMSNorm, eval: it is one" is "$(value function.candidates.0 out)" operation=rmsnorm
 accepted "other rows" 0 eval --inputs uniform --shape 16x768 --reference --out u.npy --convention torch
 accepted "no function" 5 fingerprint --x n.npy --y u.npy --json
 check "no function: the answer" is "$(value answer out)" none
@@ -61,4 +67,10 @@ accepted "kappa 1000" 3 fingerprint --x "$files/kappa4_x.npy" --y "$files/kappa4
 check "kappa 1000: eps=2.5e-05@std is possible" has out '^ddof=0,eps=1e-05@std,affine=none +0 +0.016$'
 accepted "kappa 100" 3 fingerprint --x "$files/kappa5_x.npy" --y "$files/kappa5_y.npy" --gamma "$files/kappa5_g.npy" --all
 check "kappa 100: eps=1e-6@var is possible" has out '^torch-nobias +0 +0.016$'
+
+# Two right outputs, in f32 and by the reference, are within the tolerance; another divisor is not.
+accepted "tolerance" 0 eval --tolerance --shapes 4x64 --json
+check "tolerance: rtol" is "$(value 0.rtol out)" 1.1920928955078125e-7
+check "tolerance: another divisor is told" is "$(value 3.told out)" yes
+check "tolerance: no eps is not" has out '"told": "no: too near for these rows"'
 finish

@@ -22,15 +22,16 @@ check "--version prints one" has out '^lnbench [0-9]+\.[0-9]+\.[0-9]+$'
 # Of a subcommand with questions its own, not theirs, which stand below. COMMAND may be two words.
 documented() { sed -n '2,${/^lnbench /q;s/^  \(--[a-z-]*\).*/\1/p}' out | sort | tr '\n' ' '; }
 options_of() {
-    local subcommand=$1 words listed
+    local subcommand=$1 words listed questions
     shift
     read -ra words <<<"$subcommand"
     accepted "$subcommand --help" 0 "${words[@]}" --help
     check "$subcommand --help: its usage" has out "^lnbench $subcommand "
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
     listed=$(documented)
+    questions=$(sed -n 's/^  \(--[a-z-]*\) .*(below)$/\1/p' out)
     for option in $listed; do
-        [ "$option" = --help ] && continue
+        [[ "$option" = --help || $questions = *"$option"* ]] && continue # words of their own
         run_it "${words[@]}" "$option=" --no-such-option
         check "$subcommand takes $option" hasnt err "has no option ${option}[ (]"
     done
@@ -41,10 +42,11 @@ options_of run --plan --operation --kernels --conventions --dtypes --shapes --in
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
-    --shapes --seed --attribute --chart --axis --normalized-shape --dtypes --reproducible \
+    --shapes --seed --attribute --chart --axis --normalized-shape --dtypes --reproducible --tolerance \
     --plugin --max-row-ulp --deadline --format --json
 options_of 'eval --reproducible' --kernels --conventions --inputs --residual --hashes --plugin --seed --deadline --format --json
 options_of fingerprint --x --y --gamma --beta --residual --digits --x-digits --probe --all --distance --format --json
+options_of 'eval --tolerance' --x --gamma --beta --inputs --shapes --seed --conventions --dtypes --format --json
 options_of 'fingerprint --distance' --hidden --std --conventions --chart --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \

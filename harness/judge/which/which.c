@@ -456,3 +456,17 @@ exit_code which_exit_code(which_answer answer)
     static const exit_code codes[] = {EXIT_CODE_ACCURACY, EXIT_CODE_INCONCLUSIVE, EXIT_CODE_FINE};
     return codes[answer];
 }
+
+const char *which_say(const which_found *found, char *buffer, size_t size)
+{
+    enum { SAID = 4 };
+    size_t length = (size_t)snprintf(buffer, size, "%s: ", which_answer_name(found->answer));
+    if (found->answer == WHICH_NONE)
+        snprintf(buffer, size, "none of %zu candidates explains y", found->tried);
+    for (size_t i = 0; i < found->count && i < SAID && length < size; i++)
+        length += (size_t)snprintf(buffer + length, size - length, "%s%s", i ? "; or " : "",
+                                   found->candidates[i].words);
+    if (found->count > SAID && length < size)
+        snprintf(buffer + length, size - length, "; or %zu more", found->count - SAID);
+    return buffer;
+}

@@ -1,0 +1,125 @@
+/* lnbench eval --tolerance: what rtol and atol tell a right implementation from a wrong one? */
+#include "answer/run_view.h"
+#include "cli/command.h"
+#include "commands/eval/read.h"
+#include "domain/convention.h"
+#include "judge/tolerance.h"
+#include <math.h>
+
+typedef struct tolerance_options {
+    eval_files files;
+    const char *convention;
+    uint64_t seed;
+    output_file printed;
+} tolerance_options;
+
+/* Whether allclose() with what right ones may need tells this one. */
+static relation_value as_told(const tolerance *found, const tolerance_mistake *mistake)
+{
+    return as_text(mistake->atol > found->certain  ? "yes"
+                   : mistake->atol > found->likely ? "with the smaller atol"
+                                                   : "no: too near for these rows");
+}
+
+static bool print(const tolerance *found, const output_file *out, error *err)
+{
+    static const relation_column columns[] = {
+        COLUMN("implementation", "implementation"),
+        COLUMN("rtol", "rtol"),
+        COLUMN("atol", "atol"),
+        COLUMN("told by allclose", "told"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    relation_row(rows, as_text("right, any order of sums"), as_figure(found->rtol),
+                 as_figure(found->certain), as_text(NULL));
+    relation_row(rows, as_text("right, with probability 1 - 1e-9"), as_figure(found->rtol),
+                 as_figure(found->likely), as_text(NULL));
+    for (size_t i = 0; i < found->count; i++)
+        relation_row(rows, as_text(found->mistakes[i].words), as_figure(found->rtol),
+                     as_figure(found->mistakes[i].atol), as_told(found, &found->mistakes[i]));
+    return relation_print(rows, out, err);
+}
+
+static bool make_block(const tolerance_options *options, const ln_convention *convention,
+                       const eval_tensors *tensors, row_judge *judge, judge_block *block,
+                       error *err)
+{
+    operation_call call =
+        call_dense(convention, tensors->storage, tensors->param, tensors->rows, tensors->hidden);
+    if (options->files.input)
+        return judge_block_generate(judge, block, call, options->files.input, NULL, 0, err);
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        call.inputs[i] = tensors->arrays[i].data;
+    return judge_block_from(judge, block, &call, err);
+}
+
+static exit_code find_and_print(void *context, const cli_call *call, error *err)
+{
+    const tolerance_options *options = context;
+    const output_file *out = &options->printed;
+    const judge_settings settings = {.seed = options->seed, .max_row_ulp = INFINITY};
+    ln_convention convention;
+    eval_tensors tensors = {0};
+    eval_files files = options->files;
+    judge_block block = {0};
+    tolerance found;
+    row_judge *judge = judge_create(NULL, &settings);
+    char label[CONVENTION_MAX_LENGTH];
+    (void)call;
+    files.input = files.paths[ROLE_X] ? NULL : files.input;
+    tolerance_options own = *options;
+    own.files = files;
+    bool fine = (judge || fail_memory(err, "the judge")) &&
+                convention_parse(options->convention, &convention, err) &&
+                eval_read(&files, &convention, NULL, &tensors, err) &&
+                make_block(&own, &convention, &tensors, judge, &block, err) &&
+                tolerance_find(judge, &block, &found, err);
+    if (fine && out->format != OUTPUT_JSON)
+        output_line(
+            out,
+            "%s, %s, %zu x %zu: two right ones differ by at most atol + rtol |y|, and what a "
+            "wrong one comes to\n",
+            convention_label(&convention, label), dtype_name(tensors.storage), tensors.rows,
+            tensors.hidden);
+    fine = fine && print(&found, out, err);
+    judge_block_free(&block);
+    judge_destroy(judge);
+    eval_tensors_free(&tensors);
+    return fine ? EXIT_CODE_FINE : err->code;
+}
+
+static const cli_option options[] = {
+    {"x", "FILE", "your rows; without them those of a family", OPTION_TEXT,
+     offsetof(tolerance_options, files.paths[ROLE_X])},
+    {"gamma", "FILE", "as the convention's affine form says", OPTION_TEXT,
+     offsetof(tolerance_options, files.paths[ROLE_GAMMA])},
+    {"beta", "FILE", "likewise", OPTION_TEXT, offsetof(tolerance_options, files.paths[ROLE_BETA])},
+    {"inputs", "FAMILY", "rows of a family, with its parameters (default: normal)", OPTION_TEXT,
+     offsetof(tolerance_options, files.input)},
+    {"shapes", "ROWSxHIDDEN", "of such rows (default: 18x768)", OPTION_TEXT,
+     offsetof(tolerance_options, files.shape)},
+    {"seed", "N", "of such rows (default: 1)", OPTION_COUNT, offsetof(tolerance_options, seed)},
+    {"conventions", "C", "preset or list (default: torch)", OPTION_TEXT,
+     offsetof(tolerance_options, convention)},
+    {"dtypes", "TYPE", "of rows of a family, and what u2 files hold (default: f32)", OPTION_TEXT,
+     offsetof(tolerance_options, files.dtype)},
+    OUTPUT_OPTIONS(tolerance_options, printed),
+};
+
+const cli_command eval_tolerance = {
+    .name = "eval --tolerance",
+    .brief = "what rtol and atol tell right from wrong?",
+    .usage = "[OPTION...]",
+    .summary =
+        "Gives the rtol and atol that two right implementations may need, and wrong ones come to.",
+    .details = "Right: off by what any order of summation gives, always or as good as always. "
+               "Wrong: each\n"
+               "neighbouring convention, and sums in 16 bits. Where a wrong one needs no larger "
+               "atol, allclose\n"
+               "cannot tell it on these rows.\n"
+               "Exit code: 0; 2 usage; 7 files or environment.",
+    OPTIONS(options),
+    DEFAULTS(tolerance_options, .convention = "torch", .files.input = "normal",
+             .files.shape = "18x768", .seed = 1),
+    .body = find_and_print,
+};

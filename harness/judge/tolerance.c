@@ -1,0 +1,98 @@
+#include "judge/tolerance.h"
+#include "domain/convention.h"
+#include "exact/scale.h"
+#include "judge/internal.h"
+#include "judge/sums.h"
+
+/* atol for a difference at an element whose value is `value`. */
+static double left_for_atol(double difference, double value, double rtol)
+{
+    return fmax(0, difference - rtol * fabs(value));
+}
+
+/* Both are off by so many row ULP, in opposite directions. */
+static double atol_of(const judge_block *block, size_t row, double row_ulp, double rtol)
+{
+    metrics_row judged = judge_metrics_row(block, row);
+    double most = 0;
+    for (size_t i = 0; i < block->hidden && row_ulp > 0; i++) {
+        double off = row_ulp * ulp_in(format_of(block->storage), element_scale(&judged, i));
+        double exact = fabs(block->results[row].exact[i]);
+        if (isfinite(exact))
+            most = fmax(most, left_for_atol(2 * off, fmax(0, exact - off), rtol));
+    }
+    return most;
+}
+
+static bool find_right(row_judge *judge, const judge_block *block, tolerance *found)
+{
+    judged_kind kind = judged_kind_unknown(block);
+    for (size_t row = 0; row < block->rows; row++) {
+        const row_limits *limits = judge_limits(judge, block, &kind, row);
+        if (!limits)
+            return false;
+        if (!isfinite(block->results[row].facts.rstd))
+            continue;
+        found->certain = fmax(found->certain, atol_of(block, row, limits->order_ulp, found->rtol));
+        found->likely = fmax(found->likely, atol_of(block, row, limits->likely_ulp, found->rtol));
+    }
+    return true;
+}
+
+static void find_apart(const judge_block *block, const judge_block *other, double rtol,
+                       tolerance_mistake *made)
+{
+    for (size_t i = 0; i < block->rows * block->hidden; i++) {
+        double own = block->exact[i], theirs = other->exact[i];
+        if (!same_class(own, theirs))
+            made->atol = INFINITY;
+        else if (isfinite(own))
+            made->atol = fmax(made->atol, left_for_atol(fabs(own - theirs), own, rtol));
+    }
+}
+
+static bool find_mistakes(row_judge *judge, const judge_block *block, tolerance *found,
+                            error *err)
+{
+    ln_convention others[NEIGHBOURS_MOST];
+    operation_call call = judge_block_call(block);
+    size_t count = operations[block->operation]->neighbours(&block->convention, others);
+    for (size_t i = 0; i < count; i++) {
+        judge_block other;
+        tolerance_mistake *made = &found->mistakes[found->count++];
+        call.problem.convention = others[i];
+        if (!judge_block_from(judge, &other, &call, err))
+            return false;
+        convention_label(&others[i], made->words);
+        find_apart(block, &other, found->rtol, made);
+        judge_block_free(&other);
+    }
+    return true;
+}
+
+/* Sums of 16 bits, as the worst of the textbook ways has them. */
+static bool find_short_sums(row_judge *judge, const judge_block *block, tolerance *found)
+{
+    const ln_type sums = block->storage == LN_F16 ? LN_F16 : LN_BF16;
+    tolerance_mistake *made = &found->mistakes[found->count++];
+    snprintf(made->words, sizeof made->words, "sums in %s", dtype_name(sums));
+    for (size_t row = 0; row < block->rows; row++) {
+        metrics_row judged = judge_metrics_row(block, row);
+        textbook_errors worst;
+        if (!judge_load_row(judge, block, row) ||
+            !judgings[block->operation]->textbook(&judge_whole(judge)->book, &judged, judge->values,
+                                                  sums, &worst))
+            return false;
+        if (isfinite(block->results[row].facts.rstd))
+            made->atol = fmax(made->atol, atol_of(block, row, worst.row_ulp / 2, found->rtol));
+    }
+    return true;
+}
+
+bool tolerance_find(row_judge *judge, const judge_block *block, tolerance *found, error *err)
+{
+    *found = (tolerance){.rtol = 2 * unit_roundoff(block->storage)};
+    return ((find_right(judge, block, found) && find_short_sums(judge, block, found)) ||
+            fail_memory(err, "the limits of a row")) &&
+           find_mistakes(judge, block, found, err);
+}
