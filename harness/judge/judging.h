@@ -29,6 +29,10 @@ typedef struct explained_row {
     size_t number;            /* ...the so-manieth */
 } explained_row;
 
+/* which/mistakes.c: mistakes of the operation, of divisor, eps, gamma and beta, loop tails, the residual, and
+ * rows; what .explain is of LayerNorm and of RMSNorm. */
+bool norm_explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure);
+
 struct operation_judging {
     /* The exact answer of a row, into block->results. False: memory. */
     bool (*answer)(ln_reference *reference, const judge_block *block, size_t row);

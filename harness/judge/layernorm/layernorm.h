@@ -25,9 +25,6 @@ bool layernorm_poorest(textbook *book, const metrics_row *row, const double *x, 
 double layernorm_sum(const judge_block *block, size_t i);
 const char *layernorm_rounded_otherwise(const judge_block *block, const void *y);
 
-/* explain.c: mistakes of divisor, eps, affine part, mean, loop tails and rows. */
-bool layernorm_explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure);
-
 /* screen.c */
 row_screen layernorm_screen(row_judge *judge, const judge_block *block, size_t row, const void *y);
 

@@ -85,7 +85,7 @@ static judged_statistic rmsnorm_statistic(const ln_reference_result *answer, siz
 const operation_judging rmsnorm_judging = {.answer = rmsnorm_answer,
                                            .any_order = rmsnorm_any_order,
                                            .textbook = rmsnorm_textbook,
-                                           .explain = rmsnorm_explain,
+                                           .explain = norm_explain,
                                            .reach = rmsnorm_reach,
                                            .statistic = rmsnorm_statistic,
                                            .probe_rows = input_probe_rows,

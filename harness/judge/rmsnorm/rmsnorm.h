@@ -36,7 +36,5 @@ bool rmsnorm_textbook(textbook *book, const metrics_row *row, const double *x, l
 /* roundings.c: of 16-bit rows, a root, an xhat, a sum or 1 + w that is rounded, or is not, against the
  * convention. */
 const char *rmsnorm_rounded_otherwise(const judge_block *block, const void *y);
-/* explain.c: mistakes of mean, divisor, eps, weight, loop tails and the residual. */
-bool rmsnorm_explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure);
 
 #endif

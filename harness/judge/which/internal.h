@@ -40,6 +40,9 @@ typedef enum affine_use {
     USE_BETA_FIRST, /* gamma (xhat + beta) */
     USE_SWAPPED,
     USE_MINUS_BETA,
+    USES_TRIED,
+    USE_FIRST_GAMMA = USES_TRIED, /* of a kernel of a known convention alone (mistakes.c) */
+    USE_FIRST_BETA,
     USES
 } affine_use;
 

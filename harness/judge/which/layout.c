@@ -331,7 +331,7 @@ static bool make_affines(const which_input *input, layout *made, error *err)
     while (before > 0 && tail < input->parameters)
         tail *= input->shape[--before];
     bool along_last = input->parameters <= 1 || tail == input->parameters;
-    for (int use = 0; fine && use < USES; use++)
+    for (int use = 0; fine && use < USES_TRIED; use++)
         if (may_use(input, (affine_use)use) && (along_last || use == USE_NONE))
             fine = add_affine(input, made, (affine_use)use, 1, -1);
     placed |= along_last;
@@ -342,7 +342,7 @@ static bool make_affines(const which_input *input, layout *made, error *err)
         for (size_t a = axis + 1; a < input->dimensions; a++)
             stride *= input->shape[a];
         placed = true;
-        for (int use = 0; fine && use < USES; use++)
+        for (int use = 0; fine && use < USES_TRIED; use++)
             if (may_use(input, (affine_use)use) && use != USE_NONE)
                 fine = add_affine(input, made, (affine_use)use, stride, (int)axis);
     }

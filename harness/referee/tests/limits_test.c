@@ -264,7 +264,7 @@ TEST(another_divisor_is_named)
             continue;
         assert_false(limits_hold(&limits, &made->row, y));
         explained_row asked = {&made->row, made->x, y, limits.row_ulp, NULL, 0};
-        assert_true(layernorm_explain(&asked, why, &sure));
+        assert_true(norm_explain(&asked, why, &sure));
         assert_string_equal(
             why, other.ddof ? "divides the variance by N - 1 (ddof=1), where N is asked for"
                             : "divides the variance by N (ddof=0), where N - 1 is asked for");
