@@ -57,6 +57,17 @@ accepted "RMSNorm" 3 fingerprint --x n.npy --y r.npy
 check "RMSNorm: only that" is "$(grep -c '^operation=rmsnorm' out)" "$(sed -n 's/^open: \([0-9]*\) .*/\1/p' out)"
 ends "RMSNorm, eval" 5 eval --x n.npy --y r.npy --conventions tinyllm --json
 check "RMSNorm, eval: it is one" is "$(value function.candidates.0 out)" operation=rmsnorm
+# f2 in and out, and f2 in and f4 out as under autocast.
+accepted "rows in f16" 0 eval --inputs normal --shape 16x768 --dtypes f16 --reference --out h.npy --convention torch
+accepted "f16" 0 eval --x h.npy --reference --out hy.npy --convention tinyllm
+accepted "f16: open in eps alone" 3 fingerprint --x h.npy --y hy.npy
+check "f16: a LayerNorm" has out '^tinyllm +0 '
+check "f16: nothing else" is "$(grep -c '^tinyllm\|^ddof=0,eps=.*,affine=none ' out)" "$(sed -n 's/^open: \([0-9]*\) .*/\1/p' out)"
+"$npy" make h1.npy '<f2' '(1, 4)' 15360 16384 16896 17408 # 1 2 3 4
+"$npy" make y1.npy '<f4' '(1, 4)' -1.3416355 -0.44721183 0.44721183 1.3416355
+accepted "f16 in, f32 out" 3 fingerprint --x h1.npy --y y1.npy
+check "f16 in, f32 out: torch's" has out '^tinyllm +0 '
+
 accepted "other rows" 0 eval --inputs uniform --shape 16x768 --reference --out u.npy --convention torch
 accepted "no function" 5 fingerprint --x n.npy --y u.npy --json
 check "no function: the answer" is "$(value answer out)" none

@@ -146,6 +146,7 @@ void family_hold(family *one, const exact_row *row, const size_t *inner, size_t 
     range s = {0, INFINITY}, t[2] = {everything(), everything()}, plain[2];
     const affine *with = one->with;
     double n = (double)row->length, slack = 12 * sums;
+    double tiny = sums < 0x1p-40 ? 0x1p-1020 : 0x1p-124; /* what may be flushed, four times */
     size_t nans = 0;
     if (row->undefined) {
         for (size_t i = 0; i < row->length; i++)
@@ -164,7 +165,7 @@ void family_hold(family *one, const exact_row *row, const size_t *inner, size_t 
         double gamma = with->gamma[p], beta = with->beta[p], z = row->z[i];
         range own = y[at];
         double size = fmax(fabs(own.low), fabs(own.high));
-        double off = 5 * unit * (2 * fabs(beta) + (isinf(size) ? 0 : size));
+        double off = 5 * unit * (2 * fabs(beta) + (isinf(size) ? 0 : size)) + tiny;
         if (!isfinite(gamma) || !isfinite(beta))
             continue;
         own.low -= off + beta;

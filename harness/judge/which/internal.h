@@ -46,6 +46,13 @@ typedef enum affine_use {
     USES
 } affine_use;
 
+/* What multiplies xhat and what is added. */
+typedef struct affine_pair {
+    double gamma, beta;
+} affine_pair;
+
+affine_pair affine_used(affine_use use, double gamma, double beta);
+
 /* Parameter e / stride % extent belongs to element e. */
 typedef struct affine {
     affine_use use;

@@ -252,43 +252,40 @@ static bool may_use(const which_input *input, affine_use use)
     }
 }
 
+affine_pair affine_used(affine_use use, double gamma, double beta)
+{
+    switch (use) {
+    case USE_NONE:
+        return (affine_pair){1, 0};
+    case USE_BETA:
+        return (affine_pair){1, beta};
+    case USE_GAMMA:
+        return (affine_pair){gamma, 0};
+    case USE_OFFSET:
+    case USE_OFFSET_ROUNDED:
+        return (affine_pair){1 + gamma, beta};
+    case USE_TWICE:
+        return (affine_pair){gamma * gamma, gamma * beta + beta};
+    case USE_BETA_FIRST:
+        return (affine_pair){gamma, gamma * beta};
+    case USE_SWAPPED:
+        return (affine_pair){beta, gamma};
+    case USE_MINUS_BETA:
+        return (affine_pair){gamma, -beta};
+    default:
+        return (affine_pair){gamma, beta};
+    }
+}
+
 static void fill_affine(const which_input *input, affine *one)
 {
     for (size_t i = 0; i < one->extent; i++) {
-        double g = input->gamma ? input->gamma[i] : 1, b = input->beta ? input->beta[i] : 0;
-        double with = 1, plus = 0;
-        switch (one->use) {
-        case USE_NONE:
-            break;
-        case USE_BETA:
-            plus = b;
-            break;
-        case USE_GAMMA:
-            with = g;
-            break;
-        case USE_OFFSET:
-        case USE_OFFSET_ROUNDED:
-            with = one->use == USE_OFFSET ? 1 + g : stored_in(input->param, 1 + g);
-            plus = b;
-            break;
-        case USE_TWICE:
-            with = g * g;
-            plus = g * b + b;
-            break;
-        case USE_BETA_FIRST:
-            with = g;
-            plus = g * b;
-            break;
-        case USE_SWAPPED:
-            with = b;
-            plus = g;
-            break;
-        default:
-            with = g;
-            plus = one->use == USE_MINUS_BETA ? -b : b;
-        }
-        one->gamma[i] = with;
-        one->beta[i] = plus;
+        affine_pair made = affine_used(one->use, input->gamma ? input->gamma[i] : 1,
+                                       input->beta ? input->beta[i] : 0);
+        if (one->use == USE_OFFSET_ROUNDED)
+            made.gamma = stored_in(input->param, made.gamma);
+        one->gamma[i] = made.gamma;
+        one->beta[i] = made.beta;
     }
 }
 

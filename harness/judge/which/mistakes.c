@@ -62,36 +62,15 @@ static const double far_off = 64, off = 8;
 
 /* ---- how far y lies from a mistake ---- */
 
-typedef struct affine_pair {
-    double gamma, beta;
-} affine_pair;
-
 static affine_pair used_so(const metrics_row *row, affine_use use, size_t i)
 {
-    size_t at = row->affine == LN_AFFINE_SCALAR ? 0 : i;
-    double gamma = gamma_at(row, i), beta = beta_at(row, i);
-    switch (use) {
-    case USE_SWAPPED:
-        return (affine_pair){beta, load(row->param, row->gamma, at)};
-    case USE_BETA_FIRST:
-        return (affine_pair){gamma, beta * gamma};
-    case USE_BETA:
-        return (affine_pair){1, beta};
-    case USE_NONE:
-        return (affine_pair){1, 0};
-    case USE_GAMMA:
-        return (affine_pair){gamma, 0};
-    case USE_MINUS_BETA:
-        return (affine_pair){gamma, -beta};
-    case USE_OFFSET:
-        return (affine_pair){gamma + (row->affine == LN_AFFINE_GAMMA1 ? -1 : 1), beta};
-    case USE_FIRST_GAMMA:
-        return (affine_pair){gamma_at(row, 0), beta};
-    case USE_FIRST_BETA:
-        return (affine_pair){gamma, beta_at(row, 0)};
-    default:
-        return (affine_pair){gamma, beta};
-    }
+    double gamma = gamma_at(row, use == USE_FIRST_GAMMA ? 0 : i);
+    double beta = beta_at(row, use == USE_FIRST_BETA ? 0 : i);
+    if (row->affine == LN_AFFINE_GAMMA1 && use == USE_OFFSET)
+        return (affine_pair){gamma - 1, beta};
+    if (use == USE_SWAPPED)
+        gamma = load(row->param, row->gamma, row->affine == LN_AFFINE_SCALAR ? 0 : i);
+    return affine_used(use, gamma, beta);
 }
 
 /* Whether the convention has the parameters that the mistake is made with. */
