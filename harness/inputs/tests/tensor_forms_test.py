@@ -1,6 +1,6 @@
 """Every form of file that tensor.h names, against what NumPy says is in it; and files made to harm.
 usage: tensor_forms_test.py TENSOR_TOOL"""
-import io, itertools, json, os, re, struct, subprocess, sys, tempfile, warnings, zipfile
+import io, itertools, json, os, re, struct, subprocess, sys, tempfile, warnings, zipfile, zlib
 
 try:
     import numpy as np
@@ -92,6 +92,10 @@ def forms():
         check(save.__name__ + ", none", "~error 2 .*no tensor 'y': it has x, gamma", "two.npz:y")
         save("one.npz", np.zeros(70000, "f4"))
         check(save.__name__ + ", of one", line_of(np.zeros(70000, "f4")), "one.npz")
+    zipfile.ZIP64_LIMIT, usual = 100, zipfile.ZIP64_LIMIT  # as if all sizes and places were large
+    np.savez_compressed("large.npz", x=x, h=short)
+    zipfile.ZIP64_LIMIT = usual
+    check("zip64", line_of(short), "large.npz:h", bits="bf16")
     write("s.safetensors", safetensors({"x": ("F32", x), "h": ("F16", x.astype("f2")), "n": ("F32", x[:0]),
                                         "b.c": ("BF16", short), "d": ("F64", x.astype("f8")), "i": ("I64", x)}))
     for name, line in (("x", line_of(x)), ("h", line_of(x.astype("f2"))), ("b.c", line_of(short)),
@@ -132,11 +136,11 @@ def harm():
                 expect(f"{name}, byte {i} another", found, "~^error 2 cut/")
 
     def archive(label, wanted, change=lambda whole: whole, names=("x", "x"),
-                method=zipfile.ZIP_STORED):
+                method=zipfile.ZIP_STORED, more=b""):
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", method) as made:
             for name in names:
-                made.writestr(name + ".npy", npy(x))
+                made.writestr(name + ".npy", npy(x) + more)
         write("h.npz", change(file.getvalue()))
         check(label, "~^error 2 h.npz:x: .*" + wanted, "h.npz:x")
 
@@ -158,6 +162,14 @@ def harm():
     archive("more entries", "cut off", lambda w: put(w, len(w) - 12, "<H", 9), one)
     archive("more than deflate can", "claims to unpack", lambda w: put(w, directory(w) + 24, "<I", 1 << 31), one,
             zipfile.ZIP_DEFLATED)
+    archive("one byte more", "more bytes than", lambda w: put(put(w, directory(w) + 16, "<I", zlib.crc32(npy(x))),
+                                                              directory(w) + 24, "<I", 152), one, zipfile.ZIP_DEFLATED, b"1")
+    archive("two sizes", "two sizes", lambda w: put(w, directory(w) + 24, "<I", 153), one)
+    archive("in one another's place", "own header", lambda w: put(put(w, directory(w) + 42, "<I", w.rindex(b"PK\3\4")),
+                                                                  w.rindex(b"PK\1\2") + 42, "<I", 0), ("x", "y"))
+    archive("a large directory", "outside of the file", lambda w: put(w, len(w) - 10, "<I", 1 << 20), one)
+    archive("a long comment", "cut off", lambda w: put(w, directory(w) + 32, "<H", 0xffff), one)
+    archive("more behind", "does not end as a zip", lambda w: w + b"more", one)
     archive("unpacks to more", "holds 20 bytes", lambda w: put(w, directory(w) + 24, "<I", 148), one, zipfile.ZIP_DEFLATED)
 
     def headed(label, wanted, header, tensors=None):
