@@ -10,7 +10,7 @@
 
 typedef struct fingerprint_options {
     const char *paths[ROLES_MOST]; /* by role */
-    const char *probe;
+    const char *probe, *dtype;
     uint64_t digits, x_digits;
     bool all;
     output_file printed;
@@ -153,12 +153,15 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
     which_input *input = &tensors.input;
     (void)call;
     if (!options->paths[ROLE_X] || !options->paths[ROLE_Y])
-        fail(err, EXIT_CODE_USAGE, "--%s FILE.npy is missing", options->paths[ROLE_X] ? "y" : "x");
+        fail(err, EXIT_CODE_USAGE, "--%s FILE is missing", options->paths[ROLE_X] ? "y" : "x");
     if (err->code != EXIT_CODE_FINE ||
+        (options->dtype && strcmp(options->dtype, "bf16") != 0 &&
+         !fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: bf16 was expected", options->dtype)) ||
         !take_digits(options->digits, "digits", WHICH_EXACT, &input->digits, err) ||
         !take_digits(options->x_digits, "x-digits", WHICH_GUESS, &input->x_digits, err))
         return err->code;
-    bool fine = which_read(options->paths, &tensors, err) && which_make(input, &found, err);
+    bool fine = which_read(options->paths, options->dtype != NULL, &tensors, err) &&
+                which_make(input, &found, err);
     size_t hidden = fine ? input->shape[input->dimensions - 1] : 0;
     fine = fine && (out->format == OUTPUT_JSON ? output_json(out, found_json(&found, hidden), err)
                                                : print_text(input, &found, options->all, out, err));
@@ -170,15 +173,17 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
 }
 
 static const cli_option options[] = {
-    {"x", "FILE.npy", "what went in, of any shape; the last axis is hidden", OPTION_TEXT,
+    {"x", "FILE", "what went in, of any shape; the last axis is hidden", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_X])},
-    {"y", "FILE.npy", "what came out, in the shape of x", OPTION_TEXT,
+    {"y", "FILE", "what came out, in the shape of x", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_Y])},
-    {"gamma", "FILE.npy", "one element, or those of an axis, where there were such", OPTION_TEXT,
+    {"gamma", "FILE", "one element, or those of an axis, where there were such", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_GAMMA])},
-    {"beta", "FILE.npy", "likewise", OPTION_TEXT, offsetof(fingerprint_options, paths[ROLE_BETA])},
-    {"residual", "FILE.npy", "is added to x first", OPTION_TEXT,
+    {"beta", "FILE", "likewise", OPTION_TEXT, offsetof(fingerprint_options, paths[ROLE_BETA])},
+    {"residual", "FILE", "is added to x first", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_RESIDUAL])},
+    {"dtypes", "bf16", "that is what u2 files hold (other files say it)", OPTION_TEXT,
+     offsetof(fingerprint_options, dtype)},
     {"digits", "D", "y was printed to D decimals", OPTION_COUNT,
      offsetof(fingerprint_options, digits)},
     {"x-digits", "D", "so was x (default: as y where it looks so)", OPTION_COUNT,
@@ -195,10 +200,12 @@ extern const cli_command fingerprint_distance;
 const cli_command command_fingerprint = {
     .name = "fingerprint",
     .brief = "which function made this output?",
-    .usage = "--x FILE.npy --y FILE.npy [OPTION...]",
+    .usage = "--x FILE --y FILE [OPTION...]",
     .summary =
         "Which function made this output? Tries LayerNorm and RMSNorm under every convention.",
-    .details = "Also other axes, other ways to use gamma and beta, and other places to round. The "
+    .details = "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16 "
+               "(docs/inputs.md).\n"
+               "Also other axes, other ways to use gamma and beta, and other places to round. The "
                "answer is a\n"
                "name, or is open among what explains y, or none does. What made y is never left "
                "out if it is\n"

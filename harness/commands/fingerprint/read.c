@@ -51,6 +51,8 @@ static void take_shape(const tensor_array *x, which_input *input)
 static bool take_parameter(const char *path, const char *name, const tensor_array *array,
                            which_input *input, error *err)
 {
+    if (!tensor_is_finite(array, path, name, err))
+        return false;
     if (input->parameters && array->elements != input->parameters)
         return fail(err, EXIT_CODE_USAGE,
                     "%s (--%s): %zu elements; %zu were expected, as gamma has", path, name,
@@ -108,13 +110,14 @@ int which_digits_of_y(const which_tensors *tensors)
     return WHICH_EXACT;
 }
 
-bool which_read(const char *const paths[ROLES_MOST], which_tensors *tensors, error *err)
+bool which_read(const char *const paths[ROLES_MOST], bool u2_is_bf16, which_tensors *tensors,
+                error *err)
 {
     const operation *what = operations[OPERATION_LAYERNORM];
     tensor_array arrays[ROLES_MOST] = {0};
     bool fine = true;
     for (size_t i = 0; fine && i < what->count; i++) {
-        const tensor_request request = {.path = paths[i], .u2_is_bf16 = true};
+        const tensor_request request = {.path = paths[i], .u2_is_bf16 = u2_is_bf16};
         fine = !paths[i] || (tensor_read(&request, &arrays[i], err) &&
                              (i == ROLE_X ? tensor_has_rows(&arrays[i], paths[i], err)
                                           : role_is_parameter(&what->roles[i]) ||

@@ -72,6 +72,18 @@ accepted "other rows" 0 eval --inputs uniform --shape 16x768 --reference --out u
 accepted "no function" 5 fingerprint --x n.npy --y u.npy --json
 check "no function: the answer" is "$(value answer out)" none
 
+# bf16 in either form, and what u2 holds is said.
+for type in '|V2' '<u2'; do
+    "$npy" make b.npy "$type" '(4,)' 16256 16384 16448 16512
+    "$npy" make by.npy "$type" '(4,)' 49068 48869 16101 16300
+    run_it fingerprint --x b.npy --y by.npy --dtypes bf16 --all
+    check "bf16 in $type: torch without gamma and beta" has out '^tinyllm '
+done
+refused "u2, unsaid" 2 "b.npy: dtype '<u2'.*--dtypes bf16" fingerprint --x b.npy --y by.npy
+refused "u2 of f16" 2 '--dtypes f16: bf16 was expected' fingerprint --x b.npy --y by.npy --dtypes f16
+"$npy" make nan.npy '<f4' '(768,)' nan:0
+refused "gamma with a NaN" 2 'nan.npy \(--gamma\): element 0 is nan' fingerprint --x n.npy --y n.npy --gamma nan.npy
+
 # At kappa 100 and 1000 sums may be off by more than an eps: the true one is among those that are open
 # (two inputs for which another one was called settled).
 accepted "kappa 1000" 3 fingerprint --x "$files/kappa4_x.npy" --y "$files/kappa4_y.npy" --all

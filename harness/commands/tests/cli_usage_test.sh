@@ -45,7 +45,7 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
     --shapes --seed --attribute --chart --axis --normalized-shape --dtypes --reproducible --tolerance \
     --plugin --max-row-ulp --deadline --format --json
 options_of 'eval --reproducible' --kernels --conventions --inputs --residual --hashes --plugin --seed --deadline --format --json
-options_of fingerprint --x --y --gamma --beta --residual --digits --x-digits --probe --all --distance --format --json
+options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --all --distance --format --json
 options_of 'eval --tolerance' --x --gamma --beta --inputs --shapes --seed --conventions --dtypes --format --json
 options_of 'fingerprint --distance' --hidden --std --conventions --chart --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \

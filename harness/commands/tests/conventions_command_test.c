@@ -93,8 +93,8 @@ TEST(test_fingerprint_json)
 
 TEST(test_fingerprint_refusals)
 {
-    assert_refused(state, "fingerprint", 2, "--x FILE.npy is missing");
-    assert_refused(state, "fingerprint --x x.npy", 2, "--y FILE.npy is missing");
+    assert_refused(state, "fingerprint", 2, "--x FILE is missing");
+    assert_refused(state, "fingerprint --x x.npy", 2, "--y FILE is missing");
     assert_refused(state, "fingerprint --x x.npy --y none.npy", 7, "none.npy");
     assert_refused(state, "fingerprint --x x.npy --y y23.npy --digits 4", 2,
                    "y23.npy (--y): shape (2, 3); (1, 6) was expected, as x has");
