@@ -74,7 +74,7 @@ static const cli_option options[] = {
      offsetof(duet_options, request.dtypes)},
     {"shapes", "ROWSxHIDDEN,...", "instead of the quick plan's", OPTION_LIST,
      offsetof(duet_options, request.shapes)},
-    {"inputs", "FAMILY,...", "judge on these only: families or .npy files", OPTION_LIST,
+    {"inputs", "FAMILY,...", "judge on these only: families or files of tensors", OPTION_LIST,
      offsetof(duet_options, request.inputs)},
     CACHE_OPTION("hot,cold,in-place,read", OPTION_LIST, duet_options, request.caches),
     TIME_ON_OPTION(duet_options, request.time_on),

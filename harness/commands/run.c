@@ -369,7 +369,7 @@ static const cli_option options[] = {
      offsetof(run_options, request.dtypes)},
     {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
      offsetof(run_options, request.shapes)},
-    {"inputs", "FAMILY,...", "judge these inputs: families, .npy files, worst:FILE of a hunt",
+    {"inputs", "FAMILY,...", "judge these inputs: families, files of tensors, worst:FILE of a hunt",
      OPTION_LIST, offsetof(run_options, request.inputs)},
     CACHE_OPTION("hot,cold,in-place,read", OPTION_LIST, run_options, request.caches),
     TIME_ON_OPTION(run_options, request.time_on),
@@ -413,7 +413,7 @@ const cli_command command_run = {
     .summary = "Measures and judges kernels, stores every result, draws the charts.",
     .details =
         "Speed is timed on normal rows (or --time-on), under the first convention; of each shape\n"
-        "up to 18 rows are judged, on every input and under every convention. A .npy file is\n"
+        "up to 18 rows are judged, on every input and under every convention. A file is\n"
         "judged at its own size. --operation all gives a table and a page of each. Options narrow\n"
         "what is timed and tabled: kernels without a proof (plugins, peers, the library's calls)\n"
         "are judged on what the referee asks as well. With --only speed or --only accuracy no\n"

@@ -34,7 +34,7 @@ typedef struct case_key {
     operation_kind operation;
     char kernel[NAME_MAX_LENGTH];
     char convention[CONVENTION_MAX_LENGTH]; /* a preset's name, or the canonical list */
-    char input[INPUT_MAX_LENGTH];           /* a family, or the path of a .npy file */
+    char input[INPUT_MAX_LENGTH];           /* a family, or a file of tensors */
     size_t rows, hidden;
     ln_type dtype;
     cache_state cache;

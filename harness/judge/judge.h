@@ -80,7 +80,7 @@ void judge_destroy(row_judge *judge);
 ln_reference_counts judge_reference_counts(const row_judge *judge);
 const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size);
 
-/* A block for a dense call without inputs, from an input family or .npy file (another
+/* A block for a dense call without inputs, from an input family or a file (another
  * one for the residual; NULL: none), with parameters from the seed, and its answers. `first` is its
  * first row. */
 bool judge_block_generate(row_judge *judge, judge_block *block, operation_call call,

@@ -293,7 +293,7 @@ static bool check_options(const eval_options *options, ln_convention *convention
     return convention_parse(options->convention, convention, err);
 }
 
-/* With a glob one type is looked at: that of --dtype, else f32 where there is one of it, else the
+/* With a glob one type is looked at: that of --dtypes, else f32 where there is one of it, else the
  * first. */
 static const kernel_entry *first_attributed(const eval_options *options, const kernel_list *kernels)
 {

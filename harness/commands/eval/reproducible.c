@@ -246,7 +246,7 @@ static const cli_option options[] = {
      offsetof(invariance_options, kernels)},
     {"conventions", "C", "a preset or a list (default: torch)", OPTION_TEXT,
      offsetof(invariance_options, convention)},
-    {"inputs", "FAMILY|FILE.npy", "of the rows, or your own rows (default: normal)", OPTION_TEXT,
+    {"inputs", "FAMILY|FILE", "of the rows, or your own rows (default: normal)", OPTION_TEXT,
      offsetof(invariance_options, input)},
     {"residual", NULL, "each row with a residual: the family's next rows", OPTION_FLAG,
      offsetof(invariance_options, residual)},
