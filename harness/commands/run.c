@@ -369,7 +369,7 @@ static const cli_option options[] = {
      offsetof(run_options, request.dtypes)},
     {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
      offsetof(run_options, request.shapes)},
-    {"inputs", "FAMILY,...", "judge these inputs: families, files of tensors, worst:FILE of a hunt",
+    {"inputs", "FAMILY,...", "judge these: families, files of tensors, worst:FILE of a hunt",
      OPTION_LIST, offsetof(run_options, request.inputs)},
     CACHE_OPTION("hot,cold,in-place,read", OPTION_LIST, run_options, request.caches),
     TIME_ON_OPTION(run_options, request.time_on),

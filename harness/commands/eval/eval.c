@@ -274,6 +274,9 @@ static bool check_options(const eval_options *options, ln_convention *convention
                     options->files.paths[ROLE_X]
                         ? "--x and --input: one of them was expected, not both"
                         : "--x FILE is missing, or --input FAMILY");
+    if (options->files.input && (options->files.axis || options->files.normalized_shape))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--inputs: has rows: leave out --axis and --normalized-shape");
     for (size_t i = 0; i < ROLES_MOST && options->files.input; i++)
         if (options->files.paths[i])
             return fail(err, EXIT_CODE_USAGE,

@@ -115,7 +115,9 @@ static void choose_types(eval_reading *reading, const kernel_entry *kernel)
         return;
     }
     tensors->storage = made ? made->dtype : LN_F32;
-    reading->whose = files->paths[ROLE_Y] ? "the type of y" : "the type of dx";
+    reading->whose = files->paths[ROLE_Y]            ? "the type of y"
+                     : files->gradients[GRADIENT_DX] ? "the type of dx"
+                                                     : "the type of x";
     ln_type said;
     if (files->dtype && dtype_from_name(files->dtype, &said) &&
         (!made || made == &tensors->arrays[ROLE_X] || tensor_converts(made, said))) {

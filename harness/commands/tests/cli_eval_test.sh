@@ -246,6 +246,7 @@ refused "f64 for f32" 2 'is no f32, as --dtypes says: save it as f4' eval --x te
 for type in f64 f16; do
     accepted "$type, unsaid" 0 eval --x typed_$type.npy --convention tinyllm --reference --out y.npy --json
     check "$type, unsaid: the type" is "$(value dtype out)" $type
+    accepted "$type, unsaid: --y" 0 eval --x typed_$type.npy --y y.npy --convention tinyllm
 done
 npy half.npy '<f2' '(4,)' 15360 16384 16896 17408
 accepted "f16 in" 0 eval --x row.npy --gamma gamma.npy --beta beta.npy --reference --out out4.npy
@@ -340,6 +341,7 @@ echo text >text.npy
     bad "another normalized shape" 2 'x.npy: shape \(2, 3, 4\) does not end as --normalized-shape says' --x x.npy \
         --normalized-shape 2,4 $none
     bad "an axis and a shape" 2 'one of them was expected' --x x.npy --axis 1 --normalized-shape 4 $none
+    bad "an axis of a family" 2 'leave out --axis' --input normal --axis 1 $none
     bad "an axis with a slip" 2 '--axis 1;2: expected numbers such as' --x x.npy --axis '1;2' $none
     bad "residual of another shape" 2 'flat.npy \(--residual\): shape \(24,\); \(2, 3, 4\)' \
         --x x.npy --residual flat.npy $none
