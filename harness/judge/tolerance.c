@@ -51,8 +51,7 @@ static void find_apart(const judge_block *block, const judge_block *other, doubl
     }
 }
 
-static bool find_mistakes(row_judge *judge, const judge_block *block, tolerance *found,
-                            error *err)
+static bool find_mistakes(row_judge *judge, const judge_block *block, tolerance *found, error *err)
 {
     ln_convention others[NEIGHBOURS_MOST];
     operation_call call = judge_block_call(block);
