@@ -80,25 +80,42 @@ bool cells_has(const kernel_entry *call, size_t index)
            promise_covers(accuracy, family_of(index, &residual));
 }
 
-bool cells_judge(row_judge *judge, const judge_block *block, const kernel_entry *call, size_t index,
-                 call_place place, case_judgement *judgement, error *err)
+static work_order order_of(const judge_block *block, const kernel_entry *call, size_t index,
+                           call_place place)
 {
     static const layout_name layouts[] = {LAYOUT_TIMED, LAYOUT_IN_PLACE, LAYOUT_BEFORE};
     work_order order = worker_order(ORDER_JUDGE, call);
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
-    bool has_bound = false;
-    *judgement = (case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     order.place = place;
     order.rows_at_once = place == PLACE_FEW ? 1 + index % 3 : 0;
     order.layout =
         layout_named(layouts[(index + place) % 3], operations[block->operation], block->hidden);
+    call_class(&call->facts, &order.accuracy);
+    return order;
+}
+
+bool cells_ask(row_judge *judge, const judge_block *block, const kernel_entry *call, size_t index,
+               call_place first, call_place last, error *err)
+{
+    bool fine = true;
+    ahead_begin(judge);
+    for (call_place place = first; fine && place <= last; place++) {
+        work_order order = order_of(block, call, index, place);
+        fine = ahead_add_bounds(judge, block, call, err) && ahead_add(judge, block, &order, err);
+    }
+    if (fine)
+        ahead_send(judge);
+    return fine;
+}
+
+bool cells_judge(row_judge *judge, const judge_block *block, const kernel_entry *call, size_t index,
+                 call_place place, case_judgement *judgement, error *err)
+{
+    work_order order = order_of(block, call, index, place);
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    bool has_bound = false;
+    *judgement = (case_judgement){.bound_row_ulp = NAN, .probable_row_ulp = NAN};
     if (!judge_reserve(judge, block, err))
         return false;
-    call_class(&call->facts, &order.accuracy);
-    ahead_begin(judge);
-    if (!ahead_add_bounds(judge, block, call, err) || !ahead_add(judge, block, &order, err))
-        return false;
-    ahead_send(judge);
     if (!judge_bounds(judge, block, call, &has_bound, &findings.verdict, err) ||
         !judge_run_as(judge, block, call, &order, judge->computed, &findings.verdict, err)) {
         judgement->verdict = findings.verdict;

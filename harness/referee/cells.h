@@ -15,6 +15,9 @@ bool cells_make(row_judge *judge, const referee_task *task, size_t index, judge_
                 error *err);
 /* Whether a call is judged on a block. */
 bool cells_has(const kernel_entry *call, size_t index);
+/* Asks for a block in places, whose answers cells_judge() takes. False: memory ran out. */
+bool cells_ask(row_judge *judge, const judge_block *block, const kernel_entry *call, size_t index,
+               call_place first, call_place last, error *err);
 /* One block in one place, as judge_kernel(); judge->taken is then the kernel that the call took. What is
  * worse than layernorm.h promises is inaccurate. */
 bool cells_judge(row_judge *judge, const judge_block *block, const kernel_entry *call, size_t index,

@@ -168,12 +168,15 @@ static bool examine_cells(row_judge *judge, const referee_task *task, const refe
     char name[CELLS_NAME_LENGTH], worst[sizeof judgement->verdict.detail] = "";
     char detail[sizeof worst];
     const call_place last = task->last ? (call_place)task->last : PLACE_DRAM;
-    for (size_t i = 0; i < blocks->count; i++)
-        for (call_place place = task->last ? last : PLACE_FEW;
-             cells_has(call, i) && !so_far.over && place <= last; place++) {
+    const call_place first = task->last ? last : PLACE_FEW;
+    for (size_t i = 0; !so_far.over && i < blocks->count; i++)
+        for (call_place place = first; cells_has(call, i) && !so_far.over && place <= last;
+             place++) {
             case_judgement one;
             if (interrupted())
                 return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+            if (place == first && !cells_ask(judge, &blocks->blocks[i], call, i, first, last, err))
+                return false;
             if (!cells_judge(judge, &blocks->blocks[i], call, i, place, &one, err))
                 return false;
             cells_name(i, place, name);

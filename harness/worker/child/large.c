@@ -3,16 +3,15 @@
 #include "domain/poison.h"
 #include "worker/child/internal.h"
 #include "worker/child/tensors.h"
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The least that one mapping covers: a process may have some 65,000 of them. */
-static const size_t least_block = (size_t)32 << 20;
-
-static const size_t most_found = (size_t)512 << 20;
+/* The least that one mapping of a sparse tensor covers: a process may have some 65,000 of them. A dense one
+ * has less memory, since all of its pages are used. */
+static const size_t least_block = (size_t)32 << 20, least_of_dense = (size_t)2 << 20;
+static const size_t most_dense = (size_t)512 << 20;
 
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22 /* Linux 5.14; elsewhere it fails, and nothing is lost */
@@ -54,7 +53,8 @@ static bool map_over_and_over(large_tensor *tensor, size_t size, const char *row
                               size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), block = bytes;
-    while (block < least_block)
+    const bool dense = size <= most_dense;
+    while (block < (dense ? least_of_dense : least_block))
         block += bytes;
     size = (size + page - 1) / page * page;
     tensor->block = memfd_create("lnbench-large", MFD_CLOEXEC);
@@ -76,7 +76,7 @@ static bool map_over_and_over(large_tensor *tensor, size_t size, const char *row
                  0) == MAP_FAILED)
             return false;
     /* Pages of a dense tensor are found many at once: each fault of a write would find one. */
-    if (!rows && size <= most_found && fallocate(tensor->block, 0, 0, (off_t)block) == 0)
+    if (!rows && dense)
         madvise(map, size, MADV_POPULATE_READ);
     close(tensor->block); /* the kernel need not see it */
     tensor->block = -1;
