@@ -71,6 +71,57 @@ static bool dry_run_json(const case_plan *plan, const output_file *out, error *e
     return output_json(out, array, err);
 }
 
+/* How many distinct words there are among those of a plan's accuracy groups. */
+static size_t count_distinct(const case_plan *plan, size_t offset)
+{
+    size_t distinct = 0;
+    for (size_t i = 0; i < plan->accuracy_count; i++) {
+        const char *word = (const char *)&plan->accuracy[i] + offset;
+        size_t before = 0;
+        while (before < i && strcmp((const char *)&plan->accuracy[before] + offset, word) != 0)
+            before++;
+        distinct += before == i;
+    }
+    return distinct;
+}
+
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static operation_kind set_operation(const combination_set *set)
+{
+    return combinations_at(set, 0).table->operation;
+}
+
+/* What the judged cases cover. */
+static void print_covered(const case_plan *plan, const output_file *out)
+{
+    bool asked = false;
+    char words[256];
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        asked |= plan->accuracy[i].task.check != CHECK_ROWS;
+    if (plan->accuracy_count == 0)
+        return;
+    size_t inputs = count_distinct(plan, offsetof(accuracy_group, input));
+    size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
+    output_line(out, "covered  %zu input%s and checks, %zu convention%s%s", inputs, plural(inputs),
+                conventions, plural(conventions), asked ? ";" : "");
+    for (size_t i = 0; i < plan->combination_count; i++) {
+        const operation_kind kind = set_operation(plan->combinations[i]);
+        bool again = i > 0 && set_operation(plan->combinations[i - 1]) == kind;
+        bool more =
+            i + 1 < plan->combination_count && set_operation(plan->combinations[i + 1]) == kind;
+        if (!again)
+            output_line(out, "  of kernels of %s without a proof %s%s;", operations[kind]->title,
+                        combinations_describe(plan->combinations[i], words, sizeof words),
+                        more ? "; conventions in turn" : "");
+    }
+    if (asked)
+        output_line(out, "  2^32 elements, 75,000 calls");
+}
+
 static bool dry_run(const case_plan *plan, const output_file *out, error *err)
 {
     static const relation_column columns[] = {
@@ -104,6 +155,7 @@ static bool dry_run(const case_plan *plan, const output_file *out, error *err)
         output_text(out, " %s", plan->kernels[i]->facts.name);
     output_text(out, "\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
                 plan_repetitions(plan), session_run_seconds(plan));
+    print_covered(plan, out);
     return true;
 }
 
@@ -154,57 +206,6 @@ static void print_certified(const row_judge *judge, const output_file *out)
     ln_reference_counts counts = judge_reference_counts(judge);
     if (counts.elements > 0)
         output_line(out, "certified  %s", judge_describe_counts(&counts, words, sizeof words));
-}
-
-/* How many distinct words there are among those of a plan's accuracy groups. */
-static size_t count_distinct(const case_plan *plan, size_t offset)
-{
-    size_t distinct = 0;
-    for (size_t i = 0; i < plan->accuracy_count; i++) {
-        const char *word = (const char *)&plan->accuracy[i] + offset;
-        size_t before = 0;
-        while (before < i && strcmp((const char *)&plan->accuracy[before] + offset, word) != 0)
-            before++;
-        distinct += before == i;
-    }
-    return distinct;
-}
-
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-static operation_kind set_operation(const combination_set *set)
-{
-    return combinations_at(set, 0).table->operation;
-}
-
-/* What the judged cases cover. */
-static void print_covered(const case_plan *plan, const output_file *out)
-{
-    bool asked = false;
-    char words[256];
-    for (size_t i = 0; i < plan->accuracy_count; i++)
-        asked |= plan->accuracy[i].task.check != CHECK_ROWS;
-    if (plan->accuracy_count == 0)
-        return;
-    size_t inputs = count_distinct(plan, offsetof(accuracy_group, input));
-    size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
-    output_line(out, "covered  %zu input%s and checks, %zu convention%s%s", inputs, plural(inputs),
-                conventions, plural(conventions), asked ? ";" : "");
-    for (size_t i = 0; i < plan->combination_count; i++) {
-        const operation_kind kind = set_operation(plan->combinations[i]);
-        bool again = i > 0 && set_operation(plan->combinations[i - 1]) == kind;
-        bool more =
-            i + 1 < plan->combination_count && set_operation(plan->combinations[i + 1]) == kind;
-        if (!again)
-            output_line(out, "  of kernels of %s without a proof %s%s;", operations[kind]->title,
-                        combinations_describe(plan->combinations[i], words, sizeof words),
-                        more ? "; conventions in turn" : "");
-    }
-    if (asked)
-        output_line(out, "  2^32 elements, 75,000 calls");
 }
 
 static bool show(run_session *session, const run_options *options, bool finished, size_t *lost,

@@ -4,7 +4,7 @@
 
 enum { ROWS = 4, LARGEST = 1100 };
 #ifdef LN_EMULATED
-enum { EMULATED = 3 }; /* so many times fewer cases */
+enum { EMULATED = 7 }; /* so many times fewer cases */
 #else
 enum { EMULATED = 1 };
 #endif

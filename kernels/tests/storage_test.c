@@ -61,7 +61,7 @@ TEST(every_number_is_read_and_written)
     const ln_kernel *kernel;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
         for (size_t s = 0; is_taken(kernel) && s < SIZES; s++)
-            if (is_one_in(k, s, SIZES))
+            if (is_sampled(k, s, SIZES))
                 check_sums(kernel, sizes[s]);
 }
 
@@ -109,7 +109,7 @@ TEST(rounding_is_to_nearest_even)
     size_t checked = 0;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
         for (size_t s = 0; is_taken(kernel) && kernel->param == LN_F32 && s < SIZES; s++)
-            if (is_one_in(k, s, SIZES)) {
+            if (is_sampled(k, s, SIZES)) {
                 check_rounding(kernel, sizes[s]);
                 checked++;
             }

@@ -36,7 +36,7 @@ refused "a plugin twice" 2 'example stands in both' list plugins \
 
 accepted "the example: list" 0 list plugins --plugin "$libraries/example_plugin.so"
 check "the example is named" has out '^example +1 '
-accepted "the example: run" 0 run --db e.db --no-charts --plugin "$libraries/example_plugin.so" \
+accepted "the example: run" 0 run --plan quick --db e.db --no-charts --plugin "$libraries/example_plugin.so" \
     --kernels example --shapes 4x64 --conventions torch,zscore,torch-nobias --inputs normal \
     --processes 1 --repetitions 2
 accepted "the example: export" 0 export --db e.db --format tsv
@@ -48,7 +48,7 @@ check "the example: likewise" has out $'^example\ttorch-nobias\t.*\tdeclined\t.*
 accepted "ABI 1: list" 0 list kernels --plugin "$libraries/abi_1_plugin.so" --json
 check "ABI 1: named" has out '"name": *"frozen"'
 check "ABI 1: its version" has out '"version": *"224f8dd"'
-accepted "ABI 1: run" 0 run --db abi.db --no-charts --plugin "$libraries/abi_1_plugin.so" --kernels frozen \
+accepted "ABI 1: run" 0 run --plan quick --db abi.db --no-charts --plugin "$libraries/abi_1_plugin.so" --kernels frozen \
     --shapes 4x64 --conventions torch,torch-nobias,annotated-transformer,zscore --inputs normal --only accuracy
 accepted "ABI 1: export" 0 export --db abi.db --format tsv
 check "ABI 1: within its bound" has out $'^frozen\ttorch\tnormal\t.*\tright\t'
@@ -62,7 +62,7 @@ crashed='(SIGSEGV|exited with status 1)'
 
 # Each kernel's fault is its own. Rows are few, so that a slow machine too calls often enough for
 # what fails after 200 calls.
-ends "sabotage" 6 run --db s.db --no-charts --all --plugin "$libraries/sabotage_plugin.so" --shapes 8x64 \
+ends "sabotage" 6 run --plan quick --db s.db --no-charts --all --plugin "$libraries/sabotage_plugin.so" --shapes 8x64 \
     --conventions torch --inputs normal --kernels \
     'naive.good,naive.crash_when_timed,naive.wrong_when_timed,naive.crash,naive.nan_output,two_pass_f32_scalar' \
     --processes 2 --repetitions 2
@@ -82,7 +82,7 @@ check "sabotage: report has them" has charts/index.html 'naive\.crash_when_timed
 
 # Its constructor flushes to zero, as -ffast-math does it: judged and timed in that state, and said.
 export LNBENCH_HOSTILE_DEED=flush_to_zero LNBENCH_HOSTILE_MOMENT=constructor
-ends "flush to zero" 6 run --db f.db --no-charts --plugin "$libraries/hostile_plugin.so" --conventions torch \
+ends "flush to zero" 6 run --plan quick --db f.db --no-charts --plugin "$libraries/hostile_plugin.so" --conventions torch \
     --kernels hostile,two_pass_f32_scalar --shapes 4x64 --inputs normal,subnormal --processes 1 --repetitions 2
 check "flush to zero: said" has out '^  its constructor changed (MXCSR|FPCR): flush to zero$'
 check "flush to zero: timed" has out '^plugin +hostile +[0-9]'

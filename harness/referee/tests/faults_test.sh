@@ -7,9 +7,11 @@ set -u
 faults="mod_16_13 two_slots after_fork y_flushed row_23_bits flushes_and_40_ulp rstd_alone
     bf16_unrounded_alone keeps_threads wide_keeps_files residual_keeps_memory second_thread_sum"
 twins="flushes_and_40_ulp keeps_threads"
+every=fault.ddof_1_var
 of_gamma1=fault.gamma1_as_gamma,twin.gamma1_as_gamma
 kernels=honest.one_pass_strided_16_bf16
 if [ -n "${LNBENCH_FULL:-}" ]; then
+    every+=,twin.ddof_1_var
     faults+=" residual_stride_ignored infinity_clamped same_first_row x_y_apart keeps_memory keeps_files
         keeps_mappings rows_7_to_17 first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th
         std_for_var sum_is_x mean_low offset_31_bits offset_32_bits row_16_bits rows_24_bits bits_20
@@ -28,7 +30,7 @@ if [ -n "${LNBENCH_FULL:-}" ]; then
 fi
 # Every convention: only where none is named.
 bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \
-    --kernels fault.ddof_1_var,twin.ddof_1_var || exit 1
+    --kernels "$every" || exit 1
 for fault in $faults; do
     kernels+=,fault.$fault
     [[ -z "${LNBENCH_FULL:-}" && " $twins " != *" $fault "* ]] || kernels+=,twin.$fault
