@@ -38,6 +38,12 @@ LN_INLINE vec centre_normalise(centre by, vec x)
     return lane_multiply(x, by.rstd);
 }
 
+/* No eps is on the quotient. */
+LN_INLINE vec centre_multiply(centre by, vec x)
+{
+    return centre_normalise(by, x);
+}
+
 LN_INLINE double centre_bound(const ln_problem *problem, const ln_row_facts *facts,
                               const moments_bound *found, double rho)
 {

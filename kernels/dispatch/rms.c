@@ -119,9 +119,13 @@ static const char *schedule_for(const ln_rms_problem *problem)
                                      : row->cached;
 }
 
-/* fast sums in items, accurate in f64, with y of f32 in f64 too; the other classes have no kernel. */
+/* fast sums in items, accurate in f64, with y of f32 in f64 too, reproducible in an order of its own; exact has
+ * no kernel. */
 static bool keeps_promise(const ln_kernel_v2 *kernel, const ln_rms_problem *problem)
 {
+    const bool same_bits = kernel->traits & LN_TRAIT_ISA_REPRODUCIBLE;
+    if (same_bits || problem->accuracy == LN_ACCURACY_REPRODUCIBLE)
+        return same_bits && problem->accuracy == LN_ACCURACY_REPRODUCIBLE;
     return problem->accuracy == LN_ACCURACY_FAST
                ? kernel->accumulator == (problem->storage == LN_F64 ? LN_F64 : LN_F32)
                : problem->accuracy == LN_ACCURACY_ACCURATE && problem->storage != LN_F64 &&

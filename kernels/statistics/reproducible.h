@@ -18,10 +18,7 @@
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
-#ifndef LN_FMA
-#define LN_FMA 0
-#endif
-#include "moments.h"
+#include "statistics/tile.h"
 
 #define STATISTICS_UNPIVOTED
 
@@ -37,39 +34,10 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
     return (statistics){(real)problem->hidden};
 }
 
-/* Sixty-four scalars stay in memory, in loops that the compiler may vectorise. */
-#if LN_LANES > 1
-#define TILE_UNROLLED LN_UNROLLED
-#else
-#define TILE_UNROLLED
-#endif
-
-enum { TILE = LN_TILE, TILE_PARTS = TILE / LANES };
-_Static_assert(LN_FMA == 0 && TILE % LANES == 0, "one rounding an operation, whole tiles");
-
 typedef struct tile_sums {
     acc x[TILE_PARTS];
     acc square[TILE_PARTS];
 } tile_sums;
-
-LN_INLINE void tile_clear(acc parts[TILE_PARTS])
-{
-    TILE_UNROLLED
-    for (size_t p = 0; p < TILE_PARTS; p++)
-        parts[p] = acc_set(0);
-}
-
-/* Accumulator j with j + half, down to one. */
-LN_INLINE real tile_sum(acc parts[TILE_PARTS])
-{
-    TILE_UNROLLED
-    for (size_t half = TILE_PARTS / 2; half > 0; half /= 2) {
-        TILE_UNROLLED
-        for (size_t p = 0; p < half; p++)
-            parts[p] = acc_add(parts[p], parts[p + half]);
-    }
-    return acc_sum(parts[0]);
-}
 
 /* Adds the first min(left, TILE) elements from i on. */
 LN_INLINE void tile_add(acc parts[TILE_PARTS], const row *view, size_t i, size_t left)

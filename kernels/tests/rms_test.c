@@ -218,6 +218,51 @@ TEST(special_rows)
         }
 }
 
+/* The class's kernel on each ISA that there is, of each pair of types: the bits of the first, the scalar one. */
+TEST(reproducible_kernels_have_the_same_bits_everywhere)
+{
+    static const size_t sizes[] = {1, 7, 63, 64, 65, 100, 768, 1000};
+    static const size_t storage_bytes[] = {4, 8, 2, 2};
+    const ln_plugin_v2_table *plugin = ln_plugin_v2();
+    size_t compared = 0;
+    for (size_t k = 0; k < plugin->count; k++) {
+        const ln_kernel_v2 *kernel = &plugin->kernels[k];
+        ln_rms_problem problem = {.rows = 1,
+                                  .storage = kernel->storage,
+                                  .param = kernel->param,
+                                  .convention = {.cast = k % 2,
+                                                 .root = k % 3 == 0,
+                                                 .eps_place = LN_EPS_VAR,
+                                                 .eps = 1e-5,
+                                                 .weight = LN_RMS_WEIGHT_OFFSET},
+                                  .accuracy = LN_ACCURACY_REPRODUCIBLE};
+        if (!(kernel->traits & LN_TRAIT_ISA_REPRODUCIBLE) || strcmp(kernel->isa, "scalar") != 0)
+            continue;
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+            ln_rms_tensors tensors = {.x = x, .weight = gammas, .y = y};
+            size_t bytes = sizes[s] * storage_bytes[kernel->storage];
+            problem.hidden = sizes[s];
+            fill(&(numbers){3}, &problem);
+            kernel->run(&problem, &tensors);
+            memcpy(sums, y, bytes);
+            for (size_t other = 0; other < plugin->count; other++)
+                if (strcmp(plugin->kernels[other].statistics, kernel->statistics) == 0 &&
+                    plugin->kernels[other].storage == kernel->storage &&
+                    plugin->kernels[other].param == kernel->param &&
+                    !plugin->kernels[other].supports(&problem)) {
+                    memset(y, 0, bytes);
+                    plugin->kernels[other].run(&problem, &tensors);
+                    assert_memory_equal(sums, y, bytes);
+                    compared++;
+                }
+            memset(y, 0, bytes);
+            assert_int_equal(ln_rmsnorm(&problem, &tensors), LN_OK);
+            assert_memory_equal(sums, y, bytes);
+        }
+    }
+    assert_true(compared >= 6 * sizeof sizes / sizeof *sizes);
+}
+
 TEST(calls_are_checked_and_take_a_kernel)
 {
     ln_rms_problem problem = {

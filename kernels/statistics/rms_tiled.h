@@ -1,0 +1,65 @@
+/* rms_tiled: sum(x^2) for RMSNorm in 64 accumulators in a fixed order, without fused operations: the same
+ * bits on every ISA, under any unroll and number of threads.
+ *
+ *     accumulator j takes x[j]^2, x[j + 64]^2, ...; then j and j + 32 are added, j and j + 16, ...
+ *
+ * (statistics/reproducible.h says where such a tree comes from. The table says that it never fuses.)
+ *
+ * Bound: that of rms.h, where a term goes through D = ceil(N / 64) + 6 additions and its product. */
+#ifndef LN_STATISTICS_H
+#define LN_STATISTICS_H
+
+#include "statistics/tile.h"
+
+#define LN_RMS
+#define STATISTICS_UNPIVOTED
+#define STATISTICS_ONE_NAN
+
+typedef struct statistics {
+    char nothing;
+} statistics;
+
+LN_INLINE statistics statistics_prepare(const ln_problem *problem)
+{
+    (void)problem;
+    return (statistics){0};
+}
+
+/* Adds the squares of the first min(left, TILE) elements from i on. */
+LN_INLINE void tile_add(acc parts[TILE_PARTS], const row *view, size_t i, size_t left)
+{
+    TILE_UNROLLED
+    for (size_t p = 0; p < TILE_PARTS; p++) {
+        if (left <= p * LANES)
+            continue;
+        acc x = acc_of(row_first(view, i + p * LANES, left - p * LANES));
+        parts[p] = acc_add(parts[p], acc_multiply(x, x));
+    }
+}
+
+LN_INLINE moments statistics_of(const statistics *stats, const row *view, real pivot)
+{
+    (void)stats, (void)pivot;
+    acc squares[TILE_PARTS];
+    tile_clear(squares);
+    size_t i = 0;
+    for (; view->hidden - i >= TILE; i += TILE)
+        tile_add(squares, view, i, TILE);
+    tile_add(squares, view, i, view->hidden - i);
+    return (moments){0, 0, tile_sum(squares), 1};
+}
+
+#define STATISTICS_PROBABLE
+LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
+                                         double lambda)
+{
+    double n = (double)problem->hidden, steps = ceil(n / TILE), var = facts->var;
+    const row_sums sums = {steps + log2(TILE), lambda, n, facts->max_dev, steps, TILE, 1, 1};
+    double peak = facts->max_abs * facts->max_abs / var;
+    double error = var == 0 ? 0 : sum_error(&sums, 1, var, var, peak) + 2 * REAL_TINY;
+    if (!(2 * n * (var + error) < REAL_MAX))
+        return bound_none;
+    return bound_between(facts, var - error, var + error, 0, 0);
+}
+
+#endif
