@@ -63,7 +63,7 @@ static exit_code duet(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"base", "OLD.so", "the build to compare with", OPTION_TEXT, offsetof(duet_options, base)},
     {"new", "NEW.so", "the build in question", OPTION_TEXT, offsetof(duet_options, new)},
-    {"operation", "layernorm|rmsnorm",
+    {"operation", "layernorm|rmsnorm|all",
      "what is computed (default: that of --conventions, or layernorm)", OPTION_TEXT,
      offsetof(duet_options, request.operation)},
     {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,

@@ -76,7 +76,7 @@ static bool check_numbers(const hunt_options *options, error *err)
 
 static bool settings_of(const hunt_options *options, hunt_settings *settings, error *err)
 {
-    ln_convention convention;
+    ln_convention convention = {.ddof = 0};
     *settings = (hunt_settings){
         .hidden = (size_t)options->hidden,
         .seed = options->seed,
@@ -88,7 +88,8 @@ static bool settings_of(const hunt_options *options, hunt_settings *settings, er
     };
     if (!options->kernel)
         return fail(err, EXIT_CODE_USAGE, "--kernels NAME is missing");
-    if (!check_numbers(options, err) || !convention_parse(options->convention, &convention, err) ||
+    if (!check_numbers(options, err) ||
+        (options->convention && !convention_parse(options->convention, &convention, err)) ||
         (options->shard && !parse_shard(options->shard, settings, err)))
         return false;
     if (options->restarts == NOT_GIVEN && isnan(options->seconds))
@@ -99,7 +100,8 @@ static bool settings_of(const hunt_options *options, hunt_settings *settings, er
         return fail(err, EXIT_CODE_USAGE, "--goal %.40s: row-ulp or bound was expected",
                     options->goal);
     snprintf(settings->kernel, sizeof settings->kernel, "%.63s", options->kernel);
-    convention_label(&convention, settings->convention);
+    if (options->convention)
+        convention_label(&convention, settings->convention);
     return true;
 }
 
@@ -172,6 +174,9 @@ static bool prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_p
         return false;
     if (!(hunt->judge = judge_create(worker_runner(*worker), &judging)))
         return fail_memory(err, "the judge");
+    if (!options->convention)
+        convention_label(&operations[hunt->kernel->facts.operation]->presets[0].convention,
+                         hunt->settings.convention);
     hunt->settings.storage = hunt->kernel->facts.storage;
     hunt->settings.param = hunt->kernel->facts.param;
     hunt->settings.claimed = hunt->kernel->facts.has_bound && !options->unclaimed;
@@ -215,7 +220,7 @@ static exit_code run_hunt(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"kernels", "NAME", "the kernel to hunt: its name or label", OPTION_TEXT,
      offsetof(hunt_options, kernel)},
-    {"conventions", "C", "preset or list (default: torch)", OPTION_TEXT,
+    {"conventions", "C", "preset or list (default: torch; of RMSNorm torch-rms)", OPTION_TEXT,
      offsetof(hunt_options, convention)},
     {"hidden", "N", "length of the rows (default: 64)", OPTION_COUNT,
      offsetof(hunt_options, hidden)},
@@ -260,9 +265,8 @@ const cli_command command_hunt = {
         "kernel does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130\n"
         "interrupted.",
     OPTIONS(options),
-    DEFAULTS(hunt_options, .convention = "torch", .goal = "row-ulp", .hidden = 64, .seed = 1,
-             .keep = 8, .restarts = NOT_GIVEN, .seconds = NAN, .max_kappa = INFINITY,
-             .deadline = 10),
+    DEFAULTS(hunt_options, .goal = "row-ulp", .hidden = 64, .seed = 1, .keep = 8,
+             .restarts = NOT_GIVEN, .seconds = NAN, .max_kappa = INFINITY, .deadline = 10),
     .body = run_hunt,
     QUESTIONS(&hunt_merge, &hunt_exact),
 };

@@ -8,6 +8,8 @@ hunt() { accepted "$1" 0 hunt --kernel $kernel --hidden 24 --restarts 6 --keep 4
 hunt "a hunt" --out whole.txt
 check "a hunt: four finds" is "$(grep -c '^find$' whole.txt)" 4
 check "a hunt: where they are" has out '^finds +whole.txt$'
+accepted "a hunt of RMSNorm" 0 hunt --kernel rms_f32_scalar --hidden 24 --restarts 1 --out rms.txt
+check "a hunt of RMSNorm: its convention" has rms.txt '^convention torch-rms$'
 hunt "the same again" --out again.txt
 check "the same again: the same bytes" cmp whole.txt again.txt
 hunt "another seed" --seed 2 --out two.txt

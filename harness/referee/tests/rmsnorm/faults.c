@@ -214,7 +214,7 @@ static float compensated(const float *x, size_t count, size_t step)
     float sum = 0, low = 0;
     for (size_t i = 0; i < count; i += step) {
         float term = x[i] * x[i] - low, next = sum + term;
-        low = next - sum - term;
+        low = isfinite(next) ? next - sum - term : 0;
         sum = next;
     }
     return sum;
