@@ -7,7 +7,7 @@
  * referee's limits say are decided: more than one row, and every other divisor, place and size of eps is
  * further from the true one, on some row, than twice what sums may be off. */
 #include "base/random.h"
-#include "certify/reference.h"
+#include "certify/rms_row.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "judge/judging.h"
@@ -284,105 +284,107 @@ static bool is_true(const drawn *one, const which_candidate *candidate)
                           : strchr(candidate->words, ';') == NULL);
 }
 
-static double rstd_of(const ln_convention *own, bool layernorm, double var, double n, int place,
-                      double eps, int ddof)
+/* 1 / (what is divided by); ddof 0 of RMSNorm. */
+static double rstd_of(double var, double n, int place, double eps, int ddof)
 {
-    (void)own;
-    double s = var * (layernorm ? n / (n - ddof) : 1);
+    double s = var * n / (n - ddof);
     return 1 / (place == LN_EPS_VAR ? sqrt(s + eps) : sqrt(s) + (place == LN_EPS_STD ? eps : 0));
 }
 
 /* The eps at a place and divisor that gives what the true one gives at this variance; NaN: none. */
-static double matching_eps(double rstd, bool layernorm, double var, double n, int place, int ddof)
+static double matching_eps(double rstd, double var, double n, int place, int ddof)
 {
-    double s = var * (layernorm ? n / (n - ddof) : 1);
+    double s = var * n / (n - ddof);
     double eps = place == LN_EPS_VAR ? 1 / (rstd * rstd) - s : 1 / rstd - sqrt(s);
     return eps >= 0 ? eps : NAN;
 }
 
-/* Whether every other divisor, place and size of eps lies clearly apart on some row. */
+/* A row's variance (mean square), what its factor may be off twice over, and its factor. */
+typedef struct decisive_row {
+    double var, off, rstd;
+} decisive_row;
+
+/* False: it decides nothing. */
+static bool measure_row(const drawn *one, const double *values, ln_reference *reference,
+                        textbook *book, decisive_row *made)
+{
+    static double exact[ELEMENTS], rounded[ELEMENTS];
+    bool layernorm = one->kind != DRAW_RMSNORM;
+    const ln_convention plain = {.ddof = layernorm ? 0 : OPERATION_RMSNORM * OPERATION_STEP};
+    const ln_rms_convention plain_rms = {0};
+    const operation_judging *judging = judgings[convention_operation(&plain)];
+    ln_type type = one->type == LN_F64 ? LN_F64 : LN_F32;
+    ln_reference_result result = {.rounded = rounded, .exact = exact};
+    const ln_row_facts *facts = &result.facts;
+    metrics_row row = {type, type, one->length, &plain, NULL, NULL, &result, LN_AFFINE_NONE, false};
+    order_question asked = {type, type, one->length, &plain, false, 0};
+    row_limits limits, poorest;
+    const void *given = stored(0, type, values, one->length);
+    bool fine = layernorm ? ln_reference_row(reference, &plain, type, type, one->length, given,
+                                             NULL, NULL, NULL, &result)
+                          : ln_rms_reference_row(reference, &plain_rms, type, type, one->length,
+                                                 given, NULL, NULL, &result);
+    if (!fine || !(facts->var > 0) ||
+        !limits_of_row(judging, book, &asked, &row, values, &limits) ||
+        !limits_poorest(judging, book, type, &row, values, &limits, &poorest))
+        return false;
+    double std = sqrt(facts->var), unit = unit_roundoff(type), mean = layernorm ? facts->mean : 0;
+    double mean_off = layernorm ? poorest.statistics[ROLE_MEAN] / std : 0;
+    double shift = mean_off + 6 * unit * (fabs(mean) / std + (layernorm ? 4 : 0));
+    made->var = facts->var;
+    made->off = 4 * (poorest.statistics[ROLE_RSTD] + shift + 2 * unit_roundoff(one->out));
+    made->rstd = rstd_of(facts->var, (double)one->length, (int)one->convention.eps_place,
+                         one->convention.eps, layernorm ? one->convention.ddof : 0);
+    return made->off < (dtype_size(one->out) == 2 ? 0.1 : 1e-3);
+}
+
+/* Whether some row is clearly another under this divisor, place and eps. */
+static bool is_apart(const drawn *one, const decisive_row *rows, size_t count, int place,
+                     double eps, int ddof)
+{
+    bool quotient = place == LN_EPS_QUOTIENT, mine = one->convention.eps_place == LN_EPS_QUOTIENT;
+    double q = (quotient ? eps : 0) - (mine ? one->convention.eps : 0);
+    for (size_t r = 0; r < count; r++) {
+        double theirs = rstd_of(rows[r].var, (double)one->length, place, eps, ddof);
+        if (fabs(theirs / rows[r].rstd - 1) > rows[r].off || fabs(q) > 2 * rows[r].off)
+            return true;
+    }
+    return false;
+}
+
+/* Whether every other divisor, place and size of eps lies clearly apart on some row: each with the eps that
+ * comes to the same on one of the rows, and the true place with a fifth more and less. */
 static bool is_decided(const drawn *one)
 {
     enum { ROWS = 64 };
-    bool layernorm = one->kind != DRAW_RMSNORM;
     const ln_convention *own = &one->convention;
-    const ln_convention plain = {.ddof = layernorm ? 0 : OPERATION_RMSNORM * OPERATION_STEP};
-    const operation_judging *judging = judgings[convention_operation(&plain)];
-    static double exact[ELEMENTS], rounded[ELEMENTS];
-    double var[ROWS], off[ROWS], rstd[ROWS], n = (double)one->length;
+    bool layernorm = one->kind != DRAW_RMSNORM, decided = true;
     size_t rows = one->rows * one->hidden / one->length, count = 0;
+    decisive_row made[ROWS];
     textbook book = {0};
-    ln_reference *reference = ln_reference_create();
     if (one->kind >= DRAW_COPY)
         return one->rows > 1 && one->kappa == 1;
-    for (size_t r = 0; r < rows && count < ROWS; r++) {
-        double most = 0;
-        row_limits limits, poorest;
-        ln_type type = one->type == LN_F64 ? LN_F64 : LN_F32;
-        ln_reference_result result = {.rounded = rounded, .exact = exact};
-        metrics_row row = {type, type,    one->length,    &plain, NULL,
-                           NULL, &result, LN_AFFINE_NONE, false};
-        order_question asked = {type, type, one->length, &plain, false, 0};
-        double *values = in + r * one->length;
-        const void *given = stored(0, type, values, one->length);
-        if (layernorm)
-            ln_reference_row(reference, &plain, type, type, one->length, given, NULL, NULL, NULL,
-                             &result);
-        else
-            judging = judgings[OPERATION_RMSNORM];
-        if (!layernorm) {
-            result.facts.var = 0;
-            for (size_t i = 0; i < one->length; i++) {
-                result.facts.var += values[i] * values[i] / n;
-                most = fmax(most, fabs(values[i]));
-            }
-            result.facts.rstd = 1 / sqrt(result.facts.var);
-            result.facts.max_abs = most;
-            result.max_xhat = most * result.facts.rstd;
-        }
-        if (!(result.facts.var > 0) ||
-            !limits_of_row(judging, &book, &asked, &row, values, &limits) ||
-            !limits_poorest(judging, &book, type, &row, values, &limits, &poorest))
-            continue;
-        double std = sqrt(result.facts.var);
-        double shift = layernorm ? poorest.statistics[ROLE_MEAN] / std +
-                                       6 * unit_roundoff(type) * (fabs(result.facts.mean) / std + 4)
-                                 : 6 * unit_roundoff(type);
-        var[count] = result.facts.var;
-        off[count] = 4 * (poorest.statistics[ROLE_RSTD] + shift + 2 * unit_roundoff(one->out));
-        rstd[count] = rstd_of(own, layernorm, result.facts.var, n, own->eps_place, own->eps,
-                              layernorm ? own->ddof : 0);
-        count += off[count] < 1e-3 || dtype_size(one->out) == 2 ? off[count] < 0.1 : 0;
-    }
+    ln_reference *reference = ln_reference_create();
+    for (size_t r = 0; r < rows && count < ROWS; r++)
+        count += measure_row(one, in + r * one->length, reference, &book, &made[count]);
     free(book.terms);
     ln_reference_destroy(reference);
-    if (count < 2)
-        return false;
     for (int ddof = 0; ddof < (layernorm ? 2 : 1); ddof++)
-        for (int place = LN_EPS_NONE; place <= (layernorm ? LN_EPS_QUOTIENT : LN_EPS_STD); place++)
-            for (size_t r = 0; r < count + 2; r++) {
-                bool same = place == (int)own->eps_place && (!layernorm || ddof == own->ddof);
-                if (r >= count ? !same || place == LN_EPS_NONE
-                               : same || (r > 0 && place == LN_EPS_NONE))
-                    continue;
-                bool quotient = place == LN_EPS_QUOTIENT, mine = own->eps_place == LN_EPS_QUOTIENT;
-                double eps = r >= count ? own->eps * (r == count ? 1.2 : 0.8)
-                             : quotient ? own->eps
-                             : place == LN_EPS_NONE
-                                 ? 0
-                                 : matching_eps(rstd[r], layernorm, var[r], n, place, ddof);
-                bool apart = isnan(eps);
-                for (size_t other = 0; !apart && other < count; other++) {
-                    double theirs = rstd_of(own, layernorm, var[other], n, place, eps, ddof);
-                    double q = (quotient ? eps : 0) - (mine ? own->eps : 0);
-                    apart =
-                        fabs(theirs / rstd[other] - 1) > off[other] ||
-                        (quotient == mine ? fabs(q) > 2 * off[other] : own->eps > 2 * off[other]);
-                }
-                if (!apart)
-                    return false;
+        for (int place = 0; place <= (layernorm ? LN_EPS_QUOTIENT : LN_EPS_STD); place++) {
+            bool same = place == (int)own->eps_place && (!layernorm || ddof == own->ddof);
+            if (same && place != LN_EPS_NONE)
+                decided = decided && is_apart(one, made, count, place, 1.2 * own->eps, ddof) &&
+                          is_apart(one, made, count, place, 0.8 * own->eps, ddof);
+            for (size_t r = 0; !same && r < count; r++) {
+                double eps =
+                    place == LN_EPS_NONE ? 0
+                    : place == LN_EPS_QUOTIENT
+                        ? own->eps
+                        : matching_eps(made[r].rstd, made[r].var, (double)one->length, place, ddof);
+                decided = decided && (isnan(eps) || is_apart(one, made, count, place, eps, ddof));
             }
-    return true;
+        }
+    return decided && count > 1;
 }
 
 static void print_tally(const char *name, const tally *one)
