@@ -169,11 +169,8 @@ static bool find_function(const eval_options *options, const eval_tensors *tenso
                           which_found *found, error *err)
 {
     which_tensors given = {.input = {.digits = WHICH_EXACT, .x_digits = WHICH_EXACT}};
-    bool fine = which_take(tensors->arrays, options->files.paths, &given, err);
-    if (fine) {
-        given.input.digits = which_digits_of_y(&given);
-        fine = which_make(&given.input, found, err);
-    }
+    bool fine = which_take(tensors->arrays, options->files.paths, &given, err) &&
+                which_make(&given.input, found, err);
     which_tensors_free(&given);
     return fine;
 }

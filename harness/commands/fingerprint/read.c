@@ -97,19 +97,6 @@ bool which_take(const tensor_array arrays[ROLES_MOST], const char *const paths[R
     return true;
 }
 
-int which_digits_of_y(const which_tensors *tensors)
-{
-    enum { ENOUGH = 6, MOST = 7 };
-    const which_input *input = &tensors->input;
-    size_t count = 1;
-    for (size_t a = 0; a < input->dimensions; a++)
-        count *= input->shape[a];
-    for (int digits = 1; count >= ENOUGH && digits <= MOST; digits++)
-        if (has_decimals(input->y, count, input->y_type, digits))
-            return digits;
-    return WHICH_EXACT;
-}
-
 bool which_read(const char *const paths[ROLES_MOST], bool u2_is_bf16, which_tensors *tensors,
                 error *err)
 {

@@ -16,8 +16,6 @@ typedef struct which_tensors {
 /* From tensors that were read, whose parameters are flat. */
 bool which_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
                 which_tensors *tensors, error *err);
-/* As many decimals as y looks printed to; WHICH_EXACT: it does not. */
-int which_digits_of_y(const which_tensors *tensors);
 bool which_read(const char *const paths[ROLES_MOST], bool u2_is_bf16, which_tensors *tensors,
                 error *err);
 void which_tensors_free(which_tensors *tensors);
