@@ -221,7 +221,7 @@ TEST(special_rows)
 /* The class's kernel on each ISA that there is, of each pair of types: the bits of the first, the scalar one. */
 TEST(reproducible_kernels_have_the_same_bits_everywhere)
 {
-    static const size_t sizes[] = {1, 7, 63, 64, 65, 100, 768, 1000};
+    static const size_t sizes[] = {1, 7, 63, 64, 65, 100, 250, 1000};
     static const size_t storage_bytes[] = {4, 8, 2, 2};
     const ln_plugin_v2_table *plugin = ln_plugin_v2();
     size_t compared = 0;
@@ -238,7 +238,7 @@ TEST(reproducible_kernels_have_the_same_bits_everywhere)
                                   .accuracy = LN_ACCURACY_REPRODUCIBLE};
         if (!(kernel->traits & LN_TRAIT_ISA_REPRODUCIBLE) || strcmp(kernel->isa, "scalar") != 0)
             continue;
-        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] <= LARGEST; s++) {
             ln_rms_tensors tensors = {.x = x, .weight = gammas, .y = y};
             size_t bytes = sizes[s] * storage_bytes[kernel->storage];
             problem.hidden = sizes[s];

@@ -109,7 +109,7 @@ TEST(rounding_is_to_nearest_even)
     size_t checked = 0;
     for (size_t k = 0; (kernel = kernel_number(k)); k++)
         for (size_t s = 0; is_taken(kernel) && kernel->param == LN_F32 && s < SIZES; s++)
-            if (is_sampled(k, s, SIZES)) {
+            if (is_one_in(k, s, SIZES)) {
                 check_rounding(kernel, sizes[s]);
                 checked++;
             }

@@ -189,6 +189,15 @@ FAULT_AFTER(nan_output)
 }
 
 /* Turns flushing to zero on and leaves it so. */
+/* Stores into the y of the call before, too. */
+FAULT_AFTER(writes_to_former_y)
+{
+    static float *former;
+    if (former && former != (float *)tensors->y)
+        *former = (float)problem->rows;
+    former = tensors->y;
+}
+
 FAULT_AFTER(mxcsr_changed)
 {
     flush_to_zero();
@@ -264,6 +273,7 @@ FAULT(crash_when_timed)
     X(reads_one_behind)                                                                            \
     X(reads_one_before)                                                                            \
     X(nan_output)                                                                                  \
+    X(writes_to_former_y)                                                                          \
     X(mxcsr_changed)                                                                               \
     X(crash)                                                                                       \
     X(aborts)                                                                                      \
