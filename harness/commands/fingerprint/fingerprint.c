@@ -74,9 +74,23 @@ static void print_head(const which_input *input, const which_found *found, const
                 input->x_digits == WHICH_EXACT ? "taken as exact (--x-digits D if it is not)"
                                                : "too");
     fprintf(file, "; %zu candidates\n", found->tried);
-    if (found->told < found->rows)
+    if (found->told < found->rows && found->answer != WHICH_NONE)
         fprintf(file, "%zu of the rows tell nothing: sums may be off by more than they hold\n",
                 found->rows - found->told);
+}
+
+static void print_none(const which_input *input, const which_found *found, FILE *file)
+{
+    int digits = input->digits == WHICH_EXACT ? which_printed_digits(input) : WHICH_EXACT;
+    fprintf(file, "none: no candidate explains y%s\n",
+            input->gamma || input->beta ? "" : "; if the black box has gamma or beta, give them");
+    if (found->last_row == 0)
+        fprintf(file, "Row 0 alone rules out all over the last axis\n");
+    else
+        fprintf(file, "Over the last axis it takes rows 0 to %zu to rule out all\n",
+                found->last_row);
+    if (digits != WHICH_EXACT)
+        fprintf(file, "y looks rounded to %d decimals: ask with --digits %d\n", digits, digits);
 }
 
 static void print_answer(const which_input *input, const which_found *found, const output_file *out)
@@ -84,9 +98,7 @@ static void print_answer(const which_input *input, const which_found *found, con
     FILE *file = out->file;
     size_t hidden = input->shape[input->dimensions - 1];
     if (found->answer == WHICH_NONE)
-        fprintf(file, "none: no candidate explains y%s\n",
-                input->gamma || input->beta ? ""
-                                            : "; if the black box has gamma or beta, give them");
+        print_none(input, found, file);
     else if (found->answer == WHICH_NAMED)
         fprintf(file, "named: %s\n", found->candidates[0].words);
     else

@@ -28,6 +28,18 @@ static int guess_digits(const which_input *input, size_t count)
                : WHICH_EXACT;
 }
 
+int which_printed_digits(const which_input *input)
+{
+    enum { MOST = 6, ENOUGH = 4 };
+    size_t count = 1;
+    for (size_t a = 0; a < input->dimensions; a++)
+        count *= input->shape[a];
+    for (int digits = 0; count >= ENOUGH && digits <= MOST; digits++)
+        if (has_decimals(input->y, count, input->y_type, digits))
+            return digits > 0 ? digits : WHICH_EXACT;
+    return WHICH_EXACT;
+}
+
 /* Axes in front that are too many are one. Where a row is not the last axis, the elements lie otherwise than
  * the axes: they are rows. */
 static void take_shape(const tensor_array *x, which_input *input)

@@ -18,6 +18,8 @@ bool which_take(const tensor_array arrays[ROLES_MOST], const char *const paths[R
                 which_tensors *tensors, error *err);
 bool which_read(const char *const paths[ROLES_MOST], bool u2_is_bf16, which_tensors *tensors,
                 error *err);
+/* The decimals that y seems to have been rounded to; else WHICH_EXACT. */
+int which_printed_digits(const which_input *input);
 void which_tensors_free(which_tensors *tensors);
 
 #endif

@@ -71,6 +71,12 @@ check "f16 in, f32 out: torch's" has out '^tinyllm +0 '
 accepted "other rows" 0 eval --inputs uniform --shape 16x768 --reference --out u.npy --convention torch
 accepted "no function" 5 fingerprint --x n.npy --y u.npy --json
 check "no function: the answer" is "$(value answer out)" none
+check "no function: each row tells" is "$(value rows_told out)" 16
+accepted "no function, in words" 5 fingerprint --x n.npy --y u.npy
+check "no function: one row is enough" has out '^Row 0 alone rules out all'
+check "no function: no row is blamed" hasnt out 'tell nothing'
+accepted "002 without its digits" 5 fingerprint --x x2.npy --y y2.npy
+check "002 without its digits: what may help" has out '^y looks rounded to 4 decimals: ask with --digits 4'
 
 # bf16 in either form, and what u2 holds is said.
 for type in '|V2' '<u2'; do

@@ -13,6 +13,7 @@ typedef struct engine {
     range *y; /* what may have been rounded to each element, or printed as it */
     family families[2][FAMILIES_MOST];
     size_t counts[2];
+    size_t told[2]; /* rows of the last axis, by operation */
     which_found *found;
 } engine;
 
@@ -322,19 +323,20 @@ static void begin_families(engine *own, const reduction *over, const source *fro
 
 /* One group of places against all families of an operation that are left; *left: any is. */
 static bool hold_group(engine *own, int kind, const reduction *over, const source *from, size_t g,
-                       bool *left, bool *tells)
+                       bool *left)
 {
+    bool plain = over->last && from == own->all.sources;
     double sums = unit_roundoff(own->maker.sums);
     double unit = own->maker.coarse ? unit_roundoff(own->maker.step) : sums;
     exact_row row;
     bool any = false;
     for (size_t i = 0; i < own->counts[kind]; i++)
         any = any || own->families[kind][i].alive;
-    if (!any)
+    if (!any && !plain)
         return true;
     if (!row_make(&own->maker, (operation_kind)kind, over, from, g, &row))
         return false;
-    *tells = *tells || row.tells;
+    own->told[kind] += plain && row.tells;
     for (size_t i = 0; i < own->counts[kind]; i++) {
         family *one = &own->families[kind][i];
         if (one->alive)
@@ -350,12 +352,12 @@ static bool try_reduction(engine *own, const reduction *over, const source *from
     begin_families(own, over, from);
     if (over->length < 2)
         return true;
-    for (size_t g = 0; fine && left && g < over->groups; g++) {
-        bool tells = false;
+    for (size_t g = 0; fine && (left || plain) && g < over->groups; g++) {
+        if (left && over->last)
+            own->found->last_row = g > own->found->last_row ? g : own->found->last_row;
         left = false;
         for (int kind = 0; fine && kind < 2; kind++)
-            fine = hold_group(own, kind, over, from, g, &left, &tells);
-        own->found->told += plain && tells;
+            fine = hold_group(own, kind, over, from, g, &left);
     }
     for (int kind = 0; kind < 2; kind++)
         for (size_t i = 0; fine && i < own->counts[kind]; i++)
@@ -405,9 +407,25 @@ static bool find_all(engine *own, error *err)
             continue;
         own->maker.coarse = true;
         own->maker.step = steps[i];
+        own->told[0] = own->told[1] = own->found->last_row = 0;
         fine = try_all(own) || fail_memory(err, "a candidate");
     }
     return fine;
+}
+
+static size_t told_of(const engine *own)
+{
+    const which_found *found = own->found;
+    size_t most = 0;
+    for (int kind = 0; kind < 2; kind++) {
+        bool is_left = found->count == 0;
+        for (size_t i = 0; i < found->count; i++)
+            is_left =
+                is_left || (int)convention_operation(&found->candidates[i].convention) == kind;
+        if (is_left && own->told[kind] > most)
+            most = own->told[kind];
+    }
+    return most;
 }
 
 bool which_make(const which_input *input, which_found *found, error *err)
@@ -426,6 +444,8 @@ bool which_make(const which_input *input, which_found *found, error *err)
         fine = find_all(own, err);
         row_maker_free(&own->maker);
     }
+    if (fine)
+        found->told = told_of(own);
     if (fine && found->count > 0) {
         qsort(found->candidates, found->count, sizeof *found->candidates, by_rank);
         found->answer = found->count == 1 && is_named(found->candidates) ? WHICH_NAMED : WHICH_OPEN;

@@ -51,7 +51,10 @@ typedef struct which_found {
     which_answer answer;
     which_candidate *candidates; /* all that explain y */
     size_t count, tried;
-    size_t rows, told; /* of the last axis; those that tell anything */
+    size_t rows,
+        told; /* of the last axis; those that tell anything of the operations that are left (of
+                        * none, of either) */
+    size_t last_row; /* behind which no candidate over the last axis was left; of WHICH_NONE */
     /* The row that would tell most of them apart: +-probe in turn (0 at the end of an odd row); 0: none
      * does. Of so many pairs (eps at its usual sizes) it leaves so many. */
     float probe;
