@@ -107,10 +107,10 @@ static void print_answer(const which_input *input, const which_found *found, con
                 found->count == 1 ? ", with any eps of a range" : "");
     if (found->probe != 0)
         fprintf(file,
-                "One more row would tell %zu of %zu pairs of them apart: +-%.9g in turn%s "
-                "(--probe FILE.npy writes it)\n",
-                found->pairs - found->pairs_left, found->pairs, (double)found->probe,
-                hidden % 2 ? ", 0 at the end" : "");
+                "One more row would %s: +-%.9g in turn%s\n"
+                "--probe FILE.npy writes it: append it to x, run your box, ask again\n",
+                found->pairs_left == 0 ? "decide if eps is a usual one" : "leave fewer",
+                (double)found->probe, hidden % 2 ? ", 0 at the end" : "");
 }
 
 static bool print_text(const which_input *input, const which_found *found, bool all,
@@ -131,13 +131,17 @@ static bool print_text(const which_input *input, const which_found *found, bool 
     return !ferror(out->file) || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
 }
 
-static bool write_probe(const which_found *found, size_t hidden, const char *path, error *err)
+/* Writes nothing where no row tells: that is an answer too. */
+static bool write_probe(const which_found *found, size_t hidden, const char *path,
+                        const output_file *out, error *err)
 {
     const size_t shape[2] = {1, hidden};
-    if (found->probe == 0)
-        return fail(err, EXIT_CODE_INCONCLUSIVE, "%s (--probe): no row to write: %s", path,
+    if (found->probe == 0) {
+        output_line(out, "%s was not written: %s", path,
                     found->answer == WHICH_OPEN ? "no row tells the rest apart"
                                                 : "nothing is left to tell apart");
+        return true;
+    }
     float *row = allocate(hidden * sizeof *row);
     for (size_t i = 0; i < hidden; i++)
         row[i] = which_probe_value(found->probe, hidden, i);
@@ -177,7 +181,7 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
     size_t hidden = fine ? input->shape[input->dimensions - 1] : 0;
     fine = fine && (out->format == OUTPUT_JSON ? output_json(out, found_json(&found, hidden), err)
                                                : print_text(input, &found, options->all, out, err));
-    fine = fine && (!options->probe || write_probe(&found, hidden, options->probe, err));
+    fine = fine && (!options->probe || write_probe(&found, hidden, options->probe, out, err));
     exit_code code = which_exit_code(found.answer);
     which_free(&found);
     which_tensors_free(&tensors);

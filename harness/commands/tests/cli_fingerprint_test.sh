@@ -16,7 +16,8 @@ check "002: x was printed too" has out 'x too'
 check "002: the author's formula" has out '^zscore +0 +0$'
 check "002: the divisor is N-1, with any small eps" is "$(grep -c '^ddof=1,eps=.*affine=none' out)" 3
 check "002: and nothing else" has out '^open: 4 candidates'
-check "002: a row that would tell" has out '^One more row would tell'
+check "002: a row that would tell" has out '^One more row would leave fewer: [+]-'
+check "002: it is written" test -s p2.npy
 
 # 003, step by step: (x - mean) / (std + 1e-5), alpha 1 and bias 0, four decimals.
 "$npy" make one.npy '<f4' '(1,)' 1
@@ -32,7 +33,8 @@ check "003: its NumPy line too" has out '^numpy-quotient '
 # The same document's line of NumPy, where / binds before +: eight decimals.
 "$npy" make xn.npy '<f8' '(1, 4)' 1 2 3 4
 "$npy" make yn.npy '<f8' '(1, 4)' -1.161885 -0.38728833 0.38730833 1.161905
-accepted "003, NumPy" 0 fingerprint --x xn.npy --y yn.npy --gamma one.npy --beta zero.npy --digits 8
+accepted "003, NumPy" 0 fingerprint --x xn.npy --y yn.npy --gamma one.npy --beta zero.npy --digits 8 --probe pn.npy
+check "003, NumPy: no row is needed" has out '^pn.npy was not written: nothing is left'
 check "003, NumPy: the author's formula" has out '^named: numpy-quotient$'
 
 # onnxruntime#12917: the output that the report takes for right leaves beta out, which nobody in its

@@ -83,16 +83,22 @@ static size_t pairs_told(const member *all, size_t count, size_t hidden, double 
     return told;
 }
 
+/* How many there are; those beyond MEMBERS_MOST are not kept, and no pair of theirs is told apart. */
 static size_t members_of(const which_found *found, member *all)
 {
     size_t count = 0;
-    for (size_t i = 0; i < found->count && count < MEMBERS_MOST; i++) {
+    for (size_t i = 0; i < found->count; i++) {
         const which_candidate *one = &found->candidates[i];
-        all[count++] = (member){one, one->convention.eps};
-        for (size_t u = 0; u < usual_count && count < MEMBERS_MOST; u++)
+        if (count < MEMBERS_MOST)
+            all[count] = (member){one, one->convention.eps};
+        count++;
+        for (size_t u = 0; u < usual_count; u++)
             if (usual_sizes[u] >= one->eps_low && usual_sizes[u] <= one->eps_high &&
-                usual_sizes[u] != one->convention.eps)
-                all[count++] = (member){one, usual_sizes[u]};
+                usual_sizes[u] != one->convention.eps) {
+                if (count < MEMBERS_MOST)
+                    all[count] = (member){one, usual_sizes[u]};
+                count++;
+            }
     }
     return count;
 }
@@ -103,11 +109,12 @@ void find_probe(size_t hidden, ln_type sums, ln_type out, which_found *found)
 {
     member all[MEMBERS_MOST];
     size_t count = members_of(found, all), best = 0;
+    size_t kept = count < MEMBERS_MOST ? count : MEMBERS_MOST;
     double off =
         8 * (fmax(4, 2 + sqrt((double)hidden) / 2) * unit_roundoff(sums) + 2 * unit_roundoff(out));
     found->pairs = found->pairs_left = count * (count - 1) / 2;
     for (int i = FIRST_SCALE; hidden > 1 && found->answer == WHICH_OPEN && i <= LAST_SCALE; i++) {
-        size_t told = pairs_told(all, count, hidden, ldexp(1, i), off);
+        size_t told = pairs_told(all, kept, hidden, ldexp(1, i), off);
         if (told > 0 && told >= best) {
             best = told;
             found->probe = (float)ldexp(1, i);
