@@ -172,7 +172,7 @@ judged_sketch() { # in every placement, strided ones too, and on every check
     "$binaries/lnbench" run --plugin ./sketch.so --kernels mine --conventions ddof=0,eps=1e-5@var,affine=none \
         --plan quick --only accuracy --db sketch.db --no-charts &&
         lnbench export --db sketch.db --format tsv >sketch.tsv &&
-        grep -q $'^mine\t.*\tcombinations\t.*\tright\t' sketch.tsv
+        grep -q $'^layernorm\tmine\t.*\tcombinations\t.*\tright\t' sketch.tsv
 }
 check "the sketch: it compiles" compiled_sketch
 check "the sketch: it is judged, with no violation" judged_sketch

@@ -8,7 +8,6 @@ near=(--kappa 1 "${few[@]}") # on rows near zero alone
 refused "for what?" 2 '--shapes ROWSxHIDDEN' choose
 refused "a shape that is none" 2 "shape '7by8'" choose --shape 7by8
 refused "a model with a slip" 2 "unknown model 'gpt2-lx': near it are 'gpt2-xl'" choose --model gpt2-lx
-refused "a model without LayerNorm" 2 'RMSNorm' choose --model llama-3-8b
 refused "tokens without a model" 2 '--tokens goes with --model' choose --shape 1x8 --tokens 3
 refused "tokens that are none" 2 '--tokens -3' choose --model gpt2 --tokens -3
 refused "proven, but how much?" 2 '--max-row-ulp' choose --shape 1x8 --proven
@@ -151,8 +150,8 @@ run_it choose --model gpt2-xl --tokens 2 --format tsv "${near[@]}"
 check "a model: exit code" is "$code" 0
 check "a model: its shape" has out '^2	1600	'
 ends "a model of RMSNorm, of no operation named" 0 choose --model llama-3-8b --tokens 1 --time 0.1 --db rms.db \
-    --kernels rms_f32_scalar --max-row-ulp 64
-check "a model of RMSNorm: its kernel" has out '^use rms_f32_scalar: '
+    --kernels rms_wide_scaled_f32_acc_f64_scalar --max-row-ulp 64
+check "a model of RMSNorm: its kernel" has out '^use rms_wide_scaled_f32_acc_f64_scalar: '
 accepted "models" 0 list models
 check "models: GPT-2 XL" has out '^gpt2-xl .* 1600 +1024  torch'
 accepted "models as JSON" 0 list models --json

@@ -98,14 +98,14 @@ check "run: what depends on the batch" has out 'on_rows .* run$'
 check "run: what depends on nothing" has out 'on_nothing .* row$'
 check "run: an ISA that was not asked for counts" has out 'on_same\.one .* isa$'
 accepted "export" 0 export --db v.db --format tsv
-check "tsv" has out $'^kernel\t.*\treproducibility\tcase$'
-check "tsv" has out $'^on_rows\t.*\trun\t[0-9]+$'
+check "tsv" has out $'^operation\tkernel\t.*\treproducibility\tcase$'
+check "tsv" has out $'^layernorm\ton_rows\t.*\trun\t[0-9]+$'
 accepted "export" 0 export --db v.db --format jsonl
 check "jsonl" has out '"varies_with": ?\["rows"\]'
 cp out v.jsonl
 accepted "import" 0 import v.jsonl --db w.db
 accepted "import: export" 0 export --db w.db --format tsv
-check "import keeps the class" has out $'^on_rows\t.*\trun\t[0-9]+$'
+check "import keeps the class" has out $'^layernorm\ton_rows\t.*\trun\t[0-9]+$'
 "$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1
 accepted "eval" 0 eval --x x.npy --convention tinyllm --plugin "$plugin" --kernel on_stride
 check "eval" has out '^reproducible +run \(stride\)$'

@@ -40,10 +40,10 @@ accepted "the example: run" 0 run --plan quick --db e.db --no-charts --plugin "$
     --kernels example --shapes 4x64 --conventions torch,zscore,torch-nobias --inputs normal \
     --processes 1 --repetitions 2
 accepted "the example: export" 0 export --db e.db --format tsv
-check "the example: fine where it is at home" has out $'^example\ttorch\t.*\tright\tno bound\t'
+check "the example: fine where it is at home" has out $'^layernorm\texample\ttorch\t.*\tright\tno bound\t'
 check "the example: says what it does not take" has out \
-    $'^example\tzscore\t.*\tdeclined\t.*only ddof 0'
-check "the example: likewise" has out $'^example\ttorch-nobias\t.*\tdeclined\t.*only vector'
+    $'^layernorm\texample\tzscore\t.*\tdeclined\t.*only ddof 0'
+check "the example: likewise" has out $'^layernorm\texample\ttorch-nobias\t.*\tdeclined\t.*only vector'
 
 accepted "ABI 1: list" 0 list kernels --plugin "$libraries/abi_1_plugin.so" --json
 check "ABI 1: named" has out '"name": *"frozen"'
@@ -51,11 +51,11 @@ check "ABI 1: its version" has out '"version": *"224f8dd"'
 accepted "ABI 1: run" 0 run --plan quick --db abi.db --no-charts --plugin "$libraries/abi_1_plugin.so" --kernels frozen \
     --shapes 4x64 --conventions torch,torch-nobias,annotated-transformer,zscore --inputs normal --only accuracy
 accepted "ABI 1: export" 0 export --db abi.db --format tsv
-check "ABI 1: within its bound" has out $'^frozen\ttorch\tnormal\t.*\tright\t'
-check "ABI 1: residual, sum, mean, rstd, strides" has out $'^frozen\ttorch\tcombinations\t.*\tright\t'
-check "ABI 1: without beta" has out $'^frozen\ttorch-nobias\t.*\tright\t'
-check "ABI 1: eps on the std, ddof 1" has out $'^frozen\tannotated-transformer\t.*\tright\t'
-check "ABI 1: what it does not take" has out $'^frozen\tzscore\t.*\tdeclined\t.*eps in the variance'
+check "ABI 1: within its bound" has out $'^layernorm\tfrozen\ttorch\tnormal\t.*\tright\t'
+check "ABI 1: residual, sum, mean, rstd, strides" has out $'^layernorm\tfrozen\ttorch\tcombinations\t.*\tright\t'
+check "ABI 1: without beta" has out $'^layernorm\tfrozen\ttorch-nobias\t.*\tright\t'
+check "ABI 1: eps on the std, ddof 1" has out $'^layernorm\tfrozen\tannotated-transformer\t.*\tright\t'
+check "ABI 1: what it does not take" has out $'^layernorm\tfrozen\tzscore\t.*\tdeclined\t.*eps in the variance'
 
 # With sanitizers the plugin's own check ends the worker before the signal does.
 crashed='(SIGSEGV|exited with status 1)'
@@ -89,7 +89,7 @@ check "flush to zero: timed" has out '^plugin +hostile +[0-9]'
 check "flush to zero: the other kernel is fine" hasnt out '^✗ two_pass'
 accepted "flush to zero: export" 0 export --db f.db --format tsv
 check "flush to zero: what comes of it" has out \
-    $'^hostile\t.*subnormal\t.*\twrong\tstate-changed\t.*flush to zero; wrong \\((inaccurate|wrong-class)'
+    $'^layernorm\thostile\t.*subnormal\t.*\twrong\tstate-changed\t.*flush to zero; wrong \\((inaccurate|wrong-class)'
 unset LNBENCH_HOSTILE_DEED LNBENCH_HOSTILE_MOMENT
 
 # OpenMP's threads do not live on in a child, where their kernel waits for them.
@@ -110,7 +110,7 @@ refused "eval of an endless loop" 6 'naive.endless_loop: wrong \(timeout: no ans
 
 # Options narrow what is timed and tabled, not what is trusted: a kernel that is wrong when two threads
 # call it is not taken for its rows; without the referee, or half of the evidence, none is.
-narrow=(--plugin "$libraries/faults_plugin.so" --kernels fault.two_at_once,fault.last_of_many_rows
+narrow=(--plugin "$libraries/faults_plugin.so" --kernels "fault.two_at_once,fault.last_of_many_rows"
     --conventions torch --no-charts --db n.db --processes 1 --repetitions 2)
 ends "narrow rows" 6 run "${narrow[@]}" --shapes 4x64 --inputs spike --only accuracy
 check "narrow rows: its fault" has out '^✗ fault.two_at_once: nondeterministic on combinations, torch; wrong on'

@@ -89,7 +89,7 @@ accepted "cold cache" 0 run --db one.db "${small[@]}" --only speed --cache cold,
 check "cold cache: table" has out ' L1 16 cold '
 check "hot cache: table" has out ' L1 16 '
 # Another operation, from the plan to the kernel to take, and both in a run: never in one ranking.
-both=(run --operation all --kernels rms_f32_scalar,two_pass_f32_scalar --shapes 4x64 --inputs normal --processes 2 --repetitions 1)
+both=(run --operation all --kernels "rms_f32_scalar,two_pass_f32_scalar" --shapes 4x64 --inputs normal --processes 2 --repetitions 1)
 accepted "both" 0 "${both[@]}" --db both.db --out both --plan quick
 check "both: two tables" is "$(grep -E '^(LayerNorm|RMSNorm) f32|^(fastest|take) ' out | sed 's/take/fastest/; s/ .*//' | tr '\n' ' ')" \
     'LayerNorm fastest RMSNorm fastest '

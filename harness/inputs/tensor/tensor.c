@@ -169,7 +169,8 @@ static bool find_form(byte_source *source, tensor_form *form, error *err)
     bool has_name = archive > 0 && source->path[archive] == ':';
     const char *name = has_name ? source->path + archive + 1 : NULL;
     size_t got = fread(begin, 1, sizeof begin, source->file);
-    rewind(source->file);
+    if (!bytes_seek(source, 0, err))
+        return false;
     if (got >= 4 && (memcmp(begin, "PK\3\4", 4) == 0 || memcmp(begin, "PK\5\6", 4) == 0))
         return npz_open(source, name, err) && npy_read_form(source, form, err);
     if (archive > 0 && source->path[archive - 1] == 's')

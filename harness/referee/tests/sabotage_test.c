@@ -99,7 +99,7 @@ static const struct plant {
     {"writes_between_rows", "torch", 768, VERDICT_OVERRUN, "between the rows"},
     {"reads_one_behind", "torch", 768, VERDICT_OVERRUN, "right behind the end of x"},
     {"reads_one_before", "torch", 768, VERDICT_OVERRUN, "4 bytes before x"},
-    {"writes_to_former_y", "torch", 768, VERDICT_OVERRUN, "y of an earlier call"},
+    {"writes_to_former_y", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
     {"nan_output", "torch", 768, VERDICT_WRONG_CLASS, "NaN"},
     {"mxcsr_changed", "torch", 768, VERDICT_STATE_CHANGED, "MXCSR"},
     {"crash", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
