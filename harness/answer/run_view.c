@@ -354,7 +354,7 @@ static json_t *usable_json(const stored_case *stored)
     return usable == USABLE_UNKNOWN ? json_null() : json_boolean(usable == USABLE_YES);
 }
 
-static json_t *verdict_json(const case_verdict *verdict)
+json_t *verdict_json(const case_verdict *verdict)
 {
     return json_pack("{s:s?, s:s, s:o}", "verdict", verdict_word(verdict->kind), "reason",
                      verdict_reason(verdict->kind), "detail", json_text(verdict->detail));

@@ -82,6 +82,7 @@ const char *view_error_words(const run_view *view, const error_sum *sum, ln_type
 bool view_has_worst(const run_view *view, size_t i);
 /* In words; in JSON "verdict" (null: not judged), "reason" and "detail" (EACH_MEMBER). */
 relation_value as_verdict(const case_verdict *verdict);
+json_t *verdict_json(const case_verdict *verdict); /* the same members */
 /* A word of domain/reproducible.h. */
 relation_value as_class(const char *word);
 /* An object of its fields. */

@@ -32,6 +32,7 @@ typedef struct replay_state {
     word_list kernels_named; /* what --kernels means in that run */
     size_t count, reproduced, absent;
     bool failed;       /* a kernel, otherwise than then */
+    text_buffer said;  /* the verdicts with all their words: too long for a table */
     char differs[600]; /* the first that was not as then */
 } replay_state;
 
@@ -52,7 +53,8 @@ static relation_value as_side(const replay_side *side)
 {
     char computed[40], exact[40];
     bool out = !isnan(side->row_ulp) || !isnan(side->exact);
-    relation_value verdict = as_verdict(&side->verdict);
+    relation_value verdict =
+        as_json(verdict_json(&side->verdict), verdict_phrase(side->verdict.kind));
     snprintf(computed, sizeof computed, "%a", side->computed);
     snprintf(exact, sizeof exact, "%a", side->exact);
     json_t *object = json_pack(
@@ -97,6 +99,17 @@ static void add_row(relation *rows, const char *what, const char *class,
                  as_class(class), as_word(result->note));
 }
 
+/* One below the other. */
+static void say(text_buffer *out, const char *kernel, const char *what, const replay_result *result)
+{
+    char then[VERDICT_MAX_LENGTH], now[VERDICT_MAX_LENGTH];
+    verdict_describe(&result->then.verdict, then, sizeof then);
+    verdict_describe(&result->now.verdict, now, sizeof now);
+    if (result->then.verdict.detail[0] || result->now.verdict.detail[0])
+        text_format(out, "\n%s, %s\n  then  %s\n  now   %s\n", what, kernel, then,
+                    strcmp(then, now) == 0 ? "the same words" : now);
+}
+
 /* Takes what the result owns. */
 static void note(replay_state *replayer, const kernel_entry *kernel, const char *what,
                  replay_result *result)
@@ -125,6 +138,7 @@ static void note(replay_state *replayer, const kernel_entry *kernel, const char 
         text_free(&out);
     } else {
         add_row(replayer->rows, what, class, result);
+        say(&replayer->said, kernel->facts.name, what, result);
     }
     replay_result_free(result);
 }
@@ -292,6 +306,9 @@ static bool show(replay_state *replayer, error *err)
     replayer->rows = NULL;
     if (!relation_print(rows, printed, err))
         return false;
+    if (replayer->said.bytes &&
+        (printed->format == OUTPUT_TEXT || printed->format == OUTPUT_MARKDOWN))
+        output_wrapped(printed, replayer->said.bytes);
     output_line(printed, "\n%zu replayed, %zu the same in bits, error and verdict", replayer->count,
                 replayer->reproduced);
     return true;
@@ -338,6 +355,7 @@ static exit_code replay(void *context, const cli_call *call, error *err)
     if (fine && options->print && code != EXIT_CODE_FINE) /* the find does not say so */
         fail(err, code, "%s", replayer.differs);
     relation_destroy(replayer.rows);
+    text_free(&replayer.said);
     json_decref(replayer.descriptors);
     judge_destroy(replayer.judge);
     worker_stop(replayer.worker);

@@ -117,7 +117,7 @@ check "narrow rows: its fault" has out '^✗ fault.two_at_once: nondeterministic
 check "narrow rows: the factors of the other, and no more" has out \
     '^  only with [0-9]+ to [0-9]+ rows, residual \([0-9]+x[0-9]+, plain: right; '
 run_it replay --db n.db --plugin "$libraries/faults_plugin.so" --kernels fault.two_at_once
-check "its check again: reproduces" has out ': combinations .* yes '
+check "its check again: a race, which has no bits of its own" has out ': combinations .* nondeterministic again: '
 half() { # LABEL WORDS ARGUMENT...
     local label=$1 words=$2
     shift 2

@@ -29,6 +29,33 @@ refused "no such case" 7 'no case 999999' replay --db r.db --case 999999
 refused "a file and a case" 2 'takes none of' replay --from x --case 3
 refused "a find without a file" 2 'goes with --from' replay --find 3
 
+# What the referee asks: the problems of then, by their bits or, where nothing came out, by their words. A
+# run that names a convention has others than one that names none, and another seed has others still.
+of_referee() { # DATABASE RUN-ARGUMENT...
+    run_it run --only accuracy --plan quick --db "$1" --no-charts --shapes 3x40 --inputs normal \
+        --plugin "$sabotage" --kernels naive.stale_output,naive.crash,naive.random_bit "${@:2}"
+}
+first() { # DATABASE KERNEL
+    "$binaries/run_sql" "$1" "SELECT min(case_id) FROM judged WHERE input = 'combinations' AND kernel = '$2'
+        AND convention = 'torch'" | tail -n 1
+}
+of_referee all.db
+of_referee torch.db --conventions torch
+for db in all.db torch.db; do
+    for kernel in naive.stale_output naive.crash; do
+        accepted "$db, $kernel" 0 replay --db $db --case "$(first $db $kernel)" --plugin "$sabotage"
+        check "$db, $kernel: the words of then" has out '^  now   the same words$'
+        check "$db, $kernel: the same" has out '1 the same in bits'
+    done
+done
+run_it replay --db all.db --case "$(first all.db naive.random_bit)" --plugin "$sabotage"
+check "a race: said" has out 'nondeterministic again: no two runs|perhaps another problem'
+"$binaries/run_sql" all.db "UPDATE runs SET seed = 77"
+for kernel in naive.stale_output naive.crash; do
+    run_it replay --db all.db --case "$(first all.db $kernel)" --plugin "$sabotage"
+    check "$kernel, another seed: other problems are not the same" has out ' 0 the same in bits'
+done
+
 # A failure that is no longer one does not reproduce: the stored verdict is changed.
 cp r.db changed.db
 one="(SELECT min(case_id) FROM judged WHERE kernel = 'two_pass_f32_scalar')"
