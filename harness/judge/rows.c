@@ -134,7 +134,7 @@ static bool describe_row(wrong_row *wrong)
     bool sure, known = judging->explain && judging->explain(&asked, why, &sure);
     if (known)
         number_print(sure ? wrong->words : wrong->as, ROW_FAULT_LENGTH, "%s%s",
-                     sure ? SAYS_MISTAKE : ", as of a kernel that ", why);
+                     sure ? SAYS_MISTAKE : SAYS_GUESS, why);
     if (known)
         return sure;
     const char *look = mark_columns(wrong, &first, &count);

@@ -175,6 +175,31 @@ static bool find_function(const eval_options *options, const eval_tensors *tenso
     return fine;
 }
 
+/* What the judge guessed gives way to what was found: a candidate is held against all rows. */
+static void replace_guess(const which_found *function, case_verdict *verdict)
+{
+    char text[2 * DETAIL_MAX_LENGTH];
+    const char *guess = strstr(verdict->detail, SAYS_GUESS);
+    if (!guess || function->answer == WHICH_NONE)
+        return;
+    bool named = function->answer == WHICH_NAMED;
+    snprintf(text, sizeof text, "%.*s%s%s%s", (int)(guess - verdict->detail), verdict->detail,
+             named ? ", and y is that of " : "", named ? function->candidates[0].words : "",
+             guess + strcspn(guess, ";"));
+    verdict_say(verdict, "%s", text);
+}
+
+/* Whether the convention that y was judged under may have made it all the same. */
+static bool is_among(const which_found *function, const ln_convention *asked)
+{
+    bool found = false;
+    char label[CONVENTION_MAX_LENGTH];
+    convention_label(asked, label);
+    for (size_t i = 0; i < function->count; i++)
+        found = found || strcmp(function->candidates[i].words, label) == 0;
+    return found;
+}
+
 /* The class of a kernel that ran, and the result. */
 static bool show(const eval_options *options, const ln_convention *convention,
                  const eval_tensors *tensors, row_judge *judge, const kernel_list *kernels,
@@ -200,7 +225,11 @@ static bool show(const eval_options *options, const ln_convention *convention,
     bool wrong = options->files.paths[ROLE_Y] &&
                  verdict_exit_code(&judgement->verdict) == EXIT_CODE_ACCURACY;
     bool fine = !wrong || find_function(options, tensors, &function, err);
-    shown.function = wrong ? &function : NULL;
+    if (fine && wrong) {
+        shown.function = &function;
+        shown.is_among = is_among(&function, convention);
+        replace_guess(&function, &result.verdict);
+    }
     fine = fine && eval_show(&shown, &options->printed, err);
     which_free(&function);
     return fine;

@@ -95,7 +95,10 @@ static void add_facts(relation *rows, const eval_shown *shown)
     relation_row(rows, as_text("verdict"), as_text(described));
     if (shown->function)
         relation_row(rows, as_text("function"),
-                     as_text(which_say(shown->function, said, sizeof said)));
+                     as_format("%s%s%s%s", which_say(shown->function, said, sizeof said),
+                               shown->is_among ? " (" : "",
+                               shown->is_among ? shown->result->key.convention : "",
+                               shown->is_among ? " only with another eps or poorer sums)" : ""));
 }
 
 static bool print_table(const eval_shown *shown, const output_file *out, error *err)

@@ -16,6 +16,7 @@ typedef struct eval_shown {
     double probable_row_ulp;       /* NaN: none */
     double chance;                 /* that some row is beyond it */
     const which_found *function;   /* what made a wrong output; NULL: nothing was wrong */
+    bool is_among;                 /* the result's convention is one of them */
 } eval_shown;
 
 /* A table, or JSON; nothing but in JSON where the kernel gave nothing to measure. */

@@ -59,6 +59,11 @@ accepted "RMSNorm" 3 fingerprint --x n.npy --y r.npy
 check "RMSNorm: only that" is "$(grep -c '^operation=rmsnorm' out)" "$(sed -n 's/^open: \([0-9]*\) .*/\1/p' out)"
 ends "RMSNorm, eval" 5 eval --x n.npy --y r.npy --conventions tinyllm --json
 check "RMSNorm, eval: it is one" is "$(value function.candidates.0 out)" operation=rmsnorm
+# What was found stands where the verdict would guess; the convention asked for is not left out.
+accepted "eps on the std" 0 eval --x n.npy --reference --out s.npy --convention ddof=0,eps=1e-5@std,affine=none
+ends "eps on the std, eval" 5 eval --x n.npy --y s.npy --conventions ddof=0,eps=1e-5@var,affine=none
+check "eps on the std: no guess" hasnt out 'as of a kernel that'
+check "eps on the std: function" has out '^function +open: .*\(.* only with another eps or poorer sums\)'
 # f2 in and out, and f2 in and f4 out as under autocast.
 accepted "rows in f16" 0 eval --inputs normal --shape 16x768 --dtypes f16 --reference --out h.npy --convention torch
 accepted "f16" 0 eval --x h.npy --reference --out hy.npy --convention tinyllm
