@@ -115,9 +115,12 @@ static bool list_conventions(const list_options *options, error *err)
 {
     static const relation_column columns[] = {
         COLUMN("preset", "name"), COLUMN("convention", "convention"), COLUMN("whose", "origin")};
+    unsigned kinds;
+    if (!operations_parse(options->operation ? options->operation : "all", &kinds, err))
+        return false;
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t kind = 0; operations[kind]; kind++)
-        for (size_t i = 0; i < operations[kind]->preset_count; i++) {
+        for (size_t i = 0; kinds & OPERATION_BIT(kind) && i < operations[kind]->preset_count; i++) {
             const convention_preset *preset = &operations[kind]->presets[i];
             char list[CONVENTION_MAX_LENGTH];
             relation_row(rows, as_text(preset->name),
@@ -177,12 +180,17 @@ static bool list_models(const list_options *options, error *err)
                                               COLUMN("operation", "operation"),
                                               COLUMN("source", "source")};
     size_t count;
+    unsigned kinds;
     const model_shape *all = models(&count);
+    if (!operations_parse(options->operation ? options->operation : "all", &kinds, err))
+        return false;
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < count; i++) {
         ln_convention convention;
         if (!convention_parse(all[i].convention, &convention, err))
             return false;
+        if (!(kinds & OPERATION_BIT(convention_operation(&convention))))
+            continue;
         relation_row(rows, as_text(all[i].name), as_text(all[i].title), as_count(all[i].hidden),
                      as_count(all[i].tokens), as_text(all[i].convention),
                      as_text(operation_name(convention_operation(&convention))),
@@ -255,8 +263,9 @@ static exit_code list(void *context, const cli_call *call, error *err)
 
 static const cli_option options[] = {
     PLUGIN_OPTION(list_options, plugins),
-    {"operation", "layernorm|rmsnorm|all", "kernels that compute it (default: layernorm)",
-     OPTION_TEXT, offsetof(list_options, operation)},
+    {"operation", "layernorm|rmsnorm|all",
+     "of kernels, conventions, models (kernels: default layernorm)", OPTION_TEXT,
+     offsetof(list_options, operation)},
     STORE_OPTION(list_options, database),
     OUTPUT_OPTIONS(list_options, printed),
 };

@@ -146,7 +146,8 @@ static void check_load(const machine_facts *machine, doctor_findings *findings)
     if (!known(load))
         add(findings, FINDING_NOTE, "", "load: cannot be read here");
     else if (number_read(load, NULL) > 0.3)
-        add(findings, FINDING_WARNING, "see who works with 'top', and wait a minute after a build",
+        add(findings, FINDING_WARNING,
+            "run `top` to see which process, and wait a minute after a build",
             "load: %.20s over the last minute: other work takes time and caches away", load);
     else
         add(findings, FINDING_FINE, "", "load: %.20s over the last minute", load);

@@ -126,14 +126,17 @@ static bool check_types(const plan_request *request, const kernel_list *kernels,
                         request->dtypes.words[i],
                         request->kernels.count ? "--kernels" : "this build and its plugins");
     }
-    bool others = false;
-    for (size_t i = 0; i < kernels->count && request->kernels.count > 0; i++)
-        others |= !is_of_plan(plan, &kernels->kernels[i]) && is_kernel_wanted(request, kernels, i);
-    if (plan->kernel_count == 0 && others)
-        return fail(
-            err, EXIT_CODE_USAGE,
-            "the chosen kernels compute another operation than %s: name it with --operation",
-            operation_name((operation_kind)__builtin_ctz(plan->operations)));
+    for (size_t i = 0; i < kernels->count && request->kernels.count > 0; i++) {
+        const kernel_facts *other = &kernels->kernels[i].facts;
+        const char *own = operation_name(other->operation);
+        if (plan->kernel_count > 0 || is_of_plan(plan, &kernels->kernels[i]) ||
+            !is_kernel_wanted(request, kernels, i))
+            continue;
+        return fail(err, EXIT_CODE_USAGE, "%s computes %s, not %s: say --operation %s%s",
+                    other->name, own,
+                    operation_name((operation_kind)__builtin_ctz(plan->operations)), own,
+                    request->conventions.count ? ", and --conventions of it" : "");
+    }
     return plan->kernel_count > 0 ||
            fail(err, EXIT_CODE_USAGE,
                 "no kernel is left: the ones chosen are not f32; name their type with --dtypes");

@@ -533,6 +533,25 @@ static bool plan_all_types(const plan_request *request, resolved_plan *resolved,
     return true;
 }
 
+/* A convention that is named is asked of some kernel. */
+static bool check_asked(const case_plan *plan, const ln_convention *named, size_t count, error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        char label[CONVENTION_MAX_LENGTH];
+        operation_kind kind = convention_operation(&named[i]);
+        bool asked = false;
+        for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
+            asked |= plan->kernels[kernel]->facts.operation == kind;
+        if (!asked)
+            return fail(
+                err, EXIT_CODE_USAGE,
+                "--conventions %s is of %s, which none of the chosen kernels computes: leave "
+                "it out, or name kernels of both",
+                convention_label(&named[i], label), operation_name(kind));
+    }
+    return true;
+}
+
 bool plan_make(const plan_request *request, const kernel_list *kernels,
                const machine_facts *machine, case_plan *plan, error *err)
 {
@@ -544,7 +563,8 @@ bool plan_make(const plan_request *request, const kernel_list *kernels,
     *plan = (struct case_plan){.seed = request->seed};
     bool fine = resolve_rest(request, &resolved, err) &&
                 plan_conventions(request, plan, &named, &count, err) &&
-                plan_choose_kernels(request, kernels, plan, err);
+                plan_choose_kernels(request, kernels, plan, err) &&
+                check_asked(plan, named, count, err);
     snprintf(plan->name, sizeof plan->name, "%s", request->name);
     for (int kind = 0; fine && kind < OPERATIONS; kind++) {
         if (!(plan->operations & OPERATION_BIT(kind)))

@@ -38,8 +38,10 @@ const char *class_name(accuracy_class class);
 
 /* What a kernel is chosen for. */
 typedef struct choose_wanted {
+    const char *model; /* whose rows these are; NULL: of none that was named */
     size_t rows, hidden;
     ln_type dtype;
+    bool type_named; /* else f32, as nobody said another */
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
     cache_state cache;

@@ -337,7 +337,7 @@ const cli_command command_choose = {
         "7 files or environment, or a kernel has no result (--allow-lost); 130 interrupted.",
     OPTIONS(options),
     .former = former,
-    DEFAULTS(choose_options, .dtype = "f32", .cache = "hot", .time_on = "normal", .threads = 1,
-             .seed = 1, .budget = {NAN, NAN, NAN, NAN, NAN, false}, .time = 60, .deadline = 10),
+    DEFAULTS(choose_options, .cache = "hot", .time_on = "normal", .threads = 1, .seed = 1,
+             .budget = {NAN, NAN, NAN, NAN, NAN, false}, .time = 60, .deadline = 10),
     .body = choose_body,
 };

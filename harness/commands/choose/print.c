@@ -147,10 +147,12 @@ static bool print_heading(const chosen *one, const output_file *out)
                             ? wanted->param
                             : NULL;
     bool normal = strcmp(wanted->time_on, "normal") == 0;
-    output_text(out, "%-s%zu x %zu %s%s%s, %s%s%s, %s, %s, %u thread%s: %s\n%-s",
-                out->format == OUTPUT_MARKDOWN ? "## " : "", wanted->rows, wanted->hidden,
-                dtype_name(wanted->dtype), param ? ", parameters " : "", param ? param : "",
-                wanted->convention_label, normal ? "" : ", on ", normal ? "" : wanted->time_on,
+    output_text(out, "%-s%s%s%zu x %zu %s%s%s%s, %s%s%s, %s, %s, %u thread%s: %s\n%-s",
+                out->format == OUTPUT_MARKDOWN ? "## " : "", wanted->model ? wanted->model : "",
+                wanted->model ? ": " : "", wanted->rows, wanted->hidden, dtype_name(wanted->dtype),
+                wanted->model && !wanted->type_named ? " (--dtypes bf16 for bf16)" : "",
+                param ? ", parameters " : "", param ? param : "", wanted->convention_label,
+                normal ? "" : ", on ", normal ? "" : wanted->time_on,
                 machine_regime(machine, convention_operation(&wanted->convention), wanted->rows,
                                wanted->hidden, wanted->dtype),
                 cache_phrase(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
@@ -236,7 +238,7 @@ static void print_untold(const chosen *one, const output_file *out)
 static void print_best(const chosen *one, const output_file *out)
 {
     const scored_kernel *best = one->choice.best;
-    char time[64], numbers[3][16];
+    char time[64], ratio[64], numbers[3][16];
     if (!best) {
         char words[512];
         chosen_best_there_is(one, words, sizeof words);
@@ -248,10 +250,13 @@ static void print_best(const chosen *one, const output_file *out)
     const scored_kernel *proven = one->choice.proven;
     output_text(out, "\n");
     if (proven)
-        output_text(out, "proven within %s row ULP: %s, %s us\n",
+        output_text(out, "proven within %s row ULP: %s, %s us%s%s%s\n",
                     number_short(one->wanted.budget.row_ulp, numbers[0]),
                     proven->view.stored->key.kernel,
-                    number_short(proven->view.speed.time_ns / 1e3, numbers[1]));
+                    number_short(proven->view.speed.time_ns / 1e3, numbers[1]),
+                    isnan(proven->pair.ratio) ? "" : "; in the same rounds ",
+                    isnan(proven->pair.ratio) ? "" : ratio_words(&proven->pair, ratio),
+                    isnan(proven->pair.ratio) ? "" : " times as long as the next");
     output_text(out, "use ");
     output_colour(out, "");
     output_text(out, "%s", best->view.stored->key.kernel);

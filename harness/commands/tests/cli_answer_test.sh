@@ -97,7 +97,7 @@ check "the map's fastest is the answer's" is "$(cell 1)" "$fastest"
 check "the map's take is the answer's" is "$(cell 2)" "$(label take)"
 check "and says what hunted rows cost" has page/report.md 'on all 337 cases, 4\.7 on rows hunted for others\.'
 accepted "choose" 0 choose --shapes 85x768 --stored --db here.db
-check "choose names the proven one first" has out '^proven within 2\.00 row ULP: library_accurate_f32, '
+check "choose names the proven one first" has out '^proven within 2\.00 row ULP: library_accurate_f32, .* us; in the same rounds 1\.[0-9]+ \[.*\] times as long as the next$'
 check "choose uses the same" has out "^use $take, which has no such proof: .*at most 1\.76 row ULP on all 337 cases, 4\.67 on rows hunted"
 accepted "choose at any error" 0 choose --shapes 85x768 --max-row-ulp 1e9 --stored --db here.db
 check "choose at any error: never a wrong one" has out '^use mixed_checked_staged_f32_acc_f64_avx512: '

@@ -152,8 +152,12 @@ check "a model: its shape" has out '^2	1600	'
 ends "a model of RMSNorm, of no operation named" 0 choose --model llama-3-8b --tokens 1 --time 0.1 --db rms.db \
     --kernels rms_wide_scaled_f32_acc_f64_scalar --max-row-ulp 64
 check "a model of RMSNorm: its kernel" has out '^use rms_wide_scaled_f32_acc_f64_scalar: '
+check "a model, and the type that nobody named" has out '^llama-3-8b: 1 x 4096 f32 \(--dtypes bf16 for bf16\), llama, '
 accepted "models" 0 list models
 check "models: GPT-2 XL" has out '^gpt2-xl .* 1600 +1024  torch'
+accepted "models of RMSNorm" 0 list models --operation rmsnorm
+check "models of RMSNorm: one" has out '^llama-3-8b '
+check "models of RMSNorm: no other" hasnt out 'layernorm'
 accepted "models as JSON" 0 list models --json
 check "models as JSON: a name" is "$(value 0.name out)" gpt2
 

@@ -108,6 +108,14 @@ refused "both: not by another's times" 7 'another operation' \
     choose --db again.db --run 1 --shapes 4x64 --conventions torch-rms --kernels two_pass_f32_scalar
 refused "a convention of another operation" 2 'torch is of layernorm: with --operation rmsnorm choose its own' \
     run --operation rmsnorm --conventions torch
+refused "a convention that no kernel is asked for" 2 'torch is of layernorm, which none of the chosen kernels computes' \
+    run --conventions llama,torch --kernels 'rms_f32*'
+refused "a kernel of another operation" 2 'two_pass_f32_scalar computes layernorm, not rmsnorm: say --operation layernorm$' \
+    run --operation rmsnorm --kernels two_pass_f32_scalar
+accepted "conventions of RMSNorm" 0 list conventions --operation rmsnorm
+check "conventions of RMSNorm: no other" is "$(grep -c '^llama ' out) $(grep -c '^torch ' out)" '1 0'
+LN_DISABLE_ISA=avx512,avx2,neon accepted "kernels that cannot run" 0 list kernels --operation rmsnorm
+check "kernels that cannot run: why" has out '^rms_f32_avx2 .* no AVX2 on this CPU '
 refused "a field that it has not" 2 'expected eps, weight, cast, root or sum' run --conventions operation=rmsnorm,beta=1
 # Counted by a CPU that always counts 3000 cycles and 5000 instructions (fake_counters.c).
 export FAKE_COUNTERS=yes LD_PRELOAD=$libraries/libfake_counters.so

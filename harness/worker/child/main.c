@@ -389,6 +389,7 @@ static const char *refuses_all(const ln_kernel *kernel, operation_kind kind)
     for (size_t i = 0; i < presets * count; i++) {
         ln_problem problem = problem_dense(&preset[i / count].convention, kernel->storage,
                                            kernel->param, 64, sizes[i % count]);
+        problem.convention.ddof %= OPERATION_STEP;
         const char *reason = kernel_refuses(kernel, &problem);
         if (!reason)
             return NULL;
@@ -490,7 +491,7 @@ static bool is_of_another(const worker_plugins *plugins, const work_order *order
     bool asks = order->kind == ORDER_SUPPORTS || order->kind == ORDER_JUDGE ||
                 order->kind == ORDER_CALL || order->kind == ORDER_CALL_LARGE;
     operation_kind asked = convention_operation(&order->problem.convention);
-    if (!asks || !kernel)
+    if (!asks || !kernel || (order->kind == ORDER_SUPPORTS && order->problem.rows == 0))
         return false;
     const operation_kind *kinds = plugins->loads[order->plugin].kinds;
     operation_kind own = kinds ? kinds[order->kernel] : OPERATION_LAYERNORM;
