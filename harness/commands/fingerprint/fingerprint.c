@@ -24,10 +24,8 @@ enum { SHOWN = 12 };
 static relation *candidates_relation(const which_found *found, size_t most)
 {
     static const relation_column columns[] = {
-        COLUMN("function", "function"),
-        FOR_PROGRAMS("convention"),
-        COLUMN("eps from", "eps_low"),
-        COLUMN("to", "eps_high"),
+        COLUMN("function", "function"), FOR_PROGRAMS("convention"), COLUMN("eps from", "eps_low"),
+        COLUMN("to", "eps_high"),       COLUMN("or", "also"),
     };
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < found->count && i < most; i++) {
@@ -37,7 +35,8 @@ static relation *candidates_relation(const which_found *found, size_t most)
         relation_row(rows, as_text(one->words),
                      as_text(has_eps ? convention_label(&one->convention, label) : NULL),
                      as_figure(has_eps ? one->eps_low : NAN),
-                     as_figure(has_eps && isfinite(one->eps_high) ? one->eps_high : NAN));
+                     as_figure(has_eps && isfinite(one->eps_high) ? one->eps_high : NAN),
+                     as_text(*one->also ? one->also : NULL));
     }
     return rows;
 }

@@ -59,6 +59,11 @@ accepted "RMSNorm" 3 fingerprint --x n.npy --y r.npy
 check "RMSNorm: only that" is "$(grep -c '^operation=rmsnorm' out)" "$(sed -n 's/^open: \([0-9]*\) .*/\1/p' out)"
 ends "RMSNorm, eval" 5 eval --x n.npy --y r.npy --conventions tinyllm --json
 check "RMSNorm, eval: it is one" is "$(value function.candidates.0 out)" operation=rmsnorm
+# Of RMSNorm with a weight many presets are one in f32; an eps of 1e-5 is the likelier, and 1e-6 possible.
+"$npy" make w.npy '<f4' '(768,)' 1:1
+accepted "ggml" 0 eval --x n.npy --gamma w.npy --reference --out w_y.npy --convention ggml
+accepted "ggml, which" 3 fingerprint --x n.npy --y w_y.npy --gamma w.npy
+check "ggml: all presets it may be" has out '^ggml .* = te; in f32 also llama, mlx, candle; with their eps .*gemma3n'
 # What was found stands where the verdict would guess; the convention asked for is not left out.
 accepted "eps on the std" 0 eval --x n.npy --reference --out s.npy --convention ddof=0,eps=1e-5@std,affine=none
 ends "eps on the std, eval" 5 eval --x n.npy --y s.npy --conventions ddof=0,eps=1e-5@var,affine=none

@@ -1,6 +1,7 @@
 /* The loop over all candidates, and the answer. */
 #include "judge/which/internal.h"
 #include "domain/convention.h"
+#include "judge/rmsnorm/rmsnorm.h"
 #include <stdlib.h>
 
 enum { CASTS = 3, FAMILIES_MOST = AFFINES_MOST * CASTS };
@@ -193,22 +194,81 @@ static void describe(const engine *own, const family *with, const reduction *ove
                  (with->with->axis >= 0 ? 2 : 0);
 }
 
-/* The eps that somebody has, if one is in the interval: a preset's. */
+static size_t usualness(double eps)
+{
+    size_t place = 0;
+    while (place < usual_count && usual_sizes[place] != eps)
+        place++;
+    return place;
+}
+
+/* The eps that somebody has, if one is in the interval: of presets that of the most usual size. */
 static bool take_preset(which_candidate *one)
 {
     size_t count;
     const convention_preset *presets =
         convention_presets(convention_operation(&one->convention), &count);
+    bool found = false;
     for (size_t i = 0; i < count; i++) {
         ln_convention same = one->convention;
         same.eps = presets[i].convention.eps;
         if (same.eps >= one->eps_low && same.eps <= one->eps_high &&
-            convention_equal(&same, &presets[i].convention)) {
+            convention_equal(&same, &presets[i].convention) &&
+            (!found || usualness(same.eps) < usualness(one->convention.eps))) {
             one->convention = same;
-            return true;
+            found = true;
         }
     }
-    return false;
+    return found;
+}
+
+/* Without what makes no difference to rows of these types. */
+static ln_convention as_computed(const which_input *input, ln_convention convention)
+{
+    if (convention_operation(&convention) != OPERATION_RMSNORM)
+        return convention;
+    ln_rms_convention rms = rmsnorm_convention(&convention);
+    bool is_short = dtype_size(input->x_type) == 2, has_sum = input->residual;
+    convention.ddof = OPERATION_RMSNORM * OPERATION_STEP + (is_short ? (int)rms.root : 0) +
+                      (is_short ? (int)rms.cast << 8 : 0) + (has_sum ? (int)rms.sum << 16 : 0);
+    if (!is_short && convention.affine == (ln_affine)(int)LN_RMS_WEIGHT_OFFSET_ROUNDED)
+        convention.affine = (ln_affine)(int)LN_RMS_WEIGHT_OFFSET;
+    return convention;
+}
+
+/* All other presets that the candidate may be: the same, the same to these types, and those of another eps
+ * in the interval. */
+static void add_also(const which_input *input, which_candidate *one)
+{
+    enum { SAME, AS_COMPUTED, OTHER_EPS, WAYS };
+    char label[CONVENTION_MAX_LENGTH], leads[WAYS][48];
+    size_t count, length = 0;
+    const convention_preset *presets =
+        convention_presets(convention_operation(&one->convention), &count);
+    const ln_convention own = as_computed(input, one->convention);
+    convention_label(&one->convention, label);
+    snprintf(leads[SAME], sizeof *leads, "= ");
+    snprintf(leads[AS_COMPUTED], sizeof *leads, "in %s also ", dtype_name(input->x_type));
+    snprintf(leads[OTHER_EPS], sizeof *leads, "with their eps ");
+    for (int way = SAME; way < WAYS; way++)
+        for (size_t i = 0, said = 0; i < count && length < sizeof one->also; i++) {
+            const ln_convention *theirs = &presets[i].convention;
+            ln_convention same = as_computed(input, *theirs);
+            bool inside = same.eps >= one->eps_low && same.eps <= one->eps_high;
+            int found = convention_equal(theirs, &one->convention) ? SAME
+                        : same.eps == own.eps                      ? AS_COMPUTED
+                                                                   : OTHER_EPS;
+            same.eps = own.eps;
+            if (found != way || !inside || !convention_equal(&same, &own) ||
+                strcmp(presets[i].name, label) == 0)
+                continue;
+            length += (size_t)snprintf(one->also + length, sizeof one->also - length, "%s%s%s",
+                                       said     ? ", "
+                                       : length ? "; "
+                                                : "",
+                                       said ? "" : leads[way], presets[i].name);
+            said++;
+        }
 }
 
 static bool add_normalised(engine *own, const family *with, const reduction *over,
@@ -223,6 +283,7 @@ static bool add_normalised(engine *own, const family *with, const reduction *ove
         one.convention.eps = usual_eps(eps->low, eps->high);
     for (size_t i = 0; i < usual_count; i++)
         usual = usual || one.convention.eps == usual_sizes[i];
+    add_also(&own->typed, &one);
     one.rank = -1;
     describe(own, with, over, from, &one);
     one.rank = 3 * (one.rank + 1) + (preset ? 0 : usual || convention.eps == 0 ? 1 : 2);

@@ -41,8 +41,10 @@ typedef struct which_candidate {
     ln_convention convention;
     double eps_low, eps_high; /* every eps between explains y */
     char words[WHICH_WORDS];  /* the convention's label and what no convention has */
-    int rank;                 /* presets first, strange things last */
-    bool plain; /* normalises the last axis of x alone: a further row would tell more */
+    char
+        also[WHICH_WORDS]; /* other presets that it may be: "= te; in f32 also llama, mlx"; or "" */
+    int rank;              /* presets first, strange things last */
+    bool plain;            /* normalises the last axis of x alone: a further row would tell more */
 } which_candidate;
 
 typedef enum which_answer { WHICH_NONE, WHICH_OPEN, WHICH_NAMED } which_answer;
