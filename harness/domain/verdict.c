@@ -140,10 +140,12 @@ int verdict_telling(const case_verdict *verdict)
     case VERDICT_INACCURATE:
     case VERDICT_WRONG_CLASS:
     case VERDICT_NONDETERMINISTIC:
-        return strstr(detail, SAYS_MISTAKE) || strstr(detail, SAYS_UNWRITTEN) ? 4
-               : strstr(detail, " mod ")                                      ? 3
-               : strstr(detail, "column")                                     ? 2
-                                                                              : 1;
+        return strstr(detail, SAYS_MISTAKE) || strstr(detail, SAYS_UNWRITTEN) ||
+                       strstr(detail, SAYS_FROM_GAP)
+                   ? 4
+               : strstr(detail, " mod ")  ? 3
+               : strstr(detail, "column") ? 2
+                                          : 1;
     default:
         return verdict_is_fault(verdict->kind) ? 4 : 0;
     }

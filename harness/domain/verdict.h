@@ -44,6 +44,7 @@ typedef enum verdict_kind {
 /* Likewise behind an error, where it is not sure. Up to a ';', or the end. */
 #define SAYS_GUESS ", as of a kernel that "
 #define SAYS_UNWRITTEN "nothing was written"
+#define SAYS_FROM_GAP "NaN that it read between the rows of "
 /* Of the least problem that shows a fault: whether it is so plain, or what the plain one is. */
 #define SAYS_PLAIN ", plain"
 

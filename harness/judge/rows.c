@@ -83,10 +83,13 @@ static const char *look_of(const wrong_row *wrong, size_t column)
     return judge_is_poison(bits, size) ? SAYS_UNWRITTEN
            : is_from_statistic_poison(bits, size)
                ? "it took from mean or rstd what the call found there"
-           : isnan(given) ? "NaN"
-           : isinf(given) ? "an infinity"
-           : given == 0   ? "0"
-                          : "";
+           : is_from_gap(bits, size) ? wrong->block->inputs[ROLE_RESIDUAL] ? SAYS_FROM_GAP
+                                           "x or residual"
+                                                                           : SAYS_FROM_GAP "x"
+           : isnan(given)            ? "NaN"
+           : isinf(given)            ? "an infinity"
+           : given == 0              ? "0"
+                                     : "";
 }
 
 /* Marks the columns that are wrong. NULL: these do not look alike. *first: one of them. */

@@ -132,10 +132,13 @@ void rows_lay_out(void *data, const role_extent *extent, const char *dense)
         memcpy(data, dense, extent_bytes(extent));
         return;
     }
-    memset(data, POISON, extent_bytes(extent));
-    for (size_t row = 0; row < extent->rows; row++)
-        memcpy((char *)data + row * extent->stride_bytes, dense + row * extent->row_bytes,
-               extent->row_bytes);
+    for (size_t row = 0; row < extent->rows; row++) {
+        char *begin = (char *)data + row * extent->stride_bytes;
+        memcpy(begin, dense + row * extent->row_bytes, extent->row_bytes);
+        if (row + 1 < extent->rows)
+            poison_gap(begin + extent->row_bytes, extent->stride_bytes - extent->row_bytes,
+                       extent->element);
+    }
 }
 
 void rows_gather(char *dense, const void *data, const role_extent *extent)

@@ -118,6 +118,9 @@ check "narrow rows: the factors of the other, and no more" has out \
     '^  only with [0-9]+ to [0-9]+ rows, residual \([0-9]+x[0-9]+, plain: right; '
 run_it replay --db n.db --plugin "$libraries/faults_plugin.so" --kernels fault.two_at_once
 check "its check again: a race, which has no bits of its own" has out ': combinations .* nondeterministic again: '
+ends "x_stride ignored" 5 run --plan quick --only accuracy --plugin "$libraries/faults_plugin.so" --no-charts \
+    --kernels fault.x_stride_ignored --conventions torch --db x.db --shapes 4x64 --inputs spike
+check "x_stride ignored: what it read" has out 'NaN that it read between the rows of x where'
 half() { # LABEL WORDS ARGUMENT...
     local label=$1 words=$2
     shift 2
