@@ -13,7 +13,7 @@ npy=$binaries/npy_tool
     -0.3314 -0.8956 1.6359 -0.8417 0.7686 -0.3357 1.0067 0.7017 -0.3407 0.8594 -0.8313 -1.3959
 accepted "002" 3 fingerprint --x x2.npy --y y2.npy --digits 4 --probe p2.npy
 check "002: x was printed too" has out 'x too'
-check "002: the author's formula" has out '^zscore +0 +0$'
+check "002: the author's formula" has out '^zscore +0 +0 +-$'
 check "002: the divisor is N-1, with any small eps" is "$(grep -c '^ddof=1,eps=.*affine=none' out)" 3
 check "002: and nothing else" has out '^open: 4 candidates'
 check "002: a row that would tell" has out '^One more row would leave fewer: [+]-'
@@ -105,9 +105,9 @@ refused "gamma with a NaN" 2 'nan.npy \(--gamma\): element 0 is nan' fingerprint
 # At kappa 100 and 1000 sums may be off by more than an eps: the true one is among those that are open
 # (two inputs for which another one was called settled).
 accepted "kappa 1000" 3 fingerprint --x "$files/kappa4_x.npy" --y "$files/kappa4_y.npy" --all
-check "kappa 1000: eps=2.5e-05@std is possible" has out '^ddof=0,eps=1e-05@std,affine=none +0 +0.016$'
+check "kappa 1000: eps=2.5e-05@std is possible" has out '^ddof=0,eps=1e-05@std,affine=none +0 +0.016 +-$'
 accepted "kappa 100" 3 fingerprint --x "$files/kappa5_x.npy" --y "$files/kappa5_y.npy" --gamma "$files/kappa5_g.npy" --all
-check "kappa 100: eps=1e-6@var is possible" has out '^torch-nobias +0 +0.016$'
+check "kappa 100: eps=1e-6@var is possible" has out '^torch-nobias +0 +0.016 '
 
 # Two right outputs, in f32 and by the reference, are within the tolerance; another divisor is not.
 accepted "tolerance" 0 eval --tolerance --shapes 4x64 --json
