@@ -68,12 +68,25 @@ static void add_figures(relation *rows, const eval_shown *shown)
     }
 }
 
-/* What is no figure: what was counted, where the worst element is, and the verdict. */
+/* What matters most: the verdict, and what made a wrong output. */
+static void add_verdict(relation *rows, const eval_shown *shown)
+{
+    char described[VERDICT_MAX_LENGTH], said[5 * WHICH_WORDS];
+    verdict_describe(&shown->result->verdict, described, sizeof described);
+    relation_row(rows, as_text("verdict"), as_text(described));
+    if (shown->function)
+        relation_row(rows, as_text("function"),
+                     as_format("%s%s%s%s", which_say(shown->function, said, sizeof said),
+                               shown->is_among ? " (" : "",
+                               shown->is_among ? shown->result->key.convention : "",
+                               shown->is_among ? " only with another eps or poorer sums)" : ""));
+}
+
+/* What is no figure: what was counted, and where the worst element is. */
 static void add_facts(relation *rows, const eval_shown *shown)
 {
     const ln_metrics *m = &shown->result->metrics;
-    const case_verdict *verdict = &shown->result->verdict;
-    char described[VERDICT_MAX_LENGTH], said[5 * WHICH_WORDS];
+    char described[VERDICT_MAX_LENGTH];
     usability usable = stored_usable(shown->result);
     relation_row(rows, as_text("mismatches"),
                  as_format("%llu of %llu elements", (unsigned long long)m->mismatches,
@@ -91,14 +104,6 @@ static void add_facts(relation *rows, const eval_shown *shown)
                  as_text(usable == USABLE_YES  ? "yes"
                          : usable == USABLE_NO ? "no: wrong, or a row without a correct digit"
                                                : "not known: nothing was judged"));
-    verdict_describe(verdict, described, sizeof described);
-    relation_row(rows, as_text("verdict"), as_text(described));
-    if (shown->function)
-        relation_row(rows, as_text("function"),
-                     as_format("%s%s%s%s", which_say(shown->function, said, sizeof said),
-                               shown->is_among ? " (" : "",
-                               shown->is_among ? shown->result->key.convention : "",
-                               shown->is_among ? " only with another eps or poorer sums)" : ""));
 }
 
 static bool print_table(const eval_shown *shown, const output_file *out, error *err)
@@ -110,6 +115,7 @@ static bool print_table(const eval_shown *shown, const output_file *out, error *
     output_line(out, "%s on %s: %zu x %zu, %s", key->kernel, key->input, key->rows, key->hidden,
                 key->convention);
     output_line(out, "%s", "");
+    add_verdict(rows, shown);
     add_figures(rows, shown);
     add_facts(rows, shown);
     return relation_print(rows, out, err);

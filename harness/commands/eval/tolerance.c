@@ -40,6 +40,13 @@ static bool print(const tolerance *found, const output_file *out, error *err)
     return relation_print(rows, out, err);
 }
 
+/* To two digits, and never below. */
+static double rounded_up(double value)
+{
+    double unit = value > 0 ? pow(10, floor(log10(value)) - 1) : 1;
+    return ceil(value / unit) * unit;
+}
+
 static bool make_block(const tolerance_options *options, const ln_convention *convention,
                        const eval_tensors *tensors, row_judge *judge, judge_block *block,
                        error *err)
@@ -74,13 +81,17 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
                 eval_read(&files, &convention, NULL, &tensors, err) &&
                 make_block(&own, &convention, &tensors, judge, &block, err) &&
                 tolerance_find(judge, &block, &found, err);
-    if (fine && out->format != OUTPUT_JSON)
-        output_line(
-            out,
-            "%s, %s, %zu x %zu: two right ones differ by at most atol + rtol |y|, and what a "
-            "wrong one comes to\n",
-            convention_label(&convention, label), dtype_name(tensors.storage), tensors.rows,
-            tensors.hidden);
+    if (fine && isfinite(found.likely))
+        output_line(out, "use atol=%.2g, rtol=%.2g (a false alarm in 1 of 1e9 such tests)",
+                    rounded_up(found.likely), rounded_up(found.rtol));
+    else if (fine)
+        output_line(out, "no atol is enough: sums may be off by anything in some row");
+    if (fine)
+        output_line(out,
+                    "%s, %s, %zu x %zu; gamma1 is a gamma that is stored less 1. Two right ones "
+                    "differ by at most atol + rtol |y|:\n",
+                    convention_label(&convention, label), dtype_name(tensors.storage), tensors.rows,
+                    tensors.hidden);
     fine = fine && print(&found, out, err);
     judge_block_free(&block);
     judge_destroy(judge);

@@ -113,5 +113,8 @@ check "kappa 100: eps=1e-6@var is possible" has out '^torch-nobias +0 +0.016 '
 accepted "tolerance" 0 eval --tolerance --shapes 4x64 --json
 check "tolerance: rtol" is "$(value 0.rtol out)" 1.1920928955078125e-7
 check "tolerance: another divisor is told" is "$(value 3.told out)" yes
+accepted "tolerance, in words" 0 eval --tolerance --shapes 4x64
+check "tolerance, in words: what to use comes first" grep -Eqm1 '^use atol=[0-9.e-]+, rtol=1.2e-07 ' <(head -1 out)
+accepted "tolerance, again" 0 eval --tolerance --shapes 4x64 --json
 check "tolerance: no eps is not" has out '"told": "no: too near for these rows"'
 finish
