@@ -81,13 +81,21 @@ static void add_untold(const run_answer *answer, int of, text_buffer *out)
                      answer->untold[of][i]->kernel);
 }
 
+static void add_none(const char *half, text_buffer *out)
+{
+    if (strcmp(half, STANDING_NOT_TIMED) == 0)
+        text_add(out, "Speed was not timed, so none is recommended.\n");
+    else
+        text_format(out, "No kernel is to be taken: %s.\n", half);
+}
+
 static void add_take(const run_answer *answer, text_buffer *out)
 {
     const answer_row *take = answer->take;
     char name[64], ratio[16];
     const answer_row *accurate = take ? take : answer_accurate(answer);
     if (!accurate && answer_half(answer) && answer->cases > 0) {
-        text_format(out, "No kernel is to be taken: %s.\n", answer_half(answer));
+        add_none(answer_half(answer), out);
         return;
     }
     if (!accurate && answer->cases > 0) {
@@ -118,7 +126,7 @@ static void add_take(const run_answer *answer, text_buffer *out)
     }
     add_basis(answer, accurate, out);
     if (!take && answer_half(answer))
-        text_format(out, "No kernel is to be taken: %s.\n", answer_half(answer));
+        add_none(answer_half(answer), out);
     else if (!take)
         text_format(out, "No kernel is to be taken: %s is accurate enough, but %s.\n",
                     accurate->label, answer_doubt(answer, accurate));

@@ -391,6 +391,19 @@ static void add_fault(const answer_row *row, const char *name, const stored_case
         text_add(out, "  What the words mean, and where to look: docs/verdicts.md\n");
 }
 
+/* Of its judged cases, the rows of the largest. */
+static size_t most_rows(const run_view *view, const answer_row *row)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        if (stored->judged && strcmp(stored->key.kernel, row->standing->kernel) == 0 &&
+            stored->key.rows > most)
+            most = stored->key.rows;
+    }
+    return most;
+}
+
 /* A plugin that passes is told so. */
 static void add_pass(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
@@ -400,9 +413,16 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
                  all->judged - all->limited, all->judged, all->judged == 1 ? "" : "s");
     if (all->limited)
         text_format(out, ", a limit of %s on %zu", dtype_name(answer->dtype), all->limited);
+    if (all->usable < all->judged)
+        text_format(out, "; no right digit, or NaN, in rows of %zu", all->judged - all->usable);
+    if (row->standing->lost_from >= 10)
+        text_format(out, ", some with |mean| from %.1g std on", row->standing->lost_from);
     if (ordinary->judged)
         text_format(out, "; at most %s row ULP on ordinary rows",
                     view_error_words(answer->view, ordinary, answer->dtype, number));
+    if (all->checked == 0)
+        text_format(out, "; judged on up to %zu rows of a shape alone",
+                    most_rows(answer->view, row));
     text_add(out, "\n");
 }
 

@@ -47,7 +47,7 @@ check "another error would be seen" eval '! agrees wrong'
 run_it run --only accuracy --kernels two_pass_f32_scalar --shapes 4x16 --conventions torch \
     --inputs normal --no-charts --db n.db
 check "extremes: none was judged" has out '^textbook +two_pass +[0-9.]+ +[0-9.]+ +- +all'
-check "half of the evidence" has out '^No kernel is to be taken: judged, not timed\.$'
+check "half of the evidence" has out '^Speed was not timed, so none is recommended\.$'
 
 run_it compare 1 1 --db p.db
 check "compare: 45 lines of 100 columns" fits out 45 100
