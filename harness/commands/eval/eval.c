@@ -315,11 +315,8 @@ static bool check_options(const eval_options *options, ln_convention *convention
     if (ways != 1 && !options->files.dy)
         return fail(err, EXIT_CODE_USAGE,
                     "one of --kernels NAME, --reference, --y FILE and --dy FILE was expected");
-    ln_type type;
-    if (options->files.dtype && !dtype_from_name(options->files.dtype, &type))
-        return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
-                    options->files.dtype);
-    return convention_parse(options->convention, convention, err);
+    return eval_check_type(&options->files, err) &&
+           convention_parse(options->convention, convention, err);
 }
 
 /* With a glob one type is looked at: that of --dtypes, else f32 where there is one of it, else the

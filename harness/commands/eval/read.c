@@ -154,6 +154,14 @@ static bool read_parameters(const eval_reading *reading)
     return fine;
 }
 
+bool eval_check_type(const eval_files *files, error *err)
+{
+    ln_type type;
+    return !files->dtype || dtype_from_name(files->dtype, &type) ||
+           fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
+                files->dtype);
+}
+
 bool eval_read(const eval_files *files, const ln_convention *convention, const kernel_entry *kernel,
                eval_tensors *tensors, error *err)
 {

@@ -21,6 +21,9 @@ typedef struct eval_tensors {
     size_t rows, hidden;
 } eval_tensors;
 
+/* --dtypes is a type, if it was given. */
+bool eval_check_type(const eval_files *files, error *err);
+
 /* The types are the kernel's; without one the rows' type is that of --dtypes, or of the files: what
  * came out decides, since x may be narrower than that (f16 in, f32 out). Parameters are f64 beside f64
  * and else f32. Every element keeps its value. */

@@ -76,7 +76,7 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
     files.input = files.paths[ROLE_X] ? NULL : files.input;
     tolerance_options own = *options;
     own.files = files;
-    bool fine = (judge || fail_memory(err, "the judge")) &&
+    bool fine = eval_check_type(&files, err) && (judge || fail_memory(err, "the judge")) &&
                 convention_parse(options->convention, &convention, err) &&
                 eval_read(&files, &convention, NULL, &tensors, err) &&
                 make_block(&own, &convention, &tensors, judge, &block, err) &&
