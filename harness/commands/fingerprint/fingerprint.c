@@ -81,7 +81,7 @@ static void print_head(const which_input *input, const which_found *found, const
 static void print_none(const which_input *input, const which_found *found, FILE *file)
 {
     int digits = input->digits == WHICH_EXACT ? which_printed_digits(input) : WHICH_EXACT;
-    fprintf(file, "none: no candidate explains y%s\n",
+    fprintf(file, "none: no candidate (eps up to 1/64) explains y%s\n",
             input->gamma || input->beta ? "" : "; if the black box has gamma or beta, give them");
     if (found->last_row == 0)
         fprintf(file, "Row 0 alone rules out all over the last axis\n");
@@ -224,7 +224,7 @@ const cli_command command_fingerprint = {
                "answer is a\n"
                "name, or is open among what explains y, or none does. What made y is never left "
                "out if it is\n"
-               "among the candidates (docs/conventions.md).\n"
+               "among the candidates, which have no eps above 1/64 (docs/conventions.md).\n"
                "Exit code: 0 named; 3 open; 5 none; 2 usage; 7 files or environment.",
     OPTIONS(options),
     DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN),

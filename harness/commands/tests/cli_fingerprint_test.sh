@@ -74,7 +74,7 @@ accepted "rows in f16" 0 eval --inputs normal --shape 16x768 --dtypes f16 --refe
 accepted "f16" 0 eval --x h.npy --reference --out hy.npy --convention tinyllm
 accepted "f16: open in eps alone" 3 fingerprint --x h.npy --y hy.npy
 check "f16: a LayerNorm" has out '^tinyllm +0 '
-check "f16: nothing else" is "$(grep -c '^tinyllm\|^ddof=0,eps=.*,affine=none ' out)" "$(sed -n 's/^open: \([0-9]*\) .*/\1/p' out)"
+check "f16: nothing else" is "$(grep -c '^tinyllm\|^ddof=0,eps=.*,affine=none \|; each step rounded to f16 ' out)" "$(sed -n 's/^open: \([0-9]*\) .*/\1/p' out)"
 "$npy" make h1.npy '<f2' '(1, 4)' 15360 16384 16896 17408 # 1 2 3 4
 "$npy" make y1.npy '<f4' '(1, 4)' -1.3416355 -0.44721183 0.44721183 1.3416355
 accepted "f16 in, f32 out" 3 fingerprint --x h1.npy --y y1.npy
@@ -117,4 +117,5 @@ accepted "tolerance, in words" 0 eval --tolerance --shapes 4x64
 check "tolerance, in words: what to use comes first" grep -Eqm1 '^use atol=[0-9.e-]+, rtol=1.2e-07 ' <(head -1 out)
 accepted "tolerance, again" 0 eval --tolerance --shapes 4x64 --json
 check "tolerance: no eps is not" has out '"told": "no: too near for these rows"'
+refused "tolerance: no such type" 2 '--dtypes banana' eval --tolerance --dtypes banana
 finish

@@ -185,11 +185,81 @@ TEST(roundings_of_16_bits)
         {"manual-1e-6; xhat rounded to f16", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH,
          .type = LN_F16, .xhat = LN_F16},
         {"manual-1e-6; x + residual not rounded", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH,
-         .type = LN_BF16, .residual = 2},
+         .type = LN_F16, .residual = 2},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         fill(all[i].type, 2e-3);
         check(&all[i], 1e-6);
+    }
+}
+
+/* Whether torch's divisor and place are a candidate with 1e-5. */
+static bool has_1e5(const which_input *input)
+{
+    which_found found;
+    error err;
+    bool known = false;
+    if (!which_make(input, &found, &err))
+        fail_msg("%s", err.message);
+    for (size_t i = 0; i < found.count; i++) {
+        const which_candidate *one = &found.candidates[i];
+        known |= one->kind == WHICH_NORMALISED && one->convention.ddof == 0 && one->plain &&
+                 one->convention.eps_place == LN_EPS_VAR && one->eps_low <= 1e-5 &&
+                 one->eps_high >= 1e-5;
+    }
+    which_free(&found);
+    return known;
+}
+
+static void normalise(const which_input *input, ln_type type, bool steps)
+{
+    size_t n = input->shape[1];
+    ln_type step = steps ? type : LN_F64;
+    for (size_t r = 0; r < input->shape[0]; r++) {
+        const double *row = x + r * n;
+        double mean = 0, var = 0;
+        for (size_t i = 0; i < n; i++)
+            mean += row[i] / (double)n;
+        mean = stored_in(step, mean);
+        for (size_t i = 0; i < n; i++) {
+            double d = stored_in(step, row[i] - mean);
+            var += stored_in(step, d * d) / (double)n;
+        }
+        double root = stored_in(step, sqrt(stored_in(step, stored_in(step, var) + 1e-5)));
+        for (size_t i = 0; i < n; i++) {
+            double xhat = stored_in(type, stored_in(step, row[i] - mean) / root);
+            y[r * n + i] =
+                input->gamma ? stored_in(type, stored_in(type, xhat * gamma_[i]) + beta[i]) : xhat;
+        }
+    }
+}
+
+/* A few 16-bit numbers, each step rounded, of f16 near its smallest numbers; and those that are kept as f32,
+ * which may be f32's: what made them is never left out. */
+TEST(few_numbers_of_16_bits)
+{
+    static const ln_type types[] = {LN_BF16, LN_F16};
+    for (size_t c = 0; c < 400; c++) {
+        ln_type type = types[c & 1];
+        bool steps = c >> 1 & 1, kept = c >> 2 & 1, used = c >> 3 & 1;
+        which_input input = {.dimensions = 2,
+                             .shape = {1 + c % 3, 2 + c % 7},
+                             .x = x,
+                             .y = y,
+                             .gamma = used ? gamma_ : NULL,
+                             .beta = used ? beta : NULL,
+                             .parameters = used ? 2 + c % 7 : 0,
+                             .x_type = kept ? LN_F32 : type,
+                             .y_type = kept ? LN_F32 : type,
+                             .param = kept ? LN_F32 : type,
+                             .digits = WHICH_EXACT,
+                             .x_digits = WHICH_EXACT};
+        fill(type, 1);
+        for (size_t e = 0; e < ALL; e++)
+            x[e] = stored_in(type, residual[(e + 5 * c) % ALL] * exp2(-(double)(c % 11)));
+        normalise(&input, type, steps);
+        if (!has_1e5(&input))
+            fail_msg("case %zu", c);
     }
 }
 

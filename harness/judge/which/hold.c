@@ -112,14 +112,14 @@ static void narrow_eps(family *one, const exact_row *row, range s, double slack)
     }
 }
 
-/* A row of 0 / 0: NaN without an eps under the root, a number with one. */
-static void hold_undefined(family *one, bool number)
+/* A row of 0 / 0: NaN without an eps under the root, or with one that rounding loses; a number with one. */
+static void hold_undefined(family *one, bool number, double lost)
 {
     for (size_t d = 0; d < 2; d++) {
         if (number)
             one->eps[d][LN_EPS_QUOTIENT - 1] = (range){1, -1};
         for (int place = LN_EPS_VAR; place <= LN_EPS_STD; place++)
-            narrow(&one->eps[d][place - 1], number ? DBL_MIN : 0, number ? INFINITY : 0);
+            narrow(&one->eps[d][place - 1], number ? DBL_MIN : 0, number ? INFINITY : lost);
     }
     one->whole = one->whole && number;
 }
@@ -141,18 +141,17 @@ static bool is_one_number(const family *one, const exact_row *row, const size_t 
 }
 
 void family_hold(family *one, const exact_row *row, const size_t *inner, size_t outer,
-                 const range *y, double unit, double sums)
+                 const range *y, double sums)
 {
     range s = {0, INFINITY}, t[2] = {everything(), everything()}, plain[2];
     const affine *with = one->with;
     double n = (double)row->length, slack = 12 * sums;
-    double tiny = sums < 0x1p-40 ? 0x1p-1020 : 0x1p-124; /* what may be flushed, four times */
     size_t nans = 0;
     if (row->undefined) {
         for (size_t i = 0; i < row->length; i++)
             nans += isnan(y[outer + inner[i]].low) != 0;
         if (nans == 0 || nans == row->length)
-            hold_undefined(one, nans == 0);
+            hold_undefined(one, nans == 0, row->lost);
     }
     if (row->constant)
         one->alive = one->alive && is_one_number(one, row, inner, outer, y);
@@ -165,7 +164,8 @@ void family_hold(family *one, const exact_row *row, const size_t *inner, size_t 
         double gamma = with->gamma[p], beta = with->beta[p], z = row->z[i];
         range own = y[at];
         double size = fmax(fabs(own.low), fabs(own.high));
-        double off = 5 * unit * (2 * fabs(beta) + (isinf(size) ? 0 : size)) + tiny;
+        double off = 5 * row->unit * (2 * fabs(beta) + (isinf(size) ? 0 : size)) +
+                     row->tiny * (1 + fabs(gamma));
         if (!isfinite(gamma) || !isfinite(beta))
             continue;
         own.low -= off + beta;

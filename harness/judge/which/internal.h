@@ -10,7 +10,8 @@
 
 /* ---- layout.c: what may have been normalised, and with which parameters ---- */
 
-enum { REDUCTIONS_MOST = 160, SOURCES_MOST = 6, AFFINES_MOST = 32, SPLIT_AXES = WHICH_AXES + 1 };
+/* More groups than two axes of a tensor in memory have divisors. RANK_ALONE: of x without the residual. */
+enum { REDUCTIONS_MOST = 2048, SOURCES_MOST = 6, SPLIT_AXES = WHICH_AXES + 1, RANK_ALONE = 10 };
 
 /* Group g has the elements outer[g] + inner[i]. */
 typedef struct reduction {
@@ -45,6 +46,8 @@ typedef enum affine_use {
     USE_FIRST_BETA,
     USES
 } affine_use;
+
+enum { AFFINES_MOST = USES_TRIED * WHICH_AXES }; /* along the last axes, or one of the others */
 
 /* What multiplies xhat and what is added. */
 typedef struct affine_pair {
@@ -84,6 +87,8 @@ typedef struct exact_row {
     double square; /* the variance, or the mean square */
     double lost;   /* what sums may be off it */
     double shift;  /* what each z may be off alike: the mean, and roundings of x and mean */
+    double unit;   /* of roundings behind the sums... */
+    double tiny;   /* ...and what they lose of numbers below the normal ones */
 } exact_row;
 
 typedef struct row_maker {
@@ -101,6 +106,11 @@ bool row_maker_make(const which_input *input, size_t most, row_maker *maker, err
 void row_maker_free(row_maker *maker);
 bool row_make(row_maker *maker, operation_kind kind, const reduction *over, const source *from,
               size_t group, exact_row *row);
+
+/* ---- types.c ---- */
+
+/* Those that y may have been rounded to, the shortest first: how many. */
+size_t rounded_types(const which_input *input, size_t count, ln_type made[4]);
 
 /* ---- hold.c: a row against the candidates ---- */
 
@@ -133,9 +143,9 @@ typedef struct family {
 } family;
 
 void family_begin(family *one);
-/* y: what may have been rounded to each element. unit: of roundings behind the sums. */
+/* y: what may have been rounded to each element. */
 void family_hold(family *one, const exact_row *row, const size_t *inner, size_t outer,
-                 const range *y, double unit, double sums);
+                 const range *y, double sums);
 
 /* ---- words.c ---- */
 

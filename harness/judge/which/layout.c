@@ -42,7 +42,7 @@ static bool same_places(const reduction *a, const reduction *b)
 static bool add_reduction(layout *made, const axes *all, int rank, const char *words)
 {
     if (made->reduction_count == REDUCTIONS_MOST)
-        return true;
+        return false;
     reduction *one = &made->reductions[made->reduction_count];
     *one = (reduction){.rank = rank, .last = made->reduction_count == 0};
     snprintf(one->words, sizeof one->words, "%s", words);
@@ -218,7 +218,7 @@ static bool make_sources(const which_input *input, layout *made)
         squares->squares = made->sources[1].values;
         memcpy(squares->values, plain->values, made->elements * sizeof *squares->values);
     }
-    source *alone = add_source(made, 10, "without the residual");
+    source *alone = add_source(made, RANK_ALONE, "without the residual");
     if (!alone)
         return false;
     memcpy(alone->values, input->x, made->elements * sizeof *alone->values);
@@ -300,8 +300,6 @@ static bool add_affine(const which_input *input, layout *made, affine_use use, s
                        int axis)
 {
     affine *one = &made->affines[made->affine_count];
-    if (made->affine_count == AFFINES_MOST)
-        return true;
     *one = (affine){use, NULL, NULL, stride, input->parameters ? input->parameters : 1, axis, true};
     one->gamma = doubles(one->extent);
     one->beta = doubles(one->extent);

@@ -69,6 +69,22 @@ static void widen_by_digits(double h, double n, bool centred, exact_row *row)
     row->lost += 2 * std * h + h * h;
 }
 
+/* What a rounding to f16 may be off a number below its normal ones. */
+#define F16_LOST 0x1p-25
+
+/* A mean that is off by d adds d^2 to the variance; below the normal numbers every deviation is off by what
+ * they lose, and so is the mean. A square beyond f16 is infinite: the row tells nothing. */
+static void round_steps(ln_type step, double mean, double reach, exact_row *row)
+{
+    double std = sqrt(row->square), off = 2 * unit_roundoff(step) * mean;
+    row->lost += off * off;
+    row->tells = step != LN_F16 || reach * reach < 0x1p15;
+    if (step != LN_F16)
+        return;
+    row->shift += 2 * F16_LOST / std;
+    row->lost += 4 * std * F16_LOST + 4 * F16_LOST * F16_LOST;
+}
+
 /* The root is that of other values: their mean square, in double. */
 static void take_squares(const reduction *over, const source *from, size_t group, exact_row *row)
 {
@@ -122,22 +138,28 @@ bool row_make(row_maker *maker, operation_kind kind, const reduction *over, cons
     row->undefined = limits.textbook.undefined && h == 0;
     row->square = facts->var;
     row->constant = facts->var == 0 && from->shortened;
+    row->tiny = maker->sums == LN_F64 ? 0x1p-1020 : 0x1p-124; /* what may be flushed, four times */
     if (maker->coarse) {
         unit = unit_roundoff(maker->step);
         rho += 4 * unit;
     }
+    row->unit = unit;
+    if (maker->coarse && maker->step == LN_F16)
+        row->lost = row->tiny = 5 * F16_LOST;
     /* Beyond 1/2 hardly a digit of the root is known. */
     if (!(facts->var > 0) || !(rho < 0.5) || !isfinite(mean_off))
         return true;
+    row->tells = true;
     double std = sqrt(facts->var), mean = centred ? fabs(facts->mean) : 0;
     double reach = centred ? facts->max_dev : facts->max_abs;
     row->most = result.max_xhat;
-    row->lost = facts->var * (1 / ((1 - rho) * (1 - rho)) - 1);
+    row->lost += facts->var * (1 / ((1 - rho) * (1 - rho)) - 1);
     row->shift = (mean_off + 6 * unit * (mean + reach + mean_off)) / std;
+    if (maker->coarse)
+        round_steps(maker->step, mean, reach, row);
     if (h > 0)
         widen_by_digits(h, n, centred, row);
     if (from->squares)
         take_squares(over, from, group, row);
-    row->tells = true;
     return true;
 }

@@ -20,46 +20,6 @@ typedef struct engine {
 
 /* ---- y ---- */
 
-/* Whether every y is a number of the type, and enough of them are no powers of two, which all types have. */
-static bool holds_all(const double *y, size_t count, ln_type type)
-{
-    enum { ENOUGH = 4 };
-    size_t telling = 0;
-    int exponent;
-    for (size_t i = 0; i < count; i++) {
-        if (isnan(y[i]))
-            continue;
-        if (stored_in(type, y[i]) != y[i])
-            return false;
-        telling += isfinite(y[i]) && fabs(frexp(y[i], &exponent)) != 0.5 && y[i] != 0 &&
-                   (i == 0 || fabs(y[i]) != fabs(y[i - 1]));
-    }
-    return telling >= ENOUGH;
-}
-
-/* Whether every y may be a printed f32: else the black box computed in f64. */
-static bool may_be_f32(const which_input *input, size_t count)
-{
-    double half = 0.5 * pow(10, -input->digits) * (1 + 1e-6);
-    for (size_t i = 0; i < count; i++)
-        if (fabs(input->y[i] - (double)(float)input->y[i]) > half)
-            return false;
-    return true;
-}
-
-/* An output may have been rounded to a shorter type than it is kept in. */
-static ln_type rounded_type(const which_input *input, size_t count)
-{
-    static const ln_type types[] = {LN_BF16, LN_F16, LN_F32};
-    if (input->digits != WHICH_EXACT)
-        return may_be_f32(input, count) ? LN_F32 : LN_F64;
-    for (size_t t = 0; t < 3; t++)
-        if (dtype_size(types[t]) < dtype_size(input->y_type) &&
-            holds_all(input->y, count, types[t]))
-            return types[t];
-    return input->y_type;
-}
-
 static bool make_ranges(engine *own)
 {
     const which_input *input = &own->typed;
@@ -76,8 +36,37 @@ static bool make_ranges(engine *own)
 
 /* ---- what explains y ---- */
 
-static bool add_candidate(which_found *found, const which_candidate *one)
+/* Of one function, rounded at other places. */
+static bool is_same_function(const which_candidate *a, const which_candidate *b)
 {
+    return a->kind == b->kind && a->family == b->family &&
+           a->convention.eps_place == b->convention.eps_place;
+}
+
+/* Rounding each step explains what rounding once does, and more sizes of eps: the same function then has all
+ * of them. Where it was rounded is sure from so many elements on: any other place moves a quarter of them. */
+static bool widen_known(const engine *own, const which_candidate *one)
+{
+    enum { SURE = 64 };
+    bool known = false;
+    for (size_t i = 0; own->maker.coarse && i < own->found->count; i++) {
+        which_candidate *other = &own->found->candidates[i];
+        if (!is_same_function(one, other))
+            continue;
+        other->eps_low = fmin(other->eps_low, one->eps_low);
+        other->eps_high = fmax(other->eps_high, one->eps_high);
+        known = known || own->all.elements >= SURE ||
+                (other->source == one->source &&
+                 convention_operation(&one->convention) == OPERATION_LAYERNORM);
+    }
+    return known;
+}
+
+static bool add_candidate(const engine *own, const which_candidate *one)
+{
+    which_found *found = own->found;
+    if (widen_known(own, one))
+        return true;
     which_candidate *grown =
         realloc(found->candidates, (found->count + 1) * sizeof *found->candidates);
     if (!grown)
@@ -153,6 +142,21 @@ static const char *affine_words(const which_input *input, const affine *with, bo
     }
 }
 
+/* The number of its function, wherever it was rounded: of the type of y, what is normalised, and how gamma
+ * and beta are used. The divisor's is added in add_normalised(). */
+static void mark_family(const engine *own, const family *with, const reduction *over,
+                        const source *from, which_candidate *one)
+{
+    size_t number = (size_t)own->typed.y_type;
+    affine_use use = with->with->use == USE_OFFSET_ROUNDED ? USE_OFFSET : with->with->use;
+    number = number * REDUCTIONS_MOST + (size_t)(over - own->all.reductions);
+    number = number * USES + (size_t)use;
+    number = number * (WHICH_AXES + 1) + (size_t)(with->with->axis + 1);
+    number = number * 4 + (size_t)with->kind * 2 + (from->rank == RANK_ALONE);
+    one->family += number * 2;
+    one->source = (size_t)(from - own->all.sources);
+}
+
 static void describe(const engine *own, const family *with, const reduction *over,
                      const source *from, which_candidate *one)
 {
@@ -187,6 +191,7 @@ static void describe(const engine *own, const family *with, const reduction *ove
         snprintf(words, sizeof words, "each step rounded to %s", dtype_name(own->maker.step));
         add_words(one, words);
     }
+    mark_family(own, with, over, from, one);
     one->rank += over->rank + from->rank + (with->casts && one->convention.ddof < 256 ? 4 : 0) +
                  (with->with->use == USE_ALL    ? 0
                   : with->with->use <= USE_BETA ? 1
@@ -277,17 +282,17 @@ static bool add_normalised(engine *own, const family *with, const reduction *ove
     which_candidate one = {.convention = convention,
                            .eps_low = eps->low,
                            .eps_high = eps->high,
-                           .plain = over->last && from == own->all.sources};
+                           .plain = over->last && from == own->all.sources,
+                           .family = with->kind == OPERATION_LAYERNORM && convention.ddof == 1};
     bool preset = take_preset(&one), usual = false;
     if (!preset && convention.eps_place != LN_EPS_NONE)
         one.convention.eps = usual_eps(eps->low, eps->high);
     for (size_t i = 0; i < usual_count; i++)
         usual = usual || one.convention.eps == usual_sizes[i];
-    add_also(&own->typed, &one);
     one.rank = -1;
     describe(own, with, over, from, &one);
     one.rank = 3 * (one.rank + 1) + (preset ? 0 : usual || convention.eps == 0 ? 1 : 2);
-    return add_candidate(own->found, &one);
+    return add_candidate(own, &one);
 }
 
 static bool add_family(engine *own, const family *with, const reduction *over, const source *from)
@@ -311,7 +316,7 @@ static bool add_family(engine *own, const family *with, const reduction *over, c
         which_candidate one = {.kind = layernorm ? WHICH_CENTRED : WHICH_COPIED};
         describe(own, with, over, from, &one);
         one.rank = 3 * one.rank;
-        fine = add_candidate(own->found, &one);
+        fine = add_candidate(own, &one);
     }
     return fine;
 }
@@ -347,7 +352,7 @@ static bool try_softmax(engine *own, const reduction *over, const source *from)
             return true;
     describe(own, &with, over, from, &one);
     one.rank *= 3;
-    return add_candidate(own->found, &one);
+    return add_candidate(own, &one);
 }
 
 /* ---- the loop ---- */
@@ -362,7 +367,8 @@ static void begin_families(engine *own, const reduction *over, const source *fro
         for (size_t a = 0; a < own->all.affine_count; a++)
             for (size_t c = 0; c < CASTS; c++) {
                 const affine *with = &own->all.affines[a];
-                if ((c > 0 && (with->trivial || with->use == USE_NONE ||
+                if ((own->maker.coarse && (c > 0 || with->use == USE_OFFSET_ROUNDED)) ||
+                    (c > 0 && (with->trivial || with->use == USE_NONE ||
                                (is_short && casts[c] != input->x_type))) ||
                     (kind == OPERATION_LAYERNORM &&
                      (from->sum == LN_RMS_SUM_SQUARES || with->use == USE_OFFSET_ROUNDED)))
@@ -373,7 +379,7 @@ static void begin_families(engine *own, const reduction *over, const source *fro
                                 .with = with,
                                 .casts = c > 0,
                                 .cast = casts[c],
-                                .rounds_root = is_short,
+                                .rounds_root = is_short && !own->maker.coarse,
                                 .root = input->x_type,
                                 .whole = c == 0 && (kind == OPERATION_LAYERNORM || over->last)};
                 family_begin(one);
@@ -388,7 +394,6 @@ static bool hold_group(engine *own, int kind, const reduction *over, const sourc
 {
     bool plain = over->last && from == own->all.sources;
     double sums = unit_roundoff(own->maker.sums);
-    double unit = own->maker.coarse ? unit_roundoff(own->maker.step) : sums;
     exact_row row;
     bool any = false;
     for (size_t i = 0; i < own->counts[kind]; i++)
@@ -401,7 +406,7 @@ static bool hold_group(engine *own, int kind, const reduction *over, const sourc
     for (size_t i = 0; i < own->counts[kind]; i++) {
         family *one = &own->families[kind][i];
         if (one->alive)
-            family_hold(one, &row, over->inner, over->outer[g], own->y, unit, sums);
+            family_hold(one, &row, over->inner, over->outer[g], own->y, sums);
         *left = *left || one->alive;
     }
     return true;
@@ -424,16 +429,32 @@ static bool try_reduction(engine *own, const reduction *over, const source *from
         for (size_t i = 0; fine && i < own->counts[kind]; i++)
             if (own->families[kind][i].alive)
                 fine = add_family(own, &own->families[kind][i], over, from);
-    return fine && (!over->single || from != own->all.sources || try_softmax(own, over, from));
+    return fine && (!over->single || from != own->all.sources || own->maker.coarse ||
+                    try_softmax(own, over, from));
 }
 
+static bool is_of_step(const engine *own, const source *from)
+{
+    for (size_t i = 0; i < own->all.elements; i++)
+        if (!isnan(from->values[i]) &&
+            stored_in(own->maker.step, from->values[i]) != from->values[i])
+            return false;
+    return from->sum == 0;
+}
+
+/* Steps are rounded to the type of what is normalised; to another one only where nothing else is left. */
 static bool try_all(engine *own)
 {
-    for (size_t s = 0; s < own->all.source_count; s++)
-        for (size_t r = 0; r < own->all.reduction_count; r++)
-            if (!try_reduction(own, &own->all.reductions[r], &own->all.sources[s]))
-                return false;
-    return true;
+    bool any = own->found->count == 0, fine = true;
+    size_t told[2] = {own->told[0], own->told[1]};
+    own->told[0] = own->told[1] = 0;
+    for (size_t s = 0; fine && s < own->all.source_count; s++)
+        for (size_t r = 0; fine && r < own->all.reduction_count; r++)
+            if (!own->maker.coarse || any || is_of_step(own, &own->all.sources[s]))
+                fine = try_reduction(own, &own->all.reductions[r], &own->all.sources[s]);
+    for (int kind = 0; kind < 2; kind++)
+        own->told[kind] = told[kind] > own->told[kind] ? told[kind] : own->told[kind];
+    return fine;
 }
 
 /* ---- the answer ---- */
@@ -452,23 +473,27 @@ static bool is_named(const which_candidate *one)
            (one->eps_low > 0.75 * eps && one->eps_high < 1.25 * eps);
 }
 
+/* Once as a row whose output alone is rounded, then as one that rounds each step: where y is of the 16-bit
+ * type, or where nothing else explains it. */
 static bool find_all(engine *own, error *err)
 {
     static const ln_type steps[] = {LN_BF16, LN_F16};
     size_t most = 1;
     for (size_t r = 0; r < own->all.reduction_count; r++)
         most = own->all.reductions[r].length > most ? own->all.reductions[r].length : most;
+    free(own->y);
+    row_maker_free(&own->maker);
+    own->maker.coarse = false;
     if (!make_ranges(own))
         return fail_memory(err, "the ranges of y");
     bool fine = row_maker_make(&own->typed, most, &own->maker, err);
     fine = fine && (try_all(own) || fail_memory(err, "a candidate"));
-    /* Nothing that rounds once: then what rounds each step. */
-    for (size_t i = 0; fine && own->found->count == 0 && i < 2; i++) {
-        if (own->typed.x_type != steps[i] && own->typed.y_type != steps[i])
+    for (size_t i = 0; fine && i < 2; i++) {
+        if (own->typed.y_type != steps[i] &&
+            (own->typed.x_type != steps[i] || own->found->count > 0))
             continue;
         own->maker.coarse = true;
         own->maker.step = steps[i];
-        own->told[0] = own->told[1] = own->found->last_row = 0;
         fine = try_all(own) || fail_memory(err, "a candidate");
     }
     return fine;
@@ -500,14 +525,21 @@ bool which_make(const which_input *input, which_found *found, error *err)
     own->found = found;
     bool fine = layout_make(input, &own->all, err);
     if (fine) {
-        own->typed.y_type = rounded_type(input, own->all.elements);
+        ln_type types[4];
+        size_t count = rounded_types(input, own->all.elements, types);
         found->rows = own->all.reductions[0].groups;
-        fine = find_all(own, err);
+        for (size_t t = 0; fine && t < count; t++) {
+            own->typed.y_type = types[t];
+            fine = find_all(own, err);
+        }
         row_maker_free(&own->maker);
     }
     if (fine)
         found->told = told_of(own);
     if (fine && found->count > 0) {
+        for (size_t i = 0; i < found->count; i++) /* now that its eps is known */
+            if (found->candidates[i].kind == WHICH_NORMALISED)
+                add_also(input, &found->candidates[i]);
         qsort(found->candidates, found->count, sizeof *found->candidates, by_rank);
         found->answer = found->count == 1 && is_named(found->candidates) ? WHICH_NAMED : WHICH_OPEN;
         find_probe(own->all.reductions[0].length, own->maker.sums, own->typed.y_type, found);

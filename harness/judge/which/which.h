@@ -44,6 +44,8 @@ typedef struct which_candidate {
     char
         also[WHICH_WORDS]; /* other presets that it may be: "= te; in f32 also llama, mlx"; or "" */
     int rank;              /* presets first, strange things last */
+    size_t family, source; /* numbers: one function has one family, however x came about and where
+                            * it was rounded */
     bool plain;            /* normalises the last axis of x alone: a further row would tell more */
 } which_candidate;
 
