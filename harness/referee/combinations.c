@@ -413,8 +413,11 @@ bool combination_without(combination *of, unsigned traits)
 uint64_t combination_factors(const combination *of)
 {
     uint64_t factors = 0;
-    for (size_t f = 0; f < of->table->count; f++)
-        factors |= (uint64_t)(of->levels[f] != of->table->factors[f].plain) << f;
+    for (size_t f = 0; f < of->table->count; f++) {
+        const call_factor *own = &of->table->factors[f];
+        bool idle = of->instead && (own->kind == FACTOR_CONVENTION || own->kind == FACTOR_EPS);
+        factors |= (uint64_t)(!idle && of->levels[f] != own->plain) << f;
+    }
     return factors;
 }
 

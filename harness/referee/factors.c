@@ -575,7 +575,7 @@ const char *factor_describe(const combination *of, size_t f, char *text, size_t 
             snprintf(text, size, word, role);
         break;
     default:
-        snprintf(text, size, "%s", word ? word : "");
+        snprintf(text, size, "%s", word && !(own->kind == FACTOR_EPS && of->instead) ? word : "");
     }
     return text;
 }

@@ -14,8 +14,9 @@ typedef struct narrowing {
     hearing *of;
     combination least; /* that was wrong */
     case_verdict verdict;
-    size_t asked;
+    size_t asked, plain_rows;
     bool cut, unsteady; /* more would have had to be asked; a race was not met each time */
+    bool any_reason;    /* wrong without the reason is the same too */
     error *err;
 } narrowing;
 
@@ -25,11 +26,18 @@ static bool is_of_numbers(verdict_kind kind)
            kind == VERDICT_NONDETERMINISTIC;
 }
 
-/* Whether it is the same fault; where the reason is known, with one. */
-static bool is_same(const case_verdict *a, const case_verdict *b)
+static ln_problem problem_of(const narrowing *in, const combination *of)
 {
+    return combination_problem(of, in->of->kernel->facts.storage, in->of->kernel->facts.param);
+}
+
+/* Whether it is the same fault; where the reason is known, with one. */
+static bool is_same(const narrowing *in, const case_verdict *b)
+{
+    const case_verdict *a = &in->verdict;
     return (a->kind == b->kind || (is_of_numbers(a->kind) && is_of_numbers(b->kind))) &&
-           (verdict_telling(b) >= verdict_telling(a) || verdict_telling(a) < TELLS_REASON);
+           (in->any_reason || verdict_telling(b) >= verdict_telling(a) ||
+            verdict_telling(a) < TELLS_REASON);
 }
 
 /* What becomes of it: the least where it is wrong in the same way. A race is not met each time: it is asked
@@ -44,7 +52,7 @@ static verdict_kind ask(narrowing *in, combination tried, bool *same)
         if (interrupted())
             fail(in->err, EXIT_CODE_INTERRUPTED, "interrupted");
         else if (hearing_ask(in->of, &tried, NULL, &found, in->err))
-            *same = verdict_is_fault(found.verdict.kind) && is_same(&in->verdict, &found.verdict);
+            *same = verdict_is_fault(found.verdict.kind) && is_same(in, &found.verdict);
         in->unsteady |= *same && i > 0;
     }
     if (*same) {
@@ -78,6 +86,22 @@ static bool without(const narrowing *in, const size_t *factors, size_t count, co
     return factors_settle(table, less->levels);
 }
 
+static bool is_usual(const combination *of)
+{
+    return of->table->alone || (of->instead && convention_equal(of->instead, &of->table->plain));
+}
+
+/* Nothing of the convention but what the run has. */
+static bool make_usual(combination *of)
+{
+    const factor_table *table = of->table;
+    for (size_t f = 0; f < table->count; f++)
+        if (table->factors[f].kind == FACTOR_CONVENTION || table->factors[f].kind == FACTOR_EPS)
+            of->levels[f] = table->factors[f].plain;
+    of->instead = &table->plain;
+    return factors_settle(table, of->levels);
+}
+
 /* False: it is not wrong without them. */
 static bool drop(narrowing *in, const size_t *factors, size_t count)
 {
@@ -87,6 +111,16 @@ static bool drop(narrowing *in, const size_t *factors, size_t count)
     if (in->cut || !without(in, factors, count, &tried))
         return false;
     ask(in, tried, &same);
+    return same;
+}
+
+/* A kernel that declines one convention is asked under another, which may be any. */
+static bool drop_convention(narrowing *in)
+{
+    combination tried = in->least;
+    bool same = false;
+    if (!is_usual(&tried) && make_usual(&tried))
+        ask(in, tried, &same);
     return same;
 }
 
@@ -175,16 +209,66 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
                  lists[0]);
 }
 
-/* The problem without anything out of the ordinary. */
+/* The problem without anything out of the ordinary; under a convention that the kernel takes. */
 static verdict_kind ask_plain(narrowing *in, bool *same)
 {
     size_t factors[COVERING_FACTORS], count = list(&in->least, factors);
+    const ln_convention *own = in->least.instead;
     combination plain;
-    if (!without(in, factors, count, &plain)) { /* so few rows would not be large */
+    bool few = without(in, factors, count, &plain);
+    if (!few) { /* so few rows would not be large */
         plain.levels[0] = in->least.levels[0];
         plain.rows = in->least.rows;
     }
+    plain.rows = problem_of(in, &plain).rows;
+    in->plain_rows = plain.rows;
+    make_usual(&plain);
+    verdict_kind kind = ask(in, plain, same);
+    if (kind != VERDICT_DECLINED || !own)
+        return kind;
+    plain.instead = own;
     return ask(in, plain, same);
+}
+
+/* As little as is wrong. What becomes of the plain problem. */
+static verdict_kind narrow_down(narrowing *in, const faults_seen *seen)
+{
+    bool plain;
+    verdict_kind of_plain = ask_plain(in, &plain);
+    if (plain)
+        return of_plain;
+    drop_convention(in);
+    drop_unshared(in, seen->factors);
+    drop_parts(in);
+    if (drop_convention(in)) /* it may have become another on the way */
+        drop_parts(in);
+    try_own_places(in);
+    return of_plain;
+}
+
+/* The fewest rows that are wrong, one fewer being right and some more not. 0: there is no such number. */
+static size_t find_rows(narrowing *in)
+{
+    enum { FEWEST = 2, MORE = 3 };
+    const narrowing kept = *in;
+    size_t right = FEWEST - 1, wrong = in->least.rows;
+    bool fine = in->least.levels[0] != 0 && wrong > FEWEST, same = true;
+    while (fine && wrong - right > 1) {
+        combination tried = in->least;
+        tried.rows = right < FEWEST ? FEWEST : right + (wrong - right) / 2;
+        verdict_kind kind = ask(in, tried, &same);
+        *(same ? &wrong : &right) = tried.rows;
+        fine = (same ? tried.rows > FEWEST : verdict_is_right(kind)) &&
+               in->err->code == EXIT_CODE_FINE;
+    }
+    const narrowing least = *in;
+    for (size_t i = 1; fine && i <= MORE && wrong + i < kept.least.rows; i++) {
+        combination tried = least.least;
+        tried.rows = wrong + i;
+        ask(in, tried, &fine);
+    }
+    *in = fine ? least : kept;
+    return fine ? wrong : 0;
 }
 
 /* What is out of the ordinary, in all that were wrong where there are several, before what was said without it. */
@@ -200,14 +284,51 @@ static void name_shared(const narrowing *in, const faults_seen *seen, const char
                 verdict->kind == VERDICT_TIMEOUT ? "" : "; asked alone, it is not wrong");
 }
 
+/* Whether a factor makes errors larger or smaller: with less of it they may not show. */
+static bool has_amount(const combination *of)
+{
+    int8_t contents = of->levels[factor_find(of->table, FACTOR_CONTENTS, 0)];
+    size_t eps = factor_find(of->table, FACTOR_EPS, 0);
+    return (contents != CONTENTS_CENTRED && contents != CONTENTS_SPECIAL) ||
+           (eps != COVERING_FACTORS && !of->instead && of->levels[eps] != 0);
+}
+
+/* "257 rows or more, residual": of the least, whose rows may have been found. */
+static void say_factors(const narrowing *in, size_t rows, char *words, size_t size)
+{
+    size_t used = 0;
+    *words = '\0';
+    if (rows > 0)
+        used = (size_t)snprintf(words, size, "%zu rows or more, ", rows);
+    combination_describe(&in->least, rows > 0 ? UINT64_MAX - 1 : UINT64_MAX, words + used,
+                         size - used);
+    if (used > 0 && !words[used])
+        words[used - 2] = '\0';
+}
+
+/* What the told problem has beyond the least, of which less is told. */
+static void say_best(const narrowing *in, const narrowing *told, char *text, size_t size)
+{
+    char words[200];
+    const uint64_t more = combination_factors(&told->least) & ~combination_factors(&in->least);
+    *text = '\0';
+    if (memcmp(in->least.levels, told->least.levels, sizeof told->least.levels) == 0 &&
+        in->least.instead == told->least.instead)
+        return;
+    ln_problem problem = problem_of(in, &told->least);
+    combination_describe(&told->least, more, words, sizeof words);
+    snprintf(text, size, "; seen best at %zux%zu%s%s", problem.rows, problem.hidden,
+             *words ? " with " : "", words);
+}
+
 bool narrow_fault(hearing *of, const combination *asked, const faults_seen *seen,
                   case_verdict *verdict, error *err)
 {
-    const ln_type storage = of->kernel->facts.storage, param = of->kernel->facts.param;
-    ln_problem problem = combination_problem(asked, storage, param);
-    char words[256], sizes[160] = "", where[48];
+    ln_problem problem =
+        combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
+    char words[256], sizes[160] = "", best[256] = "", where[48], rows[64] = "";
     narrowing in = {.of = of, .least = *asked, .verdict = *verdict, .err = err};
-    bool same = false, plain = false;
+    bool same = false;
     in.least.hidden = problem.hidden;
     in.least.rows = problem.rows;
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
@@ -217,25 +338,36 @@ bool narrow_fault(hearing *of, const combination *asked, const faults_seen *seen
         name_shared(&in, seen, where, verdict);
         return true;
     }
-    verdict_kind of_plain = ask_plain(&in, &plain);
-    if (!plain) {
-        drop_unshared(&in, seen->factors);
-        drop_parts(&in);
-        try_own_places(&in);
+    verdict_kind of_plain = narrow_down(&in, seen);
+    const narrowing told = in;
+    if (verdict_telling(&in.verdict) >= TELLS_REASON) {
+        in.any_reason = true;
+        in.asked = 0;
+        of_plain = narrow_down(&in, seen);
+        say_best(&in, &told, best, sizeof best);
     }
+    in.any_reason = *best || verdict_telling(&in.verdict) <= TELLS_REASON; /* "257 mod 8" of rows */
+    size_t from = in.unsteady || in.cut ? 0 : find_rows(&in);
     if (!in.unsteady)
         try_sizes(&in, problem.hidden, sizes, sizeof sizes);
     if (err->code != EXIT_CODE_FINE)
         return false;
-    problem = combination_problem(&in.least, storage, param);
-    combination_describe(&in.least, UINT64_MAX, words, sizeof words);
+    problem = problem_of(&in, &in.least);
+    say_factors(&in, from, words, sizeof words);
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
-    *verdict = in.verdict;
-    if (plain || !*words)
-        verdict_say(verdict, "%s" SAYS_PLAIN "%s: %s", where, sizes, in.verdict.detail);
+    if (from > 0)
+        snprintf(rows, sizeof rows, "; right at %zu rows", from - 1);
+    if (in.plain_rows != problem.rows)
+        snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "; %zux%zu", in.plain_rows,
+                 problem.hidden);
+    *verdict = *best ? told.verdict : in.verdict;
+    if (!*words)
+        verdict_say(verdict, "%s" SAYS_PLAIN "%s%s: %s", where, sizes, best, verdict->detail);
     else
-        verdict_say(verdict, "%swith %s (%s" SAYS_PLAIN ": %s%s): %s",
-                    in.cut || in.unsteady ? "" : "only ", words, where, verdict_word(of_plain),
-                    sizes, in.verdict.detail);
+        verdict_say(verdict, "%swith %s (%s%s" SAYS_PLAIN ": %s%s)%s: %s",
+                    in.cut || in.unsteady                                  ? ""
+                    : has_amount(&in.least) || !verdict_is_right(of_plain) ? "seen best "
+                                                                           : "only ",
+                    words, where, rows, verdict_word(of_plain), sizes, best, verdict->detail);
     return true;
 }

@@ -46,8 +46,10 @@ facts AS MATERIALIZED (
                        AND NOT extreme AND NOT checked
                        AND coalesce(bound_row_ulp, 9e999) > ?2 * 1.005) AS proven,
            (SELECT case_id FROM judged WHERE run = ?1 AND kernel = own.kernel AND types = own.types
-            AND wrong -- of equals one that says what it takes (verdict.h: SAYS_PLAIN)
-            ORDER BY telling DESC, detail LIKE '%, plain%' DESC, checked, case_id LIMIT 1) AS fault
+            AND wrong -- first what it computes instead, then from which size on it is wrong; of equals one
+                      -- that says what it takes (verdict.h: SAYS_PLAIN)
+            ORDER BY telling >= 4 DESC, detail LIKE '%; right at %' DESC, telling DESC,
+                     detail LIKE '%, plain%' DESC, checked, case_id LIMIT 1) AS fault
     FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel),
 -- Types whose kernels with parameters of the same type were timed: those with others answer another question.
 own_params AS MATERIALIZED (SELECT DISTINCT operation || types AS own FROM facts WHERE param = types AND has_time)

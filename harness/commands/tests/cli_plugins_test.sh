@@ -115,7 +115,11 @@ narrow=(--plugin "$libraries/faults_plugin.so" --kernels "fault.two_at_once,faul
 ends "narrow rows" 6 run "${narrow[@]}" --shapes 4x64 --inputs spike --only accuracy
 check "narrow rows: its fault" has out '^✗ fault.two_at_once: nondeterministic on combinations, torch; wrong on'
 check "narrow rows: the factors of the other, and no more" has out \
-    '^  only with [0-9]+ to [0-9]+ rows, residual \([0-9]+x[0-9]+, plain: right; '
+    '^  only with 9 rows or more, residual \(9x[0-9]+; right at 8 rows; [2-7]x[0-9]+, plain: right; '
+ends "a kernel that declines most conventions" 5 run --plan quick --only accuracy --no-charts --db c.db \
+    --plugin "$libraries/sabotage_plugin.so" --kernels special.last_of_257
+check "its fault: without the convention that it was met under" has out \
+    '^  only with 257 rows or more \(257x[0-9]+; right at 256 rows; [2-7]x[0-9]+, plain: right; '
 run_it replay --db n.db --plugin "$libraries/faults_plugin.so" --kernels fault.two_at_once
 check "its check again: a race, which has no bits of its own" has out ': combinations .* nondeterministic again: '
 ends "x_stride ignored" 5 run --plan quick --only accuracy --plugin "$libraries/faults_plugin.so" --no-charts \

@@ -423,6 +423,21 @@ static const char *refuses_many(const ln_problem *problem)
     return problem->rows >= MANY_ROWS ? "too many rows" : NULL;
 }
 
+static const char *takes_usual(const ln_problem *problem)
+{
+    const ln_convention *convention = &problem->convention;
+    return convention->ddof || convention->eps_place != LN_EPS_VAR ||
+                   convention->affine != LN_AFFINE_VECTOR
+               ? "an unusual convention"
+               : NULL;
+}
+
+SPECIAL_AFTER(last_of_257)
+{
+    if (problem->rows > 256)
+        output_of(problem, tensors, problem->rows - 1)[0] += 1;
+}
+
 static int no_preparation(const ln_problem *problem, void **state)
 {
     (void)problem;
@@ -506,6 +521,7 @@ static const ln_kernel kernels[] = {
     {SPECIAL("late_in_place", late_in_place)},
     {SPECIAL("not_in_place", well), .traits = LN_TRAIT_NOT_IN_PLACE},
     {SPECIAL("refuses_many_rows", well), .supports = refuses_many},
+    {SPECIAL("last_of_257", last_of_257), .supports = takes_usual},
     {SPECIAL("wide_statistics", wide_statistics), .accumulator = LN_F64},
     {SPECIAL("unprepared", well), .prepare = no_preparation, .release = no_release},
     {SPECIAL("flushing", well), .prepare = flushing_preparation, .release = no_release},
