@@ -47,6 +47,7 @@ static bool take_candidates(const which_found *found, lnjudge_fingerprint *made,
         to->eps_low = from->eps_low;
         to->eps_high = from->eps_high;
         memcpy(to->words, from->words, sizeof to->words);
+        memcpy(to->also, from->also, sizeof to->also);
     }
     return true;
 }

@@ -214,6 +214,7 @@ typedef struct lnjudge_candidate {
     ln_convention convention;  /* its eps is a usual one, or a short decimal, of... */
     double eps_low, eps_high;  /* ...all that explain y */
     char words[LNJUDGE_WORDS]; /* its label, and what no convention has */
+    char also[LNJUDGE_WORDS];  /* other presets that it may be: "= te; in f32 also llama"; or "" */
 } lnjudge_candidate;
 
 typedef enum lnjudge_answer {

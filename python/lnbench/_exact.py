@@ -276,7 +276,7 @@ def _fingerprint(x, y, gamma, beta, residual, digits, x_digits):
 def _fingerprint_of(found, hidden):
     made = [Candidate(one.words.decode(), lib.label_of(one.convention) if one.is_convention
                       else None, *((one.eps_low, one.eps_high) if one.is_convention
-                                   else (None, None)))
+                                   else (None, None)), one.also.decode() or None)
             for one in found.candidates[:found.count]]
     row = None
     if found.probe:

@@ -139,7 +139,8 @@ class Box(c.Structure):
 
 class Candidate(c.Structure):
     _fields_ = [("is_convention", c.c_int), ("convention", Convention), ("eps_low", c.c_double),
-                ("eps_high", c.c_double), ("words", c.c_char * 256)]
+                ("eps_high", c.c_double), ("words", c.c_char * 256),
+                ("also", c.c_char * 256)]
 
 
 class Fingerprint(c.Structure):

@@ -177,11 +177,12 @@ class Report:
 @dataclass
 class Candidate:
     """A function that explains y: in words; its convention, None where it is no norm; every eps
-    between explains y."""
+    between explains y; `also`: other presets that it may be, or None."""
     function: str
     convention: Optional[str]
     eps_low: Optional[float]
     eps_high: Optional[float]
+    also: Optional[str]
 
 
 @dataclass

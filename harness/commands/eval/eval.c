@@ -315,8 +315,13 @@ static bool check_options(const eval_options *options, ln_convention *convention
     if (ways != 1 && !options->files.dy)
         return fail(err, EXIT_CODE_USAGE,
                     "one of --kernels NAME, --reference, --y FILE and --dy FILE was expected");
-    return eval_check_type(&options->files, err) &&
-           convention_parse(options->convention, convention, err);
+    if (!eval_check_type(&options->files, err) ||
+        !convention_parse(options->convention, convention, err))
+        return false;
+    const operation_kind kind = convention_operation(convention);
+    return !options->files.dy || kind == OPERATION_LAYERNORM ||
+           fail(err, EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
+                operations[kind]->name);
 }
 
 /* With a glob one type is looked at: that of --dtypes, else f32 where there is one of it, else the
