@@ -325,7 +325,7 @@ echo text >text.npy
     bad "no --x" 2 '--x FILE is missing' $none
     bad "neither kernel nor reference" 2 '--kernels NAME, --reference, --y FILE and --dy' --x x.npy
     bad "kernel and reference" 2 '--kernels NAME, --reference, --y FILE and --dy' --x x.npy --kernel a $none
-    bad "gradients of RMSNorm" 2 "gradients of layernorm are known, not of rmsnorm" --x x.npy --dy x.npy --dx x.npy --conventions llama
+    refused "gradients of RMSNorm" 2 "gradients of layernorm are known, not of rmsnorm" eval --x x.npy --dy x.npy --dx x.npy --conventions llama
     bad "no such file" 7 'nowhere.npy: No such file' --x nowhere.npy $none
     bad "a directory" 2 '/: not a regular file' --x / $none
     bad "text" 2 'text.npy' --x text.npy $none
