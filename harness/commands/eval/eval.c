@@ -81,20 +81,6 @@ static bool no_output(const eval_options *options, const case_verdict *verdict, 
                 options->out ? options->out : "", options->out ? " was not written" : "");
 }
 
-/* The user's tensors, or rows of a family. */
-static bool make_block(const eval_options *options, const ln_convention *convention,
-                       const eval_tensors *tensors, row_judge *judge, judge_block *block,
-                       error *err)
-{
-    operation_call call =
-        call_dense(convention, tensors->storage, tensors->param, tensors->rows, tensors->hidden);
-    if (options->files.input)
-        return judge_block_generate(judge, block, call, options->files.input, NULL, 0, err);
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        call.inputs[i] = tensors->arrays[i].data;
-    return judge_block_from(judge, block, &call, err);
-}
-
 static bool show_attribution(const eval_options *options, const ln_convention *convention,
                              const eval_tensors *tensors, const attributed *all, size_t count,
                              error *err)
@@ -140,7 +126,7 @@ static exit_code attribute(const eval_options *options, const ln_convention *con
     size_t count = 0;
     exit_code code = EXIT_CODE_FINE;
     bool fine = (judge && all) || fail_memory(err, "the judge");
-    fine = fine && make_block(options, convention, tensors, judge, &block, err);
+    fine = fine && eval_block(&options->files, convention, tensors, judge, &block, err);
     for (size_t i = 0; fine && i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
         if (!kernel_is_meant(kernel, options->kernel) ||
@@ -250,7 +236,7 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     exit_code code = EXIT_CODE_FINE;
     bool fine = judge || fail_memory(err, "the judge");
     const size_t dense[] = {tensors->rows, tensors->hidden};
-    fine = fine && make_block(options, convention, tensors, judge, &block, err) &&
+    fine = fine && eval_block(&options->files, convention, tensors, judge, &block, err) &&
            judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, err);
     if (fine && options->out && computed)
         fine = options->files.input

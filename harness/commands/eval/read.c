@@ -185,3 +185,15 @@ bool eval_read(const eval_files *files, const ln_convention *convention, const k
     choose_types(&reading, kernel);
     return each_table(&reading, convert_rows) && read_parameters(&reading);
 }
+
+bool eval_block(const eval_files *files, const ln_convention *convention,
+                const eval_tensors *tensors, row_judge *judge, judge_block *block, error *err)
+{
+    operation_call call =
+        call_dense(convention, tensors->storage, tensors->param, tensors->rows, tensors->hidden);
+    if (files->input)
+        return judge_block_generate(judge, block, call, files->input, NULL, 0, err);
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        call.inputs[i] = tensors->arrays[i].data;
+    return judge_block_from(judge, block, &call, err);
+}

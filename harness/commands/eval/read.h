@@ -6,6 +6,7 @@
 #include "domain/kernel.h"
 #include "domain/operation.h"
 #include "inputs/tensor/tensor.h"
+#include "judge/judge.h"
 
 typedef struct eval_files {
     const char *paths[ROLES_MOST]; /* by role */
@@ -29,6 +30,9 @@ bool eval_check_type(const eval_files *files, error *err);
  * and else f32. Every element keeps its value. */
 bool eval_read(const eval_files *files, const ln_convention *convention, const kernel_entry *kernel,
                eval_tensors *tensors, error *err);
+/* The user's tensors, or rows of a family, with their exact answers. */
+bool eval_block(const eval_files *files, const ln_convention *convention,
+                const eval_tensors *tensors, row_judge *judge, judge_block *block, error *err);
 void eval_tensors_free(eval_tensors *tensors);
 
 #endif

@@ -47,19 +47,6 @@ static double rounded_up(double value)
     return ceil(value / unit) * unit;
 }
 
-static bool make_block(const tolerance_options *options, const ln_convention *convention,
-                       const eval_tensors *tensors, row_judge *judge, judge_block *block,
-                       error *err)
-{
-    operation_call call =
-        call_dense(convention, tensors->storage, tensors->param, tensors->rows, tensors->hidden);
-    if (options->files.input)
-        return judge_block_generate(judge, block, call, options->files.input, NULL, 0, err);
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        call.inputs[i] = tensors->arrays[i].data;
-    return judge_block_from(judge, block, &call, err);
-}
-
 static exit_code find_and_print(void *context, const cli_call *call, error *err)
 {
     const tolerance_options *options = context;
@@ -74,12 +61,10 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
     char label[CONVENTION_MAX_LENGTH];
     (void)call;
     files.input = files.paths[ROLE_X] ? NULL : files.input;
-    tolerance_options own = *options;
-    own.files = files;
     bool fine = eval_check_type(&files, err) && (judge || fail_memory(err, "the judge")) &&
                 convention_parse(options->convention, &convention, err) &&
                 eval_read(&files, &convention, NULL, &tensors, err) &&
-                make_block(&own, &convention, &tensors, judge, &block, err) &&
+                eval_block(&files, &convention, &tensors, judge, &block, err) &&
                 tolerance_find(judge, &block, &found, err);
     if (fine && isfinite(found.likely))
         output_line(out, "use atol=%.2g, rtol=%.2g (a false alarm in 1 of 1e9 such tests)",

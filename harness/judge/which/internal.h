@@ -133,12 +133,11 @@ typedef struct family {
     const affine *with;
     bool casts; /* xhat is rounded... */
     ln_type cast;
-    bool rounds_root; /* RMSNorm: roots[1] has the root rounded to this type */
+    bool rounds_root; /* RMSNorm: eps[1] is of a root rounded to this type */
     ln_type root;
-    range
-        eps[2]
-           [PLACES]; /* by divisor N, N - 1 (RMSNorm: root exact, rounded) and place; empty: dead */
-    bool whole;      /* not divided at all: WHICH_CENTRED, WHICH_COPIED */
+    /* By divisor N, N - 1 (RMSNorm: root exact, rounded) and place of eps; empty: dead. */
+    range eps[2][PLACES];
+    bool whole; /* not divided at all: WHICH_CENTRED, WHICH_COPIED */
     bool alive;
 } family;
 
