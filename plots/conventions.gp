@@ -20,7 +20,7 @@ set border 1
 unset ytics
 set grid xtics noytics
 set logscale x
-set xtics ('1' 1, '10' 10, '100' 100, '1000' 1000, '10⁴' 1e4, '10⁵' 1e5, '10⁶' 1e6, '10⁷' 1e7)
+set xtics ('1' 1, '10' 10, '100' 100, '1000' 1000, '1e4' 1e4, '1e5' 1e5, '1e6' 1e6, '1e7' 1e7)
 set xlabel 'distance of the output, ULP of f32 (1: f32 just shows it)'
 set label 2 'digits that stay' at screen across(right + 12), up(top - 12) left font small tc rgb SOFT
 set label 3 wording('cost') at screen across(20), up(height - 14) left font small tc rgb INK

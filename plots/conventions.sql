@@ -24,7 +24,7 @@ CREATE TEMP TABLE chart AS
            apart_relative('ddof=0,eps=1e-5@var,affine=none', convention, hidden, std) AS relative, '-' AS cost
     FROM changes WHERE (SELECT page AND operation = 'layernorm' FROM asked); -- they are the same for every type
 CREATE TEMP TABLE chart_settings AS
-    SELECT 'subtitle' AS key, 0 AS number, 'Exact distance from PyTorch''s nn.LayerNorm (divisor N, eps 1e-5 in '
+    SELECT 'subtitle' AS key, 0 AS number, 'Exact distance from torch.nn.LayerNorm (divisor N, eps 1e-5 in '
         || 'the variance), in units in the last place of f32' AS text
     UNION ALL
     SELECT 'cost', 0, 'Cost in speed: ' || coalesce(

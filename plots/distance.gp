@@ -53,7 +53,7 @@ array LAST[2] = [number('hidden_max'), number('std_max')]
 array MARKED[2] = [number('hidden'), number('std')]
 array LIMIT[2] = [1, 2.0 ** -24]
 array REMARK[2] = ['below 1 ULP f32 does not show it', \
-    'below 2⁻²⁴ it is less than 1 ULP of f32']
+    'below 2^-24 it is less than 1 ULP of f32']
 
 set multiplot
 do for [panel = 1:4] {

@@ -51,14 +51,10 @@ two_lines(words) = (colon = strstrt(words, ': '), colon ? words[1:colon]."\n".wo
 rise(words) = strstrt(words, ': ') ? 7 : 0
 shown(cell) = cell eq '-' ? '' : cell
 
-# Ticks of logarithmic axes: 500, 0.05, 10⁷, 2·10⁵.
-DIGITS = '⁰¹²³⁴⁵⁶⁷⁸⁹'
-superscript(n) = n < 0 ? '⁻'.superscript(-n) : n > 9 ? superscript(n / 10).superscript(n % 10) : \
-    DIGITS[n + 1:n + 1]
+# Ticks of logarithmic axes: 500, 0.05, 1e7, 2e5. (The font has no raised 4 to 9, and nothing else may be there.)
 exponent(v) = int(floor(log10(v) + 1e-9))
 leading(v) = int(v / 10.0 ** exponent(v) + 0.5)
-tick_label(v) = v >= 0.000999 && v < 9999 ? sprintf('%g', v) : \
-    (leading(v) == 1 ? '' : sprintf('%d·', leading(v))).'10'.superscript(exponent(v))
+tick_label(v) = v >= 0.000999 && v < 9999 ? sprintf('%g', v) : sprintf('%de%d', leading(v), exponent(v))
 
 # Three digits or so of a speed.
 figure(v) = v < 10 ? sprintf('%.1f', v) : sprintf('%.0f', v)

@@ -200,4 +200,18 @@ check "into a file: nothing is shown first" lines out 0
 refused "into a file" 7 'cannot be made a directory|Not a directory' report --db r.db --out r.db/page
 refused "no such database" 7 'nowhere.db' report --db nowhere.db
 refused "no such run" 7 'run 99' report --db r.db --run 99
+# What the font of the charts lacks is drawn by whatever is installed, or all over the chart.
+if fc-list 2>fonts.err | grep -q 'Liberation Sans'; then
+    lacking() {
+        cat "$(dirname "$0")"/../../../plots/*.gp "$(dirname "$0")"/../../../plots/*.sql | grep -oP '[^\x00-\x7f]' | sort -u |
+            while read -r letter; do
+                code=$(printf %s "$letter" | iconv -t UTF-32BE | od -An -tx1 | tr -d ' ')
+                [ -n "$(fc-list ":family=Liberation Sans:charset=$code")" ] || printf %s "$letter"
+            done
+    }
+    check "charts: no letter that their font lacks" is "$(LC_ALL=C.UTF-8 lacking)" ""
+else
+    echo "not checked: letters of the charts (Liberation Sans is not installed)"
+fi
+
 finish
