@@ -78,7 +78,7 @@ static bool take_digits(field_kind kind, const char *text, void *place)
            (kind == FIELD_BITS || !errno);
 }
 
-static bool take(const record_field *field, const json_t *value, void *place)
+static bool take_field(const record_field *field, const json_t *value, void *place)
 {
     const char *text = json_is_string(value) ? json_string_value(value) : NULL;
     /* What is negative is beyond all others. */
@@ -114,8 +114,8 @@ bool reader_take(const file_reader *reader, json_t *object, const record_field *
                  size_t count, void *into)
 {
     for (size_t i = 0; i < count; i++)
-        if (!take(&fields[i], json_object_get(object, fields[i].key),
-                  (char *)into + fields[i].offset))
+        if (!take_field(&fields[i], json_object_get(object, fields[i].key),
+                        (char *)into + fields[i].offset))
             return bad_field(reader, &fields[i]);
     return true;
 }

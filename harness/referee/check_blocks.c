@@ -229,7 +229,8 @@ static bool make_large(row_judge *judge, const referee_task *of, const struct la
     return fine;
 }
 
-static bool make(row_judge *judge, const referee_task *task, referee_blocks *blocks, error *err)
+static bool make_blocks(row_judge *judge, const referee_task *task, referee_blocks *blocks,
+                        error *err)
 {
     const size_t i = blocks->count;
     judge_block *block = &blocks->blocks[i];
@@ -255,7 +256,7 @@ bool referee_prepare(row_judge *judge, const referee_task *task, referee_blocks 
     bool fine =
         (blocks->blocks && blocks->of && blocks->large) || fail_memory(err, "the referee's rows");
     for (; fine && blocks->count < count; blocks->count += fine)
-        fine = make(judge, task, blocks, err);
+        fine = make_blocks(judge, task, blocks, err);
     if (!fine)
         referee_release(blocks);
     return fine;

@@ -26,9 +26,9 @@ typedef struct candidate {
     size_t set[COVERING_FACTORS + 1], count, gain;
 } candidate;
 
-static size_t draw(generator *made, size_t below)
+static size_t below(generator *made, size_t limit)
 {
-    return (size_t)((splitmix64(&made->random) >> 32) * below >> 32);
+    return (size_t)((splitmix64(&made->random) >> 32) * limit >> 32);
 }
 
 static unsigned char *tuple_at(const generator *made, const int8_t *levels, size_t a, size_t b,
@@ -71,7 +71,7 @@ static bool choose_level(generator *made, candidate *of, size_t factor)
             best = gain;
             ties = 0;
         }
-        if (gain == best && draw(made, ++ties) == 0)
+        if (gain == best && below(made, ++ties) == 0)
             chosen = level;
     }
     set_level(of, factor, chosen);
@@ -121,7 +121,7 @@ static bool open_tuples(generator *made)
 /* An entry with nothing in it but an open tuple, a drawn one. */
 static unsigned char *begin_with_open(generator *made, candidate *begun)
 {
-    size_t from = draw(made, made->room);
+    size_t from = below(made, made->room);
     unsigned char *found = memchr(made->open + from, 1, made->room - from);
     found = found ? found : memchr(made->open, 1, made->room);
     EACH_THREE(made, a, b, c)
@@ -137,7 +137,7 @@ static bool complete_entry(generator *made, candidate *of)
 {
     size_t order[COVERING_FACTORS + 1];
     for (size_t i = 0; i < made->factors; i++) {
-        size_t other = draw(made, i + 1);
+        size_t other = below(made, i + 1);
         order[i] = order[other];
         order[other] = i;
     }

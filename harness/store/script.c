@@ -28,7 +28,7 @@ void store_scratch_end(result_store *store)
         sqlite3_exec(store->database, "PRAGMA query_only = ON", NULL, NULL, NULL);
 }
 
-static sqlite3_stmt *prepare(result_store *store, const char *sql, error *err)
+static sqlite3_stmt *prepare_statement(result_store *store, const char *sql, error *err)
 {
     sqlite3_stmt *statement = NULL;
     int status = sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL);
@@ -64,7 +64,7 @@ bool store_put_line(result_store *store, const char *name, error *err, const cha
     for (const char *type = types; *type; type++)
         text_add(&sql, type == types ? "?" : ", ?");
     text_add(&sql, ")");
-    sqlite3_stmt *statement = prepare(store, sql.bytes, err);
+    sqlite3_stmt *statement = prepare_statement(store, sql.bytes, err);
     text_free(&sql);
     va_start(values, types);
     if (statement)
@@ -135,12 +135,12 @@ bool store_get_table(result_store *store, const char *name, stored_table *table,
 {
     char sql[128];
     snprintf(sql, sizeof sql, "SELECT * FROM temp.%s", name);
-    return read_table(store, prepare(store, sql, err), table, err);
+    return read_table(store, prepare_statement(store, sql, err), table, err);
 }
 
 bool store_temp_names(result_store *store, const char *glob, stored_table *names, error *err)
 {
-    sqlite3_stmt *statement = prepare(
+    sqlite3_stmt *statement = prepare_statement(
         store, "SELECT name FROM sqlite_temp_schema WHERE type = 'table' AND name GLOB ?1", err);
     if (statement)
         store_bind(statement, 1, "s", glob);

@@ -179,7 +179,7 @@ static int set_threads(unsigned threads)
     }
 }
 
-static int prepare(const ln_problem *problem, void **state)
+static int prepare_call(const ln_problem *problem, void **state)
 {
     try {
         const c10::InferenceMode guard;
@@ -220,7 +220,7 @@ static void run_out(const void *state, const ln_tensors *tensors)
 
 const late_peer *late_peer_v1(void)
 {
-    static const late_peer peer = {set_threads, prepare, release, run_call, run_out};
+    static const late_peer peer = {set_threads, prepare_call, release, run_call, run_out};
     return &peer;
 }
 }

@@ -442,7 +442,7 @@ static void copy_element(ln_type type, void *to, size_t i, const void *from, siz
 }
 
 /* Rows of one kind, the gradient that comes in being one of any kind. */
-static void draw(gradient_run *run, uint64_t round, unsigned long long *state)
+static void draw_round(gradient_run *run, uint64_t round, unsigned long long *state)
 {
     audit_row x[MOST_ROWS] = {0}, dy = {0};
     run->kind = (unsigned)(round % AUDIT_KINDS);
@@ -513,7 +513,7 @@ bool audit_gradients(uint64_t claims, uint64_t seed, gradient_counts *counts)
     }
     for (uint64_t round = 0; done && counts->dx + counts->dgamma + counts->dbeta < claims;
          round++) {
-        draw(run, round, &state);
+        draw_round(run, round, &state);
         done = audit_batch(run);
     }
     for (size_t row = 0; row < MOST_ROWS; row++) {

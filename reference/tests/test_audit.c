@@ -53,7 +53,7 @@ static bool accepts(const audit_row *row, size_t i, audit_claim claim)
                          audit_load(row->param, &row->beta, p), claim);
 }
 
-static void take(const audit_row *row)
+static void take_row(const audit_row *row)
 {
     audit_take(judge, &row->convention, row->hidden, row->storage, &row->x);
 }
@@ -120,7 +120,7 @@ TEST(refuses_neighbours)
         row.param = k % 5 == 0 ? LN_F32 : row.storage;
         audit_row_draw(&row, k % AUDIT_KINDS, &seed);
         answer(&a, &row.convention, row.hidden, &row);
-        take(&row);
+        take_row(&row);
         for (size_t i = 0; i < row.hidden; i++) {
             audit_claim right = claim_of(&row, &a, i), wrong = right;
             assert_true(accepts(&row, i, right));
@@ -140,7 +140,7 @@ TEST(refuses_neighbours)
 static size_t refused(const audit_row *row, const answers *broken)
 {
     size_t count = 0;
-    take(row);
+    take_row(row);
     for (size_t i = 0; i < row->hidden; i++) {
         count += accepts(row, i, claim_of(row, broken, i)) ? 0 : 1;
     }
@@ -199,7 +199,7 @@ TEST(refuses_dropped_and_doubled_elements)
 
 static bool row_accepted_with(const audit_row *row, ln_reference_result result)
 {
-    take(row);
+    take_row(row);
     return audit_accepts_row(judge, &result);
 }
 

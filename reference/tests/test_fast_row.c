@@ -75,7 +75,7 @@ TEST(sums_are_exact)
 }
 
 /* Draws a row of f32, takes it into chosen and judge; false where it is not for the quick path. */
-static bool take(audit_row *row, unsigned kind, unsigned long long *state)
+static bool take_row(audit_row *row, unsigned kind, unsigned long long *state)
 {
     row->storage = row->param = LN_F32;
     audit_row_draw(row, kind, state);
@@ -103,7 +103,7 @@ static size_t escapes(double margin)
     unsigned long long state = 5;
     size_t count = 0;
     for (unsigned k = 0; k < 20 * AUDIT_KINDS; k++) {
-        if (!take(&row, k % AUDIT_KINDS, &state)) {
+        if (!take_row(&row, k % AUDIT_KINDS, &state)) {
             continue;
         }
         chosen.fast.margin = margin;
@@ -134,7 +134,7 @@ static size_t wrong_answers(double margin, size_t *decided)
     for (unsigned k = 0; k < 20 * AUDIT_KINDS; k++) {
         double x[AUDIT_MAX_HIDDEN], gamma[AUDIT_MAX_HIDDEN], beta[AUDIT_MAX_HIDDEN];
         double exact[AUDIT_MAX_HIDDEN];
-        if (!take(&row, k % AUDIT_KINDS, &state)) {
+        if (!take_row(&row, k % AUDIT_KINDS, &state)) {
             continue;
         }
         for (size_t i = 0; i < row.hidden; i++) {

@@ -21,7 +21,7 @@ static const struct {
 
 static uint64_t state_of_draws;
 
-static uint64_t draw(void)
+static uint64_t draw_bits(void)
 {
     uint64_t z = state_of_draws += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -31,7 +31,7 @@ static uint64_t draw(void)
 
 static int draw_between(int least, int most)
 {
-    return least + (int)(draw() % (uint64_t)(most - least + 1));
+    return least + (int)(draw_bits() % (uint64_t)(most - least + 1));
 }
 
 static void scale_by(mpq_t q, int exponent)
@@ -111,19 +111,20 @@ static void draw_exact(drawn *d, size_t i, int exponent)
 {
     mpz_t hair;
     mpz_init(hair);
-    mpz_set_ui(mpq_numref(d->exact_q[i]), draw() | 1ull << 63);
+    mpz_set_ui(mpq_numref(d->exact_q[i]), draw_bits() | 1ull << 63);
     mpz_mul_2exp(mpq_numref(d->exact_q[i]), mpq_numref(d->exact_q[i]), 6);
-    mpz_add_ui(mpq_numref(d->exact_q[i]), mpq_numref(d->exact_q[i]), draw() % 64);
-    mpz_set_ui(mpq_denref(d->exact_q[i]), draw() | 1ull << 63 | 1);
+    mpz_add_ui(mpq_numref(d->exact_q[i]), mpq_numref(d->exact_q[i]), draw_bits() % 64);
+    mpz_set_ui(mpq_denref(d->exact_q[i]), draw_bits() | 1ull << 63 | 1);
     mpz_mul_2exp(mpq_denref(d->exact_q[i]), mpq_denref(d->exact_q[i]), 6);
-    if (draw() % 8 == 0 && exponent > -900) { /* 1 - 2^-90: beside subnormal ulps it is nothing */
+    if (draw_bits() % 8 == 0 &&
+        exponent > -900) { /* 1 - 2^-90: beside subnormal ulps it is nothing */
         mpz_ui_pow_ui(hair, 2, 90);
         mpz_set(mpq_denref(d->exact_q[i]), hair);
         mpz_sub_ui(mpq_numref(d->exact_q[i]), hair, 1);
     }
     mpq_canonicalize(d->exact_q[i]);
     scale_by(d->exact_q[i], exponent + draw_between(-2, 2));
-    if (draw() % 2 == 0) {
+    if (draw_bits() % 2 == 0) {
         mpq_neg(d->exact_q[i], d->exact_q[i]);
     }
     mpz_clear(hair);
@@ -133,7 +134,7 @@ static void draw_exact(drawn *d, size_t i, int exponent)
 static void draw_computed(drawn *d, ln_type type, size_t i)
 {
     uint64_t bits = audit_bits(type, d->rounded, i);
-    int64_t steps = draw_between(-3, 3) * (draw() % 5 == 0 ? 1 << draw_between(0, 5) : 1);
+    int64_t steps = draw_between(-3, 3) * (draw_bits() % 5 == 0 ? 1 << draw_between(0, 5) : 1);
     double value = audit_value(type, bits + (uint64_t)steps);
     audit_store(type, d->computed, i, isfinite(value) ? value : audit_value(type, bits));
 }
@@ -144,7 +145,7 @@ static void draw_row(drawn *d, ln_type type)
      * step away is still a number of this sign. In a quarter of the rows the scale is as small. */
     int lowest = formats[type].least - formats[type].precision + 10;
     int exponent = draw_between(lowest, formats[type].most - 6);
-    uint64_t kind = draw() % 4;
+    uint64_t kind = draw_bits() % 4;
     if (kind > 1) {
         exponent = draw_between(-4, 4);
     } else if (kind == 1) {

@@ -31,8 +31,8 @@ static double relative_of(const ln_apart *apart)
     return apart->relative;
 }
 
-static bool measure(const ln_convention *own, const ln_convention *other,
-                    const distance_options *options, ln_apart *apart)
+static bool measure_distance(const ln_convention *own, const ln_convention *other,
+                             const distance_options *options, ln_apart *apart)
 {
     const ln_convention both[2] = {*own, *other};
     ln_apart matrix[4];
@@ -89,7 +89,7 @@ static bool print_neighbours(const distance_options *options, const distance_lis
             ln_convention neighbour;
             ln_apart apart = {NAN, NAN, NAN};
             if (neighbour_of(&list->conventions[a], (neighbour_kind)kind, &neighbour))
-                measure(&list->conventions[a], &neighbour, options, &apart);
+                measure_distance(&list->conventions[a], &neighbour, options, &apart);
             relation_add(rows, as_figure(figure(&apart)));
         }
     }
@@ -147,7 +147,7 @@ static void add_neighbours(relation *rows, const distance_options *options,
         ln_convention neighbour;
         ln_apart apart;
         if (neighbour_of(own, (neighbour_kind)kind, &neighbour) &&
-            measure(own, &neighbour, options, &apart))
+            measure_distance(own, &neighbour, options, &apart))
             add_pair(rows, own, &neighbour, &apart);
     }
 }
@@ -183,7 +183,7 @@ static bool print_json(const distance_options *options, const distance_list *lis
 
 /* ---- the command ---- */
 
-static bool draw(const distance_options *options, distance_list *list, error *err)
+static bool draw_distances(const distance_options *options, distance_list *list, error *err)
 {
     const ln_convention own = list->conventions[0];
     distance_list others = {list->conventions + 1, list->names + 1, list->count - 1};
@@ -222,7 +222,7 @@ static bool measure_and_print(const distance_options *options, error *err)
     fine = fine && (options->printed.format == OUTPUT_JSON ? print_json(options, &list, matrix, err)
                     : output_is_data(&options->printed) ? print_pairs(options, &list, matrix, err)
                                                         : print_text(options, &list, matrix, err));
-    fine = fine && (!options->chart || draw(options, &list, err));
+    fine = fine && (!options->chart || draw_distances(options, &list, err));
     free(matrix);
     distance_list_free(&list);
     return fine;

@@ -192,8 +192,8 @@ static bool find_hidden(const char *input, size_t *hidden, error *err)
 }
 
 /* The families are measured with the kernels that were asked for, and not shown. */
-static exit_code measure(const invariance_options *options, const ln_convention *convention,
-                         worker_process *worker, const kernel_list *all, error *err)
+static exit_code measure_kernels(const invariance_options *options, const ln_convention *convention,
+                                 worker_process *worker, const kernel_list *all, error *err)
 {
     invariance_matrix matrix = {0};
     progress_bar progress = {0};
@@ -233,7 +233,7 @@ static exit_code start(void *context, const cli_call *call, error *err)
     interrupt_watch();
     if (convention_parse(options->convention, &convention, err) &&
         worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err)) {
-        exit_code code = measure(options, &convention, worker, &kernels, err);
+        exit_code code = measure_kernels(options, &convention, worker, &kernels, err);
         kernel_list_free(&kernels);
         worker_stop(worker);
         return code;

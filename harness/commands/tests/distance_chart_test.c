@@ -26,7 +26,7 @@ static char *drawn(const char *name)
     return slurp(path);
 }
 
-static bool draw(const char *own_list, error *err)
+static bool draw_chart(const char *own_list, error *err)
 {
     ln_convention own = parse(own_list);
     distance_list others;
@@ -55,7 +55,7 @@ static double point_of(const char *table, int panel, int series, double x)
 TEST(test_drawn)
 {
     error err = {0};
-    if (!draw("zscore", &err))
+    if (!draw_chart("zscore", &err))
         fail_msg("%s", err.message);
     char *drawing = drawn("distance.svg"), *table = drawn("data/distance.tsv");
     char *png = drawn("distance.png");
@@ -87,13 +87,13 @@ TEST(test_refused)
     error err = {0};
     char *path = strdup(getenv("PATH"));
     assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
-    assert_true(draw("torch", &err)); /* the tables; an older drawing is gone */
+    assert_true(draw_chart("torch", &err)); /* the tables; an older drawing is gone */
     assert_null(drawn("distance.svg"));
     assert_non_null(drawn("data/distance.tsv"));
     setenv("PATH", path, 1);
     free(path);
     setenv("LNBENCH_PLOTS", "/nowhere", 1);
-    assert_false(draw("torch", &err));
+    assert_false(draw_chart("torch", &err));
     unsetenv("LNBENCH_PLOTS");
     assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
     assert_non_null(strstr(err.message, "/nowhere"));

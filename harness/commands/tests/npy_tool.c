@@ -44,7 +44,7 @@ static bool write_element(FILE *file, const char *descr, double value)
     return fwrite(&whole, sizeof whole, 1, file) == 1;
 }
 
-static bool make(FILE *file, char **argv, int argc)
+static bool make_array(FILE *file, char **argv, int argc)
 {
     const char *descr = argv[0], *shape = argv[1];
     char header[HEADER + 1];
@@ -121,6 +121,6 @@ int main(int argc, char **argv)
         perror(argv[2]);
         return 2;
     }
-    bool fine = is_make ? make(file, argv + 3, argc - 3) : print(file, argv[3]);
+    bool fine = is_make ? make_array(file, argv + 3, argc - 3) : print(file, argv[3]);
     return fclose(file) == 0 && fine ? 0 : 1;
 }

@@ -208,7 +208,7 @@ typedef struct fixture {
     int threads;
 } fixture;
 
-static void prepare(const hayai_state *state, void *user)
+static void prepare_fixture(const hayai_state *state, void *user)
 {
     fixture *own = user;
     own->set_up++;
@@ -242,7 +242,7 @@ SUITE_TEST(test_set_up_and_tear_down_with_contexts)
         hayai_benchmark_arg(one, 10 + i);
         hayai_benchmark_threads(one, 2 + i);
         hayai_benchmark_repetitions(one, 2);
-        assert_int_equal(hayai_benchmark_set_up(one, prepare, &fixtures[i]), HAYAI_OK);
+        assert_int_equal(hayai_benchmark_set_up(one, prepare_fixture, &fixtures[i]), HAYAI_OK);
         assert_int_equal(hayai_benchmark_tear_down(one, clean_up, &fixtures[i]), HAYAI_OK);
     }
     run_one(NULL);

@@ -19,9 +19,9 @@ typedef struct corpus_case {
     bool residual;
 } corpus_case;
 
-static uint64_t draw(uint64_t *state, uint64_t below)
+static uint64_t below(uint64_t *state, uint64_t limit)
 {
-    return splitmix64(state) % below;
+    return splitmix64(state) % limit;
 }
 
 static corpus_case case_at(uint64_t *state, uint64_t index)
@@ -33,24 +33,24 @@ static corpus_case case_at(uint64_t *state, uint64_t index)
     const operation *what = operations[OPERATION_LAYERNORM];
     corpus_case one = {
         .convention = convention_numbered(what, index % convention_count(what)),
-        .input = family[draw(state, families)].name,
+        .input = family[below(state, families)].name,
     };
-    uint64_t size = draw(state, 4);
-    one.hidden = size == 0   ? short_rows[draw(state, sizeof short_rows / sizeof *short_rows)]
-                 : size == 1 ? 64 + draw(state, 200)
+    uint64_t size = below(state, 4);
+    one.hidden = size == 0   ? short_rows[below(state, sizeof short_rows / sizeof *short_rows)]
+                 : size == 1 ? 64 + below(state, 200)
                  : size == 2 ? 768
-                             : 1 + draw(state, MOST_HIDDEN);
+                             : 1 + below(state, MOST_HIDDEN);
     if (one.convention.eps_place != LN_EPS_NONE)
-        one.convention.eps = eps[draw(state, draw(state, 4) ? 2 : sizeof eps / sizeof *eps)];
-    one.residual = draw(state, 4) == 0;
-    if (draw(state, AIMED_EACH) == 0) {
+        one.convention.eps = eps[below(state, below(state, 4) ? 2 : sizeof eps / sizeof *eps)];
+    one.residual = below(state, 4) == 0;
+    if (below(state, AIMED_EACH) == 0) {
         one.input = NULL;
         one.residual = false;
         one.convention.ddof = 0;
         one.convention.affine = LN_AFFINE_VECTOR;
         one.hidden += one.hidden % 2;
         if (one.convention.eps_place != LN_EPS_NONE)
-            one.convention.eps = ldexp(1, -30 - (int)draw(state, 60));
+            one.convention.eps = ldexp(1, -30 - (int)below(state, 60));
     }
     one.rows = BLOCK_ELEMENTS / one.hidden;
     one.rows = one.rows < 1 ? 1 : one.rows > MOST_ROWS ? MOST_ROWS : one.rows;
@@ -84,18 +84,18 @@ static void aim(uint64_t *state, const corpus_case *one, ln_type storage, ln_typ
     int digits = digits_of(storage), fine = digits_of(param) < 24 ? digits_of(param) : 24;
     double last = ldexp(1, 1 - fine), half = ldexp(1, 1 - digits);
     for (size_t r = 0; r < one->rows; r++) {
-        double c = 1 + (double)draw(state, 1u << (digits < 12 ? digits - 1 : 12)) *
+        double c = 1 + (double)below(state, 1u << (digits < 12 ? digits - 1 : 12)) *
                            ldexp(1, -(digits < 12 ? digits - 1 : 12));
-        c = ldexp(c, (int)draw(state, 9) - 4);
+        c = ldexp(c, (int)below(state, 9) - 4);
         for (size_t i = 0; i < one->hidden; i++)
             put(storage, x, r * one->hidden + i, i % 2 ? -c : c);
     }
     for (size_t i = 0; i < one->hidden; i++) {
-        double factor = 1 + (double)draw(state, 1u << (fine - 1)) * last, sign = i % 2 ? -1 : 1;
-        double target = 2 + (2 * (double)draw(state, UINT64_C(1) << (digits - 2)) + 1) * half;
+        double factor = 1 + (double)below(state, 1u << (fine - 1)) * last, sign = i % 2 ? -1 : 1;
+        double target = 2 + (2 * (double)below(state, UINT64_C(1) << (digits - 2)) + 1) * half;
         double missing =
             target - factor +
-            ((double)draw(state, 3) - 1) * last * 0x1p-1 * (double)(draw(state, 2) == 0);
+            ((double)below(state, 3) - 1) * last * 0x1p-1 * (double)(below(state, 2) == 0);
         put(param, gamma, i, factor);
         put(param, beta, i, sign * missing);
     }

@@ -33,8 +33,8 @@ static void put_element(const judge_block *block, size_t at, const row_statistic
 }
 
 /* y made from the exact statistics off by these factors. */
-static void make(row_judge *judge, judge_block *block, ln_type type, double mean_off,
-                 double rstd_off, void *y, row_statistics *used)
+static void make_block(row_judge *judge, judge_block *block, ln_type type, double mean_off,
+                       double rstd_off, void *y, row_statistics *used)
 {
     block_of(judge, block, "torch", type, type, "normal", ROWS, HIDDEN);
     for (size_t row = 0; row < ROWS; row++) {
@@ -65,7 +65,7 @@ static void check(const typed_rows *typed, double mean_sign, double rstd_sign, b
     judge_block block;
     attribution found;
     assert_non_null(judge);
-    make(judge, &block, typed->type, mean_sign * typed->off, rstd_sign * typed->off, y, used);
+    make_block(judge, &block, typed->type, mean_sign * typed->off, rstd_sign * typed->off, y, used);
     attribute_outputs(&block, y, fitted ? NULL : used, LN_F64, &found);
     assert_int_equal(found.rows, ROWS);
     assert_int_equal(found.fitted, fitted);

@@ -48,16 +48,16 @@ static int tear_down(void **state)
 /* Numbers from a counter. */
 static uint64_t drawn;
 
-static uint32_t draw(uint32_t below)
+static uint32_t below(uint32_t limit)
 {
     uint32_t words[4];
     philox4x32(SEED, drawn++, 0x626f756e6473, words);
-    return (uint32_t)((uint64_t)words[0] * below >> 32);
+    return (uint32_t)((uint64_t)words[0] * limit >> 32);
 }
 
 static double draw_unit(void)
 {
-    return (draw(1u << 30) + 0.5) * 0x1p-30;
+    return (below(1u << 30) + 0.5) * 0x1p-30;
 }
 
 typedef struct range {
@@ -78,21 +78,21 @@ static int draw_exponent(ln_type type)
 {
     range all = range_of(type);
     static const int moderate = 12;
-    if (draw(2))
-        return (int)draw(2 * (uint32_t)moderate + 1) - moderate;
-    return all.least + (int)draw((uint32_t)(all.most - all.least + 1));
+    if (below(2))
+        return (int)below(2 * (uint32_t)moderate + 1) - moderate;
+    return all.least + (int)below((uint32_t)(all.most - all.least + 1));
 }
 
 static double sign_of(size_t i, uint32_t kind)
 {
-    return (kind == 0 ? i & 1 : kind == 1 ? draw(2) : kind == 2 ? i % 7 == 0 : 0) ? -1 : 1;
+    return (kind == 0 ? i & 1 : kind == 1 ? below(2) : kind == 2 ? i % 7 == 0 : 0) ? -1 : 1;
 }
 
 /* A row: size 2^e with signs and mantissas as drawn, perhaps off zero, perhaps one outlier. */
 static void fill_row(ln_type type, size_t hidden, void *row)
 {
     int scale = draw_exponent(type), offset = draw_exponent(type);
-    uint32_t signs = draw(4), shape = draw(4);
+    uint32_t signs = below(4), shape = below(4);
     double largest = type == LN_F64 ? 0x1.fffffffffffffp1023 : type == LN_F16 ? 65504 : 0x1.fep127;
     for (size_t i = 0; i < hidden; i++) {
         double value = sign_of(i, signs) * ldexp(shape & 1 ? 1 : 1 + draw_unit(), scale);
@@ -100,25 +100,25 @@ static void fill_row(ln_type type, size_t hidden, void *row)
             value += ldexp(1, offset);
         storage_store(type, row, i, fmax(-largest, fmin(largest, value)));
     }
-    if (draw(4) == 0)
-        storage_store(type, row, draw((uint32_t)hidden), ldexp(1, draw_exponent(type)));
+    if (below(4) == 0)
+        storage_store(type, row, below((uint32_t)hidden), ldexp(1, draw_exponent(type)));
 }
 
 /* A few multiples of the smallest number; halves of two neighbours; one element off; numbers from
  * the smallest to tiny normal ones; numbers whose squares are the smallest. */
 static void fill_small_row(ln_type type, size_t hidden, void *row)
 {
-    uint32_t kind = draw(5), signs = draw(4), span = 1 + draw(4);
-    int least = range_of(type).least, from = draw(2) ? (int)draw(4) : (int)draw(1u << draw(20));
+    uint32_t kind = below(5), signs = below(4), span = 1 + below(4);
+    int least = range_of(type).least, from = below(2) ? (int)below(4) : (int)below(1u << below(20));
     for (size_t i = 0; i < hidden; i++) {
         int whole = kind == 1   ? from + (int)(i & 1)
                     : kind == 2 ? from + (i == hidden / 2)
-                                : from + (int)draw(span + 1);
+                                : from + (int)below(span + 1);
         double value = ldexp(whole, least);
         if (kind > 2)
-            value = ldexp(1 + draw_unit(), (kind == 3 ? least : least / 2 - 12) + (int)draw(24));
+            value = ldexp(1 + draw_unit(), (kind == 3 ? least : least / 2 - 12) + (int)below(24));
         if (kind == 3 && type == LN_F64)
-            value *= ldexp(1, (int)draw(50));
+            value *= ldexp(1, (int)below(50));
         storage_store(type, row, i, (kind == 1 || kind == 2 ? 1 : sign_of(i, signs)) * value);
     }
 }
@@ -126,32 +126,32 @@ static void fill_small_row(ln_type type, size_t hidden, void *row)
 static void fill_parameter(ln_type type, size_t hidden, void *values)
 {
     int scale = draw_exponent(type);
-    bool mixed = draw(2);
+    bool mixed = below(2);
     for (size_t i = 0; i < hidden; i++)
         storage_store(type, values, i,
-                      (draw(2) ? -1 : 1) *
+                      (below(2) ? -1 : 1) *
                           ldexp(1 + 0.99 * draw_unit(), mixed ? draw_exponent(type) : scale));
 }
 
 static ln_convention draw_convention(bool is_small)
 {
     ln_convention made = {
-        .ddof = (int)draw(2), .eps_place = (ln_eps_place)draw(4), .affine = (ln_affine)draw(4)};
+        .ddof = (int)below(2), .eps_place = (ln_eps_place)below(4), .affine = (ln_affine)below(4)};
     static const double usual[] = {1e-5, 1e-6, 1e-12, 1e-3};
     made.eps = made.eps_place == LN_EPS_NONE ? 0
-               : draw(2)                     ? usual[draw(4)]
-                                             : ldexp(1 + draw_unit(), (int)draw(180) - 140);
-    if (is_small && made.eps != 0 && draw(2))
-        made.eps = draw(4) ? ldexp(1 + draw_unit(), -1074 + (int)draw(1000)) : 0;
+               : below(2)                    ? usual[below(4)]
+                                             : ldexp(1 + draw_unit(), (int)below(180) - 140);
+    if (is_small && made.eps != 0 && below(2))
+        made.eps = below(4) ? ldexp(1 + draw_unit(), -1074 + (int)below(1000)) : 0;
     return made;
 }
 
 static size_t draw_hidden(bool is_small)
 {
-    if (is_small && draw(4))
-        return 1 + draw(64);
+    if (is_small && below(4))
+        return 1 + below(64);
     static const size_t usual[] = {1, 2, 3, 4, 8, 13, 16, 17, 31, 64, 65, 100, 256, 768, 1030};
-    return usual[draw(sizeof usual / sizeof *usual)];
+    return usual[below(sizeof usual / sizeof *usual)];
 }
 
 static void make_block(ln_type storage, ln_type param, bool is_small, judge_block *block)
@@ -172,7 +172,7 @@ static void make_block(ln_type storage, ln_type param, bool is_small, judge_bloc
     fill_parameter(param, hidden, gamma);
     fill_parameter(param, hidden, beta);
     if (!block_from(the_judge, block, &convention, storage, param, ROWS, hidden, x,
-                    is_small && draw(3) == 0 ? residual : NULL,
+                    is_small && below(3) == 0 ? residual : NULL,
                     ln_has_gamma(convention.affine) ? gamma : NULL,
                     ln_has_beta(convention.affine) ? beta : NULL, &err))
         fail_msg("%s", err.message);

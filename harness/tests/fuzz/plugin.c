@@ -20,18 +20,18 @@ typedef struct source {
     size_t size;
 } source;
 
-static unsigned take(source *from, unsigned range)
+static unsigned below(source *from, unsigned limit)
 {
     if (from->size == 0)
         return 0;
     from->size--;
-    return *from->bytes++ % range;
+    return *from->bytes++ % limit;
 }
 
 /* A string of up to 127 bytes, or NULL. */
 static const char *take_string(source *from, char buffer[128])
 {
-    unsigned length = take(from, 129);
+    unsigned length = below(from, 129);
     if (length == 128)
         return NULL;
     length = length < from->size ? length : (unsigned)from->size;
@@ -55,26 +55,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     ln_kernel_facts facts[2];
     memset(kernels, 0, sizeof kernels);
     memset(facts, 0, sizeof facts);
-    ln_plugin plugin = {.abi_version = take(&from, 8) ? LN_PLUGIN_ABI : take(&from, 256),
-                        .struct_size = take(&from, 8) ? sizeof plugin : take(&from, 256),
-                        .count = take(&from, 3),
+    ln_plugin plugin = {.abi_version = below(&from, 8) ? LN_PLUGIN_ABI : below(&from, 256),
+                        .struct_size = below(&from, 8) ? sizeof plugin : below(&from, 256),
+                        .count = below(&from, 3),
                         .kernels = kernels,
-                        .facts_size = take(&from, 8) ? sizeof *facts : take(&from, 16),
+                        .facts_size = below(&from, 8) ? sizeof *facts : below(&from, 16),
                         .facts = facts};
     plugin.name = take_string(&from, text[0]);
     plugin.version = take_string(&from, text[1]);
     for (int i = 0; i < 2; i++) {
-        kernels[i].struct_size = take(&from, 8) ? sizeof *kernels : take(&from, 256);
+        kernels[i].struct_size = below(&from, 8) ? sizeof *kernels : below(&from, 256);
         kernels[i].name = take_string(&from, text[2 + 4 * i]);
         kernels[i].statistics = take_string(&from, text[3 + 4 * i]);
         kernels[i].isa = take_string(&from, text[4 + 4 * i]);
         facts[i].role = take_string(&from, text[5 + 4 * i]);
         kernels[i].apply = kernels[i].schedule = kernels[i].isa;
-        kernels[i].storage = (ln_type)take(&from, 6);
-        kernels[i].param = (ln_type)take(&from, 6);
-        kernels[i].accumulator = (ln_type)take(&from, 6);
-        kernels[i].unroll = take(&from, 256);
-        kernels[i].run = take(&from, 8) ? run : NULL;
+        kernels[i].storage = (ln_type)below(&from, 6);
+        kernels[i].param = (ln_type)below(&from, 6);
+        kernels[i].accumulator = (ln_type)below(&from, 6);
+        kernels[i].unroll = below(&from, 256);
+        kernels[i].run = below(&from, 8) ? run : NULL;
     }
     message.answers = 1; /* LOADED came before */
     if (!plugin_fault(&plugin))

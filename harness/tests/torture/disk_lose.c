@@ -21,7 +21,7 @@ typedef struct disk_image {
 } disk_image;
 
 /* A number for each event and sector, by splitmix64's mixing. */
-static uint64_t draw(uint64_t seed, uint64_t event, uint64_t sector)
+static uint64_t draw_bits(uint64_t seed, uint64_t event, uint64_t sector)
 {
     uint64_t z = seed + 0x9e3779b97f4a7c15 * (1 + event) + 0xd1b54a32d192ed03 * sector;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -32,9 +32,9 @@ static uint64_t draw(uint64_t seed, uint64_t event, uint64_t sector)
 static chance begin_chance(uint64_t seed, size_t point)
 {
     static const uint64_t shares[] = {1, 4, 7};
-    chance by = {seed, shares[draw(seed, 1, 0) % 3], SIZE_MAX};
-    if (draw(seed, 2, 0) % 2)
-        by.torn = draw(seed, 3, 0) % (point + 1);
+    chance by = {seed, shares[draw_bits(seed, 1, 0) % 3], SIZE_MAX};
+    if (draw_bits(seed, 2, 0) % 2)
+        by.torn = draw_bits(seed, 3, 0) % (point + 1);
     return by;
 }
 
@@ -42,7 +42,7 @@ static bool keeps(const chance *by, size_t event, size_t sector)
 {
     if (by->torn != SIZE_MAX && event != by->torn)
         return event < by->torn;
-    return draw(by->seed, event, sector) % 8 < by->keep;
+    return draw_bits(by->seed, event, sector) % 8 < by->keep;
 }
 
 /* Sector by sector; where sectors are missing in between, or the size was written alone, are zeros.

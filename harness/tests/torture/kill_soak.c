@@ -41,7 +41,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static double draw(void)
+static double draw_share(void)
 {
     return (double)random() / 0x1p31;
 }
@@ -66,8 +66,8 @@ static size_t descendants(pid_t of, pid_t *list, size_t count, size_t most)
 static bool kill_one(pid_t first)
 {
     pid_t list[ARE_LEFT];
-    size_t count = draw() < .5 ? descendants(first, list, 0, ARE_LEFT) : 0;
-    pid_t victim = count ? list[(size_t)(draw() * (double)count)] : first;
+    size_t count = draw_share() < .5 ? descendants(first, list, 0, ARE_LEFT) : 0;
+    pid_t victim = count ? list[(size_t)(draw_share() * (double)count)] : first;
     siginfo_t end = {0}; /* an ended process can be killed until somebody has waited for it */
     waitid(P_PID, (id_t)first, &end, WEXITED | WNOHANG | WNOWAIT);
     return end.si_pid == 0 && kill(victim, SIGKILL) == 0;
@@ -153,7 +153,7 @@ static void check_goes_on(void)
 /* Whether a process was killed. */
 static bool try_moment(double longest, int reference)
 {
-    const double seconds = longest * draw();
+    const double seconds = longest * draw_share();
     moments++;
     moment = seconds;
     try_prepare();

@@ -463,7 +463,7 @@ static const char *supports(const ln_problem *problem)
     return NULL;
 }
 
-static int prepare(const ln_problem *problem, void **state)
+static int prepare_call(const ln_problem *problem, void **state)
 {
     at("prepare");
     *state = (void *)(uintptr_t)problem;
@@ -510,7 +510,7 @@ static const ln_kernel kernels[] = {{.struct_size = sizeof(ln_kernel),
                                      .name = "hostile",
                                      .isa = "scalar",
                                      .supports = supports,
-                                     .prepare = prepare,
+                                     .prepare = prepare_call,
                                      .release = release,
                                      .run = run,
                                      .bound = bound}};
