@@ -1,6 +1,7 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# Databases that are no database, damaged, too new, out of reach, or on a disk that is full.
+# Databases that are damaged, out of reach, or on a disk that is full. (What else is refused:
+# store_failure_test.c.)
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 small=(--kernels two_pass_f32_scalar --only accuracy --shapes 2x8 --conventions torch
@@ -30,11 +31,6 @@ END
     check "$label: nothing beside it" test ! -e "$file-wal" -a ! -e "$file-shm"
 }
 "$lnbench" export --db good.db --format jsonl --out good.jsonl
-echo "no database, but a letter" >letter.db
-unusable "a text file" 'letter.db: not an SQLite database' letter.db
-cp good.db newer.db
-"$binaries/run_sql" newer.db 'PRAGMA user_version = 99'
-unusable "a newer database" 'newer.db: made by a newer lnbench' newer.db
 head -c 20000 good.db >cut.db
 unusable "a database cut off" 'cut.db: the database is damaged' cut.db
 cp good.db hurt.db
@@ -63,11 +59,6 @@ cp good.db trigger.db
 "$binaries/run_sql" trigger.db \
     'CREATE TRIGGER greedy AFTER INSERT ON runs BEGIN DELETE FROM facts WHERE run = 1; END'
 unusable "a trigger" "trigger.db: its trigger 'greedy' is not one of lnbench's" trigger.db
-cp good.db view.db
-"$binaries/run_sql" view.db 'PRAGMA legacy_alter_table = ON; ALTER TABLE cases RENAME TO c;
-    CREATE VIEW cases AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-    SELECT * FROM n, c'
-unusable "a view without an end" "view.db: its view 'cases' has the name" view.db
 mkdir directory
 unusable "a directory" 'directory: a directory' directory
 refused "a device: run" 7 '/dev/null: not a regular file' run --db /dev/null "${small[@]}"

@@ -1,68 +1,9 @@
-/* The store when things go wrong: killed writers, full disks, files that are not ours. */
+/* The store when things go wrong: full disks, transactions that were cut off, files that are not ours.
+ * (Killed writers, files that may not grow, files that were cut off: cli_interrupt, cli_store.) */
 #include "store_sample.h"
-#include <errno.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <math.h>
-
-static void write_forever(const char *path, int64_t run, int acknowledge)
-{
-    result_store *store;
-    error err;
-    case_key key = sample_key();
-    if (!store_open(path, STORE_WRITE, &store, &err))
-        _exit(1);
-    for (unsigned i = 0;; i++) {
-        timed_repetition put = {i / 100, i % 100, i, i, i + 0.5, i, NAN, NAN};
-        if (!store_put_repetition(store, run, &key, &put, &err) ||
-            write(acknowledge, &i, sizeof i) != sizeof i)
-            _exit(1);
-    }
-}
-
-/* What the store said it had kept, it has after SIGKILL, and all of it is right. */
-static void kill_a_writer(const char *path, unsigned after)
-{
-    result_store *store = opened(path, STORE_WRITE);
-    int64_t run = begun(store);
-    store_close(store);
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0)
-        write_forever(path, run, ends[1]);
-    close(ends[1]);
-    unsigned last = 0, put = 0;
-    while (read(ends[0], &put, sizeof put) == sizeof put) {
-        last = put;
-        if (last == after)
-            kill(child, SIGKILL);
-    }
-    close(ends[0]);
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && last >= after);
-
-    store = opened(path, STORE_READ);
-    stored_cases cases;
-    CHECK(store_cases(store, run, &cases, &problem));
-    size_t count = cases.cases[0].repetition_count;
-    /* One more may be committed that could not be told any more. */
-    assert_true(count == last + 1 || count == last + 2);
-    for (size_t i = 0; i < count; i++)
-        assert_true(cases.cases[0].repetitions[i].real_ns == (double)i + 0.5);
-    stored_cases_free(&cases);
-    store_close(store);
-}
-
-TEST_IN_SCRATCH(test_kill)
-{
-    static const unsigned after[] = {0, 1, 17, 250, 999};
-    for (size_t i = 0; i < sizeof after / sizeof *after; i++)
-        kill_a_writer(scratch_path(state, "killed.db"), after[i]);
-}
 
 /* Puts until it fails, or `most`; returns how many were kept. */
 static unsigned fill(result_store *store, int64_t run, unsigned most, error *err)
@@ -105,39 +46,6 @@ TEST_IN_SCRATCH(test_full)
     CHECK(store_put_repetition(store, run, &key, &next, &problem));
     store_close(store);
     assert_kept(path, run, kept + 1);
-}
-
-/* A limit of the file's size: writes fail in the middle of a page. */
-TEST_IN_SCRATCH(test_file_size_limit)
-{
-    const char *path = scratch_path(state, "limited.db");
-    result_store *store = opened(path, STORE_WRITE);
-    int64_t run = begun(store);
-    store_close(store);
-    int ends[2];
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        struct rlimit limit = {300000, 300000};
-        unsigned kept = 0;
-        error err = {0};
-        signal(SIGXFSZ, SIG_IGN);
-        setrlimit(RLIMIT_FSIZE, &limit);
-        if (store_open(path, STORE_WRITE, &store, &err))
-            kept = fill(store, run, 1000000, &err);
-        bool told = strstr(err.message, "limited.db: cannot store a measurement") &&
-                    err.code == EXIT_CODE_ENVIRONMENT;
-        _exit(write(ends[1], &kept, sizeof kept) == sizeof kept && told ? 0 : 1);
-    }
-    int status;
-    unsigned kept;
-    assert_int_equal(read(ends[0], &kept, sizeof kept), sizeof kept);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    assert_true(kept > 10 && kept < 1000000);
-    close(ends[0]);
-    close(ends[1]);
-    assert_kept(path, run, kept);
 }
 
 /* A transaction that was cut off outside of the write-ahead log leaves pages in the file, and the old
@@ -272,16 +180,6 @@ TEST_IN_SCRATCH(test_corrupt)
         fwrite(noise, 1, sizeof noise, file);
     }
     fclose(file);
-    assert_refused(path, "damaged");
-}
-
-TEST_IN_SCRATCH(test_truncated)
-{
-    const char *path = scratch_path(state, "short.db");
-    result_store *store = opened(path, STORE_WRITE);
-    begun(store);
-    store_close(store);
-    assert_int_equal(truncate(path, 8192), 0);
     assert_refused(path, "damaged");
 }
 
