@@ -4,46 +4,15 @@
  * its digits somewhere. Then rows at the range's lower end, where what is not 0 may round to it.
  * Arguments: how many blocks, and where the numbers begin. */
 #include "base/random.h"
-#include "referee/referee.h"
 #include "metrics/storage.h"
 #include "block.h"
-#include "test.h"
-#include "worker/worker.h"
-#include <math.h>
+#include "judging.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 6, MOST_HIDDEN = 1100, SEED = 1 };
 
 static size_t block_count = 40;
-static worker_process *the_worker;
-static kernel_list kernels;
-static row_judge *the_judge;
-
-static int set_up(void **state)
-{
-    (void)state;
-    error err = {0};
-    setenv("LNBENCH_WORKER", LNBENCH_WORKER_PATH, 1);
-    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
-    judge_settings settings = {.seed = SEED, .max_row_ulp = INFINITY, .deadline_seconds = 60};
-    if (!worker_start(NULL, 0, &the_worker, &kernels, &err)) {
-        print_error("%s\n", err.message);
-        return -1;
-    }
-    the_judge = judge_create(worker_runner(the_worker), &settings);
-    return the_judge ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    judge_destroy(the_judge);
-    worker_stop(the_worker);
-    kernel_list_free(&kernels);
-    return 0;
-}
 
 /* Numbers from a counter. */
 static uint64_t drawn;
@@ -264,11 +233,17 @@ TEST(no_bound_is_broken_by_small_rows)
     attack_all(2 * block_count, true);
 }
 
+static int start(void **state)
+{
+    (void)state;
+    return judging_start(LNBENCH_WORKER_PATH, NULL, 60);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
         block_count = strtoul(argv[1], NULL, 10);
     if (argc > 2)
         drawn = strtoul(argv[2], NULL, 10) << 32;
-    return test_run(set_up, tear_down);
+    return test_run(start, judging_stop);
 }

@@ -1,57 +1,39 @@
 /* A second operation, y = x gamma, goes through worker and judge by its line of operations.def and its own files. */
 #include "domain/convention.h"
 #include "inputs/inputs.h"
-#include "referee/referee.h"
-#include "test.h"
-#include "worker/worker.h"
-#include <math.h>
-#include <stdlib.h>
+#include "judging.h"
 #include <string.h>
 
 enum { ROWS = 5, HIDDEN = 37 };
 
-static worker_process *the_worker;
-static kernel_list kernels;
-static row_judge *the_judge;
 static judge_block block;
 
 static int set_up(void **state)
 {
-    const char *plugins[] = {TOY_PLUGIN};
     const ln_convention convention = {.ddof = OPERATION_TOY * OPERATION_STEP,
                                       .affine = LN_AFFINE_GAMMA};
-    const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
     error err = {0};
     (void)state;
-    setenv("LNBENCH_WORKER", TOY_WORKER, 1);
-    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
-    bool fine = worker_start(plugins, 1, &the_worker, &kernels, &err);
-    the_judge = fine ? judge_create(worker_runner(the_worker), &settings) : NULL;
-    fine = the_judge && judge_block_generate(the_judge, &block,
-                                             call_dense(&convention, LN_F32, LN_F32, ROWS, HIDDEN),
-                                             "normal", NULL, 0, &err);
-    if (!fine)
-        print_error("%s\n", err.message);
-    return fine ? 0 : -1;
+    if (judging_start(TOY_WORKER, TOY_PLUGIN, 3) != 0)
+        return -1;
+    return judge_block_generate(the_judge, &block,
+                                call_dense(&convention, LN_F32, LN_F32, ROWS, HIDDEN), "normal",
+                                NULL, 0, &err)
+               ? 0
+               : -1;
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     judge_block_free(&block);
-    judge_destroy(the_judge);
-    worker_stop(the_worker);
-    kernel_list_free(&kernels);
-    return 0;
+    return judging_stop(state);
 }
 
 static case_judgement judged(const char *name)
 {
     case_judgement judgement = {0};
     error err = {0};
-    const kernel_entry *kernel = kernel_find(&kernels, name, &err);
-    assert_non_null(kernel);
-    if (!judge_kernel(the_judge, &block, kernel, &judgement, &err))
+    if (!judge_kernel(the_judge, &block, kernel_named(name), &judgement, &err))
         fail_msg("%s: %s", name, err.message);
     return judgement;
 }

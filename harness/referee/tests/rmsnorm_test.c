@@ -2,40 +2,8 @@
  * caught and named. */
 #include "domain/convention.h"
 #include "inputs/inputs.h"
-#include "referee/referee.h"
-#include "test.h"
-#include "worker/worker.h"
-#include <math.h>
-#include <stdlib.h>
+#include "judging.h"
 #include <string.h>
-
-static worker_process *the_worker;
-static kernel_list kernels;
-static row_judge *the_judge;
-
-static int set_up(void **state)
-{
-    const char *plugins[] = {RMSNORM_PLUGIN};
-    const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
-    error err = {0};
-    (void)state;
-    setenv("LNBENCH_WORKER", LNBENCH_WORKER_PATH, 1);
-    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
-    bool fine = worker_start(plugins, 1, &the_worker, &kernels, &err);
-    the_judge = fine ? judge_create(worker_runner(the_worker), &settings) : NULL;
-    if (!fine)
-        print_error("%s\n", err.message);
-    return the_judge ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    judge_destroy(the_judge);
-    worker_stop(the_worker);
-    kernel_list_free(&kernels);
-    return 0;
-}
 
 static case_verdict judged(const kernel_entry *kernel, const ln_convention *convention,
                            const char *input, bool residual, size_t rows, size_t hidden)
@@ -125,8 +93,7 @@ TEST(planted_mistakes_are_caught_and_named)
             error err = {0};
             ln_convention convention;
             snprintf(name, sizeof name, "rmsnorm.%s.%s", planted[i].mistake, types[type]);
-            const kernel_entry *kernel = kernel_find(&kernels, name, &err);
-            assert_non_null(kernel);
+            const kernel_entry *kernel = kernel_named(name);
             assert_true(convention_parse(planted[i].convention, &convention, &err));
             case_verdict verdict =
                 judged(kernel, &convention, "positive", planted[i].residual, 24, 77);
@@ -144,7 +111,7 @@ TEST(a_convention_of_another_operation_is_declined_in_words)
 {
     error err = {0};
     ln_convention torch;
-    const kernel_entry *kernel = kernel_find(&kernels, "rmsnorm.right.f32", &err);
+    const kernel_entry *kernel = kernel_named("rmsnorm.right.f32");
     assert_true(convention_parse("torch", &torch, &err));
     case_verdict verdict = judged(kernel, &torch, "normal", false, 2, 8);
     assert_int_equal(verdict.kind, VERDICT_DECLINED);
@@ -153,7 +120,13 @@ TEST(a_convention_of_another_operation_is_declined_in_words)
     assert_non_null(strstr(err.message, "expected eps, weight, cast, root or sum"));
 }
 
+static int start(void **state)
+{
+    (void)state;
+    return judging_start(LNBENCH_WORKER_PATH, RMSNORM_PLUGIN, 3);
+}
+
 int main(void)
 {
-    return test_run(set_up, tear_down);
+    return test_run(start, judging_stop);
 }

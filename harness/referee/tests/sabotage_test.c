@@ -3,52 +3,10 @@
  * every input. */
 #include "domain/convention.h"
 #include "inputs/inputs.h"
-#include "referee/referee.h"
 #include "block.h"
-#include "test.h"
-#include "worker/worker.h"
-#include <math.h>
+#include "judging.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static worker_process *the_worker;
-static kernel_list kernels;
-static row_judge *the_judge;
-
-static int set_up(void **state)
-{
-    (void)state;
-    error err = {0};
-    const char *plugins[] = {SABOTAGE_PLUGIN};
-    setenv("LNBENCH_WORKER", LNBENCH_WORKER_PATH, 1);
-    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
-    judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 3};
-    if (!worker_start(plugins, 1, &the_worker, &kernels, &err)) {
-        print_error("%s\n", err.message);
-        return -1;
-    }
-    the_judge = judge_create(worker_runner(the_worker), &settings);
-    return the_judge ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    judge_destroy(the_judge);
-    worker_stop(the_worker);
-    kernel_list_free(&kernels);
-    return 0;
-}
-
-static const kernel_entry *kernel_named(const char *name)
-{
-    for (size_t i = 0; i < kernels.count; i++)
-        if (strcmp(kernels.kernels[i].facts.name, name) == 0)
-            return &kernels.kernels[i];
-    fail_msg("no kernel %s", name);
-    return NULL;
-}
 
 /* As a run does it: the rows of the case, then the probe rows of its convention. */
 static case_verdict judge_rows(const judge_block *block, const kernel_entry *kernel)
@@ -287,7 +245,13 @@ TEST(no_good_kernel_gets_a_bad_verdict)
     assert_int_equal(wrong, 0);
 }
 
+static int start(void **state)
+{
+    (void)state;
+    return judging_start(LNBENCH_WORKER_PATH, SABOTAGE_PLUGIN, 3);
+}
+
 int main(void)
 {
-    return test_run(set_up, tear_down);
+    return test_run(start, judging_stop);
 }

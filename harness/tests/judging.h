@@ -1,0 +1,49 @@
+/* A worker and a judge of its kernels, for all tests of a file. */
+#ifndef LNBENCH_TESTS_JUDGING_H
+#define LNBENCH_TESTS_JUDGING_H
+
+#include "referee/referee.h"
+#include "test.h"
+#include "worker/worker.h"
+#include <math.h>
+#include <stdlib.h>
+
+static worker_process *the_worker;
+static kernel_list kernels;
+static row_judge *the_judge;
+
+/* plugin: NULL for none. */
+static inline int judging_start(const char *worker, const char *plugin, double deadline_seconds)
+{
+    const judge_settings settings = {
+        .seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = deadline_seconds};
+    error err = {0};
+    setenv("LNBENCH_WORKER", worker, 1);
+    setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
+    if (!worker_start(&plugin, plugin != NULL, &the_worker, &kernels, &err)) {
+        print_error("%s\n", err.message);
+        return -1;
+    }
+    the_judge = judge_create(worker_runner(the_worker), &settings);
+    return the_judge ? 0 : -1;
+}
+
+static inline int judging_stop(void **state)
+{
+    (void)state;
+    judge_destroy(the_judge);
+    worker_stop(the_worker);
+    kernel_list_free(&kernels);
+    return 0;
+}
+
+static inline const kernel_entry *kernel_named(const char *name)
+{
+    error err = {0};
+    const kernel_entry *kernel = kernel_find(&kernels, name, &err);
+    if (!kernel)
+        fail_msg("%s", err.message);
+    return kernel;
+}
+
+#endif
