@@ -20,14 +20,15 @@ stop() {
 published() { sed -n 's|.*(\(results/published/[^/)]*\)/.*|\1|p' "$root/README.md" | head -n 1; }
 
 # made_anew DIRECTORY DOCUMENT: as it would be with the figures of that run. The README has the
-# report's answer and first table, in the report's words.
+# sentences of the report's answer.
 made_anew() {
     awk -v answer="$1/answer.md" '
         /^<!-- end of the answer -->$/ { inside = 0 }
         !inside { print }
         /^<!-- the answer of the report -->$/ {
-            while ((getline line < answer) > 0)
-                print line
+            while ((getline line < answer) > 0 && line !~ /^\|/ && line !~ /^[0-9]+ rows/)
+                if (line != "")
+                    print "- " line
             inside = 1
         }' "$2" >"$work/document" &&
         awk -f "$root/results/figures.awk" "$1/table.txt" "$work/document"
