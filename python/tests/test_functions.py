@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.dirname(HERE))
 import lnbench  # noqa: E402
 from published_bugs import layernorm  # noqa: E402
 from published_reports import REPORTS  # noqa: E402
+import rmsnorm_functions as rms  # noqa: E402
 
 
 class Functions(unittest.TestCase):
@@ -30,6 +31,26 @@ class Functions(unittest.TestCase):
                                  [first] * bool(first))
                 for one in found.candidates:
                     self.assertRegex(one.function, words)
+
+    def test_rmsnorms(self):
+        cases = [(name, residual, y, "named", function)
+                 for name, residual, y, function in rms.PROGRAMS] + rms.REPORTS
+        self.assertEqual((len(rms.PROGRAMS), len(rms.REPORTS)), (16, 10))
+        with tempfile.TemporaryDirectory() as folder:
+            def kept(name, value):
+                np.save(os.path.join(folder, name), rms.stored(value))
+                return ["--" + name, os.path.join(folder, name + ".npy")]
+            given = kept("x", rms.X) + kept("gamma", rms.W)
+            residuals = kept("residual", rms.RESIDUAL)
+            for name, residual, y, answer, function in cases:
+                with self.subTest(name):
+                    found = json.loads(subprocess.run(
+                        [os.environ["LNBENCH_PROGRAM"], "fingerprint", "--json", *given,
+                         *kept("y", y), *(residuals if residual is not None else [])],
+                        capture_output=True).stdout)
+                    self.assertEqual(found["answer"], answer)
+                    self.assertEqual([one["function"] for one in found["candidates"][:1]],
+                                     [function] * bool(function))
 
     def test_tolerance(self):
         x = np.random.default_rng(3).standard_normal((6, 9)).astype("f4")
