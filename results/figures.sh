@@ -107,7 +107,7 @@ for regime; do
 done
 "$lnbench" list kernels >"$work/kernels" || exit 7
 peers=$(sed -nE 's/^((onednn|pytorch_out|libxsmm|zendnn)_[a-z0-9_]*) .*/\1/p' "$work/kernels" | grep -v _call_ | paste -sd ,)
-[ "$peers" ] || { echo "figures.sh: no peers: docs/peers.md says how to add some" >&2; exit 7; }
+[ "$peers" ] || { echo "figures.sh: no peers: docs/install.md says how to add some" >&2; exit 7; }
 for regime; do
     header=$(command_of "$regime" | sed "s|$peers|PEERS|")
     options=$(options_of "$regime")

@@ -422,7 +422,7 @@ const cli_command command_run = {
         "Exit code: 0 fine; 3 speeds too noisy to say which kernel is fastest; 5 a kernel is\n"
         "inaccurate; 6 a kernel crashed, hung or wrote where it must not; 2 usage; 7 files,\n"
         "environment, charts, or cases are lost; 130 interrupted (--resume goes on).\n"
-        "Peers (docs/peers.md) never decide it.",
+        "Peers (docs/choosing.md) never decide it.",
     OPTIONS(options),
     DEFAULTS(run_options, .request = {.name = "default", .seed = 1}, .referee = "yes",
              .out = "results/charts", .max_row_ulp = INFINITY, .deadline = 10),

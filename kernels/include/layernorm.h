@@ -141,7 +141,7 @@ typedef enum ln_accuracy {
      * storage under every convention, with a residual too; mean and rstd likewise, in f32. So the
      * bits are the same on every machine, ISA, compiler, number of threads and batch. A NaN is the
      * canonical quiet one (but in `sum`: any), an exact zero is +0, and what underflows keeps its
-     * sign. Proven, not measured (docs/exact.md). f64 storage: LN_ERROR_UNSUPPORTED. It needs the floating-point
+     * sign. Proven, not measured (docs/accuracy.md). f64 storage: LN_ERROR_UNSUPPORTED. It needs the floating-point
      * environment that C starts with: rounding to nearest, subnormals kept. */
     LN_ACCURACY_EXACT = 3,
 } ln_accuracy;

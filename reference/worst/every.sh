@@ -3,7 +3,7 @@
 #
 #     reference/worst/every.sh avx2 >reference/worst/every_avx2.txt
 #
-# An ISA that this CPU has not runs under an emulator (docs/install.md, "For 64-bit ARM").
+# An ISA that this CPU has not runs under an emulator (docs/lab/aarch64.md).
 # Rows of f32 and f64 count up to kappa 100: beyond it cancellation alone is found.
 set -eu
 isa=$1

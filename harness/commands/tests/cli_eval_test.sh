@@ -289,7 +289,7 @@ spike 3x64 3 fast_bf16 0.51
 kappa 2x100 1 fast_bf16 0.51
 offset:1e8 3x7000 3 fast_f32 16
 END
-# What docs/accuracy.md says of the probable bound, of the kernels that run here.
+# What docs/lab/errors.md says of the probable bound, of the kernels that run here.
 while read -r line; do
     found=
     for hidden in 768 4096 12288; do
@@ -298,8 +298,8 @@ while read -r line; do
         found+=$(awk '{ v[$1] = $2 + 0 } function short(x) { return sprintf(x < 1000 ? "%.3g" : "%.0f", x) } END {
             printf " | %.2g | %s | %s", v["row_ulp_max"], short(v["row_ulp_probable"]), short(v["row_ulp_proven"]) }' out)
     done
-    check "accuracy.md: ${line%%\`*}" is "${line#*\`}" "$found |"
-done < <(sed -n '/| found: 768 |/,/^$/s/^| `//p' "$(dirname "$0")/../../../docs/accuracy.md")
+    check "errors.md: ${line%%\`*}" is "${line#*\`}" "$found |"
+done < <(sed -n '/| found: 768 |/,/^$/s/^| `//p' "$(dirname "$0")/../../../docs/lab/errors.md")
 
 # Bad input: what, where and what would be right.
 none='--convention tinyllm --reference'

@@ -72,7 +72,7 @@ accepted "accuracy" 0 run --only accuracy --kernels "$all" --dtypes $types \
 accepted "accuracy: export" 0 export --db p.db --format tsv
 for peer in "${peers[@]}"; do
     for convention in torch torch-nobias tinyllm bert keras; do
-        # PyTorch 1.13 gives the mean of bf16 rows as summed in bf16: docs/peers.md.
+        # PyTorch 1.13 gives the mean of bf16 rows as summed in bf16: docs/choosing.md.
         right=$'right\tno bound\t'
         [[ $peer != pytorch*_bf16 ]] || right=$'(right\tno bound\t|wrong\tinaccurate\t.*mean is )'
         # oneDNN may have 16 bits for AVX-512 alone.
