@@ -3,18 +3,21 @@
 
 -- The instruction sets, and the lesser ones that a CPU with them has.
 CREATE TEMP TABLE usable (isa TEXT, place INTEGER, lesser TEXT);
+-- The operation, and the convention that is timed: one row.
+CREATE TEMP TABLE wanted (operation TEXT, convention TEXT);
 -- Runs that count: their cases were judged, or timed, for the table.
 CREATE TEMP TABLE asked (run INTEGER PRIMARY KEY);
 CREATE TEMP TABLE members (class TEXT, types TEXT, hidden INTEGER, kernel TEXT);
--- The rows of kernels/dispatch/dispatch_table.h.
+-- The rows of the operation's table in kernels/dispatch.
 CREATE TEMP TABLE rows_of_table (
     class TEXT, types TEXT, param TEXT, isa TEXT, regime TEXT, hidden_to REAL, kernel TEXT);
 
--- Kernels that ln_layernorm() could take, and its own calls. No kernel is of a class that broke a promise.
+-- Kernels that ln_layernorm(), say, could take, and its own calls. No kernel is of a class that broke a promise.
 CREATE TEMP VIEW own AS
     SELECT kernels.run, name AS kernel, role, descriptor ->> '$.isa' AS isa, descriptor ->> '$.param' AS param
     FROM kernels JOIN asked USING (run)
-    WHERE descriptor ->> '$.source' = 'builtin' AND role <> 'roof';
+    WHERE descriptor ->> '$.source' = 'builtin' AND role <> 'roof'
+      AND coalesce(descriptor ->> '$.operation', 'layernorm') = (SELECT operation FROM wanted);
 CREATE TEMP VIEW faulty AS
     SELECT DISTINCT kernel, types FROM judged JOIN asked USING (run) WHERE wrong AND NOT hunted;
 
@@ -33,7 +36,7 @@ CREATE TEMP VIEW fastest AS
         SELECT types, param, regime, hidden, kernel, isa, avg(1 / roof_ratio) AS cost,
                count(DISTINCT run) AS runs
         FROM rounds
-        WHERE role <> 'library' AND convention = 'torch' AND threads = 1 AND cache = iif(regime IN ('DRAM', 'few'), 'hot', 'read')
+        WHERE role <> 'library' AND convention = (SELECT convention FROM wanted) AND threads = 1 AND cache = iif(regime IN ('DRAM', 'few'), 'hot', 'read')
         GROUP BY types, param, regime, hidden, kernel, isa),
     whole AS (
         SELECT *, max(runs) OVER (PARTITION BY types, param, regime, hidden) AS most FROM costs),
@@ -49,7 +52,7 @@ CREATE TEMP VIEW fastest AS
 -- Beside the fastest kernel of its class in the same rounds: each call, and each kernel of the table for the
 -- best ISA that was timed there, of one thread. ratio: its time over the best's.
 CREATE TEMP VIEW compared AS
-    WITH wanted AS (
+    WITH asked_for AS (
         SELECT rounds.*, substr(kernel, 9, instr(substr(kernel, 9), '_') - 1) AS class, kernel AS what
         FROM rounds WHERE role = 'library'
         UNION ALL
@@ -64,18 +67,18 @@ CREATE TEMP VIEW compared AS
                              AND t.types = rounds.types AND t.param = rounds.param
                              AND t.isa = rows_of_table.isa AND t.regime = rounds.regime)),
     pairs AS (
-        SELECT wanted.*, best.kernel AS best, best.roof_ratio / wanted.roof_ratio AS ratio,
-               best.roof_lo / wanted.roof_hi AS ratio_lo, best.roof_hi / wanted.roof_lo AS ratio_hi,
-               row_number() OVER (PARTITION BY what, wanted.run, wanted.types, wanted.rows, wanted.hidden,
-                                               wanted.cache, wanted.threads, wanted.input,
-                                               wanted.convention
+        SELECT own.*, best.kernel AS best, best.roof_ratio / own.roof_ratio AS ratio,
+               best.roof_lo / own.roof_hi AS ratio_lo, best.roof_hi / own.roof_lo AS ratio_hi,
+               row_number() OVER (PARTITION BY what, own.run, own.types, own.rows, own.hidden,
+                                               own.cache, own.threads, own.input,
+                                               own.convention
                                   ORDER BY best.roof_ratio DESC, best.kernel) AS rank
-        FROM wanted LEFT JOIN (rounds AS best JOIN members USING (kernel, types, hidden))
-            ON best.role <> 'library' AND members.class = wanted.class
+        FROM asked_for AS own LEFT JOIN (rounds AS best JOIN members USING (kernel, types, hidden))
+            ON best.role <> 'library' AND members.class = own.class
                AND (best.run, best.types, best.param, best.rows, best.hidden, best.cache, best.threads,
                     best.input, best.convention)
-                   = (wanted.run, wanted.types, wanted.param, wanted.rows, wanted.hidden, wanted.cache,
-                      wanted.threads, wanted.input, wanted.convention))
+                   = (own.run, own.types, own.param, own.rows, own.hidden, own.cache,
+                      own.threads, own.input, own.convention))
     SELECT what, shape, regime, types, cache, threads, ratio, ratio_lo, ratio_hi, best, kernel,
            what = kernel OR EXISTS (SELECT 1 FROM members WHERE members.class = pairs.class
                                     AND (members.types, members.hidden, members.kernel)

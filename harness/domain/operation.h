@@ -107,6 +107,8 @@ typedef struct operation {
     ln_affine (*form)(const ln_convention *convention);
     /* Whether 1 + g is rounded to g's type; NULL: never. */
     bool (*rounds_factor)(const ln_convention *convention);
+    /* Whether its root or xhat is rounded to the storage type; NULL: never. */
+    bool (*rounds_between)(const ln_convention *convention);
 } operation;
 
 /* By operation_kind. */

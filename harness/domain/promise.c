@@ -1,4 +1,5 @@
 #include "domain/promise.h"
+#include "domain/operation.h"
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +41,10 @@ static bool is_of_pytorch(const ln_convention *convention)
 
 double promised_row_ulp(ln_accuracy accuracy, ln_type storage, const ln_convention *convention)
 {
+    const operation *what = operations[convention_operation(convention)];
     double row_ulp = promises[accuracy].row_ulp[storage];
-    bool held = accuracy != LN_ACCURACY_FAST || is_of_pytorch(convention);
+    bool held = accuracy != LN_ACCURACY_FAST
+                    ? !what->rounds_between || !what->rounds_between(convention)
+                    : is_of_pytorch(convention);
     return held && row_ulp > 0 ? row_ulp : INFINITY;
 }

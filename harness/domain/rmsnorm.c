@@ -27,6 +27,12 @@ static bool rmsnorm_rounds_factor(const ln_convention *convention)
     return weight_of(convention) == LN_RMS_WEIGHT_OFFSET_ROUNDED;
 }
 
+/* Its bytes are fields (below): the first is root, the second cast. */
+static bool rmsnorm_rounds_between(const ln_convention *convention)
+{
+    return convention->ddof & 0xffff;
+}
+
 /* eps elsewhere or left out, and the weight stored the other way. What is rounded on the way differs by less
  * than a row can tell: the judge looks at many (judge/rmsnorm/roundings.c). */
 static size_t rmsnorm_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST])
@@ -117,4 +123,5 @@ const operation rmsnorm_operation = {.name = "rmsnorm",
                                      .preset_count = COUNT(rmsnorm_presets),
                                      .neighbours = rmsnorm_neighbours,
                                      .form = rmsnorm_form,
-                                     .rounds_factor = rmsnorm_rounds_factor};
+                                     .rounds_factor = rmsnorm_rounds_factor,
+                                     .rounds_between = rmsnorm_rounds_between};

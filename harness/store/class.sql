@@ -43,7 +43,7 @@ worst AS (
     WHERE found > most * (1 + 1.0 / 16384))
 SELECT own.kernel, sizes.value AS size,
        CASE WHEN ?3 = 'exact' AND descriptor ->> '$.statistics' <> 'exact' THEN 'it is not correctly rounded'
-            WHEN ?3 = 'reproducible' AND descriptor ->> '$.statistics' <> 'reproducible'
+            WHEN ?3 = 'reproducible' AND descriptor ->> '$.statistics' NOT IN ('reproducible', 'rms_tiled')
                 THEN 'its bits depend on the ISA' END AS unfit,
        (SELECT value FROM json_each(?7)
         WHERE NOT EXISTS (SELECT 1 FROM facts WHERE facts.kernel = own.kernel AND input = value AND NOT bare))

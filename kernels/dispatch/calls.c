@@ -1,32 +1,34 @@
 #include "calls.h"
 #include "dispatch.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* Which of the two functions is called: 1 thread is ln_layernorm(). */
 static unsigned call_threads = 1;
 
 /* A call as its user would set it up. */
 typedef struct call {
-    ln_problem problem;
+    const ln_front *front;
+    ln_problem problem; /* or the operation's, which has its layout */
     /* Where the kernel taken has sums of another type than the descriptor says: room for its mean
      * and rstd, which are then converted. */
     ln_type from, to;
     void *mean, *rstd;
 } call;
 
-static ln_problem of_class(const ln_problem *problem, ln_accuracy accuracy)
+static ln_problem of_class(const void *problem, ln_accuracy accuracy)
 {
-    ln_problem own = *problem;
+    ln_problem own;
+    memcpy(&own, problem, sizeof own);
     own.accuracy = accuracy;
     return own;
 }
 
-static const char *supports(const ln_problem *problem, ln_accuracy accuracy)
+const char *ln_call_supports(const ln_front *front, const void *problem, ln_accuracy accuracy)
 {
     const ln_problem own = of_class(problem, accuracy);
-    const ln_kernel *kernel = ln_dispatch(&own);
-    return kernel ? kernel->supports(&own)
-                  : "ln_layernorm() has no kernel of this class for these types";
+    int line = ln_dispatch(front->operation, &own);
+    return line < 0 ? front->none : front->why_not(line, &own);
 }
 
 void ln_call_release(void *state)
@@ -37,17 +39,19 @@ void ln_call_release(void *state)
     free(made);
 }
 
-static int prepare_call(const ln_problem *problem, ln_accuracy accuracy, void **state)
+int ln_call_prepare(const ln_front *front, const void *problem, ln_accuracy accuracy, void **state)
 {
     call *made = calloc(1, sizeof *made);
     if (!made)
         return 1;
+    made->front = front;
     made->problem = of_class(problem, accuracy);
-    made->from = ln_layernorm_accumulator(&made->problem);
-    made->to = problem->storage == LN_F64 ? LN_F64 : LN_F32;
+    int line = ln_dispatch(front->operation, &made->problem);
+    made->from = line < 0 ? LN_F64 : front->accumulator(line);
+    made->to = made->problem.storage == LN_F64 ? LN_F64 : LN_F32;
     if (made->from != made->to) {
-        made->mean = calloc(problem->rows + 1, sizeof(double));
-        made->rstd = calloc(problem->rows + 1, sizeof(double));
+        made->mean = calloc(made->problem.rows + 1, sizeof(double));
+        made->rstd = calloc(made->problem.rows + 1, sizeof(double));
         if (!made->mean || !made->rstd) {
             ln_call_release(made);
             return 1;
@@ -63,54 +67,20 @@ static double larger(double a, double b)
 }
 
 /* A bound holds for every number of rows, and so is the largest of the kernels that the class takes
- * for some. chance: of probable_bound(); 0: proven. */
-static ln_bound bound(const ln_problem *problem, ln_accuracy accuracy, const ln_row_facts *facts,
-                      double chance)
+ * for some. */
+ln_bound ln_call_bound(const ln_front *front, const void *problem, ln_accuracy accuracy,
+                       const ln_row_facts *facts, double chance)
 {
     const ln_problem own = of_class(problem, accuracy);
-    const ln_plugin *plugin = ln_plugin_v1();
-    const ln_kernel *kernels[LN_PLACES];
-    size_t count = ln_dispatch_any_rows(&own, kernels);
+    int lines[LN_PLACES];
+    size_t count = ln_dispatch_any_rows(front->operation, &own, lines);
     ln_bound all = {0};
     for (size_t i = 0; i < count; i++) {
-        const ln_kernel_facts *more = &plugin->facts[kernels[i] - plugin->kernels];
-        ln_bound its =
-            chance > 0 ? more->probable_bound(&own, facts, chance) : kernels[i]->bound(&own, facts);
+        ln_bound its = front->bound(lines[i], &own, facts, chance);
         all.xhat_abs = larger(its.xhat_abs, all.xhat_abs);
         all.affine_rel = larger(its.affine_rel, all.affine_rel);
     }
     return all;
-}
-
-#define DEFINE_CALL(class, ACCURACY)                                                               \
-    const char *ln_call_supports_##class(const ln_problem *problem)                                \
-    {                                                                                              \
-        return supports(problem, ACCURACY);                                                        \
-    }                                                                                              \
-    int ln_call_prepare_##class(const ln_problem *problem, void **state)                           \
-    {                                                                                              \
-        return prepare_call(problem, ACCURACY, state);                                             \
-    }                                                                                              \
-    ln_bound ln_call_bound_##class(const ln_problem *problem, const ln_row_facts *facts)           \
-    {                                                                                              \
-        return bound(problem, ACCURACY, facts, 0);                                                 \
-    }                                                                                              \
-    ln_bound ln_call_probable_##class(const ln_problem *problem, const ln_row_facts *facts,        \
-                                      double chance)                                               \
-    {                                                                                              \
-        return bound(problem, ACCURACY, facts, chance);                                            \
-    }
-DEFINE_CALL(fast, LN_ACCURACY_FAST)
-DEFINE_CALL(accurate, LN_ACCURACY_ACCURATE)
-DEFINE_CALL(reproducible, LN_ACCURACY_REPRODUCIBLE)
-DEFINE_CALL(exact, LN_ACCURACY_EXACT)
-
-static void call_library(const ln_problem *problem, const ln_tensors *tensors)
-{
-    if (call_threads > 1)
-        ln_layernorm_parallel(problem, tensors);
-    else
-        ln_layernorm(problem, tensors);
 }
 
 static void convert(const call *made, const void *from, void *to)
@@ -122,19 +92,21 @@ static void convert(const call *made, const void *from, void *to)
             ((double *)to)[i] = ((const float *)from)[i];
 }
 
-void ln_call_run(const void *state, const ln_tensors *tensors)
+void ln_call_run(const void *state, const void *tensors)
 {
     const call *made = state;
-    if (made->from == made->to || (!tensors->mean && !tensors->rstd)) {
-        call_library(&made->problem, tensors);
-        return;
+    ln_tensors own;
+    memcpy(&own, tensors, sizeof own);
+    void *mean = own.mean, *rstd = own.rstd;
+    if (made->from != made->to && (mean || rstd)) {
+        own.mean = made->mean;
+        own.rstd = made->rstd;
     }
-    ln_tensors own = *tensors;
-    own.mean = made->mean;
-    own.rstd = made->rstd;
-    call_library(&made->problem, &own);
-    convert(made, made->mean, tensors->mean);
-    convert(made, made->rstd, tensors->rstd);
+    made->front->call(&made->problem, &own, call_threads > 1);
+    if (own.rstd != rstd) {
+        convert(made, made->mean, mean);
+        convert(made, made->rstd, rstd);
+    }
 }
 
 int ln_call_set_threads(unsigned threads)

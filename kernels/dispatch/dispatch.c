@@ -1,11 +1,12 @@
-/* From a problem to a kernel, by the table that `tools/dispatch` makes from measured
- * results. The table has rows for each ISA; what this CPU can use of it is picked out once. */
+/* From a problem to a kernel, by the tables that `tools/dispatch` makes from measured results, one an
+ * operation. They have rows for each ISA; what this CPU can use of them is picked out once. */
 #include "dispatch.h"
 #include "caches.h"
 #include "cpu.h"
 #include "dispatch_by_hand.h"
 #include "dispatch_table.h"
 #include "part.h"
+#include "rms_table.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,13 +15,30 @@
 #include <unistd.h>
 
 enum { TYPES = LN_F16 + 1, CLASSES = LN_ACCURACY_REPRODUCIBLE + 1 };
+enum { OPERATIONS = LN_OPERATION_RMSNORM + 1 };
 /* few: FEW_ROWS rows at most, within L2: what counts there is how long one row takes, not how many a second. */
 enum { L1, L2, L3, DRAM, few, REGIMES, FEW_ROWS = 3 };
 
-#define COUNT_ROW(...) +1
-enum { ROWS = 0 LAYERNORM_DISPATCH_BY_HAND(COUNT_ROW) LAYERNORM_DISPATCH(COUNT_ROW) };
+/* A kernel, by what a row of the table names and a class asks. */
+typedef struct line {
+    const char *name;
+    ln_type storage, param;
+    int isa;
+    bool is_exact, is_nontemporal;
+} line;
+
+#define READ_LINE(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,       \
+                  UNROLL, FMA, NONTEMPORAL, SAME_BITS, ...)                                        \
+    {#NAME, TYPE_##STORAGE, TYPE_##PARAM, ISA_##ISA, (SAME_BITS) == 2, (NONTEMPORAL) != 0},
+static const line layernorm_lines[] = {LN_KERNEL_TABLE(READ_LINE, READ_LINE)};
+static const line rmsnorm_lines[] = {LN_RMS_KERNEL_TABLE(READ_LINE, READ_LINE)};
+static const struct {
+    const line *lines;
+    int count;
+} kernels[OPERATIONS] = {{layernorm_lines, KERNEL_LINES}, {rmsnorm_lines, RMS_KERNEL_LINES}};
 
 typedef struct row {
+    ln_operation operation;
     ln_cpu make;
     ln_accuracy accuracy;
     ln_type storage, param;
@@ -32,17 +50,29 @@ typedef struct row {
 #define CLASS_fast LN_ACCURACY_FAST
 #define CLASS_accurate LN_ACCURACY_ACCURATE
 #define CLASS_reproducible LN_ACCURACY_REPRODUCIBLE
-#define READ_ROW_OF(make, accuracy, storage, param, isa, regime, hidden_to, kernel)                \
-    {CPU_##make, CLASS_##accuracy, TYPE_##storage, TYPE_##param,                                   \
-     ISA_##isa,  regime,           hidden_to,      kernel},
-#define READ_ROW(...) READ_ROW_OF(any, __VA_ARGS__)
+#define READ_ROW(operation, make, accuracy, storage, param, isa, regime, hidden_to, kernel)        \
+    {LN_OPERATION_##operation,                                                                     \
+     CPU_##make,                                                                                   \
+     CLASS_##accuracy,                                                                             \
+     TYPE_##storage,                                                                               \
+     TYPE_##param,                                                                                 \
+     ISA_##isa,                                                                                    \
+     regime,                                                                                       \
+     hidden_to,                                                                                    \
+     kernel},
+#define READ_OF_MAKE(...) READ_ROW(LAYERNORM, __VA_ARGS__)
+#define READ_OF_ANY(...) READ_ROW(LAYERNORM, any, __VA_ARGS__)
+#define READ_RMS_OF_MAKE(...) READ_ROW(RMSNORM, __VA_ARGS__)
+#define READ_RMS_OF_ANY(...) READ_ROW(RMSNORM, any, __VA_ARGS__)
 
-static const row table[] = {LAYERNORM_DISPATCH_BY_HAND(READ_ROW_OF) LAYERNORM_DISPATCH(READ_ROW)};
+static const row table[] = {LAYERNORM_DISPATCH_BY_HAND(READ_OF_MAKE) LAYERNORM_DISPATCH(
+    READ_OF_ANY) RMSNORM_DISPATCH_BY_HAND(READ_RMS_OF_MAKE) RMSNORM_DISPATCH(READ_RMS_OF_ANY)};
+enum { ROWS = sizeof table / sizeof *table };
 
 /* The rows that this CPU uses, in the table's order, and where those of each cell lie. */
 static struct used_row {
     size_t hidden_to;
-    const ln_kernel *kernel;
+    int line;
 } used[ROWS];
 
 typedef struct cell {
@@ -51,20 +81,19 @@ typedef struct cell {
     size_t first, count;
 } cell;
 
-static cell cells[CLASSES][TYPES][TYPES][REGIMES];
-static const ln_kernel *exact_kernels[TYPES][TYPES][2]; /* [1]: for y that goes to DRAM */
-static size_t found_bytes[LN_CACHES];                   /* the caches of this machine */
-static atomic_size_t cache_bytes[LN_CACHES];            /* what calls are compared with */
+static cell cells[OPERATIONS][CLASSES][TYPES][TYPES][REGIMES];
+static int exact_lines[OPERATIONS][TYPES][TYPES][2]; /* [1]: for y that goes to DRAM */
+static size_t found_bytes[LN_CACHES];                /* the caches of this machine */
+static atomic_size_t cache_bytes[LN_CACHES];         /* what calls are compared with */
 static atomic_uint caches_version;
 
-static const ln_kernel *find_kernel(const row *line)
+static int find_line(const row *wanted)
 {
-    const ln_plugin *plugin = ln_plugin_v1();
-    const ln_problem any = {.rows = 1, .hidden = 1, .storage = line->storage, .param = line->param};
-    for (size_t i = 0; i < KERNEL_LINES; i++)
-        if (strcmp(plugin->kernels[i].name, line->kernel) == 0)
-            return plugin->kernels[i].supports(&any) ? NULL : &plugin->kernels[i];
-    return NULL;
+    const line *lines = kernels[wanted->operation].lines;
+    for (int i = 0; i < kernels[wanted->operation].count; i++)
+        if (strcmp(lines[i].name, wanted->kernel) == 0)
+            return ln_isa_is_usable(lines[i].isa) ? i : -1;
+    return -1;
 }
 
 /* What the machine does not tell is taken from the one that was measured. */
@@ -88,24 +117,22 @@ static void read_table(void)
     const ln_cpu make = ln_cpu_make(&here);
     size_t count = 0;
     for (size_t i = 0; i < ROWS; i++) {
-        const row *line = &table[i];
-        cell *at = &cells[line->accuracy][line->storage][line->param][line->regime];
-        bool other = (line->make != CPU_any && line->make != make) ||
-                     (at->count > 0 && (at->isa != line->isa || at->make != line->make));
-        const ln_kernel *kernel = find_kernel(line);
-        if (other || !ln_isa_is_usable(line->isa) || !kernel)
+        const row *own = &table[i];
+        cell *at = &cells[own->operation][own->accuracy][own->storage][own->param][own->regime];
+        bool other = (own->make != CPU_any && own->make != make) ||
+                     (at->count > 0 && (at->isa != own->isa || at->make != own->make));
+        int found = find_line(own);
+        if (other || !ln_isa_is_usable(own->isa) || found < 0)
             continue;
         if (at->count++ == 0) {
-            at->make = line->make;
-            at->isa = line->isa;
+            at->make = own->make;
+            at->isa = own->isa;
             at->first = count;
         }
-        used[count++] = (struct used_row){line->hidden_to, kernel};
+        used[count++] = (struct used_row){own->hidden_to, found};
     }
     read_caches();
 }
-
-static void begin(void);
 
 /* x and y stay in L3 up to 5/8 of it: at half of it a kernel that stores through the caches is still
  * the faster one, at three quarters it takes twice as long as one that stores around them (docs/lab/figures.md). */
@@ -124,18 +151,6 @@ static int regime_of(const ln_problem *problem)
     return regime;
 }
 
-bool ln_is_in_memory(const ln_problem *problem)
-{
-    begin();
-    return regime_of(problem) == DRAM;
-}
-
-bool ln_has_few_rows(const ln_problem *problem)
-{
-    begin();
-    return problem->rows <= FEW_ROWS && regime_of(problem) <= L2;
-}
-
 /* Where a call's rows are, and whether they are few. */
 typedef struct place {
     int regime;
@@ -147,69 +162,49 @@ static place place_of(const ln_problem *problem)
     return (place){regime_of(problem), problem->rows <= FEW_ROWS};
 }
 
-static const ln_kernel *look_up(const ln_problem *problem, place where)
+static int look_up(ln_operation operation, const ln_problem *problem, place where)
 {
-    const cell *of_regimes = cells[problem->accuracy][problem->storage][problem->param];
+    const cell *of_regimes = cells[operation][problem->accuracy][problem->storage][problem->param];
     const cell *found = &of_regimes[where.regime], *of_few = &of_regimes[few];
     /* Few rows may have been measured on a lesser ISA alone. */
     if (where.is_few && where.regime <= L2 && of_few->count > 0 &&
         (found->count == 0 || of_few->isa >= found->isa))
         found = of_few;
     if (found->count == 0)
-        return NULL;
+        return -1;
     size_t at = found->first, last = found->first + found->count - 1;
     while (at < last && problem->hidden > used[at].hidden_to)
         at++;
-    return used[at].kernel;
+    return used[at].line;
 }
 
-static bool is_better(const ln_kernel *kernel, const ln_kernel *than)
+/* The correctly rounded kernel for these types on the best ISA, which stores around the caches or not; -1:
+ * none. Around them it is of the other one's ISA, `model`: where a better one has no such stores, its usual
+ * ones are not known to lose. */
+static int find_exact(ln_operation operation, ln_type storage, ln_type param, int model)
 {
-    return !than || ln_parts_of(kernel)->isa > ln_parts_of(than)->isa;
-}
-
-typedef bool relation(const ln_kernel *kernel, const ln_kernel *model);
-
-/* The kernel for these types that is so related to the model, on the best ISA. */
-static const ln_kernel *find_relative(const ln_problem *problem, const ln_kernel *model,
-                                      relation *is_related)
-{
-    const ln_plugin *plugin = ln_plugin_v1();
-    const ln_kernel *found = NULL;
-    for (size_t i = 0; i < KERNEL_LINES; i++) {
-        const ln_kernel *kernel = &plugin->kernels[i];
-        if (is_related(kernel, model) && is_better(kernel, found) && !kernel->supports(problem))
-            found = kernel;
+    const line *lines = kernels[operation].lines;
+    int found = -1;
+    for (int i = 0; i < kernels[operation].count; i++) {
+        const line *own = &lines[i];
+        bool fits = own->is_exact && own->storage == storage && own->param == param &&
+                    ln_isa_is_usable(own->isa) && own->is_nontemporal == (model >= 0);
+        if (fits && (model >= 0 ? found < 0 && own->isa == lines[model].isa
+                                : found < 0 || own->isa > lines[found].isa))
+            found = i;
     }
-    return found;
-}
-
-static bool is_exact(const ln_kernel *kernel, const ln_kernel *model)
-{
-    (void)model;
-    return kernel->traits & LN_TRAIT_CORRECTLY_ROUNDED && !(kernel->traits & LN_TRAIT_NONTEMPORAL);
-}
-
-/* Of the model's ISA: where a better one has no such stores, its usual ones are not known to lose. */
-static bool is_exact_to_memory(const ln_kernel *kernel, const ln_kernel *model)
-{
-    return model && kernel->traits & LN_TRAIT_CORRECTLY_ROUNDED &&
-           kernel->traits & LN_TRAIT_NONTEMPORAL &&
-           ln_parts_of(kernel)->isa == ln_parts_of(model)->isa;
+    return found < 0 ? model : found;
 }
 
 static void read_all(void)
 {
-    for (int storage = 0; storage < TYPES; storage++)
-        for (int param = 0; param < TYPES; param++) {
-            const ln_problem any = {
-                .rows = 1, .hidden = 1, .storage = (ln_type)storage, .param = (ln_type)param};
-            const ln_kernel **found = exact_kernels[storage][param];
-            found[0] = find_relative(&any, NULL, is_exact);
-            found[1] = find_relative(&any, found[0], is_exact_to_memory);
-            if (!found[1])
-                found[1] = found[0];
-        }
+    for (int i = 0; i < OPERATIONS * TYPES * TYPES; i++) {
+        const ln_operation operation = (ln_operation)(i / TYPES / TYPES);
+        const ln_type storage = (ln_type)(i / TYPES % TYPES), param = (ln_type)(i % TYPES);
+        int *found = exact_lines[operation][storage][param];
+        found[0] = find_exact(operation, storage, param, -1);
+        found[1] = found[0] < 0 ? -1 : find_exact(operation, storage, param, found[0]);
+    }
     read_table();
 }
 
@@ -248,22 +243,22 @@ static bool is_known(const ln_problem *problem)
            (problem->accuracy == LN_ACCURACY_EXACT || (unsigned)problem->accuracy < CLASSES);
 }
 
-static const ln_kernel *dispatch_in(const ln_problem *problem, place where)
+static int dispatch_in(ln_operation operation, const ln_problem *problem, place where)
 {
     if (problem->accuracy == LN_ACCURACY_EXACT)
-        return exact_kernels[problem->storage][problem->param][where.regime == DRAM];
-    return look_up(problem, where);
+        return exact_lines[operation][problem->storage][problem->param][where.regime == DRAM];
+    return look_up(operation, problem, where);
 }
 
-const ln_kernel *ln_dispatch(const ln_problem *problem)
+int ln_dispatch(ln_operation operation, const ln_problem *problem)
 {
     if (!is_known(problem))
-        return NULL;
+        return -1;
     begin();
-    return dispatch_in(problem, place_of(problem));
+    return dispatch_in(operation, problem, place_of(problem));
 }
 
-size_t ln_dispatch_any_rows(const ln_problem *problem, const ln_kernel *kernels[LN_PLACES])
+size_t ln_dispatch_any_rows(ln_operation operation, const ln_problem *problem, int lines[LN_PLACES])
 {
     static const place places[LN_PLACES] = {
         {L1, false}, {L1, true}, {L2, false}, {L3, false}, {DRAM, false}};
@@ -272,12 +267,12 @@ size_t ln_dispatch_any_rows(const ln_problem *problem, const ln_kernel *kernels[
         return 0;
     begin();
     for (size_t i = 0; i < LN_PLACES; i++) {
-        const ln_kernel *kernel = dispatch_in(problem, places[i]);
-        bool is_new = kernel != NULL;
+        int found = dispatch_in(operation, problem, places[i]);
+        bool is_new = found >= 0;
         for (size_t before = 0; before < count; before++)
-            is_new = is_new && kernels[before] != kernel;
+            is_new = is_new && lines[before] != found;
         if (is_new)
-            kernels[count++] = kernel;
+            lines[count++] = found;
     }
     return count;
 }

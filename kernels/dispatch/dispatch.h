@@ -1,30 +1,21 @@
-/* Which kernel ln_layernorm() takes. */
+/* Which kernel ln_layernorm() and ln_rmsnorm() take. */
 #ifndef LN_DISPATCH_H
 #define LN_DISPATCH_H
 
 #include "kernel_table.h"
-#include "layernorm_plugin.h"
+#include "layernorm_plugin_v2.h"
 #include <stdbool.h>
 
 #define LN_NAME_ISA(name, ...) ISA_##name,
 enum { LN_ISA_TABLE(LN_NAME_ISA) ISA_COUNT }; /* worst first */
-#define LN_NAME_STATISTICS(name, ...) STATISTICS_##name,
-enum { LN_STATISTICS_TABLE(LN_NAME_STATISTICS) STATISTICS_COUNT };
 #define LN_NAME_APPLY(name, ...) APPLY_##name,
 enum { LN_APPLY_TABLE(LN_NAME_APPLY) APPLY_COUNT };
-#define LN_NAME_SCHEDULE(name, ...) SCHEDULE_##name,
-enum { LN_SCHEDULE_TABLE(LN_NAME_SCHEDULE) SCHEDULE_COUNT };
-
-/* The parts that a kernel is made of, by number. */
-typedef struct kernel_parts {
-    int statistics, apply, schedule, isa;
-} kernel_parts;
 
 #define LN_COUNT_LINE(...) +1
-enum { KERNEL_LINES = 0 LN_KERNEL_TABLE(LN_COUNT_LINE, LN_COUNT_LINE) };
-
-/* Of one of the first KERNEL_LINES of ln_plugin_v1()'s kernels: behind them are the calls. */
-const kernel_parts *ln_parts_of(const ln_kernel *kernel);
+enum {
+    KERNEL_LINES = 0 LN_KERNEL_TABLE(LN_COUNT_LINE, LN_COUNT_LINE),
+    RMS_KERNEL_LINES = 0 LN_RMS_KERNEL_TABLE(LN_COUNT_LINE, LN_COUNT_LINE)
+};
 
 /* Whether this CPU has an ISA and LN_DISABLE_ISA leaves it. */
 bool ln_isa_is_usable(int isa);
@@ -59,10 +50,6 @@ const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_t
  * split. */
 bool ln_is_problem(const ln_problem *problem);
 unsigned ln_parts_of_call(const ln_problem *problem);
-/* Whether its x and y lie beyond the caches; and whether it has so few rows, within L2, that what counts is
- * how long one takes. */
-bool ln_is_in_memory(const ln_problem *problem);
-bool ln_has_few_rows(const ln_problem *problem);
 
 /* Bytes of x read and y written. */
 static inline double ln_bytes_moved(const ln_problem *problem)
@@ -71,13 +58,15 @@ static inline double ln_bytes_moved(const ln_problem *problem)
     return 2 * (double)problem->rows * (double)problem->hidden * sizes[problem->storage];
 }
 
-/* The kernel for a problem of known types and accuracy class: one that supports it, or NULL. */
-const ln_kernel *ln_dispatch(const ln_problem *problem);
+/* The line of the operation's kernels for a problem of known types and accuracy class: -1 where there is
+ * none. Of an ln_rms_problem it is asked as of an ln_problem; its convention is not looked at. */
+int ln_dispatch(ln_operation operation, const ln_problem *problem);
 
-/* The kernels, each once, that a call like this one may get with any number of rows; returns how many
+/* The lines, each once, that a call like this one may get with any number of rows; returns how many
  * there are. */
 enum { LN_PLACES = 5 };
-size_t ln_dispatch_any_rows(const ln_problem *problem, const ln_kernel *kernels[LN_PLACES]);
+size_t ln_dispatch_any_rows(ln_operation operation, const ln_problem *problem,
+                            int lines[LN_PLACES]);
 
 /* Grows whenever ln_set_cache_bytes() may have changed what ln_dispatch() says. */
 unsigned ln_caches_version(void);

@@ -1,6 +1,6 @@
 /* clang-format off */
-/* Rows of the dispatch table that are written by hand, and looked up before the measured ones of
- * dispatch_table.h: of makes of CPU on which another kernel was the fastest, and of NEON, which no
+/* Rows of the dispatch tables that are written by hand, and looked up before the measured ones of
+ * dispatch_table.h and rms_table.h: of makes of CPU on which another kernel was the fastest, and of NEON, which no
  * machine at hand has. The rows of one cell (of the same make, class, types, ISA and regime) stand
  * one behind the other, and the last reaches to SIZE_MAX. A make's rows are of the best ISA that the
  * measured rows of the cell have. */
@@ -58,8 +58,27 @@
     LAYERNORM_DISPATCH_ANY(row_of, reproducible, bf16, bf16, neon, "reproducible_two_mean_bf16_neon") \
     LAYERNORM_DISPATCH_ANY(row_of, reproducible, f16, f32, neon, "reproducible_two_mean_f16_param_f32_neon") \
     LAYERNORM_DISPATCH_ANY(row_of, reproducible, f16, f16, neon, "reproducible_two_mean_f16_neon")
+#define RMSNORM_DISPATCH_BY_HAND(row_of) \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, f32, f32, neon, "rms_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, f64, f64, neon, "rms_f64_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, bf16, f32, neon, "rms_bf16_param_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, bf16, bf16, neon, "rms_bf16_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, f16, f32, neon, "rms_f16_param_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, fast, f16, f16, neon, "rms_f16_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, f32, f32, neon, "rms_wide_scaled_f32_acc_f64_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, bf16, f32, neon, "rms_bf16_param_f32_acc_f64_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, bf16, bf16, neon, "rms_bf16_acc_f64_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, f16, f32, neon, "rms_f16_param_f32_acc_f64_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, accurate, f16, f16, neon, "rms_f16_acc_f64_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, f32, f32, neon, "rms_tiled_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, f64, f64, neon, "rms_tiled_f64_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, bf16, f32, neon, "rms_tiled_bf16_param_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, bf16, bf16, neon, "rms_tiled_bf16_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, f16, f32, neon, "rms_tiled_f16_param_f32_neon") \
+    LAYERNORM_DISPATCH_ANY(row_of, reproducible, f16, f16, neon, "rms_tiled_f16_neon")
 #else
 #define LAYERNORM_DISPATCH_NEON(row_of)
+#define RMSNORM_DISPATCH_BY_HAND(row_of)
 #endif
 
 #define LAYERNORM_DISPATCH_BY_HAND(row_of) \

@@ -114,48 +114,69 @@ LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
      .run = ln_run_##NAME,                                                                         \
      .bound = ln_bound_##NAME},
 
-#define CALL_TRAITS_fast 0u
-#define CALL_TRAITS_accurate 0u
-#define CALL_TRAITS_reproducible LN_TRAIT_ROW_REPRODUCIBLE | LN_TRAIT_ISA_REPRODUCIBLE
-#define CALL_TRAITS_exact CALL_TRAITS_reproducible | LN_TRAIT_CORRECTLY_ROUNDED
+LN_CALL_FUNCTIONS(layernorm, ln_tensors)
+LN_CALL_CLASS(layernorm, ln_problem, fast, LN_ACCURACY_FAST)
+LN_CALL_CLASS(layernorm, ln_problem, accurate, LN_ACCURACY_ACCURATE)
+LN_CALL_CLASS(layernorm, ln_problem, reproducible, LN_ACCURACY_REPRODUCIBLE)
+LN_CALL_CLASS(layernorm, ln_problem, exact, LN_ACCURACY_EXACT)
+
+/* `exact` has no kernel of f64. */
+#define CALL_TABLE(row)                                                                            \
+    LN_CALL_TYPES(row, fast)                                                                       \
+    LN_CALL_F64(row, fast)                                                                         \
+    LN_CALL_F64_PARAM_F32(row, fast)                                                               \
+    LN_CALL_TYPES(row, accurate)                                                                   \
+    LN_CALL_F64(row, accurate)                                                                     \
+    LN_CALL_F64_PARAM_F32(row, accurate)                                                           \
+    LN_CALL_TYPES(row, reproducible)                                                               \
+    LN_CALL_F64(row, reproducible)                                                                 \
+    LN_CALL_F64_PARAM_F32(row, reproducible)                                                       \
+    LN_CALL_TYPES(row, exact)
 #define DESCRIBE_CALL(CLASS, STORAGE, PARAM, ACCUMULATOR, TYPES)                                   \
     {.struct_size = sizeof(ln_kernel),                                                             \
-     .name = "library_" #CLASS "_" TYPES,                                                          \
-     .statistics = "",                                                                             \
-     .apply = "",                                                                                  \
-     .schedule = "",                                                                               \
-     .isa = "",                                                                                    \
-     .storage = TYPE_##STORAGE,                                                                    \
-     .param = TYPE_##PARAM,                                                                        \
-     .accumulator = TYPE_##ACCUMULATOR,                                                            \
-     .traits = LN_TRAIT_OWN_THREADS | CALL_TRAITS_##CLASS,                                         \
-     .supports = ln_call_supports_##CLASS,                                                         \
-     .prepare = ln_call_prepare_##CLASS,                                                           \
-     .release = ln_call_release,                                                                   \
-     .run = ln_call_run,                                                                           \
-     .bound = ln_call_bound_##CLASS},
+     LN_DESCRIBE_CALL(layernorm, "", CLASS, STORAGE, PARAM, ACCUMULATOR, TYPES)},
 
 /* The table's lines, then the calls. */
-static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE)
-                                        LN_CALL_TABLE(DESCRIBE_CALL)};
+static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE) CALL_TABLE(DESCRIBE_CALL)};
 
 #define STATE_FACTS(...) {LN_DESCRIBE_FACTS(__VA_ARGS__)},
 
-#define STATE_CALL_FACTS(CLASS, ...)                                                               \
-    {.role = "library", .family = "", .summation = "", .probable_bound = ln_call_probable_##CLASS},
+#define STATE_CALL_FACTS(CLASS, ...) {LN_DESCRIBE_CALL_FACTS(layernorm, CLASS)},
 
 static const ln_kernel_facts facts[] = {LN_KERNEL_TABLE(STATE_FACTS, STATE_FACTS)
-                                            LN_CALL_TABLE(STATE_CALL_FACTS)};
+                                            CALL_TABLE(STATE_CALL_FACTS)};
 
-#define NAME_PARTS(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, ...) \
-    {STATISTICS_##STATISTICS, APPLY_##APPLY, SCHEDULE_##SCHEDULE, ISA_##ISA},
-
-static const kernel_parts parts_of_kernels[] = {LN_KERNEL_TABLE(NAME_PARTS, NAME_PARTS)};
-
-const kernel_parts *ln_parts_of(const ln_kernel *kernel)
+static const char *why_not(int line, const void *problem)
 {
-    return &parts_of_kernels[kernel - kernels];
+    return kernels[line].supports(problem);
 }
+
+static ln_bound bound_of(int line, const void *problem, const ln_row_facts *of_row, double chance)
+{
+    return chance > 0 ? facts[line].probable_bound(problem, of_row, chance)
+                      : kernels[line].bound(problem, of_row);
+}
+
+static ln_type accumulator_of(int line)
+{
+    return kernels[line].accumulator;
+}
+
+static void call(const void *problem, const void *tensors, bool parallel)
+{
+    if (parallel)
+        ln_layernorm_parallel(problem, tensors);
+    else
+        ln_layernorm(problem, tensors);
+}
+
+static const ln_front layernorm_front = {
+    .operation = LN_OPERATION_LAYERNORM,
+    .none = "ln_layernorm() has no kernel of this class for these types",
+    .why_not = why_not,
+    .bound = bound_of,
+    .accumulator = accumulator_of,
+    .call = call};
 
 bool ln_isa_is_usable(int isa)
 {
@@ -242,6 +263,12 @@ static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
     return ln_is_problem(problem) && are_tensors(problem, tensors) ? LN_OK : LN_ERROR_ARGUMENT;
 }
 
+static const ln_kernel *dispatched(const ln_problem *problem)
+{
+    int line = problem ? ln_dispatch(LN_OPERATION_LAYERNORM, problem) : -1;
+    return line < 0 ? NULL : &kernels[line];
+}
+
 static LN_THREAD_LOCAL known_call latest;
 
 /* The kernel for a call, NULL with the reason in *status. */
@@ -254,7 +281,7 @@ static const ln_kernel *kernel_for(const ln_problem *problem, const ln_tensors *
         return NULL;
     if (!known) {
         const unsigned caches = ln_caches_version();
-        ln_remember(&latest, problem, caches, ln_dispatch(problem));
+        ln_remember(&latest, problem, caches, dispatched(problem));
     }
     *status = latest.kernel ? LN_OK : LN_ERROR_UNSUPPORTED;
     return latest.kernel;
@@ -325,13 +352,13 @@ ln_status ln_layernorm_parallel(const ln_problem *problem, const ln_tensors *ten
 
 const char *ln_layernorm_kernel(const ln_problem *problem)
 {
-    const ln_kernel *kernel = problem ? ln_dispatch(problem) : NULL;
+    const ln_kernel *kernel = dispatched(problem);
     return kernel ? kernel->name : NULL;
 }
 
 ln_type ln_layernorm_accumulator(const ln_problem *problem)
 {
-    const ln_kernel *kernel = problem ? ln_dispatch(problem) : NULL;
+    const ln_kernel *kernel = dispatched(problem);
     return kernel ? kernel->accumulator : LN_F64;
 }
 

@@ -1,5 +1,6 @@
 /* RMSNorm's front: which kernels there are, checks, dispatch. Its problem and tensors have the layout of
  * LayerNorm's, so that kernels are made from the same parts (kernels.def). */
+#include "calls.h"
 #include "dispatch.h"
 #include "kernel_table.h"
 #include "known.h"
@@ -80,8 +81,52 @@ LN_RMS_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
      .bound = bound_##NAME,                                                                        \
      .facts = {LN_DESCRIBE_FACTS(NAME, __VA_ARGS__)}},
 
-static const ln_kernel_v2 kernels[] = {LN_RMS_KERNEL_TABLE(DESCRIBE, DESCRIBE)};
-enum { KERNELS = sizeof kernels / sizeof *kernels };
+LN_CALL_FUNCTIONS(rmsnorm, void)
+LN_CALL_CLASS(rmsnorm, void, fast, LN_ACCURACY_FAST)
+LN_CALL_CLASS(rmsnorm, void, accurate, LN_ACCURACY_ACCURATE)
+LN_CALL_CLASS(rmsnorm, void, reproducible, LN_ACCURACY_REPRODUCIBLE)
+#define DESCRIBE_CALL(CLASS, ...)                                                                  \
+    {.operation = LN_OPERATION_RMSNORM,                                                            \
+     LN_DESCRIBE_CALL(rmsnorm, "_rms", CLASS, __VA_ARGS__),                                        \
+     .facts = {LN_DESCRIBE_CALL_FACTS(rmsnorm, CLASS)}},
+
+/* The table's lines, then the calls. */
+static const ln_kernel_v2 kernels[] = {
+    LN_RMS_KERNEL_TABLE(DESCRIBE, DESCRIBE) LN_CALL_TYPES(DESCRIBE_CALL, fast)
+        LN_CALL_F64(DESCRIBE_CALL, fast) LN_CALL_TYPES(DESCRIBE_CALL, accurate)
+            LN_CALL_TYPES(DESCRIBE_CALL, reproducible) LN_CALL_F64(DESCRIBE_CALL, reproducible)};
+
+static const char *why_not_line(int line, const void *problem)
+{
+    return kernels[line].supports(problem);
+}
+
+static ln_bound bound_of(int line, const void *problem, const ln_row_facts *of_row, double chance)
+{
+    return chance > 0 ? kernels[line].facts.probable_bound(problem, of_row, chance)
+                      : kernels[line].bound(problem, of_row);
+}
+
+static ln_type accumulator_of(int line)
+{
+    return kernels[line].accumulator;
+}
+
+static void call(const void *problem, const void *tensors, bool parallel)
+{
+    if (parallel)
+        ln_rmsnorm_parallel(problem, tensors);
+    else
+        ln_rmsnorm(problem, tensors);
+}
+
+static const ln_front rmsnorm_front = {
+    .operation = LN_OPERATION_RMSNORM,
+    .none = "ln_rmsnorm() has no kernel of this class for these types",
+    .why_not = why_not_line,
+    .bound = bound_of,
+    .accumulator = accumulator_of,
+    .call = call};
 
 const ln_plugin_v2_table *ln_plugin_v2(void)
 {
@@ -90,64 +135,11 @@ const ln_plugin_v2_table *ln_plugin_v2(void)
         .struct_size = sizeof(ln_plugin_v2_table),
         .kernel_size = sizeof(ln_kernel_v2),
         .name = "layernorm",
-        .count = KERNELS,
+        .count = sizeof kernels / sizeof *kernels,
         .kernels = kernels,
+        .set_threads = ln_call_set_threads,
     };
     return &plugin;
-}
-
-/* ---- Dispatch ---- */
-
-/* The schedule that is taken up to a hidden size, for rows in caches and beyond. Of those that the types
- * have none of, the plain one stands for it. */
-static const struct preferred {
-    size_t hidden_to;
-    const char *cached, *memory;
-} preferred[] = {{128, "transposed", "transposed_nt"},
-                 {2048, "pipelined", "fused_nt"},
-                 {SIZE_MAX, "blocked", "blocked_nt"}};
-
-static const char *schedule_for(const ln_rms_problem *problem)
-{
-    const struct preferred *row = preferred;
-    ln_problem shape = {.rows = problem->rows, .hidden = problem->hidden};
-    shape.storage = problem->storage;
-    while (problem->hidden > row->hidden_to)
-        row++;
-    return ln_has_few_rows(&shape)   ? "plain" /* the others begin and end by several rows */
-           : ln_is_in_memory(&shape) ? row->memory
-                                     : row->cached;
-}
-
-/* fast sums in items, accurate in f64, with y of f32 in f64 too, reproducible in an order of its own; exact has
- * no kernel. */
-static bool keeps_promise(const ln_kernel_v2 *kernel, const ln_rms_problem *problem)
-{
-    const bool same_bits = kernel->traits & LN_TRAIT_ISA_REPRODUCIBLE;
-    if (same_bits || problem->accuracy == LN_ACCURACY_REPRODUCIBLE)
-        return same_bits && problem->accuracy == LN_ACCURACY_REPRODUCIBLE;
-    return problem->accuracy == LN_ACCURACY_FAST
-               ? kernel->accumulator == (problem->storage == LN_F64 ? LN_F64 : LN_F32)
-               : problem->accuracy == LN_ACCURACY_ACCURATE && problem->storage != LN_F64 &&
-                     kernel->accumulator == LN_F64;
-}
-
-/* The last ones of the best ISA win: the table has ISAs from the worst on. */
-static const ln_kernel_v2 *kernel_for(const ln_rms_problem *problem)
-{
-    const char *wanted = schedule_for(problem);
-    const ln_kernel_v2 *plain = NULL, *found = NULL;
-    for (size_t i = 0; i < KERNELS; i++) {
-        const ln_kernel_v2 *kernel = &kernels[i];
-        if (!keeps_promise(kernel, problem) || kernel->supports(problem))
-            continue;
-        if (strcmp(kernel->schedule, "plain") == 0)
-            plain = kernel;
-        if (strcmp(kernel->schedule, wanted) == 0)
-            found = kernel;
-    }
-    bool best = found && plain && strcmp(found->isa, plain->isa) == 0;
-    return best || !plain ? found : plain;
 }
 
 /* ---- Checks ---- */
@@ -184,6 +176,14 @@ static bool is_problem(const ln_rms_problem *problem)
         return false;
     const ln_problem shape = shape_of(problem);
     return ln_is_problem(&shape);
+}
+
+/* NULL: none. */
+static const ln_kernel_v2 *kernel_for(const ln_rms_problem *problem)
+{
+    const ln_problem shape = shape_of(problem);
+    int line = ln_dispatch(LN_OPERATION_RMSNORM, &shape);
+    return line < 0 || kernels[line].supports(problem) ? NULL : &kernels[line];
 }
 
 static LN_THREAD_LOCAL known_call latest;
@@ -264,13 +264,13 @@ ln_status ln_rmsnorm_parallel(const ln_rms_problem *problem, const ln_rms_tensor
 
 const char *ln_rmsnorm_kernel(const ln_rms_problem *problem)
 {
-    const ln_kernel_v2 *kernel = problem && problem->hidden ? kernel_for(problem) : NULL;
+    const ln_kernel_v2 *kernel = problem ? kernel_for(problem) : NULL;
     return kernel ? kernel->name : NULL;
 }
 
 ln_type ln_rmsnorm_accumulator(const ln_rms_problem *problem)
 {
-    const ln_kernel_v2 *kernel = problem && problem->hidden ? kernel_for(problem) : NULL;
+    const ln_kernel_v2 *kernel = problem ? kernel_for(problem) : NULL;
     return kernel ? kernel->accumulator : LN_F64;
 }
 
@@ -279,7 +279,7 @@ ln_status ln_rmsnorm_with(const char *kernel, const ln_rms_problem *problem,
 {
     bool fine = kernel && is_problem(problem) && are_tensors(problem, tensors);
     const ln_kernel_v2 *found = NULL;
-    for (size_t i = 0; fine && i < KERNELS; i++)
+    for (size_t i = 0; fine && i < RMS_KERNEL_LINES; i++)
         if (strcmp(kernels[i].name, kernel) == 0 && !kernels[i].supports(problem))
             found = &kernels[i];
     return fine ? run(found, problem, tensors) : LN_ERROR_ARGUMENT;

@@ -1,4 +1,4 @@
-/* The dispatch table: every kernel that it names is in kernels.def and of the row's types, every
+/* The dispatch tables: every kernel that it names is in kernels.def and of the row's types, every
  * class answers for every pair of types on every ISA, on a CPU without an ISA the lesser one's rows
  * hold, and a make of CPU has its own rows. Built with DISPATCH_PLANTED it has a row with an unknown name, and must
  * fail. */
@@ -8,6 +8,8 @@
 #define LAYERNORM_DISPATCH_EVERY_ISA
 #include "dispatch_by_hand.h"
 #include "dispatch_table.h"
+#include "layernorm_plugin_v2.h"
+#include "rms_table.h"
 
 #include <stdio.h>
 
@@ -22,12 +24,20 @@ typedef struct row {
     {CPU_##make, #class, #storage, #param, #isa, #regime, hidden_to, kernel},
 #define READ_ROW(...) READ_ROW_OF(any, __VA_ARGS__)
 
-static const row rows[] = {LAYERNORM_DISPATCH_BY_HAND(READ_ROW_OF) LAYERNORM_DISPATCH(READ_ROW)
+static const row layernorm_rows[] = {
+    LAYERNORM_DISPATCH_BY_HAND(READ_ROW_OF) LAYERNORM_DISPATCH(READ_ROW)
 #ifdef DISPATCH_PLANTED
-                               READ_ROW(fast, f32, f32, scalar, L1, SIZE_MAX, "nobody_f32_scalar")
+        READ_ROW(fast, f32, f32, scalar, L1, SIZE_MAX, "nobody_f32_scalar")
 #endif
 };
-enum { ROWS = sizeof rows / sizeof *rows, CLASSES = 3, REGIMES = 5 };
+static const row rmsnorm_rows[] = {RMSNORM_DISPATCH_BY_HAND(READ_ROW_OF)
+                                       RMSNORM_DISPATCH(READ_ROW)};
+enum { CLASSES = 3, REGIMES = 5 };
+enum { ROWS = sizeof layernorm_rows / sizeof(row), RMS_ROWS = sizeof rmsnorm_rows / sizeof(row) };
+
+/* Those that is_there() and is_whole() look at. */
+static const row *rows = layernorm_rows;
+static size_t row_count = ROWS;
 
 static const char *const classes[CLASSES] = {"fast", "accurate", "reproducible"};
 static const char *const regimes[REGIMES] = {"L1", "L2", "L3", "DRAM", "few"};
@@ -50,6 +60,23 @@ static const ln_kernel *find(const char *name)
     return NULL;
 }
 
+TEST(every_name_of_rmsnorm_is_known)
+{
+    const ln_plugin_v2_table *plugin = ln_plugin_v2();
+    for (size_t i = 0; i < RMS_ROWS; i++) {
+        const row *own = &rmsnorm_rows[i];
+        size_t k = 0;
+        while (k < plugin->count && strcmp(plugin->kernels[k].name, own->kernel) != 0)
+            k++;
+        if (k == plugin->count)
+            fail_msg("rms_table.h names %s, which kernels.def has not", own->kernel);
+        assert_string_equal(type_names[plugin->kernels[k].storage], own->storage);
+        assert_string_equal(type_names[plugin->kernels[k].param], own->param);
+        if (strcmp(own->class, "reproducible") == 0)
+            assert_true(plugin->kernels[k].traits & LN_TRAIT_ISA_REPRODUCIBLE);
+    }
+}
+
 TEST(every_name_is_known)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -70,7 +97,7 @@ TEST(every_name_is_known)
 static int is_there(const char *class, const char *storage, const char *param, const char *isa,
                     const char *regime)
 {
-    for (size_t i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < row_count; i++)
         if (rows[i].make == CPU_any && strcmp(rows[i].class, class) == 0 &&
             strcmp(rows[i].storage, storage) == 0 && strcmp(rows[i].param, param) == 0 &&
             strcmp(rows[i].isa, isa) == 0 && (!regime || strcmp(rows[i].regime, regime) == 0))
@@ -83,7 +110,7 @@ static int is_whole(ln_cpu make, const char *class, const char *storage, const c
                     const char *isa, const char *regime)
 {
     size_t last = 0;
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < row_count; i++) {
         if (rows[i].make != make || strcmp(rows[i].class, class) != 0 ||
             strcmp(rows[i].storage, storage) != 0 || strcmp(rows[i].param, param) != 0 ||
             strcmp(rows[i].isa, isa) != 0 || strcmp(rows[i].regime, regime) != 0)
@@ -104,14 +131,30 @@ static void check_cells(const char *class, const char *storage, const char *para
                      regimes[regime]);
 }
 
-TEST(every_cell_answers)
+/* RMSNorm has no kernels of f64 with parameters of f32, and none of f64 that is accurate. */
+static void check_all(bool rms)
 {
     static const char *const isas[] = {"scalar", "avx2", "avx512", "neon", "avx512bf16"};
+    rows = rms ? rmsnorm_rows : layernorm_rows;
+    row_count = rms ? RMS_ROWS : ROWS;
     for (size_t pair = 0; pair < TYPE_PAIRS; pair++)
-        for (size_t class = 0; class < CLASSES; class ++)
-            for (size_t isa = 0; isa < 4 + (type_pairs[pair].storage == LN_BF16); isa++)
+        for (size_t class = 0; class < CLASSES; class ++) {
+            bool is_f64 = type_pairs[pair].storage == LN_F64;
+            if (rms && is_f64 && (class == 1 || type_pairs[pair].param == LN_F32))
+                continue;
+            size_t count = 4 + (type_pairs[pair].storage == LN_BF16 && !rms);
+            for (size_t isa = 0; isa < count; isa++)
                 check_cells(classes[class], type_names[type_pairs[pair].storage],
                             type_names[type_pairs[pair].param], isas[isa]);
+        }
+    rows = layernorm_rows;
+    row_count = ROWS;
+}
+
+TEST(every_cell_answers)
+{
+    check_all(false);
+    check_all(true);
 }
 
 /* What the library takes is of these types, and in a row for this CPU. */

@@ -148,7 +148,9 @@ TEST(table_and_descriptors_agree)
         assert_string_equal(second->kernels[count].facts.role, read.field[ROLE]);
         assert_int_equal(second->kernels[count++].operation, LN_OPERATION_RMSNORM);
     } while (read_built_line(file, &read));
-    assert_int_equal(count, second->count);
+    assert_true(count < second->count);
+    while (count < second->count) /* the calls */
+        assert_string_equal(second->kernels[count++].facts.role, "library");
     fclose(file);
 }
 

@@ -88,20 +88,22 @@ class BenchReport:
         return f"<table><tr>{head}</tr>{rows}</table>"
 
 
-def _layernorm():
-    """liblayernorm's ln_layernorm; None where the library is not there."""
+def _library_call(operation):
+    """liblayernorm's ln_layernorm or ln_rmsnorm; None where the library is not there."""
     own = os.path.join(os.path.dirname(__file__), "_native", "lib", "liblayernorm.so")
     path = os.environ.get("LNBENCH_LIBRARY") or (own if os.path.exists(own)
                                                  else "liblayernorm.so.0")
     try:
-        return c.CDLL(path).ln_layernorm
-    except OSError:
+        return getattr(c.CDLL(path), "ln_" + operation)
+    except (OSError, AttributeError):  # an older library has no ln_rmsnorm
         return None
 
 
 def _ours(function, convention, x, gamma, beta, y, type_, param):
-    """A call of ln_layernorm on these arrays; None where it is not there or does not take them."""
+    """A call of the library on these arrays; None where it is not there or does not take them."""
     index = arrays.TYPES.index
+    convention = lib.Convention.from_buffer_copy(convention)
+    convention.ddof &= 0xffffff  # without the operation
     problem = lib.Problem(rows=x.shape[0], hidden=x.shape[1], storage=index(type_),
                           param=index(param), convention=convention)
     tensors = lib.Tensors(x=x.ctypes.data, y=y.ctypes.data,
@@ -109,10 +111,6 @@ def _ours(function, convention, x, gamma, beta, y, type_, param):
                           beta=None if beta is None else beta.ctypes.data)
     given = c.byref(problem), c.byref(tensors)
     return (lambda: function(*given)) if function and function(*given) == 0 else None
-
-
-def _form(convention):
-    return lib.AFFINE[convention.affine]
 
 
 def _seconds(call, times):
@@ -179,32 +177,32 @@ class _Data:
         return values.astype(arrays.stored(type_))
 
     def parameters(self, form):
-        count = {"none": 0, "gamma": 1}.get(form, 2)
+        count = {"none": 0, "scalar": 2, "vector": 2, "gamma1": 2}.get(form, 1)
         size = 1 if form == "scalar" else self.hidden
         return [self.made.setdefault((i, size), self.rows(size, self.param)) for i in range(count)]
 
 
 def _measure(functions, wanted, rows, data, repetitions):
     """Every function on all rows and on one: times by name, and the errors of what it answers."""
-    calls, errors, library = {}, {"copy": math.nan}, _layernorm()
+    calls, errors, library = {}, {"copy": math.nan}, _library_call(lib.operation_of(wanted))
 
     def add(name, part, call, answer, x, convention):
         calls[name, part] = call
         if part == "all":
-            errors[name] = _error_of(answer(call()), x, data.parameters(_form(convention)),
+            errors[name] = _error_of(answer(call()), x, data.parameters(lib.form_of(convention)),
                                      convention, data.type)
     for count, part in ((rows, "all"), (1, "one")):
         x = data.rows((count, data.hidden), data.type)
         y = np.empty_like(x)
         calls["copy", part] = lambda x=x, y=y: np.copyto(y, x)
-        both = (data.parameters(_form(wanted)) + [None, None])[:2]
+        both = (data.parameters(lib.form_of(wanted)) + [None, None])[:2]
         call = _ours(library, wanted, x, *both, y, data.type, data.param)
         if call:
             add("liblayernorm", part, call, lambda status, y=y: y, x, wanted)
         for name, one in functions.items():
             given = [arrays.give(x, data.type, one.framework)]
             given += [arrays.give(p, data.param, one.framework)
-                      for p in data.parameters(_form(one.wanted))]
+                      for p in data.parameters(lib.form_of(one.wanted))]
             add(name, part, lambda fn=one.fn, given=given: fn(*given), lambda answer: answer, x,
                 one.wanted)
     indexed = dict(enumerate(calls))
@@ -225,8 +223,9 @@ def _report(found, errors, rows, hidden, type_, convention):
 
 
 def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, convention=None,
-          framework=None, repetitions=25, isolate=True) -> BenchReport:
-    """Times functions (as judge() takes them, or peers()) beside liblayernorm and a copy of x.
+          operation=None, framework=None, repetitions=25, isolate=True) -> BenchReport:
+    """Times functions (as judge() takes them, or peers()), all LayerNorms or all RMSNorms, beside
+    liblayernorm and a copy of x.
 
     Each is warmed up and timed in a forked process (isolate=False: in this one), in turns of a
     drawn order, and its answer is judged (`row_ulp_max`). `overhead_ns` is a call with one row:
@@ -237,15 +236,15 @@ def bench(*functions, hidden=768, rows=512, dtype="f32", param_dtype=None, conve
     type_ = arrays.type_name(dtype)
     rows, repetitions = lib.whole(rows, "rows", 1), lib.whole(repetitions, "repetitions", 1)
     data = _Data(lib.whole(hidden, "hidden", 1), type_, arrays.type_name(param_dtype or dtype))
-    made, wanted = {}, lib.convention_of(convention or "torch")
+    made, wanted = {}, lib.of_operation(convention, operation)
     for fn in functions:
-        one = Subject(fn, convention, framework)
+        one = Subject(fn, convention, framework, operation, type_)
+        if made and lib.operation_of(one.wanted) != lib.operation_of(wanted):
+            raise lib.ArgumentError("a LayerNorm and an RMSNorm have no common figures: call bench() for each")
         name = one.own_name or one.name
         alike = sum(other.split(" (")[0] == name for other in ("copy", "liblayernorm", *made))
         made[f"{name} ({alike + 1})" if alike else name] = one
         wanted = one.wanted
-    if lib.operation_of(wanted) != "layernorm":
-        raise lib.ArgumentError("bench() times LayerNorms; lnbench run --operation rmsnorm times a plugin's RMSNorm")
 
     def work(_called=None):
         try:

@@ -88,13 +88,14 @@ ROWS = {"L1": lambda row: 24576 // row, "L2": lambda row: 524288 // row, "L3": l
         "DRAM": lambda row: 268435456 // row, "few": lambda row: 1}
 
 
-def table_run(number, facts):
+def table_run(number, facts, operation="layernorm"):
+    usual, bare = ("torch", BARE) if operation == "layernorm" else ("torch-rms", "operation=rmsnorm,weight=w")
     run = stores.Run(facts, number, plan="full")
     for name, (dtype, isa, statistics, time, late, again, late_again, row_ulp, family) in KERNELS.items():
         one = stores.kernel(name, "", statistics, "mine" if "plugin" in name else "builtin", io=dtype)
-        run.kernels.append(dict(one, isa=isa))
+        run.kernels.append(dict(one, isa=isa, operation=operation))
         for hidden in (64, 256, 768, 1024, 4096, 12288):
-            for convention, inputs in ((("torch", INPUTS), (BARE, ("normal",))) if number == 1 else ()):
+            for convention, inputs in (((usual, INPUTS), (bare, ("normal",))) if number == 1 else ()):
                 for input in inputs:
                     own = 1000 if input == family else row_ulp
                     stores.judged(run.add(stores.case(name, 18, hidden, input, convention, dtype)), own, bound=2.0 * own)
@@ -102,15 +103,17 @@ def table_run(number, facts):
                 if number > 1 and regime != "DRAM":
                     continue
                 takes = (again if number > 1 else time) if hidden < 4096 else (late_again if number > 1 else late)
-                key = {"dtype": dtype, "cache": "hot" if regime in ("DRAM", "few") else "read"}
+                key = {"dtype": dtype, "convention": usual, "cache": "hot" if regime in ("DRAM", "few") else "read"}
                 size = {"f32": 4, "bf16": 2}[dtype]
                 count = max(1, rows(2 * hidden * size))
                 # The copy takes 50, whatever the shape.
                 stores.timed(run.add(stores.case(name, count, hidden, **key)), 2 * size * count * hidden / takes)
                 if name in ("quick_f32_avx512", "short_bf16_avx512bf16"):
                     run.roofs(count, hidden, 2 * size * count * hidden / 50, **key)
+    for one in run.cases:
+        one["operation"] = operation
     run.write(f"table{number}.jsonl")
-    imported(f"table{number}.jsonl", "table.db")
+    imported(f"table{number}.jsonl", f"{operation}.db")
 
 
 def expected(name, isa, small, large):
@@ -124,7 +127,7 @@ def expected(name, isa, small, large):
 def test_table():
     for number in (1, 2):
         table_run(number, stores.A)
-    code, said, problem = dispatch("table", "table.db", "--types", "f32,bf16")
+    code, said, problem = dispatch("table", "layernorm.db", "--types", "f32,bf16")
     rows = [line.strip(" \\") for line in said.splitlines() if line.startswith("    row(")]
     wanted = [row for words in (
         # Of overflowing squares `fast` promises nothing.
@@ -141,8 +144,15 @@ def test_table():
         for name in ("fast", "accurate") for regime in ROWS], "\n".join(rows))
     check("its head", " * CPU: SYNTHETIC A, NO MACHINE\n" in said and " * run: 2, 2026-03-02T10:00:00Z, bf16\n" in said
           and "#define LAYERNORM_DISPATCH_CACHES 49152, 1048576, 33554432\n" in said, said[:2000])
-    code, _, said = dispatch("table", "table.db", "--types", "f16")
+    code, _, said = dispatch("table", "layernorm.db", "--types", "f16")
     check("a type that was not measured", code == 7 and "no runs for the table of f16" in said, said)
+    for number in (1, 2):
+        table_run(number, stores.A, "rmsnorm")
+    code, said, problem = dispatch("table", "rmsnorm.db", "--types", "f32", "--operation", "rmsnorm")
+    check("the rows of RMSNorm", code == 0 and [line.strip(" \\") for line in said.splitlines() if line.startswith("    row(")] == wanted
+          and "#define RMSNORM_DISPATCH(row)" in said and "ln_rmsnorm_with()" in said, problem + said)
+    code, _, said = dispatch("table", "rmsnorm.db")
+    check("of RMSNorm alone", code == 7 and "no runs for the table of f32" in said, said)
 
 
 # ---- choices in C ----

@@ -356,8 +356,10 @@ static const char *enter_place(void *library, const work_order *order, size_t ro
                             [PLACE_L3] = {0, 0, 2}};
     set_cache_bytes *set;
     const char *(*name_of)(const ln_problem *);
+    char names_kernel[40];
+    snprintf(names_kernel, sizeof names_kernel, "ln_%s_kernel", operation_name(order->operation));
     *(void **)&set = dlsym(library, "ln_set_cache_bytes");
-    *(void **)&name_of = dlsym(library, "ln_layernorm_kernel");
+    *(void **)&name_of = dlsym(library, names_kernel);
     ln_problem problem = order->problem;
     problem.rows = rows;
     problem.accuracy = order->accuracy;
