@@ -8,7 +8,9 @@
 #define LNBENCH_FAULTS_H
 
 #include <layernorm_plugin.h>
+#include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* What the prepared states of a kernel share. */
 typedef struct prepared_states {
@@ -64,18 +66,94 @@ typedef struct planted_fault {
     void (*after)(const planted_call *call);
 } planted_fault;
 
-/* Element i of a tensor as a double, and a double rounded to nearest even as element i. */
-double load_element(ln_type type, const void *tensor, size_t i);
-void store_element(ln_type type, void *tensor, size_t i, double value);
+/* ---- the element types, by their bits: branches would take longer than the kernels ---- */
+
+static inline float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static inline uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static inline float from_f16(uint16_t half)
+{
+    uint32_t sign = (half & 0x8000u) << 16, size = half & 0x7fffu;
+    uint32_t normal = (size << 13) + ((size < 0x7c00 ? 112u : 224u) << 23);
+    uint32_t small = bits_of((float)(int)size * 0x1p-24f);
+    return float_of((size < 0x400 ? small : normal) | sign);
+}
+
+/* Rounded by adding 2^23 units of the last place. */
+static inline uint16_t to_f16(float value)
+{
+    uint32_t bits = bits_of(value), size = bits & 0x7fffffffu, e = size >> 23;
+    uint32_t up = e < 113 ? 0 : e - 113, magic = (up + 126) << 23;
+    uint32_t half = up * 1024 + bits_of(float_of(size) + float_of(magic)) - magic;
+    half = size >= 0x477ff000 ? 0x7c00 : half; /* 65520 */
+    half = size > 0x7f800000 ? 0x7e00 : half | bits >> 31 << 15;
+    return (uint16_t)half;
+}
+
+static inline uint16_t to_bf16(float value)
+{
+    uint32_t bits = bits_of(value), rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? 0x7fc0 : rounded);
+}
+
+/* Element i of a tensor as a double, and a float rounded to nearest even as element i. */
+static inline double load_element(ln_type type, const void *tensor, size_t i)
+{
+    const uint16_t *halves = tensor;
+    switch (type) {
+    case LN_F32:
+        return (double)((const float *)tensor)[i];
+    case LN_F64:
+        return ((const double *)tensor)[i];
+    case LN_F16:
+        return (double)from_f16(halves[i]);
+    default:
+        return (double)float_of((uint32_t)halves[i] << 16);
+    }
+}
+
+static inline void store_element(ln_type type, void *tensor, size_t i, double value)
+{
+    switch (type) {
+    case LN_F32:
+        ((float *)tensor)[i] = (float)value;
+        return;
+    case LN_F64:
+        ((double *)tensor)[i] = value;
+        return;
+    case LN_F16:
+        ((uint16_t *)tensor)[i] = to_f16((float)value);
+        return;
+    default:
+        ((uint16_t *)tensor)[i] = to_bf16((float)value);
+    }
+}
+
 /* value rounded to a type. */
-double rounded(ln_type type, double value);
+static inline double rounded(ln_type type, double value)
+{
+    double room;
+    store_element(type, &room, 0, value);
+    return load_element(type, &room, 0);
+}
 
 static inline size_t stride_of(size_t stride, size_t hidden)
 {
     return stride ? stride : hidden;
 }
 
-/* Kernels that are right: thirty-five in each type (honest.c). */
+/* Kernels that are right: thirty-five in each type (honest.c, honest_f64.c). */
 extern const ln_kernel honest_kernels[];
 extern const size_t honest_count;
 

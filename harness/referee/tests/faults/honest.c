@@ -1,107 +1,110 @@
 /* Kernels that are right, thirty-five in each type, by their orders of summation, formulas and ends:
  * none of them may be alarmed.
- * Sums of 16-bit rows are in float, as those of f32; sums of f64 in double. */
+ * Sums of 16-bit rows are in float, as those of f32; sums of f64 in double (honest_f64.c). */
 #include "faults.h"
 #include <math.h>
 #include <stdlib.h>
 
-static double narrow(bool single, double value)
-{
-    return single ? (double)(float)value : value;
-}
+#ifdef HONEST_F64
+typedef double real;
+#define RUN_OF(name) run_f64_##name
+#else
+typedef float real;
+#define RUN_OF(name) run_##name
+#endif
 
 /* Terms of the sums: x, or (x - mean)^2, or x^2. */
 typedef struct terms {
-    const double *x;
-    double mean;
-    bool squared, single;
+    const real *x;
+    real mean;
+    bool squared;
 } terms;
 
-static double term(const terms *t, size_t i)
+static real term(const terms *t, size_t i)
 {
-    double off = narrow(t->single, t->x[i] - t->mean);
-    return t->squared ? narrow(t->single, off * off) : off;
+    real off = t->x[i] - t->mean;
+    return t->squared ? off * off : off;
 }
 
-typedef double order(const terms *t, size_t from, size_t to, unsigned parameter);
+typedef real order(const terms *t, size_t from, size_t to, unsigned parameter);
 
-static double sequential(const terms *t, size_t from, size_t to, unsigned step)
+static real sequential(const terms *t, size_t from, size_t to, unsigned step)
 {
-    double sum = 0;
+    real sum = 0;
     for (size_t i = from; i < to; i += step)
-        sum = narrow(t->single, sum + term(t, i));
+        sum += term(t, i);
     return sum;
 }
 
-static double reversed(const terms *t, size_t from, size_t to, unsigned unused)
+static real reversed(const terms *t, size_t from, size_t to, unsigned unused)
 {
     (void)unused;
-    double sum = 0;
+    real sum = 0;
     for (size_t i = to; i > from; i--)
-        sum = narrow(t->single, sum + term(t, i - 1));
+        sum += term(t, i - 1);
     return sum;
 }
 
-static double pairwise(const terms *t, size_t from, size_t to, unsigned leaf)
+static real pairwise(const terms *t, size_t from, size_t to, unsigned leaf)
 {
     if (to - from <= leaf)
         return sequential(t, from, to, 1);
     size_t middle = from + (to - from) / 2;
-    return narrow(t->single, pairwise(t, from, middle, leaf) + pairwise(t, middle, to, leaf));
+    return pairwise(t, from, middle, leaf) + pairwise(t, middle, to, leaf);
 }
 
-static double strided(const terms *t, size_t from, size_t to, unsigned lanes)
+static real strided(const terms *t, size_t from, size_t to, unsigned lanes)
 {
-    double sum = 0;
+    real sum = 0;
     for (size_t lane = from; lane < to && lane < from + lanes; lane++)
-        sum = narrow(t->single, sum + sequential(t, lane, to, lanes));
+        sum += sequential(t, lane, to, lanes);
     return sum;
 }
 
-static double blocked(const terms *t, size_t from, size_t to, unsigned block)
+static real blocked(const terms *t, size_t from, size_t to, unsigned block)
 {
-    double sum = 0;
+    real sum = 0;
     for (size_t at = from; at < to; at += block)
-        sum = narrow(t->single, sum + sequential(t, at, at + block < to ? at + block : to, 1));
+        sum += sequential(t, at, at + block < to ? at + block : to, 1);
     return sum;
 }
 
-static double from_both_ends(const terms *t, size_t from, size_t to, unsigned unused)
+static real from_both_ends(const terms *t, size_t from, size_t to, unsigned unused)
 {
     (void)unused;
-    double sum = 0;
+    real sum = 0;
     while (from < to) {
-        sum = narrow(t->single, sum + term(t, from++));
+        sum += term(t, from++);
         if (from < to)
-            sum = narrow(t->single, sum + term(t, --to));
+            sum += term(t, --to);
     }
     return sum;
 }
 
-static double kahan(const terms *t, size_t from, size_t to, unsigned unused)
+static real kahan(const terms *t, size_t from, size_t to, unsigned unused)
 {
     (void)unused;
-    volatile double sum = 0, low = 0;
+    real sum = 0, low = 0;
     for (size_t i = from; i < to; i++) {
-        double next = narrow(t->single, term(t, i) - low);
-        double grown = narrow(t->single, sum + next);
-        low = narrow(t->single, narrow(t->single, grown - sum) - next);
+        real next = term(t, i) - low;
+        real grown = sum + next;
+        low = (grown - sum) - next;
         sum = grown;
     }
     return sum;
 }
 
-static double wide(const terms *t, size_t from, size_t to, unsigned unused)
+static real wide(const terms *t, size_t from, size_t to, unsigned unused)
 {
     (void)unused;
     double sum = 0;
     for (size_t i = from; i < to; i++)
-        sum += term(t, i);
-    return narrow(t->single, sum);
+        sum += (double)term(t, i);
+    return (real)sum;
 }
 
 /* Split at places that the seed draws. */
-static double random_tree(const terms *t, size_t from, size_t to, unsigned seed)
+static real random_tree(const terms *t, size_t from, size_t to, unsigned seed)
 {
     if (to - from <= 1)
         return from < to ? term(t, from) : 0;
@@ -111,69 +114,69 @@ static double random_tree(const terms *t, size_t from, size_t to, unsigned seed)
     size_t least = from + 1 + (to - from) / 8, most = to - 1 - (to - from) / 8;
     middle = middle < least ? least : middle > most ? most : middle;
     middle = middle <= from ? from + 1 : middle >= to ? to - 1 : middle;
-    return narrow(t->single, random_tree(t, from, middle, next) + random_tree(t, middle, to, next));
+    return random_tree(t, from, middle, next) + random_tree(t, middle, to, next);
 }
 
-static double roots_of_blocks(const terms *t, size_t from, size_t to, unsigned unused)
+static real roots_of_blocks(const terms *t, size_t from, size_t to, unsigned unused)
 {
     (void)unused;
     return blocked(t, from, to, (unsigned)sqrt((double)(to - from)) + 1);
 }
 
-static double thirds(const terms *t, size_t from, size_t to, unsigned leaf)
+static real thirds(const terms *t, size_t from, size_t to, unsigned leaf)
 {
     size_t third = (to - from) / 3;
     if (third <= leaf)
         return sequential(t, from, to, 1);
-    double sum = thirds(t, from, from + third, leaf);
-    sum = narrow(t->single, sum + thirds(t, from + third, to - third, leaf));
-    return narrow(t->single, sum + thirds(t, to - third, to, leaf));
+    real sum = thirds(t, from, from + third, leaf);
+    sum += thirds(t, from + third, to - third, leaf);
+    return sum + thirds(t, to - third, to, leaf);
 }
 
-static double neumaier(const terms *t, size_t from, size_t to, unsigned unused)
+static real neumaier(const terms *t, size_t from, size_t to, unsigned unused)
 {
     (void)unused;
-    volatile double sum = 0, low = 0;
+    real sum = 0, low = 0;
     for (size_t i = from; i < to; i++) {
-        double a = term(t, i), next = narrow(t->single, sum + a);
+        real a = term(t, i), next = sum + a;
         bool grows = fabs(sum) < fabs(a);
-        double lost = narrow(t->single, (grows ? a : sum) - next);
-        low = narrow(t->single, low + narrow(t->single, lost + (grows ? sum : a)));
+        real lost = (grows ? a : sum) - next;
+        low += lost + (grows ? sum : a);
         sum = next;
     }
-    return narrow(t->single, sum + (isnan(low) ? 0 : low));
+    return sum + (isnan(low) ? 0 : low);
 }
 
-static double long_double(const terms *t, size_t from, size_t to, unsigned unused)
+static real long_double(const terms *t, size_t from, size_t to, unsigned unused)
 {
     (void)unused;
     long double sum = 0;
     for (size_t i = from; i < to; i++)
         sum += (long double)term(t, i);
-    return narrow(t->single, (double)sum);
+    return (real)sum;
 }
 
 enum { SHUFFLED, FOLDED_IN_HALF };
 
-static double arranged(const terms *t, size_t from, size_t to, unsigned way)
+static real arranged(const terms *t, size_t from, size_t to, unsigned way)
 {
     size_t n = to - from;
-    double *a = malloc((n + 1) * sizeof *a), sum = 0;
+    real *a = malloc((n + 1) * sizeof *a), sum = 0;
     if (!a)
         return NAN;
     for (size_t i = 0; i < n; i++)
         a[i] = term(t, from + i);
     for (size_t i = n; way == SHUFFLED && i > 1; i--) {
-        size_t j = (i * 2654435761u >> 7) % i;
-        double last = a[i - 1];
+        size_t j = (uint64_t)((uint32_t)i * 2654435761u) * i >> 32;
+        real last = a[i - 1];
         a[i - 1] = a[j];
         a[j] = last;
     }
     for (; way == FOLDED_IN_HALF && n > 1; n -= n / 2)
         for (size_t i = 0; i < n / 2; i++)
-            a[i] = narrow(t->single, a[i] + a[n - 1 - i]);
+            a[i] = a[i] + a[n - 1 - i];
     for (size_t i = 0; i < n; i++)
-        sum = narrow(t->single, sum + a[i]);
+        sum += a[i];
     free(a);
     return sum;
 }
@@ -190,54 +193,54 @@ typedef enum moment_way {
     CHAN
 } moment_way;
 
-static void welford(const terms *t, size_t count, double *mean, double *squares)
+static void welford(const terms *t, size_t count, real *mean, real *squares)
 {
     *mean = *squares = 0;
     for (size_t i = 0; i < count; i++) {
-        double off = narrow(t->single, t->x[i] - *mean);
-        *mean = narrow(t->single, *mean + narrow(t->single, off / (double)(i + 1)));
-        double after = narrow(t->single, t->x[i] - *mean);
-        *squares = narrow(t->single, *squares + narrow(t->single, off * after));
+        real off = t->x[i] - *mean;
+        *mean += off / (real)(i + 1);
+        real after = t->x[i] - *mean;
+        *squares += off * after;
     }
 }
 
 /* Running totals, no mean (Youngs and Cramer 1971). */
-static void youngs_cramer(const terms *t, size_t count, double *mean, double *squares)
+static void youngs_cramer(const terms *t, size_t count, real *mean, real *squares)
 {
-    double total = t->x[0];
+    real total = t->x[0];
     *squares = 0;
     for (size_t i = 1; i < count; i++) {
-        double k = (double)(i + 1);
-        total = narrow(t->single, total + t->x[i]);
-        double off = narrow(t->single, narrow(t->single, k * t->x[i]) - total);
-        off = narrow(t->single, narrow(t->single, off / k) * narrow(t->single, off / (k - 1)));
-        *squares = narrow(t->single, *squares + off);
+        real k = (real)(i + 1);
+        total += t->x[i];
+        real off = (k * t->x[i]) - total;
+        off = (off / k) * (off / (k - 1));
+        *squares += off;
     }
-    *mean = narrow(t->single, total / (double)count);
+    *mean = total / (real)count;
 }
 
 /* Blocks of 40 by two passes, put together (Chan, Golub, LeVeque 1979). */
-static void chan(terms t, size_t count, double *mean, double *squares, order *sum)
+static void chan(terms t, size_t count, real *mean, real *squares, order *sum)
 {
     *mean = *squares = 0;
     for (size_t at = 0; at < count; at += 40) {
         size_t end = at + 40 < count ? at + 40 : count;
-        double share = (double)(end - at) / (double)end;
+        real share = (real)(end - at) / (real)end;
         t.mean = 0, t.squared = false;
-        t.mean = narrow(t.single, sum(&t, at, end, 1) / (double)(end - at)), t.squared = true;
-        double off = narrow(t.single, t.mean - *mean), own = sum(&t, at, end, 1);
-        double between = narrow(t.single, (double)at * share * narrow(t.single, off * off));
-        *squares = narrow(t.single, *squares + narrow(t.single, own + between));
-        *mean = narrow(t.single, *mean + narrow(t.single, off * narrow(t.single, share)));
+        t.mean = sum(&t, at, end, 1) / (real)(end - at), t.squared = true;
+        real off = t.mean - *mean, own = sum(&t, at, end, 1);
+        real between = (real)at * share * (off * off);
+        *squares += own + between;
+        *mean += off * share;
     }
 }
 
-static void find_moments(const double *x, size_t count, int ddof, bool single, order *sum,
-                         unsigned parameter, moment_way formula, double *mean, double *var)
+static void find_moments(const real *x, size_t count, int ddof, order *sum, unsigned parameter,
+                         moment_way formula, real *mean, real *var)
 {
     bool pivoted = formula == PIVOT_MIDDLE;
-    terms t = {.x = x, .single = single};
-    double squares, n = (double)count, part;
+    terms t = {.x = x};
+    real squares, n = (real)count, part;
     if (formula == WELFORD) {
         welford(&t, count, mean, &squares);
     } else if (formula == YOUNGS_CRAMER) {
@@ -246,25 +249,25 @@ static void find_moments(const double *x, size_t count, int ddof, bool single, o
         chan(t, count, mean, &squares, sum);
     } else {
         t.mean = pivoted ? x[count / 2] : 0;
-        part = narrow(single, sum(&t, 0, count, parameter) / n);
-        *mean = narrow(single, t.mean + part);
+        part = sum(&t, 0, count, parameter) / n;
+        *mean = t.mean + part;
         if (formula == REFINED) {
             t.mean = *mean;
-            *mean = narrow(single, *mean + narrow(single, sum(&t, 0, count, parameter) / n));
+            *mean += sum(&t, 0, count, parameter) / n;
         }
         if (formula == CORRECTED) {
             t.mean = *mean;
-            part = narrow(single, sum(&t, 0, count, parameter) / n);
+            part = sum(&t, 0, count, parameter) / n;
         }
         t.squared = true;
         if (formula == TWO_PASS || formula == REFINED)
             t.mean = *mean;
         squares = sum(&t, 0, count, parameter);
         if (formula == ONE_PASS || formula == CORRECTED || pivoted)
-            squares = narrow(single, squares - narrow(single, narrow(single, part * n) * part));
+            squares -= part * n * part;
     }
     squares = squares < 0 ? 0 : squares; /* a NaN stays one */
-    *var = narrow(single, squares / (n - ddof));
+    *var = squares / (n - (real)ddof);
 }
 
 /* What is done with mean and var: operation by operation; y as x s + t; with fused multiplications
@@ -281,92 +284,148 @@ typedef enum finish {
     DIVIDED
 } finish;
 
-static double estimated(bool single, double var)
+static real estimated(real var)
 {
-    double right = 1 / sqrt(var), unit;
+    double right = 1 / sqrt((double)var), unit;
     int exponent;
     if (!(var > 1e-30 && var < 1e30))
-        return narrow(single, right);
+        return (real)right;
     unit = frexp(right, &exponent);
-    double guess = ldexp(nearbyint(ldexp(unit, 12)), exponent - 12);
-    for (int step = 0; step < (single ? 1 : 3); step++) {
-        double half = narrow(single, narrow(single, 0.5 * var) * guess);
-        guess = narrow(single, guess * narrow(single, 1.5 - narrow(single, half * guess)));
+    real guess = (real)ldexp(nearbyint(ldexp(unit, 12)), exponent - 12);
+    for (int step = 0; step < (sizeof(real) == sizeof(float) ? 1 : 3); step++) {
+        real half = var / 2 * guess;
+        guess *= (real)1.5 - half * guess;
     }
     return guess;
 }
 
 /* rstd, and what it is one over. */
-static double rstd_of(const ln_convention *convention, bool single, double var, finish end,
-                      double *std)
+static real rstd_of(const ln_convention *convention, real var, finish end, real *std)
 {
     bool in_var = convention->eps_place == LN_EPS_VAR, on_std = convention->eps_place == LN_EPS_STD;
-    double eps = narrow(single, convention->eps), v = in_var ? narrow(single, var + eps) : var;
-    *std = narrow(single, sqrt(v));
+    real eps = (real)convention->eps, v = in_var ? var + eps : var;
+    *std = (real)sqrt((double)v);
     if (end == HYPOT && in_var)
-        *std = narrow(single, hypot(narrow(single, sqrt(var)), narrow(single, sqrt(eps))));
+        *std = (real)hypot((double)(real)sqrt((double)var), (double)(real)sqrt((double)eps));
     if (on_std)
-        *std = narrow(single, *std + eps);
+        *std += eps;
     if (end == ESTIMATED && in_var)
-        return estimated(single, v);
+        return estimated(v);
     if (!on_std && v > 1e-30 && v < 1e30 && end == POWER)
-        return narrow(single, pow(v, -0.5));
+        return (real)pow((double)v, -0.5);
     if (!on_std && v > 1e-30 && v < 1e30 && end == INVERSE_FIRST)
-        return narrow(single, sqrt(narrow(single, 1 / v)));
-    return narrow(single, 1 / *std);
+        return (real)sqrt((double)(1 / v));
+    return 1 / *std;
+}
+
+/* Elements from one on; the type is not asked at each of them. */
+static void load_elements(ln_type type, const void *tensor, size_t from, size_t count, real *row)
+{
+#define LOAD(TYPE)                                                                                 \
+    case TYPE:                                                                                     \
+        for (size_t i = 0; i < count; i++)                                                         \
+            row[i] = (real)load_element(TYPE, tensor, from + i);                                   \
+        break;
+    switch (type) {
+        LOAD(LN_F32)
+        LOAD(LN_F64)
+        LOAD(LN_F16)
+        LOAD(LN_BF16)
+    }
+}
+
+static void store_elements(ln_type type, const real *row, size_t count, void *tensor, size_t from)
+{
+#define STORE(TYPE)                                                                                \
+    case TYPE:                                                                                     \
+        for (size_t i = 0; i < count; i++)                                                         \
+            store_element(TYPE, tensor, from + i, (double)row[i]);                                 \
+        break;
+    switch (type) {
+        STORE(LN_F32)
+        STORE(LN_F64)
+        STORE(LN_F16)
+        STORE(LN_BF16)
+    }
+}
+
+/* x + residual is rounded to the type, once: of 16 bits a sum in f32 is rounded as an exact one. */
+static void load_row(const ln_problem *problem, const ln_tensors *tensors, size_t row, real *x,
+                     real *room)
+{
+    const ln_type type = problem->storage;
+    const size_t hidden = problem->hidden;
+    load_elements(type, tensors->x, row * stride_of(problem->x_stride, hidden), hidden, x);
+    if (!tensors->residual)
+        return;
+    size_t at = row * stride_of(problem->residual_stride, hidden);
+    load_elements(type, tensors->residual, at, hidden, room);
+    for (size_t i = 0; i < hidden; i++)
+        room[i] += x[i];
+    store_elements(type, room, hidden, x, 0); /* x has room for it */
+    memcpy(room, x, hidden * sizeof *x);
+    load_elements(type, room, 0, hidden, x);
+    at = row * stride_of(problem->sum_stride, hidden);
+    if (tensors->sum)
+        store_elements(type, x, hidden, tensors->sum, at);
+}
+
+/* Of tensors of one row with its statistics; x becomes y. */
+static void apply(const ln_problem *problem, const real *gammas, const real *betas, real mean,
+                  real rstd, real std, finish end, real *x)
+{
+    const ln_convention *convention = &problem->convention;
+    const real q = convention->eps_place == LN_EPS_QUOTIENT ? (real)convention->eps : 0;
+    for (size_t i = 0; i < problem->hidden; i++) {
+        real gamma = gammas[i], beta = betas[i], off = x[i] - mean;
+        if (end == FUSED) {
+            x[i] = (real)fma((double)gamma, (double)(off * rstd + q), (double)beta);
+        } else if (end == FOLDED) {
+            real s = gamma * rstd, t = gamma * q + beta;
+            x[i] = x[i] * s + (t - mean * s);
+        } else {
+            x[i] = gamma * ((end == DIVIDED ? off / std : off * rstd) + q) + beta;
+        }
+    }
+}
+
+/* gamma, or beta, for each column. */
+static void load_parameter(const ln_problem *problem, const void *tensor, real absent, real *values)
+{
+    const bool one = problem->convention.affine == LN_AFFINE_SCALAR;
+    if (tensor)
+        load_elements(problem->param, tensor, 0, one ? 1 : problem->hidden, values);
+    for (size_t i = tensor ? one ? 1 : problem->hidden : 0; i < problem->hidden; i++)
+        values[i] = tensor ? values[0] : absent;
 }
 
 static void normalise(const ln_problem *problem, const ln_tensors *tensors, order *sum,
                       unsigned parameter, moment_way formula, finish end)
 {
-    bool single = problem->storage != LN_F64;
-    ln_type type = single ? LN_F32 : LN_F64;
+    const ln_type type = sizeof(real) == sizeof(float) ? LN_F32 : LN_F64;
     const ln_convention *convention = &problem->convention;
-    size_t hidden = problem->hidden;
-    double q = convention->eps_place == LN_EPS_QUOTIENT ? narrow(single, convention->eps) : 0;
-    double *x = malloc(hidden * sizeof *x), mean, var, std;
-    for (size_t row = 0; x && row < problem->rows; row++) {
-        size_t x_at = row * stride_of(problem->x_stride, hidden);
-        size_t y_at = row * stride_of(problem->y_stride, hidden);
-        size_t residual_at = row * stride_of(problem->residual_stride, hidden);
-        size_t sum_at = row * stride_of(problem->sum_stride, hidden);
-        for (size_t i = 0; i < hidden; i++) {
-            x[i] = load_element(problem->storage, tensors->x, x_at + i);
-            if (!tensors->residual)
-                continue;
-            x[i] =
-                rounded(problem->storage,
-                        x[i] + load_element(problem->storage, tensors->residual, residual_at + i));
-            if (tensors->sum)
-                store_element(problem->storage, tensors->sum, sum_at + i, x[i]);
-        }
-        find_moments(x, hidden, convention->ddof, single, sum, parameter, formula, &mean, &var);
-        double rstd = rstd_of(convention, single, var, end, &std);
-        for (size_t i = 0; i < hidden; i++) {
-            size_t at = convention->affine == LN_AFFINE_SCALAR ? 0 : i;
-            double gamma = tensors->gamma ? load_element(problem->param, tensors->gamma, at) : 1;
-            double beta = tensors->beta ? load_element(problem->param, tensors->beta, at) : 0;
-            if (convention->affine == LN_AFFINE_GAMMA1)
-                gamma = narrow(single, gamma + 1);
-            double xhat = narrow(single, x[i] - mean);
-            xhat = narrow(single, narrow(single, end == DIVIDED ? xhat / std : xhat * rstd) + q);
-            double y = narrow(single, narrow(single, gamma * xhat) + beta);
-            if (end == FUSED) {
-                y = narrow(single, fma(gamma, xhat, beta));
-            } else if (end == FOLDED) {
-                double s = narrow(single, gamma * rstd);
-                double t = narrow(single, narrow(single, gamma * q) + beta);
-                y = narrow(single,
-                           narrow(single, x[i] * s) + narrow(single, t - narrow(single, mean * s)));
-            }
-            store_element(problem->storage, tensors->y, y_at + i, y);
-        }
+    const size_t hidden = problem->hidden;
+    real *room = malloc(4 * hidden * sizeof *room), mean, var, std;
+    if (!room)
+        return;
+    real *x = room + hidden, *gamma = x + hidden, *beta = gamma + hidden;
+    load_parameter(problem, tensors->gamma, 1, gamma);
+    load_parameter(problem, tensors->beta, 0, beta);
+    for (size_t i = 0; convention->affine == LN_AFFINE_GAMMA1 && i < hidden; i++)
+        gamma[i] += 1;
+    for (size_t row = 0; row < problem->rows; row++) {
+        load_row(problem, tensors, row, x, room);
+        find_moments(x, hidden, convention->ddof, sum, parameter, formula, &mean, &var);
+        real rstd = rstd_of(convention, var, end, &std);
+        apply(problem, gamma, beta, mean, rstd, std, end, x);
+        store_elements(problem->storage, x, hidden, tensors->y,
+                       row * stride_of(problem->y_stride, hidden));
         if (tensors->mean)
-            store_element(type, tensors->mean, row, mean);
+            store_element(type, tensors->mean, row, (double)mean);
         if (tensors->rstd)
-            store_element(type, tensors->rstd, row, rstd);
+            store_element(type, tensors->rstd, row, (double)rstd);
     }
-    free(x);
+    free(room);
 }
 
 #define ORDERS(X)                                                                                  \
@@ -407,13 +466,18 @@ static void normalise(const ln_problem *problem, const ln_tensors *tensors, orde
     X(chan, sequential, 1, CHAN, DIVIDED)
 
 #define RUN(name, order, parameter, formula, end)                                                  \
-    static void run_##name(const void *state, const ln_tensors *tensors)                           \
+    void RUN_OF(name)(const void *state, const ln_tensors *tensors);                               \
+    void RUN_OF(name)(const void *state, const ln_tensors *tensors)                                \
     {                                                                                              \
         normalise(state, tensors, order, parameter, formula, end);                                 \
     }
 ORDERS(RUN)
 
-#define KERNEL(kernel_name, type, suffix, accumulator_)                                            \
+#ifndef HONEST_F64
+#define DECLARE(name, ...) void run_f64_##name(const void *state, const ln_tensors *tensors);
+ORDERS(DECLARE)
+
+#define KERNEL(kernel_name, type, suffix, accumulator_, run_)                                      \
     {.struct_size = sizeof(ln_kernel),                                                             \
      .name = "honest." #kernel_name suffix,                                                        \
      .isa = "scalar",                                                                              \
@@ -421,12 +485,13 @@ ORDERS(RUN)
      .param = type == LN_F64 ? LN_F64 : LN_F32,                                                    \
      .accumulator = accumulator_,                                                                  \
      .unroll = 1,                                                                                  \
-     .run = run_##kernel_name},
+     .run = run_},
 #define KERNELS(name, order, parameter, formula, end)                                              \
-    KERNEL(name, LN_F32, "", LN_F32)                                                               \
-    KERNEL(name, LN_BF16, "_bf16", LN_F32)                                                         \
-    KERNEL(name, LN_F16, "_f16", LN_F32)                                                           \
-    KERNEL(name, LN_F64, "_f64", LN_F64)
+    KERNEL(name, LN_F32, "", LN_F32, run_##name)                                                   \
+    KERNEL(name, LN_BF16, "_bf16", LN_F32, run_##name)                                             \
+    KERNEL(name, LN_F16, "_f16", LN_F32, run_##name)                                               \
+    KERNEL(name, LN_F64, "_f64", LN_F64, run_f64_##name)
 
 const ln_kernel honest_kernels[] = {ORDERS(KERNELS)};
 const size_t honest_count = sizeof honest_kernels / sizeof *honest_kernels;
+#endif
