@@ -51,6 +51,9 @@ bool npz_open(byte_source *source, const char *name, error *err);
 /* Leaves the source at the first element of the tensor. name NULL: of its only one. */
 bool safetensors_open(byte_source *source, const char *name, tensor_form *form, error *err);
 
+/* As tensor_read(), of a file that is open, by its name in the request. */
+bool tensor_read_open(FILE *file, const tensor_request *request, tensor_array *array, error *err);
+
 /* Puts the axes of a row last. */
 bool tensor_order(tensor_array *array, const tensor_axes *axes, const char *path, error *err);
 

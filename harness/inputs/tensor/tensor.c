@@ -187,17 +187,20 @@ static bool find_form(byte_source *source, tensor_form *form, error *err)
            npy_read_form(source, form, err);
 }
 
-static bool read_open_file(FILE *file, const tensor_request *request, tensor_array *array,
-                           error *err)
+bool tensor_read_open(FILE *file, const tensor_request *request, tensor_array *array, error *err)
 {
-    struct stat status;
     byte_source source = {.file = file, .path = request->path};
     tensor_form form = {0};
-    if (fstat(fileno(file), &status) != 0)
+    *array = (tensor_array){0};
+    off_t size = fseeko(file, 0, SEEK_END) == 0 ? ftello(file) : -1;
+    if (size < 0)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", request->path, strerror(errno));
-    source.stored = source.left = (uint64_t)status.st_size;
-    bool fine = find_form(&source, &form, err) && take_form(&source, request, &form, array, err);
+    source.stored = source.left = (uint64_t)size;
+    bool fine = bytes_seek(&source, 0, err) && find_form(&source, &form, err) &&
+                take_form(&source, request, &form, array, err);
     bytes_free(&source);
+    if (!fine)
+        tensor_free(array);
     return fine;
 }
 
@@ -218,12 +221,10 @@ bool tensor_read(const tensor_request *request, tensor_array *array, error *err)
     FILE *file = fine ? fopen(path, "rb") : NULL;
     if (fine && !file)
         fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", request->path, strerror(errno));
-    fine = fine && read_open_file(file, request, array, err);
+    fine = fine && tensor_read_open(file, request, array, err);
     if (file)
         fclose(file);
     free(path);
-    if (!fine)
-        tensor_free(array);
     return fine;
 }
 

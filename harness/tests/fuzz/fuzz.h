@@ -34,21 +34,6 @@ static inline const char *fuzz_file(const uint8_t *bytes, size_t size)
     return path;
 }
 
-/* A name with this ending for that file, in a folder for temporary ones; removed at the end. */
-static char fuzz_linked[64];
-static inline void fuzz_unlink(void)
-{
-    unlink(fuzz_linked);
-}
-static inline const char *fuzz_link(const char *ending)
-{
-    const char *file = fuzz_file(NULL, 0);
-    snprintf(fuzz_linked, sizeof fuzz_linked, "/tmp/fuzz-%d%s", (int)getpid(), ending);
-    if (symlink(file, fuzz_linked) != 0 || atexit(fuzz_unlink) != 0)
-        abort();
-    return fuzz_linked;
-}
-
 /* An error, if there is one, is one line that was filled in. */
 #define FUZZ_CHECK(condition)                                                                      \
     do                                                                                             \
