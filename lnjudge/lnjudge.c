@@ -397,6 +397,7 @@ lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors 
         *made = (lnjudge_tolerance){.rtol = found.rtol,
                                     .certain = found.certain,
                                     .likely = found.likely,
+                                    .usual = found.usual,
                                     .count = found.count};
         for (size_t i = 0; i < found.count; i++) {
             snprintf(made->mistakes[i].words, sizeof made->mistakes[i].words, "%s",

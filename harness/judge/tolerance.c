@@ -35,6 +35,8 @@ static bool find_right(row_judge *judge, const judge_block *block, tolerance *fo
             continue;
         found->certain = fmax(found->certain, atol_of(block, row, limits->order_ulp, found->rtol));
         found->likely = fmax(found->likely, atol_of(block, row, limits->likely_ulp, found->rtol));
+        found->usual =
+            fmax(found->usual, atol_of(block, row, limits->textbook.row_ulp / 2, found->rtol));
     }
     return true;
 }
@@ -55,6 +57,7 @@ static bool find_mistakes(row_judge *judge, const judge_block *block, tolerance 
 {
     ln_convention others[NEIGHBOURS_MOST];
     operation_call call = judge_block_call(block);
+    char label[CONVENTION_MAX_LENGTH];
     size_t count = operations[block->operation]->neighbours(&block->convention, others);
     for (size_t i = 0; i < count; i++) {
         judge_block other;
@@ -62,7 +65,13 @@ static bool find_mistakes(row_judge *judge, const judge_block *block, tolerance 
         call.problem.convention = others[i];
         if (!judge_block_from(judge, &other, &call, err))
             return false;
-        convention_label(&others[i], made->words);
+        bool divisor =
+            block->operation == OPERATION_LAYERNORM && others[i].ddof != block->convention.ddof;
+        snprintf(made->words, sizeof made->words, "%s%s",
+                 divisor                              ? "another divisor: "
+                 : others[i].eps_place == LN_EPS_NONE ? "no eps: "
+                                                      : "",
+                 convention_label(&others[i], label));
         find_apart(block, &other, found->rtol, made);
         judge_block_free(&other);
     }

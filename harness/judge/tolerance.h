@@ -14,16 +14,16 @@
 enum { TOLERANCE_MISTAKES = NEIGHBOURS_MOST + 1 };
 
 typedef struct tolerance_mistake {
-    char words
-        [CONVENTION_MAX_LENGTH]; /* a neighbouring convention's label, or the type of the sums */
+    char words[CONVENTION_MAX_LENGTH + 20]; /* a neighbouring convention, or the type of the sums */
     double atol; /* below it allclose() tells it from a right one; infinite: always */
 } tolerance_mistake;
 
 typedef struct tolerance {
     double rtol;
     double certain,
-        likely; /* atol: always enough; enough but for one block in 1e9, where roundings are
+        likely;   /* atol: always enough; enough but for one block in 1e9, where roundings are
                                independent and zero on average. Infinite: no claim for some row */
+    double usual; /* atol between right ones as textbooks have them, about */
     tolerance_mistake mistakes[TOLERANCE_MISTAKES];
     size_t count;
 } tolerance;

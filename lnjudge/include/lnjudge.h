@@ -243,9 +243,10 @@ enum { LNJUDGE_MISTAKES = 9 };
 typedef struct lnjudge_tolerance {
     double rtol;
     double certain, likely; /* atol that two right ones may need: always; but for one row in 1e9 */
+    double usual;           /* atol between right ones as textbooks have them, about */
     size_t count;           /* what wrong ones come to: a neighbouring convention, or short sums */
     struct {
-        char words[LNJUDGE_LABEL];
+        char words[LNJUDGE_LABEL + 20];
         double atol;
     } mistakes[LNJUDGE_MISTAKES];
 } lnjudge_tolerance;

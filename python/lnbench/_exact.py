@@ -190,24 +190,33 @@ def report_of(report, subject, repeat, type_, param, framework, put_right=lambda
 
 def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=None, max_row_ulp=0,
                  dtype=None) -> Report:
-    """Judges an output y of x that was made elsewhere, as `lnbench eval --y` does."""
+    """Judges an output y of x that was made elsewhere, as `lnbench eval --y` does. Of a wrong one
+    report.function says which function made it."""
     given = Given(x, gamma, beta, residual, convention, dtype)
     y = arrays.like(y, "y", "x", given.shape, given.type)
     report, limit = lib.Report(), lib.number(max_row_ulp, "max_row_ulp", 0)
     patiently(lambda: lib.call("lnjudge_output_judge", c.byref(given.problem()),
                                c.byref(given.tensors(y=y)), limit, c.byref(report)))
-    return report_of(report, "given", "", given.type, given.param, given.framework)
+    made = report_of(report, "given", "", given.type, given.param, given.framework)
+    if made.verdict == "wrong":
+        def own(array, type_):
+            return None if array is None else (arrays.as_double(array, type_), type_)
+        rows = [None if array is None else own(array.reshape(given.shape), given.type)
+                for array in (given.x, y, given.inputs.get("residual"))]
+        made.take_function(patiently(lambda: _fingerprint(
+            *rows, *(own(given.inputs.get(role), given.param) for role in lib.PARAMETERS))))
+    return made
 
 
 def tolerance(x, gamma=None, beta=None, *, convention="torch", residual=None,
               dtype=None) -> dict:
     """rtol and atol for allclose() that two right implementations may need on these rows, always
-    ("certain") and but for one row in 1e9 ("likely"), and the atol that wrong ones come to
-    ("mistakes": neighbouring conventions and short sums). As `lnbench eval --tolerance`."""
+    ("certain") and but for one row in 1e9 ("likely"), about what usual ones differ by ("usual"),
+    and the atol that wrong ones come to ("mistakes": neighbouring conventions and short sums). As `lnbench eval --tolerance`."""
     given, found = Given(x, gamma, beta, residual, convention, dtype), lib.Tolerance()
     patiently(lambda: lib.call("lnjudge_tolerance_find", c.byref(given.problem()),
                                c.byref(given.tensors()), c.byref(found)))
-    return {"rtol": found.rtol, "certain": found.certain, "likely": found.likely,
+    return {"rtol": found.rtol, "certain": found.certain, "likely": found.likely, "usual": found.usual,
             "mistakes": {one.words.decode(): one.atol for one in found.mistakes[:found.count]}}
 
 
@@ -240,29 +249,34 @@ def fingerprint(x, y, gamma=None, beta=None, *, residual=None, digits=None,
     """
     digits, x_digits = (None if value is None else lib.whole(value, name, 0, 17)
                         for value, name in ((digits, "digits"), (x_digits, "x_digits")))
-    return patiently(lambda: _fingerprint(x, y, gamma, beta, residual, digits, x_digits))
+
+    def work():
+        given = _doubles(x, "x")
+        shape = given[0].shape
+        return _fingerprint(given, _doubles(y, "y", shape),
+                            None if residual is None else _doubles(residual, "residual", shape),
+                            *(None if value is None else _doubles(value, name)
+                              for name, value in zip(lib.PARAMETERS, (gamma, beta))),
+                            digits, x_digits)
+    return patiently(work)
 
 
-def _fingerprint(x, y, gamma, beta, residual, digits, x_digits):
-    x, x_type = _doubles(x, "x")
+def _fingerprint(x, y, residual, gamma, beta, digits=None, x_digits=None):
+    """Of arrays of f8, each with the type that it was kept in."""
+    (x, x_type), (y, y_type) = x, y
     shape = x.shape if x.ndim <= 8 else (-1,) + x.shape[-7:]
-    y, y_type = _doubles(y, "y", x.shape)
-    given = {"residual": None if residual is None else _doubles(residual, "residual", x.shape)[0]}
-    param = "f32"
-    for name, value in (("gamma", gamma), ("beta", beta)):
-        given[name], param = (None, param) if value is None else _doubles(value, name)
-    sizes = {array.size for name, array in given.items()
-             if array is not None and name != "residual"}
+    param = (beta or gamma or (None, "f32"))[1]
+    residual, gamma, beta = (one and one[0] for one in (residual, gamma, beta))
+    sizes = {one.size for one in (gamma, beta) if one is not None}
     if len(sizes) > 1:
-        raise lib.ArgumentError(f"gamma of {given['gamma'].size} and beta of {given['beta'].size} "
-                                "elements: as many of each were expected")
+        raise lib.ArgumentError(f"gamma of {gamma.size} and beta of {beta.size} elements: as many "
+                                "of each were expected")
     if x_digits is None and digits and _has_decimals(x, digits, x_type) \
             and not _has_decimals(x, digits - 1, x_type):
         x_digits = digits
     x = x.reshape(shape)
     types = [arrays.TYPES.index(one) for one in (x_type, y_type, param)]
-    box = lib.Box(x.ndim, (c.c_size_t * 8)(*x.shape), _address(x), _address(given["residual"]),
-                  _address(y), _address(given["gamma"]), _address(given["beta"]),
+    box = lib.Box(x.ndim, (c.c_size_t * 8)(*x.shape), *map(_address, (x, residual, y, gamma, beta)),
                   sizes.pop() if sizes else 0, *types, *(lib.EXACT if value is None else value
                                                          for value in (digits, x_digits)))
     found = lib.Fingerprint()

@@ -150,12 +150,12 @@ class Fingerprint(c.Structure):
 
 
 class Mistake(c.Structure):
-    _fields_ = [("words", c.c_char * 128), ("atol", c.c_double)]
+    _fields_ = [("words", c.c_char * 148), ("atol", c.c_double)]
 
 
 class Tolerance(c.Structure):
     _fields_ = [("rtol", c.c_double), ("certain", c.c_double), ("likely", c.c_double),
-                ("count", c.c_size_t), ("mistakes", Mistake * 9)]
+                ("usual", c.c_double), ("count", c.c_size_t), ("mistakes", Mistake * 9)]
 
 
 def _open():

@@ -2,6 +2,7 @@
 import html
 import json
 import math
+import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Dict, List, Optional
 
@@ -79,6 +80,7 @@ class Report:
     repeat: str = ""
     worst_case: Optional[Case] = None
     facts: List[str] = field(default_factory=list)  # no faults: the layouts that it declines, ...
+    function: Optional["FingerprintReport"] = None  # what made a wrong output (judge_output)
 
     @property
     def worst(self) -> Optional[WorstRow]:
@@ -108,7 +110,17 @@ class Report:
     def to_dict(self) -> dict:
         return {"schema": "lnbench-judge-1", "subject": self.subject, "passed": self.passed,
                 "verdict": self.verdict, "reason": self.reason, "repeat": self.repeat, "facts": self.facts,
+                "function": self.function and {
+                    "answer": self.function.answer,
+                    "candidates": [one.function for one in self.function.candidates]},
                 "cases": [case.to_dict() for case in self.cases]}
+
+    def take_function(self, found):
+        """What made a wrong output. It gives way to no guess of the verdict: rows were held against it."""
+        self.function, case = found, self.worst_case
+        if found.answer != "none":
+            case.detail = re.sub(", as of a kernel that [^;]*", f", and y is that of {found.function}"
+                                 if found.function else "", case.detail)
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
@@ -151,7 +163,9 @@ class Report:
         return "\n".join([wrong + self.says(), at, *self._tail()])
 
     def _tail(self):
-        """The worst row, facts, and the call that repeats it: four lines at most."""
+        """What made it, the worst row, facts, and the call that repeats it: four lines at most."""
+        if self.function:
+            yield f"function  {self.function.says()}"
         case = self._case_of_worst()
         row = case.worst if case else None
         if row is not None:
@@ -209,16 +223,19 @@ class FingerprintReport:
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
-    def __str__(self) -> str:
+    def says(self) -> str:
+        """ "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y"."""
         if self.answer == "none":
-            return f"none: none of {self.tried} candidates explains y"
-        shown = [one.function for one in self.candidates[:4]]
-        lines = [f"{self.answer}: {'; or '.join(shown)}"
-                 + (f"; or {len(self.candidates) - 4} more" if len(self.candidates) > 4 else "")]
-        if self.row:
-            lines.append(f"one more row of +-{self.row[0]:g} in turn would tell "
-                         f"{self.pairs - self.pairs_left} of {self.pairs} pairs of them apart")
-        return "\n".join(lines)
+            return f"none of {self.tried} candidates explains y"
+        more = len(self.candidates) - 4
+        return (f"{self.answer}: {'; or '.join(one.function for one in self.candidates[:4])}"
+                + f"; or {more} more" * (more > 0))
+
+    def __str__(self) -> str:
+        if not self.row:
+            return self.says()
+        return (f"{self.says()}\none more row of +-{self.row[0]:g} in turn would tell "
+                f"{self.pairs - self.pairs_left} of {self.pairs} pairs of them apart")
 
     __repr__ = __str__
 

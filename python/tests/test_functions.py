@@ -61,12 +61,13 @@ class Functions(unittest.TestCase):
                 [os.environ["LNBENCH_PROGRAM"], "eval", "--tolerance", "--x", path,
                  "--conventions", "tinyllm", "--json"], capture_output=True, check=True).stdout)
         made = lnbench.tolerance(x)
-        self.assertEqual([made["rtol"], made["certain"], made["likely"]],
-                         [wanted[0]["rtol"], wanted[0]["atol"], wanted[1]["atol"]])
+        self.assertEqual([made["rtol"], made["certain"], made["likely"], made["usual"]],
+                         [wanted[0]["rtol"], *(one["atol"] for one in wanted[:3])])
         self.assertEqual(made["mistakes"], {one["implementation"]: one["atol"] or float("inf")
-                                            for one in wanted[2:]})
+                                            for one in wanted[3:]})
         self.assertTrue(np.allclose(layernorm(x), lnbench.reference(x), made["rtol"],
                                     made["likely"]))
+        self.assertTrue(0 < 2 * made["usual"] < made["likely"])
 
 
 if __name__ == "__main__":

@@ -87,7 +87,8 @@ class WithProgram(unittest.TestCase):
         right = layernorm(x, gamma, beta)
         wrong = right.copy()
         wrong[7, 11] += 1
-        for y in (right, wrong):
+        quotient = lnbench.reference(x, gamma, beta, convention="ddof=0,eps=1e-5@quotient,affine=vector")
+        for y in (right, quotient, wrong):
             wanted, _ = self.run_program("eval", expected=(0, 5), x=x, gamma=gamma, beta=beta, y=y)
             report = lnbench.judge_output(x, y, gamma, beta)
             made = report.cases[0].to_dict()
@@ -97,6 +98,8 @@ class WithProgram(unittest.TestCase):
             for key, value in wanted["metrics"].items():
                 self.assertEqual(made["metrics"][key], value, key)
             self.assertGreater(len(wanted["metrics"]), 15)
+            self.assertEqual(report.to_dict()["function"], wanted["function"])
+            self.assertEqual("function  named: ddof" in str(report), y is quotient)
         self.assertFalse(report.passed)
         self.assertEqual(report.worst.number, 7)
         np.testing.assert_array_equal(report.worst.x, x[7])

@@ -253,6 +253,7 @@ accepted "f16 in" 0 eval --x row.npy --gamma gamma.npy --beta beta.npy --referen
 accepted "f16 in, f32 out" 0 eval --x half.npy --y out4.npy --gamma gamma.npy --beta beta.npy --dtypes f16 --json
 check "f16 in, f32 out: judged as" is "$(value dtype out) $(value verdict out)" "f32 right"
 npy brain.npy '|V2' '(4,)' 16256 16384 16448 16512
+accepted "bf16 of ml_dtypes, said too" 0 eval --x brain.npy --convention tinyllm --reference --dtypes bf16
 accepted "bf16 of ml_dtypes" 0 eval --x brain.npy --convention tinyllm --reference --json
 check "bf16 of ml_dtypes: the type" is "$(value dtype out)" bf16
 refused "u2, unsaid" 2 "typed_bf16.npy: dtype '<u2'.*--dtypes bf16" eval --x typed_bf16.npy --convention tinyllm --reference
