@@ -74,7 +74,9 @@ static void print_head(const which_input *input, const which_found *found, const
                                                : "too");
     fprintf(file, "; %zu candidates\n", found->tried);
     if (found->told < found->rows && found->answer != WHICH_NONE)
-        fprintf(file, "%zu of the rows tell nothing: sums may be off by more than they hold\n",
+        fprintf(file,
+                "%zu of the rows tell nothing: sums may be off by more than they hold, or x is not "
+                "finite there\n",
                 found->rows - found->told);
 }
 

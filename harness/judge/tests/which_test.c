@@ -9,12 +9,15 @@
 enum { I = 4, J = 6, K = 8, ALL = I * J * K };
 
 /* What is normalised together. */
-enum { LAST, AXIS0, AXIS1, LAST_TWO, WHOLE, BATCH, GROUPS };
+enum { LAST, AXIS0, AXIS1, LAST_TWO, WHOLE, BATCH, GROUPS, LAST_GROUPS, BATCH_LAST };
+/* The shape: I, J, K, or one of four axes. */
+enum { THREE, SPLIT_J, SPLIT_I };
 
 static size_t group_of(int over, size_t e)
 {
     size_t i = e / (J * K), j = e / K % J, k = e % K;
-    const size_t keys[] = {i * J + j, j * K + k, i * K + k, i, 0, j, i * 2 + j / 3};
+    const size_t keys[] = {i * J + j, j * K + k,     i * K + k,     i, 0,
+                           j,         i * 2 + j / 3, i * 2 + k / 4, k};
     return keys[over];
 }
 
@@ -28,6 +31,7 @@ typedef struct made {
     int residual;                     /* 1: rounded, 2: unrounded, 3: left out */
     int along;                        /* gamma and beta: the last axis, or 1: axis 1 */
     int scale;                        /* 1: not divided */
+    int shape;
 } made;
 
 static double x[ALL], y[ALL], residual[ALL], gamma_[K], beta[K];
@@ -100,8 +104,10 @@ static void fill(ln_type type, double size)
 static void find(const made *one, which_found *found)
 {
     error err;
-    const which_input input = {.dimensions = 3,
-                               .shape = {I, J, K},
+    static const size_t shapes[][4] = {{I, J, K, 1}, {I, J / 2, 2, K}, {2, I / 2, J, K}};
+    const size_t *shape = shapes[one->shape];
+    const which_input input = {.dimensions = one->shape == THREE ? 3 : 4,
+                               .shape = {shape[0], shape[1], shape[2], shape[3]},
                                .x = x,
                                .y = y,
                                .residual = one->residual ? residual : NULL,
@@ -140,6 +146,15 @@ static const made kinds[] = {
     {"; one norm of the whole tensor", WHICH_OPEN, WHOLE, .place = LN_EPS_VAR},
     {"; batch norm: over all axes but 1", WHICH_NAMED, BATCH, .place = LN_EPS_VAR},
     {"; GroupNorm of 2 groups", WHICH_NAMED, GROUPS, .place = LN_EPS_VAR},
+    {"; GroupNorm of 2 groups of the 8 channels of axis 2, channels last", WHICH_NAMED, LAST_GROUPS,
+     .place = LN_EPS_VAR, .use = BOTH},
+    {"; GroupNorm of 2 groups of the 8 channels of axis 3, channels last", WHICH_NAMED, LAST_GROUPS,
+     .place = LN_EPS_VAR, .use = BOTH, .shape = SPLIT_J},
+    {"; over axes 1 to 2", WHICH_NAMED, AXIS1, .place = LN_EPS_VAR, .use = BOTH, .shape = SPLIT_J},
+    {"; over the last 3 axes", WHICH_NAMED, LAST_TWO, .place = LN_EPS_VAR, .shape = SPLIT_J},
+    {"; over axes 0 to 1", WHICH_NAMED, AXIS0, .place = LN_EPS_VAR, .shape = SPLIT_I},
+    {"; over axes 0 to 2", WHICH_NAMED, BATCH_LAST, .place = LN_EPS_VAR, .shape = SPLIT_J},
+    {"; over axes 0 to 2", WHICH_NAMED, BATCH_LAST, .place = LN_EPS_VAR, .shape = SPLIT_I},
     {"output rounded to bf16", WHICH_NAMED, .place = LN_EPS_VAR, .out = LN_BF16},
     {"output rounded to f16", WHICH_NAMED, .place = LN_EPS_VAR, .out = LN_F16},
     {"x rounded to bf16 first", WHICH_NAMED, .place = LN_EPS_VAR, .x_first = LN_BF16},
@@ -260,6 +275,20 @@ TEST(few_numbers_of_16_bits)
         normalise(&input, type, steps);
         if (!has_1e5(&input))
             fail_msg("case %zu", c);
+    }
+}
+
+/* A NaN, or an infinity, takes the evidence of its own row away, and leaves open no norm over others too. */
+TEST(not_finite)
+{
+    static const made all[] = {{"manual-1e-6", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH},
+                               {"eps=1e-06@square", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR},
+                               {"x as it is, not normalised", WHICH_NAMED, .rms = 1, .scale = 1},
+                               {"softmax", WHICH_NAMED, .softmax = 1}};
+    for (size_t i = 0; i < 7; i++) {
+        fill(LN_F32, all[i % 4].softmax ? 4 : 2e-3);
+        x[77] = i < 4 ? NAN : INFINITY;
+        check(&all[i % 4], 1e-6);
     }
 }
 

@@ -73,6 +73,13 @@ static range before_rounding(ln_type type, range one)
     return (range){rounded_from(type, low).low, rounded_from(type, high).high};
 }
 
+static void exclude_norms(family *one)
+{
+    for (size_t d = 0; d < 2; d++)
+        for (size_t p = 0; p < PLACES; p++)
+            one->eps[d][p] = (range){1, -1};
+}
+
 void family_begin(family *one)
 {
     size_t roots = one->kind == OPERATION_LAYERNORM || one->rounds_root ? 2 : 1;
@@ -81,6 +88,25 @@ void family_begin(family *one)
     for (size_t d = 0; d < 2; d++)
         for (size_t p = 0; p < PLACES; p++)
             one->eps[d][p] = d < roots && p < places ? (range){0, EPS_MOST} : (range){1, -1};
+}
+
+/* How unlikely the factor of a row is where statistics were rounded to 16 bits, in bits: they would leave it
+ * anywhere within a unit roundoff or more, and it lies within `width`, where neither its divisor nor the
+ * inverse or the square of that is a number of the type. Of all rows but one, whose factor gives the eps. */
+static void hold_step(family *one, const exact_row *row, range s, double slack)
+{
+    double std = sqrt(row->square), width = row->lost / row->square + 2 * slack;
+    const range root = {std / s.high, std / s.low};
+    const range all[] = {
+        root, {1 / root.high, 1 / root.low}, {root.low * root.low, root.high * root.high}};
+    for (size_t i = 0; i < 3; i++)
+        if (!(number_from(one->out, all[i].low) > all[i].high))
+            return;
+    double bits = log2(unit_roundoff(one->out) / (log(s.high / s.low) + width));
+    if (!(bits > 0))
+        return;
+    one->bits += bits;
+    one->most_bits = fmax(one->most_bits, bits);
 }
 
 /* s of a row without eps, and with what may come of it. */
@@ -124,6 +150,29 @@ static void hold_undefined(family *one, bool number, double lost)
     one->whole = one->whole && number;
 }
 
+/* Beside a NaN all of a group is NaN. Beside an infinity nothing that its mean is taken from is a number; what
+ * is divided by its root mean square is 0. x as it is stays so, however it was rounded. */
+static void hold_not_finite(family *one, const exact_row *row, const size_t *inner, size_t outer,
+                            const range *y)
+{
+    const affine *with = one->with;
+    bool rms = one->kind == OPERATION_RMSNORM, fits = true;
+    one->whole = one->whole && rms;
+    for (size_t i = 0; i < row->length; i++) {
+        const range *own = &y[outer + inner[i]];
+        size_t p = (outer + inner[i]) / with->stride % with->extent;
+        double beta = with->beta[p], copy = with->gamma[p] * row->z[i] + beta;
+        double off = 0x1p-4 * (fabs(copy) + 2 * fabs(beta));
+        bool number = !isnan(own->low) && !isinf(own->low) && !isinf(own->high);
+        fits = fits && (!number || (rms && !row->has_nan && own->low <= beta && own->high >= beta));
+        one->whole = one->whole &&
+                     (number ? copy + off >= own->low && copy - off <= own->high : !isfinite(copy));
+    }
+    one->alive = one->alive && (fits || one->whole);
+    if (!fits)
+        exclude_norms(one);
+}
+
 /* Whether xhat may be the same number at all places. */
 static bool is_one_number(const family *one, const exact_row *row, const size_t *inner,
                           size_t outer, const range *y)
@@ -147,6 +196,8 @@ void family_hold(family *one, const exact_row *row, const size_t *inner, size_t 
     const affine *with = one->with;
     double n = (double)row->length, slack = 12 * sums;
     size_t nans = 0;
+    if (row->has_nan || row->has_infinity)
+        hold_not_finite(one, row, inner, outer, y);
     if (row->undefined) {
         for (size_t i = 0; i < row->length; i++)
             nans += isnan(y[outer + inner[i]].low) != 0;
@@ -208,8 +259,11 @@ void family_hold(family *one, const exact_row *row, const size_t *inner, size_t 
         one->whole = false;
         for (int d = 0; d < 2; d++)
             one->eps[d][LN_EPS_VAR - 1] = one->eps[d][LN_EPS_STD - 1] = (range){1, -1};
-    } else
+    } else {
         narrow_eps(one, row, s, slack);
+        if (dtype_size(one->out) == 2 && s.low > 0)
+            hold_step(one, row, s, slack);
+    }
     bool any = one->whole;
     for (int d = 0; d < 2; d++)
         for (size_t p = 0; p < PLACES; p++)

@@ -16,7 +16,7 @@ enum { REDUCTIONS_MOST = 2048, SOURCES_MOST = 6, SPLIT_AXES = WHICH_AXES + 1, RA
 /* Group g has the elements outer[g] + inner[i]. */
 typedef struct reduction {
     size_t *outer, *inner, groups, length;
-    char words[96]; /* "" for the last axis */
+    char words[128]; /* "" for the last axis */
     int rank;
     bool last, single; /* the last axis; one axis */
 } reduction;
@@ -78,11 +78,13 @@ void layout_free(layout *made);
 /* ---- rows.c: a row's exact answer, from which every candidate's follows, and what sums may be off ---- */
 
 typedef struct exact_row {
-    bool tells;     /* false: sums may be off by everything, or the row is not finite */
-    bool undefined; /* 0 / 0, and every way to compute it says so */
-    bool constant;  /* all elements became one by rounding */
+    bool tells;                 /* false: sums may be off by everything, or the row is not finite */
+    bool undefined;             /* 0 / 0, and every way to compute it says so */
+    bool has_nan, has_infinity; /* among what is normalised */
+    bool constant;              /* all elements became one by rounding */
     size_t length;
-    double *z;     /* (x - mean) / std with the divisor N and no eps; of RMSNorm x / root */
+    double *z; /* (x - mean) / std with the divisor N and no eps; of RMSNorm x / root; x where it is
+                    * not finite */
     double most;   /* the largest |z| */
     double square; /* the variance, or the mean square */
     double lost;   /* what sums may be off it */
@@ -139,6 +141,8 @@ typedef struct family {
     range eps[2][PLACES];
     bool whole; /* not divided at all: WHICH_CENTRED, WHICH_COPIED */
     bool alive;
+    ln_type out;            /* the type of y */
+    double bits, most_bits; /* of 16 bits: hold_step() */
 } family;
 
 void family_begin(family *one);

@@ -77,11 +77,11 @@ static axes axes_of(const which_input *input)
     return all;
 }
 
-/* Every divisor of the channels of axis c as the number of groups; over the axes behind c too, where c is
- * not the last. */
-static bool add_groups(const which_input *input, layout *made, size_t c)
+/* Every divisor of the channels of axis c as the number of groups, which are normalised over together with the
+ * other axes from `first` on. */
+static bool add_groups(const which_input *input, layout *made, size_t c, size_t first)
 {
-    char words[96];
+    char words[128];
     size_t channels = input->shape[c];
     for (size_t groups = 2; groups < channels; groups++) {
         if (channels % groups)
@@ -92,42 +92,63 @@ static bool add_groups(const which_input *input, layout *made, size_t c)
         all.extent[last] = channels / groups;
         all.stride[last] = all.stride[c];
         all.stride[c] *= channels / groups;
-        for (size_t a = c + 1; a < all.count; a++)
-            all.over[a] = true;
-        snprintf(words, sizeof words, "GroupNorm of %zu groups of the %zu channels of axis %zu",
-                 groups, channels, c);
+        for (size_t a = first; a < all.count; a++)
+            all.over[a] = a != c;
+        snprintf(words, sizeof words, "GroupNorm of %zu groups of the %zu channels of axis %zu%s",
+                 groups, channels, c, first < c ? ", channels last" : "");
         if (!add_reduction(made, &all, 6, words))
             return false;
     }
     return true;
 }
 
-static bool make_reductions(const which_input *input, layout *made)
+/* Axes first to last, or all but those. */
+static bool add_run(const which_input *input, layout *made, size_t first, size_t last, bool inside)
 {
     size_t count = input->dimensions;
-    char words[64] = "";
+    bool is_single = first == last, to_end = last + 1 == count;
+    char words[128], which[48], to[24] = "";
+    axes all = axes_of(input);
+    for (size_t a = 0; a < count; a++)
+        all.over[a] = (a >= first && a <= last) == inside;
+    if (!is_single)
+        snprintf(to, sizeof to, " to %zu", last);
+    snprintf(which, sizeof which, "%zu%s", first, to);
+    if (!inside)
+        snprintf(words, sizeof words, "%sover all axes but %s", is_single ? "batch norm: " : "",
+                 which);
+    else if (is_single)
+        snprintf(words, sizeof words, "%s%s", to_end ? "" : "over axis ", to_end ? "" : which);
+    else if (to_end && first == 0)
+        snprintf(words, sizeof words, "one norm of the whole tensor");
+    else if (to_end)
+        snprintf(words, sizeof words, "over the last %zu axes", count - first);
+    else
+        snprintf(words, sizeof words, "over axes %s", which);
+    return add_reduction(made, &all,
+                         !inside     ? 5
+                         : is_single ? to_end ? 0 : 4
+                         : to_end    ? 3
+                                     : 5,
+                         words);
+}
+
+/* The last axis first, then every run of neighbouring axes, then all axes but one. */
+static bool make_reductions(const which_input *input, layout *made)
+{
+    size_t count = input->dimensions, end = count - 1;
     bool fine = true;
-    for (size_t first = count; fine && first > 0; first--) {
-        axes all = axes_of(input);
-        for (size_t a = first - 1; a < count; a++)
-            all.over[a] = true;
-        if (first == 1 && count > 1)
-            snprintf(words, sizeof words, "one norm of the whole tensor");
-        fine = add_reduction(made, &all, first == count ? 0 : 3, words);
-        snprintf(words, sizeof words, "over the last %zu axes", count - first + 2);
-    }
-    for (size_t own = 0; fine && own < count; own++) {
-        axes all = axes_of(input);
-        all.over[own] = true;
-        snprintf(words, sizeof words, "over axis %zu", own);
-        fine = add_reduction(made, &all, 4, words);
-        for (size_t a = 0; a < count; a++)
-            all.over[a] = a != own;
-        snprintf(words, sizeof words, "batch norm: over all axes but %zu", own);
-        fine = fine && add_reduction(made, &all, 5, words);
-    }
-    fine = fine && add_groups(input, made, count - 1);
-    return fine && (count < 3 || add_groups(input, made, 1));
+    for (size_t first = count; fine && first > 0; first--)
+        fine = add_run(input, made, first - 1, end, true);
+    for (size_t last = 0; fine && last < end; last++)
+        for (size_t first = 0; fine && first <= last; first++)
+            fine = add_run(input, made, first, last, true);
+    for (size_t last = 0; fine && last < count; last++)
+        for (size_t first = 0; fine && first <= last && last - first < end; first++)
+            fine = add_run(input, made, first, last, false);
+    fine = fine && add_groups(input, made, end, end);
+    return fine &&
+           (count < 3 || (add_groups(input, made, 1, 1) && add_groups(input, made, end, 1)));
 }
 
 /* ---- what is normalised ---- */

@@ -31,20 +31,20 @@ void row_maker_free(row_maker *maker)
 
 /* The row as doubles and in the type that holds it; false: an element is not finite. */
 static bool load_row(row_maker *maker, const reduction *over, const source *from, size_t group,
-                     ln_type *type)
+                     ln_type *type, exact_row *row)
 {
-    bool finite = true;
     *type = LN_F32;
     for (size_t i = 0; i < over->length; i++) {
         double value = from->values[over->outer[group] + over->inner[i]];
         maker->values[i] = value;
-        finite = finite && isfinite(value);
+        row->has_nan = row->has_nan || isnan(value);
+        row->has_infinity = row->has_infinity || isinf(value);
         if ((double)(float)value != value)
             *type = LN_F64;
     }
     for (size_t i = 0; i < over->length; i++)
         storage_store(*type, maker->typed, i, maker->values[i]);
-    return finite;
+    return !row->has_nan && !row->has_infinity;
 }
 
 static double half_unit(int digits)
@@ -113,8 +113,10 @@ bool row_make(row_maker *maker, operation_kind kind, const reduction *over, cons
     double n = (double)over->length;
     bool centred = kind == OPERATION_LAYERNORM;
     *row = (exact_row){.length = over->length, .z = maker->z};
-    if (!load_row(maker, over, from, group, &type))
+    if (!load_row(maker, over, from, group, &type, row)) {
+        memcpy(row->z, maker->values, over->length * sizeof *row->z);
         return true;
+    }
     if (!(centred ? ln_reference_row(maker->reference, &plain, type, type, over->length,
                                      maker->typed, NULL, NULL, NULL, &result)
                   : ln_rms_reference_row(maker->reference, &plain_rms, type, type, over->length,

@@ -15,6 +15,7 @@ typedef struct engine {
     family families[2][FAMILIES_MOST];
     size_t counts[2];
     size_t told[2]; /* rows of the last axis, by operation */
+    double once;    /* bits that tell against rounding each step: hold_step() */
     which_found *found;
 } engine;
 
@@ -36,6 +37,8 @@ static bool make_ranges(engine *own)
 
 /* ---- what explains y ---- */
 
+enum { SURE = 64 };
+
 /* Of one function, rounded at other places. */
 static bool is_same_function(const which_candidate *a, const which_candidate *b)
 {
@@ -47,7 +50,6 @@ static bool is_same_function(const which_candidate *a, const which_candidate *b)
  * of them. Where it was rounded is sure from so many elements on: any other place moves a quarter of them. */
 static bool widen_known(const engine *own, const which_candidate *one)
 {
-    enum { SURE = 64 };
     bool known = false;
     for (size_t i = 0; own->maker.coarse && i < own->found->count; i++) {
         which_candidate *other = &own->found->candidates[i];
@@ -323,7 +325,8 @@ static bool add_family(engine *own, const family *with, const reduction *over, c
 
 /* ---- softmax ---- */
 
-/* exp and a sum of N numbers: (N + 8) u, and |x - max| u of exp's argument. */
+/* exp and a sum of N numbers: (N + 8) u, and |x - max| u of exp's argument. All NaN beside one that is not
+ * finite. */
 static bool is_softmax(const engine *own, const reduction *over, const source *from, size_t group)
 {
     double most = -INFINITY, sum = 0, unit = unit_roundoff(own->maker.sums);
@@ -335,7 +338,8 @@ static bool is_softmax(const engine *own, const reduction *over, const source *f
         size_t at = over->outer[group] + over->inner[i];
         double down = from->values[at] - most, exact = exp(down) / sum;
         double off = exact * 2 * unit * ((double)over->length + 8 + fabs(down));
-        if (!(exact + off >= own->y[at].low && exact - off <= own->y[at].high))
+        if (isnan(exact) ? !isnan(own->y[at].low)
+                         : !(exact + off >= own->y[at].low && exact - off <= own->y[at].high))
             return false;
     }
     return true;
@@ -381,6 +385,7 @@ static void begin_families(engine *own, const reduction *over, const source *fro
                                 .cast = casts[c],
                                 .rounds_root = is_short && !own->maker.coarse,
                                 .root = input->x_type,
+                                .out = input->y_type,
                                 .whole = c == 0 && (kind == OPERATION_LAYERNORM || over->last)};
                 family_begin(one);
                 own->found->tried += kind == OPERATION_LAYERNORM || is_short ? 7 : 4;
@@ -427,8 +432,11 @@ static bool try_reduction(engine *own, const reduction *over, const source *from
     }
     for (int kind = 0; kind < 2; kind++)
         for (size_t i = 0; fine && i < own->counts[kind]; i++)
-            if (own->families[kind][i].alive)
-                fine = add_family(own, &own->families[kind][i], over, from);
+            if (own->families[kind][i].alive) {
+                const family *one = &own->families[kind][i];
+                own->once = fmax(own->once, one->bits - one->most_bits);
+                fine = add_family(own, one, over, from);
+            }
     return fine && (!over->single || from != own->all.sources || own->maker.coarse ||
                     try_softmax(own, over, from));
 }
@@ -474,9 +482,10 @@ static bool is_named(const which_candidate *one)
 }
 
 /* Once as a row whose output alone is rounded, then as one that rounds each step: where y is of the 16-bit
- * type, or where nothing else explains it. */
+ * type and its rows do not tell, or where nothing else explains it. */
 static bool find_all(engine *own, error *err)
 {
+    enum { SURE_BITS = 24 };
     static const ln_type steps[] = {LN_BF16, LN_F16};
     size_t most = 1;
     for (size_t r = 0; r < own->all.reduction_count; r++)
@@ -484,6 +493,7 @@ static bool find_all(engine *own, error *err)
     free(own->y);
     row_maker_free(&own->maker);
     own->maker.coarse = false;
+    own->once = 0;
     if (!make_ranges(own))
         return fail_memory(err, "the ranges of y");
     bool fine = row_maker_make(&own->typed, most, &own->maker, err);
@@ -492,6 +502,8 @@ static bool find_all(engine *own, error *err)
         if (own->typed.y_type != steps[i] &&
             (own->typed.x_type != steps[i] || own->found->count > 0))
             continue;
+        if (own->once >= SURE_BITS && own->all.elements >= SURE)
+            break;
         own->maker.coarse = true;
         own->maker.step = steps[i];
         fine = try_all(own) || fail_memory(err, "a candidate");
