@@ -81,7 +81,7 @@ REPORTS = [
     # eps is the config's 1e-5
     ("transformers 38025", None, llama(X, W, 1e-6), "named", "t5"),
     # it is Llama's
-    ("OLMo 281", None, r16(r16(X / outer(X, 1e-6)) * W), "open",
+    ("OLMo 281", None, r16(r16(X / outer(X, 1e-6)) * W), "named",
      "operation=rmsnorm,eps=1e-06@root,weight=w,cast=yes"),
     # bf16 is this inexact
     ("IRON 139", None, r16(r16(X * r16(root(X, 1e-5))) * W), "named",
