@@ -282,7 +282,7 @@ LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, vec x
 #define LN_BY_AFFINE(rules, function, ...)                                                         \
     ((rules)->affine == LN_AFFINE_GAMMA ? function(LN_AFFINE_GAMMA, __VA_ARGS__)                   \
      : (rules)->form != RESIDUAL_NONE   ? function((rules)->affine, __VA_ARGS__)                   \
-     : (rules)->affine == (LN_AFFINE_GAMMA | FORM_CAST)                                            \
+     : !STORED_AS_COMPUTED && (rules)->affine == (LN_AFFINE_GAMMA | FORM_CAST)                     \
          ? function((ln_affine)(LN_AFFINE_GAMMA | FORM_CAST), __VA_ARGS__)                         \
          : function((rules)->affine, __VA_ARGS__))
 #else

@@ -57,7 +57,7 @@ const char *number_short(double value, char buffer[16]);
 
 /* The word nearest to `given` (Damerau-Levenshtein distance). NULL when none is near. */
 const char *nearest_word(const char *given, const char *const *words, size_t count);
-/* " (did you mean 'two_pass_f32'?)", or "" when none is near. */
+/* A question with the nearest one in brackets, or "" when none is near. */
 enum { MEANT_LENGTH = 128 };
 const char *did_you_mean(const char *given, const char *const *words, size_t count,
                          char buffer[MEANT_LENGTH]);

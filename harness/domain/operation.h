@@ -129,6 +129,12 @@ bool convention_equal(const ln_convention *a, const ln_convention *b);
  * operation: what figures in GB/s count. */
 double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype);
 
+/* As kernels are given it: without its operation. */
+static inline void convention_drop_operation(ln_convention *convention)
+{
+    convention->ddof %= OPERATION_STEP;
+}
+
 const char *operation_name(operation_kind kind);
 bool operation_from_name(const char *name, operation_kind *kind);
 /* Bits of operation_kind: of the one named, or of "all"; NULL is the first. Of another name an error

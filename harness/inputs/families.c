@@ -29,7 +29,7 @@ void make_ramp(const input_place *place, float *x)
     }
 }
 
-/* Zero, values whose N-fold sum is exact, and values whose sum rounds, so that a mean comes out
+/* Zero, values whose N-fold sum is exact, and values whose sum rounds, so that an average comes out
  * that is not the constant. */
 void make_constant(const input_place *place, float *x)
 {

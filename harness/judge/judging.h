@@ -29,7 +29,7 @@ typedef struct explained_row {
     size_t number;            /* ...the so-manieth */
 } explained_row;
 
-/* which/mistakes.c: mistakes of the operation, of divisor, eps, gamma and beta, loop tails, the residual, and
+/* which/mistakes.c: mistakes of the operation, of divisor, eps, parameters, loop tails, the residual, and
  * rows; what .explain is of LayerNorm and of RMSNorm. */
 bool norm_explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure);
 

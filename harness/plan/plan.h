@@ -112,7 +112,7 @@ void plan_identify(case_plan *plan, const plan_request *request);
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);
 case_key speed_key(const speed_group *group, const char *kernel);
 
-/* "torch,ddof=1,eps=1e-6@std,affine=vector" is two conventions: a key that comes again, or a name,
+/* "torch,eps=1e-6@std,affine=vector" is two conventions: a key that comes again, or a name,
  * begins a new one. */
 bool split_conventions(const word_list *given, word_list *conventions, error *err);
 /* Those that the request names, of whatever operation, and the plan's operations; free(*named). */

@@ -41,7 +41,7 @@ typedef struct interval_estimate {
     double middle, lo, hi;
 } interval_estimate;
 
-/* The median of values (reordered); NaN for none. Even counts: mean of the two in the middle. */
+/* The median of values (reordered); NaN for none. Even counts: average of the two in the middle. */
 double median(double *values, size_t count);
 
 typedef enum resample_kind { RESAMPLE_GROUPS, RESAMPLE_BOTH } resample_kind;

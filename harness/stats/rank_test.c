@@ -37,7 +37,7 @@ static int compare_ranked(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The sum of b's ranks, where equals share the mean of theirs, and the sum of t^3 - t over all
+/* The sum of b's ranks, where equals share the average of theirs, and the sum of t^3 - t over all
  * groups of t equals. */
 static double rank_sum(const ranked *sorted, size_t count, double *ties)
 {

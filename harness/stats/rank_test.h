@@ -24,7 +24,7 @@ rank_test mann_whitney(const double *a, size_t a_count, const double *b, size_t 
 /* P(U <= u) where both samples are of one continuous distribution. a_count + b_count <= 40. */
 double mann_whitney_tail(size_t a_count, size_t b_count, size_t u);
 
-/* exp of the mean of the logarithms; NaN for none, or where a value is not above 0. */
+/* exp of the average of the logarithms; NaN for none, or where a value is not above 0. */
 double geometric_mean(const double *values, size_t count);
 
 #endif

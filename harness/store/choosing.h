@@ -45,7 +45,7 @@ typedef struct errors_wanted {
 typedef struct timed_kernel {
     int64_t run;
     case_key key;
-    char param[8]; /* type of gamma and beta */
+    char param[8]; /* type of its parameters */
     char object_hash[20];
     bool judged; /* on the rows asked for */
 } timed_kernel;

@@ -53,7 +53,7 @@ typedef struct kernel_standing {
     int64_t fault; /* the first case at fault, of rows that an input has if there is one; 0: none */
     error_sum errors[SCOPES];
     bool
-        other_param; /* its gamma and beta are of another type than its elements, and others' are not */
+        other_param; /* its parameters are of another type than its elements, and others' are not */
     bool
         accurate; /* judged, nowhere wrong, within the budget, no other library's nor other_param */
     char doubt[64]; /* why it is not taken even so; "": it can be */

@@ -126,8 +126,8 @@ for recipe in github-pages.yml gitlab-ci.yml; do
 done
 
 # ---- kernels in C, C++ and Rust ----
-is_right() { # FILE KERNEL
-    lnbench run --plugin "$1" --kernels "$2" --conventions torch --shapes 4x64 --db k.db --no-charts --json |
+is_right() { # FILE KERNEL [CONVENTION]
+    lnbench run --plugin "$1" --kernels "$2" --conventions "${3-torch}" --shapes 4x64 --db k.db --no-charts --json |
         grep -q '"verdict": "right"'
 }
 compiled() { # FILE: by the line in its head
@@ -139,6 +139,10 @@ compiled() { # FILE: by the line in its head
 g++() { command "$cxx" "$@"; }
 check "C: it compiles" compiled kernels/example_plugin.c
 check "C: it is judged" is_right ./kernel.so example
+check "RMSNorm's loops: they compile" compiled docs/recipes/rmsnorm_loops.c
+for name in ggml_loop_f32 vllm_loop_f32 vllm_loop_bf16 sglang_loop_f32 sglang_loop_bf16; do
+    check "$name is judged" is_right ./kernel.so "$name" torch-rms
+done
 check "C++: it compiles" compiled docs/recipes/kernel.cpp
 check "C++: it is judged" is_right ./kernel.so cpp_two_pass
 if command -v rustc >/dev/null; then

@@ -22,8 +22,7 @@ enum { L1, L2, L3, DRAM, few, REGIMES, FEW_ROWS = 3 };
 /* A kernel, by what a row of the table names and a class asks. */
 typedef struct line {
     const char *name;
-    ln_type storage, param;
-    int isa;
+    unsigned char storage, param, isa;
     bool is_exact, is_nontemporal;
 } line;
 
@@ -38,11 +37,7 @@ static const struct {
 } kernels[OPERATIONS] = {{layernorm_lines, KERNEL_LINES}, {rmsnorm_lines, RMS_KERNEL_LINES}};
 
 typedef struct row {
-    ln_operation operation;
-    ln_cpu make;
-    ln_accuracy accuracy;
-    ln_type storage, param;
-    int isa, regime;
+    unsigned char operation, make, accuracy, storage, param, isa, regime;
     size_t hidden_to;
     const char *kernel;
 } row;
@@ -187,7 +182,7 @@ static int find_exact(ln_operation operation, ln_type storage, ln_type param, in
     int found = -1;
     for (int i = 0; i < kernels[operation].count; i++) {
         const line *own = &lines[i];
-        bool fits = own->is_exact && own->storage == storage && own->param == param &&
+        bool fits = own->is_exact && own->storage == (int)storage && own->param == (int)param &&
                     ln_isa_is_usable(own->isa) && own->is_nontemporal == (model >= 0);
         if (fits && (model >= 0 ? found < 0 && own->isa == lines[model].isa
                                 : found < 0 || own->isa > lines[found].isa))

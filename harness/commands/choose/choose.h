@@ -50,7 +50,7 @@ typedef struct choose_wanted {
     choose_budget budget;
     accuracy_class class;
     bool every_row;             /* the budget holds on every judged row, as in the answer of run */
-    const char *param;          /* gamma and beta are of this type; NULL: any */
+    const char *param;          /* the parameters are of this type; NULL: any */
     const word_list *kernels;   /* globs; NULL or empty: all */
     const word_list *libraries; /* object hashes of those there are now; NULL: it does not matter */
     int64_t run;                /* by this run alone; 0: by the machine's latest */

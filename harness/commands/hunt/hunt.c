@@ -76,7 +76,7 @@ static bool check_numbers(const hunt_options *options, error *err)
 
 static bool settings_of(const hunt_options *options, hunt_settings *settings, error *err)
 {
-    ln_convention convention = {.ddof = 0};
+    ln_convention convention = {0};
     *settings = (hunt_settings){
         .hidden = (size_t)options->hidden,
         .seed = options->seed,

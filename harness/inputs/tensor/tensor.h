@@ -75,7 +75,7 @@ bool tensor_convert(tensor_array *array, ln_type type, const char *whose, const 
                     const char *option, error *err);
 /* Whether tensor_convert() would. */
 bool tensor_converts(const tensor_array *array, ln_type type);
-/* That no element of gamma or beta is NaN or infinite. */
+/* That no element of a parameter is NaN or infinite. */
 bool tensor_is_finite(const tensor_array *array, const char *path, const char *option, error *err);
 
 /* Writes rows that belong to x (its shape, as its elements lie) as an .npy file of x's shape, version

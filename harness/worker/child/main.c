@@ -389,7 +389,7 @@ static const char *refuses_all(const ln_kernel *kernel, operation_kind kind)
     for (size_t i = 0; i < presets * count; i++) {
         ln_problem problem = problem_dense(&preset[i / count].convention, kernel->storage,
                                            kernel->param, 64, sizes[i % count]);
-        problem.convention.ddof %= OPERATION_STEP;
+        convention_drop_operation(&problem.convention);
         const char *reason = kernel_refuses(kernel, &problem);
         if (!reason)
             return NULL;
@@ -516,7 +516,7 @@ static void receive(worker_plugins *plugins, work_order *order)
     }
     if (is_of_another(plugins, order) || changed_at_load(plugins, order))
         return;
-    order->problem.convention.ddof %= OPERATION_STEP;
+    convention_drop_operation(&order->problem.convention);
     floating_point_read(&own);
     if (order->kind != ORDER_JUDGE || !order->place)
         worker_leave_place();

@@ -1,0 +1,22 @@
+#!/bin/sh
+# Measurements of RMSNorm, on a machine that does nothing else:
+#     results/rmsnorm.sh FOLDER          ln_rmsnorm() beside the loops of three programs (docs/choosing.md)
+#     results/rmsnorm.sh FOLDER table    the runs of its dispatch table, and the table (docs/lab/dispatch.md)
+# Both leave a store in FOLDER; the first loops.txt, the second rms_table.h.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+lnbench=${LNBENCH:-$root/build/release/bin/lnbench}
+if [ "${2-}" = table ]; then
+    export LNBENCH="$lnbench"
+    "$root/tools/dispatch" measure "$out/table.db" --operation rmsnorm --types f32,bf16,f16 --processes 2 --repetitions 12
+    "$root/tools/dispatch" table "$out/table.db" --operation rmsnorm --types f32,bf16,f16 >"$out/rms_table.h"
+    exit
+fi
+${CC:-cc} -O3 -march=native -shared -fPIC -I "$root/kernels/include" -o "$out/loops.so" "$root/docs/recipes/rmsnorm_loops.c" -lm
+shapes=
+for hidden in 64 768 2048 4096 5120 8192 16384; do # f32: x and y of 512 KiB and of 256 MiB
+    shapes="$shapes${shapes:+,}1x$hidden,$((65536 / hidden))x$hidden,$((33554432 / hidden))x$hidden"
+done
+"$lnbench" run --operation rmsnorm --only speed --no-charts --conventions torch-rms --dtypes f32,bf16 --plugin "$out/loops.so" \
+    --kernels 'library_fast_*,library_accurate_*,*_loop_*' --shapes "$shapes" --processes 5 --db "$out/loops.db" --all >"$out/loops.txt"
