@@ -34,7 +34,7 @@
  *                 (schedule/call.h)
  *     schedule    schedule_run(problem, tensors, affine, form): all rows. One that stores y around
  *                 the caches says LN_NONTEMPORAL, and the kernel has that trait. One that has
- *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem)
+ *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem, form)
  *                 and schedule_run_long()
  *     convention  rstd from the moments, the finish of an element, and their bounds; where rows lie
  */
@@ -135,7 +135,7 @@ LN_INLINE void leave_vectors(void)
     LN_RUNNER(name##_long, schedule_run_long, affine, form)                                        \
     LN_INLINE void name(const ln_problem *problem, const ln_tensors *tensors)                      \
     {                                                                                              \
-        (schedule_is_long(problem) ? name##_long : name##_short)(problem, tensors);                \
+        (schedule_is_long(problem, form) ? name##_long : name##_short)(problem, tensors);          \
     }
 #else
 #define LN_RUNNERS(name, affine, form) LN_RUNNER(name, schedule_run, affine, form)

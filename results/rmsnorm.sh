@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measurements of RMSNorm, on a machine that does nothing else:
 #     results/rmsnorm.sh FOLDER          ln_rmsnorm() beside the loops of three programs (docs/choosing.md)
-#     results/rmsnorm.sh FOLDER table    the runs of its dispatch table, and the table (docs/lab/dispatch.md)
+#     results/rmsnorm.sh FOLDER table    the runs of its dispatch table, and the table (docs/lab/dispatch.md): some 12 minutes
 # Both leave a store in FOLDER; the first loops.txt, the second rms_table.h.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -9,7 +9,7 @@ out=$(mkdir -p "$1" && cd "$1" && pwd)
 lnbench=${LNBENCH:-$root/build/release/bin/lnbench}
 if [ "${2-}" = table ]; then
     export LNBENCH="$lnbench"
-    "$root/tools/dispatch" measure "$out/table.db" --operation rmsnorm --types f32,bf16,f16 --processes 2 --repetitions 12
+    "$root/tools/dispatch" measure "$out/table.db" --operation rmsnorm --types f32,bf16,f16 --processes 3 --repetitions 6
     "$root/tools/dispatch" table "$out/table.db" --operation rmsnorm --types f32,bf16,f16 >"$out/rms_table.h"
     exit
 fi

@@ -41,11 +41,13 @@ static struct {
     job job;
     atomic_uint left; /* threads still at the job, without the caller */
     gate done;
-    gate seats[LN_THREADS_MAX];
-    pthread_t ids[LN_THREADS_MAX];
 } pool = {.use = PTHREAD_MUTEX_INITIALIZER,
           .threads = 1,
           .done = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER}};
+
+/* Apart, since they begin as zeros: no file needs to hold them. */
+static gate seats[LN_THREADS_MAX];
+static pthread_t ids[LN_THREADS_MAX];
 
 static void relax(void)
 {
@@ -93,7 +95,7 @@ static void do_parts(const job *work, unsigned thread)
 static void *serve(void *argument)
 {
     gate *seat = argument;
-    unsigned thread = (unsigned)(seat - pool.seats);
+    unsigned thread = (unsigned)(seat - seats);
     for (unsigned jobs = 0;; jobs++) {
         gate_pass(seat, jobs);
         if (!pool.job.task)
@@ -138,14 +140,14 @@ static int create_quietly(unsigned thread)
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         sigdelset(&blocked, faults[i]);
     pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    int failed = pthread_create(&pool.ids[thread], NULL, serve, &pool.seats[thread]);
+    int failed = pthread_create(&ids[thread], NULL, serve, &seats[thread]);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed;
 }
 
 static bool add_thread(void)
 {
-    gate *seat = &pool.seats[pool.threads];
+    gate *seat = &seats[pool.threads];
     atomic_store(&seat->opened, 0);
     atomic_store(&seat->asleep, false);
     if (pthread_mutex_init(&seat->lock, NULL) != 0)
@@ -163,10 +165,10 @@ static bool add_thread(void)
 
 static void end_thread(void)
 {
-    gate *seat = &pool.seats[--pool.threads];
+    gate *seat = &seats[--pool.threads];
     pool.job.task = NULL;
     gate_open(seat);
-    pthread_join(pool.ids[pool.threads], NULL);
+    pthread_join(ids[pool.threads], NULL);
     pthread_cond_destroy(&seat->wake);
     pthread_mutex_destroy(&seat->lock);
 }
@@ -245,7 +247,7 @@ void ln_pool_run(unsigned parts, ln_pool_task *task, void *context)
     unsigned seen = atomic_load(&pool.done.opened);
     atomic_store(&pool.left, work->threads - 1);
     for (unsigned thread = 1; thread < work->threads; thread++)
-        gate_open(&pool.seats[thread]);
+        gate_open(&seats[thread]);
     do_parts(work, 0);
     if (work->threads > 1)
         gate_pass(&pool.done, seen);

@@ -75,11 +75,11 @@
     row(fast, bf16, f32, avx2, L3, SIZE_MAX, "rms_bf16_param_f32_avx2") \
     row(fast, bf16, f32, avx2, DRAM, SIZE_MAX, "rms_bf16_param_f32_avx2") \
     row(fast, bf16, f32, avx2, few, SIZE_MAX, "rms_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, scalar, L1, SIZE_MAX, "rms_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, L2, SIZE_MAX, "rms_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, L3, SIZE_MAX, "rms_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, DRAM, SIZE_MAX, "rms_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, few, SIZE_MAX, "rms_bf16_param_f32_scalar") \
+    row(fast, bf16, f32, scalar, L1, SIZE_MAX, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, bf16, f32, scalar, L2, SIZE_MAX, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, bf16, f32, scalar, L3, SIZE_MAX, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, bf16, f32, scalar, DRAM, SIZE_MAX, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, bf16, f32, scalar, few, SIZE_MAX, "rms_bf16_param_f32_acc_f64_scalar") \
     row(fast, bf16, bf16, avx512, L1, 128, "rms_bf16_avx512") \
     row(fast, bf16, bf16, avx512, L1, 2048, "rms_pipelined_bf16_avx512") \
     row(fast, bf16, bf16, avx512, L1, SIZE_MAX, "rms_bf16_avx512") \
@@ -102,11 +102,11 @@
     row(fast, bf16, bf16, avx2, L3, SIZE_MAX, "rms_bf16_avx2") \
     row(fast, bf16, bf16, avx2, DRAM, SIZE_MAX, "rms_bf16_avx2") \
     row(fast, bf16, bf16, avx2, few, SIZE_MAX, "rms_bf16_avx2") \
-    row(fast, bf16, bf16, scalar, L1, SIZE_MAX, "rms_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, L2, SIZE_MAX, "rms_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, L3, SIZE_MAX, "rms_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, DRAM, SIZE_MAX, "rms_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, few, SIZE_MAX, "rms_bf16_scalar") \
+    row(fast, bf16, bf16, scalar, L1, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, bf16, scalar, L2, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, bf16, scalar, L3, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, bf16, scalar, DRAM, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, bf16, scalar, few, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
     row(fast, f16, f32, avx512, L1, SIZE_MAX, "rms_f16_param_f32_avx512") \
     row(fast, f16, f32, avx512, L2, SIZE_MAX, "rms_f16_param_f32_avx512") \
     row(fast, f16, f32, avx512, L3, SIZE_MAX, "rms_f16_param_f32_avx512") \
@@ -117,11 +117,11 @@
     row(fast, f16, f32, avx2, L3, SIZE_MAX, "rms_f16_param_f32_avx2") \
     row(fast, f16, f32, avx2, DRAM, SIZE_MAX, "rms_f16_param_f32_avx2") \
     row(fast, f16, f32, avx2, few, SIZE_MAX, "rms_f16_param_f32_avx2") \
-    row(fast, f16, f32, scalar, L1, SIZE_MAX, "rms_f16_param_f32_scalar") \
-    row(fast, f16, f32, scalar, L2, SIZE_MAX, "rms_f16_param_f32_scalar") \
-    row(fast, f16, f32, scalar, L3, SIZE_MAX, "rms_f16_param_f32_scalar") \
-    row(fast, f16, f32, scalar, DRAM, SIZE_MAX, "rms_f16_param_f32_scalar") \
-    row(fast, f16, f32, scalar, few, SIZE_MAX, "rms_f16_param_f32_scalar") \
+    row(fast, f16, f32, scalar, L1, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
+    row(fast, f16, f32, scalar, L2, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
+    row(fast, f16, f32, scalar, L3, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
+    row(fast, f16, f32, scalar, DRAM, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
+    row(fast, f16, f32, scalar, few, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
     row(fast, f16, f16, avx512, L1, SIZE_MAX, "rms_f16_avx512") \
     row(fast, f16, f16, avx512, L2, SIZE_MAX, "rms_f16_avx512") \
     row(fast, f16, f16, avx512, L3, SIZE_MAX, "rms_f16_avx512") \
@@ -132,11 +132,11 @@
     row(fast, f16, f16, avx2, L3, SIZE_MAX, "rms_f16_avx2") \
     row(fast, f16, f16, avx2, DRAM, SIZE_MAX, "rms_f16_avx2") \
     row(fast, f16, f16, avx2, few, SIZE_MAX, "rms_f16_avx2") \
-    row(fast, f16, f16, scalar, L1, SIZE_MAX, "rms_f16_scalar") \
-    row(fast, f16, f16, scalar, L2, SIZE_MAX, "rms_f16_scalar") \
-    row(fast, f16, f16, scalar, L3, SIZE_MAX, "rms_f16_scalar") \
-    row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "rms_f16_scalar") \
-    row(fast, f16, f16, scalar, few, SIZE_MAX, "rms_f16_scalar") \
+    row(fast, f16, f16, scalar, L1, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(fast, f16, f16, scalar, L2, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(fast, f16, f16, scalar, L3, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(fast, f16, f16, scalar, few, SIZE_MAX, "rms_f16_acc_f64_scalar") \
     row(accurate, f32, f32, avx512, L1, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, L2, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, L3, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx512") \

@@ -308,8 +308,9 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 #ifdef LANE_LOAD_DEAR
 #define SCHEDULE_LONG
 
-LN_INLINE int schedule_is_long(const ln_problem *problem)
+LN_INLINE int schedule_is_long(const ln_problem *problem, residual_form form)
 {
+    (void)form;
     return problem->hidden > KEPT_COLUMNS;
 }
 

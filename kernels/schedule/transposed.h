@@ -512,10 +512,19 @@ typedef void short_runner(const call *given);
         run_short(&run, (shape){vectors, whole, whole ? LANES : hidden - (vectors - 1) * LANES});  \
     }
 
+/* RMSNorm has no copies for a residual: its short rows are heads of attention, which have none. */
+#ifdef LN_RMS
+#define SHORT_RESIDUAL 0
+#define LN_SHORTS(name, vectors, whole)                                                            \
+    LN_SHORT(name##_alone, vectors, whole, RESIDUAL_NONE)                                          \
+    static short_runner *const name[] = {name##_alone, NULL};
+#else
+#define SHORT_RESIDUAL 1
 #define LN_SHORTS(name, vectors, whole)                                                            \
     LN_SHORT(name##_alone, vectors, whole, RESIDUAL_NONE)                                          \
     LN_SHORT(name##_residual, vectors, whole, RESIDUAL_ADDED)                                      \
     static short_runner *const name[] = {name##_alone, ADDED_UP_BEFORE ? NULL : name##_residual};
+#endif
 
 LN_SHORTS(run_part, 1, 0)
 LN_SHORTS(run_one, 1, 1)
@@ -576,9 +585,10 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 
 #define SCHEDULE_LONG
 
-LN_INLINE int schedule_is_long(const ln_problem *problem)
+LN_INLINE int schedule_is_long(const ln_problem *problem, residual_form form)
 {
-    return problem->hidden > SHORT_ROW || !convention_has_terms(form_of(problem));
+    return (!SHORT_RESIDUAL && form != RESIDUAL_NONE) || problem->hidden > SHORT_ROW ||
+           !convention_has_terms(form_of(problem));
 }
 
 /* Rows that are too long for groups of LANES go one by one; those of several chunks too, but whole,
