@@ -26,7 +26,8 @@ typedef struct explained_row {
     const void *y;
     double limit;             /* row ULP that rounding may take */
     const judge_block *block; /* NULL, or where the row is among others... */
-    size_t number;            /* ...the so-manieth */
+    size_t number;            /* ...the so-manieth... */
+    const void *rows;         /* ...of this output; NULL: not known */
 } explained_row;
 
 /* which/mistakes.c: mistakes of the operation, of divisor, eps, parameters, loop tails, the residual, and

@@ -121,6 +121,27 @@ static const char *mark_columns(const wrong_row *wrong, size_t *first, size_t *c
     return look && *look ? look : NULL;
 }
 
+/* Whether y is off by the same share of gamma xhat in every column: where one is the largest by far, it alone
+ * may be beyond the limit. */
+static bool is_stretched(const metrics_row *row, const void *y, double *share)
+{
+    static const double noise = 4; /* row ULP */
+    double products = 0, squares = 0;
+    for (size_t i = 0; i < row->hidden; i++) {
+        double exact = row->answer->exact[i], part = exact - beta_at(row, i);
+        products += part * (storage_load(row->storage, y, i) - exact);
+        squares += part * part;
+    }
+    *share = products / squares;
+    bool all = isfinite(*share);
+    for (size_t i = 0; all && i < row->hidden; i++) {
+        double part = row->answer->exact[i] - beta_at(row, i);
+        double given = storage_load(row->storage, y, i);
+        all = fabs(row_ulp_of(row, i, given - *share * part)) <= noise;
+    }
+    return all;
+}
+
 /* Columns of which a pattern is no accident. */
 enum { LONG_ENOUGH = 8 };
 
@@ -132,14 +153,22 @@ static bool describe_row(wrong_row *wrong)
     metrics_row judged = judge_metrics_row(block, wrong->number);
     char why[ROW_FAULT_LENGTH], where[PATTERN_LENGTH];
     size_t first, count;
-    const explained_row asked = {&judged, wrong->judge->values, wrong->y, wrong->limit,
-                                 block,   wrong->number};
+    const void *all = wrong->judge->computed;
+    const bool among = all && wrong->y == judge_row_of(block, all, wrong->number);
+    const explained_row asked = {&judged, wrong->judge->values, wrong->y,          wrong->limit,
+                                 block,   wrong->number,        among ? all : NULL};
     bool sure, known = judging->explain && judging->explain(&asked, why, &sure);
     if (known)
         number_print(sure ? wrong->words : wrong->as, ROW_FAULT_LENGTH, "%s%s",
                      sure ? SAYS_MISTAKE : SAYS_GUESS, why);
     if (known)
         return sure;
+    double share;
+    if (block->hidden >= LONG_ENOUGH && is_stretched(&judged, wrong->y, &share)) {
+        number_print(wrong->as, ROW_FAULT_LENGTH,
+                     ", y - exact being %.3g of gamma xhat in all columns", share);
+        return false;
+    }
     const char *look = mark_columns(wrong, &first, &count);
     if (count == 0 || (!look && (count == block->hidden || block->hidden < LONG_ENOUGH)) ||
         !pattern_words(judge_whole(wrong->judge)->wrong_columns, block->hidden, "column", where))

@@ -157,6 +157,49 @@ static void explained(explaining *tries, const char *format, ...)
 
 /* ---- the mistakes ---- */
 
+/* Sums of the columns before `end`. */
+static double sum_of(const double *x, size_t end)
+{
+    double sum = 0;
+    for (size_t i = 0; i < end; i++)
+        sum += x[i];
+    return sum;
+}
+
+static double squares_about(const double *x, size_t end, double mean)
+{
+    double sum = 0;
+    for (size_t i = 0; i < end; i++)
+        sum += (x[i] - mean) * (x[i] - mean);
+    return sum;
+}
+
+static explaining begin_explaining(const explained_row *asked, char *why)
+{
+    const metrics_row *row = asked->row;
+    const ln_row_facts *facts = &row->answer->facts;
+    operation_kind kind = convention_operation(row->convention);
+    explaining tries = {.asked = asked,
+                        .words = &words_of[kind],
+                        .layernorm = kind == OPERATION_LAYERNORM,
+                        .n = (double)row->hidden,
+                        .mean = facts->mean,
+                        .var = facts->var,
+                        .own = limits_error(row, asked->y),
+                        .why = why};
+    if (!tries.layernorm) {
+        tries.mean = sum_of(asked->x, row->hidden) / tries.n;
+        tries.var = squares_about(asked->x, row->hidden, tries.mean) / tries.n;
+    }
+    if (row->convention->eps_place == LN_EPS_QUOTIENT)
+        tries.quotient = row->convention->eps;
+    for (size_t i = 0; i < row->hidden; i++)
+        if (!same_class(load(row->storage, asked->y, i),
+                        load(row->storage, row->answer->rounded, i)))
+            tries.own = INFINITY;
+    return tries;
+}
+
 /* What a value is divided by under a convention, given the mean of squares that it is asked for. */
 static double root_under(const explaining *tries, const ln_convention *with, double square)
 {
@@ -172,6 +215,17 @@ static double root_under(const explaining *tries, const ln_convention *with, dou
 static double own_root(const explaining *tries, double square)
 {
     return root_under(tries, tries->asked->row->convention, square);
+}
+
+/* What is subtracted from x, and what the root is of. */
+static double centre_of(const explaining *tries)
+{
+    return tries->layernorm ? tries->mean : 0;
+}
+
+static double square_of(const explaining *tries)
+{
+    return tries->layernorm ? tries->var : tries->var + tries->mean * tries->mean;
 }
 
 static void try_divisor(explaining *tries, double centre, double square)
@@ -224,45 +278,114 @@ static void try_moments(explaining *tries)
             explained(tries, "%s", all[i].words);
 }
 
+/* With eps in another place, or of another size. */
+static bool explains_eps(explaining *tries, const ln_convention *with)
+{
+    mistake made = {centre_of(tries), root_under(tries, with, square_of(tries)),
+                    with->eps_place == LN_EPS_QUOTIENT ? with->eps : 0, USE_ALL, true};
+    return explains(tries, tries->asked->x, &made);
+}
+
+/* None, and those of presets. */
+static const double sizes[] = {0, 1e-12, 1e-8, 0x1p-23, 1e-6, 1e-5, 1e-3};
+enum { SIZES = sizeof sizes / sizeof *sizes };
+
+/* A bit for each size that gives y. *factor: by how much the root is off then. */
+static unsigned sizes_that_fit(explaining *tries, double *factor)
+{
+    ln_convention with = *tries->asked->row->convention;
+    const double eps = with.eps;
+    unsigned fit = 0;
+    for (size_t i = 0; i < SIZES; i++) {
+        with.eps = sizes[i];
+        if (sizes[i] == eps || !explains_eps(tries, &with))
+            continue;
+        fit |= 1u << i;
+        *factor = root_under(tries, &with, square_of(tries)) / own_root(tries, square_of(tries));
+    }
+    return fit;
+}
+
+/* Keeps the sizes that another row has too. False: it tells nothing, since it is not wrong, or is that of a
+ * root that is off by the same factor. */
+static bool other_row_fits(const explaining *tries, size_t number, double factor, unsigned *fit)
+{
+    const judge_block *block = tries->asked->block;
+    const size_t hidden = block->hidden;
+    metrics_row row = judge_metrics_row(block, number);
+    double *x = malloc(hidden * sizeof *x), ignored;
+    explained_row asked = {
+        &row, x,   judge_row_of(block, tries->asked->rows, number), tries->asked->limit, NULL,
+        0,    NULL};
+    for (size_t i = 0; x && i < hidden; i++)
+        x[i] = block->inputs[ROLE_RESIDUAL]
+                   ? judgings[block->operation]->added(block, number * hidden + i)
+                   : load(block->storage, block->inputs[ROLE_X], number * hidden + i);
+    bool tells = x && isfinite(row.answer->facts.max_abs);
+    if (tells) {
+        explaining other = begin_explaining(&asked, NULL);
+        const mistake scaled = {centre_of(&other), own_root(&other, square_of(&other)) * factor,
+                                other.quotient, USE_ALL, true};
+        tells = other.own > far_off * asked.limit && !is_result_of(&other, x, &scaled);
+        *fit &= tells ? sizes_that_fit(&other, &ignored) : *fit;
+    }
+    free(x);
+    return tells;
+}
+
+/* One row says what its root is; it takes two variances to say that this comes from eps. */
+static void try_sizes(explaining *tries)
+{
+    enum { OTHERS = 8 };
+    const explained_row *asked = tries->asked;
+    const size_t rows = asked->rows ? asked->block->rows : 0, step = rows / OTHERS + 1;
+    const double own = asked->row->convention->eps;
+    double factor = 1;
+    unsigned fit = sizes_that_fit(tries, &factor);
+    const bool far = tries->far;
+    bool agree = false;
+    for (size_t i = 0; fit && i < rows; i += step)
+        if (i != asked->number)
+            agree |= other_row_fits(tries, i, factor, &fit);
+    const bool none = fit & 1;
+    if (!fit || (!none && (tries->found || !agree)))
+        return;
+    const double least = sizes[__builtin_ctz(fit)], most = sizes[31 - __builtin_clz(fit)];
+    tries->far = far && agree;
+    if (none && most == 0)
+        explained(tries, "leaves eps out, where one is asked for");
+    else if (none)
+        explained(tries, "leaves eps out, or has one of at most %g, where %g is asked for", most,
+                  own);
+    else if (least == most)
+        explained(tries, "has an eps of %g, where %g is asked for", least, own);
+    else
+        explained(tries, "has an eps of %g to %g, where %g is asked for", least, most, own);
+}
+
 static void try_eps(explaining *tries)
 {
-    static const double usual[] = {1e-12, 1e-8, 1e-6, 0x1p-23, 1e-5, 1e-3};
     const ln_convention *own = tries->asked->row->convention;
-    double centre = tries->layernorm ? tries->mean : 0;
-    double square = tries->layernorm ? tries->var : tries->var + tries->mean * tries->mean;
-    int last = tries->layernorm ? LN_EPS_QUOTIENT : LN_EPS_STD;
+    const int last = tries->layernorm ? LN_EPS_QUOTIENT : LN_EPS_STD;
     if (own->eps_place == LN_EPS_NONE)
         return;
-    for (int place = LN_EPS_NONE; place <= last; place++) {
+    for (int place = LN_EPS_NONE + 1; place <= last; place++) {
         ln_convention with = *own;
         with.eps_place = (ln_eps_place)place;
-        mistake made = {centre, root_under(tries, &with, square),
-                        place == LN_EPS_QUOTIENT ? own->eps : 0, USE_ALL, true};
-        if (place == (int)own->eps_place || !explains(tries, tries->asked->x, &made))
-            continue;
-        if (place == LN_EPS_NONE)
-            explained(tries, "leaves eps out, where one is asked for");
-        else
+        if (place != (int)own->eps_place && explains_eps(tries, &with))
             explained(tries, "adds eps to %s, where %s is asked for", tries->words->places[place],
                       tries->words->places[own->eps_place]);
     }
-    for (size_t i = 0; !tries->found && i < sizeof usual / sizeof *usual; i++) {
-        ln_convention with = *own;
-        with.eps = usual[i];
-        mistake made = {centre, root_under(tries, &with, square),
-                        own->eps_place == LN_EPS_QUOTIENT ? usual[i] : 0, USE_ALL, true};
-        if (usual[i] != own->eps && explains(tries, tries->asked->x, &made))
-            explained(tries, "has an eps of %g, where %g is asked for", usual[i], own->eps);
-    }
+    try_sizes(tries);
 }
 
 static void try_affine(explaining *tries)
 {
     const metrics_row *row = tries->asked->row;
     const char *gamma = tries->words->gamma, *plus = tries->words->plus;
-    double centre = tries->layernorm ? tries->mean : 0;
-    double square = tries->layernorm ? tries->var : tries->var + tries->mean * tries->mean;
-    double root = tries->layernorm ? 1 / row->answer->facts.rstd : own_root(tries, square);
+    double centre = centre_of(tries);
+    double root =
+        tries->layernorm ? 1 / row->answer->facts.rstd : own_root(tries, square_of(tries));
     for (int use = USE_ALL + 1; use < USES; use++) {
         mistake made = {centre, root, tries->quotient, (affine_use)use, false};
         if (!explains(tries, tries->asked->x, &made))
@@ -287,23 +410,6 @@ static void try_affine(explaining *tries)
                       : use == USE_FIRST_BETA ? "takes the first beta for all columns"
                                               : "leaves out gamma and beta");
     }
-}
-
-/* Sums of the columns before `end`. */
-static double sum_of(const double *x, size_t end)
-{
-    double sum = 0;
-    for (size_t i = 0; i < end; i++)
-        sum += x[i];
-    return sum;
-}
-
-static double squares_about(const double *x, size_t end, double mean)
-{
-    double sum = 0;
-    for (size_t i = 0; i < end; i++)
-        sum += (x[i] - mean) * (x[i] - mean);
-    return sum;
 }
 
 /* A loop that leaves the last columns out of a sum. */
@@ -397,29 +503,9 @@ static void try_block(explaining *tries)
 
 bool norm_explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure)
 {
-    const metrics_row *row = asked->row;
-    const ln_row_facts *facts = &row->answer->facts;
-    operation_kind kind = convention_operation(row->convention);
-    explaining tries = {.asked = asked,
-                        .words = &words_of[kind],
-                        .layernorm = kind == OPERATION_LAYERNORM,
-                        .n = (double)row->hidden,
-                        .mean = facts->mean,
-                        .var = facts->var,
-                        .own = limits_error(row, asked->y),
-                        .why = why};
-    if (!isfinite(asked->limit) || !isfinite(facts->max_abs))
+    if (!isfinite(asked->limit) || !isfinite(asked->row->answer->facts.max_abs))
         return false;
-    if (!tries.layernorm) {
-        tries.mean = sum_of(asked->x, row->hidden) / tries.n;
-        tries.var = squares_about(asked->x, row->hidden, tries.mean) / tries.n;
-    }
-    if (row->convention->eps_place == LN_EPS_QUOTIENT)
-        tries.quotient = row->convention->eps;
-    for (size_t i = 0; i < row->hidden; i++)
-        if (!same_class(load(row->storage, asked->y, i),
-                        load(row->storage, row->answer->rounded, i)))
-            tries.own = INFINITY;
+    explaining tries = begin_explaining(asked, why);
     try_affine(&tries);
     try_moments(&tries);
     try_eps(&tries);

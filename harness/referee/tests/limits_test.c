@@ -263,12 +263,65 @@ TEST(another_divisor_is_named)
         if (!limits_tell(&limits))
             continue;
         assert_false(limits_hold(&limits, &made->row, y));
-        explained_row asked = {&made->row, made->x, y, limits.row_ulp, NULL, 0};
+        explained_row asked = {&made->row, made->x, y, limits.row_ulp, NULL, 0, NULL};
         assert_true(norm_explain(&asked, why, &sure));
         assert_string_equal(
             why, other.ddof ? "divides the variance by N - 1 (ddof=1), where N is asked for"
                             : "divides the variance by N (ddof=0), where N - 1 is asked for");
     }
+}
+
+/* y of the block: of an eps of 1e-3 where 1e-4 is asked for, or of variances that are too large by the factor
+ * that looks so in the first row. */
+static void other_variance(const judge_block *block, bool factor, double *y)
+{
+    const double *x = block->inputs[ROLE_X], first = block->results[0].facts.var;
+    for (size_t i = 0; i < block->rows * block->hidden; i++) {
+        const ln_row_facts *facts = &block->results[i / block->hidden].facts;
+        double scaled = (facts->var + 1e-4) * (first + 1e-3) / (first + 1e-4);
+        y[i] = (x[i] - facts->mean) / sqrt(factor ? scaled : facts->var + 1e-3);
+    }
+}
+
+TEST(an_eps_is_named_where_two_variances_agree_on_it)
+{
+    judge_settings settings = {.max_row_ulp = INFINITY};
+    row_judge *judge = judge_create(NULL, &settings);
+    judge_block block;
+    char why[ROW_FAULT_LENGTH];
+    bool sure = false;
+    double y[6 * 64];
+    block_of(judge, &block, "ddof=0,eps=1e-4@var,affine=none", LN_F64, LN_F64, "normal", 6, 64);
+    metrics_row row = judge_metrics_row(&block, 0);
+    explained_row asked = {&row, block.inputs[ROLE_X], y, 64, &block, 0, y};
+    other_variance(&block, false, y);
+    assert_true(norm_explain(&asked, why, &sure) && sure);
+    assert_string_equal(why, "has an eps of 0.001, where 0.0001 is asked for");
+    other_variance(&block, true, y);
+    assert_false(norm_explain(&asked, why, &sure));
+    judge_block_free(&block);
+    judge_destroy(judge);
+}
+
+TEST(a_wrong_variance_is_no_fault_of_the_largest_column)
+{
+    judge_settings settings = {.max_row_ulp = INFINITY};
+    row_judge *judge = judge_create(NULL, &settings);
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    judge_block block;
+    float y[768];
+    error err;
+    block_of(judge, &block, "torch", LN_F32, LN_F32, "spike", 1, 768);
+    judged_kind kind = judged_kind_unknown(&block);
+    assert_true(judge_reserve(judge, &block, &err));
+    metrics_row row = judge_metrics_row(&block, 0);
+    for (size_t i = 0; i < 768; i++)
+        y[i] = (float)(1.0007 * (row.answer->exact[i] - beta_at(&row, i)) + beta_at(&row, i));
+    judge_row(judge, &block, y, 0, &kind, &findings);
+    assert_non_null(
+        strstr(findings.verdict.detail, "y - exact being 0.0007 of gamma xhat in all columns"));
+    judge_block_free(&block);
+    judge_destroy(judge);
 }
 
 TEST(one_wrong_element_fails)
