@@ -61,7 +61,8 @@ const record_field run_fields[RUN_FIELDS] = {
     TEXT_FIELD(stored_run, started, 1),   TEXT_FIELD(stored_run, plan, 0),
     TEXT_FIELD(stored_run, plan_hash, 0), TEXT_FIELD(stored_run, command_line, 0),
     FIELD(SEED, stored_run, seed),        WORD(stored_run, state, run_state_names),
-    TEXT_FIELD(stored_run, command, 0),   TEXT_FIELD(stored_run, request_hash, 0)};
+    TEXT_FIELD(stored_run, command, 0),   TEXT_FIELD(stored_run, request_hash, 0),
+    FIELD(COUNT, stored_run, triples),    FIELD(COUNT, stored_run, triples_covered)};
 
 const record_field run_count_fields[RUN_COUNTS] = {FIELD(COUNT, run_counts, asked),
                                                    FIELD(COUNT, run_counts, declined),

@@ -56,7 +56,7 @@ extern const record_field row_fields[ROW_FIELDS];
 enum { LOST_FIELDS = 2 };
 extern const record_field lost_fields[LOST_FIELDS];
 /* Of stored_run; those from RUN_PLAN on, before RUN_STATE, stand in every format. */
-enum { RUN_PLAN = 1, RUN_STATE = 5, RUN_COMMAND, RUN_FIELDS = 8 };
+enum { RUN_PLAN = 1, RUN_STATE = 5, RUN_COMMAND, RUN_FIELDS = 10 };
 extern const record_field run_fields[RUN_FIELDS];
 /* Of run_counts, where they are known. */
 enum { RUN_COUNTS = 3 };

@@ -184,6 +184,9 @@ static bool begin(run_session *session, const run_options *options, const char *
         .command = "run",
         .request_hash = session->plan.request_hash,
     };
+    for (size_t i = 0; i < session->plan.combination_count; i++)
+        combinations_add_triples(session->plan.combinations[i], &info.triples,
+                                 &info.triples_covered);
     return store_begin_run(session->store, &info, &session->run, err) &&
            session_ask(session, &session->plan, err) && session_store_kernels(session, err);
 }

@@ -65,7 +65,9 @@ bool run_store(result_store *store, const run_view *view, const char *file, cons
                      .seed = view->run.seed,
                      .machine = &view->machine,
                      .command = view->run.command,
-                     .request_hash = view->run.request_hash};
+                     .request_hash = view->run.request_hash,
+                     .triples = view->run.triples,
+                     .triples_covered = view->run.triples_covered};
     if (!store_import_run(store, &info, view->run.started, view->run.state, origin, run, err) ||
         !store_import_asked(store, *run, &view->run.counts, err) ||
         !put_kernels(store, *run, view, err))

@@ -161,6 +161,12 @@ combination combinations_at(const combination_set *set, size_t i)
     return of;
 }
 
+void combinations_add_triples(const combination_set *set, size_t *triples, size_t *covered)
+{
+    *triples += set->small.tuples;
+    *covered += set->small.covered;
+}
+
 const char *combinations_describe(const combination_set *set, char *text, size_t size)
 {
     const covering_array *small = &set->small;

@@ -33,6 +33,8 @@ void combinations_free(combination_set *set);
  * the large ones. */
 size_t combinations_count(const combination_set *set);
 combination combinations_at(const combination_set *set, size_t i);
+/* Triples of levels that can stand together, and of these those that some problem has: added up. */
+void combinations_add_triples(const combination_set *set, size_t *triples, size_t *covered);
 /* "898 problems, every triple of levels (191,715); 1154 more, one for each hidden size; 79 large ones, every
  * pair". */
 const char *combinations_describe(const combination_set *set, char *text, size_t size);

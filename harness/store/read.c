@@ -90,6 +90,8 @@ static bool fill_run(const result_store *store, sqlite3_stmt *statement, stored_
         .cases = (size_t)sqlite3_column_int64(statement, 7),
         .repetitions = (size_t)sqlite3_column_int64(statement, 8),
         .counts.known = sqlite3_column_type(statement, 11) != SQLITE_NULL,
+        .triples = (size_t)sqlite3_column_int64(statement, 14),
+        .triples_covered = (size_t)sqlite3_column_int64(statement, 15),
     };
     if (run->counts.known) {
         run->counts.asked = (size_t)sqlite3_column_int64(statement, 11);

@@ -3,7 +3,7 @@
 #include "domain/metric_fields.h"
 #include "schema_sql.h" /* schema.sql and views.sql, as bytes */
 
-enum { STORE_VERSION = 13 };
+enum { STORE_VERSION = 14 };
 
 static bool read_integer(const result_store *store, const char *sql, int64_t *value, error *err)
 {

@@ -1,4 +1,4 @@
--- The tables of the result store, format 13 (PRAGMA user_version). Documented in results/README.md.
+-- The tables of the result store, format 14 (PRAGMA user_version). Documented in results/README.md.
 -- Undefined figures are NULL; infinities are themselves; 64-bit seeds and hashes are stored as two's
 -- complement.
 
@@ -7,7 +7,8 @@
 -- were asked the same share it. asked, declined (the kernel does not take the problem, or this CPU
 -- cannot run it), lost (no result): NULL is not known, or, but for asked, not counted yet. cases with a
 -- result and repetitions, counted when the run ends. machine: runs whose times may be compared share
--- it. NULL: the processor has no name.
+-- it. NULL: the processor has no name. triples: of levels that the referee's problems can hold (0: it
+-- was not asked), and of these covered.
 CREATE TABLE runs (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     started      TEXT NOT NULL,
@@ -26,7 +27,9 @@ CREATE TABLE runs (
     done         INTEGER GENERATED ALWAYS AS (asked - declined - lost) VIRTUAL,
     cases        INTEGER,
     repetitions  INTEGER,
-    machine      TEXT
+    machine      TEXT,
+    triples      INTEGER NOT NULL,
+    triples_covered INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX runs_by_plan ON runs (plan_hash, id);
 CREATE INDEX runs_by_machine ON runs (machine, id);

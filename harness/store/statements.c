@@ -40,7 +40,8 @@
     "coalesce(runs.cases, " COUNT_CASES "), coalesce(runs.repetitions, " COUNT_REPETITIONS "), "   \
     "command, request_hash, asked, "                                                               \
     "iif(asked IS NULL, NULL, coalesce(declined, " COUNT_DECLINED ")), "                           \
-    "iif(asked IS NULL, NULL, coalesce(lost, " COUNT_LOST ")) FROM runs "
+    "iif(asked IS NULL, NULL, coalesce(lost, " COUNT_LOST                                          \
+    ")), triples, triples_covered FROM runs "
 
 /* Statements whose columns follow the list of metrics are made by a function. */
 static const struct {
@@ -50,10 +51,11 @@ static const struct {
     [STATEMENT_BEGIN] = {.sql = "BEGIN IMMEDIATE"},
     [STATEMENT_COMMIT] = {.sql = "COMMIT"},
     [STATEMENT_ROLLBACK] = {.sql = "ROLLBACK"},
-    [STATEMENT_ADD_RUN] = {.sql = "INSERT INTO runs (started, command_line, plan, plan_hash, seed, "
-                                  "command, request_hash, machine, state) VALUES "
-                                  "(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, ?3, ?4, "
-                                  "nullif(?5, ''), nullif(?6, ''), nullif(?7, ''), 'open')"},
+    [STATEMENT_ADD_RUN] =
+        {.sql = "INSERT INTO runs (started, command_line, plan, plan_hash, seed, "
+                "command, request_hash, machine, triples, triples_covered, state) VALUES "
+                "(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, ?3, ?4, "
+                "nullif(?5, ''), nullif(?6, ''), nullif(?7, ''), ?8, ?9, 'open')"},
     [STATEMENT_ADD_FACT] = {.sql = "INSERT OR REPLACE INTO facts (run, place, name, value) "
                                    "VALUES (?1, ?2, ?3, ?4)"},
     [STATEMENT_END_RUN] = {.sql = "UPDATE runs SET state = ?2, "
@@ -158,10 +160,11 @@ static const struct {
                                        "JOIN judgements ON case_id = cases.id "
                                        "WHERE verdict <> 'lost' AND " KEY_MATCHES},
     [STATEMENT_PUT_OUTPUT] = {.sql = "UPDATE accuracies SET output_hash = ?2 WHERE case_id = ?1"},
-    [STATEMENT_IMPORT_RUN] = {.sql = "INSERT INTO runs (command_line, plan, plan_hash, seed, "
-                                     "command, request_hash, machine, started, ended, state, "
-                                     "origin) VALUES (?1, ?2, ?3, ?4, nullif(?5, ''), "
-                                     "nullif(?6, ''), nullif(?7, ''), ?8, ?8, ?9, ?10)"},
+    [STATEMENT_IMPORT_RUN] =
+        {.sql = "INSERT INTO runs (command_line, plan, plan_hash, seed, "
+                "command, request_hash, machine, triples, triples_covered, started, ended, state, "
+                "origin) VALUES (?1, ?2, ?3, ?4, nullif(?5, ''), "
+                "nullif(?6, ''), nullif(?7, ''), ?8, ?9, ?10, ?10, ?11, ?12)"},
     [STATEMENT_FIND_ORIGIN] = {.sql = "SELECT id FROM runs WHERE origin = ?1"},
     [STATEMENT_ADD_CALIBRATION] = {.sql = "INSERT INTO calibrations (made, machine, kernel, "
                                           "rebuilds, confidence) VALUES "

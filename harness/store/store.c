@@ -123,9 +123,10 @@ static bool add_facts(result_store *store, int64_t run, const machine_facts *mac
 static bool add_run(result_store *store, const run_info *info, int64_t *run, error *err)
 {
     char machine[MACHINE_KEY_LENGTH];
-    if (!store_do(store, STATEMENT_ADD_RUN, "begin a run", err, "sssisss", info->command_line,
+    if (!store_do(store, STATEMENT_ADD_RUN, "begin a run", err, "sssisssii", info->command_line,
                   info->plan, info->plan_hash, (int64_t)info->seed, info->command,
-                  info->request_hash, machine_key(info->machine, machine)))
+                  info->request_hash, machine_key(info->machine, machine), (int64_t)info->triples,
+                  (int64_t)info->triples_covered))
         return false;
     *run = sqlite3_last_insert_rowid(store->database);
     return add_facts(store, *run, info->machine, err);
@@ -142,9 +143,10 @@ bool store_import_run(result_store *store, const run_info *info, const char *sta
                       run_state state, const char *origin, int64_t *run, error *err)
 {
     char machine[MACHINE_KEY_LENGTH];
-    if (!store_do(store, STATEMENT_IMPORT_RUN, "import a run", err, "sssissssss",
+    if (!store_do(store, STATEMENT_IMPORT_RUN, "import a run", err, "sssisssiisss",
                   info->command_line, info->plan, info->plan_hash, (int64_t)info->seed,
-                  info->command, info->request_hash, machine_key(info->machine, machine), started,
+                  info->command, info->request_hash, machine_key(info->machine, machine),
+                  (int64_t)info->triples, (int64_t)info->triples_covered, started,
                   run_state_names[state], origin))
         return false;
     *run = sqlite3_last_insert_rowid(store->database);

@@ -30,9 +30,10 @@ typedef struct run_info {
     const char *plan;      /* "quick", "default", "full" */
     const char *plan_hash; /* hex; equal hashes may be resumed */
     uint64_t seed;
-    const machine_facts *machine; /* every fact is stored */
-    const char *command;          /* "run", "choose"; NULL: not known */
-    const char *request_hash;     /* plan.h: of what was asked for; NULL: not known */
+    const machine_facts *machine;    /* every fact is stored */
+    const char *command;             /* "run", "choose"; NULL: not known */
+    const char *request_hash;        /* plan.h: of what was asked for; NULL: not known */
+    size_t triples, triples_covered; /* of levels that the referee's problems hold; 0: not asked */
 } run_info;
 
 /* Cases of a run: asked for, and of these declined (the kernel does not take the problem, or this
@@ -63,11 +64,12 @@ typedef struct stored_run {
     size_t cases, repetitions; /* cases with a result */
     char command[16];          /* the subcommand; "": not known */
     char request_hash[17];     /* "": not known */
+    size_t triples, triples_covered;
     run_counts counts;
 } stored_run;
 
 /* What is said of stores and exports of earlier formats. */
-#define MADE_BY_OLDER "made by an older lnbench; the commit that reads it is 2c352f5"
+#define MADE_BY_OLDER "made by an older lnbench; the commit that reads it is 40d05cf"
 
 /* Opens or (STORE_WRITE) creates. Errors (7): not a database, damaged (as far as
  * opening reads it, and all of it where a crash left something to be rolled back), made by

@@ -36,7 +36,9 @@ static inline int64_t begun(result_store *store)
                      .seed = UINT64_MAX - 1,
                      .machine = &machine,
                      .command = "run",
-                     .request_hash = "0123456789abcdef"};
+                     .request_hash = "0123456789abcdef",
+                     .triples = 1000,
+                     .triples_covered = 972};
     int64_t run;
     CHECK(store_begin_run(store, &info, &run, &problem));
     return run;

@@ -49,7 +49,7 @@ SELECT * FROM judged
 SELECT * FROM timed
 SELECT * FROM lost
 SELECT * FROM board
-SELECT id, state, asked, done, declined, lost, cases, repetitions FROM runs
+SELECT id, state, asked, done, declined, lost, cases, repetitions, triples, triples_covered FROM runs
 """
 PAGE = "report --out page --no-pdf\n"
 CHOICES = """

@@ -115,7 +115,7 @@ check "export: tensors are shared" test "$(grep -c '"type":"tensor"' t.jsonl)" -
     $((2 * $(grep -c '"type":"worst"' t.jsonl)))
 accepted "import: replays" 0 replay --db there.db --all
 sed "s|record-3|record-2|" t.jsonl >old.jsonl
-refused "an older export" 7 'old.jsonl: made by an older lnbench; the commit that reads it is 2c352f5$' import old.jsonl --db old.db
+refused "an older export" 7 'old.jsonl: made by an older lnbench; the commit that reads it is 40d05cf$' import old.jsonl --db old.db
 # Packed by xz; cut short, and one that unpacks to more than its reader takes.
 xz -k t.jsonl
 accepted "a packed export" 0 import t.jsonl.xz --db packed.db

@@ -75,7 +75,7 @@ static int load_view(void **state)
                             {"l3_bytes", "33554432"}, {"mhz", "2600.5"},
                             {"load_1m", "0.25"},      {"note", "tab\there"}};
     machine_facts machine = {.facts = facts, .count = 6};
-    run_info info = {"lnbench run \xfe", "quick", "abc", UINT64_MAX, &machine, "run", ""};
+    run_info info = {"lnbench run \xfe", "quick", "abc", UINT64_MAX, &machine, "run", "", 0, 0};
     result_store *store;
     int64_t run;
     if (scratch_create(state) != 0)
@@ -303,7 +303,7 @@ VIEW_TEST(test_lines)
 /* A run that was killed in its process 1: nothing that leaves the store counts that. */
 TEST_IN_SCRATCH(test_unfinished)
 {
-    run_info info = {"lnbench run", "quick", "abc", 1, NULL, "run", ""};
+    run_info info = {"lnbench run", "quick", "abc", 1, NULL, "run", "", 0, 0};
     const char *path = scratch_path(state, "out");
     result_store *store;
     int64_t run;

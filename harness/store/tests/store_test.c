@@ -374,6 +374,7 @@ static void assert_counts(result_store *store, int64_t run, size_t asked, size_t
     assert_int_equal(info.counts.lost, lost);
     assert_string_equal(info.command, "run");
     assert_string_equal(info.request_hash, "0123456789abcdef");
+    assert_true(info.triples == 1000 && info.triples_covered == 972);
 }
 
 /* Of what was asked for, each case is done, declined or lost: in an open run (after a kill), in one

@@ -102,7 +102,7 @@ class Run:
         started = "2026-03-%02dT10:00:00Z" % number
         self.head = {"type": "run", "run": number, "started": started, "plan": plan, "plan_hash": "5a3717e5",
                      "command_line": "lnbench run (synthetic)", "seed": seed, "state": "complete",
-                     "command": command, "request_hash": "0123456789abcdef",
+                     "command": command, "request_hash": "0123456789abcdef", "triples": 1000, "triples_covered": 972,
                      "machine": dict(facts, time=started, git_commit=("%x" % (9 + number)) * 40)}
         self.kernels, self.cases, self.rows, self.lost, self.tensors, self.worst = [], [], [], [], [], []
 
