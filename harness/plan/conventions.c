@@ -51,10 +51,11 @@ bool plan_conventions(const plan_request *request, case_plan *plan, ln_conventio
         operation_kind kind = convention_operation(&(*named)[i]);
         kinds |= OPERATION_BIT(kind);
         if (fine && request->operation && !(plan->operations & OPERATION_BIT(kind)))
-            fine = fail(err, EXIT_CODE_USAGE,
-                        "--conventions %s is of %s: with --operation %s choose its own, or say "
-                        "--operation all",
-                        words.words[i], operation_name(kind), request->operation);
+            fine =
+                fail(err, EXIT_CODE_USAGE,
+                     "--conventions %s is of %s: with --operation %s choose its own (lnbench list "
+                     "conventions --operation %s), or say --operation all",
+                     words.words[i], operation_name(kind), request->operation, request->operation);
     }
     if (!request->operation && kinds)
         plan->operations = kinds;

@@ -133,82 +133,79 @@ static bool print_table(const chosen *one, const choose_look *look, const output
     return relation_print(table, out, err);
 }
 
-static bool print_heading(const chosen *one, const output_file *out)
+/* "gpt2: 85 x 768 f32, torch, L2, hot cache, 1 thread: row ULP at most 2" */
+static void add_question(const chosen *one, text_buffer *out)
 {
     const choose_wanted *wanted = &one->wanted;
-    const machine_facts *machine = &one->evidence.machine;
     text_buffer budget = {0};
-    budget_words(wanted, &budget);
-    if (budget.failed) {
-        text_free(&budget);
-        return false;
-    }
     const char *param = wanted->param && strcmp(wanted->param, dtype_name(wanted->dtype)) != 0
                             ? wanted->param
                             : NULL;
     bool normal = strcmp(wanted->time_on, "normal") == 0;
-    output_text(out, "%-s%s%s%zu x %zu %s%s%s%s, %s%s%s, %s, %s, %u thread%s: %s\n%-s",
-                out->format == OUTPUT_MARKDOWN ? "## " : "", wanted->model ? wanted->model : "",
-                wanted->model ? ": " : "", wanted->rows, wanted->hidden, dtype_name(wanted->dtype),
-                wanted->model && !wanted->type_named ? " (--dtypes bf16 for bf16)" : "",
-                param ? ", parameters " : "", param ? param : "", wanted->convention_label,
-                normal ? "" : ", on ", normal ? "" : wanted->time_on,
-                machine_regime(machine, convention_operation(&wanted->convention), wanted->rows,
-                               wanted->hidden, wanted->dtype),
-                cache_phrase(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
-                budget.bytes, out->format == OUTPUT_MARKDOWN ? "\n" : "");
+    budget_words(wanted, &budget);
+    clean_format(out, FORM_LINE, "%s%s%zu x %zu %s%s%s%s, %s%s%s, %s, %s, %u thread%s: %s",
+                 wanted->model ? wanted->model : "", wanted->model ? ": " : "", wanted->rows,
+                 wanted->hidden, dtype_name(wanted->dtype),
+                 wanted->model && !wanted->type_named ? " (--dtypes bf16 for bf16)" : "",
+                 param ? ", parameters " : "", param ? param : "", wanted->convention_label,
+                 normal ? "" : ", on ", normal ? "" : wanted->time_on,
+                 machine_regime(&one->evidence.machine, convention_operation(&wanted->convention),
+                                wanted->rows, wanted->hidden, wanted->dtype),
+                 cache_phrase(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
+                 budget.failed ? "" : budget.bytes);
+    text_add(out, "\n");
     text_free(&budget);
-    return true;
 }
 
-static void print_run(const chosen *one, const output_file *out)
+static void add_run(const chosen *one, text_buffer *out)
 {
     const kernel_evidence *evidence = &one->evidence;
-    const char *hash = one->choice.count ? one->choice.candidates[0].object_hash : "";
-    output_text(out, "%s%.127s: run %lld, %.31s, commit %.10s; library %.19s%s\n",
-                one->measured ? "measured now" : "from what is stored of ",
-                one->measured            ? ""
-                : !one->wanted.libraries ? machine_fact_value(&evidence->machine, "cpu_model")
-                                         : "this machine",
-                (long long)evidence->run.id, evidence->run.started,
-                machine_fact_value(&evidence->machine, "git_commit"),
-                hash[0] ? hash : "not recorded",
-                !one->wanted.libraries   ? ""
-                : evidence->same_library ? ", as it is now"
-                                         : ", NOT the one there is now: --fresh measures anew");
+    bool here = one->wanted.libraries != NULL;
+    clean_format(out, FORM_LINE, "%s%.127s: run %lld, %.31s, commit %.10s%s%s",
+                 one->measured ? "measured now" : "from what is stored of ",
+                 one->measured ? ""
+                 : here        ? "this machine"
+                               : machine_fact_value(&evidence->machine, "cpu_model"),
+                 (long long)evidence->run.id, evidence->run.started,
+                 machine_fact_value(&evidence->machine, "git_commit"),
+                 !here || evidence->same_library
+                     ? ""
+                     : "; NOT the library there is now: --fresh measures anew",
+                 answer_provisional(evidence->run.plan));
+    text_add(out, "\n");
+    if (evidence->run.state != RUN_COMPLETE)
+        text_format(out, "run %lld is not complete: --fresh measures anew\n",
+                    (long long)evidence->run.id);
+    if (evidence->timed && !evidence->run.counts.known)
+        text_format(out, "run %lld does not say what it was asked for\n",
+                    (long long)evidence->run.id);
 }
 
-/* Where the figures come from, and what they are not. */
-static void print_origin(const chosen *one, const output_file *out)
+/* What the figures are not. */
+static void add_warnings(const chosen *one, text_buffer *out)
 {
     const choose_wanted *wanted = &one->wanted;
+    const choose_budget *budget = &wanted->budget;
     const kernel_evidence *evidence = &one->evidence;
     const case_key *group = &evidence->group;
-    const scored_kernel *best = one->choice.best;
-    print_run(one, out);
     if (!evidence->same_shape)
-        output_text(out, "an estimate: times are scaled by bytes from %zu x %zu, %s\n", group->rows,
+        text_format(out, "an estimate: times are scaled by bytes from %zu x %zu, %s\n", group->rows,
                     group->hidden,
                     group->hidden == wanted->hidden && group->rows < wanted->rows &&
                             group->rows == rows_to_time(wanted->rows, wanted->hidden, wanted->dtype,
                                                         &evidence->machine)
                         ? "as many rows of DRAM as are timed"
                         : "the nearest in the same regime: --fresh measures this shape");
-    if (!evidence->same_convention)
-        output_text(
-            out,
-            "an estimate: timed under %s, which has the same affine form: divisor and eps cost "
-            "nothing\n",
-            group->convention);
-    if (evidence->run.state != RUN_COMPLETE)
-        output_text(out, "run %lld is not complete: --fresh measures anew\n",
-                    (long long)evidence->run.id);
-    if (best && best->judged_hidden != wanted->hidden)
-        output_text(out, "errors are an estimate: judged at hidden %zu\n", best->judged_hidden);
-    const choose_budget *budget = &wanted->budget;
+    if (!evidence->same_convention) {
+        clean_format(out, FORM_LINE,
+                     "an estimate: timed under %s, which has the same affine form: divisor and eps "
+                     "cost nothing",
+                     group->convention);
+        text_add(out, "\n");
+    }
     if (wanted->every_row && (budget->proven || !isnan(budget->ulp) || !isnan(budget->bits) ||
                               !isnan(budget->correctly_rounded)))
-        output_text(out, "%s of normal rows alone: --kappa K asks for others\n",
+        text_format(out, "%s of normal rows alone: --kappa K asks for others\n",
                     budget->proven ? "what is proven is" : "these limits are");
 }
 
@@ -285,7 +282,7 @@ static void print_best(const chosen *one, const output_file *out)
     if (best->bound < dtype_no_digit(one->wanted.dtype))
         output_text(out, one->wanted.every_row ? " (proven %s on normal rows)" : " (proven %s)",
                     number_short(best->bound, numbers[2]));
-    output_text(out, "%s\n\n", answer_provisional(one->evidence.run.plan));
+    output_text(out, "\n\n");
     print_untold(one, out);
 }
 
@@ -348,43 +345,41 @@ static void print_ties(const chosen *one, const output_file *out)
     }
 }
 
-/* What the answer rests on: how uncertain the speeds shown are, and what has no result. */
-static bool print_basis(const chosen *one, const choose_look *look, const output_file *out)
+/* What the answers rest on: how uncertain the speeds shown are, and what has no result. */
+static void add_basis(const chosen *all, size_t count, const choose_look *look, text_buffer *out)
 {
-    const kernel_choice *choice = &one->choice;
     speed_noise noise = {0};
     coverage covered = {0};
-    text_buffer line = {0};
-    for (size_t i = 0; i < choice->count; i++) {
-        const speed_figures *speed = &choice->candidates[i].view.speed;
-        if (is_shown(one, i, look->explain) && !isnan(speed->time_ns))
-            noise_count(&noise, (speed->time_hi_ns - speed->time_lo_ns) / 2 / speed->time_ns);
+    for (size_t s = 0; s < count; s++) {
+        const kernel_choice *choice = &all[s].choice;
+        for (size_t i = 0; i < choice->count; i++) {
+            const speed_figures *speed = &choice->candidates[i].view.speed;
+            if (is_shown(&all[s], i, look->explain) && !isnan(speed->time_ns))
+                noise_count(&noise, (speed->time_hi_ns - speed->time_lo_ns) / 2 / speed->time_ns);
+        }
+        chosen_cover(&all[s], &covered);
     }
-    noise_add_line(&line, &noise, "measure longer: --fresh --time 300");
-    chosen_cover(one, &covered);
-    if (one->evidence.timed && !one->evidence.run.counts.known)
-        text_format(&line, "run %lld does not say what it was asked for; of what it has, ",
-                    (long long)one->evidence.run.id);
-    text_add(&line, "kernels at this shape: ");
-    coverage_add_line(&line, &covered, "judged");
-    text_add(&line, "\n");
+    text_format(out, "kernels at %s: ", count == 1 ? "this shape" : "these shapes");
+    coverage_add_line(out, &covered, "judged");
+    text_add(out, "\n");
+    if (look->explain || noise.wide > 0)
+        noise_add_line(out, &noise, "measure longer: --fresh --time 300");
     coverage_free(&covered);
-    bool fine = !line.failed;
-    output_text(out, choice->best ? "" : "\n");
-    for (const char *at = fine ? line.bytes : ""; *at; at += strcspn(at, "\n") + 1)
-        output_text(out, "%.*s\n", (int)strcspn(at, "\n"), at);
-    text_free(&line);
-    return fine;
 }
 
 static bool print_one(const chosen *one, const choose_look *look, const output_file *out,
                       error *err)
 {
-    if (!print_heading(one, out))
-        return false;
-    print_origin(one, out);
+    text_buffer above = {0}, below = {0};
+    add_question(one, &above);
+    add_run(one, &above);
+    add_warnings(one, &above);
+    add_basis(one, 1, look, &below);
+    bool fine = !above.failed && !below.failed;
+    output_text(out, "%-s", out->format == OUTPUT_MARKDOWN ? "## " : "");
+    output_wrapped(out, fine ? above.bytes : "");
     print_best(one, out);
-    bool fine = one->choice.count == 0 || print_table(one, look, out, err);
+    fine = fine && (one->choice.count == 0 || print_table(one, look, out, err));
     if (fine && one->choice.best) {
         output_text(out, "\n");
         print_ties(one, out);
@@ -394,7 +389,11 @@ static bool print_one(const chosen *one, const choose_look *look, const output_f
         print_neighbour(one, one->choice.less_accurate, "less", out);
         print_fastest(one, out);
     }
-    return fine && print_basis(one, look, out) && !ferror(out->file);
+    output_text(out, one->choice.best ? "" : "\n");
+    output_wrapped(out, fine ? below.bytes : "");
+    text_free(&above);
+    text_free(&below);
+    return fine && !ferror(out->file);
 }
 
 /* One table of all shapes, in units that programs like. */
@@ -444,11 +443,80 @@ static bool print_data(const chosen *all, size_t count, const choose_look *look,
     return relation_print(table, out, err);
 }
 
+/* "4.04 us", or "~43 us, from 1024 x 1600", and the error. */
+static void add_figures(const chosen *one, const scored_kernel *own, text_buffer *out)
+{
+    char time[64], from[192], off[16];
+    double us = own->view.speed.time_ns / 1e3;
+    if (estimate_words(one, from)[0])
+        text_format(out, "%s us, from %s", estimate(us, time), from);
+    else
+        text_format(out, "%s us", number_short(us, time));
+    text_format(out, ", %s row ULP", number_short(own->row_ulp, off));
+    if (own->hunted > own->row_ulp)
+        text_format(out, " (%s on hunted rows)", number_short(own->hunted, off));
+}
+
+/* What to take at a shape, and what is proven, in a line each. */
+static void add_answer(const chosen *one, text_buffer *out)
+{
+    const kernel_choice *choice = &one->choice;
+    const scored_kernel *best = choice->best, *proven = choice->proven;
+    char words[512], ratio[16];
+    if (!best) {
+        chosen_best_there_is(one, words, sizeof words);
+        text_format(out, "nothing meets the budget: %s\n", words);
+        return;
+    }
+    clean_format(out, FORM_LINE, "take %s: ", best->view.stored->key.kernel);
+    add_figures(one, best, out);
+    if (best->judged_hidden != one->wanted.hidden)
+        text_format(out, ", judged at hidden %zu", best->judged_hidden);
+    text_add(out, "\n");
+    if (choice->untold_count > 1) {
+        chosen_add_untold(one, out);
+        text_add(out, ": taken is the one with the smallest error\n");
+    }
+    if (!proven)
+        return;
+    const speed_pair *pair = &proven->pair;
+    clean_format(out, FORM_LINE, "proven: %s: ", proven->view.stored->key.kernel);
+    add_figures(one, proven, out);
+    if (isnan(pair->ratio))
+        text_add(out, ", timed in other rounds\n");
+    else if (pair->lo <= 1 && pair->hi >= 1)
+        text_add(out, ", not told apart in speed\n");
+    else
+        text_format(out, ", %s times as long\n", number_short(pair->ratio, ratio));
+}
+
+/* Three lines a shape, and what all of them rest on. */
+static bool print_answers(const chosen *all, size_t count, const output_file *out)
+{
+    static const choose_look shortly = {.explain = false};
+    text_buffer lines = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || all[i].evidence.run.id != all[i - 1].evidence.run.id)
+            add_run(&all[i], &lines);
+        add_question(&all[i], &lines);
+        add_warnings(&all[i], &lines);
+        add_answer(&all[i], &lines);
+    }
+    add_basis(all, count, &shortly, &lines);
+    text_add(&lines, "--explain: every kernel, intervals, what was ruled out and why\n");
+    bool fine = !lines.failed;
+    output_wrapped(out, fine ? lines.bytes : "");
+    text_free(&lines);
+    return fine && !ferror(out->file);
+}
+
 bool chosen_print(const chosen *all, size_t count, const choose_look *look, const output_file *out,
                   error *err)
 {
     if (output_is_data(out))
         return print_data(all, count, look, out, err);
+    if (!look->explain)
+        return print_answers(all, count, out);
     bool fine = true;
     for (size_t i = 0; fine && i < count; i++) {
         if (i > 0)

@@ -97,10 +97,10 @@ check "the map's fastest is the answer's" is "$(cell 1)" "$fastest"
 check "the map's take is the answer's" is "$(cell 2)" "$(label take)"
 check "and says what hunted rows cost" has page/report.md 'on all 337 cases, 4\.7 on rows hunted for others\.'
 accepted "choose" 0 choose --shapes 85x768 --stored --db here.db
-check "choose names the proven one first" has out '^proven within 2\.00 row ULP: library_accurate_f32, .* us; in the same rounds 1\.[0-9]+ \[.*\] times as long as the next$'
-check "choose uses the same" has out "^use $take, which has no such proof: .*at most 1\.76 row ULP on all 337 cases, 4\.67 on rows hunted"
+check "choose takes the same" has out "^take $take: 4\.02 us, 1\.76 row ULP \(4\.67 on hunted rows\)$"
+check "choose names the proven one" has out '^proven: library_accurate_f32: .* us, .* row ULP.*, 1\.[0-9]+ times as long$'
 accepted "choose at any error" 0 choose --shapes 85x768 --max-row-ulp 1e9 --stored --db here.db
-check "choose at any error: never a wrong one" has out '^use mixed_checked_staged_f32_acc_f64_avx512: '
+check "choose at any error: never a wrong one" has out '^take mixed_checked_staged_f32_acc_f64_avx512: '
 run_it choose --shapes 85x768 --max-row-ulp 50 --proven --stored --db here.db
 check "choose: what is proven of normal rows alone" has out '^what is proven is of normal rows alone'
 check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows = 85 AND hidden = 768 AND NOT roof AND

@@ -103,7 +103,7 @@ check "both: compare says whose" has out '^rms_f32_scalar +rmsnorm '
 accepted "both: export" 0 export --db both.db --run 1 --format jsonl --out both.jsonl
 accepted "both: import" 0 import --db again.db both.jsonl
 accepted "both: choose" 0 choose --db again.db --run 1 --shapes 4x64 --conventions torch-rms --max-row-ulp 16
-check "both: its kernel" has out '^use rms_f32_scalar: '
+check "both: its kernel" has out '^take rms_f32_scalar: '
 refused "both: not by another's times" 7 'another operation' \
     choose --db again.db --run 1 --shapes 4x64 --conventions torch-rms --kernels two_pass_f32_scalar
 refused "a convention of another operation" 2 'torch is of layernorm: with --operation rmsnorm choose its own' \
