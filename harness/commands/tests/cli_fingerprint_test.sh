@@ -118,4 +118,86 @@ accepted "tolerance, in words" 0 eval --tolerance --shapes 4x64
 check "tolerance, in words: what to use comes first" grep -Eqm1 \
     '^use atol=[0-9.e-]+, rtol=1.2e-07 .*; usual implementations differ by about [0-9.]+e-06$' <(head -1 out)
 refused "tolerance: no such type" 2 '--dtypes banana' eval --tolerance --dtypes banana
+
+# What is printed with --json, and what is refused.
+"$npy" make x1.npy '<f8' '(1, 6)' 1.5778 1.6956 -1.9398 -0.6370 0.3499 0.9727
+"$npy" make y1.npy '<f8' '(1, 6)' 0.8811 0.9648 -1.6159 -0.6911 0.0095 0.4516
+"$npy" make y23.npy '<f8' '(2, 3)' 0.8811 0.9648 -1.6159 -0.6911 0.0095 0.4516
+"$npy" make two.npy '<f8' '(1, 2)' 1 2
+"$npy" make one8.npy '<f8' '(1, 1)' 1
+"$npy" make ones.npy '<f8' '(1, 6)' 1:0
+accepted "002, a row, --json" 3 fingerprint --x x1.npy --y y1.npy --digits 4 --json
+while read -r path wanted; do
+    check "002, a row: $path" is "$(value "$path" out)" "$wanted"
+done <<END
+schema lnbench-fingerprint-2
+answer open
+candidates.0.function zscore
+candidates.0.convention zscore
+candidates.0.eps_high 0.0
+row 6
+rows_told 1
+END
+accepted "distance --json" 0 fingerprint --distance --hidden 768 --std 1 --json --conventions eps=0 --conventions torch
+check "distance: schema" is "$(value schema out)" lnbench-distance-1
+check "distance: computed" is "$(value pairs.0.computed out)" torch
+# eps 1e-5 in the variance at std 1: relative to the row, 1 - 1 / sqrt(1 + 1e-5).
+check "distance: relative, ulp" python3 -c "
+import json
+pair, wanted = json.load(open('out'))['pairs'][0], 1 - (1 + 1e-5) ** -.5
+assert abs(pair['relative'] - wanted) <= 2 ** -51 and abs(pair['ulp'] - wanted * 2 ** 23) < 1e-6, pair"
+while IFS='|' read -r code pattern words; do
+    # shellcheck disable=SC2086 # several words
+    refused "fingerprint $words" "$code" "$pattern" fingerprint $words
+done <<'END'
+2|--x FILE is missing|
+2|--y FILE is missing|--x x1.npy
+7|none.npy|--x x1.npy --y none.npy
+2|y23.npy \(--y\): shape \(2, 3\); \(1, 6\) was expected, as x has|--x x1.npy --y y23.npy --digits 4
+2|two.npy \(--residual\): shape \(1, 2\)|--x x1.npy --y y1.npy --residual two.npy --digits 4
+2|gamma and beta of 2 elements: as many as an axis of x has|--x x1.npy --y y1.npy --gamma two.npy --digits 4
+2|one8.npy \(--beta\): 1 elements; 6 were expected, as gamma has|--x x1.npy --y y1.npy --gamma ones.npy --beta one8.npy --digits 4
+2|--digits 40: 0 to 17 decimals were expected|--x x1.npy --y y1.npy --digits 40
+2|err|--x err --y y1.npy
+2|did you mean --digits\?|--x x1.npy --y y1.npy --digit 4
+2|--hidden 1: 2 to 2\^40 was expected|--distance --hidden 1
+2|--std 0: a number above 0|--distance --std 0
+2|that f32 can hold|--distance --std 1e200
+2|--std -1|--distance --std -1
+2|did you mean 'torch'\?|--distance --conventions torhc
+7|out|--distance --chart out/file
+END
+
+# The chart of how far conventions lie apart. z-scores without eps: 1 - sqrt(1 / 2) at hidden 2 and
+# 1 - sqrt(7 / 8) at hidden 8 off the biased ones, in ULP of a number from 1 / 2 to 1, and as far at every
+# std; then relative to the z-score itself.
+distance=(fingerprint --distance --hidden 768 --std 1 --chart chart --conventions)
+if command -v gnuplot >/dev/null; then
+    accepted "distance chart" 0 "${distance[@]}" zscore
+    check "distance chart: drawn" test -s chart/distance.png
+    check "distance chart: points and words" python3 - <<'END'
+import math, xml.etree.ElementTree as tree
+points = {}
+for line in open("chart/data/distance.tsv").read().splitlines()[1:]:
+    panel, series, x, y = line.split("\t")[:4]
+    if panel.isdigit() and series.isdigit():
+        points[int(panel), int(series), float(x)] = float(y)
+ulp, root = 2 ** 24, math.sqrt
+for key, wanted, most in (
+        ((1, 1, 2), (1 - root(.5)) * ulp, 1e-4), ((1, 1, 8), (1 - root(.875)) * ulp, 1e-4),
+        ((2, 1, 1), (1 - root(767 / 768)) * ulp, 1e-4), ((2, 1, 100), (1 - root(767 / 768)) * ulp, 1e-4),
+        ((3, 1, 2), root(2) - 1, 1e-11), ((3, 1, 8), root(8 / 7) - 1, 1e-11),
+        ((4, 1, 100), root(768 / 767) - 1, 1e-11)):
+    assert abs(points[key] - wanted) < most, (key, points[key], wanted)
+words = "".join(tree.parse("chart/distance.svg").getroot().itertext())
+for said in ("divisor N", "1e-05 eps@quotient", "should be zscore", "distance (ULP of f32)",
+             "distance / largest element", "hidden (elements), at std 1", "std of the row, at hidden 768", "| commit "):
+    assert said in words, said
+END
+    PATH=/nowhere "$lnbench" "${distance[@]}" torch >out 2>err </dev/null
+    check "distance chart: an older drawing is gone" test ! -e chart/distance.svg -a -s chart/data/distance.tsv
+    LNBENCH_PLOTS=/nowhere refused "distance chart: no plots" 7 /nowhere "${distance[@]}" torch
+else
+    echo "not checked: the chart of distances (gnuplot is not installed)"
+fi
 finish
