@@ -112,6 +112,63 @@ def forms():
     check("an axis that is none", "~error 2 .*has no axis 4", "four.npy", axis="4")
     check("an axis twice", "~error 2 .*axis -3 twice", "four.npy", axis="1,-3")
 
+def headers():
+    """Headers of .npy that other writers may make, and those that none may: ORDER and SHAPE of six f4."""
+    def put(version, header):
+        size = struct.pack("<H" if version == 1 else "<I", len(header))
+        write("h.npy", b"\x93NUMPY" + bytes([version, 0]) + size + header.encode() + bytes(range(24)))
+    whole = "{'descr': %s, 'fortran_order': %s, 'shape': %s, }"
+    for version in 1, 2, 3:
+        for header, line in (
+                (whole % ("'<f4'", "False", "(2, 3)") + "   \n", "f32 (2, 3) 3"),
+                ("{'shape':(2,3),'fortran_order':False,'descr':'<f4'}", "f32 (2, 3) 3"),
+                ('{"shape": (2L, 3L), "descr": "<f4", "fortran_order": False}\n', "f32 (2, 3) 3"),
+                ("  { 'descr' : '<f4' ,\t'fortran_order' : False , 'shape' : ( 6 , ) } ", "f32 (6,) 6"),
+                (whole % ("'<f4'", "False", "(1, 2, 3, )"), "f32 (1, 2, 3) 3"),
+                (whole % ("'<f8'", "False", "(3,)"), "f64 (3,) 3")):
+            put(version, header)
+            check(f"{header}, version {version}", f"{line} {bytes(range(24)).hex()}", "h.npy")
+    for descr, says in (("'<i4'", "dtype '<i4': expected f4, f8, f2 or bf16"), ("'|O'", "dtype '|O'"),
+                        ("'<c8'", "dtype '<c8'"), ("[('a', '<f4')]", "descr: expected a plain type")):
+        put(1, whole % (descr, "False", "(6,)"))
+        check(descr, "~^error 2 h.npy: .*" + re.escape(says), "h.npy")
+    for shape, says in (
+            ("(2, 3", "shape: expected a size or ')', found '}'"), ("(6)", "its comma was missing"),
+            ("(-6,)", "shape: expected a size"), ("(6.0,)", "shape: expected ',' or ')'"),
+            ("(,)", "shape: expected a size"), ("6", "shape: expected a tuple"), ("(9" + "9" * 22 + ",)", "fits this machine"),
+            ("(4294967296, 4294967296)", "more elements than this machine"),
+            ("(18446744073709551615,)", "more elements than this machine"),
+            ("(1000000, 1000000)", "ask for 4000000000000, it is truncated"),
+            ("(7,)", "holds 24 bytes of elements: dtype and shape ask for 28"), ("(5,)", "ask for 20, it is too long"),
+            ("(0,)", "ask for 0, it is too long"), ("()", "ask for 4, it is too long"),
+            ("(" + "1," * 32 + "6)", "at most 32 dimensions")):
+        put(1, whole % ("'<f4'", "False", shape))
+        check(shape, "~^error 2 h.npy: .*" + re.escape(says), "h.npy")
+    for header, says in (
+            (whole % ("'<f4'", "Maybe", "(2, 3)"), "fortran_order: expected True or False"),
+            ("{'descr': '<f4', 'fortran_order': False, }", "lacks shape"),
+            ("{'descr': '<f4', 'shape': (6,), }", "lacks fortran_order"),
+            ("{'fortran_order': False, 'shape': (6,), }", "lacks descr"), ("{}", "lacks descr"),
+            ("", "begin: expected '{', found 'its end'"), ("hello", "begin: expected '{', found 'hello'"),
+            ("{'descr': '<f4', 'descr': '<f4'}", "repeated key 'descr'"),
+            ("{'description': 3}", "unknown key 'description'"), ("{'descr' '<f4'}", "descr: expected ':'"),
+            ("{'descr': '<f4' 'shape': (6,)}", "dictionary: expected ',' or '}'"),
+            ("{'descr': '<f4\\'', 'fortran_order': False, 'shape': (6,), }", "a short quoted string"),
+            ("{'descr': '<f4", "a short quoted string"),
+            (whole % ("'<f4'", "False", "(6,)") + " x", "nothing behind the dictionary")):
+        put(1, header)
+        check(header, "~^error 2 h.npy: .*" + re.escape(says), "h.npy")
+    check("a missing file", "~^error 7 none.npy: .*No such file", "none.npy")
+    for content, says in ((b"", "not an npy, npz or safetensors file"), (b"hello, world", "not an npy, npz or safetensors file"),
+                          (b"\x93NUMPY\x04\0    ", "npy version 4.0: expected 1.0, 2.0 or 3.0"),
+                          (b"\x93NUMPY\2\0\xff\xff\xff\xff{", "1 MiB at most")):
+        write("n.npy", content)
+        check(str(content), "~^error 2 n.npy: .*" + says, "n.npy")
+    os.mkdir("folder.npy")
+    os.mkfifo("pipe.npy")
+    for path in "folder.npy", "pipe.npy":
+        check(path, f"~^error . {path}: .*not a regular file", path)
+
 
 def harm():
     """Cut anywhere or damaged anywhere a file is refused in one line, or read as it was."""
@@ -120,6 +177,19 @@ def harm():
     np.savez_compressed("c.npz", x=x, y=x)
     write("s.safetensors", safetensors({"x": ("F32", x), "y": ("F32", x + 1)}))
     line = line_of(x)
+    for version in 1, 2, 3:
+        whole = npy(x, (version, 0))
+        os.makedirs("npy", exist_ok=True)
+        paths = [f"npy/{i}.npy" for i in range(len(whole))]
+        for i, path in enumerate(paths):
+            write(path, whole[:i])
+        for i, found in enumerate(read(paths)):
+            expect(f"npy, {i} bytes of it", found, "~^error 2 npy/.*" + ("truncated" if i else "not an npy"))
+        for value in b"\0\n'\"(),09L\xff":
+            for i, path in enumerate(paths):
+                write(path, whole[:i] + bytes([value]) + whole[i + 1:])
+            for i, found in enumerate(read(paths)):
+                expect(f"npy, byte {i} is {value}", found, r"~^error 2 npy/|^f(16|32|64) \(.*\) \d+ [0-9a-f]{48}$")
     for name in "z.npz", "c.npz", "s.safetensors":
         with open(name, "rb") as file:
             whole = file.read()
@@ -198,6 +268,7 @@ def harm():
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     forms()
+    headers()
     harm()
     os.chdir("/")
 print("\n".join(failures))
