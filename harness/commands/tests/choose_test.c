@@ -114,53 +114,6 @@ CHOOSE_TEST(test_ties)
     expect_said(state, &one, "less accurate: sloppy: error 64", true);
 }
 
-/* While the machine was slow one kernel came nearer to a copy, and took longer, than the other did later:
- * table and choice call neither the fastest, and take the more accurate. */
-CHOOSE_TEST(test_too_noisy)
-{
-    static const struct {
-        const char *name;
-        double time, row_ulp, roof;
-        unsigned process;
-    } kernels[] = {{"nearer", 2000, 1, 1000, 0}, {"sooner", 150, 0.5, 50, 100}};
-    const case_verdict fine = {.kind = VERDICT_RIGHT};
-    CHECK(store_open(scratch_path(state, "noisy.db"), STORE_WRITE, &run.store, &problem));
-    store = run.store;
-    sample_begin(&run);
-    for (size_t i = 0; i < 2; i++) {
-        sample_describe(&run, kernels[i].name);
-        sample_verdict(&run, kernels[i].name, "normal", fine, kernels[i].row_ulp, 2);
-        sample_verdict(&run, kernels[i].name, "ramp", fine, kernels[i].row_ulp, 2);
-        sample_time_in(&run, kernels[i].name, kernels[i].time, 0, kernels[i].process);
-        sample_time_in(&run, "roof_copy", kernels[i].roof, 0, kernels[i].process);
-    }
-    CHECK(store_end_run(store, run.id, RUN_COMPLETE, &problem));
-    wanted.every_row = true;
-    wanted.budget.row_ulp = 2;
-    chosen one = choose();
-    assert_string_equal(kernel_of(one.choice.best), "sooner");
-    assert_int_equal(one.choice.untold_count, 2);
-    expect_said(state, &one, "too noisy to say which is fastest of nearer and sooner", true);
-    json_t *json = chosen_json(&one, 1);
-    assert_int_equal(json_array_size(json_object_get(json, "too_noisy")), 2);
-    json_decref(json);
-    run_view view;
-    run_answer answer;
-    text_buffer words = {0};
-    CHECK(view_load(store, run.id, &view, &problem));
-    answer_make(&view, &answer);
-    assert_null(answer.fastest);
-    assert_string_equal(answer.take->kernel, "sooner");
-    answer_sentences(&answer, &words);
-    assert_non_null(
-        strstr(words.bytes, "Too noisy to say which is fastest of nearer and sooner: "));
-    assert_null(strstr(words.bytes, "times as fast as that"));
-    assert_int_equal(view_exit_code(&view), EXIT_CODE_INCONCLUSIVE);
-    text_free(&words);
-    answer_free(&answer);
-    view_free(&view);
-}
-
 /* Without a common round the intervals decide: those that overlap are tied, and no ratio is shown.
  */
 CHOOSE_TEST(test_other_rounds)

@@ -135,6 +135,8 @@ check "noisy: the map of winners names nobody" has noisy/data/winner_map.tsv $'\
 check "noisy: but the one to take" has noisy/data/winner_map.tsv $'\t768\texact_.*\t2$'
 refused "noisy: choose" 3 'too noisy to say which is fastest' choose --shapes 85x768 --stored --db noisy.db
 check "noisy: choose says so" untold out
+run_it choose --shapes 85x768 --stored --db noisy.db --json
+check "noisy: choose --json" is "$(value too_noisy out)" 2
 
 # What is printed can be typed: a label is the name of one kernel, or says whose it is.
 sed -n '/^ *kernel /,/copy, GB/p' short | sed '1d;$d' | grep -v '^peer' | cut -c11-46 | while read -r label; do

@@ -179,62 +179,19 @@ static void assert_strict(const char *bytes)
     }
 }
 
-static size_t split(char *line, char **cells, size_t most)
-{
-    size_t count = 0;
-    for (char *at = line; at && count < most;) {
-        cells[count++] = at;
-        at = strchr(at, '\t');
-        if (at)
-            *at++ = '\0';
-    }
-    return count;
-}
-
-/* Each line has the heading's number of cells; returns the cell of a column in line `index`. */
-static char *cell_of(const char *path, size_t index, const char *column)
-{
-    static char found[256];
-    char *bytes = slurp(path), *rest = NULL, *headings[128], *cells[128];
-    size_t columns = 0, line_index = 0;
-    found[0] = '\0';
-    for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        if (!columns) {
-            columns = split(line, headings, 128);
-            continue;
-        }
-        assert_int_equal(split(line, cells, 128), columns);
-        for (size_t i = 0; line_index == index && i < columns; i++)
-            if (strcmp(headings[i], column) == 0)
-                snprintf(found, sizeof found, "%s", cells[i]);
-        line_index++;
-    }
-    free(bytes);
-    return found;
-}
-
+/* What no record of the golden test has: figures that are not finite, and text that would break a line. */
 VIEW_TEST(test_tsv)
 {
-    const char *cases = scratch_path(state, "cases.tsv");
-    CHECK(export_save(&view, EXPORT_TSV, cases, &problem));
-    char number[24];
-    snprintf(number, sizeof number, "%lld", (long long)view.cases.cases[0].id);
-    assert_string_equal(cell_of(cases, 0, "case"), number);
-    assert_string_equal(cell_of(cases, 0, "kernel"), "fine");
-    assert_string_equal(cell_of(cases, 0, "time_ns"), "1002.5");
-    assert_string_equal(cell_of(cases, 0, "regime"), "L2");
-    assert_string_equal(cell_of(cases, 0, "processes"), "2");
-    assert_string_equal(cell_of(cases, 0, "bound_row_ulp"), "12.5");
-    assert_string_equal(cell_of(cases, 2, "ulp_max"), "inf");
-    assert_string_equal(cell_of(cases, 2, "bits"), "nan");
-    assert_string_equal(cell_of(cases, 2, "gbps"), "nan");
-    assert_string_equal(cell_of(cases, 2, "verdict"), "limit");
-    assert_string_equal(cell_of(cases, 4, "kernel"), "tab\\there\\\\\"quote\\nline???ü");
-    assert_string_equal(cell_of(cases, 4, "elements"), "16");
-    assert_false(
-        export_save(&view, EXPORT_TSV, scratch_path(state, "nowhere/cases.tsv"), &problem));
-    assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
-    assert_non_null(strstr(problem.message, "nowhere/cases.tsv"));
+    const char *path = scratch_path(state, "cases.tsv");
+    CHECK(export_save(&view, EXPORT_TSV, path, &problem));
+    char *bytes = slurp(path), *wrong = strstr(bytes, "\twrong\t");
+    assert_non_null(strstr(bytes, "\ttab\\there\\\\\"quote\\nline???ü\t"));
+    assert_non_null(wrong);
+    *strchr(wrong, '\n') = '\0';
+    assert_non_null(strstr(wrong, "\tlimit\twrong-class\t"));
+    assert_non_null(strstr(wrong, "\tinf\t"));
+    assert_non_null(strstr(wrong, "\tnan\t"));
+    free(bytes);
 }
 
 static json_t *saved_json(void **state, export_format format)
@@ -336,10 +293,6 @@ VIEW_TEST(test_export_errors)
     assert_false(export_format_from_name("jsn", &format, &problem));
     assert_int_equal(problem.code, EXIT_CODE_USAGE);
     assert_non_null(strstr(problem.message, "did you mean 'json'"));
-    for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
-        CHECK(export_format_from_name(export_format_name((export_format)i), &format, &problem));
-        assert_int_equal(format, i);
-    }
     /* A disk that is full keeps nothing half. */
     FILE *full = fopen("/dev/full", "w");
     if (full) {

@@ -165,24 +165,6 @@ TEST_IN_SCRATCH(test_older_and_newer)
     assert_refused(path, "the database is damaged (its format is -180388352)");
 }
 
-TEST_IN_SCRATCH(test_corrupt)
-{
-    const char *path = scratch_path(state, "corrupt.db");
-    result_store *store = opened(path, STORE_WRITE);
-    fill(store, begun(store), 10000, &problem);
-    store_close(store);
-    /* The root pages of tables lie behind the first one. */
-    FILE *file = fopen(path, "r+b");
-    char noise[4096];
-    memset(noise, 0x5a, sizeof noise);
-    for (int page = 1; page < 20; page++) {
-        fseek(file, 4096 * page, SEEK_SET);
-        fwrite(noise, 1, sizeof noise, file);
-    }
-    fclose(file);
-    assert_refused(path, "damaged");
-}
-
 static int64_t number(const result_store *store, const char *sql)
 {
     sqlite3_stmt *statement;
