@@ -19,8 +19,4 @@ const char *convention_format(const ln_convention *convention, char buffer[CONVE
 /* The preset's name where one is equal, else the canonical list: what is stored and printed. */
 const char *convention_label(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH]);
 
-/* As they stand in a list: "none", "var", "std", "quotient"; "none", "scalar", "gamma", ... */
-const char *convention_place_name(ln_eps_place place);
-const char *convention_affine_name(ln_affine affine);
-
 #endif

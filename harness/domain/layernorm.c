@@ -68,16 +68,6 @@ static const convention_field layernorm_fields[] = {
     {"affine", affine_names, COUNT(affine_names), offsetof(ln_convention, affine), .step = 1},
 };
 
-const char *convention_place_name(ln_eps_place place)
-{
-    return place_names[place];
-}
-
-const char *convention_affine_name(ln_affine affine)
-{
-    return affine_names[affine];
-}
-
 #define CONVENTION(divisor, place, value, form)                                                    \
     {                                                                                              \
         .ddof = (divisor), .eps_place = LN_EPS_##place, .eps = (value), .affine = LN_AFFINE_##form \

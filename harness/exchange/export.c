@@ -11,11 +11,6 @@
 static const char *const format_names[EXPORT_FORMAT_COUNT] = {"json", "jsonl", "tsv", "csv",
                                                               "smaller"};
 
-const char *export_format_name(export_format format)
-{
-    return (unsigned)format < EXPORT_FORMAT_COUNT ? format_names[format] : "unknown";
-}
-
 bool export_format_from_name(const char *name, export_format *format, error *err)
 {
     for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {

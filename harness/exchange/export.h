@@ -24,7 +24,6 @@ typedef enum export_format {
     EXPORT_FORMAT_COUNT,
 } export_format;
 
-const char *export_format_name(export_format format);
 /* Errors are usage errors that list the formats. */
 bool export_format_from_name(const char *name, export_format *format, error *err);
 
