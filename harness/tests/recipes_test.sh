@@ -49,7 +49,7 @@ exec "$binaries/lnbench" "\$@"
 END
 chmod +x bin/*
 export PATH=$scratch/bin:$PATH GIT_CONFIG_GLOBAL=$scratch/gitconfig LNBENCH=$scratch/bin/lnbench LNBENCH_PEERS=0
-export DUET='--only accuracy --conventions torch --shapes 4x64' RUN='--conventions torch --shapes 4x64'
+export DUET='--only accuracy --conventions torch --shapes 4x64' RUN='--plan quick --conventions torch --shapes 4x64'
 export GIT_AUTHOR_NAME=toy GIT_AUTHOR_EMAIL=toy@example.org GIT_COMMITTER_NAME=toy
 export GIT_COMMITTER_EMAIL=toy@example.org GITHUB_BASE_REF=main PULL=7 COMMENT_TOKEN=secret
 export CI_API_V4_URL=https://example.org CI_PROJECT_ID=1 CI_MERGE_REQUEST_IID=7
@@ -127,7 +127,7 @@ done
 
 # ---- kernels in C, C++ and Rust ----
 is_right() { # FILE KERNEL [CONVENTION]
-    lnbench run --plugin "$1" --kernels "$2" --conventions "${3-torch}" --shapes 4x64 --db k.db --no-charts --json |
+    lnbench run --plan quick --plugin "$1" --kernels "$2" --conventions "${3-torch}" --shapes 4x64 --db k.db --no-charts --json |
         grep -q '"verdict": "right"'
 }
 compiled() { # FILE: by the line in its head

@@ -25,9 +25,9 @@ check "no name was run" test ! -e run
 check "a hostile name is not repeated" hasnt err '<script>'
 bad 4 2 'two_pass_f32_scalar stands in both builtin and bad'
 bad 5 6 'bad_plugin_5.so: wrong \(crashed: SIGABRT\) at load'
-accepted "a thread that spins from the load on" 6 run --db spin.db --only accuracy --no-charts \
+accepted "a thread that spins from the load on" 6 run --plan quick --referee no --db spin.db --only accuracy --no-charts \
     --plugin "$libraries/bad_plugin_12.so" --kernels fine --shapes 4x8 --conventions torch --inputs normal
-check "a thread that spins: said" has out ': ln_plugin_v1\(\) left threads'
+check "a thread that spins: said" has out '^  ln_plugin_v1\(\) left threads'
 refused "no such plugin" 7 'nowhere.so: No such file' list plugins --plugin nowhere.so
 echo text >text.so
 refused "no library" 7 'text.so' list plugins --plugin text.so
@@ -112,7 +112,7 @@ refused "eval of an endless loop" 6 'naive.endless_loop: wrong \(timeout: no ans
 # call it is not taken for its rows; without the referee, or half of the evidence, none is.
 narrow=(--plugin "$libraries/faults_plugin.so" --kernels "fault.two_at_once,fault.last_of_many_rows"
     --conventions torch --no-charts --db n.db --processes 1 --repetitions 2)
-ends "narrow rows" 6 run "${narrow[@]}" --shapes 4x64 --inputs spike --only accuracy
+ends "narrow rows" 6 run --plan quick "${narrow[@]}" --shapes 4x64 --inputs spike --only accuracy
 check "narrow rows: its fault" has out '^✗ fault.two_at_once: nondeterministic on combinations, torch; wrong on'
 check "narrow rows: the factors of the other, and no more" has out \
     '^  only with 9 rows or more, residual \(9x[0-9]+; right at 8 rows; [2-7]x[0-9]+, plain: right; '

@@ -25,7 +25,7 @@ if [ -z "${LNBENCH_FULL-}" ]; then
     [ "$kind" = allocations ] && chosen="$chosen|eval|run_new|help|export_json|export_tsv|export_smaller"
     [ "$kind" = worker ] && chosen='eval|run'
     [ "$kind" = power ] && chosen='eval|export_jsonl|import|run|shard' most=${most:-24}
-    [ "$kind" = kills ] && chosen="$chosen|run|run_new|hunt|help|page|speed|history" most=${most:-2}
+    [ "$kind" = kills ] && chosen='import|merge|run|hunt|page|speed' most=${most:-2}
     grep -E "^($chosen) " "$commands" >sample.txt
     commands=sample.txt
     most=${most:-8}
