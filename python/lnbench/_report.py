@@ -227,6 +227,9 @@ class FingerprintReport:
         """ "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y"."""
         if self.answer == "none":
             return f"none of {self.tried} candidates explains y"
+        if self.function:
+            return (f"named: {self.function}"
+                    + " (where values were rounded is open)" * (len(self.candidates) > 1))
         more = len(self.candidates) - 4
         return (f"{self.answer}: {'; or '.join(one.function for one in self.candidates[:4])}"
                 + f"; or {more} more" * (more > 0))

@@ -98,10 +98,11 @@ static void print_answer(const which_input *input, const which_found *found, con
 {
     FILE *file = out->file;
     size_t hidden = input->shape[input->dimensions - 1];
+    char said[2 * WHICH_WORDS];
     if (found->answer == WHICH_NONE)
         print_none(input, found, file);
     else if (found->answer == WHICH_NAMED)
-        fprintf(file, "named: %s\n", found->candidates[0].words);
+        fprintf(file, "%s\n", which_say(found, said, sizeof said));
     else
         fprintf(file, "open: %zu candidate%s y%s\n", found->count,
                 found->count == 1 ? " explains" : "s explain",

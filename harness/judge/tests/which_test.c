@@ -10,8 +10,8 @@ enum { I = 4, J = 6, K = 8, ALL = I * J * K };
 
 /* What is normalised together. */
 enum { LAST, AXIS0, AXIS1, LAST_TWO, WHOLE, BATCH, GROUPS, LAST_GROUPS, BATCH_LAST };
-/* The shape: I, J, K, or one of four axes. */
-enum { THREE, SPLIT_J, SPLIT_I };
+/* The shape: I, J, K, one of four axes, or the first rows alone. */
+enum { THREE, SPLIT_J, SPLIT_I, FEW };
 
 static size_t group_of(int over, size_t e)
 {
@@ -104,7 +104,8 @@ static void fill(ln_type type, double size)
 static void find(const made *one, which_found *found)
 {
     error err;
-    static const size_t shapes[][4] = {{I, J, K, 1}, {I, J / 2, 2, K}, {2, I / 2, J, K}};
+    static const size_t shapes[][4] = {
+        {I, J, K, 1}, {I, J / 2, 2, K}, {2, I / 2, J, K}, {1, 1, 4, K}};
     const size_t *shape = shapes[one->shape];
     const which_input input = {.dimensions = one->shape == THREE ? 3 : 4,
                                .shape = {shape[0], shape[1], shape[2], shape[3]},
@@ -197,6 +198,8 @@ TEST(roundings_of_16_bits)
         {"gemma3n", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16},
         {"flashinfer", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16,
          .residual = 2},
+        {"gemma3n", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16,
+         .shape = FEW}, /* rounded once or at each step */
         {"manual-1e-6; xhat rounded to f16", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH,
          .type = LN_F16, .xhat = LN_F16},
         {"manual-1e-6; x + residual not rounded", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH,

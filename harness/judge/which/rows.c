@@ -146,8 +146,10 @@ bool row_make(row_maker *maker, operation_kind kind, const reduction *over, cons
         rho += 4 * unit;
     }
     row->unit = unit;
-    if (maker->coarse && maker->step == LN_F16)
-        row->lost = row->tiny = 5 * F16_LOST;
+    if (maker->coarse && maker->step == LN_F16) {
+        row->tiny = 5 * F16_LOST;
+        row->lost = row->undefined ? 0x1p-15 : row->tiny; /* the inverse of less is infinite */
+    }
     /* Beyond 1/2 hardly a digit of the root is known. */
     if (!(facts->var > 0) || !(rho < 0.5) || !isfinite(mean_off))
         return true;

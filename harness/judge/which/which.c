@@ -300,6 +300,7 @@ static bool add_normalised(engine *own, const family *with, const reduction *ove
 static bool add_family(engine *own, const family *with, const reduction *over, const source *from)
 {
     bool fine = true, layernorm = with->kind == OPERATION_LAYERNORM;
+    own->once = fmax(own->once, with->bits - with->most_bits);
     for (size_t d = 0; fine && d < 2; d++) {
         ln_convention convention = layernorm ? layernorm_of(&own->typed, with, d)
                                              : rmsnorm_of(&own->typed, with, d, from->sum);
@@ -325,8 +326,7 @@ static bool add_family(engine *own, const family *with, const reduction *over, c
 
 /* ---- softmax ---- */
 
-/* exp and a sum of N numbers: (N + 8) u, and |x - max| u of exp's argument. All NaN beside one that is not
- * finite. */
+/* exp and a sum of N numbers: (N + 8) u, and |x - max| u of exp's argument. NaN makes all NaN. */
 static bool is_softmax(const engine *own, const reduction *over, const source *from, size_t group)
 {
     double most = -INFINITY, sum = 0, unit = unit_roundoff(own->maker.sums);
@@ -432,11 +432,8 @@ static bool try_reduction(engine *own, const reduction *over, const source *from
     }
     for (int kind = 0; kind < 2; kind++)
         for (size_t i = 0; fine && i < own->counts[kind]; i++)
-            if (own->families[kind][i].alive) {
-                const family *one = &own->families[kind][i];
-                own->once = fmax(own->once, one->bits - one->most_bits);
-                fine = add_family(own, one, over, from);
-            }
+            if (own->families[kind][i].alive)
+                fine = add_family(own, &own->families[kind][i], over, from);
     return fine && (!over->single || from != own->all.sources || own->maker.coarse ||
                     try_softmax(own, over, from));
 }
@@ -546,14 +543,17 @@ bool which_make(const which_input *input, which_found *found, error *err)
         }
         row_maker_free(&own->maker);
     }
-    if (fine)
-        found->told = told_of(own);
+    found->told = fine ? told_of(own) : 0;
     if (fine && found->count > 0) {
         for (size_t i = 0; i < found->count; i++) /* now that its eps is known */
             if (found->candidates[i].kind == WHICH_NORMALISED)
                 add_also(input, &found->candidates[i]);
         qsort(found->candidates, found->count, sizeof *found->candidates, by_rank);
-        found->answer = found->count == 1 && is_named(found->candidates) ? WHICH_NAMED : WHICH_OPEN;
+        found->answer = WHICH_NAMED;
+        for (size_t i = 0; i < found->count; i++)
+            if (!is_named(&found->candidates[i]) ||
+                !is_same_function(&found->candidates[0], &found->candidates[i]))
+                found->answer = WHICH_OPEN;
         find_probe(own->all.reductions[0].length, own->maker.sums, own->typed.y_type, found);
     }
     layout_free(&own->all);
@@ -584,14 +584,17 @@ exit_code which_exit_code(which_answer answer)
 
 const char *which_say(const which_found *found, char *buffer, size_t size)
 {
-    enum { SAID = 4 };
+    bool named = found->answer == WHICH_NAMED;
+    size_t said = named ? 1 : 4;
     size_t length = (size_t)snprintf(buffer, size, "%s: ", which_answer_name(found->answer));
     if (found->answer == WHICH_NONE)
         snprintf(buffer, size, "none of %zu candidates explains y", found->tried);
-    for (size_t i = 0; i < found->count && i < SAID && length < size; i++)
+    for (size_t i = 0; i < found->count && i < said && length < size; i++)
         length += (size_t)snprintf(buffer + length, size - length, "%s%s", i ? "; or " : "",
                                    found->candidates[i].words);
-    if (found->count > SAID && length < size)
-        snprintf(buffer + length, size - length, "; or %zu more", found->count - SAID);
+    if (found->count > said && length < size && named)
+        snprintf(buffer + length, size - length, " (where values were rounded is open)");
+    else if (found->count > said && length < size)
+        snprintf(buffer + length, size - length, "; or %zu more", found->count - said);
     return buffer;
 }

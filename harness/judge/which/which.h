@@ -69,7 +69,8 @@ typedef struct which_found {
 bool which_make(const which_input *input, which_found *found, error *err);
 void which_free(which_found *found);
 
-/* "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y". */
+/* Named: all candidates are one function, where values were rounded apart.
+ * "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y". */
 const char *which_say(const which_found *found, char *buffer, size_t size);
 
 /* Element i of a probe row. */
