@@ -101,13 +101,6 @@ void page_answer(const page_contents *contents, document *page)
     if (words.length > 0)
         add_sentence(words.bytes, view_is_partial(data->view) ? TONE_FAULT : TONE_SOFT, page);
     text_free(&words);
-    if (data->view->run.triples > 0)
-        text_format(
-            &words, "Kernels without a proof met %.1f %% of all triples of the referee's factors.",
-            100 * (double)data->view->run.triples_covered / (double)data->view->run.triples);
-    if (words.length > 0)
-        add_sentence(words.bytes, TONE_SOFT, page);
-    text_free(&words);
     add_others(data->view, page);
     answer_sentences(&data->answer, &words);
     /* What is proven, where the kernel to take is not, and that kernel. */
