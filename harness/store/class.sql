@@ -42,7 +42,7 @@ worst AS (
     -- two, as much may be proven, and as much more as statistics are off (kernels/apply/split.h).
     WHERE found > most * (1 + 1.0 / 16384))
 SELECT own.kernel, sizes.value AS size,
-       CASE WHEN ?3 = 'exact' AND descriptor ->> '$.statistics' <> 'exact' THEN 'it is not correctly rounded'
+       CASE WHEN ?3 = 'exact' AND descriptor ->> '$.statistics' NOT IN ('exact', 'rms_exact') THEN 'it is not correctly rounded'
             WHEN ?3 = 'reproducible' AND descriptor ->> '$.statistics' NOT IN ('reproducible', 'rms_tiled')
                 THEN 'its bits depend on the ISA' END AS unfit,
        (SELECT value FROM json_each(?7)

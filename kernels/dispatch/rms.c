@@ -30,24 +30,39 @@ _Static_assert(sizeof(ln_rms_tensors) == sizeof(ln_tensors), "one layout");
 
 /* ---- The kernels ---- */
 
-static const char *why_not(const ln_rms_problem *problem, int isa, ln_type storage, ln_type param)
+static const char *why_not(const ln_rms_problem *problem, int isa, ln_type storage, ln_type param,
+                           bool is_exact)
 {
+    const ln_rms_convention *wanted = &problem->convention;
     ln_problem types = {.hidden = problem->hidden, .storage = problem->storage};
     types.param = problem->param;
     const char *reason = ln_why_not(&types, isa, storage, param);
     bool is_short = storage == LN_BF16 || storage == LN_F16;
-    if (!reason && is_short && problem->convention.sum != LN_RMS_SUM_ROUNDED)
+    if (!reason && is_short && wanted->sum != LN_RMS_SUM_ROUNDED)
         reason = "the sum with the residual is rounded before it is normalised";
+    if (!reason && is_exact &&
+        (wanted->root || wanted->cast || wanted->sum || (int)wanted->weight > LN_RMS_WEIGHT))
+        reason = "only y is rounded, and no 1 is added to the weight";
     return reason;
 }
 
-#define DECLARE(NAME, STORAGE, PARAM, ISA)                                                         \
+/* What an exact kernel is given: the LayerNorm without beta that such a problem comes to but for the mean. */
+static ln_problem without_mean(const void *problem)
+{
+    ln_problem own;
+    memcpy(&own, problem, sizeof own);
+    own.convention.affine =
+        (int)own.convention.affine == LN_RMS_WEIGHT ? LN_AFFINE_GAMMA : LN_AFFINE_NONE;
+    return own;
+}
+
+#define DECLARE(NAME, STORAGE, PARAM, ISA, SAME_BITS)                                              \
     ln_bound ln_bound_##NAME(const ln_problem *problem, const ln_row_facts *facts);                \
     ln_bound ln_probable_##NAME(const ln_problem *problem, const ln_row_facts *facts,              \
                                 double chance);                                                    \
     static const char *supports_##NAME(const void *problem)                                        \
     {                                                                                              \
-        return why_not(problem, ISA_##ISA, TYPE_##STORAGE, TYPE_##PARAM);                          \
+        return why_not(problem, ISA_##ISA, TYPE_##STORAGE, TYPE_##PARAM, (SAME_BITS) == 2);        \
     }                                                                                              \
     static ln_bound bound_##NAME(const void *problem, const ln_row_facts *facts)                   \
     {                                                                                              \
@@ -55,21 +70,24 @@ static const char *why_not(const ln_rms_problem *problem, int isa, ln_type stora
     }
 
 #define DECLARE_PRESENT(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA, \
-                        ...)                                                                       \
+                        UNROLL, FMA, NONTEMPORAL, SAME_BITS, ...)                                  \
     void ln_run_##NAME(const void *state, const ln_tensors *tensors);                              \
     static void run_##NAME(const void *state, const void *tensors)                                 \
     {                                                                                              \
-        ln_run_##NAME(state, tensors);                                                             \
+        if ((SAME_BITS) == 2)                                                                      \
+            ln_run_##NAME(&(const ln_problem[]){without_mean(state)}, tensors);                    \
+        else                                                                                       \
+            ln_run_##NAME(state, tensors);                                                         \
     }                                                                                              \
-    DECLARE(NAME, STORAGE, PARAM, ISA)
+    DECLARE(NAME, STORAGE, PARAM, ISA, SAME_BITS)
 
 #define DECLARE_ABSENT(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,  \
-                       ...)                                                                        \
+                       UNROLL, FMA, NONTEMPORAL, SAME_BITS, ...)                                   \
     static void run_##NAME(const void *state, const void *tensors)                                 \
     {                                                                                              \
         (void)state, (void)tensors;                                                                \
     }                                                                                              \
-    DECLARE(NAME, STORAGE, PARAM, ISA)
+    DECLARE(NAME, STORAGE, PARAM, ISA, SAME_BITS)
 
 LN_RMS_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
 
@@ -85,6 +103,7 @@ LN_CALL_FUNCTIONS(rmsnorm, void)
 LN_CALL_CLASS(rmsnorm, void, fast, LN_ACCURACY_FAST)
 LN_CALL_CLASS(rmsnorm, void, accurate, LN_ACCURACY_ACCURATE)
 LN_CALL_CLASS(rmsnorm, void, reproducible, LN_ACCURACY_REPRODUCIBLE)
+LN_CALL_CLASS(rmsnorm, void, exact, LN_ACCURACY_EXACT)
 #define DESCRIBE_CALL(CLASS, ...)                                                                  \
     {.operation = LN_OPERATION_RMSNORM,                                                            \
      LN_DESCRIBE_CALL(rmsnorm, "_rms", CLASS, __VA_ARGS__),                                        \
@@ -94,7 +113,8 @@ LN_CALL_CLASS(rmsnorm, void, reproducible, LN_ACCURACY_REPRODUCIBLE)
 static const ln_kernel_v2 kernels[] = {
     LN_RMS_KERNEL_TABLE(DESCRIBE, DESCRIBE) LN_CALL_TYPES(DESCRIBE_CALL, fast)
         LN_CALL_F64(DESCRIBE_CALL, fast) LN_CALL_TYPES(DESCRIBE_CALL, accurate)
-            LN_CALL_TYPES(DESCRIBE_CALL, reproducible) LN_CALL_F64(DESCRIBE_CALL, reproducible)};
+            LN_CALL_TYPES(DESCRIBE_CALL, reproducible) LN_CALL_F64(DESCRIBE_CALL, reproducible)
+                DESCRIBE_CALL(exact, f32, f32, f32, "f32")};
 
 static const char *why_not_line(int line, const void *problem)
 {

@@ -120,7 +120,7 @@ void ln_exact_begin(ln_exact_row *row, const ln_problem *problem, const ln_tenso
     const char *x = tensors->x, *residual = tensors->residual, *sum = tensors->sum;
     row->problem = problem;
     row->tensors = tensors;
-    row->taken = row->refined = 0;
+    row->taken = row->refined = row->uncentred = 0;
     row->add_up = NULL;
     row->residual = NULL;
     if (sum) {
@@ -239,7 +239,7 @@ static void take_row(ln_exact_row *row)
         row->finite = add_chunk(row, i, hidden - i < CHUNK ? hidden : i + CHUNK, sum, square);
     if (!row->finite)
         return;
-    row->sum = big_of_digits(sum, SUM_LIMBS, -UNIT_LIMBS);
+    row->sum = row->uncentred ? big_of_integer(0) : big_of_digits(sum, SUM_LIMBS, -UNIT_LIMBS);
     big squares = big_of_digits(square, SQUARE_LIMBS, -2 * UNIT_LIMBS);
     big count = big_of_integer(hidden);
     big divisor = big_of_integer(hidden - (size_t)problem->convention.ddof);
@@ -420,13 +420,29 @@ uint32_t ln_exact_y(ln_exact_row *row, const ln_exact_estimate *near, size_t i)
                       is_near ? y + error : INFINITY);
 }
 
+/* Whether the root is infinite: a row of RMSNorm that has an infinity and no NaN. */
+static int has_infinite_root(const ln_exact_row *row)
+{
+    int any_nan = !row->uncentred || row->finite;
+    for (size_t i = 0; !any_nan && i < row->problem->hidden; i++)
+        any_nan = isnan(element(row, i));
+    return !any_nan;
+}
+
 void ln_exact_fill(ln_exact_row *row, void *y)
 {
     static const ln_exact_estimate nothing = {.relative = INFINITY};
     ln_type type = row->problem->storage;
     take_row(row);
-    for (size_t i = 0; i < row->problem->hidden; i++)
-        ln_exact_store(type, y, i, row->defined ? ln_exact_y(row, &nothing, i) : nan_bits(type));
+    const int is_infinite = has_infinite_root(row);
+    for (size_t i = 0; i < row->problem->hidden; i++) {
+        const result wanted = result_of(row, i);
+        const int is_zero = is_infinite && isfinite(wanted.x) && isfinite(wanted.gamma);
+        ln_exact_store(type, y, i,
+                       row->defined ? ln_exact_y(row, &nothing, i)
+                       : is_zero    ? 0
+                                    : nan_bits(type));
+    }
 }
 
 static float fact(ln_exact_row *row, const result *wanted, double near, double error)
@@ -453,6 +469,6 @@ float ln_exact_rstd(ln_exact_row *row, const ln_exact_estimate *near)
     if (!(near->relative < INFINITY))
         take_row(row);
     if (row->taken && !row->defined)
-        return NAN;
+        return has_infinite_root(row) ? 0 : NAN;
     return fact(row, &rstd_result, near->rstd, near->rstd * near->relative);
 }

@@ -70,7 +70,8 @@ typedef struct ln_exact_row {
     const void *residual;                                  /* NULL: x is the row */
     void (*add_up)(const void *view, ln_exact_sums *sums); /* NULL: nobody does */
     const void *view;
-    int refined; /* `fine` is there */
+    int uncentred; /* of RMSNorm: the sum of x counts as 0 */
+    int refined;   /* `fine` is there */
     ln_exact_fine fine;
     int taken;    /* what follows is there */
     int finite;   /* all elements are */
@@ -80,8 +81,8 @@ typedef struct ln_exact_row {
     big radicand; /* N w, w = V + eps N (N - ddof), eps where it is in the variance */
 } ln_exact_row;
 
-/* Takes the sums where a residual has been added up, else adds it up again. `add_up` and `view` may
- * then be set. */
+/* Takes the sums where a residual has been added up, else adds it up again. `add_up`, `view` and `uncentred`
+ * may then be set. */
 void ln_exact_begin(ln_exact_row *row, const ln_problem *problem, const ln_tensors *tensors,
                     size_t r);
 

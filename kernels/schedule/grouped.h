@@ -231,7 +231,8 @@ LN_APART void group_try_constant(const job *run, group *set, size_t g)
     item_store(first, exact_again(&set->views[g], 0, 1));
     real std = sqrt(run->statistics.eps_in_variance) + run->statistics.eps_on_std;
     int defined = std >= 0x1p-500 && std <= 0x1p500 && run->statistics.inverse_divisor < 2;
-    if (!defined || !(sweep_again(&set->views[g], first[0]).square == 0))
+    if (!defined || (UNCENTRED && first[0] != 0) ||
+        !(sweep_again(&set->views[g], first[0]).square == 0))
         return;
     set->constant |= 1u << g;
     set->pivot[g] = set->mean[g] = first[0];
@@ -280,6 +281,7 @@ LN_APART ln_exact_row *exact_row_at(const job *run, group *set, size_t g)
     ln_exact_begin(exact, run->problem, run->tensors, set->first + g);
     exact->add_up = is_known(set, g) ? sweep_fine : NULL;
     exact->view = &set->views[g];
+    exact->uncentred = UNCENTRED;
     set->begun |= 1u << g;
     return exact;
 }

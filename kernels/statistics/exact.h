@@ -40,6 +40,12 @@ LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row
 
 #else
 
+#ifdef LN_UNCENTRED
+enum { UNCENTRED = 1 };
+#else
+enum { UNCENTRED = 0 };
+#endif
+
 /* ---- The sweep ---- */
 
 /* Elements i ... of a row, n of them: the first touch, which writes the sum where one is wanted, and
@@ -138,7 +144,7 @@ LN_INLINE exact_sums sweep_end(sweeping *so_far, const row *view, int first, int
         so_far->square = acc_add(so_far->square, product);
         so_far->most = lane_maximum(so_far->most, product);
     }
-    exact_sums found = {acc_sum(so_far->sum), acc_sum(so_far->square), 0};
+    exact_sums found = {UNCENTRED ? 0 : acc_sum(so_far->sum), acc_sum(so_far->square), 0};
     found.most = view->hidden > BLOCK * LN_CHUNK ? acc_most(so_far->most) : found.square;
     return found;
 }
@@ -218,7 +224,7 @@ LN_APART void sweep_fine(const void *of_row, ln_exact_sums *found)
         add_finely(&sums, exact_again(&view, i, LANES));
     if (i < view.hidden)
         add_finely(&sums, exact_again(&view, i, view.hidden - i));
-    found->sum = sum_of_lanes(sums.sum, sums.sum_rest);
+    found->sum = UNCENTRED ? (ln_two){0, 0} : sum_of_lanes(sums.sum, sums.sum_rest);
     found->square = sum_of_lanes(sums.square, sums.square_rest);
     found->depth = (real)(view.hidden / LANES) + 3 * LANES + 1;
 }
@@ -289,8 +295,8 @@ LN_INLINE ln_exact_estimate estimate_of(const statistics *stats, real pivot, exa
     real rstd = 1 / std, shift = h * rstd;
     real error = stats->growth * (found.square + 2.25 * (fabs(found.sum) * size)) / m2;
     real relative = (error * (0.5 + 0x1p-5) + 24 * REAL_UNIT) * (1 + 0x1p-7);
-    real absolute =
-        relative * stats->quotient + rstd * (stats->growth * size) + 8 * REAL_UNIT * fabs(shift);
+    real absolute = relative * stats->quotient + (UNCENTRED ? 0 : rstd * (stats->growth * size)) +
+                    8 * REAL_UNIT * fabs(shift);
     int known =
         (found.square <= 32 * m2) & (error <= 0x1p-16) & (rstd >= 0x1p-500) & (rstd <= 0x1p500);
     return (ln_exact_estimate){

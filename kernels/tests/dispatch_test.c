@@ -142,7 +142,7 @@ static void check_all(bool rms)
             bool is_f64 = type_pairs[pair].storage == LN_F64;
             if (rms && is_f64 && (class == 1 || type_pairs[pair].param == LN_F32))
                 continue;
-            size_t count = 4 + (type_pairs[pair].storage == LN_BF16 && !rms);
+            size_t count = type_pairs[pair].storage == LN_BF16 && !rms ? 5 : 4;
             for (size_t isa = 0; isa < count; isa++)
                 check_cells(classes[class], type_names[type_pairs[pair].storage],
                             type_names[type_pairs[pair].param], isas[isa]);

@@ -24,13 +24,13 @@ static uint64_t below(uint64_t *state, uint64_t limit)
     return splitmix64(state) % limit;
 }
 
-static corpus_case case_at(uint64_t *state, uint64_t index)
+static corpus_case case_at(operation_kind kind, uint64_t *state, uint64_t index)
 {
     static const double eps[] = {1e-5, 1e-12, 1e-3, 1, 0x1p-1074, 1e300};
     static const size_t short_rows[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33};
     size_t families;
     const input_family *family = input_families(&families);
-    const operation *what = operations[OPERATION_LAYERNORM];
+    const operation *what = operations[kind];
     corpus_case one = {
         .convention = convention_numbered(what, index % convention_count(what)),
         .input = family[below(state, families)].name,
@@ -43,7 +43,7 @@ static corpus_case case_at(uint64_t *state, uint64_t index)
     if (one.convention.eps_place != LN_EPS_NONE)
         one.convention.eps = eps[below(state, below(state, 4) ? 2 : sizeof eps / sizeof *eps)];
     one.residual = below(state, 4) == 0;
-    if (below(state, AIMED_EACH) == 0) {
+    if (below(state, AIMED_EACH) == 0 && kind == OPERATION_LAYERNORM) {
         one.input = NULL;
         one.residual = false;
         one.convention.ddof = 0;
@@ -207,10 +207,13 @@ static bool verify_block(row_judge *judge, const corpus_case *one, const judge_b
     found->aimed += one->input ? 0 : block->rows * block->hidden;
     for (size_t r = 0; r < block->rows && kernel->facts.accumulator == LN_F32; r++) {
         const ln_reference_result *right = &block->results[r];
-        if (!judge_is_given(&judge->given[ROLE_MEAN][r]))
-            continue;
-        compare_fact(one, block, "mean", r, judge->given[ROLE_MEAN][r], right->mean_rounded, found);
-        compare_fact(one, block, "rstd", r, judge->given[ROLE_RSTD][r], right->rstd_rounded, found);
+        bool has_mean = operations[block->operation]->roles[ROLE_MEAN].shape != SHAPE_NONE;
+        if (has_mean && judge_is_given(&judge->given[ROLE_MEAN][r]))
+            compare_fact(one, block, "mean", r, judge->given[ROLE_MEAN][r], right->mean_rounded,
+                         found);
+        if (judge_is_given(&judge->given[ROLE_RSTD][r]))
+            compare_fact(one, block, "rstd", r, judge->given[ROLE_RSTD][r], right->rstd_rounded,
+                         found);
     }
     if (kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE)
         return true;
@@ -232,7 +235,7 @@ bool exact_verify(row_judge *judge, const exact_request *request, const kernel_e
     bool fine = true;
     *found = (exact_findings){.verdict.kind = VERDICT_RIGHT, .hash = HASH_START};
     for (uint64_t i = 0; fine && found->elements < request->elements; i++) {
-        corpus_case one = case_at(&state, i);
+        corpus_case one = case_at(kernel->facts.operation, &state, i);
         judge_block block = {0};
         uint64_t before = found->elements;
         if (kernel->facts.traits & LN_TRAIT_NO_RESIDUAL)
