@@ -8,9 +8,7 @@
  * of vectors. A tree takes four rows to one vector with three additions and six permutations, and
  * four of those to all the sums: a quarter of what a row takes alone. A row's last vector ends where
  * the row does and overlaps the one before, so that nothing is masked but one of the terms of the
- * sums. Gamma and beta stay in registers up to 64. The affine forms share the code.
- *
- * Measured: docs/lab/experiments.md, "transposed". */
+ * sums. Gamma and beta stay in registers up to 64. Measured: docs/lab/experiments.md, "transposed". */
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
@@ -497,8 +495,7 @@ LN_INLINE void run_short(const call *run, shape cut)
     }
 }
 
-/* Rows of one shape, of any affine form, without a residual and with one. It works on a copy of the
- * call, which no store can change, for all the compiler knows. */
+/* Rows of one shape, of any affine form. It works on a copy of the call, which no store can change. */
 typedef void short_runner(const call *given);
 
 #define LN_SHORT(name, vectors, whole, row_form)                                                   \
@@ -513,18 +510,11 @@ typedef void short_runner(const call *given);
     }
 
 /* RMSNorm has no copies for a residual: its short rows are heads of attention, which have none. */
-#ifdef LN_RMS
-#define SHORT_RESIDUAL 0
-#define LN_SHORTS(name, vectors, whole)                                                            \
-    LN_SHORT(name##_alone, vectors, whole, RESIDUAL_NONE)                                          \
-    static short_runner *const name[] = {name##_alone, NULL};
-#else
-#define SHORT_RESIDUAL 1
+#define SHORT_RESIDUAL (!ADDED_UP_BEFORE && FORM_USUAL != LN_AFFINE_GAMMA)
 #define LN_SHORTS(name, vectors, whole)                                                            \
     LN_SHORT(name##_alone, vectors, whole, RESIDUAL_NONE)                                          \
     LN_SHORT(name##_residual, vectors, whole, RESIDUAL_ADDED)                                      \
-    static short_runner *const name[] = {name##_alone, ADDED_UP_BEFORE ? NULL : name##_residual};
-#endif
+    static short_runner *const name[] = {name##_alone, SHORT_RESIDUAL ? name##_residual : NULL};
 
 LN_SHORTS(run_part, 1, 0)
 LN_SHORTS(run_one, 1, 1)
