@@ -342,7 +342,6 @@ static void try_sizes(explaining *tries)
     const double own = asked->row->convention->eps;
     double factor = 1;
     unsigned fit = sizes_that_fit(tries, &factor);
-    const bool far = tries->far;
     bool agree = false;
     for (size_t i = 0; fit && i < rows; i += step)
         if (i != asked->number)
@@ -351,7 +350,6 @@ static void try_sizes(explaining *tries)
     if (!fit || (!none && (tries->found || !agree)))
         return;
     const double least = sizes[__builtin_ctz(fit)], most = sizes[31 - __builtin_clz(fit)];
-    tries->far = far && agree;
     if (none && most == 0)
         explained(tries, "leaves eps out, where one is asked for");
     else if (none)
