@@ -59,6 +59,7 @@ bool session_invariance(run_session *session, const kernel_list *kernels, error 
                                                      kernels, plan->kernels + first,
                                                      session->invariance + first, count, err);
     }
+    worker_forget(session->worker); /* the first calls of a process are a verdict's */
     return fine && session_store_kernels(session, err);
 }
 

@@ -139,6 +139,13 @@ bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, si
     return true;
 }
 
+void worker_forget(worker_process *worker)
+{
+    for (size_t i = 0; i <= worker->plugin_count; i++)
+        vacate(&worker->seats[i]);
+    worker->asked = NULL;
+}
+
 /* The seat's process, with the order's plugin. */
 static bool prepare_seat(worker_process *worker, worker_seat *seat, const work_order *order,
                          worker_reply *reply)

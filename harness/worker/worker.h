@@ -39,6 +39,9 @@ void worker_stop(worker_process *worker);
 bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, size_t count,
                   worker_reply *reply);
 
+/* Every process ends. What is asked next is asked of new ones, in which nothing is kept of earlier calls. */
+void worker_forget(worker_process *worker);
+
 /* The worker as the judge and the referee ask it, and its arena (judge/runner.h); NULL of NULL. */
 kernel_runner *worker_runner(worker_process *worker);
 
