@@ -10,12 +10,12 @@ lnbench=${LNBENCH:-$root/build/release/bin/lnbench}
 if [ "${2-}" = table ]; then
     export LNBENCH="$lnbench"
     "$root/tools/dispatch" measure "$out/table.db" --operation rmsnorm --types f32,bf16,f16 --processes 3 --repetitions 6
-    "$root/tools/dispatch" table "$out/table.db" --operation rmsnorm --types f32,bf16,f16 >"$out/measured.h"
+    "$root/tools/dispatch" table "$out/table.db" --operation rmsnorm --types f32,bf16,f16 | sed "s|$out/table.db|STORE|" >"$out/measured.h"
     # Rows that are not measured stay: of f64, and `accurate` of 16 bits, which is not proven where squares overflow.
     awk '{ key = $1 $2; class = $1 }
         FNR == 1 { file++ }
         file == 1 { measured[key] = 1; next }
-        file == 2 { if (/^ +row\(/ && !(key in measured)) kept[class] = kept[class] $0 "\n"; next }
+        file == 2 { if (/^ +row\(/ && !(key in measured)) kept[class] = kept[class] $0 (/\\$/ ? "" : " \\") "\n"; next }
         class in kept { printf "%s", kept[class]; delete kept[class] }
         { print }' "$out/measured.h" "$root/kernels/dispatch/rms_table.h" "$out/measured.h" >"$out/rms_table.h"
     exit

@@ -139,13 +139,6 @@ bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, si
     return true;
 }
 
-void worker_forget(worker_process *worker)
-{
-    for (size_t i = 0; i <= worker->plugin_count; i++)
-        vacate(&worker->seats[i]);
-    worker->asked = NULL;
-}
-
 /* The seat's process, with the order's plugin. */
 static bool prepare_seat(worker_process *worker, worker_seat *seat, const work_order *order,
                          worker_reply *reply)
@@ -384,7 +377,7 @@ static void make_seats(worker_process *worker)
             (worker_seat){.process.socket = -1, .ran_last = NOBODY, .to_blame = NOBODY};
 }
 
-static void vacate_all(worker_process *worker)
+void worker_forget(worker_process *worker)
 {
     for (size_t i = 0; worker->seats && i <= worker->plugin_count; i++)
         vacate(&worker->seats[i]);
@@ -419,7 +412,7 @@ static bool leave_out(worker_process *worker, size_t i, kernel_list *list, error
     if (i == 0 || i > worker->peer_count || err->code == EXIT_CODE_INTERRUPTED)
         return false;
     snprintf(list->left_out, sizeof list->left_out, "%.500s", err->message);
-    vacate_all(worker);
+    worker_forget(worker);
     memmove(worker->plugins[i], worker->plugins[i + 1],
             (worker->plugin_count - i - 1) * sizeof *worker->plugins);
     worker->plugin_count--;
@@ -596,7 +589,7 @@ void worker_stop(worker_process *worker)
 {
     if (!worker)
         return;
-    vacate_all(worker);
+    worker_forget(worker);
     arena_close(&worker->arena);
     word_list_free(&worker->visible);
     free(worker->seats);

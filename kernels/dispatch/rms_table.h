@@ -1,9 +1,20 @@
 /* clang-format off */
-/* Which kernel ln_rmsnorm() takes. Not measured yet: by LayerNorm's table; written as
+/* Which kernel ln_rmsnorm() takes, as measured. Written by
  *
- *     tools/dispatch table STORE --operation rmsnorm
+ *     tools/dispatch table STORE --operation rmsnorm --types f32,bf16
  *
- * writes it (docs/lab/dispatch.md).
+ * CPU: AMD EPYC
+ * compiler: gcc 12.2.0
+ * commit: 38fb8f1d330039c426c8e14d4b74a993fae12102
+ * run: 2, 2026-11-27T03:39:38Z, f32
+ * run: 3, 2026-11-27T03:40:37Z, f32
+ * run: 4, 2026-11-27T03:42:26Z, f32
+ * run: 6, 2026-11-27T03:45:29Z, bf16
+ * run: 7, 2026-11-27T03:46:49Z, bf16
+ * run: 8, 2026-11-27T03:49:32Z, bf16
+ * fast: row ULP at most 8 times the best peer's, up to 128, on every input family but huge and overflow, not on hunted rows; without peers at most 16, or 8 times that of two_pass_f32_avx2
+ * accurate: proven row ULP at most 2 on every input family, with eps and without, and on hunted rows
+ * reproducible: the same bits on every ISA and number of threads
  *
  * row(class, storage, param, isa, regime, hidden up to, kernel): of the rows for a
  * CPU's best ISA and a call's regime (x + y bytes within L1, L2, L3, or beyond; few:
@@ -12,38 +23,10 @@
  * ln_rmsnorm_with(). */
 #ifndef RMSNORM_DISPATCH
 
+/* The caches of the machine that was measured, in bytes. */
+#define RMSNORM_DISPATCH_CACHES 32768, 1048576, 33554432
+
 #define RMSNORM_DISPATCH(row) \
-    row(fast, f32, f32, avx512, L1, 128, "rms_transposed_f32_avx512") \
-    row(fast, f32, f32, avx512, L1, 2048, "rms_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L1, SIZE_MAX, "rms_blocked_f32_avx512") \
-    row(fast, f32, f32, avx512, L2, 128, "rms_transposed_f32_avx512") \
-    row(fast, f32, f32, avx512, L2, 2048, "rms_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L2, SIZE_MAX, "rms_blocked_f32_avx512") \
-    row(fast, f32, f32, avx512, L3, 128, "rms_transposed_f32_avx512") \
-    row(fast, f32, f32, avx512, L3, 2048, "rms_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L3, SIZE_MAX, "rms_blocked_f32_avx512") \
-    row(fast, f32, f32, avx512, DRAM, 128, "rms_transposed_nt_f32_avx512") \
-    row(fast, f32, f32, avx512, DRAM, 2048, "rms_fused_nt_f32_avx512") \
-    row(fast, f32, f32, avx512, DRAM, SIZE_MAX, "rms_blocked_nt_f32_avx512") \
-    row(fast, f32, f32, avx512, few, SIZE_MAX, "rms_f32_avx512") \
-    row(fast, f32, f32, avx2, L1, 128, "rms_f32_avx2") \
-    row(fast, f32, f32, avx2, L1, 2048, "rms_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, L1, SIZE_MAX, "rms_blocked_f32_avx2") \
-    row(fast, f32, f32, avx2, L2, 128, "rms_f32_avx2") \
-    row(fast, f32, f32, avx2, L2, 2048, "rms_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, L2, SIZE_MAX, "rms_blocked_f32_avx2") \
-    row(fast, f32, f32, avx2, L3, 128, "rms_f32_avx2") \
-    row(fast, f32, f32, avx2, L3, 2048, "rms_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, L3, SIZE_MAX, "rms_blocked_f32_avx2") \
-    row(fast, f32, f32, avx2, DRAM, 128, "rms_f32_avx2") \
-    row(fast, f32, f32, avx2, DRAM, 2048, "rms_fused_nt_f32_avx2") \
-    row(fast, f32, f32, avx2, DRAM, SIZE_MAX, "rms_blocked_nt_f32_avx2") \
-    row(fast, f32, f32, avx2, few, SIZE_MAX, "rms_f32_avx2") \
-    row(fast, f32, f32, scalar, L1, SIZE_MAX, "rms_f32_scalar") \
-    row(fast, f32, f32, scalar, L2, SIZE_MAX, "rms_f32_scalar") \
-    row(fast, f32, f32, scalar, L3, SIZE_MAX, "rms_f32_scalar") \
-    row(fast, f32, f32, scalar, DRAM, SIZE_MAX, "rms_f32_scalar") \
-    row(fast, f32, f32, scalar, few, SIZE_MAX, "rms_f32_scalar") \
     row(fast, f64, f64, avx512, L1, SIZE_MAX, "rms_f64_avx512") \
     row(fast, f64, f64, avx512, L2, SIZE_MAX, "rms_f64_avx512") \
     row(fast, f64, f64, avx512, L3, SIZE_MAX, "rms_f64_avx512") \
@@ -59,54 +42,6 @@
     row(fast, f64, f64, scalar, L3, SIZE_MAX, "rms_f64_scalar") \
     row(fast, f64, f64, scalar, DRAM, SIZE_MAX, "rms_f64_scalar") \
     row(fast, f64, f64, scalar, few, SIZE_MAX, "rms_f64_scalar") \
-    row(fast, bf16, f32, avx512, L1, 128, "rms_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, L1, 2048, "rms_pipelined_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, L1, SIZE_MAX, "rms_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, L2, 128, "rms_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, L2, 2048, "rms_pipelined_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, L2, SIZE_MAX, "rms_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, L3, 128, "rms_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, L3, 2048, "rms_pipelined_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, L3, SIZE_MAX, "rms_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, DRAM, SIZE_MAX, "rms_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, few, SIZE_MAX, "rms_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx2, L1, SIZE_MAX, "rms_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, avx2, L2, SIZE_MAX, "rms_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, avx2, L3, SIZE_MAX, "rms_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, avx2, DRAM, SIZE_MAX, "rms_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, avx2, few, SIZE_MAX, "rms_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, scalar, L1, SIZE_MAX, "rms_bf16_param_f32_acc_f64_scalar") \
-    row(fast, bf16, f32, scalar, L2, SIZE_MAX, "rms_bf16_param_f32_acc_f64_scalar") \
-    row(fast, bf16, f32, scalar, L3, SIZE_MAX, "rms_bf16_param_f32_acc_f64_scalar") \
-    row(fast, bf16, f32, scalar, DRAM, SIZE_MAX, "rms_bf16_param_f32_acc_f64_scalar") \
-    row(fast, bf16, f32, scalar, few, SIZE_MAX, "rms_bf16_param_f32_acc_f64_scalar") \
-    row(fast, bf16, bf16, avx512, L1, 128, "rms_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L1, 2048, "rms_pipelined_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L1, SIZE_MAX, "rms_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L2, 128, "rms_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L2, 2048, "rms_pipelined_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L2, SIZE_MAX, "rms_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L3, 128, "rms_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L3, 2048, "rms_pipelined_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L3, SIZE_MAX, "rms_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, DRAM, SIZE_MAX, "rms_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, few, SIZE_MAX, "rms_bf16_avx512") \
-    row(fast, bf16, bf16, avx2, L1, 128, "rms_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L1, 2048, "rms_pipelined_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L1, SIZE_MAX, "rms_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L2, 128, "rms_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L2, 2048, "rms_pipelined_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L2, SIZE_MAX, "rms_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L3, 128, "rms_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L3, 2048, "rms_pipelined_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L3, SIZE_MAX, "rms_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, DRAM, SIZE_MAX, "rms_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, few, SIZE_MAX, "rms_bf16_avx2") \
-    row(fast, bf16, bf16, scalar, L1, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
-    row(fast, bf16, bf16, scalar, L2, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
-    row(fast, bf16, bf16, scalar, L3, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
-    row(fast, bf16, bf16, scalar, DRAM, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
-    row(fast, bf16, bf16, scalar, few, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
     row(fast, f16, f32, avx512, L1, SIZE_MAX, "rms_f16_param_f32_avx512") \
     row(fast, f16, f32, avx512, L2, SIZE_MAX, "rms_f16_param_f32_avx512") \
     row(fast, f16, f32, avx512, L3, SIZE_MAX, "rms_f16_param_f32_avx512") \
@@ -137,21 +72,105 @@
     row(fast, f16, f16, scalar, L3, SIZE_MAX, "rms_f16_acc_f64_scalar") \
     row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "rms_f16_acc_f64_scalar") \
     row(fast, f16, f16, scalar, few, SIZE_MAX, "rms_f16_acc_f64_scalar") \
-    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx512, few, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx512") \
-    row(accurate, f32, f32, avx2, L1, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L3, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, few, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, scalar, L1, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, L2, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, L3, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, DRAM, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, few, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(fast, f32, f32, avx512, L1, 128, "rms_transposed_f32_avx512") \
+    row(fast, f32, f32, avx512, L1, SIZE_MAX, "rms_pipelined_f32_avx512") \
+    row(fast, f32, f32, avx512, L2, 128, "rms_transposed_f32_avx512") \
+    row(fast, f32, f32, avx512, L2, 443, "rms_pipelined_f32_avx512") \
+    row(fast, f32, f32, avx512, L2, 2048, "rms_transposed_f32_avx512") \
+    row(fast, f32, f32, avx512, L2, SIZE_MAX, "rms_blocked_f32_avx512") \
+    row(fast, f32, f32, avx512, L3, 128, "rms_transposed_f32_avx512") \
+    row(fast, f32, f32, avx512, L3, 443, "rms_f32_avx512") \
+    row(fast, f32, f32, avx512, L3, 886, "rms_transposed_f32_avx512") \
+    row(fast, f32, f32, avx512, L3, 2048, "rms_f32_avx512") \
+    row(fast, f32, f32, avx512, L3, SIZE_MAX, "rms_blocked_f32_avx512") \
+    row(fast, f32, f32, avx512, DRAM, 128, "rms_f32_avx2") \
+    row(fast, f32, f32, avx512, DRAM, 443, "rms_transposed_nt_f32_avx512") \
+    row(fast, f32, f32, avx512, DRAM, 886, "rms_wide_scaled_f32_acc_f64_avx512") \
+    row(fast, f32, f32, avx512, DRAM, 2048, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(fast, f32, f32, avx512, DRAM, 7094, "rms_transposed_nt_f32_avx512") \
+    row(fast, f32, f32, avx512, DRAM, SIZE_MAX, "rms_fused_nt_f32_avx512") \
+    row(fast, f32, f32, avx512, few, 128, "rms_f32_avx2") \
+    row(fast, f32, f32, avx512, few, 886, "rms_f32_avx512") \
+    row(fast, f32, f32, avx512, few, 2048, "rms_transposed_f32_avx512") \
+    row(fast, f32, f32, avx512, few, SIZE_MAX, "rms_blocked_f32_avx512") \
+    row(fast, f32, f32, avx2, L1, SIZE_MAX, "rms_pipelined_f32_avx2") \
+    row(fast, f32, f32, avx2, L2, 2048, "rms_pipelined_f32_avx2") \
+    row(fast, f32, f32, avx2, L2, 7094, "rms_f32_avx2") \
+    row(fast, f32, f32, avx2, L2, SIZE_MAX, "rms_blocked_f32_avx2") \
+    row(fast, f32, f32, avx2, L3, 886, "rms_pipelined_f32_avx2") \
+    row(fast, f32, f32, avx2, L3, 2048, "rms_f32_avx2") \
+    row(fast, f32, f32, avx2, L3, SIZE_MAX, "rms_blocked_f32_avx2") \
+    row(fast, f32, f32, avx2, DRAM, 128, "rms_f32_avx2") \
+    row(fast, f32, f32, avx2, DRAM, 443, "rms_fused_nt_f32_avx2") \
+    row(fast, f32, f32, avx2, DRAM, 2048, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(fast, f32, f32, avx2, DRAM, 7094, "rms_fused_nt_f32_avx2") \
+    row(fast, f32, f32, avx2, DRAM, SIZE_MAX, "rms_blocked_nt_f32_avx2") \
+    row(fast, f32, f32, avx2, few, 443, "rms_f32_avx2") \
+    row(fast, f32, f32, avx2, few, 2048, "rms_pipelined_f32_avx2") \
+    row(fast, f32, f32, avx2, few, SIZE_MAX, "rms_blocked_f32_avx2") \
+    row(fast, f32, f32, scalar, L1, SIZE_MAX, "rms_f32_scalar") \
+    row(fast, f32, f32, scalar, L2, 2048, "rms_f32_scalar") \
+    row(fast, f32, f32, scalar, L2, 7094, "rms_tiled_f32_scalar") \
+    row(fast, f32, f32, scalar, L2, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(fast, f32, f32, scalar, L3, 2048, "rms_f32_scalar") \
+    row(fast, f32, f32, scalar, L3, 7094, "rms_tiled_f32_scalar") \
+    row(fast, f32, f32, scalar, L3, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(fast, f32, f32, scalar, DRAM, 7094, "rms_f32_scalar") \
+    row(fast, f32, f32, scalar, DRAM, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(fast, f32, f32, scalar, few, 886, "rms_f32_scalar") \
+    row(fast, f32, f32, scalar, few, 7094, "rms_tiled_f32_scalar") \
+    row(fast, f32, f32, scalar, few, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(fast, bf16, f32, avx512, L1, SIZE_MAX, "rms_pipelined_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512, L2, SIZE_MAX, "rms_pipelined_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512, L3, SIZE_MAX, "rms_pipelined_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512, DRAM, 443, "rms_pipelined_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512, DRAM, SIZE_MAX, "rms_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512, few, 7094, "rms_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512, few, SIZE_MAX, "rms_pipelined_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx2, L1, SIZE_MAX, "rms_bf16_param_f32_avx2") \
+    row(fast, bf16, f32, avx2, L2, SIZE_MAX, "rms_bf16_param_f32_avx2") \
+    row(fast, bf16, f32, avx2, L3, SIZE_MAX, "rms_bf16_param_f32_avx2") \
+    row(fast, bf16, f32, avx2, DRAM, SIZE_MAX, "rms_bf16_param_f32_avx2") \
+    row(fast, bf16, f32, avx2, few, SIZE_MAX, "rms_bf16_param_f32_avx2") \
+    row(fast, bf16, f32, scalar, L1, 128, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, bf16, f32, scalar, L1, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
+    row(fast, bf16, f32, scalar, L2, 128, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, bf16, f32, scalar, L2, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
+    row(fast, bf16, f32, scalar, L3, 128, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, bf16, f32, scalar, L3, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
+    row(fast, bf16, f32, scalar, DRAM, 128, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, bf16, f32, scalar, DRAM, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
+    row(fast, bf16, f32, scalar, few, 128, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, bf16, f32, scalar, few, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
+    row(fast, bf16, bf16, avx512, L1, SIZE_MAX, "rms_pipelined_bf16_avx512") \
+    row(fast, bf16, bf16, avx512, L2, 7094, "rms_pipelined_bf16_avx512") \
+    row(fast, bf16, bf16, avx512, L2, SIZE_MAX, "rms_bf16_avx512") \
+    row(fast, bf16, bf16, avx512, L3, 2048, "rms_pipelined_bf16_avx512") \
+    row(fast, bf16, bf16, avx512, L3, SIZE_MAX, "rms_bf16_avx512") \
+    row(fast, bf16, bf16, avx512, DRAM, 443, "rms_pipelined_bf16_avx512") \
+    row(fast, bf16, bf16, avx512, DRAM, SIZE_MAX, "rms_bf16_avx512") \
+    row(fast, bf16, bf16, avx512, few, 2048, "rms_bf16_avx512") \
+    row(fast, bf16, bf16, avx512, few, SIZE_MAX, "rms_pipelined_bf16_avx512") \
+    row(fast, bf16, bf16, avx2, L1, SIZE_MAX, "rms_pipelined_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, L2, 7094, "rms_pipelined_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, L2, SIZE_MAX, "rms_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, L3, 2048, "rms_pipelined_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, L3, 7094, "rms_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, L3, SIZE_MAX, "rms_pipelined_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, DRAM, 443, "rms_pipelined_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, DRAM, SIZE_MAX, "rms_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, few, 7094, "rms_bf16_avx2") \
+    row(fast, bf16, bf16, avx2, few, SIZE_MAX, "rms_pipelined_bf16_avx2") \
+    row(fast, bf16, bf16, scalar, L1, 128, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, bf16, scalar, L1, SIZE_MAX, "rms_tiled_bf16_scalar") \
+    row(fast, bf16, bf16, scalar, L2, 128, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, bf16, scalar, L2, SIZE_MAX, "rms_tiled_bf16_scalar") \
+    row(fast, bf16, bf16, scalar, L3, 128, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, bf16, scalar, L3, SIZE_MAX, "rms_tiled_bf16_scalar") \
+    row(fast, bf16, bf16, scalar, DRAM, 128, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, bf16, scalar, DRAM, SIZE_MAX, "rms_tiled_bf16_scalar") \
+    row(fast, bf16, bf16, scalar, few, 128, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, bf16, scalar, few, SIZE_MAX, "rms_tiled_bf16_scalar") \
     row(accurate, bf16, f32, avx512, L1, SIZE_MAX, "rms_bf16_param_f32_acc_f64_avx512") \
     row(accurate, bf16, f32, avx512, L2, SIZE_MAX, "rms_bf16_param_f32_acc_f64_avx512") \
     row(accurate, bf16, f32, avx512, L3, SIZE_MAX, "rms_bf16_param_f32_acc_f64_avx512") \
@@ -212,21 +231,27 @@
     row(accurate, f16, f16, scalar, L3, SIZE_MAX, "rms_f16_acc_f64_scalar") \
     row(accurate, f16, f16, scalar, DRAM, SIZE_MAX, "rms_f16_acc_f64_scalar") \
     row(accurate, f16, f16, scalar, few, SIZE_MAX, "rms_f16_acc_f64_scalar") \
-    row(reproducible, f32, f32, avx512, L1, SIZE_MAX, "rms_tiled_f32_avx512") \
-    row(reproducible, f32, f32, avx512, L2, SIZE_MAX, "rms_tiled_f32_avx512") \
-    row(reproducible, f32, f32, avx512, L3, SIZE_MAX, "rms_tiled_f32_avx512") \
-    row(reproducible, f32, f32, avx512, DRAM, SIZE_MAX, "rms_tiled_f32_avx512") \
-    row(reproducible, f32, f32, avx512, few, SIZE_MAX, "rms_tiled_f32_avx512") \
-    row(reproducible, f32, f32, avx2, L1, SIZE_MAX, "rms_tiled_f32_avx2") \
-    row(reproducible, f32, f32, avx2, L2, SIZE_MAX, "rms_tiled_f32_avx2") \
-    row(reproducible, f32, f32, avx2, L3, SIZE_MAX, "rms_tiled_f32_avx2") \
-    row(reproducible, f32, f32, avx2, DRAM, SIZE_MAX, "rms_tiled_f32_avx2") \
-    row(reproducible, f32, f32, avx2, few, SIZE_MAX, "rms_tiled_f32_avx2") \
-    row(reproducible, f32, f32, scalar, L1, SIZE_MAX, "rms_tiled_f32_scalar") \
-    row(reproducible, f32, f32, scalar, L2, SIZE_MAX, "rms_tiled_f32_scalar") \
-    row(reproducible, f32, f32, scalar, L3, SIZE_MAX, "rms_tiled_f32_scalar") \
-    row(reproducible, f32, f32, scalar, DRAM, SIZE_MAX, "rms_tiled_f32_scalar") \
-    row(reproducible, f32, f32, scalar, few, SIZE_MAX, "rms_tiled_f32_scalar") \
+    row(accurate, f32, f32, avx512, L1, 128, "rms_wide_scaled_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx512, L2, 128, "rms_wide_scaled_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx512, L3, 128, "rms_wide_scaled_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx512, DRAM, 886, "rms_wide_scaled_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, DRAM, 2048, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, few, 128, "rms_wide_scaled_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, few, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L1, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, L3, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, few, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, scalar, L1, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(accurate, f32, f32, scalar, L2, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(accurate, f32, f32, scalar, L3, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(accurate, f32, f32, scalar, DRAM, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(accurate, f32, f32, scalar, few, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
     row(reproducible, f64, f64, avx512, L1, SIZE_MAX, "rms_tiled_f64_avx512") \
     row(reproducible, f64, f64, avx512, L2, SIZE_MAX, "rms_tiled_f64_avx512") \
     row(reproducible, f64, f64, avx512, L3, SIZE_MAX, "rms_tiled_f64_avx512") \
@@ -242,36 +267,6 @@
     row(reproducible, f64, f64, scalar, L3, SIZE_MAX, "rms_tiled_f64_scalar") \
     row(reproducible, f64, f64, scalar, DRAM, SIZE_MAX, "rms_tiled_f64_scalar") \
     row(reproducible, f64, f64, scalar, few, SIZE_MAX, "rms_tiled_f64_scalar") \
-    row(reproducible, bf16, f32, avx512, L1, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512, L2, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512, L3, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512, DRAM, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512, few, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx2, L1, SIZE_MAX, "rms_tiled_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, avx2, L2, SIZE_MAX, "rms_tiled_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, avx2, L3, SIZE_MAX, "rms_tiled_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, avx2, DRAM, SIZE_MAX, "rms_tiled_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, avx2, few, SIZE_MAX, "rms_tiled_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, scalar, L1, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
-    row(reproducible, bf16, f32, scalar, L2, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
-    row(reproducible, bf16, f32, scalar, L3, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
-    row(reproducible, bf16, f32, scalar, DRAM, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
-    row(reproducible, bf16, f32, scalar, few, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
-    row(reproducible, bf16, bf16, avx512, L1, SIZE_MAX, "rms_tiled_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512, L2, SIZE_MAX, "rms_tiled_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512, L3, SIZE_MAX, "rms_tiled_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512, DRAM, SIZE_MAX, "rms_tiled_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512, few, SIZE_MAX, "rms_tiled_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx2, L1, SIZE_MAX, "rms_tiled_bf16_avx2") \
-    row(reproducible, bf16, bf16, avx2, L2, SIZE_MAX, "rms_tiled_bf16_avx2") \
-    row(reproducible, bf16, bf16, avx2, L3, SIZE_MAX, "rms_tiled_bf16_avx2") \
-    row(reproducible, bf16, bf16, avx2, DRAM, SIZE_MAX, "rms_tiled_bf16_avx2") \
-    row(reproducible, bf16, bf16, avx2, few, SIZE_MAX, "rms_tiled_bf16_avx2") \
-    row(reproducible, bf16, bf16, scalar, L1, SIZE_MAX, "rms_tiled_bf16_scalar") \
-    row(reproducible, bf16, bf16, scalar, L2, SIZE_MAX, "rms_tiled_bf16_scalar") \
-    row(reproducible, bf16, bf16, scalar, L3, SIZE_MAX, "rms_tiled_bf16_scalar") \
-    row(reproducible, bf16, bf16, scalar, DRAM, SIZE_MAX, "rms_tiled_bf16_scalar") \
-    row(reproducible, bf16, bf16, scalar, few, SIZE_MAX, "rms_tiled_bf16_scalar") \
     row(reproducible, f16, f32, avx512, L1, SIZE_MAX, "rms_tiled_f16_param_f32_avx512") \
     row(reproducible, f16, f32, avx512, L2, SIZE_MAX, "rms_tiled_f16_param_f32_avx512") \
     row(reproducible, f16, f32, avx512, L3, SIZE_MAX, "rms_tiled_f16_param_f32_avx512") \
@@ -301,6 +296,64 @@
     row(reproducible, f16, f16, scalar, L2, SIZE_MAX, "rms_tiled_f16_scalar") \
     row(reproducible, f16, f16, scalar, L3, SIZE_MAX, "rms_tiled_f16_scalar") \
     row(reproducible, f16, f16, scalar, DRAM, SIZE_MAX, "rms_tiled_f16_scalar") \
-    row(reproducible, f16, f16, scalar, few, SIZE_MAX, "rms_tiled_f16_scalar")
+    row(reproducible, f16, f16, scalar, few, SIZE_MAX, "rms_tiled_f16_scalar") \
+    row(reproducible, f32, f32, avx512, L1, 128, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx512, L1, 443, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx512, L1, SIZE_MAX, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx512, L2, 128, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx512, L2, 2048, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx512, L2, SIZE_MAX, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx512, L3, 128, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx512, L3, 443, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx512, L3, SIZE_MAX, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx512, DRAM, 128, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx512, DRAM, 443, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx512, DRAM, 886, "rms_tiled_f32_scalar") \
+    row(reproducible, f32, f32, avx512, DRAM, 2048, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx512, DRAM, SIZE_MAX, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx512, few, 128, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx512, few, SIZE_MAX, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx2, L1, SIZE_MAX, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx2, L2, SIZE_MAX, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx2, L3, SIZE_MAX, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx2, DRAM, 443, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx2, DRAM, 2048, "rms_tiled_f32_scalar") \
+    row(reproducible, f32, f32, avx2, DRAM, SIZE_MAX, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, avx2, few, SIZE_MAX, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, scalar, L1, SIZE_MAX, "rms_tiled_f32_scalar") \
+    row(reproducible, f32, f32, scalar, L2, SIZE_MAX, "rms_tiled_f32_scalar") \
+    row(reproducible, f32, f32, scalar, L3, SIZE_MAX, "rms_tiled_f32_scalar") \
+    row(reproducible, f32, f32, scalar, DRAM, SIZE_MAX, "rms_tiled_f32_scalar") \
+    row(reproducible, f32, f32, scalar, few, SIZE_MAX, "rms_tiled_f32_scalar") \
+    row(reproducible, bf16, f32, avx512, L1, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx512, L2, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx512, L3, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx512, DRAM, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx512, few, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx2, L1, SIZE_MAX, "rms_tiled_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, avx2, L2, SIZE_MAX, "rms_tiled_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, avx2, L3, SIZE_MAX, "rms_tiled_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, avx2, DRAM, SIZE_MAX, "rms_tiled_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, avx2, few, SIZE_MAX, "rms_tiled_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, scalar, L1, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
+    row(reproducible, bf16, f32, scalar, L2, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
+    row(reproducible, bf16, f32, scalar, L3, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
+    row(reproducible, bf16, f32, scalar, DRAM, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
+    row(reproducible, bf16, f32, scalar, few, SIZE_MAX, "rms_tiled_bf16_param_f32_scalar") \
+    row(reproducible, bf16, bf16, avx512, L1, SIZE_MAX, "rms_tiled_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx512, L2, SIZE_MAX, "rms_tiled_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx512, L3, SIZE_MAX, "rms_tiled_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx512, DRAM, SIZE_MAX, "rms_tiled_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx512, few, SIZE_MAX, "rms_tiled_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx2, L1, SIZE_MAX, "rms_tiled_bf16_avx2") \
+    row(reproducible, bf16, bf16, avx2, L2, SIZE_MAX, "rms_tiled_bf16_avx2") \
+    row(reproducible, bf16, bf16, avx2, L3, SIZE_MAX, "rms_tiled_bf16_avx2") \
+    row(reproducible, bf16, bf16, avx2, DRAM, SIZE_MAX, "rms_tiled_bf16_avx2") \
+    row(reproducible, bf16, bf16, avx2, few, SIZE_MAX, "rms_tiled_bf16_avx2") \
+    row(reproducible, bf16, bf16, scalar, L1, SIZE_MAX, "rms_tiled_bf16_scalar") \
+    row(reproducible, bf16, bf16, scalar, L2, SIZE_MAX, "rms_tiled_bf16_scalar") \
+    row(reproducible, bf16, bf16, scalar, L3, SIZE_MAX, "rms_tiled_bf16_scalar") \
+    row(reproducible, bf16, bf16, scalar, DRAM, SIZE_MAX, "rms_tiled_bf16_scalar") \
+    row(reproducible, bf16, bf16, scalar, few, SIZE_MAX, "rms_tiled_bf16_scalar")
 
 #endif

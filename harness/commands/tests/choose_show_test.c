@@ -18,9 +18,9 @@ TEST_IN_SCRATCH(test_estimates)
         size_t timed[2], wanted[2];
         double us;
         const char *said;
-    } cases[] = {{{1024, 1600}, {333, 1000}, 213, "use mid: ~43 us, from 1024 x 1600; "},
-                 {{85, 768}, {64, 512}, 4.04, "use mid: ~2.0 us, from 85 x 768; "},
-                 {{85, 768}, {85, 768}, 4.04, "use mid: 4.04 ["}};
+    } cases[] = {{{1024, 1600}, {333, 1000}, 213, "take mid: ~43 us, from 1024 x 1600, "},
+                 {{85, 768}, {64, 512}, 4.04, "take mid: ~2.0 us, from 85 x 768, "},
+                 {{85, 768}, {85, 768}, 4.04, "take mid: 4.04 us, "}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sample_run run = SAMPLE_RUN;
         const sample_kernel mid = {"mid", cases[i].us * 1e3 / 1.6, 0, 1, 2, 0};
@@ -71,8 +71,8 @@ TEST_IN_SCRATCH(test_lost)
                    (case_verdict){VERDICT_DECLINED, "no AVX-512 on this CPU"}, NAN, NAN);
     chosen one = sample_choose(run.store, sample_wanted(85, 768));
     expect_said(state, &one,
-                "asked 5, judged 2, declined 1, lost 2: untimed 85x768 (judged, not timed); "
-                "unreached 85x768 (not reached)\n");
+                "asked 5, judged 2, declined 1, lost 2: untimed 85x768 (judged, not timed);\n"
+                "  unreached 85x768 (not reached)\n");
     expect_said(state, &one, "is not complete: --fresh measures anew");
     assert_true(chosen_lacks_times(&one));
     chosen_free(&one);
