@@ -43,6 +43,8 @@ static bool decide(const choose_options *options, const choose_request *choosing
     return fine;
 }
 
+enum { SECONDS_A_SHAPE = 10 };
+
 /* What is not timed, or not judged as the budget asks, is measured whole: one run answers. */
 static bool is_lacking(const chosen *one)
 {
@@ -88,16 +90,18 @@ static bool measure_missing(const choose_options *options, choose_request *choos
     for (size_t i = 0; i < choosing->count; i++)
         if (is_lacking(&choosing->all[i]))
             lacking[count++] = &choosing->all[i].wanted;
+    if (meter.seconds == 0)
+        meter.seconds = SECONDS_A_SHAPE * (double)count;
     bool fine = count == 0 || choose_measure(&meter, lacking, count, &run, &short_of_time, err);
     free(lacking);
     if (!fine && err->code == EXIT_CODE_INTERRUPTED)
         fail(err, EXIT_CODE_INTERRUPTED,
              "interrupted: what was measured is kept, and the same command measures what is "
              "lacking");
-    if (fine && count && short_of_time)
+    if (fine && count && short_of_time && options->time > 0)
         output_note(
             "--time %g is short: the fewest repetitions were made, and may have taken longer",
-            options->time);
+            meter.seconds);
     for (size_t i = 0; fine && count && i < choosing->count; i++) {
         chosen *one = &choosing->all[i];
         one->measured = is_lacking(one);
@@ -307,7 +311,7 @@ static const cli_option options[] = {
     {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, offsetof(choose_options, fresh)},
     {"stored", NULL, "never measure", OPTION_FLAG, offsetof(choose_options, stored)},
     ALLOW_LOST_OPTION(choose_options, allow_lost),
-    {"time", "S", "seconds to measure in, roughly (default: 60)", OPTION_SECONDS,
+    {"time", "S", "seconds to measure in, roughly (default: 10 a shape)", OPTION_SECONDS,
      offsetof(choose_options, time)},
     PLUGIN_OPTION(choose_options, plugins),
     {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT,
@@ -338,6 +342,6 @@ const cli_command command_choose = {
     OPTIONS(options),
     .former = former,
     DEFAULTS(choose_options, .cache = "hot", .time_on = "normal", .threads = 1, .seed = 1,
-             .budget = {NAN, NAN, NAN, NAN, NAN, false}, .time = 60, .deadline = 10),
+             .budget = {NAN, NAN, NAN, NAN, NAN, false}, .deadline = 10),
     .body = choose_body,
 };
