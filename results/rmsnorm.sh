@@ -1,7 +1,8 @@
 #!/bin/sh
 # Measurements of RMSNorm, on a machine that does nothing else:
 #     results/rmsnorm.sh FOLDER          ln_rmsnorm() beside the loops of three programs (docs/choosing.md)
-#     results/rmsnorm.sh FOLDER table    the runs of its dispatch table, and the table (docs/lab/dispatch.md): some 12 minutes
+#     results/rmsnorm.sh FOLDER table    the runs of its dispatch table, and the table (docs/lab/dispatch.md): some 30 minutes;
+#                                        KEPT=DRAM: rows of DRAM stay as they are
 # Both leave a store in FOLDER; the first loops.txt, the second rms_table.h.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -10,14 +11,8 @@ lnbench=${LNBENCH:-$root/build/release/bin/lnbench}
 if [ "${2-}" = table ]; then
     export LNBENCH="$lnbench"
     "$root/tools/dispatch" measure "$out/table.db" --operation rmsnorm --types f32,bf16,f16 --processes 3 --repetitions 6
-    "$root/tools/dispatch" table "$out/table.db" --operation rmsnorm --types f32,bf16,f16 | sed "s|$out/table.db|STORE|" >"$out/measured.h"
-    # Rows that are not measured stay: of f64, and `accurate` of 16 bits, which is not proven where squares overflow.
-    awk '{ key = $1 $2; class = $1 }
-        FNR == 1 { file++ }
-        file == 1 { measured[key] = 1; next }
-        file == 2 { if (/^ +row\(/ && !(key in measured)) kept[class] = kept[class] $0 (/\\$/ ? "" : " \\") "\n"; next }
-        class in kept { printf "%s", kept[class]; delete kept[class] }
-        { print }' "$out/measured.h" "$root/kernels/dispatch/rms_table.h" "$out/measured.h" >"$out/rms_table.h"
+    (cd "$out" && "$root/tools/dispatch" table table.db --operation rmsnorm --types f32,bf16,f16 \
+        --onto kernels/dispatch/rms_table.h ${KEPT:+--kept "$KEPT"}) >"$out/rms_table.h"
     exit
 fi
 ${CC:-cc} -O3 -march=native -shared -fPIC -I "$root/kernels/include" -o "$out/loops.so" "$root/docs/recipes/rmsnorm_loops.c" -lm

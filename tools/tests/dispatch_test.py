@@ -151,6 +151,15 @@ def test_table():
     code, said, problem = dispatch("table", "rmsnorm.db", "--types", "f32", "--operation", "rmsnorm")
     check("the rows of RMSNorm", code == 0 and [line.strip(" \\") for line in said.splitlines() if line.startswith("    row(")] == wanted
           and "#define RMSNORM_DISPATCH(row)" in said and "ln_rmsnorm_with()" in said, problem + said)
+    with open("onto.h", "w", encoding="utf-8") as file:
+        file.write('row(fast, f64, f64, scalar, L3, SIZE_MAX, "kept_f64")\nrow(fast, f32, f32, scalar, L3, 64, "old")\n'
+                   'row(fast, f32, f32, scalar, DRAM, 64, "a")\nrow(fast, f32, f32, scalar, DRAM, SIZE_MAX, "b")\n')
+    onto = os.path.abspath("onto.h")
+    code, said, problem = dispatch("table", "rmsnorm.db", "--types", "f32", "--operation", "rmsnorm", "--onto", onto, "--kept", "DRAM")
+    rows = [line.strip(" \\") for line in said.splitlines() if line.startswith("    row(")]
+    check("onto a table: what was measured is new, of a kept regime as it was, and so is what was not measured", code == 0 and sorted(rows) == sorted(
+        [row for row in wanted if ", DRAM, " not in row] + ['row(fast, f64, f64, scalar, L3, SIZE_MAX, "kept_f64")',
+         'row(fast, f32, f32, scalar, DRAM, 64, "a")', 'row(fast, f32, f32, scalar, DRAM, SIZE_MAX, "b")']), problem + said)
     code, _, said = dispatch("table", "rmsnorm.db")
     check("of RMSNorm alone", code == 7 and "no runs for the table of f32" in said, said)
 
@@ -207,7 +216,7 @@ int main(void)
 
 def test_bad():
     for words, code, said in ((("table",), 2, "usage|tools/dispatch measure"), (("table", "no.db"), 7, "no.db: "), (("check", "a.json"), 7, "a.json: "),
-                              (("choices", "p.db"), 7, "p.db: "), (("table", "p.db", "--types", "f8"), 2, "--types f8"),
+                              (("choices", "p.db"), 7, "p.db: "), (("table", "p.db", "--types", "f8"), 2, "--types f8"), (("table", "p.db", "--kept", "dram"), 2, "--kept dram: L1, L2, L3, DRAM, few"),
                               (("choices", "empty.json"), 7, "not what lnbench choose --json writes")):
         with open("empty.json", "w", encoding="utf-8") as out:
             out.write("{}")
