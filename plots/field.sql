@@ -36,7 +36,7 @@ CREATE TEMP TABLE chart_settings AS
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'both'
     UNION ALL
     SELECT 'subtitle', 0, about.words || coalesce(', ' || nullif(isa_words, ''), '')
-        || '; bars: GB/s and share of copy speed.  * also wrong on extremes'
+        || '; bars: GB/s and share of copy speed.  * NaN, infinite or a fault on extremes'
         || coalesce('; the copy: ' || roof_words(roof), '') FROM about, shape
     UNION ALL SELECT 'roof', coalesce(roof_gbps, 0), '-' FROM shape
     UNION ALL SELECT 'fastest', max(gbps), '-' FROM bars
