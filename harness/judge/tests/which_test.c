@@ -146,6 +146,7 @@ static const made kinds[] = {
     {"; over the last 2 axes", WHICH_NAMED, LAST_TWO, .place = LN_EPS_VAR},
     {"; one norm of the whole tensor", WHICH_OPEN, WHOLE, .place = LN_EPS_VAR},
     {"; batch norm: over all axes but 1", WHICH_NAMED, BATCH, .place = LN_EPS_VAR},
+    {"; over all axes but 1 to 2", WHICH_NAMED, BATCH, .place = LN_EPS_VAR, .shape = SPLIT_J},
     {"; GroupNorm of 2 groups", WHICH_NAMED, GROUPS, .place = LN_EPS_VAR},
     {"; GroupNorm of 2 groups of the 8 channels of axis 2, channels last", WHICH_NAMED, LAST_GROUPS,
      .place = LN_EPS_VAR, .use = BOTH},
