@@ -1,7 +1,7 @@
 /* A stored run in memory, and as JSON. */
 #include "answer/run_view.h"
 #include "answer/answer.h"
-#include "answer/records.h"
+#include "store/records.h"
 #include "domain/operation.h"
 #include "base/allocate.h"
 #include "domain/kernel_json.h"

@@ -1,6 +1,6 @@
 /* A stored run as a tidy table of cases, for anybody's data frame. */
 #include "answer/tsv.h"
-#include "answer/records.h"
+#include "store/records.h"
 #include "base/number.h"
 #include <math.h>
 #include <stdio.h>

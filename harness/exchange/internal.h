@@ -2,7 +2,7 @@
 #ifndef LNBENCH_EXPORT_INTERNAL_H
 #define LNBENCH_EXPORT_INTERNAL_H
 
-#include "answer/records.h"
+#include "store/records.h"
 #include "exchange/export.h"
 #include "base/text.h"
 #include <math.h>

@@ -18,13 +18,22 @@ void machine_identity(const machine_facts *machine, char identity[CALIBRATION_MA
     }
 }
 
+static const record_field noise_fields[] = {
+    FIELD(COUNT, noise_figure, rows),      FIELD(COUNT, noise_figure, hidden),
+    FIELD(REAL, noise_figure, floor),      FIELD(REAL, noise_figure, smallest),
+    FIELD(REAL, noise_figure, seconds),    FIELD(UNSIGNED, noise_figure, processes),
+    FIELD(UNSIGNED, noise_figure, trials),
+};
+
 static bool put_noise(result_store *store, int64_t id, int method, int regime,
                       const noise_figure *noise, error *err)
 {
-    return store_do(store, STATEMENT_ADD_NOISE, "store a calibration", err, "issiidddii", id,
-                    method_name((enum noise_method)method), regime_names[regime],
-                    (int64_t)noise->rows, (int64_t)noise->hidden, noise->floor, noise->smallest,
-                    noise->seconds, (int64_t)noise->processes, (int64_t)noise->trials);
+    sqlite3_stmt *statement =
+        store_bound(store, STATEMENT_ADD_NOISE, err, "iss", id,
+                    method_name((enum noise_method)method), regime_names[regime]);
+    if (statement)
+        store_bind_record(statement, 4, FIELDS(noise_fields), noise);
+    return statement && store_step(store, statement, "store a calibration", err);
 }
 
 static bool put_whole(result_store *store, const machine_facts *machine,
@@ -68,52 +77,35 @@ static noise_figure *place_of(noise_calibration *calibration, const char *method
 static bool read_noise(result_store *store, noise_calibration *calibration, error *err)
 {
     sqlite3_stmt *statement = store_bound(store, STATEMENT_NOISE, err, "i", calibration->id);
-    bool row;
-    if (!statement)
-        return false;
-    for (;;) {
+    bool row = false, fine = statement && store_next(store, statement, &row, err);
+    while (fine && row) {
         char method[16], regime[16];
-        if (!store_next(store, statement, &row, err))
-            return false;
-        if (!row)
-            return true;
         store_copy_text(statement, 0, method, sizeof method);
         store_copy_text(statement, 1, regime, sizeof regime);
         noise_figure *noise = place_of(calibration, method, regime);
-        if (noise)
-            *noise = (struct noise_figure){
-                .rows = (size_t)sqlite3_column_int64(statement, 2),
-                .hidden = (size_t)sqlite3_column_int64(statement, 3),
-                .floor = sqlite3_column_double(statement, 4),
-                .smallest = sqlite3_column_double(statement, 5),
-                .seconds = sqlite3_column_double(statement, 6),
-                .processes = (unsigned)sqlite3_column_int64(statement, 7),
-                .trials = (unsigned)sqlite3_column_int64(statement, 8),
-            };
+        fine = (!noise || store_take(store, statement, FIELDS(noise_fields), noise, err)) &&
+               store_next(store, statement, &row, err);
     }
+    return fine;
 }
 
 bool store_calibration(result_store *store, const machine_facts *machine,
                        noise_calibration *calibration, error *err)
 {
+    static const record_field fields[] = {
+        FIELD(COUNT, noise_calibration, id),        TEXT_FIELD(noise_calibration, made, 0),
+        TEXT_FIELD(noise_calibration, kernel, 0),   FIELD(UNSIGNED, noise_calibration, rebuilds),
+        FIELD(REAL, noise_calibration, confidence),
+    };
     char identity[CALIBRATION_MACHINE_LENGTH];
-    bool row;
+    bool row = false;
     *calibration = (struct noise_calibration){0};
     machine_identity(machine, identity);
     sqlite3_stmt *statement = store_bound(store, STATEMENT_CALIBRATION, err, "s", identity);
-    if (!statement)
-        return false;
-    if (!store_next(store, statement, &row, err))
-        return false;
-    if (!row)
-        return true;
-    calibration->id = sqlite3_column_int64(statement, 0);
-    store_copy_text(statement, 1, calibration->made, sizeof calibration->made);
-    store_copy_text(statement, 2, calibration->kernel, sizeof calibration->kernel);
-    calibration->rebuilds = (unsigned)sqlite3_column_int64(statement, 3);
-    calibration->confidence = sqlite3_column_double(statement, 4);
+    bool fine = statement && store_next(store, statement, &row, err) &&
+                (!row || store_take(store, statement, FIELDS(fields), calibration, err));
     sqlite3_reset(statement);
-    return read_noise(store, calibration, err);
+    return fine && (!row || read_noise(store, calibration, err));
 }
 
 bool load_calibration(const char *database, const machine_facts *machine,

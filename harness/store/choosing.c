@@ -28,63 +28,26 @@ bool store_run_on(result_store *store, const char *name, int64_t *run, error *er
                 name, list);
 }
 
-static size_t size_at(sqlite3_stmt *statement, int column)
+static bool take_timed_key(const result_store *store, sqlite3_stmt *statement, void *row,
+                           error *err)
 {
-    return (size_t)sqlite3_column_int64(statement, column);
-}
-
-/* A key with a word that is none of ours is no kernel to choose. */
-static bool read_timed(sqlite3_stmt *statement, timed_kernel *timed)
-{
-    enum {
-        RUN,
-        KERNEL,
-        CONVENTION,
-        INPUT,
-        ROWS,
-        HIDDEN,
-        TYPES,
-        CACHE,
-        THREADS,
-        PARAM,
-        HASH,
-        JUDGED,
-        OPERATION_NAME
-    };
-    char types[16], cache[16], what[32];
-    case_key *key = &timed->key;
-    *timed = (timed_kernel){.run = sqlite3_column_int64(statement, RUN)};
-    store_copy_text(statement, KERNEL, key->kernel, sizeof key->kernel);
-    store_copy_text(statement, CONVENTION, key->convention, sizeof key->convention);
-    store_copy_text(statement, INPUT, key->input, sizeof key->input);
-    key->rows = size_at(statement, ROWS);
-    key->hidden = size_at(statement, HIDDEN);
-    store_copy_text(statement, TYPES, types, sizeof types);
-    store_copy_text(statement, CACHE, cache, sizeof cache);
-    key->threads = (unsigned)sqlite3_column_int(statement, THREADS);
-    store_copy_text(statement, PARAM, timed->param, sizeof timed->param);
-    store_copy_text(statement, HASH, timed->object_hash, sizeof timed->object_hash);
-    timed->judged = sqlite3_column_int(statement, JUDGED) != 0;
-    store_copy_text(statement, OPERATION_NAME, what, sizeof what);
-    return dtype_from_name(types, &key->dtype) && cache_from_name(cache, &key->cache) &&
-           operation_from_name(what, &key->operation);
+    return store_take_key(store, statement, &((timed_kernel *)row)->key, err);
 }
 
 bool store_timed_kernels(result_store *store, const errors_wanted *wanted, const char *machine,
                          timed_kernel **timed, size_t *count, error *err)
 {
+    static const record_field fields[] = {
+        FIELD(COUNT, timed_kernel, run),
+        TEXT_FIELD(timed_kernel, param, 0),
+        TEXT_FIELD(timed_kernel, object_hash, 0),
+        FIELD(FLAG, timed_kernel, judged),
+    };
+    static const row_form form = {sizeof(timed_kernel), FIELDS(fields), take_timed_key};
     sqlite3_stmt *statement = store_bound(
         store, STATEMENT_TIMED_KERNELS, err, "issidi", wanted->run, machine, wanted->convention,
         (int64_t)wanted->hidden, wanted->kappa, (int64_t)wanted->of_cases);
-    bool row = false;
-    *timed = NULL;
-    *count = 0;
-    bool fine = statement && store_next(store, statement, &row, err);
-    for (; fine && row; fine = store_next(store, statement, &row, err)) {
-        *timed = allocate_room(*timed, *count, sizeof **timed);
-        *count += read_timed(statement, &(*timed)[*count]);
-    }
-    return fine;
+    return store_list(store, statement, &form, timed, count, err);
 }
 
 /* Kappa of the sweep's rows as JSON, from row 0 on. */
@@ -95,24 +58,26 @@ static void add_kappas(ln_type dtype, text_buffer *out)
     text_add(out, "]");
 }
 
-static void read_figure(sqlite3_stmt *statement, errors_near *errors)
+static bool take_figure(const result_store *store, sqlite3_stmt *statement, errors_near *errors,
+                        error *err)
 {
-    enum { KERNEL, FIGURE, SHIFTED, HIDDEN, KAPPA, WORST, CASES };
     static const char *const names[] = {"row_ulp", "bound", "norm", "ulp", "misrounded"};
+    static const record_field fields[] = {
+        FIELD(COUNT, figure_near, hidden),
+        FIELD(REAL, figure_near, kappa),
+        FIELD(REAL, figure_near, worst),
+        FIELD(COUNT, figure_near, cases),
+    };
     char word[16];
     int figure = 0;
-    store_copy_text(statement, FIGURE, word, sizeof word);
+    bool shifted = sqlite3_column_int(statement, store_column(statement, "shifted")) != 0;
+    store_copy_text(statement, store_column(statement, "figure"), word, sizeof word);
     while (figure < FIGURES && strcmp(names[figure], word) != 0)
         figure++;
-    if (figure == FIGURES)
-        errors->fault = sqlite3_column_int64(statement, WORST);
-    else
-        errors->figures[figure][sqlite3_column_int(statement, SHIFTED) != 0] = (figure_near){
-            .worst = store_real(statement, WORST),
-            .kappa = store_real(statement, KAPPA),
-            .hidden = size_at(statement, HIDDEN),
-            .cases = size_at(statement, CASES),
-        };
+    if (figure < FIGURES)
+        return store_take(store, statement, FIELDS(fields), &errors->figures[figure][shifted], err);
+    errors->fault = sqlite3_column_int64(statement, store_column(statement, "worst"));
+    return true;
 }
 
 /* Those of the kernel that a row is about: a new one has no figures. */
@@ -144,31 +109,22 @@ bool store_errors_near(result_store *store, const errors_wanted *wanted, errors_
                                           dtype_name(wanted->dtype), wanted->convention,
                                           (int64_t)wanted->hidden, wanted->kappa, kappas.bytes);
     bool fine = statement && store_next(store, statement, &row, err);
-    for (; fine && row; fine = store_next(store, statement, &row, err)) {
+    while (fine && row) {
         store_copy_text(statement, 0, kernel, sizeof kernel);
-        read_figure(statement, errors_of(errors, count, kernel));
+        fine = take_figure(store, statement, errors_of(errors, count, kernel), err) &&
+               store_next(store, statement, &row, err);
     }
     text_free(&kappas);
     return fine;
 }
 
-static class_breach read_breach(sqlite3_stmt *statement)
-{
-    enum { KERNEL, SIZE, UNFIT, LACKING, CASE_ID, INPUT, HIDDEN, BARE, FOUND, MOST, CASES };
-    class_breach breach = {
-        .case_id = sqlite3_column_int64(statement, CASE_ID),
-        .hidden = size_at(statement, HIDDEN),
-        .bare = sqlite3_column_int(statement, BARE) != 0,
-        .found = store_real(statement, FOUND),
-        .most = store_real(statement, MOST),
-        .cases = size_at(statement, CASES),
-    };
-    store_copy_text(statement, KERNEL, breach.kernel, sizeof breach.kernel);
-    store_copy_text(statement, UNFIT, breach.unfit, sizeof breach.unfit);
-    store_copy_text(statement, LACKING, breach.lacking, sizeof breach.lacking);
-    store_copy_text(statement, INPUT, breach.input, sizeof breach.input);
-    return breach;
-}
+static const record_field breach_fields[] = {
+    TEXT_FIELD(class_breach, kernel, 1),  TEXT_FIELD(class_breach, unfit, 0),
+    TEXT_FIELD(class_breach, lacking, 0), FIELD(COUNT, class_breach, case_id),
+    TEXT_FIELD(class_breach, input, 0),   FIELD(COUNT, class_breach, hidden),
+    FIELD(FLAG, class_breach, bare),      FIELD(REAL, class_breach, found),
+    FIELD(REAL, class_breach, most),      FIELD(COUNT, class_breach, cases),
+};
 
 bool store_class(result_store *store, const errors_wanted *wanted, const char *class,
                  class_breach **breaches, size_t *count, error *err)
@@ -176,9 +132,7 @@ bool store_class(result_store *store, const errors_wanted *wanted, const char *c
     text_buffer sizes = {0}, families = {0}, kappas = {0};
     size_t family_count;
     const input_family *family = input_families(&family_count);
-    bool row = false;
-    *breaches = NULL;
-    *count = 0;
+    static const row_form form = {sizeof(class_breach), FIELDS(breach_fields), NULL};
     text_format(&sizes, "[%zu]", wanted->hidden);
     for (size_t i = 0; i < family_count; i++)
         text_format(&families, "%s\"%s\"", i ? ", " : "[", family[i].name);
@@ -187,11 +141,7 @@ bool store_class(result_store *store, const errors_wanted *wanted, const char *c
     sqlite3_stmt *statement = store_bound(
         store, STATEMENT_CLASS, err, "isssssss", wanted->run, dtype_name(wanted->dtype), class,
         sizes.bytes, wanted->convention, wanted->without_eps, families.bytes, kappas.bytes);
-    bool fine = statement && store_next(store, statement, &row, err);
-    for (; fine && row; fine = store_next(store, statement, &row, err)) {
-        *breaches = allocate_room(*breaches, *count, sizeof **breaches);
-        (*breaches)[(*count)++] = read_breach(statement);
-    }
+    bool fine = store_list(store, statement, &form, breaches, count, err);
     text_free(&sizes);
     text_free(&families);
     text_free(&kappas);

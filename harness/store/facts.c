@@ -69,14 +69,12 @@ static bool put_timing(result_store *store, const stored_case *stored, const spe
                        const machine_facts *machine, error *err)
 {
     const case_key *key = &stored->key;
-    return store_do(store, STATEMENT_PUT_TIMING, "store a speed", err,
-                    "iisddddddd"
-                    "ddii",
-                    stored->id, (int64_t)is_roof(key->kernel),
-                    machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype),
-                    speed->time_ns, speed->time_lo_ns, speed->time_hi_ns, speed->gbps,
-                    speed->roof_ratio, speed->roof_lo, speed->roof_hi, speed->cycles,
-                    speed->instructions, (int64_t)speed->repetitions, (int64_t)speed->processes);
+    sqlite3_stmt *statement = store_bound(
+        store, STATEMENT_PUT_TIMING, err, "iis", stored->id, (int64_t)is_roof(key->kernel),
+        machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype));
+    if (statement)
+        store_bind_record(statement, 4, speed_fields, SPEED_COLUMNS, speed);
+    return statement && store_step(store, statement, "store a speed", err);
 }
 
 bool store_put_timings(result_store *store, int64_t run, int64_t process, error *err)

@@ -3,6 +3,7 @@
 #ifndef LNBENCH_STORE_INTERNAL_H
 #define LNBENCH_STORE_INTERNAL_H
 
+#include "store/records.h"
 #include "store/store.h"
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -16,73 +17,11 @@ enum {
 };
 
 typedef enum statement_kind {
-    STATEMENT_BEGIN,
-    STATEMENT_COMMIT,
-    STATEMENT_ROLLBACK,
-    STATEMENT_ADD_RUN,
-    STATEMENT_ADD_FACT,
-    STATEMENT_END_RUN,
-    STATEMENT_COUNT_RUN,
-    STATEMENT_FIND_UNFINISHED,
-    STATEMENT_LATEST_RUN,
-    STATEMENT_PUT_KERNEL,
-    STATEMENT_SAY_KERNEL,
-    STATEMENT_ADD_CELL,
-    STATEMENT_ADD_INPUT,
-    STATEMENT_ADD_CASE,
-    STATEMENT_PUT_ASKED,
-    STATEMENT_COUNT_ASKED,
-    STATEMENT_IMPORT_ASKED,
-    STATEMENT_LOST,
-    STATEMENT_FIND_CASE,
-    STATEMENT_PUT_ACCURACY,
-    STATEMENT_PUT_JUDGEMENT,
-    STATEMENT_DROP_ACCURACY,
-    STATEMENT_DROP_JUDGEMENT,
-    STATEMENT_PUT_TIMING,
-    STATEMENT_DROP_TIMINGS,
-    STATEMENT_PUT_REPETITION,
-    STATEMENT_PUT_ROW,
-    STATEMENT_ALL_RUNS,
-    STATEMENT_ONE_RUN,
-    STATEMENT_CASES,
-    STATEMENT_KERNEL_CASES,
-    STATEMENT_KERNEL_TIMINGS,
-    STATEMENT_LATEST_SURVEY,
-    STATEMENT_CASE_SET,
-    STATEMENT_TIMED_CASES,
-    STATEMENT_REPETITIONS,
-    STATEMENT_ROWS,
-    STATEMENT_FACTS,
-    STATEMENT_KERNELS,
-    STATEMENT_KERNEL,
-    STATEMENT_PROCESS_COUNT,
-    STATEMENT_END_PROCESS,
-    STATEMENT_DROP_UNFINISHED,
-    STATEMENT_DROP_PROCESS,
-    STATEMENT_UNFINISHED,
-    STATEMENT_END_ALL_BUT,
-    STATEMENT_NEXT_PROCESS,
-    STATEMENT_HAS_ACCURACY,
-    STATEMENT_PUT_OUTPUT,
-    STATEMENT_IMPORT_RUN,
-    STATEMENT_FIND_ORIGIN,
-    STATEMENT_ADD_CALIBRATION,
-    STATEMENT_CALIBRATION,
-    STATEMENT_ADD_NOISE,
-    STATEMENT_NOISE,
-    STATEMENT_ADD_TENSOR,
-    STATEMENT_PUT_WORST,
-    STATEMENT_WORST,
-    STATEMENT_RUN_OF_CASE,
-    STATEMENT_STANDING,
-    STATEMENT_RUN_ON,
-    STATEMENT_TIMED_KERNELS,
-    STATEMENT_ERRORS_NEAR,
-    STATEMENT_CLASS,
-    STATEMENT_REMOVE_RUNS,
-    STATEMENT_REMOVE_TENSORS,
-    STATEMENT_REMOVE_INPUTS,
+#define STATEMENT(NAME, ...) STATEMENT_##NAME,
+#define MADE_STATEMENT STATEMENT
+#include "store/statements.def"
+#undef STATEMENT
+#undef MADE_STATEMENT
     STATEMENT_COUNT,
 } statement_kind;
 
@@ -134,6 +73,35 @@ bool store_next(result_store *store, sqlite3_stmt *statement, bool *row, error *
 double store_real(sqlite3_stmt *statement, int column);
 /* The text of a column, as much of it as the buffer takes; NULL is "". */
 void store_copy_text(sqlite3_stmt *statement, int column, char *buffer, size_t size);
+
+/* The columns of these names, in fields; one that has no column is left alone. Errors: a word that is
+ * none of the field's. */
+bool store_take(const result_store *store, sqlite3_stmt *statement, const record_field *fields,
+                size_t count, void *into, error *err);
+/* The same for a case's key; a name that was cut off could be another's, and is an error. */
+bool store_take_key(const result_store *store, sqlite3_stmt *statement, case_key *key, error *err);
+/* The column of a name; -1: there is none. */
+int store_column(sqlite3_stmt *statement, const char *name);
+/* The fields as parameters, from `place` on. */
+void store_bind_record(sqlite3_stmt *statement, int place, const record_field *fields, size_t count,
+                       const void *from);
+
+/* What a row becomes; `further`, if there is one, takes what no field says. */
+typedef struct row_form {
+    size_t size;
+    const record_field *fields;
+    size_t count;
+    bool (*further)(const result_store *store, sqlite3_stmt *statement, void *row, error *err);
+} row_form;
+/* All rows of a statement (NULL: it could not be had). list: of a pointer to them, which is free()d;
+ * NULL where there are none, or on an error. */
+bool store_list(result_store *store, sqlite3_stmt *statement, const row_form *form, void *list,
+                size_t *count, error *err);
+
+/* Columns of a case's key by the names of its fields, in their order. */
+#define KEY_COLUMNS                                                                                \
+    "kernel, convention, rows, hidden, types AS dtype, "                                           \
+    "(SELECT name FROM inputs WHERE id = input_id) AS input, cache, threads, operation"
 
 /* Columns 2 to 9 of a case's key, as STATEMENT_ADD_CASE and its kin bind them; 1 is the run. */
 void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key);

@@ -28,28 +28,20 @@ static const char sizes_sql[] =
     "  WHERE aggregate = 1 GROUP BY tbl_name), "
     "totals (name, rows) AS (SELECT name, sum(rows) FROM parts GROUP BY name) "
     "SELECT run, CAST(sum(bytes * 1.0 * parts.rows / totals.rows) AS INTEGER) "
-    "FROM parts JOIN totals USING (name) JOIN pages USING (name) GROUP BY run ORDER BY run";
+    "AS bytes FROM parts JOIN totals USING (name) JOIN pages USING (name) GROUP BY run ORDER BY "
+    "run";
 
 bool store_run_sizes(result_store *store, run_size **sizes, size_t *count, error *err)
 {
+    static const record_field fields[] = {FIELD(COUNT, run_size, run),
+                                          FIELD(COUNT, run_size, bytes)};
+    static const row_form form = {sizeof(run_size), FIELDS(fields), NULL};
     sqlite3_stmt *statement = NULL;
-    bool row = false;
-    *sizes = NULL;
-    *count = 0;
     int status = sqlite3_prepare_v2(store->database, sizes_sql, -1, &statement, NULL);
-    bool fine = status == SQLITE_OK ? store_next(store, statement, &row, err)
-                                    : store_fail(store, status, "read its sizes", err);
-    while (fine && row) {
-        *sizes = allocate_room(*sizes, *count, sizeof **sizes);
-        (*sizes)[(*count)++] =
-            (run_size){sqlite3_column_int64(statement, 0), sqlite3_column_int64(statement, 1)};
-        fine = store_next(store, statement, &row, err);
-    }
+    if (status != SQLITE_OK)
+        store_fail(store, status, "read its sizes", err);
+    bool fine = store_list(store, statement, &form, sizes, count, err);
     sqlite3_finalize(statement);
-    if (!fine) {
-        free(*sizes);
-        *sizes = NULL;
-    }
     return fine;
 }
 

@@ -6,72 +6,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns of standing.sql. */
-enum {
-    KERNEL,
-    TYPES,
-    ROLE,
-    LOST,
-    LOST_FROM,
-    ROUNDED,
-    PROVEN,
-    FAULT,
-    SCOPE,
-    JUDGED,
-    WRONG,
-    LIMITED,
-    USABLE,
-    CHECKED,
-    APART,
-    ERROR_COLUMN,
-    CASE_ID,
-    ACCURATE,
-    DOUBT,
-    OTHER_PARAM,
-    OPERATION_NAME,
+static const record_field sum_fields[] = {
+    FIELD(COUNT, error_sum, judged),
+    FIELD(COUNT, error_sum, wrong),
+    FIELD(COUNT, error_sum, limited),
+    FIELD(COUNT, error_sum, usable),
+    FIELD(COUNT, error_sum, checked),
+    FIELD(COUNT, error_sum, apart),
+    FIELD(REAL, error_sum, error),
+    {"case_id", FIELD_COUNT, offsetof(error_sum, at), 0, INT64_MAX, NULL},
 };
 
-static size_t count_at(sqlite3_stmt *statement, int column)
-{
-    return (size_t)sqlite3_column_int64(statement, column);
-}
+static const record_field standing_fields[] = {
+    TEXT_FIELD(kernel_standing, kernel, 1),
+    WORD_FIELD(kernel_standing, dtype, dtype_names),
+    FIELD(COUNT, kernel_standing, lost),
+    FIELD(REAL, kernel_standing, lost_from),
+    FIELD(FLAG, kernel_standing, rounded),
+    FIELD(FLAG, kernel_standing, proven),
+    FIELD(COUNT, kernel_standing, fault),
+    FIELD(FLAG, kernel_standing, accurate),
+    TEXT_FIELD(kernel_standing, doubt, 0),
+    FIELD(FLAG, kernel_standing, other_param),
+    WORD_FIELD(kernel_standing, operation, operation_names),
+};
 
-static error_sum read_sum(sqlite3_stmt *statement)
+static bool take_standing(const result_store *store, sqlite3_stmt *statement, kernel_standing *own,
+                          error *err)
 {
-    return (error_sum){
-        .judged = count_at(statement, JUDGED),
-        .wrong = count_at(statement, WRONG),
-        .limited = count_at(statement, LIMITED),
-        .usable = count_at(statement, USABLE),
-        .checked = count_at(statement, CHECKED),
-        .apart = count_at(statement, APART),
-        .error = store_real(statement, ERROR_COLUMN),
-        .at = sqlite3_column_int64(statement, CASE_ID),
-    };
-}
-
-static kernel_standing read_standing(sqlite3_stmt *statement)
-{
-    kernel_standing own = {.dtype = LN_F32,
-                           .lost = count_at(statement, LOST),
-                           .lost_from = store_real(statement, LOST_FROM),
-                           .rounded = sqlite3_column_int(statement, ROUNDED) != 0,
-                           .proven = sqlite3_column_int(statement, PROVEN) != 0,
-                           .fault = sqlite3_column_int64(statement, FAULT),
-                           .accurate = sqlite3_column_int(statement, ACCURATE) != 0,
-                           .other_param = sqlite3_column_int(statement, OTHER_PARAM) != 0};
-    char word[16];
-    store_copy_text(statement, KERNEL, own.kernel, sizeof own.kernel);
-    store_copy_text(statement, TYPES, word, sizeof word);
-    dtype_from_name(word, &own.dtype);
-    store_copy_text(statement, ROLE, word, sizeof word);
-    own.role = kernel_role_from_word(word);
-    store_copy_text(statement, OPERATION_NAME, word, sizeof word);
-    operation_from_name(word, &own.operation);
-    store_copy_text(statement, DOUBT, own.doubt, sizeof own.doubt);
+    char role[16];
+    *own = (kernel_standing){0};
+    store_copy_text(statement, store_column(statement, "role"), role, sizeof role);
+    own->role = kernel_role_from_word(role);
     for (int scope = 0; scope < SCOPES; scope++)
-        own.errors[scope].error = NAN;
-    return own;
+        own->errors[scope].error = NAN;
+    return store_take(store, statement, FIELDS(standing_fields), own, err);
+}
+
+static bool take_sum(const result_store *store, sqlite3_stmt *statement, error_sum *sum, error *err)
+{
+    return store_take(store, statement, FIELDS(sum_fields), sum, err);
 }
 
 /* The scope of a row; SCOPES: nothing was judged. */
@@ -80,7 +54,7 @@ static int scope_of(sqlite3_stmt *statement)
     static const char *const names[] = {"all", "any", "ordinary", "extreme", "hunted"};
     char word[16];
     int scope = 0;
-    store_copy_text(statement, SCOPE, word, sizeof word);
+    store_copy_text(statement, store_column(statement, "scope"), word, sizeof word);
     while (scope < SCOPES && strcmp(word, names[scope]) != 0)
         scope++;
     return scope;
@@ -93,19 +67,21 @@ bool store_standings(result_store *store, int64_t run, double budget, standing_l
     bool row = false;
     *list = (standing_list){0};
     bool fine = statement && store_next(store, statement, &row, err);
-    for (; fine && row; fine = store_next(store, statement, &row, err)) {
-        const kernel_standing read = read_standing(statement);
+    while (fine && row) {
+        kernel_standing read;
         const kernel_standing *last =
             list->count ? &list->standings[list->count - 1] : NULL; /* its rows stand together */
         int scope = scope_of(statement);
-        if (is_roof(read.kernel))
-            continue;
-        if (!last || strcmp(last->kernel, read.kernel) != 0 || last->dtype != read.dtype) {
+        fine = take_standing(store, statement, &read, err);
+        if (!is_roof(read.kernel) &&
+            (!last || strcmp(last->kernel, read.kernel) != 0 || last->dtype != read.dtype)) {
             list->standings = allocate_room(list->standings, list->count, sizeof *list->standings);
             list->standings[list->count++] = read;
         }
-        if (scope < SCOPES)
-            list->standings[list->count - 1].errors[scope] = read_sum(statement);
+        if (!is_roof(read.kernel) && scope < SCOPES)
+            fine = fine &&
+                   take_sum(store, statement, &list->standings[list->count - 1].errors[scope], err);
+        fine = fine && store_next(store, statement, &row, err);
     }
     if (!fine) {
         free(list->standings);
@@ -122,29 +98,25 @@ const kernel_standing *standing_of(const standing_list *list, const char *kernel
     return NULL;
 }
 
+static bool take_input_sum(const result_store *store, sqlite3_stmt *statement, void *row,
+                           error *err)
+{
+    return take_sum(store, statement, &((input_error *)row)->sum, err);
+}
+
 bool store_input_errors(result_store *store, int64_t run, const char *convention,
                         input_error **errors, size_t *count, error *err)
 {
-    sqlite3_stmt *statement =
-        store_bound(store, STATEMENT_STANDING, err, "ids", run, (double)INFINITY, convention);
-    bool row = false;
-    *errors = NULL;
-    *count = 0;
-    bool fine = statement && store_next(store, statement, &row, err);
-    for (; fine && row; fine = store_next(store, statement, &row, err)) {
-        const kernel_standing read = read_standing(statement);
-        *errors = allocate_room(*errors, *count, sizeof **errors);
-        input_error *own = &(*errors)[(*count)++];
-        *own = (input_error){.dtype = read.dtype, .sum = read_sum(statement)};
-        memcpy(own->kernel, read.kernel, sizeof own->kernel);
-        store_copy_text(statement, SCOPE, own->input, sizeof own->input);
-    }
-    if (!fine) {
-        free(*errors);
-        *errors = NULL;
-        *count = 0;
-    }
-    return fine;
+    static const record_field fields[] = {
+        TEXT_FIELD(input_error, kernel, 1),
+        WORD_FIELD(input_error, dtype, dtype_names),
+        {"scope", FIELD_TEXT, offsetof(input_error, input), 0, INPUT_MAX_LENGTH - 1, NULL},
+    };
+    static const row_form form = {sizeof(input_error), FIELDS(fields), take_input_sum};
+    return store_list(
+        store,
+        store_bound(store, STATEMENT_STANDING, err, "ids", run, (double)INFINITY, convention),
+        &form, errors, count, err);
 }
 
 double error_rough_limit(ln_type type)

@@ -53,7 +53,7 @@ facts AS MATERIALIZED (
     FROM own LEFT JOIN kernels ON kernels.run = ?1 AND name = kernel),
 -- Types whose kernels with parameters of the same type were timed: those with others answer another question.
 own_params AS MATERIALIZED (SELECT DISTINCT operation || types AS own FROM facts WHERE param = types AND has_time)
-SELECT kernel, types, role, lost, lost_from, rounded, proven, fault, scope, judged, wrong, limited, usable,
+SELECT kernel, types AS dtype, role, lost, lost_from, rounded, proven, fault, scope, judged, wrong, limited, usable,
        checked, apart, error, case_id,
        coalesce(scope = 'all', 0) AND wrong = 0 AND limited = 0 AND coalesce(error <= ?2, 1) AND role <> 'peer'
            AND NOT coalesce(param <> types AND operation || types IN (SELECT own FROM own_params), 0) AS accurate,

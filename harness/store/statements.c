@@ -1,11 +1,13 @@
 /* The statements of the store, prepared at their first use. */
 #include "store/internal.h"
+#include "base/allocate.h"
 #include "base/text.h"
 /* The files of the same names, as bytes. */
 #include "class_sql.h"
 #include "errors_near_sql.h"
 #include "standing_sql.h"
 #include "timed_kernels_sql.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +18,6 @@
     "run = ?1 AND kernel = ?2 AND convention = ?3 AND rows = ?5 AND hidden = ?6 AND types = ?7 "   \
     "AND cache = ?8 AND threads = ?9 AND operation = ?10"
 #define KEY_MATCHES CELL_MATCHES " AND input_id = (SELECT id FROM inputs WHERE name = ?4)"
-#define INPUT "(SELECT name FROM inputs WHERE id = input_id)"
-#define KEY_COLUMNS "kernel, convention, " INPUT ", rows, hidden, types, cache, threads"
 #define FINISHED "process IN (SELECT process FROM finished_processes WHERE run = ?1)"
 #define CASES_OF_RUN "(SELECT cases.id " KEYED_CASES "WHERE run = ?1)"
 #define COUNT_DECLINED                                                                             \
@@ -35,181 +35,23 @@
 #define COUNT_REPETITIONS                                                                          \
     "(SELECT count(*) " KEYED_CASES "JOIN repetitions ON case_id = cases.id WHERE run = runs.id)"
 /* Once a run is over, its own columns say what became of its cases: nobody counts for a list. */
-#define RUN_COLUMNS                                                                                \
+#define RUNS                                                                                       \
     "SELECT id, started, plan, plan_hash, command_line, seed, state, "                             \
-    "coalesce(runs.cases, " COUNT_CASES "), coalesce(runs.repetitions, " COUNT_REPETITIONS "), "   \
-    "command, request_hash, asked, "                                                               \
-    "iif(asked IS NULL, NULL, coalesce(declined, " COUNT_DECLINED ")), "                           \
-    "iif(asked IS NULL, NULL, coalesce(lost, " COUNT_LOST                                          \
-    ")), triples, triples_covered FROM runs "
+    "command, request_hash, triples, triples_covered, "                                            \
+    "coalesce(runs.cases, " COUNT_CASES ") AS cases, "                                             \
+    "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, asked, "                    \
+    "iif(asked IS NULL, NULL, coalesce(declined, " COUNT_DECLINED ")) AS declined, "               \
+    "iif(asked IS NULL, NULL, coalesce(lost, " COUNT_LOST ")) AS lost FROM runs "
 
-/* Statements whose columns follow the list of metrics are made by a function. */
 static const struct {
     const char *sql;
     char *(*make)(void);
 } statement_sql[STATEMENT_COUNT] = {
-    [STATEMENT_BEGIN] = {.sql = "BEGIN IMMEDIATE"},
-    [STATEMENT_COMMIT] = {.sql = "COMMIT"},
-    [STATEMENT_ROLLBACK] = {.sql = "ROLLBACK"},
-    [STATEMENT_ADD_RUN] =
-        {.sql = "INSERT INTO runs (started, command_line, plan, plan_hash, seed, "
-                "command, request_hash, machine, triples, triples_covered, state) VALUES "
-                "(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, ?3, ?4, "
-                "nullif(?5, ''), nullif(?6, ''), nullif(?7, ''), ?8, ?9, 'open')"},
-    [STATEMENT_ADD_FACT] = {.sql = "INSERT OR REPLACE INTO facts (run, place, name, value) "
-                                   "VALUES (?1, ?2, ?3, ?4)"},
-    [STATEMENT_END_RUN] = {.sql = "UPDATE runs SET state = ?2, "
-                                  "ended = strftime('%Y-%m-%dT%H:%M:%SZ', 'now') WHERE id = ?1"},
-    [STATEMENT_COUNT_RUN] = {.sql = "UPDATE runs SET cases = " COUNT_CASES
-                                    ", repetitions = " COUNT_REPETITIONS
-                                    ", declined = iif(asked IS NULL, NULL, " COUNT_DECLINED
-                                    "), lost = iif(asked IS NULL, NULL, " COUNT_LOST ") "
-                                    "WHERE id = ?1 AND state <> 'open'"},
-    [STATEMENT_FIND_UNFINISHED] = {.sql = "SELECT max(id) FROM runs WHERE plan_hash = ?1 "
-                                          "AND origin IS NULL AND (state <> 'complete' OR "
-                                          "lost > 0)"},
-    [STATEMENT_LATEST_SURVEY] = {.sql = "SELECT id FROM runs WHERE plan <> 'choose' AND "
-                                        "(asked > 0 OR EXISTS (SELECT 1 FROM cells WHERE run = "
-                                        "runs.id)) ORDER BY id DESC LIMIT 1"},
-    [STATEMENT_LATEST_RUN] = {.sql = "SELECT max(run) FROM cells"},
-    [STATEMENT_PUT_KERNEL] = {.sql = "INSERT INTO kernels (run, name, descriptor) "
-                                     "VALUES (?1, ?2, ?3) ON CONFLICT (run, name) "
-                                     "DO UPDATE SET descriptor = excluded.descriptor"},
-    [STATEMENT_SAY_KERNEL] = {.sql = "UPDATE kernels SET role = ?3, reproducible = ?4 "
-                                     "WHERE run = ?1 AND name = ?2"},
-    [STATEMENT_ADD_CELL] = {.sql = "INSERT OR IGNORE INTO cells (run, kernel, convention, rows, "
-                                   "hidden, types, cache, threads, operation) VALUES "
-                                   "(?1, ?2, ?3, ?5, ?6, ?7, ?8, ?9, ?10)"},
-    [STATEMENT_ADD_INPUT] = {.sql = "INSERT OR IGNORE INTO inputs (name) VALUES (?4)"},
-    [STATEMENT_ADD_CASE] = {.sql = "INSERT INTO cases (cell, input_id) SELECT id, (SELECT id FROM "
-                                   "inputs WHERE name = ?4) FROM cells WHERE " CELL_MATCHES},
-    [STATEMENT_PUT_ASKED] = {.sql = "UPDATE cases SET asked = coalesce(asked, 0) | ?2 "
-                                    "WHERE id = ?1"},
-    [STATEMENT_COUNT_ASKED] = {.sql = "UPDATE runs SET asked = (SELECT count(*) " KEYED_CASES
-                                      "WHERE run = ?1 AND cases.asked > 0), declined = NULL, "
-                                      "lost = NULL, cases = NULL, repetitions = NULL, "
-                                      "state = 'open', ended = NULL WHERE id = ?1"},
-    [STATEMENT_IMPORT_ASKED] = {.sql = "UPDATE runs SET asked = ?2 WHERE id = ?1"},
-    [STATEMENT_LOST] =
-        {.sql = "SELECT case_id, kernel, convention, input, rows, hidden, types, cache, "
-                "threads, asked, reason, operation FROM lost "
-                "WHERE run = ?1 ORDER BY case_id"},
-    [STATEMENT_FIND_CASE] = {.sql = "SELECT cases.id " KEYED_CASES "WHERE " KEY_MATCHES},
-    [STATEMENT_PUT_ACCURACY] = {.make = store_put_accuracy_sql},
-    [STATEMENT_PUT_JUDGEMENT] = {.sql =
-                                     "INSERT OR REPLACE INTO judgements VALUES "
-                                     "(?1, ?2, ?3, nullif(?4, ''), ?5, ?6, ?7, ?8, ?9, ?10, ?11)"},
-    [STATEMENT_DROP_ACCURACY] = {.sql = "DELETE FROM accuracies WHERE case_id = ?1"},
-    [STATEMENT_DROP_JUDGEMENT] = {.sql = "DELETE FROM judgements WHERE case_id = ?1"},
-    [STATEMENT_PUT_TIMING] = {.sql = "INSERT OR REPLACE INTO timings VALUES "
-                                     "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, "
-                                     "?14)"},
-    [STATEMENT_DROP_TIMINGS] = {.sql = "DELETE FROM timings WHERE case_id IN " CASES_OF_RUN},
-    [STATEMENT_PUT_REPETITION] = {.sql = "INSERT INTO repetitions (case_id, process, repetition, "
-                                         "place, iterations, real_ns, cpu_ns, cycles, "
-                                         "instructions) "
-                                         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"},
-    [STATEMENT_PUT_ROW] = {.sql = "INSERT OR REPLACE INTO judged_rows (case_id, row, kappa, "
-                                  "row_ulp, norm_max, bound_row_ulp, mean_error, rstd_error) "
-                                  "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
-    [STATEMENT_ALL_RUNS] = {.sql = RUN_COLUMNS "ORDER BY id"},
-    [STATEMENT_ONE_RUN] = {.sql = RUN_COLUMNS "WHERE id = ?1"},
-    [STATEMENT_CASES] = {.make = store_cases_sql},
-    [STATEMENT_KERNEL_CASES] = {.make = store_kernel_cases_sql},
-    [STATEMENT_KERNEL_TIMINGS] = {.make = store_kernel_timings_sql},
-    [STATEMENT_CASE_SET] = {.sql = "SELECT cases.id, " KEY_COLUMNS ", operation " KEYED_CASES
-                                   "WHERE run = ?1"},
-    [STATEMENT_TIMED_CASES] = {.sql = "SELECT cases.id, " KEY_COLUMNS ", "
-                                      "(SELECT count(*) FROM repetitions WHERE case_id = cases.id "
-                                      "AND " FINISHED "), "
-                                      "operation " KEYED_CASES "WHERE run = ?1 AND EXISTS "
-                                      "(SELECT 1 FROM repetitions WHERE case_id = cases.id "
-                                      "AND ?2 IN (process, -1)) ORDER BY cases.id"},
-    [STATEMENT_REPETITIONS] = {.sql = "SELECT case_id, process, repetition, place, iterations, "
-                                      "real_ns, cpu_ns, cycles, instructions " KEYED_CASES
-                                      "JOIN repetitions ON case_id = cases.id WHERE run = ?1 "
-                                      "AND (?2 OR " FINISHED ") "
-                                      "ORDER BY case_id, process, repetition"},
-    [STATEMENT_ROWS] = {.sql = "SELECT case_id, row, kappa, row_ulp, norm_max, "
-                               "bound_row_ulp, mean_error, rstd_error " KEYED_CASES
-                               "JOIN judged_rows ON case_id = cases.id "
-                               "WHERE run = ?1 ORDER BY case_id, row"},
-    [STATEMENT_FACTS] = {.sql = "SELECT name, value FROM facts WHERE run = ?1 ORDER BY place"},
-    [STATEMENT_KERNELS] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 ORDER BY id"},
-    [STATEMENT_KERNEL] = {.sql = "SELECT descriptor FROM kernels WHERE run = ?1 AND name = ?2"},
-    [STATEMENT_PROCESS_COUNT] = {.sql = "SELECT count(DISTINCT process) " KEYED_CASES
-                                        "JOIN repetitions ON case_id = cases.id WHERE " KEY_MATCHES
-                                        " AND " FINISHED},
-    [STATEMENT_DROP_PROCESS] =
-        {.sql = "DELETE FROM repetitions WHERE process = ?2 AND case_id IN " CASES_OF_RUN},
-    [STATEMENT_END_PROCESS] = {.sql = "INSERT OR IGNORE INTO finished_processes VALUES (?1, ?2)"},
-    [STATEMENT_DROP_UNFINISHED] = {.sql = "DELETE FROM repetitions WHERE case_id IN " CASES_OF_RUN
-                                          " AND NOT " FINISHED},
-    [STATEMENT_UNFINISHED] = {.sql = "SELECT coalesce(max(process), -1) FROM runs "
-                                     "JOIN cells ON run = runs.id JOIN cases ON cases.cell = "
-                                     "cells.id JOIN repetitions ON case_id = cases.id "
-                                     "WHERE runs.id = ?1 AND runs.state <> 'complete' "
-                                     "AND NOT " FINISHED},
-    [STATEMENT_END_ALL_BUT] = {.sql = "INSERT OR IGNORE INTO finished_processes "
-                                      "SELECT DISTINCT run, process " KEYED_CASES
-                                      "JOIN repetitions ON case_id = cases.id "
-                                      "WHERE run = ?1 AND process <> ?2"},
-    [STATEMENT_NEXT_PROCESS] = {.sql = "SELECT coalesce(max(process) + 1, 0) " KEYED_CASES
-                                       "JOIN repetitions ON case_id = cases.id WHERE run = ?1"},
-    [STATEMENT_HAS_ACCURACY] = {.sql = "SELECT count(*) " KEYED_CASES
-                                       "JOIN judgements ON case_id = cases.id "
-                                       "WHERE verdict <> 'lost' AND " KEY_MATCHES},
-    [STATEMENT_PUT_OUTPUT] = {.sql = "UPDATE accuracies SET output_hash = ?2 WHERE case_id = ?1"},
-    [STATEMENT_IMPORT_RUN] =
-        {.sql = "INSERT INTO runs (command_line, plan, plan_hash, seed, "
-                "command, request_hash, machine, triples, triples_covered, started, ended, state, "
-                "origin) VALUES (?1, ?2, ?3, ?4, nullif(?5, ''), "
-                "nullif(?6, ''), nullif(?7, ''), ?8, ?9, ?10, ?10, ?11, ?12)"},
-    [STATEMENT_FIND_ORIGIN] = {.sql = "SELECT id FROM runs WHERE origin = ?1"},
-    [STATEMENT_ADD_CALIBRATION] = {.sql = "INSERT INTO calibrations (made, machine, kernel, "
-                                          "rebuilds, confidence) VALUES "
-                                          "(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, ?3, "
-                                          "?4)"},
-    [STATEMENT_CALIBRATION] = {.sql = "SELECT id, made, kernel, rebuilds, confidence "
-                                      "FROM calibrations WHERE machine = ?1 ORDER BY id DESC "
-                                      "LIMIT 1"},
-    [STATEMENT_ADD_NOISE] = {.sql = "INSERT INTO noise VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                    "?9, ?10)"},
-    [STATEMENT_NOISE] = {.sql = "SELECT method, regime, rows, hidden, floor, smallest, seconds, "
-                                "processes, trials FROM noise WHERE calibration = ?1"},
-    [STATEMENT_ADD_TENSOR] = {.sql = "INSERT OR IGNORE INTO tensors (hash, bits) VALUES (?1, ?2)"},
-    [STATEMENT_PUT_WORST] = {.sql = "INSERT OR REPLACE INTO worst_rows "
-                                    "SELECT cases.id, ?11, "
-                                    "(SELECT id FROM tensors WHERE hash = ?12), "
-                                    "(SELECT id FROM tensors WHERE hash = ?13), "
-                                    "(SELECT id FROM tensors WHERE hash = ?14) " KEYED_CASES
-                                    "WHERE " KEY_MATCHES},
-    [STATEMENT_WORST] = {.sql = "SELECT y_hash, (SELECT bits FROM tensors WHERE id = x), x, "
-                                "(SELECT bits FROM tensors WHERE id = gamma), gamma, "
-                                "(SELECT bits FROM tensors WHERE id = beta), beta "
-                                "FROM worst_rows WHERE case_id = ?1"},
-    [STATEMENT_STANDING] = {.sql = standing_sql},
-    [STATEMENT_TIMED_KERNELS] = {.sql = timed_kernels_sql},
-    [STATEMENT_ERRORS_NEAR] = {.sql = errors_near_sql},
-    [STATEMENT_CLASS] = {.sql = class_sql},
-    /* From one machine to the next in the index, whatever number of runs it has. */
-    [STATEMENT_RUN_ON] =
-        {.sql = "WITH RECURSIVE machines (name) AS (SELECT min(machine) FROM runs "
-                "UNION ALL SELECT (SELECT min(machine) FROM runs WHERE machine > name) "
-                "FROM machines WHERE name IS NOT NULL), "
-                "latest AS (SELECT name, (SELECT max(id) FROM runs WHERE machine = name) "
-                "AS id FROM machines WHERE instr(lower(substr(name, 1, "
-                "instr(name, ' | '))), lower(?1))) "
-                "SELECT max(id), count(*), group_concat(id || ': ' || name, '; ') "
-                "FROM latest"},
-    [STATEMENT_REMOVE_RUNS] = {.sql = "DELETE FROM runs WHERE id BETWEEN ?1 AND ?2"},
-    [STATEMENT_REMOVE_TENSORS] = {.sql = "DELETE FROM tensors WHERE id NOT IN (SELECT x FROM "
-                                         "worst_rows WHERE x IS NOT NULL UNION SELECT gamma FROM "
-                                         "worst_rows WHERE gamma IS NOT NULL UNION SELECT beta "
-                                         "FROM worst_rows WHERE beta IS NOT NULL)"},
-    [STATEMENT_REMOVE_INPUTS] = {.sql = "DELETE FROM inputs WHERE id NOT IN (SELECT input_id FROM "
-                                        "cases)"},
-    [STATEMENT_RUN_OF_CASE] = {.sql = "SELECT run " KEYED_CASES "WHERE cases.id = ?1"},
+#define STATEMENT(NAME, ...) [STATEMENT_##NAME] = {.sql = __VA_ARGS__},
+#define MADE_STATEMENT(NAME, function) [STATEMENT_##NAME] = {.make = function},
+#include "store/statements.def"
+#undef STATEMENT
+#undef MADE_STATEMENT
 };
 
 sqlite3_stmt *store_statement(result_store *store, statement_kind kind, error *err)
@@ -318,4 +160,136 @@ bool store_next(result_store *store, sqlite3_stmt *statement, bool *row, error *
         store_fail(store, status, "read it", err);
     sqlite3_reset(statement);
     return status == SQLITE_DONE;
+}
+
+double store_real(sqlite3_stmt *statement, int column)
+{
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
+        return NAN;
+    return sqlite3_column_double(statement, column);
+}
+
+void store_copy_text(sqlite3_stmt *statement, int column, char *buffer, size_t size)
+{
+    const char *string = (const char *)sqlite3_column_text(statement, column);
+    text_copy(buffer, size, string ? string : "");
+}
+
+/* Columns mostly come in the order in which they are asked for: the search begins at `first`. */
+static int find_column(sqlite3_stmt *statement, const char *name, int first)
+{
+    int count = sqlite3_column_count(statement);
+    for (int i = 0; i < count; i++)
+        if (strcmp(sqlite3_column_name(statement, (first + i) % count), name) == 0)
+            return (first + i) % count;
+    return -1;
+}
+
+int store_column(sqlite3_stmt *statement, const char *name)
+{
+    return find_column(statement, name, 0);
+}
+
+static bool take_word(const result_store *store, sqlite3_stmt *statement, int column,
+                      const record_field *field, unsigned *place, error *err)
+{
+    char word[32];
+    store_copy_text(statement, column, word, sizeof word);
+    for (unsigned i = 0; i <= field->most; i++)
+        if (strcmp(field->words[ *place = i], word) == 0)
+            return true;
+    return fail(err, EXIT_CODE_ENVIRONMENT, "%s: unknown %s '%s': the database is damaged",
+                store->path, field->key, word);
+}
+
+static bool take_column(const result_store *store, sqlite3_stmt *statement, int column,
+                        const record_field *field, void *place, error *err)
+{
+    int64_t whole = sqlite3_column_int64(statement, column);
+    switch (field->kind) {
+    case FIELD_TEXT:
+        store_copy_text(statement, column, place, field->most + 1);
+        return true;
+    case FIELD_UNSIGNED:
+        *(unsigned *)place = (unsigned)whole;
+        return true;
+    case FIELD_FLAG:
+        *(bool *)place = whole != 0;
+        return true;
+    case FIELD_REAL:
+    case FIELD_BITS:
+        *(double *)place = store_real(statement, column);
+        return true;
+    case FIELD_WORD:
+        return take_word(store, statement, column, field, place, err);
+    default:
+        *(uint64_t *)place = (uint64_t)whole;
+        return true;
+    }
+}
+
+bool store_take(const result_store *store, sqlite3_stmt *statement, const record_field *fields,
+                size_t count, void *into, error *err)
+{
+    for (size_t i = 0, next = 0; i < count; i++) {
+        int column = find_column(statement, fields[i].key, (int)next);
+        if (column < 0)
+            continue;
+        if (!take_column(store, statement, column, &fields[i], (char *)into + fields[i].offset,
+                         err))
+            return false;
+        next = (size_t)column + 1;
+    }
+    return true;
+}
+
+bool store_take_key(const result_store *store, sqlite3_stmt *statement, case_key *key, error *err)
+{
+    if (!store_take(store, statement, case_key_fields, CASE_KEY_FIELDS, key, err))
+        return false;
+    for (size_t i = 0; i < CASE_KEY_FIELDS; i++) {
+        const record_field *field = &case_key_fields[i];
+        int bytes = sqlite3_column_bytes(statement, store_column(statement, field->key));
+        if (field->kind == FIELD_TEXT && (size_t)bytes > field->most)
+            return fail(err, EXIT_CODE_ENVIRONMENT,
+                        "%s: a %s of %d bytes, where %zu are the most: the database is damaged",
+                        store->path, field->key, bytes, field->most);
+    }
+    return true;
+}
+
+void store_bind_record(sqlite3_stmt *statement, int place, const record_field *fields, size_t count,
+                       const void *from)
+{
+    for (size_t i = 0; i < count; i++, place++) {
+        const void *value = (const char *)from + fields[i].offset;
+        if (fields[i].kind == FIELD_REAL)
+            sqlite3_bind_double(statement, place, *(const double *)value);
+        else if (fields[i].kind == FIELD_UNSIGNED)
+            sqlite3_bind_int64(statement, place, *(const unsigned *)value);
+        else
+            sqlite3_bind_int64(statement, place, *(const int64_t *)value);
+    }
+}
+
+bool store_list(result_store *store, sqlite3_stmt *statement, const row_form *form, void *list,
+                size_t *count, error *err)
+{
+    char *rows = NULL;
+    bool more = false, fine = statement && store_next(store, statement, &more, err);
+    for (*count = 0; fine && more; ++*count) {
+        rows = allocate_room(rows, *count, form->size);
+        void *row = memset(rows + *count * form->size, 0, form->size);
+        fine = store_take(store, statement, form->fields, form->count, row, err) &&
+               (!form->further || form->further(store, statement, row, err)) &&
+               store_next(store, statement, &more, err);
+    }
+    if (!fine) {
+        sqlite3_reset(statement);
+        free(rows);
+        rows = NULL;
+        *count = 0;
+    }
+    memcpy(list, &rows, sizeof rows);
+    return fine;
 }

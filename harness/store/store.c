@@ -353,10 +353,7 @@ bool store_put_repetition(result_store *store, int64_t run, const case_key *key,
     sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_REPETITION, run, key, err);
     if (!statement)
         return false;
-    store_bind(statement, 2, "iiiidddd", (int64_t)repetition->process,
-               (int64_t)repetition->repetition, (int64_t)repetition->order,
-               (int64_t)repetition->iterations, repetition->real_ns, repetition->cpu_ns,
-               repetition->cycles, repetition->instructions);
+    store_bind_record(statement, 2, repetition_fields, REPETITION_FIELDS, repetition);
     return end_put(store, statement, err);
 }
 
@@ -366,7 +363,6 @@ bool store_put_row(result_store *store, int64_t run, const case_key *key, const 
     sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ROW, run, key, err);
     if (!statement)
         return false;
-    store_bind(statement, 2, "idddddd", (int64_t)row->row, row->kappa, row->row_ulp, row->norm_max,
-               row->bound_row_ulp, row->mean_error, row->rstd_error);
+    store_bind_record(statement, 2, row_fields + 1, ROW_FIELDS - 1, row);
     return end_put(store, statement, err);
 }

@@ -11,15 +11,15 @@ WITH latest (run) AS (
 described AS MATERIALIZED (
     SELECT run, name, descriptor ->> '$.param' AS param, descriptor ->> '$.object_hash' AS object_hash
     FROM latest JOIN kernels USING (run))
-SELECT timed.run, kernel, convention, input, rows, hidden, types, cache, threads, param, object_hash,
+SELECT timed.run AS run, kernel, convention, rows, hidden, types AS dtype, input, cache, threads, operation,
+       param, object_hash,
        EXISTS (SELECT 1 FROM judged
                WHERE judged.run = timed.run AND judged.kernel = timed.kernel AND judged.types = timed.types
                  AND judged.convention = ?3 AND judged.hidden <= 2 * ?4 AND 2 * judged.hidden >= ?4
                  AND CASE WHEN ?5 IS NULL THEN judged.input = 'normal'
                           ELSE (judged.input = 'offset' AND NOT ?6)
                                OR (substr(judged.input, 1, 7) = 'offset:'
-                                   AND CAST(substr(judged.input, 8) AS REAL) >= ?5) END) AS judged,
-       operation
+                                   AND CAST(substr(judged.input, 8) AS REAL) >= ?5) END) AS judged
 FROM latest JOIN timed USING (run) LEFT JOIN described ON described.run = timed.run AND name = kernel
 WHERE NOT roof AND processes > 1
 ORDER BY timed.run DESC, case_id;

@@ -1,6 +1,6 @@
-/* What the published JSON of runs and cases has, as tables: of which kind and range a key's value is,
- * and where it stands in a struct. answer/ and exchange/ write by them, and exchange/ checks by them
- * what it reads, so that a new field is one line.
+/* What the store and the published JSON have of runs and cases, as tables: of which kind and range a
+ * key's value is, and where it stands in a struct. The store reads and writes columns of these names,
+ * answer/ and exchange/ write JSON, and exchange/ checks by them what it reads.
  *
  *     record_put(object, speed_fields, SPEED_FIELDS, &speed);
  *     if (!reader_take(reader, object, speed_fields, SPEED_FIELDS, &speed)) ...   // run_read_internal.h
@@ -8,6 +8,7 @@
 #ifndef LNBENCH_RECORDS_H
 #define LNBENCH_RECORDS_H
 
+#include "domain/case.h"
 #include "domain/metric_fields.h"
 #include <jansson.h>
 
@@ -16,6 +17,7 @@ typedef enum field_kind {
     FIELD_UNSIGNED, /* unsigned */
     FIELD_COUNT,    /* size_t or uint64_t, below 2^63 */
     FIELD_REAL,     /* double; null: undefined, or infinite (record_put_infinite()) */
+    FIELD_FLAG,     /* bool; not in JSON */
     FIELD_WORD,     /* an enum from 0 to most, by its words */
     FIELD_BITS,     /* a double to the bit, whatever it is: a hexadecimal number in a string */
     FIELD_SEED,     /* uint64_t in a string: JSON numbers are exact to 53 bits */
@@ -38,14 +40,19 @@ typedef struct record_field {
 #field, FIELD_##kind, offsetof(type, field), least, most, NULL                             \
     }
 #define FIELD(kind, type, field) NUMBER_FIELD(kind, type, field, 0, INT64_MAX)
+#define WORD_FIELD(type, field, words)                                                             \
+    {                                                                                              \
+#field, FIELD_WORD, offsetof(type, field), 0, sizeof(words) / sizeof *(words)-1, words     \
+    }
 #define FIELDS(table) (table), sizeof(table) / sizeof *(table)
 
 /* Of case_key; its operation is last: files of older programs do without. */
 enum { CASE_KEY_OPERATION = 8, CASE_KEY_FIELDS };
 extern const record_field case_key_fields[CASE_KEY_FIELDS];
+extern const char *const operation_names[OPERATIONS];
 /* Of speed_figures: SPEED_RATIOS times and what follows from them, then the CPU's counts. */
-enum { SPEED_RATIOS = 7, SPEED_FIELDS = 10 };
-extern const record_field speed_fields[SPEED_FIELDS];
+enum { SPEED_RATIOS = 7, SPEED_FIELDS = 10, SPEED_COLUMNS };
+extern const record_field speed_fields[SPEED_COLUMNS];
 /* Of timed_repetition. */
 enum { REPETITION_FIELDS = 8 };
 extern const record_field repetition_fields[REPETITION_FIELDS];
@@ -56,8 +63,8 @@ extern const record_field row_fields[ROW_FIELDS];
 enum { LOST_FIELDS = 2 };
 extern const record_field lost_fields[LOST_FIELDS];
 /* Of stored_run; those from RUN_PLAN on, before RUN_STATE, stand in every format. */
-enum { RUN_PLAN = 1, RUN_STATE = 5, RUN_COMMAND, RUN_FIELDS = 10 };
-extern const record_field run_fields[RUN_FIELDS];
+enum { RUN_PLAN = 1, RUN_STATE = 5, RUN_COMMAND, RUN_FIELDS = 10, RUN_COLUMNS = 13 };
+extern const record_field run_fields[RUN_COLUMNS];
 /* Of run_counts, where they are known. */
 enum { RUN_COUNTS = 3 };
 extern const record_field run_count_fields[RUN_COUNTS];

@@ -1,4 +1,4 @@
-#include "answer/records.h"
+#include "store/records.h"
 #include "base/number.h"
 #include "base/relation.h"
 #include "store/store.h"
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const operation_names[OPERATIONS] = {
+const char *const operation_names[OPERATIONS] = {
 #define OPERATION(KIND, name) #name,
 #include "domain/operations.def"
 #undef OPERATION
@@ -14,28 +14,25 @@ static const char *const operation_names[OPERATIONS] = {
 
 #define SIZE(type, field) NUMBER_FIELD(COUNT, type, field, 1, (size_t)1 << 40)
 #define NUMBER(type, field, least) NUMBER_FIELD(UNSIGNED, type, field, least, UINT32_MAX)
-#define WORD(type, field, words)                                                                   \
-    {                                                                                              \
-#field, FIELD_WORD, offsetof(type, field), 0, sizeof(words) / sizeof *(words)-1, words     \
-    }
 
 const record_field case_key_fields[CASE_KEY_FIELDS] = {
     TEXT_FIELD(case_key, kernel, 1),
     TEXT_FIELD(case_key, convention, 0),
     SIZE(case_key, rows),
     SIZE(case_key, hidden),
-    WORD(case_key, dtype, dtype_names),
+    WORD_FIELD(case_key, dtype, dtype_names),
     TEXT_FIELD(case_key, input, 0),
-    WORD(case_key, cache, cache_names),
+    WORD_FIELD(case_key, cache, cache_names),
     NUMBER_FIELD(UNSIGNED, case_key, threads, 1, 1 << 20),
-    WORD(case_key, operation, operation_names)};
+    WORD_FIELD(case_key, operation, operation_names)};
 
-const record_field speed_fields[SPEED_FIELDS] = {
+const record_field speed_fields[SPEED_COLUMNS] = {
     FIELD(REAL, speed_figures, time_ns),      FIELD(REAL, speed_figures, time_lo_ns),
     FIELD(REAL, speed_figures, time_hi_ns),   FIELD(REAL, speed_figures, gbps),
     FIELD(REAL, speed_figures, roof_ratio),   FIELD(REAL, speed_figures, roof_lo),
     FIELD(REAL, speed_figures, roof_hi),      FIELD(REAL, speed_figures, cycles),
-    FIELD(REAL, speed_figures, instructions), NUMBER(speed_figures, repetitions, 0)};
+    FIELD(REAL, speed_figures, instructions), NUMBER(speed_figures, repetitions, 0),
+    NUMBER(speed_figures, processes, 0)};
 
 const record_field repetition_fields[REPETITION_FIELDS] = {
     NUMBER(timed_repetition, process, 0),   NUMBER(timed_repetition, repetition, 0),
@@ -57,12 +54,14 @@ const record_field lost_fields[LOST_FIELDS] = {
     {"asked", FIELD_UNSIGNED, offsetof(asked_case, parts), 0, ASKED_TO_JUDGE | ASKED_TO_TIME, NULL},
     TEXT_FIELD(asked_case, reason, 0)};
 
-const record_field run_fields[RUN_FIELDS] = {
+const record_field run_fields[RUN_COLUMNS] = {
     TEXT_FIELD(stored_run, started, 1),   TEXT_FIELD(stored_run, plan, 0),
     TEXT_FIELD(stored_run, plan_hash, 0), TEXT_FIELD(stored_run, command_line, 0),
-    FIELD(SEED, stored_run, seed),        WORD(stored_run, state, run_state_names),
+    FIELD(SEED, stored_run, seed),        WORD_FIELD(stored_run, state, run_state_names),
     TEXT_FIELD(stored_run, command, 0),   TEXT_FIELD(stored_run, request_hash, 0),
-    FIELD(COUNT, stored_run, triples),    FIELD(COUNT, stored_run, triples_covered)};
+    FIELD(COUNT, stored_run, triples),    FIELD(COUNT, stored_run, triples_covered),
+    FIELD(COUNT, stored_run, id),         FIELD(COUNT, stored_run, cases),
+    FIELD(COUNT, stored_run, repetitions)};
 
 const record_field run_count_fields[RUN_COUNTS] = {FIELD(COUNT, run_counts, asked),
                                                    FIELD(COUNT, run_counts, declined),
@@ -95,6 +94,8 @@ static json_t *json_of(const record_field *field, const void *from)
         return json_integer(*(const unsigned *)place);
     case FIELD_COUNT:
         return json_integer((json_int_t)*count);
+    case FIELD_FLAG:
+        return json_boolean(*(const bool *)place);
     case FIELD_REAL:
         return json_figure(record_real(field, from));
     case FIELD_WORD:
