@@ -20,6 +20,10 @@ grep -v '^!' "$root/README.md" | LC_ALL=C.UTF-8 grep -nE '.{201}' && fail "READM
 "$root/results/publish.sh" --check || fail "the documents say other figures than were published"
 "$root/results/figures.sh" --check || fail "results/figures are not what figures.sh measures"
 
+awk -f "$root/results/judged/factors.awk" "$root/results/judged/library.txt" >"$scratch/factors" &&
+    sed -n '/factors\.awk/,/end -->/p' "$root/docs/lab/faults.md" | grep '^|' | diff - "$scratch/factors" ||
+    fail "docs/lab/faults.md's table of factors is not that of results/judged/library.txt"
+
 # links DOCUMENT: each target that is not there, as a file or as a heading of one.
 links() {
     grep -v '^    ' "$1" | grep -o '\](#*[^)#: ][^): ]*)' | sed 's/^](//; s/)$//' | sort -u |
