@@ -1,7 +1,7 @@
 /* clang-format off */
 /* Which kernel ln_rmsnorm() takes, as measured. Written by
  *
- *     tools/dispatch table table.db --operation rmsnorm --types f32,bf16 --onto kernels/dispatch/rms_table.h --kept DRAM
+ *     tools/dispatch table table.db --operation rmsnorm --types f32,bf16,f16 --onto kernels/dispatch/rms_table.h --kept DRAM
  *
  * CPU: AMD EPYC
  * compiler: gcc 12.2.0
@@ -12,6 +12,10 @@
  * run: 6, 2026-11-27T03:45:29Z, bf16
  * run: 7, 2026-11-27T03:46:49Z, bf16
  * run: 8, 2026-11-27T03:49:32Z, bf16
+ * commit: 0024b358ab9372242608b0f52d257cd884e36501
+ * run: 2, 2026-11-27T05:15:26Z, f16
+ * run: 3, 2026-11-27T05:16:47Z, f16
+ * run: 4, 2026-11-27T05:20:36Z, f16
  * fast: row ULP at most 8 times the best peer's, up to 128, on every input family but huge and overflow, not on hunted rows; without peers at most 16, or 8 times that of two_pass_f32_avx2
  * accurate: proven row ULP at most 2 on every input family, with eps and without, and on hunted rows
  * reproducible: the same bits on every ISA and number of threads
@@ -27,6 +31,54 @@
 #define RMSNORM_DISPATCH_CACHES 32768, 1048576, 33554432
 
 #define RMSNORM_DISPATCH(row) \
+    row(fast, f16, f32, avx512, L1, 128, "rms_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, L1, 886, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx512, L1, SIZE_MAX, "rms_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, L2, 128, "rms_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, L2, 7094, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx512, L2, SIZE_MAX, "rms_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, L3, 128, "rms_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, L3, SIZE_MAX, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx512, DRAM, SIZE_MAX, "rms_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, few, 443, "rms_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, few, 886, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx512, few, 2048, "rms_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, few, SIZE_MAX, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx2, L1, SIZE_MAX, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx2, L2, SIZE_MAX, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx2, L3, SIZE_MAX, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx2, DRAM, SIZE_MAX, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, avx2, few, SIZE_MAX, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, scalar, L1, 128, "rms_f16_param_f32_acc_f64_scalar") \
+    row(fast, f16, f32, scalar, L1, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
+    row(fast, f16, f32, scalar, L2, 128, "rms_f16_param_f32_acc_f64_scalar") \
+    row(fast, f16, f32, scalar, L2, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
+    row(fast, f16, f32, scalar, L3, 128, "rms_f16_param_f32_acc_f64_scalar") \
+    row(fast, f16, f32, scalar, L3, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
+    row(fast, f16, f32, scalar, DRAM, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
+    row(fast, f16, f32, scalar, few, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
+    row(fast, f16, f16, avx512, L1, 128, "rms_f16_avx512") \
+    row(fast, f16, f16, avx512, L1, SIZE_MAX, "rms_f16_avx2") \
+    row(fast, f16, f16, avx512, L2, 128, "rms_f16_avx512") \
+    row(fast, f16, f16, avx512, L2, SIZE_MAX, "rms_f16_avx2") \
+    row(fast, f16, f16, avx512, L3, 128, "rms_f16_avx512") \
+    row(fast, f16, f16, avx512, L3, SIZE_MAX, "rms_f16_avx2") \
+    row(fast, f16, f16, avx512, DRAM, SIZE_MAX, "rms_f16_avx512") \
+    row(fast, f16, f16, avx512, few, 443, "rms_f16_avx512") \
+    row(fast, f16, f16, avx512, few, SIZE_MAX, "rms_f16_avx2") \
+    row(fast, f16, f16, avx2, L1, SIZE_MAX, "rms_f16_avx2") \
+    row(fast, f16, f16, avx2, L2, SIZE_MAX, "rms_f16_avx2") \
+    row(fast, f16, f16, avx2, L3, SIZE_MAX, "rms_f16_avx2") \
+    row(fast, f16, f16, avx2, DRAM, SIZE_MAX, "rms_f16_avx2") \
+    row(fast, f16, f16, avx2, few, SIZE_MAX, "rms_f16_avx2") \
+    row(fast, f16, f16, scalar, L1, SIZE_MAX, "rms_tiled_f16_scalar") \
+    row(fast, f16, f16, scalar, L2, 128, "rms_f16_acc_f64_scalar") \
+    row(fast, f16, f16, scalar, L2, SIZE_MAX, "rms_tiled_f16_scalar") \
+    row(fast, f16, f16, scalar, L3, 128, "rms_f16_acc_f64_scalar") \
+    row(fast, f16, f16, scalar, L3, SIZE_MAX, "rms_tiled_f16_scalar") \
+    row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(fast, f16, f16, scalar, few, 128, "rms_f16_acc_f64_scalar") \
+    row(fast, f16, f16, scalar, few, SIZE_MAX, "rms_tiled_f16_scalar") \
     row(fast, f32, f32, avx512, L1, 128, "rms_transposed_f32_avx512") \
     row(fast, f32, f32, avx512, L1, SIZE_MAX, "rms_pipelined_f32_avx512") \
     row(fast, f32, f32, avx512, L2, 128, "rms_transposed_f32_avx512") \
@@ -69,6 +121,21 @@
     row(fast, f32, f32, scalar, few, 886, "rms_f32_scalar") \
     row(fast, f32, f32, scalar, few, 7094, "rms_tiled_f32_scalar") \
     row(fast, f32, f32, scalar, few, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(fast, f64, f64, avx512, L1, SIZE_MAX, "rms_f64_avx512") \
+    row(fast, f64, f64, avx512, L2, SIZE_MAX, "rms_f64_avx512") \
+    row(fast, f64, f64, avx512, L3, SIZE_MAX, "rms_f64_avx512") \
+    row(fast, f64, f64, avx512, DRAM, SIZE_MAX, "rms_f64_avx512") \
+    row(fast, f64, f64, avx512, few, SIZE_MAX, "rms_f64_avx512") \
+    row(fast, f64, f64, avx2, L1, SIZE_MAX, "rms_f64_avx2") \
+    row(fast, f64, f64, avx2, L2, SIZE_MAX, "rms_f64_avx2") \
+    row(fast, f64, f64, avx2, L3, SIZE_MAX, "rms_f64_avx2") \
+    row(fast, f64, f64, avx2, DRAM, SIZE_MAX, "rms_f64_avx2") \
+    row(fast, f64, f64, avx2, few, SIZE_MAX, "rms_f64_avx2") \
+    row(fast, f64, f64, scalar, L1, SIZE_MAX, "rms_f64_scalar") \
+    row(fast, f64, f64, scalar, L2, SIZE_MAX, "rms_f64_scalar") \
+    row(fast, f64, f64, scalar, L3, SIZE_MAX, "rms_f64_scalar") \
+    row(fast, f64, f64, scalar, DRAM, SIZE_MAX, "rms_f64_scalar") \
+    row(fast, f64, f64, scalar, few, SIZE_MAX, "rms_f64_scalar") \
     row(fast, bf16, f32, avx512, L1, SIZE_MAX, "rms_pipelined_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512, L2, SIZE_MAX, "rms_pipelined_bf16_param_f32_avx512") \
     row(fast, bf16, f32, avx512, L3, SIZE_MAX, "rms_pipelined_bf16_param_f32_avx512") \
@@ -115,51 +182,36 @@
     row(fast, bf16, bf16, scalar, DRAM, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
     row(fast, bf16, bf16, scalar, few, 128, "rms_bf16_acc_f64_scalar") \
     row(fast, bf16, bf16, scalar, few, SIZE_MAX, "rms_tiled_bf16_scalar") \
-    row(fast, f64, f64, avx512, L1, SIZE_MAX, "rms_f64_avx512") \
-    row(fast, f64, f64, avx512, L2, SIZE_MAX, "rms_f64_avx512") \
-    row(fast, f64, f64, avx512, L3, SIZE_MAX, "rms_f64_avx512") \
-    row(fast, f64, f64, avx512, DRAM, SIZE_MAX, "rms_f64_avx512") \
-    row(fast, f64, f64, avx512, few, SIZE_MAX, "rms_f64_avx512") \
-    row(fast, f64, f64, avx2, L1, SIZE_MAX, "rms_f64_avx2") \
-    row(fast, f64, f64, avx2, L2, SIZE_MAX, "rms_f64_avx2") \
-    row(fast, f64, f64, avx2, L3, SIZE_MAX, "rms_f64_avx2") \
-    row(fast, f64, f64, avx2, DRAM, SIZE_MAX, "rms_f64_avx2") \
-    row(fast, f64, f64, avx2, few, SIZE_MAX, "rms_f64_avx2") \
-    row(fast, f64, f64, scalar, L1, SIZE_MAX, "rms_f64_scalar") \
-    row(fast, f64, f64, scalar, L2, SIZE_MAX, "rms_f64_scalar") \
-    row(fast, f64, f64, scalar, L3, SIZE_MAX, "rms_f64_scalar") \
-    row(fast, f64, f64, scalar, DRAM, SIZE_MAX, "rms_f64_scalar") \
-    row(fast, f64, f64, scalar, few, SIZE_MAX, "rms_f64_scalar") \
-    row(fast, f16, f32, avx512, L1, SIZE_MAX, "rms_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx512, L2, SIZE_MAX, "rms_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx512, L3, SIZE_MAX, "rms_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx512, DRAM, SIZE_MAX, "rms_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx512, few, SIZE_MAX, "rms_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx2, L1, SIZE_MAX, "rms_f16_param_f32_avx2") \
-    row(fast, f16, f32, avx2, L2, SIZE_MAX, "rms_f16_param_f32_avx2") \
-    row(fast, f16, f32, avx2, L3, SIZE_MAX, "rms_f16_param_f32_avx2") \
-    row(fast, f16, f32, avx2, DRAM, SIZE_MAX, "rms_f16_param_f32_avx2") \
-    row(fast, f16, f32, avx2, few, SIZE_MAX, "rms_f16_param_f32_avx2") \
-    row(fast, f16, f32, scalar, L1, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
-    row(fast, f16, f32, scalar, L2, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
-    row(fast, f16, f32, scalar, L3, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
-    row(fast, f16, f32, scalar, DRAM, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
-    row(fast, f16, f32, scalar, few, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
-    row(fast, f16, f16, avx512, L1, SIZE_MAX, "rms_f16_avx512") \
-    row(fast, f16, f16, avx512, L2, SIZE_MAX, "rms_f16_avx512") \
-    row(fast, f16, f16, avx512, L3, SIZE_MAX, "rms_f16_avx512") \
-    row(fast, f16, f16, avx512, DRAM, SIZE_MAX, "rms_f16_avx512") \
-    row(fast, f16, f16, avx512, few, SIZE_MAX, "rms_f16_avx512") \
-    row(fast, f16, f16, avx2, L1, SIZE_MAX, "rms_f16_avx2") \
-    row(fast, f16, f16, avx2, L2, SIZE_MAX, "rms_f16_avx2") \
-    row(fast, f16, f16, avx2, L3, SIZE_MAX, "rms_f16_avx2") \
-    row(fast, f16, f16, avx2, DRAM, SIZE_MAX, "rms_f16_avx2") \
-    row(fast, f16, f16, avx2, few, SIZE_MAX, "rms_f16_avx2") \
-    row(fast, f16, f16, scalar, L1, SIZE_MAX, "rms_f16_acc_f64_scalar") \
-    row(fast, f16, f16, scalar, L2, SIZE_MAX, "rms_f16_acc_f64_scalar") \
-    row(fast, f16, f16, scalar, L3, SIZE_MAX, "rms_f16_acc_f64_scalar") \
-    row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "rms_f16_acc_f64_scalar") \
-    row(fast, f16, f16, scalar, few, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(accurate, f16, f32, avx512, L1, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx512") \
+    row(accurate, f16, f32, avx512, L2, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx512") \
+    row(accurate, f16, f32, avx512, L3, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx512") \
+    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx512") \
+    row(accurate, f16, f32, avx512, few, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx512") \
+    row(accurate, f16, f32, avx2, L1, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx2") \
+    row(accurate, f16, f32, avx2, L2, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx2") \
+    row(accurate, f16, f32, avx2, L3, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx2") \
+    row(accurate, f16, f32, avx2, DRAM, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx2") \
+    row(accurate, f16, f32, avx2, few, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx2") \
+    row(accurate, f16, f32, scalar, L1, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
+    row(accurate, f16, f32, scalar, L2, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
+    row(accurate, f16, f32, scalar, L3, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
+    row(accurate, f16, f32, scalar, DRAM, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
+    row(accurate, f16, f32, scalar, few, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
+    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "rms_f16_acc_f64_avx512") \
+    row(accurate, f16, f16, avx512, L2, SIZE_MAX, "rms_f16_acc_f64_avx512") \
+    row(accurate, f16, f16, avx512, L3, SIZE_MAX, "rms_f16_acc_f64_avx512") \
+    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "rms_f16_acc_f64_avx512") \
+    row(accurate, f16, f16, avx512, few, SIZE_MAX, "rms_f16_acc_f64_avx512") \
+    row(accurate, f16, f16, avx2, L1, SIZE_MAX, "rms_f16_acc_f64_avx2") \
+    row(accurate, f16, f16, avx2, L2, SIZE_MAX, "rms_f16_acc_f64_avx2") \
+    row(accurate, f16, f16, avx2, L3, SIZE_MAX, "rms_f16_acc_f64_avx2") \
+    row(accurate, f16, f16, avx2, DRAM, SIZE_MAX, "rms_f16_acc_f64_avx2") \
+    row(accurate, f16, f16, avx2, few, SIZE_MAX, "rms_f16_acc_f64_avx2") \
+    row(accurate, f16, f16, scalar, L1, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(accurate, f16, f16, scalar, L2, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(accurate, f16, f16, scalar, L3, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(accurate, f16, f16, scalar, DRAM, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(accurate, f16, f16, scalar, few, SIZE_MAX, "rms_f16_acc_f64_scalar") \
     row(accurate, f32, f32, avx512, L1, 128, "rms_wide_scaled_f32_acc_f64_avx512") \
     row(accurate, f32, f32, avx512, L1, SIZE_MAX, "rms_wide_scaled_f32_acc_f64_avx2") \
     row(accurate, f32, f32, avx512, L2, 128, "rms_wide_scaled_f32_acc_f64_avx512") \
@@ -209,36 +261,45 @@
     row(accurate, bf16, bf16, scalar, L3, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
     row(accurate, bf16, bf16, scalar, DRAM, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
     row(accurate, bf16, bf16, scalar, few, SIZE_MAX, "rms_bf16_acc_f64_scalar") \
-    row(accurate, f16, f32, avx512, L1, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx512") \
-    row(accurate, f16, f32, avx512, L2, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx512") \
-    row(accurate, f16, f32, avx512, L3, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx512") \
-    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx512") \
-    row(accurate, f16, f32, avx512, few, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx512") \
-    row(accurate, f16, f32, avx2, L1, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx2") \
-    row(accurate, f16, f32, avx2, L2, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx2") \
-    row(accurate, f16, f32, avx2, L3, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx2") \
-    row(accurate, f16, f32, avx2, DRAM, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx2") \
-    row(accurate, f16, f32, avx2, few, SIZE_MAX, "rms_f16_param_f32_acc_f64_avx2") \
-    row(accurate, f16, f32, scalar, L1, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
-    row(accurate, f16, f32, scalar, L2, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
-    row(accurate, f16, f32, scalar, L3, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
-    row(accurate, f16, f32, scalar, DRAM, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
-    row(accurate, f16, f32, scalar, few, SIZE_MAX, "rms_f16_param_f32_acc_f64_scalar") \
-    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "rms_f16_acc_f64_avx512") \
-    row(accurate, f16, f16, avx512, L2, SIZE_MAX, "rms_f16_acc_f64_avx512") \
-    row(accurate, f16, f16, avx512, L3, SIZE_MAX, "rms_f16_acc_f64_avx512") \
-    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "rms_f16_acc_f64_avx512") \
-    row(accurate, f16, f16, avx512, few, SIZE_MAX, "rms_f16_acc_f64_avx512") \
-    row(accurate, f16, f16, avx2, L1, SIZE_MAX, "rms_f16_acc_f64_avx2") \
-    row(accurate, f16, f16, avx2, L2, SIZE_MAX, "rms_f16_acc_f64_avx2") \
-    row(accurate, f16, f16, avx2, L3, SIZE_MAX, "rms_f16_acc_f64_avx2") \
-    row(accurate, f16, f16, avx2, DRAM, SIZE_MAX, "rms_f16_acc_f64_avx2") \
-    row(accurate, f16, f16, avx2, few, SIZE_MAX, "rms_f16_acc_f64_avx2") \
-    row(accurate, f16, f16, scalar, L1, SIZE_MAX, "rms_f16_acc_f64_scalar") \
-    row(accurate, f16, f16, scalar, L2, SIZE_MAX, "rms_f16_acc_f64_scalar") \
-    row(accurate, f16, f16, scalar, L3, SIZE_MAX, "rms_f16_acc_f64_scalar") \
-    row(accurate, f16, f16, scalar, DRAM, SIZE_MAX, "rms_f16_acc_f64_scalar") \
-    row(accurate, f16, f16, scalar, few, SIZE_MAX, "rms_f16_acc_f64_scalar") \
+    row(reproducible, f16, f32, avx512, L1, 128, "rms_tiled_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx512, L1, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx512, L2, 128, "rms_tiled_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx512, L2, 7094, "rms_tiled_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx512, L2, SIZE_MAX, "rms_tiled_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx512, L3, 128, "rms_tiled_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx512, L3, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx512, DRAM, SIZE_MAX, "rms_tiled_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx512, few, 128, "rms_tiled_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx512, few, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx2, L1, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx2, L2, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx2, L3, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx2, DRAM, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, avx2, few, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, scalar, L1, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
+    row(reproducible, f16, f32, scalar, L2, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
+    row(reproducible, f16, f32, scalar, L3, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
+    row(reproducible, f16, f32, scalar, DRAM, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
+    row(reproducible, f16, f32, scalar, few, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
+    row(reproducible, f16, f16, avx512, L1, 128, "rms_tiled_f16_avx512") \
+    row(reproducible, f16, f16, avx512, L1, SIZE_MAX, "rms_tiled_f16_avx2") \
+    row(reproducible, f16, f16, avx512, L2, 128, "rms_tiled_f16_avx512") \
+    row(reproducible, f16, f16, avx512, L2, SIZE_MAX, "rms_tiled_f16_avx2") \
+    row(reproducible, f16, f16, avx512, L3, 128, "rms_tiled_f16_avx512") \
+    row(reproducible, f16, f16, avx512, L3, SIZE_MAX, "rms_tiled_f16_avx2") \
+    row(reproducible, f16, f16, avx512, DRAM, SIZE_MAX, "rms_tiled_f16_avx512") \
+    row(reproducible, f16, f16, avx512, few, 128, "rms_tiled_f16_avx512") \
+    row(reproducible, f16, f16, avx512, few, SIZE_MAX, "rms_tiled_f16_avx2") \
+    row(reproducible, f16, f16, avx2, L1, SIZE_MAX, "rms_tiled_f16_avx2") \
+    row(reproducible, f16, f16, avx2, L2, SIZE_MAX, "rms_tiled_f16_avx2") \
+    row(reproducible, f16, f16, avx2, L3, SIZE_MAX, "rms_tiled_f16_avx2") \
+    row(reproducible, f16, f16, avx2, DRAM, SIZE_MAX, "rms_tiled_f16_avx2") \
+    row(reproducible, f16, f16, avx2, few, SIZE_MAX, "rms_tiled_f16_avx2") \
+    row(reproducible, f16, f16, scalar, L1, SIZE_MAX, "rms_tiled_f16_scalar") \
+    row(reproducible, f16, f16, scalar, L2, SIZE_MAX, "rms_tiled_f16_scalar") \
+    row(reproducible, f16, f16, scalar, L3, SIZE_MAX, "rms_tiled_f16_scalar") \
+    row(reproducible, f16, f16, scalar, DRAM, SIZE_MAX, "rms_tiled_f16_scalar") \
+    row(reproducible, f16, f16, scalar, few, SIZE_MAX, "rms_tiled_f16_scalar") \
     row(reproducible, f32, f32, avx512, L1, 128, "rms_tiled_f32_avx512") \
     row(reproducible, f32, f32, avx512, L1, 443, "rms_tiled_f32_avx2") \
     row(reproducible, f32, f32, avx512, L1, SIZE_MAX, "rms_tiled_f32_avx512") \
@@ -261,6 +322,21 @@
     row(reproducible, f32, f32, scalar, L3, SIZE_MAX, "rms_tiled_f32_scalar") \
     row(reproducible, f32, f32, scalar, DRAM, SIZE_MAX, "rms_tiled_f32_scalar") \
     row(reproducible, f32, f32, scalar, few, SIZE_MAX, "rms_tiled_f32_scalar") \
+    row(reproducible, f64, f64, avx512, L1, SIZE_MAX, "rms_tiled_f64_avx512") \
+    row(reproducible, f64, f64, avx512, L2, SIZE_MAX, "rms_tiled_f64_avx512") \
+    row(reproducible, f64, f64, avx512, L3, SIZE_MAX, "rms_tiled_f64_avx512") \
+    row(reproducible, f64, f64, avx512, DRAM, SIZE_MAX, "rms_tiled_f64_avx512") \
+    row(reproducible, f64, f64, avx512, few, SIZE_MAX, "rms_tiled_f64_avx512") \
+    row(reproducible, f64, f64, avx2, L1, SIZE_MAX, "rms_tiled_f64_avx2") \
+    row(reproducible, f64, f64, avx2, L2, SIZE_MAX, "rms_tiled_f64_avx2") \
+    row(reproducible, f64, f64, avx2, L3, SIZE_MAX, "rms_tiled_f64_avx2") \
+    row(reproducible, f64, f64, avx2, DRAM, SIZE_MAX, "rms_tiled_f64_avx2") \
+    row(reproducible, f64, f64, avx2, few, SIZE_MAX, "rms_tiled_f64_avx2") \
+    row(reproducible, f64, f64, scalar, L1, SIZE_MAX, "rms_tiled_f64_scalar") \
+    row(reproducible, f64, f64, scalar, L2, SIZE_MAX, "rms_tiled_f64_scalar") \
+    row(reproducible, f64, f64, scalar, L3, SIZE_MAX, "rms_tiled_f64_scalar") \
+    row(reproducible, f64, f64, scalar, DRAM, SIZE_MAX, "rms_tiled_f64_scalar") \
+    row(reproducible, f64, f64, scalar, few, SIZE_MAX, "rms_tiled_f64_scalar") \
     row(reproducible, bf16, f32, avx512, L1, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
     row(reproducible, bf16, f32, avx512, L2, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
     row(reproducible, bf16, f32, avx512, L3, SIZE_MAX, "rms_tiled_bf16_param_f32_avx512") \
@@ -290,51 +366,6 @@
     row(reproducible, bf16, bf16, scalar, L2, SIZE_MAX, "rms_tiled_bf16_scalar") \
     row(reproducible, bf16, bf16, scalar, L3, SIZE_MAX, "rms_tiled_bf16_scalar") \
     row(reproducible, bf16, bf16, scalar, DRAM, SIZE_MAX, "rms_tiled_bf16_scalar") \
-    row(reproducible, bf16, bf16, scalar, few, SIZE_MAX, "rms_tiled_bf16_scalar") \
-    row(reproducible, f64, f64, avx512, L1, SIZE_MAX, "rms_tiled_f64_avx512") \
-    row(reproducible, f64, f64, avx512, L2, SIZE_MAX, "rms_tiled_f64_avx512") \
-    row(reproducible, f64, f64, avx512, L3, SIZE_MAX, "rms_tiled_f64_avx512") \
-    row(reproducible, f64, f64, avx512, DRAM, SIZE_MAX, "rms_tiled_f64_avx512") \
-    row(reproducible, f64, f64, avx512, few, SIZE_MAX, "rms_tiled_f64_avx512") \
-    row(reproducible, f64, f64, avx2, L1, SIZE_MAX, "rms_tiled_f64_avx2") \
-    row(reproducible, f64, f64, avx2, L2, SIZE_MAX, "rms_tiled_f64_avx2") \
-    row(reproducible, f64, f64, avx2, L3, SIZE_MAX, "rms_tiled_f64_avx2") \
-    row(reproducible, f64, f64, avx2, DRAM, SIZE_MAX, "rms_tiled_f64_avx2") \
-    row(reproducible, f64, f64, avx2, few, SIZE_MAX, "rms_tiled_f64_avx2") \
-    row(reproducible, f64, f64, scalar, L1, SIZE_MAX, "rms_tiled_f64_scalar") \
-    row(reproducible, f64, f64, scalar, L2, SIZE_MAX, "rms_tiled_f64_scalar") \
-    row(reproducible, f64, f64, scalar, L3, SIZE_MAX, "rms_tiled_f64_scalar") \
-    row(reproducible, f64, f64, scalar, DRAM, SIZE_MAX, "rms_tiled_f64_scalar") \
-    row(reproducible, f64, f64, scalar, few, SIZE_MAX, "rms_tiled_f64_scalar") \
-    row(reproducible, f16, f32, avx512, L1, SIZE_MAX, "rms_tiled_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx512, L2, SIZE_MAX, "rms_tiled_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx512, L3, SIZE_MAX, "rms_tiled_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx512, DRAM, SIZE_MAX, "rms_tiled_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx512, few, SIZE_MAX, "rms_tiled_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx2, L1, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, avx2, L2, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, avx2, L3, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, avx2, DRAM, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, avx2, few, SIZE_MAX, "rms_tiled_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, scalar, L1, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
-    row(reproducible, f16, f32, scalar, L2, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
-    row(reproducible, f16, f32, scalar, L3, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
-    row(reproducible, f16, f32, scalar, DRAM, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
-    row(reproducible, f16, f32, scalar, few, SIZE_MAX, "rms_tiled_f16_param_f32_scalar") \
-    row(reproducible, f16, f16, avx512, L1, SIZE_MAX, "rms_tiled_f16_avx512") \
-    row(reproducible, f16, f16, avx512, L2, SIZE_MAX, "rms_tiled_f16_avx512") \
-    row(reproducible, f16, f16, avx512, L3, SIZE_MAX, "rms_tiled_f16_avx512") \
-    row(reproducible, f16, f16, avx512, DRAM, SIZE_MAX, "rms_tiled_f16_avx512") \
-    row(reproducible, f16, f16, avx512, few, SIZE_MAX, "rms_tiled_f16_avx512") \
-    row(reproducible, f16, f16, avx2, L1, SIZE_MAX, "rms_tiled_f16_avx2") \
-    row(reproducible, f16, f16, avx2, L2, SIZE_MAX, "rms_tiled_f16_avx2") \
-    row(reproducible, f16, f16, avx2, L3, SIZE_MAX, "rms_tiled_f16_avx2") \
-    row(reproducible, f16, f16, avx2, DRAM, SIZE_MAX, "rms_tiled_f16_avx2") \
-    row(reproducible, f16, f16, avx2, few, SIZE_MAX, "rms_tiled_f16_avx2") \
-    row(reproducible, f16, f16, scalar, L1, SIZE_MAX, "rms_tiled_f16_scalar") \
-    row(reproducible, f16, f16, scalar, L2, SIZE_MAX, "rms_tiled_f16_scalar") \
-    row(reproducible, f16, f16, scalar, L3, SIZE_MAX, "rms_tiled_f16_scalar") \
-    row(reproducible, f16, f16, scalar, DRAM, SIZE_MAX, "rms_tiled_f16_scalar") \
-    row(reproducible, f16, f16, scalar, few, SIZE_MAX, "rms_tiled_f16_scalar")
+    row(reproducible, bf16, bf16, scalar, few, SIZE_MAX, "rms_tiled_bf16_scalar")
 
 #endif
