@@ -1,17 +1,8 @@
-/* How long a duet measures, and what search and confirmation come to together. */
+/* How long a duet measures. */
 #include "compare/duet/duet.h"
 #include <math.h>
 
 enum { LEAST_CONFIRMATION = 20 };
-
-speed_verdict duet_conclude(speed_verdict search, speed_verdict confirmation)
-{
-    if (confirmation == search)
-        return confirmation;
-    if (confirmation == SPEED_SAME && search == SPEED_INCONCLUSIVE)
-        return SPEED_SAME;
-    return SPEED_INCONCLUSIVE;
-}
 
 unsigned duet_least_processes(double confidence)
 {

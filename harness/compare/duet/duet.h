@@ -77,9 +77,6 @@ bool duet_judge_families(duet_run *duet, const speed_group *group, duet_pair *pa
 bool duet_time(duet_run *duet, const speed_group *group, const judge_block blocks[2],
                duet_pair *pair, duet_outputs outputs, error *err);
 
-/* Slower and faster only where search and confirmation agree; same where the confirmation says so
- * and the search did not say otherwise. */
-speed_verdict duet_conclude(speed_verdict search, speed_verdict confirmation);
 /* The fewest processes with which an interval of the median can have this confidence: with n, the
  * whole range of the sample misses with probability 2^(1 - n). */
 unsigned duet_least_processes(double confidence);

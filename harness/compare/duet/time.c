@@ -1,8 +1,7 @@
 /* Times a pair in alternation: fresh worker processes, in each of them buffers at a drawn place and
  * rounds in which both sides run once, in an order drawn anew. The search stops where the answer is
- * clear. What it found is only a reason to look again: the confirmation, of a length fixed before
- * it begins and of processes of its own, gives the interval, since stopping early biases the
- * first. */
+ * clear, which biases what it found: it says only how long to measure. The confirmation, of a
+ * length fixed before it begins and of processes of its own, gives the interval and the verdict. */
 #include "compare/duet/duet.h"
 #include "base/allocate.h"
 #include "base/seconds.h"
@@ -292,11 +291,9 @@ static interval_estimate ratio_of(const pair_timing *timing, const time_sample *
 
 /* Until the answer is clear, or a third of the time is spent, but with the least number of
  * processes at any rate as long as there is time for as many again. */
-static bool search(pair_timing *timing, time_sample *sample, unsigned least, speed_verdict *lean,
-                   error *err)
+static bool search(pair_timing *timing, time_sample *sample, unsigned least, error *err)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
-    *lean = SPEED_INCONCLUSIVE;
     while (timing->processes < least && !timing->failed) {
         if (seconds_now() - timing->begun > settings->seconds / 2)
             return true;
@@ -305,8 +302,8 @@ static bool search(pair_timing *timing, time_sample *sample, unsigned least, spe
     }
     while (!timing->failed) {
         interval_estimate ratio = ratio_of(timing, sample);
-        *lean = speed_lean(&ratio, settings->threshold);
-        if (*lean != SPEED_INCONCLUSIVE || seconds_now() - timing->begun > settings->seconds / 3)
+        if (speed_lean(&ratio, settings->threshold) != SPEED_INCONCLUSIVE ||
+            seconds_now() - timing->begun > settings->seconds / 3)
             return true;
         if (!run_processes(timing, sample, SEARCH_STEP, "searching", err))
             return false;
@@ -326,7 +323,7 @@ static void take_sample(pair_timing *timing, const time_sample *sample)
     pair->ratio = ratio_of(timing, sample);
 }
 
-static bool confirm(pair_timing *timing, unsigned processes, speed_verdict lean, error *err)
+static bool confirm(pair_timing *timing, unsigned processes, error *err)
 {
     time_sample sample = {0};
     bool fine = run_processes(timing, &sample, processes, "confirming", err);
@@ -334,7 +331,7 @@ static bool confirm(pair_timing *timing, unsigned processes, speed_verdict lean,
         take_sample(timing, &sample);
     double threshold = timing->duet->comparison.settings.threshold;
     if (timing->pair->processes[NEW] > 0)
-        timing->pair->speed = duet_conclude(lean, speed_lean(&timing->pair->ratio, threshold));
+        timing->pair->speed = speed_lean(&timing->pair->ratio, threshold);
     sample_free(&sample);
     return fine;
 }
@@ -345,8 +342,7 @@ static bool time_adaptively(pair_timing *timing, error *err)
     comparison_pair *pair = timing->pair;
     unsigned least = duet_least_processes(settings->confidence), processes = 0;
     time_sample sample = {0};
-    speed_verdict lean;
-    bool fine = search(timing, &sample, least, &lean, err);
+    bool fine = search(timing, &sample, least, err);
     sample_free(&sample);
     if (!fine || timing->failed || timing->processes == 0)
         return fine;
@@ -355,7 +351,7 @@ static bool time_adaptively(pair_timing *timing, error *err)
         processes = duet_confirmation(timing->processes, least, settings->seconds - spent, each);
     pair->searched = timing->processes;
     if (processes > 0)
-        return confirm(timing, processes, lean, err);
+        return confirm(timing, processes, err);
     snprintf(pair->detail, sizeof pair->detail,
              "no interval of this confidence in %g s; --time %.0f would do", settings->seconds,
              ceil(2.5 * least * each));

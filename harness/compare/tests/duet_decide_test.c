@@ -153,23 +153,6 @@ TEST(test_lean)
         assert_int_equal(speed_lean(&cases[i].ratio, 0.02), cases[i].verdict);
 }
 
-/* Nothing is slower or faster that was not seen twice. */
-TEST(test_conclude)
-{
-    for (int search = SPEED_SAME; search <= SPEED_INCONCLUSIVE; search++)
-        for (int confirmation = SPEED_SAME; confirmation <= SPEED_INCONCLUSIVE; confirmation++) {
-            speed_verdict verdict =
-                duet_conclude((speed_verdict)search, (speed_verdict)confirmation);
-            bool changed = confirmation == SPEED_SLOWER || confirmation == SPEED_FASTER;
-            bool same = confirmation == SPEED_SAME &&
-                        (search == SPEED_SAME || search == SPEED_INCONCLUSIVE);
-            if (changed && search == confirmation)
-                assert_int_equal(verdict, confirmation);
-            else
-                assert_int_equal(verdict, same ? SPEED_SAME : SPEED_INCONCLUSIVE);
-        }
-}
-
 TEST(test_lengths)
 {
     assert_int_equal(duet_least_processes(0.5), 2);
