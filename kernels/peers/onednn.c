@@ -1,10 +1,12 @@
-/* oneDNN's layer normalization as a plugin, by its C API (2.x and 3.x).
+/* oneDNN's layer normalization as a plugin, by its C API (2.x and 3.x), and from 3.9 on its RMSNorm.
  *
  * onednn_f32, onednn_bf16_param_f32: what is timed is dnnl_primitive_execute() alone; the primitive
  * and its memory objects are made by prepare().
  *
  * onednn_call_f32: what is timed is all that a program does which keeps nothing: descriptors, the
  * primitive (out of oneDNN's own cache), memory objects, execution.
+ *
+ * onednn_rms_f32, onednn_rms_bf16_param_f32: the same with dnnl_rms_norm.
  *
  * Mean and variance are two passes over the row, in code that is generated for the CPU and the
  * row's length. In inference oneDNN gives neither mean nor rstd; gamma and beta are f32 whatever
@@ -15,7 +17,24 @@
 #include <oneapi/dnnl/dnnl.h>
 #include <stdlib.h>
 
-enum { TENSORS = 4 }; /* x, y, gamma, beta */
+enum { TENSORS = 4 }; /* x, y, gamma or the weight, beta */
+
+/* A problem of either operation. */
+typedef struct layer {
+    size_t rows, hidden;
+    dnnl_data_type_t type; /* of x and y */
+    float eps;
+    unsigned flags;
+} layer;
+
+static layer layer_of(const ln_problem *problem)
+{
+    return (layer){problem->rows, problem->hidden,
+                   problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32,
+                   (float)problem->convention.eps,
+                   (peer_has_gamma(problem) ? (unsigned)dnnl_use_scale : 0u) |
+                       (peer_has_beta(problem) ? (unsigned)dnnl_use_shift : 0u)};
+}
 
 /* One for the process, made when it is first needed. */
 static dnnl_engine_t engine;
@@ -82,37 +101,31 @@ static dnnl_status_t describe_layer(dnnl_primitive_desc_t *described, descriptio
 #endif
 
 /* The rows as oneDNN sees them; x and y have one description. */
-static dnnl_status_t describe_rows(const ln_problem *problem, description *rows)
+static dnnl_status_t describe_rows(const layer *layer, description *rows)
 {
-    const dnnl_dims_t sizes = {(dnnl_dim_t)problem->rows, (dnnl_dim_t)problem->hidden};
-    return describe_tensor(rows, 2, sizes, problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32,
-                           dnnl_ab);
+    const dnnl_dims_t sizes = {(dnnl_dim_t)layer->rows, (dnnl_dim_t)layer->hidden};
+    return describe_tensor(rows, 2, sizes, layer->type, dnnl_ab);
 }
 
-static dnnl_status_t describe(const ln_problem *problem, dnnl_primitive_desc_t *described)
+static dnnl_status_t describe(const layer *layer, dnnl_primitive_desc_t *described)
 {
     description rows;
-    unsigned flags = (peer_has_gamma(problem) ? (unsigned)dnnl_use_scale : 0u) |
-                     (peer_has_beta(problem) ? (unsigned)dnnl_use_shift : 0u);
-    if (!begin() || describe_rows(problem, &rows) != dnnl_success)
+    if (!begin() || describe_rows(layer, &rows) != dnnl_success)
         return dnnl_runtime_error;
     dnnl_status_t status =
-        describe_layer(described, DESCRIPTION_IN(rows), (float)problem->convention.eps, flags);
+        describe_layer(described, DESCRIPTION_IN(rows), layer->eps, layer->flags);
     forget_description(&rows);
     return status;
 }
 
 /* Of what remains, oneDNN itself is asked; but rows that lie apart it takes and gets wrong (2.6.3:
  * five elements in rows of thirteen). */
-static const char *supports(const ln_problem *problem)
+static const char *refuses(const layer *layer, int is_dense)
 {
-    const char *reason = peer_refuses_convention(&problem->convention);
-    if (reason)
-        return reason;
-    if (!peer_is_dense(problem))
+    if (!is_dense)
         return "its rows lie one behind the other";
     dnnl_primitive_desc_t described;
-    dnnl_status_t status = describe(problem, &described);
+    dnnl_status_t status = describe(layer, &described);
     if (status == dnnl_success)
         dnnl_primitive_desc_destroy(described);
     return status == dnnl_success         ? NULL
@@ -120,8 +133,15 @@ static const char *supports(const ln_problem *problem)
                                           : "oneDNN refuses its description";
 }
 
+static const char *supports(const ln_problem *problem)
+{
+    const char *reason = peer_refuses_convention(&problem->convention);
+    const layer layer = layer_of(problem);
+    return reason ? reason : refuses(&layer, peer_is_dense(problem));
+}
+
 typedef struct prepared {
-    const ln_problem *problem;
+    layer layer;
     dnnl_primitive_t primitive;
     int count;
     dnnl_exec_arg_t arguments[TENSORS];
@@ -152,7 +172,7 @@ static int add_tensor(prepared *ready, int argument, const description *describe
 static int create_primitive(prepared *ready)
 {
     dnnl_primitive_desc_t described;
-    if (describe(ready->problem, &described) != dnnl_success)
+    if (describe(&ready->layer, &described) != dnnl_success)
         return 0;
     dnnl_status_t status = dnnl_primitive_create(&ready->primitive, described);
     dnnl_primitive_desc_destroy(described);
@@ -162,19 +182,20 @@ static int create_primitive(prepared *ready)
 }
 
 /* Everything but the tensors' addresses. */
-static int make_primitive(prepared *ready, const ln_problem *problem)
+static int make_primitive(prepared *ready, const layer *layer)
 {
-    const dnnl_dims_t sizes = {(dnnl_dim_t)problem->hidden};
+    const dnnl_dims_t sizes = {(dnnl_dim_t)layer->hidden};
     description rows, parameter;
-    *ready = (struct prepared){.problem = problem};
-    if (describe_rows(problem, &rows) != dnnl_success)
+    *ready = (struct prepared){.layer = *layer};
+    if (describe_rows(layer, &rows) != dnnl_success)
         return 0;
     int made = 0;
     if (describe_tensor(&parameter, 1, sizes, dnnl_f32, dnnl_a) == dnnl_success) {
-        made = create_primitive(ready) && add_tensor(ready, DNNL_ARG_SRC, &rows) &&
-               add_tensor(ready, DNNL_ARG_DST, &rows) &&
-               (!peer_has_gamma(problem) || add_tensor(ready, DNNL_ARG_SCALE, &parameter)) &&
-               (!peer_has_beta(problem) || add_tensor(ready, DNNL_ARG_SHIFT, &parameter));
+        made =
+            create_primitive(ready) && add_tensor(ready, DNNL_ARG_SRC, &rows) &&
+            add_tensor(ready, DNNL_ARG_DST, &rows) &&
+            (!(layer->flags & dnnl_use_scale) || add_tensor(ready, DNNL_ARG_SCALE, &parameter)) &&
+            (!(layer->flags & dnnl_use_shift) || add_tensor(ready, DNNL_ARG_SHIFT, &parameter));
         forget_description(&parameter);
     }
     forget_description(&rows);
@@ -184,9 +205,8 @@ static int make_primitive(prepared *ready, const ln_problem *problem)
 }
 
 /* oneDNN takes pointers that are not const, and writes to y alone. */
-static void execute(prepared *ready, const ln_tensors *tensors)
+static void execute(prepared *ready, const void *const pointers[TENSORS])
 {
-    const void *const pointers[TENSORS] = {tensors->x, tensors->y, tensors->gamma, tensors->beta};
     for (int i = 0; i < ready->count; i++) {
         void *pointer = (void *)(uintptr_t)pointers[i];
         if (pointer == ready->pointers[i])
@@ -198,15 +218,21 @@ static void execute(prepared *ready, const ln_tensors *tensors)
     dnnl_stream_wait(stream);
 }
 
-static int prepare_layernorm(const ln_problem *problem, void **state)
+static int prepare_layer(const layer *layer, void **state)
 {
     prepared *ready = malloc(sizeof *ready);
-    if (ready && make_primitive(ready, problem)) {
+    if (ready && make_primitive(ready, layer)) {
         *state = ready;
         return 0;
     }
     free(ready);
     return 1;
+}
+
+static int prepare_layernorm(const ln_problem *problem, void **state)
+{
+    const layer layer = layer_of(problem);
+    return prepare_layer(&layer, state);
 }
 
 static void release(void *state)
@@ -217,16 +243,18 @@ static void release(void *state)
 
 static void run_prepared(const void *state, const ln_tensors *tensors)
 {
-    execute((prepared *)(uintptr_t)state, tensors);
+    const void *const pointers[TENSORS] = {tensors->x, tensors->y, tensors->gamma, tensors->beta};
+    execute((prepared *)(uintptr_t)state, pointers);
 }
 
 /* There is no prepare(), so the state is the problem itself. */
 static void run_call(const void *state, const ln_tensors *tensors)
 {
+    const layer layer = layer_of(state);
     prepared once;
-    if (!make_primitive(&once, state))
+    if (!make_primitive(&once, &layer))
         return;
-    execute(&once, tensors);
+    run_prepared(&once, tensors);
     forget(&once);
 }
 
@@ -258,6 +286,62 @@ static const ln_kernel kernels[] = {
     {ONEDNN("onednn_bf16_param_f32", LN_BF16), .prepare = prepare_layernorm, .release = release,
      .run = run_prepared},
 };
+
+#if DNNL_VERSION_MAJOR > 3 || (DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR >= 9)
+static layer layer_of_rms(const ln_rms_problem *problem)
+{
+    const unsigned scale = problem->convention.weight == LN_RMS_WEIGHT ? dnnl_use_scale : 0;
+    return (layer){problem->rows, problem->hidden,
+                   problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32,
+                   (float)problem->convention.eps, (unsigned)dnnl_rms_norm | scale};
+}
+
+static const char *rms_supports(const void *given)
+{
+    const ln_rms_problem *problem = given;
+    const char *reason = peer_refuses_rms(&problem->convention);
+    const layer layer = layer_of_rms(problem);
+    return reason ? reason : refuses(&layer, peer_is_dense(problem));
+}
+
+static int rms_prepare(const void *problem, void **state)
+{
+    const layer layer = layer_of_rms(problem);
+    return prepare_layer(&layer, state);
+}
+
+static void rms_run(const void *state, const void *given)
+{
+    const ln_rms_tensors *tensors = given;
+    const void *const pointers[TENSORS] = {tensors->x, tensors->y, tensors->weight};
+    execute((prepared *)(uintptr_t)state, pointers);
+}
+
+#define ONEDNN_RMS(name_, storage_)                                                                \
+    {                                                                                              \
+        .operation = LN_OPERATION_RMSNORM, .name = name_, .statistics = "onednn", .apply = "",     \
+        .schedule = "", .isa = "any", .storage = storage_, .param = LN_F32, .accumulator = LN_F32, \
+        .traits = LN_TRAIT_NO_RESIDUAL, .supports = rms_supports, .prepare = rms_prepare,          \
+        .release = release, .run = rms_run                                                         \
+    }
+
+static const ln_kernel_v2 rms_kernels[] = {ONEDNN_RMS("onednn_rms_f32", LN_F32),
+                                           ONEDNN_RMS("onednn_rms_bf16_param_f32", LN_BF16)};
+
+const ln_plugin_v2_table *ln_plugin_v2(void)
+{
+    static const ln_plugin_v2_table table = {
+        .abi_version = LN_PLUGIN_ABI_V2,
+        .struct_size = sizeof table,
+        .kernel_size = sizeof *rms_kernels,
+        .name = "onednn",
+        .count = sizeof rms_kernels / sizeof *rms_kernels,
+        .kernels = rms_kernels,
+        .set_threads = set_threads,
+    };
+    return &table;
+}
+#endif
 
 static char version[64];
 

@@ -1,6 +1,7 @@
-/* ZenDNN's layer normalization as a plugin, by its C++ API (6, which has normalization_direct()).
+/* ZenDNN's layer normalization and RMSNorm as a plugin, by its C++ API (6, which has
+ * normalization_direct()).
  *
- * zendnn_f32, zendnn_bf16_param_f32: what is timed is zendnnl::lowoha::normalization::
+ * zendnn_f32, zendnn_rms_f32, ...: what is timed is zendnnl::lowoha::normalization::
  * normalization_direct(), which keeps nothing between calls.
  *
  * With AVX-512 its sum and sum of squares are one pass over the row in f32, and the variance is
@@ -20,30 +21,61 @@ using zendnnl::common::data_type_t;
 
 unsigned wanted_threads = 1;
 
+const char *refuses(double eps, bool is_dense)
+{
+    if (!(static_cast<float>(eps) > 0))
+        return "its eps is positive in f32";
+    return is_dense ? nullptr : "its rows lie one behind the other";
+}
+
 const char *supports(const ln_problem *problem)
 {
     const char *reason = peer_refuses_convention(&problem->convention);
-    if (reason)
-        return reason;
-    if (!(static_cast<float>(problem->convention.eps) > 0))
-        return "its eps is positive in f32";
-    return peer_is_dense(problem) ? nullptr : "its rows lie one behind the other";
+    return reason ? reason : refuses(problem->convention.eps, peer_is_dense(problem));
+}
+
+const char *rms_supports(const void *given)
+{
+    auto *problem = static_cast<const ln_rms_problem *>(given);
+    const char *reason = peer_refuses_rms(&problem->convention);
+    return reason ? reason : refuses(problem->convention.eps, peer_is_dense(problem));
+}
+
+// What both operations' problems have in common.
+template <class Problem> zen::norm_params *begin(const Problem *problem, zen::norm_type_t type)
+{
+    auto *call = new (std::nothrow) zen::norm_params;
+    if (!call)
+        return nullptr;
+    call->norm_type = type;
+    call->batch = problem->rows;
+    call->norm_size = problem->hidden;
+    call->epsilon = static_cast<float>(problem->convention.eps);
+    call->src_dt = problem->storage == LN_BF16 ? data_type_t::bf16 : data_type_t::f32;
+    call->dst_dt = call->src_dt;
+    call->gamma_dt = problem->param == LN_BF16 ? data_type_t::bf16 : data_type_t::f32;
+    call->num_threads = static_cast<int32_t>(wanted_threads);
+    return call;
 }
 
 int prepare(const ln_problem *problem, void **state)
 {
-    auto *call = new (std::nothrow) zen::norm_params;
+    zen::norm_params *call = begin(problem, zen::norm_type_t::LAYER_NORM);
     if (!call)
         return 1;
-    call->norm_type = zen::norm_type_t::LAYER_NORM;
-    call->batch = problem->rows;
-    call->norm_size = problem->hidden;
-    call->epsilon = static_cast<float>(problem->convention.eps);
     call->use_scale = peer_has_gamma(problem);
     call->use_shift = peer_has_beta(problem);
-    call->src_dt = problem->storage == LN_BF16 ? data_type_t::bf16 : data_type_t::f32;
-    call->dst_dt = call->src_dt;
-    call->num_threads = static_cast<int32_t>(wanted_threads);
+    *state = call;
+    return 0;
+}
+
+int rms_prepare(const void *given, void **state)
+{
+    auto *problem = static_cast<const ln_rms_problem *>(given);
+    zen::norm_params *call = begin(problem, zen::norm_type_t::RMS_NORM);
+    if (!call)
+        return 1;
+    call->use_scale = problem->convention.weight == LN_RMS_WEIGHT;
     *state = call;
     return 0;
 }
@@ -64,16 +96,27 @@ void run(const void *state, const ln_tensors *tensors)
     }
 }
 
+void rms_run(const void *state, const void *given)
+{
+    auto *tensors = static_cast<const ln_rms_tensors *>(given);
+    try {
+        zen::normalization_direct(tensors->x, tensors->y, tensors->weight, nullptr, nullptr,
+                                  nullptr, nullptr,
+                                  *static_cast<zen::norm_params *>(const_cast<void *>(state)));
+    } catch (...) {
+    }
+}
+
 int set_threads(unsigned threads)
 {
     wanted_threads = threads;
     return 0;
 }
 
-ln_kernel describe(const char *name, ln_type storage)
+// ln_kernel and ln_kernel_v2 have these by the same names.
+template <class Kernel> Kernel describe(const char *name, ln_type storage)
 {
-    ln_kernel kernel = {};
-    kernel.struct_size = sizeof kernel;
+    Kernel kernel = {};
     kernel.name = name;
     kernel.statistics = "zendnn";
     kernel.apply = kernel.schedule = "";
@@ -81,20 +124,54 @@ ln_kernel describe(const char *name, ln_type storage)
     kernel.storage = storage;
     kernel.param = kernel.accumulator = LN_F32;
     kernel.traits = LN_TRAIT_NO_RESIDUAL;
+    kernel.release = release;
+    return kernel;
+}
+
+ln_kernel layernorm(const char *name, ln_type storage)
+{
+    auto kernel = describe<ln_kernel>(name, storage);
+    kernel.struct_size = sizeof kernel;
     kernel.supports = supports;
     kernel.prepare = prepare;
-    kernel.release = release;
     kernel.run = run;
+    return kernel;
+}
+
+ln_kernel_v2 rmsnorm(const char *name, ln_type storage, ln_type param)
+{
+    auto kernel = describe<ln_kernel_v2>(name, storage);
+    kernel.operation = LN_OPERATION_RMSNORM;
+    kernel.param = param;
+    kernel.supports = rms_supports;
+    kernel.prepare = rms_prepare;
+    kernel.run = rms_run;
     return kernel;
 }
 
 } // namespace
 
+extern "C" const ln_plugin_v2_table *ln_plugin_v2(void)
+{
+    static const ln_kernel_v2 kernels[] = {rmsnorm("zendnn_rms_f32", LN_F32, LN_F32),
+                                           rmsnorm("zendnn_rms_bf16", LN_BF16, LN_BF16),
+                                           rmsnorm("zendnn_rms_bf16_param_f32", LN_BF16, LN_F32)};
+    static ln_plugin_v2_table table = {};
+    table.abi_version = LN_PLUGIN_ABI_V2;
+    table.struct_size = sizeof table;
+    table.kernel_size = sizeof *kernels;
+    table.name = "zendnn";
+    table.count = sizeof kernels / sizeof *kernels;
+    table.kernels = kernels;
+    table.set_threads = set_threads;
+    return &table;
+}
+
 extern "C" const ln_plugin *ln_plugin_v1(void)
 {
     static const peer_release releases[] = {{6, 0, 2026}, {6, 1, 0}};
-    static const ln_kernel kernels[] = {describe("zendnn_f32", LN_F32),
-                                        describe("zendnn_bf16_param_f32", LN_BF16)};
+    static const ln_kernel kernels[] = {layernorm("zendnn_f32", LN_F32),
+                                        layernorm("zendnn_bf16_param_f32", LN_BF16)};
     static char version[64];
     static ln_plugin plugin = {};
     peer_version(version, sizeof version, "ZenDNN", ZENDNNL_VERSION_MAJOR, ZENDNNL_VERSION_MINOR,
