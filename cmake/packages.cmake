@@ -28,6 +28,7 @@ function(debian_package component package section depends description)
 endfunction()
 
 set(version ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})
+string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # of SOURCE_DATE_EPOCH, if it is set
 configure_file(${CMAKE_CURRENT_LIST_DIR}/debian/changelog.in ${CPACK_LNBENCH_CHANGELOG} @ONLY)
 get_target_property(layernorm_abi layernorm SOVERSION)
 get_target_property(lnjudge_abi lnjudge SOVERSION)

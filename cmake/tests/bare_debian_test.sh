@@ -47,14 +47,12 @@ fi
 
 # ---- packages ----
 
-tree=$work/tree
-mkdir "$tree"
-git -C "$source" ls-files -z | tar -C "$source" --null -T - -cf - | tar -C "$tree" -xf -
-cd "$tree"
-said cmake --preset packages
-said cmake --build --preset packages
-cd build/packages
-said cpack
+# Of one commit, from two folders: the same bytes.
+said env CCACHE_DISABLE=1 "$source/cmake/release.sh" "$work/release"
+said env CCACHE_DISABLE=1 "$source/cmake/release.sh" "$work/in another/folder"
+diff "$work/release/SHA256SUMS" "$work/in another/folder/SHA256SUMS"
+cd "$work/release"
+said sha256sum -c SHA256SUMS
 if command -v lintian >/dev/null; then
     lintian --allow-root --fail-on error,warning ./*.deb
 fi
@@ -68,6 +66,7 @@ apt-get install -y --no-install-recommends ./lnbench_*.deb ./lib*[0-9]_*.deb
 cd /root
 lnbench run --plan quick
 test -s results/charts/index.html
+lnbench report --verify results/charts/index.html
 cd /tmp
 apt-get install -y --no-install-recommends ./*.deb gcc g++ libc6-dev cmake make pkg-config
 cmake -S . -B build
@@ -84,11 +83,19 @@ END
 said in_debian "$work/debian" sh /tmp/packages.sh
 rm -rf --one-file-system "$work/debian"
 
+# The tarball, where nothing was installed.
+cp -a "$given" "$work/debian"
+tar -C "$work/debian/root" -xf ./*.tar.xz
+said in_debian "$work/debian" sh -euxc 'cd /root && lnbench-*/bin/lnbench run --plan quick
+    lnbench-*/bin/lnbench report --verify results/charts/index.html'
+grep 'gnuplot was not found' "$work/log"
+rm -rf --one-file-system "$work/debian"
+
 # ---- Python ----
 
 cp -a "$given" "$work/python"
-rm -r "$tree/build"
-mv "$tree" "$work/python/source"
+mkdir "$work/python/source"
+git -C "$source" ls-files -z | tar -C "$source" --null -T - -cf - | tar -C "$work/python/source" -xf -
 {
     echo 'set -eux; cd /source'
     sed -n 's/^    \(apt-get update\|python3 -m venv\) /\1 /p' "$source/python/README.md"

@@ -1,0 +1,93 @@
+#!/bin/sh
+# A release: Debian packages, a tarball that brings its own libraries over Debian's libc, and the list of
+# their hashes. One commit gives the same bytes in every folder and at every time.
+#     cmake/release.sh OUT [COMMIT]          (default: HEAD; it is built in OUT/build, which goes)
+#     cmake/release.sh --pack BUILD OUT      the tarball alone, of a build that is there
+# Needs what lnbench is built with, and dpkg-dev, git, xz-utils.
+set -eu
+umask 022
+export TZ=UTC
+
+stop() {
+    echo "release.sh: $*" >&2
+    exit 7
+}
+
+# own_libraries PROGRAM...: the libraries it needs, but those of libc and of the build.
+own_libraries() {
+    ldd "$@" | sed -n 's/^\t[^ ]* => \(.*\) (0x[0-9a-f]*)$/\1/p' | sort -u |
+        grep -v -e "^$build/" -e "^$tree/" -e '/lib\(c\|m\|dl\|rt\|pthread\|resolv\)\.so[.0-9]*$'
+}
+
+# The program and what it loads, from the build, where it finds everything beside itself; the rest as it is
+# installed; libraries of others with their licences.
+fill() {
+    cmake --install "$build" --prefix "$tree" >"$out/install.log"
+    rm -r "${tree:?}/lib" "$tree/libexec" "${tree:?}/bin"
+    mkdir -p "$tree/bin" "$tree/lib" "$tree/share/doc/lnbench"
+    cp "$build/bin/lnbench" "$build/bin/lnbench-worker" "$tree/bin"
+    cp -P "$build"/lib/lib*.so* "$tree/lib"
+    own_libraries "$tree"/bin/* "$tree"/lib/lib*.so | while read -r library; do
+        [ -f "$library" ] || stop "$library: not there"
+        cp -L "$library" "$tree/lib"
+        package=$({ dpkg-query -S "$library" "/usr$library" 2>/dev/null || :; } | sed 's/:.*//;q')
+        cp -L "/usr/share/doc/$package/copyright" "$tree/share/doc/lnbench/$package.copyright"
+    done
+    end_paths
+    strip --strip-unneeded "$tree"/bin/* "$tree"/lib/lib*.so.*
+    gzip -9nf "$tree"/share/man/man*/*
+}
+
+# CMake ends the path of a build with a colon, behind which stands nothing: the current folder.
+end_paths() {
+    # shellcheck disable=SC2016 # the loader's word
+    for file in "$tree"/bin/* "$tree"/lib/lib*.so.*.*; do
+        ! readelf -d "$file" | grep -q 'ORIGIN/../lib:' ||
+            echo "file(RPATH_CHANGE FILE \"$file\" OLD_RPATH \"\$ORIGIN/../lib:\" NEW_RPATH \"\$ORIGIN/../lib\")"
+    done >"$out/paths.cmake"
+    cmake -P "$out/paths.cmake" >>"$out/install.log"
+    rm "$out/paths.cmake"
+}
+
+# The tarball: names sorted, times those of the commit, owners nobody's.
+pack() {
+    name=lnbench-$version-linux-$(uname -m)
+    tree=$out/$name
+    rm -rf "$tree"
+    fill
+    tar --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
+        --mode=u=rwX,go=rX -C "$out" -cf - "$name" | xz -9 -T 1 >"$out/$name.tar.xz"
+    rm -r "$tree" "$out/install.log"
+}
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+version=$(sed -n 's/^project(lnbench VERSION \([0-9.]*\).*/\1/p' "$root/CMakeLists.txt")
+if [ "${1-}" = --pack ]; then
+    [ $# = 3 ] || stop "usage: release.sh --pack BUILD OUT"
+    build=$(cd "$2" && pwd)
+    mkdir -p "$3"
+    out=$(cd "$3" && pwd)
+    : "${SOURCE_DATE_EPOCH:=0}"
+    export LC_ALL=C
+    pack
+    exit
+fi
+[ $# = 1 ] || [ $# = 2 ] || stop "usage: release.sh OUT [COMMIT]"
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+commit=$(git -C "$root" rev-parse "${2-HEAD}^{commit}")
+SOURCE_DATE_EPOCH=$(git -C "$root" log -1 --format=%ct "$commit")
+export SOURCE_DATE_EPOCH
+rm -rf "$out/build"
+git clone -q --no-checkout "$root" "$out/build"
+git -C "$out/build" checkout -q --detach "$commit"
+build=$out/build/build/packages
+(cd "$out/build" && cmake --preset packages && cmake --build --preset packages) >"$out/build.log" 2>&1 ||
+    stop "the build failed: $out/build.log"
+export LC_ALL=C # not for the build: ccache tells locales apart
+(cd "$build" && cpack) >>"$out/build.log" 2>&1 || stop "cpack failed: $out/build.log"
+cp "$build"/*.deb "$out"
+pack
+rm -rf "$out/build" "$out/build.log"
+(cd "$out" && sha256sum ./*.deb ./*.tar.xz >SHA256SUMS)
+cat "$out/SHA256SUMS"
