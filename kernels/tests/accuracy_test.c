@@ -9,7 +9,7 @@ enum { LARGEST = 4097, ROWS = 3 };
 #endif
 
 OPERANDS(ROWS, LARGEST);
-static quad exact[ROWS * LARGEST];
+static exact_number exact[ROWS * LARGEST];
 
 static size_t next_hidden(size_t hidden)
 {
@@ -88,7 +88,7 @@ static void check_kernel(const ln_kernel *kernel, const ln_problem *problem,
             fail_msg("%s ddof %d eps place %d affine %d hidden %zu row %zu column %zu: %a, not %a",
                      kernel->name, problem->convention.ddof, (int)problem->convention.eps_place,
                      (int)problem->convention.affine, hidden, r, at,
-                     element_get(problem->storage, row, at), (double)claimed.exact[at]);
+                     element_get(problem->storage, row, at), claimed.exact[at].high);
         bool is_claim = isfinite(claimed.bound.xhat_abs);
         *claims += is_claim ? 1 : 0;
         check_statistics(kernel, hidden, &oracles[r].facts, is_claim,
@@ -186,7 +186,7 @@ static void check_far_row(const ln_kernel *kernel, const oracle *truth, const ln
     double most = 0;
     assert_int_equal(ln_layernorm_with(kernel->name, problem, &tensors), LN_OK);
     for (size_t i = 0; i < problem->hidden; i++)
-        most = fmax(most, fabs(element_get(problem->storage, y, i) - (double)exact[i]));
+        most = fmax(most, fabs(element_get(problem->storage, y, i) - exact[i].high));
     if (!(most <= 1e-6 * truth->max_xhat))
         fail_msg("%s: off by %g of max|xhat|", kernel->name, most / truth->max_xhat);
 }
@@ -230,7 +230,7 @@ static void check_probes(const ln_kernel *kernel, size_t hidden)
 {
     ln_problem problems[CONVENTIONS];
     oracle oracles[CONVENTIONS];
-    static quad answers[CONVENTIONS][8];
+    static exact_number answers[CONVENTIONS][8];
     for (size_t c = 0; c < CONVENTIONS; c++) {
         problems[c] = problem_of(types_of(kernel), 1, hidden, convention_number(c));
         problems[c].convention.eps = problems[c].convention.eps_place == LN_EPS_NONE ? 0 : 0.25;

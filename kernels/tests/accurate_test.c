@@ -14,7 +14,7 @@ enum { LARGEST = 4097 };
 #endif
 
 OPERANDS(1, LARGEST);
-static quad exact[LARGEST];
+static exact_number exact[LARGEST];
 
 static const double evaluated = 1 + 0x1p-14; /* times that: apply/split.h */
 
@@ -181,9 +181,9 @@ static double error_of(const ln_problem *problem, const oracle *truth)
         double stored = element_get(problem->storage, y, i);
         if (truth->is_nan && !isnan(stored))
             return INFINITY;
-        if (truth->is_nan || (isinf(stored) && fabs((double)exact[i]) > 6e4))
+        if (truth->is_nan || (isinf(stored) && fabs(exact[i].high) > 6e4))
             continue; /* of the latter other tests know more */
-        most = fmax(most, (double)fabs((double)((quad)stored - exact[i])) / unit);
+        most = fmax(most, fabs(stored - exact[i].high - exact[i].low) / unit);
         if (isnan(stored))
             return INFINITY;
     }

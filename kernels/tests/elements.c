@@ -17,11 +17,20 @@ const char *element_name(ln_type type)
 
 format element_format(ln_type type)
 {
-    static const format formats[] = {[LN_F32] = {24, -126, 127},
-                                     [LN_F64] = {53, -1022, 1023},
-                                     [LN_BF16] = {8, -126, 127},
-                                     [LN_F16] = {11, -14, 15}};
+    static const format formats[] = {[LN_F32] = {24, -126, 127, 0x1p-149},
+                                     [LN_F64] = {53, -1022, 1023, 0x1p-1074},
+                                     [LN_BF16] = {8, -126, 127, 0x1p-133},
+                                     [LN_F16] = {11, -14, 15, 0x1p-24}};
     return formats[type];
+}
+
+/* 2^exponent, a normal number: ldexp() takes most of the time of a test. */
+static double power(int exponent)
+{
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 double element_rounded(ln_type type, double value)
@@ -30,9 +39,9 @@ double element_rounded(ln_type type, double value)
     if (type == LN_F64 || !isfinite(value) || value == 0)
         return value;
     int exponent = ilogb(value) > kind.least ? ilogb(value) : kind.least;
-    double rounded = ldexp(rint(ldexp(value, kind.bits - 1 - exponent)), /* ties to even */
-                           exponent - kind.bits + 1);
-    return fabs(rounded) < ldexp(1, kind.most + 1) ? rounded : copysign(INFINITY, value);
+    double rounded = rint(value * power(kind.bits - 1 - exponent)) /* ties to even */
+                     * power(exponent - kind.bits + 1);
+    return fabs(rounded) < power(kind.most + 1) ? rounded : copysign(INFINITY, value);
 }
 
 /* The 16 bits: a sign, and whole numbers of the smallest number's 2^k-th multiple by exponent. */
@@ -46,10 +55,10 @@ static uint16_t bits_of(format kind, double value)
         return (uint16_t)(sign | infinity | 1u << (fraction - 1));
     if (isinf(value))
         return (uint16_t)(sign | infinity);
-    if (size < ldexp(1, kind.least))
-        return (uint16_t)(sign | (unsigned)ldexp(size, fraction - kind.least));
+    if (size < power(kind.least))
+        return (uint16_t)(sign | (unsigned)(size * power(fraction - kind.least)));
     unsigned field = (unsigned)(ilogb(size) - kind.least + 1);
-    double part = ldexp(size, fraction - ilogb(size)) - ldexp(1, fraction);
+    double part = size * power(fraction - ilogb(size)) - power(fraction);
     return (uint16_t)(sign | field << fraction | (unsigned)part);
 }
 
@@ -61,9 +70,9 @@ static double value_of(format kind, uint16_t bits)
     if ((int)field == kind.most - kind.least + 2)
         size = part ? NAN : INFINITY;
     else if (field == 0)
-        size = ldexp(part, kind.least - fraction);
+        size = part * kind.smallest;
     else
-        size = ldexp(part + (1u << fraction), (int)field - 1 + kind.least - fraction);
+        size = (part + (1u << fraction)) * power((int)field - 1 + kind.least - fraction);
     return bits & 0x8000u ? -size : size;
 }
 

@@ -8,9 +8,10 @@
 size_t element_size(ln_type type);
 const char *element_name(ln_type type);
 
-/* Significant bits, least and largest exponent of normal numbers. */
+/* Significant bits, least and largest exponent of normal numbers, the smallest number. */
 typedef struct format {
     int bits, least, most;
+    double smallest;
 } format;
 format element_format(ln_type type);
 

@@ -38,20 +38,17 @@ static quad quad_square_root(quad a)
     return root * scale;
 }
 
-static quad gamma_of(const ln_convention *convention, const double *gamma, size_t i)
+/* What gamma is added to. */
+static double gamma_origin(const ln_convention *convention)
 {
-    switch (convention->affine) {
-    case LN_AFFINE_NONE:
-        return 1;
-    case LN_AFFINE_SCALAR:
-        return gamma[0];
-    case LN_AFFINE_GAMMA:
-    case LN_AFFINE_VECTOR:
-        return gamma[i];
-    case LN_AFFINE_GAMMA1:
-        return 1 + (quad)gamma[i];
-    }
-    return NAN;
+    return convention->affine == LN_AFFINE_NONE || convention->affine == LN_AFFINE_GAMMA1;
+}
+
+static double gamma_of(const ln_convention *convention, const double *gamma, size_t i)
+{
+    if (convention->affine == LN_AFFINE_NONE)
+        return 0;
+    return gamma[convention->affine == LN_AFFINE_SCALAR ? 0 : i];
 }
 
 static double beta_of(const ln_convention *convention, const double *beta, size_t i)
@@ -105,7 +102,7 @@ static quad find_facts(const ln_convention *convention, size_t hidden, const dou
 }
 
 void oracle_row(const ln_convention *convention, size_t hidden, const double *x,
-                const double *gamma, const double *beta, quad *exact, oracle *out)
+                const double *gamma, const double *beta, exact_number *exact, oracle *out)
 {
     *out = (oracle){0};
     quad rstd;
@@ -114,9 +111,10 @@ void oracle_row(const ln_convention *convention, size_t hidden, const double *x,
     for (size_t i = 0; i < hidden; i++) {
         quad xhat = ((quad)x[i] - mean) * rstd + quotient;
         out->max_xhat = fmax(out->max_xhat, fabs((double)xhat));
-        exact[i] = out->is_nan
-                       ? (quad)NAN
-                       : gamma_of(convention, gamma, i) * xhat + (quad)beta_of(convention, beta, i);
+        quad scale = (quad)gamma_of(convention, gamma, i) + gamma_origin(convention);
+        quad y = scale * xhat + (quad)beta_of(convention, beta, i);
+        exact[i].high = out->is_nan ? NAN : (double)y;
+        exact[i].low = (double)(y - (quad)exact[i].high);
     }
 }
 
@@ -136,16 +134,15 @@ double claim_used(const claim *claimed, size_t i, double y)
         return isnan(y) || !claims ? 0 : INFINITY;
     if (!claims)
         return 0;
-    double g = fabs((double)gamma_of(claimed->convention, claimed->gamma, i));
+    double g =
+        fabs(gamma_of(claimed->convention, claimed->gamma, i) + gamma_origin(claimed->convention));
     double b = fabs(beta_of(claimed->convention, claimed->beta, i));
-    format kind = element_format(claimed->storage);
-    double smallest = ldexp(1, kind.least - kind.bits + 1);
     double allowed = g * claimed->bound.xhat_abs +
-                     claimed->bound.affine_rel * (g * claimed->oracle->max_xhat + b) + 2 * smallest;
+                     claimed->bound.affine_rel * (g * claimed->oracle->max_xhat + b) +
+                     2 * element_format(claimed->storage).smallest;
     if (isinf(y))
-        return may_be_infinite(claimed, (double)claimed->exact[i], y, allowed) ? 0 : INFINITY;
-    quad error = (quad)y - claimed->exact[i];
-    double share = fabs((double)error) / allowed;
+        return may_be_infinite(claimed, claimed->exact[i].high, y, allowed) ? 0 : INFINITY;
+    double share = fabs(y - claimed->exact[i].high - claimed->exact[i].low) / allowed;
     return isnan(share) ? INFINITY : share;
 }
 

@@ -14,6 +14,11 @@ __extension__ typedef __float128 quad;
 typedef long double quad;
 #endif
 
+/* An exact number in 106 bits: the double next to it, and what is left. */
+typedef struct exact_number {
+    double high, low;
+} exact_number;
+
 typedef struct oracle {
     ln_row_facts facts;
     double max_xhat; /* with eps under LN_EPS_QUOTIENT */
@@ -22,7 +27,7 @@ typedef struct oracle {
 
 /* x is the row after the residual was added, exactly: doubles hold every type. */
 void oracle_row(const ln_convention *convention, size_t hidden, const double *x,
-                const double *gamma, const double *beta, quad *exact, oracle *truth);
+                const double *gamma, const double *beta, exact_number *exact, oracle *truth);
 
 /* What the elements of a row are held to. */
 typedef struct claim {
@@ -31,7 +36,7 @@ typedef struct claim {
     size_t hidden;
     const double *gamma;
     const double *beta;
-    const quad *exact;
+    const exact_number *exact;
     const oracle *oracle;
     ln_bound bound;
 } claim;

@@ -10,7 +10,7 @@ enum { LARGEST = 12288, ROWS = 24 };
 #endif
 
 OPERANDS(1, LARGEST);
-static quad exact[LARGEST];
+static exact_number exact[LARGEST];
 
 /* a + b, off by u |a + b|, up or down; *spread adds up their squares. */
 static double added(numbers *draws, double a, double b, double *spread)

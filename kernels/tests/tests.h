@@ -62,24 +62,43 @@ static inline size_t count_lines(const ln_plugin *plugin)
     return count;
 }
 
-/* An emulator is some twenty times as slow. */
-static inline int is_thinned(void)
+/* Asked thousands of times: what is in the environment is looked up once. */
+static inline bool is_full(void)
 {
-    return getenv("LN_UNDER_QEMU") && !getenv("LNBENCH_FULL");
+    static int full = -1;
+    if (full < 0)
+        full = getenv("LNBENCH_FULL") != NULL;
+    return full;
 }
 
-/* The kernels that run here, with or without plain C. */
-static inline const ln_kernel *kernel_that_runs(size_t number, int with_scalar)
+/* An emulator is some twenty times as slow. */
+static inline bool is_thinned(void)
 {
+    static int emulated = -1;
+    if (emulated < 0)
+        emulated = getenv("LN_UNDER_QEMU") != NULL;
+    return emulated && !is_full();
+}
+
+enum { MOST_KERNELS = 1024 };
+
+/* The kernels that run here, with or without plain C. Found out once, too. */
+static inline const ln_kernel *kernel_that_runs(size_t number, bool with_scalar)
+{
+    static const ln_kernel *found[2][MOST_KERNELS];
+    static size_t counts[2];
     const ln_plugin *plugin = ln_plugin_v1();
-    for (size_t i = 0; i < count_lines(plugin); i++) {
+    for (size_t i = 0, lines = counts[true] ? 0 : count_lines(plugin); i < lines; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
         const ln_problem problem = problem_of(types_of(kernel), 1, 1, convention_number(0));
-        if (!kernel->supports(&problem) && (with_scalar || strcmp(kernel->isa, "scalar") != 0) &&
-            number-- == 0)
-            return kernel;
+        if (kernel->supports(&problem))
+            continue;
+        found[true][counts[true]++] = kernel;
+        if (strcmp(kernel->isa, "scalar") != 0)
+            found[false][counts[false]++] = kernel;
     }
-    return NULL;
+    assert_true(counts[true] < MOST_KERNELS);
+    return number < counts[with_scalar] ? found[with_scalar][number] : NULL;
 }
 
 /* Emulated, plain C is left out: what it computes is tested here, and aarch64_test compares its
@@ -103,12 +122,12 @@ static inline const ln_kernel *kernel_number(size_t number)
 /* Whether a test takes this case of kernel number k: all under LNBENCH_FULL=1, else one in `part`,
  * so spread that each kernel meets each value of what `mix` counts; is_sampled() takes a third of
  * those where a processor is emulated. */
-static inline int is_one_in(size_t k, size_t mix, size_t part)
+static inline bool is_one_in(size_t k, size_t mix, size_t part)
 {
-    return getenv("LNBENCH_FULL") != NULL || (k * 7 + mix) % part == 0;
+    return is_full() || (k * 7 + mix) % part == 0;
 }
 
-static inline int is_sampled(size_t k, size_t mix, size_t part)
+static inline bool is_sampled(size_t k, size_t mix, size_t part)
 {
 #ifdef LN_EMULATED
     part *= 3;

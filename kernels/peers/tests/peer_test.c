@@ -179,7 +179,7 @@ static void check_row(const peer_scene *scene, size_t row)
 {
     size_t hidden = scene->problem.hidden, stride = scene->problem.x_stride;
     const double *x = scene->x.values + row * stride;
-    static quad exact[MOST_HIDDEN];
+    static exact_number exact[MOST_HIDDEN];
     oracle answer;
     oracle_row(&scene->problem.convention, hidden, x, scene->gamma.values, scene->beta.values,
                exact, &answer);
