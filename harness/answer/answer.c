@@ -1,9 +1,7 @@
 #include "answer/answer.h"
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
-#include "domain/kernel_name.h"
 #include "domain/reproducible.h"
-#include "inputs/inputs.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

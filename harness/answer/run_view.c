@@ -8,7 +8,6 @@
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
 #include "base/text.h"
-#include "inputs/inputs.h"
 #include <math.h>
 #include <string.h>
 

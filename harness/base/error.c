@@ -2,7 +2,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include <stdarg.h>
-#include <stdio.h>
 
 bool(fail)(error *err, exit_code code, const char *format, ...)
 {

@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -2,8 +2,6 @@
 #include "base/files.h"
 #include "base/number.h"
 #include "base/output.h"
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* "2%" or "0.02". */

@@ -1,6 +1,7 @@
 /* lnbench list: what there is. */
 #include "worker/worker.h"
 #include "cli/command.h"
+#include "answer/run_view.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "domain/kernel_json.h"
@@ -9,7 +10,6 @@
 #include "domain/reproducible.h"
 #include "store/store.h"
 #include "base/text.h"
-#include "answer/run_view.h"
 #include <stdlib.h>
 #include <string.h>
 

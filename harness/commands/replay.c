@@ -1,14 +1,13 @@
 /* lnbench replay: a stored worst case or failure, or the finds of a corpus, bit for bit. */
 #include "cli/command.h"
+#include "answer/stored_run.h"
 #include "domain/kernel_name.h"
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "session/replay.h"
 #include "domain/reproducible.h"
-#include "answer/stored_run.h"
 #include "worker/worker.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct replay_options {

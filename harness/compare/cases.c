@@ -3,8 +3,227 @@
 #include "base/allocate.h"
 #include "compare/speed.h"
 #include "base/hash.h"
+#include "exchange/run_read.h"
+#include "compare/comparison.h"
 #include <math.h>
 #include <string.h>
+
+/* These decide how fast the same code is. */
+static const char *const decisive[] = {
+    "architecture", "cpu_model", "simd",       "l1d_bytes", "l2_bytes",
+    "l3_bytes",     "cores",     "hypervisor", "compiler",  "compiler_flags",
+    "build_type",   "host_name", "num_cpus",   "caches",    "library_build_type"};
+
+/* These move all the time, or are what is to be compared. */
+static const char *const passing[] = {
+    "mhz",       "load_1m",         "memory_available_bytes", "git_commit",
+    "git_dirty", "swap_used_bytes", "lnbench_version"};
+
+static bool stands_in(const char *name, const char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static void note(word_list *list, const char *name, const char *base, const char *new)
+{
+    char line[640];
+    snprintf(line, sizeof line, "%s: %.256s (base), %.256s (new)", name, base, new);
+    if (strcmp(base, new) != 0)
+        word_list_add(list, line);
+}
+
+static bool has_fact(const machine_facts *machine, const char *name)
+{
+    for (size_t i = 0; i < machine->count; i++)
+        if (strcmp(machine->facts[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Every fact of either, once. */
+static void compare_facts(run_comparison *comparison, const machine_facts *base,
+                          const machine_facts *new, bool second)
+{
+    const machine_facts *walked = second ? new : base;
+    for (size_t i = 0; i < walked->count; i++) {
+        const char *name = walked->facts[i].name;
+        if ((second && has_fact(base, name)) ||
+            stands_in(name, passing, sizeof passing / sizeof *passing))
+            continue;
+        bool decides = stands_in(name, decisive, sizeof decisive / sizeof *decisive);
+        note(decides ? &comparison->differences : &comparison->remarks, name,
+             machine_fact_value(base, name), machine_fact_value(new, name));
+    }
+}
+
+/* Runs that were asked for different things lack each other's cases; of a run that does not say what
+ * it was asked for, nobody knows what it lost. */
+static void note_requests(run_comparison *comparison, const stored_run *base, const stored_run *new)
+{
+    bool known[SIDES] = {base->counts.known, new->counts.known};
+    char line[128];
+    comparison->asked_known = known[BASE] && known[NEW];
+    snprintf(
+        line, sizeof line,
+        "what %s asked for is not known (an older run or file): what it lost itself is not seen",
+        known[NEW]    ? "base"
+        : known[BASE] ? "new"
+                      : "either");
+    if (!comparison->asked_known)
+        word_list_add(&comparison->remarks, line);
+    if (base->request_hash[0] && new->request_hash[0] &&
+        strcmp(base->request_hash, new->request_hash) != 0)
+        note(&comparison->remarks, "asked for", base->command_line, new->command_line);
+}
+
+void compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new)
+{
+    char seeds[SIDES][24];
+    snprintf(seeds[BASE], sizeof seeds[BASE], "%llu", (unsigned long long)base->run.seed);
+    snprintf(seeds[NEW], sizeof seeds[NEW], "%llu", (unsigned long long)new->run.seed);
+    if (run_is_foreign(base) != run_is_foreign(new)) {
+        word_list_add(&comparison->differences,
+                      "kind: one is a run of lnbench, the other Google Benchmark's own");
+        return;
+    }
+    note_requests(comparison, &base->run, &new->run);
+    note(&comparison->differences, "plan", base->run.plan, new->run.plan);
+    note(&comparison->differences, "seed", seeds[BASE], seeds[NEW]);
+    compare_facts(comparison, &base->machine, &new->machine, false);
+    compare_facts(comparison, &base->machine, &new->machine, true);
+}
+
+static uint64_t hash_apart(apart_kind kind, const char *kernel, const char *why)
+{
+    uint64_t hash = hash_bytes(HASH_START ^ kind, kernel, strlen(kernel) + 1);
+    return hash_bytes(hash, why, strlen(why));
+}
+
+/* The cases of a kernel that stand apart for one reason are one entry. */
+static void set_apart(run_comparison *comparison, apart_kind kind, const char *kernel,
+                      const char *why)
+{
+    uint64_t hash = hash_apart(kind, kernel, why);
+    hash_probe at = hash_index_probe(&comparison->apart_index, hash);
+    for (size_t i; hash_index_next(&comparison->apart_index, &at, &i);) {
+        comparison->apart[i].cases++;
+        return;
+    }
+    comparison->apart =
+        allocate_room(comparison->apart, comparison->apart_count, sizeof *comparison->apart);
+    apart_cases *added = &comparison->apart[comparison->apart_count];
+    *added = (apart_cases){.kind = kind, .cases = 1};
+    snprintf(added->kernel, sizeof added->kernel, "%s", kernel);
+    snprintf(added->why, sizeof added->why, "%s", why);
+    hash_index_add(&comparison->apart_index, hash, comparison->apart_count++);
+}
+
+static void lose(run_comparison *comparison, const case_key *key, const char *why)
+{
+    text_buffer name = {0};
+    add_pair_name(&name, key);
+    comparison->covered.asked++;
+    coverage_lose(&comparison->covered, name.bytes ? name.bytes : key->kernel, why);
+    text_free(&name);
+}
+
+void comparison_lose(run_comparison *comparison, const case_key *key, const char *why)
+{
+    lose(comparison, key, why);
+    set_apart(comparison, APART_LOST, key->kernel, why);
+}
+
+void comparison_decline(run_comparison *comparison, const case_key *key, const char *why)
+{
+    comparison->covered.asked++;
+    comparison->covered.declined++;
+    set_apart(comparison, APART_DECLINED, key->kernel, why);
+}
+
+void comparison_add_new(run_comparison *comparison, const case_key *key, const char *why)
+{
+    set_apart(comparison, APART_NEW, key->kernel, why);
+}
+
+void add_apart(text_buffer *out, const apart_cases *apart)
+{
+    add_plain(out, apart->kernel);
+    text_add(out, " (");
+    if (apart->cases > 1)
+        text_format(out, "%zu cases: ", apart->cases);
+    add_plain(out, apart->why);
+    text_add(out, ")");
+}
+
+bool comparison_fails_by_loss(const run_comparison *comparison)
+{
+    return comparison->covered.lost > 0 && !comparison->settings.allow_lost;
+}
+
+/* What a side has no result of. */
+static void find_loss(comparison_pair *pair)
+{
+    static const char *const names[] = {[FAILED_BASE] = "base", "new", "both"};
+    const accuracy_tally *tally = &pair->tally;
+    pair_failure failure = pair_failed(pair);
+    size_t inputs = tally->judged + tally->declined + tally->gained + tally->lost;
+    char described[VERDICT_MAX_LENGTH];
+    if (failure != FAILED_NOT)
+        snprintf(pair->lost, sizeof pair->lost, "%s: %.170s", names[failure],
+                 verdict_describe(&pair->verdicts[failure == FAILED_BASE ? BASE : NEW], described,
+                                  sizeof described));
+    else if (tally->lost > 0 && inputs == 1)
+        snprintf(pair->lost, sizeof pair->lost, "%s", tally->missing_why);
+    else if (tally->lost > 0)
+        snprintf(pair->lost, sizeof pair->lost, "%zu of %zu inputs: %.60s; %.90s", tally->lost,
+                 inputs, tally->missing, tally->missing_why);
+}
+
+/* Whether the pair stays one: there is something to show of it, its loss with it. */
+static bool settle_pair(run_comparison *comparison, comparison_pair *pair)
+{
+    const accuracy_tally *tally = &pair->tally;
+    pair_failure failure = pair_failed(pair);
+    if (pair->accuracy != ACCURACY_EQUAL && failure != FAILED_BOTH)
+        pair->accuracy = pair_accuracy(pair);
+    if (!pair->lost[0])
+        find_loss(pair);
+    bool compared =
+        tally->judged > 0 || pair->accuracy == ACCURACY_EQUAL || pair->speed != SPEED_NOT_MEASURED;
+    if (pair->lost[0] && (compared || failure != FAILED_NOT)) {
+        lose(comparison, &pair->key, pair->lost);
+        return true;
+    }
+    if (pair->lost[0]) {
+        comparison_lose(comparison, &pair->key, pair->lost);
+        return false;
+    }
+    if (compared) {
+        comparison->covered.asked++;
+        comparison->covered.done++;
+        return true;
+    }
+    if (tally->gained > 0)
+        comparison_add_new(comparison, &pair->key, tally->refusal);
+    else
+        comparison_decline(comparison, &pair->key, tally->refusal);
+    return false;
+}
+
+void comparison_settle(run_comparison *comparison, size_t first)
+{
+    size_t kept = first;
+    for (size_t i = first; i < comparison->pair_count; i++)
+        if (settle_pair(comparison, &comparison->pairs[i])) {
+            if (kept != i)
+                comparison->pairs[kept] = comparison->pairs[i];
+            kept++;
+        }
+    comparison->pair_count = kept;
+}
 
 /* Google Benchmark's own cases tell no bytes: the worst regime's floor is theirs. */
 static double floor_of(const run_comparison *comparison, const case_key *key)

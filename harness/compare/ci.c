@@ -1,7 +1,6 @@
 /* A comparison for CI: JUnit XML and the annotations of GitHub Actions. */
 #include "base/clean.h"
 #include "compare/comparison.h"
-#include <string.h>
 
 static void add_xml(text_buffer *out, const char *string)
 {

@@ -1,6 +1,6 @@
 /* Pairs of measurements, old against new, and what they come to: what `duet` and `compare` share.
  *
- * decide.c says what figures mean, covered.c what was compared, declined and lost; conclusion.c and
+ * decide.c says what figures mean, cases.c what was compared, declined and lost; conclusion.c and
  * text.c show it to people, ci.c and json.c to programs.
  */
 #ifndef LNBENCH_COMPARISON_H
@@ -124,7 +124,7 @@ void comparison_free(run_comparison *comparison);
 comparison_pair *comparison_add(run_comparison *comparison, const case_key *key);
 const char *comparison_regime(const run_comparison *comparison, const case_key *key);
 
-/* ---- what was asked, and what became of it (covered.c) ---- */
+/* ---- what was asked, and what became of it (cases.c) ---- */
 
 /* Counts a case as asked and lost, or as asked and declined, and names it; notes one that only new
  * has, which nobody asked of base. `why` is never NULL. */

@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "stats/rank_test.h"
 #include "domain/reproducible.h"
-#include "stats/speed.h"
 #include <math.h>
 #include <string.h>
 

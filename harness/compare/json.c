@@ -4,7 +4,6 @@
 #include "domain/operation.h"
 #include "answer/run_view.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static json_t *name_or_null(const char *name)

@@ -5,7 +5,6 @@
 #include "base/relation.h"
 #include "domain/operation.h"
 #include "domain/reproducible.h"
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

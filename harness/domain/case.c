@@ -1,6 +1,5 @@
 #include "domain/case.h"
 #include "base/hash.h"
-#include <stdio.h>
 #include <string.h>
 
 const char *const dtype_names[] = {"f32", "f64", "bf16", "f16"};

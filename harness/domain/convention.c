@@ -1,7 +1,6 @@
 #include "domain/convention.h"
 #include "base/number.h"
 #include "base/text.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

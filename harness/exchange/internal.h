@@ -36,21 +36,12 @@ extern const record_field entry_fields[ENTRY_FIELDS];
 /* Of stored_worst. */
 extern const record_field hash_field;
 
-/* A record of the JSON Lines form; takes `record` over. */
-void export_record(text_buffer *out, const char *type, json_t *record);
-
 /* The tensors of a view's worst rows, each once, numbered from 0. */
 typedef struct tensor_set {
     const stored_tensor **tensors; /* the view's */
     size_t count;
     hash_index numbers; /* by what they are in the store */
 } tensor_set;
-
-void tensor_set_fill(tensor_set *set, const run_view *view);
-void tensor_set_free(tensor_set *set);
-size_t export_worst_count(const run_view *view);
-void export_tensors(const tensor_set *set, text_buffer *out);
-void export_worst_rows(const tensor_set *set, const run_view *view, text_buffer *out);
 
 /* "kernel/convention/input/rowsxhidden/dtype/cache/threads:1" */
 json_t *case_name_json(const case_key *key, const char *suffix);

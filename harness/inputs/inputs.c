@@ -6,7 +6,6 @@
 #include "base/number.h"
 #include "base/text.h"
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -13,7 +13,6 @@
  * precision. NaN keep sign and payload as far as there is room. */
 #include "inputs/families.h"
 #include "inputs/inputs.h"
-#include "inputs/draws.h"
 #include "inputs/offset.h"
 #include "inputs/typed.h"
 #include "inputs/worst.h"

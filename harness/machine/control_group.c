@@ -2,7 +2,6 @@
 #include "machine/internal.h"
 #include "base/number.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { GROUP_LENGTH = 512, PATH_LENGTH = 1280 };

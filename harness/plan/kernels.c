@@ -2,8 +2,6 @@
 #include "plan/plan.h"
 #include "base/allocate.h"
 #include "domain/invariance.h"
-#include "domain/kernel_name.h"
-#include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
 

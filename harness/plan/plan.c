@@ -4,8 +4,6 @@
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
-#include "base/text.h"
-#include "base/number.h"
 #include "base/hash.h"
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "referee/internal.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* All families, then those that every convention is judged on, with a residual. */
 static const char *family_of(size_t index, bool *residual)

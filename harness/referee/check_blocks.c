@@ -1,11 +1,8 @@
 /* The rows of each check. */
-#include "base/random.h"
 #include "inputs/inputs.h"
-#include "metrics/storage.h"
 #include "referee/internal.h"
 #include "referee/cells.h"
 #include "worker/large_rows.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "base/interrupt.h"
 #include "referee/internal.h"
 #include "worker/large_rows.h"
-#include "base/number.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "referee/internal.h"
 #include "referee/narrow.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- one problem ---- */

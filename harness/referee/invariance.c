@@ -1,10 +1,8 @@
 /* The same rows in every setting that a row's bits might depend on. */
 #include "base/hash.h"
-#include "inputs/inputs.h"
 #include "base/interrupt.h"
 #include "referee/invariance.h"
 #include "referee/internal.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 #include "referee/ahead.h"
 #include "referee/internal.h"
 #include "base/hash.h"
-#include "base/random.h"
 #include "domain/invariance.h"
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
  * conventions lie more than 1000 ULP apart, and fails when its output lies nearer to a neighbour
  * than to its own convention, or further from its own than half the distance to the nearest
  * neighbour, or beyond its own bound. */
-#include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "judge/judging.h"
 #include "referee/ahead.h"
@@ -14,7 +13,6 @@
 #include "base/number.h"
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <stdio.h>
 
 enum {

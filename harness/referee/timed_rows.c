@@ -1,7 +1,6 @@
 #include "referee/timed_rows.h"
 #include "base/hash.h"
 #include "referee/internal.h"
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "base/interrupt.h"
 #include "session/session.h"
 #include "inputs/worst_row.h"
-#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "session/replay.h"
 #include "domain/convention.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 void replay_result_free(replay_result *result)

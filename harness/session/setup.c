@@ -2,8 +2,6 @@
 #include "base/allocate.h"
 #include "domain/kernel_json.h"
 #include <sched.h>
-#include <stdio.h>
-#include <string.h>
 
 double session_plan_seconds(const case_plan *plan)
 {

@@ -6,7 +6,6 @@
 #include "referee/timed_rows.h"
 #include "session/session.h"
 #include "session/timed_group.h"
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 

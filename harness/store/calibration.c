@@ -1,4 +1,3 @@
-#include "base/text.h"
 #include "store/calibration.h"
 #include "store/internal.h"
 #include <stdio.h>

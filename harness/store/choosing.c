@@ -5,7 +5,6 @@
 #include "inputs/offset.h"
 #include "store/internal.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 bool store_run_on(result_store *store, const char *name, int64_t *run, error *err)

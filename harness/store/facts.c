@@ -2,7 +2,6 @@
  * to. */
 #include "store/facts.h"
 #include "store/internal.h"
-#include "base/text.h"
 #include "domain/kernel_json.h"
 #include "domain/reproducible.h"
 #include "inputs/inputs.h"
@@ -10,8 +9,6 @@
 #include "stats/speed.h"
 #include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 usability stored_usable(const stored_case *stored)
 {

@@ -1,7 +1,5 @@
 /* Looking after a store: how much each run takes, and what is not wanted any more. */
 #include "store/internal.h"
-#include "base/allocate.h"
-#include <stdlib.h>
 
 /* The pages of a table, with its indexes, are shared out by its rows. */
 static const char sizes_sql[] =

@@ -4,7 +4,6 @@
 #include "domain/metric_fields.h"
 #include "base/text.h"
 #include <math.h>
-#include <string.h>
 
 static bool bad_word(const result_store *store, const char *what, const char *word, error *err)
 {

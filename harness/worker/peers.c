@@ -1,7 +1,6 @@
 #include "worker/peers.h"
 #include "base/paths.h"
 #include <glob.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

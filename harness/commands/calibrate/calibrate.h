@@ -1,9 +1,8 @@
 /* What the files of `calibrate` share: equal code measured as duet and compare measure, so that
  * whatever differs is noise.
  *
- * build.c makes the builds: a copied file, and the same objects linked in other orders,
- * which moves the code and so its timings. measure.c measures them, sum.c sums
- * up.
+ * calibrate.c makes the builds: a copied file, and the same objects linked in other orders, which
+ * moves the code and so its timings. measure.c measures them and sums up.
  */
 #ifndef LNBENCH_CALIBRATE_H
 #define LNBENCH_CALIBRATE_H
@@ -29,8 +28,6 @@ typedef struct calibrate_settings {
     double deadline;
 } calibrate_settings;
 
-/* ---- build.c ---- */
-
 /* Files of equal code: the library itself, its copy, its rebuilds. They lie in a directory of their
  * own until build_set_free() removes it. */
 typedef struct build_set {
@@ -40,16 +37,9 @@ typedef struct build_set {
     char why[256]; /* there are no rebuilds; "" where there are */
 } build_set;
 
-bool build_set_make(const calibrate_settings *settings, build_set *builds, error *err);
-void build_set_free(build_set *builds);
-
-/* ---- measure.c ---- */
-
 /* Fills in the noise of both methods, and the kernel. Errors: 130 interrupted. */
 bool calibrate_measure(const calibrate_settings *settings, const build_set *builds,
                        const machine_facts *machine, noise_calibration *calibration, error *err);
-
-/* ---- sum.c ---- */
 
 /* Ratios of equal code, each with its interval. The floor is the farthest from 1 that an interval
  * reaches: at this threshold none of them would have been an alarm. The smallest change lies above

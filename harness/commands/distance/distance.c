@@ -1,13 +1,182 @@
 /* lnbench fingerprint --distance: how far conventions lie apart, exactly. */
 #include "cli/command.h"
+#include "answer/run_view.h"
 #include "base/allocate.h"
 #include "domain/convention.h"
-#include "commands/distance/distance.h"
 #include "base/output.h"
-#include "base/paths.h"
 #include "base/text.h"
-#include "answer/run_view.h"
+#include "plan/plan.h"
+#include "report/charts/chart.h"
+#include "exact/apart.h"
+#include "domain/case.h"
+#include "base/words.h"
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is easily taken for a convention: the other divisor, eps at each other place, none. */
+typedef enum neighbour_kind {
+    NEIGHBOUR_DIVISOR,
+    NEIGHBOUR_VAR,
+    NEIGHBOUR_STD,
+    NEIGHBOUR_QUOTIENT,
+    NEIGHBOUR_NO_EPS,
+    NEIGHBOUR_KINDS,
+} neighbour_kind;
+
+/* The conventions named, or every preset; those that differ in the affine form alone once, under
+ * all their names ("torch = torch-nobias = tinyllm"). */
+typedef struct distance_list {
+    ln_convention *conventions;
+    char (*names)[DETAIL_MAX_LENGTH];
+    size_t count;
+} distance_list;
+
+static const char *const neighbour_names[NEIGHBOUR_KINDS] = {"other divisor", "eps@var", "eps@std",
+                                                             "eps@quotient", "no eps"};
+
+/* Divisor and eps the same: the affine form makes no distance. */
+static bool same_normalisation(const ln_convention *a, const ln_convention *b)
+{
+    return a->ddof == b->ddof && a->eps_place == b->eps_place && a->eps == b->eps;
+}
+
+/* False where the convention is its own neighbour of that kind (or has no eps to put there). */
+static bool neighbour_of(const ln_convention *own, neighbour_kind kind, ln_convention *neighbour)
+{
+    static const ln_eps_place places[NEIGHBOUR_KINDS] = {LN_EPS_NONE, LN_EPS_VAR, LN_EPS_STD,
+                                                         LN_EPS_QUOTIENT, LN_EPS_NONE};
+    *neighbour = *own;
+    if (kind == NEIGHBOUR_DIVISOR) {
+        neighbour->ddof = 1 - own->ddof;
+        return true;
+    }
+    neighbour->eps_place = places[kind];
+    if (kind == NEIGHBOUR_NO_EPS)
+        neighbour->eps = 0;
+    return own->eps_place != LN_EPS_NONE && own->eps_place != places[kind];
+}
+
+static void distance_list_free(distance_list *list)
+{
+    free(list->conventions);
+    free(list->names);
+    *list = (distance_list){0};
+}
+
+static void list_add(distance_list *list, const ln_convention *convention)
+{
+    char label[CONVENTION_MAX_LENGTH];
+    convention_label(convention, label);
+    for (size_t i = 0; i < list->count; i++) {
+        if (!same_normalisation(convention, &list->conventions[i]))
+            continue;
+        char *name = list->names[i];
+        size_t length = strlen(name);
+        if (convention->affine != list->conventions[i].affine && length < DETAIL_MAX_LENGTH)
+            snprintf(name + length, DETAIL_MAX_LENGTH - length, " = %s", label);
+        return;
+    }
+    snprintf(list->names[list->count], DETAIL_MAX_LENGTH, "%s", label);
+    list->conventions[list->count++] = *convention;
+}
+
+static distance_list with_room(size_t most)
+{
+    return (distance_list){.conventions = allocate_zeroed(most, sizeof(ln_convention)),
+                           .names = allocate_zeroed(most, DETAIL_MAX_LENGTH)};
+}
+
+static bool distance_list_make(const word_list *named, distance_list *list, error *err)
+{
+    size_t presets;
+    const convention_preset *all = convention_presets(OPERATION_LAYERNORM, &presets);
+    word_list words = {0};
+    bool fine = split_conventions(named, &words, err);
+    *list = with_room(words.count ? words.count : presets);
+    for (size_t i = 0; fine && i < (words.count ? words.count : presets); i++) {
+        ln_convention convention = all[i < presets ? i : 0].convention;
+        fine = !words.count || convention_parse(words.words[i], &convention, err);
+        if (fine)
+            list_add(list, &convention);
+    }
+    word_list_free(&words);
+    if (!fine)
+        distance_list_free(list);
+    return fine;
+}
+
+static void add_named(distance_list *list, const ln_convention *convention, const char *name)
+{
+    snprintf(list->names[list->count], DETAIL_MAX_LENGTH, "%s", name);
+    list->conventions[list->count++] = *convention;
+}
+
+/* One list of the conventions that differ from this in one thing: its neighbours and, with a tenth
+ * of its eps, one more; of a convention without eps: those with 1e-5 at each place. Named by what
+ * differs. */
+static void distance_list_neighbours(const ln_convention *own, distance_list *list)
+{
+    ln_convention other;
+    char name[DETAIL_MAX_LENGTH];
+    *list = with_room(NEIGHBOUR_KINDS + 1);
+    bool has_eps = own->eps_place != LN_EPS_NONE;
+    for (int kind = 0; kind < NEIGHBOUR_KINDS; kind++) {
+        bool is_place = kind >= NEIGHBOUR_VAR && kind <= NEIGHBOUR_QUOTIENT;
+        ln_convention from = *own;
+        if (!has_eps && is_place) {
+            from.eps = 1e-5;
+            from.eps_place = kind == NEIGHBOUR_VAR ? LN_EPS_STD : LN_EPS_VAR;
+        }
+        if (!neighbour_of(&from, (neighbour_kind)kind, &other))
+            continue;
+        snprintf(name, sizeof name, "%s%s", has_eps || !is_place ? "" : "1e-05 ",
+                 kind == NEIGHBOUR_DIVISOR ? (other.ddof ? "divisor N-1" : "divisor N")
+                                           : neighbour_names[kind]);
+        add_named(list, &other, name);
+    }
+    if (has_eps) {
+        other = *own;
+        other.eps /= 10;
+        add_named(list, &other, "a tenth of eps");
+    }
+}
+
+typedef struct distance_picture {
+    const ln_convention *own;
+    const distance_list *others;
+    size_t hidden;
+    float std;
+} distance_picture;
+
+/* What plots/distance.sql reads. */
+static bool put_distances(result_store *store, const void *what, size_t number, const char *made_on,
+                          error *err)
+{
+    const distance_picture *picture = what;
+    char list[CONVENTION_MAX_LENGTH], label[CONVENTION_MAX_LENGTH];
+    (void)number;
+    bool fine = store_put_table(store, "asked", "convention, label, hidden, std, made_on", err) &&
+                store_put_line(store, "asked", err, "ssids", convention_format(picture->own, list),
+                               convention_label(picture->own, label), (int64_t)picture->hidden,
+                               (double)picture->std, made_on) &&
+                store_put_table(store, "others", "series, convention, name", err);
+    for (size_t i = 0; fine && i < picture->others->count; i++)
+        fine = store_put_line(store, "others", err, "iss", (int64_t)i + 1,
+                              convention_format(&picture->others->conventions[i], list),
+                              picture->others->names[i]);
+    return fine;
+}
+
+/* Draws distance.svg and distance.png into `directory` (made where it is missing), with their TSV
+ * under directory/data: how far the others lie from `own`, over hidden at this std, and over std at
+ * this hidden; prints their paths (charts_draw_alone). */
+static bool distance_chart(const ln_convention *own, const distance_list *others, size_t hidden,
+                           float std, const char *directory, const output_file *out, error *err)
+{
+    const distance_picture picture = {own, others, hidden, std};
+    return charts_draw_alone("distance", 0, put_distances, &picture, directory, out, err);
+}
 
 static const uint64_t most_hidden = (uint64_t)1 << 40;
 

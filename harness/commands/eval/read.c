@@ -2,7 +2,6 @@
 #include "commands/eval/read.h"
 #include "inputs/inputs.h"
 #include "base/words.h"
-#include <string.h>
 
 typedef struct eval_reading {
     const eval_files *files;

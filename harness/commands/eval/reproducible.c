@@ -1,7 +1,6 @@
 /* lnbench eval --reproducible: on what the bits of a row depend. */
 #include "worker/worker.h"
 #include "base/allocate.h"
-#include "domain/kernel_name.h"
 #include "cli/command.h"
 #include "domain/convention.h"
 #include "domain/reproducible.h"
@@ -11,7 +10,6 @@
 #include "base/output.h"
 #include "answer/run_view.h"
 #include <math.h>
-#include <string.h>
 
 typedef struct invariance_options {
     word_list kernels, plugins;

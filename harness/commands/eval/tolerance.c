@@ -1,6 +1,6 @@
 /* lnbench eval --tolerance: what rtol and atol tell a right implementation from a wrong one? */
-#include "answer/run_view.h"
 #include "cli/command.h"
+#include "answer/run_view.h"
 #include "commands/eval/read.h"
 #include "domain/convention.h"
 #include "judge/tolerance.h"

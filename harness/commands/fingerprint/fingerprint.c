@@ -1,8 +1,8 @@
 /* lnbench fingerprint: which function made this output? */
-#include "answer/run_view.h"
 #include "base/allocate.h"
 #include "base/number.h"
 #include "cli/command.h"
+#include "answer/run_view.h"
 #include "commands/fingerprint/read.h"
 #include "domain/convention.h"
 #include <math.h>

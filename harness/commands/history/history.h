@@ -48,13 +48,4 @@ bool history_load(result_store *store, const history_request *request, measure_h
                   error *err);
 void history_free(measure_history *history);
 
-/* Text and Markdown: how many series changed, and a line a series, what changed first, without
- * `all` at most 34; TSV: a line a point; JSON: all. */
-bool history_print(const measure_history *history, bool all, const output_file *out, error *err);
-
-/* Draws DIRECTORY/history_N.svg and .png, for each machine, of its eight series with most points,
- * and prints their paths (charts_draw_alone). */
-bool history_draw(const measure_history *history, const char *directory, const output_file *out,
-                  error *err);
-
 #endif

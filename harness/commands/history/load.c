@@ -6,7 +6,6 @@
 #include "stats/change_points.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
-#include "stats/speed.h"
 #include "store/calibration.h"
 #include "base/text.h"
 #include "answer/run_view.h"

@@ -2,7 +2,6 @@
 #include "base/interrupt.h"
 #include "base/allocate.h"
 #include "cli/command.h"
-#include "domain/kernel_name.h"
 #include "referee/layernorm/exact.h"
 #include "answer/run_view.h"
 #include "worker/worker.h"

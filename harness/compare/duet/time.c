@@ -6,11 +6,8 @@
 #include "base/allocate.h"
 #include "base/seconds.h"
 #include "referee/timed_rows.h"
-#include "base/text.h"
 #include "session/timed_group.h"
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 enum {
     ROUNDS = 20,

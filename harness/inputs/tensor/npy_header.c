@@ -1,7 +1,6 @@
 /* Reads {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }: as numpy/lib/format.py writes
  * it, with keys in any order, either kind of quotes, any blanks, and the 3L of Python 2. */
 #include "inputs/tensor/internal.h"
-#include <stdio.h>
 #include <string.h>
 
 typedef struct header_cursor {

@@ -5,7 +5,6 @@
 #include "judge/which/internal.h"
 #include "base/number.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 /* The more usual, the earlier. */
 const double usual_sizes[] = {1e-5, 1e-6, 1e-12, 1e-3,  1e-8, 0x1p-23, 1e-7,

@@ -3,7 +3,6 @@
 #include "base/files.h"
 #include "referee/hunt/hunt.h"
 #include "base/number.h"
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 

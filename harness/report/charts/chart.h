@@ -53,19 +53,8 @@ bool charts_draw(report_chart *charts, size_t count, const char *plots_directory
 /* All names that drawings of a report can have. */
 void charts_name_all(word_list *names);
 
-/* ---- tsv.c ---- */
-
-/* A cell: "NaN" for what is not finite; of a text nothing is left that gnuplot, TSV or XML could
- * take for syntax. */
-void tsv_add_number(text_buffer *out, double value);
-void tsv_add_text(text_buffer *out, const char *text);
-/* Writes and frees DIRECTORY/data/STEM SUFFIX. */
-bool tsv_save(text_buffer *out, const char *directory, const char *stem, const char *suffix,
-              error *err);
 bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
                  error *err);
-
-/* ---- gnuplot.c ---- */
 
 /* One drawing under way; several may be. The strings are the caller's. */
 typedef struct gnuplot_job {
@@ -77,12 +66,6 @@ typedef struct gnuplot_job {
     const char *arguments[7];
     program run;
 } gnuplot_job;
-
-/* gnuplot_end() in any case. */
-void gnuplot_start(gnuplot_job *job, const char *plots_directory);
-program_result gnuplot_end(gnuplot_job *job);
-
-/* ---- alone.c ---- */
 
 /* Puts what the query of drawing `number` reads of `what` as TEMP tables; made_on: "AMD EPYC |
  * commit 1234567". */

@@ -2,8 +2,163 @@
 #include "base/interrupt.h"
 #include "base/allocate.h"
 #include "report/charts/chart.h"
+#include "base/clean.h"
+#include "base/files.h"
+#include "base/paths.h"
+#include "machine/machine.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* A cell: "NaN" for what is not finite; of a text nothing is left that gnuplot, TSV or XML could
+ * take for syntax. */
+static void tsv_add_number(text_buffer *out, double value)
+{
+    if (!isfinite(value))
+        text_add(out, "NaN");
+    else if (value == rint(value) && fabs(value) < 1e15)
+        text_format(out, "%.0f", value); /* 40, not 4e+01 */
+    else
+        text_number(out, value);
+}
+
+static void tsv_add_text(text_buffer *out, const char *text)
+{
+    clean_add(out, FORM_GNUPLOT, text);
+}
+
+bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
+                 error *err)
+{
+    int length = snprintf(path, 512, "%s/%s%s", directory, name, suffix);
+    if (length < 0 || length >= 512)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%.200s...: the path of a report must be shorter than 500 bytes", directory);
+    return true;
+}
+
+/* Writes and frees DIRECTORY/data/STEM SUFFIX. */
+static bool tsv_save(text_buffer *out, const char *directory, const char *stem, const char *suffix,
+                     error *err)
+{
+    char path[512], name[64];
+    snprintf(name, sizeof name, "data/%s", stem);
+    bool fine = report_path(path, directory, name, suffix, err) && write_whole_file(path, out, err);
+    text_free(out);
+    return fine;
+}
+
+/* A chart takes half a second. */
+static const double most_seconds = 60;
+
+/* gnuplot's tooltips are event handlers for a script that it would fetch; as <title> elements they
+ * need none: a drawing's lines with a handler become "<g><title>TEXT</title>". */
+static bool title_tips(const char *path)
+{
+    static const char mark[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'";
+    static const char end[] = "')\" onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>";
+    FILE *file = fopen(path, "r");
+    text_buffer out = {0};
+    char *line = NULL;
+    size_t size = 0;
+    struct error ignored = {0};
+    while (file && getline(&line, &size, file) >= 0) {
+        char *tip = strstr(line, mark), *after = tip ? strstr(tip, end) : NULL;
+        if (after) {
+            text_add_bytes(&out, line, (size_t)(tip - line));
+            text_format(&out, "<g><title>%.*s</title>%s",
+                        (int)(after - tip - (long)sizeof mark + 1), tip + sizeof mark - 1,
+                        after + sizeof end - 1);
+        } else {
+            text_add(&out, line);
+        }
+    }
+    bool fine = file && !ferror(file) && write_whole_file(path, &out, &ignored);
+    if (file)
+        fclose(file);
+    free(line);
+    text_free(&out);
+    return fine;
+}
+
+/* Whether the file begins and ends as its format does. */
+static bool is_whole(const char *path, const char *format)
+{
+    static const struct {
+        const char *format, *begin, *end;
+    } forms[] = {{"svg", "<?xml", "</svg>"}, {"png", "\x89PNG", "IEND"}, {"pdf", "%PDF", "%%EOF"}};
+    char head[8] = "", tail[33] = "";
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false;
+    size_t count = fread(head, 1, sizeof head, file), last = 0;
+    if (fseek(file, -(long)sizeof tail + 1, SEEK_END) == 0)
+        last = fread(tail, 1, sizeof tail - 1, file);
+    fclose(file);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(format, forms[i].format) == 0)
+            return count == sizeof head &&
+                   memcmp(head, forms[i].begin, strlen(forms[i].begin)) == 0 &&
+                   memmem(tail, last, forms[i].end, strlen(forms[i].end));
+    return false;
+}
+
+/* The drawing gets its name only when it is whole; else nothing is left of it. */
+static bool finish_drawing(const gnuplot_job *job, bool drew)
+{
+    char whole[1200], part[1210];
+    snprintf(whole, sizeof whole, "%s/%s.%s", job->folder, job->stem, job->format);
+    snprintf(part, sizeof part, "%s.part", whole);
+    drew = drew && is_whole(part, job->format) &&
+           (strcmp(job->format, "svg") != 0 || title_tips(part)) && rename(part, whole) == 0;
+    if (!drew)
+        unlink(part);
+    return drew;
+}
+
+/* Names reach gnuplot as arguments and TSV, never as text of a script; -d keeps start-up files out. */
+static void gnuplot_start(gnuplot_job *job, const char *plots_directory)
+{
+    char named[600];
+    snprintf(named, sizeof named, "%s/%s.gp", plots_directory, job->script);
+    job->path = realpath(named, NULL); /* gnuplot runs in the folder */
+    if (!job->path) {
+        job->result = PROGRAM_FAILED;
+        snprintf(job->note, sizeof job->note, "gnuplot's script %.180s: %s", named,
+                 strerror(errno));
+        return;
+    }
+    const char *const arguments[] = {"gnuplot", "-d",        "-c", job->path,
+                                     job->stem, job->format, NULL};
+    memcpy(job->arguments, arguments, sizeof arguments);
+    job->run = (program){.arguments = job->arguments,
+                         .folder = job->folder,
+                         .temporary = job->folder, /* what it leaves goes */
+                         .seconds = most_seconds};
+    program_start(&job->run);
+}
+
+static program_result gnuplot_end(gnuplot_job *job)
+{
+    if (!job->path)
+        return job->result;
+    job->result = program_end(&job->run);
+    free(job->path);
+    job->path = NULL;
+    if (!finish_drawing(job, job->result == PROGRAM_DONE) && job->result == PROGRAM_DONE) {
+        job->result = PROGRAM_FAILED;
+        snprintf(job->run.words, sizeof job->run.words, "it left no whole drawing");
+    }
+    if (job->result == PROGRAM_ABSENT)
+        snprintf(job->note, sizeof job->note,
+                 "gnuplot was not found: install it (Debian: gnuplot-nox)");
+    else if (job->result != PROGRAM_DONE)
+        snprintf(job->note, sizeof job->note, "gnuplot failed on %s.%s: %.190s", job->stem,
+                 job->format, job->run.words);
+    return job->result;
+}
 
 static void add_cell(const stored_cell *cell, text_buffer *out)
 {
@@ -188,4 +343,130 @@ bool charts_draw(report_chart *charts, size_t count, const char *plots_directory
     free(jobs);
     return !interrupted() ||
            fail(err, EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
+}
+
+enum { ALONE = 2 }; /* of the formats */
+
+/* NULL: there is none. */
+static const chart_kind *kind_named(const char *name)
+{
+    for (size_t i = 0; i < chart_count; i++)
+        if (strcmp(chart_list[i].stem, name) == 0)
+            return &chart_list[i];
+    return NULL;
+}
+
+static void describe_machine(char made_on[256])
+{
+    machine_facts machine = {0};
+    machine_read(&machine);
+    snprintf(made_on, 256, "%.200s | commit %.12s", machine_fact_value(&machine, "cpu_model"),
+             machine_fact_value(&machine, "git_commit"));
+    machine_free(&machine);
+}
+
+static bool write_tables(const chart_kind *kind, const char *mark, size_t number, chart_input *put,
+                         const void *what, const char *folder, word_list *stems, error *err)
+{
+    char made_on[256];
+    report_chart chart;
+    result_store *store;
+    if (!store_open_memory(&store, err))
+        return false;
+    describe_machine(made_on);
+    bool fine = put(store, what, number, made_on, err) &&
+                chart_prepare(store, kind, mark, made_on, folder, &chart, err) &&
+                (!chart.reason[0] || fail(err, EXIT_CODE_ENVIRONMENT, "%s", chart.reason));
+    store_close(store);
+    if (fine)
+        word_list_add(stems, chart.stem);
+    return fine;
+}
+
+static bool draw_stems(const char *folder, const word_list *stems, const char *script,
+                       size_t format_count, gnuplot_job *job, error *err)
+{
+    char plots[1024];
+    if (!path_of_plots(plots, sizeof plots, err))
+        return false;
+    *job = (gnuplot_job){.result = PROGRAM_DONE};
+    for (size_t i = 0; i < format_count * stems->count && job->result == PROGRAM_DONE; i++) {
+        *job = (gnuplot_job){.stem = stems->words[i / format_count],
+                             .script = script,
+                             .format = formats[i % format_count],
+                             .folder = folder};
+        gnuplot_start(job, plots);
+        gnuplot_end(job);
+    }
+    return true;
+}
+
+static void name_drawings(const word_list *stems, size_t format_count, word_list *drawings)
+{
+    char name[64];
+    for (size_t i = 0; i < format_count * stems->count; i++) {
+        snprintf(name, sizeof name, "%.50s.%s", stems->words[i / format_count],
+                 formats[i % format_count]);
+        word_list_add(drawings, name);
+    }
+}
+
+/* What gnuplot did; the files are published. */
+static bool tell_drawings(const gnuplot_job *job, const word_list *drawings, const char *directory,
+                          const output_file *out, error *err)
+{
+    for (size_t i = 0; i < drawings->count && job->result == PROGRAM_DONE; i++)
+        output_aside(out, "chart   %s/%s", directory, drawings->words[i]);
+    if (job->result == PROGRAM_ABSENT)
+        output_note("no chart: %s (the tables are in %s/data)", job->note, directory);
+    return job->result == PROGRAM_DONE || job->result == PROGRAM_ABSENT ||
+           fail(err, interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,
+                "no chart %s: %s (the tables are in %s/data)", job->stem, job->note, directory);
+}
+
+static bool draw_tables(file_draft *draft, const word_list *stems, const char *script,
+                        const output_file *out, error *err)
+{
+    gnuplot_job job;
+    word_list drawings = {0};
+    name_drawings(stems, ALONE, &drawings);
+    bool fine = draw_stems(draft->folder.path, stems, script, ALONE, &job, err) &&
+                draft_publish(draft, &drawings, err) &&
+                tell_drawings(&job, &drawings, draft->target, out, err);
+    word_list_free(&drawings);
+    return fine;
+}
+
+bool charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
+                       const char *directory, const output_file *out, error *err)
+{
+    const chart_kind *kind = kind_named(name);
+    word_list stems = {0};
+    file_draft draft;
+    char mark[24] = "";
+    bool fine = draft_begin(&draft, directory, err);
+    for (size_t i = 0; fine && i < (count ? count : 1); i++) {
+        if (count)
+            snprintf(mark, sizeof mark, "%zu", i + 1);
+        fine = write_tables(kind, mark, i, put, what, draft.folder.path, &stems, err);
+    }
+    fine = fine && draw_tables(&draft, &stems, kind->stem, out, err);
+    draft_end(&draft);
+    word_list_free(&stems);
+    return fine;
+}
+
+bool charts_draw_again(const char *name, const char *directory, const output_file *out, error *err)
+{
+    const word_list stems = {&name, 1};
+    word_list drawings = {0};
+    gnuplot_job job;
+    if (!kind_named(name))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--draw '%.60s': no such chart (docs/report.md lists them)", name);
+    name_drawings(&stems, FORMATS, &drawings);
+    bool fine = draw_stems(directory, &stems, name, FORMATS, &job, err) &&
+                tell_drawings(&job, &drawings, directory, out, err);
+    word_list_free(&drawings);
+    return fine;
 }

@@ -2,7 +2,6 @@
 #include "report/page/document.h"
 #include "base/allocate.h"
 #include "base/clean.h"
-#include <math.h>
 #include <string.h>
 
 static void add_text(text_buffer *out, const char *text)

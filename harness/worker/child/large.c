@@ -3,7 +3,6 @@
 #include "domain/poison.h"
 #include "worker/child/internal.h"
 #include "worker/child/tensors.h"
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

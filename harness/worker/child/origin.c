@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static bool lies_in(const struct link_map *map, void *address)

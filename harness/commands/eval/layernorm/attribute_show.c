@@ -1,6 +1,5 @@
 #include "commands/eval/layernorm/attribute_show.h"
 #include "report/charts/chart.h"
-#include "domain/reproducible.h"
 #include "base/text.h"
 #include "answer/run_view.h"
 #include <math.h>
