@@ -53,7 +53,8 @@ static void compare_facts(run_comparison *comparison, const machine_facts *base,
         if ((second && has_fact(base, name)) ||
             stands_in(name, passing, sizeof passing / sizeof *passing))
             continue;
-        bool decides = stands_in(name, decisive, sizeof decisive / sizeof *decisive);
+        bool decides = comparison->settings.speed &&
+                       stands_in(name, decisive, sizeof decisive / sizeof *decisive);
         note(decides ? &comparison->differences : &comparison->remarks, name,
              machine_fact_value(base, name), machine_fact_value(new, name));
     }

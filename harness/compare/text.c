@@ -138,7 +138,15 @@ void add_pair_name(text_buffer *out, const case_key *key)
     text_format(out, " %s", cache_name(key->cache));
 }
 
-enum { COLUMN_OPERATION = 1, COLUMN_ROOF = 8, COLUMN_P = 9, COLUMN_NOTE = 15 };
+enum {
+    COLUMN_OPERATION = 1,
+    COLUMN_CACHE = 4,
+    COLUMN_ROOF = 8,
+    COLUMN_P = 9,
+    COLUMN_NOISE = 10,
+    COLUMN_REPRODUCIBLE = 14,
+    COLUMN_NOTE = 15
+};
 
 /* What moved, or was timed; the many bit-identical inputs of a stored run are only counted. That a
  * kernel is less reproducible is said once, below, and not at each of them. */
@@ -466,21 +474,30 @@ static bool print_data(const run_comparison *comparison, output_format format, F
     return fine;
 }
 
+/* A comment: five lines of one pair, few of many. */
 static bool print_markdown(const run_comparison *comparison, FILE *file)
 {
     text_buffer above = {0}, below = {0}, conclusion = {0};
     size_t count;
     const comparison_pair **pairs = shown_pairs(comparison, &count);
+    if (!comparison->settings.all && count > MOST_NOTES)
+        count = MOST_NOTES;
     text_format(&above, "**lnbench %s** ", comparison->settings.tool);
     add_conclusion(&conclusion, comparison);
     add_words(&above, "- ", conclusion.bytes ? conclusion.bytes : "");
-    text_add(&above, "\n\n");
+    text_add(&above, count > 0 ? "\n\n" : "\n");
     add_remarks(&below, comparison, count, "- ");
     bool fine = fputs(above.bytes, file) >= 0;
-    if (fine && count > 0)
-        fine = print_pairs(pairs_relation(comparison, pairs, count), OUTPUT_MARKDOWN, file) &&
-               fputs("\n", file) >= 0;
-    fine = fine && (!below.bytes || fputs(below.bytes, file) >= 0);
+    if (fine && count > 0) {
+        relation *rows = pairs_relation(comparison, pairs, count);
+        relation_hide_alike(rows, COLUMN_CACHE);
+        relation_hide_alike(rows, COLUMN_REPRODUCIBLE);
+        relation_hide(rows, COLUMN_ROOF);
+        relation_hide(rows, COLUMN_P);
+        relation_hide(rows, COLUMN_NOISE);
+        fine = print_pairs(rows, OUTPUT_MARKDOWN, file);
+    }
+    fine = fine && (!below.bytes || fprintf(file, "\n%s", below.bytes) > 0);
     free(pairs);
     text_free(&above);
     text_free(&below);

@@ -191,6 +191,8 @@ for what in cpu compiler plan seed; do
     expect 4 "^differs: .*$what" $compare base.jsonl $what.jsonl
     grep -q 'slower\|same\|bit-identical' output && failed "a verdict of another $what"
 done
+expect 0 '^note: cpu_model: .* (base), other (new)$' $compare base.jsonl cpu.jsonl $only
+expect 4 '^differs: .*seed' $compare base.jsonl seed.jsonl $only
 expect 0 'same' $compare base.jsonl load.jsonl
 expect 4 'nothing was compared' $compare base.jsonl rows.jsonl
 
