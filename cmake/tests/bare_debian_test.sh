@@ -99,7 +99,7 @@ git -C "$source" ls-files -z | tar -C "$source" --null -T - -cf - | tar -C "$wor
 {
     echo 'set -eux; cd /source'
     sed -n 's/^    \(apt-get update\|python3 -m venv\) /\1 /p' "$source/python/README.md"
-    echo '/source/env/bin/python python/examples/tutorial.py'
+    echo '/source/env/bin/python python/tests/run_notebook.py docs/lnbench.ipynb'
     echo '/source/env/bin/python -m lnbench list kernels | grep two_pass'
 } >"$work/python/tmp/python.sh"
 said in_debian "$work/python" sh /tmp/python.sh

@@ -3,25 +3,26 @@
 # usage: run_install.sh PYTHON SOURCE BUILD
 set -eu
 python=$1 source=$2 build=$3
-for module in numpy venv ensurepip pip setuptools wheel; do
+export PYTHONDONTWRITEBYTECODE=1
+for module in numpy venv ensurepip pip; do
     "$python" -c "import $module" 2>/dev/null || { echo "skipped: $python has no $module"; exit 77; }
 done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# A copy, since pip builds in the source tree.
-mkdir "$work/tree" "$work/tree/reference"
-cp -r "$source/python" "$source/plots" "$work/tree"
-cp -r "$source/reference/worst" "$work/tree/reference"
-rm -rf "$work/tree/python/build"
-
 "$python" -m venv --system-site-packages "$work/env" >"$work/log" 2>&1 || {
     tail -3 "$work/log"
     echo "skipped: $python cannot make a virtual environment (python3-venv)"
     exit 77
 }
 mkdir "$work/wheels"
-LNBENCH_BUILD=$build "$work/env/bin/pip" wheel --no-index --no-deps --no-build-isolation \
-    -w "$work/wheels" "$work/tree/python" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+LNBENCH_BUILD=$build "$work/env/bin/pip" wheel --no-index --no-deps -w "$work/wheels" "$source/python" >"$work/log" 2>&1 || {
+    cat "$work/log"
+    exit 1
+}
+if CC=/no/compiler "$work/env/bin/pip" wheel --no-index --no-deps -w "$work/none" "$source/python" >"$work/log" 2>&1; then
+    echo "compiled without a compiler" && exit 1
+fi
+grep -q 'lnbench was not compiled: .*' "$work/log" && grep -q 'apt-get install gcc .*libmpfr-dev' "$work/log"
 "$work/env/bin/pip" install --no-index --no-deps "$work"/wheels/*.whl >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 bytes=$(wc -c <"$(find "$work/wheels" -name '*.whl')")
 echo "the wheel has $bytes bytes"

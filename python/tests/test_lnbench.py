@@ -7,7 +7,6 @@ import json
 import os
 import pickle
 import resource
-import runpy
 import shutil
 import signal
 import subprocess
@@ -25,6 +24,7 @@ except ImportError:
     print("skipped: NumPy for Python 3 is not there (python3-numpy)")
     sys.exit(77)
 import lnbench
+import run_notebook
 from published_bugs import BUGS, layernorm
 from seed_programs import PROGRAMS
 from wrong_layernorms import RIGHT, STATE, WRONG
@@ -637,8 +637,8 @@ class Published(unittest.TestCase):
             found = lnbench.fingerprint(x, program(x, *parameters[form]), *parameters[form])
             self.assertIn(convention, [one.function for one in found.candidates], program.__name__)
 
-    def test_tutorial(self):
-        runpy.run_path(os.path.join(os.path.dirname(HERE), "examples", "tutorial.py"))
+    def test_notebook(self):
+        run_notebook.run(os.path.join(HERE, "..", "..", "docs", "lnbench.ipynb"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,116 @@
+"""Builds the wheel for `pip install ./python`: C libraries and program by CMake, beside the package.
+
+It needs nothing but the standard library, so that any python3 does and nothing is fetched for it (PEP 517).
+LNBENCH_BUILD names a CMake build of this repository that is there already.
+"""
+import base64
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import zipfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+FILES = ("lib/liblnjudge.so.0", "lib/liblayernorm.so", "bin/lnbench", "bin/lnbench-worker")
+VERSION = "0.1.0"
+INFO = f"lnbench-{VERSION}.dist-info/"
+METADATA = f"""Metadata-Version: 2.1
+Name: lnbench
+Version: {VERSION}
+Summary: Is this LayerNorm right? A certified reference and a judge of LayerNorm kernels
+License: Apache-2.0
+Requires-Python: >=3.9
+Requires-Dist: numpy
+Provides-Extra: bf16
+Requires-Dist: ml_dtypes; extra == "bf16"
+Provides-Extra: progress
+Requires-Dist: tqdm; extra == "progress"
+Description-Content-Type: text/markdown
+
+"""
+
+
+def _say(words):
+    """To the terminal, since pip shows what a build prints only when it fails."""
+    try:
+        with open("/dev/tty", "w", encoding="utf-8") as terminal:
+            print("lnbench:", words, file=terminal)
+    except OSError:
+        print("lnbench:", words)
+
+
+def _packages():
+    with open(os.path.join(ROOT, "cmake", "packages.txt"), encoding="utf-8") as table:
+        lines = [line.split("|") for line in table if line.startswith("run ")]
+    return " ".join(line[1].strip() for line in lines)
+
+
+def _compile(folder):
+    """A CMake build with FILES in it."""
+    _say("compiling liblnjudge, liblayernorm and the program lnbench (about three minutes on two cores)")
+    ninja = ["-G", "Ninja"] if shutil.which("ninja") else []
+    try:
+        subprocess.check_call(["cmake", "-S", ROOT, "-B", folder, *ninja, "-DCMAKE_BUILD_TYPE=Release",
+                               "-DLNBENCH_TESTS=OFF", "-DLNBENCH_PEERS=OFF"])
+        subprocess.check_call(["cmake", "--build", folder, "--parallel", "--target", "lnjudge",
+                               "layernorm", "lnbench", "lnbench-worker"])
+    except (OSError, subprocess.CalledProcessError) as failed:
+        sys.exit(f"lnbench was not compiled: {failed}\non Debian its compiler and libraries are: "
+                 f"apt-get install {_packages()}")
+    return folder
+
+
+class _Wheel:
+    """For every Python 3 of this platform: nothing is compiled against Python."""
+
+    def __init__(self, directory):
+        platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        self.tag = f"py3-none-{platform}"
+        self.name = f"lnbench-{VERSION}-{self.tag}.whl"
+        self.file = zipfile.ZipFile(os.path.join(directory, self.name), "w", zipfile.ZIP_DEFLATED)
+        self.record = ""
+
+    def text(self, name, words):
+        self._note(name, words.encode())
+        self.file.writestr(name, words)
+
+    def copy(self, path, name):
+        with open(path, "rb") as file:
+            self._note(name, file.read())
+        self.file.write(path, name)  # with its mode: programs stay programs
+
+    def _note(self, name, content):
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+        self.record += f"{name},sha256={digest},{len(content)}\n"
+
+    def folder(self, path, name):
+        for file in sorted(os.listdir(path)):
+            if os.path.isfile(os.path.join(path, file)):
+                self.copy(os.path.join(path, file), f"{name}/{file}")
+
+    def close(self):
+        self.file.writestr(INFO + "RECORD", self.record + INFO + "RECORD,,\n")
+        self.file.close()
+
+
+def build_wheel(directory, _settings=None, _metadata=None):
+    wheel = _Wheel(directory)
+    with tempfile.TemporaryDirectory() as work:
+        made = os.environ.get("LNBENCH_BUILD") or _compile(os.path.join(work, "cmake"))
+        for file in FILES:
+            stripped = os.path.join(work, "stripped")
+            shutil.copy(os.path.join(made, file), stripped)
+            subprocess.check_call(["strip", stripped])
+            wheel.copy(stripped, "lnbench/_native/" + file)
+    wheel.folder(os.path.join(HERE, "lnbench"), "lnbench")
+    for folder in ("plots", "reference/worst"):  # where the program looks for them
+        wheel.folder(os.path.join(ROOT, folder), "lnbench/_native/share/lnbench/" + os.path.basename(folder))
+    with open(os.path.join(HERE, "README.md"), encoding="utf-8") as readme:
+        wheel.text(INFO + "METADATA", METADATA + readme.read())
+    wheel.text(INFO + "WHEEL", f"Wheel-Version: 1.0\nGenerator: lnbench\nRoot-Is-Purelib: false\nTag: {wheel.tag}\n")
+    wheel.close()
+    return wheel.name
