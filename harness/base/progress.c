@@ -2,6 +2,7 @@
 #include "base/output.h"
 #include "base/seconds.h"
 #include "base/text.h"
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -17,7 +18,21 @@ void progress_begin(progress_bar *progress, double total_seconds)
         .total = total_seconds,
         .begun = now,
         .drawn = now,
+        .left = INFINITY,
     };
+}
+
+static double share_done(const progress_bar *progress)
+{
+    return progress->done < progress->total ? progress->done / progress->total : 1;
+}
+
+double progress_left(progress_bar *progress, double now)
+{
+    double share = share_done(progress), elapsed = now - progress->begun;
+    double left = share > 0.01 ? elapsed / share - elapsed : progress->total - elapsed;
+    progress->left = fmax(fmin(left, progress->left), 0);
+    return progress->left;
 }
 
 void progress_step(progress_bar *progress, double seconds, const char *what)
@@ -27,13 +42,7 @@ void progress_step(progress_bar *progress, double seconds, const char *what)
     if (!progress->shown || time - progress->drawn < (progress->terminal ? 0.1 : line_seconds))
         return;
     progress->drawn = time;
-    double share = progress->total > 0 ? progress->done / progress->total : 1;
-    if (share > 1)
-        share = 1;
-    double elapsed = time - progress->begun;
-    double left = share > 0.01 ? elapsed / share - elapsed : progress->total - elapsed;
-    if (left < 0)
-        left = 0;
+    double share = share_done(progress), left = progress_left(progress, time);
     if (!progress->terminal) {
         output_note("%.0f %%, %.0f s left: %.70s", 100 * share, left, what);
         return;

@@ -152,7 +152,9 @@ bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels
                 is_of_plan(plan, &kernels->kernels[i]) && is_kernel_wanted(request, kernels, i))
                 plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
     const kernel_entry **related = allocate_zeroed(2 * kernels->count, sizeof *related);
-    plan->related_count = with_families(kernels, plan->kernels, plan->kernel_count, related);
+    size_t count = with_families(kernels, plan->kernels, plan->kernel_count, related);
+    for (size_t i = 0; i < count; i++)
+        plan->related_count += !related[i]->unsupported[0];
     free(related);
     return check_types(request, kernels, plan, err);
 }

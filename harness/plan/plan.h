@@ -58,7 +58,7 @@ typedef struct case_plan {
     unsigned operations;          /* bits of operation_kind */
     const kernel_entry **kernels; /* chosen ones, borrowed, those of an operation together */
     size_t kernel_count;
-    size_t related_count; /* with those of the same family on other ISAs */
+    size_t related_count; /* with those of the same family on other ISAs that this CPU has */
     accuracy_group *accuracy;
     size_t accuracy_count;
     /* Of each operation one over every convention; or one over each that is named, packs of which are

@@ -275,7 +275,7 @@ static bool measure_types(row_judge *judge, const invariance_request *request,
     for (size_t i = first; fine && i < count; i++) {
         if (!same_types(kernels[first], kernels[i]))
             continue;
-        if (request->progress)
+        if (request->progress && !kernels[i]->unsupported[0])
             progress_step(request->progress, invariance_seconds, kernels[i]->facts.name);
         fine = (!interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted")) &&
                judge_invariance(judge, &rows, kernels[i], &found[i], err);

@@ -302,8 +302,9 @@ static bool is_wanted(accuracy_part *part, case_key *key, bool *wanted, error *e
     char what[160];
     snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
              key->input, key->hidden);
-    progress_step(&session->progress,
-                  session_judgement_seconds(group_elements(group)) / part->lanes, what);
+    if (!kernel->unsupported[0])
+        progress_step(&session->progress,
+                      session_judgement_seconds(group_elements(group)) / part->lanes, what);
     if (session->resumed && !store_has_accuracy(session->store, session->run, key, &has, err))
         return false;
     *wanted = !has;

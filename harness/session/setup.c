@@ -3,18 +3,30 @@
 #include "domain/kernel_json.h"
 #include <sched.h>
 
+/* What this CPU cannot run takes no time. */
+static double kernels_here(const case_plan *plan, const accuracy_group *judged,
+                           const speed_group *timed)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        count +=
+            !plan->kernels[i]->unsupported[0] &&
+            (judged ? group_takes(judged, plan->kernels[i]) : speed_takes(timed, plan->kernels[i]));
+    return (double)count;
+}
+
 double session_plan_seconds(const case_plan *plan)
 {
     double seconds = 0, lanes = (double)session_lanes(plan);
     for (size_t i = 0; i < plan->accuracy_count; i++)
-        seconds += 1 / lanes * (double)group_kernels(plan, &plan->accuracy[i]) *
+        seconds += 1 / lanes * kernels_here(plan, &plan->accuracy[i], NULL) *
                    session_judgement_seconds(group_elements(&plan->accuracy[i]));
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
-        size_t entries = speed_kernels(plan, group) + ROOFS;
-        seconds += (double)entries * session_timed_judgement_seconds(group);
-        seconds += (double)(entries * group->processes * group->repetitions) *
-                   session_repetition_seconds(group);
+        double entries = kernels_here(plan, NULL, group) + ROOFS;
+        seconds += entries * session_timed_judgement_seconds(group);
+        seconds +=
+            entries * group->processes * group->repetitions * session_repetition_seconds(group);
     }
     return seconds;
 }

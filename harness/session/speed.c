@@ -544,7 +544,8 @@ static bool time_group(run_session *session, const speed_group *group, error *er
         char what[160];
         snprintf(what, sizeof what, "judging %s  %zux%zu", heat.contenders[i].key.kernel,
                  group->rows, group->hidden);
-        progress_step(&session->progress, session_timed_judgement_seconds(group), what);
+        if (!heat.contenders[i].kernel || !heat.contenders[i].kernel->unsupported[0])
+            progress_step(&session->progress, session_timed_judgement_seconds(group), what);
         if (interrupted())
             fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
         else if (heat.contenders[i].kernel)

@@ -1,5 +1,6 @@
 /* Text from outside on its way out: nothing a terminal obeys, nothing a spreadsheet computes. */
 #include "base/clean.h"
+#include "base/progress.h"
 #include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,4 +90,16 @@ TEST(a_stream_passes_no_order)
     fclose(to);
     assert_string_equal(text, "a [1m\tb\n over \xc3\xa9 ? z");
     free(text);
+}
+
+/* 20 s for the first fifth: 80 left; what comes then is slower: it stands; then faster: it falls. */
+TEST(the_time_left_never_rises)
+{
+    progress_bar progress = {.total = 100, .left = 1e9};
+    static const double done[] = {20, 21, 30, 60, 100, 120}, now[] = {20, 30, 60, 60, 200, 210},
+                        left[] = {80, 80, 80, 40, 0, 0};
+    for (size_t i = 0; i < sizeof done / sizeof *done; i++) {
+        progress.done = done[i];
+        assert_float_equal(progress_left(&progress, now[i]), left[i], 1e-9);
+    }
 }
