@@ -1,10 +1,10 @@
-# How far a change of convention moves a row. data/STEM.tsv: place change convention row_ulp relative cost
+# How far a change of convention moves a row. data/STEM.tsv: place change convention row_ulp relative std
 stem = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('conventions.gp')]
 load here.'style.gp'
 rows = int(number('rows'))
-row_height = 27
+row_height = 22
 top = 96
 bottom = top + rows * row_height
 height = bottom + 88
@@ -27,10 +27,17 @@ set label 3 wording('cost') at screen across(20), up(height - 14) left font smal
 unset label 1003 # the footer tells of measurements; these figures are exact
 array CHANGE[rows]
 array DIGITS_KEPT[rows]
-stats table skip 1 using (n = int($1), CHANGE[n] = strcol(2), DIGITS_KEPT[n] = $5 > 0 ? -log10($5) : 99, 0) \
-    nooutput
+# A place above the first change of each std is its heading.
+do for [i = 1:rows] { CHANGE[i] = ''; DIGITS_KEPT[i] = 0 }
+last = 0
+stats table skip 1 using (n = int($1), CHANGE[n] = strcol(2), DIGITS_KEPT[n] = $5 > 0 ? -log10($5) : 99, \
+    CHANGE[n - 1] = $6 == last ? CHANGE[n - 1] : sprintf('rows of std %g:', $6), last = $6, 0) nooutput
 do for [i = 1:rows] {
     centre = top + row_height * (i - 0.5)
+    if (DIGITS_KEPT[i] == 0) {
+        set label 100 + i ''.CHANGE[i] at screen across(20), up(centre) left tc rgb SOFT
+        continue
+    }
     set label 100 + i ''.CHANGE[i] at screen across(left - 10), up(centre) right tc rgb INK
     set label 200 + i ''.(DIGITS_KEPT[i] > 20 ? 'all' : sprintf('%.1f', DIGITS_KEPT[i])) \
         at screen across(right + 12), up(centre) left tc rgb INK

@@ -29,7 +29,7 @@ do for [e = -1:24] {
         set ytics add (tick_label(10.0 ** e) 10.0 ** e)
     }
 }
-set xlabel 'kappa of the row: 1 centred, large: mean far from zero'
+set xlabel 'kappa of the row: 1 where it is centred, else about |mean| / std'
 set ylabel 'largest error, row ULP'
 set object 1 rectangle from graph 0, first no_digit to graph 1, graph 1 fc rgb 0xfbe9e7 fs solid \
     noborder behind
@@ -52,13 +52,14 @@ tall(i) = rise(NAME[i])
 apart(i, j) = 17 + tall(i) + tall(j)
 load here.'spread.gp'
 do for [i = 1:lines] {
-    set label 100 + i two_lines(NAME[i]) at screen across(right + 10), up(WANTED[i] - tall(i)) left font small tc rgb LOOK[STYLE[i]]
+    set label 100 + i two_lines(NAME[i]) at screen across(right + 10), up(WANTED[i] - tall(i)) left font small tc rgb LOOK[STYLE[i]] \
+        point pt LOOK_MARK[STYLE[i]] ps 0.7 lc rgb LOOK[STYLE[i]] offset 1, 0
 }
 set xrange [1:x_max]
 set yrange [y_min:y_max]
 guide(x, power) = 0.5 * x ** power < no_digit ? 0.5 * x ** power : NaN
 plot guide(x, 1) with lines lw 1 dt 3 lc rgb SOFT, guide(x, 2) with lines lw 1 dt 3 lc rgb SOFT, \
-    for [i = 1:lines] table skip 1 using (int($1) == i ? $5 : NaN):6 with linespoints lw 2.6 \
+    for [i = 1:lines] table skip 1 using (int($1) == i ? $5 : NaN):6 with linespoints lw (STYLE[i] == 3 ? 5.5 : 2.4) \
         pt LOOK_MARK[STYLE[i]] ps 0.6 lc rgb LOOK[STYLE[i]], \
     table skip 1 using (int($7) ? $5 : NaN):6 with points pt 2 ps 1.1 lw 2 lc rgb CLASS[6], \
     for [n = 1:tips] table skip 1 using 5:6:(sprintf('%s, kappa %.0e: %s', strcol(4), $5, \

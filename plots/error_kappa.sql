@@ -19,8 +19,8 @@ CREATE TEMP TABLE bins AS
     FROM wanted CROSS JOIN judged_cases USING (kernel) CROSS JOIN about USING (types)
          CROSS JOIN judged_rows USING (case_id)
     WHERE NOT extreme
-      -- Beyond, the elements of a row differ by a few units in the last place: other rows.
-      AND judged_rows.kappa <= 16 * no_digit(types)
+      -- Beyond, the elements of a row differ by a few units in the last place: other rows, with less to lose.
+      AND judged_rows.kappa <= no_digit(types)
     GROUP BY line, bin HAVING bin < 32;
 CREATE TEMP TABLE lines AS
     WITH marks AS (

@@ -1,47 +1,44 @@
-# The share of elements up to an error, a line a name. data/STEM.tsv: line style label ulp share
+# The errors of single elements: a bar a name, in it the share of each size. data/STEM.tsv: place label part from to beyond
 stem = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('error_spread.gp')]
 load here.'style.gp'
-height = 460
+rows = int(number('rows'))
+row_height = 30
+top = 116
+bottom = top + row_height * rows
+height = bottom + 84
 load here.'canvas.gp'
 
-left = 80
-right = width - 250
-top = 84
-bottom = height - 92
-lines = int(number('lines'))
+array PART[5] = ['up to 1/2: correctly rounded', 'up to 1', 'up to 2', 'up to 4', 'beyond 4']
+array KEY_AT[5] = [20, 250, 345, 440, 535]
+do for [i = 1:5] {
+    set object 10 + i rectangle from screen across(KEY_AT[i]), up(88) to screen across(KEY_AT[i] + 13), up(75) \
+        fc rgb CLASS[i + 1] fs solid noborder
+    set label 10 + i ''.PART[i] at screen across(KEY_AT[i] + 19), up(82) left font small tc rgb INK
+}
+left = 250
+right = width - 130
+array NAME[rows]
+array BEYOND[rows]
+stats table skip 1 using (n = int($1), NAME[n] = strcol(2), BEYOND[n] = $6, 0) nooutput
+set label 1 'beyond 1 ULP' at screen across(right + 12), up(top - 8) left font small tc rgb SOFT
+do for [i = 1:rows] {
+    centre = top + row_height * (i - 0.5)
+    set label 100 + i two_lines(NAME[i]) at screen across(left - 10), up(centre - rise(NAME[i])) right font small tc rgb INK
+    set label 200 + i sprintf('%.0f %%', 100 * BEYOND[i]) at screen across(right + 12), up(centre) left tc rgb INK
+}
 set lmargin at screen across(left)
 set rmargin at screen across(right)
 set tmargin at screen up(top)
 set bmargin at screen up(bottom)
-set logscale x 2
-set xtics ('1/16' 0.0625, '1/8' 0.125, '1/4' 0.25, '1/2' 0.5, '1' 1, '2' 2, '4' 4, '8' 8, '16' 16, \
-    '32' 32, '64' 64)
-set ytics 20
-set format y '%g %%'
-set xlabel 'error of an element, ULP'
-set ylabel 'elements up to that error'
-set arrow 1 from 0.5, graph 0 to 0.5, graph 1 nohead lw 1 dt 3 lc rgb SOFT
-set label 1 'correctly rounded' at 0.48, 103 right offset 0, -0.4 font small tc rgb SOFT
-
-# Names stand at the height of the share at 1/4 ULP, where lines are furthest apart.
-array WANTED[12]
-array NAME[12]
-array STYLE[12]
-slots = lines
-do for [i = 1:lines] {
-    stats table skip 1 using (int($1) == i && $4 == 0.25 ? \
-        (NAME[i] = strcol(3), STYLE[i] = int($2), value = 100 * $5) : NaN) nooutput
-    WANTED[i] = bottom - (bottom - top) * value / 104
-}
-tall(i) = rise(NAME[i])
-apart(i, j) = 17 + tall(i) + tall(j)
-load here.'spread.gp'
-do for [i = 1:lines] {
-    set label 100 + i two_lines(NAME[i]) at screen across(right + 10), up(WANTED[i] - tall(i)) left font small tc rgb LOOK[STYLE[i]]
-}
-set xrange [0.0625:64]
-set yrange [0:104]
-plot for [i = 1:lines] table skip 1 using (int($1) == i ? $4 : NaN):(100 * $5) with linespoints \
-    lw 2.4 pt LOOK_MARK[STYLE[i]] ps 0.6 lc rgb LOOK[STYLE[i]]
+set border 1
+set grid xtics noytics front
+set xtics 20
+set format x '%g %%'
+unset ytics
+set xlabel 'elements'
+set xrange [0:100]
+set yrange [rows + 0.5:0.5]
+plot for [part = 1:5] table skip 1 using (100 * $4):(int($3) == part ? $1 : NaN):(100 * $4):(100 * $5):($1 - 0.36):($1 + 0.36) \
+    with boxxyerror fs solid noborder lc rgb CLASS[part + 1]

@@ -1,22 +1,22 @@
--- How the errors of single elements are spread: the share of them up to a size, on ordinary rows.
+-- How the errors of single elements are spread: a bar a name, in it the shares of errors up to 1/2, 1, 2 and 4 units
+-- in the last place and beyond, on ordinary rows.
 CREATE TEMP TABLE counts AS
-    SELECT look, key AS bin, sum(value) AS count
+    SELECT look, min(max(CAST(key AS INTEGER), 5), 9) AS part, sum(value) AS count
     FROM shown CROSS JOIN judged_cases AS own USING (kernel)
          CROSS JOIN accuracies ON accuracies.case_id = own.case_id, json_each(ulp_histogram)
     WHERE kind NOT IN (5, 6) AND NOT own.extreme AND kappa_max <= 10
-    GROUP BY look, key;
-CREATE TEMP TABLE lines AS
-    SELECT row_number() OVER (ORDER BY look) AS line, look, sum(count) AS elements
-    FROM counts GROUP BY look HAVING sum(count) > 0;
+    GROUP BY 1, 2;
 CREATE TEMP TABLE chart AS
-    SELECT line, style, name AS label, pow(2, bins.value - 6) AS ulp,
-           (SELECT sum(count) FROM counts WHERE counts.look = lines.look AND bin <= bins.value) * 1.0 / elements
-               AS share
-    FROM lines JOIN shown USING (look),
-         json_each('[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30]') AS bins
-    ORDER BY line, bins.value;
+    WITH shares AS (
+        SELECT look, part, sum(count) OVER (PARTITION BY look ORDER BY part) * 1.0 / sum(count) OVER (PARTITION BY look)
+                   AS upto, count * 1.0 / sum(count) OVER (PARTITION BY look) AS share FROM counts),
+    places AS (
+        SELECT look, row_number() OVER (ORDER BY sum(iif(part > 6, share, 0)), look) AS place,
+               sum(iif(part > 6, share, 0)) AS beyond FROM shares GROUP BY look)
+    SELECT place, name AS label, part - 4 AS part, upto - share AS "from", upto AS "to", beyond
+    FROM shares JOIN places USING (look) JOIN shown USING (look) ORDER BY place, part;
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, types || ', ' || judged_convention
-        || '; all elements of rows with kappa up to 10' AS text FROM about
-    UNION ALL SELECT 'lines', (SELECT count(*) FROM lines), '-'
+        || '; all elements of rows with kappa up to 10, by their error in ULP' AS text FROM about
+    UNION ALL SELECT 'rows', (SELECT max(place) FROM chart), '-'
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'accuracy';

@@ -7,7 +7,7 @@ load here.'style.gp'
 
 stats table skip 1 using (0) nooutput
 rows = int(STATS_records)
-row_height = 26
+row_height = 24
 top = 122
 bottom = top + row_height * (rows + 0.2)
 height = bottom + 92
@@ -53,7 +53,7 @@ set grid xtics noytics
 set xlabel 'GB/s: bytes of x read and y written, by the time of a call'
 
 array KEY_WORDS[5] = ['up to 1', 'up to 4', number('rough') == 1000 ? 'up to 1000' : \
-    sprintf('up to %g', number('rough')), 'digits lost', 'NaN or infinite']
+    sprintf('up to %g', number('rough')), sprintf('above %g', number('rough')), 'NaN or infinite']
 array KEY_AT[5] = [20 + 168, 20 + 168 + 86, 20 + 168 + 172, 20 + 168 + 284, 20 + 168 + 394]
 set label 1010 'Worst error, row ULP:' at screen across(20), up(86) left font small tc rgb INK
 do for [i = 1:5] {

@@ -1,4 +1,5 @@
--- A bar a kernel at the report's shape: what people write, what lnbench has, plugins, other libraries.
+-- A bar a kernel at the report's shape, the fastest first: what people write, what lnbench has, plugins, other
+-- libraries.
 CREATE TEMP TABLE bars AS
     WITH candidates AS (
         SELECT *, row_number() OVER (PARTITION BY role, form
@@ -7,26 +8,26 @@ CREATE TEMP TABLE bars AS
                (SELECT kind FROM shown WHERE shown.case_id = timed_kernels.case_id) AS kind
         FROM timed_kernels)
     SELECT CASE role WHEN 'textbook' THEN 1 WHEN 'plugin' THEN 3 WHEN 'peer' THEN 4 ELSE 2 END AS section,
-           role = 'library' AS part,
-           iif(role IN ('', 'peer'), shown, number) AS place, *
+           *
     FROM candidates
-    -- Every ISA of the forms that are looks, the fastest ISA of the others; the library's calls and plugins.
+    -- Of a textbook form the fastest ISA; the library's calls and plugins.
     WHERE case_id IN (SELECT case_id FROM untold) OR
-          CASE role WHEN 'textbook' THEN form IN ('two-pass', 'Welford', 'naive', 'fused')
-                                         OR of_form = 1 OR titles <> '-'
+          CASE role WHEN 'textbook' THEN of_form = 1 OR titles <> '-'
                     WHEN 'library' THEN of_role <= 8 OR titles <> '-'
                     WHEN 'plugin' THEN of_role <= 8 OR titles <> '-'
                     WHEN 'peer' THEN kind = 8 ELSE kind <= 2 END;
 CREATE TEMP TABLE chart AS
-    SELECT row_number() OVER (ORDER BY section, heading DESC, part, place) AS place, heading, label, kernel,
+    SELECT row_number() OVER (ORDER BY section, heading DESC, gbps DESC, number) AS place, heading, label, kernel,
            inside, gbps, lo, hi, share, class, error
-    FROM (SELECT section, part, place, 0 AS heading, iif(role = 'peer', name, label) AS label, kernel,
+    FROM (SELECT section, number, 0 AS heading, iif(role = 'peer', name, label) AS label, kernel,
                  coalesce(nullif(titles, '-'), (SELECT name FROM looks JOIN untold USING (kind)
                                                 WHERE untold.case_id = bars.case_id AND kind = 1), '-') AS inside, gbps, lo, hi, coalesce(roof_ratio, 0) AS share, class,
-                 replace(coalesce(error_words, '-'), 'NaN', 'NaN or infinite') -- gnuplot drops a bare NaN
+                 CASE WHEN class = 5 THEN 'NaN or infinite' -- gnuplot drops a bare NaN
+                      WHEN error BETWEEN 1000 AND min(1e5, no_digit(types)) THEN printf('%d', round(error / 100) * 100)
+                      ELSE coalesce(error_words, '-') END
                  || iif(extreme = 9e999, ' *', '') AS error FROM bars
           UNION ALL
-          SELECT DISTINCT section, 0, 0, 1, CASE section WHEN 1 THEN 'What people write' WHEN 2 THEN 'lnbench'
+          SELECT DISTINCT section, 0, 1, CASE section WHEN 1 THEN 'What people write' WHEN 2 THEN 'lnbench'
                               WHEN 3 THEN 'Your plugin' ELSE 'Other libraries' END,
                  '-', '-', 0, 0, 0, 0, 0, '-' FROM bars);
 CREATE TEMP TABLE chart_settings AS

@@ -1,4 +1,4 @@
-# Speed against error: the Pareto front, textbook kernels and others by name, failures in a strip.
+# Speed against error: the Pareto front, textbook kernels and others by number, failures in a strip.
 # data/STEM.tsv: kernel label gbps lo hi error class front
 stem = ARG1
 format = ARG2
@@ -8,10 +8,10 @@ height = 620
 load here.'canvas.gp'
 
 left = 96
-right = width - 30
-strip_top = 106
-strip_bottom = 130
-top = 132
+right = width - 262
+strip_top = 116
+strip_bottom = 140
+top = 142
 bottom = height - 92
 
 stats table skip 1 using (0) nooutput
@@ -20,83 +20,67 @@ array NAME[count]
 array X[count]
 array Y[count]
 array GROUP[count]
-array FRONT[count]
 stats table skip 1 using (n = int($0) + 1, NAME[n] = shown(strcol(2)), X[n] = $3, \
-    Y[n] = $6 > 0 ? $6 : 0.0, GROUP[n] = int($7), FRONT[n] = int($8), 0) nooutput
-x_min = 0
+    Y[n] = $6 > 0 ? $6 : 0.0, GROUP[n] = int($7), 0) nooutput
 x_max = 0
 y_max = 10.0
 do for [i = 1:count] {
     x_max = X[i] > x_max ? X[i] : x_max
     if (GROUP[i] < 5) { y_max = Y[i] > y_max ? Y[i] : y_max }
 }
-x_max = x_max * 1.22
-y_min = 0.06
+x_max = x_max * 1.05
+y_min = 0.2
 y_max = y_max * 8
 no_digit = number('no_digit')
+
 px(v) = left + (right - left) * v / x_max
 py(v) = bottom - (bottom - top) * (log10(v) - log10(y_min)) / (log10(y_max) - log10(y_min))
 
-# ---- names: each at the first place around its point that is free ----
-array BOX_L[count]
-array BOX_T[count]
-array BOX_W[count]
-array PLACED[count]
-line_height = 15
+# ---- names: numbers from the fastest on, each at the first place on or beside its point that is free, and a list ----
+array BY_RANK[count]
+named = 0
 do for [i = 1:count] {
-    PLACED[i] = 0
-    BOX_W[i] = text_width(NAME[i], 13)
-}
-array DX[22] = [9, 9, 9, -9, -9, -9, 0, 0, 16, 16, -16, -16, 22, 22, 0, 0, -9, -9, 0, 0, -9, -9]
-array DY[22] = [0, -13, 13, 0, -13, 13, -17, 17, -26, 26, -26, 26, -40, 40, -34, 34, -40, 40, -52, 52, -60, 60]
-# Where the front's line comes from, left of each of its points.
-array FROM[count]
-array PX[count]
-array PY[count]
-do for [i = 1:count] {
-    FROM[i] = px(0)
-    do for [j = 1:count] { if (FRONT[j] && X[j] < X[i] && px(X[j]) > FROM[i]) { FROM[i] = px(X[j]) } }
-    PX[i] = px(X[i])
-    PY[i] = Y[i] > 0 ? py(Y[i]) : 0
-}
-# What a box of width w at l, t covers: names, points, the front's line.
-covered(i, l, t, w) = sum [j = 1:count] \
-    ((PLACED[j] && l < BOX_L[j] + BOX_W[j] + 4 && l + w + 4 > BOX_L[j] && t < BOX_T[j] + line_height && \
-        t + line_height > BOX_T[j] ? 100 : 0) + \
-    (GROUP[j] < 5 && j != i && PX[j] > l - 3 && PX[j] < l + w + 3 && PY[j] > t - 2 && \
-        PY[j] < t + line_height + 2 ? (NAME[j] ne '' ? 10 : 2) : 0) + \
-    (FRONT[j] && PY[j] > t - 1 && PY[j] < t + line_height + 1 && FROM[j] < l + w && PX[j] > l ? 4 : 0))
-do for [i = 1:count] {
-    if (NAME[i] ne '' && GROUP[i] < 5) {
-        best = 1
-        best_cost = 1e9
-        do for [k = 1:22] {
-            l = PX[i] + DX[k] - (DX[k] < 0 ? BOX_W[i] : DX[k] == 0 ? BOX_W[i] / 2 : 0)
-            t = PY[i] + DY[k] - line_height / 2.0
-            cost = k * 0.1 + covered(i, l, t, BOX_W[i]) + \
-                (l < left + 4 || l + BOX_W[i] > right || t < top || t + line_height > bottom ? 1000 : 0)
-            if (cost < best_cost) {
-                best_cost = cost
-                best = k
-            }
-        }
-        if (best_cost < 100) {
-            BOX_L[i] = PX[i] + DX[best] - (DX[best] < 0 ? BOX_W[i] : DX[best] == 0 ? BOX_W[i] / 2 : 0)
-            BOX_T[i] = PY[i] + DY[best] - line_height / 2.0
-            PLACED[i] = 1
-            anchor_y = up(BOX_T[i] + line_height / 2.0)
-            if (DX[best] < 0) {
-                set label 2000 + i ''.NAME[i] at screen across(BOX_L[i] + BOX_W[i]), anchor_y right \
-                    font ',13' tc rgb INK front
-            } else { if (DX[best] == 0) {
-                set label 2000 + i ''.NAME[i] at screen across(BOX_L[i] + BOX_W[i] / 2), anchor_y center \
-                    font ',13' tc rgb INK front
-            } else {
-                set label 2000 + i ''.NAME[i] at screen across(BOX_L[i]), anchor_y left \
-                    font ',13' tc rgb INK front
-            } }
-        }
+    if (NAME[i] ne '') {
+        named = named + 1
+        BY_RANK[1 + sum [j = 1:count] (NAME[j] ne '' && (X[j] > X[i] || (X[j] == X[i] && j < i)) ? 1 : 0)] = i
     }
+}
+array AT_X[count]
+array AT_Y[count]
+array DX[9] = [0, 0, 0, 18, -18, 18, -18, 36, -36]
+array DY[9] = [0, -18, 18, 0, 0, -18, -18, 0, 0]
+free(n, x, y) = 0 == sum [j = 1:count] (j < n && abs(AT_X[j] - x) < 17 && abs(AT_Y[j] - y) < 17 ? 1 : 0)
+line = named > 21 ? 400.0 / named : 19
+do for [n = 1:named] {
+    i = BY_RANK[n]
+    is_nan = GROUP[i] == 5
+    x = px(X[i])
+    y = is_nan ? (strip_top + strip_bottom) / 2.0 : py(Y[i])
+    k = 9
+    do for [try = 9:1:-1] {
+        if (!(is_nan && DY[try] != 0) && free(n, x + DX[try], y + DY[try])) { k = try }
+    }
+    AT_X[n] = x + DX[k]
+    AT_Y[n] = y + DY[k]
+    list = strip_top + 2 + line * (n - 1)
+    colour = GROUP[i] == 3 ? INK : 0xffffff
+    set arrow 100 + n from screen across(x), up(y) to screen across(AT_X[n]), up(AT_Y[n]) nohead lw 1 lc rgb INK
+    set object 200 + n circle at screen across(AT_X[n]), up(AT_Y[n]) size screen 0.0095 fc rgb CLASS[GROUP[i] + 1] \
+        fs solid noborder front
+    set object 400 + n circle at screen across(right + 22), up(list) size screen 0.0095 fc rgb CLASS[GROUP[i] + 1] \
+        fs solid noborder
+    set label 300 + n sprintf('%d', n) at screen across(AT_X[n]), up(AT_Y[n]) center font ',11' tc rgb colour front
+    set label 500 + n sprintf('%d', n) at screen across(right + 22), up(list) center font ',11' tc rgb colour front
+    set label 700 + n ''.NAME[i] at screen across(right + 36), up(list) left font ',12' tc rgb INK
+}
+array KEY_WORDS[5] = ['up to 1', 'up to 4', sprintf('up to %g', number('rough')), sprintf('above %g', number('rough')), \
+    'NaN or infinite']
+set label 1010 'Worst error, row ULP:' at screen across(20), up(86) left font small tc rgb INK
+do for [i = 1:5] {
+    key_left = 188 + 96 * (i - 1)
+    set object 10 + i rectangle from screen across(key_left), up(92) to screen across(key_left + 13), up(79) \
+        fc rgb CLASS[i + 1] fs solid noborder
+    set label 1010 + i ''.KEY_WORDS[i] at screen across(key_left + 19), up(86) left font small tc rgb INK
 }
 
 set lmargin at screen across(left)

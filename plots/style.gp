@@ -42,7 +42,7 @@ array LOOK[11] = [0x08519c, 0x2b83ba, 0xc04a00, 0x857000, 0xa50f15, 0x00796b, 0x
 array LOOK_MARK[11] = [7, 5, 9, 11, 2, 13, 3, 6, 4, 8, 12]
 
 # Error classes. Blue can be used, orange and red cannot.
-array CLASS[6] = [0x9a9a9a, 0x08519c, 0x3a8fcf, 0x93c6e6, 0xe58a1f, 0xa50f15]
+array CLASS[6] = [0x9a9a9a, 0x08519c, 0x2f7dbe, 0x93c6e6, 0xe58a1f, 0xa50f15]
 class_colour(c) = CLASS[int(c) + 1]
 
 # "-" stands for nothing to show, since gnuplot takes an empty cell for a missing one.

@@ -1,12 +1,14 @@
 # Throughput over hidden size as a share of copy speed, a panel a regime.
-# data/STEM.tsv: panel series label kernel hidden share lo hi gbps; series from 100 are faint
+# data/STEM.tsv: panel series label kernel hidden share lo hi gbps; series from 100 are faint;
+# place: the number of the fastest kernel
 stem = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('throughput.gp')]
 load here.'style.gp'
 panels = int(number('panels'))
-panel_height = panels > 2 ? 230 : 300
-height = 84 + panels * (panel_height + 62) + 40
+panel_height = panels > 2 ? 215 : 280
+gap = 80
+height = 84 + panels * (panel_height + gap) + 36
 load here.'canvas.gp'
 
 left = 70
@@ -21,7 +23,7 @@ set lmargin at screen across(left)
 set rmargin at screen across(right)
 set multiplot
 do for [p = 1:panels] {
-    top = 96 + (p - 1) * (panel_height + 62)
+    top = 96 + (p - 1) * (panel_height + gap)
     bottom = top + panel_height
     roof = number(sprintf('roof_%d', p))
     lines = number(sprintf('sizes_%d', p)) >= 4
@@ -46,9 +48,13 @@ do for [p = 1:panels] {
             set xtics add (sprintf('%d', last) last)
         }
     }
-    set xlabel (p == panels ? 'hidden size (elements of a row)' : '') offset 0, 0.2
+    set xlabel (p == panels ? 'hidden size (elements of a row)' : '') offset 0, -1
     set label 1 sprintf('Data in %s: %% of copy speed', wording(sprintf('regime_%d', p))) \
         at screen across(20), up(top - 14) left tc rgb INK
+    set label 3 wording(sprintf('fastest_%d', p)) at screen across(left), up(bottom + 34) left font ',12' tc rgb LOOK[1]
+    set arrow 1 from graph 0, first 100 to graph 1, first 100 nohead lw 1.2 dt 2 lc rgb SOFT
+    set label 4 y_max > 105 ? 'a copy; above: faster than the copy beside it' : 'a copy of the same bytes' \
+        at graph 0.5, first 100 center offset 0, 0.6 font small tc rgb SOFT
     set label 2 'GB/s' at screen across(right + 4), up(top - 14) left tc rgb SOFT
 
     # The names stand at the height of the last point, moved apart.
@@ -74,11 +80,13 @@ do for [p = 1:panels] {
     load here.'spread.gp'
     do for [i = 1:slots] {
         set label 100 + i ''.SLOT[i] at screen across(right + 56), up(WANTED[i]) left \
-            tc rgb LOOK[SERIES[i]]
+            tc rgb LOOK[SERIES[i]] point pt LOOK_MARK[SERIES[i]] ps 0.8 lc rgb LOOK[SERIES[i]] offset 1, 0
     }
     set xrange [x_min / 1.15:x_max * 1.15]
     set yrange [0:y_max]
     set y2range [0:y_max * roof / 100]
+    # Without lines, points of one size stand side by side.
+    beside(i) = 2 ** ((i - (slots + 1) / 2.0) * log(1.3 * x_max / x_min) / log(2) * 13 / (right - left))
     if (lines) {
         # Faint lines in one reading of the table: from each point of a series to the next.
         series = 0
@@ -93,13 +101,17 @@ do for [p = 1:panels] {
                 with yerrorbars pt 0 lw 1 lc rgb LOOK[SERIES[i]], \
             for [i = 1:slots] table skip 1 \
                 using (int($1) == p && int($2) == SERIES[i] ? $5 : NaN):(100 * $6) with linespoints \
-                lw 2.6 pt LOOK_MARK[SERIES[i]] ps 0.7 lc rgb LOOK[SERIES[i]]
+                lw 2.6 pt LOOK_MARK[SERIES[i]] ps 0.7 lc rgb LOOK[SERIES[i]], \
+            table skip 1 using (int($1) == p && $10 > 0 ? $5 : NaN):(100 * $8):(sprintf('%d', $10)) with labels \
+                center offset 0, 0.7 font ',12' tc rgb LOOK[1]
     } else {
         plot table skip 1 using (int($1) == p && $2 >= 100 ? $5 : NaN):(100 * $6) with points \
                 pt 7 ps 0.35 lc rgb GHOST, \
             for [i = 1:slots] table skip 1 \
-                using (int($1) == p && int($2) == SERIES[i] ? $5 : NaN):(100 * $6):(100 * $7):(100 * $8) \
-                with yerrorbars pt LOOK_MARK[SERIES[i]] ps 1.1 lw 1.4 lc rgb LOOK[SERIES[i]]
+                using (int($1) == p && int($2) == SERIES[i] ? $5 * beside(i) : NaN):(100 * $6):(100 * $7):(100 * $8) \
+                with yerrorbars pt LOOK_MARK[SERIES[i]] ps 1.1 lw 1.4 lc rgb LOOK[SERIES[i]], \
+            table skip 1 using (int($1) == p && $10 > 0 ? $5 * beside(1) : NaN):(100 * $8):(sprintf('%d', $10)) with labels \
+                center offset 0, 0.7 font ',12' tc rgb LOOK[1]
     }
     unset label
 }

@@ -18,18 +18,27 @@ CREATE TEMP TABLE points AS
            gbps, look
     FROM panels JOIN ranked USING (level)
     WHERE in_regime = 1 AND kind NOT IN (5, 6) AND roof_ratio IS NOT NULL;
+-- The fastest kernels of a panel, numbered as they come.
+CREATE TEMP TABLE fastest AS
+    SELECT panel, kernel, row_number() OVER (PARTITION BY panel ORDER BY min(hidden)) AS place
+    FROM points WHERE series = 1 GROUP BY panel, kernel;
 CREATE TEMP TABLE chart AS
-    SELECT panel, series, label, kernel, hidden, share, lo, hi, gbps
+    SELECT panel, series, label, kernel, hidden, share, lo, hi, gbps,
+           coalesce((SELECT place FROM fastest WHERE series = 1 AND fastest.panel = own.panel AND fastest.kernel = own.kernel), 0)
+               AS place
     FROM (SELECT *, 1 AS part, 0 AS case_id FROM points
           UNION ALL
           SELECT panel, 99 + number, '-', kernel, hidden, roof_ratio, roof_lo, roof_hi, gbps, number, 0, case_id
-          FROM panels JOIN here USING (level) JOIN named USING (kernel) WHERE roof_ratio IS NOT NULL)
+          FROM panels JOIN here USING (level) JOIN named USING (kernel) WHERE roof_ratio IS NOT NULL) AS own
     WHERE EXISTS (SELECT 1 FROM points) ORDER BY panel, part, look, hidden, case_id;
 CREATE TEMP TABLE chart_settings AS
     SELECT key, number, text FROM (
         SELECT panel, 1 AS place, 'regime_' || panel AS key, 0 AS number, regime AS text FROM panels
         UNION ALL SELECT panel, 2, 'roof_' || panel, roof, '-' FROM panels
         UNION ALL SELECT panel, 3, 'sizes_' || panel, sizes, '-' FROM panels
+        UNION ALL
+        SELECT panel, 4, 'fastest_' || panel, 0, 'fastest: ' || group_concat(place || ' ' || label, ', ')
+        FROM (SELECT * FROM fastest JOIN named USING (kernel) ORDER BY panel, place) GROUP BY panel
         UNION ALL
         SELECT 9, 1, 'subtitle', 0, words || '; at each size the fastest kernel of that name; faint: every kernel'
         FROM about

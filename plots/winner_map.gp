@@ -1,22 +1,22 @@
-# The kernel to take, a row a regime and choice. data/STEM.tsv: row regime column hidden line1 line2
-# line3 line4 gbps kind
+# The kernel to take, a table: a line a hidden size, a section a regime. data/STEM.tsv: regime hidden fastest gbps take
+# gbps; gbps of 0: there is none
 stem = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('winner_map.gp')]
 load here.'style.gp'
-rows = int(number('rows'))
-cell = 92
-top = 84
-bottom = top + rows * (cell + 26)
-height = bottom + 40
+stats table skip 1 using (0) nooutput
+n = int(STATS_records)
+array REGIME[n]
+array HIDDEN[n]
+array KERNEL[2 * n]
+array SPEED[2 * n]
+stats table skip 1 using (i = int($0) + 1, REGIME[i] = strcol(1), HIDDEN[i] = int($2), KERNEL[2 * i - 1] = strcol(3), \
+    SPEED[2 * i - 1] = $4, KERNEL[2 * i] = strcol(5), SPEED[2 * i] = $6, 0) nooutput
+sections = 0
+do for [i = 1:n] { sections = sections + (i == 1 ? 1 : REGIME[i] ne REGIME[i - 1]) }
+line = 22
+height = 120 + n * line + sections * 34 + 40
 load here.'canvas.gp'
-
-stats table skip 1 using 3 nooutput
-columns = int(STATS_max)
-left = 150
-right = width - 20
-room = (right - left) / (1.0 * columns)
-size_of_text = columns > 6 ? 12 : 14
 unset border
 unset tics
 unset grid
@@ -26,30 +26,27 @@ set tmargin at screen 1
 set bmargin at screen 0
 set xrange [0:1]
 set yrange [0:1]
-n = 0
-stats table skip 1 using (n = n + 1, 0) nooutput
-array ROW[n]
-array KIND[n]
-array REGIME[n]
-stats table skip 1 using (i = int($0) + 1, ROW[i] = int($1), REGIME[i] = strcol(2), KIND[i] = int($10), 0) \
-    nooutput
-row_top(r) = top + 20 + (r - 1) * (cell + 26)
+
+array AT[2] = [200, 550]
+set label 1 'hidden size' at screen across(150), up(98) right tc rgb SOFT
+set label 2 'fastest, GB/s' at screen across(AT[1]), up(98) left tc rgb SOFT
+set label 3 'take, GB/s' at screen across(AT[2]), up(98) left tc rgb SOFT
+y = 106
 do for [i = 1:n] {
-    set label 100 + ROW[i] ''.(KIND[i] == 1 ? 'fastest' : 'take') \
-        at screen across(20), up(row_top(ROW[i]) + cell / 2.0 + 9) left tc rgb SOFT
-    set label 200 + ROW[i] 'Data in '.REGIME[i] \
-        at screen across(20), up(row_top(ROW[i]) + cell / 2.0 - 9) left tc rgb INK
+    if (i == 1 ? 1 : REGIME[i] ne REGIME[i - 1]) {
+        y = y + 34
+        set label 100 + i 'Data in '.REGIME[i] at screen across(20), up(y - 10) left tc rgb INK
+        set arrow 100 + i from screen across(20), up(y + 2) to screen across(width - 20), up(y + 2) nohead lw 1 lc rgb FAINT
+    }
+    y = y + line
+    set label 200 + i sprintf('%d', HIDDEN[i]) at screen across(150), up(y - 6) right tc rgb INK
+    do for [k = 1:2] {
+        at = 2 * i - 2 + k
+        set label 200 + n + at ''.shown(KERNEL[at]) at screen across(AT[k] + 46), up(y - 6) left \
+            font sprintf(',%d', text_width(KERNEL[at], font_size) > 300 ? font_size - 3 : font_size) tc rgb INK
+        if (SPEED[at] > 0) {
+            set label 200 + 3 * n + at figure(SPEED[at]) at screen across(AT[k] + 34), up(y - 6) right tc rgb LOOK[k]
+        }
+    }
 }
-cell_left(c) = left + (c - 1) * room
-middle(c) = across(cell_left(c) + room / 2 - 2)
-ink(k) = k == 1 ? 0xffffff : INK
-plot table skip 1 using (middle($3)):(up(row_top($1) + cell / 2.0)):(room / 2 / width - 0.002): \
-        (cell / 2.0 / height):($10 == 1 ? LOOK[1] : 0xcfe5f5) with boxxyerror fs solid noborder \
-        lc rgb variable, \
-    table skip 1 using (middle($3)):(up(row_top($1) - 9)):(sprintf('%d', $4)) with labels center \
-        font small tc rgb SOFT, \
-    for [k = 5:8] table skip 1 using (middle($3)):(up(row_top($1) + 13 + (k - 5) * 16)): \
-        (shown(strcol(k))):(ink($10)) with labels center font sprintf(',%d', size_of_text) \
-        tc rgb variable, \
-    table skip 1 using (middle($3)):(up(row_top($1) + 79)):(sprintf('%.0f', $9)):(ink($10)) \
-        with labels center font sprintf(',%d', size_of_text) tc rgb variable
+plot NaN

@@ -3,7 +3,7 @@
 # the repository.
 #     results/publish.sh [NAME [OPTION OF lnbench run...]]     (default: the date and the processor)
 #     results/publish.sh --check     do the documents say what was published?
-# writes results/published/NAME/ (table.txt, answer.md, PNGs, contact_sheet.png, run.jsonl.xz), makes the tables of
+# writes results/published/NAME/ (table.txt, answer.md, PNGs, run.jsonl.xz), makes the tables of
 # figures in README.md and docs/lab/figures.md anew, and tells which sentences to read again.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 7
@@ -78,8 +78,6 @@ answer_of "$work/charts/report.md" >"$to/answer.md" || exit 7
 for chart in $charts; do
     [ ! -f "$work/charts/$chart.png" ] || cp "$work/charts/$chart.png" "$to/" || exit 7
 done
-drawn=$(cd "$to" && for chart in $charts; do [ ! -f "$chart.png" ] || printf '%s ' "$chart"; done)
-[ -z "$drawn" ] || (cd "$to" && env -u GNUTERM gnuplot -d -e "charts = '$drawn'" "$root/results/contact_sheet.gp") || exit 7
 echo "published in results/published/$name"
 
 for document in $documents; do

@@ -41,28 +41,6 @@ static void label_of(sqlite3_context *context, int count, sqlite3_value **values
     give_text(context, label);
 }
 
-/* label_line(label, n): line n, from 0 on, of a label that is broken at its underscores into lines of 14
- * letters; what is longer is cut. */
-static void line_of_label(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    enum { LETTERS = 14, LINES = 4 };
-    char lines[LINES][32] = {""};
-    size_t line = 0, wanted = (size_t)sqlite3_value_int(values[1]);
-    (void)count;
-    for (const char *at = text_at(values[0]); *at;) {
-        size_t word = strcspn(at, "_") + 1, length = strlen(lines[line]);
-        word -= !at[word - 1];
-        if (length && length + word > LETTERS + (at[word - 1] == '_') && line + 1 < LINES)
-            length = strlen(lines[++line]);
-        snprintf(lines[line] + length, 32 - length, "%.*s", (int)word, at);
-        at += word;
-    }
-    for (line = 0; line < LINES; line++)
-        if (strlen(lines[line]) > LETTERS + 1)
-            memcpy(lines[line] + LETTERS - 2, "...", 4);
-    give_text(context, wanted < LINES ? lines[wanted] : "");
-}
-
 /* cache_phrase(cache) */
 static void phrase_of_cache(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -156,7 +134,6 @@ bool store_add_functions(const result_store *store, error *err)
         void *context;
     } functions[] = {
         {"kernel_label", 3, label_of, NULL},
-        {"label_line", 2, line_of_label, NULL},
         {"cache_phrase", 1, phrase_of_cache, NULL},
         {"roof_words", 1, words_of_roof, NULL},
         {"operation_title", 1, title_of_operation, NULL},

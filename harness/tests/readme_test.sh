@@ -68,7 +68,7 @@ bytes=$(find "$root/results" -name 'lnbench.db*' -prune -o -name charts -prune -
 # What checks the checks: a figure changed in any column is seen.
 tree=$scratch/tree
 mkdir -p "$tree/docs/lab" "$tree/results" || exit 1
-cp "$root"/results/publish.sh "$root"/results/*.awk "$root/results/contact_sheet.gp" "$tree/results/"
+cp "$root"/results/publish.sh "$root"/results/*.awk "$tree/results/"
 ln -s "$root/results/published" "$tree/results/published"
 plant() {
     document=$1
@@ -100,7 +100,7 @@ publish() {
         --processes 2 --repetitions 2 >"$scratch/out" 2>&1
 }
 publish new 16x768 || fail "publishing: $(cat "$scratch/out")"
-for file in table.txt answer.md contact_sheet.png run.jsonl.xz; do
+for file in table.txt answer.md run.jsonl.xz; do
     [ -s "$tree/results/published/new/$file" ] || fail "published: no $file"
 done
 grep -q '(results/published/new/table.txt)' "$tree/README.md" || fail "the README's run: $(cat "$tree/README.md")"
