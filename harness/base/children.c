@@ -156,8 +156,10 @@ static bool kill_strays(void)
 void child_kill_strays(void)
 {
     enum { MOST_ROUNDS = 64 }; /* a stray's own children come up when it is gone */
-    for (int round = 0; round < MOST_ROUNDS && kill_strays(); round++)
-        ;
+    siginfo_t none;
+    for (int round = 0; round < MOST_ROUNDS; round++)
+        if (waitid(P_ALL, 0, &none, WEXITED | WNOHANG | WNOWAIT) != 0 || !kill_strays())
+            return; /* a process without children needs no look at all of /proc */
 }
 
 int child_kill(pid_t child)

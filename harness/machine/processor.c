@@ -70,26 +70,29 @@ static size_t parse_size(const char *text)
     return size > SIZE_MAX >> shift ? 0 : (size_t)size << shift;
 }
 
-/* Bytes of a CPU's cache of this level that holds data (or, type 'I', instructions); 0: unknown. */
-static size_t cache_bytes(const fact_gather *gather, unsigned cpu, char level, char type)
+/* Bytes; 0: unknown. */
+typedef struct cpu_caches {
+    size_t instructions, data[4]; /* data: by level */
+} cpu_caches;
+
+static cpu_caches read_caches(const fact_gather *gather, unsigned cpu)
 {
-    char found_level[16], found_type[32], size[32];
-    for (unsigned index = 0; index < 16; index++) {
-        if (!read_cache(gather, cpu, index, "level", found_level, sizeof found_level) ||
-            !read_cache(gather, cpu, index, "type", found_type, sizeof found_type) ||
-            !read_cache(gather, cpu, index, "size", size, sizeof size))
-            continue;
-        bool other = (found_type[0] == 'I') != (type == 'I');
-        if (found_level[0] == level && !other)
-            return parse_size(size);
-    }
-    return 0;
+    cpu_caches caches = {0};
+    char level[16], type[32], size[32];
+    for (unsigned index = 0; read_cache(gather, cpu, index, "level", level, sizeof level) &&
+                             read_cache(gather, cpu, index, "type", type, sizeof type) &&
+                             read_cache(gather, cpu, index, "size", size, sizeof size);
+         index++)
+        if (type[0] == 'I')
+            caches.instructions = parse_size(size);
+        else if (level[0] >= '1' && level[0] <= '3')
+            caches.data[level[0] - '0'] = parse_size(size);
+    return caches;
 }
 
 /* Where sysfs has no caches (containers, some Arm machines), the C library may know. */
-static size_t cache_or(const fact_gather *gather, char level, char type, int name)
+static size_t cache_or(const fact_gather *gather, size_t bytes, int name)
 {
-    size_t bytes = cache_bytes(gather, gather->cpu, level, type);
     if (bytes || gather->root[0])
         return bytes;
     long known = sysconf(name);
@@ -108,11 +111,12 @@ static void gather_caches(fact_gather *gather)
 {
     machine_facts *machine = gather->machine;
     char line[32], shared[256];
-    machine->l1d_bytes = cache_or(gather, '1', 'D', _SC_LEVEL1_DCACHE_SIZE);
-    machine->l2_bytes = cache_or(gather, '2', 'D', _SC_LEVEL2_CACHE_SIZE);
-    machine->l3_bytes = cache_or(gather, '3', 'D', _SC_LEVEL3_CACHE_SIZE);
+    cpu_caches caches = read_caches(gather, gather->cpu);
+    machine->l1d_bytes = cache_or(gather, caches.data[1], _SC_LEVEL1_DCACHE_SIZE);
+    machine->l2_bytes = cache_or(gather, caches.data[2], _SC_LEVEL2_CACHE_SIZE);
+    machine->l3_bytes = cache_or(gather, caches.data[3], _SC_LEVEL3_CACHE_SIZE);
     add_cache(gather, "l1d_bytes", machine->l1d_bytes);
-    add_cache(gather, "l1i_bytes", cache_or(gather, '1', 'I', _SC_LEVEL1_ICACHE_SIZE));
+    add_cache(gather, "l1i_bytes", cache_or(gather, caches.instructions, _SC_LEVEL1_ICACHE_SIZE));
     add_cache(gather, "l2_bytes", machine->l2_bytes);
     add_cache(gather, "l3_bytes", machine->l3_bytes);
     bool known = read_cache(gather, gather->cpu, 0, "coherency_line_size", line, sizeof line);
@@ -130,7 +134,8 @@ static void add_kinds(fact_gather *gather)
         char path[96], line[32];
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/cpu_capacity", cpu);
         size_t capacity = read_line(gather, path, line, sizeof line) ? parse_size(line) : 0;
-        size_t l1d = cache_bytes(gather, cpu, '1', 'D'), l2 = cache_bytes(gather, cpu, '2', 'D');
+        cpu_caches caches = read_caches(gather, cpu);
+        size_t l1d = caches.data[1], l2 = caches.data[2];
         if (!l1d && !l2 && !capacity)
             break;
         size_t kind = 0;

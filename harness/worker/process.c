@@ -213,11 +213,10 @@ bool process_send(kernel_process *process, const work_order *orders, size_t coun
         process->index = 0;
         process->sent_at = seconds_now();
     }
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         sent[i].number = process->number;
-        if (orders->kind != ORDER_GO_ON)
-            process->asked[i] = orders[i].kind;
-    }
+    for (size_t i = 0; i < BATCH_MOST && orders->kind != ORDER_GO_ON; i++)
+        process->asked[i] = orders[i < count ? i : 0].kind; /* one order may have many answers */
     for (;;) {
         ssize_t put = send(process->socket, sent, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (put == size)
@@ -297,8 +296,8 @@ static int wait_readable(const kernel_process *process, double seconds)
     }
 }
 
-/* Whether the process has sent one reply that may be the next one, or an answer to each of several orders,
- * up to one that ends it. */
+/* Whether the process has sent one reply that may be the next one, or several kernels of a plugin, or an
+ * answer to each of several orders, up to one that ends it. */
 static bool is_believed(kernel_process *process, const worker_reply *replies, size_t count)
 {
     double seconds = seconds_now() - process->sent_at;
@@ -311,7 +310,8 @@ static bool is_believed(kernel_process *process, const worker_reply *replies, si
         }
         process->index += reply->kind != REPLY_ALIVE;
         fine = reply_is_sane(reply, process->asked[i], seconds) &&
-               (count == 1 || reply->kind == REPLY_DONE || reply->kind == REPLY_FAILED) &&
+               (count == 1 || reply->kind == REPLY_DONE || reply->kind == REPLY_FAILED ||
+                reply->kind == REPLY_KERNEL) &&
                (i + 1 == count || !reply_ends_process(reply));
     }
     return fine;

@@ -294,36 +294,25 @@ static bool load(worker_process *worker, unsigned i, kernel_list *list, error *e
     if (!hash_file(worker->plugins[i], &object_hash))
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", worker->plugins[i],
                     strerror(errno));
+    worker_reply described[BATCH_MOST];
     for (unsigned kernel = 0; kernel < count; kernel++) {
-        if (!process_next(&seat->process, LOAD_DEADLINE, &reply) ||
-            (reply.kind != REPLY_KERNEL && !worker_disbelieve(worker, &reply)))
-            return load_failed(worker->plugins[i], &reply, err);
-        kernel_entry entry = {
-            .facts = reply.kernel, .plugin = i, .kernel = kernel, .object_hash = object_hash};
+        const unsigned at = kernel % BATCH_MOST, left = count - kernel;
+        if (at == 0 && process_answers(&seat->process, LOAD_DEADLINE, described,
+                                       left < BATCH_MOST ? left : BATCH_MOST) == 0)
+            return load_failed(worker->plugins[i], described, err);
+        if (described[at].kind == REPLY_FAILED ||
+            (described[at].kind != REPLY_KERNEL && !worker_disbelieve(worker, &described[at])))
+            return load_failed(worker->plugins[i], &described[at], err);
+        kernel_entry entry = {.facts = described[at].kernel,
+                              .plugin = i,
+                              .kernel = kernel,
+                              .object_hash = object_hash};
         snprintf(entry.source, sizeof entry.source, "%s", source);
-        snprintf(entry.version, sizeof entry.version, "%.63s", reply.text);
+        snprintf(entry.version, sizeof entry.version, "%.63s", described[at].text);
         memcpy(entry.set_at_load, set_at_load, sizeof entry.set_at_load);
         if (!add_kernel(list, &entry, err))
             return false;
     }
-    return true;
-}
-
-/* A kernel that refuses one problem may take another: what refuses every preset at common sizes
- * can't be run here, for the first reason it gave. */
-static bool ask_support(worker_process *worker, kernel_entry *entry, error *err)
-{
-    work_order order = worker_order(ORDER_SUPPORTS, entry);
-    worker_reply reply;
-    bool answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
-    if (!answered && reply.verdict == VERDICT_CRASHED) /* by something else: the next answers */
-        answered = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
-    if (!answered && reply_ends_run(&reply, err))
-        return false;
-    entry->unsupported[0] = '\0';
-    if (answered &&
-        reply.value != 0) /* else a verdict for each case, where supports() itself fails */
-        snprintf(entry->unsupported, sizeof entry->unsupported, "%s", reply.text);
     return true;
 }
 
@@ -419,24 +408,6 @@ static bool leave_out(worker_process *worker, size_t i, kernel_list *list, error
     return true;
 }
 
-/* Of builds, file i's kernels go to lists[i]; else all to lists[0]. */
-static bool start(worker_process *worker, const char *const *files, size_t count,
-                  kernel_list *lists, error *err)
-{
-    bool fine = prepare_worker(worker, files, count, err);
-    for (unsigned i = 0; fine && i < worker->plugin_count; i++) {
-        kernel_list *list = &lists[worker->builds ? i : 0];
-        if (load(worker, i, list, err))
-            continue;
-        fine = leave_out(worker, i, list, err);
-        i = -1u; /* from the first one on */
-    }
-    for (size_t i = 0; fine && i < (worker->builds ? count : 1); i++)
-        for (size_t kernel = 0; fine && kernel < lists[i].count; kernel++)
-            fine = ask_support(worker, &lists[i].kernels[kernel], err);
-    return fine;
-}
-
 static bool runner_ask(kernel_runner *runner, const work_order *order, double deadline_seconds,
                        worker_reply *reply)
 {
@@ -492,6 +463,51 @@ static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, si
     if (fine && lost.kind == REPLY_FAILED)
         replies[answered - 1] = lost;
     return answered;
+}
+
+/* Why kernels can't be run here, many in one message. A kernel that refuses one problem may take another:
+ * what refuses every preset at common sizes can't be run, for the first reason it gave. */
+static bool ask_support(worker_process *worker, kernel_list *list, error *err)
+{
+    work_order orders[BATCH_MOST];
+    worker_reply replies[BATCH_MOST];
+    for (size_t first = 0, answered; first < list->count; first += answered) {
+        kernel_entry *entries = &list->kernels[first];
+        size_t count = 0;
+        for (; first + count < list->count && entries[count].plugin == entries->plugin &&
+               count < BATCH_MOST;
+             count++)
+            orders[count] = worker_order(ORDER_SUPPORTS, &entries[count]);
+        answered = runner_ask_all(&worker->runner, orders, count, LOAD_DEADLINE, replies);
+        worker_reply *last = &replies[answered - 1];
+        if (last->kind == REPLY_FAILED &&
+            last->verdict == VERDICT_CRASHED) /* by something else: the next answers */
+            worker_ask(worker, &orders[answered - 1], LOAD_DEADLINE, last);
+        if (last->kind == REPLY_FAILED && reply_ends_run(last, err))
+            return false;
+        for (size_t i = 0; i < answered;
+             i++) /* else a verdict for each case, where supports() itself fails */
+            snprintf(entries[i].unsupported, sizeof entries[i].unsupported, "%s",
+                     replies[i].kind == REPLY_DONE && replies[i].value != 0 ? replies[i].text : "");
+    }
+    return true;
+}
+
+/* Of builds, file i's kernels go to lists[i]; else all to lists[0]. */
+static bool start(worker_process *worker, const char *const *files, size_t count,
+                  kernel_list *lists, error *err)
+{
+    bool fine = prepare_worker(worker, files, count, err);
+    for (unsigned i = 0; fine && i < worker->plugin_count; i++) {
+        kernel_list *list = &lists[worker->builds ? i : 0];
+        if (load(worker, i, list, err))
+            continue;
+        fine = leave_out(worker, i, list, err);
+        i = -1u; /* from the first one on */
+    }
+    for (size_t i = 0; fine && i < (worker->builds ? count : 1); i++)
+        fine = ask_support(worker, &lists[i], err);
+    return fine;
 }
 
 kernel_runner *worker_runner(worker_process *worker)

@@ -362,8 +362,10 @@ void worker_load(worker_plugins *plugins, const work_order *order)
     snprintf(loaded.text, sizeof loaded.text, "%s", plugin->name);
     snprintf(loaded.set_at_load, sizeof loaded.set_at_load, "%s", load->set);
     worker_send(&loaded);
-    for (unsigned i = 0; order->count > 0 && i < plugin->count; i++)
+    for (unsigned i = 0; order->count > 0 && i < plugin->count; i++) {
+        message.left = i + 1 < plugin->count ? BATCH_MOST - 1 - i % BATCH_MOST : 0;
         send_kernel(plugin, load->kinds, i);
+    }
 }
 
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
