@@ -1,5 +1,6 @@
 #include "answer/answer.h"
 #include "base/allocate.h"
+#include "base/text.h"
 #include "domain/kernel_json.h"
 #include "domain/reproducible.h"
 #include <math.h>
@@ -26,10 +27,7 @@ static size_t find_column(const run_answer *answer, const case_key *key)
 static int regime_rank(const char *regime)
 {
     static const char *const regimes[] = {"L1", "L2", "L3", "DRAM"};
-    int rank = 0;
-    while (rank < 4 && strcmp(regime, regimes[rank]) != 0)
-        rank++;
-    return rank;
+    return (int)word_find(regime, WORDS(regimes));
 }
 
 static int column_order(const void *a, const void *b)

@@ -40,12 +40,10 @@ exit_code view_exit_code(const run_view *view)
 bool result_order_from_name(const char *name, result_order *order, error *err)
 {
     static const char *const names[] = {"speed", "error", "name"};
-    for (size_t i = 0; i < 3; i++)
-        if (strcmp(name, names[i]) == 0) {
-            *order = (result_order)i;
-            return true;
-        }
-    return fail(err, EXIT_CODE_USAGE, "invalid --sort '%.60s' (choose speed, error or name)", name);
+    size_t found = word_find(name, WORDS(names));
+    *order = (result_order)found;
+    return found <= ORDER_NAME ||
+           fail(err, EXIT_CODE_USAGE, "invalid --sort '%.60s' (choose speed, error or name)", name);
 }
 
 /* ---- which columns ---- */

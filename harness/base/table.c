@@ -2,6 +2,7 @@
 #include "base/allocate.h"
 #include "base/clean.h"
 #include "base/number.h"
+#include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,9 +47,8 @@ static const char *cell_string(const text_table *table, size_t row, size_t colum
 static bool is_number(const char *string)
 {
     static const char *const words[] = {"-", "=", "", "no digit", "fault"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(string, words[i]) == 0)
-            return true;
+    if (word_is_in(string, WORDS(words)))
+        return true;
     char *end;
     number_read(string, &end);
     return end != string &&

@@ -144,6 +144,19 @@ const char *nearest_word(const char *given, const char *const *words, size_t cou
     return nearest;
 }
 
+size_t word_find(const char *word, const char *const *words, size_t count)
+{
+    size_t i = 0;
+    while (i < count && strcmp(word, words[i]) != 0)
+        i++;
+    return i;
+}
+
+bool word_is_in(const char *word, const char *const *words, size_t count)
+{
+    return word_find(word, words, count) < count;
+}
+
 const char *did_you_mean(const char *given, const char *const *words, size_t count,
                          char buffer[MEANT_LENGTH])
 {

@@ -55,6 +55,11 @@ void text_make_printable(char *line, const char *kept);
  * bytes. */
 const char *number_short(double value, char buffer[16]);
 
+/* Whether a word is among others, and where; `count`: it is not. */
+#define WORDS(array) (array), sizeof(array) / sizeof *(array)
+bool word_is_in(const char *word, const char *const *words, size_t count);
+size_t word_find(const char *word, const char *const *words, size_t count);
+
 /* The word nearest to `given` (Damerau-Levenshtein distance). NULL when none is near. */
 const char *nearest_word(const char *given, const char *const *words, size_t count);
 /* A question with the nearest one in brackets, or "" when none is near. */

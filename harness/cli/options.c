@@ -13,10 +13,7 @@ static const char *const plurals[] = {"kernels", "shapes",  "conventions", "dtyp
 
 bool option_has_singular(const cli_option *option)
 {
-    for (size_t i = 0; i < sizeof plurals / sizeof *plurals; i++)
-        if (strcmp(option->name, plurals[i]) == 0)
-            return true;
-    return false;
+    return word_is_in(option->name, WORDS(plurals));
 }
 
 static bool is_named(const cli_option *option, const char *name, size_t length)

@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "base/output.h"
 #include "exchange/export.h"
-#include "answer/stored_run.h"
+#include "answer/run_view.h"
 
 typedef struct export_options {
     const char *database, *format, *out;

@@ -1,6 +1,6 @@
 /* lnbench replay: a stored worst case or failure, or the finds of a corpus, bit for bit. */
 #include "cli/command.h"
-#include "answer/stored_run.h"
+#include "answer/run_view.h"
 #include "domain/kernel_name.h"
 #include "base/interrupt.h"
 #include "base/output.h"

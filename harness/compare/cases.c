@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "compare/speed.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "exchange/run_read.h"
 #include "compare/comparison.h"
 #include <math.h>
@@ -18,14 +19,6 @@ static const char *const decisive[] = {
 static const char *const passing[] = {
     "mhz",       "load_1m",         "memory_available_bytes", "git_commit",
     "git_dirty", "swap_used_bytes", "lnbench_version"};
-
-static bool stands_in(const char *name, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    return false;
-}
 
 static void note(word_list *list, const char *name, const char *base, const char *new)
 {
@@ -50,11 +43,9 @@ static void compare_facts(run_comparison *comparison, const machine_facts *base,
     const machine_facts *walked = second ? new : base;
     for (size_t i = 0; i < walked->count; i++) {
         const char *name = walked->facts[i].name;
-        if ((second && has_fact(base, name)) ||
-            stands_in(name, passing, sizeof passing / sizeof *passing))
+        if ((second && has_fact(base, name)) || word_is_in(name, WORDS(passing)))
             continue;
-        bool decides = comparison->settings.speed &&
-                       stands_in(name, decisive, sizeof decisive / sizeof *decisive);
+        bool decides = comparison->settings.speed && word_is_in(name, WORDS(decisive));
         note(decides ? &comparison->differences : &comparison->remarks, name,
              machine_fact_value(base, name), machine_fact_value(new, name));
     }

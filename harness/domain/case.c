@@ -1,5 +1,6 @@
 #include "domain/case.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include <string.h>
 
 const char *const dtype_names[] = {"f32", "f64", "bf16", "f16"};
@@ -11,13 +12,10 @@ const char *dtype_name(ln_type type)
 
 bool dtype_from_name(const char *name, ln_type *type)
 {
-    for (int i = 0; i < 4; i++) {
-        if (strcmp(name, dtype_names[i]) == 0) {
-            *type = (ln_type)i;
-            return true;
-        }
-    }
-    return false;
+    size_t found = word_find(name, WORDS(dtype_names));
+    if (found <= LN_F16)
+        *type = (ln_type)found;
+    return found <= LN_F16;
 }
 
 size_t dtype_size(ln_type type)
@@ -56,12 +54,10 @@ const char *cache_phrase(cache_state state)
 
 bool cache_from_name(const char *name, cache_state *state)
 {
-    for (int i = 0; i < CACHE_STATES; i++)
-        if (strcmp(name, cache_names[i]) == 0) {
-            *state = (cache_state)i;
-            return true;
-        }
-    return false;
+    size_t found = word_find(name, WORDS(cache_names));
+    if (found < CACHE_STATES)
+        *state = (cache_state)found;
+    return found < CACHE_STATES;
 }
 
 const char *const roof_names[ROOFS] = {"roof_copy", "roof_copy_nt", "roof_copy_rep"};

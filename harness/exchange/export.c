@@ -5,6 +5,7 @@
 #include "answer/tsv.h"
 #include "base/clean.h"
 #include "base/allocate.h"
+#include "base/text.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,14 +115,10 @@ static const char *const format_names[EXPORT_FORMAT_COUNT] = {"json", "jsonl", "
 
 bool export_format_from_name(const char *name, export_format *format, error *err)
 {
-    for (int i = 0; i < EXPORT_FORMAT_COUNT; i++) {
-        if (strcmp(name, format_names[i]) == 0) {
-            *format = (export_format)i;
-            return true;
-        }
-    }
     char meant[MEANT_LENGTH];
-    return fail(err, EXIT_CODE_USAGE,
+    *format = (export_format)word_find(name, WORDS(format_names));
+    return *format < EXPORT_FORMAT_COUNT ||
+           fail(err, EXIT_CODE_USAGE,
                 "unknown export format '%s'%s: the formats are json, jsonl, tsv, csv and smaller",
                 name, did_you_mean(name, format_names, EXPORT_FORMAT_COUNT, meant));
 }

@@ -98,10 +98,7 @@ static const char *const not_facts[] = {"date", "host_name", "executable",   "se
 
 static bool is_fact(const char *name, json_t *value)
 {
-    for (size_t i = 0; i < sizeof not_facts / sizeof *not_facts; i++)
-        if (strcmp(name, not_facts[i]) == 0)
-            return false;
-    return json_is_string(value);
+    return !word_is_in(name, WORDS(not_facts)) && json_is_string(value);
 }
 
 static const record_field date_field = {

@@ -37,7 +37,7 @@ double control_group_cpus_under(const fact_gather *gather);
 double control_group_memory_under(const fact_gather *gather);
 long control_group_oom_kills_under(const fact_gather *gather);
 
-void gather_build(fact_gather *gather);     /* build.c: commit, compiler, flags, libraries */
+void gather_build(fact_gather *gather);     /* system.c: commit, compiler, flags, libraries */
 void gather_processor(fact_gather *gather); /* processor.c: model, caches, cores, frequency */
 void gather_system(fact_gather *gather);    /* system.c: kernel, memory, load, process state */
 

@@ -1,13 +1,109 @@
 /* The system around the processor, and the state of this process. */
 #include "machine/internal.h"
 #include "base/counters.h"
+#include "machine/machine.h"
+#include "base/seconds.h"
+#include "build_info.h" /* made anew at each build, written only where it changed */
+#include "certify/reference.h"
 #include <fenv.h>
+#include <jansson.h>
+#include <sqlite3.h> /* for its version only: SQL is the store's */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
 #include <sys/utsname.h>
+
+enum { PIECES = 25 };
+static const double piece_seconds = .02;
+
+/* A chain of multiplications: memory, caches and the compiler have no say. */
+static uint64_t work(uint64_t state, uint64_t steps)
+{
+    for (uint64_t i = 0; i < steps; i++)
+        state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return state;
+}
+
+static int compare_seconds(const void *a, const void *b)
+{
+    const double *one = a, *other = b;
+    return (*one > *other) - (*one < *other);
+}
+
+timing_scatter machine_scatter(void)
+{
+    volatile uint64_t state = 1;
+    uint64_t steps = 1 << 16;
+    double seconds[PIECES], begun;
+    for (double taken = 0; taken < piece_seconds / 2; steps *= taken < piece_seconds / 2 ? 2 : 1) {
+        begun = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+        state = work(state, steps);
+        taken = seconds_of(CLOCK_THREAD_CPUTIME_ID) - begun;
+    }
+    double wall = seconds_now(), processor = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < PIECES; i++) {
+        begun = seconds_now();
+        state = work(state, steps);
+        seconds[i] = seconds_now() - begun;
+    }
+    wall = seconds_now() - wall;
+    processor = seconds_of(CLOCK_THREAD_CPUTIME_ID) - processor;
+    qsort(seconds, PIECES, sizeof *seconds, compare_seconds);
+    return (timing_scatter){.apart = seconds[PIECES * 9 / 10] / seconds[PIECES / 10] - 1,
+                            .cpu_share = processor / wall};
+}
+
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
+
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#elif defined(__GNUC__)
+#define COMPILER "gcc " __VERSION__
+#else
+#define COMPILER "unknown"
+#endif
+
+/* Takes "4.2.0" for "MPFR" out of "MPFR 4.2.0, GMP 6.2.1". */
+static void add_version(fact_gather *gather, const char *name, const char *all, const char *library)
+{
+    char version[32] = "";
+    const char *at = strstr(all, library);
+    if (at)
+        sscanf(at + strlen(library), " %31[^ ,]", version);
+    add_fact(gather, name, version);
+}
+
+static const char *libc_version(void)
+{
+#if defined(__GLIBC__)
+    return gnu_get_libc_version();
+#else
+    return NULL;
+#endif
+}
+
+void gather_build(fact_gather *gather)
+{
+    const char *reference = ln_reference_versions();
+    add_fact(gather, "lnbench_version", LNBENCH_VERSION);
+    add_fact(gather, "git_commit", LNBENCH_GIT_COMMIT);
+    add_fact(gather, "git_dirty", LNBENCH_GIT_DIRTY);
+    add_fact(gather, "compiler", COMPILER);
+    add_fact(gather, "compiler_flags", LNBENCH_COMPILER_FLAGS);
+    add_fact(gather, "build_type", LNBENCH_BUILD_TYPE);
+    add_fact(gather, "libc", libc_version());
+    add_version(gather, "mpfr", reference, "MPFR");
+    add_version(gather, "gmp", reference, "GMP");
+    add_fact(gather, "google_benchmark", LNBENCH_BENCHMARK_VERSION);
+    add_fact(gather, "google_benchmark_build", LNBENCH_BENCHMARK_BUILD);
+    add_fact(gather, "sqlite", sqlite3_libversion());
+    add_fact(gather, "jansson", jansson_version_str());
+}
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #include <xmmintrin.h>

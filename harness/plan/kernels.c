@@ -1,9 +1,103 @@
 /* Which kernels a plan has, and of which types. */
 #include "plan/plan.h"
 #include "base/allocate.h"
+#include "base/text.h"
 #include "domain/invariance.h"
+#include "domain/convention.h"
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool add_threads(const char *given, unsigned numbers[], size_t *count, error *err)
+{
+    bool number = given[0] && given[0] != '0' && strspn(given, "0123456789") == strlen(given);
+    unsigned long threads = number ? strtoul(given, NULL, 10) : 0;
+    cpu_set_t set;
+    int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    if (!number)
+        return fail(err, EXIT_CODE_USAGE, "--threads %.60s: a whole number from 1 was expected",
+                    given);
+    if (threads > (unsigned long)cpus)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "--threads %.60s: this process may run on %d CPU%s: threads that share one "
+                    "measure nothing",
+                    given, cpus, cpus == 1 ? "" : "s");
+    for (size_t i = 0; i < *count; i++)
+        if (numbers[i] == threads)
+            return true;
+    if (*count == PLAN_THREAD_NUMBERS)
+        return fail(err, EXIT_CODE_USAGE, "--threads: %d numbers are the most",
+                    PLAN_THREAD_NUMBERS);
+    numbers[(*count)++] = (unsigned)threads;
+    return true;
+}
+
+bool plan_threads(const word_list *given, unsigned numbers[], size_t *count, error *err)
+{
+    *count = 0;
+    for (size_t i = 0; i < given->count; i++)
+        if (!add_threads(given->words[i], numbers, count, err))
+            return false;
+    return given->count > 0 || add_threads("1", numbers, count, err);
+}
+
+bool split_conventions(const word_list *given, word_list *conventions, error *err)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        word_list parts = {0};
+        text_buffer current = {0};
+        bool fine = word_list_split(&parts, given->words[i], err);
+        for (size_t part = 0; fine && part < parts.count; part++) {
+            const char *word = parts.words[part];
+            size_t key = strcspn(word, "=");
+            char wanted[80];
+            snprintf(wanted, sizeof wanted, ",%.*s=", (int)(key < 70 ? key : 70), word);
+            /* The list so far, with a comma before, so that a key is found whole. */
+            bool joins = word[key] == '=' && current.length > 0 && strchr(current.bytes, '=') &&
+                         !strstr(current.bytes, wanted);
+            if (current.length > 0 && !joins) {
+                word_list_add(conventions, current.bytes + 1);
+                text_free(&current);
+            }
+            text_add(&current, ",");
+            text_add(&current, word);
+        }
+        if (current.length > 0)
+            word_list_add(conventions, current.bytes + 1);
+        text_free(&current);
+        word_list_free(&parts);
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+bool plan_conventions(const plan_request *request, case_plan *plan, ln_convention **named,
+                      size_t *count, error *err)
+{
+    word_list words = {0};
+    unsigned kinds = 0;
+    bool fine = operations_parse(request->operation, &plan->operations, err) &&
+                split_conventions(&request->conventions, &words, err);
+    *named = allocate_zeroed(words.count + 1, sizeof **named);
+    *count = words.count;
+    for (size_t i = 0; fine && i < words.count; i++) {
+        fine = convention_parse(words.words[i], &(*named)[i], err);
+        operation_kind kind = convention_operation(&(*named)[i]);
+        kinds |= OPERATION_BIT(kind);
+        if (fine && request->operation && !(plan->operations & OPERATION_BIT(kind)))
+            fine =
+                fail(err, EXIT_CODE_USAGE,
+                     "--conventions %s is of %s: with --operation %s choose its own (lnbench list "
+                     "conventions --operation %s), or say --operation all",
+                     words.words[i], operation_name(kind), request->operation, request->operation);
+    }
+    if (!request->operation && kinds)
+        plan->operations = kinds;
+    word_list_free(&words);
+    return fine;
+}
 
 static bool takes(const kernel_entry *kernel, operation_kind what, ln_type dtype, ln_type param)
 {
@@ -83,14 +177,10 @@ static bool has_better_line(const kernel_list *kernels, size_t index)
 static bool is_type_wanted(const plan_request *request, const kernel_entry *kernel)
 {
     const kernel_facts *facts = &kernel->facts;
-    for (size_t i = 0; i < request->dtypes.count; i++)
-        if (strcmp(request->dtypes.words[i], dtype_name(facts->storage)) == 0)
-            return true;
     if (request->dtypes.count > 0)
-        return false;
-    for (size_t i = 0; i < request->kernels.count; i++)
-        if (strcmp(request->kernels.words[i], facts->name) == 0)
-            return true;
+        return word_is_in(dtype_name(facts->storage), request->dtypes.words, request->dtypes.count);
+    if (word_is_in(facts->name, request->kernels.words, request->kernels.count))
+        return true;
     bool brought = strcmp(kernel->source, "builtin") != 0 && kernel->version[0] == '\0';
     return facts->storage == LN_F32 || brought || strcmp(request->name, "full") == 0;
 }

@@ -68,11 +68,9 @@ static bool take_figure(const result_store *store, sqlite3_stmt *statement, erro
         FIELD(COUNT, figure_near, cases),
     };
     char word[16];
-    int figure = 0;
     bool shifted = sqlite3_column_int(statement, store_column(statement, "shifted")) != 0;
     store_copy_text(statement, store_column(statement, "figure"), word, sizeof word);
-    while (figure < FIGURES && strcmp(names[figure], word) != 0)
-        figure++;
+    size_t figure = word_find(word, WORDS(names));
     if (figure < FIGURES)
         return store_take(store, statement, FIELDS(fields), &errors->figures[figure][shifted], err);
     errors->fault = sqlite3_column_int64(statement, store_column(statement, "worst"));

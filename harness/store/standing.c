@@ -1,5 +1,6 @@
 #include "store/standing.h"
 #include "base/allocate.h"
+#include "base/text.h"
 #include "store/internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -53,11 +54,8 @@ static int scope_of(sqlite3_stmt *statement)
 {
     static const char *const names[] = {"all", "any", "ordinary", "extreme", "hunted"};
     char word[16];
-    int scope = 0;
     store_copy_text(statement, store_column(statement, "scope"), word, sizeof word);
-    while (scope < SCOPES && strcmp(word, names[scope]) != 0)
-        scope++;
-    return scope;
+    return (int)word_find(word, WORDS(names));
 }
 
 bool store_standings(result_store *store, int64_t run, double budget, standing_list *list,

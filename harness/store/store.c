@@ -10,16 +10,6 @@
 
 const char *const run_state_names[] = {"open", "complete", "interrupted"};
 
-bool run_state_from_name(const char *name, run_state *state)
-{
-    for (int i = RUN_OPEN; i <= RUN_INTERRUPTED; i++) {
-        *state = (run_state)i;
-        if (strcmp(name, run_state_names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
 bool store_fail(const result_store *store, int status, const char *doing, error *err)
 {
     static const char kept[] = "what was stored before is kept";

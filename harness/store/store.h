@@ -22,7 +22,6 @@ typedef enum store_mode { STORE_READ, STORE_WRITE } store_mode;
 typedef enum run_state { RUN_OPEN, RUN_COMPLETE, RUN_INTERRUPTED } run_state;
 extern const char
     *const run_state_names[RUN_INTERRUPTED + 1]; /* "open", "complete", "interrupted" */
-bool run_state_from_name(const char *name, run_state *state);
 
 /* What a run is, at its beginning. Strings are copied in. */
 typedef struct run_info {

@@ -10,6 +10,7 @@
 #include "base/allocate.h"
 #include "base/files.h"
 #include "base/program.h"
+#include "base/text.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -260,14 +261,10 @@ static bool check(const calibrate_settings *settings, error *err)
     if (settings->rebuilds > 64)
         return fail(err, EXIT_CODE_USAGE, "--rebuilds %llu: at most 64",
                     (unsigned long long)settings->rebuilds);
-    for (size_t i = 0; i < settings->regimes.count; i++) {
-        bool known = false;
-        for (int regime = 0; regime < REGIMES; regime++)
-            known |= strcmp(settings->regimes.words[i], regime_names[regime]) == 0;
-        if (!known)
+    for (size_t i = 0; i < settings->regimes.count; i++)
+        if (!word_is_in(settings->regimes.words[i], regime_names, REGIMES))
             return fail(err, EXIT_CODE_USAGE, "--regimes %.60s: L1, L2, L3 or DRAM was expected",
                         settings->regimes.words[i]);
-    }
     return true;
 }
 

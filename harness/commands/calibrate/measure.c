@@ -2,6 +2,7 @@
 #include "commands/calibrate/calibrate.h"
 #include "base/allocate.h"
 #include "base/seconds.h"
+#include "base/text.h"
 #include "compare/duet/duet.h"
 #include "session/setup.h"
 #include "compare/speed.h"
@@ -75,21 +76,14 @@ static size_t rows_in(const calibration_campaign *campaign, int regime)
     return strcmp(found, regime_names[regime]) == 0 ? rows : 0;
 }
 
-static bool is_wanted(const word_list *regimes, const char *name)
-{
-    for (size_t i = 0; i < regimes->count; i++)
-        if (strcmp(regimes->words[i], name) == 0)
-            return true;
-    return regimes->count == 0;
-}
-
 static bool choose_shapes(calibration_campaign *campaign, error *err)
 {
     char word[48];
     for (int regime = 0; regime < REGIMES; regime++) {
-        size_t rows = is_wanted(&campaign->settings->regimes, regime_names[regime])
-                          ? rows_in(campaign, regime)
-                          : 0;
+        const word_list *wanted = &campaign->settings->regimes;
+        bool is_wanted =
+            wanted->count == 0 || word_is_in(regime_names[regime], wanted->words, wanted->count);
+        size_t rows = is_wanted ? rows_in(campaign, regime) : 0;
         campaign->rows[regime] = rows;
         snprintf(word, sizeof word, "%zux%d", rows, HIDDEN);
         if (rows > 0)

@@ -7,6 +7,7 @@
 #include "store/choosing.h"
 #include "base/number.h"
 #include "base/paths.h"
+#include "base/text.h"
 #include "session/setup.h"
 #include "commands/choose/choose.h"
 #include "worker/worker.h"
@@ -32,10 +33,8 @@ static void add_shape(word_list *shapes, size_t rows, size_t hidden)
 {
     char word[64];
     snprintf(word, sizeof word, "%zux%zu", rows, hidden);
-    for (size_t i = 0; i < shapes->count; i++)
-        if (strcmp(shapes->words[i], word) == 0)
-            return;
-    word_list_add(shapes, word);
+    if (!word_is_in(word, shapes->words, shapes->count))
+        word_list_add(shapes, word);
 }
 
 static void add_shapes(const choose_wanted *const *lacking, size_t count,

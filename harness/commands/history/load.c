@@ -19,10 +19,7 @@ enum { SPEEDS = 5, COUNTED = 3 };
 
 static bool is_speed(const char *measure)
 {
-    for (int i = 0; i < SPEEDS; i++)
-        if (strcmp(measure, speeds[i]) == 0)
-            return true;
-    return false;
+    return word_is_in(measure, WORDS(speeds));
 }
 
 static const metric_field *metric_named(const char *name)

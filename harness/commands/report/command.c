@@ -5,7 +5,6 @@
 #include "report/report.h"
 #include "base/paths.h"
 #include "commands/result_options.h"
-#include "answer/stored_run.h"
 #include "base/allocate.h"
 #include "base/hash.h"
 #include "base/interrupt.h"

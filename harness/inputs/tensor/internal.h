@@ -40,9 +40,6 @@ typedef struct tensor_form {
     size_t shape[TENSOR_MAX_DIMENSIONS];
 } tensor_form;
 
-/* Reads the dictionary in text[0..length) of an .npy file. Errors name the file and the field. */
-bool npy_header_parse(const char *path, const char *text, size_t length, tensor_form *form,
-                      error *err);
 /* Magic, version and header; the elements come next. */
 bool npy_read_form(byte_source *source, tensor_form *form, error *err);
 

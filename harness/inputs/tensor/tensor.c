@@ -1,10 +1,123 @@
 /* One tensor of a file: which form it has, its type, and its elements, row behind row. */
 #include "inputs/tensor/internal.h"
 #include "inputs/typed.h"
+#include "inputs/tensor/tensor.h"
+#include "metrics/storage.h"
+#include "inputs/inputs.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* The first element that is no number of the type, which all others are stored in; none: the count. */
+static size_t store_all(const tensor_array *array, ln_type type, void *to)
+{
+    double room;
+    for (size_t i = 0; i < array->elements; i++) {
+        double value = storage_load(array->dtype, array->data, i);
+        void *place = to ? to : &room;
+        storage_store(type, place, to ? i : 0, value);
+        if (!isnan(value) && storage_load(type, place, to ? i : 0) != value)
+            return i;
+    }
+    return array->elements;
+}
+
+bool tensor_converts(const tensor_array *array, ln_type type)
+{
+    return array->dtype == type || store_all(array, type, NULL) == array->elements;
+}
+
+bool tensor_convert(tensor_array *array, ln_type type, const char *whose, const char *path,
+                    const char *option, error *err)
+{
+    static const char *const descr[] = {
+        [LN_F32] = "f4", [LN_F64] = "f8", [LN_BF16] = "bf16", [LN_F16] = "f2"};
+    if (array->dtype == type)
+        return true;
+    void *to = malloc(array->elements * dtype_size(type) + 1);
+    if (!to)
+        return fail_memory(err, path);
+    size_t i = store_all(array, type, to);
+    if (i < array->elements) {
+        free(to);
+        return fail(err, EXIT_CODE_USAGE,
+                    "%s (--%s): element %zu, %.17g, is no %s, %s: save it as %s and so choose the "
+                    "rounding",
+                    path, option, i, storage_load(array->dtype, array->data, i), dtype_name(type),
+                    whose, descr[type]);
+    }
+    free(array->data);
+    array->data = to;
+    array->dtype = type;
+    return true;
+}
+
+bool tensor_is_finite(const tensor_array *array, const char *path, const char *option, error *err)
+{
+    for (size_t i = 0; i < array->elements; i++)
+        if (!isfinite(storage_load(array->dtype, array->data, i)))
+            return fail(err, EXIT_CODE_USAGE,
+                        "%s (--%s): element %zu is %g: expected finite numbers", path, option, i,
+                        storage_load(array->dtype, array->data, i));
+    return true;
+}
+
+/* Rounds to the type; what is finite must stay so. */
+static bool take_row(const tensor_array *array, const char *path, size_t row, size_t hidden,
+                     ln_type type, void *x, error *err)
+{
+    for (size_t i = 0; i < hidden; i++) {
+        size_t at = row * hidden + i;
+        double value = storage_load(array->dtype, array->data, at);
+        storage_store(type, x, i, value);
+        if (isfinite(value) && !isfinite(storage_load(type, x, i)))
+            return fail(err, EXIT_CODE_USAGE,
+                        "%s: element %zu is %g: beyond %s, whose largest number is %s", path, at,
+                        value, dtype_name(type), type == LN_F16 ? "65504" : "3.4e38");
+    }
+    return true;
+}
+
+bool input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
+                        void *x, error *err)
+{
+    const tensor_request request = {.path = path, .u2_is_bf16 = type == LN_BF16};
+    tensor_array array;
+    if (!tensor_read(&request, &array, err))
+        return false;
+    size_t row_bytes = hidden * dtype_size(type);
+    bool fine = tensor_has_rows(&array, path, err);
+    if (fine && array.hidden != hidden)
+        fine = fail(err, EXIT_CODE_USAGE, "%s: last axis is %zu long: expected hidden %zu", path,
+                    array.hidden, hidden);
+    size_t rows = fine ? array.elements / hidden : 1;
+    for (size_t i = 0; fine && i < count; i++) {
+        size_t row = (first + i) % rows;
+        char *to = (char *)x + i * row_bytes;
+        if (array.dtype == type) /* bit for bit */
+            memcpy(to, (const char *)array.data + row * row_bytes, row_bytes);
+        else
+            fine = take_row(&array, path, row, hidden, type, to, err);
+    }
+    tensor_free(&array);
+    return fine;
+}
+
+bool input_file_shape(const char *path, size_t *rows, size_t *hidden, error *err)
+{
+    /* Of u2 the shape is known, whatever it holds. */
+    const tensor_request request = {.path = path, .u2_is_bf16 = true};
+    tensor_array array;
+    bool fine = tensor_read(&request, &array, err) && tensor_has_rows(&array, path, err);
+    if (fine) {
+        *hidden = array.hidden;
+        *rows = array.elements / array.hidden;
+    }
+    tensor_free(&array);
+    return fine;
+}
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are read as they lie");
 
