@@ -17,6 +17,9 @@ typedef struct view_case {
     const char *regime;   /* "L1", "L2", "L3", "DRAM" on the machine of the run */
 } view_case;
 
+/* Whether a file is as it was when it was written: its last record, or line, has a hash of all before it. */
+typedef enum run_seal { SEAL_NONE, SEAL_HOLDS, SEAL_BROKEN } run_seal;
+
 typedef struct run_view {
     stored_run run;
     machine_facts machine;
@@ -32,6 +35,7 @@ typedef struct run_view {
     bool owns_store;         /* it is closed with the view; else it has to outlive it */
     unsigned others; /* of a part, bits of the run's other operations; then its lists are its own */
     stored_worst *worst; /* one a case, same order; NULL: not asked for, or the file has none */
+    run_seal seal;       /* of the file that it was read from */
 } run_view;
 
 /* The type that the answer is about: f32 where it was measured. */

@@ -136,6 +136,21 @@ bool whole_file_end(whole_file *file, bool fine, error *err)
     return written || !fine || failed_write(file->path, err);
 }
 
+bool read_whole_file(const char *path, text_buffer *content, error *err)
+{
+    FILE *file = fopen(path, "rb");
+    char piece[1 << 14];
+    text_add(content, "");
+    for (size_t got; file && (got = fread(piece, 1, sizeof piece, file)) > 0;)
+        text_add_bytes(content, piece, got);
+    bool fine = file && !ferror(file) && !content->failed;
+    if (!fine)
+        fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    if (file)
+        fclose(file);
+    return fine;
+}
+
 bool write_whole_file(const char *path, const text_buffer *content, error *err)
 {
     whole_file file;

@@ -27,6 +27,8 @@ bool whole_file_end(whole_file *file, bool fine, error *err);
 /* Removes the temporary ones of all that are open, before _exit(); a signal's handler may call it. */
 void whole_files_abandon(void);
 
+/* Adds all that it has, and a 0 behind that, which is not counted. */
+bool read_whole_file(const char *path, text_buffer *content, error *err);
 bool write_whole_file(const char *path, const text_buffer *content, error *err);
 /* Gives a file that another program wrote beside it its name. false: errno says why. */
 bool publish_file(const char *part, const char *path);

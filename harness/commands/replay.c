@@ -227,7 +227,7 @@ static bool replay_stored(replay_state *replayer, result_store *store, const sto
         return false;
     snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged->id, judged->key.input);
     bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL,
-                            replayer->options->id > 0, &result, err);
+                            replayer->options->id > 0, NULL, &result, err);
     if (fine)
         note(replayer, kernel, what, &result);
     stored_worst_free(&worst);

@@ -1,5 +1,6 @@
 /* The formats but Google Benchmark's, and writing them. */
 #include "base/files.h"
+#include "base/hash.h"
 #include "exchange/internal.h"
 #include "domain/metric_fields.h"
 #include "answer/tsv.h"
@@ -7,6 +8,7 @@
 #include "base/allocate.h"
 #include "base/text.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +125,13 @@ bool export_format_from_name(const char *name, export_format *format, error *err
                 name, did_you_mean(name, format_names, EXPORT_FORMAT_COUNT, meant));
 }
 
+void export_end(uint64_t hash, text_buffer *out)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    export_record(out, "end", json_pack("{s:s}", "hash", text));
+}
+
 #define PROMISE(type, name)                                                                        \
     [type] = {name, FIELD_COUNT, (type) * sizeof(uint64_t), 0, INT64_MAX, NULL}
 
@@ -228,7 +237,7 @@ static void add_rows(const run_view *view, text_buffer *out)
     }
 }
 
-static void add_lines(const run_view *view, text_buffer *out)
+void export_lines(const run_view *view, text_buffer *out)
 {
     tensor_set tensors;
     tensor_set_fill(&tensors, view);
@@ -241,6 +250,7 @@ static void add_lines(const run_view *view, text_buffer *out)
     export_tensors(&tensors, out);
     export_worst_rows(&tensors, view, out);
     tensor_set_free(&tensors);
+    export_end(hash_bytes(HASH_START, out->bytes, out->length), out);
 }
 
 /* One {name, unit, value} of customSmallerIsBetter; an undefined figure is left out. */
@@ -280,7 +290,7 @@ static void make_text(const run_view *view, export_format format, text_buffer *o
         add_json(out, benchmark_json(view), JSON_INDENT(2));
         break;
     case EXPORT_JSONL:
-        add_lines(view, out);
+        export_lines(view, out);
         break;
     case EXPORT_TSV:
         case_table_add(view, FORM_TSV, out);

@@ -13,6 +13,7 @@
 #define LNBENCH_EXPORT_H
 
 #include "answer/run_view.h"
+#include "base/text.h"
 #include <stdio.h>
 
 typedef enum export_format {
@@ -30,6 +31,8 @@ bool export_format_from_name(const char *name, export_format *format, error *err
 /* Writes to an open file; `name` is what errors call it. */
 bool export_write(const run_view *view, export_format format, FILE *file, const char *name,
                   error *err);
+/* The JSON Lines alone. */
+void export_lines(const run_view *view, text_buffer *out);
 /* Writes a file whole, or leaves what was there. */
 bool export_save(const run_view *view, export_format format, const char *path, error *err);
 

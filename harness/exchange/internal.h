@@ -36,6 +36,9 @@ extern const record_field entry_fields[ENTRY_FIELDS];
 /* Of stored_worst. */
 extern const record_field hash_field;
 
+/* The last record: a hash of all before it. */
+void export_end(uint64_t hash, text_buffer *out);
+
 /* The tensors of a view's worst rows, each once, numbered from 0. */
 typedef struct tensor_set {
     const stored_tensor **tensors; /* the view's */

@@ -9,6 +9,8 @@
  * Errors (7) are one line. */
 #include "exchange/run_read_internal.h"
 #include "base/allocate.h"
+#include "base/hash.h"
+#include "exchange/page_run.h"
 #include "exchange/run_read.h"
 #include "base/error.h"
 #include <errno.h>
@@ -23,6 +25,7 @@ typedef struct run_input {
     FILE *file;
     bool packed, ended;
     lzma_stream unpacker;
+    char *page;           /* of a report's page: the packed run within it, which `file` is then */
     unsigned char *piece; /* of a packed file, as it was read */
     char *bytes;          /* unpacked; the last line begins at `line`, the next at `next` */
     size_t line, next, size, room, total;
@@ -61,12 +64,35 @@ static bool unpacking_fails(const run_input *input, lzma_ret status, error *err)
 }
 
 /* The file is closed with it; NULL: it could not be opened. */
+/* Of a report's page the run within it. */
+static bool open_page(run_input *input, error *err)
+{
+    char begin[32];
+    size_t size = fread(begin, 1, sizeof begin, input->file), packed, room = 0;
+    rewind(input->file);
+    if (!page_run_is_page(begin, size))
+        return true;
+    for (size = 0; !feof(input->file) && size < RUN_READ_MOST_BYTES;) {
+        input->page = reallocate(input->page, room += PIECE + room / 2);
+        size += fread(input->page + size, 1, room - size, input->file);
+        if (ferror(input->file))
+            return unreadable(input, err);
+    }
+    if (!page_run_take(input->path, input->page, size, &packed, err))
+        return false;
+    fclose(input->file);
+    input->file = packed > 0 ? fmemopen(input->page, packed, "rb") : fopen("/dev/null", "rb");
+    return input->file || unreadable(input, err);
+}
+
 static bool run_input_open(run_input *input, const char *path, FILE *file, error *err)
 {
     *input = (run_input){.path = path, .file = file, .unpacker = LZMA_STREAM_INIT};
     if (!file)
         return unreadable(input, err);
-    input->packed = is_packed(file);
+    if (!open_page(input, err))
+        return false;
+    input->packed = is_packed(input->file);
     if (!input->packed)
         return true;
     input->piece = allocate(PIECE);
@@ -163,6 +189,7 @@ static void run_input_close(run_input *input)
     if (input->file)
         fclose(input->file);
     free(input->piece);
+    free(input->page);
     free(input->bytes);
     *input = (run_input){0};
 }
@@ -312,6 +339,27 @@ static bool keeps_promises(const file_reader *reader)
     return true;
 }
 
+/* Whether this is the last record, to the byte, of the lines before it; what stands behind it is of nobody. */
+static bool read_end(file_reader *reader, const char *at, size_t length)
+{
+    static const char sign[] = "{\"hash\":";
+    text_buffer end = {0};
+    if (length < sizeof sign || memcmp(at, sign, sizeof sign - 1) != 0)
+        return false;
+    export_end(reader->hash, &end);
+    bool same = length + 1 == end.length && memcmp(at, end.bytes, length) == 0;
+    reader->view->seal = same && reader->view->seal == SEAL_NONE ? SEAL_HOLDS : SEAL_BROKEN;
+    text_free(&end);
+    return true;
+}
+
+static void hash_line(file_reader *reader, const char *at, size_t length)
+{
+    reader->hash = hash_bytes(hash_bytes(reader->hash, at, length), "\n", 1);
+    if (reader->view->seal == SEAL_HOLDS)
+        reader->view->seal = SEAL_BROKEN;
+}
+
 /* `at` is the first line. */
 static bool read_lines(file_reader *reader, run_input *input, const char *at, size_t length)
 {
@@ -319,7 +367,10 @@ static bool read_lines(file_reader *reader, run_input *input, const char *at, si
     while (fine && at) {
         json_error_t where;
         reader->line++;
-        if (length > 0) {
+        bool ends = read_end(reader, at, length);
+        if (!ends)
+            hash_line(reader, at, length);
+        if (length > 0 && !ends) {
             json_t *record = json_loadb(at, length, JSON_REJECT_DUPLICATES, &where);
             fine = record ? read_record(reader, record)
                           : reader_bad(reader, "not JSON: %s", where.text);
@@ -436,7 +487,7 @@ static bool read_whole_document(file_reader *reader, run_input *input, unsigned 
 
 static bool read_input(run_input *input, run_view *view, error *err)
 {
-    file_reader reader = {.path = input->path, .view = view, .error = err};
+    file_reader reader = {.path = input->path, .view = view, .error = err, .hash = HASH_START};
     const char *line;
     size_t length;
     bool fine = run_input_line(input, &line, &length, err) &&

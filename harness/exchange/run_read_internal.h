@@ -25,6 +25,7 @@ typedef struct file_reader {
      * there were. */
     uint64_t promised[RECORD_TYPES];
     size_t there[RECORD_TYPES];
+    uint64_t hash; /* of all lines so far */
     read_tensors tensors;
 } file_reader;
 

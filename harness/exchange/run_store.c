@@ -116,6 +116,7 @@ bool run_in_memory(const char *file, run_view *read, run_view *view, error *err)
         return false;
     }
     view->owns_store = true;
+    view->seal = read->seal;
     keep_lost(read, view);
     if (!read->worst || view_load_worst(store, view, err))
         return true;

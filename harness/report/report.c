@@ -2,7 +2,10 @@
 #include "base/draft.h"
 #include "base/files.h"
 #include "base/paths.h"
+#include "exchange/page_run.h"
+#include "machine/machine.h"
 #include "report/page/page.h"
+#include <stdlib.h>
 #include <string.h>
 
 enum { CHARTS_MOST = 40 };
@@ -173,8 +176,10 @@ static bool write_html(const document *page, const char *plots_directory, const 
                        bool on_paper, const char *path, error *err)
 {
     text_buffer html = {0};
-    bool fine = document_html(page, plots_directory, directory, on_paper, &html, err) &&
-                write_whole_file(path, &html, err);
+    bool fine = document_html(page, plots_directory, directory, on_paper, &html, err);
+    if (fine && page->run)
+        page_run_end(&html);
+    fine = fine && write_whole_file(path, &html, err);
     text_free(&html);
     return fine;
 }
@@ -197,14 +202,29 @@ static bool write_pdf(const file_draft *draft, report_result *result, error *err
     return made != PROGRAM_DONE || report_path(result->pdf, draft->target, "report", ".pdf", err);
 }
 
-static bool write_pages(const report_state *state, const char *plots_directory,
-                        const file_draft *draft, bool with_pdf, report_result *result, error *err)
+static const char *name_generator(char *words, size_t size)
 {
+    machine_facts here;
+    machine_read(&here);
+    snprintf(words, size, "lnbench %.20s %.12s%s", machine_fact_value(&here, "lnbench_version"),
+             machine_fact_value(&here, "git_commit"),
+             strcmp(machine_fact_value(&here, "git_dirty"), "yes") == 0 ? " (changed)" : "");
+    machine_free(&here);
+    return words;
+}
+
+static bool write_pages(const report_state *state, const char *plots_directory,
+                        const file_draft *draft, bool with_pdf, const text_buffer *run,
+                        report_result *result, error *err)
+{
+    char generator[100];
     const page_contents contents = {&state->data, state->charts, state->chart_count, result->note};
     const char *folder = draft->folder.path;
     document page = {0};
     char html[512], markdown[512], print[512];
     page_make(&contents, &page);
+    page.run = run;
+    page.generator = name_generator(generator, sizeof generator);
     bool fine = report_path(result->index_html, draft->target, "index", ".html", err) &&
                 report_path(result->markdown, draft->target, "report", ".md", err) &&
                 report_path(html, folder, "index", ".html", err) &&
@@ -219,7 +239,7 @@ static bool write_pages(const report_state *state, const char *plots_directory,
 }
 
 bool report_write(const run_view *view, const char *plots_directory, const char *directory,
-                  bool with_pdf, report_result *result, error *err)
+                  bool with_pdf, const text_buffer *run, report_result *result, error *err)
 {
     report_state state = {.chart_count = 0};
     word_list names = {0};
@@ -230,7 +250,7 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
     bool fine = draft_begin(&draft, directory, err) &&
                 prepare_report(view, draft.folder.path, &state, err) &&
                 draw_charts(&state, plots_directory, &draft, result, err) &&
-                write_pages(&state, plots_directory, &draft, with_pdf, result, err) &&
+                write_pages(&state, plots_directory, &draft, with_pdf, run, result, err) &&
                 draft_publish(&draft, &names, err);
     draft_end(&draft);
     word_list_free(&names);
@@ -240,10 +260,10 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
 
 /* Of one operation. */
 static bool draw_part(const run_view *view, const char *plots, const char *directory, bool with_pdf,
-                      const output_file *out, error *err)
+                      const text_buffer *run, const output_file *out, error *err)
 {
     report_result result;
-    if (!report_write(view, plots, directory, with_pdf, &result, err))
+    if (!report_write(view, plots, directory, with_pdf, run, &result, err))
         return false;
     if (result.note[0] && !result.lost)
         output_note("%s", result.note);
@@ -257,12 +277,23 @@ static bool draw_part(const run_view *view, const char *plots, const char *direc
                 result.pdf_lost ? result.pdf_note : "");
 }
 
+/* Of all operations, with the judged rows, which charts read from the store. */
+static bool pack_run(const run_view *view, text_buffer *run, error *err)
+{
+    run_view whole = *view;
+    whole.rows = (stored_rows){0};
+    bool fine = view_load_rows(&whole, err) && page_run_add(run, &whole, err);
+    free(whole.rows.rows);
+    return fine;
+}
+
 bool draw_report(const run_view *view, const char *directory, bool with_pdf, const output_file *out,
                  error *err)
 {
     char plots[1024], folder[1024];
     const unsigned kinds = view_operations(view);
-    bool fine = path_of_plots(plots, sizeof plots, err);
+    text_buffer run = {0};
+    bool fine = path_of_plots(plots, sizeof plots, err) && pack_run(view, &run, err);
     for (int kind = 0; fine && kind < OPERATIONS; kind++) {
         if (!(kinds & OPERATION_BIT(kind)))
             continue;
@@ -270,8 +301,9 @@ bool draw_report(const run_view *view, const char *directory, bool with_pdf, con
         snprintf(folder, sizeof folder, "%.900s%s%s", directory, first ? "" : "/",
                  first ? "" : operation_name((operation_kind)kind));
         run_view part = view_part(view, (operation_kind)kind);
-        fine = draw_part(&part, plots, folder, with_pdf, out, err);
+        fine = draw_part(&part, plots, folder, with_pdf, &run, out, err);
         view_part_free(&part);
     }
+    text_free(&run);
     return fine;
 }

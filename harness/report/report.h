@@ -22,9 +22,9 @@ typedef struct report_result {
  * missing, with gnuplot and the scripts of plots/, and writes directory/index.html with the charts
  * inlined: one file that can be sent to somebody. The same goes to directory/report.md and, where it
  * is wanted and weasyprint is there, to directory/report.pdf. All files of a report appear together
- * (base/draft.h). */
+ * (base/draft.h). run: what page_run_add() made of it, for the page; NULL: without. */
 bool report_write(const run_view *view, const char *plots_directory, const char *directory,
-                  bool with_pdf, report_result *result, error *err);
+                  bool with_pdf, const text_buffer *run, report_result *result, error *err);
 
 /* The same, as `run` and `report` end with it, of each operation of the run: the first one's in the directory,
  * another's in a folder of its name below it. Prints the paths to `file`. What is missing since no
@@ -32,5 +32,14 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
  * since one of them failed is an error (7), and everything else is written. */
 bool draw_report(const run_view *view, const char *directory, bool with_pdf, const output_file *out,
                  error *err);
+
+/* Whether a page says of this run what the report does, whatever its number and those of its cases: it
+ * is drawn again, in a folder that goes. Takes the run out of the page. */
+typedef struct page_match {
+    bool compared; /* else another lnbench or gnuplot drew it, or none is here */
+    bool same;
+    char theirs[80], ours[80]; /* where they differ first */
+} page_match;
+bool report_again(const run_view *view, char *page, size_t size, page_match *match, error *err);
 
 #endif

@@ -1,6 +1,6 @@
 #include "judge/rows.h"
-#include "referee/checks.h"
 #include "session/replay.h"
+#include "base/allocate.h"
 #include "domain/convention.h"
 #include <math.h>
 #include <string.h>
@@ -49,9 +49,60 @@ static bool is_fine_so_far(const case_verdict *verdict)
     return verdict_is_right(verdict->kind) || verdict_is_limit(verdict->kind);
 }
 
-/* As a run judges: rows, then probe rows. */
+/* ---- what is kept ---- */
+
+typedef struct kept_probe {
+    const kernel_entry *kernel;
+    size_t hidden;
+    case_verdict verdict;
+} kept_probe;
+
+static void drop_block(replay_kept *kept)
+{
+    judge_block_free(&kept->block);
+    kept->of.input[0] = '\0';
+}
+
+void replay_kept_free(replay_kept *kept)
+{
+    drop_block(kept);
+    referee_release(&kept->asked);
+    for (size_t i = 0; i < REPLAY_ARRAYS; i++)
+        if (kept->sets[i])
+            combinations_free(kept->sets[i]);
+    free(kept->probes);
+    *kept = (replay_kept){.array = kept->array};
+}
+
+/* All of it is for one convention. */
+static void keep_for(replay_kept *kept, const ln_convention *convention)
+{
+    if (convention_equal(&kept->convention, convention))
+        return;
+    replay_kept_free(kept);
+    kept->convention = *convention;
+}
+
+/* The verdict of the kernel's probe rows. */
+static bool probe(row_judge *judge, const kernel_entry *kernel, const judge_block *block,
+                  replay_kept *kept, case_verdict *verdict, error *err)
+{
+    for (size_t i = 0; i < kept->probe_count; i++)
+        if (kept->probes[i].kernel == kernel && kept->probes[i].hidden == block->hidden) {
+            *verdict = kept->probes[i].verdict;
+            return true;
+        }
+    if (!judge_probes(judge, kernel, &block->convention, block->hidden, verdict, err))
+        return false;
+    kept->probes = allocate_room(kept->probes, kept->probe_count, sizeof *kept->probes);
+    kept->probes[kept->probe_count++] = (kept_probe){kernel, block->hidden, *verdict};
+    return true;
+}
+
+/* As a run judges: rows, then probe rows; kept NULL: without these. */
 static bool judge_as_then(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                          const char *convention, bool probes, replay_result *result, error *err)
+                          const char *convention, replay_kept *kept, replay_result *result,
+                          error *err)
 {
     case_judgement judgement;
     case_verdict probed;
@@ -63,9 +114,9 @@ static bool judge_as_then(row_judge *judge, const judge_block *block, const kern
         return false;
     result->metrics = judgement.metrics;
     result->now = side_of(&judgement, result->whole ? judgement.output_hash : result->find.y_hash);
-    if (!probes || !is_fine_so_far(&judgement.verdict))
+    if (!kept || !is_fine_so_far(&judgement.verdict))
         return true;
-    if (!judge_probes(judge, kernel, &block->convention, block->hidden, &probed, err))
+    if (!probe(judge, kernel, block, kept, &probed, err))
         return false;
     if (probed.kind != VERDICT_RIGHT)
         result->now.verdict = probed;
@@ -94,16 +145,24 @@ static bool fits(const stored_worst *stored, const kernel_entry *kernel, const o
 /* The block of the case, given a call of one row, as its input, seed and shape give it today; whether
  * its worst row is still the one that was kept. */
 static bool regenerate(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
-                       const stored_worst *stored, operation_call call, judge_block *block,
+                       const stored_worst *stored, operation_call call, replay_kept *kept,
                        replay_result *result)
 {
     const case_key *key = &judged->key;
+    judge_block *block = &kept->block;
     struct error why = {0};
     const operation_call alone = call;
     call.problem.rows = key->rows;
-    if (!judge_block_generate(judge, block, call, key->input, NULL, 0, &why)) {
-        snprintf(result->note, sizeof result->note, "the stored row alone: %.120s", why.message);
-        return false;
+    if (strcmp(kept->of.input, key->input) != 0 || kept->of.rows != key->rows ||
+        block->hidden != key->hidden || block->storage != call.problem.storage ||
+        block->param != call.problem.param) {
+        drop_block(kept);
+        if (!judge_block_generate(judge, block, call, key->input, NULL, 0, &why)) {
+            snprintf(result->note, sizeof result->note, "the stored row alone: %.120s",
+                     why.message);
+            return false;
+        }
+        kept->of = *key;
     }
     size_t row = judged->metrics.worst_row, row_bytes = key->hidden * dtype_size(block->storage);
     bool same = !stored || !stored->inputs[ROLE_X].bits || row >= block->rows;
@@ -120,7 +179,7 @@ static bool regenerate(row_judge *judge, const kernel_entry *kernel, const store
         return true;
     snprintf(result->note, sizeof result->note,
              "the stored row alone: this input has other bits now");
-    judge_block_free(block);
+    drop_block(kept);
     return false;
 }
 
@@ -168,27 +227,45 @@ static bool task_of(const case_key *key, const kernel_entry *kernel,
     return false;
 }
 
+/* The blocks of the task that has this key, of one of the arrays. *found: there is such a task. */
+static bool prepare_task(row_judge *judge, const kernel_entry *kernel, const case_key *key,
+                         size_t array, replay_kept *kept, bool *found, error *err)
+{
+    const combinations_asked asked = {.plain = kept->convention,
+                                      .alone = array % 2 == 1,
+                                      .seed = judge->settings.seed,
+                                      .quick = array >= 2};
+    const referee_task *had = &kept->task;
+    referee_task task;
+    if (!kept->sets[array] && !(kept->sets[array] = combinations_make(&asked)))
+        return fail_memory(err, "the referee's problems");
+    *found = task_of(key, kernel, &kept->convention, kept->sets[array], &task);
+    if (!*found || (kept->asked.blocks && kept->asked_of == array && had->check == task.check &&
+                    had->first == task.first && had->last == task.last &&
+                    had->storage == task.storage && had->param == task.param))
+        return true;
+    referee_release(&kept->asked);
+    kept->asked = (referee_blocks){0};
+    kept->task = task;
+    kept->asked_of = array;
+    return referee_prepare(judge, &kept->task, &kept->asked, err);
+}
+
 /* The check over one array; *found: it has one with this key; *same_text: it says what it said then, before
  * or after it was narrowed. */
 static bool ask_again(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
-                      const combinations_asked *asked, bool least, bool *found, bool *same_text,
+                      size_t array, bool least, replay_kept *kept, bool *found, bool *same_text,
                       case_judgement *judgement, error *err)
 {
-    combination_set *set = combinations_make(asked);
     const char *now = judgement->verdict.detail, *then = judged->verdict.detail;
-    referee_task task;
-    referee_blocks blocks = {0};
-    if (!set)
-        return fail_memory(err, "the referee's problems");
-    *found = task_of(&judged->key, kernel, &asked->plain, set, &task);
-    bool fine = !*found || (referee_prepare(judge, &task, &blocks, err) &&
-                            referee_examine(judge, &task, &blocks, kernel, judgement, err));
+    if (!prepare_task(judge, kernel, &judged->key, array, kept, found, err))
+        return false;
+    bool fine =
+        !*found || referee_examine(judge, &kept->task, &kept->asked, kernel, judgement, err);
     *same_text = strcmp(now, then) == 0;
     if (fine && *found && (least || !*same_text))
-        fine = referee_narrow(judge, &task, &blocks, kernel, judgement, err);
+        fine = referee_narrow(judge, &kept->task, &kept->asked, kernel, judgement, err);
     *same_text |= strcmp(now, then) == 0;
-    referee_release(&blocks);
-    combinations_free(set);
     return fine;
 }
 
@@ -216,8 +293,7 @@ static void explain(bool same_text, replay_result *result)
  * conventions, or of its one convention, if it named one; and whole, or the first of it: the one that gives
  * the bits of then. Where nothing came out, the one of which the same is said. */
 static bool replay_check(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
-                         const ln_convention *convention, bool least, replay_result *result,
-                         error *err)
+                         bool least, replay_kept *kept, replay_result *result, error *err)
 {
     const case_key *key = &judged->key;
     replay_result tried = *result;
@@ -230,14 +306,13 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
     tried.then = side_then(judged, judged->output_hash);
     int best = -1;
     bool fine = true;
-    for (size_t i = 0; fine && i < (of_array ? 4 : 1) && !result->reproduces; i++) {
-        const combinations_asked asked = {.plain = *convention,
-                                          .alone = i % 2 == 1,
-                                          .seed = judge->settings.seed,
-                                          .quick = i >= 2};
+    const size_t first = of_array ? kept->array : 0;
+    for (size_t i = 0; fine && i < (of_array ? REPLAY_ARRAYS : 1) && !result->reproduces; i++) {
+        const size_t array = (first + i) % REPLAY_ARRAYS;
         case_judgement judgement = {0};
         bool found = false, same_text;
-        fine = ask_again(judge, kernel, judged, &asked, least, &found, &same_text, &judgement, err);
+        fine = ask_again(judge, kernel, judged, array, least, kept, &found, &same_text, &judgement,
+                         err);
         if (!fine || !found)
             continue;
         tried.metrics = judgement.metrics;
@@ -248,6 +323,7 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
         if (likeness(&tried, same_text) <= best)
             continue;
         best = likeness(&tried, same_text);
+        kept->array = of_array ? array : kept->array;
         *result = tried;
     }
     return !fine || best >= 0
@@ -257,46 +333,60 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
                       (long long)judged->id, key->input, key->rows, key->hidden);
 }
 
-bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
-                 const stored_worst *stored, bool least, replay_result *result, error *err)
+static bool replay_kept_case(row_judge *judge, const kernel_entry *kernel,
+                             const stored_case *judged, const stored_worst *stored, bool least,
+                             replay_kept *kept, replay_result *result, error *err)
 {
     const case_key *key = &judged->key;
     ln_convention convention;
-    judge_block block = {0};
+    judge_block row = {0};
     *result = (replay_result){.whole = true};
     if (!takes_rows(kernel, key->dtype, err) ||
         !convention_parse(key->convention, &convention, err))
         return false;
+    keep_for(kept, &convention);
     if (is_check(key->input))
-        return replay_check(judge, kernel, judged, &convention, least, result, err);
-    operation_call kept =
+        return replay_check(judge, kernel, judged, least, kept, result, err);
+    operation_call call =
         call_dense(&convention, kernel->facts.storage, kernel->facts.param, 1, key->hidden);
-    if (!regenerate(judge, kernel, judged, stored, kept, &block, result)) {
-        if (!stored || !fits(stored, kernel, &kept))
+    if (!regenerate(judge, kernel, judged, stored, call, kept, result)) {
+        if (!stored || !fits(stored, kernel, &call))
             return fail(err, EXIT_CODE_NOT_COMPARABLE,
                         "case %lld: its rows can't be made again, and none was kept (%.100s)",
                         (long long)judged->id, result->note);
         result->whole = false;
         result->alone = true;
         for (size_t i = 0; i < ROLES_MOST; i++)
-            kept.inputs[i] = (void *)stored->inputs[i].bits;
-        if (!judge_block_from(judge, &block, &kept, err))
+            call.inputs[i] = (void *)stored->inputs[i].bits;
+        if (!judge_block_from(judge, &row, &call, err))
             return false;
     }
     bool measured = judged->metrics.elements > 0;
     result->hashed = measured && (result->whole ? judged->hashed : stored->y_hash != 0);
     result->then = side_then(judged, result->whole ? judged->output_hash : stored->y_hash);
-    bool fine = judge_as_then(judge, &block, kernel, key->convention, true, result, err);
+    bool fine = judge_as_then(judge, result->whole ? &kept->block : &row, kernel, key->convention,
+                              kept, result, err);
     if (!result->whole)
         result->then.row = result->now.row = 0;
     if (fine)
         compare(result);
-    judge_block_free(&block);
+    judge_block_free(&row);
     if (fine)
         snprintf(result->find.origin, sizeof result->find.origin, "case %lld: %.90s",
                  (long long)judged->id, key->input);
     else
         replay_result_free(result);
+    return fine;
+}
+
+bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
+                 const stored_worst *stored, bool least, replay_kept *kept, replay_result *result,
+                 error *err)
+{
+    replay_kept own = {0};
+    bool fine =
+        replay_kept_case(judge, kernel, judged, stored, least, kept ? kept : &own, result, err);
+    replay_kept_free(&own);
     return fine;
 }
 
@@ -320,7 +410,7 @@ bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *
     memcpy(call.inputs, find->inputs, sizeof find->inputs);
     bool fine = takes_rows(kernel, find->storage, err) && takes_parameters(kernel, find, err) &&
                 judge_block_from(judge, &block, &call, err) &&
-                judge_as_then(judge, &block, kernel, find->convention, false, result, err);
+                judge_as_then(judge, &block, kernel, find->convention, NULL, result, err);
     if (fine)
         compare(result);
     else

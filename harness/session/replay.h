@@ -7,6 +7,7 @@
 #ifndef LNBENCH_REPLAY_H
 #define LNBENCH_REPLAY_H
 
+#include "referee/checks.h"
 #include "referee/referee.h"
 #include "store/store.h"
 #include "inputs/worst_row.h"
@@ -31,10 +32,29 @@ typedef struct replay_result {
     worst_row find;  /* what ran worst, for a corpus; owned: replay_result_free() */
 } replay_result;
 
+/* Rows, answers and probes of the case before, for the next one on the same: of one judge and one run.
+ * Begins as {0}; free it with replay_kept_free(). */
+enum { REPLAY_ARRAYS = 4 };
+typedef struct replay_kept {
+    judge_block block;
+    case_key of;                          /* the block is of; its input "": there is none */
+    ln_convention convention;             /* that all is kept for */
+    combination_set *sets[REPLAY_ARRAYS]; /* NULL: not made yet */
+    size_t array;                         /* the one that the case before was of */
+    size_t asked_of;                      /* and that `asked` is of */
+    referee_task task;
+    referee_blocks asked; /* of the task; none: there is none */
+    struct kept_probe *probes;
+    size_t probe_count;
+} replay_kept;
+void replay_kept_free(replay_kept *kept);
+
 /* A case of a run with this seed. stored may be NULL: no row was kept. The judge must have been
- * made with the run's seed. least: of combinations that are wrong the verdict says what it takes. */
+ * made with the run's seed. least: of combinations that are wrong the verdict says what it takes.
+ * kept: NULL: nothing is. */
 bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
-                 const stored_worst *stored, bool least, replay_result *result, error *err);
+                 const stored_worst *stored, bool least, replay_kept *kept, replay_result *result,
+                 error *err);
 bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *find,
                  replay_result *result, error *err);
 void replay_result_free(replay_result *result);

@@ -51,7 +51,7 @@ options_of 'fingerprint --distance' --hidden --std --conventions --chart --forma
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \
     --run --machine --class --fresh --stored --allow-lost --time --plugin --seed --deadline --db
-options_of report --allow-lost --run --out --draw --no-pdf --no-charts --verify --errors --sample --plugin --db --all --top --sort \
+options_of report --allow-lost --run --out --draw --no-pdf --no-charts --verify --errors --sample --seed --key --sign --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
 options_of doctor --store --remove --yes --calibrate --db --facts --format --json

@@ -230,14 +230,14 @@ VIEW_TEST(test_lines)
     const char *path = scratch_path(state, "out.jsonl");
     CHECK(export_save(&view, EXPORT_JSONL, path, &problem));
     char *bytes = slurp(path), *rest = NULL;
-    static const char *const types[] = {"run",  "kernel", "case", "case",
-                                        "case", "case",   "case", "row"};
+    static const char *const types[] = {"run",  "kernel", "case", "case", "case",
+                                        "case", "case",   "row",  "end"};
     size_t count = 0;
     assert_strict(bytes);
     for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         json_t *record = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
         assert_non_null(record);
-        assert_true(count < 8);
+        assert_true(count < 9);
         assert_string_equal(word(record, "type"), types[count]);
         assert_string_equal(word(record, "schema"), "lnbench-record-3");
         if (count == 2)
@@ -245,10 +245,11 @@ VIEW_TEST(test_lines)
         json_decref(record);
         count++;
     }
-    assert_int_equal(count, 8);
+    assert_int_equal(count, 9);
     free(bytes);
     run_view read;
     CHECK(run_read(path, &read, &problem));
+    assert_int_equal(read.seal, SEAL_HOLDS);
     const ln_metrics *wrong = &read.cases.cases[2].metrics;
     const stored_row *row = &read.rows.rows[0];
     assert_true(wrong->ulp_max == INFINITY && wrong->ulp_bias == -INFINITY && isnan(wrong->bits));

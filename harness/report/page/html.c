@@ -1,7 +1,7 @@
 /* A document as one HTML file, in the frame of plots/page.html. */
 #include "report/page/document.h"
-#include "base/allocate.h"
 #include "base/clean.h"
+#include "base/files.h"
 #include <string.h>
 
 static void add_text(text_buffer *out, const char *text)
@@ -37,26 +37,6 @@ static const char *tone_class(document_tone tone)
     return classes[tone];
 }
 
-static bool read_file(const char *path, char **contents, error *err)
-{
-    FILE *file = fopen(path, "rb");
-    long size = -1;
-    *contents = NULL;
-    if (file && fseek(file, 0, SEEK_END) == 0)
-        size = ftell(file);
-    bool fine = size >= 0 && fseek(file, 0, SEEK_SET) == 0;
-    if (fine)
-        *contents = allocate_zeroed((size_t)size + 1, 1);
-    fine = fine && fread(*contents, 1, (size_t)size, file) == (size_t)size;
-    if (file)
-        fclose(file);
-    if (fine)
-        return true;
-    free(*contents);
-    *contents = NULL;
-    return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot be read for the page", path);
-}
-
 /* Identifiers must be unique in the page: those of a drawing get its stem in front. gnuplot writes
  * them as id='x', id="x" and href='#x'; no text of a drawing has quotes in it (FORM_GNUPLOT). */
 static void add_svg(text_buffer *out, const char *svg, const char *stem)
@@ -81,19 +61,23 @@ static void add_svg(text_buffer *out, const char *svg, const char *stem)
 static bool add_figure(const report_chart *chart, const char *directory, bool on_paper,
                        text_buffer *out, error *err)
 {
-    char path[512], *svg;
+    char path[512];
     text_format(out, "<figure id=\"%s\">\n", chart->stem);
     if (on_paper) {
         text_format(out, "<div><img src=\"../%s.png\" alt=\"\"></div>\n", chart->stem);
     } else {
-        if (!report_path(path, directory, chart->stem, ".svg", err) || !read_file(path, &svg, err))
+        text_buffer svg = {0};
+        if (!report_path(path, directory, chart->stem, ".svg", err) ||
+            !read_whole_file(path, &svg, err)) {
+            text_free(&svg);
             return false;
+        }
         text_add(out, "<div class=\"chart\" role=\"img\" tabindex=\"0\" aria-label=\"");
         clean_add(out, FORM_MARKUP, chart->title);
         text_add(out, "\">\n");
-        add_svg(out, svg, chart->stem);
+        add_svg(out, svg.bytes, chart->stem);
         text_add(out, "</div>\n");
-        free(svg);
+        text_free(&svg);
     }
     text_add(out, "<figcaption>");
     add_text(out, chart->kind->help);
@@ -244,6 +228,10 @@ static bool add_part(const document *page, const char *part, html_state *html, e
         add_contents(page, html->out);
     else if (strncmp(part, "{{body}}", 8) == 0)
         return add_body(page, html, err);
+    else if (strncmp(part, "{{generator}}", 13) == 0)
+        clean_add(html->out, FORM_MARKUP, page->generator);
+    else if (strncmp(part, "{{run}}", 7) == 0)
+        text_add(html->out, page->run && !html->on_paper ? page->run->bytes : "");
     else
         return fail(err, EXIT_CODE_ENVIRONMENT, "page.html: %.20s: no such part", part);
     return true;
@@ -252,12 +240,14 @@ static bool add_part(const document *page, const char *part, html_state *html, e
 bool document_html(const document *page, const char *plots_directory, const char *directory,
                    bool on_paper, text_buffer *out, error *err)
 {
-    char path[512], *frame;
+    char path[512];
+    text_buffer frame = {0};
     html_state html = {.out = out, .directory = directory, .on_paper = on_paper};
-    if (!report_path(path, plots_directory, "page", ".html", err) || !read_file(path, &frame, err))
+    if (!report_path(path, plots_directory, "page", ".html", err) ||
+        !read_whole_file(path, &frame, err))
         return false;
     bool fine = true;
-    for (const char *at = frame; *at && fine;) {
+    for (const char *at = frame.bytes; *at && fine;) {
         const char *part = strstr(at, "{{");
         size_t plain = part ? (size_t)(part - at) : strlen(at);
         text_add_bytes(out, at, plain);
@@ -269,6 +259,6 @@ bool document_html(const document *page, const char *plots_directory, const char
             fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: {{ without }}", path);
         }
     }
-    free(frame);
+    text_free(&frame);
     return fine;
 }

@@ -127,9 +127,10 @@ static void add_repeat(const report_data *data, document *page)
         page, TONE_NONE,
         "Seed %llu, plan %s, commit %.12s. With this seed the inputs and the order of the "
         "measurements are the same: errors agree to the bit, times as far as the machine "
-        "does. `lnbench report --verify --run %lld` runs a sample of the figures again.",
+        "does. The page holds the run: `lnbench report --verify index.html` derives the errors "
+        "again, wherever it is.",
         (unsigned long long)run->seed, run->plan,
-        machine_fact_value(&data->view->machine, "git_commit"), (long long)run->id);
+        machine_fact_value(&data->view->machine, "git_commit"));
     document_paragraph(
         page, TONE_NONE,
         "The figures behind each chart are beside this page, in [data](data/); each chart also as "

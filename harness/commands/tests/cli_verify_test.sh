@@ -1,0 +1,103 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench and binaries
+# report --verify of a file that was sent: what was changed in it is found, whoever made its hashes again.
+. "$(dirname "$0")/cli_common.sh" "$@"
+tool=$(dirname "$(readlink -f -- "$0")")/../../../results/changed_bytes.py
+
+accepted "a run to send" 0 run --plan quick --only accuracy --kernels two_pass_f32_scalar,naive_f32_scalar \
+    --shapes 4x64 --conventions torch --inputs normal,offset --db r.db --out page
+accepted "as lines" 0 export --format jsonl --db r.db --out run.jsonl
+(cd page && eval "$(grep -o 'lnbench report --verify index.html' index.html | sed 's,^lnbench,"$lnbench",')") >out 2>err
+code=$?
+check "a page, by its command" is $code 0
+check "a page: the last line" is "$(tail -n 1 out)" "holds: 4 of 4 errors; speeds: none in this run"
+rm r.db # whoever has the file alone
+accepted "lines" 0 report --verify --errors run.jsonl
+xz -k run.jsonl
+accepted "packed lines" 0 report --verify --errors run.jsonl.xz
+accepted "a page is read as a run" 0 import page/index.html --db again.db
+
+# Another machine's: every error, no speed; those are its word where no timings came along, or no hash.
+accepted "a timed run" 0 run --plan quick --kernels two_pass_f32_scalar --shapes 64x256 --conventions torch \
+    --inputs normal,offset --db t.db --no-charts --referee no
+"$binaries/run_sql" t.db "UPDATE facts SET value = 'Another' WHERE name = 'cpu_model'" >/dev/null
+accepted "its page" 0 report --db t.db --out other --no-pdf --allow-lost
+accepted "another CPU" 0 report --verify other/index.html
+check "another CPU: the last line" has out '^holds: ([0-9]+) of \1 errors; speeds: other CPU$'
+run_it export --format jsonl --db t.db --out t.jsonl
+sed '$d' t.jsonl >unsealed.jsonl
+accepted "without its hash" 0 report --verify unsealed.jsonl
+check "without its hash: the last line" has out "^holds: .*; speeds: the sender's word\$"
+"$binaries/run_sql" t.db 'DELETE FROM repetitions' >/dev/null
+run_it export --format jsonl --db t.db --out untimed.jsonl
+run_it report --verify --allow-lost untimed.jsonl
+check "without timings: the last line" has out "speeds: the sender's word\$"
+
+# A sample is another each time, and the same with its seed.
+for seed in 5 5 6; do
+    run_it report --verify --sample 1 --seed $seed --json page/index.html
+    value figures.0.input out >>drawn
+    value figures.0.kernel out >>drawn
+done
+check "a seed repeats the sample" is "$(sed -n 1,2p drawn)" "$(sed -n 3,4p drawn)"
+for _ in 1 2 3 4 5 6 7 8; do
+    run_it report --verify --sample 1 --json page/index.html
+    value seed out
+done >seeds
+check "without one it is drawn anew" is "$(sort -u seeds | wc -l)" 8
+
+# One byte anywhere.
+for file in page/index.html run.jsonl run.jsonl.xz; do
+    check "one byte of $file" python3 "$tool" "$lnbench" $file "${LNBENCH_CHANGES:-40}" "$((RANDOM))"
+done
+# A figure, and every hash again.
+error=$(grep -o '"row_ulp_max":[0-9.]*' run.jsonl | head -n 1)
+for file in page/index.html run.jsonl; do
+    python3 "$tool" --forge $file forged.${file##*.} run "$error" "${error%%:*}:1${error#*:}"
+    run_it report --verify --errors forged.${file##*.}
+    check "a forged error in $file: exit code" is "$code" 5
+    check "a forged error in $file: found" has out 'does not hold: '
+done
+if command -v gnuplot >/dev/null; then
+    python3 "$tool" --forge page/index.html forged.html page "$(grep -o 'data-value="[0-9.]*">[0-9][^<]*<' page/index.html | head -n 1)" 'data-value="1.1">1.1<'
+    run_it report --verify --errors forged.html
+    check "a forged page: exit code" is "$code" 5
+    check "a forged page: where" has out '^the page says .*1\.1<'
+    check "a forged page: the last line" has out '^does not hold: 4 of 4 errors; .*; page: not what its run draws$'
+else
+    echo "not checked: a forged page (gnuplot is not installed)"
+fi
+refused "a page of before" 7 'does not hold its run' report --verify <(sed '/id="run"/,$d' page/index.html)
+refused "a file without --verify" 2 'by --verify alone' report page/index.html
+
+# Signatures: minisign's, and a line where it is not installed. Where it is not, one that signs by cksum.
+PATH=$scratch/nowhere "$lnbench" report --db again.db --out signed --no-charts >out 2>err
+mkdir -p fake
+command -v minisign >fake/path || {
+    cat >fake/minisign <<'END'
+#!/bin/sh
+[ "$1" = -S ] && { cat "$3" "$5" | cksum >"$5.minisig"; exit; }
+[ "$(cat "$3" "$5" | cksum)" = "$(cat "$5.minisig")" ] || { echo "Signature verification failed" >&2; exit 1; }
+END
+    chmod +x fake/minisign
+}
+if [ -s fake/path ]; then
+    minisign -G -W -p key.pub -s key.sec >/dev/null
+else
+    echo key | tee key.pub >key.sec
+fi
+PATH=$PWD/fake:$PATH accepted "sign" 0 report --db again.db --out signed --no-pdf --sign key.sec
+check "sign: the signature" test -s signed/index.html.minisig
+run() { PATH=$PWD/fake:$PATH run_it report --verify --errors signed/index.html "$@"; }
+run --key key.pub
+check "a good signature" is "$code$(grep -c '^signature: good' out)" 01
+run
+check "a signature, and no key" has out '^signature: not checked: --key'
+echo >>signed/index.html.minisig && sed -i 's/[0-9]/x/' signed/index.html.minisig
+run --key key.pub
+check "a bad signature" is "$code$(grep -c '^signature: bad: ' out)" 51
+check "a bad signature: the last line" has out '^does not hold'
+ln -s "$(command -v gnuplot)" fake/gnuplot && rm -f fake/minisign
+PATH=$PWD/fake "$lnbench" report --db again.db --out unsigned --no-pdf --sign key.sec >out 2>err
+check "no minisign: said" has err 'is not signed: minisign was not found'
+finish
