@@ -91,7 +91,7 @@ check "a crash when asked: the others" has out '^on_nothing +row '
 # The class is in every other table.
 accepted "list" 0 list kernels --plugin "$plugin" --json
 check "list: what is declared" has out '"declared_reproducibility": "row"'
-run_it run --db v.db --no-charts --plugin "$plugin" --shapes 40x64 --conventions torch --inputs normal \
+run_it run --referee no --db v.db --no-charts --plugin "$plugin" --shapes 40x64 --conventions torch --inputs normal \
     --kernels 'on_rows,on_same.one,on_nothing' --processes 1 --repetitions 2
 check "run: fine" is "$code" 0
 check "run: what depends on the batch" has out 'on_rows .* run$'

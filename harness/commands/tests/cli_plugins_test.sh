@@ -36,7 +36,7 @@ refused "a plugin twice" 2 'example stands in both' list plugins \
 
 accepted "the example: list" 0 list plugins --plugin "$libraries/example_plugin.so"
 check "the example is named" has out '^example +1 '
-accepted "the example: run" 0 run --plan quick --db e.db --no-charts --plugin "$libraries/example_plugin.so" \
+accepted "the example: run" 0 run --plan quick --referee no --db e.db --no-charts --plugin "$libraries/example_plugin.so" \
     --kernels example --shapes 4x64 --conventions torch,zscore,torch-nobias --inputs normal \
     --processes 1 --repetitions 2
 accepted "the example: export" 0 export --db e.db --format tsv
@@ -82,7 +82,7 @@ check "sabotage: report has them" has charts/index.html 'naive\.crash_when_timed
 
 # Its constructor flushes to zero, as -ffast-math does it: judged and timed in that state, and said.
 export LNBENCH_HOSTILE_DEED=flush_to_zero LNBENCH_HOSTILE_MOMENT=constructor
-ends "flush to zero" 6 run --plan quick --db f.db --no-charts --plugin "$libraries/hostile_plugin.so" --conventions torch \
+ends "flush to zero" 6 run --plan quick --referee no --db f.db --no-charts --plugin "$libraries/hostile_plugin.so" --conventions torch \
     --kernels hostile,two_pass_f32_scalar --shapes 4x64 --inputs normal,subnormal --processes 1 --repetitions 2
 check "flush to zero: said" has out '^  its constructor changed (MXCSR|FPCR): flush to zero$'
 check "flush to zero: timed" has out '^plugin +hostile +[0-9]'
@@ -94,7 +94,7 @@ unset LNBENCH_HOSTILE_DEED LNBENCH_HOSTILE_MOMENT
 
 # OpenMP's threads do not live on in a child, where their kernel waits for them.
 accepted "OpenMP" 0 run --db o.db --no-charts --plugin "$libraries/threads_plugin_3.so" \
-    --kernels openmp --plan quick --only accuracy --conventions torch
+    --kernels openmp --plan quick --only accuracy --conventions torch --inputs normal
 if [ "$(nproc)" -gt 1 ] && ldd "$libraries/threads_plugin_3.so" | grep -q libgomp; then
     check "OpenMP: not after a fork" has out '^! openmp: hangs in a forked process, as OpenMP does$'
 fi

@@ -1,5 +1,6 @@
 # shellcheck shell=bash disable=SC2154
-# Sourced: makes, in a directory of its own, what the commands of commands.txt need.
+# Sourced: makes, in a directory of its own, what the commands of commands.txt need, or takes it from
+# $TORTURE_FILES, where torture_test.sh files has left it.
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -7,17 +8,23 @@ unset LN_DISABLE_ISA LNBENCH_WORKER LNBENCH_LIBRARY LNBENCH_PLOTS LNBENCH_WORKER
 export LNBENCH_PEERS=0 TMPDIR=$scratch/tmp
 mkdir tmp
 lnbench=$binaries/lnbench
-"$binaries/npy_tool" make x.npy '<f4' '(2, 6)' -1:0.25 &&
-    "$lnbench" eval --x x.npy --reference --conventions tinyllm --out y.npy >/dev/null &&
-    "$lnbench" run --db base.db --kernels two_pass_f32_scalar,library_exact_f32 --shapes 4x64 \
-        --conventions torch --inputs normal,offset:10 --processes 5 --repetitions 2 --no-charts \
-        >/dev/null &&
-    "$lnbench" export --db base.db --out run.json &&
-    "$lnbench" export --db base.db --format jsonl --out run.jsonl &&
-    mkdir shards &&
-    for shard in 0 1; do
-        "$lnbench" hunt --kernels two_pass_f32_scalar --restarts 2 --hidden 4 \
-            --shard $shard/2 --out shards >/dev/null || exit 1
-    done && "$lnbench" hunt --merge shards --out h0.txt >/dev/null && cp "$libraries/liblayernorm.so" lib.so &&
-    cp lib.so lib2.so && "$binaries/run_sql" base.db \
-    'PRAGMA journal_mode = DELETE' >/dev/null || exit 1
+make_files() {
+    "$binaries/npy_tool" make x.npy '<f4' '(2, 6)' -1:0.25 &&
+        "$lnbench" eval --x x.npy --reference --conventions tinyllm --out y.npy >/dev/null &&
+        "$lnbench" run --plan quick --db base.db --kernels two_pass_f32_scalar,library_exact_f32 --shapes 4x64 \
+            --conventions torch --inputs normal,offset:10 --processes 5 --repetitions 2 --no-charts \
+            >/dev/null &&
+        "$lnbench" export --db base.db --out run.json &&
+        "$lnbench" export --db base.db --format jsonl --out run.jsonl &&
+        mkdir shards &&
+        for shard in 0 1; do
+            "$lnbench" hunt --kernels two_pass_f32_scalar --restarts 2 --hidden 4 \
+                --shard $shard/2 --out shards >/dev/null || return
+        done && "$lnbench" hunt --merge shards --out h0.txt >/dev/null && cp "$libraries/liblayernorm.so" lib.so &&
+        cp lib.so lib2.so && "$binaries/run_sql" base.db 'PRAGMA journal_mode = DELETE' >/dev/null
+}
+if [ -e "${TORTURE_FILES-}/lib2.so" ]; then
+    cp -r "$TORTURE_FILES/." . || exit 1
+else
+    make_files || exit 1
+fi

@@ -3,12 +3,12 @@
 # power fails at every moment (power_loss.c), and then the same with syncs that do nothing, which
 # must be found; or processes are killed at random moments (kill_soak.c).
 #
-#     torture_test.sh allocations|worker|calls|power|kills SOURCES BINARIES LIBRARIES
+#     torture_test.sh allocations|worker|calls|power|kills|files SOURCES BINARIES LIBRARIES
 #
 # Without LNBENCH_FULL a sample of the commands and of their calls or moments. TORTURE_MOST: how many
 # of each command, instead of what gives 20,000 allocations, 5,000 calls, 10,000 kills, and all others;
 # TORTURE_SEED: which, 0 if unset; TORTURE_ONLY: of this command alone. worker: the allocations of
-# lnbench-worker. exit code 77: skipped
+# lnbench-worker. files: leaves what all of them need in TORTURE_FILES. exit code 77: skipped
 set -u
 kind=$1
 sources=$2
@@ -16,8 +16,13 @@ binaries=$3
 libraries=$4
 # Spares the disk some thousand syncs; what power losses take is not on a disk anyway.
 [ -w /dev/shm ] && export TMPDIR=/dev/shm
+[ "$kind" != files ] || rm -rf "${TORTURE_FILES:?}"
 # shellcheck source=harness/tests/torture/prepare.sh
 . "$sources/prepare.sh"
+if [ "$kind" = files ]; then
+    cp -r . "$TORTURE_FILES"
+    exit
+fi
 most=${TORTURE_MOST-}
 commands=$sources/commands.txt
 if [ -z "${LNBENCH_FULL-}" ]; then
