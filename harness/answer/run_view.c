@@ -297,7 +297,8 @@ bool view_is_partial(const run_view *view)
     return view->run.state != RUN_COMPLETE || view->run.counts.lost > 0;
 }
 
-bool view_coverage(const run_view *view, coverage *covered)
+/* What was asked of the run, and what is lost by name. False: the run does not say. */
+static bool view_coverage(const run_view *view, coverage *covered)
 {
     const run_counts *counts = &view->run.counts;
     *covered = (struct coverage){.asked = counts->asked, .declined = counts->declined};

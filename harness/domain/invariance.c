@@ -97,7 +97,8 @@ const char *reproducibility_describe(const invariance_result *found, char *buffe
     return buffer;
 }
 
-bool same_family(const kernel_entry *a, const kernel_entry *b)
+/* Whether two kernels are the same but for the ISA. */
+static bool same_family(const kernel_entry *a, const kernel_entry *b)
 {
     const kernel_facts *left = &a->facts, *right = &b->facts;
     return a->plugin == b->plugin && left->operation == right->operation && left->statistics[0] &&

@@ -68,8 +68,6 @@ reproducibility reproducibility_declared(const kernel_facts *facts);
 /* "row", "run (threads, stride)", "-". */
 const char *reproducibility_describe(const invariance_result *found, char *buffer, size_t size);
 
-/* Whether two kernels are the same but for the ISA. */
-bool same_family(const kernel_entry *a, const kernel_entry *b);
 /* own[], and behind them those of their families among all kernels: how many there are then.
  * `chosen` has room for all kernels. */
 size_t with_families(const kernel_list *kernels, const kernel_entry *const *own, size_t own_count,

@@ -238,7 +238,8 @@ static void judge_positions(const position_errors *errors, case_verdict *verdict
     }
 }
 
-void hearing_conclude(const hearing *of, case_verdict *verdict)
+/* Into a verdict that is right: what all problems together show, and what else there is to say. */
+static void hearing_conclude(const hearing *of, case_verdict *verdict)
 {
     if (verdict_is_right(verdict->kind))
         judge_positions(of->errors, verdict);

@@ -36,7 +36,5 @@ void hearing_end(hearing *of);
  * NULL: on rows of its own. False as judge_kernel(). */
 bool hearing_ask(hearing *of, combination *asked, const judge_block *block,
                  case_judgement *judgement, error *err);
-/* Into a verdict that is right: what all problems together show, and what else there is to say. */
-void hearing_conclude(const hearing *of, case_verdict *verdict);
 
 #endif

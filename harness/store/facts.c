@@ -30,13 +30,17 @@ bool stored_is_extreme(const stored_case *stored)
            (size > 0 && size < dtype_least_normal(stored->key.dtype));
 }
 
-bool stored_is_hunted(const stored_case *stored)
+/* Rows that a search found for one kernel are no measure of the others: of the corpus, unless this
+ * kernel is at fault there. */
+static bool stored_is_hunted(const stored_case *stored)
 {
     return input_is_worst(stored->key.input) &&
            verdict_exit_code(&stored->verdict) == EXIT_CODE_FINE;
 }
 
-double stored_error(const stored_case *stored)
+/* The largest row ULP of all its elements; infinite where there is no right figure, NaN where all is
+ * right and nothing finite. */
+static double stored_error(const stored_case *stored)
 {
     verdict_kind kind = stored->verdict.kind;
     bool figure = verdict_is_right(kind) || kind == VERDICT_LIMIT || kind == VERDICT_INACCURATE;

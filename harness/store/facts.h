@@ -12,11 +12,5 @@ usability stored_usable(const stored_case *stored);
 /* Of an extreme family or convention (case_is_extreme()), or its largest error is that of a subnormal
  * result: the checks mix rows. */
 bool stored_is_extreme(const stored_case *stored);
-/* Rows that a search found for one kernel are no measure of the others: of the corpus, unless this
- * kernel is at fault there. */
-bool stored_is_hunted(const stored_case *stored);
-/* The largest row ULP of all its elements; infinite where there is no right figure, NaN where all is
- * right and nothing finite. */
-double stored_error(const stored_case *stored);
 
 #endif

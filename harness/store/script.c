@@ -166,11 +166,6 @@ static stored_cell cell_of(const stored_table *table, size_t row, const char *co
     return (stored_cell){.kind = CELL_NONE, .real = NAN};
 }
 
-double table_real(const stored_table *table, size_t row, const char *column)
-{
-    return cell_of(table, row, column).real;
-}
-
 int64_t table_whole(const stored_table *table, size_t row, const char *column)
 {
     return cell_of(table, row, column).whole;

@@ -7,7 +7,7 @@
  *     store_script(store, field_sql, &err);                  // CREATE TEMP TABLE chart AS SELECT ...
  *     stored_table table;
  *     store_get_table(store, "chart", &table, &err);
- *         gbps = table_real(&table, 0, "gbps");
+ *         name = table_text(&table, 0, "name");
  *     stored_table_free(&table);
  *     store_scratch_end(store);
  *
@@ -44,8 +44,7 @@ typedef struct stored_table {
 bool store_temp_names(result_store *store, const char *glob, stored_table *names, error *err);
 bool store_get_table(result_store *store, const char *name, stored_table *table, error *err);
 void stored_table_free(stored_table *table);
-/* NaN, 0 and "" where there is no such row or column, or nothing in it. */
-double table_real(const stored_table *table, size_t row, const char *column);
+/* 0 and "" where there is no such row or column, or nothing in it. */
 int64_t table_whole(const stored_table *table, size_t row, const char *column);
 const char *table_text(const stored_table *table, size_t row, const char *column);
 

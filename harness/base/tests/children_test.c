@@ -5,7 +5,6 @@
 #include "base/temporary.h"
 #include "scratch.h"
 #include "test.h"
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

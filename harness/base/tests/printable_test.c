@@ -4,7 +4,6 @@
 #include "test.h"
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 TEST(only_what_prints)
 {

@@ -3,7 +3,6 @@
 #include "test.h"
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static relation *make_toy(void)
 {

@@ -55,7 +55,8 @@ static const char *ratio_words(const speed_pair *pair, char buffer[64])
     return buffer;
 }
 
-const char *estimate_words(const chosen *one, char buffer[192])
+/* "1024 x 1600", of which the times are estimates; "" where they are measured. */
+static const char *estimate_words(const chosen *one, char buffer[192])
 {
     const kernel_evidence *evidence = &one->evidence;
     const case_key *group = &evidence->group;

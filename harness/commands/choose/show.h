@@ -34,9 +34,6 @@ void chosen_cover(const chosen *one, coverage *covered);
 /* Whether some kernel has no time: none has, or the run that has them lost it. */
 bool chosen_lacks_times(const chosen *one);
 
-/* "1024 x 1600", of which the times are estimates; "" where they are measured. */
-const char *estimate_words(const chosen *one, char buffer[192]);
-
 /* "the best there is, NAME, has row ULP 2.66"; for the error where nothing meets the budget. */
 void chosen_best_there_is(const chosen *one, char *buffer, size_t size);
 

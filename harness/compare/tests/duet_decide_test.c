@@ -4,7 +4,6 @@
 #include "test.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST_GROUPS = 64, MOST_VALUES = 2048 };
 

@@ -1,10 +1,7 @@
 /* Conventions as text: what is read, what is refused and with which words. */
 #include "domain/convention.h"
-#include "base/number.h"
 #include "hayai-c/tests/comma_locale.h"
 #include "test.h"
-#include <math.h>
-#include <stdio.h>
 
 static void assert_same(ln_convention a, ln_convention b)
 {

@@ -9,7 +9,6 @@
 #include "inputs/tensor/tensor.h"
 #include "test.h"
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,14 +1,10 @@
 /* Families in the types other than f32: what each promises, and that it is realised in the type. */
 #include "domain/convention.h"
 #include "inputs/inputs.h"
-#include "inputs/families.h"
 #include "inputs/offset.h"
-#include "inputs/typed.h"
 #include "metrics/storage.h"
 #include "test.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include "inputs/tensor/tensor.h"
 

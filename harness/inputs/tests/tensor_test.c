@@ -1,10 +1,8 @@
 /* What is written as .npy: read back, its bytes, and where it cannot be. (tensor_forms_test.py reads.) */
 #include "inputs/tensor/tensor.h"
 #include "test.h"
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

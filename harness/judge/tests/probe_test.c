@@ -6,7 +6,6 @@
 #include "metrics/storage.h"
 #include "test.h"
 #include <math.h>
-#include <stdio.h>
 
 enum { MOST_HIDDEN = 4100, MOST_ROWS = 8, SEED = 1 };
 

@@ -9,10 +9,8 @@
 #include "base/random.h"
 #include "certify/rms_row.h"
 #include "domain/convention.h"
-#include "inputs/inputs.h"
 #include "judge/judging.h"
 #include "judge/which/which.h"
-#include "layernorm_plugin_v2.h"
 #include "exact/scale.h"
 #include <math.h>
 #include <rmsnorm.h>

@@ -8,7 +8,6 @@
 #include "block.h"
 #include "judging.h"
 #include <stdio.h>
-#include <string.h>
 
 enum { ROWS = 6, MOST_HIDDEN = 1100, SEED = 1 };
 

@@ -9,7 +9,6 @@
 #include "exact/scale.h"
 #include "block.h"
 #include "test.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 static unsigned long runs = 150;

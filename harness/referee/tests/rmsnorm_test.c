@@ -1,7 +1,6 @@
 /* RMSNorm by plugin ABI 2: kernels that are right stay so under every convention, and planted mistakes are
  * caught and named. */
 #include "domain/convention.h"
-#include "inputs/inputs.h"
 #include "judging.h"
 #include <string.h>
 

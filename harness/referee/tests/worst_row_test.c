@@ -1,13 +1,11 @@
 /* Worst rows as text: every number of every type reads back to the bit, and what is none is
  * refused; whole finds come back as they were; what a hunt changes stays finite. */
-#include "domain/convention.h"
 #include "referee/hunt/hunt.h"
 #include "scratch.h"
 #include "metrics/storage.h"
 #include "test.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const ln_type types[] = {LN_F32, LN_F64, LN_BF16, LN_F16};
 enum { TYPES = sizeof types / sizeof *types };

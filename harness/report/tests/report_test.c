@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include "markup.h"
-#include "report/page/page.h"
 #include "report/report.h"
 #include "exchange/run_store.h"
 #include "sample_view.h"

@@ -4,7 +4,6 @@
  * table itself.) */
 #include "test.h"
 
-#include "exchange/export.h"
 #include "report/charts/chart.h"
 #include "report/report.h"
 #include "sample_view.h"
