@@ -11,13 +11,7 @@ foreach(tool IN ITEMS aarch64-linux-gnu-gcc qemu-aarch64)
     endif()
 endforeach()
 
-function(run)
-    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-    if(NOT result EQUAL 0)
-        list(JOIN ARGN " " line)
-        message(FATAL_ERROR "${line}: ${result}\n${output}")
-    endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 # An earlier cache may be of another generator.
 file(REMOVE_RECURSE ${WORK}/CMakeCache.txt ${WORK}/CMakeFiles)

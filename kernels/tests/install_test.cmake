@@ -3,13 +3,7 @@
 #         -P install_test.cmake
 file(REMOVE_RECURSE ${WORK})
 
-function(run)
-    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-    if(NOT result EQUAL 0)
-        list(JOIN ARGN " " line)
-        message(FATAL_ERROR "${line}: ${result}\n${output}")
-    endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 foreach(component liblayernorm liblayernorm-dev)
     run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix --component ${component})

@@ -2,13 +2,7 @@
 # to a copy of the tree with few kernels, builds that, and looks for the toys in what it runs. They
 # do what two_pass, plain and scalar do, so their bits are those of two_pass_f32_scalar.
 #   cmake -DSOURCE=<project> -DWORK=... -DGENERATOR=... -DCOMPILER=... -P toy_test.cmake
-function(run)
-    execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-    if(NOT result EQUAL 0)
-        list(JOIN ARGN " " line)
-        message(FATAL_ERROR "${line}: ${result}\n${output}")
-    endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
 file(REMOVE_RECURSE ${WORK})
 file(COPY ${SOURCE}/CMakeLists.txt ${SOURCE}/cmake ${SOURCE}/kernels DESTINATION ${WORK}/tree)

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -136,11 +135,8 @@ static void place_of(const traced_call *call, char *place, size_t size)
 /* A shorter read or write of two bytes or more; packets and pipes' closing reads have no half. */
 static bool has_half(const traced_call *call)
 {
-    int type = 0;
-    socklen_t size = sizeof type;
     char path[64];
     trace_path(call->process, (int)call->arguments[0], path, sizeof path);
-    (void)size;
     return call->arguments[2] > 1 && strncmp(path, "socket:", 7) != 0;
 }
 
