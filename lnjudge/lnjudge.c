@@ -374,7 +374,8 @@ static bool find_tolerance(const ln_problem *problem, const ln_tensors *tensors,
     const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY};
     row_judge *judge = judge_create(NULL, &settings);
     judge_block block = {0};
-    operation_call call = {.problem = *problem};
+    operation_call call = {.operation = convention_operation(&problem->convention),
+                           .problem = *problem};
     for (size_t i = 0; i < operations[call.operation]->count; i++)
         call.inputs[i] = role_get(i, tensors);
     bool fine = (judge || fail_memory(err, "rows")) &&

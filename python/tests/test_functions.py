@@ -52,19 +52,42 @@ class Functions(unittest.TestCase):
                     self.assertEqual([one["function"] for one in found["candidates"][:1]],
                                      [function] * bool(function))
 
+    def test_reference_of_a_rounded_weight(self):
+        random = np.random.default_rng(4)
+        x, w = random.standard_normal((8, 64)).astype("f2"), random.normal(0, .1, 64).astype("f2")
+        weight = {"1+w": 1 + w.astype("f8"), "1+w-rounded": (1 + w.astype("f8")).astype("f2").astype("f8")}
+        root = np.sqrt(np.mean(x.astype("f8") ** 2, axis=1, keepdims=True) + 1e-5)
+        with tempfile.TemporaryDirectory() as folder:
+            x_file, w_file, y_file = (os.path.join(folder, name + ".npy") for name in "xwy")
+            np.save(x_file, x)
+            np.save(w_file, w)
+            for form, factor in weight.items():
+                subprocess.run([os.environ["LNBENCH_PROGRAM"], "eval", "--reference", "--x", x_file, "--gamma",
+                                w_file, "--conventions", "operation=rmsnorm,eps=1e-5@square,weight=" + form,
+                                "--out", y_file], capture_output=True, check=True)
+                self.assertEqual(np.mean(np.load(y_file) != (x / root * factor).astype("f2")), 0, form)
+
+    @staticmethod
+    def tolerance(x, convention, gamma=None):
+        with tempfile.TemporaryDirectory() as folder:
+            given = []
+            for name, value in (("x", x), ("gamma", gamma)):
+                if value is not None:
+                    np.save(os.path.join(folder, name + ".npy"), value)
+                    given += ["--" + name, os.path.join(folder, name + ".npy")]
+            return json.loads(subprocess.run(
+                [os.environ["LNBENCH_PROGRAM"], "eval", "--tolerance", *given, "--conventions", convention,
+                 "--json"], capture_output=True, check=True).stdout)
+
     def test_tolerance(self):
         x = np.random.default_rng(3).standard_normal((6, 9)).astype("f4")
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "x.npy")
-            np.save(path, x)
-            wanted = json.loads(subprocess.run(
-                [os.environ["LNBENCH_PROGRAM"], "eval", "--tolerance", "--x", path,
-                 "--conventions", "tinyllm", "--json"], capture_output=True, check=True).stdout)
-        made = lnbench.tolerance(x)
-        self.assertEqual([made["rtol"], made["certain"], made["likely"], made["usual"]],
-                         [wanted[0]["rtol"], *(one["atol"] for one in wanted[:3])])
-        self.assertEqual(made["mistakes"], {one["implementation"]: one["atol"] or float("inf")
-                                            for one in wanted[3:]})
+        w = np.full(9, 1.5, "f4")
+        for convention, given in (("llama", {"gamma": w}), ("tinyllm", {})):
+            made, wanted = lnbench.tolerance(x, **given, convention=convention), self.tolerance(x, convention, **given)
+            self.assertEqual([made["rtol"], made["certain"], made["likely"], made["usual"]],
+                             [wanted[0]["rtol"], *(one["atol"] for one in wanted[:3])])
+            self.assertEqual(made["mistakes"], {one["implementation"]: one["atol"] or float("inf")
+                                                for one in wanted[3:]})
         self.assertTrue(np.allclose(layernorm(x), lnbench.reference(x), made["rtol"],
                                     made["likely"]))
         self.assertTrue(0 < 2 * made["usual"] < made["likely"])

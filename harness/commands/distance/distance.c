@@ -97,6 +97,12 @@ static bool distance_list_make(const word_list *named, distance_list *list, erro
     for (size_t i = 0; fine && i < (words.count ? words.count : presets); i++) {
         ln_convention convention = all[i < presets ? i : 0].convention;
         fine = !words.count || convention_parse(words.words[i], &convention, err);
+        if (fine && convention_operation(&convention) != OPERATION_LAYERNORM)
+            fine = fail(
+                err, EXIT_CODE_USAGE,
+                "--distance: %.60s is a convention of RMSNorm: distances are those of LayerNorm's "
+                "(docs/conventions.md says how far RMSNorm's presets lie apart)",
+                words.words[i]);
         if (fine)
             list_add(list, &convention);
     }

@@ -9,7 +9,8 @@ typedef struct eval_reading {
     eval_tensors *tensors;
     tensor_axes axes;
     bool u2_is_bf16;
-    const char *whose; /* type the rows have */
+    bool weight_has_type; /* gamma's file decides the type of parameters, where there is no beta */
+    const char *whose;    /* type the rows have */
     error *err;
 } eval_reading;
 
@@ -66,6 +67,9 @@ static bool read_parameter(const eval_reading *reading, const char *path, const 
                     length == 1 ? "" : "s");
     if (!read_file(reading, path, false, array))
         return false;
+    if (reading->weight_has_type && !is_gradient &&
+        dtype_size(array->dtype) < dtype_size(tensors->param))
+        reading->tensors->param = array->dtype;
     if (length > 1 && !is_gradient &&
         !tensor_broadcast(&tensors->arrays[ROLE_X], array, path, option, err))
         return false;
@@ -124,6 +128,8 @@ static void choose_types(eval_reading *reading, const kernel_entry *kernel)
         reading->whose = "as --dtypes says";
     }
     tensors->param = tensors->storage == LN_F64 ? LN_F64 : LN_F32;
+    /* 1 + w may be rounded to the weight's type. */
+    reading->weight_has_type = convention_operation(reading->convention) == OPERATION_RMSNORM;
 }
 
 static bool read_parameters(const eval_reading *reading)

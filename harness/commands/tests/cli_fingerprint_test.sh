@@ -165,6 +165,7 @@ done <<'END'
 2|that f32 can hold|--distance --std 1e200
 2|--std -1|--distance --std -1
 2|did you mean 'torch'\?|--distance --conventions torhc
+2|llama is a convention of RMSNorm|--distance --conventions llama,torch
 7|out|--distance --chart out/file
 END
 
