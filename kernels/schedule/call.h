@@ -146,6 +146,19 @@ LN_INLINE void apply_items(ln_affine affine, const row *view, const convention *
 /* ---- Rows that items cannot hold (apply/checked.h, apply/split.h): in double ---- */
 
 #ifdef CENTRE_CHECKED
+#ifdef LN_RMS
+LN_INLINE vec apply_vector_in_double(const row *view, const convention *rules, centre by, size_t i,
+                                     size_t n)
+{
+    ln_affine form = rules->affine;
+    acc xhat = acc_multiply(acc_of(row_again(view, i, n)), acc_set(by.rstd_of_row));
+    if (form & FORM_CAST)
+        xhat = acc_of(lane_stored(acc_items(xhat)));
+    if (form == LN_AFFINE_NONE)
+        return acc_items(xhat);
+    return acc_items(acc_multiply(xhat, acc_of(weight_of(form, rules, i, n))));
+}
+#else
 LN_INLINE vec apply_vector_in_double(const row *view, const convention *rules, centre by, size_t i,
                                      size_t n)
 {
@@ -166,6 +179,7 @@ LN_INLINE vec apply_vector_in_double(const row *view, const convention *rules, c
     acc xhat = acc_multiply_add(deviation, acc_set(by.rstd_of_row), acc_set(rules->quotient));
     return acc_items(acc_multiply_add(xhat, gamma, beta));
 }
+#endif
 
 LN_RARE void apply_in_double(row view, convention rules, centre by)
 {

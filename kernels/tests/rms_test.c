@@ -230,6 +230,38 @@ TEST(special_rows)
         }
 }
 
+/* Sums in double hold the squares of any bf16 and the reciprocal of any root, which f32 does not; with an eps that f32
+ * does not hold a row of zeros is 0. */
+TEST(subnormal_rows_of_16_bits)
+{
+    const ln_plugin_v2_table *plugin = ln_plugin_v2();
+    enum { N = 70 };
+    for (size_t k = 0; k < plugin->count; k++) {
+        const ln_kernel_v2 *kernel = &plugin->kernels[k];
+        ln_rms_problem problem = {.rows = ROWS,
+                                  .hidden = N,
+                                  .x_stride = N,
+                                  .y_stride = N,
+                                  .storage = kernel->storage,
+                                  .param = kernel->param,
+                                  .convention = {.weight = LN_RMS_WEIGHT}};
+        if (kernel->storage != LN_BF16 || kernel->accumulator != LN_F64 ||
+            kernel->supports(&problem))
+            continue;
+        fill(&(numbers){1}, &problem);
+        for (size_t i = 0; i < ROWS * N; i++)
+            x_values[i] = ((double)(i % 7) - 3) * 0x1p-133;
+        elements_store(problem.storage, x, x_values, ROWS * N);
+        check_call(kernel, &problem, 0);
+        memset(x, 0, sizeof(uint16_t) * ROWS * N);
+        problem.convention.eps_place = LN_EPS_VAR;
+        problem.convention.eps = 1e-300;
+        run_kernel(kernel, &problem, &(ln_rms_tensors){.x = x, .weight = gammas, .y = y});
+        for (size_t i = 0; i < ROWS * N; i++)
+            assert_true(element_get(problem.storage, y, i) == 0);
+    }
+}
+
 /* The class's kernel on each ISA that there is, of each pair of types: the bits of the first, the scalar one. */
 TEST(reproducible_kernels_have_the_same_bits_everywhere)
 {
