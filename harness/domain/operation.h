@@ -159,6 +159,11 @@ static inline size_t extent_bytes(const role_extent *extent)
 /* Whether a call under the convention has the tensor if it may have it. */
 bool role_is_needed(const tensor_role *role, const ln_convention *convention);
 
+static inline bool operation_has(const operation *what, size_t role)
+{
+    return what->roles[role].shape != SHAPE_NONE;
+}
+
 /* The role whose place a tensor takes in place: that of an input, or its own. */
 static inline size_t role_in_place(const operation *what, size_t role)
 {

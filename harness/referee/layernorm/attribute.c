@@ -137,6 +137,8 @@ static statistics_error fitted_error(const row_view *row)
         ge += g * e;
         he += h * e;
     }
+    if (!operation_has(operations[convention_operation(&row->block->convention)], ROLE_MEAN))
+        gh = he = 0;
     double determinant = gg * hh - gh * gh;
     if (!(determinant > 1e-12 * gg * hh))
         return (statistics_error){.mean = hh > 0 ? he / hh : 0};

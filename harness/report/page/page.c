@@ -179,7 +179,8 @@ void page_make(const page_contents *contents, document *page)
     page_figure(contents, "throughput", page);
     document_section(page, "accuracy", "Speed and accuracy");
     page_figure(contents, "speed_error", page);
-    page_figure(contents, "error_kappa", page);
+    if (operation_has(operations[view_operation(data->view)], ROLE_MEAN))
+        page_figure(contents, "error_kappa", page);
     if (view_operation(data->view) == OPERATION_LAYERNORM) {
         document_section(page, "conventions-section", "Conventions");
         page_figure(contents, "conventions", page);

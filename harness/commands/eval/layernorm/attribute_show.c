@@ -18,15 +18,22 @@ static bool has_figures(const attribution *found)
     return found->verdict.kind == VERDICT_RIGHT && found->rows > 0;
 }
 
+/* STAGE_MEAN, or the one behind it where the operation has no mean. */
+static int first_stage(const kernel_entry *kernel)
+{
+    return operation_has(operations[kernel->facts.operation], ROLE_MEAN) ? STAGE_MEAN
+                                                                         : STAGE_MEAN + 1;
+}
+
 static const char *statistics_of(const attribution *found)
 {
     return !has_figures(found) ? "-" : found->fitted ? "fitted" : "given";
 }
 
-static json_t *stages_json(const attribution *found)
+static json_t *stages_json(const attribution *found, int first)
 {
     json_t *stages = json_object();
-    for (int stage = 0; stage < STAGES; stage++) {
+    for (int stage = first; stage < STAGES; stage++) {
         const stage_error *own = &found->stages[stage];
         double part = stage == STAGE_TOTAL ? NAN : share(found, (error_stage)stage);
         json_object_set_new(stages, stage_name((error_stage)stage),
@@ -41,6 +48,7 @@ static void add_attribution(relation *rows, const attributed *one)
 {
     const attribution *found = &one->found;
     bool known = has_figures(found);
+    const int first = first_stage(one->kernel);
     char described[256];
     const char *statistics = found->verdict.kind == VERDICT_RIGHT
                                  ? statistics_of(found)
@@ -49,46 +57,38 @@ static void add_attribution(relation *rows, const attributed *one)
         rows, as_text(one->kernel->facts.name),
         as_json(known ? json_string(statistics) : json_null(), statistics), as_count(found->rows),
         as_count(found->left_out), as_count(found->worst_row), as_count(found->worst_column),
-        as_json(known ? stages_json(found) : json_null(), ""), as_verdict(&found->verdict));
-    for (int stage = 0; stage < STAGES; stage++)
+        as_json(known ? stages_json(found, first) : json_null(), ""), as_verdict(&found->verdict));
+    for (int stage = first; stage < STAGES; stage++)
         relation_add(rows, as_figure(known ? found->stages[stage].rms : NAN));
-    for (int stage = 0; stage < STAGES; stage++)
+    for (int stage = first; stage < STAGES; stage++)
         relation_add(rows, as_figure(known ? found->stages[stage].at_worst : NAN));
     relation_add(rows, as_class(one->reproducible));
 }
 
 bool attribution_print(const attributed *all, size_t count, const output_file *out, error *err)
 {
-    static const relation_column columns[] = {
-        COLUMN("kernel", "kernel"),
-        COLUMN("mean and rstd", "statistics"),
-        FOR_PROGRAMS("rows"),
-        FOR_PROGRAMS("left_out"),
-        FOR_PROGRAMS("worst_row"),
-        FOR_PROGRAMS("worst_column"),
-        FOR_PROGRAMS("stages"),
-        FOR_PROGRAMS(EACH_MEMBER),
-        FOR_PEOPLE("mean"),
-        FOR_PEOPLE("variance"),
-        FOR_PEOPLE("rstd"),
-        FOR_PEOPLE("apply"),
-        FOR_PEOPLE("rounding"),
-        FOR_PEOPLE("total"),
-        FOR_PEOPLE("at worst: mean"),
-        FOR_PEOPLE("variance"),
-        FOR_PEOPLE("rstd"),
-        FOR_PEOPLE("apply"),
-        FOR_PEOPLE("rounding"),
-        FOR_PEOPLE("total"),
-        COLUMN("reproducible", "reproducibility"),
+    enum { FIXED = 8 };
+    const bool mean = count == 0 || first_stage(all[0].kernel) == STAGE_MEAN;
+    size_t width = FIXED;
+    relation_column columns[FIXED + 2 * STAGES + 1] = {
+        COLUMN("kernel", "kernel"), COLUMN(mean ? "mean and rstd" : "root", "statistics"),
+        FOR_PROGRAMS("rows"),       FOR_PROGRAMS("left_out"),
+        FOR_PROGRAMS("worst_row"),  FOR_PROGRAMS("worst_column"),
+        FOR_PROGRAMS("stages"),     FOR_PROGRAMS(EACH_MEMBER),
     };
-    relation *rows = relation_create(COLUMNS(columns));
+    for (int at_worst = 0; at_worst < 2; at_worst++)
+        for (int stage = mean ? 0 : 1, first = stage; stage < STAGES; stage++)
+            columns[width++].heading = stage > first || !at_worst ? stage_name((error_stage)stage)
+                                       : mean                     ? "at worst: mean"
+                                                                  : "at worst: variance";
+    columns[width++] = (relation_column)COLUMN("reproducible", "reproducibility");
+    relation *rows = relation_create(columns, width);
     for (size_t i = 0; i < count; i++)
         add_attribution(rows, &all[i]);
     if (!relation_print(rows, out, err))
         return false;
     output_line(out, "\nrow ULP: the root mean square of each stage, then what it is, signed, at "
-                     "the worst element, where the five sum up to the total");
+                     "the worst element, where they sum up to the total");
     return true;
 }
 
@@ -98,16 +98,16 @@ typedef struct attribution_picture {
     const char *subtitle;
 } attribution_picture;
 
-static bool put_stages(result_store *store, const attribution *found, const char *kernel,
+static bool put_stages(result_store *store, const attribution *found, const kernel_entry *kernel,
                        size_t place, error *err)
 {
     char total[16];
     bool fine = true;
     number_short(found->stages[STAGE_TOTAL].rms, total);
-    for (int stage = 0; fine && stage < STAGE_TOTAL; stage++)
+    for (int stage = first_stage(kernel); fine && stage < STAGE_TOTAL; stage++)
         fine = store_put_line(store, "stages", err, "iissdss", (int64_t)place, (int64_t)stage + 1,
-                              stage_name((error_stage)stage), kernel, found->stages[stage].rms,
-                              total, statistics_of(found));
+                              stage_name((error_stage)stage), kernel->facts.name,
+                              found->stages[stage].rms, total, statistics_of(found));
     return fine;
 }
 
@@ -124,8 +124,7 @@ static bool put_attribution(result_store *store, const void *what, size_t number
         store_put_table(store, "stages", "place, stage, name, kernel, rms, total, statistics", err);
     for (size_t i = 0; fine && i < picture->count; i++)
         fine = !has_figures(&picture->all[i].found) ||
-               put_stages(store, &picture->all[i].found, picture->all[i].kernel->facts.name,
-                          ++place, err);
+               put_stages(store, &picture->all[i].found, picture->all[i].kernel, ++place, err);
     return fine;
 }
 
