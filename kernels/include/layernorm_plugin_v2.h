@@ -2,18 +2,19 @@
  * is; a file may export the symbols of both.
  *
  *     #include <layernorm_plugin_v2.h>
+ *     void rmsnorm(const float *x, const float *w, float *y, size_t hidden, double eps); // yours
  *     static void run(const void *state, const void *tensors)
  *     {
  *         const ln_rms_problem *problem = state;   // no prepare(): the state is the problem itself
  *         const ln_rms_tensors *given = tensors;   // every stride is given
  *         for (size_t row = 0; row < problem->rows; row++)
  *             rmsnorm((const float *)given->x + row * problem->x_stride, given->weight,
- *                     (float *)given->y + row * problem->y_stride, problem->hidden);
+ *                     (float *)given->y + row * problem->y_stride, problem->hidden, problem->convention.eps);
  *     }
  *     static const char *supports(const void *problem)
  *     {
  *         const ln_rms_convention *convention = &((const ln_rms_problem *)problem)->convention;
- *         bool mine = convention->eps_place == LN_EPS_VAR && convention->weight == LN_RMS_WEIGHT;
+ *         int mine = convention->eps_place == LN_EPS_VAR && convention->weight == LN_RMS_WEIGHT;
  *         return mine ? NULL : "only eps in the mean square, and a weight";
  *     }
  *     static const ln_kernel_v2 kernels[] = {
