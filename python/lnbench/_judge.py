@@ -215,14 +215,18 @@ _GAMMAS = ("weight", "scale", "gamma", "alpha", "a_2", "g")
 _BETAS = ("bias", "shift", "beta", "b_2", "b")
 
 
+def _operation(made):
+    """That of a class, or of one it is made from, which is called RMSNorm, or LlamaRMSNorm and so on."""
+    named = any("RMSNorm" in base.__name__ for base in type(made).__mro__)
+    return "rmsnorm" if named else "layernorm"
+
+
 class _Module:
     """A torch module as a function of x, gamma and beta. Its own parameters are put back."""
 
     @property
     def operation(self):
-        """RMSNorm where its class, or one that it is made from, is called so."""
-        names = [base.__name__ for base in type(self.module).__mro__]
-        return "rmsnorm" if any("RMSNorm" in name for name in names) else "layernorm"
+        return _operation(self.module)
 
     def usual(self):
         """What the published module of this name computes; others as PyTorch's own."""
@@ -369,7 +373,8 @@ class Subject:
                     raise lib.ArgumentError("a module whose parameters cannot be read: wrap it in "
                                             "a function of x, gamma and beta")
             self.wanted = module.convention(convention, operation, type_) if module else _fit_form(
-                fn, lib.of_operation(convention, operation), asked.ask(lambda: _positional(fn)))
+                fn, lib.of_operation(convention, operation or (
+                    None if convention else asked.ask(lambda: _operation(fn)))), asked.ask(lambda: _positional(fn)))
         if asked.stop.value:
             raise KeyboardInterrupt
         self.own_framework = "torch" if module else own if own in ("numpy", "torch") else "numpy"
@@ -385,7 +390,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
           max_row_ulp=0, framework=None, only=False, strided=True, isolate=False, deadline=60.0,
           progress=None, first_only=False, on_call=None, entry=0) -> Report:
     """Judges a LayerNorm: fn(x, gamma, beta), fn(x, gamma), fn(x), or a torch module; or an RMSNorm:
-    fn(x, weight), fn(x), or a torch module whose class is called so.
+    fn(x, weight), fn(x), or what has a class that is called so, a torch module or not.
 
     convention: torch by default, with a module's own eps. operation: "layernorm" or "rmsnorm"; by
     default that of the convention. RMSNorm's convention is "torch-rms" by default; of a module called

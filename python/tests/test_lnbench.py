@@ -491,6 +491,9 @@ class Arguments(unittest.TestCase):
             module = type(name, (base,), {"__module__": home, "normalized_shape": (96,), **attributes})()
             self.assertEqual(lnbench._library.label_of(Subject(module, None, None).wanted), wanted)
 
+        plain = type("RMSNorm", (), {"__call__": lambda self, x, weight: x})()
+        self.assertEqual(lnbench._library.label_of(Subject(plain, None, None).wanted), "torch-rms")
+
     def test_torch(self):
         try:
             import torch

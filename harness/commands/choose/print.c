@@ -530,7 +530,16 @@ bool chosen_print(const chosen *all, size_t count, const choose_look *look, cons
 void chosen_best_there_is(const chosen *one, char *buffer, size_t size)
 {
     const scored_kernel *best = one->choice.most_accurate;
+    const ln_convention *convention = &one->wanted.convention;
+    const operation *what = operations[convention_operation(convention)];
     char numbers[3][16];
+    if (one->wanted.class == CLASS_EXACT && what->rounds_between &&
+        what->rounds_between(convention)) {
+        snprintf(buffer, size,
+                 "no kernel is exact where numbers are rounded on the way, as %s does",
+                 one->wanted.convention_label);
+        return;
+    }
     for (size_t i = 0; i < one->choice.count; i++)
         if (one->choice.candidates[i].fate == FATE_DOUBTED) {
             snprintf(buffer, size, "%s is accurate enough, but %s",

@@ -281,6 +281,10 @@ CHOOSE_TEST(test_nothing_meets_it)
     assert_null(one.choice.best);
     chosen_best_there_is(&one, words, sizeof words);
     assert_non_null(strstr(words, "the best there is, exact, has row ULP 0.500"));
+    one.wanted.class = CLASS_EXACT;
+    assert_true(convention_parse("llama", &one.wanted.convention, NULL));
+    chosen_best_there_is(&one, words, sizeof words);
+    assert_non_null(strstr(words, "no kernel is exact where numbers are rounded on the way"));
 }
 
 /* At kappa 100 mid has 4 * 100, sloppy 64 * 1e4; twin and exact don't grow. */
