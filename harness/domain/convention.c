@@ -67,7 +67,8 @@ static bool parse_eps(const char *list, const convention_field *field, part give
     char places[CHOICES_LENGTH], said[2 * CHOICES_LENGTH];
     if (!number_parse(number.begin, number.length, eps))
         return fail_part(err, list, field->name, given,
-                         "must be a finite decimal number and its place, such as 1e-5@var");
+                         choices("must be a finite decimal number and its place, such as ", "1e-5@",
+                                 field->words + 1, 1, said));
     if (*eps < 0)
         return fail_part(err, list, field->name, given, "must not be negative");
     bool placed = number.length < given.length;
@@ -166,15 +167,21 @@ static bool fail_preset(const char *given, error *err)
 {
     enum { MOST = 64 };
     const char *names[MOST];
+    const ln_convention *meant_by[MOST], *example = &operations[0]->presets[0].convention;
     size_t count = 0;
     for (size_t kind = 0; operations[kind]; kind++)
-        for (size_t i = 0; i < operations[kind]->preset_count && count < MOST; i++)
+        for (size_t i = 0; i < operations[kind]->preset_count && count < MOST; i++) {
+            meant_by[count] = &operations[kind]->presets[i].convention;
             names[count++] = operations[kind]->presets[i].name;
-    char meant[MEANT_LENGTH];
+        }
+    char meant[MEANT_LENGTH], list[CONVENTION_MAX_LENGTH];
+    const char *nearest = nearest_word(given, names, count);
+    for (size_t i = 0; i < count; i++)
+        example = names[i] == nearest ? meant_by[i] : example;
     return fail(err, EXIT_CODE_USAGE,
-                "unknown convention '%.96s'%s: expected a preset (see 'lnbench list conventions') "
-                "or a list such as ddof=1,eps=1e-6@std,affine=vector",
-                given, did_you_mean(given, names, count, meant));
+                "unknown convention '%.96s'%s: expected a preset (see 'lnbench list conventions "
+                "--operation all') or a list such as %s",
+                given, did_you_mean(given, names, count, meant), convention_format(example, list));
 }
 
 const convention_preset *convention_presets(operation_kind kind, size_t *count)

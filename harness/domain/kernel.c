@@ -1,5 +1,6 @@
 #include "domain/kernel.h"
 #include "base/text.h"
+#include "domain/convention.h"
 #include "domain/kernel_name.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +29,11 @@ static bool fail_unknown(const kernel_list *kernels, const char *word, error *er
     }
     const char *nearest = begins ? word : nearest_word(word, names, count);
     if (!nearest)
-        return fail(err, EXIT_CODE_USAGE, "no kernel matches '%.100s': see lnbench list kernels",
-                    word);
+        return fail(err, EXIT_CODE_USAGE,
+                    "no kernel matches '%.100s': see lnbench list kernels --operation all", word);
     return fail(err, EXIT_CODE_USAGE,
-                "no kernel matches '%.100s' (did you mean '%.100s%s'?): see lnbench list kernels",
+                "no kernel matches '%.100s' (did you mean '%.100s%s'?): see lnbench list kernels "
+                "--operation all",
                 word, nearest, begins ? "*" : "");
 }
 
@@ -117,6 +119,28 @@ bool kernel_words_named(const kernel_list *kernels, const word_list *words, word
         word_list_add(names, label ? meaning.one->facts.name : words->words[i]);
     }
     return true;
+}
+
+bool kernel_words_convention(const kernel_list *kernels, const word_list *words, const char *given,
+                             ln_convention *convention, error *err)
+{
+    const kernel_facts *last = NULL;
+    unsigned kinds = 0;
+    for (size_t i = 0; i < kernels->count * words->count; i++)
+        if (kernel_is_meant(&kernels->kernels[i / words->count], words->words[i % words->count])) {
+            last = &kernels->kernels[i / words->count].facts;
+            kinds |= OPERATION_BIT(last->operation);
+        }
+    *convention = operations[kinds ? __builtin_ctz(kinds) : 0]->presets[0].convention;
+    if (given && !convention_parse(given, convention, err))
+        return false;
+    operation_kind kind = convention_operation(convention);
+    return !kinds || (kinds & OPERATION_BIT(kind)) ||
+           fail(err, EXIT_CODE_USAGE,
+                "--conventions %.96s is of %s: %s computes %s (lnbench list conventions "
+                "--operation %s)",
+                given, operation_name(kind), last->name, operation_name(last->operation),
+                operation_name(last->operation));
 }
 
 void kernel_list_free(kernel_list *kernels)

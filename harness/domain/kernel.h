@@ -51,6 +51,10 @@ bool kernel_words_check(const kernel_list *kernels, const word_list *words, erro
  * pattern, and a word that means none of them stay. False, and that error: a label of several. */
 bool kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names,
                         error *err);
+/* The convention that is given, or, where none is, the first preset of the operation of the kernels that the
+ * words mean: the operation that comes first, where they have several. Error (2): it is of none of theirs. */
+bool kernel_words_convention(const kernel_list *kernels, const word_list *words, const char *given,
+                             ln_convention *convention, error *err);
 void kernel_list_free(kernel_list *kernels);
 
 #endif

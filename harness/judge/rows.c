@@ -74,6 +74,13 @@ typedef struct wrong_row {
     char as[ROW_FAULT_LENGTH]; /* ", as of a kernel that ..." where that is not sure; or "" */
 } wrong_row;
 
+/* An element in words: NaN has no sign there. */
+static double shown_at(ln_type type, const void *row, size_t column)
+{
+    double value = storage_load(type, row, column);
+    return isnan(value) ? NAN : value;
+}
+
 /* What an element that is wrong looks like. */
 static const char *look_of(const wrong_row *wrong, size_t column)
 {
@@ -173,8 +180,8 @@ static bool describe_row(wrong_row *wrong)
     if (count == 0 || (!look && (count == block->hidden || block->hidden < LONG_ENOUGH)) ||
         !pattern_words(judge_whole(wrong->judge)->wrong_columns, block->hidden, "column", where))
         return false;
-    double given = storage_load(block->storage, wrong->y, first);
-    double right = storage_load(block->storage, judged.answer->rounded, first);
+    double given = shown_at(block->storage, wrong->y, first);
+    double right = shown_at(block->storage, judged.answer->rounded, first);
     if (look)
         number_print(wrong->words, sizeof wrong->words, "%s: %s where %.6g is right", where, look,
                      right);
@@ -200,10 +207,10 @@ static void find_wrong_class(wrong_row *wrong, size_t column, bool limit, row_fi
     if (describe_row(wrong))
         judge_find(findings, kind, "row %zu: %s", wrong->number, wrong->words);
     else
-        judge_find(findings, kind, "row %zu, column %zu: %s where %.6g is right", wrong->number,
-                   column, *look ? look : "a number",
-                   storage_load(wrong->block->storage, wrong->block->results[wrong->number].rounded,
-                                column));
+        judge_find(
+            findings, kind, "row %zu, column %zu: %s where %.6g is right", wrong->number, column,
+            *look ? look : "a number",
+            shown_at(wrong->block->storage, wrong->block->results[wrong->number].rounded, column));
 }
 
 /* Beyond its limits, which `limits` are. */

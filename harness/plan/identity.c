@@ -35,11 +35,11 @@ static uint64_t hash_set(uint64_t hash, const word_list *words, const char *fall
 }
 
 /* The first convention is the one that is timed: their order counts. */
-static uint64_t hash_conventions(uint64_t hash, const word_list *given)
+static uint64_t hash_conventions(uint64_t hash, const plan_request *request)
 {
     word_list words = {0};
     error ignored = {0};
-    split_conventions(given, &words, &ignored);
+    split_conventions(&request->conventions, request->operation, &words, &ignored);
     for (size_t i = 0; i < words.count; i++) {
         ln_convention convention;
         char label[CONVENTION_MAX_LENGTH];
@@ -69,7 +69,7 @@ static uint64_t hash_request(const case_plan *plan, const plan_request *request)
     hash = hash_set(hash, &request->inputs, "");
     hash = hash_set(hash, &request->caches, cache_name(CACHE_HOT));
     hash = hash_set(hash, &request->threads, "1");
-    return hash_conventions(hash_contents(hash, &request->inputs), &request->conventions);
+    return hash_conventions(hash_contents(hash, &request->inputs), request);
 }
 
 /* Everything that decides what is measured: an unfinished run may go on only under the same hash.

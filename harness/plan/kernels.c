@@ -42,7 +42,17 @@ bool plan_threads(const word_list *given, unsigned numbers[], size_t *count, err
     return given->count > 0 || add_threads("1", numbers, count, err);
 }
 
-bool split_conventions(const word_list *given, word_list *conventions, error *err)
+static void add_convention(word_list *conventions, const char *whose, const char *text)
+{
+    char list[512];
+    bool bare = strchr(text, '=') && strncmp(text, "operation=", 10) != 0;
+    bool named = whose && strcmp(whose, "all") != 0;
+    snprintf(list, sizeof list, "operation=%.40s,%.440s", named ? whose : "", text);
+    word_list_add(conventions, bare && named ? list : text);
+}
+
+bool split_conventions(const word_list *given, const char *whose, word_list *conventions,
+                       error *err)
 {
     for (size_t i = 0; i < given->count; i++) {
         word_list parts = {0};
@@ -51,20 +61,17 @@ bool split_conventions(const word_list *given, word_list *conventions, error *er
         for (size_t part = 0; fine && part < parts.count; part++) {
             const char *word = parts.words[part];
             size_t key = strcspn(word, "=");
-            char wanted[80];
-            snprintf(wanted, sizeof wanted, ",%.*s=", (int)(key < 70 ? key : 70), word);
-            /* The list so far, with a comma before, so that a key is found whole. */
             bool joins = word[key] == '=' && current.length > 0 && strchr(current.bytes, '=') &&
-                         !strstr(current.bytes, wanted);
+                         strncmp(current.bytes, word, key + 1) != 0;
             if (current.length > 0 && !joins) {
-                word_list_add(conventions, current.bytes + 1);
+                add_convention(conventions, whose, current.bytes);
                 text_free(&current);
             }
-            text_add(&current, ",");
+            text_add(&current, joins ? "," : "");
             text_add(&current, word);
         }
         if (current.length > 0)
-            word_list_add(conventions, current.bytes + 1);
+            add_convention(conventions, whose, current.bytes);
         text_free(&current);
         word_list_free(&parts);
         if (!fine)
@@ -79,7 +86,7 @@ bool plan_conventions(const plan_request *request, case_plan *plan, ln_conventio
     word_list words = {0};
     unsigned kinds = 0;
     bool fine = operations_parse(request->operation, &plan->operations, err) &&
-                split_conventions(&request->conventions, &words, err);
+                split_conventions(&request->conventions, request->operation, &words, err);
     *named = allocate_zeroed(words.count + 1, sizeof **named);
     *count = words.count;
     for (size_t i = 0; fine && i < words.count; i++) {

@@ -112,9 +112,10 @@ void plan_identify(case_plan *plan, const plan_request *request);
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);
 case_key speed_key(const speed_group *group, const char *kernel);
 
-/* "torch,eps=1e-6@std,affine=vector" is two conventions: a key that comes again, or a name,
- * begins a new one. */
-bool split_conventions(const word_list *given, word_list *conventions, error *err);
+/* "torch,eps=1e-6@std,affine=vector" is two conventions: a name begins a new one, and so does the key that
+ * the list before began with. Lists are of the operation that is named, where that is one (not NULL or "all") and they name none. */
+bool split_conventions(const word_list *given, const char *whose, word_list *conventions,
+                       error *err);
 /* Those that the request names, of whatever operation, and the plan's operations; free(*named). */
 bool plan_conventions(const plan_request *request, case_plan *plan, ln_convention **named,
                       size_t *count, error *err);

@@ -92,7 +92,7 @@ static bool distance_list_make(const word_list *named, distance_list *list, erro
     size_t presets;
     const convention_preset *all = convention_presets(OPERATION_LAYERNORM, &presets);
     word_list words = {0};
-    bool fine = split_conventions(named, &words, err);
+    bool fine = split_conventions(named, NULL, &words, err);
     *list = with_room(words.count ? words.count : presets);
     for (size_t i = 0; fine && i < (words.count ? words.count : presets); i++) {
         ln_convention convention = all[i < presets ? i : 0].convention;

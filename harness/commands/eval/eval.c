@@ -410,7 +410,7 @@ static bool check_gradients(const eval_options *options, int other_ways, error *
     return true;
 }
 
-static bool check_options(const eval_options *options, ln_convention *convention, error *err)
+static bool check_options(const eval_options *options, error *err)
 {
     int ways =
         (options->kernel != NULL) + options->reference + (options->files.paths[ROLE_Y] != NULL);
@@ -436,24 +436,19 @@ static bool check_options(const eval_options *options, ln_convention *convention
     if (ways != 1 && !options->files.dy)
         return fail(err, EXIT_CODE_USAGE,
                     "one of --kernels NAME, --reference, --y FILE and --dy FILE was expected");
-    if (!eval_check_type(&options->files, err) ||
-        !convention_parse(options->convention, convention, err))
-        return false;
-    const operation_kind kind = convention_operation(convention);
-    return !options->files.dy || kind == OPERATION_LAYERNORM ||
-           fail(err, EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
-                operations[kind]->name);
+    return eval_check_type(&options->files, err);
 }
 
 /* With a glob one type is looked at: that of --dtypes, else f32 where there is one of it, else the
  * first. */
-static const kernel_entry *first_attributed(const eval_options *options, const kernel_list *kernels)
+static const kernel_entry *first_attributed(const eval_options *options, operation_kind kind,
+                                            const kernel_list *kernels)
 {
     const kernel_entry *first = NULL;
     for (size_t i = 0; i < kernels->count; i++) {
         const kernel_entry *kernel = &kernels->kernels[i];
         const char *type = dtype_name(kernel->facts.storage);
-        if (!kernel_is_meant(kernel, options->kernel) ||
+        if (!kernel_is_meant(kernel, options->kernel) || kernel->facts.operation != kind ||
             (options->files.dtype && strcmp(options->files.dtype, type) != 0))
             continue;
         if (!first || (first->facts.storage != LN_F32 && kernel->facts.storage == LN_F32))
@@ -462,14 +457,21 @@ static const kernel_entry *first_attributed(const eval_options *options, const k
     return first;
 }
 
-/* The kernel, its types, and the tensors. */
-static bool prepare_eval(const eval_options *options, const ln_convention *convention,
+/* The convention, the kernel, its types, and the tensors. */
+static bool prepare_eval(eval_options *options, ln_convention *convention,
                          const kernel_list *kernels, const kernel_entry **kernel,
                          eval_tensors *tensors, error *err)
 {
+    const word_list words = {&options->kernel, options->kernel != NULL};
     *kernel = NULL;
+    if (!kernel_words_convention(kernels, &words, options->convention, convention, err))
+        return false;
+    const operation_kind kind = convention_operation(convention);
+    if (options->files.dy && kind != OPERATION_LAYERNORM)
+        return fail(err, EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
+                    operations[kind]->name);
     if (options->attribute)
-        *kernel = first_attributed(options, kernels);
+        *kernel = first_attributed(options, kind, kernels);
     else if (options->kernel && !(*kernel = kernel_find(kernels, options->kernel, err)))
         return false;
     return eval_read(&options->files, convention, *kernel, tensors, err);
@@ -504,7 +506,7 @@ static exit_code run_eval(void *context, const cli_call *call, error *err)
     (void)call;
     interrupt_watch();
     bool fine =
-        check_options(options, &convention, err) &&
+        check_options(options, err) &&
         worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err) &&
         prepare_eval(options, &convention, &kernels, &kernel, &tensors, err);
     exit_code code = err->code;
@@ -533,7 +535,7 @@ static const cli_option options[] = {
     {"gamma", "FILE", "as the convention's affine form says", OPTION_TEXT,
      offsetof(eval_options, files.paths[ROLE_GAMMA])},
     {"beta", "FILE", "likewise", OPTION_TEXT, offsetof(eval_options, files.paths[ROLE_BETA])},
-    {"conventions", "C", "preset or list (default: torch)", OPTION_TEXT,
+    {"conventions", "C", "preset or list (default: torch; of RMSNorm torch-rms)", OPTION_TEXT,
      offsetof(eval_options, convention)},
     {"kernels", "NAME", "the kernel to run: its name or label", OPTION_TEXT,
      offsetof(eval_options, kernel)},
@@ -588,8 +590,8 @@ const cli_command command_eval = {
         "Exit code: 0 fine; 5 wrong; 3 not judged: nothing can be said; 6 the kernel failed;\n"
         "2 usage; 7 files or environment, or a kernel that cannot run here.",
     OPTIONS(options),
-    DEFAULTS(eval_options, .convention = "torch", .files.shape = "18x768", .seed = 1,
-             .max_row_ulp = INFINITY, .deadline = 60),
+    DEFAULTS(eval_options, .files.shape = "18x768", .seed = 1, .max_row_ulp = INFINITY,
+             .deadline = 60),
     QUESTIONS(&eval_reproducible, &eval_tolerance),
     .body = run_eval,
 };

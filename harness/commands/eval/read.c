@@ -50,6 +50,12 @@ static bool read_rows(const eval_reading *reading, const char *path, const char 
     return true;
 }
 
+/* Options are called as LayerNorm's tensors. */
+static const char *option_of(size_t role)
+{
+    return operations[OPERATION_LAYERNORM]->roles[role].name;
+}
+
 /* A parameter, or its gradient: there where the convention has it, nowhere else. */
 static bool read_parameter(const eval_reading *reading, const char *path, const char *option,
                            bool wanted, size_t length, bool is_gradient, tensor_array *array)
@@ -90,8 +96,12 @@ static bool each_table(const eval_reading *reading,
     const operation *what = operations[convention_operation(reading->convention)];
     bool fine = true;
     for (size_t i = 0; fine && i < what->count; i++)
-        fine = role_is_parameter(&what->roles[i]) ||
-               visit(reading, files->paths[i], what->roles[i].name, &tensors->arrays[i]);
+        if (files->paths[i] && !operation_has(what, i))
+            fine = fail(reading->err, EXIT_CODE_USAGE, "--%s %s: %s has no %s", option_of(i),
+                        files->paths[i], what->title, option_of(i));
+        else
+            fine = role_is_parameter(&what->roles[i]) ||
+                   visit(reading, files->paths[i], option_of(i), &tensors->arrays[i]);
     return fine && visit(reading, files->dy, "dy", &tensors->dy) &&
            visit(reading, files->gradients[GRADIENT_DX], "dx", &tensors->gradients[GRADIENT_DX]);
 }
@@ -148,7 +158,7 @@ static bool read_parameters(const eval_reading *reading)
             files->dy && !files->paths[i] && !(i == ROLE_GAMMA && files->gradients[GRADIENT_DX]);
         if (role_is_parameter(role) && !left_out)
             fine = read_parameter(
-                reading, files->paths[i], role->name, role_is_needed(role, convention),
+                reading, files->paths[i], option_of(i), role_is_needed(role, convention),
                 role_columns(role, convention, tensors->hidden), false, &tensors->arrays[i]);
     }
     for (size_t i = GRADIENT_DGAMMA; fine && i < GRADIENTS; i++)

@@ -170,13 +170,14 @@ static bool print(const invariance_options *options, const invariance_matrix *ma
     return fine;
 }
 
-static bool choose_kernels(const invariance_options *options, const kernel_list *all,
-                           invariance_matrix *matrix, error *err)
+static bool choose_kernels(const invariance_options *options, operation_kind kind,
+                           const kernel_list *all, invariance_matrix *matrix, error *err)
 {
     matrix->kernels = allocate_zeroed(all->count + 1, sizeof *matrix->kernels);
     matrix->found = allocate_zeroed(all->count + 1, sizeof *matrix->found);
     for (size_t i = 0; i < all->count; i++)
-        if (is_wanted(&options->kernels, &all->kernels[i]))
+        if (all->kernels[i].facts.operation == kind &&
+            is_wanted(&options->kernels, &all->kernels[i]))
             matrix->kernels[matrix->count++] = &all->kernels[i];
     return kernel_words_check(all, &options->kernels, err);
 }
@@ -205,7 +206,7 @@ static exit_code measure_kernels(const invariance_options *options, const ln_con
     const kernel_entry **family = allocate_zeroed(all->count + 1, sizeof *family);
     bool fine = (judge || fail_memory(err, "the judge")) &&
                 find_hidden(options->input, &request.hidden, err) &&
-                choose_kernels(options, all, &matrix, err);
+                choose_kernels(options, convention_operation(convention), all, &matrix, err);
     if (fine) {
         size_t count = with_families(all, matrix.kernels, matrix.count, family);
         progress_begin(&progress, invariance_seconds * (double)count);
@@ -229,9 +230,13 @@ static exit_code start(void *context, const cli_call *call, error *err)
     kernel_list kernels;
     (void)call;
     interrupt_watch();
-    if (convention_parse(options->convention, &convention, err) &&
-        worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err)) {
-        exit_code code = measure_kernels(options, &convention, worker, &kernels, err);
+    if (worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err)) {
+        char label[CONVENTION_MAX_LENGTH];
+        bool fine = kernel_words_convention(&kernels, &options->kernels, options->convention,
+                                            &convention, err);
+        options->convention = fine ? convention_label(&convention, label) : NULL;
+        exit_code code =
+            fine ? measure_kernels(options, &convention, worker, &kernels, err) : err->code;
         kernel_list_free(&kernels);
         worker_stop(worker);
         return code;
@@ -242,7 +247,7 @@ static exit_code start(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
      offsetof(invariance_options, kernels)},
-    {"conventions", "C", "a preset or a list (default: torch)", OPTION_TEXT,
+    {"conventions", "C", "a preset or a list (default: torch; of RMSNorm torch-rms)", OPTION_TEXT,
      offsetof(invariance_options, convention)},
     {"inputs", "FAMILY|FILE", "of the rows, or your own rows (default: normal)", OPTION_TEXT,
      offsetof(invariance_options, input)},
@@ -270,7 +275,6 @@ const cli_command eval_reproducible = {
         "Exit code: 0; 5 a kernel is less than it declares; 6 a kernel is nondeterministic or\n"
         "failed; 2 usage; 7 files or environment; 130 interrupted.",
     OPTIONS(options),
-    DEFAULTS(invariance_options, .convention = "torch", .input = "normal", .seed = 1,
-             .deadline = 10),
+    DEFAULTS(invariance_options, .input = "normal", .seed = 1, .deadline = 10),
     .body = start,
 };

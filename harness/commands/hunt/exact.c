@@ -157,13 +157,12 @@ const cli_command hunt_exact = {
     .usage = "[OPTION...]",
     .summary = "Compares a kernel's bits with the certified, correctly rounded results.",
     .details =
-        "The corpus follows from the seed: every convention, every input family, rows whose "
-        "results\n"
-        "are midpoints of two numbers or lie next to one, with and without a residual, in place "
-        "and\n"
-        "not. Kernels of one element type that are correctly rounded print the same hash, on "
-        "every\n"
-        "machine.\n"
+        "The corpus follows from the seed: every convention, every input family, rows of LayerNorm "
+        "whose\n"
+        "results are midpoints of two numbers or lie next to one, with and without a residual, in\n"
+        "place and not. Kernels of one element type that are correctly rounded print the same "
+        "hash,\n"
+        "on every machine.\n"
         "Exit code: 0; 5 a result is not the correctly rounded one; 6 a kernel failed; 2 usage;\n"
         "7 files or environment; 130 interrupted.",
     OPTIONS(options),

@@ -316,7 +316,6 @@ static bool check_numbers(const hunt_options *options, error *err)
 
 static bool settings_of(const hunt_options *options, hunt_settings *settings, error *err)
 {
-    ln_convention convention = {0};
     *settings = (hunt_settings){
         .hidden = (size_t)options->hidden,
         .seed = options->seed,
@@ -329,7 +328,6 @@ static bool settings_of(const hunt_options *options, hunt_settings *settings, er
     if (!options->kernel)
         return fail(err, EXIT_CODE_USAGE, "--kernels NAME is missing");
     if (!check_numbers(options, err) ||
-        (options->convention && !convention_parse(options->convention, &convention, err)) ||
         (options->shard && !parse_shard(options->shard, settings, err)))
         return false;
     if (options->restarts == NOT_GIVEN && isnan(options->seconds))
@@ -340,8 +338,6 @@ static bool settings_of(const hunt_options *options, hunt_settings *settings, er
         return fail(err, EXIT_CODE_USAGE, "--goal %.40s: row-ulp or bound was expected",
                     options->goal);
     snprintf(settings->kernel, sizeof settings->kernel, "%.63s", options->kernel);
-    if (options->convention)
-        convention_label(&convention, settings->convention);
     return true;
 }
 
@@ -408,15 +404,17 @@ static bool prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_p
 {
     judge_settings judging = {
         .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
+    const char *name = hunt->settings.kernel;
+    ln_convention convention;
     if (!settings_of(options, &hunt->settings, err) ||
         !worker_start(options->plugins.words, options->plugins.count, worker, kernels, err) ||
-        !(hunt->kernel = kernel_find(kernels, hunt->settings.kernel, err)))
+        !(hunt->kernel = kernel_find(kernels, name, err)) ||
+        !kernel_words_convention(kernels, &(word_list){&name, 1}, options->convention, &convention,
+                                 err))
         return false;
+    convention_label(&convention, hunt->settings.convention);
     if (!(hunt->judge = judge_create(worker_runner(*worker), &judging)))
         return fail_memory(err, "the judge");
-    if (!options->convention)
-        convention_label(&operations[hunt->kernel->facts.operation]->presets[0].convention,
-                         hunt->settings.convention);
     hunt->settings.storage = hunt->kernel->facts.storage;
     hunt->settings.param = hunt->kernel->facts.param;
     hunt->settings.claimed = hunt->kernel->facts.has_bound && !options->unclaimed;

@@ -350,6 +350,11 @@ echo text >text.npy
     bad "y of another shape" 2 'flat.npy \(--y\): shape \(24,\)' --x x.npy --y flat.npy \
         --convention tinyllm
     bad "gamma missing" 2 '--gamma is missing' --x x.npy --reference
+    bad "RMSNorm: no weight" 2 '--gamma is missing' --x x.npy --kernel rms_f32_scalar
+    bad "RMSNorm: beta" 2 '--beta beta.npy: RMSNorm has no beta' --x x.npy --gamma gamma.npy --beta beta.npy \
+        --y x.npy --convention llama
+    bad "RMSNorm: LayerNorm's convention" 2 'torch is of layernorm: rms_f32_scalar computes rmsnorm' --input normal \
+        --kernel rms_f32_scalar --convention torch
     bad "gamma of another length" 2 'five.npy \(--gamma\): shape \(5,\); \(4,\) was expected, or what broadcasts' --x x.npy \
         --gamma five.npy --beta beta.npy --reference
     bad "gamma where there is none" 2 '--gamma gamma.npy: this convention has no gamma' --x x.npy \
@@ -364,6 +369,11 @@ echo text >text.npy
     bad "the kernel's dtype" 2 'takes f32' --x x.npy --dtype bf16 --kernel two_pass_f32_scalar
     refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
 }
+
+accepted "attribution of RMSNorm" 0 eval --input normal --kernel rms_f32_scalar --attribute
+check "attribution of RMSNorm: no mean" has out '^kernel +root +variance'
+accepted "RMSNorm, as its kernel says" 0 eval --x x.npy --gamma gamma.npy --kernel rms_f32_scalar
+check "RMSNorm, as its kernel says: convention" has out ': 6 x 4, torch-rms$'
 
 # Which stage makes the error: at kappa 1000 it is the mean of a two-pass kernel.
 accepted "attribution" 0 eval --input offset:1e3 --shape 4x64 --kernel two_pass_f32_scalar --attribute \

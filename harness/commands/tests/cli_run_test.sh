@@ -117,6 +117,10 @@ check "conventions of RMSNorm: no other" is "$(grep -c '^llama ' out) $(grep -c 
 LN_DISABLE_ISA=avx512,avx2,neon accepted "kernels that cannot run" 0 list kernels --operation rmsnorm
 check "kernels that cannot run: why" has out '^rms_f32_avx2 .* no AVX2 on this CPU '
 refused "a field that it has not" 2 'expected eps, weight, cast, root or sum' run --conventions operation=rmsnorm,beta=1
+refused "a field that it has not, by --operation" 2 'expected eps, weight, cast, root or sum' run --operation rmsnorm --conventions ddof=1
+refused "a key twice" 2 "w,weight=none': repeated key 'weight'" run --conventions operation=rmsnorm,weight=w,weight=none
+refused "a list by --operation" 2 'no kernel matches' run --operation rmsnorm --conventions weight=w,cast=yes --kernels nosuch
+check "both: no chart of means" hasnt both/rmsnorm/report.md 'mean is far from zero'
 # Counted by a CPU that always counts 3000 cycles and 5000 instructions (fake_counters.c).
 export FAKE_COUNTERS=yes LD_PRELOAD=$libraries/libfake_counters.so
 accepted "counted" 0 run --db counted.db "${small[@]}" --only speed --shapes 4x16 --processes 1 --repetitions 2

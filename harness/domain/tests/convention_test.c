@@ -95,6 +95,10 @@ TEST(test_refusals)
         {"torhc", "did you mean 'torch'?"},
         {"kears", "did you mean 'keras'?"},
         {"annotated", "did you mean 'annotated-transformer'?"},
+        {"llma",
+         "'llama'?): expected a preset (see 'lnbench list conventions --operation all') or a list "
+         "such as operation=rmsnorm,eps=1e-05@square"},
+        {"operation=rmsnorm,eps=nan@square", "such as 1e-5@square"},
         {"qqqqqqqq", "expected a preset"},
         {"Torch,", "unknown key 'Torch'"},
         {"ddof=2", "ddof '2': must be 0"},
