@@ -3,6 +3,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What a peer opens for itself lies beside it, and has a library's name. */
 static bool is_plugin(const char *path)
@@ -11,7 +12,14 @@ static bool is_plugin(const char *path)
     return strncmp(slash ? slash + 1 : path, "lib", 3) != 0;
 }
 
-bool peers_find(word_list *paths, error *err)
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+bool peers_find(word_list *paths, const char *const *plugins, size_t count, error *err)
 {
     char pattern[1024];
     glob_t found;
@@ -21,9 +29,13 @@ bool peers_find(word_list *paths, error *err)
     strcat(pattern, "/*.so");
     int status = glob(pattern, 0, NULL, &found);
     bool fine = status != GLOB_NOSPACE || fail_memory(err, "the list of peers");
-    for (size_t i = 0; status == 0 && i < found.gl_pathc; i++)
-        if (is_plugin(found.gl_pathv[i]))
+    for (size_t i = 0; status == 0 && i < found.gl_pathc; i++) {
+        bool named = false;
+        for (size_t plugin = 0; plugin < count; plugin++)
+            named |= is_same_file(plugins[plugin], found.gl_pathv[i]);
+        if (!named && is_plugin(found.gl_pathv[i]))
             word_list_add(paths, found.gl_pathv[i]);
+    }
     if (status == 0)
         globfree(&found);
     return fine;

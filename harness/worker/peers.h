@@ -5,8 +5,8 @@
 
 #include "base/words.h"
 
-/* Adds the paths of those that were built or installed with lnbench, in the order of their names;
- * none where LNBENCH_PEERS is 0. Errors: out of memory. */
-bool peers_find(word_list *paths, error *err);
+/* Adds the paths of those that were built or installed with lnbench and are none of the plugins, in the order
+ * of their names; none where LNBENCH_PEERS is 0. Errors: out of memory. */
+bool peers_find(word_list *paths, const char *const *plugins, size_t count, error *err);
 
 #endif

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LOAD_DEADLINE = 20, NOBODY = -1, PLUGINS_MOST = 64 };
@@ -316,13 +315,6 @@ static bool load(worker_process *worker, unsigned i, kernel_list *list, error *e
     return true;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
 static bool add_path(worker_process *worker, const char *path, error *err)
 {
     char *to = worker->plugins[worker->plugin_count];
@@ -337,17 +329,13 @@ static bool add_path(worker_process *worker, const char *path, error *err)
     return true;
 }
 
-/* The peers that are not named as plugins too, then the plugins. */
+/* The peers, then the plugins. */
 static bool add_paths(worker_process *worker, const word_list *peers, const char *const *plugins,
                       size_t count, error *err)
 {
-    for (size_t peer = 0; peer < peers->count; peer++) {
-        bool named = false;
-        for (size_t i = 0; i < count; i++)
-            named |= is_same_file(plugins[i], peers->words[peer]);
-        if (!named && !add_path(worker, peers->words[peer], err))
+    for (size_t peer = 0; peer < peers->count; peer++)
+        if (!add_path(worker, peers->words[peer], err))
             return false;
-    }
     worker->peer_count = worker->plugin_count - (worker->builds ? 0 : 1);
     for (size_t i = 0; i < count; i++)
         if (!add_path(worker, plugins[i], err))
@@ -374,7 +362,7 @@ static bool prepare_worker(worker_process *worker, const char *const *plugins, s
                            error *err)
 {
     word_list peers = {0};
-    bool fine = worker->builds || peers_find(&peers, err);
+    bool fine = worker->builds || peers_find(&peers, plugins, count, err);
     worker->plugins = allocate_zeroed(count + peers.count + 1, sizeof *worker->plugins);
     fine = fine && path_of_worker(worker->program, sizeof worker->program, err);
     if (fine && !worker->builds) {

@@ -263,12 +263,6 @@ static const ln_kernel_facts *facts_of(const ln_plugin *plugin, size_t index, si
     return (const void *)((const char *)plugin->facts + index * plugin->facts_size);
 }
 
-static const char *role_of(const ln_plugin *plugin, unsigned index)
-{
-    const ln_kernel_facts *facts = facts_of(plugin, index, offsetof(ln_kernel_facts, family));
-    return facts ? facts->role : NULL;
-}
-
 probable_bound *worker_probable_bound(const ln_plugin *plugin, size_t index)
 {
     const ln_kernel_facts *facts = facts_of(plugin, index, sizeof *facts);
@@ -282,9 +276,10 @@ static void send_kernel(const ln_plugin *plugin, const operation_kind *kinds, un
     if (LN_PLUGIN_HAS(plugin, version) && plugin->version)
         snprintf(described.text, sizeof described.text, "%.63s", plugin->version);
     kernel_facts *facts = &described.kernel;
+    const ln_kernel_facts *more = facts_of(plugin, index, offsetof(ln_kernel_facts, family));
     facts->operation = kinds ? kinds[index] : OPERATION_LAYERNORM;
     copy_word(facts->name, sizeof facts->name, kernel->name);
-    copy_word(facts->role, sizeof facts->role, role_of(plugin, index));
+    copy_word(facts->role, sizeof facts->role, more ? more->role : NULL);
     copy_word(facts->statistics, sizeof facts->statistics, kernel->statistics);
     copy_word(facts->apply, sizeof facts->apply, kernel->apply);
     copy_word(facts->schedule, sizeof facts->schedule, kernel->schedule);
@@ -295,6 +290,7 @@ static void send_kernel(const ln_plugin *plugin, const operation_kind *kinds, un
     facts->unroll = kernel->unroll;
     facts->traits = kernel->traits;
     facts->has_bound = kernel->bound != NULL;
+    message.left = index + 1 < plugin->count ? BATCH_MOST - 1 - index % BATCH_MOST : 0;
     worker_send(&described);
 }
 
@@ -362,10 +358,8 @@ void worker_load(worker_plugins *plugins, const work_order *order)
     snprintf(loaded.text, sizeof loaded.text, "%s", plugin->name);
     snprintf(loaded.set_at_load, sizeof loaded.set_at_load, "%s", load->set);
     worker_send(&loaded);
-    for (unsigned i = 0; order->count > 0 && i < plugin->count; i++) {
-        message.left = i + 1 < plugin->count ? BATCH_MOST - 1 - i % BATCH_MOST : 0;
+    for (unsigned i = 0; order->count > 0 && i < plugin->count; i++)
         send_kernel(plugin, load->kinds, i);
-    }
 }
 
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
