@@ -333,26 +333,34 @@ static bool confirm(pair_timing *timing, unsigned processes, error *err)
     return fine;
 }
 
+/* Where a confirmation leaves the answer open and there is time for a longer one, that one decides. */
 static bool time_adaptively(pair_timing *timing, error *err)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
     comparison_pair *pair = timing->pair;
-    unsigned least = duet_least_processes(settings->confidence), processes = 0;
+    unsigned least = duet_least_processes(settings->confidence), confirmed = 0;
     time_sample sample = {0};
     bool fine = search(timing, &sample, least, err);
     sample_free(&sample);
-    if (!fine || timing->failed || timing->processes == 0)
-        return fine;
-    double spent = seconds_now() - timing->begun, each = spent / timing->processes;
-    if (timing->processes >= least)
-        processes = duet_confirmation(timing->processes, least, settings->seconds - spent, each);
     pair->searched = timing->processes;
-    if (processes > 0)
-        return confirm(timing, processes, err);
-    snprintf(pair->detail, sizeof pair->detail,
-             "no interval of this confidence in %g s; --time %.0f would do", settings->seconds,
-             ceil(2.5 * least * each));
-    return true;
+    while (fine && !timing->failed && timing->processes >= least) {
+        double spent = seconds_now() - timing->begun;
+        unsigned before = confirmed ? confirmed : timing->processes;
+        unsigned processes =
+            duet_confirmation(before, least, settings->seconds - spent, spent / timing->processes);
+        if (processes <= confirmed)
+            break;
+        confirmed = processes;
+        pair->searched = timing->processes;
+        fine = confirm(timing, processes, err);
+        if (pair->speed != SPEED_INCONCLUSIVE)
+            break;
+    }
+    if (fine && !timing->failed && timing->processes > 0 && !confirmed)
+        snprintf(pair->detail, sizeof pair->detail,
+                 "no interval of this confidence in %g s; --time %.0f would do", settings->seconds,
+                 ceil(2.5 * least * (seconds_now() - timing->begun) / timing->processes));
+    return fine;
 }
 
 /* As many processes as the time holds, at least as many as an interval needs: a length that no

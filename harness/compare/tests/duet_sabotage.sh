@@ -152,7 +152,7 @@ if [ "$minutes" != 0 ]; then
     cp "$scratch/base.so" "$scratch/new.so"
     # The library's f32 kernels of the best ISA, unless others are asked for.
     kernels=${LNBENCH_DUET_KERNELS:-$("$lnbench" list kernels --format tsv | awk -F '\t' '
-        $5 == "f32" && $(NF - 1) == "builtin" && $NF == "yes" { isa[$7] = isa[$7] " " $1 }
+        $5 == "f32" && $(NF - 2) == "builtin" && $(NF - 1) == "yes" && $NF == "layernorm" { isa[$7] = isa[$7] " " $1 }
         END {
             count = split("avx512 avx2 neon scalar", best, " ")
             for (i = 1; i <= count && !(best[i] in isa); i++)
