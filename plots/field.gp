@@ -73,7 +73,7 @@ do for [i = 1:rows] {
         set label 4000 + i ''.ERROR[i] at screen across(right + 16), up(centre(i)) left tc rgb INK
         if (inside(i)) {
             set label 5000 + i ''.NAME[i] at 0, i left offset first 0.012 * most, 0 font small \
-                tc rgb (CLASS_OF[i] == 3 ? INK : 0xffffff) front
+                tc rgb on_class(CLASS_OF[i]) front
         }
     }
 }

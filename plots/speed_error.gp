@@ -63,7 +63,7 @@ do for [n = 1:named] {
     AT_X[n] = x + DX[k]
     AT_Y[n] = y + DY[k]
     list = strip_top + 2 + line * (n - 1)
-    colour = GROUP[i] == 3 ? INK : 0xffffff
+    colour = on_class(GROUP[i])
     set arrow 100 + n from screen across(x), up(y) to screen across(AT_X[n]), up(AT_Y[n]) nohead lw 1 lc rgb INK
     set object 200 + n circle at screen across(AT_X[n]), up(AT_Y[n]) size screen 0.0095 fc rgb CLASS[GROUP[i] + 1] \
         fs solid noborder front

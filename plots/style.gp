@@ -41,9 +41,10 @@ array LOOK[11] = [0x08519c, 0x2b83ba, 0xc04a00, 0x857000, 0xa50f15, 0x00796b, 0x
     0x1a1a1a, 0x707070, 0x5d4037, 0x9e9e9e]
 array LOOK_MARK[11] = [7, 5, 9, 11, 2, 13, 3, 6, 4, 8, 12]
 
-# Error classes. Blue can be used, orange and red cannot.
-array CLASS[6] = [0x9a9a9a, 0x08519c, 0x2f7dbe, 0x93c6e6, 0xe58a1f, 0xa50f15]
+# Error classes. Blue can be used, orange and red cannot; in grey no two are alike (luma 78, 120, 208, 169, 50).
+array CLASS[6] = [0x9a9a9a, 0x0f5ca8, 0x3a88c6, 0xb5d8ec, 0xf29d2c, 0x8b0a12]
 class_colour(c) = CLASS[int(c) + 1]
+on_class(c) = c > 1 && c < 5 ? INK : 0xffffff
 
 # "-" stands for nothing to show, since gnuplot takes an empty cell for a missing one.
 two_lines(words) = (colon = strstrt(words, ': '), colon ? words[1:colon]."\n".words[colon + 2:*] : words)

@@ -81,12 +81,9 @@ static bool add_figure(const report_chart *chart, const char *directory, bool on
     }
     text_add(out, "<figcaption>");
     add_text(out, chart->kind->help);
-    if (!on_paper)
-        text_add(out, " <details><summary>The command that measures it again</summary>");
-    text_add(out, "<code>");
+    text_add(out, " <details><summary>The command that measures it again</summary><code>");
     clean_add(out, FORM_MARKUP, chart->again);
-    text_add(out, on_paper ? "</code>" : "</code></details>");
-    text_add(out, "</figcaption>\n</figure>\n");
+    text_add(out, "</code></details></figcaption>\n</figure>\n");
     return true;
 }
 
@@ -131,7 +128,6 @@ typedef struct html_state {
     text_buffer *out;
     const char *directory;
     bool on_paper, in_section, in_list;
-    size_t folds; /* open ones */
 } html_state;
 
 static void close_list(html_state *html)
@@ -193,15 +189,9 @@ static bool add_block(html_state *html, const document_block *block, error *err)
 
 static bool add_body(const document *page, html_state *html, error *err)
 {
-    size_t folds = 0;
-    for (size_t i = 0; i < page->count; i++) {
-        const document_block *block = &page->blocks[i];
-        bool hidden = html->on_paper && (folds || block->kind == BLOCK_FOLD);
-        folds += block->kind == BLOCK_FOLD;
-        folds -= block->kind == BLOCK_FOLD_END;
-        if (!hidden && !add_block(html, block, err))
+    for (size_t i = 0; i < page->count; i++)
+        if (!add_block(html, &page->blocks[i], err))
             return false;
-    }
     close_list(html);
     text_add(html->out, html->in_section ? "</section>\n" : "");
     return true;

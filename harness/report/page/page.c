@@ -133,8 +133,8 @@ static void add_repeat(const report_data *data, document *page)
         machine_fact_value(&data->view->machine, "git_commit"));
     document_paragraph(
         page, TONE_NONE,
-        "The figures behind each chart are beside this page, in [data](data/); each chart also as "
-        "PNG and PDF. `lnbench export --run %lld --format tsv` writes every case with all its "
+        "The folder of `--out` has the figures behind each chart, in `data`, and each chart as PNG "
+        "and PDF. `lnbench export --run %lld --format tsv` writes every case with all its "
         "figures, `--format jsonl` the whole run: each repetition, judged row and histogram of "
         "errors, the worst rows and the machine.",
         (long long)run->id);

@@ -249,9 +249,10 @@ void page_answer(const page_contents *contents, document *page)
 static void error_cell(const report_data *data, const error_sum *sum, document *page)
 {
     char words[ERROR_WORDS];
-    document_tone tone = sum->wrong                                      ? TONE_FAULT
-                         : error_class_of(sum, data->type) >= ERROR_LOST ? TONE_LIMIT
-                                                                         : TONE_NONE;
+    const error_class class = error_class_of(sum, data->type);
+    document_tone tone = sum->wrong || class == ERROR_NAN ? TONE_FAULT
+                         : class == ERROR_LOST            ? TONE_LIMIT
+                                                          : TONE_NONE;
     document_cell(page, tone, sum->error, "%s",
                   view_error_words(data->view, sum, data->type, words));
 }

@@ -22,26 +22,32 @@ function contrast(element) {
 window.addEventListener('load', function () {
     var said = [];
     function say(what, value) { said.push(what + '=' + value); }
+    function count(selector, fits) {
+        return Array.prototype.filter.call(document.querySelectorAll(selector), fits).length;
+    }
+    function seen(e) { return e.getClientRects().length > 0; }
+    function wider(e) { return e.scrollWidth > e.clientWidth + 1; }
     /* The answer and its chart stand on the first screen, 1280 x 800 or a phone's 400 x 800. */
     var figure = document.querySelector('#answer figure');
     say('first', figure && figure.getBoundingClientRect().bottom <= 800 ? 'yes' : 'no');
     say('screens', Math.ceil(document.documentElement.scrollHeight / 800));
+    say('hollow', count('section', function (s) { /* nothing but a heading */
+        return seen(s) && Array.prototype.filter.call(s.children, seen).length < 2;
+    }));
+    say('folded', count('summary', seen));
     document.querySelectorAll('details').forEach(function (d) { d.open = true; });
-    say('wide', Array.prototype.filter.call(document.querySelectorAll('.table'), function (t) {
-        return t.scrollWidth > t.clientWidth + 1;
-    }).length);
-    say('charts', document.querySelectorAll('figure svg').length);
-    say('empty', Array.prototype.filter.call(document.querySelectorAll('figure svg'), function (s) {
+    say('wide', count('.table, nav, #answer .chart', wider));
+    say('charts', count('figure svg', seen));
+    say('empty', count('figure svg', function (s) {
         var box = s.getBoundingClientRect();
         return box.width < 300 || box.height < 100 || s.querySelectorAll('path').length < 5;
-    }).length);
+    }));
     say('fetched', performance.getEntriesByType('resource').length + window.lost);
     say('overflow', document.documentElement.scrollWidth > window.innerWidth ? 'yes' : 'no');
     say('width', window.innerWidth);
-    /* Higher than a sheet of paper, less its margins. */
-    say('tall', Array.prototype.filter.call(document.querySelectorAll('figure'), function (f) {
+    say('tall', count('figure', function (f) { /* higher than a sheet of paper, less its margins */
         return f.getBoundingClientRect().height > 1000;
-    }).length);
+    }));
     var texts = Array.prototype.filter.call(document.querySelectorAll('body *'), function (e) {
         return !e.closest('svg, script, style') && Array.prototype.some.call(e.childNodes,
             function (n) { return n.nodeType === 3 && n.textContent.trim(); });
