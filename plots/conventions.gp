@@ -7,7 +7,7 @@ rows = int(number('rows'))
 row_height = 22
 top = 96
 bottom = top + rows * row_height
-height = bottom + 88
+height = bottom + 104
 load here.'canvas.gp'
 
 left = 300
@@ -23,8 +23,7 @@ set logscale x
 set xtics ('1' 1, '10' 10, '100' 100, '1000' 1000, '1e4' 1e4, '1e5' 1e5, '1e6' 1e6, '1e7' 1e7)
 set xlabel 'distance of the output, ULP of f32 (1: f32 just shows it)'
 set label 2 'digits that stay' at screen across(right + 12), up(top - 12) left font small tc rgb SOFT
-set label 3 wording('cost') at screen across(20), up(height - 14) left font small tc rgb INK
-unset label 1003 # the footer tells of measurements; these figures are exact
+set label 3 wording('cost') at screen across(20), up(height - 32) left font small tc rgb INK
 array CHANGE[rows]
 array DIGITS_KEPT[rows]
 # A place above the first change of each std is its heading.

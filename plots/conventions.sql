@@ -25,7 +25,7 @@ CREATE TEMP TABLE chart AS
     FROM changes WHERE (SELECT page AND operation = 'layernorm' FROM asked); -- they are the same for every type
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, 'Exact distance from torch.nn.LayerNorm (divisor N, eps 1e-5 in '
-        || 'the variance), in units in the last place of f32' AS text
+        || 'the variance), in ULP of f32; hidden size 768 unless named' AS text
     UNION ALL
     SELECT 'cost', 0, 'Cost in speed: ' || coalesce(
         (SELECT printf('%+.1f %% (median of %d pairs of this run)', 100 * (ratio - 1), (SELECT count(*) FROM pairs))

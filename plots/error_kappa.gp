@@ -49,14 +49,20 @@ do for [i = 1:lines] {
     WANTED[i] = bottom - (bottom - top) * (log10(value) - log10(y_min)) / (log10(y_max) - log10(y_min))
 }
 tall(i) = rise(NAME[i])
-apart(i, j) = 17 + tall(i) + tall(j)
+apart(i, j) = NAME[i] eq '-' || NAME[j] eq '-' ? 0 : 17 + tall(i) + tall(j)
 load here.'spread.gp'
 do for [i = 1:lines] {
+    if (NAME[i] eq '-') { continue }
     set label 100 + i two_lines(NAME[i]) at screen across(right + 10), up(WANTED[i] - tall(i)) left font small tc rgb LOOK[STYLE[i]] \
         point pt LOOK_MARK[STYLE[i]] ps 0.7 lc rgb LOOK[STYLE[i]] offset 1, 0
 }
 set xrange [1:x_max]
 set yrange [y_min:y_max]
+if (no_digit < x_max ** 2 / 99) {
+    set label 3 '~ kappa²' at first (2 * no_digit) ** 0.5, first no_digit left offset 0.6, -0.8 font small tc rgb SOFT
+}
+edge = x_max < 2 * no_digit ? x_max : 2 * no_digit
+set label 4 '~ kappa' at first edge / 4, first edge / 8 left offset 0.6, -1 font small tc rgb SOFT
 guide(x, power) = 0.5 * x ** power < no_digit ? 0.5 * x ** power : NaN
 plot guide(x, 1) with lines lw 1 dt 3 lc rgb SOFT, guide(x, 2) with lines lw 1 dt 3 lc rgb SOFT, \
     for [i = 1:lines] table skip 1 using (int($1) == i ? $5 : NaN):6 with linespoints lw (STYLE[i] == 3 ? 5.5 : 2.4) \

@@ -1,5 +1,5 @@
--- The largest error of the judged rows of about that kappa, a line a name; names whose kernels have the same
--- errors share one.
+-- The largest error of the judged rows of about that kappa, a line a name; those that coincide share a
+-- label.
 CREATE TEMP TABLE wanted AS
     -- What stands for a look where nothing was timed is the first kernel of it; of no title then.
     WITH kernels AS (
@@ -19,25 +19,34 @@ CREATE TEMP TABLE bins AS
     FROM wanted CROSS JOIN judged_cases USING (kernel) CROSS JOIN about USING (types)
          CROSS JOIN judged_rows USING (case_id)
     WHERE NOT extreme
-      -- Beyond, the elements of a row differ by a few units in the last place: other rows, with less to lose.
-      AND judged_rows.kappa <= no_digit(types)
+      -- Far beyond, the elements of a row hardly differ: other rows, with less to lose.
+      AND judged_rows.kappa <= 32 * no_digit(types)
     GROUP BY line, bin HAVING bin < 32;
+-- Lines that cannot be told apart: the same, or beyond all digits nowhere a factor of two apart.
 CREATE TEMP TABLE lines AS
-    WITH marks AS (
-        SELECT line, group_concat(printf('%d:%!.18g', bin, most)) AS mark
-        FROM (SELECT * FROM bins ORDER BY line, bin) GROUP BY line),
-    firsts AS (SELECT mark, min(line) AS line FROM marks GROUP BY mark ORDER BY min(line) LIMIT 8)
+    WITH ends AS (
+        SELECT line, bin, min(most, 4 * no_digit(types)) AS most, count(*) OVER (PARTITION BY line) AS bins
+        FROM bins, about),
+    pairs AS (
+        SELECT own.line, other.line AS first FROM ends AS own JOIN ends AS other USING (bin, bins)
+        WHERE other.line <= own.line GROUP BY 1, 2
+        HAVING count(*) = bins AND max(max(own.most / other.most, other.most / own.most))
+                   < iif(max(own.most) > 4, 2, 1.0000001)),
+    near AS (SELECT line, min(first) AS first FROM pairs GROUP BY line),
+    firsts AS (
+        SELECT own.line, iif(other.first = own.first, own.first, own.line) AS first
+        FROM near AS own JOIN near AS other ON other.line = own.first)
     SELECT row_number() OVER (ORDER BY line) AS place, line,
-           (SELECT group_concat(name, ', ') FROM (SELECT name FROM wanted JOIN marks USING (line)
-            WHERE marks.mark = firsts.mark ORDER BY line)) AS label FROM firsts;
+           iif(first = line, (SELECT group_concat(name, ' ≈ ')
+               FROM (SELECT name FROM wanted JOIN firsts AS other USING (line)
+                     WHERE other.first = firsts.line ORDER BY line)), '-') AS label FROM firsts;
 CREATE TEMP TABLE chart AS
     SELECT place AS line, style, lines.label, kernel, pow(10, (bin + 0.5) / 2) AS kappa,
            min(most, 4 * no_digit(types)) AS error, most = 9e999 AS wrong
     FROM lines JOIN wanted USING (line) JOIN bins USING (line), about ORDER BY place, bin;
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, types || ', ' || judged_convention
-        || '; the worst of all judged rows of about that kappa; thin: errors that grow with kappa, and with '
-        || 'its square' AS text FROM about
+        || '; the worst of all judged rows of about that kappa' AS text FROM about
     UNION ALL SELECT 'lines', (SELECT count(*) FROM lines), '-'
     UNION ALL SELECT 'no_digit', no_digit(types), '-' FROM about
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'accuracy';

@@ -4,7 +4,7 @@ format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('error_spread.gp')]
 load here.'style.gp'
 rows = int(number('rows'))
-row_height = 30
+row_height = 32
 top = 116
 bottom = top + row_height * rows
 height = bottom + 84
@@ -17,6 +17,8 @@ do for [i = 1:5] {
         fc rgb CLASS[i + 1] fs solid noborder
     set label 10 + i ''.PART[i] at screen across(KEY_AT[i] + 19), up(82) left font small tc rgb INK
 }
+set object 16 rectangle from screen across(KEY_AT[5]), up(88) to screen across(KEY_AT[5] + 13), up(75) \
+    fc rgb 0xffffff fs transparent pattern 5 noborder
 left = 250
 right = width - 130
 array NAME[rows]
@@ -41,4 +43,6 @@ set xlabel 'elements'
 set xrange [0:100]
 set yrange [rows + 0.5:0.5]
 plot for [part = 1:5] table skip 1 using (100 * $4):(int($3) == part ? $1 : NaN):(100 * $4):(100 * $5):($1 - 0.36):($1 + 0.36) \
-    with boxxyerror fs solid noborder lc rgb CLASS[part + 1]
+    with boxxyerror fs solid noborder lc rgb CLASS[part + 1], \
+    table skip 1 using (100 * $4):(int($3) == 5 ? $1 : NaN):(100 * $4):(100 * $5):($1 - 0.36):($1 + 0.36) \
+    with boxxyerror fs transparent pattern 5 noborder lc rgb 0xffffff

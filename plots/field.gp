@@ -32,7 +32,7 @@ fastest = number('fastest')
 with_roof = roof > fastest && roof < 2.2 * fastest
 pixels(gbps) = gbps / most * (right - left)
 # The number stands behind the bar's interval, and the axis is long enough for it.
-inside(i) = shown(NAME[i]) ne '' && text_width(NAME[i], 12) < pixels(SPEED[i]) - 10
+inside(i) = shown(NAME[i]) ne '' && CLASS_OF[i] < 5 && text_width(NAME[i], 12) < pixels(SPEED[i]) - 10
 beside(i) = figure(SPEED[i]).(SHARE[i] > 0 ? sprintf('   %.0f %%', 100 * SHARE[i]) : '').\
     (inside(i) ? '' : '   '.shown(NAME[i]))
 most = with_roof ? roof * 1.02 : fastest
@@ -52,15 +52,7 @@ unset ytics
 set grid xtics noytics
 set xlabel 'GB/s: bytes of x read and y written, by the time of a call'
 
-array KEY_WORDS[5] = ['up to 1', 'up to 4', number('rough') == 1000 ? 'up to 1000' : \
-    sprintf('up to %g', number('rough')), sprintf('above %g', number('rough')), 'NaN or infinite']
-array KEY_AT[5] = [20 + 168, 20 + 168 + 86, 20 + 168 + 172, 20 + 168 + 284, 20 + 168 + 394]
-set label 1010 'Worst error, row ULP:' at screen across(20), up(86) left font small tc rgb INK
-do for [i = 1:5] {
-    set object 10 + i rectangle from screen across(KEY_AT[i]), up(92) \
-        to screen across(KEY_AT[i] + 13), up(79) fc rgb CLASS[i + 1] fs solid noborder
-    set label 1010 + i ''.KEY_WORDS[i] at screen across(KEY_AT[i] + 19), up(86) left font small tc rgb INK
-}
+load here.'key.gp'
 centre(i) = top + (bottom - top) * (i - 0.5) / (rows + 0.2)
 set label 1020 'worst error' at screen across(right + 16), up(top - 6) left font small tc rgb SOFT
 do for [i = 1:rows] {
@@ -84,6 +76,8 @@ if (with_roof) {
 }
 plot table skip 1 using ($6 / 2):(int($2) ? NaN : $1):($6 / 2):(0.37):(class_colour($10)) \
         with boxxyerror fs solid noborder lc rgb variable, \
+    table skip 1 using ($6 / 2):(int($10) == 5 ? $1 : NaN):($6 / 2):(0.37) \
+        with boxxyerror fs transparent pattern 5 noborder lc rgb 0xffffff, \
     table skip 1 using 6:(int($2) ? NaN : $1):7:8 with xerrorbars pt 0 lw 1 lc rgb INK, \
     for [n = 1:tips] table skip 1 using ($6 / 2):(int($2) ? NaN : $1): \
         (sprintf('%s: %.1f GB/s [%.1f, %.1f], worst error %s', strcol(4), $6, $7, $8, strcol(11))) \

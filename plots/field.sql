@@ -11,11 +11,9 @@ CREATE TEMP TABLE bars AS
            *
     FROM candidates
     -- Of a textbook form the fastest ISA; the library's calls and plugins.
-    WHERE case_id IN (SELECT case_id FROM untold) OR
-          CASE role WHEN 'textbook' THEN of_form = 1 OR titles <> '-'
-                    WHEN 'library' THEN of_role <= 8 OR titles <> '-'
-                    WHEN 'plugin' THEN of_role <= 8 OR titles <> '-'
-                    WHEN 'peer' THEN kind = 8 ELSE kind <= 2 END;
+    WHERE case_id IN (SELECT case_id FROM untold) OR titles <> '-' OR
+          CASE role WHEN 'textbook' THEN of_form = 1 WHEN 'library' THEN of_role <= 8
+                    WHEN 'plugin' THEN of_role <= 8 WHEN 'peer' THEN kind = 8 END;
 CREATE TEMP TABLE chart AS
     SELECT row_number() OVER (ORDER BY section, heading DESC, gbps DESC, number) AS place, heading, label, kernel,
            inside, gbps, lo, hi, share, class, error

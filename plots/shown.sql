@@ -2,7 +2,7 @@
 -- stands for the run, and the kernels that a reader asks for by name. Three tables are there before:
 --   asked     run, operation, types (NULL: what was measured most), page (0: of another type than the page's), and
 --             of harness/answer: rows and hidden of its shape, isa that labels leave out, the cases of the
---             fastest kernel and of the one to take, noisy
+--             fastest kernel, of the one to take and of the one that is proven beside it, noisy
 --   standing  each kernel and type but copies, in the order of the run, as harness/store/standing.sql has it:
 --             kernel, types, role, other_param, taken (it could be), and of rows that are not extreme: judged,
 --             error, worst_case; extreme: the largest error of those that are
@@ -86,7 +86,7 @@ CREATE TEMP TABLE named AS
     FROM standing AS own JOIN about USING (types) LEFT JOIN facts ON name = kernel ORDER BY own.rowid;
 
 -- Names that a reader asks for; each may stand for several kernels. look: their order; kind: fastest,
--- take, four textbook forms, a plugin, another library; style: of style.gp.
+-- take, four textbook forms, a plugin, another library, proven; style: of style.gp.
 CREATE TEMP TABLE looks AS
     WITH fixed (kind, name, noisy_name) AS (
         VALUES (1, 'fastest', 'among the fastest'), (2, 'take', NULL),
@@ -102,11 +102,15 @@ CREATE TEMP TABLE looks AS
                 WHERE other.source = own.source AND other.role = own.role ORDER BY number LIMIT 1),
                (SELECT min(number) FROM named AS other
                 WHERE other.source = own.source AND other.role = own.role), kernel, number
-        FROM named AS own WHERE role IN ('peer', 'plugin')),
+        FROM named AS own WHERE role IN ('peer', 'plugin')
+        UNION ALL
+        SELECT 9, 'proven', 0, kernel, number
+        FROM asked JOIN timed_cases ON case_id = proven JOIN named USING (kernel)),
     ordered AS (
-        SELECT *, dense_rank() OVER (ORDER BY min(kind, 7), first) AS look,
+        SELECT *, dense_rank() OVER (ORDER BY iif(kind = 8, 7, kind), first) AS look,
                dense_rank() OVER (PARTITION BY kind ORDER BY first) AS of_kind FROM members)
-    SELECT look, kind, iif(kind = 8, 8 + (of_kind - 1) % 4, kind) AS style, name, kernel, number
+    SELECT look, kind, CASE kind WHEN 8 THEN 8 + (of_kind - 1) % 4 WHEN 9 THEN 12 ELSE kind END AS style, name,
+           kernel, number
     FROM ordered WHERE look <= 12 ORDER BY look, number;
 
 -- The kernels of a look, the fastest of them at a shape and at a hidden size of a regime first: by the
@@ -130,10 +134,10 @@ CREATE TEMP TABLE best AS
 CREATE TEMP TABLE timed_kernels AS
     WITH titled AS (
         SELECT case_id, min(look) AS shown, max(iif(kind = 8, name, NULL)) AS peer,
-               max(iif(kind = 1, name, NULL)) AS fastest, max(iif(kind = 2, name, NULL)) AS take
+               max(iif(kind = 1, name, NULL)) AS fastest, max(iif(kind IN (2, 9), name, NULL)) AS take
         FROM best GROUP BY case_id),
     words AS (
-        SELECT *, coalesce(fastest || iif(take IS NULL, '', ', take'), take) AS titles FROM titled)
+        SELECT *, coalesce(fastest || coalesce(', ' || take, ''), take) AS titles FROM titled)
     SELECT here.*, named.*, words.shown,
            coalesce(titles, '-') AS titles,
            coalesce(titles || ': ', '') || coalesce((SELECT name FROM looks WHERE kind = 8

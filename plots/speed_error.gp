@@ -1,4 +1,4 @@
-# Speed against error: the Pareto front, textbook kernels and others by number, failures in a strip.
+# Speed against error: the Pareto front by name, textbook kernels and others by number, failures in a strip.
 # data/STEM.tsv: kernel label gbps lo hi error class front
 stem = ARG1
 format = ARG2
@@ -20,8 +20,9 @@ array NAME[count]
 array X[count]
 array Y[count]
 array GROUP[count]
+array FRONT[count]
 stats table skip 1 using (n = int($0) + 1, NAME[n] = shown(strcol(2)), X[n] = $3, \
-    Y[n] = $6 > 0 ? $6 : 0.0, GROUP[n] = int($7), 0) nooutput
+    Y[n] = $6 > 0 ? $6 : 0.0, GROUP[n] = int($7), FRONT[n] = int($8), 0) nooutput
 x_max = 0
 y_max = 10.0
 do for [i = 1:count] {
@@ -36,7 +37,7 @@ no_digit = number('no_digit')
 px(v) = left + (right - left) * v / x_max
 py(v) = bottom - (bottom - top) * (log10(v) - log10(y_min)) / (log10(y_max) - log10(y_min))
 
-# ---- names: numbers from the fastest on, each at the first place on or beside its point that is free, and a list ----
+# ---- the front, a staircase from the fastest down, its names beside the chart at the height of their points ----
 array BY_RANK[count]
 named = 0
 do for [i = 1:count] {
@@ -45,14 +46,51 @@ do for [i = 1:count] {
         BY_RANK[1 + sum [j = 1:count] (NAME[j] ne '' && (X[j] > X[i] || (X[j] == X[i] && j < i)) ? 1 : 0)] = i
     }
 }
+slots = sum [i = 1:count] FRONT[i]
+array WANTED[slots + 1]
+array STEP[slots + 1]
+slot = 0
+do for [n = 1:named] {
+    i = BY_RANK[n]
+    if (FRONT[i]) {
+        x = px(X[i])
+        above = slot ? WANTED[slot] : y_max > no_digit ? py(no_digit) : top
+        slot = slot + 1
+        STEP[slot] = i
+        WANTED[slot] = py(Y[i])
+        set arrow 900 + 2 * slot from screen across(x), up(WANTED[slot]) to screen across(x), up(above) \
+            nohead lw 2 lc rgb INK
+        if (slot > 1) {
+            set arrow 901 + 2 * slot from screen across(x), up(above) to screen across(last_x), up(above) \
+                nohead lw 2 lc rgb INK
+        }
+        last_x = x
+    }
+}
+apart(i, j) = 17
+load here.'spread.gp'
+# They stand below the list of the others and above the foot.
+over = slots && WANTED[slots] > bottom ? WANTED[slots] - bottom : 0
+line = (bottom - strip_top - 17.0 * slots - 8) / (named > slots ? named - slots : 1)
+line = line > 19 ? 19 : line
+do for [n = 1:slots] {
+    least = strip_top + line * (named - slots) + 17 * n
+    y = WANTED[n] - over > least ? WANTED[n] - over : least
+    set label 800 + n ''.NAME[STEP[n]] at screen across(right + 14), up(y) left font ',12' tc rgb INK
+    set arrow 800 + n from first X[STEP[n]], first Y[STEP[n]] to screen across(right + 10), up(y) nohead lw 1 lc rgb SOFT
+}
+
+# ---- others: numbers from the fastest on, each at the first place on or beside its point that is free, and a list ----
 array AT_X[count]
 array AT_Y[count]
 array DX[9] = [0, 0, 0, 18, -18, 18, -18, 36, -36]
 array DY[9] = [0, -18, 18, 0, 0, -18, -18, 0, 0]
 free(n, x, y) = 0 == sum [j = 1:count] (j < n && abs(AT_X[j] - x) < 17 && abs(AT_Y[j] - y) < 17 ? 1 : 0)
-line = named > 21 ? 400.0 / named : 19
-do for [n = 1:named] {
-    i = BY_RANK[n]
+n = 0
+do for [rank = 1:named] {
+    i = BY_RANK[rank]
+    if (FRONT[i]) { continue }
+    n = n + 1
     is_nan = GROUP[i] == 5
     x = px(X[i])
     y = is_nan ? (strip_top + strip_bottom) / 2.0 : py(Y[i])
@@ -73,15 +111,7 @@ do for [n = 1:named] {
     set label 500 + n sprintf('%d', n) at screen across(right + 22), up(list) center font ',11' tc rgb colour front
     set label 700 + n ''.NAME[i] at screen across(right + 36), up(list) left font ',12' tc rgb INK
 }
-array KEY_WORDS[5] = ['up to 1', 'up to 4', sprintf('up to %g', number('rough')), sprintf('above %g', number('rough')), \
-    'NaN or infinite']
-set label 1010 'Worst error, row ULP:' at screen across(20), up(86) left font small tc rgb INK
-do for [i = 1:5] {
-    key_left = 188 + 96 * (i - 1)
-    set object 10 + i rectangle from screen across(key_left), up(92) to screen across(key_left + 13), up(79) \
-        fc rgb CLASS[i + 1] fs solid noborder
-    set label 1010 + i ''.KEY_WORDS[i] at screen across(key_left + 19), up(86) left font small tc rgb INK
-}
+load here.'key.gp'
 
 set lmargin at screen across(left)
 set rmargin at screen across(right)
@@ -109,12 +139,14 @@ if (y_max > no_digit) {
 set label 1 failed == 0 ? 'no kernel gave NaN or infinity' : \
     sprintf('NaN or infinite on some row: %d kernel%s', failed, failed == 1 ? '' : 's') \
     at screen across(left), up(strip_top - 12) left font small tc rgb CLASS[6]
-plot table skip 1 using (int($8) ? $3 : NaN):6 smooth unique with fsteps lw 1.4 dt 2 lc rgb 0x8c8c8c, \
-    table skip 1 using (int($7) == 5 ? $3 : NaN):(y_of((strip_top + strip_bottom) / 2.0)) \
+set label 3 sprintf('can be used: up to %g', number('rough')) at graph 0.01, first number('rough') left offset 0, -0.7 \
+    font small tc rgb LOOK[1]
+plot table skip 1 using (int($7) == 5 ? $3 : NaN):(y_of((strip_top + strip_bottom) / 2.0)) \
         with points pt 2 ps 0.8 lw 1.6 lc rgb CLASS[6], \
     table skip 1 using (int($7) < 5 ? $3 : NaN):6:4:5 with xerrorbars pt 0 lw 1 lc rgb GHOST, \
     table skip 1 using (int($7) < 5 ? $3 : NaN):6:(class_colour($7)) with points pt 7 ps 1.0 \
         lc rgb variable, \
+    table skip 1 using (int($8) ? $3 : NaN):6:(class_colour($7)) with points pt 7 ps 1.7 lc rgb variable, \
     for [n = 1:tips] table skip 1 using 3:($6 > 0 ? $6 : y_of((strip_top + strip_bottom) / 2.0)): \
         (sprintf('%s: %.1f GB/s, worst error %s', strcol(1), $3, $6 > 0 ? sprintf('%.3g row ULP', $6) : \
         'NaN or infinite')) with labels hypertext point pt 7 ps 1 lc rgb 0xff000000

@@ -1,10 +1,12 @@
 # Moves WANTED[1 .. slots], heights in pixels, apart to at least apart(i, j), each as little as its
-# neighbours let it; then into top .. bottom.
+# neighbours let it, in their order.
+array FROM[slots + 1]
+do for [i = 1:slots] { FROM[i] = WANTED[i] }
 do for [pass = 1:200] {
     moved = 0
     do for [i = 1:slots] {
         do for [j = 1:slots] {
-            if (i != j && (WANTED[j] > WANTED[i] || (WANTED[j] == WANTED[i] && j > i))) {
+            if (i != j && (FROM[j] > FROM[i] || (FROM[j] == FROM[i] && j > i))) {
                 lack = apart(i, j) - (WANTED[j] - WANTED[i])
                 if (lack > 0.01) {
                     WANTED[i] = WANTED[i] - lack / 2

@@ -1,6 +1,6 @@
 # Throughput over hidden size as a share of copy speed, a panel a regime.
-# data/STEM.tsv: panel series label kernel hidden share lo hi gbps; series from 100 are faint;
-# place: the number of the fastest kernel
+# data/STEM.tsv: panel series label kernel hidden share lo hi gbps place; series 100: the band of all
+# kernels; place: the number of the kernel that is fastest or to take
 stem = ARG1
 format = ARG2
 here = ARG0[1:strlen(ARG0) - strlen('throughput.gp')]
@@ -48,10 +48,17 @@ do for [p = 1:panels] {
             set xtics add (sprintf('%d', last) last)
         }
     }
-    set xlabel (p == panels ? 'hidden size (elements of a row)' : '') offset 0, -1
+    if (p == panels) {
+        set label 7 'hidden size (elements of a row)' at screen across((left + right) / 2), up(bottom + 66) center \
+            tc rgb SOFT
+    }
     set label 1 sprintf('Data in %s: %% of copy speed', wording(sprintf('regime_%d', p))) \
         at screen across(20), up(top - 14) left tc rgb INK
-    set label 3 wording(sprintf('fastest_%d', p)) at screen across(left), up(bottom + 34) left font ',12' tc rgb LOOK[1]
+    do for [k = 1:2] {
+        key = sprintf('fastest_%d_%d', p, k)
+        set label 4 + k ''.(place(key) ? wording(key) : '') at screen across(left), up(bottom + 20 + 14 * k) left \
+            font ',12' tc rgb LOOK[k]
+    }
     set arrow 1 from graph 0, first 100 to graph 1, first 100 nohead lw 1.2 dt 2 lc rgb SOFT
     set label 4 y_max > 105 ? 'a copy; above: faster than the copy beside it' : 'a copy of the same bytes' \
         at graph 0.5, first 100 center offset 0, 0.6 font small tc rgb SOFT
@@ -82,36 +89,35 @@ do for [p = 1:panels] {
         set label 100 + i ''.SLOT[i] at screen across(right + 56), up(WANTED[i]) left \
             tc rgb LOOK[SERIES[i]] point pt LOOK_MARK[SERIES[i]] ps 0.8 lc rgb LOOK[SERIES[i]] offset 1, 0
     }
-    set xrange [x_min / 1.15:x_max * 1.15]
+    room = lines ? 1.15 : 1.5
+    set xrange [x_min / room:x_max * room]
     set yrange [0:y_max]
     set y2range [0:y_max * roof / 100]
     # Without lines, points of one size stand side by side.
-    beside(i) = 2 ** ((i - (slots + 1) / 2.0) * log(1.3 * x_max / x_min) / log(2) * 13 / (right - left))
+    beside(i) = 2 ** ((i - (slots + 1) / 2.0) * log(room * room * x_max / x_min) / log(2) * 13 / (right - left))
     if (lines) {
-        # Faint lines in one reading of the table: from each point of a series to the next.
-        series = 0
-        to_x = 0.0
-        to_y = 0.0
-        plot table skip 1 using (goes_on = int($1) == p && $2 >= 100 && int($2) == series, \
-                series = int($1) == p ? int($2) : 0, from_x = to_x, from_y = to_y, to_x = $5, \
-                to_y = 100 * $6, goes_on ? from_x : NaN):(from_y):(to_x - from_x):(to_y - from_y) \
-                with vectors nohead lw 1 lc rgb GHOST, \
+        plot table skip 1 using (int($1) == p && $2 == 100 ? $5 : NaN):(100 * $7):(100 * $8) \
+                with filledcurves lc rgb FAINT, \
             for [i = 1:slots] table skip 1 \
                 using (int($1) == p && int($2) == SERIES[i] ? $5 : NaN):(100 * $6):(100 * $7):(100 * $8) \
                 with yerrorbars pt 0 lw 1 lc rgb LOOK[SERIES[i]], \
             for [i = 1:slots] table skip 1 \
                 using (int($1) == p && int($2) == SERIES[i] ? $5 : NaN):(100 * $6) with linespoints \
                 lw 2.6 pt LOOK_MARK[SERIES[i]] ps 0.7 lc rgb LOOK[SERIES[i]], \
-            table skip 1 using (int($1) == p && $10 > 0 ? $5 : NaN):(100 * $8):(sprintf('%d', $10)) with labels \
-                center offset 0, 0.7 font ',12' tc rgb LOOK[1]
+            for [k = 1:2] table skip 1 using (int($1) == p && $2 == k ? $5 : NaN):(100 * $6) \
+                with points pt LOOK_MARK[k] ps 2 lc rgb LOOK[k], \
+            table skip 1 using (int($1) == p && $10 > 0 ? $5 : NaN):(100 * $6):(sprintf('%d', $10)) \
+                with labels center font ',11' tc rgb 0xffffff
     } else {
-        plot table skip 1 using (int($1) == p && $2 >= 100 ? $5 : NaN):(100 * $6) with points \
-                pt 7 ps 0.35 lc rgb GHOST, \
+        plot table skip 1 using (int($1) == p && $2 == 100 ? $5 : NaN):6:($5 * beside(0)):($5 * beside(slots + 1)): \
+                (100 * $7):(100 * $8) with boxxyerror fs solid noborder lc rgb FAINT, \
             for [i = 1:slots] table skip 1 \
                 using (int($1) == p && int($2) == SERIES[i] ? $5 * beside(i) : NaN):(100 * $6):(100 * $7):(100 * $8) \
                 with yerrorbars pt LOOK_MARK[SERIES[i]] ps 1.1 lw 1.4 lc rgb LOOK[SERIES[i]], \
-            table skip 1 using (int($1) == p && $10 > 0 ? $5 * beside(1) : NaN):(100 * $8):(sprintf('%d', $10)) with labels \
-                center offset 0, 0.7 font ',12' tc rgb LOOK[1]
+            for [k = 1:2] table skip 1 using (int($1) == p && $2 == k ? $5 * beside(k) : NaN):(100 * $6) \
+                with points pt LOOK_MARK[k] ps 2 lc rgb LOOK[k], \
+            table skip 1 using (int($1) == p && $10 > 0 ? $5 * beside($2) : NaN):(100 * $6):(sprintf('%d', $10)) \
+                with labels center font ',11' tc rgb 0xffffff
     }
     unset label
 }

@@ -1,5 +1,5 @@
--- The share of copy speed over hidden size, a panel a regime: every kernel, faint, then at each size the
--- fastest of each name.
+-- The share of copy speed over hidden size, a panel a regime: a band of all kernels, then at each size
+-- the fastest of each name.
 CREATE TEMP TABLE panels AS
     WITH copies AS ( -- of the first kernel at each size
         SELECT level, regime, hidden, gbps / roof_ratio AS roof
@@ -14,33 +14,42 @@ CREATE TEMP TABLE panels AS
                AS sizes
     FROM ordered WHERE place = count / 2 + 1 ORDER BY level;
 CREATE TEMP TABLE points AS
-    SELECT panel, style AS series, name AS label, kernel, hidden, roof_ratio AS share, roof_lo AS lo, roof_hi AS hi,
-           gbps, look
+    SELECT panel, style AS series, CASE kind WHEN 3 THEN 'two_pass' WHEN 4 THEN 'welford' ELSE name END AS label,
+           kernel, hidden, roof_ratio AS share, roof_lo AS lo, roof_hi AS hi, gbps, look
     FROM panels JOIN ranked USING (level)
-    WHERE in_regime = 1 AND kind NOT IN (5, 6) AND roof_ratio IS NOT NULL;
--- The fastest kernels of a panel, numbered as they come.
+    WHERE in_regime = 1 AND kind NOT IN (5, 6, 9) AND roof_ratio IS NOT NULL;
+-- The fastest kernels of a panel and those to take, numbered as they come.
 CREATE TEMP TABLE fastest AS
-    SELECT panel, kernel, row_number() OVER (PARTITION BY panel ORDER BY min(hidden)) AS place
-    FROM points WHERE series = 1 GROUP BY panel, kernel;
+    SELECT panel, kernel, min(series) AS series,
+           row_number() OVER (PARTITION BY panel ORDER BY min(series), min(hidden)) AS place
+    FROM points WHERE series <= 2 GROUP BY panel, kernel;
+-- What lies between the 10 % of all kernels that are slowest at a size and the 10 % that are fastest.
+CREATE TEMP TABLE bands AS
+    SELECT panel, hidden, min(iif(place >= 0.1, roof_ratio, NULL)) AS lo,
+           max(iif(place <= 0.9, roof_ratio, NULL)) AS hi
+    FROM (SELECT panel, hidden, roof_ratio,
+                 percent_rank() OVER (PARTITION BY panel, hidden ORDER BY roof_ratio) AS place
+          FROM panels JOIN here USING (level) WHERE roof_ratio IS NOT NULL)
+    GROUP BY panel, hidden;
 CREATE TEMP TABLE chart AS
     SELECT panel, series, label, kernel, hidden, share, lo, hi, gbps,
-           coalesce((SELECT place FROM fastest WHERE series = 1 AND fastest.panel = own.panel AND fastest.kernel = own.kernel), 0)
-               AS place
-    FROM (SELECT *, 1 AS part, 0 AS case_id FROM points
-          UNION ALL
-          SELECT panel, 99 + number, '-', kernel, hidden, roof_ratio, roof_lo, roof_hi, gbps, number, 0, case_id
-          FROM panels JOIN here USING (level) JOIN named USING (kernel) WHERE roof_ratio IS NOT NULL) AS own
-    WHERE EXISTS (SELECT 1 FROM points) ORDER BY panel, part, look, hidden, case_id;
+           coalesce((SELECT place FROM fastest WHERE own.series <= 2 AND fastest.panel = own.panel
+                     AND fastest.kernel = own.kernel), 0) AS place
+    FROM (SELECT * FROM points
+          UNION ALL SELECT panel, 100, '-', '-', hidden, lo, lo, hi, 0, 0 FROM bands) AS own
+    WHERE EXISTS (SELECT 1 FROM points) ORDER BY panel, look, hidden;
 CREATE TEMP TABLE chart_settings AS
     SELECT key, number, text FROM (
         SELECT panel, 1 AS place, 'regime_' || panel AS key, 0 AS number, regime AS text FROM panels
         UNION ALL SELECT panel, 2, 'roof_' || panel, roof, '-' FROM panels
         UNION ALL SELECT panel, 3, 'sizes_' || panel, sizes, '-' FROM panels
         UNION ALL
-        SELECT panel, 4, 'fastest_' || panel, 0, 'fastest: ' || group_concat(place || ' ' || label, ', ')
-        FROM (SELECT * FROM fastest JOIN named USING (kernel) ORDER BY panel, place) GROUP BY panel
+        SELECT panel, 4, 'fastest_' || panel || '_' || series, 0,
+               iif(series = 1, 'fastest: ', 'take: ') || group_concat(place || ' ' || label, ', ')
+        FROM (SELECT * FROM fastest JOIN named USING (kernel) ORDER BY panel, place) GROUP BY panel, series
         UNION ALL
-        SELECT 9, 1, 'subtitle', 0, words || '; at each size the fastest kernel of that name; faint: every kernel'
+        SELECT 9, 1, 'subtitle', 0, words
+               || '; at each size the fastest kernel of that name; grey: 10 to 90 % of all kernels'
         FROM about
         UNION ALL SELECT 9, 2, 'panels', (SELECT count(*) FROM panels), '-'
         UNION ALL SELECT 9, 3, 'again', 0, command FROM again WHERE what = 'speed')

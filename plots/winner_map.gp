@@ -43,7 +43,7 @@ do for [i = 1:n] {
     do for [k = 1:2] {
         at = 2 * i - 2 + k
         set label 200 + n + at ''.shown(KERNEL[at]) at screen across(AT[k] + 46), up(y - 6) left \
-            font sprintf(',%d', text_width(KERNEL[at], font_size) > 300 ? font_size - 3 : font_size) tc rgb INK
+            font sprintf(',%d', text_width(KERNEL[at], font_size) > 320 ? font_size - 3 : font_size) tc rgb INK
         if (SPEED[at] > 0) {
             set label 200 + 3 * n + at figure(SPEED[at]) at screen across(AT[k] + 34), up(y - 6) right tc rgb LOOK[k]
         }

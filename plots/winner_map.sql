@@ -13,17 +13,20 @@ CREATE TEMP TABLE winners AS
            (kind = 1 OR case_id IS NOT (SELECT take FROM asked)) -- which is taken all the same
            AND EXISTS (SELECT 1 FROM ranked AS other WHERE other.look = own.look AND other.rows = own.rows
                    AND other.hidden = own.hidden AND other.time_hi_ns < own.time_lo_ns
-                   AND min(other.processes, own.processes) > 1) AS noisy
+                   AND min(other.processes, own.processes) > 1) AS noisy,
+           iif(EXISTS (SELECT 1 FROM ranked AS other WHERE other.look = own.look AND other.rows = own.rows
+                   AND other.hidden = own.hidden AND other.case_id <> own.case_id
+                   AND other.time_lo_ns <= own.time_hi_ns AND other.time_hi_ns >= own.time_lo_ns), '≈ ', '') AS tie
     FROM ranked AS own JOIN columns USING (level, hidden) JOIN named USING (kernel)
     WHERE in_regime = 1 AND kind <= 2;
 CREATE TEMP TABLE chart AS
     SELECT regime, hidden,
-           coalesce(max(iif(kind = 1, iif(noisy, 'too noisy to say', label), NULL)), '-') AS fastest,
+           coalesce(max(iif(kind = 1, iif(noisy, 'too noisy to say', tie || label), NULL)), '-') AS fastest,
            max(iif(kind = 1, gbps, 0)) AS fastest_gbps,
-           coalesce(max(iif(kind = 2, iif(noisy, 'too noisy to say', label), NULL)), '-') AS take,
+           coalesce(max(iif(kind = 2, iif(noisy, 'too noisy to say', tie || label), NULL)), '-') AS take,
            max(iif(kind = 2, gbps, 0)) AS take_gbps
     FROM winners GROUP BY level, hidden ORDER BY level, number;
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, words || coalesce(', ' || nullif(isa_words, ''), '')
-        || '; take: the fastest that is never more than 2 row ULP off' AS text FROM about
+        || '; take: within 2 row ULP on all judged rows but hunted ones; ≈: intervals overlap' AS text FROM about
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'speed';

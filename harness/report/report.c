@@ -54,13 +54,14 @@ static bool put_asked(const report_data *data, const char *other, error *err)
                             : other;
     return put_untold(data, answer, err) &&
            store_put_table(data->view->store, "asked",
-                           "run, operation, types, page, rows, hidden, isa, fastest, take, noisy",
+                           "run, operation, types, page, rows, hidden, isa, fastest, take, proven, "
+                           "noisy",
                            err) &&
-           store_put_line(data->view->store, "asked", err, "isniiisiii", data->view->run.id,
+           store_put_line(data->view->store, "asked", err, "isniiisiiii", data->view->run.id,
                           operation_name(view_operation(data->view)), types, (int64_t)!other[0],
                           (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0),
                           answer->isa, case_of(fastest), case_of(answer->take),
-                          (int64_t)answer_is_noisy(answer));
+                          case_of(answer->proven), (int64_t)answer_is_noisy(answer));
 }
 
 static bool put_standings(const run_view *view, error *err)
