@@ -52,6 +52,20 @@ class Functions(unittest.TestCase):
                     self.assertEqual([one["function"] for one in found["candidates"][:1]],
                                      [function] * bool(function))
 
+    def test_rounded_elsewhere(self):
+        """Within what bf16 allows of the convention that was asked for, but another one's bit for bit."""
+        with tempfile.TemporaryDirectory() as folder:
+            given = []
+            for name, value in (("x", rms.X), ("gamma", rms.W), ("y", rms.r16(rms.once(rms.X, rms.W, 1e-5)))):
+                np.save(os.path.join(folder, name + ".npy"), rms.stored(value))
+                given += ["--" + name, os.path.join(folder, name + ".npy")]
+            for asked, other in (("llama", "ggml"), ("ggml", None)):
+                said = subprocess.run(
+                    [os.environ["LNBENCH_PROGRAM"], "eval", *given, "--dtypes", "bf16", "--conventions", asked],
+                    capture_output=True, text=True, check=True).stdout
+                self.assertEqual("function" in said, bool(other), said)
+                self.assertIn("%s, not %s" % (other, asked) if other else "right", said)
+
     def test_reference_of_a_rounded_weight(self):
         random = np.random.default_rng(4)
         x, w = random.standard_normal((8, 64)).astype("f2"), random.normal(0, .1, 64).astype("f2")

@@ -1,5 +1,6 @@
 /* The tensors of lnbench eval: files by role, in the types of the problem. */
 #include "commands/eval/read.h"
+#include "commands/fingerprint/read.h"
 #include "inputs/inputs.h"
 #include "base/words.h"
 
@@ -211,4 +212,14 @@ bool eval_block(const eval_files *files, const ln_convention *convention,
     for (size_t i = 0; i < ROLES_MOST; i++)
         call.inputs[i] = tensors->arrays[i].data;
     return judge_block_from(judge, block, &call, err);
+}
+
+bool eval_function(const eval_files *files, const eval_tensors *tensors, which_found *found,
+                   error *err)
+{
+    which_tensors given = {.input = {.digits = WHICH_EXACT, .x_digits = WHICH_EXACT}};
+    bool fine = which_take(tensors->arrays, files->paths, &given, err) &&
+                which_make(&given.input, found, err);
+    which_tensors_free(&given);
+    return fine;
 }

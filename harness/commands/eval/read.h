@@ -7,6 +7,7 @@
 #include "domain/operation.h"
 #include "inputs/tensor/tensor.h"
 #include "judge/judge.h"
+#include "judge/which/which.h"
 
 typedef struct eval_files {
     const char *paths[ROLES_MOST]; /* by role */
@@ -27,12 +28,15 @@ bool eval_check_type(const eval_files *files, error *err);
 
 /* The types are the kernel's; without one the rows' type is that of --dtypes, or of the files: what
  * came out decides, since x may be narrower than that (f16 in, f32 out). Parameters are f64 beside f64
- * and else f32. Every element keeps its value. */
+ * and else f32; RMSNorm's weight keeps a shorter type of its own. Every element keeps its value. */
 bool eval_read(const eval_files *files, const ln_convention *convention, const kernel_entry *kernel,
                eval_tensors *tensors, error *err);
 /* The user's tensors, or rows of a family, with their exact answers. */
 bool eval_block(const eval_files *files, const ln_convention *convention,
                 const eval_tensors *tensors, row_judge *judge, judge_block *block, error *err);
+/* Which function made the y that was given. */
+bool eval_function(const eval_files *files, const eval_tensors *tensors, which_found *found,
+                   error *err);
 void eval_tensors_free(eval_tensors *tensors);
 
 #endif

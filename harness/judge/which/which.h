@@ -69,6 +69,9 @@ typedef struct which_found {
 bool which_make(const which_input *input, which_found *found, error *err);
 void which_free(which_found *found);
 
+/* Whether the convention may have made y: it is a candidate, or one's other name. */
+bool which_is_among(const which_found *found, const ln_convention *convention);
+
 /* Named: all candidates are one function, where values were rounded apart.
  * "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y". */
 const char *which_say(const which_found *found, char *buffer, size_t size);
