@@ -178,9 +178,10 @@ static void remove_files(const verify_state *verifying)
 
 /* ---- comparing ---- */
 
-static bool same_bits(double a, double b)
+/* In bits, but for the sign of a zero, which no store keeps. */
+static bool same_figure(double a, double b)
 {
-    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+    return a == b || (isnan(a) && isnan(b));
 }
 
 /* Every figure of the error, and the output itself where both runs kept its hash. */
@@ -190,8 +191,8 @@ static bool same_case_error(const stored_case *a, const stored_case *b)
     const metric_field *fields = metric_fields(&count);
     for (size_t i = 0; i < count; i++)
         if (fields[i].kind == METRIC_REAL
-                ? !same_bits(metric_value(&a->metrics, &fields[i]),
-                             metric_value(&b->metrics, &fields[i]))
+                ? !same_figure(metric_value(&a->metrics, &fields[i]),
+                               metric_value(&b->metrics, &fields[i]))
                 : metric_count(&a->metrics, &fields[i]) != metric_count(&b->metrics, &fields[i]))
             return false;
     return a->verdict.kind == b->verdict.kind &&
@@ -460,7 +461,7 @@ static const char *in_thousands(size_t number, char words[32])
 
 typedef struct verify_sum {
     size_t errors, speeds, errors_held, speeds_held, gone;
-    bool fails; /* an error, a speed, the page or the signature */
+    bool fails; /* an error, the page or the signature */
     sent_state sent;
     const char *no_speeds; /* why no speed was asked for */
 } verify_sum;
@@ -473,7 +474,7 @@ static void add_up(const verify_state *verifying, bool all, verify_sum *sum, exi
         *(figure->speed ? &sum->speeds : &sum->errors) += 1;
         *(figure->speed ? &sum->speeds_held : &sum->errors_held) += held;
         sum->gone += figure->code == EXIT_CODE_NOT_COMPARABLE;
-        sum->fails |= !held && figure->code != EXIT_CODE_NOT_COMPARABLE;
+        sum->fails |= !held && !figure->speed && figure->code != EXIT_CODE_NOT_COMPARABLE;
         if (!all || figure->code != EXIT_CODE_NOT_COMPARABLE)
             *code = worse_exit_code(*code, figure->code);
     }
@@ -486,7 +487,8 @@ static void add_up(const verify_state *verifying, bool all, verify_sum *sum, exi
 static void say_sum(const verify_state *verifying, const verify_sum *sum)
 {
     char held[32], of[32], speeds[64];
-    snprintf(speeds, sizeof speeds, "%zu of %zu", sum->speeds_held, sum->speeds);
+    snprintf(speeds, sizeof speeds, "%zu of %zu%s", sum->speeds_held, sum->speeds,
+             sum->speeds_held < sum->speeds ? " (a busy machine is no proof)" : "");
     if (sum->gone)
         output_aside(verifying->request->printed,
                      "%zu figures need another CPU, input or plugin than is here", sum->gone);

@@ -16,6 +16,9 @@ accepted "lines" 0 report --verify --errors run.jsonl
 xz -k run.jsonl
 accepted "packed lines" 0 report --verify --errors run.jsonl.xz
 accepted "a page is read as a run" 0 import page/index.html --db again.db
+accepted "a kernel whose zeros have signs" 0 run --plan quick --only accuracy --shapes 32x768 --kernels welford_f32_scalar \
+    --inputs overflow --conventions zscore --db z.db --no-charts
+accepted "zeros" 0 report --verify --errors --db z.db
 
 # Another machine's: every error, no speed; those are its word where no timings came along, or no hash.
 accepted "a timed run" 0 run --plan quick --kernels two_pass_f32_scalar --shapes 64x256 --conventions torch \
