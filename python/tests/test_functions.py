@@ -59,7 +59,8 @@ class Functions(unittest.TestCase):
             for name, value in (("x", rms.X), ("gamma", rms.W), ("y", rms.r16(rms.once(rms.X, rms.W, 1e-5)))):
                 np.save(os.path.join(folder, name + ".npy"), rms.stored(value))
                 given += ["--" + name, os.path.join(folder, name + ".npy")]
-            for asked, other in (("llama", "ggml"), ("ggml", None)):
+            for asked, other in (("llama", "ggml"), ("ggml", None),
+                                 ("operation=rmsnorm,eps=1.00001e-5@square,weight=w", None)):
                 said = subprocess.run(
                     [os.environ["LNBENCH_PROGRAM"], "eval", *given, "--dtypes", "bf16", "--conventions", asked],
                     capture_output=True, text=True, check=True).stdout

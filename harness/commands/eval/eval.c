@@ -323,14 +323,17 @@ static bool show(const eval_options *options, const ln_convention *convention,
     found.varies |= judgement->varies;
     shown.reproducibility = reproducibility_name(reproducibility_of(&found));
     shown.reproducible = reproducibility_describe(&found, words, sizeof words);
+    enum { FEW_ROWS = 64 };
     which_found function = {0};
     bool is_file = options->files.paths[ROLE_Y];
     bool wrong = is_file && verdict_exit_code(&judgement->verdict) == EXIT_CODE_ACCURACY;
     /* Within what 16 bits allow, but rounded elsewhere: another convention may give each bit of it. */
     bool elsewhere = is_file && !wrong && dtype_size(tensors->storage) == 2 &&
                      result.metrics.correctly_rounded < 1;
-    bool fine = !(wrong || elsewhere) || eval_function(&options->files, tensors, &function, err);
-    bool among = which_is_among(&function, convention);
+    bool among = false;
+    bool fine =
+        !(wrong || elsewhere) || eval_function(&options->files, tensors, convention,
+                                               wrong ? SIZE_MAX : FEW_ROWS, &function, &among, err);
     if (fine && (wrong || (function.answer != WHICH_NONE && !among))) {
         shown.function = &function;
         shown.is_among = among;

@@ -214,12 +214,16 @@ bool eval_block(const eval_files *files, const ln_convention *convention,
     return judge_block_from(judge, block, &call, err);
 }
 
-bool eval_function(const eval_files *files, const eval_tensors *tensors, which_found *found,
-                   error *err)
+bool eval_function(const eval_files *files, const eval_tensors *tensors,
+                   const ln_convention *convention, size_t most_rows, which_found *found,
+                   bool *is_among, error *err)
 {
     which_tensors given = {.input = {.digits = WHICH_EXACT, .x_digits = WHICH_EXACT}};
-    bool fine = which_take(tensors->arrays, files->paths, &given, err) &&
-                which_make(&given.input, found, err);
+    bool fine = which_take(tensors->arrays, files->paths, &given, err);
+    if (fine && given.input.dimensions == 2 && given.input.shape[0] > most_rows)
+        given.input.shape[0] = most_rows;
+    fine = fine && which_make(&given.input, found, err);
+    *is_among = fine && which_is_among(&given.input, found, convention);
     which_tensors_free(&given);
     return fine;
 }

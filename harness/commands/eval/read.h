@@ -34,9 +34,11 @@ bool eval_read(const eval_files *files, const ln_convention *convention, const k
 /* The user's tensors, or rows of a family, with their exact answers. */
 bool eval_block(const eval_files *files, const ln_convention *convention,
                 const eval_tensors *tensors, row_judge *judge, judge_block *block, error *err);
-/* Which function made the y that was given. */
-bool eval_function(const eval_files *files, const eval_tensors *tensors, which_found *found,
-                   error *err);
+/* Which function made the y that was given, and whether the convention may have. Of a table its first most_rows
+ * are looked at: what they exclude, all rows exclude. */
+bool eval_function(const eval_files *files, const eval_tensors *tensors,
+                   const ln_convention *convention, size_t most_rows, which_found *found,
+                   bool *is_among, error *err);
 void eval_tensors_free(eval_tensors *tensors);
 
 #endif

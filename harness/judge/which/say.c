@@ -1,8 +1,6 @@
 /* What was found, in words. */
 #include "judge/which/which.h"
-#include "domain/convention.h"
 #include <stdio.h>
-#include <string.h>
 
 const char *which_answer_name(which_answer answer)
 {
@@ -31,15 +29,4 @@ const char *which_say(const which_found *found, char *buffer, size_t size)
     else if (found->count > said && length < size)
         snprintf(buffer + length, size - length, "; or %zu more", found->count - said);
     return buffer;
-}
-
-bool which_is_among(const which_found *found, const ln_convention *convention)
-{
-    char label[CONVENTION_MAX_LENGTH];
-    convention_label(convention, label);
-    for (size_t i = 0; i < found->count; i++)
-        if (strcmp(found->candidates[i].words, label) == 0 ||
-            strstr(found->candidates[i].also, label))
-            return true;
-    return false;
 }

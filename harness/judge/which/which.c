@@ -278,6 +278,23 @@ static void add_also(const which_input *input, which_candidate *one)
         }
 }
 
+bool which_is_among(const which_input *input, const which_found *found,
+                    const ln_convention *convention)
+{
+    ln_convention asked = as_computed(input, *convention);
+    for (size_t i = 0; i < found->count; i++) {
+        const which_candidate *one = &found->candidates[i];
+        char label[CONVENTION_MAX_LENGTH];
+        ln_convention own = as_computed(input, one->convention);
+        convention_label(&one->convention, label);
+        own.eps = asked.eps;
+        if (asked.eps >= one->eps_low && asked.eps <= one->eps_high &&
+            convention_equal(&asked, &own) && strcmp(one->words, label) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool add_normalised(engine *own, const family *with, const reduction *over,
                            const source *from, ln_convention convention, const range *eps)
 {

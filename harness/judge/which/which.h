@@ -69,8 +69,10 @@ typedef struct which_found {
 bool which_make(const which_input *input, which_found *found, error *err);
 void which_free(which_found *found);
 
-/* Whether the convention may have made y: it is a candidate, or one's other name. */
-bool which_is_among(const which_found *found, const ln_convention *convention);
+/* Whether the convention may have made y: a candidate with nothing strange is the same to these types, its eps
+ * within the interval. */
+bool which_is_among(const which_input *input, const which_found *found,
+                    const ln_convention *convention);
 
 /* Named: all candidates are one function, where values were rounded apart.
  * "named: torch", "open: torch; or bert; or 7 more", "none of 681 candidates explains y". */
