@@ -22,8 +22,7 @@ bool report_sign(const char *key, const char *directory, const output_file *out,
         output_aside(out, "signed  %s.minisig", page);
         return true;
     case PROGRAM_ABSENT:
-        output_note("%s is not signed: " ABSENT, page);
-        return true;
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s is not signed: " ABSENT, page);
     default:
         return fail(err, EXIT_CODE_ENVIRONMENT,
                     "%s is not signed: minisign failed: %s (a key with a password: sign by hand, "
@@ -35,16 +34,16 @@ bool report_sign(const char *key, const char *directory, const output_file *out,
 typedef enum signature_state { SIGNATURE_NONE, SIGNATURE_GOOD, SIGNATURE_BAD } signature_state;
 
 /* Of FILE, in FILE.minisig; a line says which. key: a public key or its file; NULL: not given. */
-static signature_state check_signature(const char *file, const char *key, const output_file *out)
+static bool check_signature(const char *file, const char *key, const output_file *out,
+                            signature_state *state, error *err)
 {
     char path[1100];
+    *state = SIGNATURE_NONE;
     snprintf(path, sizeof path, "%.1080s.minisig", file);
-    if (access(path, R_OK) != 0 && !key)
-        return SIGNATURE_NONE;
-    if (!key) {
+    if (access(path, R_OK) == 0 && !key)
         output_aside(out, "signature: not checked: --key says whose it is");
-        return SIGNATURE_NONE;
-    }
+    if (!key)
+        return true;
     const char *const arguments[] = {
         "minisign", "-V", access(key, R_OK) == 0 ? "-p" : "-P", key, "-m", file, NULL};
     program check = {.arguments = arguments, .seconds = seconds};
@@ -52,13 +51,14 @@ static signature_state check_signature(const char *file, const char *key, const 
     switch (program_end(&check)) {
     case PROGRAM_DONE:
         output_aside(out, "signature: good, of the key %s", key);
-        return SIGNATURE_GOOD;
+        *state = SIGNATURE_GOOD;
+        return true;
     case PROGRAM_ABSENT:
-        output_aside(out, "signature: not checked: " ABSENT);
-        return SIGNATURE_NONE;
+        return fail(err, EXIT_CODE_ENVIRONMENT, "the signature cannot be checked: " ABSENT);
     default:
         output_aside(out, "signature: bad: %s", check.words);
-        return SIGNATURE_BAD;
+        *state = SIGNATURE_BAD;
+        return true;
     }
 }
 
@@ -100,7 +100,9 @@ bool report_sent(const verify_request *request, const run_view *view, sent_state
         return fail(err, EXIT_CODE_ENVIRONMENT,
                     "%s: was changed after it was made, its hash tells: ask for it again",
                     request->file);
-    signature_state signature = check_signature(request->file, request->key, request->printed);
+    signature_state signature;
+    if (!check_signature(request->file, request->key, request->printed, &signature, err))
+        return false;
     sent->fails = signature == SIGNATURE_BAD;
     sent->has_speeds =
         signature == SIGNATURE_GOOD || (view->seal == SEAL_HOLDS && has_repetitions(view));

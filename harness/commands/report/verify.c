@@ -461,7 +461,7 @@ static const char *in_thousands(size_t number, char words[32])
 
 typedef struct verify_sum {
     size_t errors, speeds, errors_held, speeds_held, gone;
-    bool fails; /* an error, the page or the signature */
+    bool fails; /* an error, a speed, the page or the signature */
     sent_state sent;
     const char *no_speeds; /* why no speed was asked for */
 } verify_sum;
@@ -474,7 +474,7 @@ static void add_up(const verify_state *verifying, bool all, verify_sum *sum, exi
         *(figure->speed ? &sum->speeds : &sum->errors) += 1;
         *(figure->speed ? &sum->speeds_held : &sum->errors_held) += held;
         sum->gone += figure->code == EXIT_CODE_NOT_COMPARABLE;
-        sum->fails |= !held && !figure->speed && figure->code != EXIT_CODE_NOT_COMPARABLE;
+        sum->fails |= !held && figure->code != EXIT_CODE_NOT_COMPARABLE;
         if (!all || figure->code != EXIT_CODE_NOT_COMPARABLE)
             *code = worse_exit_code(*code, figure->code);
     }
@@ -488,10 +488,11 @@ static void say_sum(const verify_state *verifying, const verify_sum *sum)
 {
     char held[32], of[32], speeds[64];
     snprintf(speeds, sizeof speeds, "%zu of %zu%s", sum->speeds_held, sum->speeds,
-             sum->speeds_held < sum->speeds ? " (a busy machine is no proof)" : "");
+             sum->speeds_held < sum->speeds ? " (a busy machine changes speeds)" : "");
     if (sum->gone)
         output_aside(verifying->request->printed,
-                     "%zu figures need another CPU, input or plugin than is here", sum->gone);
+                     "%zu figure%s for want of a CPU, input or plugin (--plugin FILE) not derived",
+                     sum->gone, sum->gone == 1 ? "" : "s");
     output_aside(verifying->request->printed, "%s: %s of %s errors; speeds: %s%s",
                  sum->fails                                 ? "does not hold"
                  : sum->errors_held + sum->speeds_held == 0 ? "nothing could be derived here"

@@ -102,5 +102,8 @@ check "a bad signature" is "$code$(grep -c '^signature: bad: ' out)" 51
 check "a bad signature: the last line" has out '^does not hold'
 ln -s "$(command -v gnuplot)" fake/gnuplot && rm -f fake/minisign
 PATH=$PWD/fake "$lnbench" report --db again.db --out unsigned --no-pdf --sign key.sec >out 2>err
+check "no minisign: an error" is $? 7
 check "no minisign: said" has err 'is not signed: minisign was not found'
+PATH=$PWD/fake "$lnbench" report --verify unsigned/index.html --key key.pub >out 2>err
+check "no minisign: a key that is not asked is no answer" is $? 7
 finish
