@@ -316,6 +316,15 @@ static const void *dense(const void *tensor, const ln_problem *problem, size_t s
     return *copy;
 }
 
+static operation_call call_of(const ln_problem *problem, const ln_tensors *tensors)
+{
+    operation_call call = {.operation = convention_operation(&problem->convention),
+                           .problem = *problem};
+    for (size_t i = 0; i < operations[call.operation]->count; i++)
+        call.inputs[i] = role_get(i, tensors);
+    return call;
+}
+
 static bool judge_given(const ln_problem *problem, const ln_tensors *tensors, double max_row_ulp,
                         lnjudge_case *made, error *err)
 {
@@ -325,10 +334,7 @@ static bool judge_given(const ln_problem *problem, const ln_tensors *tensors, do
     judge_settings settings = {.seed = 1, .max_row_ulp = max_row_ulp > 0 ? max_row_ulp : INFINITY};
     row_judge *judge = judge_create(NULL, &settings);
     const void *y = dense(tensors->y, problem, problem->y_stride, &copy);
-    operation_call call = {.operation = convention_operation(&problem->convention),
-                           .problem = *problem};
-    for (size_t i = 0; i < operations[call.operation]->count; i++)
-        call.inputs[i] = role_get(i, tensors);
+    const operation_call call = call_of(problem, tensors);
     bool fine = ((judge && y) || fail_memory(err, "rows")) &&
                 judge_block_from(judge, &block, &call, err) &&
                 judge_output(judge, &block, y, &judgement, err);
@@ -374,10 +380,7 @@ static bool find_tolerance(const ln_problem *problem, const ln_tensors *tensors,
     const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY};
     row_judge *judge = judge_create(NULL, &settings);
     judge_block block = {0};
-    operation_call call = {.operation = convention_operation(&problem->convention),
-                           .problem = *problem};
-    for (size_t i = 0; i < operations[call.operation]->count; i++)
-        call.inputs[i] = role_get(i, tensors);
+    const operation_call call = call_of(problem, tensors);
     bool fine = (judge || fail_memory(err, "rows")) &&
                 judge_block_from(judge, &block, &call, err) &&
                 tolerance_find(judge, &block, found, err);
