@@ -30,6 +30,8 @@ static const char *escape_of(text_form form, const char *at)
             (form == FORM_MARKDOWN && strncmp(at, "://", 3) == 0)) /* an address is a link */
             return escaped;
         return NULL;
+    case FORM_MARKDOWN_CODE:
+        return *at == '`' ? "'" : *at == '|' ? "/" : NULL;
     case FORM_MARKUP:
         for (size_t i = 0; i < sizeof entities / sizeof *entities; i++)
             if (entities[i][0] == *at)

@@ -1,5 +1,6 @@
 #include "base/output.h"
 #include "base/clean.h"
+#include "base/table.h"
 #include "base/terminal.h"
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,15 +8,14 @@
 
 bool output_choose(output_file *output, const char *given, error *err)
 {
-    static const char *const names[] = {"text", "markdown", "tsv", "csv", "json"};
-    enum { NAMES = sizeof names / sizeof *names };
-    size_t format = 0;
-    while (format < NAMES && strcmp(given ? given : "json", names[format]) != 0)
-        format++;
-    if (format == NAMES) {
+    const char *names[OUTPUT_FORMATS_OF_ALL];
+    for (size_t i = 0; i < OUTPUT_FORMATS_OF_ALL; i++)
+        names[i] = table_forms[i].name;
+    size_t format = word_find(given ? given : "json", WORDS(names));
+    if (format == OUTPUT_FORMATS_OF_ALL) {
         char meant[MEANT_LENGTH];
         return fail(err, EXIT_CODE_USAGE, "--format %.60s%s: choose " OUTPUT_FORMATS, given,
-                    did_you_mean(given, names, NAMES, meant));
+                    did_you_mean(given, WORDS(names), meant));
     }
     /* --json beside another --format, in whichever order */
     if (output->chosen && (output_format)format != output->format &&
@@ -147,16 +147,6 @@ void output_note(const char *format, ...)
     va_start(arguments, format);
     print_error("lnbench: ", format, arguments);
     va_end(arguments);
-}
-
-bool output_table(const output_file *output, text_table *table, error *err)
-{
-    bool fine = output->format == OUTPUT_MARKDOWN ? table_print_markdown(table, output->file)
-                : output_is_data(output)
-                    ? table_print_data(table, output->format == OUTPUT_CSV, output->file)
-                    : table_print_within(table, output->width, output->file);
-    table_destroy(table);
-    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
 }
 
 bool output_json_to(FILE *file, json_t *json)

@@ -4,7 +4,6 @@
  *     if (!output_standard(&out, err)) ...           // the option parser does
  *     if (!output_choose(&out, "tsv", err)) ...
  *     output_heading(&out, "%zu x %zu of %s", rows, hidden, input);
- *     fine = output_table(&out, table, err);
  *
  * This is the only door to standard output and standard error (layering_test asks). Every %s is taken
  * for a text that is not ours and cleaned for the form (base/clean.h).
@@ -13,17 +12,23 @@
 #define LNBENCH_OUTPUT_H
 
 #include "base/error.h"
-#include "base/table.h"
+#include <stdbool.h>
+#include <stdio.h>
 #include <jansson.h>
 
-/* A format more is a word and a name here, its word and its printer in output.c. */
+/* Their names and printers are in forms.c. The first are those of every command. */
 #define OUTPUT_FORMATS "text|markdown|tsv|csv|json"
 typedef enum output_format {
     OUTPUT_TEXT,
     OUTPUT_MARKDOWN,
     OUTPUT_TSV,
     OUTPUT_CSV,
-    OUTPUT_JSON
+    OUTPUT_JSON,
+    OUTPUT_FORMATS_OF_ALL,
+    OUTPUT_HTML = OUTPUT_FORMATS_OF_ALL,
+    OUTPUT_JUNIT,
+    OUTPUT_GITHUB,
+    OUTPUT_FORMAT_COUNT
 } output_format;
 
 typedef struct output_file {
@@ -65,9 +70,6 @@ void output_aside(const output_file *output, const char *format, ...)
 /* "lnbench: ..." on standard error. */
 void output_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The table as text, Markdown or TSV; then it is destroyed. False (7): the file has an error. Not
- * for JSON. */
-bool output_table(const output_file *output, text_table *table, error *err);
 /* Takes the JSON over. NULL: memory ran out. */
 bool output_json(const output_file *output, json_t *json, error *err);
 /* The same into any file; false: memory ran out, or the file has an error. */

@@ -1,7 +1,7 @@
 #include "base/relation.h"
 #include "base/allocate.h"
 #include "base/number.h"
-#include "base/text.h"
+#include "base/table.h"
 #include <math.h>
 #include <string.h>
 
@@ -12,11 +12,14 @@ struct relation {
     size_t count;
 };
 
+const char *const text_tone_names[] = {"", "good", "fault", "limit", "soft"};
+
 /* ---- values ---- */
 
 relation_value as_json(json_t *json, const char *text)
 {
-    return (relation_value){.json = json, .text = allocate_copy(text, strlen(text) + 1)};
+    return (relation_value){
+        .json = json, .text = allocate_copy(text, strlen(text) + 1), .figure = NAN};
 }
 
 relation_value as_text(const char *text)
@@ -29,15 +32,32 @@ relation_value as_word(const char *text)
     return as_text(text[0] ? text : NULL);
 }
 
-relation_value as_format(const char *format, ...)
+static relation_value as_format_list(const char *format, va_list arguments)
 {
     text_buffer text = {0};
-    va_list arguments;
-    va_start(arguments, format);
     text_format_list(&text, format, arguments);
-    va_end(arguments);
     relation_value made = as_text(text.bytes);
     text_free(&text);
+    return made;
+}
+
+relation_value as_format(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    relation_value made = as_format_list(format, arguments);
+    va_end(arguments);
+    return made;
+}
+
+relation_value as_figure_words(double figure, text_tone tone, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    relation_value made = as_format_list(format, arguments);
+    va_end(arguments);
+    made.figure = figure;
+    made.tone = tone;
     return made;
 }
 
@@ -107,36 +127,65 @@ void relation_destroy(relation *rows)
 
 /* ---- text ---- */
 
-static void add_cell(text_table *table, const relation_column *column, const relation_value *value)
+static table_cell make_cell(const relation_column *column, const relation_value *value)
 {
     const char *unit = column->unit ? column->unit : "";
     double figure = strcmp(unit, "%") == 0 ? 100 * value->figure : value->figure;
     char shown[64], cell[96];
-    if (value->text || isnan(figure)) {
-        table_cell(table, value->text ? value->text : "-");
-        return;
+    if (!value->text && !isnan(figure)) {
+        if (column->format)
+            number_print(shown, sizeof shown, column->format, figure);
+        else
+            number_short(figure, shown);
+        snprintf(cell, sizeof cell, "%s%s%s", shown, *unit ? " " : "", unit);
     }
-    if (column->format)
-        number_print(shown, sizeof shown, column->format, figure);
-    else
-        number_short(figure, shown);
-    snprintf(cell, sizeof cell, "%s%s%s", shown, *unit ? " " : "", unit);
-    table_cell(table, cell);
+    const char *text = value->text ? value->text : isnan(figure) ? "-" : cell;
+    table_cell made = {allocate_copy(text, strlen(text) + 1), value->figure, value->tone};
+    text_make_printable(made.text, "\t\n\r");
+    return made;
 }
 
-static text_table *make_table(const relation *rows)
+/* A column of words that HTML sorts by their figures is one of numbers too. */
+static bool is_right(const relation *rows, size_t column, const text_table *table, size_t shown)
 {
-    const char **headings = allocate_zeroed(rows->column_count, sizeof *headings);
-    size_t shown = 0;
+    bool right = table->rows > 0;
+    for (size_t row = 0; right && row < table->rows; row++) {
+        const relation_value *value = &rows->values[row * rows->column_count + column];
+        right = table_is_number(table_at(table, row, shown)->text) ||
+                (value->text && !isnan(value->figure));
+    }
+    return right;
+}
+
+static text_table make_table(const relation *rows, size_t room)
+{
+    text_table table = {.columns = allocate_zeroed(rows->column_count, sizeof *table.columns),
+                        .is_right = allocate_zeroed(rows->column_count, sizeof(bool)),
+                        .cells = allocate_zeroed(rows->count + 1, sizeof *table.cells),
+                        .rows = rows->count / rows->column_count,
+                        .room = room};
+    for (size_t i = 0, cells = 0; i < rows->count; i++)
+        if (relation_shows(rows, i % rows->column_count))
+            table.cells[cells++] =
+                make_cell(&rows->columns[i % rows->column_count], &rows->values[i]);
     for (size_t i = 0; i < rows->column_count; i++)
         if (relation_shows(rows, i))
-            headings[shown++] = rows->columns[i].heading;
-    text_table *table = table_create(headings, shown);
-    for (size_t i = 0; i < rows->count; i++)
-        if (relation_shows(rows, i % rows->column_count))
-            add_cell(table, &rows->columns[i % rows->column_count], &rows->values[i]);
-    free(headings);
+            table.columns[table.column_count++] = &rows->columns[i];
+    for (size_t i = 0, shown = 0; i < rows->column_count; i++)
+        if (relation_shows(rows, i)) {
+            table.is_right[shown] = is_right(rows, i, &table, shown);
+            shown++;
+        }
     return table;
+}
+
+static void free_table(text_table *table)
+{
+    for (size_t i = 0; i < table->rows * table->column_count; i++)
+        free(table->cells[i].text);
+    free(table->cells);
+    free(table->is_right);
+    free(table->columns);
 }
 
 bool relation_shows(const relation *rows, size_t column)
@@ -159,9 +208,9 @@ void relation_hide_alike(relation *rows, size_t column)
 
 static size_t shown_width(const relation *rows)
 {
-    text_table *table = make_table(rows);
-    size_t width = table_width(table);
-    table_destroy(table);
+    text_table table = make_table(rows, 0);
+    size_t width = table_width(&table);
+    free_table(&table);
     return width;
 }
 
@@ -232,6 +281,13 @@ json_t *relation_json(relation *rows)
 
 /* ---- every form ---- */
 
+void relation_add_form(const relation *rows, output_format format, size_t room, text_buffer *out)
+{
+    text_table table = make_table(rows, room);
+    table_forms[format].add(&table, out);
+    free_table(&table);
+}
+
 bool relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output,
                        error *err)
 {
@@ -241,12 +297,15 @@ bool relation_print_in(relation *rows, json_t *whole, const char *key, const out
             json_object_set_new(whole, key, array);
         return output_json(output, whole ? whole : array, err);
     }
+    text_buffer text = {0};
     json_decref(whole);
     if (output->format == OUTPUT_TEXT && output->width > 0)
         relation_fit(rows, output->width);
-    text_table *table = make_table(rows);
+    relation_add_form(rows, output->format, output->width, &text);
     relation_destroy(rows);
-    return output_table(output, table, err);
+    bool fine = fputs(text.bytes ? text.bytes : "", output->file) >= 0;
+    text_free(&text);
+    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
 }
 
 bool relation_print(relation *rows, const output_file *output, error *err)

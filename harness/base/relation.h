@@ -16,6 +16,7 @@
 #define LNBENCH_RELATION_H
 
 #include "base/output.h"
+#include "base/text.h"
 
 typedef struct relation_column {
     const char *heading; /* of text, Markdown, TSV and CSV; NULL: none of these has the column */
@@ -23,7 +24,12 @@ typedef struct relation_column {
     const char *format;  /* of a figure, "%.6g"; NULL: three significant digits */
     const char *unit;    /* behind a figure; "%": a hundred times the figure */
     int priority;        /* the largest is left out first on a narrow terminal; 0: never */
+    bool is_code;        /* names and commands, in HTML; in Markdown between backticks */
 } relation_column;
+
+/* What a cell or a sentence means to its reader, as a class of HTML. */
+typedef enum text_tone { TONE_NONE, TONE_GOOD, TONE_FAULT, TONE_LIMIT, TONE_SOFT } text_tone;
+extern const char *const text_tone_names[];
 
 #define COLUMN(heading_, key_)                                                                     \
     {                                                                                              \
@@ -44,8 +50,9 @@ typedef struct relation_column {
 /* A value in both forms; the relation that it is added to takes it over. */
 typedef struct relation_value {
     json_t *json;
-    char *text; /* NULL: a figure, which is written as its column says */
-    double figure;
+    char *text;    /* NULL: a figure, which is written as its column says */
+    double figure; /* NaN: none */
+    text_tone tone;
 } relation_value;
 
 relation_value as_text(const char *text); /* a copy; NULL: missing, "-" and null */
@@ -56,6 +63,9 @@ relation_value as_hash(unsigned long long hash); /* 16 hexadecimal digits */
 relation_value as_flag(bool flag);               /* "yes", "no" */
 relation_value as_figure(double figure);         /* NaN: "-"; what is not finite: null */
 relation_value as_digits(double figure);         /* every digit, whatever its column says */
+/* The words of a figure, by which HTML sorts. */
+relation_value as_figure_words(double figure, text_tone tone, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* A value that has a form of its own in JSON; takes the JSON over. */
 relation_value as_json(json_t *json, const char *text);
 
@@ -78,6 +88,8 @@ bool relation_shows(const relation *rows, size_t column);
 
 /* The array of rows. These take the relation over. */
 json_t *relation_json(relation *rows);
+/* Adds a form other than JSON; text: `room` columns wide, 0: as many as it takes. */
+void relation_add_form(const relation *rows, output_format format, size_t room, text_buffer *out);
 /* In the form that was asked for. False (7): it cannot be written. */
 bool relation_print(relation *rows, const output_file *output, error *err);
 /* The same; JSON is `whole`, which is taken over, with the array as its member `key`. */

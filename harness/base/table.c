@@ -1,50 +1,18 @@
+/* A table as text, Markdown, TSV and CSV. */
 #include "base/table.h"
 #include "base/allocate.h"
 #include "base/clean.h"
 #include "base/number.h"
-#include "base/text.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct text_table {
-    text_buffer *cells; /* row by row, the headings first */
-    size_t columns, count;
-};
-
-text_table *table_create(const char *const *headings, size_t columns)
+const table_cell *table_at(const text_table *table, size_t row, size_t column)
 {
-    text_table *made = allocate_zeroed(1, sizeof *made);
-    made->columns = columns;
-    for (size_t i = 0; i < columns; i++)
-        table_cell(made, headings[i]);
-    return made;
-}
-
-static text_buffer *next_cell(text_table *table)
-{
-    table->cells = allocate_room(table->cells, table->count, sizeof *table->cells);
-    text_buffer *cell = &table->cells[table->count++];
-    *cell = (text_buffer){0};
-    return cell;
-}
-
-void table_cell(text_table *table, const char *value)
-{
-    text_buffer *cell = next_cell(table);
-    text_add(cell, value);
-    if (cell->bytes)
-        text_make_printable(cell->bytes, "\t\n\r");
-}
-
-static const char *cell_string(const text_table *table, size_t row, size_t column)
-{
-    size_t index = row * table->columns + column;
-    const char *bytes = index < table->count ? table->cells[index].bytes : NULL;
-    return bytes ? bytes : "";
+    return &table->cells[row * table->column_count + column];
 }
 
 /* With a unit or an interval behind it, or the word for a figure that there is not. */
-static bool is_number(const char *string)
+bool table_is_number(const char *string)
 {
     static const char *const words[] = {"-", "=", "", "no digit", "fault"};
     if (word_is_in(string, WORDS(words)))
@@ -105,30 +73,15 @@ static size_t longest_word(const char *string)
     return longest;
 }
 
-/* How the columns stand: their widths, the least that they can do with, and how they align. */
+/* How the columns stand: their widths, and the least that they can do with. */
 typedef struct column_layout {
     size_t *width, *least;
-    bool *right;
 } column_layout;
-
-static size_t row_count(const text_table *table)
-{
-    return (table->count + table->columns - 1) / table->columns;
-}
-
-static bool is_right(const text_table *table, size_t rows, size_t column)
-{
-    for (size_t row = 1; row < rows; row++)
-        if (!is_number(cell_string(table, row, column)))
-            return false;
-    return rows > 1;
-}
 
 static void columns_free(column_layout *columns)
 {
     free(columns->width);
     free(columns->least);
-    free(columns->right);
 }
 
 /* Numbers are never broken; words may be, below a width at which nobody could read them. */
@@ -136,20 +89,17 @@ enum { LEAST_WORDS = 14 };
 
 static column_layout columns_measure(const text_table *table)
 {
-    size_t rows = row_count(table);
-    column_layout columns = {allocate_zeroed(table->columns, sizeof(size_t)),
-                             allocate_zeroed(table->columns, sizeof(size_t)),
-                             allocate_zeroed(table->columns, sizeof(bool))};
-    for (size_t column = 0; column < table->columns; column++) {
-        size_t widest = 0, heading = longest_word(cell_string(table, 0, column));
-        for (size_t row = 1; row < rows; row++) {
-            size_t shown = shown_width(cell_string(table, row, column));
+    column_layout columns = {allocate_zeroed(table->column_count, sizeof(size_t)),
+                             allocate_zeroed(table->column_count, sizeof(size_t))};
+    for (size_t column = 0; column < table->column_count; column++) {
+        const char *title = table->columns[column]->heading;
+        size_t widest = 0, heading = longest_word(title), whole = shown_width(title);
+        for (size_t row = 0; row < table->rows; row++) {
+            size_t shown = shown_width(table_at(table, row, column)->text);
             widest = shown > widest ? shown : widest;
         }
-        size_t whole = shown_width(cell_string(table, 0, column));
-        columns.right[column] = is_right(table, rows, column);
         columns.width[column] = widest > whole ? widest : whole;
-        if (!columns.right[column] && widest > LEAST_WORDS)
+        if (!table->is_right[column] && widest > LEAST_WORDS)
             widest = LEAST_WORDS;
         columns.least[column] = widest > heading ? widest : heading;
     }
@@ -184,142 +134,135 @@ static bool columns_fit(column_layout *columns, size_t count, size_t room)
 }
 
 /* Cells hold nothing that a terminal obeys but for these, which end a line. */
-static void print_bytes(const char *bytes, size_t length, FILE *file)
+static void add_bytes(const char *bytes, size_t length, text_buffer *out)
 {
     for (size_t i = 0; i < length; i++)
-        fputc(strchr("\t\n\r", bytes[i]) ? '?' : bytes[i], file);
+        text_add_bytes(out, strchr("\t\n\r", bytes[i]) ? "?" : &bytes[i], 1);
 }
 
-/* Prints one line of each cell of a row; returns whether there is more. `rest` has, a column, what
- * is still to be printed. */
-static bool print_line(const text_table *table, const column_layout *columns, const char **rest,
-                       FILE *file)
+/* Adds one line of each cell of a row; returns whether there is more. `rest` has, a column, what is
+ * still to be written. */
+static bool add_line(const text_table *table, const column_layout *columns, const char **rest,
+                     text_buffer *out)
 {
     bool more = false;
     size_t pending = 0; /* blanks that only come when something follows them */
-    for (size_t column = 0; column < table->columns; column++) {
+    for (size_t column = 0; column < table->column_count; column++) {
         const char *string = rest[column];
+        bool right = table->is_right[column];
         size_t length = line_length(string, columns->width[column], &rest[column]);
         size_t width = 0;
         for (size_t i = 0; i < length; i++)
             width += is_first_byte(string[i]);
         size_t padding = columns->width[column] > width ? columns->width[column] - width : 0;
-        size_t before = pending + (columns->right[column] ? padding : 0);
+        size_t before = pending + (right ? padding : 0);
         if (length > 0) {
-            fprintf(file, "%*s", (int)before, "");
-            print_bytes(string, length, file);
+            text_format(out, "%*s", (int)before, "");
+            add_bytes(string, length, out);
         }
         pending = (length > 0 ? 0 : pending + columns->width[column]) + 2 +
-                  (length > 0 && !columns->right[column] ? padding : 0);
+                  (length > 0 && !right ? padding : 0);
         more = more || *rest[column];
     }
-    fputc('\n', file);
+    text_add(out, "\n");
     return more;
 }
 
-static void print_rows(const text_table *table, const column_layout *columns, FILE *file)
+static void add_rows(const text_table *table, const column_layout *columns, text_buffer *out)
 {
-    const char **rest = allocate_zeroed(table->columns, sizeof *rest);
-    for (size_t row = 0; row < row_count(table); row++) {
-        for (size_t column = 0; column < table->columns; column++)
-            rest[column] = cell_string(table, row, column);
-        while (print_line(table, columns, rest, file)) {
+    const char **rest = allocate_zeroed(table->column_count, sizeof *rest);
+    for (size_t line = 0; line <= table->rows; line++) {
+        for (size_t column = 0; column < table->column_count; column++)
+            rest[column] = line == 0 ? table->columns[column]->heading
+                                     : table_at(table, line - 1, column)->text;
+        while (add_line(table, columns, rest, out)) {
         }
     }
     free(rest);
 }
 
 /* "kernel    two_pass_f32_avx2", a line a cell, for terminals too narrow for columns. */
-static void print_records(const text_table *table, size_t room, FILE *file)
+static void add_records(const text_table *table, text_buffer *out)
 {
-    size_t name_width = 0;
-    for (size_t column = 0; column < table->columns; column++) {
-        size_t shown = shown_width(cell_string(table, 0, column));
+    size_t name_width = 0, room = table->room;
+    for (size_t column = 0; column < table->column_count; column++) {
+        size_t shown = shown_width(table->columns[column]->heading);
         name_width = shown > name_width ? shown : name_width;
     }
     name_width = name_width + 2 > room / 2 ? room / 2 + 1 : name_width + 2;
-    for (size_t row = 1; row < row_count(table); row++) {
-        for (size_t column = 0; column < table->columns; column++) {
-            const char *name = cell_string(table, 0, column),
-                       *rest = cell_string(table, row, column);
+    for (size_t row = 0; row < table->rows; row++) {
+        text_add(out, row > 0 ? "\n" : "");
+        for (size_t column = 0; column < table->column_count; column++) {
+            const char *name = table->columns[column]->heading,
+                       *rest = table_at(table, row, column)->text;
             size_t value_room = room > name_width + 2 ? room - name_width : 2;
             do {
                 const char *left = name, *right = rest;
                 int shown = (int)line_length(left, name_width - 1, &name);
                 size_t length = line_length(right, value_room, &rest);
-                fprintf(file, "%-*.*s", (int)name_width, shown, left);
-                print_bytes(right, length, file);
-                fputc('\n', file);
+                text_format(out, "%-*.*s", (int)name_width, shown, left);
+                add_bytes(right, length, out);
+                text_add(out, "\n");
             } while (*rest);
         }
-        if (row + 1 < row_count(table))
-            fputc('\n', file);
     }
-}
-
-static void print_cell(const text_table *table, size_t row, size_t column, text_form form,
-                       FILE *file)
-{
-    text_buffer cell = {0};
-    clean_add(&cell, form, cell_string(table, row, column));
-    fputs(cell.bytes, file);
-    text_free(&cell);
 }
 
 size_t table_width(const text_table *table)
 {
     column_layout columns = columns_measure(table);
-    size_t sum = columns_sum(columns.width, table->columns);
+    size_t sum = columns_sum(columns.width, table->column_count);
     columns_free(&columns);
     return sum;
 }
 
-bool table_print_within(const text_table *table, size_t room, FILE *file)
+void table_add_text(const text_table *table, text_buffer *out)
 {
     column_layout columns = columns_measure(table);
-    if (room > 0 && !columns_fit(&columns, table->columns, room))
-        print_records(table, room, file);
+    if (table->room > 0 && !columns_fit(&columns, table->column_count, table->room))
+        add_records(table, out);
     else
-        print_rows(table, &columns, file);
+        add_rows(table, &columns, out);
     columns_free(&columns);
-    return !ferror(file);
 }
 
-bool table_print_markdown(const text_table *table, FILE *file)
+void table_add_markdown(const text_table *table, text_buffer *out)
 {
-    size_t rows = row_count(table);
-    for (size_t row = 0; row < rows; row++) {
-        for (size_t column = 0; column < table->columns; column++) {
-            fputs(column ? " | " : "| ", file);
-            print_cell(table, row, column, FORM_MARKDOWN, file);
-        }
-        fputs(" |\n", file);
-        for (size_t column = 0; row == 0 && column < table->columns; column++)
-            fputs(!is_right(table, rows, column) ? column ? " --- |" : "| --- |"
-                  : column                       ? " ---: |"
-                                                 : "| ---: |",
-                  file);
-        if (row == 0)
-            fputc('\n', file);
+    for (size_t column = 0; column < table->column_count; column++)
+        clean_format(out, FORM_MARKDOWN, "| %s ", table->columns[column]->heading);
+    text_add(out, "|\n");
+    for (size_t column = 0; column < table->column_count; column++)
+        text_add(out, table->is_right[column] ? "| ---: " : "| --- ");
+    text_add(out, "|\n");
+    for (size_t row = 0; row < table->rows; row++) {
+        for (size_t column = 0; column < table->column_count; column++)
+            clean_format(out, table->columns[column]->is_code ? FORM_MARKDOWN_CODE : FORM_MARKDOWN,
+                         table->columns[column]->is_code ? "| `%s` " : "| %s ",
+                         table_at(table, row, column)->text);
+        text_add(out, "|\n");
     }
-    return !ferror(file);
 }
 
-bool table_print_data(const text_table *table, bool commas, FILE *file)
+static void add_data(const text_table *table, text_form form, const char *separator,
+                     text_buffer *out)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        print_cell(table, 0, i, commas ? FORM_CSV : FORM_TSV, file);
-        fputc((i + 1) % table->columns == 0 ? '\n' : commas ? ',' : '\t', file);
+    for (size_t column = 0; column < table->column_count; column++) {
+        text_add(out, column > 0 ? separator : "");
+        clean_add(out, form, table->columns[column]->heading);
     }
-    return !ferror(file);
+    for (size_t i = 0; i < table->rows * table->column_count; i++) {
+        text_add(out, i % table->column_count == 0 ? "\n" : separator);
+        clean_add(out, form, table->cells[i].text);
+    }
+    text_add(out, "\n");
 }
 
-void table_destroy(text_table *table)
+void table_add_tsv(const text_table *table, text_buffer *out)
 {
-    if (!table)
-        return;
-    for (size_t i = 0; i < table->count; i++)
-        text_free(&table->cells[i]);
-    free(table->cells);
-    free(table);
+    add_data(table, FORM_TSV, "\t", out);
+}
+
+void table_add_csv(const text_table *table, text_buffer *out)
+{
+    add_data(table, FORM_CSV, ",", out);
 }

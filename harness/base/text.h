@@ -9,9 +9,11 @@
 #ifndef LNBENCH_TEXT_H
 #define LNBENCH_TEXT_H
 
-#include "base/table.h"
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef struct text_buffer {
     char *bytes; /* always terminated once anything was added; NULL before */

@@ -12,6 +12,7 @@
 #include "domain/coverage.h"
 #include "machine/machine.h"
 #include "base/hash_index.h"
+#include "base/relation.h"
 #include "base/words.h"
 #include "base/text.h"
 
@@ -217,7 +218,8 @@ void add_settings(text_buffer *out, const run_comparison *comparison);
 void add_coverage(text_buffer *out, const run_comparison *comparison);
 /* All of these, as one line. */
 void add_conclusion(text_buffer *out, const run_comparison *comparison);
-void add_junit(text_buffer *out, const run_comparison *comparison);
-void add_github(text_buffer *out, const run_comparison *comparison);
+/* A row for each pair, for each context that differs and for cases that stand apart, with the columns that
+ * JUnit and GitHub Actions want (base/table.h); concluded: one more for what all come to. */
+relation *comparison_checks(const run_comparison *comparison, bool concluded);
 
 #endif

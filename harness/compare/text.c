@@ -420,7 +420,7 @@ static void add_remarks(text_buffer *out, const run_comparison *comparison, size
     add_list(out, bullet, "note", &comparison->remarks, all);
 }
 
-static bool print_pairs(relation *rows, output_format format, FILE *file)
+static bool print_rows(relation *rows, output_format format, FILE *file)
 {
     const output_file out = {.format = format, .file = file};
     error ignored = {0};
@@ -450,7 +450,7 @@ static bool print_text(const run_comparison *comparison, FILE *file)
         relation_hide(rows, COLUMN_NOTE); /* below the table */
         relation_fit(rows, width ? width : 100);
         fine = fputs("\n", file) >= 0;
-        fine = print_pairs(rows, OUTPUT_TEXT, file) && fine;
+        fine = print_rows(rows, OUTPUT_TEXT, file) && fine;
         add_notes(&below, comparison, pairs, count);
     }
     add_remarks(&below, comparison, count, "");
@@ -469,7 +469,7 @@ static bool print_data(const run_comparison *comparison, output_format format, F
     for (size_t i = 0; i < comparison->pair_count; i++)
         if (is_shown(comparison, &comparison->pairs[i]))
             pairs[count++] = &comparison->pairs[i];
-    bool fine = print_pairs(pairs_relation(comparison, pairs, count), format, file);
+    bool fine = print_rows(pairs_relation(comparison, pairs, count), format, file);
     free(pairs);
     return fine;
 }
@@ -495,7 +495,7 @@ static bool print_markdown(const run_comparison *comparison, FILE *file)
         relation_hide(rows, COLUMN_ROOF);
         relation_hide(rows, COLUMN_P);
         relation_hide(rows, COLUMN_NOISE);
-        fine = print_pairs(rows, OUTPUT_MARKDOWN, file);
+        fine = print_rows(rows, OUTPUT_MARKDOWN, file);
     }
     fine = fine && (!below.bytes || fprintf(file, "\n%s", below.bytes) > 0);
     free(pairs);
@@ -524,7 +524,6 @@ void add_pair_summary(text_buffer *out, const run_comparison *comparison,
 
 bool comparison_print(const run_comparison *comparison, comparison_format format, FILE *file)
 {
-    text_buffer out = {0};
     switch (format) {
     case COMPARISON_TEXT:
         return print_text(comparison, file);
@@ -539,13 +538,9 @@ bool comparison_print(const run_comparison *comparison, comparison_format format
     case COMPARISON_CSV:
         return print_data(comparison, OUTPUT_CSV, file);
     case COMPARISON_JUNIT:
-        add_junit(&out, comparison);
-        break;
+        return print_rows(comparison_checks(comparison, false), OUTPUT_JUNIT, file);
     case COMPARISON_GITHUB:
-        add_github(&out, comparison);
         break;
     }
-    bool fine = fputs(out.bytes ? out.bytes : "", file) >= 0;
-    text_free(&out);
-    return fine;
+    return print_rows(comparison_checks(comparison, true), OUTPUT_GITHUB, file);
 }

@@ -4,7 +4,7 @@
 #include "base/clean.h"
 #include <string.h>
 
-static document_block *add_block(document *page, block_kind kind, document_tone tone)
+static document_block *add_block(document *page, block_kind kind, text_tone tone)
 {
     page->blocks = allocate_room(page->blocks, page->count, sizeof *page->blocks);
     page->blocks[page->count] = (document_block){.kind = kind, .tone = tone};
@@ -30,7 +30,7 @@ void document_section(document *page, const char *id, const char *heading)
     block->text = copied(heading);
 }
 
-void document_paragraph(document *page, document_tone tone, const char *format, ...)
+void document_paragraph(document *page, text_tone tone, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -38,7 +38,7 @@ void document_paragraph(document *page, document_tone tone, const char *format, 
     va_end(arguments);
 }
 
-void document_item(document *page, document_tone tone, const char *format, ...)
+void document_item(document *page, text_tone tone, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -69,32 +69,15 @@ void document_figure(document *page, const report_chart *chart)
     add_block(page, BLOCK_FIGURE, TONE_NONE)->chart = chart;
 }
 
-void document_table(document *page, const document_column *columns, size_t count)
+void document_table(document *page, relation *rows)
 {
-    document_block *block = add_block(page, BLOCK_TABLE, TONE_NONE);
-    block->columns = columns;
-    block->column_count = count;
-}
-
-void document_cell(document *page, document_tone tone, double value, const char *format, ...)
-{
-    document_block *block = page->count ? &page->blocks[page->count - 1] : NULL;
-    if (!block || block->kind != BLOCK_TABLE)
-        return;
-    block->cells = allocate_room(block->cells, block->cell_count, sizeof *block->cells);
-    va_list arguments;
-    va_start(arguments, format);
-    block->cells[block->cell_count++] =
-        (document_cell_text){formatted(format, arguments), value, tone};
-    va_end(arguments);
+    add_block(page, BLOCK_TABLE, TONE_NONE)->rows = rows;
 }
 
 void document_free(document *page)
 {
     for (size_t i = 0; i < page->count; i++) {
-        for (size_t cell = 0; cell < page->blocks[i].cell_count; cell++)
-            free(page->blocks[i].cells[cell].text);
-        free(page->blocks[i].cells);
+        relation_destroy(page->blocks[i].rows);
         free(page->blocks[i].text);
     }
     free(page->blocks);

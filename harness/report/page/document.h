@@ -3,28 +3,18 @@
  *     document page = {0};
  *     document_section(&page, "speed", "Speed");
  *     document_paragraph(&page, TONE_NONE, "Take `%s`: **%.0f GB/s**.", name, gbps);
- *     static const document_column columns[] = {{"kernel", false, false}, {"GB/s", true, false}};
- *     document_table(&page, columns, 2);
- *     document_cell(&page, TONE_NONE, NAN, "`%s`", name);
- *     document_cell(&page, TONE_NONE, gbps, "%.0f", gbps);
+ *     document_table(&page, rows);                  // a relation, which the page takes over
  *     document_free(&page);
  *
  * Texts are UTF-8 with `code`, **strong** and [link](target); a backslash takes the next character
  * as it is. Each %s is taken for a text that is not ours, and cleaned (base/clean.h, FORM_PAGE);
- * "%-s" is for one that has such marks of ours. Headings of columns, titles and commands have none.
+ * "%-s" is for one that has such marks of ours. Tables, titles and commands have none.
  */
 #ifndef LNBENCH_DOCUMENT_H
 #define LNBENCH_DOCUMENT_H
 
+#include "base/relation.h"
 #include "report/charts/chart.h"
-
-typedef enum document_tone {
-    TONE_NONE,
-    TONE_GOOD,
-    TONE_FAULT,
-    TONE_LIMIT,
-    TONE_SOFT
-} document_tone;
 
 typedef enum block_kind {
     BLOCK_SECTION, /* a heading that the contents list, and what follows it */
@@ -37,27 +27,13 @@ typedef enum block_kind {
     BLOCK_FOLD_END,
 } block_kind;
 
-typedef struct document_column {
-    const char *heading;
-    bool is_number, is_optional; /* optional: left out on narrow screens */
-} document_column;
-
-typedef struct document_cell_text {
-    char *text;
-    double value; /* to sort by; NaN: by the text */
-    document_tone tone;
-} document_cell_text;
-
 typedef struct document_block {
     block_kind kind;
-    document_tone tone;
+    text_tone tone;
     char *text;     /* heading, paragraph, item, line of a fold; code: as it came */
     const char *id; /* of a section; static */
     const report_chart *chart;
-    const document_column *columns; /* static */
-    size_t column_count;
-    document_cell_text *cells; /* row by row */
-    size_t cell_count;
+    relation *rows; /* of a table: columns with a priority are left out on narrow screens */
 } document_block;
 
 typedef struct document {
@@ -70,17 +46,13 @@ typedef struct document {
 
 #define DOCUMENT_FORMAT(at) __attribute__((format(printf, at, at + 1)))
 void document_section(document *page, const char *id, const char *heading);
-void document_paragraph(document *page, document_tone tone, const char *format, ...)
-    DOCUMENT_FORMAT(3);
-void document_item(document *page, document_tone tone, const char *format, ...) DOCUMENT_FORMAT(3);
+void document_paragraph(document *page, text_tone tone, const char *format, ...) DOCUMENT_FORMAT(3);
+void document_item(document *page, text_tone tone, const char *format, ...) DOCUMENT_FORMAT(3);
 void document_code(document *page, const char *foreign);
 void document_figure(document *page, const report_chart *chart);
 void document_fold(document *page, const char *format, ...) DOCUMENT_FORMAT(2);
 void document_fold_end(document *page);
-void document_table(document *page, const document_column *columns, size_t count);
-/* The next cell of the latest table, left to right. */
-void document_cell(document *page, document_tone tone, double value, const char *format, ...)
-    DOCUMENT_FORMAT(4);
+void document_table(document *page, relation *rows); /* takes them over */
 void document_free(document *page);
 
 /* The HTML of the page within the frame of plots/page.html; charts are read from the directory.

@@ -31,12 +31,6 @@ static void add_text(text_buffer *out, const char *text)
     }
 }
 
-static const char *tone_class(document_tone tone)
-{
-    static const char *const classes[] = {"", "good", "fault", "limit", "soft"};
-    return classes[tone];
-}
-
 /* Identifiers must be unique in the page: those of a drawing get its stem in front. gnuplot writes
  * them as id='x', id="x" and href='#x'; no text of a drawing has quotes in it (FORM_GNUPLOT). */
 static void add_svg(text_buffer *out, const char *svg, const char *stem)
@@ -87,43 +81,6 @@ static bool add_figure(const report_chart *chart, const char *directory, bool on
     return true;
 }
 
-static void add_cell(const document_block *table, const document_cell_text *cell, size_t column,
-                     text_buffer *out)
-{
-    const document_column *of = &table->columns[column];
-    text_format(out, "<td class=\"%s%s%s\"", of->is_number ? "number " : "",
-                of->is_optional ? "optional " : "", tone_class(cell->tone));
-    if (of->is_number) {
-        text_add(out, " data-value=\"");
-        text_number(out, cell->value);
-        text_add(out, "\"");
-    }
-    text_add(out, ">");
-    add_text(out, cell->text ? cell->text : "");
-    text_add(out, "</td>");
-}
-
-/* A heading sorts: its button can be reached by keyboard. */
-static void add_table(const document_block *table, text_buffer *out)
-{
-    text_add(out, "<div class=\"table\" tabindex=\"0\"><table>\n<thead><tr>");
-    for (size_t i = 0; i < table->column_count; i++) {
-        const document_column *column = &table->columns[i];
-        text_format(out, "<th class=\"%s%s\"><button type=\"button\">",
-                    column->is_number ? "number " : "", column->is_optional ? "optional" : "");
-        clean_add(out, FORM_MARKUP, column->heading);
-        text_add(out, "</button></th>");
-    }
-    text_add(out, "</tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < table->cell_count; i++) {
-        size_t column = i % table->column_count;
-        text_add(out, column == 0 ? "<tr>" : "");
-        add_cell(table, &table->cells[i], column, out);
-        text_add(out, column + 1 == table->column_count ? "</tr>\n" : "");
-    }
-    text_add(out, "</tbody></table></div>\n");
-}
-
 typedef struct html_state {
     text_buffer *out;
     const char *directory;
@@ -147,7 +104,7 @@ static void open_section(html_state *html, const document_block *block)
 
 static void add_element(html_state *html, const char *name, const document_block *block)
 {
-    text_format(html->out, "<%s class=\"%s\">", name, tone_class(block->tone));
+    text_format(html->out, "<%s class=\"%s\">", name, text_tone_names[block->tone]);
     add_text(html->out, block->text ? block->text : "");
     text_format(html->out, "</%s>\n", name);
 }
@@ -169,7 +126,7 @@ static bool add_block(html_state *html, const document_block *block, error *err)
         add_element(html, "li", block);
         break;
     case BLOCK_TABLE:
-        add_table(block, html->out);
+        relation_add_form(block->rows, OUTPUT_HTML, 0, html->out);
         break;
     case BLOCK_FIGURE:
         return add_figure(block->chart, html->directory, html->on_paper, html->out, err);

@@ -30,23 +30,6 @@ static void add_text(text_buffer *out, const char *text)
     }
 }
 
-static void add_table(const document_block *table, text_buffer *out)
-{
-    for (size_t i = 0; i < table->column_count; i++) {
-        clean_format(out, FORM_MARKDOWN, "| %s ", table->columns[i].heading);
-    }
-    text_add(out, "|\n");
-    for (size_t i = 0; i < table->column_count; i++)
-        text_add(out, table->columns[i].is_number ? "| ---: " : "| --- ");
-    text_add(out, "|\n");
-    for (size_t i = 0; i < table->cell_count; i++) {
-        text_add(out, "| ");
-        add_text(out, table->cells[i].text ? table->cells[i].text : "");
-        text_add(out, (i + 1) % table->column_count == 0 ? " |\n" : " ");
-    }
-    text_add(out, "\n");
-}
-
 static void add_figure(const report_chart *chart, text_buffer *out)
 {
     text_buffer command = {0};
@@ -67,7 +50,8 @@ static void add_block(const document_block *block, text_buffer *out)
                                          [BLOCK_FOLD] = "### "};
     switch (block->kind) {
     case BLOCK_TABLE:
-        add_table(block, out);
+        relation_add_form(block->rows, OUTPUT_MARKDOWN, 0, out);
+        text_add(out, "\n");
         break;
     case BLOCK_FIGURE:
         add_figure(block->chart, out);

@@ -131,7 +131,7 @@ size_t page_wrongs(const report_data *data, bool limits, document *page)
 }
 
 /* Kernels' names, which have an underscore, as code. */
-static void add_sentence(const char *line, document_tone tone, document *page)
+static void add_sentence(const char *line, text_tone tone, document *page)
 {
     text_buffer out = {0};
     while (*line) {
@@ -246,29 +246,24 @@ void page_answer(const page_contents *contents, document *page)
     page_figure(contents, "field", page);
 }
 
-static void error_cell(const report_data *data, const error_sum *sum, document *page)
+static relation_value as_error(const report_data *data, const error_sum *sum)
 {
     char words[ERROR_WORDS];
     const error_class class = error_class_of(sum, data->type);
-    document_tone tone = sum->wrong || class == ERROR_NAN ? TONE_FAULT
-                         : class == ERROR_LOST            ? TONE_LIMIT
-                                                          : TONE_NONE;
-    document_cell(page, tone, sum->error, "%s",
-                  view_error_words(data->view, sum, data->type, words));
+    return as_figure_words(sum->error,
+                           sum->wrong || class == ERROR_NAN ? TONE_FAULT
+                           : class == ERROR_LOST            ? TONE_LIMIT
+                                                            : TONE_NONE,
+                           "%s", view_error_words(data->view, sum, data->type, words));
 }
 
-static void name_cell(const char *name, document *page)
+static relation_value as_share(const speed_figures *speed)
 {
-    document_cell(page, TONE_NONE, NAN, "`%s`", name);
-}
-
-static void share_cell(const speed_figures *speed, document *page)
-{
-    if (isfinite(speed->roof_lo) && isfinite(speed->roof_hi))
-        document_cell(page, TONE_NONE, speed->roof_ratio, "%.0f %% [%.0f, %.0f]",
-                      100 * speed->roof_ratio, 100 * speed->roof_lo, 100 * speed->roof_hi);
-    else
-        document_cell(page, TONE_NONE, speed->roof_ratio, "-");
+    return isfinite(speed->roof_lo) && isfinite(speed->roof_hi)
+               ? as_figure_words(speed->roof_ratio, TONE_NONE, "%.0f %% [%.0f, %.0f]",
+                                 100 * speed->roof_ratio, 100 * speed->roof_lo,
+                                 100 * speed->roof_hi)
+               : as_text(NULL);
 }
 
 /* The fastest peer at the report's shape; NaN: none was timed. */
@@ -286,77 +281,57 @@ static double peer_speed(const report_data *data)
     return best ? best->speed.gbps : (double)NAN;
 }
 
-static void error_cells(const report_data *data, const kernel_standing *standing, document *page)
-{
-    error_cell(data, &standing->errors[SCOPE_ORDINARY], page);
-    error_cell(data, &standing->errors[SCOPE_ANY], page);
-    error_cell(data, &standing->errors[SCOPE_EXTREME], page);
-}
-
-static void kernel_cells(const report_data *data, const report_kernel *kernel, double peer,
-                         document *page)
-{
-    static const speed_figures none = SPEED_UNKNOWN;
-    const speed_figures *speed = kernel->at ? &kernel->at->speed : &none;
-    char number[16];
-    document_cell(page, TONE_NONE, speed->gbps, "%s", number_short(speed->gbps, number));
-    share_cell(speed, page);
-    document_cell(page, TONE_NONE, speed->gbps / peer, "%s",
-                  number_short(speed->gbps / peer, number));
-    error_cells(data, kernel->standing, page);
-    document_cell(page, TONE_NONE, NAN, "%s",
-                  kernel->reproducibility ? kernel->reproducibility : "-");
-}
-
-#define KERNEL_COLUMNS                                                                             \
-    {"GB/s", true, false}, {"% of copy [95 %]", true, true}, {"× fastest peer", true, true},       \
-        {"error, ordinary rows", true, true}, {"worst error", true, false},                        \
-        {"error, extremes", true, true},                                                           \
+#define KERNEL                                                                                     \
     {                                                                                              \
-        "reproducible", false, true                                                                \
+        .heading = "kernel", .is_code = true                                                       \
     }
+/* On a narrow screen those with a priority are left out. */
+#define OPTIONAL(heading_)                                                                         \
+    {                                                                                              \
+        .heading = (heading_), .priority = 1                                                       \
+    }
+#define FIGURES                                                                                    \
+    FOR_PEOPLE("GB/s"), OPTIONAL("% of copy [95 %]"), OPTIONAL("× fastest peer"),                  \
+        OPTIONAL("error, ordinary rows"), FOR_PEOPLE("worst error"), OPTIONAL("error, extremes"),  \
+        OPTIONAL("reproducible")
+
+/* What was wrong on extreme rows, or a limit there, by how many cases. */
+static relation_value as_extreme(const error_sum *extreme)
+{
+    const double cases = (double)(extreme->wrong + extreme->limited);
+    return extreme->judged == 0 ? as_text(NULL)
+           : extreme->wrong     ? as_figure_words(cases, TONE_FAULT, "%zu wrong", extreme->wrong)
+           : extreme->limited   ? as_figure_words(cases, TONE_LIMIT, "%zu limit", extreme->limited)
+                                : as_figure_words(cases, TONE_NONE, "right");
+}
 
 /* The rows of the terminal's short table, with the same figures. */
 void page_names_table(const report_data *data, document *page)
 {
-    static const document_column columns[] = {{"", false, true},
-                                              {"kernel", false, false},
-                                              KERNEL_COLUMNS,
-                                              {"correctly rounded", false, true}};
+    static const relation_column columns[] = {OPTIONAL(""), KERNEL, FIGURES,
+                                              OPTIONAL("correctly rounded")};
     static const speed_figures none = SPEED_UNKNOWN;
     const run_answer *answer = &data->answer;
-    char number[16];
-    document_table(page, columns, sizeof columns / sizeof *columns);
+    relation *rows = relation_create(COLUMNS(columns));
+    char times[16];
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
         const view_case *cell = answer->column_count ? row->cells[answer->key] : NULL;
         const speed_figures *speed = cell ? &cell->speed : &none;
-        const error_sum *extreme = &row->standing->errors[SCOPE_EXTREME];
+        const error_sum *errors = row->standing->errors;
         if (!row->shown)
             continue;
-        document_cell(page, TONE_NONE, NAN, "%s", answer_role_word(answer, row));
-        name_cell(row->kernel, page);
-        document_cell(page, TONE_NONE, speed->gbps, "%s", number_short(speed->gbps, number));
-        share_cell(speed, page);
-        document_cell(page, TONE_NONE, row->speedup, "%s", answer_times(row->speedup, number));
-        error_cell(data, &row->standing->errors[SCOPE_ORDINARY], page);
-        error_cell(data, &row->standing->errors[SCOPE_ANY], page);
-        document_cell(page,
-                      extreme->wrong     ? TONE_FAULT
-                      : extreme->limited ? TONE_LIMIT
-                                         : TONE_NONE,
-                      (double)(extreme->wrong + extreme->limited),
-                      extreme->judged == 0 ? "-"
-                      : extreme->wrong     ? "%zu wrong"
-                      : extreme->limited   ? "%zu limit"
-                                           : "right",
-                      extreme->wrong ? extreme->wrong : extreme->limited);
-        document_cell(page, TONE_NONE, NAN, "%s", row->reproducible);
-        document_cell(page, TONE_NONE, NAN, "%s",
-                      row->all->judged == 0    ? "-"
-                      : row->standing->rounded ? "yes"
-                                               : "no");
+        relation_row(
+            rows, as_text(answer_role_word(answer, row)), as_text(row->kernel),
+            as_figure(speed->gbps), as_share(speed),
+            as_figure_words(row->speedup, TONE_NONE, "%s", answer_times(row->speedup, times)),
+            as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
+            as_extreme(&errors[SCOPE_EXTREME]), as_text(row->reproducible),
+            as_text(row->all->judged == 0    ? "-"
+                    : row->standing->rounded ? "yes"
+                                             : "no"));
     }
+    document_table(page, rows);
 }
 
 static int faster_first(const void *a, const void *b)
@@ -370,8 +345,10 @@ static int faster_first(const void *a, const void *b)
 
 void page_kernels_table(const report_data *data, document *page)
 {
-    static const document_column columns[] = {{"kernel", false, false}, KERNEL_COLUMNS};
+    static const relation_column columns[] = {KERNEL, FIGURES};
+    static const speed_figures none = SPEED_UNKNOWN;
     const report_kernel **list = allocate_zeroed(data->kernel_count + 1, sizeof *list);
+    relation *rows = relation_create(COLUMNS(columns));
     double peer = peer_speed(data);
     size_t count = 0;
     for (size_t i = 0; i < data->kernel_count; i++) {
@@ -380,11 +357,15 @@ void page_kernels_table(const report_data *data, document *page)
             list[count++] = kernel;
     }
     qsort(list, count, sizeof *list, faster_first);
-    document_table(page, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < count; i++) {
-        name_cell(list[i]->name, page);
-        kernel_cells(data, list[i], peer, page);
+        const speed_figures *speed = list[i]->at ? &list[i]->at->speed : &none;
+        const error_sum *errors = list[i]->standing->errors;
+        relation_row(rows, as_text(list[i]->name), as_figure(speed->gbps), as_share(speed),
+                     as_figure(speed->gbps / peer), as_error(data, &errors[SCOPE_ORDINARY]),
+                     as_error(data, &errors[SCOPE_ANY]), as_error(data, &errors[SCOPE_EXTREME]),
+                     as_text(list[i]->reproducibility));
     }
+    document_table(page, rows);
     free(list);
 }
 
@@ -403,51 +384,55 @@ static error_sum error_on(const report_data *data, const char *kernel, const cha
 
 void page_inputs_table(const report_data *data, document *page)
 {
-    enum { KERNELS_MOST = 7 };
-    static document_column columns[1 + KERNELS_MOST] = {{"input", false, false}};
+    enum { KERNELS_MOST = 7, ON_NARROW_SCREENS = 3 };
+    relation_column columns[1 + KERNELS_MOST] = {FOR_PEOPLE("input")};
     const stored_table *shown = &data->shown;
     size_t count = shown->rows < KERNELS_MOST ? shown->rows : KERNELS_MOST;
     for (size_t i = 0; i < count; i++)
-        columns[i + 1] = (document_column){table_text(shown, i, "name"), true, i >= 3};
-    document_table(page, columns, 1 + count);
+        columns[i + 1] = (relation_column){.heading = table_text(shown, i, "name"),
+                                           .priority = i >= ON_NARROW_SCREENS};
+    relation *rows = relation_create(columns, 1 + count);
     for (size_t row = 0; row < data->inputs_judged.rows; row++) {
         const char *input = table_text(&data->inputs_judged, row, "input");
-        document_cell(page, TONE_NONE, NAN, "%s", input);
+        relation_add(rows, as_text(input));
         for (size_t i = 0; i < count; i++) {
             error_sum sum = error_on(data, table_text(shown, i, "kernel"), input);
-            error_cell(data, &sum, page);
+            relation_add(rows, as_error(data, &sum));
         }
     }
+    document_table(page, rows);
 }
 
 void page_worst_table(const report_data *data, document *page)
 {
-    static const document_column columns[] = {
-        {"kernel", false, false},       {"worst error", true, false},  {"input", false, true},
-        {"rows × hidden", false, true}, {"reproducible", false, true}, {"again", false, true}};
-    document_table(page, columns, sizeof columns / sizeof *columns);
+    static const relation_column columns[] = {
+        KERNEL,
+        FOR_PEOPLE("worst error"),
+        OPTIONAL("input"),
+        OPTIONAL("rows × hidden"),
+        OPTIONAL("reproducible"),
+        {.heading = "again", .priority = 1, .is_code = true},
+    };
+    relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < data->kernel_count; i++) {
         const error_sum *any = &data->kernels[i].standing->errors[SCOPE_ANY];
         const stored_case *worst = isnan(any->error) ? NULL : view_find(data->view, any->at);
-        if (!worst)
-            continue;
-        name_cell(data->kernels[i].name, page);
-        error_cell(data, any, page);
-        document_cell(page, TONE_NONE, NAN, "%s", worst->key.input);
-        document_cell(page, TONE_NONE, NAN, "%zu × %zu", worst->key.rows, worst->key.hidden);
-        document_cell(page, TONE_NONE, NAN, "%s",
-                      data->kernels[i].reproducibility ? data->kernels[i].reproducibility : "-");
-        document_cell(page, TONE_NONE, NAN, "`lnbench replay --case %lld`", (long long)worst->id);
+        if (worst)
+            relation_row(rows, as_text(data->kernels[i].name), as_error(data, any),
+                         as_text(worst->key.input),
+                         as_format("%zu × %zu", worst->key.rows, worst->key.hidden),
+                         as_text(data->kernels[i].reproducibility),
+                         as_format("lnbench replay --case %lld", (long long)worst->id));
     }
+    document_table(page, rows);
 }
 
 void page_machine_table(const report_data *data, document *page)
 {
-    static const document_column columns[] = {{"fact", false, false}, {"value", false, false}};
+    static const relation_column columns[] = {FOR_PEOPLE("fact"), FOR_PEOPLE("value")};
     const machine_facts *machine = &data->view->machine;
-    document_table(page, columns, 2);
-    for (size_t i = 0; i < machine->count; i++) {
-        document_cell(page, TONE_NONE, NAN, "%s", machine->facts[i].name);
-        document_cell(page, TONE_NONE, NAN, "%s", machine->facts[i].value);
-    }
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < machine->count; i++)
+        relation_row(rows, as_text(machine->facts[i].name), as_text(machine->facts[i].value));
+    document_table(page, rows);
 }
