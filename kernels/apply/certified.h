@@ -1,4 +1,5 @@
-/* certified: y in double, rounded to storage where its error leaves no doubt.
+/* certified: y in double, rounded to storage where its error leaves no doubt. (16-bit storage goes through
+ * f32 first, where the ISA has it: below.)
  *
  *     t = (x - p) rstd + c      y = t gamma + beta
  *
@@ -79,4 +80,149 @@ LN_INLINE ln_bound bound_of_one_rounding(void)
     return (ln_bound){0, STORAGE_UNIT};
 }
 
+#ifndef LN_BOUND_ONLY
+
+/* ---- y of 16-bit storage in f32 ----
+ *
+ * With an error for each element: where both ends of an interval are stored alike, so is the exact result.
+ * What is in doubt is looked at again in double.
+ *
+ *     t = (x - m) r + c     y = t gamma + beta     |y - exact| + a rounding < e = E |y| + e_j
+ *
+ * u = 2^-24; the estimate in double (statistics/exact.h) has h = its mean, s its rstd, off by
+ * `relative` <= 2^-37 and `absolute`. m = fl(h) and r = fl(s); c = fl(C), C = (m - h) s + quotient,
+ * which is made in double. x and beta are numbers of f32, and so is gamma, but for 1 + gamma: one
+ * rounding. Six roundings, to first order:
+ *     (x - m) r    of x - m and of r:      2 u (|xhat| + |C|)
+ *     t            c's, and its own:       u |C| + u |xhat|
+ *     y            of gamma, and its own:  u |gamma xhat| + u |y|
+ *     the ends     y - e and y + e:        u (|y| + e)
+ * With |gamma xhat| <= |y| + |beta| and a = 3 u |C| + absolute these are less than
+ *     6 u |y| + 4 u |beta| + |gamma| a;     E = 6.25 u,  e_j = 4.25 u |beta_j| + 2^-29 |gamma_j| + 2^-100
+ * has room for the second order, `relative` and the roundings of e. A row is made so where (is_single)
+ * |h| s <= 2^6 and quotient <= 2^-8, so that |C| <= 2^-7.9, and absolute <= 2^-31: a < 2^-29.5.
+ *
+ * Nothing overflows: 2^-60 <= s <= 2^60, |gamma| <= 2^40, |beta| <= 2^60, |xhat| <= 2^30 (N < 2^60).
+ * What is subnormal is off by 2^-150, gamma times that at most: 2^-100 is more than all of it. It also
+ * makes the ends of what is 0, or subnormal in bf16, differ: their signs do. */
+
+/* What y of a row is made with. */
+typedef struct terms_of_row {
+    vec pivot;
+    vec rstd;
+    vec addend;
+    vec least;
+} terms_of_row;
+
+/* Columns whose gamma and beta are kept as y is made with them. */
+enum { COLUMNS = 1024 };
+
+#ifndef LANE_SINGLE
+enum { IS_SINGLE = 0 };
+
+typedef struct column_terms {
+    item gamma[COLUMNS];
+    item beta[COLUMNS];
+} column_terms;
+
+LN_INLINE void column_terms_keep(column_terms *terms, size_t i, vec gamma, vec beta)
+{
+    item_store(terms->gamma + i, gamma);
+    item_store(terms->beta + i, beta);
+}
+
+LN_INLINE vec item_at(const item *p)
+{
+    return LN_PASTE(lane_load_, LN_ITEM)(p);
+}
+
+typedef terms_of_row row_terms;
+
+LN_INLINE void store_y(storage *y, vec a)
+{
+#if LN_NONTEMPORAL
+    LN_PASTE(lane_stream_, LN_STORAGE)(y, a);
+#else
+    lane_store(y, a);
+#endif
+}
+
+/* Columns i to end of y, whole vectors, by terms of the columns from `begin` on. Returns whether any is in
+ * doubt. */
+LN_INLINE int store_columns(const row *view, const row_terms *by, const column_terms *terms,
+                            size_t begin, size_t i, size_t end)
+{
+    vec nearest = lane_set(INFINITY);
+    for (; i < end; i += LANES) {
+        vec t = multiply_add(exact_again(view, i, LANES), by->rstd, by->addend);
+        vec found = multiply_add(t, item_at(terms->gamma + (i - begin)),
+                                 item_at(terms->beta + (i - begin)));
+        store_y(view->y + i, found);
+        nearest = nearest_of(nearest, found);
+    }
+    return lane_below(nearest, by->least) != 0;
+}
+#else
+enum { IS_SINGLE = 1 };
+#define SINGLE_UNIT 0x1p-24
+
+/* Gamma, beta and e_j. */
+typedef struct column_terms {
+    float gamma[COLUMNS];
+    float beta[COLUMNS];
+    float error[COLUMNS];
+} column_terms;
+
+LN_INLINE void column_terms_keep(column_terms *terms, size_t i, vec gamma, vec beta)
+{
+    vec error = multiply_add(lane_absolute(beta), lane_set(4.25 * SINGLE_UNIT), lane_set(0x1p-100));
+    single_keep(terms->gamma + i, gamma);
+    single_keep(terms->beta + i, beta);
+    single_keep(terms->error + i, multiply_add(lane_absolute(gamma), lane_set(0x1p-29), error));
+}
+
+LN_INLINE int is_single(ln_exact_estimate near, double quotient, double gamma_most,
+                        double beta_most)
+{
+    return near.relative <= 0x1p-37 && near.absolute <= 0x1p-31 && near.rstd >= 0x1p-60 &&
+           near.rstd <= 0x1p60 && fabs(near.mean) * near.rstd <= 0x1p6 && quotient <= 0x1p-8 &&
+           gamma_most <= 0x1p40 && beta_most <= 0x1p60;
+}
+
+/* m, r and c of a row. */
+typedef struct row_terms {
+    single mean;
+    single rstd;
+    single addend;
+} row_terms;
+
+LN_INLINE row_terms single_terms_of(ln_exact_estimate near, double quotient)
+{
+    float mean = (float)near.mean;
+    return (row_terms){single_set(mean), single_set((float)near.rstd),
+                       single_set((float)(((double)mean - near.mean) * near.rstd + quotient))};
+}
+
+/* As above. */
+LN_INLINE int store_columns(const row *view, const row_terms *by, const column_terms *terms,
+                            size_t begin, size_t i, size_t end)
+{
+    const storage *x = view->form == RESIDUAL_NONE ? view->x : view->sum;
+    const single relative = single_set((float)(6.25 * SINGLE_UNIT));
+    single_ends ends = LN_PASTE(single_ends_, LN_STORAGE)();
+    for (; i < end; i += SINGLE_LANES) {
+        single d = single_subtract(LN_PASTE(single_load_, LN_STORAGE)(x + i), by->mean);
+        single t = single_multiply_add(d, by->rstd, by->addend);
+        single y = single_multiply_add(t, single_load_f32(terms->gamma + (i - begin)),
+                                       single_load_f32(terms->beta + (i - begin)));
+        single error = single_multiply_add(single_absolute(y), relative,
+                                           single_load_f32(terms->error + (i - begin)));
+        ends = LN_PASTE(single_store_, LN_STORAGE)(view->y + i, single_subtract(y, error),
+                                                   single_add(y, error), ends);
+    }
+    return LN_PASTE(single_ends_differ_, LN_STORAGE)(ends);
+}
+#endif
+
+#endif
 #endif

@@ -40,4 +40,34 @@ LN_INLINE vec lane_stored_f16(vec a)
     return f16_widened_f64(f16_rounded_f64(a));
 }
 
+/* ---- In f32 (lane/lane.h) ---- */
+
+#define LANE_SINGLE
+
+LN_INLINE single single_load_f16(const element_f16 *p)
+{
+    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p));
+}
+
+/* The bits in which ends of intervals differ, rounded. */
+typedef __m256i single_ends;
+
+LN_INLINE single_ends single_ends_f16(void)
+{
+    return _mm256_setzero_si256();
+}
+
+LN_INLINE single_ends single_store_f16(element_f16 *p, single low, single high, single_ends so_far)
+{
+    enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC, OR_OF_XOR = 0xf6 };
+    __m256i rounded = _mm512_cvtps_ph(high, NEAREST), other = _mm512_cvtps_ph(low, NEAREST);
+    _mm256_storeu_si256((__m256i *)(void *)p, rounded);
+    return _mm256_ternarylogic_epi32(so_far, rounded, other, OR_OF_XOR);
+}
+
+LN_INLINE int single_ends_differ_f16(single_ends ends)
+{
+    return !_mm256_testz_si256(ends, ends);
+}
+
 #endif

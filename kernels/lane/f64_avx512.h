@@ -123,4 +123,45 @@ LN_INLINE unsigned lane_unequal(vec a, vec b)
                       _mm512_cmp_pd_mask(a, lane_set(0), _CMP_EQ_OQ));
 }
 
+/* ---- f32 beside items of f64: sixteen elements of 16-bit storage, for apply/certified.h ---- */
+
+typedef __m512 single;
+enum { SINGLE_LANES = 16 };
+
+LN_INLINE single single_set(float a)
+{
+    return _mm512_set1_ps(a);
+}
+
+LN_INLINE single single_load_f32(const float *p)
+{
+    return _mm512_loadu_ps(p);
+}
+
+/* Eight items, rounded. */
+LN_INLINE void single_keep(float *p, vec a)
+{
+    _mm256_storeu_ps(p, _mm512_cvtpd_ps(a));
+}
+
+LN_INLINE single single_add(single a, single b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+LN_INLINE single single_subtract(single a, single b)
+{
+    return _mm512_sub_ps(a, b);
+}
+
+LN_INLINE single single_multiply_add(single a, single b, single c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+LN_INLINE single single_absolute(single a)
+{
+    return _mm512_abs_ps(a);
+}
+
 #endif

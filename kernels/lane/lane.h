@@ -46,6 +46,12 @@
  *                                  where no number is subnormal, in less time;
  *     lane_is_regular(a, least)    and whether no lane but those that are 0 is less than that
  *     LANE_LOAD_DEAR               is defined where items are better kept than read again
+ *     LANE_SINGLE                  is defined where 16-bit storage has, beside items of f64, twice as
+ *                                  many lanes of f32: single_add() and the like, single_load_T(p), and
+ *     single_store_T(p, low, high, ends)
+ *                                  stores `high`, and adds to `ends` (at first single_ends_T()) the bits
+ *                                  in which it and `low` are stored differently, halves rounded away
+ *                                  from zero or to even: single_ends_differ_T(ends)
  *     lane_dot_T(p, n, odd, &sum, &square)  where LANE_DOT is defined: adds n elements (LANES if n is
  *                                  more) and their squares to the sums, a lane taking any of them,
  *                                  and two of them with two roundings; subnormals count as zeros.

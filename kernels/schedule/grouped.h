@@ -31,10 +31,15 @@ enum { IS_SHORT = LN_LANES < 8 };
 /* Groups that are held: that which y is made of and, around the caches, the next. */
 enum { GROUPS = 1 + LN_NONTEMPORAL };
 
-/* So many columns are stored as they are, and looked at again where an element is in doubt. */
-enum { STEP = LN_NONTEMPORAL ? 1024 / (int)sizeof(storage) : 16 * LANES };
+/* So many columns are stored as they are, and looked at again where an element is in doubt; WIDTH of them
+ * at a time. */
+#ifdef LANE_SINGLE
+enum { STEP = 4 * SINGLE_LANES, WIDTH = SINGLE_LANES };
+#else
+enum { STEP = LN_NONTEMPORAL ? 1024 / (int)sizeof(storage) : 16 * LANES, WIDTH = LANES };
+#endif
 
-enum { GROUP_ROWS = 8, LEAST_ROWS = 4, GROUP_BYTES = 16384, LONG_BYTES = 262144, COLUMNS = 1024 };
+enum { GROUP_ROWS = 8, LEAST_ROWS = 4, GROUP_BYTES = 16384, LONG_BYTES = 262144 };
 
 typedef struct job {
     const ln_problem *problem;
@@ -45,8 +50,7 @@ typedef struct job {
     real gamma_most; /* max |gamma|, NaN where one is not finite */
     real beta_most;
     int in_place;
-    _Alignas(64) item gamma[COLUMNS]; /* of those that y is made of */
-    _Alignas(64) item beta[COLUMNS];
+    _Alignas(64) column_terms terms; /* of those that y is made of */
 } job;
 
 typedef struct group {
@@ -298,14 +302,6 @@ LN_APART void group_keep_facts(const job *run, group *set, size_t g)
 
 /* ---- y ---- */
 
-/* What y of a row is made with. */
-typedef struct terms_of_row {
-    vec pivot;
-    vec rstd;
-    vec addend;
-    vec least;
-} terms_of_row;
-
 LN_INLINE terms_of_row terms_at(const group *set, size_t g)
 {
     return (terms_of_row){lane_set(set->pivot[g]), lane_set(set->rstd[g]), lane_set(set->addend[g]),
@@ -395,26 +391,23 @@ LN_APART void widen_parameters(job *run, size_t begin)
     for (size_t i = 0; i < count; i += LANES) {
         const affine_terms terms =
             convention_terms_any(&rules, begin + i, count - i < LANES ? count - i : LANES);
-        item_store(run->gamma + i, terms.gamma);
-        item_store(run->beta + i, terms.beta);
+        column_terms_keep(&run->terms, i, terms.gamma, terms.beta);
     }
 }
 
-/* Columns `begin` to `end` of row g, whole vectors. */
+/* Columns `begin` to `end` of row g, whole vectors, some of which are in doubt. */
 LN_APART void step_again(const job *run, group *set, size_t g, size_t begin, size_t end)
 {
     const terms_of_row by = terms_at(set, g);
+    storage *y = set->views[g].y;
     for (size_t i = begin; i < end; i += LANES) {
         vec found =
             y_of(&set->views[g], &by, convention_terms_any(&run->rules, i, LANES), i, LANES);
         if (lane_below(distance_of(found), by.least))
-            store_doubtful(run, set, g, i, LANES, set->views[g].y + i);
+            store_doubtful(run, set, g, i, LANES, y + i);
+        else if (IS_SINGLE)
+            row_store(y + i, found, LANES);
     }
-}
-
-LN_INLINE vec item_at(const item *p)
-{
-    return LN_PASTE(lane_load_, LN_ITEM)(p);
 }
 
 #if LN_NONTEMPORAL
@@ -428,24 +421,23 @@ LN_INLINE size_t store_to_line(const job *run, group *set, size_t g, size_t begi
         store_doubtful(run, set, g, i, end - i < LANES ? end - i : LANES, y + i);
     return end;
 }
-
-/* All vectors of y but those at its ends and those in doubt. */
-LN_INLINE void store_y(storage *y, vec found)
-{
-    LN_PASTE(lane_stream_, LN_STORAGE)(y, found);
-}
 #else
 LN_INLINE size_t store_to_line(const job *run, group *set, size_t g, size_t begin, size_t last)
 {
     (void)run, (void)set, (void)g, (void)last;
     return begin;
 }
-
-LN_INLINE void store_y(storage *y, vec found)
-{
-    lane_store(y, found);
-}
 #endif
+
+LN_INLINE row_terms row_terms_at(const job *run, const group *set, size_t g)
+{
+#ifdef LANE_SINGLE
+    return single_terms_of(estimate_at(set, g), run->statistics.quotient);
+#else
+    (void)run;
+    return terms_at(set, g);
+#endif
+}
 
 /* Columns from `begin` on, COLUMNS of them. */
 LN_INLINE void apply_columns(residual_form form, const job *run, group *set, group *next, size_t g,
@@ -454,26 +446,19 @@ LN_INLINE void apply_columns(residual_form form, const job *run, group *set, gro
     const size_t hidden = run->problem->hidden;
     const size_t last = hidden - begin < COLUMNS ? hidden : begin + COLUMNS;
     const size_t first = store_to_line(run, set, g, begin, last);
-    const size_t whole = last - (last - first) % LANES;
-    const terms_of_row by = terms_at(set, g);
-    const item *gamma = run->gamma, *beta = run->beta;
+    const size_t whole = last - (last - first) % WIDTH;
+    const row_terms by = row_terms_at(run, set, g);
     row view = set->views[g];
     view.form = form;
     for (size_t i = first, end; i < whole; i = end) {
         end = whole - i < STEP ? whole : i + STEP;
-        vec nearest = lane_set(INFINITY);
-        for (size_t j = i; j < end; j += LANES) {
-            vec t = multiply_add(exact_again(&view, j, LANES), by.rstd, by.addend);
-            vec found = multiply_add(t, item_at(gamma + (j - begin)), item_at(beta + (j - begin)));
-            store_y(view.y + j, found);
-            nearest = nearest_of(nearest, found);
-        }
+        int doubt = store_columns(&view, &by, &run->terms, begin, i, end);
         sweep_step(form, next);
-        if (__builtin_expect(lane_below(nearest, by.least) != 0, 0))
+        if (__builtin_expect(doubt, 0))
             step_again(run, set, g, i, end);
     }
-    if (whole < last)
-        store_doubtful(run, set, g, whole, last - whole, view.y + whole);
+    for (size_t i = whole; i < last; i += LANES)
+        store_doubtful(run, set, g, i, last - i < LANES ? last - i : LANES, view.y + i);
 }
 
 LN_APART void apply_columns_plain(const job *run, group *set, group *next, size_t g, size_t begin)
@@ -491,7 +476,14 @@ LN_APART void apply_columns_residual(const job *run, group *set, group *next, si
 
 LN_INLINE int is_plain(const job *run, const group *set, size_t g)
 {
-    return !run->in_place && is_known(set, g) && set->pivot[g] == 0 && !(set->constant >> g & 1);
+    if (run->in_place || !is_known(set, g) || set->pivot[g] != 0 || (set->constant >> g & 1))
+        return 0;
+#ifdef LANE_SINGLE
+    return (run->form == RESIDUAL_NONE || set->views[g].sum) &&
+           is_single(estimate_at(set, g), run->statistics.quotient, run->gamma_most,
+                     run->beta_most);
+#endif
+    return 1;
 }
 
 LN_APART void apply_special(const job *run, group *set, size_t g)
