@@ -175,7 +175,7 @@ check "tried again: nothing is lost" has out '^asked 6, judged 3, declined 3, lo
 check "tried again: the same run" is "$(sql 'SELECT count(*) FROM runs'; cat sql.out)" 1
 # A system without threads: what needs them is lost, and no kernel's fault.
 threads=(--db threads.db --no-charts --plugin "$libraries/example_plugin.so" --kernels example --only accuracy
-    --conventions torch --shapes 4x16 --inputs normal)
+    --plan quick --conventions torch --shapes 4x16 --inputs normal)
 LD_PRELOAD=$libraries/libfake_counters.so FAKE_THREADS=none run_it run "${threads[@]}"
 check "no threads: exit code" is "$code" 7
 check "no threads: what is lost" has out '^asked [0-9]+, judged [0-9]+, lost [1-9]'
