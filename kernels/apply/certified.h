@@ -166,6 +166,10 @@ LN_INLINE int store_columns(const row *view, const row_terms *by, const column_t
 enum { IS_SINGLE = 1 };
 #define SINGLE_UNIT 0x1p-24
 
+/* Columns that are looked at again where one is in doubt: 1 in 2^13 of bf16, 1 in 2^10 of f16. */
+#define SINGLE_STEP_bf16 64
+#define SINGLE_STEP_f16 32
+
 /* Gamma, beta and e_j. */
 typedef struct column_terms {
     float gamma[COLUMNS];

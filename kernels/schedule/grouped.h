@@ -34,7 +34,7 @@ enum { GROUPS = 1 + LN_NONTEMPORAL };
 /* So many columns are stored as they are, and looked at again where an element is in doubt; WIDTH of them
  * at a time. */
 #ifdef LANE_SINGLE
-enum { STEP = 4 * SINGLE_LANES, WIDTH = SINGLE_LANES };
+enum { STEP = LN_PASTE(SINGLE_STEP_, LN_STORAGE), WIDTH = SINGLE_LANES };
 #else
 enum { STEP = LN_NONTEMPORAL ? 1024 / (int)sizeof(storage) : 16 * LANES, WIDTH = LANES };
 #endif
