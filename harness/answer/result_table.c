@@ -3,7 +3,6 @@
 #include "base/allocate.h"
 #include "base/text.h"
 #include "domain/kernel_json.h"
-#include "answer/tsv.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -580,13 +579,8 @@ static bool print_parts(const run_view *view, const output_file *out, const resu
 bool result_table_print(const run_view *view, const output_file *out, const result_look *look,
                         error *err)
 {
-    text_buffer lines = {0};
     if (out->format == OUTPUT_JSON)
         return output_json(out, view_run_json(view), err);
-    if (!output_is_data(out))
-        return print_parts(view, out, look, err);
-    case_table_add(view, out->format == OUTPUT_CSV ? FORM_CSV : FORM_TSV, &lines);
-    bool fine = !lines.failed && fputs(lines.bytes, out->file) >= 0;
-    text_free(&lines);
-    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the cases");
+    return output_is_data(out) ? relation_print(view_case_table(view), out, err)
+                               : print_parts(view, out, look, err);
 }

@@ -86,8 +86,7 @@ relation_value as_figure(double figure)
 relation_value as_digits(double figure)
 {
     char text[32];
-    number_print(text, sizeof text, "%.17g", figure);
-    return as_json(json_figure(figure), text);
+    return as_json(json_figure(figure), number_format(figure, text));
 }
 
 /* ---- rows ---- */

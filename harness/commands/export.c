@@ -10,7 +10,7 @@ typedef struct export_options {
     bool no_rows;
 } export_options;
 
-static bool write_out(const run_view *view, export_format format, error *err)
+static bool write_out(const run_view *view, const export_format *format, error *err)
 {
     output_file out;
     return output_standard(&out, err) &&
@@ -20,17 +20,17 @@ static bool write_out(const run_view *view, export_format format, error *err)
 static exit_code export_run(void *context, const cli_call *call, error *err)
 {
     const export_options *options = context;
-    export_format format;
+    const export_format *format = export_format_named(options->format, err);
     run_view view;
     (void)call;
-    if (!export_format_from_name(options->format, &format, err))
+    if (!format)
         return err->code;
-    bool loaded = format == EXPORT_JSONL && !options->no_rows
+    bool loaded = format->is_whole && !options->no_rows
                       ? load_whole_run(options->database, options->run, &view, err)
                       : load_stored_run(options->database, options->run, &view, err);
     if (!loaded)
         return err->code;
-    if (format == EXPORT_JSONL && !view_load_rows(&view, err)) {
+    if (format->is_whole && !view_load_rows(&view, err)) {
         view_free(&view);
         return err->code;
     }

@@ -3,7 +3,6 @@
 #include "base/hash.h"
 #include "exchange/internal.h"
 #include "domain/metric_fields.h"
-#include "answer/tsv.h"
 #include "base/clean.h"
 #include "base/allocate.h"
 #include "base/text.h"
@@ -110,19 +109,6 @@ static void export_worst_rows(const tensor_set *set, const run_view *view, text_
                                         : json_null());
         export_record(out, "worst", record);
     }
-}
-
-static const char *const format_names[EXPORT_FORMAT_COUNT] = {"json", "jsonl", "tsv", "csv",
-                                                              "smaller"};
-
-bool export_format_from_name(const char *name, export_format *format, error *err)
-{
-    char meant[MEANT_LENGTH];
-    *format = (export_format)word_find(name, WORDS(format_names));
-    return *format < EXPORT_FORMAT_COUNT ||
-           fail(err, EXIT_CODE_USAGE,
-                "unknown export format '%s'%s: the formats are json, jsonl, tsv, csv and smaller",
-                name, did_you_mean(name, format_names, EXPORT_FORMAT_COUNT, meant));
 }
 
 void export_end(uint64_t hash, text_buffer *out)
@@ -283,42 +269,71 @@ static json_t *smaller_json(const run_view *view)
     return array;
 }
 
-static void make_text(const run_view *view, export_format format, text_buffer *out)
+static void add_benchmark_json(const run_view *view, text_buffer *out)
 {
-    switch (format) {
-    case EXPORT_JSON:
-        add_json(out, benchmark_json(view), JSON_INDENT(2));
-        break;
-    case EXPORT_JSONL:
-        export_lines(view, out);
-        break;
-    case EXPORT_TSV:
-        case_table_add(view, FORM_TSV, out);
-        break;
-    case EXPORT_CSV:
-        case_table_add(view, FORM_CSV, out);
-        break;
-    default:
-        add_json(out, smaller_json(view), JSON_INDENT(2));
-    }
+    add_json(out, benchmark_json(view), JSON_INDENT(2));
 }
 
-bool export_write(const run_view *view, export_format format, FILE *file, const char *name,
+static void add_smaller_json(const run_view *view, text_buffer *out)
+{
+    add_json(out, smaller_json(view), JSON_INDENT(2));
+}
+
+static void add_case_table(const run_view *view, output_format form, text_buffer *out)
+{
+    relation *rows = view_case_table(view);
+    relation_add_form(rows, form, 0, out);
+    relation_destroy(rows);
+}
+
+static void add_tsv(const run_view *view, text_buffer *out)
+{
+    add_case_table(view, OUTPUT_TSV, out);
+}
+
+static void add_csv(const run_view *view, text_buffer *out)
+{
+    add_case_table(view, OUTPUT_CSV, out);
+}
+
+static const export_format formats[] = {{"json", .add = add_benchmark_json},
+                                        {"jsonl", true, export_lines},
+                                        {"tsv", .add = add_tsv},
+                                        {"csv", .add = add_csv},
+                                        {"smaller", .add = add_smaller_json}};
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+const export_format *export_format_named(const char *name, error *err)
+{
+    const char *names[FORMATS];
+    char meant[MEANT_LENGTH];
+    for (size_t i = 0; i < FORMATS; i++)
+        names[i] = formats[i].name;
+    size_t found = word_find(name, WORDS(names));
+    if (found < FORMATS)
+        return &formats[found];
+    fail(err, EXIT_CODE_USAGE,
+         "unknown export format '%s'%s: the formats are json, jsonl, tsv, csv and smaller", name,
+         did_you_mean(name, WORDS(names), meant));
+    return NULL;
+}
+
+bool export_write(const run_view *view, const export_format *format, FILE *file, const char *name,
                   error *err)
 {
     text_buffer out = {0};
-    bool fine = true;
-    make_text(view, format, &out);
-    if (fine && (fwrite(out.bytes, 1, out.length, file) != out.length || fflush(file) != 0))
-        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", name, strerror(errno));
+    format->add(view, &out);
+    bool fine = fwrite(out.bytes, 1, out.length, file) == out.length && fflush(file) == 0;
+    if (!fine)
+        fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", name, strerror(errno));
     text_free(&out);
     return fine;
 }
 
-bool export_save(const run_view *view, export_format format, const char *path, error *err)
+bool export_save(const run_view *view, const export_format *format, const char *path, error *err)
 {
     text_buffer out = {0};
-    make_text(view, format, &out);
+    format->add(view, &out);
     bool fine = write_whole_file(path, &out, err);
     text_free(&out);
     return fine;

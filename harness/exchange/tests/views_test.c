@@ -183,7 +183,7 @@ static void assert_strict(const char *bytes)
 VIEW_TEST(test_tsv)
 {
     const char *path = scratch_path(state, "cases.tsv");
-    CHECK(export_save(&view, EXPORT_TSV, path, &problem));
+    CHECK(export_save(&view, export_format_named("tsv", &problem), path, &problem));
     char *bytes = slurp(path), *wrong = strstr(bytes, "\twrong\t");
     assert_non_null(strstr(bytes, "\ttab\\there\\\\\"quote\\nline???ü\t"));
     assert_non_null(wrong);
@@ -194,10 +194,10 @@ VIEW_TEST(test_tsv)
     free(bytes);
 }
 
-static json_t *saved_json(void **state, export_format format)
+static json_t *saved_json(void **state, const char *format)
 {
     const char *path = scratch_path(state, "out");
-    CHECK(export_save(&view, format, path, &problem));
+    CHECK(export_save(&view, export_format_named(format, &problem), path, &problem));
     char *bytes = slurp(path);
     assert_strict(bytes);
     json_error_t where;
@@ -211,8 +211,7 @@ static json_t *saved_json(void **state, export_format format)
 /* What no record of the golden test has: a clock rate, the largest seed, an infinite error. */
 VIEW_TEST(test_benchmark)
 {
-    json_t *json = saved_json(state, EXPORT_JSON), *context = json_object_get(json, "context"),
-           *entry;
+    json_t *json = saved_json(state, "json"), *context = json_object_get(json, "context"), *entry;
     size_t i;
     assert_true(json_number_value(json_object_get(context, "mhz_per_cpu")) == 2600);
     assert_string_equal(word(context, "seed"), "18446744073709551615");
@@ -228,7 +227,7 @@ VIEW_TEST(test_benchmark)
 VIEW_TEST(test_lines)
 {
     const char *path = scratch_path(state, "out.jsonl");
-    CHECK(export_save(&view, EXPORT_JSONL, path, &problem));
+    CHECK(export_save(&view, export_format_named("jsonl", &problem), path, &problem));
     char *bytes = slurp(path), *rest = NULL;
     static const char *const types[] = {"run",  "kernel", "case", "case", "case",
                                         "case", "case",   "row",  "end"};
@@ -272,10 +271,10 @@ TEST_IN_SCRATCH(test_unfinished)
     run_view killed;
     CHECK(view_load(store, run, &killed, &problem));
     assert_true(killed.unfinished == 1 && killed.views[0].speed.time_ns == 1001);
-    static const export_format formats[] = {EXPORT_JSONL, EXPORT_JSON};
+    static const char *const formats[] = {"jsonl", "json"};
     for (size_t i = 0; i < 2; i++) {
         run_view read, again;
-        CHECK(export_save(&killed, formats[i], path, &problem));
+        CHECK(export_save(&killed, export_format_named(formats[i], &problem), path, &problem));
         CHECK(run_read(path, &read, &problem));
         CHECK(run_in_memory(path, &read, &again, &problem));
         assert_int_equal(again.cases.cases[0].repetition_count, i == 0 ? 6 : 3);
@@ -290,21 +289,23 @@ TEST_IN_SCRATCH(test_unfinished)
 
 VIEW_TEST(test_export_errors)
 {
-    export_format format;
-    assert_false(export_format_from_name("jsn", &format, &problem));
+    assert_null(export_format_named("jsn", &problem));
     assert_int_equal(problem.code, EXIT_CODE_USAGE);
     assert_non_null(strstr(problem.message, "did you mean 'json'"));
     /* A disk that is full keeps nothing half. */
     FILE *full = fopen("/dev/full", "w");
     if (full) {
-        assert_false(export_write(&view, EXPORT_JSON, full, "out.json", &problem));
+        assert_false(
+            export_write(&view, export_format_named("json", &problem), full, "out.json", &problem));
         assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
         assert_non_null(strstr(problem.message, "out.json: cannot write it: No space left"));
         /* and what fits into the buffer fails when that is written out */
-        assert_false(export_write(&view, EXPORT_SMALLER, full, "out.json", &problem));
+        assert_false(export_write(&view, export_format_named("smaller", &problem), full, "out.json",
+                                  &problem));
         fclose(full);
     }
-    assert_false(export_save(&view, EXPORT_TSV, scratch_path(state, "no/out.tsv"), &problem));
+    assert_false(export_save(&view, export_format_named("tsv", &problem),
+                             scratch_path(state, "no/out.tsv"), &problem));
 }
 
 /* Google Benchmark's own tool reads what we write: Debian's libbenchmark-tools and python3-scipy,
@@ -329,10 +330,10 @@ VIEW_TEST(test_google_compare)
     if (!python)
         skip();
     const char *old = scratch_path(state, "old.json"), *new = scratch_path(state, "new.json");
-    CHECK(export_save(&view, EXPORT_JSON, old, &problem));
+    CHECK(export_save(&view, export_format_named("json", &problem), old, &problem));
     for (size_t i = 0; i < view.cases.cases[0].repetition_count; i++)
         view.cases.cases[0].repetitions[i].real_ns *= 1.5;
-    CHECK(export_save(&view, EXPORT_JSON, new, &problem));
+    CHECK(export_save(&view, export_format_named("json", &problem), new, &problem));
     char command[2048], said[8192];
     snprintf(command, sizeof command, "%s %s --no-color benchmarks %s %s 2>&1", python, COMPARE_PY,
              old, new);

@@ -9,7 +9,6 @@
 #include "sample_view.h"
 #include "store_sample.h"
 #include "answer/answer.h"
-#include "answer/tsv.h"
 
 /* What a store always has, and the toy. */
 const metric_field metric_list[] = {
@@ -53,7 +52,9 @@ TEST_IN_SCRATCH(metric)
     run_view view;
     CHECK(view_load(store, run, &view, &problem));
     text_buffer table = {0};
-    case_table_add(&view, FORM_TSV, &table);
+    relation *rows = view_case_table(&view);
+    relation_add_form(rows, OUTPUT_TSV, 0, &table);
+    relation_destroy(rows);
     assert_non_null(strstr(table.bytes, "\ttoy_metric\t"));
     assert_non_null(strstr(table.bytes, "\t21.25\t"));
     text_free(&table);

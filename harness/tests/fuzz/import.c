@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     view_free(&read);
     FUZZ_CHECK(stored || (err.code != EXIT_CODE_FINE && err.message[0]));
     bool fine = stored && view_load_rows(&view, &err) &&
-                export_write(&view, EXPORT_JSONL, file, "again", &err);
+                export_write(&view, export_format_named("jsonl", &err), file, "again", &err);
     fclose(file);
     if (fine && !run_is_foreign(&view)) {
         FUZZ_CHECK(run_read_bytes("again", made, length, &again, &err));
