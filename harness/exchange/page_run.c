@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    PRESET = 2, /* twice as large as the smallest, and packed in a second */
+    PRESET = 1, /* a third of the time of 2 for 4 % more, a tenth of 6 for 28 % */
     LINE = 96,
 };
 static const char opening[] = "<script type=\"application/x-xz\" id=\"run\">\n",
