@@ -35,6 +35,7 @@ enum { GROUPS = 1 + LN_NONTEMPORAL };
  * at a time. */
 #ifdef LANE_SINGLE
 enum { STEP = LN_PASTE(SINGLE_STEP_, LN_STORAGE), WIDTH = SINGLE_LANES };
+_Static_assert(!LN_NONTEMPORAL, "single_store_T() stores through the caches");
 #else
 enum { STEP = LN_NONTEMPORAL ? 1024 / (int)sizeof(storage) : 16 * LANES, WIDTH = LANES };
 #endif
@@ -482,8 +483,9 @@ LN_INLINE int is_plain(const job *run, const group *set, size_t g)
     return (run->form == RESIDUAL_NONE || set->views[g].sum) &&
            is_single(estimate_at(set, g), run->statistics.quotient, run->gamma_most,
                      run->beta_most);
-#endif
+#else
     return 1;
+#endif
 }
 
 LN_APART void apply_special(const job *run, group *set, size_t g)
