@@ -61,10 +61,18 @@ static void add_case(relation *rows, const view_case *view)
                  as_text(view->reproducibility), as_count((uint64_t)stored->id));
 }
 
-relation *view_case_table(const run_view *view)
+/* Part by part: all cells of a large run at once would take several times the memory of the run. */
+void view_add_case_table(const run_view *view, output_format form, text_buffer *out)
 {
-    relation *rows = make_table();
-    for (size_t i = 0; i < view->cases.count; i++)
-        add_case(rows, &view->views[i]);
-    return rows;
+    enum { PART = 1024 };
+    size_t i = 0;
+    do {
+        relation *rows = make_table();
+        if (i > 0)
+            relation_go_on(rows);
+        for (size_t end = i + PART; i < end && i < view->cases.count; i++)
+            add_case(rows, &view->views[i]);
+        relation_add_form(rows, form, 0, out);
+        relation_destroy(rows);
+    } while (i < view->cases.count);
 }

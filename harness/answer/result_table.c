@@ -581,6 +581,11 @@ bool result_table_print(const run_view *view, const output_file *out, const resu
 {
     if (out->format == OUTPUT_JSON)
         return output_json(out, view_run_json(view), err);
-    return output_is_data(out) ? relation_print(view_case_table(view), out, err)
-                               : print_parts(view, out, look, err);
+    if (!output_is_data(out))
+        return print_parts(view, out, look, err);
+    text_buffer lines = {0};
+    view_add_case_table(view, out->format, &lines);
+    bool fine = !lines.failed && fputs(lines.bytes, out->file) >= 0;
+    text_free(&lines);
+    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the cases");
 }

@@ -94,8 +94,9 @@ json_t *json_facts(const machine_facts *machine); /* an object of strings */
 /* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */
 json_t *view_case_json(const view_case *view);
 json_t *view_run_json(const run_view *view); /* array of cases */
-/* The same for data frames, a row a case, with every key, metric and speed; undefined is "nan". */
-relation *view_case_table(const run_view *view);
+/* The same for data frames, as OUTPUT_TSV or OUTPUT_CSV: a row a case, with every key, metric and
+ * speed; undefined is "nan". */
+void view_add_case_table(const run_view *view, output_format form, text_buffer *out);
 
 /* ---- the run that --run and --db name, for commands that read the store ---- */
 

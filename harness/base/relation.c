@@ -10,6 +10,7 @@ struct relation {
     size_t column_count;
     relation_value *values; /* row by row */
     size_t count;
+    bool goes_on;
 };
 
 const char *const text_tone_names[] = {"", "good", "fault", "limit", "soft"};
@@ -101,6 +102,10 @@ relation *relation_create(const relation_column *columns, size_t count)
 
 void relation_add(relation *rows, relation_value value)
 {
+    if (!rows->columns[rows->count % rows->column_count].key) { /* nobody asks for its JSON */
+        json_decref(value.json);
+        value.json = NULL;
+    }
     rows->values = allocate_room(rows->values, rows->count, sizeof *rows->values);
     rows->values[rows->count++] = value;
 }
@@ -162,7 +167,8 @@ static text_table make_table(const relation *rows, size_t room)
                         .is_right = allocate_zeroed(rows->column_count, sizeof(bool)),
                         .cells = allocate_zeroed(rows->count + 1, sizeof *table.cells),
                         .rows = rows->count / rows->column_count,
-                        .room = room};
+                        .room = room,
+                        .goes_on = rows->goes_on};
     for (size_t i = 0, cells = 0; i < rows->count; i++)
         if (relation_shows(rows, i % rows->column_count))
             table.cells[cells++] =
@@ -195,6 +201,11 @@ bool relation_shows(const relation *rows, size_t column)
 void relation_hide(relation *rows, size_t column)
 {
     rows->columns[column].heading = NULL;
+}
+
+void relation_go_on(relation *rows)
+{
+    rows->goes_on = true;
 }
 
 void relation_hide_alike(relation *rows, size_t column)
@@ -302,7 +313,7 @@ bool relation_print_in(relation *rows, json_t *whole, const char *key, const out
         relation_fit(rows, output->width);
     relation_add_form(rows, output->format, output->width, &text);
     relation_destroy(rows);
-    bool fine = fputs(text.bytes ? text.bytes : "", output->file) >= 0;
+    bool fine = !text.failed && fputs(text.bytes ? text.bytes : "", output->file) >= 0;
     text_free(&text);
     return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
 }

@@ -79,6 +79,8 @@ void relation_add(relation *rows, relation_value value); /* fills rows left to r
 void relation_add_values(relation *rows, const relation_value *values, size_t count);
 void relation_destroy(relation *rows);
 
+/* Leaves the headings out of TSV and CSV: these are further rows of a table that was begun. */
+void relation_go_on(relation *rows);
 /* Leaves a column out of all forms but JSON; the same where all rows say the same in it. */
 void relation_hide(relation *rows, size_t column);
 void relation_hide_alike(relation *rows, size_t column);

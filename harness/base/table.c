@@ -246,15 +246,15 @@ void table_add_markdown(const text_table *table, text_buffer *out)
 static void add_data(const text_table *table, text_form form, const char *separator,
                      text_buffer *out)
 {
-    for (size_t column = 0; column < table->column_count; column++) {
-        text_add(out, column > 0 ? separator : "");
-        clean_add(out, form, table->columns[column]->heading);
+    const size_t columns = table->column_count;
+    for (size_t i = 0; !table->goes_on && i < columns; i++) {
+        clean_add(out, form, table->columns[i]->heading);
+        text_add(out, i + 1 < columns ? separator : "\n");
     }
-    for (size_t i = 0; i < table->rows * table->column_count; i++) {
-        text_add(out, i % table->column_count == 0 ? "\n" : separator);
+    for (size_t i = 0; i < table->rows * columns; i++) {
         clean_add(out, form, table->cells[i].text);
+        text_add(out, (i + 1) % columns > 0 ? separator : "\n");
     }
-    text_add(out, "\n");
 }
 
 void table_add_tsv(const text_table *table, text_buffer *out)

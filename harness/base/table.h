@@ -18,7 +18,8 @@ typedef struct text_table {
     size_t column_count;
     table_cell *cells;
     size_t rows;
-    size_t room; /* columns of the terminal; 0: as many as it takes */
+    size_t room;  /* columns of the terminal; 0: as many as it takes */
+    bool goes_on; /* TSV and CSV leave the headings out */
 } text_table;
 
 const table_cell *table_at(const text_table *table, size_t row, size_t column);

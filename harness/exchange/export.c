@@ -279,21 +279,14 @@ static void add_smaller_json(const run_view *view, text_buffer *out)
     add_json(out, smaller_json(view), JSON_INDENT(2));
 }
 
-static void add_case_table(const run_view *view, output_format form, text_buffer *out)
-{
-    relation *rows = view_case_table(view);
-    relation_add_form(rows, form, 0, out);
-    relation_destroy(rows);
-}
-
 static void add_tsv(const run_view *view, text_buffer *out)
 {
-    add_case_table(view, OUTPUT_TSV, out);
+    view_add_case_table(view, OUTPUT_TSV, out);
 }
 
 static void add_csv(const run_view *view, text_buffer *out)
 {
-    add_case_table(view, OUTPUT_CSV, out);
+    view_add_case_table(view, OUTPUT_CSV, out);
 }
 
 static const export_format formats[] = {{"json", .add = add_benchmark_json},

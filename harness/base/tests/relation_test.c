@@ -66,6 +66,14 @@ TEST(a_relation_has_every_form)
               "   \"right\": false,\n   \"note\": \"1, x\"\n  }\n ]\n}\n");
 }
 
+TEST(further_rows_of_a_table_have_no_headings)
+{
+    relation *rows = make_toy();
+    relation_go_on(rows);
+    check_printed(rows, NULL, OUTPUT_TSV, 0,
+                  "a_b\t1.2 %\tyes\t-\tright\t-\nc?\t-\tno\t60.0\twrong\t1, x\n");
+}
+
 TEST(a_narrow_terminal_has_fewer_columns)
 {
     check_toy(OUTPUT_TEXT, 40,

@@ -16,6 +16,9 @@ fits() { # FILE LINES COLUMNS
         false
     fi
 }
+accepted "its table of cases" 0 export --db p.db --format tsv
+check "a line a case, one of headings" is "$(wc -l <out) $(grep -c '^operation' out)" "29189 1"
+
 answer() { run_it report --no-charts --db p.db; }
 rows() { sed -n '/^ *kernel /,/copy, GB/p' out | sed '1d;$d'; }
 

@@ -52,9 +52,7 @@ TEST_IN_SCRATCH(metric)
     run_view view;
     CHECK(view_load(store, run, &view, &problem));
     text_buffer table = {0};
-    relation *rows = view_case_table(&view);
-    relation_add_form(rows, OUTPUT_TSV, 0, &table);
-    relation_destroy(rows);
+    view_add_case_table(&view, OUTPUT_TSV, &table);
     assert_non_null(strstr(table.bytes, "\ttoy_metric\t"));
     assert_non_null(strstr(table.bytes, "\t21.25\t"));
     text_free(&table);
