@@ -80,7 +80,7 @@ static cell cells[OPERATIONS][CLASSES][TYPES][TYPES][REGIMES];
 static int exact_lines[OPERATIONS][TYPES][TYPES][2]; /* [1]: for y that goes to DRAM */
 static size_t found_bytes[LN_CACHES];                /* the caches of this machine */
 static atomic_size_t cache_bytes[LN_CACHES];         /* what calls are compared with */
-static atomic_uint caches_version;
+atomic_uint ln_caches_changed;
 
 static int find_line(const row *wanted)
 {
@@ -213,11 +213,6 @@ static void begin(void)
     atomic_store_explicit(&begun, true, memory_order_release);
 }
 
-unsigned ln_caches_version(void)
-{
-    return atomic_load_explicit(&caches_version, memory_order_acquire);
-}
-
 ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
 {
     const size_t bytes[LN_CACHES] = {l1d, l2, l3};
@@ -227,7 +222,7 @@ ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
         return LN_ERROR_ARGUMENT;
     for (int i = 0; i < LN_CACHES; i++)
         atomic_store(&cache_bytes[i], as_found ? found_bytes[i] : bytes[i]);
-    atomic_fetch_add(&caches_version, 1);
+    atomic_fetch_add(&ln_caches_changed, 1);
     return LN_OK;
 }
 

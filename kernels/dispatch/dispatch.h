@@ -4,6 +4,7 @@
 
 #include "kernel_table.h"
 #include "layernorm_plugin_v2.h"
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #define LN_NAME_ISA(name, ...) ISA_##name,
@@ -69,6 +70,11 @@ size_t ln_dispatch_any_rows(ln_operation operation, const ln_problem *problem,
                             int lines[LN_PLACES]);
 
 /* Grows whenever ln_set_cache_bytes() may have changed what ln_dispatch() says. */
-unsigned ln_caches_version(void);
+extern atomic_uint ln_caches_changed;
+
+static inline unsigned ln_caches_version(void)
+{
+    return atomic_load_explicit(&ln_caches_changed, memory_order_acquire);
+}
 
 #endif

@@ -2,9 +2,8 @@
  * kernel not looked up, a second time. An ln_problem and an ln_rms_problem have one layout.
  *
  *     static LN_THREAD_LOCAL known_call latest;
- *     bool known = ln_is_known(&latest, problem);
- *     if (!known) { check(problem); ln_remember(&latest, problem, ln_caches_version(), look_up(problem)); }
- *     latest.kernel ...
+ *     const void *kernel = ln_known_kernel(&latest, problem);
+ *     if (!kernel) { check(problem); ln_remember(&latest, problem, ln_caches_version(), look_up(problem)); }
  */
 #ifndef LN_KNOWN_H
 #define LN_KNOWN_H
@@ -24,17 +23,21 @@ typedef struct known_call {
     const void *kernel;
 } known_call;
 
-/* Bit by bit, padding too: what differs there alone is looked up once more. */
-static inline bool ln_is_known(const known_call *latest, const void *problem)
+/* The kernel of the latest problem if this one is the same bit by bit, padding too, else NULL: what
+ * differs there alone is looked up once more. Each word is compared as it is loaded: copies of both would
+ * take longer than a row of 16. */
+static inline const void *ln_known_kernel(const known_call *latest, const void *problem)
 {
     enum { WORDS = sizeof latest->problem / sizeof(uint64_t) };
     _Static_assert(sizeof latest->problem % sizeof(uint64_t) == 0, "whole words");
-    uint64_t words[WORDS], known[WORDS], differ = 0;
-    memcpy(words, problem, sizeof words);
-    memcpy(known, &latest->problem, sizeof known);
-    for (size_t i = 0; i < WORDS; i++)
-        differ |= words[i] ^ known[i];
-    return differ == 0 && latest->kernel && latest->caches == ln_caches_version();
+    uint64_t differ = latest->caches ^ ln_caches_version();
+    for (size_t i = 0; i < WORDS; i++) {
+        uint64_t word, known;
+        memcpy(&word, (const char *)problem + i * sizeof word, sizeof word);
+        memcpy(&known, (const char *)&latest->problem + i * sizeof known, sizeof known);
+        differ |= word ^ known;
+    }
+    return differ == 0 ? latest->kernel : NULL;
 }
 
 /* `caches` is read before the kernel is looked up. */

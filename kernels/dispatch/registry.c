@@ -269,24 +269,6 @@ static const ln_kernel *dispatched(const ln_problem *problem)
     return line < 0 ? NULL : &kernels[line];
 }
 
-static LN_THREAD_LOCAL known_call latest;
-
-/* The kernel for a call, NULL with the reason in *status. */
-static const ln_kernel *kernel_for(const ln_problem *problem, const ln_tensors *tensors,
-                                   ln_status *status)
-{
-    bool known = problem && ln_is_known(&latest, problem);
-    *status = LN_ERROR_ARGUMENT;
-    if (!(known || ln_is_problem(problem)) || !are_tensors(problem, tensors))
-        return NULL;
-    if (!known) {
-        const unsigned caches = ln_caches_version();
-        ln_remember(&latest, problem, caches, dispatched(problem));
-    }
-    *status = latest.kernel ? LN_OK : LN_ERROR_UNSUPPORTED;
-    return latest.kernel;
-}
-
 static ln_status run(const ln_kernel *kernel, const ln_problem *problem, const ln_tensors *tensors)
 {
     if (!kernel)
@@ -336,18 +318,39 @@ static ln_status run_parallel(const ln_kernel *kernel, const ln_problem *problem
     return LN_OK;
 }
 
+typedef ln_status runner(const ln_kernel *kernel, const ln_problem *problem,
+                         const ln_tensors *tensors);
+
+static LN_THREAD_LOCAL known_call latest;
+
+/* A call of a problem that is not the thread's latest one. Apart from those of the latest, which then
+ * save no registers. */
+static __attribute__((noinline)) ln_status first_call(const ln_problem *problem,
+                                                      const ln_tensors *tensors, runner *run_call)
+{
+    const unsigned caches = ln_caches_version();
+    if (check(problem, tensors) != LN_OK)
+        return LN_ERROR_ARGUMENT;
+    ln_remember(&latest, problem, caches, dispatched(problem));
+    return run_call(latest.kernel, problem, tensors);
+}
+
+static inline ln_status call_layernorm(const ln_problem *problem, const ln_tensors *tensors,
+                                       runner *run_call)
+{
+    const ln_kernel *known = problem ? ln_known_kernel(&latest, problem) : NULL;
+    return known && are_tensors(problem, tensors) ? run_call(known, problem, tensors)
+                                                  : first_call(problem, tensors, run_call);
+}
+
 ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors)
 {
-    ln_status status;
-    const ln_kernel *kernel = kernel_for(problem, tensors, &status);
-    return kernel ? run(kernel, problem, tensors) : status;
+    return call_layernorm(problem, tensors, run);
 }
 
 ln_status ln_layernorm_parallel(const ln_problem *problem, const ln_tensors *tensors)
 {
-    ln_status status;
-    const ln_kernel *kernel = kernel_for(problem, tensors, &status);
-    return kernel ? run_parallel(kernel, problem, tensors) : status;
+    return call_layernorm(problem, tensors, run_parallel);
 }
 
 const char *ln_layernorm_kernel(const ln_problem *problem)

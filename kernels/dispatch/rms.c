@@ -206,24 +206,6 @@ static const ln_kernel_v2 *kernel_for(const ln_rms_problem *problem)
     return line < 0 || kernels[line].supports(problem) ? NULL : &kernels[line];
 }
 
-static LN_THREAD_LOCAL known_call latest;
-
-/* The kernel for a call, NULL with the reason in *status. */
-static const ln_kernel_v2 *checked_kernel(const ln_rms_problem *problem,
-                                          const ln_rms_tensors *tensors, ln_status *status)
-{
-    bool known = problem && ln_is_known(&latest, problem);
-    *status = LN_ERROR_ARGUMENT;
-    if (!(known || is_problem(problem)) || !are_tensors(problem, tensors))
-        return NULL;
-    if (!known) {
-        const unsigned caches = ln_caches_version();
-        ln_remember(&latest, problem, caches, kernel_for(problem));
-    }
-    *status = latest.kernel ? LN_OK : LN_ERROR_UNSUPPORTED;
-    return latest.kernel;
-}
-
 /* ---- Calls ---- */
 
 static ln_status run(const ln_kernel_v2 *kernel, const ln_rms_problem *problem,
@@ -238,13 +220,6 @@ static ln_status run(const ln_kernel_v2 *kernel, const ln_rms_problem *problem,
         kernel->run(problem, &given);
     }
     return LN_OK;
-}
-
-ln_status ln_rmsnorm(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
-{
-    ln_status status;
-    const ln_kernel_v2 *kernel = checked_kernel(problem, tensors, &status);
-    return kernel ? run(kernel, problem, tensors) : status;
 }
 
 /* A call that is split among threads. */
@@ -265,21 +240,55 @@ static void run_part(void *context, unsigned part)
     split->kernel->run(&cut.problem, &cut.tensors);
 }
 
-ln_status ln_rmsnorm_parallel(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
+static ln_status run_parallel(const ln_kernel_v2 *kernel, const ln_rms_problem *problem,
+                              const ln_rms_tensors *tensors)
 {
-    ln_status status;
-    split_call split = {.kernel = checked_kernel(problem, tensors, &status), .problem = problem};
-    if (!split.kernel)
-        return status;
+    split_call split = {.kernel = kernel, .problem = problem};
+    if (!kernel)
+        return LN_ERROR_UNSUPPORTED;
     const ln_problem shape = shape_of(problem);
     split.parts = ln_parts_of_call(&shape);
     if (split.parts == 1)
-        return run(split.kernel, problem, tensors);
+        return run(kernel, problem, tensors);
     memcpy(&split.tensors, tensors, sizeof split.tensors);
     split.tensors.beta = NULL;
     split.tensors.mean = NULL;
     ln_pool_run(split.parts, run_part, &split);
     return LN_OK;
+}
+
+typedef ln_status runner(const ln_kernel_v2 *kernel, const ln_rms_problem *problem,
+                         const ln_rms_tensors *tensors);
+
+static LN_THREAD_LOCAL known_call latest;
+
+/* As in registry.c. */
+static __attribute__((noinline)) ln_status
+first_call(const ln_rms_problem *problem, const ln_rms_tensors *tensors, runner *run_call)
+{
+    const unsigned caches = ln_caches_version();
+    if (!is_problem(problem) || !are_tensors(problem, tensors))
+        return LN_ERROR_ARGUMENT;
+    ln_remember(&latest, problem, caches, kernel_for(problem));
+    return run_call(latest.kernel, problem, tensors);
+}
+
+static inline ln_status call_rmsnorm(const ln_rms_problem *problem, const ln_rms_tensors *tensors,
+                                     runner *run_call)
+{
+    const ln_kernel_v2 *known = problem ? ln_known_kernel(&latest, problem) : NULL;
+    return known && are_tensors(problem, tensors) ? run_call(known, problem, tensors)
+                                                  : first_call(problem, tensors, run_call);
+}
+
+ln_status ln_rmsnorm(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
+{
+    return call_rmsnorm(problem, tensors, run);
+}
+
+ln_status ln_rmsnorm_parallel(const ln_rms_problem *problem, const ln_rms_tensors *tensors)
+{
+    return call_rmsnorm(problem, tensors, run_parallel);
 }
 
 const char *ln_rmsnorm_kernel(const ln_rms_problem *problem)
