@@ -197,9 +197,7 @@ lnjudge_status lnjudge_reference(const ln_problem *given, const ln_tensors *tens
 
 const char *lnjudge_metric_name(size_t index)
 {
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    return index < count ? fields[index].name : NULL;
+    return index < metric_count_all ? metric_list[index].name : NULL;
 }
 
 double lnjudge_metric(const lnjudge_case *judged, const char *name)
@@ -213,8 +211,6 @@ double lnjudge_metric(const lnjudge_case *judged, const char *name)
 void fill_case(const judge_block *block, const case_verdict *verdict, const ln_metrics *metrics,
                lnjudge_case *made)
 {
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
     convention_label(&block->convention, made->convention);
     made->rows = block->rows;
     made->hidden = block->hidden;
@@ -224,8 +220,9 @@ void fill_case(const judge_block *block, const case_verdict *verdict, const ln_m
     snprintf(made->reason, sizeof made->reason, "%s", verdict_reason(verdict->kind));
     snprintf(made->detail, sizeof made->detail, "%s", verdict->detail);
     for (size_t i = 0; i < LNJUDGE_METRICS; i++)
-        made->metrics[i] =
-            i < count && metrics->elements > 0 ? metric_value(metrics, &fields[i]) : NAN;
+        made->metrics[i] = i < metric_count_all && metrics->elements > 0
+                               ? metric_value(metrics, &metric_list[i])
+                               : NAN;
     _Static_assert(sizeof made->ulp_histogram == sizeof metrics->ulp_histogram, "as many bins");
     memcpy(made->ulp_histogram, metrics->ulp_histogram, sizeof made->ulp_histogram);
 }

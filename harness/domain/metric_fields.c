@@ -4,62 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-const metric_field *metric_fields(size_t *count)
-{
-    *count = metric_count_all;
-    return metric_list;
-}
-
-static const char *place_of(const ln_metrics *metrics, const metric_field *field)
-{
-    return (const char *)metrics + field->offset;
-}
-
 double metric_value(const ln_metrics *metrics, const metric_field *field)
 {
-    if (field->kind != METRIC_REAL)
-        return (double)metric_count(metrics, field);
     double value;
-    memcpy(&value, place_of(metrics, field), sizeof value);
-    return value;
+    memcpy(&value, (const char *)metrics + field->offset, sizeof value);
+    return field->kind == METRIC_REAL ? value : (double)metric_count(metrics, field);
 }
 
 uint64_t metric_count(const ln_metrics *metrics, const metric_field *field)
 {
-    uint64_t count = 0;
-    size_t place = 0;
-    switch (field->kind) {
-    case METRIC_COUNT:
-        memcpy(&count, place_of(metrics, field), sizeof count);
-        return count;
-    case METRIC_PLACE:
-        memcpy(&place, place_of(metrics, field), sizeof place);
-        return place;
-    default:
-        return 0;
-    }
-}
-
-void metric_set_value(ln_metrics *metrics, const metric_field *field, double value)
-{
-    if (field->kind == METRIC_REAL)
-        memcpy((char *)metrics + field->offset, &value, sizeof value);
-}
-
-void metric_set_count(ln_metrics *metrics, const metric_field *field, uint64_t count)
-{
-    size_t place = (size_t)count;
-    if (field->kind == METRIC_COUNT)
-        memcpy((char *)metrics + field->offset, &count, sizeof count);
-    else if (field->kind == METRIC_PLACE)
-        memcpy((char *)metrics + field->offset, &place, sizeof place);
+    uint64_t count;
+    memcpy(&count, (const char *)metrics + field->offset, sizeof count);
+    return field->kind == METRIC_REAL ? 0 : count;
 }
 
 void metrics_undefined(ln_metrics *metrics)
 {
+    const double undefined = NAN;
     *metrics = (ln_metrics){0};
     for (size_t i = 0; i < metric_count_all; i++)
-        metric_set_value(metrics, &metric_list[i], NAN);
+        if (metric_list[i].kind == METRIC_REAL)
+            memcpy((char *)metrics + metric_list[i].offset, &undefined, sizeof undefined);
 }
 
 bool metrics_histogram_format(const ln_metrics *metrics, char text[HISTOGRAM_TEXT_LENGTH])

@@ -1,9 +1,7 @@
 /* The fields of ln_metrics by name, so that store, views and commands share one list.
  *
- *     size_t count;
- *     const metric_field *fields = metric_fields(&count);
- *     for (size_t i = 0; i < count; i++)
- *         printf("%s %g\n", fields[i].name, metric_value(&metrics, &fields[i]));
+ *     for (size_t i = 0; i < metric_count_all; i++)
+ *         printf("%s %g\n", metric_list[i].name, metric_value(&metrics, &metric_list[i]));
  */
 #ifndef LNBENCH_METRIC_FIELDS_H
 #define LNBENCH_METRIC_FIELDS_H
@@ -27,12 +25,9 @@ typedef struct metric_field {
 /* The list, in metric_list.c: a store gets a column for each that it lacks. */
 extern const metric_field metric_list[];
 extern const size_t metric_count_all;
-const metric_field *metric_fields(size_t *count);
 
 double metric_value(const ln_metrics *metrics, const metric_field *field);   /* counts as doubles */
 uint64_t metric_count(const ln_metrics *metrics, const metric_field *field); /* 0 for METRIC_REAL */
-void metric_set_value(ln_metrics *metrics, const metric_field *field, double value);
-void metric_set_count(ln_metrics *metrics, const metric_field *field, uint64_t count);
 
 /* The counts of the histogram as a JSON array, without the zeros at its end; false where all are 0.
  * And back: false where it is none. */

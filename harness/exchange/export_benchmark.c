@@ -154,11 +154,10 @@ static void append_accuracy(json_t *benchmarks, const run_view *run, const view_
     json_object_set_new(entry, "aggregate_name", json_string("accuracy"));
     json_object_set_new(entry, "label", json_string(verdict_phrase(stored->verdict.kind)));
     put_defined(entry, "bound_row_ulp", stored->bound_row_ulp);
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    for (size_t i = 0; stored->metrics.elements && i < count; i++)
-        if (fields[i].published)
-            put_defined(entry, fields[i].name, metric_value(&stored->metrics, &fields[i]));
+    for (size_t i = 0; stored->metrics.elements && i < metric_count_all; i++)
+        if (metric_list[i].published)
+            put_defined(entry, metric_list[i].name,
+                        metric_value(&stored->metrics, &metric_list[i]));
     json_array_append_new(benchmarks, entry);
 }
 

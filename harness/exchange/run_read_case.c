@@ -208,21 +208,12 @@ static bool read_metrics(const file_reader *reader, json_t *object, ln_metrics *
     return read_histogram(reader, json_object_get(further, "ulp_counts"), metrics);
 }
 
-typedef struct verdict_words {
-    char verdict[64], reason[64];
-} verdict_words;
-
 static bool read_verdict(const file_reader *reader, json_t *object, stored_case *stored)
 {
-    static const record_field word = TEXT_FIELD(verdict_words, verdict, 1),
-                              reason = TEXT_FIELD(verdict_words, reason, 0),
-                              detail = TEXT_FIELD(case_verdict, detail, 0),
-                              hash = FIELD(HASH, stored_case, output_hash);
-    bool pending = json_is_null(json_object_get(object, word.key));
-    verdict_words said = {"", ""};
-    if ((!pending && !reader_take(reader, object, &word, 1, &said)) ||
-        !reader_take(reader, object, &reason, 1, &said) ||
-        !reader_take(reader, object, &detail, 1, &stored->verdict) ||
+    static const record_field hash = FIELD(HASH, stored_case, output_hash);
+    bool pending = json_is_null(json_object_get(object, verdict_fields[0].key));
+    verdict_words said = {"", "", ""};
+    if (!reader_take(reader, object, verdict_fields + pending, VERDICT_FIELDS - pending, &said) ||
         !reader_take(reader, object, &bound_field, 1, stored) ||
         !reader_take_infinite(reader, object, &bound_field, 1, stored) ||
         !reader_take_given(reader, object, &hash, 1, stored))
@@ -230,6 +221,7 @@ static bool read_verdict(const file_reader *reader, json_t *object, stored_case 
     if (!verdict_from_words(pending ? NULL : said.verdict, said.reason, &stored->verdict.kind))
         return reader_bad(reader, "unknown verdict '%s' with reason '%s'", said.verdict,
                           said.reason);
+    text_copy(stored->verdict.detail, sizeof stored->verdict.detail, said.detail);
     stored->judged = stored->verdict.kind != VERDICT_PENDING;
     stored->hashed = json_is_string(json_object_get(object, hash.key));
     return read_metrics(reader, object, &stored->metrics);

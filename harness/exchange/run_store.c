@@ -19,12 +19,7 @@ static bool put_kernels(result_store *store, int64_t run, const run_view *view, 
 
 static bool put_case(result_store *store, int64_t run, const stored_case *stored, error *err)
 {
-    const ln_metrics *metrics = stored->metrics.elements ? &stored->metrics : NULL;
-    if (stored->judged && !store_put_accuracy(store, run, &stored->key, &stored->verdict, metrics,
-                                              stored->bound_row_ulp, err))
-        return false;
-    if (stored->judged && stored->hashed &&
-        !store_put_output(store, run, &stored->key, stored->output_hash, err))
+    if (stored->judged && !store_put_judged(store, run, stored, err))
         return false;
     for (size_t i = 0; i < stored->repetition_count; i++)
         if (!store_put_repetition(store, run, &stored->key, &stored->repetitions[i], err))
@@ -68,8 +63,7 @@ bool run_store(result_store *store, const run_view *view, const char *file, cons
                      .request_hash = view->run.request_hash,
                      .triples = view->run.triples,
                      .triples_covered = view->run.triples_covered};
-    if (!store_import_run(store, &info, view->run.started, view->run.state, origin, run, err) ||
-        !store_import_asked(store, *run, &view->run.counts, err) ||
+    if (!store_import_run(store, &info, &view->run, origin, run, err) ||
         !put_kernels(store, *run, view, err))
         return false;
     for (size_t i = 0; i < view->cases.count; i++)

@@ -48,14 +48,17 @@ static bool is_peer(const run_session *session, const char *kernel)
 bool session_put(run_session *session, const case_key *key, const case_judgement *judgement,
                  error *err)
 {
-    const ln_metrics *metrics = judgement->metrics.elements ? &judgement->metrics : NULL;
+    const stored_case stored = {.key = *key,
+                                .judged = judgement->verdict.kind != VERDICT_PENDING,
+                                .verdict = judgement->verdict,
+                                .metrics = judgement->metrics,
+                                .bound_row_ulp = judgement->bound_row_ulp,
+                                .hashed = judgement->metrics.elements > 0,
+                                .output_hash = judgement->output_hash};
     if (!is_peer(session, key->kernel))
         session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
     note_varies(session, key, judgement);
-    return store_put_accuracy(session->store, session->run, key, &judgement->verdict, metrics,
-                              judgement->bound_row_ulp, err) &&
-           (!metrics ||
-            store_put_output(session->store, session->run, key, judgement->output_hash, err));
+    return store_put_judged(session->store, session->run, &stored, err);
 }
 
 /* The verdict of a kernel's probe rows, for one convention and hidden size. */

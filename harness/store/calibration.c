@@ -79,8 +79,8 @@ static bool read_noise(result_store *store, noise_calibration *calibration, erro
     bool row = false, fine = statement && store_next(store, statement, &row, err);
     while (fine && row) {
         char method[16], regime[16];
-        store_copy_text(statement, 0, method, sizeof method);
-        store_copy_text(statement, 1, regime, sizeof regime);
+        store_copy_text(statement, store_column(statement, "method"), method, sizeof method);
+        store_copy_text(statement, store_column(statement, "regime"), regime, sizeof regime);
         noise_figure *noise = place_of(calibration, method, regime);
         fine = (!noise || store_take(store, statement, FIELDS(noise_fields), noise, err)) &&
                store_next(store, statement, &row, err);

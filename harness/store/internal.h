@@ -78,6 +78,9 @@ void store_copy_text(sqlite3_stmt *statement, int column, char *buffer, size_t s
  * none of the field's. */
 bool store_take(const result_store *store, sqlite3_stmt *statement, const record_field *fields,
                 size_t count, void *into, error *err);
+/* The same, looking from column `first` on before those that stand before it. */
+bool store_take_from(const result_store *store, sqlite3_stmt *statement, int first,
+                     const record_field *fields, size_t count, void *into, error *err);
 /* The same for a case's key; a name that was cut off could be another's, and is an error. */
 bool store_take_key(const result_store *store, sqlite3_stmt *statement, case_key *key, error *err);
 /* The column of a name; -1: there is none. */
@@ -116,9 +119,6 @@ bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored
 
 /* SQL text made from the list of metrics; free() them. */
 char *store_put_accuracy_sql(void);
-char *store_cases_sql(void);
-char *store_kernel_cases_sql(void);
-char *store_kernel_timings_sql(void);
 
 /* What kind of file it is; *outdated: it is fresh, lacks a metric, or its views differ. */
 bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err);

@@ -85,75 +85,41 @@ bool store_run(result_store *store, int64_t run, stored_run *info, error *err)
                              store->path, (long long)run);
 }
 
-static char *cases_sql(const char *which)
+/* Columns of a file mostly stand in the order of the list. */
+static bool take_metrics(const result_store *store, sqlite3_stmt *statement, ln_metrics *metrics,
+                         error *err)
 {
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    text_buffer sql = {0};
-    text_add(&sql, "SELECT cases.id, " KEY_COLUMNS
-                   ", (SELECT count(*) FROM repetitions WHERE case_id = cases.id) AS measured, "
-                   "verdict, reason, detail, bound_row_ulp");
-    for (size_t i = 0; i < count; i++)
-        text_format(&sql, ", %s", fields[i].name);
-    text_add(&sql,
-             ", output_hash, ulp_histogram, time_ns, time_lo_ns, time_hi_ns, gbps, roof_ratio, "
-             "roof_lo, roof_hi, timings.cycles, timings.instructions, timings.repetitions, "
-             "processes FROM cells JOIN cases ON cases.cell = cells.id "
-             "LEFT JOIN judgements ON judgements.case_id = cases.id "
-             "LEFT JOIN accuracies ON accuracies.case_id = cases.id "
-             "LEFT JOIN timings ON timings.case_id = cases.id "
-             "WHERE run = ?1 ");
-    text_add(&sql, which);
-    text_add(&sql, "AND (judgements.case_id IS NOT NULL OR EXISTS "
-                   "(SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id)) "
-                   "ORDER BY cases.id");
-    return sql.bytes;
+    const char *histogram =
+        (const char *)sqlite3_column_text(statement, store_column(statement, "ulp_histogram"));
+    int first = store_column(statement, metric_list[0].name);
+    for (size_t i = 0; i < metric_count_all; i++) {
+        const record_field field = metric_record(&metric_list[i]);
+        if (!store_take_from(store, statement, first + (int)i, &field, 1, metrics, err))
+            return false;
+    }
+    return !histogram || metrics_histogram_parse(histogram, metrics) ||
+           bad_word(store, "histogram", histogram, err);
 }
 
-char *store_cases_sql(void)
+static bool take_verdict(const result_store *store, sqlite3_stmt *statement, stored_case *filled,
+                         error *err)
 {
-    return cases_sql("");
-}
-
-char *store_kernel_cases_sql(void)
-{
-    return cases_sql("AND kernel = ?2 ");
-}
-
-char *store_kernel_timings_sql(void)
-{
-    return cases_sql("AND kernel = ?2 AND timings.case_id IS NOT NULL ");
-}
-
-static bool fill_accuracy(const result_store *store, sqlite3_stmt *statement, stored_case *filled,
-                          error *err)
-{
+    static const record_field fields[] = {FIELD(HASH, stored_case, output_hash),
+                                          FIELD(REAL, stored_case, bound_row_ulp)};
+    verdict_words said;
     metrics_undefined(&filled->metrics);
     filled->bound_row_ulp = NAN;
-    if (sqlite3_column_type(statement, 11) == SQLITE_NULL)
+    if (sqlite3_column_type(statement, store_column(statement, "verdict")) == SQLITE_NULL)
         return true;
-    char word[16], reason[64];
-    store_copy_text(statement, 11, word, sizeof word);
-    store_copy_text(statement, 12, reason, sizeof reason);
-    if (!verdict_from_words(word, reason, &filled->verdict.kind))
-        return bad_word(store, "reason of a verdict", reason, err);
+    store_take(store, statement, verdict_fields, VERDICT_FIELDS, &said, err);
+    if (!verdict_from_words(said.verdict, said.reason, &filled->verdict.kind))
+        return bad_word(store, "reason of a verdict", said.reason, err);
+    text_copy(filled->verdict.detail, sizeof filled->verdict.detail, said.detail);
     filled->judged = true;
-    store_copy_text(statement, 13, filled->verdict.detail, sizeof filled->verdict.detail);
-    filled->bound_row_ulp = store_real(statement, 14);
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        int column = 15 + (int)i;
-        metric_set_value(&filled->metrics, &fields[i], store_real(statement, column));
-        metric_set_count(&filled->metrics, &fields[i],
-                         (uint64_t)sqlite3_column_int64(statement, column));
-    }
-    filled->hashed = sqlite3_column_type(statement, 15 + (int)count) != SQLITE_NULL;
-    filled->output_hash = (uint64_t)sqlite3_column_int64(statement, 15 + (int)count);
-    const char *histogram = (const char *)sqlite3_column_text(statement, 16 + (int)count);
-    if (histogram && !metrics_histogram_parse(histogram, &filled->metrics))
-        return bad_word(store, "histogram", histogram, err);
-    return true;
+    filled->hashed =
+        sqlite3_column_type(statement, store_column(statement, "output_hash")) != SQLITE_NULL;
+    return store_take(store, statement, FIELDS(fields), filled, err) &&
+           take_metrics(store, statement, &filled->metrics, err);
 }
 
 static bool take_case(const result_store *store, sqlite3_stmt *statement, stored_case *filled,
@@ -169,7 +135,7 @@ static bool take_case(const result_store *store, sqlite3_stmt *statement, stored
 static bool take_figures(const result_store *store, sqlite3_stmt *statement, stored_case *filled,
                          error *err)
 {
-    return fill_accuracy(store, statement, filled, err) &&
+    return take_verdict(store, statement, filled, err) &&
            store_take(store, statement, speed_fields, SPEED_COLUMNS, &filled->speed, err);
 }
 

@@ -54,6 +54,10 @@ const record_field lost_fields[LOST_FIELDS] = {
     {"asked", FIELD_UNSIGNED, offsetof(asked_case, parts), 0, ASKED_TO_JUDGE | ASKED_TO_TIME, NULL},
     TEXT_FIELD(asked_case, reason, 0)};
 
+const record_field verdict_fields[VERDICT_FIELDS] = {TEXT_FIELD(verdict_words, verdict, 1),
+                                                     TEXT_FIELD(verdict_words, reason, 0),
+                                                     TEXT_FIELD(verdict_words, detail, 0)};
+
 const record_field run_fields[RUN_COLUMNS] = {
     TEXT_FIELD(stored_run, started, 1),   TEXT_FIELD(stored_run, plan, 0),
     TEXT_FIELD(stored_run, plan_hash, 0), TEXT_FIELD(stored_run, command_line, 0),

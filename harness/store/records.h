@@ -62,6 +62,12 @@ extern const record_field row_fields[ROW_FIELDS];
 /* Of asked_case, beside its key. */
 enum { LOST_FIELDS = 2 };
 extern const record_field lost_fields[LOST_FIELDS];
+/* A verdict in the words of verdict_from_words(). */
+typedef struct verdict_words {
+    char verdict[64], reason[64], detail[DETAIL_MAX_LENGTH];
+} verdict_words;
+enum { VERDICT_FIELDS = 3 };
+extern const record_field verdict_fields[VERDICT_FIELDS];
 /* Of stored_run; those from RUN_PLAN on, before RUN_STATE, stand in every format. */
 enum { RUN_PLAN = 1, RUN_STATE = 5, RUN_COMMAND, RUN_FIELDS = 10, RUN_COLUMNS = 13 };
 extern const record_field run_fields[RUN_COLUMNS];

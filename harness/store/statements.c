@@ -42,6 +42,15 @@
     "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, asked, "                    \
     "iif(asked IS NULL, NULL, coalesce(declined, " COUNT_DECLINED ")) AS declined, "               \
     "iif(asked IS NULL, NULL, coalesce(lost, " COUNT_LOST ")) AS lost FROM runs "
+/* The figures of a case stand last: a file's accuracies may have columns of other programs. */
+#define CASES_WHERE(condition)                                                                     \
+    "SELECT cases.id, " KEY_COLUMNS ", (SELECT count(*) FROM repetitions WHERE case_id = "         \
+    "cases.id) AS measured, verdict, reason, detail, timings.*, accuracies.* " KEYED_CASES         \
+    "LEFT JOIN judgements ON judgements.case_id = cases.id "                                       \
+    "LEFT JOIN accuracies ON accuracies.case_id = cases.id "                                       \
+    "LEFT JOIN timings ON timings.case_id = cases.id WHERE run = ?1 AND " condition                \
+    " AND (judgements.case_id IS NOT NULL OR EXISTS "                                              \
+    "(SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id)) ORDER BY cases.id"
 
 static const struct {
     const char *sql;
@@ -228,19 +237,25 @@ static bool take_column(const result_store *store, sqlite3_stmt *statement, int 
     }
 }
 
-bool store_take(const result_store *store, sqlite3_stmt *statement, const record_field *fields,
-                size_t count, void *into, error *err)
+bool store_take_from(const result_store *store, sqlite3_stmt *statement, int first,
+                     const record_field *fields, size_t count, void *into, error *err)
 {
-    for (size_t i = 0, next = 0; i < count; i++) {
-        int column = find_column(statement, fields[i].key, (int)next);
+    for (size_t i = 0; i < count; i++) {
+        int column = find_column(statement, fields[i].key, first);
         if (column < 0)
             continue;
         if (!take_column(store, statement, column, &fields[i], (char *)into + fields[i].offset,
                          err))
             return false;
-        next = (size_t)column + 1;
+        first = column + 1;
     }
     return true;
+}
+
+bool store_take(const result_store *store, sqlite3_stmt *statement, const record_field *fields,
+                size_t count, void *into, error *err)
+{
+    return store_take_from(store, statement, 0, fields, count, into, err);
 }
 
 bool store_take_key(const result_store *store, sqlite3_stmt *statement, case_key *key, error *err)
@@ -263,7 +278,7 @@ void store_bind_record(sqlite3_stmt *statement, int place, const record_field *f
 {
     for (size_t i = 0; i < count; i++, place++) {
         const void *value = (const char *)from + fields[i].offset;
-        if (fields[i].kind == FIELD_REAL)
+        if (fields[i].kind == FIELD_REAL || fields[i].kind == FIELD_BITS)
             sqlite3_bind_double(statement, place, *(const double *)value);
         else if (fields[i].kind == FIELD_UNSIGNED)
             sqlite3_bind_int64(statement, place, *(const unsigned *)value);

@@ -110,13 +110,22 @@ static bool add_facts(result_store *store, int64_t run, const machine_facts *mac
     return true;
 }
 
-static bool add_run(result_store *store, const run_info *info, int64_t *run, error *err)
+bool store_import_run(result_store *store, const run_info *info, const stored_run *as,
+                      const char *origin, int64_t *run, error *err)
 {
+    static const char doing[] = "store a run";
     char machine[MACHINE_KEY_LENGTH];
-    if (!store_do(store, STATEMENT_ADD_RUN, "begin a run", err, "sssisssii", info->command_line,
-                  info->plan, info->plan_hash, (int64_t)info->seed, info->command,
-                  info->request_hash, machine_key(info->machine, machine), (int64_t)info->triples,
-                  (int64_t)info->triples_covered))
+    sqlite3_stmt *statement = store_bound(
+        store, STATEMENT_ADD_RUN, err, "sssisssii", info->command_line, info->plan, info->plan_hash,
+        (int64_t)info->seed, info->command, info->request_hash, machine_key(info->machine, machine),
+        (int64_t)info->triples, (int64_t)info->triples_covered);
+    if (!statement)
+        return false;
+    store_bind(statement, 10, "nsn", as ? as->started : NULL, run_state_names[as ? as->state : 0],
+               origin);
+    if (as && as->counts.known)
+        store_bind(statement, 13, "i", (int64_t)as->counts.asked);
+    if (!store_step(store, statement, doing, err))
         return false;
     *run = sqlite3_last_insert_rowid(store->database);
     return add_facts(store, *run, info->machine, err);
@@ -124,34 +133,14 @@ static bool add_run(result_store *store, const run_info *info, int64_t *run, err
 
 bool store_begin_run(result_store *store, const run_info *info, int64_t *run, error *err)
 {
-    if (!store_begin(store, "begin a run", err))
-        return false;
-    return store_finish(store, add_run(store, info, run, err), "begin a run", err);
-}
-
-bool store_import_run(result_store *store, const run_info *info, const char *started,
-                      run_state state, const char *origin, int64_t *run, error *err)
-{
-    char machine[MACHINE_KEY_LENGTH];
-    if (!store_do(store, STATEMENT_IMPORT_RUN, "import a run", err, "sssisssiisss",
-                  info->command_line, info->plan, info->plan_hash, (int64_t)info->seed,
-                  info->command, info->request_hash, machine_key(info->machine, machine),
-                  (int64_t)info->triples, (int64_t)info->triples_covered, started,
-                  run_state_names[state], origin))
-        return false;
-    *run = sqlite3_last_insert_rowid(store->database);
-    return add_facts(store, *run, info->machine, err);
+    return store_begin(store, "begin a run", err) &&
+           store_finish(store, store_import_run(store, info, NULL, NULL, run, err), "begin a run",
+                        err);
 }
 
 bool store_count_asked(result_store *store, int64_t run, error *err)
 {
     return store_do(store, STATEMENT_COUNT_ASKED, "store what was asked for", err, "i", run);
-}
-
-bool store_import_asked(result_store *store, int64_t run, const run_counts *counts, error *err)
-{
-    return !counts->known || store_do(store, STATEMENT_IMPORT_ASKED, "import a run", err, "ii", run,
-                                      (int64_t)counts->asked);
 }
 
 bool store_import_end(result_store *store, int64_t run, int64_t unfinished, error *err)
@@ -270,51 +259,46 @@ static bool end_put(result_store *store, sqlite3_stmt *statement, error *err)
 
 char *store_put_accuracy_sql(void)
 {
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
     text_buffer sql = {0};
     text_add(&sql, "INSERT OR REPLACE INTO accuracies "
-                   "(case_id, bound_row_ulp");
-    for (size_t i = 0; i < count; i++)
-        text_format(&sql, ", %s", fields[i].name);
-    text_add(&sql, ", ulp_histogram) VALUES (?, ?, ?");
-    for (size_t i = 0; i < count; i++)
+                   "(case_id, bound_row_ulp, output_hash, ulp_histogram");
+    for (size_t i = 0; i < metric_count_all; i++)
+        text_format(&sql, ", %s", metric_list[i].name);
+    text_add(&sql, ") VALUES (?, ?, ?, ?");
+    for (size_t i = 0; i < metric_count_all; i++)
         text_add(&sql, ", ?");
     text_add(&sql, ")");
     return sql.bytes;
 }
 
-bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
-                        const case_verdict *verdict, const ln_metrics *metrics,
-                        double bound_row_ulp, error *err)
+static void bind_metrics(sqlite3_stmt *statement, int place, const ln_metrics *metrics)
 {
-    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ACCURACY, run, key, err);
+    for (size_t i = 0; i < metric_count_all; i++) {
+        const record_field field = metric_record(&metric_list[i]);
+        store_bind_record(statement, place + (int)i, &field, 1, metrics);
+    }
+}
+
+bool store_put_judged(result_store *store, int64_t run, const stored_case *stored, error *err)
+{
+    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ACCURACY, run, &stored->key, err);
     if (!statement)
         return false;
-    store_bind(statement, 2, "d", bound_row_ulp);
-    ln_metrics undefined;
-    metrics_undefined(&undefined);
-    metrics = metrics ? metrics : &undefined;
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    stored_case stored = {.key = *key,
-                          .judged = verdict->kind != VERDICT_PENDING,
-                          .verdict = *verdict,
-                          .metrics = *metrics};
-    for (size_t i = 0; i < count; i++) {
-        if (fields[i].kind == METRIC_REAL)
-            sqlite3_bind_double(statement, 3 + (int)i, metric_value(metrics, &fields[i]));
-        else
-            sqlite3_bind_int64(statement, 3 + (int)i, (int64_t)metric_count(metrics, &fields[i]));
-    }
     char histogram[HISTOGRAM_TEXT_LENGTH];
-    if (metrics_histogram_format(metrics, histogram))
-        store_bind(statement, 3 + (int)count, "s", histogram);
-    bool none = metrics->elements == 0 && isnan(bound_row_ulp);
+    stored_case put = *stored;
+    if (put.metrics.elements == 0)
+        metrics_undefined(&put.metrics);
+    store_bind(statement, 2, "d", put.bound_row_ulp);
+    if (put.hashed)
+        store_bind(statement, 3, "i", (int64_t)put.output_hash);
+    if (metrics_histogram_format(&put.metrics, histogram))
+        store_bind(statement, 4, "s", histogram);
+    bind_metrics(statement, 5, &put.metrics);
+    bool none = put.metrics.elements == 0 && isnan(put.bound_row_ulp);
     bool fine =
         (none ? store_do(store, STATEMENT_DROP_ACCURACY, doing_put, err, "i", store->last_case)
               : store_step(store, statement, doing_put, err)) &&
-        store_put_judgement(store, store->last_case, &stored, err);
+        store_put_judgement(store, store->last_case, &put, err);
     return store_finish(store, fine, doing_put, err);
 }
 
@@ -324,16 +308,6 @@ bool store_put_asked(result_store *store, int64_t run, const asked_case *asked, 
     if (!statement)
         return false;
     store_bind(statement, 2, "i", (int64_t)asked->parts);
-    return end_put(store, statement, err);
-}
-
-bool store_put_output(result_store *store, int64_t run, const case_key *key, uint64_t output_hash,
-                      error *err)
-{
-    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_OUTPUT, run, key, err);
-    if (!statement)
-        return false;
-    sqlite3_bind_int64(statement, 2, (int64_t)output_hash);
     return end_put(store, statement, err);
 }
 

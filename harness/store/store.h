@@ -109,16 +109,11 @@ bool store_latest_survey(result_store *store, int64_t *run, error *err);
 
 bool store_put_kernel(result_store *store, int64_t run, const char *name, const char *json,
                       error *err);
-bool store_put_accuracy(result_store *store, int64_t run, const case_key *key,
-                        const case_verdict *verdict, const ln_metrics *metrics,
-                        double bound_row_ulp, error *err);
-/* A hash of all that came out of a case that was judged: after store_put_accuracy, which forgets
- * it. */
-bool store_put_output(result_store *store, int64_t run, const case_key *key, uint64_t output_hash,
-                      error *err);
+/* The judgement of a case, in place of an earlier one: its verdict, errors, bound and hash. */
+bool store_put_judged(result_store *store, int64_t run, const stored_case *stored, error *err);
 bool store_put_repetition(result_store *store, int64_t run, const case_key *key,
                           const timed_repetition *repetition, error *err);
-/* A speed case that could not be timed gets its verdict by store_put_accuracy on the same key. */
+/* A speed case that could not be timed gets its verdict by store_put_judged on the same key. */
 
 /* The bits of a tensor; NULL and 0: not there. */
 typedef struct stored_tensor {
@@ -133,7 +128,7 @@ typedef struct stored_worst {
     stored_tensor inputs[ROLES_MOST];
 } stored_worst;
 
-/* Keeps the worst row of a judged case: after store_put_accuracy. Bits that some case has already
+/* Keeps the worst row of a judged case: after store_put_judged. Bits that some case has already
  * are not stored twice. */
 bool store_put_worst(result_store *store, int64_t run, const case_key *key,
                      const stored_worst *worst, error *err);
@@ -182,15 +177,14 @@ bool store_together_end(result_store *store, bool fine, error *err);
 /* The same without waiting for the disk: what is stored outlives the process, as each result alone does, and
  * may be lost where the power is. */
 bool store_together_leave(result_store *store, bool fine, error *err);
-/* A run that was measured elsewhere, with the time and state it has there. `origin` is a hash of
- * what it came from; a second one with the same is refused by the database. */
-bool store_import_run(result_store *store, const run_info *info, const char *started,
-                      run_state state, const char *origin, int64_t *run, error *err);
+/* A run that was measured elsewhere, with the time, state and number of cases asked for that it has
+ * there. `origin` is a hash of what it came from; a second one with the same is refused by the
+ * database. NULL: it is of this machine, and begins now. */
+bool store_import_run(result_store *store, const run_info *info, const stored_run *as,
+                      const char *origin, int64_t *run, error *err);
 /* When all of it is there: what the repetitions of its processes come to, but for the unfinished one
  * (store_unfinished()), and its counts. */
 bool store_import_end(result_store *store, int64_t run, int64_t unfinished, error *err);
-/* For how many cases it was asked there; nothing where that is not known. */
-bool store_import_asked(result_store *store, int64_t run, const run_counts *counts, error *err);
 bool store_find_origin(result_store *store, const char *origin, int64_t *run,
                        error *err); /* 0: none */
 

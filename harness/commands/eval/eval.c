@@ -82,13 +82,11 @@ static relation_value as_probable(const eval_shown *shown)
 static void add_figures(relation *rows, const eval_shown *shown)
 {
     double proven = shown->result->bound_row_ulp;
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (fields[i].kind == METRIC_REAL && strncmp(fields[i].name, "worst_", 6) != 0)
-            relation_row(rows, as_text(fields[i].name),
-                         as_figure(metric_value(&shown->result->metrics, &fields[i])));
-        if (strcmp(fields[i].name, "row_ulp_mean") != 0)
+    for (size_t i = 0; i < metric_count_all; i++) {
+        if (metric_list[i].kind == METRIC_REAL && strncmp(metric_list[i].name, "worst_", 6) != 0)
+            relation_row(rows, as_text(metric_list[i].name),
+                         as_figure(metric_value(&shown->result->metrics, &metric_list[i])));
+        if (strcmp(metric_list[i].name, "row_ulp_mean") != 0)
             continue;
         relation_row(rows, as_text("row_ulp_proven"),
                      isinf(proven) ? as_text("none") : as_figure(proven));

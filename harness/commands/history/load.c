@@ -24,26 +24,23 @@ static bool is_speed(const char *measure)
 
 static const metric_field *metric_named(const char *name)
 {
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    for (size_t i = 0; i < count; i++)
-        if (fields[i].kind != METRIC_PLACE && strcmp(fields[i].name, name) == 0)
-            return &fields[i];
+    for (size_t i = 0; i < metric_count_all; i++)
+        if (metric_list[i].kind != METRIC_PLACE && strcmp(metric_list[i].name, name) == 0)
+            return &metric_list[i];
     return NULL;
 }
 
 static bool check_measure(const char *measure, error *err)
 {
     const char *names[64];
-    size_t count, known = 0;
-    const metric_field *fields = metric_fields(&count);
+    size_t known = 0;
     if (is_speed(measure) || metric_named(measure))
         return true;
     for (int i = 0; i < SPEEDS; i++)
         names[known++] = speeds[i];
-    for (size_t i = 0; i < count && known < 64; i++)
-        if (fields[i].kind != METRIC_PLACE)
-            names[known++] = fields[i].name;
+    for (size_t i = 0; i < metric_count_all && known < 64; i++)
+        if (metric_list[i].kind != METRIC_PLACE)
+            names[known++] = metric_list[i].name;
     char meant[MEANT_LENGTH];
     return fail(err, EXIT_CODE_USAGE,
                 "--measure %.60s: time_ns, gbps, roof_ratio, cycles, instructions or an error "

@@ -187,13 +187,12 @@ static bool same_figure(double a, double b)
 /* Every figure of the error, and the output itself where both runs kept its hash. */
 static bool same_case_error(const stored_case *a, const stored_case *b)
 {
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    for (size_t i = 0; i < count; i++)
-        if (fields[i].kind == METRIC_REAL
-                ? !same_figure(metric_value(&a->metrics, &fields[i]),
-                               metric_value(&b->metrics, &fields[i]))
-                : metric_count(&a->metrics, &fields[i]) != metric_count(&b->metrics, &fields[i]))
+    for (size_t i = 0; i < metric_count_all; i++)
+        if (metric_list[i].kind == METRIC_REAL
+                ? !same_figure(metric_value(&a->metrics, &metric_list[i]),
+                               metric_value(&b->metrics, &metric_list[i]))
+                : metric_count(&a->metrics, &metric_list[i]) !=
+                      metric_count(&b->metrics, &metric_list[i]))
             return false;
     return a->verdict.kind == b->verdict.kind &&
            (!a->hashed || !b->hashed || a->output_hash == b->output_hash);

@@ -4,6 +4,7 @@
 #define LNBENCH_CHOOSE_SAMPLE_H
 
 #include "commands/choose/show.h"
+#include "judged.h"
 #include "domain/convention.h"
 #include "scratch.h"
 #include <math.h>
@@ -97,8 +98,8 @@ static inline void sample_verdict(const sample_run *run, const char *kernel, con
 {
     case_key key = sample_key(run, kernel, input);
     ln_metrics metrics = sample_metrics(row_ulp);
-    CHECK(store_put_accuracy(run->store, run->id, &key, &verdict, isnan(row_ulp) ? NULL : &metrics,
-                             bound, &problem));
+    CHECK(put_accuracy(run->store, run->id, &key, &verdict, isnan(row_ulp) ? NULL : &metrics, bound,
+                       &problem));
 }
 
 static inline void sample_describe(const sample_run *run, const char *kernel)

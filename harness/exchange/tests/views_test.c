@@ -1,5 +1,6 @@
 /* Views and exports of a stored run: the published keys, strictly JSON, nothing lost. */
 #include "exchange/export.h"
+#include "judged.h"
 #include "exchange/run_read.h"
 #include "exchange/run_store.h"
 #include "domain/metric_fields.h"
@@ -22,14 +23,7 @@ static case_key key_of(const char *kernel)
 
 static ln_metrics some_metrics(void)
 {
-    ln_metrics metrics;
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        metric_set_value(&metrics, &fields[i], 0.1 * (double)(i + 1));
-        metric_set_count(&metrics, &fields[i], i);
-    }
-    memset(metrics.ulp_histogram, 0, sizeof metrics.ulp_histogram);
+    ln_metrics metrics = numbered_metrics(0.1, 0);
     metrics.ulp_histogram[0] = 1;
     metrics.ulp_histogram[7] = 3;
     return metrics;
@@ -44,8 +38,15 @@ static void fill(result_store *store, int64_t run)
     ln_metrics metrics = some_metrics();
     case_verdict ok = {VERDICT_RIGHT, ""}, bad = {VERDICT_LIMIT_CLASS, "3 elements"},
                  dead = {VERDICT_CRASHED, "SIGSEGV"};
-    CHECK(store_put_accuracy(store, run, &fine, &ok, &metrics, 12.5, &problem));
-    CHECK(store_put_output(store, run, &fine, 0xfedcba9876543210, &problem));
+    CHECK(store_put_judged(store, run,
+                           &(stored_case){.key = fine,
+                                          .judged = true,
+                                          .verdict = ok,
+                                          .metrics = metrics,
+                                          .bound_row_ulp = 12.5,
+                                          .hashed = true,
+                                          .output_hash = 0xfedcba9876543210},
+                           &problem));
     for (unsigned i = 0; i < 6; i++) {
         timed_repetition kernel = {i / 3, i % 3, i, 100, 1000 + i, 990, NAN, NAN}, copy = kernel;
         copy.real_ns = 500;
@@ -56,9 +57,9 @@ static void fill(result_store *store, int64_t run)
     metrics.ulp_bias = -INFINITY;
     metrics.bits = NAN;
     metrics.worst_computed = NAN;
-    CHECK(store_put_accuracy(store, run, &wrong, &bad, &metrics, INFINITY, &problem));
-    CHECK(store_put_accuracy(store, run, &crashed, &dead, NULL, NAN, &problem));
-    CHECK(store_put_accuracy(store, run, &odd, &ok, &metrics, NAN, &problem));
+    CHECK(put_accuracy(store, run, &wrong, &bad, &metrics, INFINITY, &problem));
+    CHECK(put_accuracy(store, run, &crashed, &dead, NULL, NAN, &problem));
+    CHECK(put_accuracy(store, run, &odd, &ok, &metrics, NAN, &problem));
     stored_row row = {0, 7, 1e8, 0.5, 0.25, INFINITY, -0.125, NAN};
     CHECK(store_put_row(store, run, &odd, &row, &problem));
     CHECK(store_put_kernel(store, run, "fine",

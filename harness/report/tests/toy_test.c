@@ -47,8 +47,8 @@ TEST_IN_SCRATCH(metric)
         SQLITE_OK);
     sqlite3_close(before);
     store = opened(path, STORE_WRITE);
-    CHECK(store_put_accuracy(store, run, &key, &(case_verdict){.kind = VERDICT_RIGHT}, &metrics, 4,
-                             &problem));
+    CHECK(put_accuracy(store, run, &key, &(case_verdict){.kind = VERDICT_RIGHT}, &metrics, 4,
+                       &problem));
     run_view view;
     CHECK(view_load(store, run, &view, &problem));
     text_buffer table = {0};

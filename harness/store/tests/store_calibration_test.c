@@ -14,21 +14,20 @@ TEST_IN_SCRATCH(test_output)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     int64_t run = begun(store);
-    case_key key = sample_key();
-    ln_metrics metrics = distinct_metrics();
-    case_verdict verdict = {VERDICT_RIGHT, ""};
-    CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, 1, &problem));
-    stored_cases cases = cases_of(store, run);
-    assert_false(cases.cases[0].hashed);
-    stored_cases_free(&cases);
-    CHECK(store_put_output(store, run, &key, UINT64_MAX - 5, &problem));
-    cases = cases_of(store, run);
-    assert_true(cases.cases[0].hashed && cases.cases[0].output_hash == UINT64_MAX - 5);
-    stored_cases_free(&cases);
-    CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, 1, &problem));
-    cases = cases_of(store, run);
-    assert_false(cases.cases[0].hashed); /* of another judgement */
-    stored_cases_free(&cases);
+    stored_case put = {.key = sample_key(),
+                       .judged = true,
+                       .verdict = {VERDICT_RIGHT, ""},
+                       .metrics = distinct_metrics(),
+                       .bound_row_ulp = 1,
+                       .output_hash = UINT64_MAX - 5};
+    for (int i = 0; i < 3; i++) { /* the last is another judgement, which has none */
+        put.hashed = i == 1;
+        CHECK(store_put_judged(store, run, &put, &problem));
+        stored_cases cases = cases_of(store, run);
+        assert_int_equal(cases.cases[0].hashed, put.hashed);
+        assert_true(!put.hashed || cases.cases[0].output_hash == UINT64_MAX - 5);
+        stored_cases_free(&cases);
+    }
     store_close(store);
 }
 
@@ -89,11 +88,11 @@ TEST_IN_SCRATCH(test_together)
     run_info info = {.command_line = "c", .plan = "quick", .plan_hash = "h", .machine = &machine};
     case_key key = sample_key();
     timed_repetition put = {0, 0, 0, 1, 2, 3, NAN, NAN};
+    stored_run there = {.started = "2024-02-03T04:05:06Z", .state = RUN_INTERRUPTED};
     int64_t run, found;
     for (int fine = 0; fine < 2; fine++) {
         CHECK(store_together(store, &problem));
-        CHECK(store_import_run(store, &info, "2024-02-03T04:05:06Z", RUN_INTERRUPTED, "o1", &run,
-                               &problem));
+        CHECK(store_import_run(store, &info, &there, "o1", &run, &problem));
         CHECK(store_put_repetition(store, run, &key, &put, &problem));
         assert_int_equal(store_together_end(store, fine, &problem), fine);
         CHECK(store_find_origin(store, "o1", &found, &problem));
@@ -103,7 +102,7 @@ TEST_IN_SCRATCH(test_together)
     CHECK(store_run(store, run, &stored, &problem));
     assert_string_equal(stored.started, "2024-02-03T04:05:06Z");
     assert_true(stored.state == RUN_INTERRUPTED && stored.repetitions == 1);
-    assert_false(store_import_run(store, &info, "x", RUN_COMPLETE, "o1", &run, &problem));
+    assert_false(store_import_run(store, &info, &there, "o1", &run, &problem));
     CHECK(store_put_repetition(store, begun(store), &key, &put, &problem)); /* and on as before */
     store_close(store);
 }

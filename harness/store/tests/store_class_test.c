@@ -33,7 +33,7 @@ static void judge_on(const char *kernel, const char *convention, const char *inp
     snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
     snprintf(key.convention, sizeof key.convention, "%s", convention);
     snprintf(key.input, sizeof key.input, "%s", input);
-    CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, bound, &problem));
+    CHECK(put_accuracy(store, run, &key, &verdict, &metrics, bound, &problem));
 }
 
 /* A kernel: `row_ulp` on one family, 0.5 on the others. */

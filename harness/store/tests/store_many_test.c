@@ -28,7 +28,7 @@ static void put_run(result_store *store)
             ln_metrics metrics = distinct_metrics();
             stored_row row = {0, 1, 2, 1, .5, 3, 0, 0};
             CHECK(store_put_asked(store, run, &asked, &problem));
-            CHECK(store_put_accuracy(store, run, &asked.key, &fine, &metrics, 1, &problem));
+            CHECK(put_accuracy(store, run, &asked.key, &fine, &metrics, 1, &problem));
             CHECK(store_put_row(store, run, &asked.key, &row, &problem));
         }
     }

@@ -9,24 +9,60 @@ static bool same_bits(double a, double b)
 
 static void assert_same_metrics(const ln_metrics *a, const ln_metrics *b)
 {
-    size_t count;
-    const metric_field *fields = metric_fields(&count);
-    for (size_t i = 0; i < count; i++) {
-        if (!same_bits(metric_value(a, &fields[i]), metric_value(b, &fields[i])) ||
-            metric_count(a, &fields[i]) != metric_count(b, &fields[i]))
-            fail_msg("%s differs", fields[i].name);
-    }
+    for (size_t i = 0; i < metric_count_all; i++)
+        if (!same_bits(metric_value(a, &metric_list[i]), metric_value(b, &metric_list[i])) ||
+            metric_count(a, &metric_list[i]) != metric_count(b, &metric_list[i]))
+            fail_msg("%s differs", metric_list[i].name);
 }
 
 /* The list of fields covers the struct: no byte of it is left over. */
 TEST(test_metric_list)
 {
-    size_t count;
-    metric_fields(&count);
-    assert_int_equal(count * 8 + sizeof((ln_metrics){0}.ulp_histogram), sizeof(ln_metrics));
+    assert_int_equal(metric_count_all * 8 + sizeof((ln_metrics){0}.ulp_histogram),
+                     sizeof(ln_metrics));
     ln_metrics a = distinct_metrics();
     assert_true(a.worst_row > 1000 && a.worst_column > a.worst_row && a.mismatches > 1000);
     assert_true(a.ulp_max > 3 && a.kappa_max > a.worst_exact);
+}
+
+static int find_column(result_store *store, const char *table, const record_field *field)
+{
+    sqlite3_stmt *statement;
+    const char *key = strcmp(field->key, "order") == 0 ? "place" : field->key;
+    bool text = field->kind == FIELD_TEXT || field->kind == FIELD_WORD;
+    const char *type = text ? "TEXT" : field->kind == FIELD_REAL ? "REAL" : "INTEGER";
+    static const char sql[] = "SELECT cid FROM pragma_table_info(?1) WHERE name = ?2 AND type = ?3";
+    assert_int_equal(sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL), SQLITE_OK);
+    store_bind(statement, 1, "sss", table, key, type);
+    if (sqlite3_step(statement) != SQLITE_ROW)
+        fail_msg("%s has no %s column %s", table, type, key);
+    int column = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return column;
+}
+
+/* The schema has a column for each field of a record. What is written by place, from the second column
+ * of the table or from a further one on, has them in the same order. */
+TEST_IN_SCRATCH(test_schema)
+{
+    static const struct {
+        const char *table;
+        const record_field *fields;
+        size_t count;
+        int first; /* -1: in any order */
+    } records[] = {{"runs", FIELDS(run_fields), -1},
+                   {"runs", FIELDS(run_count_fields), -1},
+                   {"repetitions", FIELDS(repetition_fields), 1},
+                   {"judged_rows", row_fields + 1, ROW_FIELDS - 1, 1},
+                   {"timings", FIELDS(speed_fields), 3}};
+    result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        for (size_t f = 0; f < records[i].count; f++) {
+            int column = find_column(store, records[i].table, &records[i].fields[f]);
+            if (records[i].first >= 0)
+                assert_int_equal(column, records[i].first + (int)f);
+        }
+    store_close(store);
 }
 
 TEST(test_histogram_text)
@@ -59,7 +95,7 @@ TEST_IN_SCRATCH(test_round_trip)
     case_key key = sample_key();
     ln_metrics metrics = distinct_metrics();
     case_verdict verdict = {VERDICT_LIMIT, "row 3, tab\there"};
-    CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, INFINITY, &problem));
+    CHECK(put_accuracy(store, run, &key, &verdict, &metrics, INFINITY, &problem));
     timed_repetition put = {2, 1, 7, 123456789012, 1234.5678901234567, 1233.25, NAN, NAN};
     CHECK(store_put_repetition(store, run, &key, &put, &problem));
     CHECK(store_end_run(store, run, RUN_COMPLETE, &problem));
@@ -137,7 +173,7 @@ TEST_IN_SCRATCH(test_special_doubles)
         ln_metrics metrics = distinct_metrics();
         metrics.worst_computed = special[i];
         metrics.norm_max = special[i];
-        CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, special[i], &problem));
+        CHECK(put_accuracy(store, run, &key, &verdict, &metrics, special[i], &problem));
         stored_cases cases;
         CHECK(store_cases(store, run, &cases, &problem));
         assert_int_equal(cases.count, 1);
@@ -158,11 +194,11 @@ TEST_IN_SCRATCH(test_accuracy_updates)
     case_verdict verdict = {VERDICT_PENDING, ""};
     CHECK(store_has_accuracy(store, run, &key, &has, &problem));
     assert_false(has);
-    CHECK(store_put_accuracy(store, run, &key, &verdict, NULL, NAN, &problem));
+    CHECK(put_accuracy(store, run, &key, &verdict, NULL, NAN, &problem));
     CHECK(store_has_accuracy(store, run, &key, &has, &problem));
     assert_false(has);
     verdict = (struct case_verdict){VERDICT_CRASHED, "SIGSEGV"};
-    CHECK(store_put_accuracy(store, run, &key, &verdict, &metrics, 3, &problem));
+    CHECK(put_accuracy(store, run, &key, &verdict, &metrics, 3, &problem));
     CHECK(store_has_accuracy(store, run, &key, &has, &problem));
     assert_true(has);
     CHECK(store_has_accuracy(store, run + 1, &key, &has, &problem));
@@ -304,7 +340,7 @@ TEST_IN_SCRATCH(test_rows)
     case_key first = sample_key(), second = sample_key();
     strcpy(second.input, "offset");
     case_verdict verdict = {VERDICT_RIGHT, ""};
-    CHECK(store_put_accuracy(store, run, &first, &verdict, NULL, NAN, &problem));
+    CHECK(put_accuracy(store, run, &first, &verdict, NULL, NAN, &problem));
     const struct {
         const case_key *key;
         stored_row row;
@@ -419,7 +455,7 @@ TEST_IN_SCRATCH(test_asked)
     for (size_t i = 0; i < CASES; i++) {
         asked.key.rows = i + 1;
         if (cases[i].verdict.kind != VERDICT_PENDING)
-            CHECK(store_put_accuracy(store, run, &asked.key, &cases[i].verdict, NULL, 1, &problem));
+            CHECK(put_accuracy(store, run, &asked.key, &cases[i].verdict, NULL, 1, &problem));
         if (cases[i].timed)
             CHECK(store_put_repetition(store, run, &asked.key, &put, &problem));
     }

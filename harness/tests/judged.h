@@ -1,0 +1,36 @@
+/* Judgements for tests of the store. */
+#ifndef LNBENCH_JUDGED_H
+#define LNBENCH_JUDGED_H
+
+#include "domain/metric_fields.h"
+#include "store/store.h"
+#include <string.h>
+
+/* Every real and every count another value; no histogram. */
+static inline ln_metrics numbered_metrics(double step, uint64_t first)
+{
+    ln_metrics metrics = {0};
+    for (size_t i = 0; i < metric_count_all; i++) {
+        const double real = step * (double)(i + 1);
+        const uint64_t count = first + i;
+        memcpy((char *)&metrics + metric_list[i].offset,
+               metric_list[i].kind == METRIC_REAL ? (const void *)&real : &count, sizeof count);
+    }
+    return metrics;
+}
+
+/* Stores one. metrics NULL: it has none. */
+static inline bool put_accuracy(result_store *store, int64_t run, const case_key *key,
+                                const case_verdict *verdict, const ln_metrics *metrics,
+                                double bound_row_ulp, error *err)
+{
+    stored_case stored = {.key = *key,
+                          .judged = verdict->kind != VERDICT_PENDING,
+                          .verdict = *verdict,
+                          .bound_row_ulp = bound_row_ulp};
+    if (metrics)
+        stored.metrics = *metrics;
+    return store_put_judged(store, run, &stored, err);
+}
+
+#endif
