@@ -106,8 +106,11 @@ bool store_list(result_store *store, sqlite3_stmt *statement, const row_form *fo
     "kernel, convention, rows, hidden, types AS dtype, "                                           \
     "(SELECT name FROM inputs WHERE id = input_id) AS input, cache, threads, operation"
 
-/* Columns 2 to 9 of a case's key, as STATEMENT_ADD_CASE and its kin bind them; 1 is the run. */
-void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key);
+/* The statement with a case: parameter 1 is the run, 2 to 10 are its key. */
+sqlite3_stmt *store_keyed(result_store *store, statement_kind kind, int64_t run,
+                          const case_key *key, error *err);
+/* A number that a statement gives (NULL: it could not be had); 0 for NULL and for no row. */
+bool store_number(result_store *store, sqlite3_stmt *statement, int64_t *number, error *err);
 
 /* Facts of a case, and of its speed (facts.c): where it was judged; of all cases that a process timed
  * (-1: any). */

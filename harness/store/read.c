@@ -11,8 +11,7 @@ static bool bad_word(const result_store *store, const char *what, const char *wo
                 store->path, what, word);
 }
 
-/* A number that one statement gives; 0 for NULL and for no row. */
-static bool read_number(result_store *store, sqlite3_stmt *statement, int64_t *number, error *err)
+bool store_number(result_store *store, sqlite3_stmt *statement, int64_t *number, error *err)
 {
     bool row;
     *number = 0;
@@ -26,30 +25,30 @@ static bool read_number(result_store *store, sqlite3_stmt *statement, int64_t *n
 
 bool store_find_unfinished(result_store *store, const char *plan_hash, int64_t *run, error *err)
 {
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_FIND_UNFINISHED, err, "s", plan_hash);
-    return read_number(store, statement, run, err);
+    return store_number(store, store_bound(store, STATEMENT_FIND_UNFINISHED, err, "s", plan_hash),
+                        run, err);
 }
 
 bool store_find_origin(result_store *store, const char *origin, int64_t *run, error *err)
 {
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_FIND_ORIGIN, err, "s", origin);
-    return read_number(store, statement, run, err);
+    return store_number(store, store_bound(store, STATEMENT_FIND_ORIGIN, err, "s", origin), run,
+                        err);
 }
 
 bool store_latest_run(result_store *store, int64_t *run, error *err)
 {
-    return read_number(store, store_statement(store, STATEMENT_LATEST_RUN, err), run, err);
+    return store_number(store, store_statement(store, STATEMENT_LATEST_RUN, err), run, err);
 }
 
 bool store_latest_survey(result_store *store, int64_t *run, error *err)
 {
-    return read_number(store, store_statement(store, STATEMENT_LATEST_SURVEY, err), run, err);
+    return store_number(store, store_statement(store, STATEMENT_LATEST_SURVEY, err), run, err);
 }
 
 bool store_run_of_case(result_store *store, int64_t id, int64_t *run, error *err)
 {
     sqlite3_stmt *statement = store_bound(store, STATEMENT_RUN_OF_CASE, err, "i", id);
-    return read_number(store, statement, run, err) &&
+    return store_number(store, statement, run, err) &&
            (*run != 0 ||
             fail(err, EXIT_CODE_ENVIRONMENT, "%s: no case %lld", store->path, (long long)id));
 }
@@ -297,23 +296,14 @@ bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err)
 
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err)
 {
+    static const record_field fields[] = {TEXT_FIELD(machine_fact, name, 1),
+                                          TEXT_FIELD(machine_fact, value, 0)};
+    static const row_form form = {sizeof(machine_fact), FIELDS(fields), NULL};
     *machine = (struct machine_facts){0};
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_FACTS, err, "i", run);
-    bool row = false;
-    if (!statement)
-        return false;
-    bool fine = store_next(store, statement, &row, err);
-    while (fine && row) {
-        machine_fact *fact = machine_add_fact(machine);
-        store_copy_text(statement, 0, fact->name, sizeof fact->name);
-        store_copy_text(statement, 1, fact->value, sizeof fact->value);
-        fine = store_next(store, statement, &row, err);
-    }
-    sqlite3_reset(statement);
+    bool fine = store_list(store, store_bound(store, STATEMENT_FACTS, err, "i", run), &form,
+                           &machine->facts, &machine->count, err);
     if (fine)
         machine_fill_sizes(machine);
-    else
-        machine_free(machine);
     return fine;
 }
 
@@ -352,11 +342,9 @@ void stored_rows_free(stored_rows *rows)
 bool store_process_count(result_store *store, int64_t run, const case_key *key, unsigned *processes,
                          error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_PROCESS_COUNT, err);
+    sqlite3_stmt *statement = store_keyed(store, STATEMENT_PROCESS_COUNT, run, key, err);
     int64_t number;
-    if (statement)
-        store_bind_key(statement, run, key);
-    bool fine = read_number(store, statement, &number, err);
+    bool fine = store_number(store, statement, &number, err);
     *processes = (unsigned)number;
     return fine;
 }
@@ -365,25 +353,23 @@ bool store_next_process(result_store *store, int64_t run, unsigned *process, err
 {
     sqlite3_stmt *statement = store_bound(store, STATEMENT_NEXT_PROCESS, err, "i", run);
     int64_t number;
-    bool fine = read_number(store, statement, &number, err);
+    bool fine = store_number(store, statement, &number, err);
     *process = (unsigned)number;
     return fine;
 }
 
 bool store_unfinished(result_store *store, int64_t run, int64_t *process, error *err)
 {
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_UNFINISHED, err, "i", run);
-    return read_number(store, statement, process, err);
+    return store_number(store, store_bound(store, STATEMENT_UNFINISHED, err, "i", run), process,
+                        err);
 }
 
 bool store_has_accuracy(result_store *store, int64_t run, const case_key *key, bool *has,
                         error *err)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_HAS_ACCURACY, err);
+    sqlite3_stmt *statement = store_keyed(store, STATEMENT_HAS_ACCURACY, run, key, err);
     int64_t number;
-    if (statement)
-        store_bind_key(statement, run, key);
-    bool fine = read_number(store, statement, &number, err);
+    bool fine = store_number(store, statement, &number, err);
     *has = number > 0;
     return fine;
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cases with their keys; a key's parameters are those of store_bind_key(). */
+/* Cases with their keys; a key's parameters are those of store_keyed(). */
 #define KEYED_CASES "FROM cells JOIN cases ON cases.cell = cells.id "
 #define CELL_MATCHES                                                                               \
     "run = ?1 AND kernel = ?2 AND convention = ?3 AND rows = ?5 AND hidden = ?6 AND types = ?7 "   \

@@ -190,11 +190,13 @@ bool store_drop_unfinished(result_store *store, int64_t run, error *err)
     return store_finish(store, fine, doing, err);
 }
 
-void store_bind_key(sqlite3_stmt *statement, int64_t run, const case_key *key)
+sqlite3_stmt *store_keyed(result_store *store, statement_kind kind, int64_t run,
+                          const case_key *key, error *err)
 {
-    store_bind(statement, 1, "isssiissis", run, key->kernel, key->convention, key->input,
-               (int64_t)key->rows, (int64_t)key->hidden, dtype_name(key->dtype),
-               cache_name(key->cache), (int64_t)key->threads, operation_name(key->operation));
+    return store_bound(store, kind, err, "isssiissis", run, key->kernel, key->convention,
+                       key->input, (int64_t)key->rows, (int64_t)key->hidden, dtype_name(key->dtype),
+                       cache_name(key->cache), (int64_t)key->threads,
+                       operation_name(key->operation));
 }
 
 /* The number of the case, which is added where the run doesn't have it yet. */
@@ -205,22 +207,12 @@ static bool find_or_add_case(result_store *store, int64_t run, const case_key *k
         *id = store->last_case;
         return true;
     }
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_FIND_CASE, err);
-    if (!statement)
+    if (!store_number(store, store_keyed(store, STATEMENT_FIND_CASE, run, key, err), id, err))
         return false;
-    store_bind_key(statement, run, key);
-    bool found;
-    if (!store_next(store, statement, &found, err))
-        return false;
-    if (found) {
-        *id = sqlite3_column_int64(statement, 0);
-        sqlite3_reset(statement);
-    } else {
+    if (*id == 0) {
         for (int kind = STATEMENT_ADD_CELL; kind <= STATEMENT_ADD_CASE; kind++) {
-            if (!(statement = store_statement(store, (statement_kind)kind, err)))
-                return false;
-            store_bind_key(statement, run, key);
-            if (!store_step(store, statement, "store a case", err))
+            sqlite3_stmt *add = store_keyed(store, (statement_kind)kind, run, key, err);
+            if (!add || !store_step(store, add, "store a case", err))
                 return false;
         }
         *id = sqlite3_last_insert_rowid(store->database);
@@ -249,12 +241,6 @@ static sqlite3_stmt *begin_put(result_store *store, statement_kind kind, int64_t
     else
         store_finish(store, false, doing_put, NULL);
     return statement;
-}
-
-static bool end_put(result_store *store, sqlite3_stmt *statement, error *err)
-{
-    bool fine = store_step(store, statement, doing_put, err);
-    return store_finish(store, fine, doing_put, err);
 }
 
 char *store_put_accuracy_sql(void)
@@ -302,31 +288,31 @@ bool store_put_judged(result_store *store, int64_t run, const stored_case *store
     return store_finish(store, fine, doing_put, err);
 }
 
-bool store_put_asked(result_store *store, int64_t run, const asked_case *asked, error *err)
+static bool put_record(result_store *store, statement_kind kind, int64_t run, const case_key *key,
+                       const record_field *fields, size_t count, const void *from, error *err)
 {
-    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ASKED, run, &asked->key, err);
+    sqlite3_stmt *statement = begin_put(store, kind, run, key, err);
     if (!statement)
         return false;
-    store_bind(statement, 2, "i", (int64_t)asked->parts);
-    return end_put(store, statement, err);
+    store_bind_record(statement, 2, fields, count, from);
+    bool fine = store_step(store, statement, doing_put, err);
+    return store_finish(store, fine, doing_put, err);
+}
+
+bool store_put_asked(result_store *store, int64_t run, const asked_case *asked, error *err)
+{
+    return put_record(store, STATEMENT_PUT_ASKED, run, &asked->key, lost_fields, 1, asked, err);
 }
 
 bool store_put_repetition(result_store *store, int64_t run, const case_key *key,
                           const timed_repetition *repetition, error *err)
 {
-    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_REPETITION, run, key, err);
-    if (!statement)
-        return false;
-    store_bind_record(statement, 2, repetition_fields, REPETITION_FIELDS, repetition);
-    return end_put(store, statement, err);
+    return put_record(store, STATEMENT_PUT_REPETITION, run, key, FIELDS(repetition_fields),
+                      repetition, err);
 }
 
 bool store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row,
                    error *err)
 {
-    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ROW, run, key, err);
-    if (!statement)
-        return false;
-    store_bind_record(statement, 2, row_fields + 1, ROW_FIELDS - 1, row);
-    return end_put(store, statement, err);
+    return put_record(store, STATEMENT_PUT_ROW, run, key, row_fields + 1, ROW_FIELDS - 1, row, err);
 }

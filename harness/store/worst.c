@@ -24,10 +24,9 @@ static bool put(result_store *store, int64_t run, const case_key *key, const sto
     for (size_t i = 0; i < what->count; i++)
         if (worst->inputs[i].bits && !add_tensor(store, &worst->inputs[i], &hashes[i], err))
             return false;
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_PUT_WORST, err);
+    sqlite3_stmt *statement = store_keyed(store, STATEMENT_PUT_WORST, run, key, err);
     if (!statement)
         return false;
-    store_bind_key(statement, run, key);
     sqlite3_bind_int64(statement, column, (int64_t)worst->y_hash);
     for (size_t i = 0; i < what->count; i++) {
         column += role_is_kept(&what->roles[i]);

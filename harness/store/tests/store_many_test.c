@@ -42,9 +42,8 @@ static void put_run(result_store *store)
 static int steps_of(result_store *store, int kind)
 {
     const case_key key = key_of(1, 0);
-    sqlite3_stmt *statement = store_statement(store, (statement_kind)kind, &problem);
+    sqlite3_stmt *statement = store_keyed(store, (statement_kind)kind, 1, &key, &problem);
     assert_non_null(statement);
-    store_bind_key(statement, 1, &key);
     if (kind == STATEMENT_CALIBRATION || kind == STATEMENT_FIND_ORIGIN ||
         kind == STATEMENT_FIND_UNFINISHED)
         store_bind(statement, 1, "s", "no such"); /* a text */
