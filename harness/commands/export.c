@@ -43,8 +43,8 @@ static exit_code export_run(void *context, const cli_call *call, error *err)
 }
 
 static const cli_option options[] = {
-    {"format", "json|jsonl|tsv|csv|smaller", "json: Google Benchmark's schema (default)",
-     OPTION_TEXT, offsetof(export_options, format)},
+    {"format", EXPORT_NAMES, "json: Google Benchmark's schema (default)", OPTION_TEXT,
+     offsetof(export_options, format)},
     {"run", "N", "which run (default: the latest; lnbench list runs)", OPTION_COUNT,
      offsetof(export_options, run)},
     {"out", "FILE", "write there, not to standard output", OPTION_TEXT,

@@ -289,11 +289,8 @@ static void add_csv(const run_view *view, text_buffer *out)
     view_add_case_table(view, OUTPUT_CSV, out);
 }
 
-static const export_format formats[] = {{"json", .add = add_benchmark_json},
-                                        {"jsonl", true, export_lines},
-                                        {"tsv", .add = add_tsv},
-                                        {"csv", .add = add_csv},
-                                        {"smaller", .add = add_smaller_json}};
+#define EXPORT_FORMAT(name, is_whole, add) {#name, is_whole, add},
+static const export_format formats[] = {EXPORT_FORMATS(EXPORT_FORMAT)};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 const export_format *export_format_named(const char *name, error *err)
@@ -305,9 +302,8 @@ const export_format *export_format_named(const char *name, error *err)
     size_t found = word_find(name, WORDS(names));
     if (found < FORMATS)
         return &formats[found];
-    fail(err, EXIT_CODE_USAGE,
-         "unknown export format '%s'%s: the formats are json, jsonl, tsv, csv and smaller", name,
-         did_you_mean(name, WORDS(names), meant));
+    fail(err, EXIT_CODE_USAGE, "unknown export format '%s'%s: choose %s", name,
+         did_you_mean(name, WORDS(names), meant), EXPORT_NAMES);
     return NULL;
 }
 

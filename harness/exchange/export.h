@@ -15,10 +15,19 @@
 #include "base/text.h"
 #include <stdio.h>
 
-/* A format more is a line of the list in export.c and its function. */
+/* A format more is a name here (and whether it has the judged and the worst rows), and its function in
+ * export.c. */
+#define EXPORT_FORMATS(one)                                                                        \
+    one(json, false, add_benchmark_json) one(jsonl, true, export_lines) one(tsv, false, add_tsv)   \
+        one(csv, false, add_csv) one(smaller, false, add_smaller_json)
+
+/* "json|jsonl|tsv": all of them. */
+#define EXPORT_NAME(name, ...) "|" #name
+#define EXPORT_NAMES (&EXPORT_FORMATS(EXPORT_NAME)[1])
+
 typedef struct export_format {
     const char *name;
-    bool is_whole; /* has the judged and the worst rows, too */
+    bool is_whole;
     void (*add)(const run_view *view, text_buffer *out);
 } export_format;
 
