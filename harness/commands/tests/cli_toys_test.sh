@@ -1,0 +1,55 @@
+#!/bin/bash
+# shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
+# In how many places a column, an export format and a subcommand are added: each patch in toys/ adds one,
+# may change so many places (hunks of a patch), and shows in a program of its own (lnbench_toys) in every
+# form, in --help, in man pages and completions. A chart: harness/report/tests/toy_test.c.
+#     cli_toys_test.sh BINARIES LIBRARIES SOURCE BUILD
+source=${3:?} build=${4:?}
+. "$(dirname "$0")/cli_common.sh" "$@"
+toys=$source/harness/commands/tests/toys
+tree=$build/harness/commands/tests/toys
+command -v patch >/dev/null || { echo "skipped: no patch" && exit 77; }
+touch out err
+
+places() { grep -c '^@@' "$toys/$1.patch"; }
+check "a column: its line, and the value of a row" is "$(places column)" 2
+check "an export format: its name, and its function" is "$(places format)" 2
+check "a subcommand: its file, its name, its line of docs/README.md" is "$(places command)" 3
+
+# lnbench_toys compiles what the patches change, and takes the rest from the libraries of the build.
+rm -rf "$tree"
+cd "$source" || exit 1
+cp --parents -t "$(mkdir -p "$tree" && echo "$tree")" harness/commands/export.c \
+    $(sed -n 's/^--- \([^/].*\)/\1/p' "$toys"/*.patch)
+cd "$scratch" || exit 1
+for toy in column format command; do
+    check "the patch of a $toy applies" patch -s -p0 -d "$tree" -i "$toys/$toy.patch"
+done
+check "it is built" cmake --build "$build" --target lnbench_toys
+lnbench=$tree/lnbench_toys
+
+formats "a column" list shapes
+check "the column in text" has text '^hidden  bytes of a row  where'
+check "the column in TSV" has tsv '^768	3072	'
+check "the column in JSON" is "$(value 2.toy json)" 3072
+
+"$binaries/lnbench" run --db a.db --kernels two_pass_f32_scalar --only accuracy --shapes 2x8 \
+    --conventions torch --inputs normal --no-charts >out 2>err
+accepted "an export format" 0 export --db a.db --format toy
+check "the format's output" has out '^a toy of 1 cases$'
+refused "the format in the error" 2 'smaller\|toy$' export --db a.db --format tov
+accepted "the format in --help" 0 export --help
+check "the format in --help" has out 'smaller\|toy'
+
+accepted "a subcommand" 0 toy --count 5
+check "the subcommand runs" has out '^5 toys$'
+accepted "lnbench --help" 0 --help
+check "the subcommand's line" has out '^  toy         a toy of a subcommand$'
+accepted "lnbench help --out" 0 help --out share
+check "its man page" has share/man/man1/lnbench-toy.1 'count'
+for file in bash-completion/completions/lnbench zsh/site-functions/_lnbench \
+    fish/vendor_completions.d/lnbench.fish; do
+    check "its completion: $file" has "share/$file" 'toy.*count|count.*toy|^ *toy\)'
+    check "the format's completion: $file" has "share/$file" 'smaller toy'
+done
+finish
