@@ -16,8 +16,10 @@
 #include <stdio.h>
 #include <jansson.h>
 
-/* Their names and printers are in forms.c. The first are those of every command. */
+/* Their names and printers are in forms.c. The first are those of every command, the next those of
+ * compare and duet besides. */
 #define OUTPUT_FORMATS "text|markdown|tsv|csv|json"
+#define OUTPUT_FORMATS_CI OUTPUT_FORMATS "|junit|github|smaller"
 typedef enum output_format {
     OUTPUT_TEXT,
     OUTPUT_MARKDOWN,
@@ -25,9 +27,11 @@ typedef enum output_format {
     OUTPUT_CSV,
     OUTPUT_JSON,
     OUTPUT_FORMATS_OF_ALL,
-    OUTPUT_HTML = OUTPUT_FORMATS_OF_ALL,
-    OUTPUT_JUNIT,
+    OUTPUT_JUNIT = OUTPUT_FORMATS_OF_ALL,
     OUTPUT_GITHUB,
+    OUTPUT_SMALLER, /* customSmallerIsBetter */
+    OUTPUT_FORMATS_OF_CI,
+    OUTPUT_HTML = OUTPUT_FORMATS_OF_CI,
     OUTPUT_FORMAT_COUNT
 } output_format;
 

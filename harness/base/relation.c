@@ -301,7 +301,7 @@ void relation_add_form(const relation *rows, output_format format, size_t room, 
 bool relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output,
                        error *err)
 {
-    if (output->format == OUTPUT_JSON) {
+    if (!table_forms[output->format].add) {
         json_t *array = relation_json(rows);
         if (whole)
             json_object_set_new(whole, key, array);

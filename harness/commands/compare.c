@@ -67,7 +67,7 @@ static exit_code compare(void *context, const cli_call *call, error *err)
 {
     const compare_options *options = context;
     run_comparison comparison = {0};
-    comparison_format format;
+    output_format format;
     if (call->operands->count != SIDES)
         return fail(err, EXIT_CODE_USAGE,
                     "two runs were expected, such as: lnbench compare previous latest"),

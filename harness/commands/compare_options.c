@@ -2,6 +2,7 @@
 #include "base/files.h"
 #include "base/number.h"
 #include "base/output.h"
+#include "base/table.h"
 #include <string.h>
 
 /* "2%" or "0.02". */
@@ -33,22 +34,21 @@ static bool parse_gate(const char *given, accuracy_gate *gate, error *err)
 }
 
 static bool parse_format(const char *option, const char *given, size_t length,
-                         comparison_format *format, error *err)
+                         output_format *format, error *err)
 {
-    static const char *const names[] = {"text",   "markdown", "json", "junit",
-                                        "github", "smaller",  "tsv",  "csv"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        *format = (comparison_format)i;
-        if (strlen(names[i]) == length && memcmp(given, names[i], length) == 0)
+    for (size_t i = 0; i < OUTPUT_FORMATS_OF_CI; i++) {
+        *format = (output_format)i;
+        if (strlen(table_forms[i].name) == length &&
+            memcmp(given, table_forms[i].name, length) == 0)
             return true;
     }
-    return fail(err, EXIT_CODE_USAGE, "%s %.60s: choose " COMPARISON_FORMATS, option, given);
+    return fail(err, EXIT_CODE_USAGE, "%s %.60s: choose " OUTPUT_FORMATS_CI, option, given);
 }
 
 /* Every --also FORMAT=FILE is looked at before anything is measured. */
 static bool check_also(const word_list *also, error *err)
 {
-    comparison_format format;
+    output_format format;
     for (size_t i = 0; i < also->count; i++) {
         const char *equals = strchr(also->words[i], '=');
         if (!equals || !equals[1])
@@ -65,7 +65,7 @@ static bool write_also(const run_comparison *comparison, const word_list *also, 
 {
     for (size_t i = 0; i < also->count; i++) {
         const char *equals = strchr(also->words[i], '=');
-        comparison_format format;
+        output_format format;
         if (!parse_format("--also", also->words[i], (size_t)(equals - also->words[i]), &format,
                           err))
             return false;
@@ -81,7 +81,7 @@ static bool write_also(const run_comparison *comparison, const word_list *also, 
 }
 
 bool comparison_read_options(const comparison_options *options, comparison_settings *settings,
-                             comparison_format *format, error *err)
+                             output_format *format, error *err)
 {
     const char *named = options->json ? "json" : options->format;
     settings->confidence = options->confidence;
@@ -105,8 +105,8 @@ bool comparison_read_options(const comparison_options *options, comparison_setti
            check_also(&options->also, err);
 }
 
-bool comparison_show(const run_comparison *comparison, comparison_format format,
-                     const word_list *also, error *err)
+bool comparison_show(const run_comparison *comparison, output_format format, const word_list *also,
+                     error *err)
 {
     output_file out;
     if (!output_standard(&out, err))

@@ -12,7 +12,6 @@ typedef struct comparison_options {
     bool json, all, allow_lost;
 } comparison_options;
 
-#define COMPARISON_FORMATS OUTPUT_FORMATS "|junit|github|smaller"
 #define COMPARISON_DEFAULTS                                                                        \
     {                                                                                              \
         "2%", "no-worse", "text", NULL, 0.99, {0}, false, false, false                             \
@@ -27,7 +26,7 @@ typedef struct comparison_options {
          offsetof(type, member.gate)},                                                             \
         {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT,                        \
          offsetof(type, member.only)},                                                             \
-        {"format", COMPARISON_FORMATS, "of standard output", OPTION_TEXT,                          \
+        {"format", OUTPUT_FORMATS_CI, "of standard output", OPTION_TEXT,                           \
          offsetof(type, member.format)},                                                           \
         {"all", NULL, "show what did not change, too", OPTION_FLAG, offsetof(type, member.all)},   \
         ALLOW_LOST_OPTION(type, member.allow_lost),                                                \
@@ -39,9 +38,9 @@ typedef struct comparison_options {
 
 /* Errors are usage errors that say what was expected. */
 bool comparison_read_options(const comparison_options *options, comparison_settings *settings,
-                             comparison_format *format, error *err);
+                             output_format *format, error *err);
 /* To standard output and to every --also. */
-bool comparison_show(const run_comparison *comparison, comparison_format format,
-                     const word_list *also, error *err);
+bool comparison_show(const run_comparison *comparison, output_format format, const word_list *also,
+                     error *err);
 
 #endif

@@ -12,7 +12,7 @@ typedef struct duet_options {
     double seconds, deadline;
 } duet_options;
 
-static bool read_settings(const duet_options *options, duet_run *duet, comparison_format *format,
+static bool read_settings(const duet_options *options, duet_run *duet, output_format *format,
                           error *err)
 {
     comparison_settings *settings = &duet->comparison.settings;
@@ -33,7 +33,7 @@ static bool read_settings(const duet_options *options, duet_run *duet, compariso
 /* What was measured is shown even where the rest was not. */
 static bool measure_duet(duet_run *duet, const duet_options *options, error *err)
 {
-    comparison_format format;
+    output_format format;
     if (!read_settings(options, duet, &format, err) ||
         !duet_prepare(duet, &options->request, err) ||
         !load_calibration(options->database, &duet->comparison.machine,

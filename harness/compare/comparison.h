@@ -179,21 +179,8 @@ const char *accuracy_gate_name(accuracy_gate gate);
 /* "fine", "regression", "inconclusive", "not comparable", "accuracy violation", "kernel failed" */
 const char *outcome_name(exit_code code);
 
-typedef enum comparison_format {
-    COMPARISON_TEXT,
-    COMPARISON_MARKDOWN,
-    COMPARISON_JSON,
-    COMPARISON_JUNIT,
-    COMPARISON_GITHUB,
-    COMPARISON_SMALLER, /* customSmallerIsBetter */
-    COMPARISON_TSV,
-    COMPARISON_CSV,
-} comparison_format;
-
-/* False: memory ran out, or the file has an error. */
-bool comparison_print(const run_comparison *comparison, comparison_format format, FILE *file);
-bool comparison_print_json(const run_comparison *comparison, FILE *file);
-bool comparison_print_smaller(const run_comparison *comparison, FILE *file);
+/* One of OUTPUT_FORMATS_CI. False: memory ran out, or the file has an error. */
+bool comparison_print(const run_comparison *comparison, output_format format, FILE *file);
 
 /* ---- what the printers share ---- */
 
@@ -221,5 +208,10 @@ void add_conclusion(text_buffer *out, const run_comparison *comparison);
 /* A row for each pair, for each context that differs and for cases that stand apart, with the columns that
  * JUnit and GitHub Actions want (base/table.h); concluded: one more for what all come to. */
 relation *comparison_checks(const run_comparison *comparison, bool concluded);
+/* A row for each error of the new side, as OUTPUT_SMALLER wants it. */
+relation *comparison_errors(const run_comparison *comparison);
+/* What JSON says besides the pairs; of a pair's side what it says of a case. */
+json_t *comparison_json(const run_comparison *comparison);
+json_t *pair_case_json(const run_comparison *comparison, const comparison_pair *pair, int side);
 
 #endif

@@ -1,4 +1,5 @@
-/* A comparison as JSON: the published form, and customSmallerIsBetter for accuracy. */
+/* What a comparison says in JSON: the published form but for the pairs, and customSmallerIsBetter for
+ * accuracy. */
 #include "base/output.h"
 #include "compare/comparison.h"
 #include "domain/operation.h"
@@ -6,12 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static json_t *name_or_null(const char *name)
-{
-    return name ? json_string(name) : json_null();
-}
-
-static json_t *case_json(const run_comparison *comparison, const comparison_pair *pair, int side)
+json_t *pair_case_json(const run_comparison *comparison, const comparison_pair *pair, int side)
 {
     const case_key *key = &pair->key;
     stored_case stored = {
@@ -41,45 +37,11 @@ static json_t *case_json(const run_comparison *comparison, const comparison_pair
     return view_case_json(&view);
 }
 
-static json_t *pair_json(const run_comparison *comparison, const comparison_pair *pair)
-{
-    text_buffer note = {0};
-    add_pair_note(&note, comparison, pair);
-    exit_code code = pair_exit_code(pair, &comparison->settings);
-    json_t *object = case_json(comparison, pair, NEW);
-    json_object_update_new(
-        object,
-        json_pack(
-            "{s:o, s:o, s:o, s:o, s:o, s:s, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, "
-            "s:o, s:o}",
-            "ratio", json_figure(pair->ratio.middle), "ratio_lo", json_figure(pair->ratio.lo),
-            "ratio_hi", json_figure(pair->ratio.hi), "speed_verdict",
-            name_or_null(speed_verdict_name(pair->speed)), "accuracy_verdict",
-            name_or_null(accuracy_verdict_name(pair->accuracy)), "outcome", outcome_name(code),
-            "exit_code", (int)code, "inputs_judged", (json_int_t)pair->tally.judged,
-            "inputs_differing", (json_int_t)pair->tally.differing, "inputs_worse",
-            (json_int_t)pair->tally.worse, "search_processes", (json_int_t)pair->searched,
-            "processes", (json_int_t)pair->processes[NEW], "processes_base",
-            (json_int_t)pair->processes[BASE], "p", json_figure(pair->p), "noise",
-            json_figure(pair->noise), "seconds", json_figure(pair->seconds), "note",
-            json_text(note.bytes ? note.bytes : ""), "base", case_json(comparison, pair, BASE)));
-    text_free(&note);
-    return object;
-}
-
 static json_t *file_json(const run_comparison *comparison, int side)
 {
     bool run = strcmp(comparison->settings.tool, "compare") == 0;
     return json_pack("{s:o, s:o}", "file", json_text(comparison->settings.files[side]),
                      run ? "run" : "object_hash", json_text(comparison->identity[side]));
-}
-
-static json_t *list_pairs(const run_comparison *comparison)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < comparison->pair_count; i++)
-        json_array_append_new(array, pair_json(comparison, &comparison->pairs[i]));
-    return array;
 }
 
 static json_t *list_words(const word_list *words)
@@ -119,52 +81,50 @@ static json_t *calibration_json(const noise_calibration *known)
                      json_text(known->kernel), "rebuilds", (json_int_t)known->rebuilds);
 }
 
-bool comparison_print_json(const run_comparison *comparison, FILE *file)
+json_t *comparison_json(const run_comparison *comparison)
 {
     const comparison_settings *settings = &comparison->settings;
     const char *gate = settings->accuracy ? accuracy_gate_name(settings->gate) : NULL;
     exit_code code = comparison_exit_code(comparison);
     char schema[32];
     snprintf(schema, sizeof schema, "lnbench-%s-1", settings->tool);
-    return output_json_to(
-        file,
-        json_pack(
-            "{s:s, s:s, s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:o, s:o, "
-            "s:o, s:o, s:o, s:o}",
-            "schema", schema, "verdict", outcome_name(code), "exit_code", (int)code, "coverage",
-            coverage_json(comparison), "speed_verdict",
-            name_or_null(speed_verdict_name(comparison_speed(comparison))), "accuracy_verdict",
-            name_or_null(accuracy_verdict_name(comparison_accuracy(comparison))), "geometric_mean",
-            json_figure(comparison_mean(comparison)), "threshold", json_figure(settings->threshold),
-            "confidence", json_figure(settings->confidence), "time", json_figure(settings->seconds),
-            "accuracy", name_or_null(gate), "seed", (json_int_t)settings->seed, "base",
-            file_json(comparison, BASE), "new", file_json(comparison, NEW), "calibration",
-            calibration_json(&comparison->calibration), "pairs", list_pairs(comparison),
-            "not_compared", list_apart(comparison), "differences",
-            list_words(&comparison->differences), "notes", list_words(&comparison->remarks),
-            "machine", json_facts(&comparison->machine)));
+    return json_pack(
+        "{s:s, s:s, s:i, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
+        "s:o, s:o, s:o, s:o}",
+        "schema", schema, "verdict", outcome_name(code), "exit_code", (int)code, "coverage",
+        coverage_json(comparison), "speed_verdict",
+        speed_verdict_name(comparison_speed(comparison)), "accuracy_verdict",
+        accuracy_verdict_name(comparison_accuracy(comparison)), "geometric_mean",
+        json_figure(comparison_mean(comparison)), "threshold", json_figure(settings->threshold),
+        "confidence", json_figure(settings->confidence), "time", json_figure(settings->seconds),
+        "accuracy", gate, "seed", (json_int_t)settings->seed, "base", file_json(comparison, BASE),
+        "new", file_json(comparison, NEW), "calibration",
+        calibration_json(&comparison->calibration), "not_compared", list_apart(comparison),
+        "differences", list_words(&comparison->differences), "notes",
+        list_words(&comparison->remarks), "machine", json_facts(&comparison->machine));
 }
 
-/* The figure of a pair's new side; an undefined one is left out. */
-static void add_smaller(json_t *array, const comparison_pair *pair, const char *what, double value)
+static void add_error(relation *rows, const comparison_pair *pair, const char *what, double value)
 {
-    char name[NAME_MAX_LENGTH + CONVENTION_MAX_LENGTH + INPUT_MAX_LENGTH + 96];
-    snprintf(name, sizeof name, "%s/%s/%zux%zu/%s %s", pair->key.kernel, pair->key.convention,
-             pair->key.rows, pair->key.hidden, pair->key.input, what);
+    const case_key *key = &pair->key;
     if (isfinite(value))
-        json_array_append_new(array, json_pack("{s:o, s:s, s:f}", "name", json_text(name), "unit",
-                                               "row ULP", "value", value));
+        relation_row(rows,
+                     as_format("%s/%s/%zux%zu/%s %s", key->kernel, key->convention, key->rows,
+                               key->hidden, key->input, what),
+                     as_text("row ULP"), as_figure(value));
 }
 
-bool comparison_print_smaller(const run_comparison *comparison, FILE *file)
+relation *comparison_errors(const run_comparison *comparison)
 {
-    json_t *array = json_array();
+    static const relation_column columns[] = {COLUMN("name", "name"), COLUMN("unit", "unit"),
+                                              COLUMN("value", "value")};
+    relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const comparison_pair *pair = &comparison->pairs[i];
         if (pair->metrics[NEW].elements == 0)
             continue;
-        add_smaller(array, pair, "row_ulp_max", pair->metrics[NEW].row_ulp_max);
-        add_smaller(array, pair, "row_ulp_mean", pair->metrics[NEW].row_ulp_mean);
+        add_error(rows, pair, "row_ulp_max", pair->metrics[NEW].row_ulp_max);
+        add_error(rows, pair, "row_ulp_mean", pair->metrics[NEW].row_ulp_mean);
     }
-    return output_json_to(file, array);
+    return rows;
 }

@@ -1,4 +1,4 @@
-/* A comparison for people: the table as text and as Markdown. */
+/* A comparison in each of its forms. */
 #include "compare/comparison.h"
 #include "base/allocate.h"
 #include "base/hash.h"
@@ -139,13 +139,13 @@ void add_pair_name(text_buffer *out, const case_key *key)
 }
 
 enum {
-    COLUMN_OPERATION = 1,
-    COLUMN_CACHE = 4,
-    COLUMN_ROOF = 8,
-    COLUMN_P = 9,
-    COLUMN_NOISE = 10,
-    COLUMN_REPRODUCIBLE = 14,
-    COLUMN_NOTE = 15
+    COLUMN_OPERATION = 2,
+    COLUMN_CACHE = 5,
+    COLUMN_ROOF = 9,
+    COLUMN_P = 10,
+    COLUMN_NOISE = 11,
+    COLUMN_REPRODUCIBLE = 15,
+    COLUMN_NOTE = 16
 };
 
 /* What moved, or was timed; the many bit-identical inputs of a stored run are only counted. That a
@@ -182,23 +182,40 @@ static relation_value as_written(text_buffer *cell)
     return made;
 }
 
-static void add_pair(relation *rows, const run_comparison *comparison, const comparison_pair *pair)
+/* A case has many members: they are made for JSON alone. */
+static relation_value as_case(const run_comparison *comparison, const comparison_pair *pair,
+                              int side, output_format format)
+{
+    return as_json(format == OUTPUT_JSON ? pair_case_json(comparison, pair, side) : NULL, "");
+}
+
+static void add_pair(relation *rows, const run_comparison *comparison, const comparison_pair *pair,
+                     output_format format)
 {
     text_buffer convention = {0}, shape = {0}, ratio = {0}, note = {0};
+    exit_code code = pair_exit_code(pair, &comparison->settings);
     char both[32];
     add_convention(&convention, &pair->key);
     add_shape(&shape, &pair->key);
     add_ratio(&ratio, &pair->ratio);
     add_pair_note(&note, comparison, pair);
     relation_row(
-        rows, as_text(pair->key.kernel), as_text(operation_name(pair->key.operation)),
-        as_written(&convention), as_written(&shape), as_text(cache_name(pair->key.cache)),
-        as_written(&ratio), as_time(pair->time_ns[BASE]), as_time(pair->time_ns[NEW]),
+        rows, as_case(comparison, pair, NEW, format), as_text(pair->key.kernel),
+        as_text(operation_name(pair->key.operation)), as_written(&convention), as_written(&shape),
+        as_text(cache_name(pair->key.cache)), as_json(json_figure(pair->ratio.middle), ratio.bytes),
+        as_time(pair->time_ns[BASE]), as_time(pair->time_ns[NEW]),
         as_both(pair->roof[BASE], pair->roof[NEW]), as_figure(pair->p), as_figure(pair->noise),
-        as_text(speed_verdict_name(pair->speed)), as_text(accuracy_verdict_words(pair->accuracy)),
+        as_text(speed_verdict_name(pair->speed)),
+        as_json(json_pack("s?", accuracy_verdict_name(pair->accuracy)),
+                or_dash(accuracy_verdict_words(pair->accuracy))),
         as_both(worst_error(pair, BASE), worst_error(pair, NEW)),
         as_text(reproducible_both(pair->reproducible[BASE], pair->reproducible[NEW], both)),
-        as_written(&note));
+        as_written(&note), as_figure(pair->ratio.lo), as_figure(pair->ratio.hi),
+        as_text(outcome_name(code)), as_count(code), as_count(pair->tally.judged),
+        as_count(pair->tally.differing), as_count(pair->tally.worse), as_count(pair->searched),
+        as_count(pair->processes[NEW]), as_count(pair->processes[BASE]), as_figure(pair->seconds),
+        as_case(comparison, pair, BASE, format));
+    text_free(&ratio);
 }
 
 /* What is to be read first: what fails, then what changed, by how much; what did not comes last. */
@@ -264,29 +281,43 @@ static bool have_one_shape(const comparison_pair *const *pairs, size_t count)
 /* A pair takes one line: columns go until it does; but pairs of several shapes keep theirs. A duet
  * times no roof and tests no ranks. */
 static relation *pairs_relation(const run_comparison *comparison,
-                                const comparison_pair *const *pairs, size_t count)
+                                const comparison_pair *const *pairs, size_t count,
+                                output_format format)
 {
     relation_column columns[] = {
+        FOR_PROGRAMS(EACH_MEMBER),
         FOR_PEOPLE("kernel"),
         FOR_PEOPLE("operation"),
         {.heading = "convention", .priority = 2},
         {.heading = "shape", .priority = have_one_shape(pairs, count)},
         {.heading = "cache", .priority = 7},
-        FOR_PEOPLE("new/base"),
+        COLUMN("new/base", "ratio"),
         {.heading = "base", .priority = 5},
         {.heading = "new", .priority = 6},
         {.heading = "roof", .priority = 9},
-        {.heading = "p", .priority = 10},
-        {.heading = "noise", .format = "%.2g", .unit = "%", .priority = 4},
-        FOR_PEOPLE("speed"),
-        FOR_PEOPLE("accuracy"),
+        {"p", "p", .priority = 10},
+        {"noise", "noise", .format = "%.2g", .unit = "%", .priority = 4},
+        COLUMN("speed", "speed_verdict"),
+        COLUMN("accuracy", "accuracy_verdict"),
         {.heading = "worst error", .priority = 3},
         {.heading = "reproducible", .priority = 8},
-        FOR_PEOPLE("note"),
+        COLUMN("note", "note"),
+        FOR_PROGRAMS("ratio_lo"),
+        FOR_PROGRAMS("ratio_hi"),
+        FOR_PROGRAMS("outcome"),
+        FOR_PROGRAMS("exit_code"),
+        FOR_PROGRAMS("inputs_judged"),
+        FOR_PROGRAMS("inputs_differing"),
+        FOR_PROGRAMS("inputs_worse"),
+        FOR_PROGRAMS("search_processes"),
+        FOR_PROGRAMS("processes"),
+        FOR_PROGRAMS("processes_base"),
+        FOR_PROGRAMS("seconds"),
+        FOR_PROGRAMS("base"),
     };
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < count; i++)
-        add_pair(rows, comparison, pairs[i]);
+        add_pair(rows, comparison, pairs[i], format);
     relation_hide_alike(rows, COLUMN_OPERATION);
     if (strcmp(comparison->settings.tool, "compare") != 0) {
         relation_hide(rows, COLUMN_ROOF);
@@ -420,11 +451,12 @@ static void add_remarks(text_buffer *out, const run_comparison *comparison, size
     add_list(out, bullet, "note", &comparison->remarks, all);
 }
 
-static bool print_rows(relation *rows, output_format format, FILE *file)
+/* JSON: as the member "pairs" of `whole`, if there is one. */
+static bool print_rows(relation *rows, json_t *whole, output_format format, FILE *file)
 {
     const output_file out = {.format = format, .file = file};
     error ignored = {0};
-    return relation_print(rows, &out, &ignored);
+    return relation_print_in(rows, whole, "pairs", &out, &ignored);
 }
 
 static bool print_text(const run_comparison *comparison, FILE *file)
@@ -446,11 +478,11 @@ static bool print_text(const run_comparison *comparison, FILE *file)
     }
     bool fine = fputs(head.bytes, file) >= 0;
     if (fine && count > 0) {
-        relation *rows = pairs_relation(comparison, pairs, count);
+        relation *rows = pairs_relation(comparison, pairs, count, OUTPUT_TEXT);
         relation_hide(rows, COLUMN_NOTE); /* below the table */
         relation_fit(rows, width ? width : 100);
         fine = fputs("\n", file) >= 0;
-        fine = print_rows(rows, OUTPUT_TEXT, file) && fine;
+        fine = print_rows(rows, NULL, OUTPUT_TEXT, file) && fine;
         add_notes(&below, comparison, pairs, count);
     }
     add_remarks(&below, comparison, count, "");
@@ -461,15 +493,17 @@ static bool print_text(const run_comparison *comparison, FILE *file)
     return fine;
 }
 
-/* Every pair and every column, for programs. */
+/* Every pair and every column, for programs; JSON: those, too, that were judged and did not change. */
 static bool print_data(const run_comparison *comparison, output_format format, FILE *file)
 {
     size_t count = 0;
+    bool json = format == OUTPUT_JSON;
     const comparison_pair **pairs = allocate_zeroed(comparison->pair_count + 1, sizeof *pairs);
     for (size_t i = 0; i < comparison->pair_count; i++)
-        if (is_shown(comparison, &comparison->pairs[i]))
+        if (json || is_shown(comparison, &comparison->pairs[i]))
             pairs[count++] = &comparison->pairs[i];
-    bool fine = print_rows(pairs_relation(comparison, pairs, count), format, file);
+    bool fine = print_rows(pairs_relation(comparison, pairs, count, format),
+                           json ? comparison_json(comparison) : NULL, format, file);
     free(pairs);
     return fine;
 }
@@ -489,13 +523,13 @@ static bool print_markdown(const run_comparison *comparison, FILE *file)
     add_remarks(&below, comparison, count, "- ");
     bool fine = fputs(above.bytes, file) >= 0;
     if (fine && count > 0) {
-        relation *rows = pairs_relation(comparison, pairs, count);
+        relation *rows = pairs_relation(comparison, pairs, count, OUTPUT_MARKDOWN);
         relation_hide_alike(rows, COLUMN_CACHE);
         relation_hide_alike(rows, COLUMN_REPRODUCIBLE);
         relation_hide(rows, COLUMN_ROOF);
         relation_hide(rows, COLUMN_P);
         relation_hide(rows, COLUMN_NOISE);
-        fine = print_rows(rows, OUTPUT_MARKDOWN, file);
+        fine = print_rows(rows, NULL, OUTPUT_MARKDOWN, file);
     }
     fine = fine && (!below.bytes || fprintf(file, "\n%s", below.bytes) > 0);
     free(pairs);
@@ -522,25 +556,16 @@ void add_pair_summary(text_buffer *out, const run_comparison *comparison,
     text_free(&note);
 }
 
-bool comparison_print(const run_comparison *comparison, comparison_format format, FILE *file)
+bool comparison_print(const run_comparison *comparison, output_format format, FILE *file)
 {
-    switch (format) {
-    case COMPARISON_TEXT:
+    if (format == OUTPUT_TEXT)
         return print_text(comparison, file);
-    case COMPARISON_MARKDOWN:
+    if (format == OUTPUT_MARKDOWN)
         return print_markdown(comparison, file);
-    case COMPARISON_JSON:
-        return comparison_print_json(comparison, file);
-    case COMPARISON_SMALLER:
-        return comparison_print_smaller(comparison, file);
-    case COMPARISON_TSV:
-        return print_data(comparison, OUTPUT_TSV, file);
-    case COMPARISON_CSV:
-        return print_data(comparison, OUTPUT_CSV, file);
-    case COMPARISON_JUNIT:
-        return print_rows(comparison_checks(comparison, false), OUTPUT_JUNIT, file);
-    case COMPARISON_GITHUB:
-        break;
-    }
-    return print_rows(comparison_checks(comparison, true), OUTPUT_GITHUB, file);
+    if (format < OUTPUT_FORMATS_OF_ALL)
+        return print_data(comparison, format, file);
+    return print_rows(format == OUTPUT_SMALLER
+                          ? comparison_errors(comparison)
+                          : comparison_checks(comparison, format == OUTPUT_GITHUB),
+                      NULL, format, file);
 }
