@@ -12,20 +12,26 @@ static worker_process *the_worker;
 static kernel_list kernels;
 static row_judge *the_judge;
 
-/* plugin: NULL for none. */
-static inline int judging_start(const char *worker, const char *plugin, double deadline_seconds)
+static inline int judging_start_with(const char *worker, const char *const *plugins, size_t count,
+                                     double deadline_seconds)
 {
     const judge_settings settings = {
         .seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = deadline_seconds};
     error err = {0};
     setenv("LNBENCH_WORKER", worker, 1);
     setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
-    if (!worker_start(&plugin, plugin != NULL, &the_worker, &kernels, &err)) {
+    if (!worker_start(plugins, count, &the_worker, &kernels, &err)) {
         print_error("%s\n", err.message);
         return -1;
     }
     the_judge = judge_create(worker_runner(the_worker), &settings);
     return the_judge ? 0 : -1;
+}
+
+/* plugin: NULL for none. */
+static inline int judging_start(const char *worker, const char *plugin, double deadline_seconds)
+{
+    return judging_start_with(worker, &plugin, plugin != NULL, deadline_seconds);
 }
 
 static inline int judging_stop(void **state)

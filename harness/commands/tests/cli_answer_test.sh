@@ -70,22 +70,11 @@ check "the view judged has every judged case" is "$(sql 'SELECT count(*) FROM ju
 check "the view board counts them" is "$(sql 'SELECT sum(judged) FROM board')" \
     "$(sql 'SELECT count(*) FROM judged WHERE NOT hunted')"
 
-# One kernel everywhere: the table, the page, choose (on this machine, so its facts go into the store)
-# and the line of SQL.
-cp p.db here.db
-for fact in cpu_model l1d_bytes l2_bytes l3_bytes compiler isa_disabled worker; do
-    value=$("$lnbench" doctor --format tsv | awk -F'\t' -v fact=$fact '$1 == "fact" && $2 == fact { print $3 }')
-    "$binaries/run_sql" here.db "DELETE FROM facts WHERE name = '$fact';
-        INSERT INTO facts SELECT id, 1000, '$fact', '$value' FROM runs WHERE '$value' <> ''"
-    machine="${machine:+$machine | }${value:-unknown}"
-done
-"$binaries/run_sql" here.db "UPDATE runs SET machine = '$machine'"
+# One kernel everywhere: in the table, in the page's files and by the line of SQL (with choose: cli_golden).
 take=$(sed -n 's/^Take \([^,:]*\).*/\1/p' short)
 check "somebody is taken" test -n "$take"
 accepted "the page" 0 report --db p.db --no-pdf --allow-lost --out page
 check "the page and all beside it: 7 MB at most" is "$(($(du -sb page | cut -f1) <= 7000000))" 1
-check "the page takes the same" has page/report.md "^Take \`$take\`, which has no such proof: 1\.4 times"
-check "the proven one stands before it" has page/report.md '^Proven within 2 row ULP: `library_accurate_f32`, 1\.1 times'
 # The charts at its shape: TITLE LABEL of the field, of the map's columns.
 label() { awk -v role="$1" '$1 == role { print $2; exit }' short; }
 fastest=$(label fastest)
@@ -98,14 +87,6 @@ check "no kernel stands twice in the field" is "$(cut -f4 page/data/field.tsv | 
 cell() { awk -F'\t' -v column="$1" '$1 == "L2" && $2 == 768 { sub(/^≈ /, "", $column); print $column }' page/data/winner_map.tsv; }
 check "the map's fastest is the answer's" is "$(cell 3)" "$fastest"
 check "the map's take is the answer's" is "$(cell 5)" "$(label take)"
-check "and says what hunted rows cost" has page/report.md 'on all 337 cases, 4\.7 on rows hunted for others\.'
-accepted "choose" 0 choose --shapes 85x768 --stored --db here.db
-check "choose takes the same" has out "^take $take: 4\.02 us, 1\.76 row ULP \(4\.67 on hunted rows\)$"
-check "choose names the proven one" has out '^proven: library_accurate_f32: .* us, .* row ULP.*, 1\.[0-9]+ times as long$'
-accepted "choose at any error" 0 choose --shapes 85x768 --max-row-ulp 1e9 --stored --db here.db
-check "choose at any error: never a wrong one" has out '^take mixed_checked_staged_f32_acc_f64_avx512: '
-run_it choose --shapes 85x768 --max-row-ulp 50 --proven --stored --db here.db
-check "choose: what is proven of normal rows alone" has out '^what is proven is of normal rows alone'
 check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows = 85 AND hidden = 768 AND NOT roof AND
     convention = 'torch' AND cache = 'hot' AND threads = 1 AND EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run
     AND j.kernel = t.kernel) AND NOT EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run AND j.kernel = t.kernel

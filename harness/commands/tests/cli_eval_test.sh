@@ -212,7 +212,6 @@ typed() { # TYPE DESCR FORMAT X... : X as bits or numbers, and `wanted` what mus
         check "$type, $way: digits and type" diff wanted typed.txt
         # shellcheck disable=SC2086
         accepted "$type, $way, JSON" 0 eval --x typed_$type.npy --convention tinyllm $way --json
-        json "$type, $way" case
         check "$type, $way: the type" is "$(value dtype out)" "$type"
     done
     accepted "$type: --y" 0 eval --x typed_$type.npy --y typed_y.npy --convention tinyllm --dtype $type \

@@ -3,18 +3,12 @@
 # What is printed with --json, and the tables that stand for it.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
-for what in kernels conventions inputs shapes plugins; do
+for what in kernels shapes plugins; do
     accepted "list $what" 0 list "$what"
     rows=$(($(sed '/^$/,$d' out | wc -l) - 1)) # the columns are explained below
     accepted "list $what --json" 0 list "$what" --json
     json "list $what" "$what"
     check "list $what: as many in both" is "$(value '' out)" "$rows"
-done
-
-accepted "list conventions" 0 list conventions --json
-for preset in torch torch-nobias tinyllm manual-1e-6 formula-std zscore scalar-std numpy-quotient \
-    annotated-transformer bert keras; do
-    check "list conventions has $preset" has out "\"name\": \"$preset\""
 done
 
 # Of what is measured the present load decides: 0 or 3.
@@ -42,7 +36,6 @@ check "doctor beside three that spin: says so" has out '^timings here cannot be 
 
 small=(--kernels two_pass_f32_scalar --shapes 4x8 --conventions "torch,zscore" --inputs "normal,nan")
 ends "run --json" 0 run --db a.db --json --processes 1 --repetitions 2 "${small[@]}"
-json "run --json" cases
 check "run --json: where it is stored goes elsewhere" has err '^stored  run 1 in a.db$'
 check "run --json: no charts" test ! -e results
 # Four cases judged, of which the timed one is one (normal, torch), and two roofs.
@@ -52,7 +45,6 @@ check "run --json: elements" is "$(value 0.metrics.elements out)" 32
 check "run --json: repetitions" is "$(value 0.speed.repetitions out)" 2
 
 accepted "run --dry-run --json" 0 run --db none.db --dry-run --json "${small[@]}"
-json "run --dry-run --json" cases
 check "run --dry-run: no database" test ! -e none.db
 check "run --dry-run: nothing judged" is "$(value 0.verdict out)" null
 
@@ -63,7 +55,6 @@ check "list runs: the run" is "$(value 0.run out)" 1
 
 "$binaries/npy_tool" make x.npy '<f4' '(2, 3)' 1 2 4 8 16 32
 accepted "eval --json" 0 eval --x x.npy --convention tinyllm --kernel two_pass_f32_scalar --json
-json "eval --json" case
 check "eval --json: no speed" is "$(value speed out)" null
 
 accepted "export jsonl" 0 export --db a.db --format jsonl

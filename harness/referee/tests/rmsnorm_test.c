@@ -62,9 +62,9 @@ static const struct {
     {"mean_subtracted", "gemma3n", "subtracts the mean from x", false},
     {"variance", "torch-rms", "root of the variance", false},
     {"n_minus_1", "gemma", "N - 1", false},
-    {"eps_outside", "operation=rmsnorm,eps=.1@square,weight=w", "adds eps to the root", false},
+    {"eps_elsewhere", "operation=rmsnorm,eps=.1@square,weight=w", "adds eps to the root", false},
     {"eps_left_out", "operation=rmsnorm,eps=.1@square,weight=w", "leaves eps out", false},
-    {"eps_of_another", "operation=rmsnorm,eps=.1@root,weight=1+w", "has an eps of 0.001", false},
+    {"eps_1e_3", "operation=rmsnorm,eps=.1@root,weight=1+w", "has an eps of 0.001", false},
     {"tail_dropped", "llama", "out of the mean square", false},
     {"no_weight", "torch-rms", "does not multiply by the weight", false},
     {"first_weight", "gemma3n", "takes the first weight", false},
@@ -78,8 +78,8 @@ static const struct {
     {"root_otherwise", "torch-rms", "kernel that rounds the root", false},
     {"root_otherwise", "candle", "does not round the root", false},
     {"offset_rounded", "gemma", "kernel that rounds 1 + weight", false},
-    {"residual_order", "torch-rms", "before it rounds the sum", true},
-    {"residual_order", "flashinfer", "before it normalises the sum", true},
+    {"order", "torch-rms", "before it rounds the sum", true},
+    {"order", "flashinfer", "before it normalises the sum", true},
 };
 
 TEST(planted_mistakes_are_caught_and_named)

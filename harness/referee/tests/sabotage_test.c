@@ -1,5 +1,5 @@
 /* A gate is trusted only after it has been seen to catch planted faults: every broken kernel of
- * sabotage_plugin.c must get the right verdict, and every good kernel of the table a good one on
+ * sabotage_plugin.c, and some of faults.def, must get the right verdict, and every good kernel of the table a good one on
  * every input. */
 #include "domain/convention.h"
 #include "inputs/inputs.h"
@@ -33,41 +33,41 @@ static case_verdict judge_case(const kernel_entry *kernel, const char *conventio
 }
 
 static const struct plant {
-    const char *fault;
+    const char *kernel;
     const char *convention;
     size_t hidden;
     verdict_kind verdict;
     const char *detail; /* must stand in the verdict's detail */
 } plants[] = {
-    {"good", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""},
-    {"good", "annotated-transformer", 4096, VERDICT_RIGHT_NO_BOUND, ""},
-    {"dropped_tail", "torch", 768, VERDICT_INACCURATE, "row"},
-    {"n_for_n_minus_1", "annotated-transformer", 4096, VERDICT_INACCURATE, "ddof=0"},
-    {"n_for_n_minus_1", "zscore", 4096, VERDICT_INACCURATE, "ddof=0"},
-    {"eps_on_wrong_side", "torch", 768, VERDICT_INACCURATE, "eps to the standard deviation"},
-    {"eps_on_wrong_side", "formula-std", 768, VERDICT_INACCURATE, "eps to the variance"},
-    {"eps_left_out", "torch", 768, VERDICT_INACCURATE, "row"},
-    {"eps_left_out", "numpy-quotient", 768, VERDICT_INACCURATE, "row"},
-    {"stale_output", "torch", 768, VERDICT_INACCURATE, ""},
-    {"unwritten_output", "torch", 768, VERDICT_WRONG_CLASS, "nothing was written"},
-    {"input_changed", "torch", 768, VERDICT_INPUT_MODIFIED, "x"},
-    {"in_place_twice", "torch", 768, VERDICT_INACCURATE, ""},
-    {"writes_one_behind", "torch", 768, VERDICT_OVERRUN, "y"},
-    {"writes_one_before", "torch", 768, VERDICT_OVERRUN, "y"},
-    {"writes_between_rows", "torch", 768, VERDICT_OVERRUN, "between the rows"},
-    {"reads_one_behind", "torch", 768, VERDICT_OVERRUN, "right behind the end of x"},
-    {"reads_one_before", "torch", 768, VERDICT_OVERRUN, "4 bytes before x"},
-    {"writes_to_former_y", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
-    {"nan_output", "torch", 768, VERDICT_WRONG_CLASS, "NaN"},
-    {"mxcsr_changed", "torch", 768, VERDICT_STATE_CHANGED, "MXCSR"},
-    {"crash", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
-    {"aborts", "torch", 768, VERDICT_CRASHED, "SIGABRT"},
-    {"exits", "torch", 768, VERDICT_CRASHED, "exited with status 0"},
-    {"endless_loop", "torch", 768, VERDICT_TIMEOUT, "3 s"},
-    {"random_bit", "torch", 768, VERDICT_NONDETERMINISTIC, ""},
+    {"naive.good", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""},
+    {"naive.good", "annotated-transformer", 4096, VERDICT_RIGHT_NO_BOUND, ""},
+    {"fault.drops_last", "torch", 768, VERDICT_INACCURATE, "row"},
+    {"naive.n_for_n_minus_1", "annotated-transformer", 4096, VERDICT_INACCURATE, "ddof=0"},
+    {"naive.n_for_n_minus_1", "zscore", 4096, VERDICT_INACCURATE, "ddof=0"},
+    {"naive.eps_on_wrong_side", "torch", 768, VERDICT_INACCURATE, "eps to the standard deviation"},
+    {"naive.eps_on_wrong_side", "formula-std", 768, VERDICT_INACCURATE, "eps to the variance"},
+    {"fault.eps_ignored", "torch", 768, VERDICT_INACCURATE, "row"},
+    {"fault.eps_ignored", "numpy-quotient", 768, VERDICT_INACCURATE, "row"},
+    {"naive.stale_output", "torch", 768, VERDICT_INACCURATE, ""},
+    {"naive.unwritten_output", "torch", 768, VERDICT_WRONG_CLASS, "nothing was written"},
+    {"fault.x_changed", "torch", 768, VERDICT_INPUT_MODIFIED, "x"},
+    {"fault.in_place_twice", "torch", 768, VERDICT_INACCURATE, ""},
+    {"naive.writes_one_behind", "torch", 768, VERDICT_OVERRUN, "y"},
+    {"naive.writes_one_before", "torch", 768, VERDICT_OVERRUN, "y"},
+    {"fault.writes_gap", "torch", 768, VERDICT_OVERRUN, "between the rows"},
+    {"fault.reads_behind", "torch", 768, VERDICT_OVERRUN, "right behind the end of x"},
+    {"naive.reads_one_before", "torch", 768, VERDICT_OVERRUN, "4 bytes before x"},
+    {"naive.writes_to_former_y", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
+    {"naive.nan_output", "torch", 768, VERDICT_WRONG_CLASS, "NaN"},
+    {"naive.mxcsr_changed", "torch", 768, VERDICT_STATE_CHANGED, "MXCSR"},
+    {"naive.crash", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
+    {"naive.aborts", "torch", 768, VERDICT_CRASHED, "SIGABRT"},
+    {"naive.exits", "torch", 768, VERDICT_CRASHED, "exited with status 0"},
+    {"naive.endless_loop", "torch", 768, VERDICT_TIMEOUT, "3 s"},
+    {"naive.random_bit", "torch", 768, VERDICT_NONDETERMINISTIC, ""},
 };
 
-/* Those that follow another kernel, by full name. */
+/* Those that follow another kernel. */
 static const struct plant special_plants[] = {
     {"special.closes_arena", "torch", 768, VERDICT_STATE_CHANGED, "closed"},
     {"special.hangs_up", "torch", 768, VERDICT_CRASHED, ""},
@@ -100,14 +100,14 @@ static const struct plant special_plants[] = {
     {"special.wide_parameters", "torch", 768, VERDICT_DECLINED, "element types"},
 };
 
-static bool gets_its_verdict(const char *name, const struct plant *plant)
+static bool gets_its_verdict(const struct plant *plant)
 {
     char described[VERDICT_MAX_LENGTH];
     case_verdict verdict =
-        judge_case(kernel_named(name), plant->convention, "normal", plant->hidden);
+        judge_case(kernel_named(plant->kernel), plant->convention, "normal", plant->hidden);
     if (verdict.kind == plant->verdict && strstr(verdict.detail, plant->detail))
         return true;
-    print_error("%s, %s, %zu: %s; %s with '%s' was expected\n", name, plant->convention,
+    print_error("%s, %s, %zu: %s; %s with '%s' was expected\n", plant->kernel, plant->convention,
                 plant->hidden, verdict_describe(&verdict, described, sizeof described),
                 verdict_phrase(plant->verdict), plant->detail);
     return false;
@@ -116,22 +116,20 @@ static bool gets_its_verdict(const char *name, const struct plant *plant)
 TEST(every_planted_fault_is_named)
 {
     size_t wrong = 0;
-    for (size_t i = 0; i < sizeof plants / sizeof *plants; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "naive.%s", plants[i].fault);
-        wrong += !gets_its_verdict(name, &plants[i]);
-    }
+    for (size_t i = 0; i < sizeof plants / sizeof *plants; i++)
+        wrong += !gets_its_verdict(&plants[i]);
     assert_int_equal(wrong, 0);
 }
+
+static const struct plant good = {"naive.good", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""};
 
 /* And the case after it is judged as if nothing had been. */
 TEST(what_is_done_to_the_process_is_named)
 {
-    static const struct plant good = {"", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""};
     size_t wrong = 0;
     for (size_t i = 0; i < sizeof special_plants / sizeof *special_plants; i++) {
-        wrong += !gets_its_verdict(special_plants[i].fault, &special_plants[i]);
-        wrong += !gets_its_verdict("naive.good", &good);
+        wrong += !gets_its_verdict(&special_plants[i]);
+        wrong += !gets_its_verdict(&good);
     }
     assert_int_equal(wrong, 0);
 }
@@ -140,12 +138,12 @@ TEST(what_is_done_to_the_process_is_named)
 TEST(a_speed_trap_is_told)
 {
 #if defined(__x86_64__)
-    static const struct plant trap = {"", "torch", 768, VERDICT_RIGHT_NO_BOUND, SPEED_TRAP};
+    static const struct plant trap = {"special.leaves_upper_halves", "torch", 768,
+                                      VERDICT_RIGHT_NO_BOUND, SPEED_TRAP};
     if (__builtin_cpu_supports("avx"))
-        assert_true(gets_its_verdict("special.leaves_upper_halves", &trap));
+        assert_true(gets_its_verdict(&trap));
 #endif
-    static const struct plant good = {"", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""};
-    assert_true(gets_its_verdict("naive.good", &good));
+    assert_true(gets_its_verdict(&good));
 }
 
 /* A kernel that refuses one convention is not unsupported on this machine. */
@@ -248,7 +246,8 @@ TEST(no_good_kernel_gets_a_bad_verdict)
 static int start(void **state)
 {
     (void)state;
-    return judging_start(LNBENCH_WORKER_PATH, SABOTAGE_PLUGIN, 3);
+    static const char *const plugins[] = {SABOTAGE_PLUGIN, FAULTS_PLUGIN};
+    return judging_start_with(LNBENCH_WORKER_PATH, plugins, 2, 3);
 }
 
 int main(void)
