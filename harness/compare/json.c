@@ -44,23 +44,6 @@ static json_t *file_json(const run_comparison *comparison, int side)
                      run ? "run" : "object_hash", json_text(comparison->identity[side]));
 }
 
-static json_t *list_words(const word_list *words)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < words->count; i++)
-        json_array_append_new(array, json_text(words->words[i]));
-    return array;
-}
-
-static json_t *coverage_json(const run_comparison *comparison)
-{
-    const coverage *covered = &comparison->covered;
-    return json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "asked_known", comparison->asked_known,
-                     "asked", (json_int_t)covered->asked, "compared", (json_int_t)covered->done,
-                     "declined", (json_int_t)covered->declined, "lost", (json_int_t)covered->lost,
-                     "lost_names", list_words(&covered->named));
-}
-
 static json_t *list_apart(const run_comparison *comparison)
 {
     json_t *array = json_array();
@@ -86,19 +69,20 @@ json_t *comparison_json(const run_comparison *comparison)
     const comparison_settings *settings = &comparison->settings;
     const char *gate = settings->accuracy ? accuracy_gate_name(settings->gate) : NULL;
     exit_code code = comparison_exit_code(comparison);
+    json_t *covered = coverage_json(&comparison->covered, "compared");
     char schema[32];
+    json_object_set_new(covered, "asked_known", json_boolean(comparison->asked_known));
     snprintf(schema, sizeof schema, "lnbench-%s-1", settings->tool);
     return json_pack(
         "{s:s, s:s, s:i, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
         "s:o, s:o, s:o, s:o}",
         "schema", schema, "verdict", outcome_name(code), "exit_code", (int)code, "coverage",
-        coverage_json(comparison), "speed_verdict",
-        speed_verdict_name(comparison_speed(comparison)), "accuracy_verdict",
-        accuracy_verdict_name(comparison_accuracy(comparison)), "geometric_mean",
-        json_figure(comparison_mean(comparison)), "threshold", json_figure(settings->threshold),
-        "confidence", json_figure(settings->confidence), "time", json_figure(settings->seconds),
-        "accuracy", gate, "seed", (json_int_t)settings->seed, "base", file_json(comparison, BASE),
-        "new", file_json(comparison, NEW), "calibration",
+        covered, "speed_verdict", speed_verdict_name(comparison_speed(comparison)),
+        "accuracy_verdict", accuracy_verdict_name(comparison_accuracy(comparison)),
+        "geometric_mean", json_figure(comparison_mean(comparison)), "threshold",
+        json_figure(settings->threshold), "confidence", json_figure(settings->confidence), "time",
+        json_figure(settings->seconds), "accuracy", gate, "seed", (json_int_t)settings->seed,
+        "base", file_json(comparison, BASE), "new", file_json(comparison, NEW), "calibration",
         calibration_json(&comparison->calibration), "not_compared", list_apart(comparison),
         "differences", list_words(&comparison->differences), "notes",
         list_words(&comparison->remarks), "machine", json_facts(&comparison->machine));

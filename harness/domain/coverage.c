@@ -25,6 +25,21 @@ void coverage_add_line(text_buffer *out, const coverage *covered, const char *ve
         text_format(out, "; and %zu more", covered->lost - shown);
 }
 
+json_t *list_words(const word_list *words)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < words->count; i++)
+        json_array_append_new(array, json_text(words->words[i]));
+    return array;
+}
+
+json_t *coverage_json(const coverage *covered, const char *verb)
+{
+    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "asked", (json_int_t)covered->asked, verb,
+                     (json_int_t)covered->done, "declined", (json_int_t)covered->declined, "lost",
+                     (json_int_t)covered->lost, "lost_names", list_words(&covered->named));
+}
+
 void coverage_free(coverage *covered)
 {
     word_list_free(&covered->named);

@@ -13,7 +13,7 @@
 #ifndef LNBENCH_COVERAGE_H
 #define LNBENCH_COVERAGE_H
 
-#include "base/text.h"
+#include "base/relation.h"
 #include "base/words.h"
 
 enum { COVERAGE_NAMED = 3 }; /* lost cases that a line names */
@@ -28,6 +28,10 @@ void coverage_lose(coverage *covered, const char *what, const char *why);
 /* One line without its end. `verb` says what was done: "judged", "compared". The number of declined
  * cases is left out if it is 0. The first few lost cases are named, the rest are counted. */
 void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb);
+/* {"asked", VERB, "declined", "lost", "lost_names"} */
+json_t *coverage_json(const coverage *covered, const char *verb);
+/* An array of strings. */
+json_t *list_words(const word_list *words);
 void coverage_free(coverage *covered);
 
 #endif

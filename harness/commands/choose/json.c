@@ -1,16 +1,18 @@
-/* Choices as JSON. */
+/* Choices for programs: the candidates as one relation, and what JSON says besides. */
 #include "commands/choose/show.h"
 #include "answer/answer.h"
 
-static const char *fate_word(candidate_fate fate)
-{
-    static const char *const words[] = {
-        [FATE_BEST] = "best",          [FATE_TIED] = "tied",         [FATE_SLOWER] = "slower",
-        [FATE_BUDGET] = "over-budget", [FATE_DOUBTED] = "doubted",   [FATE_UNJUDGED] = "unjudged",
-        [FATE_FAULT] = "ruled-out",    [FATE_UNTIMED] = "not-timed",
-    };
-    return words[fate];
-}
+/* In JSON, and as a cell. */
+static const char *const fates[][2] = {
+    [FATE_BEST] = {"best", "best"},
+    [FATE_TIED] = {"tied", "tied"},
+    [FATE_SLOWER] = {"slower", "slower"},
+    [FATE_BUDGET] = {"over-budget", "over budget"},
+    [FATE_DOUBTED] = {"doubted", "doubted"},
+    [FATE_UNJUDGED] = {"unjudged", "unjudged"},
+    [FATE_FAULT] = {"ruled-out", "ruled out"},
+    [FATE_UNTIMED] = {"not-timed", "not timed"},
+};
 
 /* The errors over the rows that the budget is about. */
 static json_t *judged_json(const chosen *one, const scored_kernel *candidate)
@@ -37,27 +39,76 @@ static json_t *from_json(const kernel_evidence *evidence)
 
 /* Of an estimate the shape and convention are those asked for, and the metrics, which are the timed
  * case's, are left out. */
-static json_t *candidate_json(const chosen *one, const scored_kernel *candidate)
+static json_t *case_json(const chosen *one, const scored_kernel *candidate)
 {
-    if (!candidate)
-        return json_null();
     json_t *object = view_case_json(&candidate->view);
-    bool estimated = evidence_is_estimate(&one->evidence);
-    if (estimated)
+    if (evidence_is_estimate(&one->evidence))
         json_object_update_new(
             object, json_pack("{s:I, s:I, s:o, s:n}", "rows", (json_int_t)one->wanted.rows,
                               "hidden", (json_int_t)one->wanted.hidden, "convention",
                               json_text(one->wanted.convention_label), "metrics"));
-    json_object_update_new(
-        object, json_pack("{s:b, s:o}", "estimated", estimated, "from", from_json(&one->evidence)));
-    json_object_update_new(
-        object,
-        json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "object_hash",
-                  json_text(candidate->object_hash), "fate", fate_word(candidate->fate), "why",
-                  json_text(candidate->reason), "judged", judged_json(one, candidate), "ratio",
-                  json_figure(candidate->pair.ratio), "ratio_lo", json_figure(candidate->pair.lo),
-                  "ratio_hi", json_figure(candidate->pair.hi)));
     return object;
+}
+
+/* In units that programs like. */
+static relation *create_candidates(void)
+{
+    static const relation_column columns[] = {
+        FOR_PROGRAMS(EACH_MEMBER),
+        FOR_PEOPLE("rows"),
+        FOR_PEOPLE("hidden"),
+        FOR_PEOPLE("kernel"),
+        COLUMN("fate", "fate"),
+        FOR_PEOPLE("time_ns"),
+        FOR_PEOPLE("time_lo_ns"),
+        FOR_PEOPLE("time_hi_ns"),
+        COLUMN("ratio", "ratio"),
+        COLUMN("ratio_lo", "ratio_lo"),
+        COLUMN("ratio_hi", "ratio_hi"),
+        FOR_PEOPLE("roof_ratio"),
+        FOR_PEOPLE("row_ulp"),
+        FOR_PEOPLE("bound_row_ulp"),
+        FOR_PEOPLE("ulp"),
+        FOR_PEOPLE("correctly_rounded"),
+        FOR_PEOPLE("bits"),
+        FOR_PEOPLE("pareto"),
+        COLUMN("reason", "why"),
+        FOR_PEOPLE("reproducible"),
+        COLUMN("estimated_from", "from"),
+        FOR_PROGRAMS("estimated"),
+        FOR_PROGRAMS("object_hash"),
+        FOR_PROGRAMS("judged"),
+    };
+    return relation_create(COLUMNS(columns));
+}
+
+static void add_candidate(relation *rows, const chosen *one, const scored_kernel *own)
+{
+    const speed_figures *speed = &own->view.speed;
+    char from[192];
+    relation_row(rows, as_json(case_json(one, own), ""), as_count(one->wanted.rows),
+                 as_count(one->wanted.hidden), as_text(own->view.stored->key.kernel),
+                 as_json(json_string(fates[own->fate][0]), fates[own->fate][1]),
+                 as_digits(speed->time_ns), as_digits(speed->time_lo_ns),
+                 as_digits(speed->time_hi_ns), as_digits(own->pair.ratio), as_digits(own->pair.lo),
+                 as_digits(own->pair.hi), as_digits(speed->roof_ratio), as_digits(own->row_ulp),
+                 as_digits(own->bound), as_digits(own->ulp), as_digits(own->correctly_rounded),
+                 as_digits(own->bits), as_count(own->pareto), as_text(own->reason),
+                 as_text(own->view.reproducibility),
+                 as_json(from_json(&one->evidence), estimate_words(one, from)),
+                 as_flag(evidence_is_estimate(&one->evidence)), as_text(own->object_hash),
+                 as_json(judged_json(one, own), ""));
+}
+
+static json_t *candidate_json(const chosen *one, const scored_kernel *candidate)
+{
+    if (!candidate)
+        return json_null();
+    relation *rows = create_candidates();
+    add_candidate(rows, one, candidate);
+    json_t *array = relation_json(rows), *row = json_incref(json_array_get(array, 0));
+    json_decref(array);
+    return row;
 }
 
 static bool in_runners_up(const scored_kernel *candidate)
@@ -78,11 +129,11 @@ static bool in_others(const scored_kernel *candidate)
 static json_t *list_json(const chosen *one, bool (*is_in)(const scored_kernel *))
 {
     const kernel_choice *choice = &one->choice;
-    json_t *array = json_array();
+    relation *rows = create_candidates();
     for (size_t i = 0; i < choice->count; i++)
         if (is_in(&choice->candidates[i]))
-            json_array_append_new(array, candidate_json(one, &choice->candidates[i]));
-    return array;
+            add_candidate(rows, one, &choice->candidates[i]);
+    return relation_json(rows);
 }
 
 static json_t *budget_json(const choose_budget *budget)
@@ -96,34 +147,28 @@ static json_t *budget_json(const choose_budget *budget)
 /* Where the figures come from. */
 static json_t *origin_json(const chosen *one)
 {
+    static const char *const facts[] = {"git_commit", "compiler",   "cpu_model",
+                                        "cpu_vendor", "cpu_family", "cpu_model_number"};
     const kernel_evidence *evidence = &one->evidence;
-    const machine_facts *machine = &evidence->machine;
-    return json_pack("{s:I, s:o, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b}", "run",
-                     (json_int_t)evidence->run.id, "started", json_text(evidence->run.started),
-                     "state", run_state_names[evidence->run.state], "measured_now", one->measured,
-                     "git_commit", json_text(machine_fact_value(machine, "git_commit")), "compiler",
-                     json_text(machine_fact_value(machine, "compiler")), "cpu_model",
-                     json_text(machine_fact_value(machine, "cpu_model")), "cpu_vendor",
-                     json_text(machine_fact_value(machine, "cpu_vendor")), "cpu_family",
-                     json_text(machine_fact_value(machine, "cpu_family")), "cpu_model_number",
-                     json_text(machine_fact_value(machine, "cpu_model_number")), "same_library",
-                     evidence->same_library, "same_shape", evidence->same_shape, "same_convention",
-                     evidence->same_convention);
+    json_t *object = json_pack(
+        "{s:I, s:o, s:s, s:b, s:b, s:b, s:b}", "run", (json_int_t)evidence->run.id, "started",
+        json_text(evidence->run.started), "state", run_state_names[evidence->run.state],
+        "measured_now", one->measured, "same_library", evidence->same_library, "same_shape",
+        evidence->same_shape, "same_convention", evidence->same_convention);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        json_object_set_new(object, facts[i],
+                            json_text(machine_fact_value(&evidence->machine, facts[i])));
+    return object;
 }
 
 /* null: the run does not say what it was asked for. */
-static json_t *coverage_json(const chosen *one)
+static json_t *chosen_coverage_json(const chosen *one)
 {
     coverage covered = {0};
-    json_t *names = json_array();
     chosen_cover(one, &covered);
-    for (size_t i = 0; i < covered.named.count; i++)
-        json_array_append_new(names, json_text(covered.named.words[i]));
-    json_t *json = json_pack(
-        "{s:o, s:I, s:I, s:I, s:o}", "asked",
-        one->evidence.run.counts.known ? json_integer((json_int_t)covered.asked) : json_null(),
-        "judged", (json_int_t)covered.done, "declined", (json_int_t)covered.declined, "lost",
-        (json_int_t)covered.lost, "lost_names", names);
+    json_t *json = coverage_json(&covered, "judged");
+    if (!one->evidence.run.counts.known)
+        json_object_set_new(json, "asked", json_null());
     coverage_free(&covered);
     return json;
 }
@@ -155,7 +200,17 @@ static json_t *one_json(const chosen *one)
                      "runners_up", list_json(one, in_runners_up), "pareto",
                      list_json(one, in_pareto), "others", list_json(one, in_others),
                      "most_accurate", candidate_json(one, choice->most_accurate), "coverage",
-                     coverage_json(one), "estimated", evidence_is_estimate(&one->evidence));
+                     chosen_coverage_json(one), "estimated", evidence_is_estimate(&one->evidence));
+}
+
+relation *chosen_candidates(const chosen *all, size_t count, bool explain)
+{
+    relation *rows = create_candidates();
+    for (size_t s = 0; s < count; s++)
+        for (size_t i = 0; i < all[s].choice.count; i++)
+            if (chosen_shows(&all[s], i, explain))
+                add_candidate(rows, &all[s], &all[s].choice.candidates[i]);
+    return rows;
 }
 
 json_t *chosen_json(const chosen *all, size_t count)

@@ -1,4 +1,4 @@
-/* Choices as text, Markdown and TSV. */
+/* Choices as text and Markdown. */
 #include "commands/choose/show.h"
 #include "answer/answer.h"
 #include "base/clean.h"
@@ -6,12 +6,6 @@
 #include <string.h>
 
 enum { RUNNERS_UP = 4 };
-
-static const char *const fate_names[] = {
-    [FATE_BEST] = "best",          [FATE_TIED] = "tied",         [FATE_SLOWER] = "slower",
-    [FATE_BUDGET] = "over budget", [FATE_DOUBTED] = "doubted",   [FATE_UNJUDGED] = "unjudged",
-    [FATE_FAULT] = "ruled out",    [FATE_UNTIMED] = "not timed",
-};
 
 static void add_limit(text_buffer *out, const char *what, double limit, const char *unit)
 {
@@ -55,8 +49,7 @@ static const char *ratio_words(const speed_pair *pair, char buffer[64])
     return buffer;
 }
 
-/* "1024 x 1600", of which the times are estimates; "" where they are measured. */
-static const char *estimate_words(const chosen *one, char buffer[192])
+const char *estimate_words(const chosen *one, char buffer[192])
 {
     const kernel_evidence *evidence = &one->evidence;
     const case_key *group = &evidence->group;
@@ -86,7 +79,7 @@ static relation_value as_time(const chosen *one, const speed_figures *speed)
                                   speed->time_hi_ns / 1e3, brackets, buffer));
 }
 
-static bool is_shown(const chosen *one, size_t index, bool explain)
+bool chosen_shows(const chosen *one, size_t index, bool explain)
 {
     const kernel_choice *choice = &one->choice;
     const scored_kernel *candidate = &choice->candidates[index];
@@ -118,7 +111,7 @@ static bool print_table(const chosen *one, const choose_look *look, const output
     for (size_t i = 0; i < one->choice.count; i++) {
         const scored_kernel *own = &one->choice.candidates[i];
         char ratio[64];
-        if (!is_shown(one, i, look->explain))
+        if (!chosen_shows(one, i, look->explain))
             continue;
         bool none = own->bound >= dtype_no_digit(own->view.stored->key.dtype);
         relation_row(
@@ -355,7 +348,7 @@ static void add_basis(const chosen *all, size_t count, const choose_look *look, 
         const kernel_choice *choice = &all[s].choice;
         for (size_t i = 0; i < choice->count; i++) {
             const speed_figures *speed = &choice->candidates[i].view.speed;
-            if (is_shown(&all[s], i, look->explain) && !isnan(speed->time_ns))
+            if (chosen_shows(&all[s], i, look->explain) && !isnan(speed->time_ns))
                 noise_count(&noise, (speed->time_hi_ns - speed->time_lo_ns) / 2 / speed->time_ns);
         }
         chosen_cover(&all[s], &covered);
@@ -395,53 +388,6 @@ static bool print_one(const chosen *one, const choose_look *look, const output_f
     text_free(&above);
     text_free(&below);
     return fine && !ferror(out->file);
-}
-
-/* One table of all shapes, in units that programs like. */
-static bool print_data(const chosen *all, size_t count, const choose_look *look,
-                       const output_file *out, error *err)
-{
-    static const relation_column columns[] = {
-        FOR_PEOPLE("rows"),
-        FOR_PEOPLE("hidden"),
-        FOR_PEOPLE("kernel"),
-        FOR_PEOPLE("fate"),
-        FOR_PEOPLE("time_ns"),
-        FOR_PEOPLE("time_lo_ns"),
-        FOR_PEOPLE("time_hi_ns"),
-        FOR_PEOPLE("ratio"),
-        FOR_PEOPLE("ratio_lo"),
-        FOR_PEOPLE("ratio_hi"),
-        FOR_PEOPLE("roof_ratio"),
-        FOR_PEOPLE("row_ulp"),
-        FOR_PEOPLE("bound_row_ulp"),
-        FOR_PEOPLE("ulp"),
-        FOR_PEOPLE("correctly_rounded"),
-        FOR_PEOPLE("bits"),
-        FOR_PEOPLE("pareto"),
-        FOR_PEOPLE("reason"),
-        FOR_PEOPLE("reproducible"),
-        FOR_PEOPLE("estimated_from"),
-    };
-    char from[192];
-    relation *table = relation_create(COLUMNS(columns));
-    for (size_t s = 0; s < count; s++)
-        for (size_t i = 0; i < all[s].choice.count; i++) {
-            const scored_kernel *own = &all[s].choice.candidates[i];
-            const speed_figures *speed = &own->view.speed;
-            if (!is_shown(&all[s], i, look->explain))
-                continue;
-            relation_row(
-                table, as_count(all[s].wanted.rows), as_count(all[s].wanted.hidden),
-                as_text(own->view.stored->key.kernel), as_text(fate_names[own->fate]),
-                as_digits(speed->time_ns), as_digits(speed->time_lo_ns),
-                as_digits(speed->time_hi_ns), as_digits(own->pair.ratio), as_digits(own->pair.lo),
-                as_digits(own->pair.hi), as_digits(speed->roof_ratio), as_digits(own->row_ulp),
-                as_digits(own->bound), as_digits(own->ulp), as_digits(own->correctly_rounded),
-                as_digits(own->bits), as_count(own->pareto), as_text(own->reason),
-                as_text(own->view.reproducibility), as_text(estimate_words(&all[s], from)));
-        }
-    return relation_print(table, out, err);
 }
 
 /* "4.04 us", or "~43 us, from 1024 x 1600", and the error. */
@@ -515,7 +461,7 @@ bool chosen_print(const chosen *all, size_t count, const choose_look *look, cons
                   error *err)
 {
     if (output_is_data(out))
-        return print_data(all, count, look, out, err);
+        return relation_print(chosen_candidates(all, count, look->explain), out, err);
     if (!look->explain)
         return print_answers(all, count, out);
     bool fine = true;

@@ -27,6 +27,14 @@ bool chosen_print(const chosen *all, size_t count, const choose_look *look, cons
  * [those]}. NULL when memory runs out. */
 json_t *chosen_json(const chosen *all, size_t count);
 
+/* A row for each candidate that is shown, in units that programs like. */
+relation *chosen_candidates(const chosen *all, size_t count, bool explain);
+/* Whether the table has this candidate. */
+bool chosen_shows(const chosen *one, size_t index, bool explain);
+
+/* "1024 x 1600", of which the times are estimates; "" where they are measured. */
+const char *estimate_words(const chosen *one, char buffer[192]);
+
 /* What became of the kernels that were asked for, added to what is covered already. Of those that the
  * run's beginning did not write down (evidence.run.counts) nothing is known. */
 void chosen_cover(const chosen *one, coverage *covered);
