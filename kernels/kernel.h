@@ -35,7 +35,8 @@
  *     schedule    schedule_run(problem, tensors, affine, form): all rows. One that stores y around
  *                 the caches says LN_NONTEMPORAL, and the kernel has that trait. One that has
  *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem, form)
- *                 and schedule_run_long()
+ *                 and schedule_run_long(). One that says SCHEDULE_FEW has so few rows, of the usual form,
+ *                 done one by one
  *     convention  rstd from the moments, the finish of an element, and their bounds; where rows lie
  */
 
@@ -145,9 +146,32 @@ LN_RUNNERS(run_usual, FORM_USUAL, RESIDUAL_NONE)
 LN_RUNNERS(run_any, form_not_usual(problem), RESIDUAL_NONE)
 LN_RUNNERS(run_residual, form_of(problem), RESIDUAL_ADDED)
 
+/* A call of few rows, each in a function that does no more: what a schedule for many keeps on its stack
+ * takes half the time of a row of 64 to set up. */
+#ifdef SCHEDULE_FEW
+static __attribute__((noinline)) void run_one(const ln_problem *problem, const ln_tensors *tensors,
+                                              size_t r)
+{
+    const call run = call_of(problem, tensors, FORM_USUAL, RESIDUAL_NONE);
+    run_row(&run, r);
+    leave_vectors();
+}
+
+LN_INLINE void run_vectors(const ln_problem *problem, const ln_tensors *tensors)
+{
+    if (problem->rows > SCHEDULE_FEW)
+        run_usual(problem, tensors);
+    else
+        for (size_t r = 0; r < problem->rows; r++)
+            run_one(problem, tensors, r);
+}
+#else
+#define run_vectors run_usual
+#endif
+
 static void run_alone(const ln_problem *problem, const ln_tensors *tensors)
 {
-    (form_of(problem) == FORM_USUAL ? run_usual : run_any)(problem, tensors);
+    (form_of(problem) == FORM_USUAL ? run_vectors : run_any)(problem, tensors);
 }
 
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors);

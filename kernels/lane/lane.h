@@ -242,6 +242,17 @@ typedef LN_PASTE(element_, LN_ACCUMULATOR) real;
 #define NAN_bf16 0x7fc0
 #define NAN_f16 0x7e00
 
+/* fmin() and fmax() but for NaNs, for which compilers call the C library. */
+LN_INLINE double lesser(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+LN_INLINE double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* The bits of an f32. */
 LN_INLINE uint32_t bits_of(float a)
 {

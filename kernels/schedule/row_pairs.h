@@ -34,6 +34,11 @@ enum {
 #define PAIR_INLINE LN_INLINE
 #endif
 
+/* A single pair has no other to be swept beside. */
+#if !LN_NONTEMPORAL
+#define SCHEDULE_FEW 3
+#endif
+
 /* Two rows, from their sweep to what apply needs of them. */
 typedef struct pair {
     acc parts[2 * PAIR]; /* of both rows' sums, then of their squares' */

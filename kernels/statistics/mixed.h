@@ -49,7 +49,7 @@ enum { ITEM_LEVELS = 2 };
 /* What mean^2 / var may be: means of normal rows are within four of their standard deviations. */
 LN_INLINE real mixed_most(const ln_problem *problem)
 {
-    return (real)fmin(0.5, fmax(0.25, 16 / (double)problem->hidden));
+    return (real)lesser(0.5, greater(0.25, 16 / (double)problem->hidden));
 }
 
 LN_INLINE real mixed_lowest(const ln_convention *rules)

@@ -267,7 +267,8 @@ LN_RARE moments sweep_again(statistics stats, row view, moments found)
 LN_INLINE moments sweep_final(const statistics *stats, row view, moments found)
 {
     if (__builtin_expect(statistics_is_off(stats, found), 0))
-        return sweep_again(*stats, view, found);
+        found = sweep_again(*stats, view, found);
+    found.scale = 1; /* which compilers see here */
     return found;
 }
 

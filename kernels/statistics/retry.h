@@ -49,10 +49,10 @@ LN_INLINE double retry_most(size_t hidden)
     double depth = (double)hidden / BLOCK;
 #endif
     if (SUMS_ARE_LONG)
-        return fmin(1024, 0x1p19 / depth);
+        return lesser(1024, 0x1p19 / depth);
     const double unit = LN_PASTE(UNIT_, LN_STORAGE);
     return ITEMS_ARE_LONG    ? 1024
-           : unit > UNIT_f32 ? fmax(4, fmin(SHORT_MOST, 0x3p20 * unit / depth))
+           : unit > UNIT_f32 ? greater(4, lesser(SHORT_MOST, 0x3p20 * unit / depth))
                              : 4;
 }
 
@@ -60,7 +60,7 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
     real most = (real)retry_most(problem->hidden);
 #ifdef SWEEP_CHAIN
-    most = (real)fmin(most, SHORT_MOST);
+    most = (real)lesser(most, SHORT_MOST);
 #endif
     return (statistics){1 / (real)problem->hidden, most};
 }
