@@ -171,7 +171,14 @@ LN_INLINE void run_vectors(const ln_problem *problem, const ln_tensors *tensors)
 
 static void run_alone(const ln_problem *problem, const ln_tensors *tensors)
 {
-    (form_of(problem) == FORM_USUAL ? run_vectors : run_any)(problem, tensors);
+    runner *run = form_of(problem) == FORM_USUAL ? run_vectors : run_any;
+#ifdef CENTRE_SPLIT
+    if (is_column(problem, tensors)) {
+        run_column(problem, tensors, run);
+        return;
+    }
+#endif
+    run(problem, tensors);
 }
 
 void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors);
