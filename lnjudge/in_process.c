@@ -216,7 +216,7 @@ static bool is_written(const bench *made, size_t input)
     return written;
 }
 
-static bool call(in_process *worker, bench *made, worker_reply *reply)
+static bool call_kernel(in_process *worker, bench *made, worker_reply *reply)
 {
     const lnjudge_question *question = worker->question;
     int status = question->kernel(question->user, &made->problem, &made->given);
@@ -243,7 +243,7 @@ static bool run_rows(in_process *worker, bench *made, const work_order *order, s
                      worker_reply *reply)
 {
     bench_fill(worker, made, order, first);
-    return call(worker, made, reply);
+    return call_kernel(worker, made, reply);
 }
 
 static void hand_back(const in_process *worker, const bench *made, const work_order *order,
@@ -300,8 +300,8 @@ static bool is_of_these_sizes(const lnjudge_question *question, size_t hidden)
     return found;
 }
 
-static bool ask(kernel_runner *runner, const work_order *order, double deadline_seconds,
-                worker_reply *reply)
+static bool ask_in_process(kernel_runner *runner, const work_order *order, double deadline_seconds,
+                           worker_reply *reply)
 {
     in_process *worker = (in_process *)runner;
     bench made = {0};
@@ -344,7 +344,8 @@ in_process *in_process_start(const lnjudge_question *question)
     in_process *made = malloc(sizeof *made);
     if (!made)
         return NULL;
-    *made = (in_process){.runner = {.ask = ask, .reserve = reserve}, .question = question};
+    *made =
+        (in_process){.runner = {.ask = ask_in_process, .reserve = reserve}, .question = question};
     if (open_file(made))
         return made;
     free(made);

@@ -96,9 +96,9 @@ static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, doub
     return row_ulp > lnjudge_metric(held, "row_ulp_max");
 }
 
-static bool note(lnjudge_session *session, const judge_step *step, const char *input,
-                 const judge_block *block, const case_verdict *verdict, const ln_metrics *metrics,
-                 const void *computed, error *err)
+static bool note_verdict(lnjudge_session *session, const judge_step *step, const char *input,
+                         const judge_block *block, const case_verdict *verdict,
+                         const ln_metrics *metrics, const void *computed, error *err)
 {
     lnjudge_case *into = case_of(session, step, input, err);
     if (!into || !is_worse(into, verdict, metrics->row_ulp_max))
@@ -152,8 +152,8 @@ static bool ask_block(lnjudge_session *session, const judge_step *step, const ch
 {
     return judge_kernel(session->judge, block, &session->kernel, judgement, err) &&
            (judgement->metrics.elements == 0 || hold_to_limit(session, block, judgement, err)) &&
-           note(session, step, input, block, &judgement->verdict, &judgement->metrics,
-                judgement->computed, err);
+           note_verdict(session, step, input, block, &judgement->verdict, &judgement->metrics,
+                        judgement->computed, err);
 }
 
 /* ---- steps ---- */
@@ -202,7 +202,7 @@ static bool ask_probes(lnjudge_session *session, const judge_step *step, error *
     case_verdict verdict;
     return judge_probes(session->judge, &session->kernel, &question->convention, step->hidden,
                         &verdict, err) &&
-           note(session, step, "", &size, &verdict, &none, NULL, err);
+           note_verdict(session, step, "", &size, &verdict, &none, NULL, err);
 }
 
 static bool add_positions(row_judge *judge, const judge_block *block, const void *computed,
@@ -256,8 +256,8 @@ static bool ask_positions(lnjudge_session *session, const judge_step *step, erro
         } else {
             fine = fine && err->code == EXIT_CODE_FINE;
         }
-        fine = fine && note(session, step, "", &block, &judgement.verdict, &judgement.metrics,
-                            judge->computed, err);
+        fine = fine && note_verdict(session, step, "", &block, &judgement.verdict,
+                                    &judgement.metrics, judge->computed, err);
         judge_block_free(&block);
     } else {
         fine = false;
@@ -284,14 +284,14 @@ static bool ask_calls(lnjudge_session *session, const judge_step *step, error *e
                              &judgement, err);
     else
         fine = fine && err->code == EXIT_CODE_FINE;
-    fine = fine && note(session, step, "", &block, &judgement.verdict, &judgement.metrics,
-                        session->judge->computed, err);
+    fine = fine && note_verdict(session, step, "", &block, &judgement.verdict, &judgement.metrics,
+                                session->judge->computed, err);
     judge_block_free(&block);
     return fine;
 }
 
 /* What is asked, but for what this process does not do. */
-static void describe(lnjudge_session *session, const combination *asked)
+static void describe_asked(lnjudge_session *session, const combination *asked)
 {
     combination told = *asked;
     char words[sizeof session->words];
@@ -324,11 +324,11 @@ static bool ask_combination(lnjudge_session *session, const judge_step *step, er
     if (block.distinct)
         shown.rows = block.distinct;
     judgement.by_row = session->judge->by_row;
-    describe(session, &asked);
+    describe_asked(session, &asked);
     fine = fine &&
            (judgement.metrics.elements == 0 || hold_to_limit(session, &shown, &judgement, err)) &&
-           note(session, step, "", &block, &judgement.verdict, &judgement.metrics,
-                session->judge->computed, err);
+           note_verdict(session, step, "", &block, &judgement.verdict, &judgement.metrics,
+                        session->judge->computed, err);
     *session->words = '\0';
     judge_block_free(&block);
     return fine;
@@ -336,7 +336,7 @@ static bool ask_combination(lnjudge_session *session, const judge_step *step, er
 
 /* ---- the plan ---- */
 
-static judge_step *add(lnjudge_session *session, judge_step step)
+static judge_step *add_step(lnjudge_session *session, judge_step step)
 {
     if (session->count == session->room) {
         size_t room = 2 * session->room + 64;
@@ -355,16 +355,18 @@ static bool plan_hidden(lnjudge_session *session, size_t hidden)
     size_t count;
     const input_family *families = input_families(&count);
     bool these = session->question.traits & LNJUDGE_THESE_SIZES;
-    bool fine = add(session, (judge_step){ask_probes, "probes", .hidden = hidden});
+    bool fine = add_step(session, (judge_step){ask_probes, "probes", .hidden = hidden});
     for (size_t i = 0; fine && i < count; i++)
         if (input_has_type(families[i].name, session->question.storage, NULL) &&
             input_suits(&families[i], session->kernel.facts.operation))
-            fine = add(session, (judge_step){ask_family, "rows", .hidden = hidden, .index = i});
+            fine =
+                add_step(session, (judge_step){ask_family, "rows", .hidden = hidden, .index = i});
     if (hidden >= POSITION_HIDDEN)
-        fine = fine && add(session, (judge_step){ask_positions, "positions", .hidden = hidden});
+        fine =
+            fine && add_step(session, (judge_step){ask_positions, "positions", .hidden = hidden});
     for (size_t i = 0; fine && these && i < sizeof batches / sizeof *batches; i++)
-        fine = add(session, (judge_step){ask_batch, "batches", .hidden = hidden, .index = i});
-    return fine && add(session, (judge_step){ask_calls, "calls", .hidden = hidden});
+        fine = add_step(session, (judge_step){ask_batch, "batches", .hidden = hidden, .index = i});
+    return fine && add_step(session, (judge_step){ask_calls, "calls", .hidden = hidden});
 }
 
 /* The covering array, under the convention of the question alone. */
@@ -377,8 +379,8 @@ static bool plan_combinations(lnjudge_session *session)
     bool fine = session->combinations && hearing_begin(&session->hearing, session->judge,
                                                        &session->kernel, &question->convention);
     for (size_t i = 0; fine && i < combinations_count(session->combinations); i++)
-        fine = add(session, (judge_step){ask_combination, referee_check_name(CHECK_COMBINATIONS),
-                                         .index = i});
+        fine = add_step(session, (judge_step){ask_combination,
+                                              referee_check_name(CHECK_COMBINATIONS), .index = i});
     return fine;
 }
 
@@ -449,7 +451,7 @@ static bool take_question(const lnjudge_question *given, lnjudge_session *sessio
            fail(err, EXIT_CODE_USAGE, "at least one hidden size was expected");
 }
 
-static bool begin(const lnjudge_question *question, lnjudge_session *session, error *err)
+static bool begin_session(const lnjudge_question *question, lnjudge_session *session, error *err)
 {
     if (!take_question(question, session, err))
         return false;
@@ -479,7 +481,7 @@ lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_session *
     *session = calloc(1, sizeof **session);
     if (!*session)
         fail_memory(&err, "a session");
-    else if (!begin(question, *session, &err)) {
+    else if (!begin_session(question, *session, &err)) {
         lnjudge_end(*session, NULL);
         *session = NULL;
     }

@@ -181,15 +181,15 @@ bool view_load_worst(result_store *store, run_view *view, error *err)
 }
 
 /* Below 0 where the first is less, or there is no second. */
-static int compare(double own, double other)
+static int compare_figures(double own, double other)
 {
     return isnan(own) || isnan(other) ? isnan(own) - isnan(other) : (own > other) - (own < other);
 }
 
 int view_by_speed(const view_case *own, const view_case *other)
 {
-    int by_share = compare(-own->speed.roof_ratio, -other->speed.roof_ratio);
-    int by_time = compare(own->speed.time_ns, other->speed.time_ns);
+    int by_share = compare_figures(-own->speed.roof_ratio, -other->speed.roof_ratio);
+    int by_time = compare_figures(own->speed.time_ns, other->speed.time_ns);
     return by_share  ? by_share
            : by_time ? by_time
                      : strcmp(own->stored->key.kernel, other->stored->key.kernel);
@@ -404,7 +404,7 @@ json_t *view_run_json(const run_view *view)
     return array;
 }
 
-static bool load(const char *database, uint64_t wanted, bool worst, run_view *view, error *err)
+static bool load_run(const char *database, uint64_t wanted, bool worst, run_view *view, error *err)
 {
     result_store *store;
     int64_t run = (int64_t)wanted;
@@ -427,12 +427,12 @@ static bool load(const char *database, uint64_t wanted, bool worst, run_view *vi
 
 bool load_stored_run(const char *database, uint64_t wanted, run_view *view, error *err)
 {
-    return load(database, wanted, false, view, err);
+    return load_run(database, wanted, false, view, err);
 }
 
 bool load_whole_run(const char *database, uint64_t wanted, run_view *view, error *err)
 {
-    return load(database, wanted, true, view, err);
+    return load_run(database, wanted, true, view, err);
 }
 
 /* 0: none. */

@@ -30,7 +30,7 @@ static bool replace(pid_t from, pid_t to)
 
 /* What a child leaves behind becomes a child of this process, not of init; and whoever has children
  * ends them when it is told to end. */
-static void begin(void)
+static void begin_children(void)
 {
     interrupt_watch();
     pthread_mutex_lock(&lock);
@@ -52,7 +52,7 @@ static void list_group(pid_t child)
 
 pid_t child_fork(void)
 {
-    begin();
+    begin_children();
     pid_t child = fork();
     if (child > 0)
         list_group(child);
@@ -79,7 +79,7 @@ static void leave_signals(const sigset_t *blocked)
 pid_t child_execute(void (*become)(void *context), void *context)
 {
     sigset_t all, before;
-    begin();
+    begin_children();
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pid_t child = vfork();
@@ -100,7 +100,7 @@ pid_t child_execute(void (*become)(void *context), void *context)
 
 pid_t child_fork_to_outlive(void)
 {
-    begin();
+    begin_children();
     pid_t child = fork();
     if (child > 0)
         replace(0, -child);

@@ -223,7 +223,7 @@ typedef struct clean_state {
     size_t count;
 } clean_state;
 
-static bool put(FILE *to, const char *at, const text_letter *letter)
+static bool put_letter(FILE *to, const char *at, const text_letter *letter)
 {
     bool kept = letter->kind == LETTER_PLAIN || *at == '\n' || *at == '\t';
     return kept ? fwrite(at, 1, letter->length, to) == letter->length
@@ -256,7 +256,7 @@ static ssize_t clean_write(void *cookie, const char *bytes, size_t size)
                 letter = text_letter_at(at);
             if (letter.kind == LETTER_CUT)
                 memcpy(state->held, at, state->count = strlen(at));
-            else if (!put(state->to, at, &letter))
+            else if (!put_letter(state->to, at, &letter))
                 return 0;
             at += letter.length;
         }

@@ -7,7 +7,7 @@ static size_t slot_of(uint64_t hash, size_t room)
     return (size_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32) & (room - 1);
 }
 
-static void put(hash_index *index, uint64_t hash, size_t place)
+static void put_slot(hash_index *index, uint64_t hash, size_t place)
 {
     size_t slot = slot_of(hash, index->room);
     while (index->slots[slot].place != 0)
@@ -27,12 +27,12 @@ void hash_index_add(hash_index *index, uint64_t hash, size_t place)
         for (size_t i = 0; i < index->room; i++) {
             const struct hash_slot *slot = &index->slots[(first + i) & (index->room - 1)];
             if (slot->place != 0)
-                put(&larger, slot->hash, slot->place - 1);
+                put_slot(&larger, slot->hash, slot->place - 1);
         }
         free(index->slots);
         *index = larger;
     }
-    put(index, hash, place);
+    put_slot(index, hash, place);
     index->count++;
 }
 

@@ -25,8 +25,8 @@ static bool own_directory(char directory[PATH_LENGTH], error *err)
 
 /* The first that exists: the variable's value, then each candidate, relative to the executable or
  * absolute. */
-static bool find(const char *variable, const char *const *candidates, size_t count,
-                 const char *what, char *path, size_t size, error *err)
+static bool find_path(const char *variable, const char *const *candidates, size_t count,
+                      const char *what, char *path, size_t size, error *err)
 {
     const char *given = getenv(variable);
     if (given && given[0]) {
@@ -53,32 +53,32 @@ static bool find(const char *variable, const char *const *candidates, size_t cou
 bool path_of_worker(char *path, size_t size, error *err)
 {
     static const char *const candidates[] = {"lnbench-worker", "../libexec/lnbench/lnbench-worker"};
-    return find("LNBENCH_WORKER", candidates, 2, "lnbench-worker", path, size, err);
+    return find_path("LNBENCH_WORKER", candidates, 2, "lnbench-worker", path, size, err);
 }
 
 bool path_of_library(char *path, size_t size, error *err)
 {
     static const char *const candidates[] = {"../lib/liblayernorm.so", LNBENCH_INSTALLED_LIBRARY};
-    return find("LNBENCH_LIBRARY", candidates, 2, "liblayernorm.so", path, size, err);
+    return find_path("LNBENCH_LIBRARY", candidates, 2, "liblayernorm.so", path, size, err);
 }
 
 bool path_of_peers(char *path, size_t size)
 {
     static const char *const candidates[] = {"../lib/peers", LNBENCH_INSTALLED_PEERS};
     error none = {0};
-    return find("LNBENCH_PEERS_DIRECTORY", candidates, 2, "peers", path, size, &none);
+    return find_path("LNBENCH_PEERS_DIRECTORY", candidates, 2, "peers", path, size, &none);
 }
 
 bool path_of_plots(char *path, size_t size, error *err)
 {
     static const char *const candidates[] = {"../share/lnbench/plots", LNBENCH_SOURCE_PLOTS};
-    return find("LNBENCH_PLOTS", candidates, 2, "the plots directory", path, size, err);
+    return find_path("LNBENCH_PLOTS", candidates, 2, "the plots directory", path, size, err);
 }
 
 bool path_of_worst(char *path, size_t size, error *err)
 {
     static const char *const candidates[] = {"../share/lnbench/worst", LNBENCH_SOURCE_WORST};
-    return find("LNBENCH_WORST", candidates, 2, "the worst rows", path, size, err);
+    return find_path("LNBENCH_WORST", candidates, 2, "the worst rows", path, size, err);
 }
 
 bool make_directories(const char *path, error *err)

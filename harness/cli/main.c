@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-static void help(FILE *file)
+static void print_help(FILE *file)
 {
     fputs("lnbench tells how fast each LayerNorm kernel is and how wrong, from the same run.\n\n"
           "lnbench SUBCOMMAND [OPTION...]     (lnbench SUBCOMMAND --help)\n\n",
@@ -32,7 +32,7 @@ static bool reader_is_gone(void)
 
 /* What was printed may still wait in the buffer of standard output. A reader that had enough
  * (| head) is told nothing; the exit code is then what SIGPIPE would have made it. */
-static int finish(exit_code code)
+static int finish_output(exit_code code)
 {
     enum { PIPE_CLOSED = 128 + SIGPIPE };
     errno = 0;
@@ -67,22 +67,22 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f): likewise */
     memory_watch();
     if (argc < 2) {
-        help(stderr);
+        print_help(stderr);
         return EXIT_CODE_USAGE;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         (strcmp(argv[1], "help") == 0 && argc == 2)) {
-        help(stdout);
-        return finish(EXIT_CODE_FINE);
+        print_help(stdout);
+        return finish_output(EXIT_CODE_FINE);
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("lnbench %s\n", LNBENCH_VERSION_STRING);
-        return finish(EXIT_CODE_FINE);
+        return finish_output(EXIT_CODE_FINE);
     }
     error err = {0};
     const cli_command *command = has_stack(&err) ? command_find(argv[1], &err) : NULL;
     exit_code code = command ? command_run_with(command, argc - 1, argv + 1, &err) : err.code;
     if (err.code != EXIT_CODE_FINE && err.message[0] && !reader_is_gone())
         output_note("%s", err.message);
-    return finish(code);
+    return finish_output(code);
 }

@@ -42,7 +42,7 @@ ssize_t __wrap___getdelim(char **line, size_t *size, int end_byte, FILE *file);
 ssize_t __wrap_getline(char **line, size_t *size, FILE *file);
 
 /* Not through stdio, which allocates. */
-static _Noreturn void end(size_t bytes)
+static _Noreturn void end_without_memory(size_t bytes)
 {
     char line[96] = "lnbench: out of memory\n";
     if (bytes > 0)
@@ -58,7 +58,7 @@ static _Noreturn void end(size_t bytes)
 static void *given(void *place, size_t bytes)
 {
     if (!place && bytes > 0)
-        end(bytes);
+        end_without_memory(bytes);
     return place;
 }
 
@@ -91,23 +91,23 @@ char *__wrap_strndup(const char *string, size_t size)
 }
 
 /* The C library's own: what could not be opened for want of memory is not taken for absent. */
-static void check(bool had)
+static void check_opened(bool had)
 {
     if (!had && errno == ENOMEM)
-        end(0);
+        end_without_memory(0);
 }
 
 FILE *__wrap_fopen(const char *path, const char *mode)
 {
     FILE *file = __real_fopen(path, mode);
-    check(file != NULL);
+    check_opened(file != NULL);
     return file;
 }
 
 DIR *__wrap_opendir(const char *path)
 {
     DIR *directory = __real_opendir(path);
-    check(directory != NULL);
+    check_opened(directory != NULL);
     return directory;
 }
 
@@ -116,7 +116,7 @@ ssize_t __wrap___getdelim(char **line, size_t *size, int end_byte, FILE *file)
 {
     errno = 0;
     ssize_t length = __real___getdelim(line, size, end_byte, file);
-    check(length >= 0);
+    check_opened(length >= 0);
     return length;
 }
 

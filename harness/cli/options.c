@@ -182,8 +182,8 @@ static bool read_option(const cli_command *command, char *options, int argc, cha
 }
 
 /* *help is set where --help was asked for, and nothing more is read. */
-static bool parse(const cli_command *command, char *options, int argc, char **argv,
-                  word_list *operands, bool *help, error *err)
+static bool parse_arguments(const cli_command *command, char *options, int argc, char **argv,
+                            word_list *operands, bool *help, error *err)
 {
     bool only_operands = false;
     const char *flag = question_flag(command);
@@ -266,7 +266,7 @@ exit_code command_run_with(const cli_command *command, int argc, char **argv, er
         text_format(&line, " %s", argv[i]);
     cli_call call = {&operands, line.bytes};
     if (!preset(command, options, err) ||
-        !parse(command, options, argc, argv, &operands, &help, err))
+        !parse_arguments(command, options, argc, argv, &operands, &help, err))
         code = err->code;
     else if (help)
         command_print_help(command, stdout);

@@ -195,9 +195,9 @@ static bool print_text(const output_file *out, const machine_facts *machine,
     return !facts || relation_print(facts_relation(machine), out, err);
 }
 
-static bool print(const output_file *out, const machine_facts *machine,
-                  const timing_scatter *scatter, const finding *findings, size_t count, bool facts,
-                  error *err)
+static bool print_findings(const output_file *out, const machine_facts *machine,
+                           const timing_scatter *scatter, const finding *findings, size_t count,
+                           bool facts, error *err)
 {
     if (out->format == OUTPUT_TEXT)
         return print_text(out, machine, scatter, findings, count, facts, err);
@@ -229,7 +229,7 @@ static exit_code doctor(void *context, const cli_call *call, error *err)
     machine_read(&machine);
     size_t count = machine_findings(&machine, findings, MOST_FINDINGS);
     bool printed =
-        print(&options->printed, &machine, &scatter, findings, count, options->facts, err);
+        print_findings(&options->printed, &machine, &scatter, findings, count, options->facts, err);
     machine_free(&machine);
     return printed && !is_trusted(&scatter) ? EXIT_CODE_INCONCLUSIVE : err->code;
 }

@@ -110,8 +110,8 @@ static void say(text_buffer *out, const char *kernel, const char *what, const re
 }
 
 /* Takes what the result owns. */
-static void note(replay_state *replayer, const kernel_entry *kernel, const char *what,
-                 replay_result *result)
+static void note_result(replay_state *replayer, const kernel_entry *kernel, const char *what,
+                        replay_result *result)
 {
     const char *class = replayer->descriptors
                             ? reproducible_stored(replayer->descriptors, kernel->facts.name)
@@ -173,7 +173,7 @@ static bool replay_file(replay_state *replayer, error *err)
         snprintf(what, sizeof what, "find %zu", i + 1);
         fine = kernel && replay_find(replayer->judge, kernel, &list.rows[i], &result, err);
         if (fine)
-            note(replayer, kernel, what, &result);
+            note_result(replayer, kernel, what, &result);
         if (fine && interrupted())
             fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     }
@@ -229,7 +229,7 @@ static bool replay_stored(replay_state *replayer, result_store *store, const sto
     bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL,
                             replayer->options->id > 0, NULL, &result, err);
     if (fine)
-        note(replayer, kernel, what, &result);
+        note_result(replayer, kernel, what, &result);
     stored_worst_free(&worst);
     if (fine && interrupted())
         fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
@@ -296,7 +296,7 @@ static bool replay_store(replay_state *replayer, error *err)
     return fine;
 }
 
-static bool show(replay_state *replayer, error *err)
+static bool show_results(replay_state *replayer, error *err)
 {
     const output_file *printed = &replayer->options->printed;
     relation *rows = replayer->rows;
@@ -349,7 +349,7 @@ static exit_code replay(void *context, const cli_call *call, error *err)
                 worker_start(options->plugins.words, options->plugins.count, &replayer.worker,
                              &replayer.kernels, err) &&
                 (options->from ? replay_file(&replayer, err) : replay_store(&replayer, err)) &&
-                show(&replayer, err);
+                show_results(&replayer, err);
     exit_code code = fine ? code_of(&replayer) : err->code;
     if (fine && options->print && code != EXIT_CODE_FINE) /* the find does not say so */
         fail(err, code, "%s", replayer.differs);

@@ -160,8 +160,8 @@ static bool dry_run(const case_plan *plan, const output_file *out, error *err)
 }
 
 /* A new run in the store, or an unfinished one of the same plan. */
-static bool begin(run_session *session, const run_options *options, const char *command_line,
-                  error *err)
+static bool begin_run(run_session *session, const run_options *options, const char *command_line,
+                      error *err)
 {
     if (options->resume) {
         if (!store_find_unfinished(session->store, session->plan.hash, &session->run, err))
@@ -211,8 +211,8 @@ static void print_certified(const row_judge *judge, const output_file *out)
         output_line(out, "certified  %s", judge_describe_counts(&counts, words, sizeof words));
 }
 
-static bool show(run_session *session, const run_options *options, bool finished, size_t *lost,
-                 error *err)
+static bool show_run(run_session *session, const run_options *options, bool finished, size_t *lost,
+                     error *err)
 {
     run_view view;
     if (!view_load(session->store, session->run, &view, err))
@@ -257,7 +257,7 @@ static bool run_plan(run_session *session, const kernel_list *kernels, const run
     if ((charts && !make_directories(options->out, err)) ||
         !make_parent_directory(options->database, err) ||
         !store_open(options->database, STORE_WRITE, &session->store, err) ||
-        !begin(session, options, command_line, err))
+        !begin_run(session, options, command_line, err))
         return false;
     bool finished = measure_speed(session, kernels, err);
     struct error ending = *err;
@@ -273,7 +273,7 @@ static bool run_plan(run_session *session, const kernel_list *kernels, const run
     }
     struct error shown = {0};
     size_t lost = 0;
-    if (!show(session, options, finished, &lost, &shown)) {
+    if (!show_run(session, options, finished, &lost, &shown)) {
         *err = shown;
         return false;
     }

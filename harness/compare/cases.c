@@ -20,7 +20,7 @@ static const char *const passing[] = {
     "mhz",       "load_1m",         "memory_available_bytes", "git_commit",
     "git_dirty", "swap_used_bytes", "lnbench_version"};
 
-static void note(word_list *list, const char *name, const char *base, const char *new)
+static void note_difference(word_list *list, const char *name, const char *base, const char *new)
 {
     char line[640];
     snprintf(line, sizeof line, "%s: %.256s (base), %.256s (new)", name, base, new);
@@ -46,8 +46,8 @@ static void compare_facts(run_comparison *comparison, const machine_facts *base,
         if ((second && has_fact(base, name)) || word_is_in(name, WORDS(passing)))
             continue;
         bool decides = comparison->settings.speed && word_is_in(name, WORDS(decisive));
-        note(decides ? &comparison->differences : &comparison->remarks, name,
-             machine_fact_value(base, name), machine_fact_value(new, name));
+        note_difference(decides ? &comparison->differences : &comparison->remarks, name,
+                        machine_fact_value(base, name), machine_fact_value(new, name));
     }
 }
 
@@ -68,7 +68,7 @@ static void note_requests(run_comparison *comparison, const stored_run *base, co
         word_list_add(&comparison->remarks, line);
     if (base->request_hash[0] && new->request_hash[0] &&
         strcmp(base->request_hash, new->request_hash) != 0)
-        note(&comparison->remarks, "asked for", base->command_line, new->command_line);
+        note_difference(&comparison->remarks, "asked for", base->command_line, new->command_line);
 }
 
 void compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new)
@@ -82,8 +82,8 @@ void compare_contexts(run_comparison *comparison, const run_view *base, const ru
         return;
     }
     note_requests(comparison, &base->run, &new->run);
-    note(&comparison->differences, "plan", base->run.plan, new->run.plan);
-    note(&comparison->differences, "seed", seeds[BASE], seeds[NEW]);
+    note_difference(&comparison->differences, "plan", base->run.plan, new->run.plan);
+    note_difference(&comparison->differences, "seed", seeds[BASE], seeds[NEW]);
     compare_facts(comparison, &base->machine, &new->machine, false);
     compare_facts(comparison, &base->machine, &new->machine, true);
 }

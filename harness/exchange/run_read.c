@@ -412,7 +412,7 @@ static bool check_twice(const file_reader *reader)
     return true;
 }
 
-static bool finish(const file_reader *reader)
+static bool finish_run(const file_reader *reader)
 {
     run_view *view = reader->view;
     if (!view->run.started[0])
@@ -498,7 +498,7 @@ static bool read_input(run_input *input, run_view *view, error *err)
     return fine &&
            (is_lines(line, length) ? read_lines(&reader, input, line, length)
                                    : read_whole_document(&reader, input, 0)) &&
-           finish(&reader);
+           finish_run(&reader);
 }
 
 static bool read_file(const char *path, FILE *file, run_view *view, error *err)
@@ -554,7 +554,7 @@ bool run_read_process(const char *path, run_view *view, error *err)
                     "their processes",
                     path);
     bool fine = run_input_open(&input, path, fopen(path, "rb"), err) &&
-                read_whole_document(&reader, &input, next_process(view)) && finish(&reader);
+                read_whole_document(&reader, &input, next_process(view)) && finish_run(&reader);
     run_input_close(&input);
     return fine;
 }

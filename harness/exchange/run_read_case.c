@@ -309,7 +309,7 @@ static bool is_parameter(size_t bytes, size_t hidden)
 }
 
 /* All parameters that are there are equally long. */
-static bool check(const file_reader *reader, const stored_worst *worst, const case_key *key)
+static bool check_worst(const file_reader *reader, const stored_worst *worst, const case_key *key)
 {
     const operation *what = operations[key->operation];
     size_t row = key->hidden * dtype_size(key->dtype), parameter = 0;
@@ -347,7 +347,7 @@ bool read_worst(file_reader *reader, json_t *record)
         if (role_is_kept(&what->roles[i]) &&
             !take_tensor(reader, record, what->roles[i].name, &worst->inputs[i]))
             return false;
-    return check(reader, worst, key);
+    return check_worst(reader, worst, key);
 }
 
 void read_tensors_free(read_tensors *tensors)

@@ -47,7 +47,7 @@ void make_two_valued(const input_place *place, float *x)
         x[i] = pairs[place->row % 6][random_bits(&random, i) >> shift[place->row / 6 % 3] == 0];
 }
 
-static int compare(const void *a, const void *b)
+static int compare_floats(const void *a, const void *b)
 {
     float x = *(const float *)a, y = *(const float *)b;
     return (x > y) - (x < y);
@@ -58,7 +58,7 @@ void make_sorted(const input_place *place, float *x)
 {
     size_t hidden = place->hidden;
     make_normal(place, x);
-    qsort(x, hidden, sizeof *x, compare);
+    qsort(x, hidden, sizeof *x, compare_floats);
     for (size_t i = 0; place->row % 2 == 1 && i < hidden / 2; i++) {
         float kept = x[i];
         x[i] = x[hidden - 1 - i];

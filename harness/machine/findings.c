@@ -14,11 +14,11 @@ typedef struct doctor_findings {
     size_t count, most;
 } doctor_findings;
 
-static void add(doctor_findings *findings, finding_grade grade, const char *remedy,
-                const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void add_finding(doctor_findings *findings, finding_grade grade, const char *remedy,
+                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static void add(doctor_findings *findings, finding_grade grade, const char *remedy,
-                const char *format, ...)
+static void add_finding(doctor_findings *findings, finding_grade grade, const char *remedy,
+                        const char *format, ...)
 {
     if (findings->count == findings->most)
         return;
@@ -115,12 +115,12 @@ static void check_simple(const machine_facts *machine, doctor_findings *findings
         snprintf(fact.value, sizeof fact.value, "%s", machine_fact_value(machine, check->fact));
         machine_shown_value(&fact, value);
         if (is(value, check->fine))
-            add(findings, FINDING_FINE, "", "%s: %.80s", check->title, value);
+            add_finding(findings, FINDING_FINE, "", "%s: %.80s", check->title, value);
         else if (!known(value))
-            add(findings, FINDING_NOTE, "", "%s: cannot be read here", check->title);
+            add_finding(findings, FINDING_NOTE, "", "%s: cannot be read here", check->title);
         else
-            add(findings, check->grade, check->remedy, "%s: %.80s: %s", check->title, value,
-                check->why);
+            add_finding(findings, check->grade, check->remedy, "%s: %.80s: %s", check->title, value,
+                        check->why);
     }
 }
 
@@ -129,14 +129,14 @@ static void check_boost(const machine_facts *machine, doctor_findings *findings)
     const char *boost = machine_fact_value(machine, "boost");
     bool intel = strstr(machine_fact_value(machine, "scaling_driver"), "intel") != NULL;
     if (is(boost, "off"))
-        add(findings, FINDING_FINE, "", "frequency boost: off");
+        add_finding(findings, FINDING_FINE, "", "frequency boost: off");
     else if (!known(boost))
-        add(findings, FINDING_NOTE, "", "frequency boost: cannot be read here");
+        add_finding(findings, FINDING_NOTE, "", "frequency boost: cannot be read here");
     else
-        add(findings, FINDING_WARNING,
-            intel ? "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
-                  : "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost",
-            "frequency boost: on: the clock depends on temperature and on the other cores");
+        add_finding(findings, FINDING_WARNING,
+                    intel ? "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
+                          : "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost",
+                    "frequency boost: on: the clock depends on temperature and on the other cores");
 }
 
 /* A third of one CPU is enough to meet a single-threaded run now and then. */
@@ -144,35 +144,36 @@ static void check_load(const machine_facts *machine, doctor_findings *findings)
 {
     const char *load = machine_fact_value(machine, "load_1m");
     if (!known(load))
-        add(findings, FINDING_NOTE, "", "load: cannot be read here");
+        add_finding(findings, FINDING_NOTE, "", "load: cannot be read here");
     else if (number_read(load, NULL) > 0.3)
-        add(findings, FINDING_WARNING,
-            "run `top` to see which process, and wait a minute after a build",
-            "load: %.20s over the last minute: other work takes time and caches away", load);
+        add_finding(findings, FINDING_WARNING,
+                    "run `top` to see which process, and wait a minute after a build",
+                    "load: %.20s over the last minute: other work takes time and caches away",
+                    load);
     else
-        add(findings, FINDING_FINE, "", "load: %.20s over the last minute", load);
+        add_finding(findings, FINDING_FINE, "", "load: %.20s over the last minute", load);
 }
 
 static void check_layout(const machine_facts *machine, doctor_findings *findings)
 {
     const char *aslr = machine_fact_value(machine, "aslr");
     if (!known(aslr))
-        add(findings, FINDING_NOTE, "", "address space randomisation: cannot be read here");
+        add_finding(findings, FINDING_NOTE, "", "address space randomisation: cannot be read here");
     else if (is(aslr, "0") || strncmp(aslr, "off", 3) == 0)
-        add(findings, FINDING_FINE, "", "address space randomisation: off");
+        add_finding(findings, FINDING_FINE, "", "address space randomisation: off");
     else
-        add(findings, FINDING_NOTE, "setarch -R lnbench run",
-            "address space randomisation: on: layouts differ from process to process; the "
-            "intervals take that in, since every run measures in several processes");
+        add_finding(findings, FINDING_NOTE, "setarch -R lnbench run",
+                    "address space randomisation: on: layouts differ from process to process; the "
+                    "intervals take that in, since every run measures in several processes");
     const char *thp = machine_fact_value(machine, "thp");
     if (!known(thp))
-        add(findings, FINDING_NOTE, "", "transparent huge pages: cannot be read here");
+        add_finding(findings, FINDING_NOTE, "", "transparent huge pages: cannot be read here");
     else if (is(thp, "never"))
-        add(findings, FINDING_WARNING,
-            "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
-            "transparent huge pages: never: page walks slow down and scatter large shapes");
+        add_finding(findings, FINDING_WARNING,
+                    "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
+                    "transparent huge pages: never: page walks slow down and scatter large shapes");
     else
-        add(findings, FINDING_FINE, "", "transparent huge pages: %.40s", thp);
+        add_finding(findings, FINDING_FINE, "", "transparent huge pages: %.40s", thp);
 }
 
 static void check_benchmark(const machine_facts *machine, doctor_findings *findings)
@@ -180,29 +181,33 @@ static void check_benchmark(const machine_facts *machine, doctor_findings *findi
     const char *build = machine_fact_value(machine, "google_benchmark_build");
     const char *version = machine_fact_value(machine, "google_benchmark");
     if (is(build, "debug"))
-        add(findings, FINDING_NOTE, "",
+        add_finding(
+            findings, FINDING_NOTE, "",
             "Google Benchmark %.40s calls itself a debug build, as Debian's does: harmless here, "
             "it only reads the clock around a batch of calls",
             version);
     else if (is(build, "release"))
-        add(findings, FINDING_FINE, "", "Google Benchmark: %.40s, a release build", version);
+        add_finding(findings, FINDING_FINE, "", "Google Benchmark: %.40s, a release build",
+                    version);
     else
-        add(findings, FINDING_NOTE, "", "Google Benchmark: version %.40s, build unknown", version);
+        add_finding(findings, FINDING_NOTE, "", "Google Benchmark: version %.40s, build unknown",
+                    version);
 }
 
 static void check_cores(const machine_facts *machine, doctor_findings *findings)
 {
     if (machine->cores < 2)
-        add(findings, FINDING_WARNING,
+        add_finding(
+            findings, FINDING_WARNING,
             "give the container or virtual machine at least two CPUs, or widen the affinity "
             "(taskset)",
             "cores: %u: lnbench, the system and the kernel under test share one", machine->cores);
     else if (machine->cores < 4)
-        add(findings, FINDING_NOTE, "",
-            "cores: %u: enough for one thread; figures for more threads will be noisy",
-            machine->cores);
+        add_finding(findings, FINDING_NOTE, "",
+                    "cores: %u: enough for one thread; figures for more threads will be noisy",
+                    machine->cores);
     else
-        add(findings, FINDING_FINE, "", "cores: %u", machine->cores);
+        add_finding(findings, FINDING_FINE, "", "cores: %u", machine->cores);
 }
 
 /* What liblayernorm goes by; another source that says much more is the mistake that it avoids. */
@@ -221,19 +226,21 @@ static void check_caches(doctor_findings *findings)
         else
             snprintf(end, room, "%sL%d unknown", level ? ", " : "", level + 1);
     }
-    add(findings, sizes.bytes[LN_L3] ? FINDING_FINE : FINDING_NOTE,
-        sizes.bytes[LN_L3] ? "" : "export LN_CACHE_BYTES=32K,1M,32M (this CPU's L1d, L2, L3)",
-        "caches that ln_layernorm() goes by: %s", words);
+    add_finding(findings, sizes.bytes[LN_L3] ? FINDING_FINE : FINDING_NOTE,
+                sizes.bytes[LN_L3] ? ""
+                                   : "export LN_CACHE_BYTES=32K,1M,32M (this CPU's L1d, L2, L3)",
+                "caches that ln_layernorm() goes by: %s", words);
     size_t most = sizes.told[LN_L3][2];
     if (sizes.bytes[LN_L3] && most > 2 * sizes.bytes[LN_L3])
-        add(findings, FINDING_NOTE, "",
+        add_finding(
+            findings, FINDING_NOTE, "",
             "caches: the C library says L3 has %.6g KiB, as a whole package may; the smaller size "
             "is taken",
             (double)most / 1024);
     if (sizes.refused)
-        add(findings, FINDING_WARNING, "export LN_CACHE_BYTES=32K,1M,32M",
-            "caches: LN_CACHE_BYTES=%.60s is not L1,L2,L3 in rising order: not taken",
-            sizes.refused);
+        add_finding(findings, FINDING_WARNING, "export LN_CACHE_BYTES=32K,1M,32M",
+                    "caches: LN_CACHE_BYTES=%.60s is not L1,L2,L3 in rising order: not taken",
+                    sizes.refused);
 }
 
 static void check_memory(const machine_facts *machine, doctor_findings *findings)
@@ -242,46 +249,48 @@ static void check_memory(const machine_facts *machine, doctor_findings *findings
     const char *swap = machine_fact_value(machine, "swap_used_bytes");
     double bytes = number_read(available, NULL);
     if (!known(available))
-        add(findings, FINDING_NOTE, "", "memory: cannot be read here");
+        add_finding(findings, FINDING_NOTE, "", "memory: cannot be read here");
     else if (bytes < 0x1p30)
-        add(findings, FINDING_WARNING, "close what uses it: ps aux --sort=-rss | head",
-            "memory: %.0f MiB available: lnbench takes up to 1 GiB", bytes / 0x1p20);
+        add_finding(findings, FINDING_WARNING, "close what uses it: ps aux --sort=-rss | head",
+                    "memory: %.0f MiB available: lnbench takes up to 1 GiB", bytes / 0x1p20);
     else
-        add(findings, FINDING_FINE, "", "memory: %.1f GiB available", bytes / 0x1p30);
+        add_finding(findings, FINDING_FINE, "", "memory: %.1f GiB available", bytes / 0x1p30);
     const char *limit = machine_fact_value(machine, "memory_limit_bytes");
     bytes = number_read(limit, NULL);
     if (!known(limit) || is(limit, "none"))
-        add(findings, known(limit) ? FINDING_FINE : FINDING_NOTE, "",
-            "memory limit of the control group: %s", known(limit) ? limit : "cannot be read here");
+        add_finding(findings, known(limit) ? FINDING_FINE : FINDING_NOTE, "",
+                    "memory limit of the control group: %s",
+                    known(limit) ? limit : "cannot be read here");
     else
-        add(findings, bytes < 0x1p30 ? FINDING_WARNING : FINDING_FINE,
-            bytes < 0x1p30 ? "give the container more --memory, or raise MemoryMax= of the unit"
-                           : "",
-            "memory limit of the control group: %.0f MiB%s", bytes / 0x1p20,
-            bytes < 0x1p30 ? ": lnbench takes up to 1 GiB" : "");
+        add_finding(findings, bytes < 0x1p30 ? FINDING_WARNING : FINDING_FINE,
+                    bytes < 0x1p30
+                        ? "give the container more --memory, or raise MemoryMax= of the unit"
+                        : "",
+                    "memory limit of the control group: %.0f MiB%s", bytes / 0x1p20,
+                    bytes < 0x1p30 ? ": lnbench takes up to 1 GiB" : "");
     if (known(swap) && number_read(swap, NULL) > 0)
-        add(findings, FINDING_WARNING, "sudo swapoff -a && sudo swapon -a",
-            "swap: %.0f MiB in use: pages may have to come back from disk",
-            number_read(swap, NULL) / 0x1p20);
+        add_finding(findings, FINDING_WARNING, "sudo swapoff -a && sudo swapon -a",
+                    "swap: %.0f MiB in use: pages may have to come back from disk",
+                    number_read(swap, NULL) / 0x1p20);
     else if (known(swap))
-        add(findings, FINDING_FINE, "", "swap: not in use");
+        add_finding(findings, FINDING_FINE, "", "swap: not in use");
 }
 
 static void check_surroundings(doctor_findings *findings)
 {
     char path[1024];
     if (program_find("gnuplot", path, sizeof path))
-        add(findings, FINDING_FINE, "", "gnuplot: found");
+        add_finding(findings, FINDING_FINE, "", "gnuplot: found");
     else
-        add(findings, FINDING_WARNING, "sudo apt-get install gnuplot-nox",
-            "gnuplot: not found: there will be tables, but no charts");
+        add_finding(findings, FINDING_WARNING, "sudo apt-get install gnuplot-nox",
+                    "gnuplot: not found: there will be tables, but no charts");
     bool there = access("results", F_OK) == 0;
     if (access(there ? "results" : ".", W_OK | X_OK) == 0)
-        add(findings, FINDING_FINE, "", "results: can be written");
+        add_finding(findings, FINDING_FINE, "", "results: can be written");
     else
-        add(findings, FINDING_WARNING, "lnbench run --db FILE --out DIRECTORY",
-            "results: %s cannot be written to",
-            there ? "the directory 'results'" : "this directory");
+        add_finding(findings, FINDING_WARNING, "lnbench run --db FILE --out DIRECTORY",
+                    "results: %s cannot be written to",
+                    there ? "the directory 'results'" : "this directory");
 }
 
 /* What has to be done comes first. */

@@ -56,7 +56,7 @@ static const char *const words[FACTOR_KINDS][COVERING_LEVELS] = {
 
 /* ---- the table ---- */
 
-static void add(factor_table *table, factor_kind kind, size_t of, size_t levels)
+static void add_factor(factor_table *table, factor_kind kind, size_t of, size_t levels)
 {
     table->levels[table->count] = levels;
     table->factors[table->count++] = (call_factor){kind, of, levels, 0};
@@ -90,15 +90,15 @@ static void add_role(factor_table *table, const operation *what, size_t i)
     if (role->shape == SHAPE_NONE)
         return;
     if (is_table && role->output && places_of(what, i) > 1)
-        add(table, FACTOR_PLACE, i, places_of(what, i));
+        add_factor(table, FACTOR_PLACE, i, places_of(what, i));
     if (!(is_table && role->output) && role->optional)
-        add(table, FACTOR_THERE, i, 2);
+        add_factor(table, FACTOR_THERE, i, 2);
     if (is_table)
-        add(table, FACTOR_STRIDE, i, 4);
+        add_factor(table, FACTOR_STRIDE, i, 4);
     if (is_table || role_is_parameter(role))
-        add(table, FACTOR_ADDRESS, i, 4);
+        add_factor(table, FACTOR_ADDRESS, i, 4);
     if (role_is_parameter(role) && !role->output)
-        add(table, FACTOR_PARAMETER, i, i == ROLE_GAMMA ? 4 : 3);
+        add_factor(table, FACTOR_PARAMETER, i, i == ROLE_GAMMA ? 4 : 3);
 }
 
 static ln_convention convention_at(const factor_table *table, size_t number)
@@ -356,18 +356,18 @@ factor_table *factors_of(operation_kind kind, const ln_convention *plain, bool a
                             .alone = alone,
                             .plain = *plain,
                             .conventions = alone ? 1 : convention_count(what)};
-    add(table, FACTOR_ROWS, 0, large ? MANY_ROWS : FEW_ROWS);
-    add(table, FACTOR_HIDDEN, 0, large ? LONG_ROWS : SHORT_ROWS);
-    add(table, FACTOR_REMAINDER, 0, REMAINDERS);
-    add(table, FACTOR_CONTENTS, 0, CONTENTS_SPECIAL + 1);
-    add(table, FACTOR_THREADS, 0, large ? 2 : 3);
-    add(table, FACTOR_CALLS, 0, large ? CALLS_IN_TURN : CALL_ORDERS);
+    add_factor(table, FACTOR_ROWS, 0, large ? MANY_ROWS : FEW_ROWS);
+    add_factor(table, FACTOR_HIDDEN, 0, large ? LONG_ROWS : SHORT_ROWS);
+    add_factor(table, FACTOR_REMAINDER, 0, REMAINDERS);
+    add_factor(table, FACTOR_CONTENTS, 0, CONTENTS_SPECIAL + 1);
+    add_factor(table, FACTOR_THREADS, 0, large ? 2 : 3);
+    add_factor(table, FACTOR_CALLS, 0, large ? CALLS_IN_TURN : CALL_ORDERS);
     for (size_t i = 0; i < what->count; i++)
         add_role(table, what, i);
     for (size_t i = 0; !alone && i < what->field_count; i++)
-        add(table, FACTOR_CONVENTION, i, what->fields[i].levels);
+        add_factor(table, FACTOR_CONVENTION, i, what->fields[i].levels);
     if (!alone)
-        add(table, FACTOR_EPS, 0, 4);
+        add_factor(table, FACTOR_EPS, 0, 4);
     for (size_t i = 0; i < table->conventions && i < FACTOR_CONVENTIONS; i++)
         note_convention(table, i);
     find_shapes(table);

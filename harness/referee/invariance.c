@@ -132,7 +132,7 @@ static void keep_plain(judged_run *run)
             hash_bytes(run->plain_hash[row], run->plain + row * row_bytes, row_bytes);
 }
 
-static invariance_cell compare(const judged_run *run, size_t rows)
+static invariance_cell compare_rows(const judged_run *run, size_t rows)
 {
     size_t row_bytes = run->block->hidden * dtype_size(run->block->storage);
     invariance_cell cell = {.state = CELL_SAME, .hash = run->plain_hash[rows]};
@@ -194,7 +194,7 @@ static bool run_settings(judged_run *run, invariance_result *found, invariance_c
         }
         if (i == 0)
             keep_plain(run);
-        cells[i] = compare(run, rows);
+        cells[i] = compare_rows(run, rows);
         found->tested |= 1u << axis;
         if (cells[i].state == CELL_DIFFERS)
             referee_varies(axis, run->block->hidden, &found->varies);

@@ -42,7 +42,7 @@ static bool is_same(const narrowing *in, const case_verdict *b)
 
 /* What becomes of it: the least where it is wrong in the same way. A race is not met each time: it is asked
  * more often. err->code tells whether the run ends. */
-static verdict_kind ask(narrowing *in, combination tried, bool *same)
+static verdict_kind ask_combination(narrowing *in, combination tried, bool *same)
 {
     int times = in->verdict.kind == VERDICT_NONDETERMINISTIC ? RACES : 1;
     case_judgement found = {.verdict.kind = VERDICT_LOST};
@@ -62,7 +62,7 @@ static verdict_kind ask(narrowing *in, combination tried, bool *same)
     return found.verdict.kind;
 }
 
-static size_t list(const combination *of, size_t *factors)
+static size_t list_factors(const combination *of, size_t *factors)
 {
     const uint64_t all = combination_factors(of);
     size_t count = 0;
@@ -110,7 +110,7 @@ static bool drop(narrowing *in, const size_t *factors, size_t count)
     in->cut |= in->asked >= ASKED_MOST;
     if (in->cut || !without(in, factors, count, &tried))
         return false;
-    ask(in, tried, &same);
+    ask_combination(in, tried, &same);
     return same;
 }
 
@@ -120,14 +120,14 @@ static bool drop_convention(narrowing *in)
     combination tried = in->least;
     bool same = false;
     if (!is_usual(&tried) && make_usual(&tried))
-        ask(in, tried, &same);
+        ask_combination(in, tried, &same);
     return same;
 }
 
 /* The factors that the least has and not all wrong problems have. */
 static void drop_unshared(narrowing *in, uint64_t shared)
 {
-    size_t factors[COVERING_FACTORS], all = list(&in->least, factors), count = 0;
+    size_t factors[COVERING_FACTORS], all = list_factors(&in->least, factors), count = 0;
     for (size_t i = 0; i < all; i++)
         if (!(shared >> factors[i] & 1))
             factors[count++] = factors[i];
@@ -138,13 +138,13 @@ static void drop_unshared(narrowing *in, uint64_t shared)
 /* In the end each factor that is left was dropped alone, and the rest was right. */
 static void drop_parts(narrowing *in)
 {
-    size_t factors[COVERING_FACTORS], count = list(&in->least, factors);
+    size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
     for (size_t part = (count + 1) / 2; part > 0 && in->err->code == EXIT_CODE_FINE;) {
         size_t before = count;
         for (size_t i = 0; i < count && in->err->code == EXIT_CODE_FINE;) {
             size_t many = part < count - i ? part : count - i;
             bool dropped = drop(in, factors + i, many);
-            count = list(&in->least, factors);
+            count = list_factors(&in->least, factors);
             i += dropped ? 0 : many;
         }
         part = part > 1 ? part / 2 : count < before && !in->cut;
@@ -163,7 +163,7 @@ static void try_own_places(narrowing *in)
         combination tried = in->least;
         tried.levels[f] = operations[table->operation]->roles[own->of].optional;
         if (in->least.levels[f] > tried.levels[f] && factors_allow(table, tried.levels))
-            ask(in, tried, &same);
+            ask_combination(in, tried, &same);
     }
 }
 
@@ -193,7 +193,7 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
         bool same;
         if (!factors_set_hidden(&tried, sizes[i]) || tried.rows * sizes[i] > COMBINATION_ELEMENTS)
             continue;
-        verdict_kind kind = ask(in, tried, &same);
+        verdict_kind kind = ask_combination(in, tried, &same);
         bool right = verdict_is_right(kind);
         char *list = lists[right];
         size_t used = strlen(list);
@@ -212,7 +212,7 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
 /* The problem without anything out of the ordinary; under a convention that the kernel takes. */
 static verdict_kind ask_plain(narrowing *in, bool *same)
 {
-    size_t factors[COVERING_FACTORS], count = list(&in->least, factors);
+    size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
     const ln_convention *own = in->least.instead;
     combination plain;
     bool few = without(in, factors, count, &plain);
@@ -223,11 +223,11 @@ static verdict_kind ask_plain(narrowing *in, bool *same)
     plain.rows = problem_of(in, &plain).rows;
     in->plain_rows = plain.rows;
     make_usual(&plain);
-    verdict_kind kind = ask(in, plain, same);
+    verdict_kind kind = ask_combination(in, plain, same);
     if (kind != VERDICT_DECLINED || !own)
         return kind;
     plain.instead = own;
-    return ask(in, plain, same);
+    return ask_combination(in, plain, same);
 }
 
 /* As little as is wrong. What becomes of the plain problem. */
@@ -256,7 +256,7 @@ static size_t find_rows(narrowing *in)
     while (fine && wrong - right > 1) {
         combination tried = in->least;
         tried.rows = right < FEWEST ? FEWEST : right + (wrong - right) / 2;
-        verdict_kind kind = ask(in, tried, &same);
+        verdict_kind kind = ask_combination(in, tried, &same);
         *(same ? &wrong : &right) = tried.rows;
         fine = (same ? tried.rows > FEWEST : verdict_is_right(kind)) &&
                in->err->code == EXIT_CODE_FINE;
@@ -265,7 +265,7 @@ static size_t find_rows(narrowing *in)
     for (size_t i = 1; fine && i <= MORE && wrong + i < kept.least.rows; i++) {
         combination tried = least.least;
         tried.rows = wrong + i;
-        ask(in, tried, &fine);
+        ask_combination(in, tried, &fine);
     }
     *in = fine ? least : kept;
     return fine ? wrong : 0;
@@ -333,7 +333,7 @@ bool narrow_fault(hearing *of, const combination *asked, const faults_seen *seen
     in.least.rows = problem.rows;
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
     if (verdict->kind != VERDICT_TIMEOUT) /* each question would take as long */
-        ask(&in, in.least, &same);
+        ask_combination(&in, in.least, &same);
     if (err->code == EXIT_CODE_FINE && !same) {
         name_shared(&in, seen, where, verdict);
         return true;

@@ -55,7 +55,7 @@ static void around(const char *text, size_t at, char words[80])
     snprintf(words, 80, "%.*s", (int)(length < 60 ? length : 60), text + from);
 }
 
-static void compare(const char *theirs, const char *ours, page_match *match)
+static void compare_pages(const char *theirs, const char *ours, page_match *match)
 {
     size_t at = 0;
     if (!same_line(theirs, ours, "<meta name=\"generator\"") ||
@@ -90,7 +90,7 @@ bool report_again(const run_view *view, char *page, size_t size, page_match *mat
                read_whole_file(path, &drawn, err);
         if (fine) {
             add_bare(&ours, drawn.bytes, drawn.length);
-            compare(theirs.bytes, ours.bytes, match);
+            compare_pages(theirs.bytes, ours.bytes, match);
         }
         text_free(&drawn);
         text_free(&ours);

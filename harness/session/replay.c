@@ -32,7 +32,7 @@ static replay_side side_of(const case_judgement *judgement, uint64_t hash)
     return side;
 }
 
-static void compare(replay_result *result)
+static void compare_sides(replay_result *result)
 {
     const replay_side *then = &result->then, *now = &result->now;
     result->same_bits = then->hash == now->hash;
@@ -317,7 +317,7 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
             continue;
         tried.metrics = judgement.metrics;
         tried.now = side_of(&judgement, judgement.output_hash);
-        compare(&tried);
+        compare_sides(&tried);
         tried.reproduces &= tried.hashed || same_text || !of_array;
         explain(same_text, &tried);
         if (likeness(&tried, same_text) <= best)
@@ -369,7 +369,7 @@ static bool replay_kept_case(row_judge *judge, const kernel_entry *kernel,
     if (!result->whole)
         result->then.row = result->now.row = 0;
     if (fine)
-        compare(result);
+        compare_sides(result);
     judge_block_free(&row);
     if (fine)
         snprintf(result->find.origin, sizeof result->find.origin, "case %lld: %.90s",
@@ -412,7 +412,7 @@ bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *
                 judge_block_from(judge, &block, &call, err) &&
                 judge_as_then(judge, &block, kernel, find->convention, NULL, result, err);
     if (fine)
-        compare(result);
+        compare_sides(result);
     else
         replay_result_free(result);
     judge_block_free(&block);

@@ -73,7 +73,7 @@ bool session_invariance(run_session *session, const kernel_list *kernels, error 
     return fine && session_store_kernels(session, err);
 }
 
-static bool ask(run_session *session, const case_key *key, unsigned parts, error *err)
+static bool put_asked(run_session *session, const case_key *key, unsigned parts, error *err)
 {
     asked_case asked = {.key = *key, .parts = parts};
     return store_put_asked(session->store, session->run, &asked, err);
@@ -86,14 +86,14 @@ static bool ask_all(run_session *session, const case_plan *plan, error *err)
         for (size_t k = 0; fine && k < plan->kernel_count; k++) {
             case_key key = accuracy_key(&plan->accuracy[i], plan->kernels[k]);
             if (group_takes(&plan->accuracy[i], plan->kernels[k]))
-                fine = ask(session, &key, ASKED_TO_JUDGE, err);
+                fine = put_asked(session, &key, ASKED_TO_JUDGE, err);
         }
     for (size_t i = 0; i < plan->speed_count; i++)
         for (size_t k = 0; fine && k < plan->kernel_count; k++) {
             const speed_group *group = &plan->speed[i];
             case_key key = speed_key(group, plan->kernels[k]->facts.name);
             if (speed_takes(group, plan->kernels[k]))
-                fine = ask(session, &key, ASKED_TO_JUDGE | ASKED_TO_TIME, err);
+                fine = put_asked(session, &key, ASKED_TO_JUDGE | ASKED_TO_TIME, err);
         }
     return fine && store_count_asked(session->store, session->run, err);
 }

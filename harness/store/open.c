@@ -160,7 +160,7 @@ void store_configure(sqlite3 *database)
     sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, STORE_TEXT_MOST);
 }
 
-static int stop(void *unused)
+static int stop_query(void *unused)
 {
     (void)unused;
     return 1;
@@ -171,7 +171,7 @@ static int stop(void *unused)
 static bool load_schema(const result_store *store, error *err)
 {
     enum { OBJECTS_MOST = 10000, STEPS_EACH = 7 };
-    sqlite3_progress_handler(store->database, OBJECTS_MOST * STEPS_EACH, stop, NULL);
+    sqlite3_progress_handler(store->database, OBJECTS_MOST * STEPS_EACH, stop_query, NULL);
     int status =
         sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
     sqlite3_progress_handler(store->database, 0, NULL, NULL);
@@ -216,7 +216,7 @@ static bool is_used(const char *path)
 /* Looks at a file that nobody uses in a way that leaves nothing beside it, as opening one in
  * write-ahead mode does: what is refused stays as it was. Read so while somebody writes, it may seem
  * damaged. */
-static bool look(result_store *store, store_mode mode, error *err)
+static bool look_at_unused(result_store *store, store_mode mode, error *err)
 {
     struct stat about;
     bool outdated;
@@ -289,7 +289,7 @@ bool store_open(const char *path, store_mode mode, result_store **opened, error 
         return false;
     result_store *made = allocate_zeroed(1, sizeof *made);
     made->path = allocate_copy(path, strlen(path) + 1);
-    if (!look(made, mode, err) ||
+    if (!look_at_unused(made, mode, err) ||
         !(mode == STORE_WRITE ? open_write(made, err) : open_read(made, err)) ||
         !store_use_views(made, err) || (mode == STORE_READ && !forbid_writes(made, err))) {
         store_close(made);

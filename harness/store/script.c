@@ -37,7 +37,7 @@ static sqlite3_stmt *prepare_statement(result_store *store, const char *sql, err
     return statement;
 }
 
-static bool finish(result_store *store, sqlite3_stmt *statement, error *err)
+static bool finish_statement(result_store *store, sqlite3_stmt *statement, error *err)
 {
     bool fine = statement && store_step(store, statement, "make a table", err);
     sqlite3_finalize(statement);
@@ -70,7 +70,7 @@ bool store_put_line(result_store *store, const char *name, error *err, const cha
     if (statement)
         store_bind_list(statement, 1, types, values);
     va_end(values);
-    return finish(store, statement, err);
+    return finish_statement(store, statement, err);
 }
 
 /* ---- reading ---- */

@@ -15,8 +15,8 @@ static bool add_tensor(result_store *store, const stored_tensor *tensor, uint64_
 }
 
 /* The columns of worst_rows are y_hash and the kept inputs in the order of their roles. */
-static bool put(result_store *store, int64_t run, const case_key *key, const stored_worst *worst,
-                error *err)
+static bool put_worst(result_store *store, int64_t run, const case_key *key,
+                      const stored_worst *worst, error *err)
 {
     const operation *what = operations[key->operation];
     uint64_t hashes[ROLES_MOST];
@@ -41,7 +41,7 @@ bool store_put_worst(result_store *store, int64_t run, const case_key *key,
 {
     if (!store_begin(store, "store a worst row", err))
         return false;
-    bool fine = put(store, run, key, worst, err);
+    bool fine = put_worst(store, run, key, worst, err);
     return store_finish(store, fine, "store a worst row", err);
 }
 

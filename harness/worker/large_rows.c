@@ -2,7 +2,7 @@
 #include "base/random.h"
 
 /* Keeps the rows in order, each once. */
-static size_t insert(size_t *rows, size_t count, size_t row)
+static size_t insert_row(size_t *rows, size_t count, size_t row)
 {
     size_t at = count;
     while (at > 0 && rows[at - 1] > row)
@@ -28,11 +28,11 @@ size_t large_rows(const ln_problem *problem, uint64_t seed, size_t rows[LARGE_RO
     for (size_t i = 0; i < sizeof centres / sizeof *centres; i++)
         for (size_t row = centres[i] - ABOUT; row <= centres[i] + ABOUT; row++)
             if (row < problem->rows)
-                count = insert(rows, count, row);
+                count = insert_row(rows, count, row);
     for (uint64_t i = 0; i < DRAWN; i++) {
         uint32_t words[4];
         philox4x32(seed, i, 0x6c61726765, words);
-        count = insert(rows, count, (words[0] | (uint64_t)words[1] << 32) % problem->rows);
+        count = insert_row(rows, count, (words[0] | (uint64_t)words[1] << 32) % problem->rows);
     }
     return count;
 }

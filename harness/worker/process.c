@@ -319,8 +319,8 @@ static bool is_believed(kernel_process *process, const worker_reply *replies, si
 
 /* The next message, of at most `most` replies; how many. 0: *reply is a FAILED one, and the process is
  * gone. */
-static size_t receive(kernel_process *process, double deadline_seconds, worker_reply *reply,
-                      size_t most)
+static size_t receive_replies(kernel_process *process, double deadline_seconds, worker_reply *reply,
+                              size_t most)
 {
     char text[64];
     ssize_t got = -1;
@@ -359,7 +359,7 @@ size_t process_answers(kernel_process *process, double deadline_seconds, worker_
     double end = seconds_now() + MOST_DEADLINES * deadline_seconds * (double)count;
     size_t got;
     do
-        got = receive(process, seconds_now() < end ? deadline_seconds : 0, replies, count);
+        got = receive_replies(process, seconds_now() < end ? deadline_seconds : 0, replies, count);
     while (got > 0 && replies->kind == REPLY_ALIVE);
     /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
     for (size_t i = 0; i < got; i++) {

@@ -276,7 +276,7 @@ static bool add_kernel(kernel_list *list, const kernel_entry *entry, error *err)
 }
 
 /* Loads plugin i into its process and fills the list. */
-static bool load(worker_process *worker, unsigned i, kernel_list *list, error *err)
+static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, error *err)
 {
     worker_seat *seat = &worker->seats[worker->builds ? 0 : i];
     worker_reply reply = {0};
@@ -482,13 +482,13 @@ static bool ask_support(worker_process *worker, kernel_list *list, error *err)
 }
 
 /* Of builds, file i's kernels go to lists[i]; else all to lists[0]. */
-static bool start(worker_process *worker, const char *const *files, size_t count,
-                  kernel_list *lists, error *err)
+static bool start_worker(worker_process *worker, const char *const *files, size_t count,
+                         kernel_list *lists, error *err)
 {
     bool fine = prepare_worker(worker, files, count, err);
     for (unsigned i = 0; fine && i < worker->plugin_count; i++) {
         kernel_list *list = &lists[worker->builds ? i : 0];
-        if (load(worker, i, list, err))
+        if (load_plugin(worker, i, list, err))
             continue;
         fine = leave_out(worker, i, list, err);
         i = -1u; /* from the first one on */
@@ -518,7 +518,7 @@ static bool start_either(bool builds, const char *const *files, size_t count,
                                      .stop = runner_stop};
     worker->arena.file = -1;
     worker->builds = builds;
-    if (start(worker, files, count, lists, err)) {
+    if (start_worker(worker, files, count, lists, err)) {
         *started = worker;
         return true;
     }

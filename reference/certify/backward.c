@@ -218,7 +218,8 @@ static void take_row(task *t, size_t row)
 }
 
 /* Element i is what the sum has come to, or NaN. */
-static void store(const task *t, const ln_gradient *gradient, ln_type type, size_t i, bool defined)
+static void store_sum(const task *t, const ln_gradient *gradient, ln_type type, size_t i,
+                      bool defined)
 {
     rounded_pair value = {NAN, (double)NAN};
     if (defined) {
@@ -323,21 +324,21 @@ static bool is_wanted(const ln_gradient *gradient)
     return gradient->rounded != NULL || gradient->exact != NULL;
 }
 
-static void fill(task *t, ln_gradients *gradients)
+static void fill_gradients(task *t, ln_gradients *gradients)
 {
     ln_affine affine = t->convention.affine;
     size_t parameters = ln_parameter_elements(affine, t->hidden);
     for (size_t i = 0; is_wanted(&gradients->dx) && i < t->rows * t->hidden; i++) {
         bool defined = take_dx(t, i / t->hidden, i % t->hidden);
-        store(t, &gradients->dx, t->storage, i, defined);
+        store_sum(t, &gradients->dx, t->storage, i, defined);
     }
     bool has_dgamma = ln_has_gamma(affine) && is_wanted(&gradients->dgamma);
     for (size_t i = 0; has_dgamma && i < parameters; i++) {
-        store(t, &gradients->dgamma, t->param, i, take_parameter(t, i, add_dgamma));
+        store_sum(t, &gradients->dgamma, t->param, i, take_parameter(t, i, add_dgamma));
     }
     bool has_dbeta = ln_has_beta(affine) && is_wanted(&gradients->dbeta);
     for (size_t i = 0; has_dbeta && i < parameters; i++) {
-        store(t, &gradients->dbeta, t->param, i, take_parameter(t, i, add_dbeta));
+        store_sum(t, &gradients->dbeta, t->param, i, take_parameter(t, i, add_dbeta));
     }
 }
 
@@ -373,7 +374,7 @@ static bool is_finite_gamma(const task *t)
     return true;
 }
 
-static bool run(task *t, ln_gradients *gradients)
+static bool run_task(task *t, ln_gradients *gradients)
 {
     /* Two roots of a row for dx; one of each element that a parameter has a hand in. */
     bool scalar = t->convention.affine == LN_AFFINE_SCALAR;
@@ -387,7 +388,7 @@ static bool run(task *t, ln_gradients *gradients)
         state_init(&t->states[row]);
         take_row(t, row);
     }
-    fill(t, gradients);
+    fill_gradients(t, gradients);
     for (size_t row = 0; row < t->rows; row++) {
         state_clear(&t->states[row]);
     }
@@ -407,7 +408,7 @@ bool ln_backward(const ln_convention *convention, ln_type storage, ln_type param
     }
     task t = {*convention, storage, param, rows, hidden, x, dy, gamma, .states = NULL};
     t.states = calloc(rows, sizeof *t.states);
-    bool done = t.states != NULL && run(&t, gradients);
+    bool done = t.states != NULL && run_task(&t, gradients);
     free(t.states);
     return done;
 }

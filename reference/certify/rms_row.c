@@ -23,7 +23,7 @@ enum { FACTOR_BITS = 1152, PRODUCT_BITS = FACTOR_BITS + 64 };
 
 /* A real number as element i of a type: of 16 bits, `value` is its double and `side` the sign of what
  * that leaves. */
-static void store(ln_type type, void *values, size_t i, double value, int side)
+static void store_rounded(ln_type type, void *values, size_t i, double value, int side)
 {
     if (!isfinite(value)) {
         storage_store(type, values, i, value);
@@ -41,7 +41,7 @@ static void store(ln_type type, void *values, size_t i, double value, int side)
  * least 2^-47: it lies on a midpoint or further from it than double rounds. */
 static void store_offset(ln_type type, void *values, size_t i, double w)
 {
-    store(type, values, i, 1.0 + w, 0);
+    store_rounded(type, values, i, 1.0 + w, 0);
 }
 
 /* The sum that is normalised or squared, before it is rounded to 16 bits, as floats. The sum of two
@@ -134,7 +134,7 @@ static void multiply_out(double xhat, double weight, bool plus_one, size_t i, co
     if (task->storage == LN_F32) {
         ((float *)result->rounded)[i] = mpfr_zero_p(product) ? 0 : mpfr_get_flt(product, MPFR_RNDN);
     } else {
-        store(task->storage, result->rounded, i, y, finite ? mpfr_cmp_d(product, y) : 0);
+        store_rounded(task->storage, result->rounded, i, y, finite ? mpfr_cmp_d(product, y) : 0);
     }
     if (task->storage == LN_F64 && result->rest != NULL) {
         double rest = isnan(y) ? (double)NAN : 0.0;
@@ -164,7 +164,7 @@ static void apply_weight(const row_task *task, ln_reference_result *result)
             continue;
         }
         result->exact[i] = xhat * weight + 0.0; /* no -0 */
-        store(task->storage, result->rounded, i, result->exact[i], 0);
+        store_rounded(task->storage, result->rounded, i, result->exact[i], 0);
     }
 }
 
@@ -181,7 +181,7 @@ static void fill_quotients(const row_task *task, double root, ln_reference_resul
             ln_has_gamma(task->affine) ? storage_load(task->param, task->gamma, i) : 1.0;
         double y = x / root * (weight + (task->affine == LN_AFFINE_GAMMA1 ? 1.0 : 0.0)) + 0.0;
         result->exact[i] = y;
-        store(task->storage, result->rounded, i, y, 0);
+        store_rounded(task->storage, result->rounded, i, y, 0);
         if (wide && result->rest != NULL) {
             result->rest[i] = isnan(y) ? (double)NAN : 0.0;
         }

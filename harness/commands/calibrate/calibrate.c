@@ -212,7 +212,8 @@ static void build_set_free(build_set *builds)
     *builds = (build_set){0};
 }
 
-static bool print(const noise_calibration *calibration, const output_file *output, error *err)
+static bool print_calibration(const noise_calibration *calibration, const output_file *output,
+                              error *err)
 {
     static const relation_column columns[] = {
         COLUMN("regime", "regime"),
@@ -252,7 +253,7 @@ static bool print(const noise_calibration *calibration, const output_file *outpu
     return true;
 }
 
-static bool check(const calibrate_settings *settings, error *err)
+static bool check_settings(const calibrate_settings *settings, error *err)
 {
     if (!(settings->confidence >= 0.5 && settings->confidence <= 0.9999))
         return fail(err, EXIT_CODE_USAGE,
@@ -269,21 +270,22 @@ static bool check(const calibrate_settings *settings, error *err)
 }
 
 /* A database that cannot be written is found before anything is measured. */
-static bool run(const calibrate_settings *settings, const output_file *output, error *err)
+static bool run_calibration(const calibrate_settings *settings, const output_file *output,
+                            error *err)
 {
     build_set builds = {0};
     machine_facts machine;
     noise_calibration calibration = {0};
     result_store *store = NULL;
     machine_read(&machine);
-    bool fine = check(settings, err) && make_parent_directory(settings->database, err) &&
+    bool fine = check_settings(settings, err) && make_parent_directory(settings->database, err) &&
                 store_open(settings->database, STORE_WRITE, &store, err) &&
                 build_set_make(settings, &builds, err);
     if (fine && builds.why[0])
         output_note("%s; code placement is not in the noise", builds.why);
     fine = fine && calibrate_measure(settings, &builds, &machine, &calibration, err) &&
            store_put_calibration(store, &machine, &calibration, err) &&
-           print(&calibration, output, err);
+           print_calibration(&calibration, output, err);
     build_set_free(&builds);
     machine_free(&machine);
     store_close(store);
@@ -300,7 +302,7 @@ static exit_code calibrate(void *context, const cli_call *call, error *err)
     const calibrate_options *options = context;
     (void)call;
     interrupt_watch();
-    run(&options->settings, &options->printed, err);
+    run_calibration(&options->settings, &options->printed, err);
     return err->code;
 }
 

@@ -246,8 +246,8 @@ static bool is_elsewhere(const choose_options *options)
 }
 
 /* Looks at the store and chooses, for one shape. No database is no evidence. */
-static bool decide(const choose_options *options, const choose_request *choosing, chosen *one,
-                   error *err)
+static bool decide_shape(const choose_options *options, const choose_request *choosing, chosen *one,
+                         error *err)
 {
     result_store *store;
     evidence_free(&one->evidence);
@@ -338,7 +338,7 @@ static bool measure_missing(const choose_options *options, choose_request *choos
         if (!one->measured)
             continue;
         one->wanted.run = run;
-        fine = decide(options, choosing, one, err);
+        fine = decide_shape(options, choosing, one, err);
         if (fine && !one->evidence.timed)
             fine = fail(err, EXIT_CODE_KERNEL_FAILED,
                         "%zux%zu: no kernel could be timed (run %lld in %.200s says why)",
@@ -347,8 +347,8 @@ static bool measure_missing(const choose_options *options, choose_request *choos
     return fine;
 }
 
-static bool show(const choose_options *options, choose_request *choosing, const output_file *out,
-                 error *err)
+static bool show_choices(const choose_options *options, choose_request *choosing,
+                         const output_file *out, error *err)
 {
     choose_look look = {.explain = options->explain};
     if (out->format != OUTPUT_JSON)
@@ -446,7 +446,7 @@ static bool read_machine(const choose_options *options, choose_request *choosing
     return fine;
 }
 
-static bool begin(const choose_options *options, choose_request *choosing, error *err)
+static bool begin_choosing(const choose_options *options, choose_request *choosing, error *err)
 {
     if (is_elsewhere(options))
         return read_machine(options, choosing, err);
@@ -460,15 +460,15 @@ static bool begin(const choose_options *options, choose_request *choosing, error
 
 static bool choose(const choose_options *options, choose_request *choosing, error *err)
 {
-    bool fine = request_read(options, choosing, err) && begin(options, choosing, err);
+    bool fine = request_read(options, choosing, err) && begin_choosing(options, choosing, err);
     for (size_t i = 0; fine && !options->fresh && i < choosing->count; i++)
-        fine = decide(options, choosing, &choosing->all[i], err);
+        fine = decide_shape(options, choosing, &choosing->all[i], err);
     if (fine)
         fine = options->stored || is_elsewhere(options) ? nothing_stored(options, choosing, err)
                                                         : measure_missing(options, choosing, err);
     if (fine)
         cover_all(choosing);
-    return fine && show(options, choosing, &options->printed, err) &&
+    return fine && show_choices(options, choosing, &options->printed, err) &&
            check_lost(options, &choosing->covered, err) && check_met(choosing, err) &&
            check_told(choosing, err);
 }

@@ -301,9 +301,9 @@ static void replace_guess(const which_found *function, case_verdict *verdict)
 }
 
 /* The class of a kernel that ran, and the result. */
-static bool show(const eval_options *options, const ln_convention *convention,
-                 const eval_tensors *tensors, row_judge *judge, const kernel_list *kernels,
-                 const kernel_entry *kernel, const case_judgement *judgement, error *err)
+static bool show_result(const eval_options *options, const ln_convention *convention,
+                        const eval_tensors *tensors, row_judge *judge, const kernel_list *kernels,
+                        const kernel_entry *kernel, const case_judgement *judgement, error *err)
 {
     char words[128], label[NAME_MAX_LENGTH] = "";
     invariance_result found = {0};
@@ -366,7 +366,7 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
                    : tensor_write(options->out, tensors->storage, &tensors->arrays[ROLE_X],
                                   computed, err);
     if (fine) {
-        fine = show(options, convention, tensors, judge, kernels, kernel, &judgement, err);
+        fine = show_result(options, convention, tensors, judge, kernels, kernel, &judgement, err);
         code = verdict_exit_code(&judgement.verdict);
         /* One kernel was asked for: that it can't run here is then no side remark. */
         if (judgement.verdict.kind == VERDICT_DECLINED)

@@ -45,8 +45,8 @@ static relation *errors_relation(const void *const given[GRADIENTS], const gradi
 }
 
 /* In JSON each gradient is a member by its name. */
-static bool print(const ln_problem *problem, const void *const given[GRADIENTS], relation *rows,
-                  const output_file *out, error *err)
+static bool print_gradients(const ln_problem *problem, const void *const given[GRADIENTS],
+                            relation *rows, const output_file *out, error *err)
 {
     char label[CONVENTION_MAX_LENGTH];
     if (out->format != OUTPUT_JSON)
@@ -69,8 +69,9 @@ exit_code eval_gradients(const ln_problem *problem, const ln_tensors *tensors, c
 {
     gradient_errors found[GRADIENTS];
     exit_code code = EXIT_CODE_FINE;
-    bool fine = judge_gradients(problem, tensors, dy, given, found, err) &&
-                print(problem, given, errors_relation(given, found, max_row_ulp), out, err);
+    bool fine =
+        judge_gradients(problem, tensors, dy, given, found, err) &&
+        print_gradients(problem, given, errors_relation(given, found, max_row_ulp), out, err);
     for (size_t i = 0; fine && i < GRADIENTS; i++) {
         const case_verdict verdict = {.kind = verdict_of(&found[i], max_row_ulp)};
         if (given[i])

@@ -153,7 +153,8 @@ static void print_failures(const invariance_matrix *matrix, const output_file *o
                         verdict_describe(&matrix->found[i].verdict, described, sizeof described));
 }
 
-static bool print(const invariance_options *options, const invariance_matrix *matrix, error *err)
+static bool print_matrix(const invariance_options *options, const invariance_matrix *matrix,
+                         error *err)
 {
     const output_file *out = &options->printed;
     const size_t *hidden = matrix->found[0].hidden;
@@ -213,7 +214,7 @@ static exit_code measure_kernels(const invariance_options *options, const ln_con
         fine = invariance_measure(judge, &request, family, matrix.found, count, err);
         progress_end(&progress);
     }
-    fine = fine && print(options, &matrix, err);
+    fine = fine && print_matrix(options, &matrix, err);
     exit_code code = fine ? exit_code_of(&matrix) : err->code;
     judge_destroy(judge);
     free(family);
@@ -222,7 +223,7 @@ static exit_code measure_kernels(const invariance_options *options, const ln_con
     return code;
 }
 
-static exit_code start(void *context, const cli_call *call, error *err)
+static exit_code run_reproducible(void *context, const cli_call *call, error *err)
 {
     invariance_options *options = context;
     ln_convention convention;
@@ -276,5 +277,5 @@ const cli_command eval_reproducible = {
         "failed; 2 usage; 7 files or environment; 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(invariance_options, .input = "normal", .seed = 1, .deadline = 10),
-    .body = start,
+    .body = run_reproducible,
 };

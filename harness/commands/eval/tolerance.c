@@ -22,7 +22,7 @@ static relation_value as_told(const tolerance *found, const tolerance_mistake *m
                : as_text("no: too near for these rows");
 }
 
-static bool print(const tolerance *found, const output_file *out, error *err)
+static bool print_tolerance(const tolerance *found, const output_file *out, error *err)
 {
     static const relation_column columns[] = {
         COLUMN("implementation", "implementation"),
@@ -85,7 +85,7 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
                     "differ by at most atol + rtol |y|:\n",
                     convention_label(&convention, label), dtype_name(tensors.storage), tensors.rows,
                     tensors.hidden);
-    fine = fine && print(&found, out, err);
+    fine = fine && print_tolerance(&found, out, err);
     judge_block_free(&block);
     judge_destroy(judge);
     eval_tensors_free(&tensors);

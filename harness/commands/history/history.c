@@ -269,7 +269,7 @@ typedef struct history_options {
     bool all;
 } history_options;
 
-static bool show(const measure_history *history, const history_options *options, error *err)
+static bool show_history(const measure_history *history, const history_options *options, error *err)
 {
     return history_print(history, options->all, &options->printed, err) &&
            (!options->out || history_draw(history, options->out, &options->printed, err));
@@ -286,7 +286,7 @@ static exit_code history(void *context, const cli_call *call, error *err)
     bool fine = history_load(store, &options->request, &found, err);
     store_close(store);
     if (fine) {
-        fine = show(&found, options, err);
+        fine = show_history(&found, options, err);
         history_free(&found);
     }
     return fine ? EXIT_CODE_FINE : err->code;

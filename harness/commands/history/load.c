@@ -204,7 +204,7 @@ static bool divide(history_series *series, uint64_t seed, error *err)
 
 /* What the series' kernel is, from its latest run's descriptors: charts show it as all others do.
  */
-static bool describe(result_store *store, history_series *series, error *err)
+static bool describe_kernel(result_store *store, history_series *series, error *err)
 {
     size_t index;
     json_t *descriptor, *kernels;
@@ -252,7 +252,7 @@ bool history_load(result_store *store, const history_request *request, measure_h
             request->measure);
     for (size_t i = 0; fine && i < history->count; i++)
         fine = divide(&history->series[i], request->seed, err) &&
-               describe(store, &history->series[i], err);
+               describe_kernel(store, &history->series[i], err);
     if (!fine)
         history_free(history);
     return fine;

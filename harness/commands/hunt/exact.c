@@ -33,7 +33,7 @@ static bool is_exact(const exact_findings *found)
     return found->verdict.kind == VERDICT_RIGHT && found->wrong == 0 && found->wrong_facts == 0;
 }
 
-static const char *answer(const exact_findings *found)
+static const char *exact_answer(const exact_findings *found)
 {
     return found->verdict.kind != VERDICT_RIGHT ? verdict_phrase(found->verdict.kind)
            : is_exact(found)                    ? "yes"
@@ -60,16 +60,16 @@ static relation *findings_relation(const kernel_entry *const *kernels, const exa
     for (size_t i = 0; i < count; i++) {
         const exact_findings *own = &found[i];
         relation_row(rows, as_text(kernels[i]->facts.name), as_flag(claims(kernels[i])),
-                     as_json(json_boolean(is_exact(own)), answer(own)), as_count(own->elements),
-                     as_count(own->aimed), as_count(own->wrong), as_count(own->facts),
-                     as_count(own->wrong_facts), as_hash(own->hash), as_word(own->first),
-                     as_verdict(&own->verdict));
+                     as_json(json_boolean(is_exact(own)), exact_answer(own)),
+                     as_count(own->elements), as_count(own->aimed), as_count(own->wrong),
+                     as_count(own->facts), as_count(own->wrong_facts), as_hash(own->hash),
+                     as_word(own->first), as_verdict(&own->verdict));
     }
     return rows;
 }
 
-static bool print(const output_file *out, const kernel_entry *const *kernels,
-                  const exact_findings *found, size_t count, error *err)
+static bool print_findings(const output_file *out, const kernel_entry *const *kernels,
+                           const exact_findings *found, size_t count, error *err)
 {
     if (!relation_print(findings_relation(kernels, found, count), out, err))
         return false;
@@ -117,7 +117,7 @@ static exit_code verify(const verify_options *options, worker_process *worker,
     for (size_t i = 0; fine && i < count; i++)
         fine = exact_verify(judge, &request, kernels[i], &found[i], err);
     progress_end(&progress);
-    fine = fine && print(&options->printed, kernels, found, count, err);
+    fine = fine && print_findings(&options->printed, kernels, found, count, err);
     exit_code code = fine ? exit_code_of(found, count) : err->code;
     judge_destroy(judge);
     free(found);
@@ -125,7 +125,7 @@ static exit_code verify(const verify_options *options, worker_process *worker,
     return code;
 }
 
-static exit_code start(void *context, const cli_call *call, error *err)
+static exit_code verify_exact(void *context, const cli_call *call, error *err)
 {
     verify_options *options = context;
     worker_process *worker;
@@ -167,5 +167,5 @@ const cli_command hunt_exact = {
         "7 files or environment; 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(verify_options, .seed = 1, .elements = 1000000, .deadline = 10),
-    .body = start,
+    .body = verify_exact,
 };

@@ -28,7 +28,8 @@ typedef struct reading {
     void *context;
 } reading;
 
-static bool begin(shard_folder *folder, const hunt_shard *shard, const char *path, error *err)
+static bool begin_folder(shard_folder *folder, const hunt_shard *shard, const char *path,
+                         error *err)
 {
     uint64_t shards = shard->hunt.settings.shards;
     if (shards > MOST_SHARDS)
@@ -75,7 +76,7 @@ static bool add_file(reading *on, const char *path, error *err)
     if (!hunt_shard_read(path, &shard, err))
         return false;
     hunt_range(&shard.hunt.settings, &first, &end);
-    bool fine = folder->is_there || begin(folder, &shard, path, err);
+    bool fine = folder->is_there || begin_folder(folder, &shard, path, err);
     const char *differs = fine ? hunt_shard_difference(&folder->first, &shard) : NULL;
     if (differs)
         fine = fail(err, EXIT_CODE_USAGE, "%s: not of the hunt of %s: %s differs", path,

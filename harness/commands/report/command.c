@@ -24,7 +24,8 @@ typedef struct report_options {
 } report_options;
 
 /* The file that was sent, or the run of the store. */
-static bool load(const report_options *options, const char *file, run_view *view, error *err)
+static bool load_reported(const report_options *options, const char *file, run_view *view,
+                          error *err)
 {
     run_view read;
     if (!file)
@@ -78,7 +79,7 @@ static exit_code report(void *context, const cli_call *call, error *err)
         return charts_draw_again(options->chart, options->out, &options->printed, err)
                    ? EXIT_CODE_FINE
                    : err->code;
-    if (!load(options, file, &view, err))
+    if (!load_reported(options, file, &view, err))
         return err->code;
     if (view_is_partial(&view) && !options->allow_lost)
         code = EXIT_CODE_INCONCLUSIVE;

@@ -408,8 +408,8 @@ static bool verify_figures(verify_state *verifying, error *err)
 /* ---- showing ---- */
 
 /* In JSON with the run and the exit code. */
-static bool show(const verify_state *verifying, const stored_figure *figures, size_t count,
-                 exit_code code, const output_file *out, error *err)
+static bool print_figures(const verify_state *verifying, const stored_figure *figures, size_t count,
+                          exit_code code, const output_file *out, error *err)
 {
     static const relation_column columns[] = {
         COLUMN("figure", "figure"),
@@ -505,14 +505,15 @@ static bool show_figures(const verify_state *verifying, bool all, exit_code code
 {
     const output_file *out = verifying->request->printed;
     if (out->format == OUTPUT_JSON || !all)
-        return show(verifying, verifying->figures, verifying->count, code, out, err);
+        return print_figures(verifying, verifying->figures, verifying->count, code, out, err);
     stored_figure *bad = allocate_zeroed(verifying->count + 1, sizeof *bad);
     size_t count = 0;
     for (size_t i = 0; i < verifying->count; i++)
         if (verifying->figures[i].code != EXIT_CODE_FINE &&
             verifying->figures[i].code != EXIT_CODE_NOT_COMPARABLE)
             bad[count++] = verifying->figures[i];
-    bool fine = (count == 0 && !output_is_data(out)) || show(verifying, bad, count, code, out, err);
+    bool fine = (count == 0 && !output_is_data(out)) ||
+                print_figures(verifying, bad, count, code, out, err);
     free(bad);
     return fine;
 }

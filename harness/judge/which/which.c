@@ -159,8 +159,8 @@ static void mark_family(const engine *own, const family *with, const reduction *
     one->source = (size_t)(from - own->all.sources);
 }
 
-static void describe(const engine *own, const family *with, const reduction *over,
-                     const source *from, which_candidate *one)
+static void describe_candidate(const engine *own, const family *with, const reduction *over,
+                               const source *from, which_candidate *one)
 {
     const which_input *input = &own->typed;
     bool rms = with->kind == OPERATION_RMSNORM;
@@ -309,7 +309,7 @@ static bool add_normalised(engine *own, const family *with, const reduction *ove
     for (size_t i = 0; i < usual_count; i++)
         usual = usual || one.convention.eps == usual_sizes[i];
     one.rank = -1;
-    describe(own, with, over, from, &one);
+    describe_candidate(own, with, over, from, &one);
     one.rank = 3 * (one.rank + 1) + (preset ? 0 : usual || convention.eps == 0 ? 1 : 2);
     return add_candidate(own, &one);
 }
@@ -334,7 +334,7 @@ static bool add_family(engine *own, const family *with, const reduction *over, c
     }
     if (fine && with->whole) {
         which_candidate one = {.kind = layernorm ? WHICH_CENTRED : WHICH_COPIED};
-        describe(own, with, over, from, &one);
+        describe_candidate(own, with, over, from, &one);
         one.rank = 3 * one.rank;
         fine = add_candidate(own, &one);
     }
@@ -371,7 +371,7 @@ static bool try_softmax(engine *own, const reduction *over, const source *from)
     for (size_t g = 0; g < over->groups; g++)
         if (!is_softmax(own, over, from, g))
             return true;
-    describe(own, &with, over, from, &one);
+    describe_candidate(own, &with, over, from, &one);
     one.rank *= 3;
     return add_candidate(own, &one);
 }

@@ -40,14 +40,14 @@ static double at(const changing *row, size_t i)
     return storage_load(row->type, row->x, i);
 }
 
-static void copy(const changing *row, size_t to, size_t from)
+static void copy_element(const changing *row, size_t to, size_t from)
 {
     size_t size = dtype_size(row->type);
     memmove((char *)row->x + to * size, (char *)row->x + from * size, size);
 }
 
 /* Rounded; what would not be finite is left. */
-static void put(const changing *row, size_t i, double value)
+static void put_element(const changing *row, size_t i, double value)
 {
     double rounded;
     storage_store(row->type, &rounded, 0, value);
@@ -95,23 +95,24 @@ static void move_element(hunt_random *random, const changing *row)
         change_bits(row, i, NO_BIT, (int)((drawn >> 16) % 9) - 4);
         break;
     case 3:
-        copy(row, i, j);
+        copy_element(row, i, j);
         break;
     case 4: {
         double kept = at(row, i);
-        copy(row, i, j);
-        put(row, j, kept);
+        copy_element(row, i, j);
+        put_element(row, j, kept);
         break;
     }
     case 5:
-        put(row, i, -at(row, i));
+        put_element(row, i, -at(row, i));
         break;
     case 6:
-        put(row, i, at(row, i) * (drawn & 0x100 ? 2 : 0.5));
+        put_element(row, i, at(row, i) * (drawn & 0x100 ? 2 : 0.5));
         break;
     default:
-        put(row, i,
-            at(row, j) * (1 + sign * power_of_half((drawn >> 16) % precision_of(row->type))));
+        put_element(row, i,
+                    at(row, j) *
+                        (1 + sign * power_of_half((drawn >> 16) % precision_of(row->type))));
     }
 }
 
@@ -128,20 +129,20 @@ static void move_row(hunt_random *random, const changing *row)
     case 0: { /* shift by a part of some element */
         double shift = sign * part * at(row, first);
         for (size_t i = 0; i < hidden; i++)
-            put(row, i, at(row, i) + shift);
+            put_element(row, i, at(row, i) + shift);
         break;
     }
     case 1: /* scale: by 2 or a half, or by a little */
         for (size_t i = 0; i < hidden; i++)
-            put(row, i, at(row, i) * (part == 1 ? (sign > 0 ? 2 : 0.5) : 1 + sign * part));
+            put_element(row, i, at(row, i) * (part == 1 ? (sign > 0 ? 2 : 0.5) : 1 + sign * part));
         break;
     case 2: /* a stretch becomes like its first */
         for (size_t i = first; i < hidden && i < first + length; i++)
-            copy(row, i, first);
+            copy_element(row, i, first);
         break;
     default: /* a stretch moves away */
         for (size_t i = first; i < hidden && i < first + length; i++)
-            put(row, i, at(row, i) + sign * part * at(row, second));
+            put_element(row, i, at(row, i) + sign * part * at(row, second));
     }
 }
 

@@ -65,7 +65,7 @@ static int digits_of(ln_type type)
 }
 
 /* An exact value. */
-static void put(ln_type type, void *values, size_t i, double value)
+static void put_exact(ln_type type, void *values, size_t i, double value)
 {
     if (type == LN_F32)
         ((float *)values)[i] = (float)value;
@@ -88,7 +88,7 @@ static void aim(uint64_t *state, const corpus_case *one, ln_type storage, ln_typ
                            ldexp(1, -(digits < 12 ? digits - 1 : 12));
         c = ldexp(c, (int)below(state, 9) - 4);
         for (size_t i = 0; i < one->hidden; i++)
-            put(storage, x, r * one->hidden + i, i % 2 ? -c : c);
+            put_exact(storage, x, r * one->hidden + i, i % 2 ? -c : c);
     }
     for (size_t i = 0; i < one->hidden; i++) {
         double factor = 1 + (double)below(state, 1u << (fine - 1)) * last, sign = i % 2 ? -1 : 1;
@@ -96,8 +96,8 @@ static void aim(uint64_t *state, const corpus_case *one, ln_type storage, ln_typ
         double missing =
             target - factor +
             ((double)below(state, 3) - 1) * last * 0x1p-1 * (double)(below(state, 2) == 0);
-        put(param, gamma, i, factor);
-        put(param, beta, i, sign * missing);
+        put_exact(param, gamma, i, factor);
+        put_exact(param, beta, i, sign * missing);
     }
 }
 

@@ -69,7 +69,7 @@ static void add_words(const wrong_list *list, const char *what, text_buffer *out
 }
 
 /* Every wrong of a kernel in words; nothing where it did none. */
-static void describe(const report_data *data, size_t kernel, bool limits, text_buffer *out)
+static void describe_wrongs(const report_data *data, size_t kernel, bool limits, text_buffer *out)
 {
     const stored_cases *cases = &data->view->cases;
     char words[WORDS_LENGTH], others[WORDS_LENGTH];
@@ -101,7 +101,7 @@ size_t page_wrongs(const report_data *data, bool limits, document *page)
     text_buffer *wrongs = allocate_zeroed(data->kernel_count + 1, sizeof *wrongs);
     size_t kernels = 0;
     for (size_t i = 0; i < data->kernel_count; i++)
-        describe(data, i, limits, &wrongs[i]);
+        describe_wrongs(data, i, limits, &wrongs[i]);
     for (size_t i = 0; i < data->kernel_count; i++) {
         text_buffer names = {0};
         for (size_t j = i; j < data->kernel_count && wrongs[i].length; j++)

@@ -101,7 +101,7 @@ static bool is_movable(const struct dl_phdr_info *info)
     return bytes <= CODE_PLACE_MOST && moved_count < MOST_OBJECTS;
 }
 
-static int visit(struct dl_phdr_info *info, size_t size, void *context)
+static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     symbol_search *search = context;
     (void)size;
@@ -123,6 +123,6 @@ bool code_place_draw(void (*function)(void), uint64_t draw)
 {
     symbol_search search = {.address = (uintptr_t)function};
     skip_pages(draw % UNUSED_PAGES);
-    dl_iterate_phdr(visit, &search);
+    dl_iterate_phdr(visit_object, &search);
     return search.done;
 }

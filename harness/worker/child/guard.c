@@ -190,8 +190,8 @@ static bool new_map(size_t inner, bool input, guard_map *made)
     return false;
 }
 
-static bool create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset,
-                   bool input)
+static bool create_guarded(guarded *buffer, const char *name, size_t size, guard_place place,
+                           size_t offset, bool input)
 {
     const size_t page = page_size(), half = page / 2;
     guard_map map;
@@ -225,13 +225,13 @@ static bool create(guarded *buffer, const char *name, size_t size, guard_place p
 
 bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset)
 {
-    return create(buffer, name, size, place, offset, false);
+    return create_guarded(buffer, name, size, place, offset, false);
 }
 
 bool guard_create_input(guarded *buffer, const char *name, size_t size, guard_place place,
                         size_t offset)
 {
-    return create(buffer, name, size, place, offset, true);
+    return create_guarded(buffer, name, size, place, offset, true);
 }
 
 static bool set_protection(guarded *buffer, int protection)

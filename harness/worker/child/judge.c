@@ -38,14 +38,14 @@ static bool take_failure(judged_calls *of, const call_bench *bench)
 
 /* ---- one thread ---- */
 
-static bool run(judged_calls *of, call_bench *bench, size_t first, bool altered)
+static bool run_call(judged_calls *of, call_bench *bench, size_t first, bool altered)
 {
     return (bench_fill(bench, first, altered) && bench_run(bench)) || take_failure(of, bench);
 }
 
 static bool run_again(judged_calls *of, call_bench *bench, const char *where)
 {
-    if (!run(of, bench, 0, false))
+    if (!run_call(of, bench, 0, false))
         return false;
     return bench_is_same(bench) || fail_call(&of->failure, VERDICT_NONDETERMINISTIC,
                                              "two calls on the same rows differ%s", where);
@@ -57,7 +57,7 @@ static bool run_parts(judged_calls *of, call_bench *bench, unsigned again, const
     const size_t rows = of->order.problem.rows, part = bench->problem.rows;
     for (size_t row = 0; row < rows; row += part) {
         size_t first = row + part > rows ? rows - part : row;
-        if (!run(of, bench, first, false))
+        if (!run_call(of, bench, first, false))
             return false;
         bench_hand_back(bench, first);
         if (row == 0 && !bench_keep(bench))
@@ -78,8 +78,8 @@ static bool run_beside(judged_calls *of, call_bench *bench)
     if (!of->other.kernel)
         return run_parts(of, bench, 1, "");
     return (!later || bench_prepare(&of->other) || take_failure(of, &of->other)) &&
-           (later || run(of, &of->other, 0, false)) && run_parts(of, bench, 0, "") &&
-           run(of, &of->other, 0, false) && run_again(of, bench, where) &&
+           (later || run_call(of, &of->other, 0, false)) && run_parts(of, bench, 0, "") &&
+           run_call(of, &of->other, 0, false) && run_again(of, bench, where) &&
            (bench_release(&of->other) || take_failure(of, &of->other)) &&
            run_again(of, bench, " after another prepared state was released");
 }
@@ -104,7 +104,8 @@ static bool run_alone(judged_calls *of, call_bench *bench)
 {
     switch (of->order.layout.calls) {
     case CALLS_REPEATED:
-        return run(of, bench, 0, true) && run_parts(of, bench, 1, "") && run_no_rows(of, bench);
+        return run_call(of, bench, 0, true) && run_parts(of, bench, 1, "") &&
+               run_no_rows(of, bench);
     case CALLS_IN_TURN:
     case CALLS_PREPARED:
         return run_beside(of, bench);
@@ -150,7 +151,7 @@ static bool run_at_once(judged_calls *of)
 {
     for (unsigned i = 1; i < of->at_once; i++) {
         call_bench *bench = &of->benches[i];
-        if (!run(of, bench, 0, false))
+        if (!run_call(of, bench, 0, false))
             return false;
         if (!bench_keep(bench))
             return take_failure(of, bench);

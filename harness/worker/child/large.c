@@ -128,7 +128,7 @@ static bool make_bench(large_bench *bench, const ln_kernel *kernel, const work_o
     return fine;
 }
 
-static bool run(const ln_kernel *kernel, const work_order *order, const large_bench *bench)
+static bool run_large(const ln_kernel *kernel, const work_order *order, const large_bench *bench)
 {
     ln_tensors tensors = {0};
     buffers_set(order, bench->parameters, &tensors);
@@ -175,7 +175,7 @@ void worker_call_large(const worker_plugins *plugins, const work_order *order)
         worker_send_failed(VERDICT_DECLINED, 0, "%s", refusal);
     else if (!make_bench(&bench, kernel, order))
         worker_send_no_memory();
-    else if (!run(kernel, order, &bench))
+    else if (!run_large(kernel, order, &bench))
         worker_send_refusal(0, worker_unprepared());
     else {
         hand_back(&bench, order);

@@ -44,7 +44,7 @@ static void stamp(worker_reply *reply)
     message.answers += reply->kind != REPLY_ALIVE;
 }
 
-static bool put(const worker_reply *replies, size_t count)
+static bool send_replies(const worker_reply *replies, size_t count)
 {
     const size_t bytes = count * sizeof *replies;
     ssize_t sent;
@@ -112,7 +112,7 @@ void worker_send(worker_reply *reply)
     add_blame(reply);
     stamp(reply);
     if (reply->kind == REPLY_ALIVE) {
-        if (!put(reply, 1))
+        if (!send_replies(reply, 1))
             _exit(1);
         return;
     }
@@ -120,7 +120,7 @@ void worker_send(worker_reply *reply)
     message.over = reply_ends_process(reply);
     if (message.left > 0 && !message.over)
         return;
-    if (!put(message.waiting, message.count))
+    if (!send_replies(message.waiting, message.count))
         _exit(1);
     message.count = 0;
 }
@@ -129,7 +129,7 @@ void worker_send_last(worker_reply *reply)
 {
     stamp(reply);
     message.waiting[message.count] = *reply;
-    put(message.waiting, message.count + 1);
+    send_replies(message.waiting, message.count + 1);
     _exit(1);
 }
 
@@ -498,7 +498,7 @@ static bool is_of_another(const worker_plugins *plugins, const work_order *order
 }
 
 /* A kernel gets the convention as its operation has it, without the byte that tells which. */
-static void receive(worker_plugins *plugins, work_order *order)
+static void receive_order(worker_plugins *plugins, work_order *order)
 {
     thread_state own;
     system_calls_forget();
@@ -534,7 +534,7 @@ static bool obey_all(worker_plugins *plugins, work_order *orders, size_t bytes)
         if (orders[i].magic != PROTOCOL_MAGIC)
             return false;
         message.left = count - 1 - i;
-        receive(plugins, &orders[i]);
+        receive_order(plugins, &orders[i]);
         if (message.left > 0)
             worker_send_alive();
     }

@@ -52,7 +52,7 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static bool receive(int end)
+static bool receive_turn(int end)
 {
     char byte;
     ssize_t got;
@@ -68,7 +68,7 @@ static bool pass(int end)
 }
 
 /* SIGALRM: stays here, in the midst of a call, until the next thread has made one. */
-static void stop(int number)
+static void stop_thread(int number)
 {
     int kept = errno;
     party *own = self;
@@ -78,7 +78,7 @@ static void stop(int number)
         int late = LATE_MILLISECONDS + (int)(LATE_CALLS * 1e3 * own->one);
         own->stopped = 1;
         if (own->inside && pass(own->ends[0])) {
-            if (poll(&answer, 1, late) == 1 && receive(own->ends[0]))
+            if (poll(&answer, 1, late) == 1 && receive_turn(own->ends[0]))
                 own->met++;
             else
                 own->late++;
@@ -122,7 +122,7 @@ static void call_until_stopped(party *own)
     }
     set_timer(own, 0);
     if (own->late != late) /* its call is over by now */
-        receive(own->ends[0]);
+        receive_turn(own->ends[0]);
 }
 
 static bool make_timer(party *own)
@@ -140,7 +140,7 @@ static void *be_met(void *context)
         ;
     bool stops = own->next && make_timer(own);
     call_free(own);
-    while (receive(own->asked)) {
+    while (receive_turn(own->asked)) {
         if (stops)
             call_until_stopped(own);
         else
@@ -196,7 +196,7 @@ static size_t seat(meeting *of, void *const *parties, size_t count)
 bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan)
 {
     static meeting of;
-    struct sigaction handler = {.sa_handler = stop, .sa_flags = SA_RESTART}, before;
+    struct sigaction handler = {.sa_handler = stop_thread, .sa_flags = SA_RESTART}, before;
     pthread_t threads[MEETING_MOST];
     bool fine = true;
     of.call = call;

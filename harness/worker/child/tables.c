@@ -60,8 +60,8 @@ static ln_kernel as_v1(const ln_kernel_v2 *kernel)
 }
 
 /* Lives as long as the process. NULL: memory. */
-static const ln_plugin *join(const ln_plugin *first, const ln_plugin_v2_table *table,
-                             operation_kind **kinds)
+static const ln_plugin *join_tables(const ln_plugin *first, const ln_plugin_v2_table *table,
+                                    operation_kind **kinds)
 {
     size_t before = first ? first->count : 0, count = before + table->count;
     ln_plugin *joined = calloc(1, sizeof *joined);
@@ -128,7 +128,7 @@ const ln_plugin *worker_table(void *library, operation_kind **kinds, const char 
     plugin_leave(&before, LN_PLUGIN_SYMBOL_V2 "()");
     if ((*fault = fault_v2(table)))
         return NULL;
-    const ln_plugin *joined = join(first, table, kinds);
+    const ln_plugin *joined = join_tables(first, table, kinds);
     *fault = joined ? plugin_fault(joined) : worker_no_memory;
     return joined;
 }

@@ -26,7 +26,7 @@ static void hand_over(varied_rows *rows)
 }
 
 /* number: as in arena_map. */
-static bool add(varied_rows *rows, uint64_t number, const void *row)
+static bool add_varied(varied_rows *rows, uint64_t number, const void *row)
 {
     uint64_t hash = hash_bytes(hash_bytes(HASH_START, &number, sizeof number), row, rows->bytes);
     char *at = worker_memory(rows->at) + rows->waiting * (sizeof number + rows->bytes);
@@ -49,7 +49,7 @@ bool varied_rows_take(varied_rows *rows, int input, const char *y, size_t count,
         const char *here = y + row * rows->bytes;
         size_t number = row % judged_rows;
         if (memcmp(here, judged + number * rows->bytes, rows->bytes) != 0 &&
-            !add(rows, (size_t)input * judged_rows + number, here))
+            !add_varied(rows, (size_t)input * judged_rows + number, here))
             return false;
     }
     hand_over(rows);
