@@ -12,7 +12,10 @@
  *     retry_split_transposed_nt     42   29    26   20   16    17
  *     retry_split_row_pairs_nt, u2  25   47    28   23   22    20
  *     shifted_two_mean_fused_nt     24   40    25   13   15    18
- *     shifted_two_mean_blocked_nt   13   25    35   14   18    19 */
+ *     shifted_two_mean_blocked_nt   13   25    35   14   18    19
+ * and of bf16, a Zen 4 (docs/lab/dispatch.md):  64  256   768  4096  12288
+ *     retry_folded_row_pairs_nt                 16   24    30    21     22
+ *     shifted_folded_transposed_nt              16   15    22    24     20 */
 #define LAYERNORM_DISPATCH_BY_HAND_MAKES(row_of) \
     row_of(intel, fast, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
     row_of(intel, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
@@ -24,7 +27,11 @@
     row_of(amd25, fast, f32, f32, avx512, DRAM, 2048, "retry_split_row_pairs_nt_f32_avx512_u2") \
     row_of(amd25, fast, f32, f32, avx512, DRAM, SIZE_MAX, "shifted_two_mean_blocked_nt_f32_avx512") \
     row_of(amd25, accurate, f32, f32, avx512, DRAM, 128, "retry_split_transposed_nt_f32_avx512") \
-    row_of(amd25, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2")
+    row_of(amd25, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
+    row_of(amd25, fast, bf16, bf16, avx512bf16, DRAM, 128, "shifted_folded_transposed_nt_bf16_avx512bf16") \
+    row_of(amd25, fast, bf16, bf16, avx512bf16, DRAM, 2048, "retry_folded_row_pairs_nt_bf16_avx512bf16") \
+    row_of(amd25, fast, bf16, bf16, avx512bf16, DRAM, 7094, "shifted_folded_transposed_nt_bf16_avx512bf16") \
+    row_of(amd25, fast, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_bf16_avx512bf16")
 
 /* One kernel for all of a class's calls: of NEON the one that keeps the class's promise. */
 #define LAYERNORM_DISPATCH_ANY(row_of, class, storage, param, isa, kernel) \

@@ -18,6 +18,7 @@
  * accurate of f64, behind the others: one kernel an ISA (its mean of a subnormal row was inaccurate once: docs/lab/experiments.md)
  * accurate of f32 in DRAM at 4096, avx512: by the published run of 2026-11-23, a third one
  * bf16 and f16 with parameters of f32 in DRAM, avx512 and avx512bf16: on a Zen 4 (AMD EPYC, family 25), of commit 6f13a72; runs: 2026-11-23T22:59:47Z (bf16), 23:01:00 (f16), about zero; 23:02:19, 23:03:13, as above
+ * accurate of bf16 and f16 with parameters of their own type in DRAM, avx512 and avx512bf16: on a Zen 4 (docs/lab/dispatch.md)
  * accurate of bf16, avx512bf16: one kernel but in DRAM, the fastest on an Intel Xeon (docs/lab/experiments.md, "row_pairs")
  * f16, behind the others: run: 10, 2026-11-21T19:13:37Z, of commit 0549de2; accurate: one kernel an ISA
  * avx2: on a Zen 3 (AMD EPYC, family 25, which has no AVX-512), of commit 4bb83d8, with --kernels .avx2.,onednn_f32 --time 120; runs: 2026-11-24T04:22:38Z to 04:25:20 (f32), 04:29:40 to 04:32:20 (f64), 04:35:48 to 04:38:46 (bf16), 04:42:10 to 04:44:59 (f16); accurate of f16: as above
@@ -265,12 +266,14 @@
     row(accurate, bf16, bf16, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
-    row(accurate, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
+    row(accurate, bf16, bf16, avx512bf16, DRAM, 181, "retry_split_row_pairs_bf16_avx512bf16") \
+    row(accurate, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
     row(accurate, bf16, bf16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
     row(accurate, bf16, bf16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, DRAM, 181, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_avx512_u2") \
     row(accurate, bf16, bf16, avx512, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
     row(accurate, bf16, bf16, avx2, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
     row(accurate, bf16, bf16, avx2, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
@@ -439,7 +442,8 @@
     row(accurate, f16, f16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
     row(accurate, f16, f16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
     row(accurate, f16, f16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
-    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
+    row(accurate, f16, f16, avx512, DRAM, 181, "retry_split_row_pairs_f16_avx512_u2") \
+    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f16_avx512_u2") \
     row(accurate, f16, f16, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
     row(accurate, f16, f16, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
     row(accurate, f16, f16, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
