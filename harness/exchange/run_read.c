@@ -63,7 +63,6 @@ static bool unpacking_fails(const run_input *input, lzma_ret status, error *err)
                 "%s: its xz data is damaged or was cut short: copy the file again", input->path);
 }
 
-/* The file is closed with it; NULL: it could not be opened. */
 /* Of a report's page the run within it. */
 static bool open_page(run_input *input, error *err)
 {
@@ -85,6 +84,7 @@ static bool open_page(run_input *input, error *err)
     return input->file || unreadable(input, err);
 }
 
+/* The file is closed with it; NULL: it could not be opened. */
 static bool run_input_open(run_input *input, const char *path, FILE *file, error *err)
 {
     *input = (run_input){.path = path, .file = file, .unpacker = LZMA_STREAM_INIT};
