@@ -88,6 +88,30 @@ TEST(one_element_under_ddof_1_is_nan)
             }
 }
 
+/* Rows of one element have the bits of each alone, the sign of a zero too. */
+TEST(one_element_is_as_alone)
+{
+    static const double values[ROWS] = {1, -0.0, 0};
+    const ln_kernel *kernel;
+    for (size_t k = 0; (kernel = kernel_number(k)); k++)
+        for (size_t c = 0; c < CONVENTIONS; c++) {
+            ln_problem problem = problem_of(types_of(kernel), ROWS, 1, convention_number(c));
+            ln_tensors tensors = all_tensors();
+            size_t size = element_size(kernel->storage);
+            fill(types_of(kernel), 1, 1);
+            for (size_t row = 0; row < ROWS; row++)
+                element_put(kernel->storage, x, row, values[row]);
+            kernel->run(&problem, &tensors);
+            problem.rows = 1;
+            for (size_t row = 0; row < ROWS; row++) {
+                tensors.x = x + row * size;
+                tensors.y = plain_y + row * size;
+                kernel->run(&problem, &tensors);
+            }
+            assert_memory_equal(y, plain_y, ROWS * size);
+        }
+}
+
 /* NaNs in gamma or beta stay NaNs, whatever their payload; what is too large for the storage type
  * becomes infinite, and a subnormal result is not flushed. */
 static void check_affine_values(const ln_kernel *kernel, size_t hidden)
