@@ -19,13 +19,14 @@ check "a subcommand: its file, its name, its line of docs/README.md" is "$(place
 # lnbench_toys compiles what the patches change, and takes the rest from the libraries of the build.
 rm -rf "$tree"
 cd "$source" || exit 1
-cp --parents -t "$(mkdir -p "$tree" && echo "$tree")" harness/commands/export.c \
-    $(sed -n 's/^--- \([^/].*\)/\1/p' "$toys"/*.patch)
+mkdir -p "$tree"
+sed -n 's/^--- \([^/].*\)/\1/p' "$toys"/*.patch | xargs cp --parents -t "$tree" harness/commands/export.c
 cd "$scratch" || exit 1
 for toy in column format command; do
     check "the patch of a $toy applies" patch -s -p0 -d "$tree" -i "$toys/$toy.patch"
 done
 check "it is built" cmake --build "$build" --target lnbench_toys
+# shellcheck disable=SC2034 # cli_common.sh runs it
 lnbench=$tree/lnbench_toys
 
 formats "a column" list shapes
