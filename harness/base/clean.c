@@ -80,9 +80,23 @@ void clean_add(text_buffer *out, text_form form, const char *foreign)
     text_add(out, quoted ? "\"" : "");
 }
 
+/* How many bytes from `at` on are letters of ASCII, as nearly all of a run are: those are added at once. */
+static size_t ascii_length(const char *at)
+{
+    size_t length = 0;
+    while (at[length] >= ' ' && at[length] < 0x7f)
+        length++;
+    return length;
+}
+
 void clean_add_json(text_buffer *out, const char *json)
 {
     for (const char *at = json; *at;) {
+        size_t plain = ascii_length(at);
+        text_add_bytes(out, at, plain);
+        at += plain;
+        if (!*at)
+            break;
         text_letter letter = text_letter_at(at);
         if (letter.kind == LETTER_CONTROL && *at != '\n' && *at != '\t')
             text_format(out, "\\u%04x", (unsigned)letter.code);
