@@ -211,6 +211,8 @@ TEST_IN_SCRATCH(test_strange_tables)
         {"table 'judged'", "DROP VIEW judged; CREATE TABLE judged (a)"},
         {"table 'worst_rows' is missing", "DROP TABLE worst_rows"},
         {"table 'judged_rows'", EDIT("judged_rows", "mean_error    REAL,", "")},
+        {"table 'repetitions'", EDIT("repetitions", "real_ns      REAL,\n    cpu_ns       REAL,",
+                                     "cpu_ns       REAL,\n    real_ns      REAL,")},
         {"table 'facts'", "ALTER TABLE facts ADD COLUMN more TEXT"},
         {"table 'runs'", "ALTER TABLE runs ADD COLUMN a TEXT AS (hex(zeroblob(1e6)))"},
         {"table 'accuracies'", "ALTER TABLE accuracies ADD COLUMN a REAL AS (abs(1))"},
