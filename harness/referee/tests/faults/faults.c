@@ -25,63 +25,66 @@ static double bend(const planted_call *call, double right, double bent)
 #define INDEX(hook, right)                                                                         \
     (fault->hook ? (size_t)bend(call, (double)(right), (double)fault->hook(call, row, i)) : (right))
 
+#define INLINED static inline __attribute__((always_inline))
+
 /* One operation's result in the accumulator's type: two roundings are one (Figueroa 1995). */
-static double keep(const planted_call *call, double value)
+static double keep(ln_type type, double value)
 {
-    return call->problem->storage == LN_F64 ? value : (double)(float)value;
+    return type == LN_F64 ? value : (double)(float)value;
 }
 
-static double rstd_of(const planted_call *call, double var)
+static double rstd_of(ln_type type, const planted_call *call, double var)
 {
     const ln_convention *convention = &call->problem->convention;
-    double eps = keep(call, convention->eps);
+    double eps = keep(type, convention->eps);
     if (convention->eps_place == LN_EPS_VAR)
-        return keep(call, 1 / keep(call, sqrt(keep(call, var + eps))));
-    double std = keep(call, sqrt(var));
-    return keep(call, 1 / (convention->eps_place == LN_EPS_STD ? keep(call, std + eps) : std));
+        return keep(type, 1 / keep(type, sqrt(keep(type, var + eps))));
+    double std = keep(type, sqrt(var));
+    return keep(type, 1 / (convention->eps_place == LN_EPS_STD ? keep(type, std + eps) : std));
 }
 
 /* The sum of the row, or of the squares of what is left of it without *mean, in LANES lanes. */
-static double sum_up(const planted_fault *fault, const planted_call *call, size_t row,
-                     const double *mean)
+INLINED double sum_up(ln_type type, const planted_fault *fault, const planted_call *call,
+                      size_t row, const double *mean)
 {
     enum { LANES = 8 };
     double lanes[LANES] = {0};
     for (size_t i = 0; i < call->problem->hidden; i++) {
         double weight = fault->weight ? bend(call, 1, fault->weight(call, row, i)) : 1;
-        double x = call->row[i], off = mean ? keep(call, x - *mean) : x;
+        double x = call->row[i], off = mean ? keep(type, x - *mean) : x;
         if (weight != 0)
             lanes[i % LANES] =
-                keep(call, lanes[i % LANES] + weight * (mean ? keep(call, off * off) : off));
+                keep(type, lanes[i % LANES] + weight * (mean ? keep(type, off * off) : off));
     }
     for (size_t half = LANES / 2; half > 0; half /= 2)
         for (size_t lane = 0; lane < half; lane++)
-            lanes[lane] = keep(call, lanes[lane] + lanes[lane + half]);
+            lanes[lane] = keep(type, lanes[lane] + lanes[lane + half]);
     return lanes[0];
 }
 
-static void find_statistics(const planted_fault *fault, const planted_call *call, size_t row,
-                            statistics *s)
+INLINED void find_statistics(ln_type type, const planted_fault *fault, const planted_call *call,
+                             size_t row, statistics *s)
 {
     double count = (double)call->problem->hidden;
     statistics bent;
-    s->mean = keep(call, sum_up(fault, call, row, NULL) / count);
-    s->var =
-        keep(call, sum_up(fault, call, row, &s->mean) / (count - call->problem->convention.ddof));
+    s->mean = keep(type, sum_up(type, fault, call, row, NULL) / count);
+    s->var = keep(type, sum_up(type, fault, call, row, &s->mean) /
+                            (count - call->problem->convention.ddof));
     bent = *s;
     if (fault->moments)
         fault->moments(call, row, &bent);
-    s->mean = keep(call, bend(call, s->mean, bent.mean));
-    s->var = keep(call, bend(call, s->var, bent.var));
-    s->rstd = rstd_of(call, s->var);
+    s->mean = keep(type, bend(call, s->mean, bent.mean));
+    s->var = keep(type, bend(call, s->var, bent.var));
+    s->rstd = rstd_of(type, call, s->var);
     bent = *s;
     if (fault->scale)
         fault->scale(call, row, &bent);
-    s->mean = keep(call, bend(call, s->mean, bent.mean));
-    s->rstd = keep(call, bend(call, s->rstd, bent.rstd));
+    s->mean = keep(type, bend(call, s->mean, bent.mean));
+    s->rstd = keep(type, bend(call, s->rstd, bent.rstd));
 }
 
-static void load_row(const planted_fault *fault, const planted_call *call, size_t row)
+INLINED void load_row(ln_type type, const planted_fault *fault, const planted_call *call,
+                      size_t row)
 {
     const ln_problem *problem = call->problem;
     const ln_tensors *tensors = call->tensors;
@@ -90,49 +93,51 @@ static void load_row(const planted_fault *fault, const planted_call *call, size_
     size_t residual = row * stride_of(problem->residual_stride, hidden);
     size_t out = row * stride_of(problem->sum_stride, hidden);
     for (; i < hidden; i++) {
-        double value = load_element(problem->storage, tensors->x, x + i);
+        double value = load_element(type, tensors->x, x + i);
         if (tensors->residual) {
-            double other = load_element(problem->storage, tensors->residual, residual + i);
-            double sum = rounded(problem->storage, value + other);
+            double other = load_element(type, tensors->residual, residual + i);
+            double sum = rounded(type, value + other);
             double given = fault->sum_out
                                ? bend(call, sum, fault->sum_out(call, row, i, value, other, sum))
                                : sum;
             if (tensors->sum)
-                store_element(problem->storage, tensors->sum, out + i, given);
+                store_element(type, tensors->sum, out + i, given);
             value = sum;
         }
         call->row[i] = value;
     }
 }
 
-static void apply_row(const planted_fault *fault, const planted_call *call, size_t row,
-                      const statistics *s)
+INLINED void apply_row(ln_type type, ln_type param, const planted_fault *fault,
+                       const planted_call *call, size_t row, const statistics *s)
 {
     const ln_problem *problem = call->problem;
     const ln_tensors *tensors = call->tensors;
     ln_affine affine = problem->convention.affine;
     size_t hidden = problem->hidden, y_at = row * stride_of(problem->y_stride, hidden);
     double q = problem->convention.eps_place == LN_EPS_QUOTIENT ? problem->convention.eps : 0;
+    const double *restrict x = call->row;
+    double *restrict out = call->output;
     for (size_t i = 0; i < hidden; i++) {
-        double xhat = keep(call, call->row[INDEX(read, i)] - s->mean), gamma = 1, beta = 0;
+        double xhat = keep(type, x[INDEX(read, i)] - s->mean), gamma = 1, beta = 0;
         size_t scalar = affine == LN_AFFINE_SCALAR ? 0 : i;
-        xhat = keep(call, keep(call, xhat * s->rstd) + keep(call, q));
+        xhat = keep(type, keep(type, xhat * s->rstd) + keep(type, q));
         if (tensors->gamma)
-            gamma = load_element(problem->param, tensors->gamma, INDEX(gamma, scalar));
+            gamma = load_element(param, tensors->gamma, INDEX(gamma, scalar));
         if (tensors->beta)
-            beta = load_element(problem->param, tensors->beta, INDEX(beta, scalar));
+            beta = load_element(param, tensors->beta, INDEX(beta, scalar));
         if (affine == LN_AFFINE_GAMMA1)
-            gamma = keep(call, gamma + 1);
-        double y = keep(call, keep(call, gamma * xhat) + beta);
+            gamma = keep(type, gamma + 1);
+        double y = keep(type, keep(type, gamma * xhat) + beta);
         if (fault->element)
             y = bend(call, y, fault->element(call, row, i, xhat, gamma, beta, y));
-        call->output[i] = y;
+        out[i] = y;
     }
     for (size_t i = 0; i < hidden; i++) {
-        double y = call->output[i];
+        double y = out[i];
         if (fault->rounding)
-            y = bend(call, y, fault->rounding(call, row, i, y, rounded(problem->storage, y)));
-        store_element(problem->storage, tensors->y, y_at + INDEX(write, i), y);
+            y = bend(call, y, fault->rounding(call, row, i, y, rounded(type, y)));
+        store_element(type, tensors->y, y_at + INDEX(write, i), y);
     }
 }
 
@@ -152,15 +157,30 @@ static void give_statistics(const planted_fault *fault, const planted_call *call
                                       : rstd);
 }
 
-static void perform_rows(const planted_fault *fault, const planted_call *call)
+INLINED void perform_rows_of(ln_type type, ln_type param, const planted_fault *fault,
+                             const planted_call *call)
 {
     for (size_t row = 0; row < call->problem->rows; row++) {
         statistics s;
-        load_row(fault, call, row);
-        find_statistics(fault, call, row, &s);
-        apply_row(fault, call, row, &s);
+        load_row(type, fault, call, row);
+        find_statistics(type, fault, call, row, &s);
+        apply_row(type, param, fault, call, row, &s);
         give_statistics(fault, call, row, &s);
     }
+}
+
+/* Most calls bend no element: compilers make vectors of those of f32. */
+static void perform_rows(const planted_fault *fault, const planted_call *call)
+{
+    static const planted_fault none;
+    const ln_type type = call->problem->storage, param = call->problem->param;
+    bool bends = fault->weight || fault->moments || fault->scale || fault->source || fault->read ||
+                 fault->gamma || fault->beta || fault->write || fault->element || fault->rounding ||
+                 fault->mean_out || fault->rstd_out || fault->sum_out;
+    if (!bends && type == LN_F32 && param == LN_F32)
+        perform_rows_of(LN_F32, LN_F32, &none, call);
+    else
+        perform_rows_of(type, param, fault, call);
 }
 
 /* Calls may come from several threads; each has rows of its own. */
