@@ -15,7 +15,8 @@
  *     shifted_two_mean_blocked_nt   13   25    35   14   18    19
  * and of bf16, a Zen 4 (docs/lab/dispatch.md):  64  256   768  4096  12288
  *     retry_folded_row_pairs_nt                 16   24    30    21     22
- *     shifted_folded_transposed_nt              16   15    22    24     20 */
+ *     shifted_folded_transposed_nt              16   15    22    24     20
+ * (f16 there too) */
 #define LAYERNORM_DISPATCH_BY_HAND_MAKES(row_of) \
     row_of(intel, fast, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
     row_of(intel, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
@@ -31,7 +32,9 @@
     row_of(amd25, fast, bf16, bf16, avx512bf16, DRAM, 128, "shifted_folded_transposed_nt_bf16_avx512bf16") \
     row_of(amd25, fast, bf16, bf16, avx512bf16, DRAM, 2048, "retry_folded_row_pairs_nt_bf16_avx512bf16") \
     row_of(amd25, fast, bf16, bf16, avx512bf16, DRAM, 7094, "shifted_folded_transposed_nt_bf16_avx512bf16") \
-    row_of(amd25, fast, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_bf16_avx512bf16")
+    row_of(amd25, fast, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_bf16_avx512bf16") \
+    row_of(amd25, fast, f16, f16, avx512, DRAM, 181, "shifted_folded_transposed_nt_f16_avx512") \
+    row_of(amd25, fast, f16, f16, avx512, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_f16_avx512")
 
 /* One kernel for all of a class's calls: of NEON the one that keeps the class's promise. */
 #define LAYERNORM_DISPATCH_ANY(row_of, class, storage, param, isa, kernel) \

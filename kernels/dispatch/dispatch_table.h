@@ -266,7 +266,7 @@
     row(accurate, bf16, bf16, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
-    row(accurate, bf16, bf16, avx512bf16, DRAM, 181, "retry_split_row_pairs_bf16_avx512bf16") \
+    row(accurate, bf16, bf16, avx512bf16, DRAM, 90, "retry_split_row_pairs_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
     row(accurate, bf16, bf16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \

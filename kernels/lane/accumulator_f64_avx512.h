@@ -72,6 +72,7 @@ LN_INLINE real acc_sum(acc a)
 }
 
 /* Eight sums: what the lanes i and i + 8 have in common. */
+#define ACC_OCTETS
 typedef __m512d octet;
 
 /* The lanes i and i + 8 added up, in items. */

@@ -41,7 +41,7 @@ enum {
 
 /* Two rows, from their sweep to what apply needs of them. */
 typedef struct pair {
-    acc parts[2 * PAIR]; /* of both rows' sums, then of their squares' */
+    sweep_total parts[2 * PAIR]; /* of both rows' sums, then of their squares' */
     real sums[2 * PAIR];
     item centres[CENTRE_PARTS][PAIR];
     int regular; /* both rows */
@@ -291,7 +291,7 @@ LN_INLINE void pairs_between(const call *run, pair ring[RING], size_t pairs, siz
 {
     size_t summed = lag > 2, finished = lag > 2 ? 2 : lag - 1;
     if (t >= summed && t < pairs + summed)
-        acc_sum_rows(ring[(t - summed) % RING].parts, ring[(t - summed) % RING].sums);
+        total_sum_rows(ring[(t - summed) % RING].parts, ring[(t - summed) % RING].sums);
     if (lag < RING - 1) {
         pair *done = &ring[(t - finished) % RING];
         if (t >= finished && t < pairs + finished)

@@ -57,11 +57,27 @@ typedef vec partial;
 typedef acc partial;
 #endif
 
+/* What sums of a row are until their lanes are added up. Those of chains are eight where a vector has
+ * more: what is added up in items before it is taken over need not be converted, nor kept. */
+#if defined(SWEEP_CHAIN) && defined(ACC_OCTETS)
+typedef octet sweep_total;
+#define total_add octet_add
+#define total_set octet_set
+#define total_sum octet_sum
+#define total_sum_rows octet_sum_four
+#else
+typedef acc sweep_total;
+#define total_add acc_add
+#define total_set acc_set
+#define total_sum acc_sum
+#define total_sum_rows acc_sum_rows
+#endif
+
 typedef struct sweep_sums {
     partial x[UNROLL];
     partial square[UNROLL];
-    acc whole_x; /* of the chunks, or chains, before */
-    acc whole_square;
+    sweep_total whole_x; /* of the chunks, or chains, before */
+    sweep_total whole_square;
 } sweep_sums;
 
 /* Whether so many elements are more than one chunk. A schedule may have a way of its own for rows
@@ -79,9 +95,13 @@ LN_INLINE void sweep_begin(sweep_sums *sums)
         sums->x[u] = sums->square[u] = lane_set(0);
 }
 
-LN_INLINE acc partials_sum(const vec parts[UNROLL])
+LN_INLINE sweep_total partials_sum(const vec parts[UNROLL])
 {
+#ifdef ACC_OCTETS
+    return octet_of(items_sum(parts));
+#else
     return acc_of(items_sum(parts));
+#endif
 }
 #else
 LN_INLINE void sweep_begin(sweep_sums *sums)
@@ -90,7 +110,7 @@ LN_INLINE void sweep_begin(sweep_sums *sums)
     parts_clear(sums->square);
 }
 
-LN_INLINE acc partials_sum(const acc parts[UNROLL])
+LN_INLINE sweep_total partials_sum(const acc parts[UNROLL])
 {
     return parts_sum(parts);
 }
@@ -99,7 +119,7 @@ LN_INLINE acc partials_sum(const acc parts[UNROLL])
 LN_INLINE void sweep_clear(sweep_sums *sums)
 {
     sweep_begin(sums);
-    sums->whole_x = sums->whole_square = acc_set(0);
+    sums->whole_x = sums->whole_square = total_set(0);
 }
 
 /* Before what begins with column i is added: takes over the sums of a chunk that ends there. (Where
@@ -114,12 +134,13 @@ LN_INLINE void sweep_chunk(sweep_sums *sums, int is_long, size_t i)
     if (!is_long || i == 0 || (i & (CHUNK_COLUMNS - 1)) != 0)
         return;
 #endif
-    sums->whole_x = acc_add(sums->whole_x, partials_sum(sums->x));
-    sums->whole_square = acc_add(sums->whole_square, partials_sum(sums->square));
+    sums->whole_x = total_add(sums->whole_x, partials_sum(sums->x));
+    sums->whole_square = total_add(sums->whole_square, partials_sum(sums->square));
     sweep_begin(sums);
 }
 
-LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, acc *x, acc *square)
+LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, sweep_total *x,
+                             sweep_total *square)
 {
     *x = partials_sum(sums->x);
     *square = partials_sum(sums->square);
@@ -127,8 +148,8 @@ LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, acc *x, acc *s
     is_long = 1;
 #endif
     if (is_long) {
-        *x = acc_add(sums->whole_x, *x);
-        *square = acc_add(sums->whole_square, *square);
+        *x = total_add(sums->whole_x, *x);
+        *square = total_add(sums->whole_square, *square);
     }
 }
 
@@ -164,8 +185,14 @@ LN_INLINE row_sums sums_of_sweep(const ln_problem *problem, const ln_row_facts *
 LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, unsigned u, size_t at,
                                 size_t n, int again)
 {
-    vec x = row_first(view, at, n);
     (void)pivot, (void)again;
+#ifdef SWEEP_DOTS
+    if (view->form == RESIDUAL_NONE) {
+        lane_dot(view->x + at, n, u % 2, &sums->x[u], &sums->square[u]);
+        return;
+    }
+#endif
+    vec x = row_first(view, at, n);
     sums->x[u] = lane_add(sums->x[u], x);
     sums->square[u] = multiply_add(x, x, sums->square[u]);
 }
@@ -237,10 +264,10 @@ LN_INLINE moments sweep_row(const statistics *stats, const row *view, int is_lon
                             int again)
 {
     sweep_sums sums;
-    acc x, square;
+    sweep_total x, square;
     sweep_alone(&sums, view, is_long, pivot, again);
     sweep_sums_of(&sums, is_long, &x, &square);
-    return statistics_found(stats, pivot, acc_sum(x), acc_sum(square));
+    return statistics_found(stats, pivot, total_sum(x), total_sum(square));
 }
 
 #ifndef SWEEP_AGAIN_OWN

@@ -12,8 +12,9 @@
  * which take subnormals for zeros: next to the least variance that passes, those are nothing.
  *
  * Sums of f64 over 16-bit storage (SWEEP_CHAIN) are of items for a few elements each, whose squares
- * are exact: of bf16 eight, of f16 two, so that y is within .51 row ULP. A row whose mean is more than
- * 5.6 standard deviations from zero is swept again in f64, as rows of f32 are.
+ * are exact: of bf16 eight, of f16 four, then over lanes until eight are left (ACC_OCTETS), so that y
+ * is within .51 row ULP. A row whose mean is more than 5.6 standard deviations from zero, of f16 3.5, is
+ * swept again in f64, as rows of f32 are.
  *
  * Bound: proven below, beside the code that computes it. */
 #ifndef LN_STATISTICS_H
@@ -28,15 +29,26 @@ typedef struct statistics {
 
 #if defined(LN_ACCUMULATOR_FILE) && !STORES_F32
 #define CHAIN_OF_bf16 8
-#define CHAIN_OF_f16 2
+#define CHAIN_OF_f16 4
 #define CHAIN_OF LN_PASTE(CHAIN_OF_, LN_STORAGE)
 #define SWEEP_CHAIN (CHAIN_OF / LN_UNROLL)
 _Static_assert(LN_UNROLL <= CHAIN_OF, "a chain is a block at least");
+
+/* What mean^2 / var may be of them: at 32 a relative error e of the sums becomes about 100 e of var. Three
+ * roundings of f16 at 16 would prove .5113 row ULP. */
+#define CHAIN_MOST_bf16 32
+#define CHAIN_MOST_f16 12
+#define CHAIN_MOST LN_PASTE(CHAIN_MOST_, LN_STORAGE)
+
+/* Products that a lane takes at a time, at most: two where LANE_DOT is defined, which is not where
+ * bounds alone are wanted. */
+#define CHAIN_PRODUCTS (LN_LANES == 32 ? 2 : 1)
+#ifdef LANE_DOT
+_Static_assert(CHAIN_PRODUCTS == 2, "its bound counts two roundings");
+#endif
 #endif
 
-/* With 16-bit storage. At mean^2 = 32 var a relative error e of the sums becomes about 100 e of var: of
- * chains below .01 row ULP. */
-#define SHORT_MOST 32
+#define SHORT_MOST 32 /* with 16-bit storage */
 
 /* What mean^2 / var may be; with SWEEP_CHAIN, of the sweep in f64. Beside long sums, errors of rstd of a
  * 2^-8 of an item's unit are fine (apply/split.h). Sums of items over 16-bit storage are off by as much
@@ -60,7 +72,7 @@ LN_INLINE statistics statistics_prepare(const ln_problem *problem)
 {
     real most = (real)retry_most(problem->hidden);
 #ifdef SWEEP_CHAIN
-    most = (real)lesser(most, SHORT_MOST);
+    most = (real)lesser(most, CHAIN_MOST);
 #endif
     return (statistics){1 / (real)problem->hidden, most};
 }
@@ -107,7 +119,8 @@ LN_RARE moments sweep_again(statistics stats, row view, moments found)
     return statistics_is_off(&stats, found) ? sweep_long(&stats, &view, (real)(float)found.rest)
                                             : found;
 }
-#elif defined(LANE_DOT)
+#endif
+#ifdef LANE_DOT
 #define SWEEP_DOTS
 #endif
 #include "statistics/one_sweep.h"
@@ -128,13 +141,14 @@ LN_RARE moments sweep_again(statistics stats, row view, moments found)
  *     sqrt(V) + 2 delta. Of a constant row (one of zeros, or one that 2 says was swept again) p is
  *     the element, if delta < 2^-26 |mu|, a quarter of the least gap beside it: then all x - p are
  *     0, and all that is found is exact.
- *  4. Chains, C blocks of items in a sum of f64. A term of an item's sum goes through C - 1 roundings
- *     in turn (the first is added to zero) and log2(unroll); its square is exact, or, below 2^-126,
- *     off by half of the smallest number. Then it goes through those of the chains and over the lanes.
- *     With e = (1 + gamma_item(C - 1 + log2(unroll))) (1 + gamma(chains + log2(lanes) + 1)) - 1, sums
- *     are off by e R N and e R^2 N: bound_of_sums(). If a sum of items overflows, so does that of their
- *     squares, which stays infinite: the row does not pass. Whether one passes is as in 2, with k =
- *     SHORT_MOST; one that does not is 1 to 3, where the first sweep is sweep_long(), whose block is a
+ *  4. Chains, C blocks of items in a sum of f64. A term of an item's sum goes through P C - 1 roundings
+ *     in turn (the first is added to zero), P = CHAIN_PRODUCTS, log2(unroll), and of vectors of more
+ *     than eight lanes log2(lanes / 8); its square is exact, or, below 2^-126, off by half of the
+ *     smallest number, or with P = 2 flushed as in 1. Then it goes through those of the chains and over
+ *     the lanes. With e = (1 + gamma_item(all those of items)) (1 + gamma(chains + log2(lanes) + 1)) - 1,
+ *     sums are off by e R N and e R^2 N: bound_of_sums(). If a sum of items overflows, so does that of
+ *     their squares, which stays infinite: the row does not pass. Whether one passes is as in 2, with k
+ *     = CHAIN_MOST; one that does not is 1 to 3, where the first sweep is sweep_long(), whose block is a
  *     vector.
  * The claim is the larger of 1, unless ruled out, and 3; and of 4, unless ruled out.
  * No claim where N (V + mu^2) or N max_abs come near the largest number. */
@@ -178,10 +192,13 @@ LN_INLINE moments_bound retry_either(const moments_bound *a, const moments_bound
 LN_INLINE moments_bound retry_chained(const ln_problem *problem, double var, double mu)
 {
     double chains = ceil(ceil((double)problem->hidden / BLOCK) / SWEEP_CHAIN);
-    double items = item_gamma(SWEEP_CHAIN - 1 + log2(UNROLL));
+    double folds = LN_LANES > 8 ? log2(LN_LANES) - 3 : 0;
+    double items = item_gamma(CHAIN_PRODUCTS * SWEEP_CHAIN - 1 + log2(UNROLL) + folds);
     double share = (1 + items) * (1 + bound_gamma(chains + log2(LN_LANES) + 1)) - 1;
     double square = var + mu * mu;
-    return bound_of_sums(var, mu, share * sqrt(square), share * square + 4 * ITEM_TINY);
+    const double flushed = CHAIN_PRODUCTS > 1 ? 0x1p-124 : 0;
+    return bound_of_sums(var, mu, share * sqrt(square) + flushed,
+                         share * square + 4 * ITEM_TINY + flushed);
 }
 #endif
 
@@ -217,7 +234,7 @@ LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row
     double mu = fabs(facts->mean);
     moments_bound chained = retry_chained(problem, facts->var, mu);
     if (chained.var_hi >= RETRY_VAR_MIN * (1 - bound_gamma(8)) &&
-        mu <= retry_passes(&chained, SHORT_MOST))
+        mu <= retry_passes(&chained, CHAIN_MOST))
         return retry_either(&claim, &chained);
 #endif
     return claim;
