@@ -16,7 +16,7 @@
  * and of bf16, a Zen 4 (docs/lab/dispatch.md):  64  256   768  4096  12288
  *     retry_folded_row_pairs_nt                 16   24    30    21     22
  *     shifted_folded_transposed_nt              16   15    22    24     20
- * (f16 there too) */
+ * f16 is there, too. */
 #define LAYERNORM_DISPATCH_BY_HAND_MAKES(row_of) \
     row_of(intel, fast, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \
     row_of(intel, accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx512_u2") \

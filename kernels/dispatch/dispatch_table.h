@@ -165,7 +165,6 @@
     row(fast, bf16, bf16, avx512bf16, L3, SIZE_MAX, "shifted_folded_transposed_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, DRAM, 7094, "shifted_folded_transposed_nt_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "shifted_two_mean_fused_nt_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, few, 128, "shifted_two_mean_fused_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, few, 2048, "retry_folded_row_pairs_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, few, 7094, "shifted_folded_transposed_bf16_avx512bf16") \
     row(fast, bf16, bf16, avx512bf16, few, SIZE_MAX, "shifted_folded_pipelined_bf16_avx512bf16") \

@@ -127,11 +127,12 @@ typedef enum ln_accuracy {
      * 1e-30 and constant ones among them. f32 has sums, mean and rstd in f64 and rounds three times:
      * 1.51 at most, but 2 (2.004 by proof) where that largest sum is within 1e-9 of itself below a
      * power of two. In plain C, f32 rounds once: 0.5001. f64 has sums, mean and rstd in pairs of
-     * numbers and rounds twice: hardly more than 1. 16-bit storage has sums of a few elements in f32,
-     * sums of those in f64, and y in f32, so that mean and rstd, of f64, have the digits of f32; in
-     * plain C, the kernels of `exact`. Rows of f32 whose mean is
-     * more than 32 standard deviations from zero (less beyond 4096 elements; 16384 with AVX-512), and
-     * of 16 bits from 5.6 on, are read again. An infinite gamma may give a NaN, a beta within a
+     * numbers and rounds twice: hardly more than 1. 16-bit storage has sums of up to 32 elements in
+     * f32, sums of those in f64, and y in f32, so that mean, of f64, is within 1e-6 of the row's root
+     * mean square, and rstd within 3e-5 of itself, 1e-6 where the mean is near zero; in plain C, the
+     * kernels of `exact`. Rows of f32 whose mean is more than 32 standard deviations from zero (less
+     * beyond 4096 elements; 16384 with AVX-512), of bf16 from 5.6 on and of f16 from 3.5 on are read
+     * again. An infinite gamma may give a NaN, a beta within a
      * thousandth of the largest number an infinity. */
     LN_ACCURACY_ACCURATE = 1,
     /* The same bits on every ISA and number of threads, by a fixed tree of additions. Every NaN that

@@ -80,6 +80,7 @@ LN_INLINE real acc_sum(acc a)
 }
 
 /* Eight sums: here, one for each lane. */
+#define ACC_OCTETS
 typedef acc octet;
 
 LN_INLINE octet octet_of(vec a)

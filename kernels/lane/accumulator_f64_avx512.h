@@ -71,10 +71,6 @@ LN_INLINE real acc_sum(acc a)
     return sum_8(_mm512_add_pd(a.low, a.high));
 }
 
-/* Eight sums: what the lanes i and i + 8 have in common. */
-#define ACC_OCTETS
-typedef __m512d octet;
-
 /* The lanes i and i + 8 added up, in items. */
 LN_INLINE octet octet_of(vec a)
 {
@@ -92,16 +88,6 @@ LN_INLINE octet octet_load(const real p[8])
     return _mm512_loadu_pd(p);
 }
 
-LN_INLINE octet octet_set(real a)
-{
-    return _mm512_set1_pd(a);
-}
-
-LN_INLINE octet octet_add(octet a, octet b)
-{
-    return _mm512_add_pd(a, b);
-}
-
 LN_INLINE octet octet_subtract(octet a, octet b)
 {
     return _mm512_sub_pd(a, b);
@@ -112,19 +98,9 @@ LN_INLINE octet octet_multiply_add(octet a, octet b, octet c)
     return _mm512_fmadd_pd(a, b, c);
 }
 
-LN_INLINE real octet_sum(octet a)
-{
-    return sum_8(a);
-}
-
 LN_INLINE octet octet_fold_four(const octet a[4])
 {
     return fold_four_8(a);
-}
-
-LN_INLINE void octet_sum_four(const octet a[4], real sums[4])
-{
-    sum_four_8(a, sums);
 }
 
 #define ACC_SUM_ROWS

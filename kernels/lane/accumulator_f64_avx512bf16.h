@@ -101,45 +101,21 @@ LN_INLINE real acc_sum(acc a)
     return sum_8(acc_eight(a));
 }
 
-/* Eight sums: what the lanes i, i + 8, i + 16 and i + 24 have in common. */
-#define ACC_OCTETS
-typedef __m512d octet;
-
-/* Those lanes added up, in items. */
+/* The lanes i, i + 8, i + 16 and i + 24 added up, in items. */
 LN_INLINE octet octet_of(vec a)
 {
-    __m512 all = _mm512_add_ps(a.even, a.odd);
+    __m512 all = lane_halves_sum(a);
     return _mm512_cvtps_pd(
         _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1)));
-}
-
-LN_INLINE octet octet_set(real a)
-{
-    return _mm512_set1_pd(a);
-}
-
-LN_INLINE octet octet_add(octet a, octet b)
-{
-    return _mm512_add_pd(a, b);
-}
-
-LN_INLINE real octet_sum(octet a)
-{
-    return sum_8(a);
-}
-
-LN_INLINE void octet_sum_four(const octet a[4], real sums[4])
-{
-    sum_four_8(a, sums);
 }
 
 #define ACC_SUM_ROWS
 LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
 {
-    __m512d eight[4];
+    octet eight[4];
     for (int i = 0; i < 4; i++)
         eight[i] = acc_eight(a[i]);
-    sum_four_8(eight, sums);
+    octet_sum_four(eight, sums);
 }
 
 #endif

@@ -77,6 +77,31 @@ LN_INLINE void sum_four_8(const __m512d a[4], double sums[4])
     _mm256_storeu_pd(sums, _mm512_castpd512_pd256(_mm512_permutexvar_pd(every_second, one)));
 }
 
+/* Eight sums in double, of a row or of a part of it. */
+#define ACC_OCTETS
+typedef __m512d octet;
+
+LN_INLINE octet octet_set(double a)
+{
+    return _mm512_set1_pd(a);
+}
+
+LN_INLINE octet octet_add(octet a, octet b)
+{
+    return _mm512_add_pd(a, b);
+}
+
+LN_INLINE double octet_sum(octet a)
+{
+    return sum_8(a);
+}
+
+/* Four at once, each by the same tree. */
+LN_INLINE void octet_sum_four(const octet a[4], double sums[4])
+{
+    sum_four_8(a, sums);
+}
+
 LN_INLINE void sum_two_16(__m512 a, __m512 b, float sums[2])
 {
     __m512 eight = _mm512_add_ps(_mm512_insertf32x8(a, _mm512_castps512_ps256(b), 1),

@@ -70,8 +70,8 @@
  *                                  LANES rows at once; of a row, of four of those, of LANES / 4
  *                                  of those
  *     acc_items(acc)               the numbers as items, rounded
- *     octet_of(vec)                where ACC_OCTETS is defined: eight sums of the lanes of a vector, added
- *                                  up in items; octet_add() and the like, octet_sum(), octet_sum_four()
+ *     octet_of(vec)                where ACC_OCTETS is defined: the lanes of a vector, those of more than
+ *                                  eight added up in items; octet_add() and the like, octet_sum()
  *     acc_load_T(p)                where ACC_LOADS is defined: acc_of(lane_load_T(p)), faster
  * They are in moments.h where real is item, else in accumulator_<type>_<isa>.h.
  */

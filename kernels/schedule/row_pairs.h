@@ -291,7 +291,7 @@ LN_INLINE void pairs_between(const call *run, pair ring[RING], size_t pairs, siz
 {
     size_t summed = lag > 2, finished = lag > 2 ? 2 : lag - 1;
     if (t >= summed && t < pairs + summed)
-        total_sum_rows(ring[(t - summed) % RING].parts, ring[(t - summed) % RING].sums);
+        sweep_total_sum_rows(ring[(t - summed) % RING].parts, ring[(t - summed) % RING].sums);
     if (lag < RING - 1) {
         pair *done = &ring[(t - finished) % RING];
         if (t >= finished && t < pairs + finished)

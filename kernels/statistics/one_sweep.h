@@ -61,16 +61,18 @@ typedef acc partial;
  * more: what is added up in items before it is taken over need not be converted, nor kept. */
 #if defined(SWEEP_CHAIN) && defined(ACC_OCTETS)
 typedef octet sweep_total;
-#define total_add octet_add
-#define total_set octet_set
-#define total_sum octet_sum
-#define total_sum_rows octet_sum_four
+#define sweep_total_of octet_of
+#define sweep_total_add octet_add
+#define sweep_total_set octet_set
+#define sweep_total_sum octet_sum
+#define sweep_total_sum_rows octet_sum_four
 #else
 typedef acc sweep_total;
-#define total_add acc_add
-#define total_set acc_set
-#define total_sum acc_sum
-#define total_sum_rows acc_sum_rows
+#define sweep_total_of acc_of
+#define sweep_total_add acc_add
+#define sweep_total_set acc_set
+#define sweep_total_sum acc_sum
+#define sweep_total_sum_rows acc_sum_rows
 #endif
 
 typedef struct sweep_sums {
@@ -97,11 +99,7 @@ LN_INLINE void sweep_begin(sweep_sums *sums)
 
 LN_INLINE sweep_total partials_sum(const vec parts[UNROLL])
 {
-#ifdef ACC_OCTETS
-    return octet_of(items_sum(parts));
-#else
-    return acc_of(items_sum(parts));
-#endif
+    return sweep_total_of(items_sum(parts));
 }
 #else
 LN_INLINE void sweep_begin(sweep_sums *sums)
@@ -119,7 +117,7 @@ LN_INLINE sweep_total partials_sum(const acc parts[UNROLL])
 LN_INLINE void sweep_clear(sweep_sums *sums)
 {
     sweep_begin(sums);
-    sums->whole_x = sums->whole_square = total_set(0);
+    sums->whole_x = sums->whole_square = sweep_total_set(0);
 }
 
 /* Before what begins with column i is added: takes over the sums of a chunk that ends there. (Where
@@ -134,8 +132,8 @@ LN_INLINE void sweep_chunk(sweep_sums *sums, int is_long, size_t i)
     if (!is_long || i == 0 || (i & (CHUNK_COLUMNS - 1)) != 0)
         return;
 #endif
-    sums->whole_x = total_add(sums->whole_x, partials_sum(sums->x));
-    sums->whole_square = total_add(sums->whole_square, partials_sum(sums->square));
+    sums->whole_x = sweep_total_add(sums->whole_x, partials_sum(sums->x));
+    sums->whole_square = sweep_total_add(sums->whole_square, partials_sum(sums->square));
     sweep_begin(sums);
 }
 
@@ -148,8 +146,8 @@ LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, sweep_total *x
     is_long = 1;
 #endif
     if (is_long) {
-        *x = total_add(sums->whole_x, *x);
-        *square = total_add(sums->whole_square, *square);
+        *x = sweep_total_add(sums->whole_x, *x);
+        *square = sweep_total_add(sums->whole_square, *square);
     }
 }
 
@@ -188,6 +186,7 @@ LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, un
     (void)pivot, (void)again;
 #ifdef SWEEP_DOTS
     if (view->form == RESIDUAL_NONE) {
+        /* Of even u to the even lanes, of odd u to the odd ones. */
         lane_dot(view->x + at, n, u % 2, &sums->x[u], &sums->square[u]);
         return;
     }
@@ -267,7 +266,7 @@ LN_INLINE moments sweep_row(const statistics *stats, const row *view, int is_lon
     sweep_total x, square;
     sweep_alone(&sums, view, is_long, pivot, again);
     sweep_sums_of(&sums, is_long, &x, &square);
-    return statistics_found(stats, pivot, total_sum(x), total_sum(square));
+    return statistics_found(stats, pivot, sweep_total_sum(x), sweep_total_sum(square));
 }
 
 #ifndef SWEEP_AGAIN_OWN

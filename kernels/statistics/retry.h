@@ -11,9 +11,9 @@
  * Where lanes have products of pairs (LANE_DOT: AVX512-BF16), 32 elements cost two instructions,
  * which take subnormals for zeros: next to the least variance that passes, those are nothing.
  *
- * Sums of f64 over 16-bit storage (SWEEP_CHAIN) are of items for a few elements each, whose squares
- * are exact: of bf16 eight, of f16 four, then over lanes until eight are left (ACC_OCTETS), so that y
- * is within .51 row ULP. A row whose mean is more than 5.6 standard deviations from zero, of f16 3.5, is
+ * Sums of f64 over 16-bit storage (SWEEP_CHAIN) are of items for up to 32 elements each, whose squares
+ * are exact: of bf16 eight in a lane, of f16 four, then over lanes until eight are left (ACC_OCTETS),
+ * so that y is within .51 row ULP. A row whose mean is more than 5.6 standard deviations from zero, of f16 3.5, is
  * swept again in f64, as rows of f32 are.
  *
  * Bound: proven below, beside the code that computes it. */
@@ -34,21 +34,19 @@ typedef struct statistics {
 #define SWEEP_CHAIN (CHAIN_OF / LN_UNROLL)
 _Static_assert(LN_UNROLL <= CHAIN_OF, "a chain is a block at least");
 
-/* What mean^2 / var may be of them: at 32 a relative error e of the sums becomes about 100 e of var. Three
+/* What mean^2 / var may be of sums by chains: at 32 a relative error e of the sums becomes about 100 e of var. Three
  * roundings of f16 at 16 would prove .5113 row ULP. */
 #define CHAIN_MOST_bf16 32
 #define CHAIN_MOST_f16 12
 #define CHAIN_MOST LN_PASTE(CHAIN_MOST_, LN_STORAGE)
 
-/* Products that a lane takes at a time, at most: two where LANE_DOT is defined, which is not where
- * bounds alone are wanted. */
+/* Products that one instruction adds to a lane, at most. (LANE_DOT says so too, but bounds are built over
+ * scalar lanes.) */
 #define CHAIN_PRODUCTS (LN_LANES == 32 ? 2 : 1)
 #ifdef LANE_DOT
 _Static_assert(CHAIN_PRODUCTS == 2, "its bound counts two roundings");
 #endif
 #endif
-
-#define SHORT_MOST 32 /* with 16-bit storage */
 
 /* What mean^2 / var may be; with SWEEP_CHAIN, of the sweep in f64. Beside long sums, errors of rstd of a
  * 2^-8 of an item's unit are fine (apply/split.h). Sums of items over 16-bit storage are off by as much
@@ -64,7 +62,7 @@ LN_INLINE double retry_most(size_t hidden)
         return lesser(1024, 0x1p19 / depth);
     const double unit = LN_PASTE(UNIT_, LN_STORAGE);
     return ITEMS_ARE_LONG    ? 1024
-           : unit > UNIT_f32 ? greater(4, lesser(SHORT_MOST, 0x3p20 * unit / depth))
+           : unit > UNIT_f32 ? greater(4, lesser(32, 0x3p20 * unit / depth))
                              : 4;
 }
 
@@ -142,8 +140,8 @@ LN_RARE moments sweep_again(statistics stats, row view, moments found)
  *     the element, if delta < 2^-26 |mu|, a quarter of the least gap beside it: then all x - p are
  *     0, and all that is found is exact.
  *  4. Chains, C blocks of items in a sum of f64. A term of an item's sum goes through P C - 1 roundings
- *     in turn (the first is added to zero), P = CHAIN_PRODUCTS, log2(unroll), and of vectors of more
- *     than eight lanes log2(lanes / 8); its square is exact, or, below 2^-126, off by half of the
+ *     in turn, P = CHAIN_PRODUCTS: of the first P one is an addition to zero, in whichever order a lane
+ *     takes two products. Then log2(unroll), and log2(lanes / 8) where lanes are more than eight. Its square is exact, or, below 2^-126, off by half of the
  *     smallest number, or with P = 2 flushed as in 1. Then it goes through those of the chains and over
  *     the lanes. With e = (1 + gamma_item(all those of items)) (1 + gamma(chains + log2(lanes) + 1)) - 1,
  *     sums are off by e R N and e R^2 N: bound_of_sums(). If a sum of items overflows, so does that of
@@ -192,7 +190,7 @@ LN_INLINE moments_bound retry_either(const moments_bound *a, const moments_bound
 LN_INLINE moments_bound retry_chained(const ln_problem *problem, double var, double mu)
 {
     double chains = ceil(ceil((double)problem->hidden / BLOCK) / SWEEP_CHAIN);
-    double folds = LN_LANES > 8 ? log2(LN_LANES) - 3 : 0;
+    double folds = fmax(0, log2(LN_LANES) - 3);
     double items = item_gamma(CHAIN_PRODUCTS * SWEEP_CHAIN - 1 + log2(UNROLL) + folds);
     double share = (1 + items) * (1 + bound_gamma(chains + log2(LN_LANES) + 1)) - 1;
     double square = var + mu * mu;
