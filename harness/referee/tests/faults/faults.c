@@ -62,13 +62,14 @@ INLINED double sum_up(ln_type type, const planted_fault *fault, const planted_ca
     return lanes[0];
 }
 
-INLINED void find_statistics(ln_type type, const planted_fault *fault, const planted_call *call,
-                             size_t row, statistics *s)
+INLINED void find_statistics(ln_type type, const planted_fault *elements,
+                             const planted_fault *fault, const planted_call *call, size_t row,
+                             statistics *s)
 {
     double count = (double)call->problem->hidden;
     statistics bent;
-    s->mean = keep(type, sum_up(type, fault, call, row, NULL) / count);
-    s->var = keep(type, sum_up(type, fault, call, row, &s->mean) /
+    s->mean = keep(type, sum_up(type, elements, call, row, NULL) / count);
+    s->var = keep(type, sum_up(type, elements, call, row, &s->mean) /
                             (count - call->problem->convention.ddof));
     bent = *s;
     if (fault->moments)
@@ -157,30 +158,30 @@ static void give_statistics(const planted_fault *fault, const planted_call *call
                                       : rstd);
 }
 
-INLINED void perform_rows_of(ln_type type, ln_type param, const planted_fault *fault,
-                             const planted_call *call)
+/* `elements` has the hooks of elements, those of `fault` or none. */
+INLINED void perform_rows_of(ln_type type, ln_type param, const planted_fault *elements,
+                             const planted_fault *fault, const planted_call *call)
 {
     for (size_t row = 0; row < call->problem->rows; row++) {
         statistics s;
-        load_row(type, fault, call, row);
-        find_statistics(type, fault, call, row, &s);
-        apply_row(type, param, fault, call, row, &s);
+        load_row(type, elements, call, row);
+        find_statistics(type, elements, fault, call, row, &s);
+        apply_row(type, param, elements, call, row, &s);
         give_statistics(fault, call, row, &s);
     }
 }
 
-/* Most calls bend no element: compilers make vectors of those of f32. */
+/* Most bend no element: compilers make vectors of those of f32. */
 static void perform_rows(const planted_fault *fault, const planted_call *call)
 {
     static const planted_fault none;
     const ln_type type = call->problem->storage, param = call->problem->param;
-    bool bends = fault->weight || fault->moments || fault->scale || fault->source || fault->read ||
-                 fault->gamma || fault->beta || fault->write || fault->element || fault->rounding ||
-                 fault->mean_out || fault->rstd_out || fault->sum_out;
+    bool bends = fault->weight || fault->source || fault->read || fault->gamma || fault->beta ||
+                 fault->write || fault->element || fault->rounding || fault->sum_out;
     if (!bends && type == LN_F32 && param == LN_F32)
-        perform_rows_of(LN_F32, LN_F32, &none, call);
+        perform_rows_of(LN_F32, LN_F32, &none, fault, call);
     else
-        perform_rows_of(type, param, fault, call);
+        perform_rows_of(type, param, fault, fault, call);
 }
 
 /* Calls may come from several threads; each has rows of its own. */
