@@ -13,8 +13,8 @@
  *
  * Sums of f64 over 16-bit storage (SWEEP_CHAIN) are of items for up to 32 elements each, whose squares
  * are exact: of bf16 eight in a lane, of f16 four, then over lanes until eight are left (ACC_OCTETS),
- * so that y is within .51 row ULP. A row whose mean is more than 5.6 standard deviations from zero, of f16 3.5, is
- * swept again in f64, as rows of f32 are.
+ * so that y is within .51 row ULP. A row whose mean is more than 5.6 standard deviations from zero, of
+ * f16 3.5, is swept again in f64, as rows of f32 are.
  *
  * Bound: proven below, beside the code that computes it. */
 #ifndef LN_STATISTICS_H
@@ -34,8 +34,8 @@ typedef struct statistics {
 #define SWEEP_CHAIN (CHAIN_OF / LN_UNROLL)
 _Static_assert(LN_UNROLL <= CHAIN_OF, "a chain is a block at least");
 
-/* What mean^2 / var may be of sums by chains: at 32 a relative error e of the sums becomes about 100 e of var. Three
- * roundings of f16 at 16 would prove .5113 row ULP. */
+/* What mean^2 / var may be of sums by chains. At 32 a relative error e of the sums becomes about 100 e of
+ * var; at 16 the three roundings of f16 would prove .5113 row ULP. */
 #define CHAIN_MOST_bf16 32
 #define CHAIN_MOST_f16 12
 #define CHAIN_MOST LN_PASTE(CHAIN_MOST_, LN_STORAGE)
@@ -141,13 +141,13 @@ LN_RARE moments sweep_again(statistics stats, row view, moments found)
  *     0, and all that is found is exact.
  *  4. Chains, C blocks of items in a sum of f64. A term of an item's sum goes through P C - 1 roundings
  *     in turn, P = CHAIN_PRODUCTS: of the first P one is an addition to zero, in whichever order a lane
- *     takes two products. Then log2(unroll), and log2(lanes / 8) where lanes are more than eight. Its square is exact, or, below 2^-126, off by half of the
- *     smallest number, or with P = 2 flushed as in 1. Then it goes through those of the chains and over
- *     the lanes. With e = (1 + gamma_item(all those of items)) (1 + gamma(chains + log2(lanes) + 1)) - 1,
- *     sums are off by e R N and e R^2 N: bound_of_sums(). If a sum of items overflows, so does that of
- *     their squares, which stays infinite: the row does not pass. Whether one passes is as in 2, with k
- *     = CHAIN_MOST; one that does not is 1 to 3, where the first sweep is sweep_long(), whose block is a
- *     vector.
+ *     takes two products. Then log2(unroll), and log2(lanes / 8) where lanes are more than eight. Its
+ *     square is exact, or, below 2^-126, off by half of the smallest number, or with P = 2 flushed as in
+ *     1. Then it goes through those of the chains and over the lanes. With
+ *     e = (1 + gamma_item(all those of items)) (1 + gamma(chains + log2(lanes) + 1)) - 1 sums are off by
+ *     e R N and e R^2 N: bound_of_sums(). If a sum of items overflows, so does that of their squares,
+ *     which stays infinite: the row does not pass. Whether one passes is as in 2, with k = CHAIN_MOST;
+ *     one that does not is 1 to 3, where the first sweep is sweep_long(), whose block is a vector.
  * The claim is the larger of 1, unless ruled out, and 3; and of 4, unless ruled out.
  * No claim where N (V + mu^2) or N max_abs come near the largest number. */
 
