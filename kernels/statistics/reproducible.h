@@ -2,19 +2,17 @@
  * same bits on every ISA, under any unroll and number of threads.
  *
  *     accumulator j takes x[j], x[j + 64], ...; then j and j + 32 are added, j and j + 16, ...
- *     mean = sum(x) / N      rest = sum(x - mean) / N      m2 = sum((x - mean)^2) - sum(x - mean)
- * rest
+ *     mean = sum(x) / N      rest = sum(x - mean) / N      m2 = sum((x - mean)^2) - sum(x - mean) rest
  *
  * (A fixed tree as in Demmel, Nguyen, "Fast Reproducible Floating-Point Summation", ARITH 2013,
  * section 1, which is enough where, as here, the order of the elements is given. The second sweep
  * removes the mean of the residuals: Chan, Golub, LeVeque, 1983, formula 1.7.) Reads the row twice
- * for the statistics. The table says that it never fuses: so apply and affine round each product too; all that is left
- * are IEEE operations in one order.
+ * for the statistics. The table says that it never fuses: so apply and affine round each product
+ * too; all that is left are IEEE operations in one order.
  *
- * Bound. A term goes through at most D = ceil(N / 64) + 6 roundings. The mean is within gamma(D +
- * 2) A
- * + tiny of mu, A = sum|x| / N; the second sweep is bound_sweep() with that. No claim where N A or
- * N (V + a^2) come near the largest number. */
+ * Bound. A term goes through at most D = ceil(N / 64) + 6 roundings. The mean is within
+ * gamma(D + 2) A + tiny of mu, A = sum|x| / N; the second sweep is bound_sweep() with that. No claim
+ * where N A or N (V + a^2) come near the largest number. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
