@@ -62,16 +62,17 @@ LN_INLINE int has_quotient(const convention *rules)
     return !(rules->quotient == 0 && signbit(rules->quotient));
 }
 
-LN_RARE void run_quotient(const ln_problem *problem, const ln_tensors *tensors, residual_form form)
+LN_RARE void apply_quotient(call run, row view, moments found, factor rstd)
 {
-    const call run = call_of(problem, tensors, form_of(problem), form);
-    run_rows(&run);
-    make_rows_one_nan(problem, tensors, form, 0, problem->rows);
+    centre by = centre_of(found, rstd, run.convention.quotient);
+    for (size_t i = 0; i < view.hidden; i += LANES)
+        apply_stored(run.convention.affine, &view, &run.convention, by, i, view.hidden - i);
 }
 
 LN_INLINE void run_rows_to_one_nan(const call *run, size_t first, size_t count)
 {
     const convention *rules = &run->convention;
+    int quotient = has_quotient(rules);
     vec sums[UNROLL];
     LN_UNROLLED
     for (size_t u = 0; u < UNROLL; u++)
@@ -80,10 +81,13 @@ LN_INLINE void run_rows_to_one_nan(const call *run, size_t first, size_t count)
     for (size_t r = first; r < first + count; r++, row_advance(&view, &run->strides)) {
         moments found = statistics_of(&run->statistics, &view, 0);
         factor rstd = convention_rstd(rules, found);
-        LN_BY_AFFINE(rules, apply_and_add_up, &view, rules, centre_of(found, rstd, 0), sums);
+        if (__builtin_expect(quotient, 0))
+            apply_quotient(*run, view, found, rstd);
+        else
+            LN_BY_AFFINE(rules, apply_and_add_up, &view, rules, centre_of(found, rstd, 0), sums);
         keep_moments(run->tensors, r, found, rstd);
     }
-    if (__builtin_expect(isnan(lane_sum(items_sum(sums))), 0))
+    if (__builtin_expect(quotient || isnan(lane_sum(items_sum(sums))), 0))
         make_rows_one_nan(run->problem, run->tensors, run->form, first, count);
 }
 #endif
@@ -93,10 +97,6 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 {
     const call run = call_of(problem, tensors, affine, form);
 #ifdef STATISTICS_ONE_NAN
-    if (__builtin_expect(has_quotient(&run.convention), 0)) {
-        run_quotient(problem, tensors, form);
-        return;
-    }
     for (size_t r = 0; r < problem->rows; r += ROWS_ADDED_UP)
         run_rows_to_one_nan(&run, r,
                             problem->rows - r < ROWS_ADDED_UP ? problem->rows - r : ROWS_ADDED_UP);

@@ -305,13 +305,16 @@ LN_INLINE void pairs_between(const call *run, pair ring[RING], size_t pairs, siz
     }
 }
 
-LN_INLINE void run_pairs(const call *run, size_t pairs)
+LN_INLINE void run_pairs(const call *run, size_t pairs, ln_affine affine, residual_form form)
 {
     pair ring[RING];
     size_t lag = pairs_lag(run->problem->hidden * sizeof(storage));
     for (size_t t = 0; t < pairs + lag; t++) {
         pair *later = &ring[t % RING], *this = &ring[(t - lag) % RING];
         int sweeps = t < pairs, applies = t >= lag;
+        /* Functions that are not inline might change them, for all gcc knows on AArch64. */
+        if (run->convention.affine != affine || run->convention.form != form || run->form != form)
+            __builtin_unreachable();
         if (sweeps && applies && this->regular) {
             LN_BY_AFFINE(&run->convention, pair_both, run, later, t * PAIR, this, (t - lag) * PAIR);
         } else {
@@ -336,7 +339,7 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 #endif
     size_t pairs = problem->rows / PAIR;
     if (pairs > 0)
-        run_pairs(&run, pairs);
+        run_pairs(&run, pairs, affine, form);
     if (pairs * PAIR < problem->rows)
         run_row(&run, pairs * PAIR);
 }
