@@ -1,5 +1,6 @@
 /* Runs one kernel in one layout, beside the other calls that it asks for, and hands its outputs back. */
 #include "base/random.h"
+#include "base/seconds.h"
 #include "worker/child/bench.h"
 #include "worker/child/meet.h"
 #include <dlfcn.h>
@@ -199,13 +200,11 @@ typedef enum child_end { CHILD_FINE, CHILD_CRASHED, CHILD_HANGS } child_end;
 static child_end wait_for(pid_t child)
 {
     const struct timespec pause = {.tv_nsec = 100000};
+    const double end = seconds_of(CLOCK_MONOTONIC) + FORK_SECONDS;
     int status = 0;
-    pid_t ended = 0;
-    for (unsigned waited = 0; ended == 0 && waited < FORK_SECONDS * 10000; waited++) {
-        ended = waitpid(child, &status, WNOHANG);
-        if (ended == 0)
-            nanosleep(&pause, NULL);
-    }
+    pid_t ended;
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0 && seconds_of(CLOCK_MONOTONIC) < end)
+        nanosleep(&pause, NULL);
     if (ended == 0) {
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
