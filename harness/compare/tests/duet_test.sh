@@ -215,7 +215,7 @@ PYTHON
 echo "a timed pair, whatever it comes to"
 plant none
 # shellcheck disable=SC2086
-"$build/bin/lnbench" duet --base ./base.so --new ./new.so $quick --time 8 --json >timed
+"$build/bin/lnbench" duet --base ./base.so --new ./new.so $quick --time 5 --json >timed
 code=$?
 python3 - $code <<'PYTHON' || failures=$((failures + 1))
 import json, sys

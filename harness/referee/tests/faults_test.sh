@@ -5,14 +5,14 @@
 # usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF
 set -u
 faults="two_slots third_thread after_fork row_23_bits flushes_and_40_ulp bf16_unrounded_alone keeps_threads
-    wide_keeps_files residual_keeps_memory"
-twins="flushes_and_40_ulp keeps_threads"
+    residual_keeps_memory"
+twins=flushes_and_40_ulp
 every=fault.ddof_1_var
 of_gamma1=fault.gamma1_as_gamma,twin.gamma1_as_gamma
 kernels=honest.one_pass_strided_16_bf16
 if [ -n "${LNBENCH_FULL:-}" ]; then
     every+=,twin.ddof_1_var
-    faults+=" mod_16_13 y_flushed rstd_alone second_thread_sum
+    faults+=" wide_keeps_files mod_16_13 y_flushed rstd_alone second_thread_sum
         residual_stride_ignored infinity_clamped same_first_row x_y_apart keeps_memory keeps_files
         keeps_mappings rows_7_to_17 first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th
         std_for_var sum_is_x mean_low offset_31_bits offset_32_bits row_16_bits rows_24_bits bits_20

@@ -178,8 +178,10 @@ static void perform_rows(const planted_fault *fault, const planted_call *call)
     const ln_type type = call->problem->storage, param = call->problem->param;
     bool bends = fault->weight || fault->source || fault->read || fault->gamma || fault->beta ||
                  fault->write || fault->element || fault->rounding || fault->sum_out;
-    if (!bends && type == LN_F32 && param == LN_F32)
+    if (type == LN_F32 && param == LN_F32 && !bends)
         perform_rows_of(LN_F32, LN_F32, &none, fault, call);
+    else if (type == LN_F32 && param == LN_F32)
+        perform_rows_of(LN_F32, LN_F32, fault, fault, call);
     else
         perform_rows_of(type, param, fault, fault, call);
 }
