@@ -165,6 +165,44 @@ LN_INLINE void run_vectors(const ln_problem *problem, const ln_tensors *tensors)
         for (size_t r = 0; r < problem->rows; r++)
             run_one(problem, tensors, r);
 }
+#elif defined(STATISTICS_OF_ONE)
+/* One row under the most common convention: nothing is asked again, and a row of 64 has no loop left.
+ * Zen 4, f32, the kernel alone: 64 elements take 11.8 ns, 128 19.9, 256 31.9, 768 85; as one of many
+ * rows 19.3, 25.4, 38.6 and 95. Bare loops of all lengths take 10, 15.9, 32.6 and 95. */
+LN_INLINE int is_common_row(const ln_problem *problem)
+{
+    return problem->rows == 1 && problem->convention.ddof == 0 &&
+           problem->convention.eps_place == LN_EPS_VAR;
+}
+
+/* 0 if it has to be swept again. */
+LN_INLINE int run_common_row(const ln_problem *problem, const ln_tensors *tensors, size_t hidden)
+{
+    if (problem->hidden != hidden)
+        __builtin_unreachable();
+    if (problem->convention.ddof != 0)
+        __builtin_unreachable();
+    if (problem->convention.eps_place != LN_EPS_VAR)
+        __builtin_unreachable();
+    const call run = call_of(problem, tensors, FORM_USUAL, RESIDUAL_NONE);
+    const row view = call_row(&run, 0);
+    moments found = sweep_row(&run.statistics, &view, sweep_is_long(hidden), 0, 0);
+    factor rstd = convention_rstd(&run.convention, found);
+    if (__builtin_expect(statistics_is_off(&run.statistics, found), 0))
+        return 0;
+    apply_row(&view, &run.convention, centre_of(found, rstd, run.convention.quotient));
+    keep_moments(tensors, 0, found, rstd);
+    return 1;
+}
+
+LN_INLINE void run_vectors(const ln_problem *problem, const ln_tensors *tensors)
+{
+    int done = is_common_row(problem) &&
+               (problem->hidden == 64 ? run_common_row(problem, tensors, 64)
+                                      : run_common_row(problem, tensors, problem->hidden));
+    if (!done)
+        run_usual(problem, tensors);
+}
 #else
 #define run_vectors run_usual
 #endif

@@ -4,3 +4,6 @@
  *
  * Bound: that of retry.h, with sweep_depth() for chunks. */
 #include "statistics/retry.h"
+
+/* One row goes apart (kernel.h). */
+#define STATISTICS_OF_ONE
