@@ -166,9 +166,8 @@ LN_INLINE void run_vectors(const ln_problem *problem, const ln_tensors *tensors)
             run_one(problem, tensors, r);
 }
 #elif defined(STATISTICS_OF_ONE)
-/* One row under the most common convention: nothing is asked again, and a row of 64 has no loop left.
- * Zen 4, f32, the kernel alone: 64 elements take 11.8 ns, 128 19.9, 256 31.9, 768 85; as one of many
- * rows 19.3, 25.4, 38.6 and 95. Bare loops of all lengths take 10, 15.9, 32.6 and 95. */
+/* One row under the most common convention: nothing is asked twice, and a row of 64 has no loop left.
+ * Measured: docs/lab/experiments.md, "One row". */
 LN_INLINE int is_common_row(const ln_problem *problem)
 {
     return problem->rows == 1 && problem->convention.ddof == 0 &&
