@@ -198,7 +198,8 @@ const char *threads_compare(void)
 {
     enum { MOST_LOOKS = 8 }; /* of a kernel whose threads come and go */
     static size_t resting = 1, looks;
-    size_t threads = threads_count();
+    size_t all = threads_count(), pooled = worker_threads_pooled();
+    size_t threads = all > pooled ? all - pooled : all; /* a forked process has no pool */
     if (threads <= resting || looks == MOST_LOOKS)
         return NULL;
     looks++;

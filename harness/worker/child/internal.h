@@ -119,7 +119,7 @@ double growth_kept(const growth_watch *watch);
 void process_left_record(void);
 const char *process_left_compare(void);
 /* NULL, or that other threads go on working ("left ..."). threads_compare() looks only where there are
- * more threads than before. */
+ * more threads than before, the pool's not counted: a look takes 200 ms. */
 const char *threads_spin(void);
 const char *threads_compare(void);
 /* Whether there are other threads, and whether they are left after a while. */
@@ -167,6 +167,8 @@ void worker_bound(const worker_plugins *plugins, const work_order *order);
 bool worker_threads_begin(unsigned threads, int cpu);
 /* Of a judged call: those that are not the plugin's own begin with split_prepare(), and end with 1. */
 void worker_threads_judge(unsigned threads);
+/* How many of the process's threads are the pool's. */
+size_t worker_threads_pooled(void);
 /* Before a call: the calling thread goes to its CPU, or, where a library has threads of its own, to
  * all CPUs of the group. */
 void worker_threads_pin(bool own_threads);

@@ -49,18 +49,24 @@ static bool find_cpus(unsigned threads, int cpu)
     return found == threads;
 }
 
+static unsigned pool_size;
+
 /* Of those that are not the plugin's own. EAGAIN of pthread_create() may pass: a moment's want of memory
  * is no limit of threads. */
 static bool resize_pool(unsigned threads)
 {
-    static unsigned size;
-    if (size == threads)
+    if (pool_size == threads)
         return true;
     if (threads > 1)
         system_calls_of_others(true);
     bool fine = ln_pool_resize(threads) == LN_OK || ln_pool_resize(threads) == LN_OK;
-    size = fine ? threads : 0;
+    pool_size = fine ? threads : 0;
     return fine;
+}
+
+size_t worker_threads_pooled(void)
+{
+    return pool_size > 1 ? pool_size - 1 : 0;
 }
 
 void worker_threads_judge(unsigned threads)
