@@ -171,13 +171,13 @@ static case_judgement judge_residual(judge_block *block, const char *kernel)
 TEST(the_sum_with_the_residual_is_judged)
 {
     judge_block block;
-    case_judgement good = judge_residual(&block, "naive.good");
+    case_judgement right = judge_residual(&block, "naive.good");
     judge_block_free(&block);
-    assert_int_equal(good.verdict.kind, VERDICT_RIGHT_NO_BOUND);
-    case_judgement bad = judge_residual(&block, "special.wrong_sum");
+    assert_int_equal(right.verdict.kind, VERDICT_RIGHT_NO_BOUND);
+    case_judgement wrong = judge_residual(&block, "special.wrong_sum");
     judge_block_free(&block);
-    assert_int_equal(bad.verdict.kind, VERDICT_INACCURATE);
-    assert_non_null(strstr(bad.verdict.detail, "row 0, column 1: the sum"));
+    assert_int_equal(wrong.verdict.kind, VERDICT_INACCURATE);
+    assert_non_null(strstr(wrong.verdict.detail, "row 0, column 1: the sum"));
 }
 
 /* Mean and rstd come in the accumulator's type: the same ones give the same errors in each. */
