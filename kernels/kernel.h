@@ -174,7 +174,8 @@ LN_INLINE int is_common_row(const ln_problem *problem)
            problem->convention.eps_place == LN_EPS_VAR;
 }
 
-/* 0 if it has to be swept again. What is known is said in three steps: of one, gcc 12 keeps the first. */
+/* 0 if the row has to be swept again. Three ifs, since of one condition gcc 12 remembers the first part
+ * alone. */
 LN_INLINE int run_common_row(const ln_problem *problem, const ln_tensors *tensors, size_t hidden)
 {
     if (problem->hidden != hidden)

@@ -312,7 +312,8 @@ LN_INLINE void run_pairs(const call *run, size_t pairs, ln_affine affine, residu
     for (size_t t = 0; t < pairs + lag; t++) {
         pair *later = &ring[t % RING], *this = &ring[(t - lag) % RING];
         int sweeps = t < pairs, applies = t >= lag;
-        /* Functions that are not inline might change them, for all gcc knows on AArch64. */
+        /* They are constants, but gcc for AArch64 thinks that a function out of line may have changed
+         * them. */
         if (run->convention.affine != affine || run->convention.form != form || run->form != form)
             __builtin_unreachable();
         if (sweeps && applies && this->regular) {

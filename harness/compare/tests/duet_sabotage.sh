@@ -6,12 +6,13 @@
 #
 # usage: duet_sabotage.sh BUILD_DIRECTORY RESULTS.tsv [MINUTES]
 #
-# LNBENCH_DUET_KERNELS and LNBENCH_DUET_SHAPES, lists with spaces, are gone through in turn.
+# LNBENCH_DUET_KERNELS and LNBENCH_DUET_SHAPES, lists with spaces, are gone through in turn, and
+# LNBENCH_DUET_PLANT, if given, is the only thing that is planted.
 # LNBENCH_DUET_ONLY=accuracy goes through the losses of accuracy alone, which need no quiet machine;
 # LNBENCH_DUET_ONLY=speed through the others.
 set -u
 if [ $# -lt 2 ]; then
-    sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,13s/^# \{0,1\}//p' "$0" >&2
     exit 2
 fi
 build=$1
@@ -30,7 +31,8 @@ slow:0.005 100 speed --threshold 0.25% --time 60
 none 100 speed --threshold 0.5% --time 60
 last-bit 100 accuracy --accuracy exact
 dropped-tail 100 accuracy
-eps 100 accuracy'
+eps 100 accuracy
+relinked 60 speed'
 
 summarise() {
     awk -F '\t' '
@@ -101,9 +103,22 @@ value() {
     sed -n "s/^   \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}\$/\1/p" "$scratch/json" | head -n 1
 }
 
+# Equal code in another layout: both sides linked anew, their objects in a random order.
+relink() {
+    for side in base new; do
+        # shellcheck disable=SC2046
+        "${CC:-cc}" -shared -Wl,-Bsymbolic -o "$scratch/$side.so" $(find \
+            "$build/kernels/CMakeFiles/layernorm_objects.dir" "$build/kernels/CMakeFiles/layernorm_pool.dir" \
+            "$build/harness/compare/tests/CMakeFiles/duet_sabotage.dir" \
+            -name '*.o' ! -name 'registry*' | shuf) -lm -ldl -pthread || exit 7
+    done
+}
+
 # trial PLANT ONLY OPTIONS NUMBER
 trial() {
-    echo "$1" | tr ':' ' ' >"$scratch/new.so.plant"
+    cp "$build/lib/duet_sabotage.so" "$scratch/base.so" && cp "$scratch/base.so" "$scratch/new.so" || exit 7
+    [ "$1" != relinked ] || relink
+    echo "${1#relinked}" | tr ':' ' ' | sed 's/^$/none/' >"$scratch/new.so.plant"
     # shellcheck disable=SC2086
     kernel=$(word "$4" $kernels)
     # shellcheck disable=SC2086
@@ -148,8 +163,6 @@ if [ "$minutes" != 0 ]; then
     scratch=$(mktemp -d "${TMPDIR:-/tmp}/lnbench-duet-XXXXXX") || exit 7
     trap 'rm -rf "$scratch"' EXIT
     trap 'exit 130' INT TERM
-    cp "$build/lib/duet_sabotage.so" "$scratch/base.so" || exit 7
-    cp "$scratch/base.so" "$scratch/new.so"
     # The library's f32 kernels of the best ISA, unless others are asked for.
     kernels=${LNBENCH_DUET_KERNELS:-$("$lnbench" list kernels --format tsv | awk -F '\t' '
         $5 == "f32" && $(NF - 2) == "builtin" && $(NF - 1) == "yes" && $NF == "layernorm" { isa[$7] = isa[$7] " " $1 }
@@ -169,6 +182,7 @@ if [ "$minutes" != 0 ]; then
         left=0
         while read -r plant trials only options; do
             [ "${LNBENCH_DUET_ONLY:-$only}" = "$only" ] || continue
+            [ "${LNBENCH_DUET_PLANT:-$plant}" = "$plant" ] || continue
             number=$(done_trials "$plant" "$only${options:+ }$options")
             if [ "$number" -lt "$trials" ] && [ "$(date +%s)" -lt $end ]; then
                 trial "$plant" "$only" "$options" "$number" </dev/null
