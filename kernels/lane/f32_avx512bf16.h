@@ -264,4 +264,9 @@ LN_INLINE vec lane_stored_bf16(vec a)
                  _mm512_castsi512_ps(bf16_upper_halves(bf16_rounded(a.odd)))};
 }
 
+LN_INLINE vec lane_stored_f32(vec a)
+{
+    return a;
+}
+
 #endif

@@ -178,6 +178,25 @@ LN_INLINE row_sums sums_of_sweep(const ln_problem *problem, const ln_row_facts *
 }
 
 #ifdef SWEEP_CHAIN
+/* Products that one instruction adds to a lane, at most. (LANE_DOT says so too, but bounds are built over
+ * scalar lanes.) */
+#define CHAIN_PRODUCTS (LN_LANES == 32 ? 2 : 1)
+#ifdef LANE_DOT
+_Static_assert(CHAIN_PRODUCTS == 2, "its bound counts two roundings");
+#endif
+
+/* How far a sum by chains is off, beside that of its terms' sizes. A term of an item's sum goes through
+ * P C - 1 roundings in turn, P = CHAIN_PRODUCTS, C blocks a chain: of the first P one is an addition to zero,
+ * in whichever order a lane takes two products. Then log2(unroll), and log2(lanes / 8) where lanes are more
+ * than eight; then, in accumulators, those of the chains and over the lanes. */
+LN_INLINE double sweep_chain_share(size_t hidden)
+{
+    double chains = ceil(ceil((double)hidden / BLOCK) / SWEEP_CHAIN);
+    double folds = fmax(0, log2(LN_LANES) - 3);
+    double items = item_gamma(CHAIN_PRODUCTS * SWEEP_CHAIN - 1 + log2(UNROLL) + folds);
+    return (1 + items) * (1 + bound_gamma(chains + log2(LN_LANES) + 1)) - 1;
+}
+
 /* Adds n elements (LANES of them if n is more) at column `at` to the sums number u. Zeros behind them
  * change nothing. */
 LN_INLINE void sweep_add_vector(sweep_sums *sums, const row *view, acc pivot, unsigned u, size_t at,

@@ -39,13 +39,6 @@ _Static_assert(LN_UNROLL <= CHAIN_OF, "a chain is a block at least");
 #define CHAIN_MOST_bf16 32
 #define CHAIN_MOST_f16 12
 #define CHAIN_MOST LN_PASTE(CHAIN_MOST_, LN_STORAGE)
-
-/* Products that one instruction adds to a lane, at most. (LANE_DOT says so too, but bounds are built over
- * scalar lanes.) */
-#define CHAIN_PRODUCTS (LN_LANES == 32 ? 2 : 1)
-#ifdef LANE_DOT
-_Static_assert(CHAIN_PRODUCTS == 2, "its bound counts two roundings");
-#endif
 #endif
 
 /* What mean^2 / var may be; with SWEEP_CHAIN, of the sweep in f64. Beside long sums, errors of rstd of a
@@ -139,13 +132,9 @@ LN_RARE moments sweep_again(statistics stats, row view, moments found)
  *     sqrt(V) + 2 delta. Of a constant row (one of zeros, or one that 2 says was swept again) p is
  *     the element, if delta < 2^-26 |mu|, a quarter of the least gap beside it: then all x - p are
  *     0, and all that is found is exact.
- *  4. Chains, C blocks of items in a sum of f64. A term of an item's sum goes through P C - 1 roundings
- *     in turn, P = CHAIN_PRODUCTS: of the first P one is an addition to zero, in whichever order a lane
- *     takes two products. Then log2(unroll), and log2(lanes / 8) where lanes are more than eight. Its
- *     square is exact, or, below 2^-126, off by half of the smallest number, or with P = 2 flushed as in
- *     1. Then it goes through those of the chains and over the lanes. With
- *     e = (1 + gamma_item(all those of items)) (1 + gamma(chains + log2(lanes) + 1)) - 1 sums are off by
- *     e R N and e R^2 N: bound_of_sums(). If a sum of items overflows, so does that of their squares,
+ *  4. Chains: by sweep_chain_share() = e, sums are off by e R N and e R^2 N: bound_of_sums(). A square is
+ *     exact, or, below 2^-126, off by half of the smallest number, or with two products an instruction
+ *     flushed as in 1. If a sum of items overflows, so does that of their squares,
  *     which stays infinite: the row does not pass. Whether one passes is as in 2, with k = CHAIN_MOST;
  *     one that does not is 1 to 3, where the first sweep is sweep_long(), whose block is a vector.
  * The claim is the larger of 1, unless ruled out, and 3; and of 4, unless ruled out.
@@ -189,11 +178,7 @@ LN_INLINE moments_bound retry_either(const moments_bound *a, const moments_bound
 /* Step 4. */
 LN_INLINE moments_bound retry_chained(const ln_problem *problem, double var, double mu)
 {
-    double chains = ceil(ceil((double)problem->hidden / BLOCK) / SWEEP_CHAIN);
-    double folds = fmax(0, log2(LN_LANES) - 3);
-    double items = item_gamma(CHAIN_PRODUCTS * SWEEP_CHAIN - 1 + log2(UNROLL) + folds);
-    double share = (1 + items) * (1 + bound_gamma(chains + log2(LN_LANES) + 1)) - 1;
-    double square = var + mu * mu;
+    double share = sweep_chain_share(problem->hidden), square = var + mu * mu;
     const double flushed = CHAIN_PRODUCTS > 1 ? 0x1p-124 : 0;
     return bound_of_sums(var, mu, share * sqrt(square) + flushed,
                          share * square + 4 * ITEM_TINY + flushed);

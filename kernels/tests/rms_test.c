@@ -230,10 +230,13 @@ TEST(special_rows)
         }
 }
 
-/* Sums in double hold the squares of any bf16 and the reciprocal of any root, which f32 does not; with an eps that f32
- * does not hold a row of zeros is 0. */
-TEST(subnormal_rows_of_16_bits)
+/* Sums in double hold the squares of any bf16 and the reciprocal of any root, which f32 does not: about the
+ * sizes beyond which a row's sums are of f32 no more, and far from them. With an eps that f32 does not hold a
+ * row of zeros is 0. */
+TEST(rows_of_bf16_of_any_size)
 {
+    static const double scales[] = {0x1p-133, 0x1p-64, 0x1.6p-47, 0x1p-46, 0x1p58,
+                                    0x1.6p58, 0x1p62,  0x1p64,    0x1p125};
     const ln_plugin_v2_table *plugin = ln_plugin_v2();
     enum { N = 70 };
     for (size_t k = 0; k < plugin->count; k++) {
@@ -249,10 +252,12 @@ TEST(subnormal_rows_of_16_bits)
             kernel->supports(&problem))
             continue;
         fill(&(numbers){1}, &problem);
-        for (size_t i = 0; i < ROWS * N; i++)
-            x_values[i] = ((double)(i % 7) - 3) * 0x1p-133;
-        elements_store(problem.storage, x, x_values, ROWS * N);
-        check_call(kernel, &problem, 0);
+        for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
+            for (size_t i = 0; i < ROWS * N; i++)
+                x_values[i] = ((double)(i % 7) - 3) * scales[s];
+            elements_store(problem.storage, x, x_values, ROWS * N);
+            check_call(kernel, &problem, 0);
+        }
         memset(x, 0, sizeof(uint16_t) * ROWS * N);
         problem.convention.eps_place = LN_EPS_VAR;
         problem.convention.eps = 1e-300;
