@@ -38,15 +38,17 @@ double random_normal(random_row *random, size_t column)
  * 2 s^17 / 17 < 2e-14. */
 static double log_of_fraction(uint64_t odd)
 {
-    double m = (double)odd * 0x1p-33;
-    int e = 0;
-    while (m < 0.70710678118654752) {
+    static const double terms[] = {1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,
+                                   1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
+    int e = 31 - __builtin_clzll(odd);
+    double m = (double)(odd << -e) * 0x1p-33;
+    if (m < 0.70710678118654752) {
         m *= 2;
         e--;
     }
     double s = (m - 1) / (m + 1), square = s * s, sum = 0;
-    for (int k = 15; k >= 1; k -= 2)
-        sum = sum * square + 1.0 / k;
+    for (size_t k = 0; k < sizeof terms / sizeof *terms; k++)
+        sum = sum * square + terms[k];
     return 2 * s * sum + e * 0.69314718055994531;
 }
 

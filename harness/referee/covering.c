@@ -42,14 +42,25 @@ static unsigned char *tuple_at(const generator *made, const int8_t *levels, size
     return made->open + made->begin[a][b][c] + within + (size_t)levels[c];
 }
 
-/* Tuples that setting the factor to its level would cover. Of pairs the third factor was set first. */
-static size_t gain_of(const generator *made, const candidate *of, size_t factor)
+/* How far the factor's levels lie apart among tuples of it and two others. */
+static size_t stride_of(const generator *made, size_t factor, size_t a, size_t b)
 {
-    size_t gain = 0;
+    return (factor < a ? made->levels[a] : 1) * (factor < b ? made->levels[b] : 1);
+}
+
+/* Tuples that setting the factor to each of its levels would cover. Of pairs the third factor was set first. */
+static void gains_of(const generator *made, candidate *of, size_t factor,
+                     size_t gains[COVERING_LEVELS])
+{
+    memset(gains, 0, made->levels[factor] * sizeof *gains);
+    of->levels[factor] = 0;
     for (size_t i = 1; i < of->count; i++)
-        for (size_t j = 0; j < (made->asked->strength == 2 ? 1 : i); j++)
-            gain += *tuple_at(made, of->levels, of->set[i], of->set[j], factor) == OPEN;
-    return gain;
+        for (size_t j = 0; j < (made->asked->strength == 2 ? 1 : i); j++) {
+            const unsigned char *first = tuple_at(made, of->levels, of->set[i], of->set[j], factor);
+            size_t stride = stride_of(made, factor, of->set[i], of->set[j]);
+            for (size_t level = 0; level < made->levels[factor]; level++)
+                gains[level] += first[level * stride] == OPEN;
+        }
 }
 
 static void set_level(candidate *of, size_t factor, size_t level)
@@ -61,17 +72,17 @@ static void set_level(candidate *of, size_t factor, size_t level)
 /* Of the levels that can stand with the others one that covers most; false: there is none. */
 static bool choose_level(generator *made, candidate *of, size_t factor)
 {
-    size_t best = 0, ties = 0, chosen = 0;
+    size_t best = 0, ties = 0, chosen = 0, gains[COVERING_LEVELS];
+    gains_of(made, of, factor, gains);
     for (size_t level = 0; level < made->levels[factor]; level++) {
         of->levels[factor] = (int8_t)level;
         if (!made->asked->allows(made->asked->context, of->levels))
             continue;
-        size_t gain = gain_of(made, of, factor);
-        if (ties == 0 || gain > best) {
-            best = gain;
+        if (ties == 0 || gains[level] > best) {
+            best = gains[level];
             ties = 0;
         }
-        if (gain == best && below(made, ++ties) == 0)
+        if (gains[level] == best && below(made, ++ties) == 0)
             chosen = level;
     }
     set_level(of, factor, chosen);

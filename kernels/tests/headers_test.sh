@@ -15,6 +15,22 @@ flags_of() # ISA
     sed -n "s/^LN_ISA($1, \"[^\"]*\", [0-9]*, [01], [0-9]*, \"\([^\"]*\)\".*/\1/p" table/isa.def
 }
 
+# A third of a compilation goes into the intrinsics. Headers of lanes include them themselves; the others
+# find them there, and get them precompiled.
+work=$(mktemp -d)
+trap 'rm -r "$work"' EXIT
+precompiled() # header isa: options for all but lanes
+{
+    case $1,$2 in lane/* | *,neon | *,scalar) return ;; esac
+    [ "$known" = x86 ] || return
+    if [ ! -e "$work/$2.h" ]; then
+        echo '#include <immintrin.h>' > "$work/$2.h"
+        # shellcheck disable=SC2046
+        "$cc" -std=c17 $(flags_of "$2") -x c-header "$work/$2.h" -o "$work/$2.h.gch"
+    fi
+    echo "-include $work/$2.h"
+}
+
 check() # header compiler flags...
 {
     header=$1 && shift
@@ -42,7 +58,7 @@ for header in *.h lane/*.h statistics/*.h apply/*.h schedule/*.h; do
     count=$((count + 1))
     if [ "$wanted" = "$known" ]; then
         # shellcheck disable=SC2046
-        check "$header" "$cc" $(flags_of "$isa")
+        check "$header" "$cc" $(flags_of "$isa") $(precompiled "$header" "$isa")
     elif [ "$wanted" = neon ] && command -v "${cross:-none}" > /dev/null; then
         check "$header" "$cross"
     else

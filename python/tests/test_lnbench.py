@@ -299,16 +299,16 @@ class Verdicts(unittest.TestCase):
                 self.assertEqual(report.reason, "raised")
                 self.assertTrue(report.says().isprintable(), ascii(report.says()))
                 self.assertLess(len(report.says()), 200)
-        for name in ("__class__", "__name__", "__module__", "name", "framework", "__signature__",
-                     "__repr__", "__getattribute__", "__bool__", "__eq__", "__hash__"):
-            for error in (RuntimeError, SystemExit, KeyboardInterrupt):
-                def raises_it(*_, error=error):
-                    raise error("boom")
-                kind = strange(__call__=lambda self, x, gamma, beta: layernorm(x, gamma, beta),
-                               **{name: raises_it if name in dir(object) and name != "__class__"
-                                  else property(raises_it)})
-                report = lnbench.judge(kind(), hidden=256, only=True)
-                self.assertTrue(report.passed, f"{name}: {report.says()}")
+        errors = (RuntimeError, SystemExit, KeyboardInterrupt)  # by turns
+        for place, name in enumerate(("__class__", "__name__", "__module__", "name", "framework", "__signature__",
+                                      "__repr__", "__getattribute__", "__bool__", "__eq__", "__hash__")):
+            def raises_it(*_, error=errors[place % 3]):
+                raise error("boom")
+            kind = strange(__call__=lambda self, x, gamma, beta: layernorm(x, gamma, beta),
+                           **{name: raises_it if name in dir(object) and name != "__class__"
+                              else property(raises_it)})
+            report = lnbench.judge(kind(), hidden=256, only=True)
+            self.assertTrue(report.passed, f"{name}: {report.says()}")
         kind = strange(__call__=boom, __repr__=lambda self: escape)
         self.assertTrue(all(line.isprintable() for line in str(
             lnbench.judge(kind(), hidden=8, only=True)).split("\n")))
