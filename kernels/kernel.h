@@ -174,8 +174,8 @@ LN_INLINE int is_common_row(const ln_problem *problem)
            problem->convention.eps_place == LN_EPS_VAR;
 }
 
-/* 0 if the row has to be swept again. Three ifs, since of one condition gcc 12 remembers the first part
- * alone. */
+/* 0 if the row has to be swept again, or has a NaN: which one it then is, one function says. Three ifs, since
+ * of one condition gcc 12 remembers the first part alone. */
 LN_INLINE int run_common_row(const ln_problem *problem, const ln_tensors *tensors, size_t hidden)
 {
     if (problem->hidden != hidden)
@@ -188,7 +188,7 @@ LN_INLINE int run_common_row(const ln_problem *problem, const ln_tensors *tensor
     const row view = call_row(&run, 0);
     moments found = sweep_row(&run.statistics, &view, sweep_is_long(hidden), 0, 0);
     factor rstd = convention_rstd(&run.convention, found);
-    if (__builtin_expect(statistics_is_off(&run.statistics, found), 0))
+    if (__builtin_expect(isnan(found.m2) || statistics_is_off(&run.statistics, found), 0))
         return 0;
     apply_row(&view, &run.convention, centre_of(found, rstd, run.convention.quotient));
     keep_moments(tensors, 0, found, rstd);
