@@ -167,15 +167,16 @@ LN_INLINE void run_vectors(const ln_problem *problem, const ln_tensors *tensors)
 }
 #elif defined(STATISTICS_OF_ONE)
 /* One row under the most common convention: nothing is asked twice, and a row of 64 has no loop left.
- * Measured: docs/lab/experiments.md, "One row". */
+ * Measured: docs/lab/experiments.md, "One row". (Of RMSNorm ddof is what is rounded, and how x and the residual
+ * are added: nothing, here.) */
 LN_INLINE int is_common_row(const ln_problem *problem)
 {
     return problem->rows == 1 && problem->convention.ddof == 0 &&
            problem->convention.eps_place == LN_EPS_VAR;
 }
 
-/* 0 if the row has to be swept again, or has a NaN: which one it then is, one function says. Three ifs, since
- * of one condition gcc 12 remembers the first part alone. */
+/* 0 if the row has to be swept again, or has a NaN, whose bits would be others than in a batch. Three ifs,
+ * since of one condition gcc 12 remembers the first part alone. */
 LN_INLINE int run_common_row(const ln_problem *problem, const ln_tensors *tensors, size_t hidden)
 {
     if (problem->hidden != hidden)

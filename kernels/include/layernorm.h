@@ -111,10 +111,11 @@ typedef struct ln_convention {
  *     exact         0.5, proven      unsupported      0.5, proven      0.5, proven
  *
  * "proven": of every row, under every convention, on every ISA (`accurate` of f32, bf16 and f16: every
- * eps up to 1e307): a proof stands in the kernel's source. "judged": no error was larger on the input
- * families of lnbench, at six hidden sizes from 64 to 12288, under PyTorch's eps, whichever kernel is
- * taken: for few rows and many, on every ISA (f64 stays within 16 where there are vectors); a search
- * over bits finds rows with larger ones (docs/accuracy.md).
+ * eps up to 1e307; all but rows whose largest sum is below 1e-33 of their largest |gamma|, of f64 1e-290,
+ * where an xhat that counts may be subnormal): a proof stands in the kernel's source. "judged": no error
+ * was larger on the input families of lnbench, at six hidden sizes from 64 to 12288, under PyTorch's eps,
+ * whichever kernel is taken: for few rows and many, on every ISA (f64 stays within 16 where there are
+ * vectors); a search over bits finds rows with larger ones (docs/accuracy.md).
  * "unsupported": LN_ERROR_UNSUPPORTED, with nothing written. */
 typedef enum ln_accuracy {
     /* For rows of any mean: up to kappa 1e8 (f32) and 1e16 (f64), where not a digit of x tells one
