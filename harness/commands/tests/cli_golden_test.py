@@ -221,7 +221,7 @@ def keep(store, command, code, text):
         text = re.sub(r"\b(L1|L2|L3|DRAM)\b", "CACHE", text)
     made[store, command] = (str(code), str(text.count("\n")), hashlib.sha256(text.encode()).hexdigest()[:16])
     if OUT:
-        path = os.path.join(OUT, store, re.sub(r"[^\w.=,-]+", "_", command).strip("_"))
+        path = os.path.join(OUT, store, re.sub(r"[^\w.=,-]+", "_", command).strip("_")[:200])
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w") as out:
             out.write(f"exit code {code}\n{text}")
