@@ -1,5 +1,4 @@
 /* lnbench eval: a kernel, or the reference, on the user's own tensors. */
-#include "commands/eval/layernorm/attribute_show.h"
 #include "commands/eval/read.h"
 #include "domain/kernel_json.h"
 #include "cli/command.h"
@@ -161,12 +160,12 @@ static bool eval_show(const eval_shown *shown, const output_file *out, error *er
 
 typedef struct eval_options {
     eval_files files;
-    const char *convention, *kernel, *out, *chart;
+    const char *convention, *kernel, *out;
     uint64_t seed;
     word_list plugins;
     double max_row_ulp, deadline;
     output_file printed;
-    bool reference, attribute;
+    bool reference;
 } eval_options;
 
 /* The result as a case of the store, so that it prints like one. */
@@ -215,72 +214,6 @@ static bool no_output(const eval_options *options, const case_verdict *verdict, 
     return fail(err, code, "%s: %s%s%s%s", options->kernel,
                 verdict_describe(verdict, described, sizeof described), options->out ? "; " : "",
                 options->out ? options->out : "", options->out ? " was not written" : "");
-}
-
-static bool show_attribution(const eval_options *options, const ln_convention *convention,
-                             const eval_tensors *tensors, const attributed *all, size_t count,
-                             error *err)
-{
-    char subtitle[320], label[CONVENTION_MAX_LENGTH];
-    const output_file *out = &options->printed;
-    bool fine = attribution_print(all, count, out, err);
-    if (!fine || !options->chart)
-        return fine;
-    snprintf(subtitle, sizeof subtitle, "%.120s, %zu rows of %zu, %s",
-             options->files.input ? options->files.input : options->files.paths[ROLE_X],
-             tensors->rows, tensors->hidden, convention_label(convention, label));
-    return attribution_chart(all, count, subtitle, options->chart, out, err);
-}
-
-/* The class of each, among the ISAs that it has. */
-static bool find_classes(row_judge *judge, const ln_convention *convention,
-                         const kernel_list *kernels, attributed *all, size_t count, error *err)
-{
-    const kernel_entry **own = calloc(count + 1, sizeof *own);
-    invariance_result *found = calloc(count + 1, sizeof *found);
-    bool fine = (own && found) || fail_memory(err, "the kernels' classes");
-    for (size_t i = 0; fine && i < count; i++)
-        own[i] = all[i].kernel;
-    fine = fine && invariance_measure_own(judge, convention, NULL, kernels, own, found, count, err);
-    for (size_t i = 0; fine && i < count; i++)
-        all[i].reproducible = reproducible_found(&own[i]->facts, &found[i]);
-    free(own);
-    free(found);
-    return fine;
-}
-
-/* Every kernel that the glob names, on the same rows. */
-static exit_code attribute(const eval_options *options, const ln_convention *convention,
-                           const eval_tensors *tensors, worker_process *worker,
-                           const kernel_list *kernels, error *err)
-{
-    judge_settings settings = {
-        .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
-    row_judge *judge = judge_create(worker_runner(worker), &settings);
-    attributed *all = calloc(kernels->count + 1, sizeof *all);
-    judge_block block = {0};
-    size_t count = 0;
-    exit_code code = EXIT_CODE_FINE;
-    bool fine = (judge && all) || fail_memory(err, "the judge");
-    fine = fine && eval_block(&options->files, convention, tensors, judge, &block, err);
-    for (size_t i = 0; fine && i < kernels->count; i++) {
-        const kernel_entry *kernel = &kernels->kernels[i];
-        if (!kernel_is_meant(kernel, options->kernel) ||
-            kernel->facts.operation != convention_operation(convention) ||
-            kernel->facts.storage != tensors->storage || kernel->facts.param != tensors->param)
-            continue;
-        all[count].kernel = kernel;
-        fine = attribute_kernel(judge, &block, kernel, &all[count].found, err);
-        code = worse_exit_code(code, verdict_exit_code(&all[count++].found.verdict));
-    }
-    if (fine && count == 0)
-        fine = kernel_find(kernels, options->kernel, err) != NULL;
-    fine = fine && find_classes(judge, convention, kernels, all, count, err) &&
-           show_attribution(options, convention, tensors, all, count, err);
-    judge_block_free(&block);
-    judge_destroy(judge);
-    free(all);
-    return fine ? code : err->code;
 }
 
 /* That some row is beyond its probable bound. */
@@ -415,33 +348,10 @@ static bool check_options(const eval_options *options, error *err)
         if (options->files.paths[i])
             return fail(err, EXIT_CODE_USAGE,
                         "--inputs: brings its own parameters, and has no residual and no y");
-    if (options->attribute && (!options->kernel || options->out))
-        return fail(err, EXIT_CODE_USAGE, "--attribute: %s",
-                    options->out ? "writes no output: leave out --out" : "needs --kernel");
-    if (options->chart && !options->attribute)
-        return fail(err, EXIT_CODE_USAGE, "--chart: goes with --attribute");
     if (ways != 1 && !options->files.dy)
         return fail(err, EXIT_CODE_USAGE,
                     "one of --kernels NAME, --reference, --y FILE and --dy FILE was expected");
     return eval_check_type(&options->files, err);
-}
-
-/* With a glob one type is looked at: that of --dtypes, else f32 where there is one of it, else the
- * first. */
-static const kernel_entry *first_attributed(const eval_options *options, operation_kind kind,
-                                            const kernel_list *kernels)
-{
-    const kernel_entry *first = NULL;
-    for (size_t i = 0; i < kernels->count; i++) {
-        const kernel_entry *kernel = &kernels->kernels[i];
-        const char *type = dtype_name(kernel->facts.storage);
-        if (!kernel_is_meant(kernel, options->kernel) || kernel->facts.operation != kind ||
-            (options->files.dtype && strcmp(options->files.dtype, type) != 0))
-            continue;
-        if (!first || (first->facts.storage != LN_F32 && kernel->facts.storage == LN_F32))
-            first = kernel;
-    }
-    return first;
 }
 
 /* The convention, the kernel, its types, and the tensors. */
@@ -457,9 +367,7 @@ static bool prepare_eval(eval_options *options, ln_convention *convention,
     if (options->files.dy && kind != OPERATION_LAYERNORM)
         return fail(err, EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
                     operations[kind]->name);
-    if (options->attribute)
-        *kernel = first_attributed(options, kind, kernels);
-    else if (options->kernel && !(*kernel = kernel_find(kernels, options->kernel, err)))
+    if (options->kernel && !(*kernel = kernel_find(kernels, options->kernel, err)))
         return false;
     return eval_read(&options->files, convention, *kernel, tensors, err);
 }
@@ -497,9 +405,7 @@ static exit_code run_eval(void *context, const cli_call *call, error *err)
         worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err) &&
         prepare_eval(options, &convention, &kernels, &kernel, &tensors, err);
     exit_code code = err->code;
-    if (fine && options->attribute)
-        code = attribute(options, &convention, &tensors, worker, &kernels, err);
-    else if (fine && options->files.dy)
+    if (fine && options->files.dy)
         code = evaluate_gradients(options, &convention, &tensors, err);
     else if (fine)
         code = evaluate(options, &convention, &tensors, worker, &kernels, kernel, err);
@@ -540,10 +446,6 @@ static const cli_option options[] = {
      offsetof(eval_options, files.gradients[GRADIENT_DBETA])},
     {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT,
      offsetof(eval_options, out)},
-    {"attribute", NULL, "what mean, variance, rstd, apply and rounding add to the error",
-     OPTION_FLAG, offsetof(eval_options, attribute)},
-    {"chart", "DIR", "with --attribute: draw attribution.svg and .png there", OPTION_TEXT,
-     offsetof(eval_options, chart)},
     {"axis", "A,...", "the axes of a row (default: -1)", OPTION_TEXT,
      offsetof(eval_options, files.axis)},
     {"normalized-shape", "N,...", "the same by their sizes: 4,5 for the last two axes", OPTION_TEXT,
@@ -555,6 +457,12 @@ static const cli_option options[] = {
      offsetof(eval_options, max_row_ulp)},
     DEADLINE_OPTION(eval_options, deadline, 60),
     OUTPUT_OPTIONS(eval_options, printed),
+};
+
+static const former_option former[] = {
+    {"attribute", "a table of a few kernels in docs/lab/errors.md"},
+    {"chart", "a table of a few kernels in docs/lab/errors.md"},
+    {NULL, NULL},
 };
 
 extern const cli_command eval_reproducible, eval_tolerance;
@@ -570,13 +478,13 @@ const cli_command command_eval = {
         "An output of your own (--y) is wrong (inaccurate) where no order of summation explains "
         "its "
         "error,\n"
-        "or above --max-row-ulp; so is that of a plugin without a bound (docs/referee.md). With\n"
-        "--attribute the kernel may be a glob. Of a wrong output `function` says what made it, as "
-        "lnbench\n"
-        "fingerprint finds it.\n"
+        "or above --max-row-ulp; so is that of a plugin without a bound (docs/referee.md). Of a "
+        "wrong\n"
+        "output `function` says what made it, as lnbench fingerprint finds it.\n"
         "Exit code: 0 fine; 5 wrong; 3 not judged: nothing can be said; 6 the kernel failed;\n"
         "2 usage; 7 files or environment, or a kernel that cannot run here.",
     OPTIONS(options),
+    .former = former,
     DEFAULTS(eval_options, .files.shape = "18x768", .seed = 1, .max_row_ulp = INFINITY,
              .deadline = 60),
     QUESTIONS(&eval_reproducible, &eval_tolerance),

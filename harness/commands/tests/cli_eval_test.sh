@@ -369,34 +369,9 @@ echo text >text.npy
     refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
 }
 
-accepted "attribution of RMSNorm" 0 eval --input normal --kernel rms_f32_scalar --attribute
-check "attribution of RMSNorm: no mean" has out '^kernel +root +variance'
 accepted "RMSNorm, as its kernel says" 0 eval --x x.npy --gamma gamma.npy --kernel rms_f32_scalar
 check "RMSNorm, as its kernel says: convention" has out ': 6 x 4, torch-rms$'
 
-# Which stage makes the error: at kappa 1000 it is the mean of a two-pass kernel.
-accepted "attribution" 0 eval --input offset:1e3 --shape 4x64 --kernel two_pass_f32_scalar --attribute \
-    --json
-check "attribution: what the kernel gave" is "$(value 0.statistics out)" given
-check "attribution: the mean" awk "BEGIN { exit !($(value 0.stages.mean.share out) > 0.9) }"
-accepted "attribution in f64" 0 eval --input offset:1e3 --shape 4x64 --kernel two_pass_f64_scalar \
-    --attribute --json
-check "attribution in f64: the mean" awk "BEGIN { exit !($(value 0.stages.mean.share out) > 0.9) }"
-check "attribution in f64: in its own ulp" awk "BEGIN { exit !($(value 0.stages.total.max out) > 5) }"
-for type in bf16 f16; do
-    accepted "attribution in $type" 0 eval --input normal --shape 4x64 --attribute --json \
-        --kernel two_pass_${type}_scalar
-    check "attribution in $type: rounding is all" \
-        awk "BEGIN { exit !($(value 0.stages.rounding.share out) > 0.99) }"
-done
-accepted "attribution of one type" 0 eval --input normal --shape 4x64 --kernel '*_scalar' --dtype f16 \
-    --attribute
-check "attribution of one type: no other" hasnt out '(f32|f64|bf16)_scalar'
-check "attribution of one type: there" has out '^two_pass_f16_scalar +given'
-accepted "attribution of several" 0 eval --input normal --kernel '*_scalar' --attribute
-check "attribution of several: a fitted one" has out 'shifted_two_mean_fused_f32_scalar +fitted'
-refused "attribution of nothing" 2 'needs --kernel' eval --input normal --reference --attribute
-refused "a chart of nothing" 2 'goes with --attribute' eval --input normal --reference --chart d
 refused "x and input" 2 'one of them was expected, not both' eval --x x.npy --input normal --reference
 refused "an input with gamma" 2 'brings its own parameters' eval --input normal --gamma one.npy --reference
 refused "a shape" 2 "shape 'x'" eval --input normal --shape x --reference

@@ -113,12 +113,6 @@ accepted "eval --json" 0 eval --x x.npy --convention tinyllm --plugin "$plugin" 
 check "eval --json" has out '"reproducibility": "run"'
 accepted "list, in brackets" 0 list kernels --plugin "$plugin" --format tsv
 check "list, in brackets" is "$(awk -F'\t' '$1 == "on_rows" { print $10 }' out)" "(row)"
-accepted "attribution" 0 eval --input normal --plugin "$plugin" --kernel 'on_[ins]*' --attribute
-check "attribution: what depends on strides" has out '^on_stride .* run$'
-check "attribution: what depends on nothing" has out '^on_nothing .* row$'
-check "attribution: an ISA" has out '^on_same\.one .* isa$'
-accepted "attribution --json" 0 eval --input normal --plugin "$plugin" --kernel on_stride --attribute --json
-check "attribution --json" is "$(value 0.reproducibility out)" run
 run_it hunt --plugin "$plugin" --kernel on_threads --restarts 1 --hidden 8 --out h.txt
 check "hunt" has out '^on_threads is reproducible: run$'
 run_it hunt --plugin "$plugin" --kernel on_nothing --restarts 1 --hidden 8 --json --out h.txt

@@ -42,7 +42,7 @@ options_of run --plan --operation --kernels --conventions --dtypes --shapes --in
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
-    --shapes --seed --attribute --chart --axis --normalized-shape --dtypes --reproducible --tolerance \
+    --shapes --seed --axis --normalized-shape --dtypes --reproducible --tolerance \
     --plugin --max-row-ulp --deadline --format --json
 options_of 'eval --reproducible' --kernels --conventions --inputs --residual --hashes --plugin --seed --deadline --format --json
 options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --all --distance --format --json
@@ -89,6 +89,13 @@ for words in 'merge:lnbench hunt --merge' 'verify-exact:lnbench hunt --exact' 'i
     refused "${words%%:*}" 2 "${words%%:*} is now: ${words#*:}" "${words%%:*}" --json
     refused "help ${words%%:*}" 2 "is now: ${words#*:}" help "${words%%:*}"
 done
+# An option that was removed says what replaces it.
+while IFS='|' read -r command option now; do
+    refused "$command $option" 2 "$option of $command is now: $now" "$command" "$option"
+done <<'END'
+eval|--attribute|a table of a few kernels in docs/lab/errors.md
+eval|--chart|a table of a few kernels in docs/lab/errors.md
+END
 refused "a question's option without it" 2 '--elements goes with --exact: see lnbench hunt --exact --help' hunt --elements 5
 refused "an option of the other question" 2 'hunt --exact has no option --keep .*: see lnbench hunt --exact --help' hunt --exact --keep 3
 refused "two questions" 2 'hunt --merge has no option --exact' hunt --exact --merge
