@@ -21,7 +21,7 @@ typedef struct run_options {
     const char *database, *out;
     const char *referee; /* "yes" or "no" */
     double max_row_ulp, deadline;
-    bool allow_lost, resume, dry_run, huge_pages, no_charts, sandbox;
+    bool allow_lost, resume, dry_run, huge_pages, no_charts;
     result_options shown;
     output_file printed;
 } run_options;
@@ -338,8 +338,6 @@ static exit_code run(void *context, const cli_call *call, error *err)
     kernel_list kernels = {0};
     run_session session = {.cpu = -1};
     interrupt_watch();
-    if (options->sandbox)
-        setenv("LNBENCH_SANDBOX", "1", 1);
     options->request.settings = hash_settings(options);
     bool fine = read_referee(options, err) && prepare_session(&session, options, &kernels, err);
     if (fine && options->dry_run)
@@ -393,8 +391,6 @@ static const cli_option options[] = {
     {"max-row-ulp", "X", "above it a case is wrong (inaccurate), whatever its bound", OPTION_REAL,
      offsetof(run_options, max_row_ulp)},
     DEADLINE_OPTION(run_options, deadline, 10),
-    {"sandbox", NULL, "run kernels under bubblewrap: no network, nothing to write to", OPTION_FLAG,
-     offsetof(run_options, sandbox)},
     {"huge-pages", NULL, "ask for transparent huge pages for timed buffers", OPTION_FLAG,
      offsetof(run_options, huge_pages)},
     STORE_OPTION(run_options, database),
@@ -408,6 +404,11 @@ static const cli_option options[] = {
      offsetof(run_options, dry_run)},
     RESULT_OPTIONS(run_options, shown),
     OUTPUT_OPTIONS(run_options, printed),
+};
+
+static const former_option former[] = {
+    {"sandbox", "lnbench inside bubblewrap: docs/method.md has the command"},
+    {NULL, NULL},
 };
 
 const cli_command command_run = {
@@ -427,6 +428,7 @@ const cli_command command_run = {
         "environment, charts, or cases are lost; 130 interrupted (--resume goes on).\n"
         "Peers (docs/choosing.md) never decide it.",
     OPTIONS(options),
+    .former = former,
     DEFAULTS(run_options, .request = {.name = "default", .seed = 1}, .referee = "yes",
              .out = "results/charts", .max_row_ulp = INFINITY, .deadline = 10),
     .body = run,

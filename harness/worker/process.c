@@ -1,5 +1,4 @@
 #include "worker/process.h"
-#include "worker/sandbox.h"
 #include "base/children.h"
 #include "base/interrupt.h"
 #include "base/seconds.h"
@@ -25,7 +24,6 @@ enum {
     SEND_DEADLINE = 5,
     END_DEADLINE = 2,
     FIRST_FREE_FD = 10,
-    MOST_VISIBLE = 70,
     AT_ONCE = 100000 /* microseconds: most answers come within them */
 };
 
@@ -42,7 +40,7 @@ static int open_again(int file)
 }
 
 typedef struct new_worker {
-    const process_program *program;
+    const char *program; /* its path */
     int socket, arena;
     bool loud;
 } new_worker;
@@ -51,7 +49,6 @@ typedef struct new_worker {
 static void become_worker(void *context)
 {
     const new_worker *made = context;
-    const process_program *program = made->program;
     int kept_socket = fcntl(made->socket, F_DUPFD, FIRST_FREE_FD);
     int kept_arena = open_again(made->arena);
     int null = open("/dev/null", O_RDWR);
@@ -60,14 +57,11 @@ static void become_worker(void *context)
         dup2(kept_arena, WORKER_ARENA_FD) < 0)
         _exit(126);
     close_range(WORKER_ARENA_FD + 1, ~0u, 0);
-    if (program->sandboxed)
-        sandbox_exec(program->path, program->visible, program->visible_count);
-    else
-        execl(program->path, program->path, (char *)NULL);
+    execl(made->program, made->program, (char *)NULL);
     _exit(127);
 }
 
-static bool spawn(kernel_process *process, const process_program *program, int arena, error *err)
+static bool spawn(kernel_process *process, const char *program, int arena, error *err)
 {
     int pair[2];
     *process = (kernel_process){.socket = -1};
@@ -88,7 +82,7 @@ static bool spawn(kernel_process *process, const process_program *program, int a
     return true;
 }
 
-bool process_start(kernel_process *process, const process_program *program, int arena, error *err)
+bool process_start(kernel_process *process, const char *program, int arena, error *err)
 {
     work_order greet = {.magic = PROTOCOL_MAGIC, .kind = ORDER_GREET};
     worker_reply reply;
@@ -99,8 +93,8 @@ bool process_start(kernel_process *process, const process_program *program, int 
     process_end(process);
     if (interrupted())
         return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    return fail(err, EXIT_CODE_ENVIRONMENT, "the worker %.300s cannot be started%s: %.200s",
-                program->path, program->sandboxed ? " in a sandbox (bubblewrap)" : "", reply.text);
+    return fail(err, EXIT_CODE_ENVIRONMENT, "the worker %.300s cannot be started: %.200s", program,
+                reply.text);
 }
 
 void process_end(kernel_process *process)
@@ -112,13 +106,11 @@ void process_end(kernel_process *process)
     child_kill(process->process);
 }
 
-/* By the system, since memory ran out: nobody's fault, and it ends the run. bwrap tells a signal as a
- * shell does. */
+/* By the system, since memory ran out: nobody's fault, and it ends the run. */
 static bool ended_for_memory(const kernel_process *process, int status, worker_reply *reply)
 {
     const ln_problem *problem = &process->problem;
-    bool killed =
-        WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : WEXITSTATUS(status) == 128 + SIGKILL;
+    bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     char limit[64] = "", needed[96] = "";
     if (!killed || process->oom_kills < 0 || control_group_oom_kills() <= process->oom_kills)
         return false;

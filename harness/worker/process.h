@@ -23,17 +23,9 @@ typedef struct kernel_process {
     long oom_kills;     /* of the control group, when it began (control_group.h) */
 } kernel_process;
 
-/* The worker's program. In a sandbox (bubblewrap), /tmp, /run and /var/tmp hold nothing but these
- * directories. */
-typedef struct process_program {
-    const char *path;
-    bool sandboxed;
-    const char *const *visible;
-    size_t visible_count;
-} process_program;
-
-/* Until it says that it is there. False and an error (7): it cannot be started. */
-bool process_start(kernel_process *process, const process_program *program, int arena, error *err);
+/* Starts the worker's program, whose path this is, and waits until it says that it is there. False
+ * and an error (7): it cannot be started. */
+bool process_start(kernel_process *process, const char *program, int arena, error *err);
 /* Orders with one answer each, or one order. False: *reply says why, and the process is
  * gone. */
 bool process_send(kernel_process *process, const work_order *orders, size_t count,

@@ -22,9 +22,6 @@ enum {
     REPLY_OF_PROCESS = 1, /* what ran before in the process may have done it */
 };
 
-/* The worker's argument that has it limit its own memory, processes and files. */
-#define WORKER_LIMITED "--limited"
-
 #define PROTOCOL_MAGIC 0x6c6e6231u
 
 typedef enum order_kind {

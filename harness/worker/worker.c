@@ -6,7 +6,6 @@
 #include "base/paths.h"
 #include "worker/peers.h"
 #include "worker/process.h"
-#include "worker/sandbox.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +33,6 @@ struct worker_process {
     struct arena arena;
     worker_seat *seats; /* of each plugin; one more for timing */
     worker_seat *asked; /* by the last order; NULL: none yet */
-    word_list visible;  /* directories of all of them */
 };
 
 static worker_seat *seat_of(worker_process *worker, const work_order *order)
@@ -68,16 +66,11 @@ static void turn_to(worker_process *worker, worker_seat *seat)
     worker->asked = seat;
 }
 
-/* What a sandboxed process may load lies in the directories of the plugins and of the program. */
 static bool start_process(worker_process *worker, worker_seat *seat, error *err)
 {
-    process_program program = {.path = worker->program,
-                               .sandboxed = sandbox_is_wanted(),
-                               .visible = (const char *const *)worker->visible.words,
-                               .visible_count = worker->visible.count};
     vacate(seat);
     turn_to(worker, seat);
-    return process_start(&seat->process, &program, worker->arena.file, err);
+    return process_start(&seat->process, worker->program, worker->arena.file, err);
 }
 
 static bool cannot_start(const error *err, worker_reply *reply)
@@ -374,10 +367,7 @@ static bool prepare_worker(worker_process *worker, const char *const *plugins, s
     if (fine && worker->plugin_count > PLUGINS_MOST)
         fine = fail(err, EXIT_CODE_USAGE, "more than %d plugins", PLUGINS_MOST);
     make_seats(worker);
-    if (!fine)
-        return false;
-    sandbox_find_visible(worker->program, worker->plugins, worker->plugin_count, &worker->visible);
-    return arena_open(&worker->arena, err);
+    return fine && arena_open(&worker->arena, err);
 }
 
 /* A peer that can't be loaded, since its library is gone, say, is no reason to do nothing. */
@@ -547,11 +537,9 @@ bool worker_start_another(const worker_process *worker, struct worker_process **
     *made = *worker;
     made->asked = NULL;
     made->runner.memory = NULL;
-    made->visible = (word_list){0};
     made->plugins = allocate_zeroed(worker->plugin_count + 1, sizeof *made->plugins);
     memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
     make_seats(made);
-    sandbox_find_visible(made->program, made->plugins, made->plugin_count, &made->visible);
     if (!arena_open(&made->arena, err)) {
         worker_stop(made);
         return false;
@@ -592,7 +580,6 @@ void worker_stop(worker_process *worker)
         return;
     worker_forget(worker);
     arena_close(&worker->arena);
-    word_list_free(&worker->visible);
     free(worker->seats);
     free(worker->plugins);
     free(worker);

@@ -38,7 +38,7 @@ options_of() {
     check "$subcommand --help: its options" is "$listed" "$(printf '%s\n' "$@" --help | sort | tr '\n' ' ')"
 }
 options_of run --plan --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads --only --referee --allow-lost \
-    --plugin --seed --processes --repetitions --max-row-ulp --deadline --sandbox --huge-pages --db --out \
+    --plugin --seed --processes --repetitions --max-row-ulp --deadline --huge-pages --db --out \
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
@@ -95,6 +95,7 @@ while IFS='|' read -r command option now; do
 done <<'END'
 eval|--attribute|a table of a few kernels in docs/lab/errors.md
 eval|--chart|a table of a few kernels in docs/lab/errors.md
+run|--sandbox|lnbench inside bubblewrap: docs/method.md has the command
 END
 refused "a question's option without it" 2 '--elements goes with --exact: see lnbench hunt --exact --help' hunt --elements 5
 refused "an option of the other question" 2 'hunt --exact has no option --keep .*: see lnbench hunt --exact --help' hunt --exact --keep 3

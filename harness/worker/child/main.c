@@ -541,17 +541,6 @@ static bool obey_all(worker_plugins *plugins, work_order *orders, size_t bytes)
     return true;
 }
 
-/* In a sandbox: half of the memory, and no more processes and threads than the largest pool and some
- * more. How long an order takes is the parent's to limit. */
-static void limit_itself(void)
-{
-    enum { PROCESSES = 2048, FILE_BYTES = 1 << 30 };
-    rlim_t memory = (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE) / 2;
-    setrlimit(RLIMIT_DATA, &(struct rlimit){memory, memory});
-    setrlimit(RLIMIT_NPROC, &(struct rlimit){PROCESSES, PROCESSES});
-    setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_BYTES, FILE_BYTES});
-}
-
 /* Where memory runs out, before lnbench, which keeps the results. */
 static void be_ended_first(void)
 {
@@ -562,10 +551,8 @@ static void be_ended_first(void)
         close(file);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    if (argc == 2 && strcmp(argv[1], WORKER_LIMITED) == 0)
-        limit_itself();
     /* Dies with its parent, leaves no core files, and Ctrl-C is the parent's business. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a kernel's child leaves behind is seen */
