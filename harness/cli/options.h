@@ -59,7 +59,7 @@ typedef struct cli_call {
 typedef exit_code command_body(void *options, const cli_call *call, error *err);
 
 typedef struct cli_command {
-    const char *name;    /* "hunt"; of a question of it "hunt --merge" */
+    const char *name;    /* "doctor"; of a question of it "doctor --calibrate" */
     const char *brief;   /* what it is for, in the list of subcommands */
     const char *usage;   /* what follows the name */
     const char *summary; /* one sentence */
@@ -89,7 +89,7 @@ typedef struct cli_command {
  * usage errors that name the nearest option. */
 exit_code command_run_with(const cli_command *command, int argc, char **argv, error *err);
 void command_print_help(const cli_command *command, FILE *file);
-/* "--merge" of the question "hunt --merge"; NULL of a subcommand. */
+/* "--calibrate" of the question "doctor --calibrate"; NULL of a subcommand. */
 const char *question_flag(const cli_command *command);
 /* Whether --kernel, say, stands for --kernels: in every subcommand alike. */
 bool option_has_singular(const cli_option *option);

@@ -18,12 +18,13 @@ const size_t command_count = sizeof commands / sizeof *commands;
 static const struct {
     const char *was, *now;
 } former[] = {
-    {"merge", "lnbench hunt --merge DIR|FILE... --out FILE"},
+    {"merge", "lnbench hunt --seed N in several processes, each with another N"},
     {"verify-exact", "lnbench hunt --exact"},
     {"invariance", "lnbench eval --reproducible"},
     {"distance", "lnbench fingerprint --distance"},
     {"calibrate", "lnbench doctor --calibrate"},
-    {"fleet", "docs/recipes/fleet/progress DIR... or docs/recipes/fleet/machines STORE"},
+    {"fleet",
+     "lnbench hunt --seed N in several processes, and lnbench import of other machines' runs"},
 };
 
 const cli_command *command_find(const char *name, error *err)

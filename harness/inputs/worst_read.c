@@ -248,9 +248,9 @@ static bool end_find(file_reader *reader, worst_list *list, error *err)
 /* A setting of the hunt that made the file, with its value. */
 static bool is_setting(const char *line)
 {
-    static const char *const names[] = {
-        "kernel",  "convention", "dtype",    "param",   "hidden", "seed",  "goal", "max_kappa",
-        "claimed", "keep",       "restarts", "seconds", "shard",  "state", "done", "rows"};
+    static const char *const names[] = {"kernel",   "convention", "dtype",     "param",   "hidden",
+                                        "seed",     "goal",       "max_kappa", "claimed", "keep",
+                                        "restarts", "seconds",    "state",     "done",    "rows"};
     size_t length = strcspn(line, " ");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == length && strncmp(line, names[i], length) == 0)

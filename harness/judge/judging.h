@@ -61,8 +61,6 @@ struct operation_judging {
     /* What a kernel does that rounds elsewhere than it is asked to (slope.h), in words that follow
      * SAYS_MISTAKE; NULL: nothing tells. */
     const char *(*rounded_otherwise)(const judge_block *block, const void *y);
-    /* What is sure of a row without its exact answer (rows.h); NULL: nothing. */
-    row_screen (*screen)(row_judge *judge, const judge_block *block, size_t row, const void *y);
 };
 
 /* By operation_kind. */

@@ -95,12 +95,6 @@ bool judge_classes_match(const judge_block *block, size_t row, const void *y, si
 
 metrics_row judge_metrics_row(const judge_block *block, size_t row);
 
-/* What is sure of a row and of y, which came out for it, without an exact answer: cheap, and on
- * most rows within a millionth. Infinite and 0 where nothing is. */
-typedef struct row_screen {
-    double row_ulp_at_most, kappa_at_least;
-} row_screen;
-
 /* Bytes of x, and of y. */
 static inline size_t judge_bytes(const judge_block *block)
 {

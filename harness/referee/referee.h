@@ -26,13 +26,6 @@ typedef struct row_score {
 bool judge_score(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                  bool bounds, row_score *scores, case_verdict *verdict, error *err);
 
-/* The same for a search, of rows without answers (block->results is NULL): exact answers are made
- * only of rows that may have a row ULP of their least[] or more and a kappa of max_kappa or less.
- * All others get a kappa of NaN. */
-bool judge_score_above(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                       bool bounds, const double *least, double max_kappa, row_score *scores,
-                       case_verdict *verdict, error *err);
-
 /* The kernel on the probe rows of a convention: N <= 16 and at this hidden. Right, or inaccurate when
  * it lies nearer to a neighbouring convention than to its own, or beyond half their distance, or
  * beyond its bound. */

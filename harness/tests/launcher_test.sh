@@ -461,7 +461,7 @@ wait_for_line() {
 test_real_table() {
     awk -F'|' '/^#/ { next }
         { gsub(/ /, "", $1) }
-        NF != 4 || $1 !~ /^(run|tests|peers|fleet)\??$/ || $2 !~ /[a-z]/ || $3 !~ /[a-zA-Z]/ ||
+        NF != 4 || $1 !~ /^(run|tests|peers)\??$/ || $2 !~ /[a-z]/ || $3 !~ /[a-zA-Z]/ ||
         $4 !~ /[a-z]/ { print }' "$source_root/cmake/packages.txt" >"$box/stdout"
     prints_nothing
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# hunt and merge: finds are the same however the work is divided, replay, and survive what may happen.
+# hunt: finds are the same each time, replay, and survive what may happen.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 kernel=two_pass_two_mean_f32_acc_f64_scalar
@@ -14,9 +14,6 @@ hunt "the same again" --out again.txt
 check "the same again: the same bytes" cmp whole.txt again.txt
 hunt "another seed" --seed 2 --out two.txt
 check "another seed: other finds" test "$(grep -c -x -F -f two.txt whole.txt)" -lt "$(wc -l <two.txt)"
-for shard in 0 1 2 3; do hunt "shard $shard" --shard $shard/4 --out shards; done
-accepted "merge" 0 hunt --merge shards --out merged.txt
-check "merged shards are the hunt, byte for byte" cmp whole.txt merged.txt
 accepted "replay" 0 replay --from whole.txt
 check "replay: all of them" has out '4 replayed, 4 the same'
 formats "a hunt" hunt --kernel $kernel --hidden 24 --restarts 2 --out formats.txt
@@ -25,11 +22,6 @@ check "JSON: the file" is "$(value file json)" formats.txt
 check "JSON: the type" is "$(value dtype json)" f32
 check "TSV: a line a find" is "$(wc -l <tsv)" 3
 check "Markdown: a row a find" is "$(grep -c '^| ' markdown)" 4
-formats "merge" hunt --merge shards/shard-{2,0,3,1}-of-4.jsonl --out merged.txt
-check "merge, JSON: all restarts" is "$(value restarts json)" 6
-check "merge, JSON: what is not known" is "$(value seconds json)" null
-check "merge, TSV: a line a find" is "$(wc -l <tsv)" 5
-check "merge, text: shards" has text '^4 shards$'
 
 # Worth the while: worse than the worst row of every family at this size, which has its seeds there.
 accepted "families" 0 run --only accuracy --db f.db --no-charts --kernels $kernel --shapes 18x24 \
@@ -81,19 +73,12 @@ refused "a file of something else" 2 "elsewhere/bad.txt:1: 'fnid': find was expe
     run --only accuracy --db w.db --inputs worst --kernels $kernel
 unset LNBENCH_WORST
 
-# Every type: the same finds however divided, which replay, in hex floats of the type, and are inputs
-# of runs of that type alone.
+# Every type: finds that replay, in hex floats of the type, and are inputs of runs of that type alone.
 export LNBENCH_WORST=results/worst
 mkdir -p results/worst && cp whole.txt results/worst/
 typed() {
     local name=$1 type=$2 param=$3
     accepted "$name" 0 hunt --kernel "$name" --hidden 24 --restarts 4 --keep 3 --out "$name.txt"
-    for shard in 0 1; do
-        accepted "$name, shard $shard" 0 hunt --kernel "$name" --hidden 24 --restarts 4 --keep 3 \
-            --shard $shard/2 --out "$name.d"
-    done
-    accepted "$name: merge" 0 hunt --merge "$name.d" --out both.txt
-    check "$name: merged shards are the hunt, byte for byte" cmp "$name.txt" both.txt
     check "$name: its type" is "$(sed -n 's/^dtype //p' "$name.txt" | sort | uniq -c | xargs)" "4 $type"
     check "$name: its parameters" is "$(sed -n 's/^param //p' "$name.txt" | sort -u)" "$param"
     accepted "$name: replay" 0 replay --from "$name.txt"
@@ -114,7 +99,6 @@ rm results/worst/two_pass_f64*
 refused "no find of a type" 2 'results/worst holds no find of f64' run --only accuracy --db t.db \
     --inputs worst --kernels two_pass_f64_scalar --dtypes f64
 rm -r results
-refused "shards of two types" 2 'kernel differs' hunt --merge two_pass_f64_scalar.d two_pass_bf16_scalar.d --out x.txt
 
 # Interrupted: the best so far is kept, and replays.
 # begun_then SIGNAL FILE OPTION...: a hunt that gets the signal once its file has a find.
@@ -153,20 +137,16 @@ ends "a NaN" 5 hunt --kernel naive.nan_output --plugin "$sabotage" --hidden 16 -
 check_usage() { refused "$1" 2 "$2" hunt --kernel $kernel "${@:3}"; }
 refused "no kernel" 2 '--kernels NAME is missing' hunt
 refused "unknown kernel" 2 "did you mean" hunt --kernel two_pass_f32_skalar
-check_usage "no such shard" 'no such shard: 0/3 to 2/3 are' --shard 3/3 --out x
-check_usage "no shards" '1 to 1048576 shards were expected' --shard 0/0 --out x
 check_usage "no restarts" 'restarts 0: at least 1 was expected' --restarts 0
 check_usage "no time" 'time 0: more than 0 seconds were expected' --time 0
-check_usage "no shard at all" 'I/N was expected' --shard one --out x
 check_usage "restarts and time" 'one of them was expected, not both' --restarts 3 --time 2
 check_usage "hidden 0" '1 to 1048576 was expected' --hidden 0
 check_usage "keep 0" '1 to 10000 was expected' --keep 0
-check_usage "goal" 'row-ulp or bound was expected' --goal luck
 check_usage "kappa" 'no row has less than 1' --max-kappa 0.5
 check_usage "convention" "did you mean 'torch'" --convention torhc
 refused "not writable" 7 '' hunt --kernel $kernel --restarts 1 --out /proc/no/such.txt
-refused "merge nothing" 2 'the folder of the shards was expected' hunt --merge --out x.txt
-refused "merge to nowhere" 2 'out FILE is missing' hunt --merge shards
-refused "merge what is no shard" 2 'whole.txt: cut off, or changed' hunt --merge whole.txt --out x.txt
-check "nothing was written" test ! -e x.txt
+for option in '--shard 0/4' '--merge whole.txt' '--goal bound' --unclaimed; do
+    # shellcheck disable=SC2086 # several words
+    check_usage "an option of before: $option" "${option%% *} of hunt is now: lnbench hunt" $option
+done
 finish

@@ -59,10 +59,9 @@ for subcommand in compare history import help; do
     accepted "$subcommand --help" 0 "$subcommand" --help
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
 done
-options_of hunt --kernels --conventions --hidden --restarts --time --seed --shard --goal --max-kappa \
-    --unclaimed --keep --out --merge --exact --plugin --db --deadline --format --json
+options_of hunt --kernels --conventions --hidden --restarts --time --seed --max-kappa --keep --out \
+    --exact --plugin --db --deadline --format --json
 options_of 'hunt --exact' --kernels --elements --seed --plugin --deadline --format --json
-options_of 'hunt --merge' --out --format --json
 options_of replay --run --case --kernels --conventions --inputs --hidden --all --from --find --print \
     --plugin --max-row-ulp --deadline --db --format --json
 options_of duet --base --new --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
@@ -84,8 +83,8 @@ refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
 refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
 # A question of a subcommand has its own options; an old name says which question it is now.
 check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 15
-for words in 'merge:lnbench hunt --merge' 'verify-exact:lnbench hunt --exact' 'invariance:lnbench eval --reproducible' \
-    'distance:lnbench fingerprint --distance' 'calibrate:lnbench doctor --calibrate' 'fleet:docs/recipes/fleet/progress'; do
+for words in 'merge:lnbench hunt --seed' 'verify-exact:lnbench hunt --exact' 'invariance:lnbench eval --reproducible' \
+    'distance:lnbench fingerprint --distance' 'calibrate:lnbench doctor --calibrate' 'fleet:lnbench hunt --seed'; do
     refused "${words%%:*}" 2 "${words%%:*} is now: ${words#*:}" "${words%%:*}" --json
     refused "help ${words%%:*}" 2 "is now: ${words#*:}" help "${words%%:*}"
 done
@@ -99,7 +98,6 @@ run|--sandbox|lnbench inside bubblewrap: docs/method.md has the command
 END
 refused "a question's option without it" 2 '--elements goes with --exact: see lnbench hunt --exact --help' hunt --elements 5
 refused "an option of the other question" 2 'hunt --exact has no option --keep .*: see lnbench hunt --exact --help' hunt --exact --keep 3
-refused "two questions" 2 'hunt --merge has no option --exact' hunt --exact --merge
 refused "no question behind --" 2 "hunt: unexpected '--exact'" hunt -- --exact
 refused "an option with a slip" 2 '--kernal \(did you mean --kernels\?\)' run --kernal x
 # One spelling everywhere, the plural; the singular is accepted.

@@ -53,5 +53,4 @@ const operation_judging layernorm_judging = {.answer = layernorm_answer,
                                              .probe_rows = input_probe_rows,
                                              .added = layernorm_sum,
                                              .sum = layernorm_sum,
-                                             .rounded_otherwise = layernorm_rounded_otherwise,
-                                             .screen = layernorm_screen};
+                                             .rounded_otherwise = layernorm_rounded_otherwise};

@@ -25,7 +25,4 @@ bool layernorm_poorest(textbook *book, const metrics_row *row, const double *x, 
 double layernorm_sum(const judge_block *block, size_t i);
 const char *layernorm_rounded_otherwise(const judge_block *block, const void *y);
 
-/* screen.c */
-row_screen layernorm_screen(row_judge *judge, const judge_block *block, size_t row, const void *y);
-
 #endif

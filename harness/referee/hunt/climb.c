@@ -160,8 +160,8 @@ void hunt_mutate(hunt_random *random, ln_type type, void *x, size_t hidden)
 }
 
 enum {
-    BATCH = HUNT_BATCH, /* changed rows of a step */
-    MOST_STEPS = HUNT_MOST_STEPS,
+    BATCH = 64, /* changed rows of a step */
+    MOST_STEPS = 1000,
     MOST_STALL = 30,  /* steps without a gain */
     MOST_CLIMBS = 16, /* that share a call */
     MOST_ELEMENTS = 1 << 18,
@@ -197,7 +197,6 @@ typedef struct climb_group {
     size_t count, active; /* of the climbs; those that go on */
     char *rows, *batch;
     row_score *scores;
-    double *least; /* what a row of the batch must reach */
 } climb_group;
 
 /* The best so far is still judged and kept, for which the worker is needed. */
@@ -240,15 +239,13 @@ static bool block_of(hunt_state *hunt, const void *rows, size_t count, judge_blo
     return judge_block_from(hunt->judge, block, &call, err);
 }
 
-/* What a row counts: -1 for one that does not. */
-static double score_of(const hunt_settings *settings, const row_score *row)
+/* What a row counts: -1 for one that does not, as where a kernel's bound makes no claim. */
+static double score_of(const hunt_state *hunt, const row_score *row)
 {
-    bool claims = isfinite(row->bound_row_ulp);
-    if (row->kappa > settings->max_kappa || isnan(row->kappa) || (settings->claimed && !claims))
+    bool unclaimed = hunt->kernel->facts.has_bound && !isfinite(row->bound_row_ulp);
+    if (row->kappa > hunt->settings.max_kappa || isnan(row->kappa) || unclaimed)
         return -1;
-    if (settings->goal == GOAL_ROW_ULP)
-        return row->row_ulp;
-    return claims && row->bound_row_ulp > 0 ? row->row_ulp / row->bound_row_ulp : -1;
+    return row->row_ulp;
 }
 
 /* Judges the rows as a find is judged when it is replayed, and keeps them. */
@@ -295,7 +292,7 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
     hunt_state *hunt = climb->hunt;
     size_t row_bytes = climb->row_bytes, culprit = BATCH;
     row_score score;
-    climb->failed = climb->ended = hunt->failed = true;
+    climb->failed = climb->ended = true;
     if (verdict->kind == VERDICT_DECLINED || verdict->kind == VERDICT_LOST)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
                     verdict_phrase(verdict->kind), verdict->detail);
@@ -314,26 +311,20 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
                            : make_find(climb, climb->batch, BATCH, INFINITY, err);
 }
 
-/* Scores the batches of climbs first .. first + count - 1. Of a row that cannot be as bad as its
- * climb's own the score is not looked for. */
+/* Scores the batches of climbs first .. first + count - 1. */
 static bool score_batches(climb_group *group, size_t first, size_t count, case_verdict *verdict,
                           error *err)
 {
     hunt_state *hunt = group->hunt;
-    const hunt_settings *settings = &hunt->settings;
-    bool by_bound = settings->goal == GOAL_BOUND;
     size_t row = first * BATCH;
-    judge_block block = {.operation = hunt->call.operation,
-                         .convention = hunt->convention,
-                         .storage = settings->storage,
-                         .param = settings->param,
-                         .rows = count * BATCH,
-                         .hidden = settings->hidden};
-    memcpy(block.inputs, hunt->call.inputs, sizeof block.inputs);
-    block.inputs[ROLE_X] = group->batch + row * group->climbs[0].row_bytes;
-    return judge_score_above(hunt->judge, &block, hunt->kernel, settings->claimed || by_bound,
-                             group->least + row, settings->max_kappa, group->scores + row, verdict,
-                             err);
+    judge_block block;
+    if (!block_of(hunt, group->batch + row * group->climbs[0].row_bytes, count * BATCH, &block,
+                  err))
+        return false;
+    bool fine = judge_score(hunt->judge, &block, hunt->kernel, hunt->kernel->facts.has_bound,
+                            group->scores + row, verdict, err);
+    judge_block_free(&block);
+    return fine;
 }
 
 /* One step of climbs first .. first + count - 1, whose changed rows are in the batch. Where the
@@ -369,7 +360,6 @@ static void change_rows(climb_group *group, size_t place)
         /* The first batch has the start itself in it. */
         if (row > 0 || climb->steps > 0)
             hunt_mutate(&climb->random, settings->storage, changed, settings->hidden);
-        group->least[place * BATCH + row] = settings->goal == GOAL_BOUND ? -1 : climb->score;
     }
     climb->steps++;
     group->hunt->rows += BATCH;
@@ -382,7 +372,7 @@ static void move_on(const climb_group *group, size_t place, hill_climb *climb)
     size_t best = 0;
     double score = -INFINITY;
     for (size_t row = 0; row < BATCH; row++) {
-        double here = score_of(&group->hunt->settings, &scores[row]);
+        double here = score_of(group->hunt, &scores[row]);
         if (here > score) {
             score = here;
             best = row;
@@ -459,15 +449,12 @@ bool hunt_restarts(hunt_state *hunt, uint64_t first, size_t count, error *err)
     const hunt_settings *settings = &hunt->settings;
     size_t row_bytes = settings->hidden * dtype_size(settings->storage);
     climb_group group = {.hunt = hunt, .count = count, .active = count};
-    uint64_t rows = hunt->rows;
     if (must_stop(hunt))
         return true;
     group.rows = malloc(count * row_bytes);
     group.batch = malloc(count * BATCH * row_bytes);
     group.scores = malloc(count * BATCH * sizeof *group.scores);
-    group.least = malloc(count * BATCH * sizeof *group.least);
-    bool fine = (group.rows && group.batch && group.scores && group.least) ||
-                fail_memory(err, "rows to try");
+    bool fine = (group.rows && group.batch && group.scores) || fail_memory(err, "rows to try");
     for (size_t i = 0; fine && i < count; i++) {
         uint64_t number = first + i;
         hill_climb *climb = &group.climbs[i];
@@ -481,14 +468,10 @@ bool hunt_restarts(hunt_state *hunt, uint64_t first, size_t count, error *err)
                           hunt_draw(&climb->random) % 4096, 1, settings->hidden, climb->row, err);
     }
     fine = fine && climb_on(&group, err);
-    if (hunt->cut && hunt->whole_restarts)
-        hunt->rows = rows;
-    else
-        fine = fine && make_finds(&group, err);
+    fine = fine && make_finds(&group, err);
     free(group.rows);
     free(group.batch);
     free(group.scores);
-    free(group.least);
     return fine;
 }
 

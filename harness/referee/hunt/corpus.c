@@ -1,12 +1,10 @@
 /* A hunt's file: its settings, a line each, then its finds. Two hunts with the same settings make
- * the same bytes, whether in one process or in shards that were merged. */
+ * the same bytes. */
 #include "base/files.h"
 #include "referee/hunt/hunt.h"
 #include "base/number.h"
 #include <math.h>
 #include <stdlib.h>
-
-static const char *const goals[] = {"row-ulp", "bound"};
 
 /* 0: the kernel failed; 1: a wrong class; 2: an error. */
 static int rank(const worst_row *find)
@@ -57,8 +55,7 @@ static void add_command(const hunt_settings *s, text_buffer *out)
         text_format(out, " --time %s", number_format(s->seconds, number));
     if (isfinite(s->max_kappa))
         text_format(out, " --max-kappa %s", number_format(s->max_kappa, number));
-    text_format(out, "%s%s\n", s->goal == GOAL_BOUND ? " --goal bound" : "",
-                s->claimed ? "" : " --unclaimed");
+    text_add(out, "\n");
 }
 
 bool hunt_save(const hunt_state *hunt, const char *state, const char *path, error *err)
@@ -73,12 +70,11 @@ bool hunt_save(const hunt_state *hunt, const char *state, const char *path, erro
                 dtype_name(s->storage));
     if (s->param != s->storage)
         text_format(&out, "param %s\n", dtype_name(s->param));
-    text_format(&out, "hidden %zu\nseed %llu\ngoal %s\n", s->hidden, (unsigned long long)s->seed,
-                goals[s->goal]);
-    text_format(&out, "max_kappa %s\nclaimed %s\nkeep %llu\nrestarts %llu\nseconds %s\n",
+    text_format(&out, "hidden %zu\nseed %llu\n", s->hidden, (unsigned long long)s->seed);
+    text_format(&out, "max_kappa %s\nkeep %llu\nrestarts %llu\nseconds %s\n",
                 isinf(s->max_kappa) ? "inf" : number_format(s->max_kappa, kappa),
-                s->claimed ? "yes" : "no", (unsigned long long)s->keep,
-                (unsigned long long)s->restarts, number_format(s->seconds, seconds));
+                (unsigned long long)s->keep, (unsigned long long)s->restarts,
+                number_format(s->seconds, seconds));
     text_format(&out, "state %s\ndone %llu\nrows %llu\n", state, (unsigned long long)hunt->done,
                 (unsigned long long)hunt->rows);
     for (size_t i = 0; i < hunt->find_count; i++) {

@@ -8,8 +8,7 @@
  *     hunt_save(&hunt, "complete", path, &err);
  *     hunt_free(&hunt);
  *
- * A restart depends on the settings and its number alone, so that shards of a hunt, put together,
- * are the hunt.
+ * A restart depends on the settings and its number alone.
  */
 #ifndef LNBENCH_HUNT_H
 #define LNBENCH_HUNT_H
@@ -17,27 +16,16 @@
 #include "referee/referee.h"
 #include "inputs/worst_row.h"
 
-/* That one restart tries. */
-enum { HUNT_MOST_STEPS = 1000, HUNT_BATCH = 64, HUNT_MOST_ROWS = HUNT_MOST_STEPS * HUNT_BATCH };
-
-typedef enum hunt_goal {
-    GOAL_ROW_ULP, /* the largest row ULP */
-    GOAL_BOUND,   /* the largest share of the proven bound: above 1 the proof is wrong */
-} hunt_goal;
-
 typedef struct hunt_settings {
     char kernel[NAME_MAX_LENGTH];
     char convention[CONVENTION_MAX_LENGTH]; /* its label */
     ln_type storage, param;                 /* the kernel's */
     size_t hidden;
     uint64_t seed;
-    hunt_goal goal;
     double max_kappa;  /* rows above it do not count; infinite: all do */
-    bool claimed;      /* only rows for which the bound makes a claim; false without one */
     uint64_t keep;     /* finds */
     uint64_t restarts; /* 0: as many as `seconds` allow */
     double seconds;
-    uint64_t shard, shards;
 } hunt_settings;
 
 typedef struct hunt_state {
@@ -48,16 +36,12 @@ typedef struct hunt_state {
     operation_call call; /* its parameters */
     worst_row *finds;    /* gravest first, `keep` at most */
     size_t find_count;
-    uint64_t done; /* restarts */
-    uint64_t rows; /* tried */
-    double until;  /* when to stop, on the monotonic clock; 0: never */
-    bool cut;      /* the last restarts were stopped before their end */
-    bool
-        whole_restarts; /* of those that were cut nothing is kept, but finds of a kernel's failure */
-    bool failed;        /* the kernel, in some restart */
-    bool interrupted;   /* by the user */
-    const char
-        *reproducible; /* the kernel's class, as domain/reproducible.h has it; NULL: not known */
+    uint64_t done;            /* restarts */
+    uint64_t rows;            /* tried */
+    double until;             /* when to stop, on the monotonic clock; 0: never */
+    bool cut;                 /* the last restarts were stopped before their end */
+    bool interrupted;         /* by the user */
+    const char *reproducible; /* the kernel's class (domain/reproducible.h); NULL: not known */
 } hunt_state;
 
 /* Parameters from the seed. False: memory. */

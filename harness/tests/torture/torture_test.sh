@@ -26,11 +26,11 @@ fi
 most=${TORTURE_MOST-}
 commands=$sources/commands.txt
 if [ -z "${LNBENCH_FULL-}" ]; then
-    chosen='conventions|fingerprint|merge|export_jsonl|import'
+    chosen='conventions|fingerprint|export_jsonl|import'
     [ "$kind" = allocations ] && chosen="$chosen|eval|run_new|help|export_json|export_tsv|export_smaller"
     [ "$kind" = worker ] && chosen='eval|run'
-    [ "$kind" = power ] && chosen='eval|export_jsonl|import|run|shard' most=${most:-24}
-    [ "$kind" = kills ] && chosen='import|merge|run|hunt|page|speed' most=${most:-2}
+    [ "$kind" = power ] && chosen='eval|export_jsonl|import|run|hunt' most=${most:-24}
+    [ "$kind" = kills ] && chosen='import|run|hunt|page|speed' most=${most:-2}
     grep -E "^($chosen) " "$commands" >sample.txt
     commands=sample.txt
     most=${most:-8}
@@ -51,7 +51,7 @@ if [ "$kind" = kills ]; then
 fi
 if [ "$kind" = power ]; then
     "$binaries/power_loss" "$commands" "$binaries/lnbench" --most "$most" || exit
-    for planted in files/export_jsonl folders/merge databases/import; do
+    for planted in files/export_jsonl folders/hunt databases/import; do
         "$binaries/power_loss" "$sources/commands.txt" "$binaries/lnbench" --lie "${planted%/*}" \
             --only "${planted#*/}" --most 20 --losses 1 >planted.log
         [ $? -eq 1 ] || {

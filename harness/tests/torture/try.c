@@ -271,12 +271,12 @@ bool try_is_whole(const char *name)
 static const char *file_fault;
 static bool exactly, finished;
 
-/* What a hunt that failed goes on from: its finds so far, or the note that a shard was begun. */
+/* What a hunt that failed leaves: its finds so far. */
 static bool goes_on(const char *path)
 {
     static const char state[] = "\nstate running\n", end[] = "\nend\n";
-    if (finished || strstr(path, ".begun."))
-        return !finished;
+    if (finished)
+        return false;
     file_content file = content_read(path);
     bool whole = file.size > sizeof end && memmem(file.bytes, file.size, state, sizeof state - 1) &&
                  memcmp(file.bytes + file.size - sizeof end + 1, end, sizeof end - 1) == 0;
