@@ -32,4 +32,4 @@ CREATE TEMP TABLE chart_settings AS
          FROM pairs WHERE rowid = (SELECT count(*) FROM pairs) / 2 + 1),
         'once a row, none in the loop over elements')
     UNION ALL SELECT 'rows', (SELECT max(place) FROM chart), '-'
-    UNION ALL SELECT 'again', 0, 'lnbench fingerprint --distance --hidden 768 --std 0.02';
+    UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'speed';

@@ -39,11 +39,10 @@ static bool is_prose(const output_file *output)
     return output->format == OUTPUT_TEXT || output->format == OUTPUT_MARKDOWN;
 }
 
-static void print_words(const output_file *output, const char *before, const char *after,
-                        const char *format, va_list arguments)
+static void print_words(const output_file *output, const char *after, const char *format,
+                        va_list arguments)
 {
     text_buffer words = {0};
-    text_add(&words, before);
     clean_format_list(&words, output->format == OUTPUT_MARKDOWN ? FORM_MARKDOWN : FORM_LINE, format,
                       arguments);
     text_add(&words, after);
@@ -51,24 +50,12 @@ static void print_words(const output_file *output, const char *before, const cha
     text_free(&words);
 }
 
-void output_heading(const output_file *output, const char *format, ...)
-{
-    va_list arguments;
-    bool markdown = output->format == OUTPUT_MARKDOWN;
-    va_start(arguments, format);
-    if (is_prose(output))
-        print_words(output, markdown ? "\n### " : "\n", markdown ? "\n\n" : "\n", format,
-                    arguments);
-    va_end(arguments);
-}
-
 void output_line(const output_file *output, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     if (is_prose(output))
-        print_words(output, "", output->format == OUTPUT_MARKDOWN ? "  \n" : "\n", format,
-                    arguments);
+        print_words(output, output->format == OUTPUT_MARKDOWN ? "  \n" : "\n", format, arguments);
     va_end(arguments);
 }
 
@@ -77,7 +64,7 @@ void output_text(const output_file *output, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     if (is_prose(output))
-        print_words(output, "", "", format, arguments);
+        print_words(output, "", format, arguments);
     va_end(arguments);
 }
 
@@ -135,7 +122,7 @@ void output_aside(const output_file *output, const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     if (output->format == OUTPUT_TEXT)
-        print_words(output, "", "\n", format, arguments);
+        print_words(output, "\n", format, arguments);
     else
         print_error("", format, arguments);
     va_end(arguments);

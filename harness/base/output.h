@@ -3,7 +3,7 @@
  *     output_file out;
  *     if (!output_standard(&out, err)) ...           // the option parser does
  *     if (!output_choose(&out, "tsv", err)) ...
- *     output_heading(&out, "%zu x %zu of %s", rows, hidden, input);
+ *     output_line(&out, "%zu x %zu of %s", rows, hidden, input);
  *
  * This is the only door to standard output and standard error (layering_test asks). Every %s is taken
  * for a text that is not ours and cleaned for the form (base/clean.h).
@@ -54,10 +54,8 @@ bool output_choose(output_file *output, const char *given, error *err);
 /* TSV or CSV: a table for programs, and nothing besides. */
 bool output_is_data(const output_file *output);
 
-/* A heading, a line of prose, and text that goes on in the line: nothing in TSV, which is a table and
+/* A line of prose, and text that goes on in the line: nothing in TSV, which is a table and
  * no more. */
-void output_heading(const output_file *output, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 void output_line(const output_file *output, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void output_text(const output_file *output, const char *format, ...)

@@ -21,7 +21,7 @@ static const struct {
     {"merge", "lnbench hunt --seed N in several processes, each with another N"},
     {"verify-exact", "lnbench hunt --exact"},
     {"invariance", "lnbench eval --reproducible"},
-    {"distance", "lnbench fingerprint --distance"},
+    {"distance", "the tables in docs/conventions.md"},
     {"calibrate", "lnbench doctor --calibrate"},
     {"fleet",
      "lnbench hunt --seed N in several processes, and lnbench import of other machines' runs"},

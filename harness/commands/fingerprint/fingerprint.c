@@ -213,7 +213,14 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(fingerprint_options, printed),
 };
 
-extern const cli_command fingerprint_distance;
+static const former_option former[] = {
+    {"distance", "the tables in docs/conventions.md"},
+    {"hidden", "the tables in docs/conventions.md"},
+    {"std", "the tables in docs/conventions.md"},
+    {"conventions", "the tables in docs/conventions.md"},
+    {"chart", "the tables in docs/conventions.md"},
+    {NULL, NULL},
+};
 
 const cli_command command_fingerprint = {
     .name = "fingerprint",
@@ -230,7 +237,7 @@ const cli_command command_fingerprint = {
                "among the candidates, which have no eps above 1/64 (docs/conventions.md).\n"
                "Exit code: 0 named; 3 open; 5 none; 2 usage; 7 files or environment.",
     OPTIONS(options),
+    .former = former,
     DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN),
     .body = find_and_print,
-    QUESTIONS(&fingerprint_distance),
 };

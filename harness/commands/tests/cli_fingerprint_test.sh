@@ -138,14 +138,6 @@ candidates.0.eps_high 0.0
 row 6
 rows_told 1
 END
-accepted "distance --json" 0 fingerprint --distance --hidden 768 --std 1 --json --conventions eps=0 --conventions torch
-check "distance: schema" is "$(value schema out)" lnbench-distance-1
-check "distance: computed" is "$(value pairs.0.computed out)" torch
-# eps 1e-5 in the variance at std 1: relative to the row, 1 - 1 / sqrt(1 + 1e-5).
-check "distance: relative, ulp" python3 -c "
-import json
-pair, wanted = json.load(open('out'))['pairs'][0], 1 - (1 + 1e-5) ** -.5
-assert abs(pair['relative'] - wanted) <= 2 ** -51 and abs(pair['ulp'] - wanted * 2 ** 23) < 1e-6, pair"
 while IFS='|' read -r code pattern words; do
     # shellcheck disable=SC2086 # several words
     refused "fingerprint $words" "$code" "$pattern" fingerprint $words
@@ -160,45 +152,6 @@ done <<'END'
 2|--digits 40: 0 to 17 decimals were expected|--x x1.npy --y y1.npy --digits 40
 2|err|--x err --y y1.npy
 2|did you mean --digits\?|--x x1.npy --y y1.npy --digit 4
-2|--hidden 1: 2 to 2\^40 was expected|--distance --hidden 1
-2|--std 0: a number above 0|--distance --std 0
-2|that f32 can hold|--distance --std 1e200
-2|--std -1|--distance --std -1
-2|did you mean 'torch'\?|--distance --conventions torhc
-2|llama is a convention of RMSNorm|--distance --conventions llama,torch
-7|out|--distance --chart out/file
 END
 
-# The chart of how far conventions lie apart. z-scores without eps: 1 - sqrt(1 / 2) at hidden 2 and
-# 1 - sqrt(7 / 8) at hidden 8 off the biased ones, in ULP of a number from 1 / 2 to 1, and as far at every
-# std; then relative to the z-score itself.
-distance=(fingerprint --distance --hidden 768 --std 1 --chart chart --conventions)
-if command -v gnuplot >/dev/null; then
-    accepted "distance chart" 0 "${distance[@]}" zscore
-    check "distance chart: drawn" test -s chart/distance.png
-    check "distance chart: points and words" python3 - <<'END'
-import math, xml.etree.ElementTree as tree
-points = {}
-for line in open("chart/data/distance.tsv").read().splitlines()[1:]:
-    panel, series, x, y = line.split("\t")[:4]
-    if panel.isdigit() and series.isdigit():
-        points[int(panel), int(series), float(x)] = float(y)
-ulp, root = 2 ** 24, math.sqrt
-for key, wanted, most in (
-        ((1, 1, 2), (1 - root(.5)) * ulp, 1e-4), ((1, 1, 8), (1 - root(.875)) * ulp, 1e-4),
-        ((2, 1, 1), (1 - root(767 / 768)) * ulp, 1e-4), ((2, 1, 100), (1 - root(767 / 768)) * ulp, 1e-4),
-        ((3, 1, 2), root(2) - 1, 1e-11), ((3, 1, 8), root(8 / 7) - 1, 1e-11),
-        ((4, 1, 100), root(768 / 767) - 1, 1e-11)):
-    assert abs(points[key] - wanted) < most, (key, points[key], wanted)
-words = "".join(tree.parse("chart/distance.svg").getroot().itertext())
-for said in ("divisor N", "1e-05 eps@quotient", "should be zscore", "distance (ULP of f32)",
-             "distance / largest element", "hidden (elements), at std 1", "std of the row, at hidden 768", "| commit "):
-    assert said in words, said
-END
-    PATH=/nowhere "$lnbench" "${distance[@]}" torch >out 2>err </dev/null
-    check "distance chart: an older drawing is gone" test ! -e chart/distance.svg -a -s chart/data/distance.tsv
-    LNBENCH_PLOTS=/nowhere refused "distance chart: no plots" 7 /nowhere "${distance[@]}" torch
-else
-    echo "not checked: the chart of distances (gnuplot is not installed)"
-fi
 finish

@@ -124,7 +124,7 @@ proposes "nothing for a number" "" lnbench run --seed 1
 
 # The four formats of every table that needs no run.
 for command in "list models" "list kernels" "list inputs" "list shapes" "list conventions" \
-    "list plugins" "fingerprint --distance --hidden 64"; do
+    "list plugins"; do
     # shellcheck disable=SC2086 # two words
     formats "$command" $command
     # shellcheck disable=SC2086

@@ -155,7 +155,7 @@ faked gnuplot 'kill -SEGV $$'
 drawn "gnuplot crashes" 7 "$missing"'it was ended by SIGSEGV'
 faked gnuplot '' '#!/nowhere/sh'
 drawn "gnuplot cannot be started" 7 "$missing"'it cannot be started: No such file'
-for command in "history --db r.db --measure row_ulp_max --out" "fingerprint --distance --hidden 8 --chart" \
+for command in "history --db r.db --measure row_ulp_max --out" \
     "run --db r.db --kernels two_pass_f32_scalar --only accuracy \
         --conventions torch --shapes 2x8 --inputs offset --out"; do
     PATH=$PWD/fake:$PATH refused "${command%% *}: gnuplot fails" 7 'gnuplot failed on ' $command other

@@ -45,9 +45,8 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
     --shapes --seed --axis --normalized-shape --dtypes --reproducible --tolerance \
     --plugin --max-row-ulp --deadline --format --json
 options_of 'eval --reproducible' --kernels --conventions --inputs --residual --hashes --plugin --seed --deadline --format --json
-options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --all --distance --format --json
+options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --all --format --json
 options_of 'eval --tolerance' --x --gamma --beta --inputs --shapes --seed --conventions --dtypes --format --json
-options_of 'fingerprint --distance' --hidden --std --conventions --chart --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \
     --run --machine --class --fresh --stored --allow-lost --time --plugin --seed --deadline --db
@@ -84,7 +83,7 @@ refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
 # A question of a subcommand has its own options; an old name says which question it is now.
 check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 15
 for words in 'merge:lnbench hunt --seed' 'verify-exact:lnbench hunt --exact' 'invariance:lnbench eval --reproducible' \
-    'distance:lnbench fingerprint --distance' 'calibrate:lnbench doctor --calibrate' 'fleet:lnbench hunt --seed'; do
+    'distance:the tables in docs/conventions.md' 'calibrate:lnbench doctor --calibrate' 'fleet:lnbench hunt --seed'; do
     refused "${words%%:*}" 2 "${words%%:*} is now: ${words#*:}" "${words%%:*}" --json
     refused "help ${words%%:*}" 2 "is now: ${words#*:}" help "${words%%:*}"
 done
@@ -95,6 +94,11 @@ done <<'END'
 eval|--attribute|a table of a few kernels in docs/lab/errors.md
 eval|--chart|a table of a few kernels in docs/lab/errors.md
 run|--sandbox|lnbench inside bubblewrap: docs/method.md has the command
+fingerprint|--distance|the tables in docs/conventions.md
+fingerprint|--hidden|the tables in docs/conventions.md
+fingerprint|--std|the tables in docs/conventions.md
+fingerprint|--conventions|the tables in docs/conventions.md
+fingerprint|--chart|the tables in docs/conventions.md
 END
 refused "a question's option without it" 2 '--elements goes with --exact: see lnbench hunt --exact --help' hunt --elements 5
 refused "an option of the other question" 2 'hunt --exact has no option --keep .*: see lnbench hunt --exact --help' hunt --exact --keep 3

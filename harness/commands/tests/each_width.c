@@ -93,7 +93,6 @@ int main(int argc, char **argv)
         {false,
          {(char *)"choose", (char *)"--stored", (char *)"--allow-lost", (char *)"--shape",
           (char *)"4x64", (char *)"--db", database}},
-        {false, {(char *)"fingerprint", (char *)"--distance"}},
     };
     int terminal = open_terminal(), bad = terminal < 0;
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
