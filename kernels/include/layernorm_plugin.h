@@ -122,7 +122,7 @@ typedef struct ln_kernel {
 /* More of a kernel, for those who list it, draw it or compare it. A member may be 0 or NULL: not
  * known. */
 typedef struct ln_kernel_facts {
-    const char *role;      /* "textbook", "tuned" or "study": kernels/table/kernels.def; "library":
+    const char *role;      /* "textbook" or "tuned": kernels/table/kernels.def; "library":
                               ln_layernorm() itself */
     const char *family;    /* whose errors its statistics have: "two_pass", "shifted", ... */
     const char *summation; /* the order of its sums: "turn", "chunks", "pairwise", ... */

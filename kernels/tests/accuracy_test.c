@@ -195,11 +195,7 @@ static void check_far_row(const ln_kernel *kernel, const oracle *truth, const ln
  * forgive. */
 static bool has_one_number_mean(const ln_kernel *kernel)
 {
-    static const char *const applies[] = {"direct", "expanded", "estimated"};
-    for (size_t a = 0; a < sizeof(applies) / sizeof(applies[0]); a++)
-        if (strcmp(kernel->apply, applies[a]) == 0)
-            return true;
-    return false;
+    return strcmp(kernel->apply, "direct") == 0;
 }
 
 TEST(rows_far_from_zero_are_right)
@@ -269,9 +265,7 @@ TEST(probe_rows_tell_conventions_apart)
 }
 
 /* Of a and -a the mean is 0 and the variance a^2, exactly for numbers of 12 digits, so that rstd is
- * 1 / a but for the roundings of root and reciprocal, 2 u, or what an estimate is proven to be off
- * by (apply/estimated.h: 1.6 u). Bounds of whole rows are too wide to tell a step of Newton's more
- * or less. */
+ * 1 / a but for the roundings of root and reciprocal, 2 u. */
 TEST(rstd_is_rounded_as_proven)
 {
     enum { NUMBERS = 2048 };
@@ -289,8 +283,7 @@ TEST(rstd_is_rounded_as_proven)
                 continue;
             kernel->run(&problem, &tensors);
             double error = fabs(statistic_at(kernel, &rstd, 0) * a - 1) * 0x1p24;
-            double most = strcmp(kernel->apply, "estimated") == 0 ? 1.6 : 2;
-            if (!(error <= most * (1 + 0x1p-20)))
+            if (!(error <= 2 * (1 + 0x1p-20)))
                 fail_msg("%s: rstd of +-%a is off by %g u", kernel->name, a, error);
         }
     }
