@@ -94,7 +94,7 @@ check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows =
 
 # Too noisy to say, in a run whose times are replaced by made-up ones: while the machine was slow one kernel
 # came nearer to a copy, and took longer, than the other did later.
-sooner=exact_certified_grouped_f32_scalar nearer=two_pass_wide_f32_acc_f64_scalar
+sooner=exact_certified_grouped_f32_scalar nearer=retry_wide_fold_row_pairs_f32_acc_f64_scalar
 noisy=(run --plan quick --kernels "$sooner,$nearer" --shapes 85x768 --conventions torch --no-charts --db noisy.db)
 accepted "a run to make noisy" 0 "${noisy[@]}"
 "$binaries/run_sql" noisy.db "CREATE TEMP TABLE own AS SELECT cases.id AS case_id, kernel FROM cells JOIN cases ON cell = cells.id;
@@ -122,12 +122,13 @@ check "noisy: choose says so" untold out
 run_it choose --shapes 85x768 --stored --db noisy.db --json
 check "noisy: choose --json" is "$(value too_noisy out)" 2
 
-# What is printed can be typed: a label is the name of one kernel, or says whose it is.
-sed -n '/^ *kernel /,/copy, GB/p' short | sed '1d;$d' | grep -v '^peer' | cut -c11-46 | while read -r label; do
+# What is printed can be typed: a label is the name of one kernel, or says whose it is. The published run
+# has a kernel that is no longer there.
+sed -n '/^ *kernel /,/copy, GB/p' short | sed '1d;$d' | grep -v '^peer' | cut -c11-46 |
+    grep -v '^lanewise_checked_staged_acc_f64_u8 ' | while read -r label; do
     "$lnbench" run --dry-run --plan quick --kernels "$label" --db x.db 2>&1 | head -1 |
         grep -qE "^what |'$label' is the label of [0-9]+ kernels, " || echo "$label"
 done >untyped
 check "every label can be typed" test ! -s untyped
-accepted "names it" 0 run --dry-run --kernels "$(awk '/^take/ { print $2 }' short)" --db x.db
 
 finish

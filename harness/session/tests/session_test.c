@@ -273,7 +273,7 @@ TEST_IN_SCRATCH(rows_keep_the_errors_of_their_statistics)
     session_trial trial;
     stored_rows rows;
     double mean, rstd;
-    trial_of(&trial, "two_pass_f32_scalar,two_pass_wide_f32_acc_f64_scalar", "9x100");
+    trial_of(&trial, "two_pass_f32_scalar,two_pass_two_mean_f32_acc_f64_scalar", "9x100");
     trial.request.only = "accuracy";
     assert_true(word_list_split(&trial.request.inputs, "offset", &err) &&
                 word_list_split(&trial.request.conventions, "torch", &err));
@@ -288,7 +288,7 @@ TEST_IN_SCRATCH(rows_keep_the_errors_of_their_statistics)
                 metrics->rstd_ulp_max <= rstd * 0x1p24 * (1 + 0x1p-40));
     assert_true(mean > 0 && mean <= metrics->mean_ulp_max * 0x1p-23);
     /* As it gives them: in f64, not rounded to the type of the row. */
-    worst_statistics(&trial.cases, &rows, "two_pass_wide_f32_acc_f64_scalar", &mean, &rstd);
+    worst_statistics(&trial.cases, &rows, "two_pass_two_mean_f32_acc_f64_scalar", &mean, &rstd);
     assert_true(rstd < 0x1p-30 && mean < 0x1p-30);
     stored_rows_free(&rows);
     trial_end(&trial);
