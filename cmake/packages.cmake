@@ -43,7 +43,6 @@ Measures LayerNorm kernels, compares every output with a certified reference
 and draws the charts. Speed and error come from the same binary, the same
 inputs and the same run.")
 set(CPACK_DEBIAN_LNBENCH_PACKAGE_RECOMMENDS "gnuplot-nox | gnuplot, fonts-liberation")
-set(CPACK_DEBIAN_LNBENCH_PACKAGE_SUGGESTS weasyprint)
 debian_package(liblayernorm liblayernorm${layernorm_abi} libs ""
 "LayerNorm kernels for f32, f64, bf16 and f16
 Layer Normalization under every convention that people use: divisor N or N-1,

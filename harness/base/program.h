@@ -1,4 +1,4 @@
-/* Runs another program: gnuplot, WeasyPrint, the compiler. It gets a fixed environment, an empty
+/* Runs another program: gnuplot, the compiler. It gets a fixed environment, an empty
  * standard input, and a deadline. A guard process waits for it, and kills it and all that it started
  * when the deadline has passed, when it ends but leaves children, and when lnbench ends in any way.
  *

@@ -229,7 +229,7 @@ static bool show_run(run_session *session, const run_options *options, bool fini
     if (is_text && options->shown.all && session->judge)
         print_certified(session->judge, &options->printed);
     if (fine && finished && is_text && !options->no_charts)
-        fine = draw_report(&view, options->out, false, &options->printed, err);
+        fine = draw_report(&view, options->out, &options->printed, err);
     view_free(&view);
     return fine;
 }

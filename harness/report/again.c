@@ -86,7 +86,7 @@ bool report_again(const run_view *view, char *page, size_t size, page_match *mat
         text_buffer drawn = {0}, ours = {0};
         run_view part = view_part(view, (operation_kind)kind);
         snprintf(path, sizeof path, "%.1060s/index.html", folder.path);
-        fine = report_write(&part, plots, folder.path, false, NULL, &result, err) &&
+        fine = report_write(&part, plots, folder.path, NULL, &result, err) &&
                read_whole_file(path, &drawn, err);
         if (fine) {
             add_bare(&ours, drawn.bytes, drawn.length);

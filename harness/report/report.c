@@ -174,10 +174,10 @@ static bool draw_charts(report_state *state, const char *plots_directory, const 
 }
 
 static bool write_html(const document *page, const char *plots_directory, const char *directory,
-                       bool on_paper, const char *path, error *err)
+                       const char *path, error *err)
 {
     text_buffer html = {0};
-    bool fine = document_html(page, plots_directory, directory, on_paper, &html, err);
+    bool fine = document_html(page, plots_directory, directory, &html, err);
     if (fine && page->run)
         page_run_end(&html);
     fine = fine && write_whole_file(path, &html, err);
@@ -194,15 +194,6 @@ static bool write_markdown(const document *page, const char *path, error *err)
     return fine;
 }
 
-static bool write_pdf(const file_draft *draft, report_result *result, error *err)
-{
-    program_result made = document_pdf(draft->folder.path, result->pdf_note);
-    if (made == PROGRAM_INTERRUPTED)
-        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
-    result->pdf_lost = made == PROGRAM_FAILED || made == PROGRAM_LATE;
-    return made != PROGRAM_DONE || report_path(result->pdf, draft->target, "report", ".pdf", err);
-}
-
 static const char *name_generator(char *words, size_t size)
 {
     machine_facts here;
@@ -215,14 +206,14 @@ static const char *name_generator(char *words, size_t size)
 }
 
 static bool write_pages(const report_state *state, const char *plots_directory,
-                        const file_draft *draft, bool with_pdf, const text_buffer *run,
-                        report_result *result, error *err)
+                        const file_draft *draft, const text_buffer *run, report_result *result,
+                        error *err)
 {
     char generator[100];
     const page_contents contents = {&state->data, state->charts, state->chart_count, result->note};
     const char *folder = draft->folder.path;
     document page = {0};
-    char html[512], markdown[512], print[512];
+    char html[512], markdown[512];
     page_make(&contents, &page);
     page.run = run;
     page.generator = name_generator(generator, sizeof generator);
@@ -230,28 +221,24 @@ static bool write_pages(const report_state *state, const char *plots_directory,
                 report_path(result->markdown, draft->target, "report", ".md", err) &&
                 report_path(html, folder, "index", ".html", err) &&
                 report_path(markdown, folder, "report", ".md", err) &&
-                report_path(print, folder, "data/print", ".html", err) &&
-                write_html(&page, plots_directory, folder, false, html, err) &&
-                write_markdown(&page, markdown, err) &&
-                (!with_pdf || (write_html(&page, plots_directory, folder, true, print, err) &&
-                               write_pdf(draft, result, err)));
+                write_html(&page, plots_directory, folder, html, err) &&
+                write_markdown(&page, markdown, err);
     document_free(&page);
     return fine;
 }
 
 bool report_write(const run_view *view, const char *plots_directory, const char *directory,
-                  bool with_pdf, const text_buffer *run, report_result *result, error *err)
+                  const text_buffer *run, report_result *result, error *err)
 {
     report_state state = {.chart_count = 0};
     word_list names = {0};
     file_draft draft;
     *result = (report_result){0};
     charts_name_all(&names);
-    word_list_add(&names, "report.pdf");
     bool fine = draft_begin(&draft, directory, err) &&
                 prepare_report(view, draft.folder.path, &state, err) &&
                 draw_charts(&state, plots_directory, &draft, result, err) &&
-                write_pages(&state, plots_directory, &draft, with_pdf, run, result, err) &&
+                write_pages(&state, plots_directory, &draft, run, result, err) &&
                 draft_publish(&draft, &names, err);
     draft_end(&draft);
     word_list_free(&names);
@@ -260,22 +247,17 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
 }
 
 /* Of one operation. */
-static bool draw_part(const run_view *view, const char *plots, const char *directory, bool with_pdf,
+static bool draw_part(const run_view *view, const char *plots, const char *directory,
                       const text_buffer *run, const output_file *out, error *err)
 {
     report_result result;
-    if (!report_write(view, plots, directory, with_pdf, run, &result, err))
+    if (!report_write(view, plots, directory, run, &result, err))
         return false;
     if (result.note[0] && !result.lost)
         output_note("%s", result.note);
-    if (result.pdf_note[0] && !result.pdf_lost)
-        output_note("%s", result.pdf_note);
-    output_aside(out, "report  %s (%zu charts; %s%s%s)", result.index_html, result.chart_count,
-                 result.markdown, result.pdf[0] ? ", " : "", result.pdf);
-    return !(result.lost || result.pdf_lost) ||
-           fail(err, EXIT_CODE_ENVIRONMENT, "%s%s%s%s", result.lost ? "charts are missing: " : "",
-                result.lost ? result.note : "", result.lost && result.pdf_lost ? "; " : "",
-                result.pdf_lost ? result.pdf_note : "");
+    output_aside(out, "report  %s (%zu charts; %s)", result.index_html, result.chart_count,
+                 result.markdown);
+    return !result.lost || fail(err, EXIT_CODE_ENVIRONMENT, "charts are missing: %s", result.note);
 }
 
 /* Of all operations, with the judged rows, which charts read from the store. */
@@ -288,8 +270,7 @@ static bool pack_run(const run_view *view, text_buffer *run, error *err)
     return fine;
 }
 
-bool draw_report(const run_view *view, const char *directory, bool with_pdf, const output_file *out,
-                 error *err)
+bool draw_report(const run_view *view, const char *directory, const output_file *out, error *err)
 {
     char plots[1024], folder[1024];
     const unsigned kinds = view_operations(view);
@@ -302,7 +283,7 @@ bool draw_report(const run_view *view, const char *directory, bool with_pdf, con
         snprintf(folder, sizeof folder, "%.900s%s%s", directory, first ? "" : "/",
                  first ? "" : operation_name((operation_kind)kind));
         run_view part = view_part(view, (operation_kind)kind);
-        fine = draw_part(&part, plots, folder, with_pdf, &run, out, err);
+        fine = draw_part(&part, plots, folder, &run, out, err);
         view_part_free(&part);
     }
     text_free(&run);

@@ -8,30 +8,25 @@
 typedef struct report_result {
     char index_html[512]; /* path of the page */
     char markdown[512];   /* of the same as Markdown */
-    char pdf[512];        /* and as PDF; "" where it was not made */
     char charts[64][512]; /* paths of the SVG charts that were drawn */
     size_t chart_count;
-    bool charts_drawn;  /* false: some are missing; the page says so and has the tables */
-    bool lost;          /* gnuplot is there, and failed on some: the note names them */
-    bool pdf_lost;      /* so is WeasyPrint */
-    char note[768];     /* why charts are missing, "" where they are not */
-    char pdf_note[256]; /* why report.pdf is, "" where it was made or not wanted */
+    bool charts_drawn; /* false: some are missing; the page says so and has the tables */
+    bool lost;         /* gnuplot is there, and failed on some: the note names them */
+    char note[768];    /* why charts are missing, "" where they are not */
 } report_result;
 
 /* Writes TSV views, draws every chart (SVG, PNG and PDF) into `directory`, which is made where it is
  * missing, with gnuplot and the scripts of plots/, and writes directory/index.html with the charts
- * inlined: one file that can be sent to somebody. The same goes to directory/report.md and, where it
- * is wanted and weasyprint is there, to directory/report.pdf. All files of a report appear together
- * (base/draft.h). run: what page_run_add() made of it, for the page; NULL: without. */
+ * inlined: one file that can be sent to somebody. The same goes to directory/report.md. All files of a
+ * report appear together (base/draft.h). run: what page_run_add() made of it, for the page; NULL: without. */
 bool report_write(const run_view *view, const char *plots_directory, const char *directory,
-                  bool with_pdf, const text_buffer *run, report_result *result, error *err);
+                  const text_buffer *run, report_result *result, error *err);
 
 /* The same, as `run` and `report` end with it, of each operation of the run: the first one's in the directory,
- * another's in a folder of its name below it. Prints the paths to `file`. What is missing since no
- * gnuplot or weasyprint is there is said on standard error and is no failure; what is missing
- * since one of them failed is an error (7), and everything else is written. */
-bool draw_report(const run_view *view, const char *directory, bool with_pdf, const output_file *out,
-                 error *err);
+ * another's in a folder of its name below it. Prints the paths to `file`. Charts that are missing
+ * because gnuplot is not installed are named on standard error, which is no failure; charts that are
+ * missing because gnuplot failed are an error (7), and everything else is written. */
+bool draw_report(const run_view *view, const char *directory, const output_file *out, error *err);
 
 /* Whether a page says of this run what the report does, whatever its number and those of its cases: it
  * is drawn again, in a folder that goes. Takes the run out of the page. */

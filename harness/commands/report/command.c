@@ -20,7 +20,7 @@ typedef struct report_options {
     word_list plugins;
     result_options shown;
     output_file printed;
-    bool verify, errors, no_pdf, no_charts, allow_lost;
+    bool verify, errors, no_charts, allow_lost;
 } report_options;
 
 /* The file that was sent, or the run of the store. */
@@ -88,14 +88,13 @@ static exit_code report(void *context, const cli_call *call, error *err)
         view_free(&view);
         return err->code;
     }
-    bool fine = options->verify
-                    ? verify(options, file, &view, &code, err)
-                    : result_show(&options->shown, &view, options->database, NULL,
-                                  &options->printed, err) &&
-                          (options->no_charts || draw_report(&view, options->out, !options->no_pdf,
-                                                             &options->printed, err)) &&
-                          (!options->sign ||
-                           report_sign(options->sign, options->out, &options->printed, err));
+    bool fine = options->verify ? verify(options, file, &view, &code, err)
+                                : result_show(&options->shown, &view, options->database, NULL,
+                                              &options->printed, err) &&
+                                      (options->no_charts ||
+                                       draw_report(&view, options->out, &options->printed, err)) &&
+                                      (!options->sign || report_sign(options->sign, options->out,
+                                                                     &options->printed, err));
     if (fine && code == EXIT_CODE_INCONCLUSIVE)
         say_partial(&view, err);
     else if (fine && !options->verify)
@@ -113,7 +112,6 @@ static const cli_option options[] = {
      OPTION_TEXT, offsetof(report_options, chart)},
     {"no-charts", NULL, "the table and the answer only", OPTION_FLAG,
      offsetof(report_options, no_charts)},
-    {"no-pdf", NULL, "leave out report.pdf", OPTION_FLAG, offsetof(report_options, no_pdf)},
     {"verify", NULL, "make figures of the run, or of FILE, again: do they hold?", OPTION_FLAG,
      offsetof(report_options, verify)},
     {"errors", NULL, "with --verify: every error and no speed", OPTION_FLAG,
@@ -133,11 +131,16 @@ static const cli_option options[] = {
     STORE_OPTION(report_options, database),
 };
 
+static const former_option former[] = {
+    {"no-pdf", "not needed any more: no PDF of the page is made, print index.html"},
+    {NULL, NULL},
+};
+
 const cli_command command_report = {
     .name = "report",
     .brief = "charts and page of a stored run, nothing measured again",
     .usage = "[OPTION...] [--verify FILE]",
-    .summary = "Draws the charts and the page of a stored run: HTML, Markdown and PDF.",
+    .summary = "Draws the charts and the page of a stored run: HTML and Markdown.",
     .details =
         "Nothing is measured again, but for --verify, which stores nothing. It makes a sample of\n"
         "figures again: half errors, which must agree bit for bit, half speeds, whose intervals "
@@ -149,8 +152,9 @@ const cli_command command_report = {
         "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 3 cases are lost, the\n"
         "run did not end, or it is too noisy to say which kernel is fastest; 4 what was measured\n"
         "is not there any more; 5 an error does not hold; 2 usage; 7 files or environment, or\n"
-        "gnuplot or WeasyPrint is installed and failed: the line names what is missing.",
+        "gnuplot is installed and failed: the line names what is missing.",
     OPTIONS(options),
+    .former = former,
     .most_operands = 1,
     DEFAULTS(report_options, .out = "results/charts", .sample = UINT64_MAX),
     .body = report,

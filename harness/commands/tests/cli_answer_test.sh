@@ -73,7 +73,7 @@ check "the view board counts them" is "$(sql 'SELECT sum(judged) FROM board')" \
 # One kernel everywhere: in the table, in the page's files and by the line of SQL (with choose: cli_golden).
 take=$(sed -n 's/^Take \([^,:]*\).*/\1/p' short)
 check "somebody is taken" test -n "$take"
-accepted "the page" 0 report --db p.db --no-pdf --allow-lost --out page
+accepted "the page" 0 report --db p.db --allow-lost --out page
 check "the page and all beside it: 7 MB at most" is "$(($(du -sb page | cut -f1) <= 7000000))" 1
 # The charts at its shape: TITLE LABEL of the field, of the map's columns.
 label() { awk -v role="$1" '$1 == role { print $2; exit }' short; }
@@ -112,7 +112,7 @@ accepted "noisy: run, with nothing left to measure" 3 "${noisy[@]}" --resume
 check "noisy: the table takes the most accurate" has out "^take +exact_certified_grouped "
 check "noisy: nothing is called the fastest" hasnt out '^fastest '
 check "noisy: run says so" untold out
-accepted "noisy: report" 3 report --db noisy.db --no-pdf --out noisy
+accepted "noisy: report" 3 report --db noisy.db --out noisy
 check "noisy: report says so" untold out
 check "noisy: the page says so" untold noisy/report.md
 check "noisy: the map of winners names nobody" has noisy/data/winner_map.tsv $'\ttoo noisy to say\t'

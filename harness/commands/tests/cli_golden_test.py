@@ -9,7 +9,7 @@ LNBENCH_FULL=1            the slow ones too, which the other two have always
 
 A line of golden.tsv: store, command, exit code, lines, the first 16 digits of the output's SHA-256.
 Compared by key and as doubles: exports and lists of cases are sorted, numbers of cases left out. Left out as
-well: report.pdf (WeasyPrint's, of index.html) and pixels; of pictures the texts are compared. In store `here`,
+well: pixels and PDFs; of pictures the texts are compared. In store `here`,
 which has this machine's facts, the processor's name and the sizes of caches are replaced."""
 import csv, fcntl, glob, hashlib, html, io, json, lzma, os, pty, re, select, shlex, shutil, sqlite3, struct, subprocess, sys
 import tempfile, termios
@@ -51,7 +51,7 @@ SELECT * FROM lost
 SELECT * FROM board
 SELECT id, state, asked, done, declined, lost, cases, repetitions, triples, triples_covered FROM runs
 """
-PAGE = "report --out page --no-pdf\n"
+PAGE = "report --out page\n"
 CHOICES = """
 choose --shapes 85x768 --stored
 choose --shapes 85x768 --stored --json
@@ -92,7 +92,7 @@ COMMANDS = {
     "here": CHOICES,
     "here_many": "choose --shapes 85x768 --stored\nchoose --shapes 85x768 --stored --json --max-row-ulp 1000\n",
     "published": "list runs\nreport --no-charts --all\nreport --no-charts --all --sort error\nreport --no-charts --sort name\n"
-    "report --no-charts --top 5\nreport --out page --no-pdf --allow-lost\nSELECT * FROM board\nSELECT * FROM lost\n",
+    "report --no-charts --top 5\nreport --out page --allow-lost\nSELECT * FROM board\nSELECT * FROM lost\n",
 }
 WIDTHS = {store: "report --no-charts\nlist runs\n" for store in ("errors", "peers", "half", "killed")}
 WIDTHS["many"] = "compare 1 8\nhistory\n"
@@ -386,7 +386,7 @@ def takes(store):
                                 "ORDER BY abs(hidden - 768), rows", (run,)).fetchone()[0]
     asked = ("--run", run, "--db", store + ".db", "--allow-lost")
     text = re.sub(r"\n  +", " ", lnbench("report", "--no-charts", *asked)[1])
-    lnbench("report", "--no-pdf", "--out", "page", *asked, PATH="/nowhere")  # without charts
+    lnbench("report", "--out", "page", *asked, PATH="/nowhere")  # without charts
     with open("page/report.md") as file:
         page = file.read()
     shutil.rmtree("page")

@@ -207,7 +207,7 @@ with tempfile.TemporaryDirectory() as folder:
         run(["export", *db, "--format", form], "json" if form == "smaller" else form)
     run(["export", *db, "--format", "jsonl", "--out", "e.jsonl"])
     run(["import", "e.jsonl", "--db", "i.db"], codes=(7,))  # more declined than asked for
-    run(["report", *db, "--out", "charts", "--no-pdf"])
+    run(["report", *db, "--out", "charts"])
     run(["history", "--all", *db, "--out", "trend"])
     for place, _, names in os.walk("."):
         for name in names:

@@ -129,8 +129,8 @@ kill -INT $process
 code=$?
 check "eval interrupted: exit code" is "$code" 130
 
-# A gnuplot that hangs, and a WeasyPrint with a folder of its own, go with the one signal, with all
-# that they started, and leave nothing; the run is kept. Where who ends them is killed, too, the next
+# A gnuplot that hangs, with a folder of its own, goes with the one signal, with all that it
+# started, and leaves nothing; the run is kept. Where who ends them is killed, too, the next
 # report tidies.
 mkdir programs tmp
 cat >programs/gnuplot <<'END'
@@ -138,7 +138,7 @@ cat >programs/gnuplot <<'END'
 sleep 1000 &
 inside=$!
 setsid sleep 1000 &
-mkdir "$TMPDIR/weasyprint-own" || exit
+mkdir "$TMPDIR/gnuplot-own" || exit
 echo $$ $inside $! >"$0.part" && mv "$0.part" "$0.hangs"
 wait
 END
@@ -146,7 +146,7 @@ chmod +x programs/gnuplot
 # nothing_in FOLDER...: who removes it may need a moment.
 nothing_in() {
     for _ in $(seq 100); do
-        [ -z "$(find "$@" -name '.?*' -o -name 'weasyprint*' -o -name 'lnbench*')" ] && return
+        [ -z "$(find "$@" -name '.?*' -o -name 'gnuplot*' -o -name 'lnbench*')" ] && return
         sleep 0.1
     done
     find "$@"
@@ -184,9 +184,6 @@ hung gnuplot 130 TERM run --db hung.db --out charts --kernels two_pass_f32_scala
 check "gnuplot hangs: the run is kept" is "$(field hung.db state)" complete
 hung gnuplot 137 KILL report --db hung.db --out charts
 hung gnuplot 137 ALL report --db hung.db --out charts
-mv programs/gnuplot programs/weasyprint
-hung weasyprint 130 TERM report --db hung.db --out charts
-hung weasyprint 137 KILL report --db hung.db --out charts
 
 # The folder in which figures are measured again goes with who is killed.
 for signal in INT TERM KILL; do

@@ -69,7 +69,7 @@ check "verify: a changed speed does not hold" has out 'share of roof.*does not h
 # Where speeds are uncertain, the page says so above its first chart, in the terminal's words.
 sql s.db "UPDATE repetitions SET real_ns = real_ns * (1 + (process + repetition) % 3) WHERE case_id IN
     (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel NOT LIKE 'roof%')"
-run_it report --db s.db --out noisy --no-pdf
+run_it report --db s.db --out noisy
 line=$(sed -n 's/^! \(Noisy: 1 of 1 speeds.*\)/\1/p' out)
 check "noisy: on the page, and in Markdown" grep -lF "${line:-no line}" noisy/index.html noisy/report.md
 check "noisy: above the first chart" has <(tr -d '\n' <noisy/index.html) 'Noisy: 1 of 1 .*<svg'
@@ -77,12 +77,12 @@ check "noisy: above the first chart, in Markdown" has <(tr -d '\n' <noisy/report
 check "noisy: not below it" hasnt <(tr -d '\n' <noisy/report.md) 'field.png.*Noisy'
 
 # What is written, and what is said where something is not there.
-ends "report" 0 report --db r.db --out page --no-pdf
+ends "report" 0 report --db r.db --out page
 for file in index.html report.md error_kappa.svg error_kappa.png \
     error_kappa.pdf; do
     check "report: $file" test -s page/$file
 done
-check "report --no-pdf: no PDF" test ! -e page/report.pdf
+check "report: no PDF of the page" test ! -e page/report.pdf
 check "report: no empty item, no heading in a list" hasnt page/report.md '^- *$'
 check "report: the figure's command" has page/report.md 'lnbench run --plan quick --only accuracy'
 check "report: the worst row's command" has page/report.md 'lnbench replay --case [0-9]+'
@@ -105,7 +105,7 @@ faked() { mkdir -p fake && printf '%s\n' "${3-#!/bin/sh}" "$2" >"fake/$1" && chm
 drawn() {
     rm -rf drawn
     timeout 100 env PATH="$PWD/fake:$PATH" LNBENCH_CHILD_SECONDS=${seconds-60} "$lnbench" report --db r.db \
-        --out drawn ${pdf---no-pdf} >out 2>err </dev/null
+        --out drawn >out 2>err </dev/null
     code=$?
     check "$1: exit code $2" is "$code" "$2"
     check "$1: standard error" is "$(grep -Evc -- "${3:-^$}" err)$(wc -l <err)" "0$((${#3} > 0))"
@@ -164,30 +164,17 @@ for command in "history --db r.db --measure row_ulp_max --out" \
     check "${command%% *}: without gnuplot: said" has err 'gnuplot was not found'
 done
 rm fake/gnuplot
-pdf=
-faked weasyprint 'echo "no: fonts" >&2; exit 1'
-drawn "weasyprint fails" 7 '^lnbench: no report.pdf: weasyprint failed: no: fonts$'
-faked weasyprint 'mkdir "$TMPDIR/weasyprint-x"; sleep 9876'
-seconds=1 drawn "weasyprint hangs" 7 '^lnbench: no report.pdf: weasyprint failed: it took longer than 1 s$'
-unset pdf
-ln -sf "$real" fake/gnuplot
-rm fake/weasyprint
-PATH=$PWD/fake "$lnbench" report --db r.db --out poor_page >out 2>err </dev/null
-code=$?
-check "without weasyprint: exit code" is "$code" 0
-check "without weasyprint: said" has err 'no report.pdf: weasyprint was not found'
-check "without weasyprint: the page" test -s poor_page/index.html
-PATH=$scratch/nowhere "$lnbench" report --db r.db --out bare_page --no-pdf >out 2>err </dev/null
+PATH=$scratch/nowhere "$lnbench" report --db r.db --out bare_page >out 2>err </dev/null
 code=$?
 check "without gnuplot: exit code" is "$code" 0
 check "without gnuplot: said" has err 'gnuplot was not found'
 
 # Several at once into one folder: what is there in the end is all of one of them.
 for run in 1 2; do
-    "$lnbench" report --db r.db --run $run --out alone_$run --no-pdf >out 2>err
+    "$lnbench" report --db r.db --run $run --out alone_$run >out 2>err
 done
 for run in 1 2 1 2; do
-    "$lnbench" report --db r.db --run $run --out at_once --no-pdf >out 2>>err || echo "failed" >>err &
+    "$lnbench" report --db r.db --run $run --out at_once >out 2>>err || echo "failed" >>err &
 done
 wait
 check "at once: all are fine" lines err 0

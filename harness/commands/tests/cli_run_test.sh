@@ -158,7 +158,7 @@ for way in '' --json '--format tsv'; do
     check "lost $way: said" has err \
         '^lnbench: run 1: asked 6, judged 2, declined 3, lost 1: two_pass_f32_scalar torch normal 4x16 \(out of memory\) '
 done
-run_it report --db lost.db --out lost --no-pdf
+run_it report --db lost.db --out lost
 check "lost: on the page, before all else" has lost/report.md '^asked 6, judged 2, declined 3, lost 1: '
 accepted "lost: --allow-lost" 0 report --db lost.db --no-charts --allow-lost
 check "lost: the table's first line" has out '^asked 6, judged 2, declined 3, lost 1: '

@@ -24,7 +24,7 @@ accepted "zeros" 0 report --verify --errors --db z.db
 accepted "a timed run" 0 run --plan quick --kernels two_pass_f32_scalar --shapes 64x256 --conventions torch \
     --inputs normal,offset --db t.db --no-charts --referee no
 "$binaries/run_sql" t.db "UPDATE facts SET value = 'Another' WHERE name = 'cpu_model'" >/dev/null
-accepted "its page" 0 report --db t.db --out other --no-pdf --allow-lost
+accepted "its page" 0 report --db t.db --out other --allow-lost
 accepted "another CPU" 0 report --verify other/index.html
 check "another CPU: the last line" has out '^holds: ([0-9]+) of \1 errors; speeds: other CPU$'
 run_it export --format jsonl --db t.db --out t.jsonl
@@ -89,7 +89,7 @@ if [ -s fake/path ]; then
 else
     echo key | tee key.pub >key.sec
 fi
-PATH=$PWD/fake:$PATH accepted "sign" 0 report --db again.db --out signed --no-pdf --sign key.sec
+PATH=$PWD/fake:$PATH accepted "sign" 0 report --db again.db --out signed --sign key.sec
 check "sign: the signature" test -s signed/index.html.minisig
 run() { PATH=$PWD/fake:$PATH run_it report --verify --errors signed/index.html "$@"; }
 run --key key.pub
@@ -101,7 +101,7 @@ run --key key.pub
 check "a bad signature" is "$code$(grep -c '^signature: bad: ' out)" 51
 check "a bad signature: the last line" has out '^does not hold'
 ln -s "$(command -v gnuplot)" fake/gnuplot && rm -f fake/minisign
-PATH=$PWD/fake "$lnbench" report --db again.db --out unsigned --no-pdf --sign key.sec >out 2>err
+PATH=$PWD/fake "$lnbench" report --db again.db --out unsigned --sign key.sec >out 2>err
 check "no minisign: an error" is $? 7
 check "no minisign: said" has err 'is not signed: minisign was not found'
 PATH=$PWD/fake "$lnbench" report --verify unsigned/index.html --key key.pub >out 2>err

@@ -1,4 +1,4 @@
-/* A document as blocks, which html.c and markdown.c render; the PDF is made from the HTML.
+/* A document as blocks, which html.c and markdown.c render.
  *
  *     document page = {0};
  *     document_section(&page, "speed", "Speed");
@@ -23,7 +23,7 @@ typedef enum block_kind {
     BLOCK_TABLE,
     BLOCK_FIGURE,
     BLOCK_CODE,
-    BLOCK_FOLD, /* what follows is folded up under a line, until BLOCK_FOLD_END; not on paper */
+    BLOCK_FOLD, /* what follows is folded up under a line, until BLOCK_FOLD_END */
     BLOCK_FOLD_END,
 } block_kind;
 
@@ -55,12 +55,9 @@ void document_fold_end(document *page);
 void document_table(document *page, relation *rows); /* takes them over */
 void document_free(document *page);
 
-/* The HTML of the page within the frame of plots/page.html; charts are read from the directory.
- * on_paper: charts as PNG beside it, nothing folded up. */
+/* The HTML of the page within the frame of plots/page.html; charts are read from the directory. */
 bool document_html(const document *page, const char *plots_directory, const char *directory,
-                   bool on_paper, text_buffer *out, error *err);
+                   text_buffer *out, error *err);
 void document_markdown(const document *page, text_buffer *out);
-/* FOLDER/report.pdf from FOLDER/data/print.html, which is removed. Not done: the note says why. */
-program_result document_pdf(const char *folder, char note[256]);
 
 #endif

@@ -52,27 +52,23 @@ static void add_svg(text_buffer *out, const char *svg, const char *stem)
     }
 }
 
-static bool add_figure(const report_chart *chart, const char *directory, bool on_paper,
-                       text_buffer *out, error *err)
+static bool add_figure(const report_chart *chart, const char *directory, text_buffer *out,
+                       error *err)
 {
     char path[512];
+    text_buffer svg = {0};
     text_format(out, "<figure id=\"%s\">\n", chart->stem);
-    if (on_paper) {
-        text_format(out, "<div><img src=\"../%s.png\" alt=\"\"></div>\n", chart->stem);
-    } else {
-        text_buffer svg = {0};
-        if (!report_path(path, directory, chart->stem, ".svg", err) ||
-            !read_whole_file(path, &svg, err)) {
-            text_free(&svg);
-            return false;
-        }
-        text_add(out, "<div class=\"chart\" role=\"img\" tabindex=\"0\" aria-label=\"");
-        clean_add(out, FORM_MARKUP, chart->title);
-        text_add(out, "\">\n");
-        add_svg(out, svg.bytes, chart->stem);
-        text_add(out, "</div>\n");
+    if (!report_path(path, directory, chart->stem, ".svg", err) ||
+        !read_whole_file(path, &svg, err)) {
         text_free(&svg);
+        return false;
     }
+    text_add(out, "<div class=\"chart\" role=\"img\" tabindex=\"0\" aria-label=\"");
+    clean_add(out, FORM_MARKUP, chart->title);
+    text_add(out, "\">\n");
+    add_svg(out, svg.bytes, chart->stem);
+    text_add(out, "</div>\n");
+    text_free(&svg);
     text_add(out, "<figcaption>");
     add_text(out, chart->kind->help);
     text_add(out, " <details><summary>The command that measures it again</summary><code>");
@@ -84,7 +80,7 @@ static bool add_figure(const report_chart *chart, const char *directory, bool on
 typedef struct html_state {
     text_buffer *out;
     const char *directory;
-    bool on_paper, in_section, in_list;
+    bool in_section, in_list;
 } html_state;
 
 static void close_list(html_state *html)
@@ -129,7 +125,7 @@ static bool add_block(html_state *html, const document_block *block, error *err)
         relation_add_form(block->rows, OUTPUT_HTML, 0, html->out);
         break;
     case BLOCK_FIGURE:
-        return add_figure(block->chart, html->directory, html->on_paper, html->out, err);
+        return add_figure(block->chart, html->directory, html->out, err);
     case BLOCK_CODE:
         clean_format(html->out, FORM_MARKUP, "<pre>%s</pre>\n", block->text);
         break;
@@ -178,18 +174,18 @@ static bool add_part(const document *page, const char *part, html_state *html, e
     else if (strncmp(part, "{{generator}}", 13) == 0)
         clean_add(html->out, FORM_MARKUP, page->generator);
     else if (strncmp(part, "{{run}}", 7) == 0)
-        text_add(html->out, page->run && !html->on_paper ? page->run->bytes : "");
+        text_add(html->out, page->run ? page->run->bytes : "");
     else
         return fail(err, EXIT_CODE_ENVIRONMENT, "page.html: %.20s: no such part", part);
     return true;
 }
 
 bool document_html(const document *page, const char *plots_directory, const char *directory,
-                   bool on_paper, text_buffer *out, error *err)
+                   text_buffer *out, error *err)
 {
     char path[512];
     text_buffer frame = {0};
-    html_state html = {.out = out, .directory = directory, .on_paper = on_paper};
+    html_state html = {.out = out, .directory = directory};
     if (!report_path(path, plots_directory, "page", ".html", err) ||
         !read_whole_file(path, &frame, err))
         return false;

@@ -61,7 +61,7 @@ static char *file_in(const char *directory, const char *name)
 static void write_report(const char *directory)
 {
     sample_store(sample);
-    if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, false, NULL, &result, &err))
+    if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, NULL, &result, &err))
         fail_msg("%s", err.message);
 }
 
@@ -186,8 +186,7 @@ static size_t steps_of_report(const char *directory)
 {
     size_t steps = 0;
     sqlite3_progress_handler(sample->view.store->database, 100, count_step, &steps);
-    assert_true(
-        report_write(&sample->view, PLOTS_DIRECTORY, directory, false, NULL, &result, &err));
+    assert_true(report_write(&sample->view, PLOTS_DIRECTORY, directory, NULL, &result, &err));
     sqlite3_progress_handler(sample->view.store->database, 0, NULL, NULL);
     return steps;
 }
@@ -250,13 +249,13 @@ REPORT_TEST(test_a_script_that_fails_is_reported)
     write_file("broken_plots/field.gp",
                "set terminal svg\nset output ARG1.'.'.ARG2.'.part'\nplot x\n"
                "set output\nplot nonsense nonsense\n");
-    assert_true(report_write(&sample->view, "broken_plots", "broken", false, NULL, &result, &err));
+    assert_true(report_write(&sample->view, "broken_plots", "broken", NULL, &result, &err));
     assert_false(result.charts_drawn);
     assert_non_null(strstr(result.note, "gnuplot failed on field.svg: "));
     assert_null(strchr(result.note, '\n'));
     assert_null(file_in("broken", "field.svg.part"));
     write_file("broken_plots/page.html", "<main>{{nothing}}</main>");
-    assert_false(report_write(&sample->view, "broken_plots", "broken", false, NULL, &result, &err));
+    assert_false(report_write(&sample->view, "broken_plots", "broken", NULL, &result, &err));
     assert_non_null(strstr(err.message, "{{nothing}}"));
 }
 
@@ -320,13 +319,13 @@ REPORT_TEST(test_places_that_cannot_be_written)
 {
     write_file("a_file", "");
     assert_false(
-        report_write(&sample->view, PLOTS_DIRECTORY, "a_file/report", false, NULL, &result, &err));
+        report_write(&sample->view, PLOTS_DIRECTORY, "a_file/report", NULL, &result, &err));
     assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
     assert_non_null(strstr(err.message, "a_file"));
     char name[600];
     memset(name, 'x', sizeof name);
     name[599] = '\0';
-    assert_false(report_write(&sample->view, PLOTS_DIRECTORY, name, false, NULL, &result, &err));
+    assert_false(report_write(&sample->view, PLOTS_DIRECTORY, name, NULL, &result, &err));
     assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
 }
 
@@ -341,8 +340,7 @@ REPORT_TEST(test_full_disk)
         little = before;
         little.rlim_cur = limits[i];
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
-        bool written =
-            report_write(&sample->view, PLOTS_DIRECTORY, "full", false, NULL, &result, &err);
+        bool written = report_write(&sample->view, PLOTS_DIRECTORY, "full", NULL, &result, &err);
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         assert_false(written);
         assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);

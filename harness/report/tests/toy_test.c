@@ -76,7 +76,7 @@ TEST(chart_and_kernel)
         sample_speed(sample, "toy_f32_scalar", 65536 / hidden, hidden, 20);
     sample_speed(sample, "toy_f32_scalar", 65536 / 768, 768, 20);
     sample_store(sample);
-    if (!report_write(&sample->view, PLOTS_DIRECTORY, "toy", false, NULL, &result, &err))
+    if (!report_write(&sample->view, PLOTS_DIRECTORY, "toy", NULL, &result, &err))
         fail_msg("%s", err.message);
     if (result.note[0])
         fail_msg("%s", result.note);
