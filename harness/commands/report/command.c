@@ -15,7 +15,6 @@
 
 typedef struct report_options {
     const char *database, *out, *chart;
-    const char *key, *sign;
     uint64_t run, sample, seed;
     word_list plugins;
     result_options shown;
@@ -42,7 +41,6 @@ static bool verify(const report_options *options, const char *file, const run_vi
                    exit_code *code, error *err)
 {
     verify_request request = {.file = file,
-                              .key = options->key,
                               .all = options->errors,
                               .sample = options->sample == UINT64_MAX ? 0 : options->sample,
                               .seed = options->seed,
@@ -92,9 +90,7 @@ static exit_code report(void *context, const cli_call *call, error *err)
                                 : result_show(&options->shown, &view, options->database, NULL,
                                               &options->printed, err) &&
                                       (options->no_charts ||
-                                       draw_report(&view, options->out, &options->printed, err)) &&
-                                      (!options->sign || report_sign(options->sign, options->out,
-                                                                     &options->printed, err));
+                                       draw_report(&view, options->out, &options->printed, err));
     if (fine && code == EXIT_CODE_INCONCLUSIVE)
         say_partial(&view, err);
     else if (fine && !options->verify)
@@ -120,10 +116,6 @@ static const cli_option options[] = {
      offsetof(report_options, sample)},
     {"seed", "N", "of what --verify draws (default: another each time)", OPTION_COUNT,
      offsetof(report_options, seed)},
-    {"key", "KEY", "with --verify: the public key of FILE.minisig, or its file", OPTION_TEXT,
-     offsetof(report_options, key)},
-    {"sign", "FILE.key", "sign the page with this key of minisign", OPTION_TEXT,
-     offsetof(report_options, sign)},
     ALLOW_LOST_OPTION(report_options, allow_lost),
     PLUGIN_OPTION(report_options, plugins),
     RESULT_OPTIONS(report_options, shown),
@@ -132,6 +124,8 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
+    {"sign", "minisign -S -s FILE.key -m index.html"},
+    {"key", "minisign -V -p FILE.pub -m index.html"},
     {"no-pdf", "not needed any more: no PDF of the page is made, print index.html"},
     {NULL, NULL},
 };

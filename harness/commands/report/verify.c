@@ -460,7 +460,7 @@ static const char *in_thousands(size_t number, char words[32])
 
 typedef struct verify_sum {
     size_t errors, speeds, errors_held, speeds_held, gone;
-    bool fails; /* an error, a speed, the page or the signature */
+    bool fails; /* an error, a speed or the page */
     sent_state sent;
     const char *no_speeds; /* why no speed was asked for */
 } verify_sum;

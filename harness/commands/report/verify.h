@@ -9,7 +9,6 @@
 
 typedef struct verify_request {
     const char *file; /* that was sent: a page or an exported run; NULL: the run is of the store */
-    const char *key;  /* of the signature; NULL: none is checked */
     bool all;         /* every error and no speed */
     uint64_t sample, seed; /* 0: everything of another machine, else 8; one that was never drawn */
     const word_list *plugins;
@@ -20,20 +19,16 @@ typedef struct verify_request {
  * processor has what it takes; on the run's own machine speeds are measured again, in a database of their
  * own that is removed, and the intervals of their shares of the roof must meet. A page must be what its run
  * draws. The last line says whether it holds. *code gets worse: 1 a speed does not hold, 4 a figure could
- * not be made again, 5 an error, page or signature does not hold. */
+ * not be made again, 5 an error or the page does not hold. */
 bool report_verify(const verify_request *request, const run_view *view, exit_code *code,
                    error *err);
 
 /* What a file that was sent tells of itself. */
 typedef struct sent_state {
-    bool fails;       /* a bad signature, or a page that its run does not draw: a line says so */
-    bool has_speeds;  /* with raw timings and a hash, or signed */
+    bool fails;       /* a page that its run does not draw: a line says so */
+    bool has_speeds;  /* with raw timings and a hash */
     const char *page; /* what the last line says of it, or "" */
 } sent_state;
 bool report_sent(const verify_request *request, const run_view *view, sent_state *sent, error *err);
-
-/* Signs DIRECTORY/index.html by minisign. Where it is not installed a line says so; where it fails: an
- * error (7). */
-bool report_sign(const char *key, const char *directory, const output_file *out, error *err);
 
 #endif

@@ -50,7 +50,7 @@ options_of 'eval --tolerance' --x --gamma --beta --inputs --shapes --seed --conv
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \
     --run --machine --class --fresh --stored --allow-lost --time --plugin --seed --deadline --db
-options_of report --allow-lost --run --out --draw --no-charts --verify --errors --sample --seed --key --sign --plugin --db --all --top --sort \
+options_of report --allow-lost --run --out --draw --no-charts --verify --errors --sample --seed --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
 options_of doctor --store --remove --yes --calibrate --db --facts --format --json
@@ -93,6 +93,8 @@ while IFS='|' read -r command option now; do
 done <<'END'
 eval|--attribute|a table of a few kernels in docs/lab/errors.md
 eval|--chart|a table of a few kernels in docs/lab/errors.md
+report|--key|minisign -V -p FILE.pub -m index.html
+report|--sign|minisign -S -s FILE.key -m index.html
 report|--no-pdf|not needed any more: no PDF of the page is made, print index.html
 run|--sandbox|lnbench inside bubblewrap: docs/method.md has the command
 fingerprint|--distance|the tables in docs/conventions.md

@@ -72,38 +72,4 @@ else
 fi
 refused "a page of before" 7 'does not hold its run' report --verify <(sed '/id="run"/,$d' page/index.html)
 refused "a file without --verify" 2 'by --verify alone' report page/index.html
-
-# Signatures: minisign's, and a line where it is not installed. Where it is not, one that signs by cksum.
-PATH=$scratch/nowhere "$lnbench" report --db again.db --out signed --no-charts >out 2>err
-mkdir -p fake
-command -v minisign >fake/path || {
-    cat >fake/minisign <<'END'
-#!/bin/sh
-[ "$1" = -S ] && { cat "$3" "$5" | cksum >"$5.minisig"; exit; }
-[ "$(cat "$3" "$5" | cksum)" = "$(cat "$5.minisig")" ] || { echo "Signature verification failed" >&2; exit 1; }
-END
-    chmod +x fake/minisign
-}
-if [ -s fake/path ]; then
-    minisign -G -W -p key.pub -s key.sec >/dev/null
-else
-    echo key | tee key.pub >key.sec
-fi
-PATH=$PWD/fake:$PATH accepted "sign" 0 report --db again.db --out signed --sign key.sec
-check "sign: the signature" test -s signed/index.html.minisig
-run() { PATH=$PWD/fake:$PATH run_it report --verify --errors signed/index.html "$@"; }
-run --key key.pub
-check "a good signature" is "$code$(grep -c '^signature: good' out)" 01
-run
-check "a signature, and no key" has out '^signature: not checked: --key'
-echo >>signed/index.html.minisig && sed -i 's/[0-9]/x/' signed/index.html.minisig
-run --key key.pub
-check "a bad signature" is "$code$(grep -c '^signature: bad: ' out)" 51
-check "a bad signature: the last line" has out '^does not hold'
-ln -s "$(command -v gnuplot)" fake/gnuplot && rm -f fake/minisign
-PATH=$PWD/fake "$lnbench" report --db again.db --out unsigned --sign key.sec >out 2>err
-check "no minisign: an error" is $? 7
-check "no minisign: said" has err 'is not signed: minisign was not found'
-PATH=$PWD/fake "$lnbench" report --verify unsigned/index.html --key key.pub >out 2>err
-check "no minisign: a key that is not asked is no answer" is $? 7
 finish
