@@ -3,7 +3,7 @@
 # their hashes. One commit gives the same bytes in every folder and at every time.
 #     cmake/release.sh OUT [COMMIT]          (default: HEAD; it is built in OUT/build, which goes)
 #     cmake/release.sh --pack BUILD OUT      the tarball alone, of a build that is there
-# Needs what lnbench is built with, and dpkg-dev, git, xz-utils.
+# Needs what lnbench is built with, and dpkg-dev, git, help2man, xz-utils.
 set -eu
 umask 022
 export TZ=UTC

@@ -1,5 +1,5 @@
-# What makes a package of a component's files, once all are staged: documents, dpkg-shlibdeps,
-# shlibs and triggers. CPack's own ways write scripts that call ldconfig, where a trigger is due.
+# What makes a package of a component's files, once all are staged: documents, man pages,
+# dpkg-shlibdeps, shlibs and triggers. CPack's own ways write scripts that call ldconfig, where a trigger is due.
 if(NOT CPACK_LNBENCH_PREFIX STREQUAL "/usr")
     message(FATAL_ERROR "this build is for ${CPACK_LNBENCH_PREFIX}: packages are made of one for /usr "
         "(cmake --preset packages)")
@@ -24,8 +24,8 @@ function(write_documents root package)
     configure_file(${CPACK_LNBENCH_CHANGELOG} ${documents}/changelog.Debian COPYONLY)
     configure_file(${here}/copyright ${documents}/copyright COPYONLY)
     configure_file(${here}/overrides ${root}/usr/share/lintian/overrides/${package} @ONLY)
-    if(EXISTS ${root}/usr/share/zsh/site-functions)
-        file(RENAME ${root}/usr/share/zsh/site-functions ${root}/usr/share/zsh/vendor-completions)
+    if(EXISTS ${root}/usr/bin/lnbench)
+        run(${here}/manuals.sh ${CPACK_LNBENCH_PROGRAMS} ${root}/usr/share/man/man1)
     endif()
     file(GLOB_RECURSE pages ${root}/usr/share/man/*)
     file(GLOB changes ${documents}/changelog*)

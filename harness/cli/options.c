@@ -8,19 +8,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* --kernel, say, stands for --kernels, in every subcommand. */
 static const char *const plurals[] = {"kernels", "shapes",  "conventions", "dtypes",
                                       "inputs",  "threads", "models"};
-
-bool option_has_singular(const cli_option *option)
-{
-    return word_is_in(option->name, WORDS(plurals));
-}
 
 static bool is_named(const cli_option *option, const char *name, size_t length)
 {
     size_t own = strlen(option->name);
     return strncmp(option->name, name, length) == 0 &&
-           (own == length || (own == length + 1 && option_has_singular(option)));
+           (own == length || (own == length + 1 && word_is_in(option->name, WORDS(plurals))));
 }
 
 static const cli_option *find_option(const cli_command *command, const char *name, size_t length)
@@ -210,7 +206,7 @@ static bool parse_arguments(const cli_command *command, char *options, int argc,
 
 void command_print_help(const cli_command *command, FILE *file)
 {
-    fprintf(file, "lnbench %s %s\n\n%s\n", command->name, command->usage, command->summary);
+    fprintf(file, "Usage: lnbench %s %s\n\n%s\n", command->name, command->usage, command->summary);
     if (command->details)
         fprintf(file, "%s\n", command->details);
     fprintf(file, "\nOptions:\n");
@@ -219,11 +215,11 @@ void command_print_help(const cli_command *command, FILE *file)
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", option->name, option->argument ? " " : "",
                  option->argument ? option->argument : "");
-        fprintf(file, "  %-30s %s\n", left, option->help);
+        fprintf(file, "  %-29s  %s\n", left, option->help);
     }
     for (const cli_command *const *other = command->questions; other && *other; other++)
-        fprintf(file, "  %-30s %s (below)\n", question_flag(*other), (*other)->brief);
-    fprintf(file, "  %-30s %s\n", "--help", "this text");
+        fprintf(file, "  %-29s  %s (below)\n", question_flag(*other), (*other)->brief);
+    fprintf(file, "  %-29s  %s\n", "--help", "this text");
     for (const cli_command *const *other = command->questions; other && *other; other++) {
         fputc('\n', file);
         command_print_help(*other, file);

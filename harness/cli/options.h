@@ -1,5 +1,6 @@
-/* A subcommand as data: its options, its words for --help, and the function that does it. Parsing,
- * --help, man pages and completions all follow from the one table.
+/* A subcommand as data: its options, its words for --help, and the function that does it. Parsing
+ * and --help follow from the one table; help2man makes the man pages from --help, and cmake/lnbench.bash
+ * asks it for completions.
  *
  *     typedef struct export_options { const char *format, *database; } export_options;
  *     static const cli_option options[] = {
@@ -91,8 +92,6 @@ exit_code command_run_with(const cli_command *command, int argc, char **argv, er
 void command_print_help(const cli_command *command, FILE *file);
 /* "--calibrate" of the question "doctor --calibrate"; NULL of a subcommand. */
 const char *question_flag(const cli_command *command);
-/* Whether --kernel, say, stands for --kernels: in every subcommand alike. */
-bool option_has_singular(const cli_option *option);
 
 /* Of the commands that run kernels. */
 #define PLUGIN_OPTION(type, member)                                                                \

@@ -1,4 +1,4 @@
-/* The list of subcommands: dispatch, --help, man pages and completions all read it. */
+/* The list of subcommands: dispatch and --help read it. */
 #include "cli/command.h"
 #include "base/text.h"
 #include <string.h>

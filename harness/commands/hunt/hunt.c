@@ -270,7 +270,7 @@ extern const cli_command hunt_exact;
 const cli_command command_hunt = {
     .name = "hunt",
     .brief = "search for the rows on which a kernel is worst",
-    .usage = "--kernels NAME [--conventions C] [--hidden N] [--restarts R | --time S] [OPTION...]",
+    .usage = "--kernels NAME [--conventions C] [--restarts R | --time S] [OPTION...]",
     .summary = "Searches for the rows on which a kernel is worst.",
     .details =
         "Hill climbing over the bits of a row of the kernel's type, from rows of every input\n"

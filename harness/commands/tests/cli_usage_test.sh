@@ -20,13 +20,13 @@ check "--version prints one" has out '^lnbench [0-9]+\.[0-9]+\.[0-9]+$'
 
 # Each option that --help names is one that the subcommand takes, and the other way round.
 # Of a subcommand with questions its own, not theirs, which stand below. COMMAND may be two words.
-documented() { sed -n '2,${/^lnbench /q;s/^  \(--[a-z-]*\).*/\1/p}' out | sort | tr '\n' ' '; }
+documented() { sed -n '2,${/^Usage: lnbench /q;s/^  \(--[a-z-]*\).*/\1/p}' out | sort | tr '\n' ' '; }
 options_of() {
     local subcommand=$1 words listed questions
     shift
     read -ra words <<<"$subcommand"
     accepted "$subcommand --help" 0 "${words[@]}" --help
-    check "$subcommand --help: its usage" has out "^lnbench $subcommand "
+    check "$subcommand --help: its usage" has out "^Usage: lnbench $subcommand "
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
     listed=$(documented)
     questions=$(sed -n 's/^  \(--[a-z-]*\) .*(below)$/\1/p' out)
@@ -93,6 +93,8 @@ while IFS='|' read -r command option now; do
 done <<'END'
 eval|--attribute|a table of a few kernels in docs/lab/errors.md
 eval|--chart|a table of a few kernels in docs/lab/errors.md
+help|--format|lnbench SUBCOMMAND --help; help2man makes man pages of it, cmake/lnbench.bash completes in bash
+help|--out|the Debian packages, which have man pages and the completion for bash
 report|--key|minisign -V -p FILE.pub -m index.html
 report|--sign|minisign -S -s FILE.key -m index.html
 report|--no-pdf|not needed any more: no PDF of the page is made, print index.html
