@@ -67,8 +67,6 @@ static bool answers(const worker_reply *reply, order_kind asked, double seconds)
                reply->count <= PLUGIN_MOST_KERNELS;
     case REPLY_KERNEL:
         return asked == ORDER_LOAD && reply->index == reply->count + 1;
-    case REPLY_OBJECT:
-        return asked == ORDER_OBJECTS && reply->index > 0;
     case REPLY_REPETITION:
         return asked == ORDER_TIME_RUN && is_repetition(&reply->repetition, seconds);
     case REPLY_ROWS:

@@ -27,8 +27,6 @@ enum {
 typedef enum order_kind {
     ORDER_GREET = 1, /* replies DONE */
     ORDER_LOAD,      /* open a plugin: replies LOADED, then one KERNEL each */
-    ORDER_OBJECTS,   /* what the process has loaded: replies DONE (value: how many), then one OBJECT
-                       each */
     ORDER_SUPPORTS,  /* replies DONE with the reason in text, "" for yes; of a problem without rows:
                         whether it takes any preset at a common size */
     ORDER_JUDGE,     /* run as order.layout says: replies DONE (value: 1 if upper halves of vector
@@ -91,7 +89,7 @@ typedef struct work_order {
     ln_accuracy accuracy;      /* their class; DONE then names the kernel in text */
     size_t x_offset, y_offset; /* timed group: where x and y begin in their first page */
     bool trusted;              /* load: the library that lnbench came with, and no plugin */
-    bool own_file; /* load: every function must lie in the file itself, not in what it loads */
+    bool own_file; /* load: the table must lie in the file itself, not in what it loads */
     uint64_t seed;
     unsigned repetitions; /* of each entry; to an entry: its own, fewer; 0: as the group's */
     double min_seconds;
@@ -105,10 +103,9 @@ typedef enum reply_kind {
     REPLY_FAILED,
     REPLY_STARTED,
     REPLY_REPETITION,
-    REPLY_ROWS,   /* timed rows with other bits than the judged ones lie in the arena (count: the
+    REPLY_ROWS,  /* timed rows with other bits than the judged ones lie in the arena (count: the
                      entry;   value: how many); waits for GO_ON */
-    REPLY_OBJECT, /* value: its identity; text: its path */
-    REPLY_ALIVE,  /* no answer: the order goes on */
+    REPLY_ALIVE, /* no answer: the order goes on */
     REPLY_KIND_END,
 } reply_kind;
 

@@ -548,30 +548,21 @@ bool worker_start_another(const worker_process *worker, struct worker_process **
     return true;
 }
 
-bool worker_objects(worker_process *worker, worker_object **objects, size_t *count, error *err)
+bool worker_files(const worker_process *worker, word_list *files, error *err)
 {
-    enum { MOST_OBJECTS = 4096 };
-    work_order order = worker_order(ORDER_OBJECTS, NULL);
-    worker_reply reply;
-    *objects = NULL;
-    *count = 0;
-    bool fine = worker_ask(worker, &order, LOAD_DEADLINE, &reply);
-    size_t wanted =
-        fine && reply.value > 0 && reply.value <= MOST_OBJECTS ? (size_t)reply.value : 0;
-    *objects = allocate_zeroed(wanted, sizeof **objects);
-    while (fine && *count < wanted &&
-           (fine = worker_next(worker, LOAD_DEADLINE, &reply) &&
-                   (reply.kind == REPLY_OBJECT || worker_disbelieve(worker, &reply)))) {
-        worker_object *object = &(*objects)[(*count)++];
-        object->identity = (uint64_t)reply.value;
-        snprintf(object->path, sizeof object->path, "%s", reply.text);
+    char maps[64], line[PROTOCOL_PATH_LENGTH + 128];
+    snprintf(maps, sizeof maps, "/proc/%d/maps", (int)worker->seats->process.process);
+    FILE *file = fopen(maps, "re");
+    if (!file)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", maps, strerror(errno));
+    while (fgets(line, sizeof line, file)) {
+        char *path = strchr(line, '/');
+        line[strcspn(line, "\n")] = '\0';
+        if (path)
+            word_list_add(files, path);
     }
-    if (fine && wanted)
-        return true;
-    free(*objects);
-    *objects = NULL;
-    return fail(err, EXIT_CODE_ENVIRONMENT, "the worker: cannot list what it loaded: %.150s",
-                reply.text);
+    fclose(file);
+    return true;
 }
 
 void worker_stop(worker_process *worker)

@@ -13,6 +13,7 @@
 #ifndef LNBENCH_WORKER_H
 #define LNBENCH_WORKER_H
 
+#include "base/words.h"
 #include "judge/runner.h"
 #include "worker/protocol.h"
 
@@ -25,8 +26,7 @@ typedef struct worker_process worker_process;
 bool worker_start(const char *const *plugins, size_t plugin_count, worker_process **worker,
                   kernel_list *kernels, error *err);
 /* The same for builds side by side, and without liblayernorm: the kernels of files[i] go to
- * lists[i], and names may stand in several. Every function of a build must lie in its own file
- * (error 4). */
+ * lists[i], and names may stand in several. A build's table must lie in its own file (error 4). */
 bool worker_start_builds(const char *const *files, size_t count, worker_process **worker,
                          kernel_list *lists, error *err);
 /* One more process with the same plugins, in the same order; it starts when it is first asked. */
@@ -45,14 +45,9 @@ void worker_forget(worker_process *worker);
 /* The worker as the judge and the referee ask it, and its arena (judge/runner.h); NULL of NULL. */
 kernel_runner *worker_runner(worker_process *worker);
 
-/* A file that the worker's process has mapped as code. */
-typedef struct worker_object {
-    uint64_t identity; /* of device and inode */
-    char path[REPLY_TEXT_LENGTH];
-} worker_object;
-
-/* All of them; the caller frees the array. */
-bool worker_objects(worker_process *worker, worker_object **objects, size_t *count, error *err);
+/* Adds the paths of all files that the process of the builds has mapped. Errors: /proc cannot be
+ * read (7). */
+bool worker_files(const worker_process *worker, word_list *files, error *err);
 
 /* Sends and waits for the answer. True: reply->kind is DONE. False: reply is FAILED with a verdict
  * and text, also for a crash, an exit, a hang past the deadline or nonsense; the process is then

@@ -25,9 +25,6 @@ check "no name was run" test ! -e run
 check "a hostile name is not repeated" hasnt err '<script>'
 bad 4 2 'two_pass_f32_scalar stands in both builtin and bad'
 bad 5 6 'bad_plugin_5.so: wrong \(crashed: SIGABRT\) at load'
-accepted "a thread that spins from the load on" 6 run --plan quick --referee no --db spin.db --only accuracy --no-charts \
-    --plugin "$libraries/bad_plugin_12.so" --kernels fine --shapes 4x8 --conventions torch --inputs normal
-check "a thread that spins: said" has out '^  ln_plugin_v1\(\) left threads'
 refused "no such plugin" 7 'nowhere.so: No such file' list plugins --plugin nowhere.so
 echo text >text.so
 refused "no library" 7 'text.so' list plugins --plugin text.so

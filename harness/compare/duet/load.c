@@ -27,33 +27,31 @@ static bool check_files(const comparison_settings *settings, error *err)
     return true;
 }
 
-static bool stands_in(const worker_object *objects, size_t count, uint64_t identity)
+static bool is_listed(const word_list *files, const char *path)
 {
-    for (size_t i = 0; i < count; i++)
-        if (objects[i].identity == identity)
+    for (size_t i = 0; i < files->count; i++)
+        if (strcmp(files->words[i], path) == 0)
             return true;
     return false;
 }
 
 /* What a build loads when it is alone must be there when both are: else the loader has given it the
  * other's copy of a library with the same soname, and the two run the same code. */
-static bool check_alone(duet_run *duet, int side, const worker_object *both, size_t both_count,
-                        error *err)
+static bool check_alone(duet_run *duet, int side, const word_list *both, error *err)
 {
     worker_process *alone;
     kernel_list kernels;
-    worker_object *objects = NULL;
-    size_t count = 0;
+    word_list files = {0};
     if (!worker_start_builds(&duet->comparison.settings.files[side], 1, &alone, &kernels, err))
         return false;
-    bool fine = worker_objects(alone, &objects, &count, err);
-    for (size_t i = 0; fine && i < count; i++)
-        if (!stands_in(both, both_count, objects[i].identity))
+    bool fine = worker_files(alone, &files, err);
+    for (size_t i = 0; fine && i < files.count; i++)
+        if (!is_listed(both, files.words[i]))
             fine = fail(err, EXIT_CODE_NOT_COMPARABLE,
                         "%s %s: beside the other it does not get its own %.200s: both would run "
                         "one copy (link it statically, or give its copies different sonames)",
-                        options[side], duet->comparison.settings.files[side], objects[i].path);
-    free(objects);
+                        options[side], duet->comparison.settings.files[side], files.words[i]);
+    word_list_free(&files);
     kernel_list_free(&kernels);
     worker_stop(alone);
     return fine;
@@ -61,16 +59,14 @@ static bool check_alone(duet_run *duet, int side, const worker_object *both, siz
 
 bool duet_load(duet_run *duet, error *err)
 {
-    worker_object *objects = NULL;
-    size_t count = 0;
+    word_list files = {0};
     if (!check_files(&duet->comparison.settings, err) ||
         !worker_start_builds(duet->comparison.settings.files, SIDES, &duet->worker, duet->kernels,
                              err) ||
-        !worker_objects(duet->worker, &objects, &count, err))
+        !worker_files(duet->worker, &files, err))
         return false;
-    bool fine =
-        check_alone(duet, BASE, objects, count, err) && check_alone(duet, NEW, objects, count, err);
-    free(objects);
+    bool fine = check_alone(duet, BASE, &files, err) && check_alone(duet, NEW, &files, err);
+    word_list_free(&files);
     for (int side = 0; fine && side < SIDES; side++)
         snprintf(duet->comparison.identity[side], sizeof duet->comparison.identity[side], "%016llx",
                  (unsigned long long)duet->kernels[side].kernels[0].object_hash);

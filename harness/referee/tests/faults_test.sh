@@ -14,7 +14,7 @@ if [ -n "${LNBENCH_FULL:-}" ]; then
     every+=,twin.ddof_1_var
     faults+=" wide_keeps_files mod_16_13 y_flushed rstd_alone second_thread_sum
         residual_stride_ignored infinity_clamped same_first_row x_y_apart keeps_memory keeps_files
-        keeps_mappings rows_7_to_17 first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th
+        rows_7_to_17 first_mean rms_above_16 in_place_last_row rstd_of_shape every_1000th
         std_for_var sum_is_x mean_low offset_31_bits offset_32_bits row_16_bits rows_24_bits bits_20
         nan_to_zero rstd_12_bits two_at_once without_sum multiple_of_16 swapped_by_32 thread_33
         beta_by_address gamma1_tail says_f16 ragged_above_16384 index_16_bits mean_row_16_bits

@@ -69,15 +69,8 @@ static const struct plant {
 
 /* Those that follow another kernel. */
 static const struct plant special_plants[] = {
-    {"special.closes_arena", "torch", 768, VERDICT_STATE_CHANGED, "closed"},
     {"special.hangs_up", "torch", 768, VERDICT_CRASHED, ""},
     {"special.talks_nonsense", "torch", 768, VERDICT_CRASHED, "no sense"},
-    {"special.unmaps_output", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
-    {"special.forks", "torch", 768, VERDICT_STATE_CHANGED, "child"},
-    {"special.opens_input", "torch", 768, VERDICT_STATE_CHANGED, "made x writable"},
-    {"special.writes_opened_input", "torch", 768, VERDICT_INPUT_MODIFIED, "wrote to x"},
-    {"special.spins_on", "torch", 768, VERDICT_STATE_CHANGED, "go on working"},
-    {"special.catches_faults", "torch", 768, VERDICT_STATE_CHANGED, "handlers"},
 #if defined(__x86_64__) || defined(__aarch64__)
     {"special.clobbers_register", "torch", 768, VERDICT_STATE_CHANGED, "14, which a function must"},
 #endif
@@ -86,7 +79,6 @@ static const struct plant special_plants[] = {
     {"special.leaves_mmx", "torch", 768, VERDICT_STATE_CHANGED, "emms"},
     {"special.moves_stack", "torch", 768, VERDICT_STATE_CHANGED, "stack pointer"},
 #endif
-    {"special.speaks_german", "torch", 768, VERDICT_STATE_CHANGED, "locale"},
     {"special.unless_refused", "torch", 768, VERDICT_DECLINED, "an affine form"},
     {"special.unless_refused", "zscore", 100, VERDICT_DECLINED, "no multiple of 64"},
     {"special.unless_refused", "zscore", 768, VERDICT_RIGHT_NO_BOUND, ""},

@@ -132,25 +132,9 @@ bool bench_create(call_bench *bench, const ln_kernel *kernel, const work_order *
 void bench_destroy(call_bench *bench)
 {
     bench_release(bench);
-    for (size_t i = 0; i < ROLES_MOST; i++) {
+    for (size_t i = 0; i < ROLES_MOST; i++)
         scratch_give(bench->once[i], bench->buffers[i].size);
-        scratch_give(bench->kept[i], bench->buffers[i].size);
-    }
     buffers_destroy(bench->buffers);
-}
-
-/* A kernel may make its inputs writable, and no fault tells when it writes to them. */
-static bool keep_inputs(call_bench *bench)
-{
-    for (size_t i = 0; i < bench->what->count; i++) {
-        const guarded *input = &bench->buffers[i];
-        if (!input->map || !input->read_only)
-            continue;
-        if (!bench->kept[i] && !(bench->kept[i] = scratch_take(input->size)))
-            return false;
-        memcpy(bench->kept[i], input->data, input->size);
-    }
-    return true;
 }
 
 bool bench_fill(call_bench *bench, size_t first, bool altered)
@@ -165,7 +149,7 @@ bool bench_fill(call_bench *bench, size_t first, bool altered)
         else if (parameters || !role_is_parameter(role))
             fine = fill_input(bench, i, first, altered);
     }
-    return (fine && keep_inputs(bench)) || no_memory(bench);
+    return fine || no_memory(bench);
 }
 
 /* ---- calls ---- */
@@ -184,8 +168,6 @@ bool bench_prepare(call_bench *bench)
     thread_state before;
     plugin_enter(&before);
     bool fine = bench_prepare_alone(bench);
-    if (fine)
-        process_state_record_children(); /* it may run a compiler */
     return (plugin_leave(&before, "prepare()") || blamed(bench)) && fine;
 }
 
@@ -199,23 +181,6 @@ bool bench_release(call_bench *bench)
     plugin_enter(&before);
     bench->kernel->release(bench->state);
     return plugin_leave(&before, "release()") || blamed(bench);
-}
-
-/* Fails where one was written to, or can be. */
-static bool inputs_are_kept(call_bench *bench)
-{
-    for (size_t i = 0; i < bench->what->count; i++) {
-        const guarded *input = &bench->buffers[i];
-        char writable[NAME_MAX_LENGTH];
-        if (!bench->kept[i])
-            continue;
-        if (memcmp(bench->kept[i], input->data, input->size) != 0)
-            return fail_call(&bench->failure, VERDICT_INPUT_MODIFIED, "wrote to %s", input->name);
-        snprintf(writable, sizeof writable, "made %s writable", input->name);
-        if (!guard_is_protected(input) && !plugin_blame("run()", writable))
-            return blamed(bench);
-    }
-    return true;
 }
 
 bool bench_is_clean(call_bench *bench)
@@ -271,7 +236,7 @@ bool bench_run(call_bench *bench)
     bench->upper_halves |= upper_halves;
     if (bench->split)
         fine &= plugin_blame("run()", split_changed(bench->split));
-    return (fine || blamed(bench)) && inputs_are_kept(bench) && bench_is_clean(bench);
+    return (fine || blamed(bench)) && bench_is_clean(bench);
 }
 
 bool bench_keep(call_bench *bench)

@@ -36,7 +36,6 @@ typedef struct call_bench {
     bool prepared;
     guarded buffers[ROLES_MOST];
     role_extent extents[ROLES_MOST];
-    char *kept[ROLES_MOST];    /* inputs as they were; NULL: not in use, or written to */
     char *once[ROLES_MOST];    /* what outputs lie in, as it came out first */
     const split_kernel *split; /* a call over several threads; NULL: one */
     bool upper_halves;         /* of vector registers hold something after a call */

@@ -52,7 +52,7 @@ typedef struct call_bench {
     called_shape shapes[ALL_SHAPES];
     bool starved;        /* the system has not as many threads as were to call it */
     const char *where;   /* NULL: the bits are the same */
-    const char *changed; /* of the state of another thread, or of mappings; NULL: nothing */
+    const char *changed; /* of the state of another thread; NULL: nothing */
     const char *refusal; /* NULL, or why it could not be called */
     growth_watch growth;
     double kept; /* bytes a call; 0: too little to tell */
@@ -115,19 +115,6 @@ static void vary_content(call_bench *bench, called_shape *shape, unsigned call)
     }
 }
 
-/* What calls made of the protection of tensors, and of code. */
-static const char *protection_change(const call_bench *bench)
-{
-    static char made[NAME_MAX_LENGTH];
-    for (size_t i = 0; i < ROLES_MOST; i++) {
-        if (guard_is_protected(&bench->inputs[i]))
-            continue;
-        snprintf(made, sizeof made, "made %s writable", bench->inputs[i].name);
-        return made;
-    }
-    return process_left_compare();
-}
-
 /* Whether the thread has computed until `end`; its clock, which takes a system call, is read a few times a
  * second. */
 static bool is_over(double end)
@@ -164,8 +151,7 @@ static bool call_often(call_bench *bench, unsigned calls)
     }
     if (call < calls)
         add_remark(bench, "slow: %u of %u calls were made", call, calls);
-    bench->changed = protection_change(bench);
-    return !bench->changed && !growth_is_seen(&bench->growth);
+    return !growth_is_seen(&bench->growth);
 }
 
 /* One row with and without a residual in turn, and now and then a long one. */
@@ -434,9 +420,7 @@ void worker_call(const worker_plugins *plugins, const work_order *order)
     double kept = bench.kept;
     bool changed = !plugin_blame("run()", bench.changed);
     changed |= !plugin_blame("run():", bench.growth.grown[0] ? bench.growth.grown : NULL);
-    changed |= !plugin_blame("run()", fine && threads_stay() ? threads_spin() : NULL);
     free_bench(&bench);
-    process_state_record_children();
     changed |= !plugin_leave(&before, "one of its functions");
     if (where)
         worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "other bits %s", where);

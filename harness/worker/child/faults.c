@@ -90,13 +90,3 @@ void worker_watch_faults(void)
     for (size_t i = 0; i < WATCHED; i++)
         sigaction(watched[i], &action, NULL);
 }
-
-bool worker_watches_faults(void)
-{
-    for (size_t i = 0; i < WATCHED; i++) {
-        struct sigaction action;
-        if (sigaction(watched[i], NULL, &action) != 0 || action.sa_sigaction != on_fault)
-            return false;
-    }
-    return true;
-}

@@ -1,11 +1,8 @@
 #include "worker/child/guard.h"
 #include "domain/poison.h"
-#include "worker/child/system_calls.h"
-#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 enum { SLACK_PATTERN = 0xa5, MAX_LIVE = 64 };
@@ -137,12 +134,6 @@ static void let_wait(const guard_map *map)
     waiting.bytes += map->size;
 }
 
-void guard_drop_waiting(void)
-{
-    while (waiting.count > 0)
-        drop_oldest();
-}
-
 void guard_poison_waiting(void)
 {
     for (size_t i = 0; i < waiting.count; i++) {
@@ -195,7 +186,7 @@ static bool create_guarded(guarded *buffer, const char *name, size_t size, guard
 {
     const size_t page = page_size(), half = page / 2;
     guard_map map;
-    *buffer = (guarded){.name = name, .size = size, .mark = system_calls_mark()};
+    *buffer = (guarded){.name = name, .size = size};
     if (place != GUARD_TIMED)
         offset = 0;
     if (size > SIZE_MAX / 2)
@@ -249,7 +240,6 @@ static bool set_protection(guarded *buffer, int protection)
 
 bool guard_protect(guarded *buffer)
 {
-    buffer->mark = system_calls_mark();
     return !buffer->map || buffer->of.fill || set_protection(buffer, PROT_READ);
 }
 
@@ -266,8 +256,6 @@ void guard_destroy(guarded *buffer)
     guarded *slot = live_slot(buffer->map);
     if (slot)
         *slot = (guarded){0};
-    if (system_calls_since(buffer->mark)) /* which may have changed its protection */
-        close_map(&buffer->of);
     buffer->of.name = buffer->name;
     let_wait(&buffer->of);
     *buffer = (guarded){0};
@@ -293,21 +281,6 @@ bool guard_slack_changed(const guarded *buffer, long *distance)
             return true;
         }
     }
-    return false;
-}
-
-bool guard_is_protected(const guarded *buffer)
-{
-    return !buffer->map || !buffer->read_only || !system_calls_since(buffer->mark) ||
-           (getrandom(buffer->data, 1, 0) < 0 && errno == EFAULT);
-}
-
-bool guard_holds(const void *address)
-{
-    for (size_t i = 0; i < MAX_LIVE; i++)
-        if (live[i].map && (const char *)address >= live[i].map &&
-            (const char *)address < live[i].map + live[i].map_size)
-            return true;
     return false;
 }
 

@@ -42,7 +42,6 @@ typedef struct guarded {
     char *map; /* the first inaccessible page; NULL: not in use */
     size_t map_size;
     guard_map of;
-    uint64_t mark; /* of system calls, when it was made or became read-only */
 } guarded;
 
 /* What an address that faulted means. */
@@ -66,11 +65,8 @@ bool guard_create_input(guarded *buffer, const char *name, size_t size, guard_pl
 bool guard_protect(guarded *buffer); /* read-only */
 bool guard_release(guarded *buffer); /* writable again, but for an input */
 void guard_destroy(guarded *buffer); /* harmless on one that is all zero */
-/* Unmaps what guard_destroy() keeps for the next buffer of that size. Before another kernel runs:
- * nothing that one may do to mappings is to meet the next. */
-void guard_drop_waiting(void);
-/* Fills them with NaN until they are used, so that a kernel that reads where a tensor of an earlier call
- * lay is seen. */
+/* Fills what guard_destroy() keeps for the next buffer with NaN until it is used, so that a kernel
+ * that reads where a tensor of an earlier call lay is seen. */
 void guard_poison_waiting(void);
 /* The name of a buffer that was written to while it waited, since this was asked last; NULL: none. */
 const char *guard_written_waiting(void);
@@ -78,11 +74,6 @@ const char *guard_written_waiting(void);
 /* Whether bytes around the data, within its own pages, were changed; *distance tells how far from
  * it (negative: before). */
 bool guard_slack_changed(const guarded *buffer, long *distance);
-
-/* Whether the kernel left it read-only, if it was: it is written to, by a byte, if not. */
-bool guard_is_protected(const guarded *buffer);
-/* Whether the address lies in a live buffer, or in the pages about it. */
-bool guard_holds(const void *address);
 
 /* Looks the address up among all live buffers; usable in a signal handler. */
 guard_fault guard_find(const void *address);

@@ -11,12 +11,11 @@
 
 enum { WORKER_MAX_PLUGINS = 64, WORKER_MAX_ENTRIES = 512 };
 
-/* Of the thread that calls a plugin: what the plugin must leave as it found it. */
+/* The floating-point state of a thread that calls a plugin, which must leave it as it found it. */
 typedef struct thread_state {
     unsigned floating_point; /* control bits of MXCSR or FPCR, without the sticky flags */
     unsigned x87;            /* control word */
     bool x87_empty;          /* its registers, which MMX uses too */
-    uint64_t signals;        /* the blocked set, bit number - 1 */
 } thread_state;
 
 typedef struct plugin_load {
@@ -30,7 +29,7 @@ typedef struct worker_plugins {
     const ln_plugin *plugins[WORKER_MAX_PLUGINS]; /* NULL: not loaded here */
     plugin_load loads[WORKER_MAX_PLUGINS];
     void *libraries[WORKER_MAX_PLUGINS]; /* of dlopen() */
-    bool trusted; /* the first one, whose calls need no look at the process */
+    bool trusted;                        /* the first one is the library that lnbench came with */
 } worker_plugins;
 
 /* Memory that is shared with the parent, at an offset of the order's. */
@@ -62,43 +61,17 @@ void worker_watch_faults(void);
 /* Names what runs now (an entry of a timed group), for that report. */
 void worker_fault_entry(unsigned entry);
 
-bool worker_watches_faults(void);
-
-/* Its floating-point part alone, of any thread; the other is of the thread that obeys orders. */
 void floating_point_read(thread_state *state);
-void thread_state_take(thread_state *state);
 void floating_point_set(const thread_state *state);
-/* NULL if its floating-point part did not change, else what did ("changed ..."); it is put back. */
+/* NULL if it did not change, else what did ("changed ..."); it is put back. */
 const char *floating_point_compare(const thread_state *before);
 /* The same of its control alone, and how it was found. */
 const char *floating_point_take(const thread_state *before, thread_state *found);
-/* Records the state of the process that later calls are compared with. */
-void process_state_record(void);
-/* That part of it alone; of children: those that have ended. */
-void process_state_record_cpus(void);
-void process_state_record_children(void);
-/* Likewise after a child of the worker itself has ended. */
-void process_state_record_fork(void);
-/* In a process that the worker itself forked: it is not taken for a plugin's, which ends at its first
- * comparison. */
-void process_state_of_fork(void);
-/* Compares all of the thread's state, and that of the process: handlers of faults, locale, working
- * directory, umask, resource limits, children, the worker's own files, timers, priority, CPUs,
- * environment, threads that go on working. NULL if none changed, else what did; it is put back. Does
- * not return in a process that the plugin forked. What only a system call can change is looked at
- * where there may have been one (system_calls.h). */
-const char *process_state_compare(const thread_state *before);
-/* Whether it compares the process too, which takes some thirty system calls. */
-void process_state_watch(bool watched);
 /* Which resource of the process a plugin used up, so that the worker cannot go on; NULL: none. */
 const char *process_exhausted(void);
 
-void environment_record(void);
-/* NULL, or which environment variable changed ("changed ..."). */
-const char *environment_compare(void);
-
 typedef struct process_growth {
-    size_t files, threads, mappings;
+    size_t files, threads;
     size_t bytes, resident; /* of all mappings; of memory; 0: not known */
 } process_growth;
 
@@ -114,20 +87,13 @@ void growth_settle(growth_watch *watch);
 /* Bytes of memory that each call kept since then; 0: too few to tell. */
 double growth_kept(const growth_watch *watch);
 
-/* The first records mappings of code, and timers; the second returns NULL, or what a plugin did to
- * them. Both read files of /proc. */
-void process_left_record(void);
-const char *process_left_compare(void);
-/* NULL, or that other threads go on working ("left ..."). threads_compare() looks only where there are
- * more threads than before, the pool's not counted: a look takes 200 ms. */
-const char *threads_spin(void);
-const char *threads_compare(void);
 /* Whether there are other threads, and whether they are left after a while. */
 bool threads_are_others(void);
 bool threads_stay(void);
 
-/* Every call into a plugin, or a batch of them, stands between the two. What it changed is put back,
- * and is the answer to the order unless a worse one comes. False: something did. */
+/* Every call into a plugin, or a batch of them, stands between the two. What it changed of the
+ * floating-point state is put back, and is the answer to the order unless a worse one comes. False:
+ * something did. */
 void plugin_enter(thread_state *before);
 bool plugin_leave(const thread_state *before, const char *callback);
 /* The same of a change that was found otherwise; NULL: none. */
@@ -149,12 +115,8 @@ const ln_plugin *worker_table(void *library, operation_kind **kinds, const char 
 /* Why a table of version 1 can't be taken, or NULL. */
 const char *plugin_fault(const ln_plugin *plugin);
 void worker_load(worker_plugins *plugins, const work_order *order);
-/* NULL if `library` (of dlopen) is the file at `path` and the plugin and all its functions lie in
- * it, else what does not: two builds that bind to one copy would compare a file with itself. */
-const char *worker_foreign_code(void *library, const char *path, const ln_plugin *plugin);
 /* Whether `library` itself has that code, or data, rather than one that it links to. */
 bool worker_has_code(void *library, void *address);
-void worker_list_objects(void);
 void worker_judge(const worker_plugins *plugins, const work_order *order);
 /* After orders that had a call_place: the library's calls are by the caches of this machine again. */
 void worker_leave_place(void);
@@ -167,8 +129,6 @@ void worker_bound(const worker_plugins *plugins, const work_order *order);
 bool worker_threads_begin(unsigned threads, int cpu);
 /* Of a judged call: those that are not the plugin's own begin with split_prepare(), and end with 1. */
 void worker_threads_judge(unsigned threads);
-/* How many of the process's threads are the pool's. */
-size_t worker_threads_pooled(void);
 /* Before a call: the calling thread goes to its CPU, or, where a library has threads of its own, to
  * all CPUs of the group. */
 void worker_threads_pin(bool own_threads);

@@ -188,7 +188,6 @@ static _Noreturn void call_in_child(judged_calls *of, call_failure *told)
     static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
         signal(faults[i], SIG_DFL);
-    process_state_of_fork();
     call_here(of);
     *told = of->failure;
     _exit(0);
@@ -237,7 +236,6 @@ static bool run_in_fork(judged_calls *of)
     if (child < 0)
         return fail_call(&of->failure, VERDICT_LOST, "the system has no more processes");
     child_end end = wait_for(child);
-    process_state_record_fork();
     if (end == CHILD_HANGS && has_pool)
         return fail_call(&of->failure, VERDICT_DECLINED, HANGS_IN_FORK);
     if (end != CHILD_FINE)

@@ -140,7 +140,6 @@ static bool run_large(const ln_kernel *kernel, const work_order *order, const la
     thread_state before;
     plugin_enter(&before);
     bool fine = !kernel->prepare || kernel->prepare(&problem, &state) == 0;
-    process_state_record_children(); /* prepare() may run a compiler */
     if (fine)
         kernel->run(state, &tensors);
     if (fine && kernel->release)

@@ -5,10 +5,10 @@
 #include "domain/operation.h"
 #include "worker/arena.h"
 #include "worker/child/internal.h"
-#include "worker/child/system_calls.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -60,8 +60,7 @@ static char blame[REPLY_TEXT_LENGTH];
 void plugin_enter(thread_state *before)
 {
     guard_poison_waiting();
-    thread_state_take(before);
-    system_calls_watch();
+    floating_point_read(before);
 }
 
 bool plugin_blame(const char *callback, const char *changed)
@@ -73,7 +72,7 @@ bool plugin_blame(const char *callback, const char *changed)
 
 bool plugin_leave(const thread_state *before, const char *callback)
 {
-    return plugin_blame(callback, process_state_compare(before));
+    return plugin_blame(callback, floating_point_compare(before));
 }
 
 /* What a plugin changed outweighs that all went well, or that it refused. */
@@ -294,9 +293,16 @@ static void send_kernel(const ln_plugin *plugin, const operation_kind *kinds, un
     worker_send(&described);
 }
 
-/* What a library does to the process as it is loaded must not reach the kernels of others. Its own
- * are called in the floating-point state that it set, as whoever loads it calls them; what it sets in
- * the environment, and processes that it ran, are its own business. */
+bool worker_has_code(void *library, void *address)
+{
+    struct link_map *map, *found = NULL;
+    Dl_info info;
+    return address && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
+           dladdr1(address, &info, (void **)&found, RTLD_DL_LINKMAP) != 0 && found == map;
+}
+
+/* Kernels are called in the floating-point state that loading their library set, as whoever loads it
+ * calls them. It does not reach the kernels of others. */
 static void *open_plugin(const char *path, plugin_load *load)
 {
     thread_state before;
@@ -304,9 +310,7 @@ static void *open_plugin(const char *path, plugin_load *load)
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     const char *set = floating_point_take(&before, &load->floating_point);
     snprintf(load->set, sizeof load->set, "%s%s", set ? "its constructor " : "", set ? set : "");
-    process_state_record_children();
-    environment_record();
-    plugin_blame("its constructor", process_state_compare(&before));
+    plugin_leave(&before, "its constructor");
     return library;
 }
 
@@ -337,9 +341,11 @@ void worker_load(worker_plugins *plugins, const work_order *order)
         worker_send_failed(VERDICT_LOST, 0, "%s", fault);
         return;
     }
-    if (order->own_file && (fault = worker_foreign_code(library, order->text, plugin))) {
+    if (order->own_file && !worker_has_code(library, dlsym(library, LN_PLUGIN_SYMBOL)) &&
+        !worker_has_code(library, dlsym(library, LN_PLUGIN_SYMBOL_V2))) {
         worker_reply foreign = {.kind = REPLY_FAILED, .verdict = VERDICT_LOST, .value = 1};
-        snprintf(foreign.text, sizeof foreign.text, "%s", fault);
+        snprintf(foreign.text, sizeof foreign.text, "%s",
+                 "its " LN_PLUGIN_SYMBOL " comes from a library that it loads, not from itself");
         worker_send(&foreign);
         return;
     }
@@ -353,7 +359,6 @@ void worker_load(worker_plugins *plugins, const work_order *order)
     plugins->trusted |= order->trusted;
     memcpy(load->changed, blame, sizeof blame);
     blame[0] = '\0';
-    process_left_record();
     worker_reply loaded = {.kind = REPLY_LOADED, .count = (uint32_t)plugin->count};
     snprintf(loaded.text, sizeof loaded.text, "%s", plugin->name);
     snprintf(loaded.set_at_load, sizeof loaded.set_at_load, "%s", load->set);
@@ -365,8 +370,7 @@ void worker_load(worker_plugins *plugins, const work_order *order)
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
 {
     thread_state before;
-    thread_state_take(&before); /* buffers that wait need not be filled for this */
-    system_calls_watch();
+    floating_point_read(&before); /* buffers that wait need not be filled for this */
     const char *reason = kernel->supports ? kernel->supports(problem) : NULL;
     plugin_leave(&before, "supports()");
     if (reason)
@@ -404,19 +408,6 @@ static void answer_supports(const worker_plugins *plugins, const work_order *ord
     worker_send_done(reason ? reason : "", reason != NULL);
 }
 
-/* A kernel that made system calls may have done something to the buffers: no other one gets them. */
-static void begin_kernel(const work_order *order)
-{
-    static unsigned plugin, kernel;
-    static uint64_t mark;
-    if ((order->plugin != plugin || order->kernel != kernel) && system_calls_since(mark)) {
-        guard_drop_waiting();
-        mark = system_calls_mark();
-    }
-    plugin = order->plugin;
-    kernel = order->kernel;
-}
-
 /* Whether the plugin had changed what it must not by the time its kernel is to run. */
 static bool changed_at_load(const worker_plugins *plugins, const work_order *order)
 {
@@ -446,9 +437,6 @@ static void obey(worker_plugins *plugins, const work_order *order)
         break;
     case ORDER_LOAD:
         worker_load(plugins, order);
-        break;
-    case ORDER_OBJECTS:
-        worker_list_objects();
         break;
     case ORDER_SUPPORTS:
         answer_supports(plugins, order);
@@ -501,11 +489,8 @@ static bool is_of_another(const worker_plugins *plugins, const work_order *order
 static void receive_order(worker_plugins *plugins, work_order *order)
 {
     thread_state own;
-    system_calls_forget();
-    begin_kernel(order);
     of_library = plugins->trusted && order->plugin == 0;
     is_loading = order->kind == ORDER_LOAD;
-    process_state_watch(!of_library || order->kind == ORDER_TIME_RUN);
     if (!arena_reach(&shared, order->arena_bytes)) {
         worker_send_no_memory();
         return;
@@ -555,7 +540,6 @@ int main(void)
 {
     /* Dies with its parent, leaves no core files, and Ctrl-C is the parent's business. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a kernel's child leaves behind is seen */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     signal(SIGINT, SIG_IGN);
     int type;
@@ -566,8 +550,6 @@ int main(void)
     }
     be_ended_first();
     worker_watch_faults();
-    system_calls_begin();
-    process_state_record();
     /* Threads of GNU's OpenMP that wait for work spin for milliseconds, into what is timed next; so
      * they spin as long as the pool's threads do (pool.c). Read when the library is loaded. */
     setenv("GOMP_SPINCOUNT", "1000", 0);

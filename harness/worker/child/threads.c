@@ -4,7 +4,6 @@
 #include "part.h"
 #include "pool.h"
 #include "worker/child/internal.h"
-#include "worker/child/system_calls.h"
 #include <sched.h>
 #include <stdlib.h>
 
@@ -57,16 +56,9 @@ static bool resize_pool(unsigned threads)
 {
     if (pool_size == threads)
         return true;
-    if (threads > 1)
-        system_calls_of_others(true);
     bool fine = ln_pool_resize(threads) == LN_OK || ln_pool_resize(threads) == LN_OK;
     pool_size = fine ? threads : 0;
     return fine;
-}
-
-size_t worker_threads_pooled(void)
-{
-    return pool_size > 1 ? pool_size - 1 : 0;
 }
 
 void worker_threads_judge(unsigned threads)
@@ -96,7 +88,6 @@ void worker_threads_pin(bool own_threads)
 {
     if (crew.pinned && crew.threads > 1)
         sched_setaffinity(0, sizeof crew.all, own_threads ? &crew.all : &crew.first);
-    process_state_record_cpus();
 }
 
 bool plugin_has_threads(const ln_plugin *plugin)

@@ -124,7 +124,6 @@ void worker_time_begin(const work_order *order)
 {
     const ln_problem *problem = &order->problem;
     size_t row_bytes = problem->hidden * dtype_size(problem->storage);
-    guard_drop_waiting();
     group.problem = *problem;
     group.row_bytes = row_bytes;
     group.block_bytes = order->block_rows * row_bytes;
@@ -453,7 +452,7 @@ static void time_entry(hayai_state *state, void *context)
         overrun ? NULL : check_output(entry, input, used < group.slots ? used : group.slots);
     if (!overrun && !entry->failed && !wrong && entry->kernel && !group.in_place)
         wrong = check_calls(entry, input);
-    const char *changed = entry->failed ? NULL : process_state_compare(&before);
+    const char *changed = entry->failed ? NULL : floating_point_compare(&before);
     if (!changed && entry->kernel)
         changed = split_changed(&entry->split);
     if (overrun && !changed)
@@ -478,7 +477,6 @@ static bool prepare_entry(timed_entry *entry, const ln_plugin *plugin)
         worker_threads_pin(kernel_has_threads(plugin, entry->kernel));
         plugin_enter(&before);
         refusal = split_prepare(&entry->split, plugin, entry->kernel, &group.problem);
-        process_state_record_children(); /* prepare() may run a compiler */
         if (!plugin_leave(&before, "prepare()")) {
             worker_send_blame();
             return false;

@@ -1,6 +1,5 @@
 /* Plugins that can't be loaded, one way each, chosen by BAD_PLUGIN at compile time. */
 #include "layernorm_plugin.h"
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,27 +53,15 @@ static const ln_plugin plugin = {.abi_version = ABI,
                                  .count = 1,
                                  .kernels = kernels};
 
-#if BAD_PLUGIN == 12
-static void *spin(void *nothing)
-{
-    for (volatile unsigned turns = 0;; turns++)
-        ;
-    return nothing;
-}
-#endif
-
 LN_API const ln_plugin *ln_plugin_v1(void)
 {
 #if BAD_PLUGIN == 10
     memset(long_name, 'a', sizeof long_name - 1);
-#elif BAD_PLUGIN == 5  /* crashes at load */
+#elif BAD_PLUGIN == 5 /* crashes at load */
     abort();
-#elif BAD_PLUGIN == 6  /* hangs at load */
+#elif BAD_PLUGIN == 6 /* hangs at load */
     for (volatile int turns = 0;; turns++)
         ;
-#elif BAD_PLUGIN == 12 /* leaves a thread that goes on working */
-    pthread_t thread;
-    pthread_create(&thread, NULL, spin, NULL);
 #endif
     return &plugin;
 }

@@ -44,7 +44,6 @@ TEST(each_order_has_its_answers)
         bool answers[REPLY_KIND_END];
     } orders[] = {
         {ORDER_LOAD, {[REPLY_LOADED] = true, [REPLY_KERNEL] = true, [REPLY_FAILED] = true}},
-        {ORDER_OBJECTS, {[REPLY_DONE] = true, [REPLY_OBJECT] = true, [REPLY_FAILED] = true}},
         {ORDER_JUDGE, {[REPLY_DONE] = true, [REPLY_FAILED] = true}},
         {ORDER_TIME_ENTRY, {[REPLY_DONE] = true, [REPLY_FAILED] = true}},
         {ORDER_TIME_RUN,
