@@ -25,8 +25,6 @@ typedef enum statement_kind {
     STATEMENT_COUNT,
 } statement_kind;
 
-typedef struct schema_objects schema_objects; /* tables, indexes and views: tables.c */
-
 struct result_store {
     sqlite3 *database;
     char *path;
@@ -35,12 +33,7 @@ struct result_store {
     case_key last_key;
     int64_t last_run, last_case; /* 0: none */
     bool together;               /* one transaction around what follows: see store_together() */
-    bool views_differ;           /* of those that other programs read one is not as we make it */
-    schema_objects *made;        /* what the schema makes; NULL: not asked yet */
 };
-
-/* Nothing that a schema says is run: a file may be a stranger's. */
-void store_configure(sqlite3 *database);
 
 /* One line for what SQLite says, after "PATH: cannot DOING: ". Always returns false. */
 bool store_fail(const result_store *store, int status, const char *doing, error *err);
@@ -123,14 +116,9 @@ bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored
 /* SQL text made from the list of metrics; free() them. */
 char *store_put_accuracy_sql(void);
 
-/* What kind of file it is; *outdated: it is fresh, lacks a metric, or its views differ. */
+/* What kind of file it is, and of which format; *outdated: it is fresh, or lacks a metric. */
 bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err);
-/* Whether our tables are what the schema makes. */
-bool store_check_tables(result_store *store, const char *schema, error *err);
-void store_forget_objects(result_store *store);
-/* The views of the schema, made anew in the file, for other programs, or for this connection alone,
- * which reads no others. */
-bool store_make_views(result_store *store, const char *schema, bool of_file, error *err);
+/* Makes the views of views.sql for this connection, which reads no others. */
 bool store_use_views(result_store *store, error *err);
 /* The functions that scripts have (script.h). */
 bool store_add_functions(const result_store *store, error *err);

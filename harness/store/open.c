@@ -144,8 +144,11 @@ static void disconnect(result_store *store)
     store->database = NULL;
 }
 
-void store_configure(sqlite3 *database)
+/* A file may come from a stranger, and SQLite runs what a schema says. Here it runs no views, triggers
+ * or virtual tables of the file, and only such functions as compute a value. */
+static void configure(sqlite3 *database)
 {
+    static const char *kept_modules[] = {"dbstat", "json_each", NULL}; /* our queries read them */
     static const struct {
         int option, value;
     } options[] = {
@@ -156,6 +159,7 @@ void store_configure(sqlite3 *database)
     };
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         sqlite3_db_config(database, options[i].option, options[i].value, NULL);
+    sqlite3_drop_modules(database, kept_modules);
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH, STORE_LENGTH_MOST);
     sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, STORE_TEXT_MOST);
 }
@@ -200,7 +204,7 @@ static bool connect(result_store *store, const char *name, int flags, error *err
         return store_fail(store, status, "open it", err);
     sqlite3_extended_result_codes(store->database, 1);
     sqlite3_busy_timeout(store->database, STORE_BUSY_MS);
-    store_configure(store->database);
+    configure(store->database);
     status = sqlite3_exec(store->database, "PRAGMA foreign_keys = ON", NULL, NULL, NULL);
     if (status != SQLITE_OK)
         return store_fail(store, status, "open it", err);
@@ -276,6 +280,24 @@ static bool open_read(result_store *store, error *err)
     return open_write(store, err) && connect(store, store->path, SQLITE_OPEN_READONLY, err);
 }
 
+bool store_check_sound(result_store *store, error *err)
+{
+    char found[200];
+    bool row = false;
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(store->database, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    if (status != SQLITE_OK)
+        return store_fail(store, status, "read it", err);
+    bool fine = store_next(store, statement, &row, err);
+    store_copy_text(statement, 0, found, sizeof found);
+    sqlite3_finalize(statement);
+    return fine && (strcmp(found, "ok") == 0 ||
+                    fail(err, EXIT_CODE_ENVIRONMENT,
+                         "%s: the database is damaged (%s): save what can be saved with "
+                         "'sqlite3 %s .recover', or name another file with --db",
+                         store->path, found, store->path));
+}
+
 static bool forbid_writes(const result_store *store, error *err)
 {
     int status = sqlite3_exec(store->database, "PRAGMA query_only = ON", NULL, NULL, NULL);
@@ -319,7 +341,6 @@ void store_close(result_store *store)
     if (!store)
         return;
     disconnect(store);
-    store_forget_objects(store);
     free(store->path);
     free(store);
 }

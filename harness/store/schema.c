@@ -1,7 +1,10 @@
 /* What kind of file this is, and making the tables of a fresh one. */
 #include "store/internal.h"
+#include "base/text.h"
 #include "domain/metric_fields.h"
-#include "schema_sql.h" /* schema.sql and views.sql, as bytes */
+#include "schema_sql.h" /* the files of the same names, as bytes */
+#include "views_sql.h"
+#include <string.h>
 
 enum { STORE_VERSION = 14 };
 
@@ -112,10 +115,9 @@ bool store_check_schema(result_store *store, store_mode mode, bool *outdated, er
         return fail(err, EXIT_CODE_ENVIRONMENT,
                     "%s: empty: measure something first with 'lnbench run --db %s'", store->path,
                     store->path);
-    if (!fresh &&
-        (!store_check_tables(store, schema_sql, err) || !has_every_metric(store, &every, err)))
+    if (!fresh && !has_every_metric(store, &every, err))
         return false;
-    *outdated = !every || (mode == STORE_WRITE && store->views_differ);
+    *outdated = !every;
     return true;
 }
 
@@ -128,8 +130,9 @@ static bool make_tables(result_store *store, error *err)
     sqlite3_snprintf(sizeof mark, mark, "PRAGMA user_version = %d; PRAGMA application_id = %d",
                      STORE_VERSION, STORE_APPLICATION_ID);
     return check_kind(store, &fresh, err) &&
-           (fresh ? execute(store, schema_sql, doing, err) && execute(store, mark, doing, err)
-                  : !store->views_differ || store_make_views(store, schema_sql, true, err)) &&
+           (!fresh ||
+            (execute(store, schema_sql, doing, err) && execute(store, views_sql, doing, err) &&
+             execute(store, mark, doing, err))) &&
            add_metrics(store, err);
 }
 
@@ -143,7 +146,18 @@ bool store_upgrade(result_store *store, error *err)
     return fine;
 }
 
+/* The views of a file are there for other programs: a TEMP view hides the one of the same name. */
 bool store_use_views(result_store *store, error *err)
 {
-    return store_add_functions(store, err) && store_make_views(store, schema_sql, false, err);
+    static const char made[] = "CREATE VIEW";
+    const char *rest = views_sql;
+    text_buffer sql = {0};
+    for (const char *at; (at = strstr(rest, made)); rest = at + strlen(made)) {
+        text_add_bytes(&sql, rest, (size_t)(at - rest));
+        text_add(&sql, "CREATE TEMP VIEW");
+    }
+    text_add(&sql, rest);
+    bool fine = store_add_functions(store, err) && execute(store, sql.bytes, "make its views", err);
+    text_free(&sql);
+    return fine;
 }

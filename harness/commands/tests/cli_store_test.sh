@@ -60,10 +60,13 @@ check "doctor --remove: no row of others" is "$("$binaries/run_sql" many.db 'SEL
 refused "doctor --remove: no such run" 7 'many.db: no run 9 to 9' doctor --remove 9 --yes --db many.db
 refused "doctor --remove: nobody to ask" 2 'add --yes' doctor --remove 3 --db many.db
 refused "doctor --remove: bad words" 2 'a run or a range was expected' doctor --remove 3..x --yes --db many.db
-cp good.db trigger.db
-"$binaries/run_sql" trigger.db \
-    'CREATE TRIGGER greedy AFTER INSERT ON runs BEGIN DELETE FROM facts WHERE run = 1; END'
-unusable "a trigger" "trigger.db: its trigger 'greedy' is not one of lnbench's" trigger.db
+cp good.db view.db
+"$binaries/run_sql" view.db 'PRAGMA legacy_alter_table = ON; ALTER TABLE runs RENAME TO kept;
+    CREATE VIEW runs AS SELECT * FROM kept'
+for command in "list runs" "report --no-charts" export history "doctor --remove 1 --yes" "run ${small[*]}"; do
+    # shellcheck disable=SC2086
+    refused "a view in place of a table: $command" 7 'view.db: cannot .*view' $command --db view.db
+done
 mkdir directory
 unusable "a directory" 'directory: a directory' directory
 refused "a device: run" 7 '/dev/null: not a regular file' run --db /dev/null "${small[@]}"
