@@ -7,18 +7,22 @@
     lnbench.tolerance(x)                                    # rtol and atol for allclose
     lnbench.assert_layernorm(my_layernorm, max_row_ulp=4)   # in a test
     lnbench.assert_rmsnorm(my_rmsnorm, convention="llama")
-    lnbench.bench(my_layernorm, *lnbench.peers())           # how fast is it?
 """
-from ._bench import BenchReport, bench
 from ._exact import (fingerprint, gradients, judge_gradients, judge_output, reference,
                      tolerance)
 from ._judge import assert_layernorm, assert_rmsnorm, judge
 from . import _library
 from ._library import ArgumentError
-from ._peers import Peer, peer, peers
 from ._report import Case, FingerprintReport, Report, WorstRow
 
 __version__ = _library.library.lnjudge_version().decode()
-__all__ = ["ArgumentError", "BenchReport", "Case", "FingerprintReport", "Peer", "Report", "WorstRow",
-           "assert_layernorm", "assert_rmsnorm", "bench", "fingerprint", "gradients", "judge",
-           "judge_gradients", "judge_output", "peer", "peers", "reference", "tolerance"]
+__all__ = ["ArgumentError", "Case", "FingerprintReport", "Report", "WorstRow", "assert_layernorm",
+           "assert_rmsnorm", "fingerprint", "gradients", "judge", "judge_gradients", "judge_output",
+           "reference", "tolerance"]
+
+
+def __getattr__(name):
+    if name in ("bench", "BenchReport", "peer", "peers", "Peer"):
+        raise AttributeError(f"lnbench.{name} was removed: `lnbench run --plugin FILE` times and judges a kernel "
+                             "beside the peers that it finds, and `lnbench report` draws the page with its charts")
+    raise AttributeError(f"module 'lnbench' has no attribute '{name}'")

@@ -353,9 +353,8 @@ def _ask(question, callable_, bar, first_only, layout):
 
 
 class Subject:
-    """A function as judge() and bench() take it: what its attributes say, as far as they do.
-    fn: the function or the _Module; name, own_name (of its attribute), framework, wanted (the
-    convention)."""
+    """A function as judge() takes it: what its attributes say, as far as they do.
+    fn: the function or the _Module; name, framework, wanted (the convention)."""
 
     def __init__(self, fn, convention, framework, operation=None, type_="f32"):
         if not callable(fn):
@@ -364,8 +363,6 @@ class Subject:
         with _interrupts_of(asked):
             self.is_module = asked.ask(lambda: is_module(fn), False)
             self.name = self._name(fn, asked)
-            self.own_name = lib.clean(asked.text_of(fn, "name") or "", 60)
-            own = asked.text_of(fn, "framework")
             self.fn, module = fn, None
             if self.is_module:
                 self.fn = module = asked.ask(lambda: _Module(fn))
@@ -377,7 +374,7 @@ class Subject:
                     None if convention else asked.ask(lambda: _operation(fn)))), asked.ask(lambda: _positional(fn)))
         if asked.stop.value:
             raise KeyboardInterrupt
-        self.own_framework = "torch" if module else own if own in ("numpy", "torch") else "numpy"
+        self.own_framework = "torch" if module else "numpy"
         self.framework = framework or self.own_framework
 
     def _name(self, fn, asked):
