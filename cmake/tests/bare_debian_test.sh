@@ -10,7 +10,7 @@ skip() {
 }
 [ -n "${LNBENCH_FULL-}" ] || skip "takes minutes (./run-tests --full)"
 [ "$(id -u)" = 0 ] || skip "needs root, for chroot"
-for program in cpack dpkg-shlibdeps debootstrap unshare; do
+for program in cpack dpkg-shlibdeps help2man debootstrap unshare; do
     command -v $program >/dev/null || skip "$program is not there"
 done
 unshare --mount true || skip "mounts of one's own are not allowed here"
