@@ -447,16 +447,14 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
         clean_format(out, FORM_LINE, "✗ and %zu kernels more: --all\n", more);
 }
 
-/* A line for each kernel that slows others down, or is not to be called everywhere. */
+/* A line for each kernel that slows others down. */
 static void add_traps(const run_view *view, const run_answer *answer, text_buffer *out)
 {
     for (size_t i = 0; i < answer->count; i++)
         for (size_t j = 0; j < view->cases.count; j++) {
             const stored_case *stored = &view->cases.cases[j];
             const case_verdict *verdict = &stored->verdict;
-            bool told = strncmp(verdict->detail, SPEED_TRAP, strlen(SPEED_TRAP)) == 0 ||
-                        (verdict_exit_code(verdict) == EXIT_CODE_FINE &&
-                         strstr(verdict->detail, HANGS_IN_FORK));
+            bool told = strncmp(verdict->detail, SPEED_TRAP, strlen(SPEED_TRAP)) == 0;
             if (!told || strcmp(stored->key.kernel, answer->rows[i].kernel) != 0)
                 continue;
             clean_format(out, FORM_LINE, "! %s: %s\n", answer->rows[i].kernel, verdict->detail);

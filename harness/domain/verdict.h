@@ -34,8 +34,6 @@ typedef enum verdict_kind {
     VERDICT_COUNT,
 } verdict_kind;
 
-/* The detail of a good verdict where the kernel cannot be called after a fork. */
-#define HANGS_IN_FORK "hangs in a forked process, as OpenMP does"
 /* How the detail of a good verdict begins where the kernel slows others down. */
 #define SPEED_TRAP "speed trap: "
 

@@ -38,9 +38,6 @@ struct kernel_runner {
     /* Room for so many bytes of tensors in `memory`, which may move; contents stay. False and an error
      * (7): there is none. */
     bool (*reserve)(kernel_runner *runner, size_t bytes, error *err);
-    /* A runner in which no kernel was called yet, to be ended by stop(). NULL: there is no such. */
-    bool (*another)(const kernel_runner *runner, kernel_runner **another, error *err);
-    void (*stop)(kernel_runner *runner);
     /* Where orders' tensors lie, by their offsets. It may change with each order. */
     char *memory;
 };

@@ -59,15 +59,12 @@ static void add_place(combination_set *set, bool large, size_t entry, size_t hid
     set->swept += hidden > 0;
 }
 
-/* Entries from first to before last: those in other processes last, since each of them needs one. */
+/* Entries from first to before last. */
 static void add_entries(combination_set *set, size_t first, size_t last)
 {
-    size_t calls = factor_find(set->table, FACTOR_CALLS, 0);
     last = last < set->small.count ? last : set->small.count;
-    for (int apart = 0; apart < 2; apart++)
-        for (size_t i = first; i < last; i++)
-            if ((covering_entry(&set->small, i)[calls] >= CALLS_IN_FORK) == apart)
-                add_place(set, false, i, 0);
+    for (size_t i = first; i < last; i++)
+        add_place(set, false, i, 0);
 }
 
 /* Sizes of each third in turn; the first one's levels are those that the quick plan has too. */
@@ -138,12 +135,9 @@ size_t combinations_count(const combination_set *set)
 /* The levels of an entry but those that tell the shape and take long. */
 static void set_size(combination *of, size_t hidden)
 {
-    size_t calls = factor_find(of->table, FACTOR_CALLS, 0);
     of->hidden = hidden;
     of->levels[factor_find(of->table, FACTOR_ROWS, 0)] = 0;
     of->levels[factor_find(of->table, FACTOR_THREADS, 0)] = 0;
-    if (of->levels[calls] >= CALLS_IN_FORK)
-        of->levels[calls] = CALLS_ONCE;
     for (size_t f = 0; hidden < 129 && f < of->table->count; f++)
         if (of->table->factors[f].kind == FACTOR_PARAMETER && of->levels[f] == PARAMETER_EXTREME)
             of->levels[f] = PARAMETER_NORMAL;

@@ -44,8 +44,7 @@ static const char *const words[FACTOR_KINDS][COVERING_LEVELS] = {
     [FACTOR_EPS] = {"", "small eps", "large eps", "eps from 1 on"},
     [FACTOR_THREADS] = {"", "2 threads at once", "5 threads at once"},
     [FACTOR_CALLS] = {"", "after other contents in the same places", "half the rows at once",
-                      "in turn with another shape", "two problems prepared", "after a fork",
-                      "first in a process"},
+                      "in turn with another shape", "two problems prepared"},
     [FACTOR_THERE] = {"", "%s"},
     [FACTOR_STRIDE] = {"", "%s's rows 1 apart", "%s's rows a vector apart", "%s's rows far apart"},
     [FACTOR_ADDRESS] = {"", "%s an element behind a line", "%s an element before a line",
@@ -242,23 +241,6 @@ static bool allows_place(const factor_table *table, const int8_t *levels, size_t
     return true;
 }
 
-/* Other processes are asked for in small problems of ordinary numbers: each costs hundreds of page
- * faults. */
-static bool allows_calls(const factor_table *table, const int8_t *levels, int8_t calls)
-{
-    if (calls == CALLS_HALVES)
-        return levels[0] != ONE_ROW || table->large;
-    if (calls != CALLS_IN_FORK && calls != CALLS_FIRST)
-        return true;
-    if ((levels[0] != 0 && levels[0] != 2 && levels[0] != LEVEL_OPEN) || levels[1] > 2 ||
-        !can_be(levels, 3, CONTENTS_CENTRED))
-        return false;
-    for (size_t f = 0; f < table->count; f++)
-        if (table->factors[f].kind == FACTOR_PARAMETER && levels[f] > PARAMETER_WHOLE)
-            return false;
-    return true;
-}
-
 /* gamma at an end of the range: gamma * rstd does not overflow, which kernels may compute first, nor x
  * times it; and no infinity is taken from another. */
 static bool allows_extreme(const factor_table *table, const int8_t *levels)
@@ -281,7 +263,7 @@ static bool allows_level(const factor_table *table, const int8_t *levels, size_t
                        sizes_of(table, (size_t)levels[1])->first <=
                    elements_at_once[levels[f]];
     case FACTOR_CALLS:
-        return allows_calls(table, levels, levels[f]);
+        return levels[f] != CALLS_HALVES || levels[0] != ONE_ROW || table->large;
     case FACTOR_CONTENTS:
         return (levels[f] != CONTENTS_ABOUT_EPS && levels[f] != CONTENTS_BELOW_EPS) ||
                can_be_in(table, levels, &table->under_root);

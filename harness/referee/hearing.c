@@ -107,27 +107,11 @@ static bool judge_output_of(hearing *of, const combination *asked, const judge_b
     return add_positions(of, asked, &head, err);
 }
 
-/* A runner that has called nothing serves the first calls of a process. */
-static bool choose_runner(hearing *of, const call_layout *layout, error *err)
-{
-    kernel_runner *wanted = of->used;
-    if (layout->calls == CALLS_FIRST && !of->fresh && !of->used->another(of->used, &of->fresh, err))
-        return false;
-    if (layout->calls == CALLS_FIRST)
-        wanted = of->fresh;
-    if (of->judge->runner != wanted)
-        of->judge->placed = NULL;
-    of->judge->runner = wanted;
-    return true;
-}
-
 static work_order order_of(const hearing *of, const combination *asked, const judge_block *block)
 {
     work_order order = worker_order(ORDER_JUDGE, of->kernel);
     order.layout = combination_layout(asked, block->storage, block->param);
     order.seed = combination_draw(asked, 0);
-    if (!of->used->another && order.layout.calls == CALLS_FIRST)
-        order.layout.calls = CALLS_ONCE;
     return order;
 }
 
@@ -139,7 +123,7 @@ static bool ask_block(hearing *of, const combination *asked, const judge_block *
     work_order order = order_of(of, asked, block);
     *judgement = (case_judgement){.bound_row_ulp = NAN, .verdict.kind = VERDICT_RIGHT};
     err->code = EXIT_CODE_FINE;
-    if (!choose_runner(of, &order.layout, err) || !judge_reserve(judge, block, err))
+    if (!judge_reserve(judge, block, err))
         return false;
     if (!judge_bounds(judge, block, of->kernel, &of->has_bound, &judgement->verdict, err) ||
         !judge_run_as(judge, block, of->kernel, &order, judge->computed, &judgement->verdict, err))
@@ -166,7 +150,8 @@ static bool takes(hearing *of, const ln_problem *problem, error *err)
     work_order order = worker_order(ORDER_SUPPORTS, of->kernel);
     worker_reply reply;
     order.problem = *problem;
-    if (of->used->ask(of->used, &order, of->judge->settings.deadline_seconds, &reply))
+    if (of->judge->runner->ask(of->judge->runner, &order, of->judge->settings.deadline_seconds,
+                               &reply))
         return reply.value == 0;
     reply_ends_run(&reply, err);
     return false;
@@ -201,20 +186,13 @@ static bool take_less(hearing *of, combination *asked, error *err)
 bool hearing_ask(hearing *of, combination *asked, const judge_block *block,
                  case_judgement *judgement, error *err)
 {
-    size_t calls = factor_find(asked->table, FACTOR_CALLS, 0);
-    *judgement = (case_judgement){.verdict.kind = VERDICT_DECLINED};
-    if (of->no_forks && asked->levels[calls] >= CALLS_IN_FORK)
-        return true;
     bool fine = combination_without(asked, of->kernel->facts.traits) || !block
                     ? ask_anew(of, asked, judgement, err)
                     : ask_block(of, asked, block, judgement, err);
-    bool hangs = strcmp(judgement->verdict.detail, HANGS_IN_FORK) == 0;
-    while (fine && judgement->verdict.kind == VERDICT_DECLINED && !hangs &&
-           take_less(of, asked, err))
+    while (fine && judgement->verdict.kind == VERDICT_DECLINED && take_less(of, asked, err))
         fine = ask_anew(of, asked, judgement, err);
     fine = fine && err->code == EXIT_CODE_FINE;
-    of->no_forks |= judgement->verdict.kind == VERDICT_DECLINED && hangs;
-    of->declined += judgement->verdict.kind == VERDICT_DECLINED && !hangs;
+    of->declined += judgement->verdict.kind == VERDICT_DECLINED;
     of->judged += verdict_is_judged(judgement->verdict.kind);
     return fine;
 }
@@ -245,9 +223,7 @@ static void hearing_conclude(const hearing *of, case_verdict *verdict)
         judge_positions(of->errors, verdict);
     if (!verdict_is_right(verdict->kind))
         return;
-    if (of->no_forks)
-        verdict_say(verdict, "%s", HANGS_IN_FORK);
-    else if (of->declined > 0 && of->judged > 0)
+    if (of->declined > 0 && of->judged > 0)
         verdict_say(verdict, "declined %zu of %zu problems", of->declined,
                     of->declined + of->judged);
 }
@@ -255,22 +231,14 @@ static void hearing_conclude(const hearing *of, case_verdict *verdict)
 bool hearing_begin(hearing *of, row_judge *judge, const kernel_entry *kernel,
                    const ln_convention *first)
 {
-    *of = (hearing){.judge = judge,
-                    .kernel = kernel,
-                    .first = first,
-                    .errors = position_create(),
-                    .used = judge->runner};
+    *of = (hearing){.judge = judge, .kernel = kernel, .first = first, .errors = position_create()};
     return of->errors != NULL;
 }
 
 void hearing_end(hearing *of)
 {
-    if (of->fresh)
-        of->fresh->stop(of->fresh);
-    if (of->judge) {
-        of->judge->runner = of->used;
+    if (of->judge)
         of->judge->placed = NULL;
-    }
     position_destroy(of->errors);
 }
 
@@ -368,21 +336,19 @@ static bool is_enough(const fault_found *found, const case_verdict *last)
            (found->seen.count >= FAULTS_MOST && found->verdict.kind != VERDICT_NONDETERMINISTIC);
 }
 
-/* Problems from the i-th on, as many as go into one message: those that the kernel is asked as they are,
- * and in the same process. */
+/* Problems from the i-th on, as many as go into one message: those that the kernel is asked as they
+ * are. */
 static bool ask_ahead(hearing *of, const referee_blocks *blocks, size_t i, error *err)
 {
     enum { ORDERS = 3 }; /* of a problem */
     row_judge *judge = of->judge;
     if (ahead_end(judge) > 0)
         return true;
-    judge->runner = of->used;
     ahead_begin(judge);
     for (bool fits = true; fits && i < blocks->count && ahead_has_room(judge, ORDERS); i++) {
         combination asked = blocks->of[i];
         work_order order = order_of(of, &asked, &blocks->blocks[i]);
-        fits = order.layout.calls < CALLS_IN_FORK &&
-               !combination_without(&asked, of->kernel->facts.traits);
+        fits = !combination_without(&asked, of->kernel->facts.traits);
         if (fits && (!ahead_add_bounds(judge, &blocks->blocks[i], of->kernel, err) ||
                      !ahead_add(judge, &blocks->blocks[i], &order, err)))
             return false;

@@ -16,11 +16,9 @@
 typedef struct hearing {
     row_judge *judge;
     const kernel_entry *kernel;
-    const ln_convention *first;  /* of the run */
-    unsigned given, left_out;    /* numbers a row, by role: in a call that asked for them */
-    position_errors *errors;     /* by position, of all problems */
-    kernel_runner *used, *fresh; /* fresh: in which the kernel was never called; NULL: not yet */
-    bool no_forks;               /* they hang: a fact, which is told */
+    const ln_convention *first; /* of the run */
+    unsigned given, left_out;   /* numbers a row, by role: in a call that asked for them */
+    position_errors *errors;    /* by position, of all problems */
     bool has_bound;
     size_t judged, declined;
     faults_seen limits; /* and the first of them */

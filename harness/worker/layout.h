@@ -26,8 +26,6 @@ typedef enum call_order {
     CALLS_IN_TURN, /* with those of a problem of another shape, prepared before this one */
     CALLS_PREPARED, /* while a problem of another convention is prepared too, later than this one, and
                        called, and after it was released */
-    CALLS_IN_FORK, /* in a forked process */
-    CALLS_FIRST,   /* likewise, of a process in which the kernel was never called */
     CALL_ORDERS
 } call_order;
 

@@ -392,19 +392,6 @@ static bool runner_ask(kernel_runner *runner, const work_order *order, double de
     return worker_ask((worker_process *)runner, order, deadline_seconds, reply);
 }
 
-static bool runner_another(const kernel_runner *runner, kernel_runner **another, error *err)
-{
-    worker_process *made;
-    bool fine = worker_start_another((const worker_process *)runner, &made, err);
-    *another = fine ? worker_runner(made) : NULL;
-    return fine;
-}
-
-static void runner_stop(kernel_runner *runner)
-{
-    worker_stop((worker_process *)runner);
-}
-
 /* Orders of one kernel in one message; those that got no answer in it are asked one by one, in another
  * process. What kept the message from being answered stays the last one's where each alone is. */
 static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, size_t count,
@@ -501,11 +488,8 @@ static bool start_either(bool builds, const char *const *files, size_t count,
     *started = NULL;
     for (size_t i = 0; i < list_count; i++)
         lists[i] = (kernel_list){0};
-    worker->runner = (kernel_runner){.ask = runner_ask,
-                                     .ask_all = runner_ask_all,
-                                     .reserve = runner_reserve,
-                                     .another = runner_another,
-                                     .stop = runner_stop};
+    worker->runner =
+        (kernel_runner){.ask = runner_ask, .ask_all = runner_ask_all, .reserve = runner_reserve};
     worker->arena.file = -1;
     worker->builds = builds;
     if (start_worker(worker, files, count, lists, err)) {

@@ -89,12 +89,8 @@ check "flush to zero: what comes of it" has out \
     $'^layernorm\thostile\t.*subnormal\t.*\twrong\tstate-changed\t.*flush to zero; wrong \\((inaccurate|wrong-class)'
 unset LNBENCH_HOSTILE_DEED LNBENCH_HOSTILE_MOMENT
 
-# OpenMP's threads do not live on in a child, where their kernel waits for them.
 accepted "OpenMP" 0 run --db o.db --no-charts --plugin "$libraries/threads_plugin_3.so" \
     --kernels openmp --plan quick --only accuracy --conventions torch --inputs normal --shapes 4x64
-if [ "$(nproc)" -gt 1 ] && ldd "$libraries/threads_plugin_3.so" | grep -q libgomp; then
-    check "OpenMP: not after a fork" has out '^! openmp: hangs in a forked process, as OpenMP does$'
-fi
 
 ends "eval of a crash" 6 eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
     --kernel naive.crash --out y.npy

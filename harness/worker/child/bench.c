@@ -154,21 +154,17 @@ bool bench_fill(call_bench *bench, size_t first, bool altered)
 
 /* ---- calls ---- */
 
-bool bench_prepare_alone(call_bench *bench)
-{
-    bench->state = &bench->problem;
-    if (bench->kernel->prepare && bench->kernel->prepare(&bench->problem, &bench->state) != 0)
-        return refuse_call(&bench->failure, worker_unprepared());
-    bench->prepared = true;
-    return true;
-}
-
 bool bench_prepare(call_bench *bench)
 {
     thread_state before;
     plugin_enter(&before);
-    bool fine = bench_prepare_alone(bench);
-    return (plugin_leave(&before, "prepare()") || blamed(bench)) && fine;
+    bench->state = &bench->problem;
+    bench->prepared =
+        !bench->kernel->prepare || bench->kernel->prepare(&bench->problem, &bench->state) == 0;
+    bool left = plugin_leave(&before, "prepare()");
+    if (!bench->prepared)
+        refuse_call(&bench->failure, worker_unprepared());
+    return (left || blamed(bench)) && bench->prepared;
 }
 
 bool bench_release(call_bench *bench)

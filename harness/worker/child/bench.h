@@ -46,8 +46,6 @@ typedef struct call_bench {
 bool bench_create(call_bench *bench, const ln_kernel *kernel, const work_order *order, size_t rows);
 /* Its state; bench_destroy() releases it too. */
 bool bench_prepare(call_bench *bench);
-/* Likewise in a forked process, which nobody watches. */
-bool bench_prepare_alone(call_bench *bench);
 bool bench_release(call_bench *bench);
 void bench_destroy(call_bench *bench);
 

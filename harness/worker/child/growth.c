@@ -13,24 +13,11 @@ static size_t threads_count(void)
     return stat("/proc/self/task", &status) == 0 ? (size_t)status.st_nlink - 2 : 0;
 }
 
-bool threads_are_others(void)
-{
-    return threads_count() > 1;
-}
-
 enum { LOOKS = 20 }; /* at threads that come to their end */
 
 static void pause_shortly(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
-
-/* One that was joined may be counted for a moment yet. */
-bool threads_stay(void)
-{
-    for (int i = 0; i < LOOKS && threads_are_others(); i++)
-        pause_shortly();
-    return threads_are_others();
 }
 
 /* Of the process; the one that reads them is counted each time. */

@@ -87,10 +87,6 @@ void growth_settle(growth_watch *watch);
 /* Bytes of memory that each call kept since then; 0: too few to tell. */
 double growth_kept(const growth_watch *watch);
 
-/* Whether there are other threads, and whether they are left after a while. */
-bool threads_are_others(void);
-bool threads_stay(void);
-
 /* Every call into a plugin, or a batch of them, stands between the two. What it changed of the
  * floating-point state is put back, and is the answer to the order unless a worse one comes. False:
  * something did. */

@@ -1,24 +1,18 @@
 /* Runs one kernel in one layout, beside the other calls that it asks for, and hands its outputs back. */
 #include "base/random.h"
-#include "base/seconds.h"
 #include "worker/child/bench.h"
 #include "worker/child/meet.h"
 #include <dlfcn.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
     STOPS_OF_TWO = 6,
     STOPS_OF_MORE = 3
 }; /* at each of which the first thread waits in a call */
 
-enum { FORK_SECONDS = 5, OTHER_GAP = 3 };
+enum { OTHER_GAP = 3 };
 
 /* The calls of an order: the judged one, in as many benches as threads make it at once, and another
  * problem's. */
@@ -128,14 +122,12 @@ static bool call_at_once(void *context)
     return bench_is_same(bench);
 }
 
-/* All benches at once. Each was filled, and but for the first calls of a process called too. */
-static bool meet(judged_calls *of, bool first)
+/* All benches at once. Each was filled and called. */
+static bool meet(judged_calls *of)
 {
     uint64_t drawn = of->order.seed;
-    const meeting_plan plan = {.free_calls = first ? 0 : 1,
-                               .stops = first              ? 1
-                                        : of->at_once == 2 ? STOPS_OF_TWO
-                                                           : STOPS_OF_MORE,
+    const meeting_plan plan = {.free_calls = 1,
+                               .stops = of->at_once == 2 ? STOPS_OF_TWO : STOPS_OF_MORE,
                                .part = (double)(splitmix64(&drawn) >> 11) * 0x1p-53};
     void *parties[AT_ONCE_MOST];
     for (unsigned i = 0; i < of->at_once; i++)
@@ -157,94 +149,7 @@ static bool run_at_once(judged_calls *of)
         if (!bench_keep(bench))
             return take_failure(of, bench);
     }
-    return meet(of, false);
-}
-
-/* ---- another process ---- */
-
-/* In a process in which nothing was called, or in one that was forked where something was. */
-static bool call_here(judged_calls *of)
-{
-    bool first = of->order.layout.calls == CALLS_FIRST;
-    call_bench *own = &of->benches[0];
-    for (unsigned i = 0; i < of->at_once; i++)
-        if ((first && !bench_prepare_alone(&of->benches[i])) ||
-            !bench_fill(&of->benches[i], 0, false))
-            return take_failure(of, &of->benches[i]);
-    if (of->at_once > 1 && !meet(of, first))
-        return false;
-    if (of->at_once == 1)
-        bench_call(own);
-    if (!bench_is_clean(own) || !bench_keep(own))
-        return take_failure(of, own);
-    bench_hand_back(own, 0);
-    return call_at_once(own) ||
-           fail_call(&of->failure, VERDICT_NONDETERMINISTIC, "two calls on the same rows differ");
-}
-
-/* A fault of the child's is not to reach the parent's socket. */
-static _Noreturn void call_in_child(judged_calls *of, call_failure *told)
-{
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
-        signal(faults[i], SIG_DFL);
-    call_here(of);
-    *told = of->failure;
-    _exit(0);
-}
-
-/* How a forked process ended: by itself, by a signal, or not in time, whereupon it is killed. */
-typedef enum child_end { CHILD_FINE, CHILD_CRASHED, CHILD_HANGS } child_end;
-
-static child_end wait_for(pid_t child)
-{
-    const struct timespec pause = {.tv_nsec = 100000};
-    const double end = seconds_of(CLOCK_MONOTONIC) + FORK_SECONDS;
-    int status = 0;
-    pid_t ended;
-    while ((ended = waitpid(child, &status, WNOHANG)) == 0 && seconds_of(CLOCK_MONOTONIC) < end)
-        nanosleep(&pause, NULL);
-    if (ended == 0) {
-        kill(child, SIGKILL);
-        waitpid(child, &status, 0);
-        return CHILD_HANGS;
-    }
-    return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? CHILD_FINE
-                                                                           : CHILD_CRASHED;
-}
-
-/* Threads that a kernel has for its work, as OpenMP's, do not live on in the child: where it waits for
- * them, whoever calls it after a fork has to know. */
-static bool run_in_fork(judged_calls *of)
-{
-    static call_failure
-        *told; /* it stays: mappings that come and go are what kernels are looked at for */
-    const char *what = of->order.layout.calls == CALLS_FIRST ? "in the first call of a process"
-                                                             : "in a forked process";
-    bool has_pool = threads_stay();
-    void *shared = told;
-    if (!told)
-        shared =
-            mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        return fail_call(&of->failure, VERDICT_LOST, "no memory for a forked process");
-    told = shared;
-    *told = (call_failure){0};
-    pid_t child = fork();
-    if (child == 0)
-        call_in_child(of, told);
-    if (child < 0)
-        return fail_call(&of->failure, VERDICT_LOST, "the system has no more processes");
-    child_end end = wait_for(child);
-    if (end == CHILD_HANGS && has_pool)
-        return fail_call(&of->failure, VERDICT_DECLINED, HANGS_IN_FORK);
-    if (end != CHILD_FINE)
-        return fail_call(&of->failure, VERDICT_NONDETERMINISTIC, "%s it %s", what,
-                         end == CHILD_HANGS ? "does not return" : "crashes");
-    of->failure = *told;
-    if (told->kind != VERDICT_PENDING && told->kind != VERDICT_DECLINED)
-        snprintf(of->failure.text, sizeof of->failure.text, "%s: %.100s", what, told->text);
-    return told->kind == VERDICT_PENDING;
+    return meet(of);
 }
 
 /* ---- over several threads ---- */
@@ -313,16 +218,11 @@ static bool make_benches(judged_calls *of, size_t rows, bool prepares)
 
 static bool run_calls(judged_calls *of, size_t rows, unsigned threads)
 {
-    const call_order calls = of->order.layout.calls;
-    if (!make_benches(of, rows, threads <= 1 && calls != CALLS_FIRST))
+    if (!make_benches(of, rows, threads <= 1))
         return false;
     if (threads > 1)
         return run_split(of, threads);
-    if (calls == CALLS_FIRST)
-        return run_in_fork(of);
-    if (!run_alone(of, &of->benches[0]))
-        return false;
-    return calls == CALLS_IN_FORK ? run_in_fork(of) : of->at_once == 1 || run_at_once(of);
+    return run_alone(of, &of->benches[0]) && (of->at_once == 1 || run_at_once(of));
 }
 
 static void free_calls(judged_calls *of)
@@ -392,19 +292,15 @@ static size_t rows_of_call(const ln_kernel *kernel, const work_order *order)
 }
 
 /* A library with threads of its own has several of them where several calls at once are asked for, and
- * is called by one; never after a fork, since they do not live on in the child. Returns how many threads one
- * call has. */
+ * is called by one. Returns how many threads one call has. */
 static unsigned share_threads(judged_calls *of)
 {
-    call_layout *layout = &of->order.layout;
     unsigned threads = of->order.threads;
-    of->at_once = layout->at_once > 1 ? layout->at_once : 1;
+    of->at_once = of->order.layout.at_once > 1 ? of->order.layout.at_once : 1;
     if (!kernel_has_threads(of->plugin, of->kernel))
         return threads;
     threads = of->at_once > 1 ? of->at_once / 2 * 2 : threads;
     of->at_once = 1;
-    if (layout->calls == CALLS_IN_FORK || layout->calls == CALLS_FIRST)
-        layout->calls = CALLS_ONCE;
     return threads;
 }
 

@@ -19,7 +19,6 @@ enum {
 
 static const double most_seconds = 1; /* of a thread's own time */
 static const double set_off = 20e-6;
-static const double first_call = 30e-6; /* of which nothing is known */
 
 struct meeting;
 
@@ -102,7 +101,7 @@ static void call_free(party *own)
         own->fine = own->of->call(own->what);
         taken = seconds_now() - begun;
     }
-    own->one = calls ? fmin(taken / calls, 1) : first_call;
+    own->one = calls ? fmin(taken / calls, 1) : 0;
 }
 
 /* Calls until the timer stops one of them at the next instant, or a little later: it is not to go
@@ -113,7 +112,7 @@ static void call_until_stopped(party *own)
     sig_atomic_t late = own->late;
     own->stopped = 0;
     own->part = fmod(own->part + own->step, 1);
-    set_timer(own, (own->of->plan->free_calls ? set_off : 2e-6) + own->part * own->one);
+    set_timer(own, set_off + own->part * own->one);
     for (unsigned call = 0; own->fine && (call == 0 || !own->stopped) && call < MOST_CALLS;
          call++) {
         own->inside = 1;
@@ -161,8 +160,6 @@ static void meet(party *first)
     while (stops && first->fine && first->met < (sig_atomic_t)first->of->plan->stops &&
            first->late < MOST_LATE && seconds_now() - begun < most_seconds)
         call_until_stopped(first);
-    if (!stops && first->fine && first->of->plan->free_calls == 0)
-        first->fine = first->of->call(first->what);
     if (stops)
         timer_delete(first->timer);
     self = NULL;

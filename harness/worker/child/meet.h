@@ -15,7 +15,7 @@ enum { MEETING_MOST = 5 };
 
 /* How calls meet. */
 typedef struct meeting_plan {
-    unsigned free_calls; /* of each party before; none: nothing is known of how long a call takes */
+    unsigned free_calls; /* of each party before, at least one: how long a call takes */
     unsigned stops;      /* of the first party */
     double part;         /* 0 to 1: where in a call the first stop comes */
 } meeting_plan;
