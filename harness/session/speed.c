@@ -18,10 +18,8 @@ typedef struct timed_case {
     void *judged[BLOCKS];
     case_judgement judgement; /* of the first block */
     timed_rows rows;
-    bool timed;        /* false: left out, its verdict is stored */
-    bool took_rows;    /* of the process that runs */
-    unsigned repeated; /* repetitions of the process that runs */
-    double call_ns;    /* the shortest repetition's, so far; 0: none yet */
+    bool timed;     /* false: left out, its verdict is stored */
+    double call_ns; /* the shortest repetition's, so far; 0: none yet */
 } timed_case;
 
 enum { NOBODY = -1 };
@@ -48,8 +46,8 @@ typedef struct timed_round {
     size_t entry_count;
     timed_result *results; /* of the process that runs */
     size_t result_count;
-    int64_t alone[2];     /* on trial beside the roofs; NOBODY: all are timed */
-    unsigned nobody_else; /* failures for which nobody was found to blame */
+    int64_t alone;        /* the one that has a process of its own; NOBODY: all are timed */
+    unsigned unexplained; /* processes that failed though no kernel fails alone */
 } timed_round;
 
 double session_repetition_seconds(const speed_group *group)
@@ -85,7 +83,7 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
 {
     size_t kernels = speed_kernels(&session->plan, group);
     *heat = (struct timed_round){
-        .session = session, .group = group, .count = kernels + ROOFS, .alone = {NOBODY, NOBODY}};
+        .session = session, .group = group, .count = kernels + ROOFS, .alone = NOBODY};
     heat->contenders = allocate_zeroed(heat->count, sizeof *heat->contenders);
     heat->entries = allocate_zeroed(heat->count, sizeof *heat->entries);
     size_t next = 0;
@@ -181,17 +179,10 @@ static bool drop(timed_round *heat, size_t index, const worker_reply *reply, err
     return session_put(heat->session, &contender->key, &judgement, err);
 }
 
-static bool is_on_trial(const timed_round *heat)
-{
-    return heat->alone[0] != NOBODY;
-}
-
 static bool takes_part(const timed_round *heat, size_t index)
 {
-    const timed_case *contender = &heat->contenders[index];
-    return contender->timed &&
-           (!is_on_trial(heat) || !contender->kernel || heat->alone[0] == (int64_t)index ||
-            heat->alone[1] == (int64_t)index);
+    return heat->contenders[index].timed &&
+           (heat->alone == NOBODY || heat->alone == (int64_t)index);
 }
 
 /* False where the failure is no kernel's: it ends the run. */
@@ -246,8 +237,6 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
             memcpy(memory + entry.at.expected_other, contender->judged[1], bytes);
         }
         set_length(&entry, heat->group, contender->call_ns);
-        contender->repeated = 0;
-        contender->took_rows = false;
         if (worker_ask(worker, &entry, deadline, &reply))
             heat->entries[heat->entry_count++] = i;
         else if (reply.verdict != VERDICT_DECLINED)
@@ -263,7 +252,7 @@ static void keep_one(timed_round *heat, timed_case *contender, unsigned process,
 {
     timed_repetition repetition = reply->repetition;
     char what[160];
-    if (is_on_trial(heat))
+    if (heat->alone != NOBODY)
         return;
     repetition.process = process;
     if (!(contender->call_ns > 0) || repetition.real_ns < contender->call_ns)
@@ -297,30 +286,10 @@ static bool take_rows(timed_round *heat, timed_case *contender, const work_order
     run_session *session = heat->session;
     case_judgement judgement = contender->judgement;
     judgement.varies |= 1u << (heat->group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
-    contender->took_rows = true;
-    return is_on_trial(heat) ||
+    return heat->alone != NOBODY ||
            (timed_rows_take(&contender->rows, session->judge, begin, reply, err) &&
             timed_rows_judge(&contender->rows, session->judge, &judgement) &&
             session_put(session, &contender->key, &judgement, err));
-}
-
-/* Whether a reply of the stream can be true: of the entry that runs, and each repetition once. */
-static bool is_expected(const timed_round *heat, const timed_case *running,
-                        const worker_reply *reply)
-{
-    if (reply->count >= heat->entry_count)
-        return false;
-    const timed_case *contender = &heat->contenders[heat->entries[reply->count]];
-    switch (reply->kind) {
-    case REPLY_REPETITION:
-        return contender == running && reply->repetition.repetition == contender->repeated &&
-               contender->repeated < heat->group->repetitions &&
-               reply->repetition.order < heat->entry_count * heat->group->repetitions;
-    case REPLY_ROWS: /* a copy has nothing to judge */
-        return contender == running && contender->kernel;
-    default:
-        return reply->kind == REPLY_STARTED;
-    }
 }
 
 /* The stream of repetitions of one process. */
@@ -337,13 +306,12 @@ static bool follow(timed_round *heat, const work_order *begin, unsigned process,
     run.kind = ORDER_TIME_RUN;
     bool fine = worker_send_order(worker, &run, &reply);
     while (fine && (fine = worker_next(worker, deadline, &reply)) && reply.kind != REPLY_DONE) {
-        if (!(fine = is_expected(heat, running, &reply) || worker_disbelieve(worker, &reply)))
+        if (reply.count >= heat->entry_count && !(fine = worker_disbelieve(worker, &reply)))
             break;
         timed_case *contender = &heat->contenders[heat->entries[reply.count]];
         if (reply.kind == REPLY_STARTED) {
             running = contender;
         } else if (reply.kind == REPLY_REPETITION) {
-            contender->repeated++;
             keep_one(heat, contender, process, &reply);
         } else {
             if (!take_rows(heat, contender, begin, &reply, err))
@@ -351,8 +319,9 @@ static bool follow(timed_round *heat, const work_order *begin, unsigned process,
             fine = worker_send_order(worker, &go_on, &reply);
         }
     }
-    if (!store_all(heat, err))
+    if ((fine || interrupted()) && !store_all(heat, err))
         return false;
+    heat->result_count = 0; /* of a process that failed nothing is kept */
     if (fine && !interrupted())
         return true;
     return note_failure(failure, running ? running - heat->contenders : NOBODY, &reply, err);
@@ -392,93 +361,33 @@ static bool try_process(timed_round *heat, unsigned process, process_failure *fa
            (failure->failed || follow(heat, &begin, process, failure, err));
 }
 
-/* ---- who is to blame ---- */
+/* ---- a process that failed ---- */
 
-static bool try_alone(timed_round *heat, int64_t first, int64_t second, process_failure *failure,
-                      error *err)
+/* Runs each kernel of the group once in a process of its own: one that fails there gets the verdict, and
+ * the others are timed again. Where none fails alone the group is timed again, and next time the kernel
+ * that ran gets the verdict. */
+static bool find_failing(timed_round *heat, const process_failure *together, error *err)
 {
-    heat->alone[0] = first;
-    heat->alone[1] = second;
-    bool fine = try_process(heat, heat->session->next_process, failure, err);
-    heat->alone[0] = heat->alone[1] = NOBODY;
-    return fine;
-}
-
-/* Drops a contender if a process with it, and with `beside`, fails. */
-static bool drop_if_guilty(timed_round *heat, size_t index, int64_t beside, bool *found, error *err)
-{
-    process_failure failure;
-    char text[REPLY_TEXT_LENGTH];
-    if (!try_alone(heat, (int64_t)index, beside, &failure, err))
-        return false;
-    if (!failure.failed)
-        return true;
-    *found = true;
-    if (failure.suspect != NOBODY && failure.suspect != (int64_t)index) {
-        snprintf(text, sizeof text, "it spoils others: %.63s: %.150s",
-                 heat->contenders[failure.suspect].key.kernel, failure.reply.text);
-        memcpy(failure.reply.text, text, sizeof text);
-    }
-    return drop(heat, index, &failure.reply, err);
-}
-
-/* All kernels of plugins and peers but the suspect, each alone or beside it. */
-static bool try_others(timed_round *heat, int64_t suspect, int64_t beside, bool *found, error *err)
-{
-    bool fine = true;
-    for (size_t i = 0; fine && i < heat->count; i++) {
-        const timed_case *contender = &heat->contenders[i];
-        bool foreign = contender->kernel && strcmp(contender->kernel->source, "builtin") != 0;
-        if (foreign && contender->timed && (int64_t)i != suspect)
-            fine = drop_if_guilty(heat, i, beside, found, err);
-    }
-    return fine;
-}
-
-/* What one kernel does, another may seem to have done: a thread that goes on, or damaged memory,
- * hits whoever runs then. So the suspect is timed alone, beside the roofs; then, if it did nothing,
- * all others; then each beside the suspect. Where nobody is found the group is timed again, and
- * next time the suspect goes. */
-static bool find_guilty(timed_round *heat, const process_failure *failure, error *err)
-{
-    int64_t suspect = failure->suspect;
     bool found = false;
-    bool kernel = suspect != NOBODY && heat->contenders[suspect].kernel;
-    if (kernel && !drop_if_guilty(heat, (size_t)suspect, NOBODY, &found, err))
-        return false;
-    if (!found && !try_others(heat, suspect, NOBODY, &found, err))
-        return false;
-    if (!found && kernel && !try_others(heat, suspect, suspect, &found, err))
-        return false;
-    if (found || heat->nobody_else++ == 0)
-        return true;
-    if (suspect == NOBODY)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", failure->reply.text);
-    return drop(heat, (size_t)suspect, &failure->reply, err);
-}
-
-/* As if the process had not been. */
-static bool undo_process(timed_round *heat, unsigned process, error *err)
-{
-    run_session *session = heat->session;
-    bool fine = store_drop_process(session->store, session->run, process, err);
-    for (size_t i = 0; fine && i < heat->count; i++) {
-        timed_case *contender = &heat->contenders[i];
-        case_verdict verdict = contender->judgement.verdict;
-        if (!contender->took_rows)
+    for (size_t i = 0; i < heat->count; i++) {
+        process_failure alone;
+        if (!heat->contenders[i].kernel || !heat->contenders[i].timed)
             continue;
-        timed_rows_free(&contender->rows);
-        contender->timed = timed_rows_begin(&contender->rows, session->judge, heat->blocks,
-                                            contender->kernel, contender->judged, &verdict, err);
-        contender->took_rows = false;
-        fine = (contender->timed || err->code == EXIT_CODE_FINE) &&
-               session_put(session, &contender->key, &contender->judgement, err);
+        heat->alone = (int64_t)i;
+        bool fine = try_process(heat, heat->session->next_process, &alone, err);
+        heat->alone = NOBODY;
+        if (!fine || (alone.failed && !drop(heat, i, &alone.reply, err)))
+            return false;
+        found |= alone.failed;
     }
-    return fine;
+    if (found || heat->unexplained++ == 0)
+        return true;
+    if (together->suspect == NOBODY || !heat->contenders[together->suspect].kernel)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", together->reply.text);
+    return drop(heat, (size_t)together->suspect, &together->reply, err);
 }
 
-/* One process; started over without the guilty as often as one is found, each time under a number
- * of its own. */
+/* One process; started over as often as kernels of it fail, each time under a number of its own. */
 static bool run_process(timed_round *heat, error *err)
 {
     while (anyone_left(heat)) {
@@ -488,7 +397,7 @@ static bool run_process(timed_round *heat, error *err)
             return false;
         if (!failure.failed)
             return store_end_process(heat->session->store, heat->session->run, process, err);
-        if (!undo_process(heat, process, err) || !find_guilty(heat, &failure, err))
+        if (!find_failing(heat, &failure, err))
             return false;
     }
     return true;

@@ -173,12 +173,6 @@ bool store_end_process(result_store *store, int64_t run, unsigned process, error
     return store_finish(store, fine, doing, err);
 }
 
-bool store_drop_process(result_store *store, int64_t run, unsigned process, error *err)
-{
-    return store_do(store, STATEMENT_DROP_PROCESS, "drop a worker process", err, "ii", run,
-                    (int64_t)process);
-}
-
 bool store_drop_unfinished(result_store *store, int64_t run, error *err)
 {
     static const char doing[] = "drop what a worker process left unfinished";

@@ -194,8 +194,6 @@ bool store_find_origin(result_store *store, const char *origin, int64_t *run,
  * first number that no process of the run has. */
 bool store_end_process(result_store *store, int64_t run, unsigned process, error *err);
 bool store_drop_unfinished(result_store *store, int64_t run, error *err);
-/* Without the repetitions of a process that a kernel spoiled. */
-bool store_drop_process(result_store *store, int64_t run, unsigned process, error *err);
 bool store_process_count(result_store *store, int64_t run, const case_key *key, unsigned *processes,
                          error *err);
 bool store_next_process(result_store *store, int64_t run, unsigned *process, error *err);
