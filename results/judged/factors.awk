@@ -1,4 +1,4 @@
-# Fault × factors, from the table of a judged library (library.txt, rmsnorm_faults.md): a row for each group of faults, with how many of them the factors
+# Fault × factors, from the table of a judged library (library.txt): a row for each group of faults, with how many of them the factors
 # decide that the verdict names; one that names two counts under both.
 #     awk -f results/judged/factors.awk results/judged/library.txt
 BEGIN {
