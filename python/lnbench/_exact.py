@@ -212,7 +212,7 @@ def tolerance(x, gamma=None, beta=None, *, convention="torch", residual=None,
               dtype=None) -> dict:
     """rtol and atol for allclose() that two right implementations may need on these rows, always
     ("certain") and but for one row in 1e9 ("likely"), about what usual ones differ by ("usual"),
-    and the atol that wrong ones come to ("mistakes": neighbouring conventions and short sums). As `lnbench eval --tolerance`."""
+    and the atol that wrong ones come to ("mistakes": neighbouring conventions and short sums)."""
     given, found = Given(x, gamma, beta, residual, convention, dtype), lib.Tolerance()
     patiently(lambda: lib.call("lnjudge_tolerance_find", c.byref(given.problem()),
                                c.byref(given.tensors()), c.byref(found)))

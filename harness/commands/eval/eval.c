@@ -462,10 +462,11 @@ static const cli_option options[] = {
 static const former_option former[] = {
     {"attribute", "a table of a few kernels in docs/lab/errors.md"},
     {"chart", "a table of a few kernels in docs/lab/errors.md"},
+    {"tolerance", "lnbench.tolerance(x) in Python, or lnjudge_tolerance_find() of lnjudge.h"},
     {NULL, NULL},
 };
 
-extern const cli_command eval_reproducible, eval_tolerance;
+extern const cli_command eval_reproducible;
 
 const cli_command command_eval = {
     .name = "eval",
@@ -487,6 +488,6 @@ const cli_command command_eval = {
     .former = former,
     DEFAULTS(eval_options, .files.shape = "18x768", .seed = 1, .max_row_ulp = INFINITY,
              .deadline = 60),
-    QUESTIONS(&eval_reproducible, &eval_tolerance),
+    QUESTIONS(&eval_reproducible),
     .body = run_eval,
 };

@@ -108,17 +108,6 @@ check "kappa 1000: eps=2.5e-05@std is possible" has out '^ddof=0,eps=1e-05@std,a
 accepted "kappa 100" 3 fingerprint --x "$files/kappa5_x.npy" --y "$files/kappa5_y.npy" --gamma "$files/kappa5_g.npy" --all
 check "kappa 100: eps=1e-6@var is possible" has out '^torch-nobias +0 +0.016 '
 
-# Two right outputs, in f32 and by the reference, are within the tolerance; another divisor is not.
-accepted "tolerance" 0 eval --tolerance --shapes 4x64 --json
-check "tolerance: rtol" is "$(value 0.rtol out)" 1.1920928955078125e-7
-check "tolerance: another divisor is told" is "$(value 4.told out) $(value 4.implementation out)" \
-    'yes another divisor: ddof=1,eps=1e-05@var,affine=vector'
-check "tolerance: no eps alone by less" has out '"told": "with an atol below [0-9.e-]+ alone"'
-accepted "tolerance, in words" 0 eval --tolerance --shapes 4x64
-check "tolerance, in words: what to use comes first" grep -Eqm1 \
-    '^use atol=[0-9.e-]+, rtol=1.2e-07 .*; usual implementations differ by about [0-9.]+e-06$' <(head -1 out)
-refused "tolerance: no such type" 2 '--dtypes banana' eval --tolerance --dtypes banana
-
 # What is printed with --json, and what is refused.
 "$npy" make x1.npy '<f8' '(1, 6)' 1.5778 1.6956 -1.9398 -0.6370 0.3499 0.9727
 "$npy" make y1.npy '<f8' '(1, 6)' 0.8811 0.9648 -1.6159 -0.6911 0.0095 0.4516

@@ -42,11 +42,10 @@ options_of run --plan --operation --kernels --conventions --dtypes --shapes --in
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
-    --shapes --seed --axis --normalized-shape --dtypes --reproducible --tolerance \
+    --shapes --seed --axis --normalized-shape --dtypes --reproducible \
     --plugin --max-row-ulp --deadline --format --json
 options_of 'eval --reproducible' --kernels --conventions --inputs --residual --hashes --plugin --seed --deadline --format --json
 options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --all --format --json
-options_of 'eval --tolerance' --x --gamma --beta --inputs --shapes --seed --conventions --dtypes --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \
     --run --machine --class --fresh --stored --allow-lost --time --plugin --seed --deadline --db
@@ -98,6 +97,7 @@ help|--out|the Debian packages, which have man pages and the completion for bash
 report|--key|minisign -V -p FILE.pub -m index.html
 report|--sign|minisign -S -s FILE.key -m index.html
 report|--no-pdf|not needed any more: no PDF of the page is made, print index.html
+eval|--tolerance|lnbench.tolerance\(x\) in Python, or lnjudge_tolerance_find\(\) of lnjudge.h
 run|--sandbox|lnbench inside bubblewrap: docs/method.md has the command
 fingerprint|--distance|the tables in docs/conventions.md
 fingerprint|--hidden|the tables in docs/conventions.md
