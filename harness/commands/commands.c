@@ -20,7 +20,7 @@ static const struct {
 } former[] = {
     {"merge", "lnbench hunt --seed N in several processes, each with another N"},
     {"verify-exact", "lnbench hunt --exact"},
-    {"invariance", "lnbench eval --reproducible"},
+    {"invariance", "the column `reproducible` of lnbench run and lnbench eval"},
     {"distance", "the tables in docs/conventions.md"},
     {"calibrate", "lnbench doctor --calibrate"},
     {"fleet",

@@ -3,31 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const size_t invariance_hidden[INVARIANCE_HIDDEN] = {768, 771};
-
-static const invariance_setting settings[INVARIANCE_SETTINGS] = {
-    {"plain", AXIS_CALL},
-    {"again", AXIS_CALL},
-    {"rows=1", AXIS_ROWS},
-    {"rows=255", AXIS_ROWS},
-    {"rows=256", AXIS_ROWS},
-    {"moved by 1", AXIS_POSITION},
-    {"moved by 100", AXIS_POSITION},
-    {"threads=2", AXIS_THREADS},
-    {"threads=3", AXIS_THREADS},
-    {"1 element off", AXIS_ALIGNMENT},
-    {"16 bytes off", AXIS_ALIGNMENT},
-    {"32 bytes off", AXIS_ALIGNMENT},
-    {"strided", AXIS_STRIDE},
-    {"in place", AXIS_IN_PLACE},
-};
-
-const invariance_setting *invariance_settings(size_t *count)
-{
-    *count = INVARIANCE_SETTINGS;
-    return settings;
-}
-
 const char *axis_name(invariance_axis axis)
 {
     static const char *const names[AXIS_COUNT] = {
@@ -68,15 +43,6 @@ reproducibility reproducibility_declared(const kernel_facts *facts)
     return facts->traits & LN_TRAIT_ISA_REPRODUCIBLE   ? REPRODUCIBLE_ISA
            : facts->traits & LN_TRAIT_ROW_REPRODUCIBLE ? REPRODUCIBLE_ROW
                                                        : REPRODUCIBLE_UNKNOWN;
-}
-
-bool promise_is_broken(const kernel_facts *facts, const invariance_result *found)
-{
-    reproducibility declared = reproducibility_declared(facts), class = reproducibility_of(found);
-    if (class == REPRODUCIBLE_UNKNOWN || declared == REPRODUCIBLE_UNKNOWN)
-        return false;
-    return class < REPRODUCIBLE_ROW ||
-           (declared == REPRODUCIBLE_ISA && (found->varies & 1u << AXIS_ISA));
 }
 
 /* That other ISAs have other bits is what "row" says already. */
@@ -131,7 +97,7 @@ size_t with_families(const kernel_list *kernels, const kernel_entry *const *own,
 static bool same_plain(const invariance_result *a, const invariance_result *b)
 {
     for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
-        if (a->cells[i][0].hash != b->cells[i][0].hash)
+        if (a->plain[i] != b->plain[i])
             return false;
     return true;
 }

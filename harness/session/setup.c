@@ -65,9 +65,9 @@ bool session_invariance(run_session *session, const kernel_list *kernels, error 
         for (count = 1; first + count < plan->kernel_count &&
                         plan->kernels[first + count]->facts.operation == kind;)
             count++;
-        fine = !convention || invariance_measure_own(session->judge, convention, &session->progress,
-                                                     kernels, plan->kernels + first,
-                                                     session->invariance + first, count, err);
+        fine = !convention ||
+               invariance_measure(session->judge, convention, &session->progress, kernels,
+                                  plan->kernels + first, session->invariance + first, count, err);
     }
     worker_forget(session->worker); /* the first calls of a process are a verdict's */
     return fine && session_store_kernels(session, err);

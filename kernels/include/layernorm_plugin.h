@@ -46,9 +46,9 @@ typedef enum ln_trait {
     LN_TRAIT_ALIGNMENT_BITS = 1u << 2, /* output bits may depend on the alignment of the buffers */
     LN_TRAIT_FLUSHES_SUBNORMALS = 1u << 3, /* treats subnormals as zero */
     LN_TRAIT_NOT_IN_PLACE = 1u << 4,       /* y must not be x */
-    /* Promises, which lnbench holds a kernel to (lnbench eval --reproducible): the bits of a row depend on
-     * the row, gamma, beta and the convention alone, neither on other rows nor on where the row
-     * lies; and are the same on every ISA that has a kernel of this name. */
+    /* Promises: the bits of a row depend on the row, gamma, beta and the convention alone, neither on
+     * other rows nor on where the row lies; and are the same on every ISA that has a kernel of this
+     * name. The column `reproducible` of lnbench run shows what was measured. */
     LN_TRAIT_ROW_REPRODUCIBLE = 1u << 5,
     LN_TRAIT_ISA_REPRODUCIBLE = 1u << 6,
     LN_TRAIT_NO_RESIDUAL = 1u << 7, /* x is taken as it is: residual must be NULL */

@@ -249,7 +249,7 @@ static bool show_result(const eval_options *options, const ln_convention *conven
     if (kernel)
         kernel_entry_label(kernel, label);
     if (kernel && result.metrics.elements > 0 &&
-        !invariance_measure_own(judge, convention, NULL, kernels, &kernel, &found, 1, err))
+        !invariance_measure(judge, convention, NULL, kernels, &kernel, &found, 1, err))
         return false;
     found.varies |= judgement->varies;
     shown.reproducibility = reproducibility_name(reproducibility_of(&found));
@@ -462,11 +462,11 @@ static const cli_option options[] = {
 static const former_option former[] = {
     {"attribute", "a table of a few kernels in docs/lab/errors.md"},
     {"chart", "a table of a few kernels in docs/lab/errors.md"},
+    {"reproducible", "the column `reproducible` of lnbench run and lnbench eval"},
+    {"hashes", "the column `reproducible` of lnbench run and lnbench eval"},
     {"tolerance", "lnbench.tolerance(x) in Python, or lnjudge_tolerance_find() of lnjudge.h"},
     {NULL, NULL},
 };
-
-extern const cli_command eval_reproducible;
 
 const cli_command command_eval = {
     .name = "eval",
@@ -488,6 +488,5 @@ const cli_command command_eval = {
     .former = former,
     DEFAULTS(eval_options, .files.shape = "18x768", .seed = 1, .max_row_ulp = INFINITY,
              .deadline = 60),
-    QUESTIONS(&eval_reproducible),
     .body = run_eval,
 };

@@ -175,8 +175,7 @@ static bool find_class(hunt_state *hunt, const kernel_list *kernels, error *err)
     ln_convention convention;
     invariance_result found = {0};
     if (!convention_parse(hunt->settings.convention, &convention, err) ||
-        !invariance_measure_own(hunt->judge, &convention, NULL, kernels, &hunt->kernel, &found, 1,
-                                err))
+        !invariance_measure(hunt->judge, &convention, NULL, kernels, &hunt->kernel, &found, 1, err))
         return false;
     hunt->reproducible = reproducible_found(&hunt->kernel->facts, &found);
     return true;

@@ -1,92 +1,45 @@
 #!/bin/bash
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
-# lnbench eval --reproducible: kernels that break one axis each, promises that are kept and broken, and the
-# class in every other table.
+# The column `reproducible`: kernels that break one axis each, the promises of the library's own kernels,
+# and the class in every table.
 . "$(dirname "$0")/cli_common.sh" "$@"
 plugin=$libraries/invariance_plugin.so
 
-# found KERNEL: class, broken promise or not, and the axes along which the bits differ.
+# found KERNEL: its class in the store f.db, and the axes along which its bits differ.
 found() {
-    python3 -c "
-import json
-kernel = [k for k in json.load(open('matrix.json')) if k['kernel'] == '$1'][0]
-varied = [axis for axis, same in kernel['same_bits'].items() if same is False]
-print(kernel['reproducibility'], kernel['promise_broken'], *varied)"
+    python3 - "$1" <<'END'
+import json, sqlite3, sys
+(descriptor,), = sqlite3.connect("f.db").execute("SELECT descriptor FROM kernels WHERE name = ?", sys.argv[1:])
+kernel = json.loads(descriptor)
+print(kernel["reproducibility"], *kernel["varies_with"])
+END
 }
 
-run_it eval --reproducible --plugin "$plugin" --kernels 'on_*' --json
-check "all: the gravest is a nondeterministic kernel" is "$code" 6
-cp out matrix.json
-check "nothing" is "$(found on_nothing)" "row False"
-check "call" is "$(found on_call)" "none True call"
-check "rows" is "$(found on_rows)" "run True rows"
-check "position" is "$(found on_position)" "run True position"
-check "threads" is "$(found on_threads)" "run True threads"
-check "alignment" is "$(found on_alignment)" "run True alignment"
-check "stride" is "$(found on_stride)" "run True stride"
-check "in place" is "$(found on_place)" "run True in-place"
-check "isa: promised" is "$(found on_isa.one)" "row True isa"
-check "isa: not promised" is "$(found on_isa.two)" "row False isa"
-check "isa: the same" is "$(found on_same.one)" "isa False"
-check "refused settings are no differences" is "$(found on_choosy)" "row False"
-python3 -c "
-import json
-for kernel in json.load(open('matrix.json')):
-    cells = {(c['hidden'], c['setting']): c for c in kernel['cells']}
-    assert len(cells) == 28, kernel['kernel']
-    if kernel['kernel'] == 'on_rows':
-        assert [s for (h, s), c in cells.items() if c['same'] is False] == ['rows=255'] * 2
-        assert cells[768, 'rows=255']['rows_that_differ'] == 255
-    if kernel['kernel'] == 'on_position': # row 1 comes to place 2, which is not moved
-        assert cells[768, 'moved by 1']['rows_that_differ'] == 257 - 1
-        assert cells[768, 'moved by 100']['rows_that_differ'] == 100 # the others keep their parity
-    if kernel['kernel'] == 'on_choosy':
-        assert cells[768, 'strided']['same'] is None and cells[768, 'in place']['hash'] is None
-plain = {k['kernel']: k['cells'][0]['hash'] for k in json.load(open('matrix.json'))}
-assert plain['on_nothing'] == plain['on_isa.one'] != plain['on_isa.two']
-" || check "cells" false
+run_it run --referee no --only accuracy --db f.db --no-charts --plugin "$plugin" --shapes 2x8 --conventions torch \
+    --inputs normal --kernels 'on_*'
+check "nothing" is "$(found on_nothing)" "row"
+check "call" is "$(found on_call)" "none call"
+check "rows" is "$(found on_rows)" "run rows"
+check "threads" is "$(found on_threads)" "run threads"
+check "alignment" is "$(found on_alignment)" "run alignment"
+check "stride, of which the judge knows" is "$(found on_stride)" "run stride"
+check "isa" is "$(found on_isa.one) $(found on_isa.two)" "row isa row isa"
+check "isa: the same" is "$(found on_same.one)" "isa"
 
-ends "a broken promise" 5 eval --reproducible --plugin "$plugin" --kernels on_threads
-check "a broken promise is said" has out '^on_threads +run \(BROKEN PROMISE\) +row +same +same +same +differ'
-accepted "kept promises" 0 eval --reproducible --plugin "$plugin" --kernels 'on_nothing,on_same.*,on_isa.two'
-accepted "hashes" 0 eval --reproducible --plugin "$plugin" --kernels on_nothing --hashes --format tsv
-check "hashes: a line a setting" lines out 29
-check "hashes" has out $'^on_nothing\t771\tin place\tin-place\tsame\t0\t[0-9a-f]{16}$'
-
-# What promises the same bits everywhere keeps that, on the ISAs that are here.
-accepted "reproducible kernels" 0 eval --reproducible --kernels 'reproducible_*' --json
-check "reproducible kernels: all promise it" is "$(grep -c '"declared_reproducibility": "isa"' out)" \
-    "$(grep -c '"kernel"' out)"
-
-accepted "our kernels keep what they declare" 0 eval --reproducible --kernels '*_f32_*'
-accepted "in 16 bits and f64 too, where rows end with an addend" 0 \
-    eval --reproducible --kernels '*_fused_*16_*,two_pass_f64_*' --convention numpy-quotient
-accepted "and with a residual" 0 eval --reproducible --residual --kernels '*_fused_f32_*,*pipelined*,*blocked*,*staged*,*transposed*'
-check "with a residual: told" has out 'normal with a residual: 257 rows'
-accepted "a place that counts with a residual alone: without one" 0 \
-    eval --reproducible --plugin "$plugin" --kernels on_residual
-ends "a place that counts with a residual alone" 5 eval --reproducible --plugin "$plugin" --kernels on_residual --residual
-check "a place that counts with a residual alone" has out '^on_residual +run \(BROKEN PROMISE\) +row +same +same +differ'
-
-refused "no such kernel" 2 "no kernel matches 'nosuch'" eval --reproducible --kernels nosuch
-python3 - <<'END'
-import struct
-head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 5), }".ljust(117) + "\n"
-open("own.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<10f", *range(10)))
+# The library's kernels keep what they declare, on the ISAs that are here.
+accepted "our kernels" 0 run --referee no --only accuracy --db own.db --no-charts --shapes 2x8 --conventions torch \
+    --inputs normal --dtypes f32,f64,bf16,f16 --kernels '*_f32_*,*_fused_*16_*,two_pass_f64_*,reproducible_*'
+check "our kernels: all keep what they declare" python3 - <<'END'
+import json, sqlite3
+classes = [None, "none", "run", "row", "isa"]
+kernels = [json.loads(one) for one, in sqlite3.connect("own.db").execute("SELECT descriptor FROM kernels")]
+measured = [k for k in kernels if k["reproducibility"]]
+assert len(measured) > 50, len(measured)
+for k in measured:
+    declared = k["declared_reproducibility"]
+    least = "row" if declared == "isa" and "isa" not in k["varies_with"] else declared # one ISA alone shows no more
+    assert classes.index(k["reproducibility"]) >= classes.index(least), k
 END
-ends "rows of a file" 5 eval --reproducible --plugin "$plugin" --kernels on_threads,on_nothing --inputs own.npy --json
-check "rows of a file: their length alone" is "$(grep -o '"hidden": [0-9]*' out | sort | uniq -c | tr -d ' ')" '28"hidden":5'
-refused "no such file" 7 "none.npy" eval --reproducible --kernels two_pass_f32_scalar --inputs none.npy
-refused "no such input" 2 "nosuch" eval --reproducible --kernels two_pass_f32_scalar --input nosuch
-refused "no such convention" 2 "nosuch" eval --reproducible --convention nosuch
-refused "no time" 2 'deadline' eval --reproducible --deadline 0
-ends "a crash" 6 eval --reproducible --plugin "$libraries/sabotage_plugin.so" --kernels naive.crash,naive.good
-check "a crash is said" has out '^naive\.crash: wrong \(crashed'
-check "a crash: the others" has out '^naive\.good +row '
-
-ends "a crash when asked" 6 eval --reproducible --plugin "$plugin" --kernels 'on_crash,on_nothing'
-check "a crash when asked" has out '^on_crash: wrong \(crashed: in supports\(\): SIGABRT'
-check "a crash when asked: the others" has out '^on_nothing +row '
 
 # The class is in every other table.
 accepted "list" 0 list kernels --plugin "$plugin" --json

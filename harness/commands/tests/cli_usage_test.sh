@@ -42,9 +42,8 @@ options_of run --plan --operation --kernels --conventions --dtypes --shapes --in
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
-    --shapes --seed --axis --normalized-shape --dtypes --reproducible \
+    --shapes --seed --axis --normalized-shape --dtypes \
     --plugin --max-row-ulp --deadline --format --json
-options_of 'eval --reproducible' --kernels --conventions --inputs --residual --hashes --plugin --seed --deadline --format --json
 options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --all --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \
@@ -81,7 +80,7 @@ refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
 refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
 # A question of a subcommand has its own options; an old name says which question it is now.
 check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 15
-for words in 'merge:lnbench hunt --seed' 'verify-exact:lnbench hunt --exact' 'invariance:lnbench eval --reproducible' \
+for words in 'merge:lnbench hunt --seed' 'verify-exact:lnbench hunt --exact' 'invariance:the column .reproducible. of lnbench run and lnbench eval' \
     'distance:the tables in docs/conventions.md' 'calibrate:lnbench doctor --calibrate' 'fleet:lnbench hunt --seed'; do
     refused "${words%%:*}" 2 "${words%%:*} is now: ${words#*:}" "${words%%:*}" --json
     refused "help ${words%%:*}" 2 "is now: ${words#*:}" help "${words%%:*}"
@@ -97,6 +96,8 @@ help|--out|the Debian packages, which have man pages and the completion for bash
 report|--key|minisign -V -p FILE.pub -m index.html
 report|--sign|minisign -S -s FILE.key -m index.html
 report|--no-pdf|not needed any more: no PDF of the page is made, print index.html
+eval|--reproducible|the column .reproducible. of lnbench run and lnbench eval
+eval|--hashes|the column .reproducible. of lnbench run and lnbench eval
 eval|--tolerance|lnbench.tolerance\(x\) in Python, or lnjudge_tolerance_find\(\) of lnjudge.h
 run|--sandbox|lnbench inside bubblewrap: docs/method.md has the command
 fingerprint|--distance|the tables in docs/conventions.md
@@ -126,7 +127,7 @@ done
 refused "an option far from all" 2 'run has no option --zzzzzzzz:' run --zzzzzzzz
 refused "a single dash" 2 "'-x': options begin with two dashes" run -x
 for words in run 'eval --input normal --reference' 'choose --shape 1x8' 'hunt --kernel x' \
-    'replay --from x' 'duet --base a --new b' 'doctor --calibrate' 'hunt --exact' 'eval --reproducible'; do
+    'replay --from x' 'duet --base a --new b' 'doctor --calibrate' 'hunt --exact'; do
     # shellcheck disable=SC2086 # several words
     refused "no time to hang in: ${words%% *}" 2 '--deadline 0: more than 0 seconds were expected' \
         $words --deadline 0

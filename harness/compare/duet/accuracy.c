@@ -127,8 +127,8 @@ static bool find_classes_of(duet_run *duet, int side, const kernel_entry *const 
 {
     const kernel_list *all = &duet->kernels[side];
     invariance_result *found = allocate_zeroed(count + 1, sizeof *found);
-    bool fine = invariance_measure_own(duet->judge, &duet->plan.speed[0].convention, NULL, all, own,
-                                       found, count, err);
+    bool fine = invariance_measure(duet->judge, &duet->plan.speed[0].convention, NULL, all, own,
+                                   found, count, err);
     for (size_t i = 0; fine && i < count; i++)
         duet->reproducible[side][own[i] - all->kernels] =
             reproducible_found(&own[i]->facts, &found[i]);
