@@ -4,7 +4,6 @@
 
 #include "judge/rows.h"
 #include "judge/runner.h"
-#include "domain/invariance.h"
 #include "referee/checks.h"
 
 /* Memory of the runner's at an offset of an order's; NULL of -1. */
@@ -63,13 +62,5 @@ bool examine_combinations(row_judge *judge, const referee_task *task, const refe
 
 /* What the judge needs to know of a kernel. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound);
-
-/* Notes an axis along which bits differ. In place rows lie apart where hidden is odd: a kernel whose
- * bits depend on the stride differs there for that. */
-static inline void referee_varies(invariance_axis axis, size_t hidden, unsigned *varies)
-{
-    bool stride_again = axis == AXIS_IN_PLACE && hidden % 2 == 1 && (*varies & 1u << AXIS_STRIDE);
-    *varies |= stride_again ? 0 : 1u << axis;
-}
 
 #endif

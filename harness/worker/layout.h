@@ -51,12 +51,6 @@ typedef enum layout_name {
 
 call_layout layout_named(layout_name name, const operation *what, size_t hidden);
 
-/* Whether the call has the tensor: inputs and the result always. */
-static inline bool layout_has(const call_layout *layout, const operation *what, size_t role)
-{
-    return !what->roles[role].output || role == what->result || (layout->outputs & 1u << role);
-}
-
 /* Strides of the problem's tables, which are dense in the arena. */
 void layout_strides(const call_layout *layout, const operation *what, ln_problem *problem);
 

@@ -7,15 +7,12 @@
 #include "referee/invariance.h"
 #include "worker/worker.h"
 #include "referee/referee.h"
-#include "domain/reproducible.h"
 #include "base/output.h"
-#include "base/text.h"
 #include "answer/run_view.h"
 #include "domain/metric_fields.h"
 #include "judge/judge.h"
 #include "judge/which/which.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct eval_shown {
