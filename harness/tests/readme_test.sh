@@ -57,7 +57,7 @@ grep -oh '`ln_[a-z0-9_]*' "$root"/docs/*.md "$root"/README.md "$root"/kernels/RE
     done | tee "$scratch/lost"
 [ ! -s "$scratch/lost" ] || failures=$((failures + 1))
 version=$(sed -n 's/.*STORE_VERSION = \([0-9]*\).*/\1/p' "$root/harness/store/schema.c")
-for words in "## Tables (format $version;" "counts the format ($version)"; do
+for words in "## Tables (format $version;" "is the number of the format ($version)"; do
     grep -qF "$words" "$root/results/README.md" || fail "results/README.md says not: $words"
 done
 
