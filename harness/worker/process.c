@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -27,18 +26,6 @@ enum {
     AT_ONCE = 100000 /* microseconds: most answers come within them */
 };
 
-/* The same file, opened anew: what a plugin sets for its descriptor, such as O_APPEND, does not hold
- * for ours. */
-static int open_again(int file)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    int again = open(path, O_RDWR), kept = fcntl(again < 0 ? file : again, F_DUPFD, FIRST_FREE_FD);
-    if (again >= 0)
-        close(again);
-    return kept;
-}
-
 typedef struct new_worker {
     const char *program; /* its path */
     int socket, arena;
@@ -50,7 +37,7 @@ static void become_worker(void *context)
 {
     const new_worker *made = context;
     int kept_socket = fcntl(made->socket, F_DUPFD, FIRST_FREE_FD);
-    int kept_arena = open_again(made->arena);
+    int kept_arena = fcntl(made->arena, F_DUPFD, FIRST_FREE_FD);
     int null = open("/dev/null", O_RDWR);
     if (kept_socket < 0 || kept_arena < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
         (!made->loud && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
@@ -181,36 +168,18 @@ bool process_disbelieve(kernel_process *process, worker_reply *reply)
     return end_with(process, VERDICT_CRASHED, "the worker's answers make no sense", reply);
 }
 
-static uint64_t draw_number(kernel_process *process)
-{
-    if (process->left == 0)
-        while (getrandom(process->drawn, sizeof process->drawn, 0) < 0 && errno == EINTR)
-            ;
-    process->left = (process->left ? process->left : NUMBERS_AT_ONCE) - 1;
-    return process->drawn[process->left];
-}
-
 bool process_send(kernel_process *process, const work_order *orders, size_t count,
                   worker_reply *reply)
 {
-    work_order sent[BATCH_MOST];
-    const ssize_t size = (ssize_t)(count * sizeof *sent);
+    const ssize_t size = (ssize_t)(count * sizeof *orders);
     double deadline = seconds_now() + SEND_DEADLINE;
     *reply = (worker_reply){0};
-    memcpy(sent, orders, (size_t)size);
     if (orders->kind != ORDER_GO_ON) {
-        process->number = draw_number(process);
         process->operation = orders->operation;
         process->problem = orders->problem;
-        process->index = 0;
-        process->sent_at = seconds_now();
     }
-    for (size_t i = 0; i < count; i++)
-        sent[i].number = process->number;
-    for (size_t i = 0; i < BATCH_MOST && orders->kind != ORDER_GO_ON; i++)
-        process->asked[i] = orders[i < count ? i : 0].kind; /* one order may have many answers */
     for (;;) {
-        ssize_t put = send(process->socket, sent, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t put = send(process->socket, orders, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (put == size)
             return true;
         if (put >= 0 || is_closed(errno))
@@ -288,27 +257,6 @@ static int wait_readable(const kernel_process *process, double seconds)
     }
 }
 
-/* Whether the process has sent one reply that may be the next one, or several kernels of a plugin, or an
- * answer to each of several orders, up to one that ends it. */
-static bool is_believed(kernel_process *process, const worker_reply *replies, size_t count)
-{
-    double seconds = seconds_now() - process->sent_at;
-    bool fine = count > 0;
-    for (size_t i = 0; fine && i < count; i++) {
-        const worker_reply *reply = &replies[i];
-        if (reply->number != process->number || reply->index != process->index) {
-            process->spoke_alone = true;
-            return false;
-        }
-        process->index += reply->kind != REPLY_ALIVE;
-        fine = reply_is_sane(reply, process->asked[i], seconds) &&
-               (count == 1 || reply->kind == REPLY_DONE || reply->kind == REPLY_FAILED ||
-                reply->kind == REPLY_KERNEL) &&
-               (i + 1 == count || !reply_ends_process(reply));
-    }
-    return fine;
-}
-
 /* The next message, of at most `most` replies; how many. 0: *reply is a FAILED one, and the process is
  * gone. */
 static size_t receive_replies(kernel_process *process, double deadline_seconds, worker_reply *reply,
@@ -337,11 +285,10 @@ static size_t receive_replies(kernel_process *process, double deadline_seconds, 
     if (got < 0)
         return lose_touch(process, errno, reply);
     size_t count = (size_t)got / sizeof *reply;
-    if ((size_t)got != count * sizeof *reply) {
-        process->spoke_alone = true;
-        count = 0;
-    }
-    return is_believed(process, reply, count) ? count : process_disbelieve(process, reply);
+    bool sane = count > 0 && (size_t)got == count * sizeof *reply;
+    for (size_t i = 0; sane && i < count; i++)
+        sane = reply_is_sane(&reply[i]);
+    return sane ? count : process_disbelieve(process, reply);
 }
 
 size_t process_answers(kernel_process *process, double deadline_seconds, worker_reply *replies,

@@ -1,8 +1,6 @@
 /* What parent and worker say to each other: fixed-size orders and replies over a SOCK_SEQPACKET
  * socket; tensors lie in an arena (arena.h), from where the worker copies them into buffers of the
- * kernel's.
- *
- * The parent believes nothing it is told: see reply_is_sane(). */
+ * kernel's. */
 #ifndef LNBENCH_PROTOCOL_H
 #define LNBENCH_PROTOCOL_H
 
@@ -17,7 +15,7 @@ enum {
     WORKER_ARENA_FD = 4,
     PROTOCOL_PATH_LENGTH = 1024,
     PLUGIN_MOST_KERNELS = 65536,
-    BATCH_MOST = 32, /* orders in one message; their answers are one too */
+    BATCH_MOST = 64, /* orders in one message; their answers are one too */
     REPLY_ENDS_RUN = -1,
     REPLY_OF_PROCESS = 1, /* what ran before in the process may have done it */
 };
@@ -67,7 +65,6 @@ typedef struct arena_map {
 typedef struct work_order {
     uint32_t magic;
     order_kind kind;
-    uint64_t number; /* drawn, and repeated in every answer; GO_ON has that of its TIME_RUN */
     operation_kind operation;
     uint32_t plugin, kernel;         /* as loaded; kernel of a roof: see is_roof */
     char text[PROTOCOL_PATH_LENGTH]; /* path to load; name of a timed entry */
@@ -112,8 +109,6 @@ typedef enum reply_kind {
 typedef struct worker_reply {
     uint32_t magic;
     reply_kind kind;
-    uint64_t number;      /* of the order */
-    uint32_t index;       /* among its answers, of which ALIVE is none */
     verdict_kind verdict; /* FAILED: which */
     uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
     int64_t value;  /* LOST: REPLY_ENDS_RUN, or 0; STATE_CHANGED: REPLY_OF_PROCESS, or 0 */
@@ -127,9 +122,9 @@ typedef struct worker_reply {
 /* An order with nothing in the arena; NULL: of no kernel. */
 work_order worker_order(order_kind kind, const kernel_entry *kernel);
 
-/* Whether a reply can be what a worker would send to an order of this kind so many seconds ago:
- * magic, kind, numbers and enums in range, strings terminated. */
-bool reply_is_sane(const worker_reply *reply, order_kind asked, double seconds);
+/* Whether it is a reply: magic, kind and enums in range, strings terminated, names of kernels plain. A
+ * worker that sends anything else has crashed. */
+bool reply_is_sane(const worker_reply *reply);
 
 /* Whether nothing more should be asked of the process that sent it. */
 static inline bool reply_ends_process(const worker_reply *reply)

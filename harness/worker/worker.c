@@ -16,11 +16,9 @@ enum { LOAD_DEADLINE = 20, NOBODY = -1, PLUGINS_MOST = 64 };
 /* A process, and what it holds. */
 typedef struct worker_seat {
     kernel_process process;
-    uint64_t loaded; /* bit i: plugin i */
-    /* Kernels by their number in the plugin, or NOBODY. */
-    int64_t ran_last;
+    uint64_t loaded;  /* bit i: plugin i */
+    int64_t ran_last; /* a kernel by its number in the plugin, or NOBODY */
     bool ran_others;  /* of this process, not only the last one */
-    int64_t to_blame; /* after its call the process sent what nobody had asked for */
 } worker_seat;
 
 struct worker_process {
@@ -53,7 +51,7 @@ static worker_seat *seat_of(worker_process *worker, const work_order *order)
 static void vacate(worker_seat *seat)
 {
     process_end(&seat->process);
-    *seat = (worker_seat){.process.socket = -1, .ran_last = NOBODY, .to_blame = seat->to_blame};
+    *seat = (worker_seat){.process.socket = -1, .ran_last = NOBODY};
 }
 
 /* The others do nothing meanwhile: neither take time nor reach the arena. */
@@ -161,10 +159,6 @@ static bool send_to(worker_process *worker, worker_seat *seat, const work_order 
     *reply = (worker_reply){0};
     if (!prepare_seat(worker, seat, order, reply))
         return false;
-    if (runs_kernel(order) && seat->to_blame == (int64_t)order->kernel) {
-        seat->to_blame = NOBODY;
-        return process_disbelieve(&seat->process, reply);
-    }
     if (!process_send(&seat->process, sent, count, reply)) {
         vacate(seat);
         return false;
@@ -204,28 +198,26 @@ bool worker_disbelieve(worker_process *worker, worker_reply *reply)
 
 /* A crash, or want of descriptors, where another kernel of the plugin ran before may be that one's doing: this one is asked
  * again in a process where nobody ran. */
+static bool is_asked_again(const worker_seat *seat, const work_order *order,
+                           const worker_reply *reply)
+{
+    return runs_kernel(order) && seat->ran_others &&
+           (reply->verdict == VERDICT_CRASHED || reply->value == REPLY_OF_PROCESS);
+}
+
 bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
                 worker_reply *reply)
 {
     worker_seat *seat = seat_of(worker, order);
-    int64_t before = NOBODY; /* who may have sent what this one did not */
-    for (int attempt = 0; attempt < 2; attempt++) {
-        int64_t last = seat->process.socket >= 0 ? seat->ran_last : NOBODY;
+    for (bool again = true; again;) {
         if (!send_to(worker, seat, order, 1, reply))
             return false;
-        bool others = runs_kernel(order) && seat->ran_others;
-        if (process_next(&seat->process, deadline_seconds, reply)) {
-            if (before != NOBODY)
-                seat->to_blame = before;
+        if (process_next(&seat->process, deadline_seconds, reply))
             return reply->kind == REPLY_DONE || worker_disbelieve(worker, reply);
-        }
         if (seat->process.socket >= 0)
             return false;
-        if (seat->process.spoke_alone && last != (int64_t)order->kernel)
-            before = last;
+        again = is_asked_again(seat, order, reply);
         vacate(seat);
-        if (!others || !(reply->verdict == VERDICT_CRASHED || reply->value == REPLY_OF_PROCESS))
-            return false;
     }
     return false;
 }
@@ -340,8 +332,7 @@ static void make_seats(worker_process *worker)
 {
     worker->seats = allocate_zeroed(worker->plugin_count + 1, sizeof *worker->seats);
     for (size_t i = 0; i <= worker->plugin_count; i++)
-        worker->seats[i] =
-            (worker_seat){.process.socket = -1, .ran_last = NOBODY, .to_blame = NOBODY};
+        worker->seats[i] = (worker_seat){.process.socket = -1, .ran_last = NOBODY};
 }
 
 void worker_forget(worker_process *worker)
@@ -399,32 +390,26 @@ static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, si
 {
     worker_process *worker = (worker_process *)runner;
     worker_seat *seat = seat_of(worker, orders);
-    int64_t last = seat->process.socket >= 0 ? seat->ran_last : NOBODY;
     worker_reply lost = {0};
     size_t answered = 0;
-    bool alone = false, fine = true;
-    if (seat->to_blame != (int64_t)orders->kernel &&
-        send_to(worker, seat, orders, count, replies)) {
-        bool others = seat->ran_others;
+    bool fine = true;
+    if (send_to(worker, seat, orders, count, replies)) {
         answered = process_answers(&seat->process, deadline_seconds, replies, count);
-        alone = seat->process.spoke_alone && last != (int64_t)orders->kernel;
         if (seat->process.socket >= 0)
             return answered;
-        vacate(seat);
         const worker_reply *end = &replies[answered ? answered - 1 : 0];
-        bool again = others && (end->verdict == VERDICT_CRASHED || end->value == REPLY_OF_PROCESS);
+        bool again = is_asked_again(seat, orders, end);
+        vacate(seat);
         if (answered > 0 && !again)
             return answered;
         answered -= answered > 0;
-        if (!alone && !again)
+        if (!again)
             lost = *end;
     }
     while (fine && answered < count) {
         worker_ask(worker, &orders[answered], deadline_seconds, &replies[answered]);
         fine = !reply_ends_process(&replies[answered++]);
     }
-    if (alone && fine)
-        seat->to_blame = last;
     if (fine && lost.kind == REPLY_FAILED)
         replies[answered - 1] = lost;
     return answered;

@@ -25,7 +25,6 @@ static void send_all(int socket, const uint8_t *bytes, size_t size)
     for (int packet = 0; size > 4 && packet < 16; packet++) {
         worker_reply reply = {.magic = PROTOCOL_MAGIC,
                               .kind = packet == 0 ? REPLY_LOADED : REPLY_KERNEL,
-                              .index = (uint32_t)packet,
                               .count = packet == 0 ? 3 : (uint32_t)packet - 1};
         size_t at = (bytes[0] | (size_t)bytes[1] << 8) % sizeof reply;
         size_t length = (bytes[2] | (size_t)bytes[3] << 8) % (sizeof reply - at + 1);
@@ -46,8 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     worker_reply reply = {0};
     int pair[2];
     FUZZ_CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair) == 0);
-    kernel_process process = {
-        .process = 1, .socket = pair[0], .asked = {ORDER_LOAD}, .sent_at = seconds_now()};
+    kernel_process process = {.process = 1, .socket = pair[0]};
     send_all(pair[1], bytes, size);
     for (size_t i = 0; i < 16 && process.socket >= 0; i++) {
         bool loaded = process_next(&process, 1, &reply);

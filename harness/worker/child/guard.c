@@ -29,7 +29,7 @@ static guarded *live_slot(const char *map)
  * next, with no page to be found and cleared, and larger ones serve smaller buffers by their end.
  * Before a plugin's code runs, what waits is filled with NaN, so that a kernel that kept an address is
  * seen. */
-enum { MOST_WAITING = 48, MOST_WAITING_BYTES = 64 << 20 };
+enum { MOST_WAITING = 48, ENOUGH_WAITING = 32, MOST_WAITING_BYTES = 64 << 20, SMALL = 256 << 10 };
 
 static struct {
     guard_map maps[MOST_WAITING]; /* the last one was left last */
@@ -103,7 +103,9 @@ static bool take_waiting(size_t inner, bool input, guard_map *taken)
                       (found->open != inner && (map->open == inner || map->size < found->size));
         best = fits && better ? i : best;
     }
-    if (best == waiting.count)
+    /* Two system calls change what is open: while few wait, and it is small, another one is made. */
+    bool few = waiting.count < ENOUGH_WAITING && inner <= SMALL;
+    if (best == waiting.count || (few && waiting.maps[best].open != inner))
         return false;
     *taken = waiting.maps[best];
     waiting.count--;

@@ -28,21 +28,11 @@ char *worker_memory(off_t at)
 
 /* The message that is being obeyed. */
 static struct {
-    uint64_t number;
-    uint32_t answers; /* to it, so far */
-    size_t left;      /* orders behind the one that is obeyed */
+    size_t left; /* orders behind the one that is obeyed */
     worker_reply waiting[BATCH_MOST];
     size_t count; /* of those */
     bool over;    /* the parent ends the process */
 } message;
-
-static void stamp(worker_reply *reply)
-{
-    reply->magic = PROTOCOL_MAGIC;
-    reply->number = message.number;
-    reply->index = message.answers - (uint32_t)(reply->kind == REPLY_ALIVE ? message.count : 0);
-    message.answers += reply->kind != REPLY_ALIVE;
-}
 
 static bool send_replies(const worker_reply *replies, size_t count)
 {
@@ -109,7 +99,7 @@ void worker_send_blame(void)
 void worker_send(worker_reply *reply)
 {
     add_blame(reply);
-    stamp(reply);
+    reply->magic = PROTOCOL_MAGIC;
     if (reply->kind == REPLY_ALIVE) {
         if (!send_replies(reply, 1))
             _exit(1);
@@ -126,7 +116,7 @@ void worker_send(worker_reply *reply)
 
 void worker_send_last(worker_reply *reply)
 {
-    stamp(reply);
+    reply->magic = PROTOCOL_MAGIC;
     message.waiting[message.count] = *reply;
     send_replies(message.waiting, message.count + 1);
     _exit(1);
@@ -512,8 +502,6 @@ static bool obey_all(worker_plugins *plugins, work_order *orders, size_t bytes)
     size_t count = bytes / sizeof *orders;
     if (bytes != count * sizeof *orders)
         return false;
-    message.number = orders->number;
-    message.answers = 0;
     message.over = false;
     for (size_t i = 0; i < count && !message.over; i++) {
         if (orders[i].magic != PROTOCOL_MAGIC)
