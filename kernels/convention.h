@@ -29,19 +29,8 @@
  * What is done with xhat: a constant of element loops. It is the affine form, and of RMSNorm, which has no
  * beta, one of those without one and what is rounded. */
 #ifdef LN_RMS
-#include "rmsnorm.h"
-
 enum { FORM_OFFSET_ROUNDED = 8, FORM_CAST = 16 };
 #define FORM_USUAL LN_AFFINE_GAMMA
-
-/* The problem is an ln_rms_problem, which begins and ends where an ln_problem does. */
-LN_INLINE ln_rms_convention rms_convention(const ln_problem *problem)
-{
-    ln_rms_convention wanted;
-    _Static_assert(sizeof wanted == sizeof problem->convention, "one layout");
-    memcpy(&wanted, &problem->convention, sizeof wanted);
-    return wanted;
-}
 
 /* Where items are stored as they are, an xhat that is rounded is what it was. */
 LN_INLINE ln_affine form_of(const ln_problem *problem)
@@ -51,9 +40,8 @@ LN_INLINE ln_affine form_of(const ln_problem *problem)
                                      [LN_RMS_WEIGHT_OFFSET] = LN_AFFINE_GAMMA1,
                                      [LN_RMS_WEIGHT_OFFSET_ROUNDED] =
                                          LN_AFFINE_GAMMA1 | FORM_OFFSET_ROUNDED};
-    const ln_rms_convention wanted = rms_convention(problem);
-    unsigned form = forms[wanted.weight];
-    if (wanted.cast && !STORED_AS_COMPUTED && form != LN_AFFINE_NONE)
+    unsigned form = forms[problem->convention.weight];
+    if (problem->convention.cast && !STORED_AS_COMPUTED && form != LN_AFFINE_NONE)
         form |= FORM_CAST;
     return (ln_affine)form;
 }
@@ -68,6 +56,11 @@ LN_INLINE size_t convention_ddof(const ln_problem *problem)
     (void)problem;
     return 0;
 }
+
+LN_INLINE int convention_rounds_root(const ln_problem *problem)
+{
+    return problem->convention.root;
+}
 #else
 #define FORM_USUAL LN_AFFINE_VECTOR
 
@@ -79,6 +72,12 @@ LN_INLINE ln_affine form_of(const ln_problem *problem)
 LN_INLINE size_t convention_ddof(const ln_problem *problem)
 {
     return (size_t)problem->convention.ddof;
+}
+
+LN_INLINE int convention_rounds_root(const ln_problem *problem)
+{
+    (void)problem;
+    return 0;
 }
 #endif
 
@@ -134,7 +133,7 @@ LN_INLINE convention convention_prepare(const ln_problem *problem, const ln_tens
     };
     rules.gamma_scalar = rules.beta_scalar = lane_set(0);
 #ifdef LN_RMS
-    rules.rounds_root = rms_convention(problem).root;
+    rules.rounds_root = convention_rounds_root(problem);
 #endif
     if (affine == LN_AFFINE_SCALAR) {
         rules.gamma_scalar = param_set(rules.gamma);
@@ -431,7 +430,7 @@ LN_INLINE double convention_rstd_bound(const ln_problem *problem, const ln_row_f
     double above = largest / facts->rstd, below = smallest / facts->rstd;
     double rho = fmax(above - 1 + 8 * DOUBLE_UNIT * above, 1 - below + 8 * DOUBLE_UNIT);
 #ifdef LN_RMS
-    if (rms_convention(problem).root)
+    if (convention_rounds_root(problem))
         rho = rounded_root_bound(rho, facts);
 #endif
     return rho * bound_slack;

@@ -55,7 +55,7 @@ static const char *supports(const ln_problem *problem)
 }
 
 static const ln_kernel kernels[] = {{
-    .struct_size = sizeof(ln_kernel),
+    .operation = LN_OPERATION_LAYERNORM,
     .name = "example",
     .statistics = "two_pass",
     .apply = "direct",
@@ -70,15 +70,16 @@ static const ln_kernel kernels[] = {{
     .run = run,
 }};
 
-static const ln_plugin plugin = {
+static const ln_plugin_table plugin = {
     .abi_version = LN_PLUGIN_ABI,
-    .struct_size = sizeof(ln_plugin),
+    .struct_size = sizeof(ln_plugin_table),
+    .kernel_size = sizeof(ln_kernel),
     .name = "example",
     .count = sizeof(kernels) / sizeof(kernels[0]),
     .kernels = kernels,
 };
 
-const ln_plugin *ln_plugin_v1(void)
+const ln_plugin_table *ln_plugin(void)
 {
     return &plugin;
 }

@@ -167,12 +167,11 @@ LN_INLINE void run_vectors(const ln_problem *problem, const ln_tensors *tensors)
 }
 #elif defined(STATISTICS_OF_ONE)
 /* One row under the most common convention: nothing is asked twice, and a row of 64 has no loop left.
- * Measured: docs/lab/experiments.md, "One row". (Of RMSNorm ddof is what is rounded, and how x and the residual
- * are added: nothing, here.) */
+ * Measured: docs/lab/experiments.md, "One row". */
 LN_INLINE int is_common_row(const ln_problem *problem)
 {
-    return problem->rows == 1 && problem->convention.ddof == 0 &&
-           problem->convention.eps_place == LN_EPS_VAR;
+    return problem->rows == 1 && convention_ddof(problem) == 0 &&
+           !convention_rounds_root(problem) && problem->convention.eps_place == LN_EPS_VAR;
 }
 
 /* 0 if the row has to be swept again, or has a NaN, whose bits would be others than in a batch. Three ifs,
@@ -181,7 +180,7 @@ LN_INLINE int run_common_row(const ln_problem *problem, const ln_tensors *tensor
 {
     if (problem->hidden != hidden)
         __builtin_unreachable();
-    if (problem->convention.ddof != 0)
+    if (convention_ddof(problem) != 0 || convention_rounds_root(problem))
         __builtin_unreachable();
     if (problem->convention.eps_place != LN_EPS_VAR)
         __builtin_unreachable();

@@ -163,7 +163,6 @@ static bool bench_make(bench *made, const lnjudge_question *question, const work
     const operation *what = made->what = operations[order->operation];
     bool fine = true;
     made->problem = order->problem;
-    made->problem.convention.ddof %= OPERATION_STEP; /* as rmsnorm.h has it */
     made->problem.rows = rows;
     if (!(question->traits & LNJUDGE_DENSE))
         layout_strides(&order->layout, what, &made->problem);

@@ -436,10 +436,9 @@ static bool take_question(const lnjudge_question *given, lnjudge_session *sessio
                                        .storage = given->storage,
                                        .param = given->param,
                                        .convention = given->convention};
-        const int kind = given->convention.ddof / OPERATION_STEP;
+        const unsigned kind = given->convention.operation;
         ln_tensors tensors = {.x = &any};
-        for (size_t role = 0; kind >= 0 && kind < OPERATIONS && role < operations[kind]->count;
-             role++) {
+        for (size_t role = 0; kind < OPERATIONS && role < operations[kind]->count; role++) {
             const tensor_role *own = &operations[kind]->roles[role];
             if (!own->output && role_is_parameter(own) && role_is_needed(own, &given->convention))
                 role_set(role, &tensors, &any);
@@ -461,7 +460,7 @@ static bool begin_session(const lnjudge_question *question, lnjudge_session *ses
     session->judge = judge_create(in_process_runner(session->worker), &settings);
     session->kernel.facts = (kernel_facts){
         .name = "given",
-        .operation = convention_operation(&question->convention),
+        .operation = question->convention.operation,
         .storage = question->storage,
         .param = question->param,
         .accumulator = question->accumulator,

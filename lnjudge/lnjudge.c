@@ -68,9 +68,9 @@ bool check_limit(double max_row_ulp, error *err)
 /* Whether it says nothing but the levels of its operation's fields, and an eps. */
 static bool is_convention(const ln_convention *convention)
 {
-    const int kind = convention->ddof / OPERATION_STEP;
-    ln_convention made = {.ddof = kind * OPERATION_STEP, .eps = convention->eps};
-    if (convention->ddof < 0 || kind >= OPERATIONS)
+    const unsigned kind = convention->operation;
+    ln_convention made = {.operation = convention->operation, .eps = convention->eps};
+    if (kind >= OPERATIONS)
         return false;
     for (size_t i = 0; i < operations[kind]->field_count; i++) {
         const convention_field *field = &operations[kind]->fields[i];
@@ -122,7 +122,7 @@ bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_proble
                     given->rows, given->hidden);
     if (!tensors->x)
         return fail(err, EXIT_CODE_USAGE, "x is NULL");
-    const operation *what = operations[convention_operation(&given->convention)];
+    const operation *what = operations[given->convention.operation];
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         bool wanted = role->shape != SHAPE_NONE && role_is_needed(role, &given->convention);
@@ -146,7 +146,7 @@ static const char *row_at(const void *tensor, ln_type type, size_t stride, size_
 static bool answer_rows(const ln_problem *problem, const ln_tensors *tensors, double *exact,
                         error *err)
 {
-    const operation_kind kind = convention_operation(&problem->convention);
+    const ln_operation kind = problem->convention.operation;
     size_t bytes = problem->hidden * dtype_size(problem->storage);
     ln_reference *reference = ln_reference_create();
     double *values = malloc(problem->hidden * sizeof *values);
@@ -315,8 +315,7 @@ static const void *dense(const void *tensor, const ln_problem *problem, size_t s
 
 static operation_call call_of(const ln_problem *problem, const ln_tensors *tensors)
 {
-    operation_call call = {.operation = convention_operation(&problem->convention),
-                           .problem = *problem};
+    operation_call call = {.operation = problem->convention.operation, .problem = *problem};
     for (size_t i = 0; i < operations[call.operation]->count; i++)
         call.inputs[i] = role_get(i, tensors);
     return call;
@@ -416,7 +415,7 @@ static bool check_gradients(const ln_problem *given, const ln_tensors *tensors, 
 {
     return check_place(gradients, "the gradients", err) &&
            check_problem(given, tensors, problem, err) &&
-           (convention_operation(&problem->convention) == OPERATION_LAYERNORM ||
+           (problem->convention.operation == LN_OPERATION_LAYERNORM ||
             fail(err, EXIT_CODE_USAGE, "gradients: a convention of LayerNorm was expected")) &&
            ((dy && !tensors->residual && problem->x_stride == problem->hidden) ||
             fail(err, EXIT_CODE_USAGE,

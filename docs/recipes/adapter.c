@@ -18,22 +18,23 @@ static const char *supports(const ln_problem *p)
     return torch && dense ? NULL : "only dense rows under PyTorch's convention";
 }
 
-static const ln_kernel kernels[] = {{.struct_size = sizeof(ln_kernel),
+static const ln_kernel kernels[] = {{.operation = LN_OPERATION_LAYERNORM,
                                      .name = "layer_norm",
-                                     .isa = "native",
+                                     .isa = "any",
                                      .storage = LN_F32,
                                      .param = LN_F32,
                                      .accumulator = LN_F32,
                                      .traits = LN_TRAIT_NO_RESIDUAL,
                                      .supports = supports,
                                      .run = run}};
-static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
-                                 .struct_size = sizeof(ln_plugin),
-                                 .name = "mylib",
-                                 .count = 1,
-                                 .kernels = kernels};
+static const ln_plugin_table plugin = {.abi_version = LN_PLUGIN_ABI,
+                                       .struct_size = sizeof(ln_plugin_table),
+                                       .kernel_size = sizeof(ln_kernel),
+                                       .name = "mylib",
+                                       .count = 1,
+                                       .kernels = kernels};
 
-LN_API const ln_plugin *ln_plugin_v1(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
     return &plugin;
 }

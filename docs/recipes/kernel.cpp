@@ -42,7 +42,7 @@ const char *supports(const ln_problem *p)
 ln_kernel kernel()
 {
     ln_kernel made{};
-    made.struct_size = sizeof made;
+    made.operation = LN_OPERATION_LAYERNORM;
     made.name = "cpp_two_pass";
     made.isa = "scalar";
     made.storage = made.param = LN_F32;
@@ -55,12 +55,13 @@ ln_kernel kernel()
 
 } // namespace
 
-extern "C" LN_API const ln_plugin *ln_plugin_v1()
+extern "C" LN_API const ln_plugin_table *ln_plugin()
 {
     static const ln_kernel kernels[] = {kernel()};
-    static ln_plugin plugin{};
+    static ln_plugin_table plugin{};
     plugin.abi_version = LN_PLUGIN_ABI;
     plugin.struct_size = sizeof plugin;
+    plugin.kernel_size = sizeof(ln_kernel);
     plugin.name = "cpp";
     plugin.count = 1;
     plugin.kernels = kernels;

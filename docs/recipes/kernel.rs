@@ -7,7 +7,11 @@ use std::os::raw::{c_char, c_int, c_uint, c_void};
 use std::slice::from_raw_parts;
 
 #[repr(C)]
-pub struct Convention { ddof: c_int, eps_place: c_uint, eps: f64, affine: c_uint }
+pub struct Convention {
+    operation: c_uint, eps_place: c_uint, eps: f64,
+    ddof: c_int, affine: c_uint, // LayerNorm's
+    weight: c_uint, cast: c_int, root: c_int, sum: c_uint, // RMSNorm's
+}
 
 #[repr(C)]
 pub struct Problem {
@@ -24,21 +28,29 @@ pub struct Tensors {
 type Text = *const c_char;
 
 #[repr(C)]
+pub struct Facts {
+    role: Text, family: Text, summation: Text,
+    vector_bytes: c_uint, lanes: c_uint, chunk: c_uint, tile: c_uint, mean_parts: c_uint, has_pivot: c_uint,
+    probable_bound: *const c_void,
+}
+
+#[repr(C)]
 pub struct Kernel {
-    struct_size: usize, name: Text, statistics: Text, apply: Text, schedule: Text, isa: Text,
+    operation: c_uint, name: Text, statistics: Text, apply: Text, schedule: Text, isa: Text,
     storage: c_uint, param: c_uint, accumulator: c_uint, unroll: c_uint, traits: c_uint,
     supports: unsafe extern "C" fn(*const Problem) -> Text,
     prepare: *const c_void, release: *const c_void,
     run: unsafe extern "C" fn(*const Problem, *const Tensors), bound: *const c_void,
+    facts: Facts,
 }
 
 #[repr(C)]
-pub struct Plugin {
-    abi_version: u32, struct_size: usize, name: Text, count: usize, kernels: *const Kernel,
-    set_threads: *const c_void, version: Text, facts_size: usize, facts: *const c_void,
+pub struct PluginTable {
+    abi_version: u32, struct_size: usize, kernel_size: usize, name: Text, count: usize, kernels: *const Kernel,
+    set_threads: *const c_void, version: Text,
 }
 unsafe impl Sync for Kernel {}
-unsafe impl Sync for Plugin {}
+unsafe impl Sync for PluginTable {}
 
 unsafe extern "C" fn run(problem: *const Problem, tensors: *const Tensors) {
     let (p, t) = (&*problem, &*tensors);
@@ -67,18 +79,23 @@ unsafe extern "C" fn supports(problem: *const Problem) -> Text {
 
 const EMPTY: Text = b"\0".as_ptr() as Text;
 static KERNELS: [Kernel; 1] = [Kernel {
-    struct_size: size_of::<Kernel>(), name: b"rust_two_pass\0".as_ptr() as Text,
+    operation: 0, name: b"rust_two_pass\0".as_ptr() as Text,
     statistics: EMPTY, apply: EMPTY, schedule: EMPTY, isa: b"scalar\0".as_ptr() as Text,
     storage: 0, param: 0, accumulator: 1, unroll: 1, traits: 1 << 7, supports,
     prepare: std::ptr::null(), release: std::ptr::null(), run, bound: std::ptr::null(),
+    facts: Facts {
+        role: EMPTY, family: EMPTY, summation: EMPTY,
+        vector_bytes: 0, lanes: 0, chunk: 0, tile: 0, mean_parts: 0, has_pivot: 0,
+        probable_bound: std::ptr::null(),
+    },
 }];
-static PLUGIN: Plugin = Plugin {
-    abi_version: 1, struct_size: size_of::<Plugin>(), name: b"rust\0".as_ptr() as Text,
-    count: 1, kernels: KERNELS.as_ptr(), set_threads: std::ptr::null(), version: EMPTY,
-    facts_size: 0, facts: std::ptr::null(),
+static TABLE: PluginTable = PluginTable {
+    abi_version: 3, struct_size: size_of::<PluginTable>(), kernel_size: size_of::<Kernel>(),
+    name: b"rust\0".as_ptr() as Text, count: 1, kernels: KERNELS.as_ptr(),
+    set_threads: std::ptr::null(), version: EMPTY,
 };
 
 #[no_mangle]
-pub extern "C" fn ln_plugin_v1() -> *const Plugin {
-    &PLUGIN
+pub extern "C" fn ln_plugin() -> *const PluginTable {
+    &TABLE
 }

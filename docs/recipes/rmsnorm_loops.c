@@ -1,5 +1,5 @@
 /* The loops by which three programs compute RMSNorm on a CPU, written anew to be timed beside the library's
- * call (docs/choosing.md, "Beside other libraries"). Plugin ABI 2.
+ * call (docs/choosing.md, "Beside other libraries").
  *     cc -O3 -march=native -shared -fPIC -I kernels/include -o loops.so docs/recipes/rmsnorm_loops.c -lm
  *     ./lnbench run --operation rmsnorm --plugin ./loops.so --kernels 'library_*_rms_f32,*_loop_f32'
  *
@@ -10,7 +10,7 @@
  *              vectors a step, four steps unrolled. Its f32 is the same loop, which sglang has of 16 bits alone.
  *
  * y = x scale weight in all three. PyTorch's dispatch and threads are left out. */
-#include <layernorm_plugin_v2.h>
+#include <layernorm_plugin.h>
 #include <math.h>
 #include <string.h>
 #ifdef __AVX512BF16__
@@ -102,23 +102,22 @@ static inline void one_to_bf16(bf16 *to, float value)
     *to = isnan(value) ? 0x7fff : (bf16)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
-static inline float scale_of(const ln_rms_problem *problem, const ln_rms_tensors *given, size_t row,
+static inline float scale_of(const ln_problem *problem, const ln_tensors *given, size_t row,
                              float mean)
 {
     const float scale = 1.0f / sqrtf(mean + (float)problem->convention.eps);
-    if (given->rrms)
-        ((float *)given->rrms)[row] = scale;
+    if (given->rstd)
+        ((float *)given->rstd)[row] = scale;
     return scale;
 }
 
 /* step: columns in one turn of the loops. What is left is added element by element. */
 #define DEFINE_ROWS(name, element, storage, vec, step, unrolled)                                   \
-    static void name(const void *state, const void *tensors)                                       \
+    static void name(const void *state, const ln_tensors *given)                                   \
     {                                                                                              \
         enum { LANES = sizeof(vec) / sizeof(float) };                                              \
-        const ln_rms_problem *problem = state;                                                     \
-        const ln_rms_tensors *given = tensors;                                                     \
-        const storage *weight = given->weight;                                                     \
+        const ln_problem *problem = state;                                                         \
+        const storage *weight = given->gamma;                                                      \
         const size_t hidden = problem->hidden, whole = hidden / (step) * (step);                   \
         for (size_t row = 0; row < problem->rows; row++) {                                         \
             const storage *x = (const storage *)given->x + row * problem->x_stride;                \
@@ -151,11 +150,10 @@ DEFINE_ROWS(vllm_bf16, bf16, bf16, eight, 8, )
 DEFINE_ROWS(sglang_f32, f32, float, wide, 2 * WIDE, UNROLLED)
 DEFINE_ROWS(sglang_bf16, bf16, bf16, wide, 2 * WIDE, UNROLLED)
 
-static void ggml_f32(const void *state, const void *tensors)
+static void ggml_f32(const void *state, const ln_tensors *given)
 {
-    const ln_rms_problem *problem = state;
-    const ln_rms_tensors *given = tensors;
-    const float *weight = given->weight;
+    const ln_problem *problem = state;
+    const float *weight = given->gamma;
     for (size_t row = 0; row < problem->rows; row++) {
         const float *x = (const float *)given->x + row * problem->x_stride;
         float *y = (float *)given->y + row * problem->y_stride;
@@ -168,9 +166,9 @@ static void ggml_f32(const void *state, const void *tensors)
     }
 }
 
-static const char *supports(const void *problem)
+static const char *supports(const ln_problem *problem)
 {
-    const ln_rms_convention *own = &((const ln_rms_problem *)problem)->convention;
+    const ln_convention *own = &problem->convention;
     int mine =
         own->eps_place == LN_EPS_VAR && own->weight == LN_RMS_WEIGHT && !own->cast && !own->root;
     return mine ? NULL : "only eps in the mean square, a weight, and no rounding on the way";
@@ -183,18 +181,18 @@ static const char *supports(const void *problem)
         .traits = LN_TRAIT_NO_RESIDUAL, .supports = supports, .run = FUNCTION                      \
     }
 
-static const ln_kernel_v2 kernels[] = {
+static const ln_kernel kernels[] = {
     KERNEL("ggml_loop_f32", LN_F32, ggml_f32), KERNEL("vllm_loop_f32", LN_F32, vllm_f32),
     KERNEL("vllm_loop_bf16", LN_BF16, vllm_bf16), KERNEL("sglang_loop_f32", LN_F32, sglang_f32),
     KERNEL("sglang_loop_bf16", LN_BF16, sglang_bf16)};
 
-const ln_plugin_v2_table *ln_plugin_v2(void)
+const ln_plugin_table *ln_plugin(void)
 {
-    static const ln_plugin_v2_table plugin = {.abi_version = LN_PLUGIN_ABI_V2,
-                                              .struct_size = sizeof plugin,
-                                              .kernel_size = sizeof *kernels,
-                                              .name = "rmsnorm_loops",
-                                              .count = sizeof kernels / sizeof *kernels,
-                                              .kernels = kernels};
+    static const ln_plugin_table plugin = {.abi_version = LN_PLUGIN_ABI,
+                                           .struct_size = sizeof plugin,
+                                           .kernel_size = sizeof *kernels,
+                                           .name = "rmsnorm_loops",
+                                           .count = sizeof kernels / sizeof *kernels,
+                                           .kernels = kernels};
     return &plugin;
 }

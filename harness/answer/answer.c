@@ -329,9 +329,9 @@ void answer_label(const run_view *view)
         run_answer answer;
         if (!(view_operations(view) & OPERATION_BIT(kind)))
             continue;
-        run_view part = view_part(view, (operation_kind)kind);
+        run_view part = view_part(view, (ln_operation)kind);
         rank(&part, &answer);
-        kernel_labels_set(view->kernels, (operation_kind)kind, answer.isa);
+        kernel_labels_set(view->kernels, (ln_operation)kind, answer.isa);
         answer_free(&answer);
         view_part_free(&part);
     }

@@ -16,7 +16,7 @@ exit_code result_exit_code(const run_view *view)
         run_answer answer;
         if (!(view_operations(view) & OPERATION_BIT(kind)))
             continue;
-        run_view part = view_part(view, (operation_kind)kind);
+        run_view part = view_part(view, (ln_operation)kind);
         answer_make(&part, &answer);
         code = answer_is_noisy(&answer) ? EXIT_CODE_INCONCLUSIVE : code;
         answer_free(&answer);
@@ -565,7 +565,7 @@ static bool print_parts(const run_view *view, const output_file *out, const resu
     for (int kind = 0; fine && kind < OPERATIONS; kind++) {
         if (!(kinds & OPERATION_BIT(kind)))
             continue;
-        run_view part = view_part(view, (operation_kind)kind);
+        run_view part = view_part(view, (ln_operation)kind);
         if (several)
             output_line(out, "%s", "");
         fine = print_text(&part, out, look, err);

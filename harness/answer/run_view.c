@@ -59,7 +59,7 @@ unsigned view_operations(const run_view *view)
     return kinds ? kinds : 1;
 }
 
-run_view view_part(const run_view *whole, operation_kind kind)
+run_view view_part(const run_view *whole, ln_operation kind)
 {
     run_view part = *whole;
     part.owns_store = false;
@@ -282,9 +282,9 @@ static json_t *speed_json(const speed_figures *speed)
     return object;
 }
 
-operation_kind view_operation(const run_view *part)
+ln_operation view_operation(const run_view *part)
 {
-    return (operation_kind)__builtin_ctz(view_operations(part));
+    return (ln_operation)__builtin_ctz(view_operations(part));
 }
 
 const char *view_title(const run_view *part)

@@ -50,7 +50,7 @@ bool store_kernel_words(result_store *store, int64_t run, const word_list *words
 unsigned view_operations(const run_view *view);
 /* What of a view is of one operation, as if the run had nothing else: whoever ranks kernels ranks a part's. It
  * borrows from the whole; give it back with view_part_free(). */
-run_view view_part(const run_view *whole, operation_kind kind);
+run_view view_part(const run_view *whole, ln_operation kind);
 void view_part_free(run_view *part);
 /* Of its run, machine, cases, descriptors and standings: its views, and the labels of its descriptors. */
 void view_sum_up(run_view *view);
@@ -63,7 +63,7 @@ void view_free(run_view *view);
  * "" where there is nothing to say, of a complete run that tells no more. */
 void view_add_coverage(const run_view *view, text_buffer *out);
 /* What a part computes; and "LayerNorm", in headings. */
-operation_kind view_operation(const run_view *part);
+ln_operation view_operation(const run_view *part);
 const char *view_title(const run_view *part);
 /* Whether the run lost cases, or did not come to its end. */
 bool view_is_partial(const run_view *view);

@@ -189,12 +189,11 @@ static bool list_models(const list_options *options, error *err)
         ln_convention convention;
         if (!convention_parse(all[i].convention, &convention, err))
             return false;
-        if (!(kinds & OPERATION_BIT(convention_operation(&convention))))
+        if (!(kinds & OPERATION_BIT(convention.operation)))
             continue;
         relation_row(rows, as_text(all[i].name), as_text(all[i].title), as_count(all[i].hidden),
                      as_count(all[i].tokens), as_text(all[i].convention),
-                     as_text(operation_name(convention_operation(&convention))),
-                     as_text(all[i].source));
+                     as_text(operation_name(convention.operation)), as_text(all[i].source));
     }
     return relation_print(rows, &options->printed, err);
 }

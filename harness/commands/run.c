@@ -90,7 +90,7 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-static operation_kind set_operation(const combination_set *set)
+static ln_operation set_operation(const combination_set *set)
 {
     return combinations_at(set, 0).table->operation;
 }
@@ -109,7 +109,7 @@ static void print_covered(const case_plan *plan, const output_file *out)
     output_line(out, "covered  %zu input%s and checks, %zu convention%s%s", inputs, plural(inputs),
                 conventions, plural(conventions), asked ? ";" : "");
     for (size_t i = 0; i < plan->combination_count; i++) {
-        const operation_kind kind = set_operation(plan->combinations[i]);
+        const ln_operation kind = set_operation(plan->combinations[i]);
         bool again = i > 0 && set_operation(plan->combinations[i - 1]) == kind;
         bool more =
             i + 1 < plan->combination_count && set_operation(plan->combinations[i + 1]) == kind;

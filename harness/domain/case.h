@@ -20,18 +20,18 @@ typedef enum cache_state {
     CACHE_STATES
 } cache_state;
 
-/* What a kernel computes (operation.h). A stored or exported case that names none is a LayerNorm. */
-typedef enum operation_kind {
-#define OPERATION(KIND, name) OPERATION_##KIND,
+/* How many operations there are (operation.h). */
+enum {
+    OPERATIONS = 0
+#define OPERATION(KIND, name) +1
 #include "domain/operations.def"
 #undef OPERATION
-    OPERATIONS
-} operation_kind;
+};
 
 /* operation x kernel x convention x shape x input x cache state x threads. The roofs are kernels too
  * (roof_names). */
 typedef struct case_key {
-    operation_kind operation;
+    ln_operation operation; /* a stored or exported case that names none is a LayerNorm */
     char kernel[NAME_MAX_LENGTH];
     char convention[CONVENTION_MAX_LENGTH]; /* a preset's name, or the canonical list */
     char input[INPUT_MAX_LENGTH];           /* a family, or a file of tensors */

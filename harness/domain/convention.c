@@ -108,7 +108,7 @@ static bool parse_field(const char *list, const convention_field *field, part gi
 static bool parse_pair(const char *list, part pair, unsigned *seen, ln_convention *convention,
                        error *err)
 {
-    const operation *what = operations[convention_operation(convention)];
+    const operation *what = operations[convention->operation];
     part name = part_until(pair, '=');
     const char *names[sizeof *seen * 8];
     char said[CHOICES_LENGTH];
@@ -139,7 +139,7 @@ static bool names_operation(part pair, ln_convention *made)
         return false;
     for (int kind = 0; operations[kind]; kind++)
         if (part_is(part_after(pair, key), operations[kind]->name)) {
-            made->ddof = kind * OPERATION_STEP;
+            made->operation = (ln_operation)kind;
             return true;
         }
     return false;
@@ -184,7 +184,7 @@ static bool fail_preset(const char *given, error *err)
                 given, did_you_mean(given, names, count, meant), convention_format(example, list));
 }
 
-const convention_preset *convention_presets(operation_kind kind, size_t *count)
+const convention_preset *convention_presets(ln_operation kind, size_t *count)
 {
     *count = operations[kind]->preset_count;
     return operations[kind]->presets;
@@ -209,7 +209,7 @@ bool convention_parse(const char *given, ln_convention *convention, error *err)
 
 const char *convention_format(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH])
 {
-    const operation *what = operations[convention_operation(convention)];
+    const operation *what = operations[convention->operation];
     size_t length = 0;
     bool whole = what == operations[0];
     if (!whole)
@@ -232,7 +232,7 @@ const char *convention_format(const ln_convention *convention, char buffer[CONVE
 
 const char *convention_label(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH])
 {
-    const operation *what = operations[convention_operation(convention)];
+    const operation *what = operations[convention->operation];
     for (size_t i = 0; i < what->preset_count; i++)
         if (convention_equal(&what->presets[i].convention, convention)) {
             snprintf(buffer, CONVENTION_MAX_LENGTH, "%s", what->presets[i].name);

@@ -5,7 +5,7 @@
 
 #include "domain/operation.h"
 
-const convention_preset *convention_presets(operation_kind kind, size_t *count);
+const convention_preset *convention_presets(ln_operation kind, size_t *count);
 
 /* Reads a preset's name or a list. Keys left out of a list are at their first level: ddof=0, eps=0,
  * affine=none. A list of another operation than the first begins with "operation=NAME". Errors (usage) name

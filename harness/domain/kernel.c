@@ -134,7 +134,7 @@ bool kernel_words_convention(const kernel_list *kernels, const word_list *words,
     *convention = operations[kinds ? __builtin_ctz(kinds) : 0]->presets[0].convention;
     if (given && !convention_parse(given, convention, err))
         return false;
-    operation_kind kind = convention_operation(convention);
+    ln_operation kind = convention->operation;
     return !kinds || (kinds & OPERATION_BIT(kind)) ||
            fail(err, EXIT_CODE_USAGE,
                 "--conventions %.96s is of %s: %s computes %s (lnbench list conventions "

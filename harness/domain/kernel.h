@@ -11,7 +11,7 @@ enum { REPLY_TEXT_LENGTH = 256, CHANGE_LENGTH = 96 };
 #define KERNEL_ROLE_CALL "library"
 
 typedef struct kernel_facts {
-    operation_kind operation; /* that it computes; ABI 1 has LayerNorm alone */
+    ln_operation operation; /* that it computes */
     char name[NAME_MAX_LENGTH];
     char role[16]; /* "textbook", "tuned", "library"; "": of a plugin that tells none */
     char statistics[32], apply[32], schedule[32], isa[16];

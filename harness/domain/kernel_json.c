@@ -63,14 +63,14 @@ void kernel_entry_label(const kernel_entry *kernel, char label[NAME_MAX_LENGTH])
 }
 
 /* Descriptors of older programs do not say it: their runs have one operation. */
-static bool is_of(const json_t *descriptor, operation_kind what)
+static bool is_of(const json_t *descriptor, ln_operation what)
 {
     const char *word = json_string_value(json_object_get(descriptor, "operation"));
-    operation_kind kind;
+    ln_operation kind;
     return !word || !operation_from_name(word, &kind) || kind == what;
 }
 
-void kernel_labels_set(json_t *kernels, operation_kind what, const char *isa)
+void kernel_labels_set(json_t *kernels, ln_operation what, const char *isa)
 {
     size_t index;
     json_t *descriptor;

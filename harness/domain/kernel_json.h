@@ -17,7 +17,7 @@ void kernel_entry_label(const kernel_entry *kernel, char label[NAME_MAX_LENGTH])
 
 /* The descriptors of a run's kernels of one operation: their labels become those that its answer prints under its heading, without
  * each kernel's type and the answer's ISA, so that within a type they tell kernels apart. */
-void kernel_labels_set(json_t *kernels, operation_kind what, const char *isa);
+void kernel_labels_set(json_t *kernels, ln_operation what, const char *isa);
 
 /* "fma, nontemporal": the traits, or "-". */
 const char *kernel_traits(const kernel_entry *kernel, char buffer[128]);

@@ -24,10 +24,19 @@ void kernel_label(const char *name, const char *type, const char *isa, char *lab
     }
 }
 
+#define ISA_NAME(name, ...) #name,
+static const char *const isas[] = {"", LN_ISA_TABLE(ISA_NAME)};
+
+bool kernel_isa_is_known(const char *isa)
+{
+    bool known = strcmp(isa, "any") == 0;
+    for (size_t i = 0; i < sizeof isas / sizeof *isas; i++)
+        known |= strcmp(isa, isas[i]) == 0;
+    return known;
+}
+
 bool kernel_label_fits(const char *label, const char *name)
 {
-#define ISA_NAME(name, ...) #name,
-    static const char *const isas[] = {"", LN_ISA_TABLE(ISA_NAME)};
     static const ln_type types[] = {LN_F32, LN_F64, LN_BF16, LN_F16};
     char own[NAME_MAX_LENGTH];
     for (size_t isa = 0; isa < sizeof isas / sizeof *isas; isa++)

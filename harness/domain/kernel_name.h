@@ -14,4 +14,7 @@ bool kernel_label_fits(const char *label, const char *name);
 /* Whether a glob fits the name of a kernel, or is its label: what is printed can be typed. */
 bool kernel_name_matches(const char *glob, const char *name);
 
+/* Whether it is an ISA of isa.def, "any", or "" (not known). */
+bool kernel_isa_is_known(const char *isa);
+
 #endif

@@ -62,10 +62,10 @@ static const char *const place_names[] = {"none", "var", "std", "quotient"};
 static const char *const affine_names[] = {"none", "scalar", "gamma", "vector", "gamma1"};
 
 static const convention_field layernorm_fields[] = {
-    {"ddof", divisors, COUNT(divisors), offsetof(ln_convention, ddof), 1,
+    {"ddof", divisors, COUNT(divisors), offsetof(ln_convention, ddof),
      .expected = "must be 0 (divide by N) or 1 (by N-1)"},
-    {"eps", place_names, COUNT(place_names), offsetof(ln_convention, eps_place), 1, .eps = true},
-    {"affine", affine_names, COUNT(affine_names), offsetof(ln_convention, affine), .step = 1},
+    {"eps", place_names, COUNT(place_names), offsetof(ln_convention, eps_place), .eps = true},
+    {"affine", affine_names, COUNT(affine_names), .place = offsetof(ln_convention, affine)},
 };
 
 #define CONVENTION(divisor, place, value, form)                                                    \

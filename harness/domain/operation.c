@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *operation_name(operation_kind kind)
+const char *operation_name(ln_operation kind)
 {
     return operations[kind]->name;
 }
 
-bool operation_from_name(const char *name, operation_kind *kind)
+bool operation_from_name(const char *name, ln_operation *kind)
 {
     for (int i = 0; operations[i]; i++) {
-        *kind = (operation_kind)i;
+        *kind = (ln_operation)i;
         if (strcmp(name, operations[i]->name) == 0)
             return true;
     }
@@ -24,7 +24,7 @@ bool operations_parse(const char *name, unsigned *kinds, error *err)
 {
     const char *names[OPERATIONS + 1];
     char meant[MEANT_LENGTH], all[128] = "";
-    operation_kind kind = (operation_kind)0;
+    ln_operation kind = (ln_operation)0;
     bool every = name && strcmp(name, "all") == 0;
     bool known = !name || every || operation_from_name(name, &kind);
     *kinds = every ? OPERATION_BIT(OPERATIONS) - 1 : OPERATION_BIT(kind);
@@ -93,7 +93,7 @@ ln_problem problem_dense(const ln_convention *convention, ln_type storage, ln_ty
 operation_call call_dense(const ln_convention *convention, ln_type storage, ln_type param,
                           size_t rows, size_t hidden)
 {
-    return (operation_call){.operation = convention_operation(convention),
+    return (operation_call){.operation = convention->operation,
                             .problem = problem_dense(convention, storage, param, rows, hidden)};
 }
 
@@ -136,29 +136,23 @@ size_t convention_count(const operation *what)
     return count;
 }
 
-operation_kind convention_operation(const ln_convention *convention)
-{
-    return (operation_kind)(convention->ddof / OPERATION_STEP);
-}
-
 size_t convention_level(const convention_field *field, const ln_convention *convention)
 {
-    int member;
-    memcpy(&member, (const char *)convention + field->place, sizeof member);
-    return (size_t)(member % OPERATION_STEP / field->step) % field->levels;
+    const int *member = (const int *)((const char *)convention + field->place);
+    return (size_t)*member % field->levels;
 }
 
 void convention_set_level(const convention_field *field, size_t level, ln_convention *convention)
 {
     int *member = (int *)((char *)convention + field->place);
-    *member += ((int)level - (int)convention_level(field, convention)) * field->step;
+    *member = (int)level;
 }
 
 ln_convention convention_numbered(const operation *what, uint64_t number)
 {
     ln_convention made = {0};
-    while (operations[convention_operation(&made)] != what)
-        made.ddof += OPERATION_STEP;
+    while (operations[made.operation] != what)
+        made.operation++;
     for (size_t i = 0; i < what->field_count; i++) {
         convention_set_level(&what->fields[i], number % what->fields[i].levels, &made);
         number /= what->fields[i].levels;
@@ -168,12 +162,13 @@ ln_convention convention_numbered(const operation *what, uint64_t number)
 
 ln_affine convention_form(const ln_convention *convention)
 {
-    const operation *what = operations[convention_operation(convention)];
+    const operation *what = operations[convention->operation];
     return what->form ? what->form(convention) : convention->affine;
 }
 
 bool convention_equal(const ln_convention *a, const ln_convention *b)
 {
-    return a->ddof == b->ddof && a->eps_place == b->eps_place && a->eps == b->eps &&
-           a->affine == b->affine;
+    return a->operation == b->operation && a->eps_place == b->eps_place && a->eps == b->eps &&
+           a->ddof == b->ddof && a->affine == b->affine && a->weight == b->weight &&
+           a->cast == b->cast && a->root == b->root && a->sum == b->sum;
 }

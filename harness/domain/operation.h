@@ -8,7 +8,8 @@
  *         role_set(role, &tensors, data); // tensors.x = data, ...
  *     }
  *
- * A new operation is a file beside this one and a line of operations.def. Nothing here owns memory. */
+ * A new operation is a number in layernorm.h, a file beside this one and a line of operations.def. Nothing here
+ * owns memory. */
 #ifndef LNBENCH_OPERATION_H
 #define LNBENCH_OPERATION_H
 
@@ -66,21 +67,12 @@ typedef struct tensor_role {
 /* Conventions that are easily taken for `own`: how many, into others[]. */
 typedef size_t find_neighbours(const ln_convention *own, ln_convention others[NEIGHBOURS_MOST]);
 
-/* A convention of any operation is an ln_convention, of which ABI 1 froze the 24 bytes. Its fields are
- * digits of the members that are whole numbers: a field's level is member / step % levels. Above the
- * digits of ddof, in steps of OPERATION_STEP, stands the operation, so that a convention tells whose it is
- * wherever one is: in a problem, an order, a block, a text. LayerNorm's is 0, and its ddof 0 or 1.
- * A struct of 24 bytes with eps and its place where ln_convention has them, whole numbers elsewhere and a
- * byte that is 0 at the end of the first four is such a convention but for that byte, of little-endian
- * machines: steps of 1, 256 and 65536 are its bytes. */
-enum { OPERATION_STEP = 1 << 24 };
-
+/* A member of ln_convention that the operation has, by name: its value is a level, the index of a word. */
 typedef struct convention_field {
     const char *name;         /* in lists, NAME=WORD */
     const char *const *words; /* of its levels */
     size_t levels;
-    size_t place; /* of the member, an int or an enum */
-    int step;
+    size_t place;         /* of the member, an int or an enum, in ln_convention */
     bool eps;             /* the place of eps: NAME=EPS@WORD; level 0: there is none, NAME=0 */
     const char *expected; /* what is said of another word; NULL: "must be", and the words */
 } convention_field;
@@ -111,13 +103,12 @@ typedef struct operation {
     bool (*rounds_between)(const ln_convention *convention);
 } operation;
 
-/* By operation_kind. */
+/* By ln_operation. */
 extern const operation *const operations[]; /* ends with NULL */
 extern const size_t operation_count;
 
-/* Whose a convention is; how many the levels of the fields make; that of a number below it, the first
+/* How many conventions the levels of the fields make; that of a number below it, the first
  * field fastest, without an eps; the level of a field; the affine form that it comes to; and whether two are the same, with their eps. */
-operation_kind convention_operation(const ln_convention *convention);
 size_t convention_count(const operation *what);
 ln_convention convention_numbered(const operation *what, uint64_t number);
 size_t convention_level(const convention_field *field, const ln_convention *convention);
@@ -129,15 +120,9 @@ bool convention_equal(const ln_convention *a, const ln_convention *b);
  * operation: what figures in GB/s count. */
 double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype);
 
-/* As kernels are given it: without its operation. */
-static inline void convention_drop_operation(ln_convention *convention)
-{
-    convention->ddof %= OPERATION_STEP;
-}
-
-const char *operation_name(operation_kind kind);
-bool operation_from_name(const char *name, operation_kind *kind);
-/* Bits of operation_kind: of the one named, or of "all"; NULL is the first. Of another name an error
+const char *operation_name(ln_operation kind);
+bool operation_from_name(const char *name, ln_operation *kind);
+/* Bits of ln_operation: of the one named, or of "all"; NULL is the first. Of another name an error
  * (usage) says which there are. */
 bool operations_parse(const char *name, unsigned *kinds, error *err);
 
@@ -224,7 +209,7 @@ static inline size_t *role_stride(const tensor_role *role, ln_problem *given)
 
 /* The inputs of a call: what blocks are made from. */
 typedef struct operation_call {
-    operation_kind operation;
+    ln_operation operation;
     ln_problem problem;
     void *inputs[ROLES_MOST]; /* by role; NULL: not there */
 } operation_call;

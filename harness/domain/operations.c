@@ -4,7 +4,7 @@
 #include "domain/operations.def"
 #undef OPERATION
 
-#define OPERATION(KIND, name) &name##_operation,
+#define OPERATION(KIND, name) [LN_OPERATION_##KIND] = &name##_operation,
 const operation *const operations[] = {
 #include "domain/operations.def"
     NULL};

@@ -41,7 +41,7 @@ static bool is_of_pytorch(const ln_convention *convention)
 
 double promised_row_ulp(ln_accuracy accuracy, ln_type storage, const ln_convention *convention)
 {
-    const operation *what = operations[convention_operation(convention)];
+    const operation *what = operations[convention->operation];
     double row_ulp = promises[accuracy].row_ulp[storage];
     bool held = accuracy != LN_ACCURACY_FAST
                     ? !what->rounds_between || !what->rounds_between(convention)

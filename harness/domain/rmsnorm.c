@@ -1,16 +1,10 @@
-/* RMSNorm's row of the table. A convention of it is an ln_rms_convention (rmsnorm.h) in an ln_convention. */
+/* RMSNorm's row of the table. */
 #include "domain/convention.h"
-#include "rmsnorm.h"
 #include <stddef.h>
-
-static ln_rms_weight weight_of(const ln_convention *convention)
-{
-    return (ln_rms_weight)(int)convention->affine;
-}
 
 static bool has_weight(const ln_convention *convention)
 {
-    return weight_of(convention) != LN_RMS_WEIGHT_NONE;
+    return convention->weight != LN_RMS_WEIGHT_NONE;
 }
 
 static ln_affine rmsnorm_form(const ln_convention *convention)
@@ -19,18 +13,17 @@ static ln_affine rmsnorm_form(const ln_convention *convention)
                                       [LN_RMS_WEIGHT] = LN_AFFINE_GAMMA,
                                       [LN_RMS_WEIGHT_OFFSET] = LN_AFFINE_GAMMA1,
                                       [LN_RMS_WEIGHT_OFFSET_ROUNDED] = LN_AFFINE_GAMMA1};
-    return forms[weight_of(convention)];
+    return forms[convention->weight];
 }
 
 static bool rmsnorm_rounds_factor(const ln_convention *convention)
 {
-    return weight_of(convention) == LN_RMS_WEIGHT_OFFSET_ROUNDED;
+    return convention->weight == LN_RMS_WEIGHT_OFFSET_ROUNDED;
 }
 
-/* Its bytes are fields (below): the first is root, the second cast. */
 static bool rmsnorm_rounds_between(const ln_convention *convention)
 {
-    return convention->ddof & 0xffff;
+    return convention->root || convention->cast;
 }
 
 /* eps elsewhere or left out, and the weight stored the other way. What is rounded on the way differs by less
@@ -47,9 +40,8 @@ static size_t rmsnorm_neighbours(const ln_convention *own, ln_convention others[
         others[count++] = other;
     }
     if (has_weight(own)) {
-        bool plain = weight_of(own) == LN_RMS_WEIGHT;
         other = *own;
-        other.affine = (ln_affine)(int)(plain ? LN_RMS_WEIGHT_OFFSET : LN_RMS_WEIGHT);
+        other.weight = own->weight == LN_RMS_WEIGHT ? LN_RMS_WEIGHT_OFFSET : LN_RMS_WEIGHT;
         others[count++] = other;
     }
     return count;
@@ -77,22 +69,21 @@ static const char *const sums[] = {"rounded", "unrounded", "squares"};
 static const char *const places[] = {"none", "square", "root"};
 static const char *const weights[] = {"none", "w", "1+w", "1+w-rounded"};
 
-/* The first three are bytes of one member. */
 static const convention_field rmsnorm_fields[] = {
-    {"eps", places, COUNT(places), offsetof(ln_convention, eps_place), 1, .eps = true},
-    {"weight", weights, COUNT(weights), offsetof(ln_convention, affine), .step = 1},
-    {"cast", casts, COUNT(casts), offsetof(ln_convention, ddof), 1 << 8,
+    {"eps", places, COUNT(places), offsetof(ln_convention, eps_place), .eps = true},
+    {"weight", weights, COUNT(weights), .place = offsetof(ln_convention, weight)},
+    {"cast", casts, COUNT(casts), offsetof(ln_convention, cast),
      .expected = "must be no, or yes (xhat is rounded to x's type before the weight)"},
-    {"root", roots, COUNT(roots), offsetof(ln_convention, ddof), 1,
+    {"root", roots, COUNT(roots), offsetof(ln_convention, root),
      .expected = "must be exact, or rounded (to x's type)"},
-    {"sum", sums, COUNT(sums), offsetof(ln_convention, ddof), .step = 1 << 16},
+    {"sum", sums, COUNT(sums), .place = offsetof(ln_convention, sum)},
 };
 
-#define CONVENTION(value, rounds_root, casts_xhat, sum, form)                                      \
+#define CONVENTION(value, rounds_root, casts_xhat, how, form)                                      \
     {                                                                                              \
-        .ddof = OPERATION_RMSNORM * OPERATION_STEP + (rounds_root) + ((casts_xhat) << 8) +         \
-                (LN_RMS_SUM_##sum << 16),                                                          \
-        .eps_place = LN_EPS_VAR, .eps = (value), .affine = (ln_affine)(int)LN_RMS_WEIGHT##form     \
+        .operation = LN_OPERATION_RMSNORM, .eps_place = LN_EPS_VAR, .eps = (value),                \
+        .weight = LN_RMS_WEIGHT##form, .cast = (casts_xhat), .root = (rounds_root),                \
+        .sum = LN_RMS_SUM_##how                                                                    \
     }
 
 /* THE table of presets: docs/conventions.md says who computes so, and where that was read. Of two that are the

@@ -108,7 +108,7 @@ const input_family *input_families(size_t *count)
     return families;
 }
 
-bool input_suits(const input_family *family, operation_kind kind)
+bool input_suits(const input_family *family, ln_operation kind)
 {
     const operation *what = operations[kind];
     return family->needs < what->count && what->roles[family->needs].shape != SHAPE_NONE;

@@ -31,7 +31,7 @@ typedef struct input_family {
 const input_family *input_families(size_t *count);
 
 /* Whether the operation has what the family is about. */
-bool input_suits(const input_family *family, operation_kind kind);
+bool input_suits(const input_family *family, ln_operation kind);
 
 /* Whether its input is of an extreme family, or its convention adds no eps under the root, so that a
  * constant row is 0/0. */

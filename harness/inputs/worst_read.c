@@ -113,7 +113,7 @@ static bool set_convention(file_reader *reader, const char *value, error *err)
     if (!convention_parse(value, &convention, &why))
         return bad(reader, err, "%.400s", why.message);
     snprintf(reader->row.convention, sizeof reader->row.convention, "%s", value);
-    reader->row.operation = convention_operation(&convention);
+    reader->row.operation = convention.operation;
     return true;
 }
 

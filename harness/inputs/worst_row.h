@@ -16,7 +16,7 @@
 enum { ORIGIN_MAX_LENGTH = 128, WORST_MAX_ELEMENTS = 1 << 28 };
 
 typedef struct worst_row {
-    operation_kind operation;
+    ln_operation operation;
     char kernel[NAME_MAX_LENGTH];
     char convention[CONVENTION_MAX_LENGTH];
     char origin[ORIGIN_MAX_LENGTH]; /* where it came from, in words */

@@ -33,7 +33,7 @@ typedef struct judge_block {
     ln_convention convention;
     ln_type storage, param;
     size_t rows, hidden;
-    operation_kind operation;
+    ln_operation operation;
     void *inputs[ROLES_MOST];     /* by role; NULL: not there */
     void *rounded;                /* rows x hidden: the correctly rounded answers */
     double *exact, *rest;         /* rest: of f64 alone, else NULL */

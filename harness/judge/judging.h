@@ -63,7 +63,7 @@ struct operation_judging {
     const char *(*rounded_otherwise)(const judge_block *block, const void *y);
 };
 
-/* By operation_kind. */
+/* By ln_operation. */
 extern const operation_judging *const judgings[];
 
 #endif

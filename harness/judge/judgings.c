@@ -4,7 +4,7 @@
 #include "domain/operations.def"
 #undef OPERATION
 
-#define OPERATION(KIND, name) &name##_judging,
+#define OPERATION(KIND, name) [LN_OPERATION_##KIND] = &name##_judging,
 const operation_judging *const judgings[] = {
 #include "domain/operations.def"
 };

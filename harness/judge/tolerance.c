@@ -66,7 +66,7 @@ static bool find_mistakes(row_judge *judge, const judge_block *block, tolerance 
         if (!judge_block_from(judge, &other, &call, err))
             return false;
         bool divisor =
-            block->operation == OPERATION_LAYERNORM && others[i].ddof != block->convention.ddof;
+            block->operation == LN_OPERATION_LAYERNORM && others[i].ddof != block->convention.ddof;
         snprintf(made->words, sizeof made->words, "%s%s",
                  divisor                              ? "another divisor: "
                  : others[i].eps_place == LN_EPS_NONE ? "no eps: "

@@ -173,15 +173,15 @@ double machine_memory(const machine_facts *machine, bool *of_group)
     return less ? limit : memory;
 }
 
-const char *machine_regime(const machine_facts *machine, operation_kind kind, size_t rows,
+const char *machine_regime(const machine_facts *machine, ln_operation kind, size_t rows,
                            size_t hidden, ln_type dtype)
 {
     return regime_names[regime_of(call_bytes(operations[kind], rows, hidden, dtype),
                                   machine->l1d_bytes, machine->l2_bytes, machine->l3_bytes)];
 }
 
-size_t machine_rows(const machine_facts *machine, cache_regime of, operation_kind kind,
-                    size_t hidden, ln_type dtype)
+size_t machine_rows(const machine_facts *machine, cache_regime of, ln_operation kind, size_t hidden,
+                    ln_type dtype)
 {
     size_t l2 = machine->l2_bytes ? machine->l2_bytes : 1u << 20;
     size_t l3 = machine->l3_bytes ? machine->l3_bytes : l2 * 8;

@@ -66,13 +66,13 @@ size_t machine_rotated_bytes(const machine_facts *machine, cache_state cache);
 double machine_memory(const machine_facts *machine, bool *of_group);
 
 /* The regime of a call on that machine: "L1", "L2", "L3" or "DRAM". */
-const char *machine_regime(const machine_facts *machine, operation_kind kind, size_t rows,
+const char *machine_regime(const machine_facts *machine, ln_operation kind, size_t rows,
                            size_t hidden, ln_type dtype);
 
 /* How many rows of this hidden make a call typical of a regime: x and y take 24 KiB (L1), half of
  * L2, a quarter of L3, or four times L3 (DRAM; twice where that is 512 MiB or more, 512 MiB between).
  * At least 1. */
-size_t machine_rows(const machine_facts *machine, cache_regime of, operation_kind kind,
-                    size_t hidden, ln_type dtype);
+size_t machine_rows(const machine_facts *machine, cache_regime of, ln_operation kind, size_t hidden,
+                    ln_type dtype);
 
 #endif

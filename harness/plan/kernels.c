@@ -91,7 +91,7 @@ bool plan_conventions(const plan_request *request, case_plan *plan, ln_conventio
     *count = words.count;
     for (size_t i = 0; fine && i < words.count; i++) {
         fine = convention_parse(words.words[i], &(*named)[i], err);
-        operation_kind kind = convention_operation(&(*named)[i]);
+        ln_operation kind = (*named)[i].operation;
         kinds |= OPERATION_BIT(kind);
         if (fine && request->operation && !(plan->operations & OPERATION_BIT(kind)))
             fine =
@@ -106,7 +106,7 @@ bool plan_conventions(const plan_request *request, case_plan *plan, ln_conventio
     return fine;
 }
 
-static bool takes(const kernel_entry *kernel, operation_kind what, ln_type dtype, ln_type param)
+static bool takes(const kernel_entry *kernel, ln_operation what, ln_type dtype, ln_type param)
 {
     const kernel_facts *facts = &kernel->facts;
     return facts->operation == what && facts->storage == dtype && facts->param == param;
@@ -122,7 +122,7 @@ bool plan_has(const case_plan *plan, const plan_adding *types)
 
 bool speed_takes(const speed_group *group, const kernel_entry *kernel)
 {
-    return takes(kernel, convention_operation(&group->convention), group->dtype, group->param);
+    return takes(kernel, group->convention.operation, group->dtype, group->param);
 }
 
 size_t speed_kernels(const case_plan *plan, const speed_group *group)
@@ -139,8 +139,7 @@ bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
     bool asked = group->task.check == CHECK_ROWS || is_call ||
                  (group->task.check != CHECK_CELLS &&
                   (group->for_ours || strcmp(kernel->source, "builtin") != 0));
-    return asked &&
-           takes(kernel, convention_operation(&group->convention), group->dtype, group->param);
+    return asked && takes(kernel, group->convention.operation, group->dtype, group->param);
 }
 
 size_t group_kernels(const case_plan *plan, const accuracy_group *group)
@@ -228,9 +227,8 @@ static bool check_types(const plan_request *request, const kernel_list *kernels,
             !is_kernel_wanted(request, kernels, i))
             continue;
         return fail(err, EXIT_CODE_USAGE, "%s computes %s, not %s: say --operation %s%s",
-                    other->name, own,
-                    operation_name((operation_kind)__builtin_ctz(plan->operations)), own,
-                    request->conventions.count ? ", and --conventions of it" : "");
+                    other->name, own, operation_name((ln_operation)__builtin_ctz(plan->operations)),
+                    own, request->conventions.count ? ", and --conventions of it" : "");
     }
     return plan->kernel_count > 0 ||
            fail(err, EXIT_CODE_USAGE,

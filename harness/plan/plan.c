@@ -21,7 +21,7 @@ case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel)
 {
     case_key key;
     memset(&key, 0, sizeof key); /* padding too: keys are hashed */
-    key.operation = convention_operation(&group->convention);
+    key.operation = group->convention.operation;
     key.rows = group->rows;
     key.hidden = group->hidden;
     key.dtype = group->dtype;
@@ -36,7 +36,7 @@ case_key speed_key(const speed_group *group, const char *kernel)
 {
     case_key key;
     memset(&key, 0, sizeof key);
-    key.operation = convention_operation(&group->convention);
+    key.operation = group->convention.operation;
     key.rows = group->rows;
     key.hidden = group->hidden;
     key.dtype = group->dtype;
@@ -64,7 +64,7 @@ typedef struct resolved_plan {
 } resolved_plan;
 
 /* Those of the operation that is being added; where none of its own is named, its presets. */
-static void resolve_conventions(const ln_convention *named, size_t count, operation_kind kind,
+static void resolve_conventions(const ln_convention *named, size_t count, ln_operation kind,
                                 resolved_plan *resolved)
 {
     size_t presets;
@@ -72,7 +72,7 @@ static void resolve_conventions(const ln_convention *named, size_t count, operat
     resolved->conventions = allocate_zeroed(count + presets, sizeof *resolved->conventions);
     resolved->convention_count = 0;
     for (size_t i = 0; i < count; i++)
-        if (convention_operation(&named[i]) == kind)
+        if (named[i].operation == kind)
             resolved->conventions[resolved->convention_count++] = named[i];
     resolved->named = resolved->convention_count;
     for (size_t i = 0, same; resolved->named == 0 && i < presets; i++) {
@@ -536,7 +536,7 @@ static bool check_asked(const case_plan *plan, const ln_convention *named, size_
 {
     for (size_t i = 0; i < count; i++) {
         char label[CONVENTION_MAX_LENGTH];
-        operation_kind kind = convention_operation(&named[i]);
+        ln_operation kind = named[i].operation;
         bool asked = false;
         for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
             asked |= plan->kernels[kernel]->facts.operation == kind;
@@ -567,7 +567,7 @@ bool plan_make(const plan_request *request, const kernel_list *kernels,
     for (int kind = 0; fine && kind < OPERATIONS; kind++) {
         if (!(plan->operations & OPERATION_BIT(kind)))
             continue;
-        plan->adding.operation = (operation_kind)kind;
+        plan->adding.operation = (ln_operation)kind;
         resolved.sets = plan->combination_count;
         resolved.set_count = 0;
         resolve_conventions(named, count, plan->adding.operation, &resolved);

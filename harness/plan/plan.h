@@ -47,7 +47,7 @@ typedef struct speed_group {
 
 /* What the groups that are being added are of. */
 typedef struct plan_adding {
-    operation_kind operation;
+    ln_operation operation;
     ln_type dtype, param;
 } plan_adding;
 
@@ -55,7 +55,7 @@ enum { PLAN_SETS = 16 };
 
 typedef struct case_plan {
     char name[16];
-    unsigned operations;          /* bits of operation_kind */
+    unsigned operations;          /* bits of ln_operation */
     const kernel_entry **kernels; /* chosen ones, borrowed, those of an operation together */
     size_t kernel_count;
     size_t related_count; /* with those of the same family on other ISAs that this CPU has */

@@ -177,7 +177,7 @@ static bool make_size(row_judge *judge, const referee_task *task, size_t rows, s
 /* One that has no parameters, with the eps of that of the run. */
 static ln_convention bare_convention(const ln_convention *of)
 {
-    const operation *what = operations[convention_operation(of)];
+    const operation *what = operations[of->operation];
     ln_convention found = *of;
     bool bare = false;
     for (size_t number = 0; !bare && number < convention_count(what); number++) {

@@ -93,7 +93,7 @@ static void order_problems(combination_set *set, bool quick)
 
 combination_set *combinations_make(const combinations_asked *asked)
 {
-    const operation_kind kind = convention_operation(&asked->plain);
+    const ln_operation kind = asked->plain.operation;
     combination_set *set = calloc(1, sizeof *set);
     if (!set)
         return NULL;
@@ -295,9 +295,10 @@ static void make_parameter(const combination *of, operation_call *call, size_t r
 {
     const ln_problem *problem = &call->problem;
     void *values = call->inputs[role];
-    size_t count = ln_parameter_elements(problem->convention.affine, problem->hidden);
+    size_t count = role_columns(&operations[call->operation]->roles[role], &problem->convention,
+                                problem->hidden);
     uint64_t drawn = combination_draw(of, DRAW_PARAMETERS + role);
-    bool less_one = role == ROLE_GAMMA && problem->convention.affine == LN_AFFINE_GAMMA1;
+    bool less_one = role == ROLE_GAMMA && convention_form(&problem->convention) == LN_AFFINE_GAMMA1;
     switch (level_of(of, FACTOR_PARAMETER, role)) {
     case PARAMETER_WHOLE:
         make_whole(of, role, problem->param, count, less_one, values);

@@ -327,7 +327,7 @@ static void set_plain(factor_table *table, const ln_convention *plain)
     }
 }
 
-factor_table *factors_of(operation_kind kind, const ln_convention *plain, bool alone, bool large)
+factor_table *factors_of(ln_operation kind, const ln_convention *plain, bool alone, bool large)
 {
     const operation *what = operations[kind];
     factor_table *table = calloc(1, sizeof *table);

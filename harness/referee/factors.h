@@ -2,7 +2,7 @@
  * contents' and the convention's. All follow from the operation's table (domain/operation.h), so that a new
  * operation brings its own.
  *
- *     factor_table *table = factors_of(OPERATION_LAYERNORM, &torch, false, false);
+ *     factor_table *table = factors_of(LN_OPERATION_LAYERNORM, &torch, false, false);
  *     combination of = {.table = table, .levels = {...}, .seed = 1, .number = 17};
  *     ln_problem problem = combination_problem(&of, LN_F32, LN_F32);
  *     call_layout layout = combination_layout(&of, LN_F32, LN_F32);
@@ -45,7 +45,7 @@ typedef struct convention_set {
 } convention_set;
 
 typedef struct factor_table {
-    operation_kind operation;
+    ln_operation operation;
     bool large; /* more than COMBINATION_ELEMENTS */
     bool alone; /* under the plain convention, and not on every level of its fields */
     ln_convention plain;
@@ -71,7 +71,7 @@ typedef struct combination {
 } combination;
 
 /* `plain`: the convention whose levels are plain. NULL: memory. To be freed. */
-factor_table *factors_of(operation_kind kind, const ln_convention *plain, bool alone, bool large);
+factor_table *factors_of(ln_operation kind, const ln_convention *plain, bool alone, bool large);
 /* For covering_make(): whether the levels can stand together. */
 bool factors_allow(const void *table, const int8_t *levels);
 /* Makes plain what cannot stand with the others. False: the others can't either. */

@@ -192,7 +192,7 @@ bool judge_probes(row_judge *judge, const kernel_entry *kernel, const ln_convent
     size_t count = sizeof sizes / sizeof *sizes - (hidden <= 16);
     *verdict = (struct case_verdict){.kind = VERDICT_RIGHT};
     err->code = EXIT_CODE_FINE;
-    for (size_t i = 0; judgings[convention_operation(convention)]->probe_rows && i < count; i++) {
+    for (size_t i = 0; judgings[convention->operation]->probe_rows && i < count; i++) {
         if (!probe_hidden(judge, kernel, convention, sizes[i], verdict, err))
             return err->code == EXIT_CODE_FINE;
         /* It need not take these sizes: its verdict is about the case's own. */

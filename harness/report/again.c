@@ -84,7 +84,7 @@ bool report_again(const run_view *view, char *page, size_t size, page_match *mat
             continue;
         report_result result;
         text_buffer drawn = {0}, ours = {0};
-        run_view part = view_part(view, (operation_kind)kind);
+        run_view part = view_part(view, (ln_operation)kind);
         snprintf(path, sizeof path, "%.1060s/index.html", folder.path);
         fine = report_write(&part, plots, folder.path, NULL, &result, err) &&
                read_whole_file(path, &drawn, err);

@@ -281,8 +281,8 @@ bool draw_report(const run_view *view, const char *directory, const output_file 
             continue;
         bool first = !(kinds & (OPERATION_BIT(kind) - 1));
         snprintf(folder, sizeof folder, "%.900s%s%s", directory, first ? "" : "/",
-                 first ? "" : operation_name((operation_kind)kind));
-        run_view part = view_part(view, (operation_kind)kind);
+                 first ? "" : operation_name((ln_operation)kind));
+        run_view part = view_part(view, (ln_operation)kind);
         fine = draw_part(&part, plots, folder, &run, out, err);
         view_part_free(&part);
     }

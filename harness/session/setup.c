@@ -54,13 +54,13 @@ bool session_invariance(run_session *session, const kernel_list *kernels, error 
     bool fine = true;
     session->invariance = allocate_zeroed(kernels->count + 1, sizeof *session->invariance);
     for (size_t first = 0, count; fine && first < plan->kernel_count; first += count) {
-        const operation_kind kind = plan->kernels[first]->facts.operation;
+        const ln_operation kind = plan->kernels[first]->facts.operation;
         const ln_convention *convention = NULL;
         for (size_t i = plan->speed_count; i-- > 0;)
-            if (convention_operation(&plan->speed[i].convention) == kind)
+            if (plan->speed[i].convention.operation == kind)
                 convention = &plan->speed[i].convention;
         for (size_t i = plan->accuracy_count; i-- > 0;)
-            if (convention_operation(&plan->accuracy[i].convention) == kind)
+            if (plan->accuracy[i].convention.operation == kind)
                 convention = &plan->accuracy[i].convention;
         for (count = 1; first + count < plan->kernel_count &&
                         plan->kernels[first + count]->facts.operation == kind;)

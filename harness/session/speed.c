@@ -52,8 +52,8 @@ typedef struct timed_round {
 
 double session_repetition_seconds(const speed_group *group)
 {
-    double bytes = call_bytes(operations[convention_operation(&group->convention)], group->rows,
-                              group->hidden, group->dtype);
+    double bytes = call_bytes(operations[group->convention.operation], group->rows, group->hidden,
+                              group->dtype);
     double call = bytes / 16e9; /* of a kernel that is neither fast nor slow */
     /* Besides what is timed: a call that settles the caches, poison, comparison. */
     return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;

@@ -19,7 +19,7 @@ work_order timed_group_order(const speed_group *group, const machine_facts *mach
     work_order begin = worker_order(ORDER_TIME_BEGIN, NULL);
     begin.problem =
         problem_dense(&group->convention, group->dtype, group->param, group->rows, group->hidden);
-    begin.operation = convention_operation(&group->convention);
+    begin.operation = group->convention.operation;
     begin.block_rows = group->block_rows;
     begin.cache = group->cache;
     begin.threads = group->threads;

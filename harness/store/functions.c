@@ -60,7 +60,7 @@ static void words_of_roof(sqlite3_context *context, int count, sqlite3_value **v
 /* operation_title(operation) */
 static void title_of_operation(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    operation_kind kind;
+    ln_operation kind;
     (void)count;
     if (operation_from_name(text_at(values[0]), &kind))
         give_text(context, operations[kind]->title);
@@ -98,14 +98,16 @@ static void words_of_error(sqlite3_context *context, int count, sqlite3_value **
     give_text(context, error_in_words(real_at(values[0]), type_at(values[1]), &verdict, words));
 }
 
-/* affine(convention): its form as a number, NULL where it is no convention */
+/* affine(convention): the form of its parameters as a number, NULL where it is no convention */
 static void affine_of(sqlite3_context *context, int count, sqlite3_value **values)
 {
     ln_convention convention;
     error ignored = {0};
     (void)count;
     if (convention_parse(text_at(values[0]), &convention, &ignored))
-        sqlite3_result_int(context, (int)convention.affine);
+        sqlite3_result_int(context, convention.operation == LN_OPERATION_RMSNORM
+                                        ? (int)convention.weight
+                                        : (int)convention.affine);
 }
 
 /* apart_ulp, apart_relative(asked, computed, hidden, std): how far two conventions lie apart on a row of

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *const operation_names[OPERATIONS] = {
-#define OPERATION(KIND, name) #name,
+#define OPERATION(KIND, name) [LN_OPERATION_##KIND] = #name,
 #include "domain/operations.def"
 #undef OPERATION
 };

@@ -44,7 +44,7 @@ typedef struct error_sum {
 typedef struct kernel_standing {
     char kernel[NAME_MAX_LENGTH];
     ln_type dtype;
-    operation_kind operation;
+    ln_operation operation;
     kernel_role role;
     size_t lost;      /* asked for, without a result */
     double lost_from; /* smallest kappa of a row without a correct digit; NaN: none */

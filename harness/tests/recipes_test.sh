@@ -184,7 +184,7 @@ fi
 
 # ---- the sketch at the head of the plugin's header, with a normalise() of its own ----
 sketch() { # what stands in the comment, from the #include to the entry
-    sed -n '/^ \*     #include <layernorm_plugin.h>/,/ln_plugin_v1(void)/s/^ \* \{0,5\}//p' \
+    sed -n '/^ \*     #include <layernorm_plugin.h>/,/ln_plugin(void)/s/^ \* \{0,5\}//p' \
         "$root/kernels/include/layernorm_plugin.h"
 }
 normalise='#include <math.h>

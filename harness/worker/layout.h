@@ -2,7 +2,7 @@
  * there are. The worker lays a call out as it is told; it chooses nothing.
  *
  *     work_order order = worker_order(ORDER_JUDGE, kernel);
- *     order.layout = layout_named(LAYOUT_BEFORE, operations[OPERATION_LAYERNORM], hidden);
+ *     order.layout = layout_named(LAYOUT_BEFORE, operations[LN_OPERATION_LAYERNORM], hidden);
  */
 #ifndef LNBENCH_LAYOUT_H
 #define LNBENCH_LAYOUT_H

@@ -8,7 +8,7 @@
 typedef struct kernel_process {
     pid_t process;
     int socket; /* -1: there is none */
-    operation_kind operation;
+    ln_operation operation;
     ln_problem problem; /* of the order; no rows: it has none */
     long oom_kills;     /* of the control group, when it began (control_group.h) */
 } kernel_process;

@@ -18,6 +18,9 @@ enum {
     BATCH_MOST = 64, /* orders in one message; their answers are one too */
     REPLY_ENDS_RUN = -1,
     REPLY_OF_PROCESS = 1, /* what ran before in the process may have done it */
+    /* Why a plugin cannot be loaded, where more than the text depends on it. */
+    LOAD_FOREIGN_CODE = 1, /* its code lies in another file */
+    LOAD_OLDER_ABI = 2,
 };
 
 #define PROTOCOL_MAGIC 0x6c6e6231u
@@ -65,7 +68,7 @@ typedef struct arena_map {
 typedef struct work_order {
     uint32_t magic;
     order_kind kind;
-    operation_kind operation;
+    ln_operation operation;
     uint32_t plugin, kernel;         /* as loaded; kernel of a roof: see is_roof */
     char text[PROTOCOL_PATH_LENGTH]; /* path to load; name of a timed entry */
     ln_problem problem; /* rows are dense here; other strides are the worker's business */
@@ -111,7 +114,9 @@ typedef struct worker_reply {
     reply_kind kind;
     verdict_kind verdict; /* FAILED: which */
     uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
-    int64_t value;  /* LOST: REPLY_ENDS_RUN, or 0; STATE_CHANGED: REPLY_OF_PROCESS, or 0 */
+    /* LOST: REPLY_ENDS_RUN, of ORDER_LOAD LOAD_OLDER_ABI or LOAD_FOREIGN_CODE, or 0; STATE_CHANGED:
+     * REPLY_OF_PROCESS, or 0 */
+    int64_t value;
     char text[REPLY_TEXT_LENGTH];    /* DONE with CALL: a remark, or "" */
     char set_at_load[CHANGE_LENGTH]; /* LOADED: of floating-point control, in which its kernels are
                                         called; "": nothing */

@@ -237,8 +237,15 @@ static bool load_failed(const char *path, const worker_reply *reply, error *err)
 {
     if (interrupted())
         return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    if (reply->verdict == VERDICT_LOST && reply->value == LOAD_OLDER_ABI)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%s was built for an older plugin ABI: compile it again against "
+                    "layernorm_plugin.h",
+                    path);
     if (reply->verdict == VERDICT_LOST)
-        return fail(err, reply->value == 1 ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_ENVIRONMENT,
+        return fail(err,
+                    reply->value == LOAD_FOREIGN_CODE ? EXIT_CODE_NOT_COMPARABLE
+                                                      : EXIT_CODE_ENVIRONMENT,
                     "plugin %s: %s", path, reply->text);
     case_verdict verdict = {.kind = reply->verdict};
     char description[256];

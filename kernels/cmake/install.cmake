@@ -7,7 +7,7 @@ install(TARGETS layernorm layernorm_static layernorm_headers EXPORT layernorm
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT liblayernorm
         NAMELINK_COMPONENT liblayernorm-dev
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES include/layernorm.h include/layernorm_plugin.h include/layernorm_plugin_v2.h include/rmsnorm.h
+install(FILES include/layernorm.h include/layernorm_plugin.h include/rmsnorm.h
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT layernorm NAMESPACE layernorm:: FILE layernorm-targets.cmake
     DESTINATION ${package_directory})

@@ -2,27 +2,12 @@
  * with checks, choice and its own threads, is judged, timed and compared as library_fast_f32,
  * library_fast_rms_f32 and so on.
  *
- *     LN_CALL_FUNCTIONS(layernorm, ln_problem, ln_tensors)     in the front of an operation
- *     LN_CALL_CLASS(layernorm, ln_problem, fast, LN_ACCURACY_FAST)
- *     ... {LN_DESCRIBE_CALL(layernorm, "", fast, f32, f32, f32, "f32")}
- *     static const ln_front layernorm_front = {...};
+ *     static const ln_kernel kernels[] = {LN_DESCRIBE_CALL(LAYERNORM, "", fast, f32, f32, f32, "f32")};
  */
 #ifndef LN_CALLS_H
 #define LN_CALLS_H
 
-#include "layernorm_plugin_v2.h"
-#include <stdbool.h>
-
-/* What the calls of an operation ask of its front; problems and tensors are the operation's. */
-typedef struct ln_front {
-    ln_operation operation;
-    const char *none; /* what is said where a class has no kernel of a problem's types */
-    const char *(*why_not)(int line, const void *problem);
-    /* chance: of probable_bound(); 0: proven. */
-    ln_bound (*bound)(int line, const void *problem, const ln_row_facts *facts, double chance);
-    ln_type (*accumulator)(int line);
-    void (*call)(const void *problem, const void *tensors, bool parallel);
-} ln_front;
+#include "layernorm_plugin.h"
 
 /* row(class, storage, param, accumulator, types): each class for each pair of types that people
  * store; the type in which mean and rstd are given here, and how the pair is called. */
@@ -39,52 +24,44 @@ typedef struct ln_front {
     LN_TRAIT_OWN_THREADS | LN_TRAIT_ROW_REPRODUCIBLE | LN_TRAIT_ISA_REPRODUCIBLE
 #define LN_CALL_TRAITS_exact LN_CALL_TRAITS_reproducible | LN_TRAIT_CORRECTLY_ROUNDED
 
-/* Members of ln_kernel and of ln_kernel_v2 alike, and those of its facts. `infix` is of the name. */
-#define LN_DESCRIBE_CALL(operation, infix, CLASS, STORAGE, PARAM, ACCUMULATOR, TYPES)              \
-    .name = "library_" #CLASS infix "_" TYPES, .statistics = "", .apply = "", .schedule = "",      \
-    .isa = "", .storage = TYPE_##STORAGE, .param = TYPE_##PARAM,                                   \
-    .accumulator = TYPE_##ACCUMULATOR, .traits = LN_CALL_TRAITS_##CLASS,                           \
-    .supports = operation##_supports_##CLASS, .prepare = operation##_prepare_##CLASS,              \
-    .release = ln_call_release, .run = operation##_run, .bound = operation##_bound_##CLASS
-#define LN_DESCRIBE_CALL_FACTS(operation, CLASS)                                                   \
-    .role = "library", .family = "", .summation = "", .probable_bound = operation##_probable_##CLASS
+/* An ln_kernel. `infix` is of the name. */
+#define LN_DESCRIBE_CALL(OPERATION, infix, CLASS, STORAGE, PARAM, ACCUMULATOR, TYPES)              \
+    {.operation = LN_OPERATION_##OPERATION,                                                        \
+     .name = "library_" #CLASS infix "_" TYPES,                                                    \
+     .statistics = "",                                                                             \
+     .apply = "",                                                                                  \
+     .schedule = "",                                                                               \
+     .isa = "",                                                                                    \
+     .storage = TYPE_##STORAGE,                                                                    \
+     .param = TYPE_##PARAM,                                                                        \
+     .accumulator = TYPE_##ACCUMULATOR,                                                            \
+     .traits = LN_CALL_TRAITS_##CLASS,                                                             \
+     .supports = ln_call_supports_##CLASS,                                                         \
+     .prepare = ln_call_prepare_##CLASS,                                                           \
+     .release = ln_call_release,                                                                   \
+     .run = ln_call_run,                                                                           \
+     .bound = ln_call_bound_##CLASS,                                                               \
+     .facts = {.role = "library",                                                                  \
+               .family = "",                                                                       \
+               .summation = "",                                                                    \
+               .probable_bound = ln_call_probable_##CLASS}},
 
 /* ---- Functions of descriptors ---- */
 
-#define LN_CALL_FUNCTIONS(operation, tensors_type)                                                 \
-    static const ln_front operation##_front;                                                       \
-    static void operation##_run(const void *state, const tensors_type *tensors)                    \
-    {                                                                                              \
-        ln_call_run(state, tensors);                                                               \
-    }
-#define LN_CALL_CLASS(operation, problem_type, class, ACCURACY)                                    \
-    static const char *operation##_supports_##class(const problem_type *problem)                   \
-    {                                                                                              \
-        return ln_call_supports(&operation##_front, problem, ACCURACY);                            \
-    }                                                                                              \
-    static int operation##_prepare_##class(const problem_type *problem, void **state)              \
-    {                                                                                              \
-        return ln_call_prepare(&operation##_front, problem, ACCURACY, state);                      \
-    }                                                                                              \
-    static ln_bound operation##_bound_##class(const problem_type *problem,                         \
-                                              const ln_row_facts *of_row)                          \
-    {                                                                                              \
-        return ln_call_bound(&operation##_front, problem, ACCURACY, of_row, 0);                    \
-    }                                                                                              \
-    static ln_bound operation##_probable_##class(const ln_problem *problem,                        \
-                                                 const ln_row_facts *of_row, double chance)        \
-    {                                                                                              \
-        return ln_call_bound(&operation##_front, problem, ACCURACY, of_row, chance);               \
-    }
-
-const char *ln_call_supports(const ln_front *front, const void *problem, ln_accuracy accuracy);
-int ln_call_prepare(const ln_front *front, const void *problem, ln_accuracy accuracy, void **state);
-ln_bound ln_call_bound(const ln_front *front, const void *problem, ln_accuracy accuracy,
-                       const ln_row_facts *facts, double chance);
+#define LN_DECLARE_CALL(class)                                                                     \
+    const char *ln_call_supports_##class(const ln_problem *problem);                               \
+    int ln_call_prepare_##class(const ln_problem *problem, void **state);                          \
+    ln_bound ln_call_bound_##class(const ln_problem *problem, const ln_row_facts *facts);          \
+    ln_bound ln_call_probable_##class(const ln_problem *problem, const ln_row_facts *facts,        \
+                                      double chance);
+LN_DECLARE_CALL(fast)
+LN_DECLARE_CALL(accurate)
+LN_DECLARE_CALL(reproducible)
+LN_DECLARE_CALL(exact)
 void ln_call_release(void *state);
-void ln_call_run(const void *state, const void *tensors);
+void ln_call_run(const void *state, const ln_tensors *tensors);
 
-/* As ln_plugin's: the calls use this many threads of the library's pool. */
+/* As ln_plugin_table's: the calls use this many threads of the library's pool. */
 int ln_call_set_threads(unsigned threads);
 
 #endif

@@ -228,27 +228,28 @@ ln_status ln_set_cache_bytes(size_t l1d, size_t l2, size_t l3)
 
 static bool is_known(const ln_problem *problem)
 {
-    return problem->hidden > 0 && (unsigned)problem->storage < TYPES &&
-           (unsigned)problem->param < TYPES &&
+    return problem->hidden > 0 && (unsigned)problem->convention.operation < OPERATIONS &&
+           (unsigned)problem->storage < TYPES && (unsigned)problem->param < TYPES &&
            (problem->accuracy == LN_ACCURACY_EXACT || (unsigned)problem->accuracy < CLASSES);
 }
 
-static int dispatch_in(ln_operation operation, const ln_problem *problem, place where)
+static int dispatch_in(const ln_problem *problem, place where)
 {
+    const ln_operation operation = problem->convention.operation;
     if (problem->accuracy == LN_ACCURACY_EXACT)
         return exact_lines[operation][problem->storage][problem->param][where.regime == DRAM];
     return look_up(operation, problem, where);
 }
 
-int ln_dispatch(ln_operation operation, const ln_problem *problem)
+int ln_dispatch(const ln_problem *problem)
 {
     if (!is_known(problem))
         return -1;
     begin();
-    return dispatch_in(operation, problem, place_of(problem));
+    return dispatch_in(problem, place_of(problem));
 }
 
-size_t ln_dispatch_any_rows(ln_operation operation, const ln_problem *problem, int lines[LN_PLACES])
+size_t ln_dispatch_any_rows(const ln_problem *problem, int lines[LN_PLACES])
 {
     static const place places[LN_PLACES] = {
         {L1, false}, {L1, true}, {L2, false}, {L3, false}, {DRAM, false}};
@@ -257,7 +258,7 @@ size_t ln_dispatch_any_rows(ln_operation operation, const ln_problem *problem, i
         return 0;
     begin();
     for (size_t i = 0; i < LN_PLACES; i++) {
-        int found = dispatch_in(operation, problem, places[i]);
+        int found = dispatch_in(problem, places[i]);
         bool is_new = found >= 0;
         for (size_t before = 0; before < count; before++)
             is_new = is_new && lines[before] != found;

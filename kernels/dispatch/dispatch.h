@@ -3,7 +3,7 @@
 #define LN_DISPATCH_H
 
 #include "kernel_table.h"
-#include "layernorm_plugin_v2.h"
+#include "layernorm_plugin.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -27,8 +27,7 @@ bool ln_isa_is_usable(int isa);
 #define TYPE_bf16 LN_BF16
 #define TYPE_f16 LN_F16
 
-/* What the table's line says of a kernel: members of ln_kernel and of ln_kernel_v2 alike, and those of
- * its facts. */
+/* What the table's line says of a kernel: members of ln_kernel, and those of its facts. */
 #define LN_DESCRIBE(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,     \
                     UNROLL, FMA, NONTEMPORAL, SAME_BITS, ...)                                      \
     .name = #NAME, .statistics = #STATISTICS, .apply = #APPLY, .schedule = #SCHEDULE, .isa = #ISA, \
@@ -45,12 +44,8 @@ bool ln_isa_is_usable(int isa);
     .lanes = LANES, .chunk = CHUNK, .tile = TILE, .mean_parts = MEAN_PARTS, .has_pivot = PIVOT,    \
     .probable_bound = ln_probable_##NAME
 
-/* Why a kernel of an ISA and these types cannot serve a problem, or NULL. */
-const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_type param);
-/* Whether a problem is one, as layernorm.h says; and into how many parts a call of it is worth to be
- * split. */
-bool ln_is_problem(const ln_problem *problem);
-unsigned ln_parts_of_call(const ln_problem *problem);
+/* The kernel of a line that ln_dispatch() gave for a problem of this operation. */
+const ln_kernel *ln_kernel_at(ln_operation operation, int line);
 
 /* Bytes of x read and y written. */
 static inline double ln_bytes_moved(const ln_problem *problem)
@@ -59,15 +54,14 @@ static inline double ln_bytes_moved(const ln_problem *problem)
     return 2 * (double)problem->rows * (double)problem->hidden * sizes[problem->storage];
 }
 
-/* The line of the operation's kernels for a problem of known types and accuracy class: -1 where there is
- * none. Of an ln_rms_problem it is asked as of an ln_problem; its convention is not looked at. */
-int ln_dispatch(ln_operation operation, const ln_problem *problem);
+/* The line, among those of the problem's operation, of the kernel for its types and accuracy class: -1 where
+ * there is none. Of the convention only the operation is looked at. */
+int ln_dispatch(const ln_problem *problem);
 
 /* The lines, each once, that a call like this one may get with any number of rows; returns how many
  * there are. */
 enum { LN_PLACES = 5 };
-size_t ln_dispatch_any_rows(ln_operation operation, const ln_problem *problem,
-                            int lines[LN_PLACES]);
+size_t ln_dispatch_any_rows(const ln_problem *problem, int lines[LN_PLACES]);
 
 /* Grows whenever ln_set_cache_bytes() may have changed what ln_dispatch() says. */
 extern atomic_uint ln_caches_changed;

@@ -1,8 +1,8 @@
 /* A program calls with the same problem again and again: a thread's last one is not checked, and its
- * kernel not looked up, a second time. An ln_problem and an ln_rms_problem have one layout.
+ * kernel not looked up, a second time.
  *
  *     static LN_THREAD_LOCAL known_call latest;
- *     const void *kernel = ln_known_kernel(&latest, problem);
+ *     const ln_kernel *kernel = ln_known_kernel(&latest, problem);
  *     if (!kernel) { check(problem); ln_remember(&latest, problem, ln_caches_version(), look_up(problem)); }
  */
 #ifndef LN_KNOWN_H
@@ -20,13 +20,13 @@
 typedef struct known_call {
     ln_problem problem;
     unsigned caches; /* ln_caches_version() when its kernel was looked up */
-    const void *kernel;
+    const ln_kernel *kernel;
 } known_call;
 
 /* The kernel of the latest problem if this one is the same bit by bit, padding too, else NULL: what
  * differs there alone is looked up once more. Each word is compared as it is loaded: copies of both would
  * take longer than a row of 16. */
-static inline const void *ln_known_kernel(const known_call *latest, const void *problem)
+static inline const ln_kernel *ln_known_kernel(const known_call *latest, const ln_problem *problem)
 {
     enum { WORDS = sizeof latest->problem / sizeof(uint64_t) };
     _Static_assert(sizeof latest->problem % sizeof(uint64_t) == 0, "whole words");
@@ -41,8 +41,8 @@ static inline const void *ln_known_kernel(const known_call *latest, const void *
 }
 
 /* `caches` is read before the kernel is looked up. */
-static inline void ln_remember(known_call *latest, const void *problem, unsigned caches,
-                               const void *kernel)
+static inline void ln_remember(known_call *latest, const ln_problem *problem, unsigned caches,
+                               const ln_kernel *kernel)
 {
     latest->caches = caches;
     latest->kernel = kernel;

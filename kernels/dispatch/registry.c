@@ -5,6 +5,7 @@
 #include "kernel_table.h"
 #include "part.h"
 #include "pool.h"
+#include "rmsnorm.h"
 
 #include <math.h>
 #if defined(__x86_64__)
@@ -68,10 +69,14 @@ static unsigned usable_isas(void)
     return usable;
 }
 
-const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_type param)
+/* Why a kernel of an ISA and these types cannot serve a problem, or NULL. */
+static const char *why_not(const ln_problem *problem, ln_operation operation, int isa,
+                           ln_type storage, ln_type param)
 {
     if (!(usable_isas() & 1u << isa))
         return no_isa[isa];
+    if (problem->convention.operation != operation)
+        return "another operation";
     if (problem->storage != storage || problem->param != param)
         return "other element types";
     if (problem->hidden == 0)
@@ -79,22 +84,25 @@ const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_t
     return NULL;
 }
 
+/* ---- The kernels ---- */
+
+#define DECLARE_BOUNDS(name)                                                                       \
+    ln_bound ln_bound_##name(const ln_problem *problem, const ln_row_facts *facts);                \
+    ln_bound ln_probable_##name(const ln_problem *problem, const ln_row_facts *facts,              \
+                                double chance);
+
 #define DECLARE_PRESENT(name, role, statistics, apply, schedule, storage, param, accumulator, isa, \
                         ...)                                                                       \
     void ln_run_##name(const void *state, const ln_tensors *tensors);                              \
-    ln_bound ln_bound_##name(const ln_problem *problem, const ln_row_facts *facts);                \
-    ln_bound ln_probable_##name(const ln_problem *problem, const ln_row_facts *facts,              \
-                                double chance);                                                    \
+    DECLARE_BOUNDS(name)                                                                           \
     static const char *supports_##name(const ln_problem *problem)                                  \
     {                                                                                              \
-        return ln_why_not(problem, ISA_##isa, TYPE_##storage, TYPE_##param);                       \
+        return why_not(problem, LN_OPERATION_LAYERNORM, ISA_##isa, TYPE_##storage, TYPE_##param);  \
     }
 
 #define DECLARE_ABSENT(name, role, statistics, apply, schedule, storage, param, accumulator, isa,  \
                        ...)                                                                        \
-    ln_bound ln_bound_##name(const ln_problem *problem, const ln_row_facts *facts);                \
-    ln_bound ln_probable_##name(const ln_problem *problem, const ln_row_facts *facts,              \
-                                double chance);                                                    \
+    DECLARE_BOUNDS(name)                                                                           \
     static const char *supports_##name(const ln_problem *problem)                                  \
     {                                                                                              \
         (void)problem;                                                                             \
@@ -107,20 +115,70 @@ const char *ln_why_not(const ln_problem *problem, int isa, ln_type storage, ln_t
 
 LN_KERNEL_TABLE(DECLARE_PRESENT, DECLARE_ABSENT)
 
+static const char *why_not_rms(const ln_problem *problem, int isa, ln_type storage, ln_type param,
+                               bool is_exact)
+{
+    const ln_convention *wanted = &problem->convention;
+    const char *reason = why_not(problem, LN_OPERATION_RMSNORM, isa, storage, param);
+    bool is_short = storage == LN_BF16 || storage == LN_F16;
+    if (!reason && is_short && wanted->sum != LN_RMS_SUM_ROUNDED)
+        reason = "the sum with the residual is rounded before it is normalised";
+    if (!reason && is_exact &&
+        (wanted->root || wanted->cast || wanted->sum || (int)wanted->weight > LN_RMS_WEIGHT))
+        reason = "only y is rounded, and no 1 is added to the weight";
+    return reason;
+}
+
+/* What an exact kernel is given: the LayerNorm without beta that such a problem comes to but for the mean. */
+static ln_problem without_mean(const ln_problem *problem)
+{
+    ln_problem own = *problem;
+    own.convention.affine =
+        problem->convention.weight == LN_RMS_WEIGHT ? LN_AFFINE_GAMMA : LN_AFFINE_NONE;
+    return own;
+}
+
+#define DECLARE_RMS(NAME, STORAGE, PARAM, ISA, SAME_BITS)                                          \
+    DECLARE_BOUNDS(NAME)                                                                           \
+    static const char *supports_##NAME(const ln_problem *problem)                                  \
+    {                                                                                              \
+        return why_not_rms(problem, ISA_##ISA, TYPE_##STORAGE, TYPE_##PARAM, (SAME_BITS) == 2);    \
+    }
+
+#define DECLARE_RMS_PRESENT(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR,  \
+                            ISA, UNROLL, FMA, NONTEMPORAL, SAME_BITS, ...)                         \
+    void ln_run_##NAME(const void *state, const ln_tensors *tensors);                              \
+    static void run_##NAME(const void *state, const ln_tensors *tensors)                           \
+    {                                                                                              \
+        if ((SAME_BITS) == 2)                                                                      \
+            ln_run_##NAME(&(const ln_problem[]){without_mean(state)}, tensors);                    \
+        else                                                                                       \
+            ln_run_##NAME(state, tensors);                                                         \
+    }                                                                                              \
+    DECLARE_RMS(NAME, STORAGE, PARAM, ISA, SAME_BITS)
+
+#define DECLARE_RMS_ABSENT(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR,   \
+                           ISA, UNROLL, FMA, NONTEMPORAL, SAME_BITS, ...)                          \
+    static void run_##NAME(const void *state, const ln_tensors *tensors)                           \
+    {                                                                                              \
+        (void)state, (void)tensors;                                                                \
+    }                                                                                              \
+    DECLARE_RMS(NAME, STORAGE, PARAM, ISA, SAME_BITS)
+
+LN_RMS_KERNEL_TABLE(DECLARE_RMS_PRESENT, DECLARE_RMS_ABSENT)
+
 #define DESCRIBE(NAME, ...)                                                                        \
-    {.struct_size = sizeof(ln_kernel),                                                             \
+    {LN_DESCRIBE(NAME, __VA_ARGS__), .supports = supports_##NAME, .run = ln_run_##NAME,            \
+     .bound = ln_bound_##NAME, .facts = {LN_DESCRIBE_FACTS(NAME, __VA_ARGS__)}},
+#define DESCRIBE_RMS(NAME, ...)                                                                    \
+    {.operation = LN_OPERATION_RMSNORM,                                                            \
      LN_DESCRIBE(NAME, __VA_ARGS__),                                                               \
      .supports = supports_##NAME,                                                                  \
-     .run = ln_run_##NAME,                                                                         \
-     .bound = ln_bound_##NAME},
+     .run = run_##NAME,                                                                            \
+     .bound = ln_bound_##NAME,                                                                     \
+     .facts = {LN_DESCRIBE_FACTS(NAME, __VA_ARGS__)}},
 
-LN_CALL_FUNCTIONS(layernorm, ln_tensors)
-LN_CALL_CLASS(layernorm, ln_problem, fast, LN_ACCURACY_FAST)
-LN_CALL_CLASS(layernorm, ln_problem, accurate, LN_ACCURACY_ACCURATE)
-LN_CALL_CLASS(layernorm, ln_problem, reproducible, LN_ACCURACY_REPRODUCIBLE)
-LN_CALL_CLASS(layernorm, ln_problem, exact, LN_ACCURACY_EXACT)
-
-/* `exact` has no kernel of f64. */
+/* LayerNorm's `exact` has no kernel of f64; RMSNorm's only one of f32. */
 #define CALL_TABLE(row)                                                                            \
     LN_CALL_TYPES(row, fast)                                                                       \
     LN_CALL_F64(row, fast)                                                                         \
@@ -132,78 +190,56 @@ LN_CALL_CLASS(layernorm, ln_problem, exact, LN_ACCURACY_EXACT)
     LN_CALL_F64(row, reproducible)                                                                 \
     LN_CALL_F64_PARAM_F32(row, reproducible)                                                       \
     LN_CALL_TYPES(row, exact)
-#define DESCRIBE_CALL(CLASS, STORAGE, PARAM, ACCUMULATOR, TYPES)                                   \
-    {.struct_size = sizeof(ln_kernel),                                                             \
-     LN_DESCRIBE_CALL(layernorm, "", CLASS, STORAGE, PARAM, ACCUMULATOR, TYPES)},
+#define RMS_CALL_TABLE(row)                                                                        \
+    LN_CALL_TYPES(row, fast)                                                                       \
+    LN_CALL_F64(row, fast)                                                                         \
+    LN_CALL_TYPES(row, accurate)                                                                   \
+    LN_CALL_TYPES(row, reproducible)                                                               \
+    LN_CALL_F64(row, reproducible)                                                                 \
+    row(exact, f32, f32, f32, "f32")
+#define DESCRIBE_CALL(...) LN_DESCRIBE_CALL(LAYERNORM, "", __VA_ARGS__)
+#define DESCRIBE_RMS_CALL(...) LN_DESCRIBE_CALL(RMSNORM, "_rms", __VA_ARGS__)
 
-/* The table's lines, then the calls. */
-static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE) CALL_TABLE(DESCRIBE_CALL)};
+/* Of each operation the table's lines, then the calls. */
+static const ln_kernel kernels[] = {LN_KERNEL_TABLE(DESCRIBE, DESCRIBE) CALL_TABLE(DESCRIBE_CALL)
+                                        LN_RMS_KERNEL_TABLE(DESCRIBE_RMS, DESCRIBE_RMS)
+                                            RMS_CALL_TABLE(DESCRIBE_RMS_CALL)};
 
-#define STATE_FACTS(...) {LN_DESCRIBE_FACTS(__VA_ARGS__)},
+/* Where an operation's lines begin, and how many there are. */
+static const struct {
+    size_t first, count;
+} lines_of[] = {
+    [LN_OPERATION_LAYERNORM] = {0, KERNEL_LINES},
+    [LN_OPERATION_RMSNORM] = {KERNEL_LINES CALL_TABLE(LN_COUNT_LINE), RMS_KERNEL_LINES}};
 
-#define STATE_CALL_FACTS(CLASS, ...) {LN_DESCRIBE_CALL_FACTS(layernorm, CLASS)},
-
-static const ln_kernel_facts facts[] = {LN_KERNEL_TABLE(STATE_FACTS, STATE_FACTS)
-                                            CALL_TABLE(STATE_CALL_FACTS)};
-
-static const char *why_not(int line, const void *problem)
+const ln_kernel *ln_kernel_at(ln_operation operation, int line)
 {
-    return kernels[line].supports(problem);
+    return &kernels[lines_of[operation].first + (size_t)line];
 }
-
-static ln_bound bound_of(int line, const void *problem, const ln_row_facts *of_row, double chance)
-{
-    return chance > 0 ? facts[line].probable_bound(problem, of_row, chance)
-                      : kernels[line].bound(problem, of_row);
-}
-
-static ln_type accumulator_of(int line)
-{
-    return kernels[line].accumulator;
-}
-
-static void call(const void *problem, const void *tensors, bool parallel)
-{
-    if (parallel)
-        ln_layernorm_parallel(problem, tensors);
-    else
-        ln_layernorm(problem, tensors);
-}
-
-static const ln_front layernorm_front = {
-    .operation = LN_OPERATION_LAYERNORM,
-    .none = "ln_layernorm() has no kernel of this class for these types",
-    .why_not = why_not,
-    .bound = bound_of,
-    .accumulator = accumulator_of,
-    .call = call};
 
 bool ln_isa_is_usable(int isa)
 {
     return usable_isas() & 1u << isa;
 }
 
-const ln_plugin *ln_plugin_v1(void)
+const ln_plugin_table *ln_plugin(void)
 {
-    static const ln_plugin plugin = {
+    static const ln_plugin_table table = {
         .abi_version = LN_PLUGIN_ABI,
-        .struct_size = sizeof(ln_plugin),
+        .struct_size = sizeof(ln_plugin_table),
+        .kernel_size = sizeof(ln_kernel),
         .name = "layernorm",
-        .count = sizeof kernels / sizeof kernels[0],
+        .count = sizeof kernels / sizeof *kernels,
         .kernels = kernels,
         .set_threads = ln_call_set_threads,
-        .facts_size = sizeof(facts[0]),
-        .facts = facts,
     };
-    return &plugin;
+    return &table;
 }
 
-static bool is_convention(const ln_convention *convention)
+/* ---- Checks ---- */
+
+static bool is_eps(const ln_convention *convention)
 {
-    if (convention->ddof != 0 && convention->ddof != 1)
-        return false;
-    if ((int)convention->affine < LN_AFFINE_NONE || (int)convention->affine > LN_AFFINE_GAMMA1)
-        return false;
     if (!(convention->eps >= 0) || !isfinite(convention->eps))
         return false;
     switch (convention->eps_place) {
@@ -211,8 +247,24 @@ static bool is_convention(const ln_convention *convention)
         return convention->eps == 0;
     case LN_EPS_VAR:
     case LN_EPS_STD:
-    case LN_EPS_QUOTIENT:
         return true;
+    case LN_EPS_QUOTIENT:
+        return convention->operation == LN_OPERATION_LAYERNORM;
+    }
+    return false;
+}
+
+/* The fields of the other operation are 0. */
+static bool is_convention(const ln_convention *c)
+{
+    switch (c->operation) {
+    case LN_OPERATION_LAYERNORM:
+        return is_eps(c) && (unsigned)c->ddof <= 1 && (unsigned)c->affine <= LN_AFFINE_GAMMA1 &&
+               c->weight == 0 && c->cast == 0 && c->root == 0 && c->sum == 0;
+    case LN_OPERATION_RMSNORM:
+        return is_eps(c) && c->ddof == 0 && c->affine == 0 &&
+               (unsigned)c->weight <= LN_RMS_WEIGHT_OFFSET_ROUNDED && (unsigned)c->cast <= 1 &&
+               (unsigned)c->root <= 1 && (unsigned)c->sum <= LN_RMS_SUM_SQUARES;
     }
     return false;
 }
@@ -242,9 +294,10 @@ static bool is_type(ln_type type)
     return (int)type >= LN_F32 && (int)type <= LN_F16;
 }
 
-bool ln_is_problem(const ln_problem *problem)
+static bool is_problem(const ln_problem *problem, ln_operation operation)
 {
-    return problem && problem->hidden != 0 && is_convention(&problem->convention) &&
+    return problem && problem->convention.operation == operation && problem->hidden != 0 &&
+           is_convention(&problem->convention) &&
            (unsigned)problem->accuracy <= LN_ACCURACY_EXACT && is_type(problem->storage) &&
            is_type(problem->param) && are_strides(problem);
 }
@@ -252,22 +305,24 @@ bool ln_is_problem(const ln_problem *problem)
 /* Whether a problem's buffers are there. */
 static bool are_tensors(const ln_problem *problem, const ln_tensors *tensors)
 {
-    ln_affine affine = problem->convention.affine;
+    const ln_convention *convention = &problem->convention;
+    bool has_gamma = ln_has_gamma(convention->affine) || convention->weight != LN_RMS_WEIGHT_NONE;
     return problem->rows == 0 ||
-           (tensors && tensors->x && tensors->y && (!ln_has_gamma(affine) || tensors->gamma) &&
-            (!ln_has_beta(affine) || tensors->beta) && (!tensors->sum || tensors->residual));
+           (tensors && tensors->x && tensors->y && (!has_gamma || tensors->gamma) &&
+            (!ln_has_beta(convention->affine) || tensors->beta) &&
+            (!tensors->sum || tensors->residual));
 }
 
-static ln_status check(const ln_problem *problem, const ln_tensors *tensors)
+/* NULL: there is none for the problem. */
+static const ln_kernel *dispatched(const ln_problem *problem, ln_operation operation)
 {
-    return ln_is_problem(problem) && are_tensors(problem, tensors) ? LN_OK : LN_ERROR_ARGUMENT;
+    bool fits = problem && problem->convention.operation == operation;
+    int line = fits ? ln_dispatch(problem) : -1;
+    const ln_kernel *kernel = line < 0 ? NULL : ln_kernel_at(operation, line);
+    return kernel && !kernel->supports(problem) ? kernel : NULL;
 }
 
-static const ln_kernel *dispatched(const ln_problem *problem)
-{
-    int line = problem ? ln_dispatch(LN_OPERATION_LAYERNORM, problem) : -1;
-    return line < 0 ? NULL : &kernels[line];
-}
+/* ---- Calls ---- */
 
 static ln_status run(const ln_kernel *kernel, const ln_problem *problem, const ln_tensors *tensors)
 {
@@ -297,7 +352,7 @@ static void run_part(void *context, unsigned part)
 /* Handing a part over takes a microsecond or two, in which a thread normalises some 32 KiB. */
 enum { PART_BYTES = 64 * 1024 };
 
-unsigned ln_parts_of_call(const ln_problem *problem)
+static unsigned parts_of_call(const ln_problem *problem)
 {
     size_t worth = (size_t)(ln_bytes_moved(problem) / PART_BYTES), threads = ln_pool_threads();
     size_t parts = worth < threads ? worth : threads;
@@ -311,7 +366,7 @@ static ln_status run_parallel(const ln_kernel *kernel, const ln_problem *problem
     split_call split = {kernel, problem, tensors, 0};
     if (!kernel)
         return LN_ERROR_UNSUPPORTED;
-    split.parts = ln_parts_of_call(problem);
+    split.parts = parts_of_call(problem);
     if (split.parts == 1)
         return run(kernel, problem, tensors);
     ln_pool_run(split.parts, run_part, &split);
@@ -321,71 +376,113 @@ static ln_status run_parallel(const ln_kernel *kernel, const ln_problem *problem
 typedef ln_status runner(const ln_kernel *kernel, const ln_problem *problem,
                          const ln_tensors *tensors);
 
-static LN_THREAD_LOCAL known_call latest;
+static LN_THREAD_LOCAL known_call latest[LN_OPERATION_RMSNORM + 1];
 
-/* A call of a problem that is not the thread's latest one. Apart from those of the latest, which then
- * save no registers. */
-static __attribute__((noinline)) ln_status first_call(const ln_problem *problem,
+/* A call of a problem that is not the thread's latest one of this operation. Apart from those of the latest,
+ * which then save no registers. */
+static __attribute__((noinline)) ln_status first_call(ln_operation operation,
+                                                      const ln_problem *problem,
                                                       const ln_tensors *tensors, runner *run_call)
 {
     const unsigned caches = ln_caches_version();
-    if (check(problem, tensors) != LN_OK)
+    if (!is_problem(problem, operation) || !are_tensors(problem, tensors))
         return LN_ERROR_ARGUMENT;
-    ln_remember(&latest, problem, caches, dispatched(problem));
-    return run_call(latest.kernel, problem, tensors);
+    ln_remember(&latest[operation], problem, caches, dispatched(problem, operation));
+    return run_call(latest[operation].kernel, problem, tensors);
 }
 
-static inline ln_status call_layernorm(const ln_problem *problem, const ln_tensors *tensors,
-                                       runner *run_call)
+static inline ln_status call_of(ln_operation operation, const ln_problem *problem,
+                                const ln_tensors *tensors, runner *run_call)
 {
-    const ln_kernel *known = problem ? ln_known_kernel(&latest, problem) : NULL;
-    return known && are_tensors(problem, tensors) ? run_call(known, problem, tensors)
-                                                  : first_call(problem, tensors, run_call);
+    const ln_kernel *known = problem ? ln_known_kernel(&latest[operation], problem) : NULL;
+    return known && are_tensors(problem, tensors)
+               ? run_call(known, problem, tensors)
+               : first_call(operation, problem, tensors, run_call);
+}
+
+static ln_status call_with(ln_operation operation, const char *kernel, const ln_problem *problem,
+                           const ln_tensors *tensors, runner *run_call)
+{
+    const ln_kernel *found = NULL;
+    if (!kernel || !is_problem(problem, operation) || !are_tensors(problem, tensors))
+        return LN_ERROR_ARGUMENT;
+    for (size_t i = 0; i < lines_of[operation].count && !found; i++)
+        if (strcmp(ln_kernel_at(operation, (int)i)->name, kernel) == 0)
+            found = ln_kernel_at(operation, (int)i);
+    return run_call(found && !found->supports(problem) ? found : NULL, problem, tensors);
 }
 
 ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors)
 {
-    return call_layernorm(problem, tensors, run);
+    return call_of(LN_OPERATION_LAYERNORM, problem, tensors, run);
 }
 
 ln_status ln_layernorm_parallel(const ln_problem *problem, const ln_tensors *tensors)
 {
-    return call_layernorm(problem, tensors, run_parallel);
+    return call_of(LN_OPERATION_LAYERNORM, problem, tensors, run_parallel);
 }
 
 const char *ln_layernorm_kernel(const ln_problem *problem)
 {
-    const ln_kernel *kernel = dispatched(problem);
+    const ln_kernel *kernel = dispatched(problem, LN_OPERATION_LAYERNORM);
     return kernel ? kernel->name : NULL;
 }
 
 ln_type ln_layernorm_accumulator(const ln_problem *problem)
 {
-    const ln_kernel *kernel = dispatched(problem);
+    const ln_kernel *kernel = dispatched(problem, LN_OPERATION_LAYERNORM);
     return kernel ? kernel->accumulator : LN_F64;
-}
-
-/* NULL: there is none of this name that takes the problem here. */
-static const ln_kernel *find_kernel(const char *name, const ln_problem *problem)
-{
-    for (size_t i = 0; i < KERNEL_LINES; i++)
-        if (strcmp(kernels[i].name, name) == 0)
-            return kernels[i].supports(problem) ? NULL : &kernels[i];
-    return NULL;
 }
 
 ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
                             const ln_tensors *tensors)
 {
-    ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
-    return status == LN_OK ? run(find_kernel(kernel, problem), problem, tensors) : status;
+    return call_with(LN_OPERATION_LAYERNORM, kernel, problem, tensors, run);
 }
 
 ln_status ln_layernorm_parallel_with(const char *kernel, const ln_problem *problem,
                                      const ln_tensors *tensors)
 {
-    ln_status status = kernel ? check(problem, tensors) : LN_ERROR_ARGUMENT;
-    return status == LN_OK ? run_parallel(find_kernel(kernel, problem), problem, tensors) : status;
+    return call_with(LN_OPERATION_LAYERNORM, kernel, problem, tensors, run_parallel);
+}
+
+/* RMSNorm has neither beta nor mean. */
+static ln_tensors tensors_of_rmsnorm(const ln_tensors *tensors)
+{
+    ln_tensors own = tensors ? *tensors : (ln_tensors){0};
+    own.beta = NULL;
+    own.mean = NULL;
+    return own;
+}
+
+ln_status ln_rmsnorm(const ln_problem *problem, const ln_tensors *tensors)
+{
+    const ln_tensors own = tensors_of_rmsnorm(tensors);
+    return call_of(LN_OPERATION_RMSNORM, problem, &own, run);
+}
+
+ln_status ln_rmsnorm_parallel(const ln_problem *problem, const ln_tensors *tensors)
+{
+    const ln_tensors own = tensors_of_rmsnorm(tensors);
+    return call_of(LN_OPERATION_RMSNORM, problem, &own, run_parallel);
+}
+
+const char *ln_rmsnorm_kernel(const ln_problem *problem)
+{
+    const ln_kernel *kernel = dispatched(problem, LN_OPERATION_RMSNORM);
+    return kernel ? kernel->name : NULL;
+}
+
+ln_type ln_rmsnorm_accumulator(const ln_problem *problem)
+{
+    const ln_kernel *kernel = dispatched(problem, LN_OPERATION_RMSNORM);
+    return kernel ? kernel->accumulator : LN_F64;
+}
+
+ln_status ln_rmsnorm_with(const char *kernel, const ln_problem *problem, const ln_tensors *tensors)
+{
+    const ln_tensors own = tensors_of_rmsnorm(tensors);
+    return call_with(LN_OPERATION_RMSNORM, kernel, problem, &own, run);
 }
 
 ln_status ln_set_threads(unsigned threads)

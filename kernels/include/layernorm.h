@@ -1,4 +1,4 @@
-/* liblayernorm: Layer Normalization kernels under every convention people use.
+/* liblayernorm: Layer Normalization kernels under every convention people use. (RMSNorm: rmsnorm.h.)
  *
  *     #include <layernorm.h>
  *
@@ -42,22 +42,28 @@ extern "C" {
 typedef enum ln_status {
     LN_OK = 0,
     /* A null tensor, a sum without a residual, hidden 0, a stride below hidden, sizes that overflow;
-     * an eps that is negative, not finite, or not 0 with LN_EPS_NONE; a ddof but 0 and 1; a value
-     * that its enum has not. */
+     * a convention of another operation than the function's; an eps that is negative, not finite, or not 0
+     * with LN_EPS_NONE; a ddof, cast or root but 0 and 1; a value that its enum has not. */
     LN_ERROR_ARGUMENT = 1,
     LN_ERROR_UNSUPPORTED = 2, /* no kernel of this build and CPU takes this problem */
     LN_ERROR_THREADS = 3,     /* the system has no more threads or memory for them */
 } ln_status;
 
+/* What is computed. */
+typedef enum ln_operation {
+    LN_OPERATION_LAYERNORM = 0,
+    LN_OPERATION_RMSNORM = 1, /* rmsnorm.h has its formula */
+} ln_operation;
+
 /* Where eps is added. */
 typedef enum ln_eps_place {
     LN_EPS_NONE = 0,
-    LN_EPS_VAR = 1,
-    LN_EPS_STD = 2,
-    LN_EPS_QUOTIENT = 3,
+    LN_EPS_VAR = 1,      /* to the variance; RMSNorm: to the mean square */
+    LN_EPS_STD = 2,      /* to the standard deviation; RMSNorm: to the root */
+    LN_EPS_QUOTIENT = 3, /* to the quotient; RMSNorm has no such place */
 } ln_eps_place;
 
-/* The affine form. Gamma and beta are vectors of hidden elements, but for LN_AFFINE_SCALAR, where
+/* The affine form of LayerNorm. Gamma and beta are vectors of hidden elements, but for LN_AFFINE_SCALAR, where
  * each is one element. */
 typedef enum ln_affine {
     LN_AFFINE_NONE = 0,   /* y = xhat */
@@ -83,6 +89,23 @@ static inline size_t ln_parameter_elements(ln_affine affine, size_t hidden)
     return affine == LN_AFFINE_SCALAR ? 1 : hidden;
 }
 
+/* The form of RMSNorm's weight. */
+typedef enum ln_rms_weight {
+    LN_RMS_WEIGHT_NONE = 0,           /* y = xhat */
+    LN_RMS_WEIGHT = 1,                /* y = w[i] * xhat */
+    LN_RMS_WEIGHT_OFFSET = 2,         /* y = (1 + w[i]) * xhat */
+    LN_RMS_WEIGHT_OFFSET_ROUNDED = 3, /* the same, 1 + w[i] rounded to the weight's type first */
+} ln_rms_weight;
+
+/* How RMSNorm adds x and the residual; `sum`, what is written out, is x + residual rounded to the storage
+ * type always. "Unrounded" is rounded to f32 where the storage type has 16 bits, and to the storage type
+ * otherwise. */
+typedef enum ln_rms_sum {
+    LN_RMS_SUM_ROUNDED = 0,   /* the sum rounded to the storage type is normalised */
+    LN_RMS_SUM_UNROUNDED = 1, /* the unrounded sum is */
+    LN_RMS_SUM_SQUARES = 2,   /* the root is that of the unrounded sum, x that of the rounded one */
+} ln_rms_sum;
+
 /* Element types. The 16-bit ones are uint16_t in memory. */
 typedef enum ln_type {
     LN_F32 = 0,
@@ -92,12 +115,19 @@ typedef enum ln_type {
 } ln_type;
 
 /* What is computed. eps is a double and taken exactly: a kernel may round it to its accumulator,
- * the reference does not. eps_place LN_EPS_NONE goes with eps 0. */
+ * the reference does not. eps_place LN_EPS_NONE goes with eps 0. The fields of the other operation are 0. */
 typedef struct ln_convention {
-    int ddof; /* 0: divide by N (biased); 1: by N - 1 (unbiased, Bessel) */
+    ln_operation operation;
     ln_eps_place eps_place;
     double eps;
+    /* LayerNorm's. */
+    int ddof; /* 0: divide by N (biased); 1: by N - 1 (unbiased, Bessel) */
     ln_affine affine;
+    /* RMSNorm's. */
+    ln_rms_weight weight;
+    int cast; /* 1: xhat is rounded to the storage type before the weight */
+    int root; /* 1: the root is rounded to the storage type */
+    ln_rms_sum sum;
 } ln_convention;
 
 /* Which kernel ln_layernorm() takes: the fastest that was measured of those that keep this promise.
@@ -160,7 +190,7 @@ typedef struct ln_problem {
     ln_type storage; /* of x, residual, y and sum */
     ln_type param;   /* of gamma and beta */
     ln_convention convention;
-    ln_accuracy accuracy; /* for ln_layernorm() and ln_layernorm_parallel(); kernels don't look */
+    ln_accuracy accuracy; /* for calls that choose a kernel (ln_layernorm()); kernels don't look */
 } ln_problem;
 
 /* The buffers of a call, all owned by the caller. y may be x (in place); sum may be x or residual;
@@ -168,13 +198,17 @@ typedef struct ln_problem {
 typedef struct ln_tensors {
     const void *x;        /* rows x hidden */
     const void *residual; /* rows x hidden, or NULL */
-    const void *gamma;    /* as the affine form says; NULL where it has none */
-    const void *beta;     /* likewise */
-    void *y;              /* rows x hidden */
-    void *sum;            /* x + residual, rows x hidden; NULL where it is not wanted or there is no
-                           * residual */
-    void *mean; /* rows, of the accumulator's type (ln_layernorm_accumulator()), or NULL */
-    void *rstd; /* rows, likewise: the factor that multiplies (x - mean), or NULL */
+    /* As the affine form says; NULL where it has none. RMSNorm: gamma is the weight, beta NULL. */
+    const void *gamma;
+    const void *beta;
+    void *y; /* rows x hidden, of the storage type */
+    /* x + residual, rows x hidden, of the storage type; NULL where it is not wanted or there is no residual. */
+    void *sum;
+    /* A number a row, of the accumulator's type (ln_layernorm_accumulator()); or NULL. RMSNorm has no mean. */
+    void *mean;
+    /* A number a row, of the accumulator's type: the factor that multiplies (x - mean), of RMSNorm rrms =
+     * 1 / root (ln_rmsnorm_accumulator()); or NULL. */
+    void *rstd;
 } ln_tensors;
 
 /* Normalises every row with the kernel that suits this CPU, shape and accuracy class, by a table of

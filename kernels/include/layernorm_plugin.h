@@ -1,4 +1,4 @@
-/* The plugin ABI: how a LayerNorm kernel comes to lnbench, ours as well as anybody's.
+/* The plugin ABI: how a LayerNorm or RMSNorm kernel comes to lnbench, ours as well as anybody's.
  *
  *     #include <layernorm_plugin.h>
  *     #include <stdbool.h>
@@ -18,14 +18,19 @@
  *         return mine ? NULL : "only eps 1e-5 in the variance, no affine";
  *     }
  *     static const ln_kernel kernels[] = {
- *         {.struct_size = sizeof(ln_kernel), .name = "mine", .isa = "scalar", .storage = LN_F32,
+ *         {.operation = LN_OPERATION_LAYERNORM, .name = "mine", .isa = "scalar", .storage = LN_F32,
  *          .param = LN_F32, .accumulator = LN_F32, .traits = LN_TRAIT_NO_RESIDUAL,
  *          .supports = supports, .run = run}};
- *     static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
- *         .struct_size = sizeof(ln_plugin), .name = "mine", .count = 1, .kernels = kernels};
- *     LN_API const ln_plugin *ln_plugin_v1(void) { return &plugin; }
+ *     static const ln_plugin_table table = {.abi_version = LN_PLUGIN_ABI,
+ *         .struct_size = sizeof(ln_plugin_table), .kernel_size = sizeof(ln_kernel), .name = "mine",
+ *         .count = 1, .kernels = kernels};
+ *     LN_API const ln_plugin_table *ln_plugin(void) { return &table; }
  *
  *     cc -shared -fPIC -O2 mine.c -o mine.so && lnbench run --plugin ./mine.so
+ *
+ * A kernel of RMSNorm has .operation = LN_OPERATION_RMSNORM. Its convention is in the fields of ln_convention
+ * that are RMSNorm's, its weight is tensors->gamma, and its 1 / root goes to tensors->rstd; beta and mean are
+ * NULL (rmsnorm.h).
  */
 #ifndef LAYERNORM_PLUGIN_H
 #define LAYERNORM_PLUGIN_H
@@ -36,8 +41,8 @@
 extern "C" {
 #endif
 
-#define LN_PLUGIN_ABI 1u
-#define LN_PLUGIN_SYMBOL "ln_plugin_v1"
+#define LN_PLUGIN_ABI 3u
+#define LN_PLUGIN_SYMBOL "ln_plugin"
 
 /* Traits: properties of a kernel that are facts, not faults. */
 typedef enum ln_trait {
@@ -85,45 +90,20 @@ typedef struct ln_row_facts {
  * storage type is in it. An element whose exact_i comes nearer than that to where the storage type
  * rounds to infinity may be infinite or finite; so may one whose gamma_i xhat_i lies beyond, though
  * beta_i brings it back. An infinite xhat_abs means: no claim for this row
- * (an intermediate may overflow, or cancellation leaves nothing). */
+ * (an intermediate may overflow, or cancellation leaves nothing).
+ *
+ * For RMSNorm gamma_i is the weight, 1 + w_i where that is what xhat is multiplied by, and beta_i is 0; in the
+ * row's facts the mean is 0, var and max_dev are those of x about 0, and rstd is 1 / root. */
 typedef struct ln_bound {
     double xhat_abs;
     double affine_rel;
 } ln_bound;
 
-typedef struct ln_kernel {
-    size_t struct_size;     /* sizeof(ln_kernel) as compiled */
-    const char *name;       /* [a-z0-9_.-]{1,63}, unique in its plugin */
-    const char *statistics; /* how mean and variance are found, "" if not known */
-    const char *apply;      /* "direct": (x - mean) * rstd; "two_mean": the mean in two floats, ...
-                               (kernels/README.md); "" if not known */
-    const char *schedule;   /* how rows and columns are walked, "" if not known */
-    const char *isa;        /* "scalar", "avx2", "avx512", "neon", ... */
-    ln_type storage;        /* of x and y */
-    ln_type param;          /* of gamma and beta */
-    ln_type accumulator;    /* of sums, mean and rstd */
-    unsigned unroll;        /* vectors a loop step */
-    unsigned traits;        /* ln_trait, or-ed */
-
-    /* NULL: every problem of these types. Else a reason, in a few words, why this problem (or this
-     * CPU) cannot be served, or NULL if it can. Called before anything else. */
-    const char *(*supports)(const ln_problem *problem);
-    /* Untimed set-up and its end; both NULL where there is none. prepare returns 0, or non-zero on
-     * failure. The problem outlives the state. */
-    int (*prepare)(const ln_problem *problem, void **state);
-    void (*release)(void *state);
-    /* The kernel. state is what prepare gave, or the problem itself where there is no prepare. */
-    void (*run)(const void *state, const ln_tensors *tensors);
-    /* NULL: no bound is claimed. Else the proven bound for a row with these facts, alone or among any
-     * number of others: problem->rows is not what will run. */
-    ln_bound (*bound)(const ln_problem *problem, const ln_row_facts *facts);
-} ln_kernel;
-
 /* More of a kernel, for those who list it, draw it or compare it. A member may be 0 or NULL: not
  * known. */
 typedef struct ln_kernel_facts {
     const char *role;      /* "textbook" or "tuned": kernels/table/kernels.def; "library":
-                              ln_layernorm() itself */
+                              ln_layernorm() or ln_rmsnorm() itself */
     const char *family;    /* whose errors its statistics have: "two_pass", "shifted", ... */
     const char *summation; /* the order of its sums: "turn", "chunks", "pairwise", ... */
     unsigned vector_bytes; /* of a vector, in the type computed with; 0: one element at a time */
@@ -138,14 +118,43 @@ typedef struct ln_kernel_facts {
     ln_bound (*probable_bound)(const ln_problem *problem, const ln_row_facts *facts, double chance);
 } ln_kernel_facts;
 
-typedef struct ln_plugin {
+typedef struct ln_kernel {
+    ln_operation operation; /* lnbench gives the kernel problems of this operation alone */
+    const char *name;       /* [a-z0-9_.-]{1,63}, unique in its plugin */
+    const char *statistics; /* how mean and variance are found, "" if not known */
+    const char *apply;      /* "direct": (x - mean) * rstd; "two_mean": the mean in two floats, ...
+                               (kernels/README.md); "" if not known */
+    const char *schedule;   /* how rows and columns are walked, "" if not known */
+    const char *isa; /* "scalar", "neon", "avx2", "avx512" or "avx512bf16"; "any" if none of these
+                               describes it, as where it chooses at run time; "" if not known */
+    ln_type storage; /* of x and y */
+    ln_type param;   /* of gamma and beta */
+    ln_type accumulator; /* of sums, mean and rstd */
+    unsigned unroll;     /* vectors a loop step */
+    unsigned traits;     /* ln_trait, or-ed */
+
+    /* NULL: every problem of this operation and these types. Else a reason, in a few words, why this problem
+     * (or this CPU) cannot be served, or NULL if it can. Called before anything else. */
+    const char *(*supports)(const ln_problem *problem);
+    /* Untimed set-up and its end; both NULL where there is none. prepare returns 0, or non-zero on
+     * failure. The problem outlives the state. */
+    int (*prepare)(const ln_problem *problem, void **state);
+    void (*release)(void *state);
+    /* The kernel. state is what prepare gave, or the problem itself where there is no prepare. */
+    void (*run)(const void *state, const ln_tensors *tensors);
+    /* NULL: no bound is claimed. Else the proven bound for a row with these facts, alone or among any
+     * number of others: problem->rows is not what will run. */
+    ln_bound (*bound)(const ln_problem *problem, const ln_row_facts *facts);
+    ln_kernel_facts facts; /* all 0: nothing to say */
+} ln_kernel;
+
+typedef struct ln_plugin_table {
     uint32_t abi_version; /* LN_PLUGIN_ABI */
-    size_t struct_size;   /* sizeof(ln_plugin) as compiled */
+    size_t struct_size;   /* sizeof(ln_plugin_table) as compiled */
+    size_t kernel_size;   /* sizeof(ln_kernel) as compiled */
     const char *name;     /* "layernorm" is ours */
     size_t count;
     const ln_kernel *kernels;
-    /* From here on a plugin may end earlier; struct_size says where. */
-
     /* For a library with threads of its own: `run` uses this many from now on. Returns 0, or
      * non-zero where it can't. NULL: `run` computes the rows it is given on the thread that calls
      * it, and may be called from several at once with different states and rows; lnbench then
@@ -154,22 +163,11 @@ typedef struct ln_plugin {
     /* What the kernels come from and its version, for a library that lnbench did not build ("oneDNN
      * 2.6.3"): recorded in every run. NULL or "": nothing to say. */
     const char *version;
-    /* More of each kernel, in their order, facts_size bytes (sizeof(ln_kernel_facts) as compiled)
-     * from one to the next. NULL: nothing to say. */
-    size_t facts_size;
-    const ln_kernel_facts *facts;
-} ln_plugin;
-
-/* Whether a plugin is long enough to have this member. */
-#define LN_PLUGIN_HAS(plugin, member)                                                              \
-    ((plugin)->struct_size >= offsetof(ln_plugin, member) + sizeof(plugin)->member)
-
-/* The least size of an ln_plugin. */
-#define LN_PLUGIN_SIZE_V1 offsetof(ln_plugin, set_threads)
+} ln_plugin_table;
 
 /* The one symbol a plugin exports. liblayernorm exports it too: its kernels go through the same
- * door. */
-LN_API const ln_plugin *ln_plugin_v1(void);
+ * door. lnbench refuses a plugin whose number or sizes are not those of this header. */
+LN_API const ln_plugin_table *ln_plugin(void);
 
 #ifdef __cplusplus
 }

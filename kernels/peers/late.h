@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* As in ln_kernel and ln_plugin. set_threads and run_out may be NULL. */
+/* As in ln_kernel and ln_plugin_table. set_threads and run_out may be NULL. */
 typedef struct late_peer {
     int (*set_threads)(unsigned threads);
     int (*prepare)(const ln_problem *problem, void **state);

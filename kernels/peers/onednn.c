@@ -275,20 +275,12 @@ static int set_threads(unsigned threads)
 }
 
 #define ONEDNN(name_, storage_)                                                                    \
-    .struct_size = sizeof(ln_kernel), .name = name_, .statistics = "onednn", .apply = "",          \
-    .schedule = "", .isa = "any", .storage = storage_, .param = LN_F32, .accumulator = LN_F32,     \
-    .traits = LN_TRAIT_NO_RESIDUAL, .supports = supports
-
-static const ln_kernel kernels[] = {
-    {ONEDNN("onednn_f32", LN_F32), .prepare = prepare_layernorm, .release = release,
-     .run = run_prepared},
-    {ONEDNN("onednn_call_f32", LN_F32), .run = run_call},
-    {ONEDNN("onednn_bf16_param_f32", LN_BF16), .prepare = prepare_layernorm, .release = release,
-     .run = run_prepared},
-};
+    .name = name_, .statistics = "onednn", .apply = "", .schedule = "", .isa = "any",              \
+    .storage = storage_, .param = LN_F32, .accumulator = LN_F32, .traits = LN_TRAIT_NO_RESIDUAL
 
 #if DNNL_VERSION_MAJOR > 3 || (DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR >= 9)
-static layer layer_of_rms(const ln_rms_problem *problem)
+#define HAS_RMSNORM 1
+static layer layer_of_rms(const ln_problem *problem)
 {
     const unsigned scale = problem->convention.weight == LN_RMS_WEIGHT ? dnnl_use_scale : 0;
     return (layer){problem->rows, problem->hidden,
@@ -296,58 +288,40 @@ static layer layer_of_rms(const ln_rms_problem *problem)
                    (float)problem->convention.eps, (unsigned)dnnl_rms_norm | scale};
 }
 
-static const char *rms_supports(const void *given)
+static const char *rms_supports(const ln_problem *problem)
 {
-    const ln_rms_problem *problem = given;
     const char *reason = peer_refuses_rms(&problem->convention);
     const layer layer = layer_of_rms(problem);
     return reason ? reason : refuses(&layer, peer_is_dense(problem));
 }
 
-static int rms_prepare(const void *problem, void **state)
+static int rms_prepare(const ln_problem *problem, void **state)
 {
     const layer layer = layer_of_rms(problem);
     return prepare_layer(&layer, state);
 }
-
-static void rms_run(const void *state, const void *given)
-{
-    const ln_rms_tensors *tensors = given;
-    const void *const pointers[TENSORS] = {tensors->x, tensors->y, tensors->weight};
-    execute((prepared *)(uintptr_t)state, pointers);
-}
-
-#define ONEDNN_RMS(name_, storage_)                                                                \
-    {                                                                                              \
-        .operation = LN_OPERATION_RMSNORM, .name = name_, .statistics = "onednn", .apply = "",     \
-        .schedule = "", .isa = "any", .storage = storage_, .param = LN_F32, .accumulator = LN_F32, \
-        .traits = LN_TRAIT_NO_RESIDUAL, .supports = rms_supports, .prepare = rms_prepare,          \
-        .release = release, .run = rms_run                                                         \
-    }
-
-static const ln_kernel_v2 rms_kernels[] = {ONEDNN_RMS("onednn_rms_f32", LN_F32),
-                                           ONEDNN_RMS("onednn_rms_bf16_param_f32", LN_BF16)};
-
-const ln_plugin_v2_table *ln_plugin_v2(void)
-{
-    static const ln_plugin_v2_table table = {
-        .abi_version = LN_PLUGIN_ABI_V2,
-        .struct_size = sizeof table,
-        .kernel_size = sizeof *rms_kernels,
-        .name = "onednn",
-        .count = sizeof rms_kernels / sizeof *rms_kernels,
-        .kernels = rms_kernels,
-        .set_threads = set_threads,
-    };
-    return &table;
-}
 #endif
+
+static const ln_kernel kernels[] = {
+    {ONEDNN("onednn_f32", LN_F32), .supports = supports, .prepare = prepare_layernorm,
+     .release = release, .run = run_prepared},
+    {ONEDNN("onednn_call_f32", LN_F32), .supports = supports, .run = run_call},
+    {ONEDNN("onednn_bf16_param_f32", LN_BF16), .supports = supports, .prepare = prepare_layernorm,
+     .release = release, .run = run_prepared},
+#ifdef HAS_RMSNORM
+    {ONEDNN("onednn_rms_f32", LN_F32), .operation = LN_OPERATION_RMSNORM, .supports = rms_supports,
+     .prepare = rms_prepare, .release = release, .run = run_prepared},
+    {ONEDNN("onednn_rms_bf16_param_f32", LN_BF16), .operation = LN_OPERATION_RMSNORM,
+     .supports = rms_supports, .prepare = rms_prepare, .release = release, .run = run_prepared},
+#endif
+};
 
 static char version[64];
 
-static const ln_plugin plugin = {
+static const ln_plugin_table plugin = {
     .abi_version = LN_PLUGIN_ABI,
-    .struct_size = sizeof(ln_plugin),
+    .struct_size = sizeof(ln_plugin_table),
+    .kernel_size = sizeof(ln_kernel),
     .name = "onednn",
     .count = sizeof kernels / sizeof *kernels,
     .kernels = kernels,
@@ -355,7 +329,7 @@ static const ln_plugin plugin = {
     .version = version,
 };
 
-const ln_plugin *ln_plugin_v1(void)
+const ln_plugin_table *ln_plugin(void)
 {
     static const peer_release releases[] = {{2, 0, 2020}, {2, 1, 2021}, {2, 6, 2022},  {3, 1, 2023},
                                             {3, 4, 2024}, {3, 7, 2025}, {3, 11, 2026}, {3, 14, 0}};

@@ -3,7 +3,7 @@
 #ifndef LAYERNORM_PEER_H
 #define LAYERNORM_PEER_H
 
-#include <layernorm_plugin_v2.h>
+#include <layernorm_plugin.h>
 #include <stdio.h>
 
 /* Mean and biased variance, eps in the variance, and no affine step, a vector gamma, or both
@@ -29,7 +29,7 @@ static inline const char *peer_refuses_convention(const ln_convention *conventio
 }
 
 /* What torch.nn.RMSNorm says. */
-static inline const char *peer_refuses_rms(const ln_rms_convention *convention)
+static inline const char *peer_refuses_rms(const ln_convention *convention)
 {
     if (convention->root || convention->cast)
         return "it rounds y alone";
@@ -55,10 +55,11 @@ static inline size_t peer_stride(size_t stride, size_t hidden)
     return stride ? stride : hidden;
 }
 
-/* Of a problem of either operation. */
-#define peer_is_dense(problem)                                                                     \
-    (peer_stride((problem)->x_stride, (problem)->hidden) == (problem)->hidden &&                   \
-     peer_stride((problem)->y_stride, (problem)->hidden) == (problem)->hidden)
+static inline int peer_is_dense(const ln_problem *problem)
+{
+    return peer_stride(problem->x_stride, problem->hidden) == problem->hidden &&
+           peer_stride(problem->y_stride, problem->hidden) == problem->hidden;
+}
 
 /* From this minor version on releases were of this year. The last entry has year 0: not known. */
 typedef struct peer_release {

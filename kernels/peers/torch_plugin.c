@@ -52,10 +52,9 @@ static const char *supports_call(const ln_problem *problem)
 }
 
 #define PYTORCH(name_, storage_, accumulator_)                                                     \
-    .struct_size = sizeof(ln_kernel), .name = name_, .statistics = "pytorch", .apply = "",         \
-    .schedule = "", .isa = "any", .storage = storage_, .param = storage_,                          \
-    .accumulator = accumulator_, .traits = LN_TRAIT_NO_RESIDUAL, .prepare = prepare_layernorm,     \
-    .release = release
+    .name = name_, .statistics = "pytorch", .apply = "", .schedule = "", .isa = "any",             \
+    .storage = storage_, .param = storage_, .accumulator = accumulator_,                           \
+    .traits = LN_TRAIT_NO_RESIDUAL, .prepare = prepare_layernorm, .release = release
 
 #define PYTORCH_CALL(name_, storage_, accumulator_)                                                \
     {                                                                                              \
@@ -93,9 +92,10 @@ static const ln_kernel kernels[] = {
 
 static char version[64];
 
-static const ln_plugin plugin = {
+static const ln_plugin_table plugin = {
     .abi_version = LN_PLUGIN_ABI,
-    .struct_size = sizeof(ln_plugin),
+    .struct_size = sizeof(ln_plugin_table),
+    .kernel_size = sizeof(ln_kernel),
     .name = "pytorch",
     .count = sizeof kernels / sizeof *kernels,
     .kernels = kernels,
@@ -103,7 +103,7 @@ static const ln_plugin plugin = {
     .version = version,
 };
 
-const ln_plugin *ln_plugin_v1(void)
+const ln_plugin_table *ln_plugin(void)
 {
     static const peer_release releases[] = {{1, 8, 2021}, {1, 11, 2022}, {2, 0, 2023}, {2, 2, 2024},
                                             {2, 6, 2025}, {2, 10, 2026}, {2, 14, 0}};

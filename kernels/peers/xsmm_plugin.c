@@ -52,7 +52,6 @@ static void run(const void *state, const ln_tensors *tensors)
 }
 
 static const ln_kernel kernels[] = {{
-    .struct_size = sizeof(ln_kernel),
     .name = "libxsmm_f32",
     .statistics = "libxsmm",
     .apply = "",
@@ -70,16 +69,17 @@ static const ln_kernel kernels[] = {{
 
 static char version[64];
 
-static const ln_plugin plugin = {
+static const ln_plugin_table plugin = {
     .abi_version = LN_PLUGIN_ABI,
-    .struct_size = sizeof(ln_plugin),
+    .struct_size = sizeof(ln_plugin_table),
+    .kernel_size = sizeof(ln_kernel),
     .name = "libxsmm",
     .count = sizeof kernels / sizeof *kernels,
     .kernels = kernels,
     .version = version,
 };
 
-const ln_plugin *ln_plugin_v1(void)
+const ln_plugin_table *ln_plugin(void)
 {
     static const peer_release releases[] = {{2, 0, 2026}, {2, 1, 0}};
     peer_version(version, sizeof version, "libxsmm", LIBXSMM_CONFIG_VERSION_MAJOR,

@@ -34,15 +34,14 @@ const char *supports(const ln_problem *problem)
     return reason ? reason : refuses(problem->convention.eps, peer_is_dense(problem));
 }
 
-const char *rms_supports(const void *given)
+const char *rms_supports(const ln_problem *problem)
 {
-    auto *problem = static_cast<const ln_rms_problem *>(given);
     const char *reason = peer_refuses_rms(&problem->convention);
     return reason ? reason : refuses(problem->convention.eps, peer_is_dense(problem));
 }
 
-// What both operations' problems have in common.
-template <class Problem> zen::norm_params *begin(const Problem *problem, zen::norm_type_t type)
+// What both operations' calls have in common.
+zen::norm_params *begin(const ln_problem *problem, zen::norm_type_t type)
 {
     auto *call = new (std::nothrow) zen::norm_params;
     if (!call)
@@ -69,9 +68,8 @@ int prepare(const ln_problem *problem, void **state)
     return 0;
 }
 
-int rms_prepare(const void *given, void **state)
+int rms_prepare(const ln_problem *problem, void **state)
 {
-    auto *problem = static_cast<const ln_rms_problem *>(given);
     zen::norm_params *call = begin(problem, zen::norm_type_t::RMS_NORM);
     if (!call)
         return 1;
@@ -96,27 +94,15 @@ void run(const void *state, const ln_tensors *tensors)
     }
 }
 
-void rms_run(const void *state, const void *given)
-{
-    auto *tensors = static_cast<const ln_rms_tensors *>(given);
-    try {
-        zen::normalization_direct(tensors->x, tensors->y, tensors->weight, nullptr, nullptr,
-                                  nullptr, nullptr,
-                                  *static_cast<zen::norm_params *>(const_cast<void *>(state)));
-    } catch (...) {
-    }
-}
-
 int set_threads(unsigned threads)
 {
     wanted_threads = threads;
     return 0;
 }
 
-// ln_kernel and ln_kernel_v2 have these by the same names.
-template <class Kernel> Kernel describe(const char *name, ln_type storage)
+ln_kernel describe(const char *name, ln_type storage)
 {
-    Kernel kernel = {};
+    ln_kernel kernel = {};
     kernel.name = name;
     kernel.statistics = "zendnn";
     kernel.apply = kernel.schedule = "";
@@ -125,63 +111,48 @@ template <class Kernel> Kernel describe(const char *name, ln_type storage)
     kernel.param = kernel.accumulator = LN_F32;
     kernel.traits = LN_TRAIT_NO_RESIDUAL;
     kernel.release = release;
+    kernel.run = run;
     return kernel;
 }
 
 ln_kernel layernorm(const char *name, ln_type storage)
 {
-    auto kernel = describe<ln_kernel>(name, storage);
-    kernel.struct_size = sizeof kernel;
+    ln_kernel kernel = describe(name, storage);
     kernel.supports = supports;
     kernel.prepare = prepare;
-    kernel.run = run;
     return kernel;
 }
 
-ln_kernel_v2 rmsnorm(const char *name, ln_type storage, ln_type param)
+ln_kernel rmsnorm(const char *name, ln_type storage, ln_type param)
 {
-    auto kernel = describe<ln_kernel_v2>(name, storage);
+    ln_kernel kernel = describe(name, storage);
     kernel.operation = LN_OPERATION_RMSNORM;
     kernel.param = param;
     kernel.supports = rms_supports;
     kernel.prepare = rms_prepare;
-    kernel.run = rms_run;
     return kernel;
 }
 
 } // namespace
 
-extern "C" const ln_plugin_v2_table *ln_plugin_v2(void)
+extern "C" const ln_plugin_table *ln_plugin(void)
 {
-    static const ln_kernel_v2 kernels[] = {rmsnorm("zendnn_rms_f32", LN_F32, LN_F32),
-                                           rmsnorm("zendnn_rms_bf16", LN_BF16, LN_BF16),
-                                           rmsnorm("zendnn_rms_bf16_param_f32", LN_BF16, LN_F32)};
-    static ln_plugin_v2_table table = {};
-    table.abi_version = LN_PLUGIN_ABI_V2;
+    static const peer_release releases[] = {{6, 0, 2026}, {6, 1, 0}};
+    static const ln_kernel kernels[] = {
+        layernorm("zendnn_f32", LN_F32), layernorm("zendnn_bf16_param_f32", LN_BF16),
+        rmsnorm("zendnn_rms_f32", LN_F32, LN_F32), rmsnorm("zendnn_rms_bf16", LN_BF16, LN_BF16),
+        rmsnorm("zendnn_rms_bf16_param_f32", LN_BF16, LN_F32)};
+    static char version[64];
+    static ln_plugin_table table = {};
+    peer_version(version, sizeof version, "ZenDNN", ZENDNNL_VERSION_MAJOR, ZENDNNL_VERSION_MINOR,
+                 ZENDNNL_VERSION_PATCH, releases);
+    table.abi_version = LN_PLUGIN_ABI;
     table.struct_size = sizeof table;
-    table.kernel_size = sizeof *kernels;
+    table.kernel_size = sizeof(ln_kernel);
     table.name = "zendnn";
     table.count = sizeof kernels / sizeof *kernels;
     table.kernels = kernels;
     table.set_threads = set_threads;
+    table.version = version;
     return &table;
-}
-
-extern "C" const ln_plugin *ln_plugin_v1(void)
-{
-    static const peer_release releases[] = {{6, 0, 2026}, {6, 1, 0}};
-    static const ln_kernel kernels[] = {layernorm("zendnn_f32", LN_F32),
-                                        layernorm("zendnn_bf16_param_f32", LN_BF16)};
-    static char version[64];
-    static ln_plugin plugin = {};
-    peer_version(version, sizeof version, "ZenDNN", ZENDNNL_VERSION_MAJOR, ZENDNNL_VERSION_MINOR,
-                 ZENDNNL_VERSION_PATCH, releases);
-    plugin.abi_version = LN_PLUGIN_ABI;
-    plugin.struct_size = sizeof plugin;
-    plugin.name = "zendnn";
-    plugin.count = sizeof kernels / sizeof *kernels;
-    plugin.kernels = kernels;
-    plugin.set_threads = set_threads;
-    plugin.version = version;
-    return &plugin;
 }

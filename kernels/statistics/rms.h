@@ -15,7 +15,7 @@
 
 #include "moments.h"
 
-/* The kernel's operation is RMSNorm: its problems hold an ln_rms_convention (convention.h). */
+/* The kernel's operation is RMSNorm: what its problems ask for is in convention.h. */
 #define LN_RMS
 
 typedef struct statistics {

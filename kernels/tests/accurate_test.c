@@ -212,7 +212,7 @@ static void check_row(types pair, const ln_convention *convention, const hard_ro
 {
     ln_problem problem = problem_of(pair, 1, hidden, *convention);
     const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     oracle truth;
     problem.accuracy = LN_ACCURACY_ACCURATE;
     oracle_row(convention, hidden, x_values, gammas_values, betas_values, exact, &truth);
@@ -312,7 +312,7 @@ TEST(a_worse_tree_is_caught)
     } pairs[] = {{LN_F32, "two_pass_f32_scalar", "retry_wide_fold_row_pairs_f32_acc_f64_scalar"},
                  {LN_F64, "two_pass_f64_scalar", "doubled_in_pairs_alone_f64_scalar_u2"}};
     static const hard_row row = {"half and half", 500, 0.8797781, -0.5, half_and_half};
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     for (size_t p = 0; p < 2; p++) {
         numbers draws = {3};
         types pair = {pairs[p].type, pairs[p].type};

@@ -85,11 +85,11 @@ static void check_call(const ln_kernel *call, size_t hidden, size_t convention)
 
 TEST(calls_are_the_library)
 {
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     size_t first = count_lines(plugin), found[CLASSES] = {0};
     for (unsigned threads = THREADS; threads >= 1; threads--) {
         assert_int_equal(plugin->set_threads(threads), 0);
-        for (size_t i = first; i < plugin->count; i++) {
+        for (size_t i = first; i < count_layernorm(plugin); i++) {
             const ln_kernel *call = &plugin->kernels[i];
             found[class_of(call)]++;
             for (size_t size = i % STEP; size < SIZES; size += STEP) {
@@ -170,10 +170,10 @@ TEST(bounds_are_the_kernels)
 {
     static const size_t rows[] = {1, 4, 40, 1000, 100000};
     enum { NUMBERS = sizeof rows / sizeof *rows };
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     const ln_row_facts facts = {1, 1, 2, 1, 2, 1};
     assert_int_equal(ln_set_cache_bytes(1 << 16, 1 << 20, 1 << 25), LN_OK);
-    for (size_t i = count_lines(plugin); i < plugin->count; i++) {
+    for (size_t i = count_lines(plugin); i < count_layernorm(plugin); i++) {
         const ln_kernel *call = &plugin->kernels[i];
         ln_problem problem = problem_of(types_of(call), 512, 768, convention_number(24));
         ln_bound largest = {0, 0}, probable = {0, 0};
@@ -187,13 +187,13 @@ TEST(bounds_are_the_kernels)
             while (strcmp(plugin->kernels[k].name, taken) != 0)
                 k++;
             largest = larger(largest, plugin->kernels[k].bound(&problem, &facts));
-            probable = larger(probable, plugin->facts[k].probable_bound(&problem, &facts, 1e-9));
+            probable =
+                larger(probable, plugin->kernels[k].facts.probable_bound(&problem, &facts, 1e-9));
         }
         for (size_t n = 0; n < NUMBERS; n++) {
             problem.rows = rows[n];
             assert_true(is_equal(call->bound(&problem, &facts), largest));
-            assert_true(
-                is_equal(plugin->facts[i].probable_bound(&problem, &facts, 1e-9), probable));
+            assert_true(is_equal(call->facts.probable_bound(&problem, &facts, 1e-9), probable));
         }
         /* By name one calls a kernel, not the choice among them. */
         problem.rows = 0;
@@ -205,8 +205,8 @@ TEST(bounds_are_the_kernels)
 /* No kernel of this class for these types: the reason, and nothing is prepared. */
 TEST(missing_classes_are_said)
 {
-    const ln_plugin *plugin = ln_plugin_v1();
-    for (size_t i = count_lines(plugin); i < plugin->count; i++) {
+    const ln_plugin_table *plugin = ln_plugin();
+    for (size_t i = count_lines(plugin); i < count_layernorm(plugin); i++) {
         const ln_kernel *call = &plugin->kernels[i];
         ln_problem problem = problem_of(types_of(call), 2, 8, convention_number(0));
         problem.accuracy = class_of(call);

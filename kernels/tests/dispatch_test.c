@@ -8,7 +8,7 @@
 #define LAYERNORM_DISPATCH_EVERY_ISA
 #include "dispatch_by_hand.h"
 #include "dispatch_table.h"
-#include "layernorm_plugin_v2.h"
+#include "layernorm_plugin.h"
 #include "rms_table.h"
 
 #include <stdio.h>
@@ -53,7 +53,7 @@ static int number_of_class(const char *name)
 
 static const ln_kernel *find(const char *name)
 {
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     for (size_t i = 0; i < plugin->count; i++)
         if (strcmp(plugin->kernels[i].name, name) == 0)
             return &plugin->kernels[i];
@@ -62,7 +62,7 @@ static const ln_kernel *find(const char *name)
 
 TEST(every_name_of_rmsnorm_is_known)
 {
-    const ln_plugin_v2_table *plugin = ln_plugin_v2();
+    const ln_plugin_table *plugin = ln_plugin();
     for (size_t i = 0; i < RMS_ROWS; i++) {
         const row *own = &rmsnorm_rows[i];
         size_t k = 0;
@@ -263,7 +263,7 @@ TEST(makes_are_told_apart)
 /* Whether a kernel that rounds correctly, stores around the caches and is of this ISA is there. */
 static bool streams_exactly(const char *isa)
 {
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     const unsigned wanted = LN_TRAIT_CORRECTLY_ROUNDED | LN_TRAIT_NONTEMPORAL;
     for (size_t i = 0; i < plugin->count; i++)
         if ((plugin->kernels[i].traits & wanted) == wanted &&

@@ -1,16 +1,14 @@
 /* The public headers, first and alone, as C17; built as C++17 too (header_test.cpp). */
 #include <layernorm.h>
 #include <layernorm_plugin.h>
-#include <layernorm_plugin_v2.h>
-
-#include "abi_1/layout.h"
+#include <rmsnorm.h>
 
 int main(void)
 {
     static ln_problem problem;
     static ln_tensors tensors;
-    static ln_rms_problem rms;
-    static ln_rms_tensors given;
+    static ln_problem rms;
+    static ln_tensors given;
     const float x[4] = {1, 2, 3, 4};
     float y[4], again[4];
     problem.rows = 1;
@@ -31,10 +29,11 @@ int main(void)
         return 5;
     rms.rows = 1;
     rms.hidden = 4;
+    rms.convention.operation = LN_OPERATION_RMSNORM;
     given.x = x;
     given.y = y;
     /* mean square 7.5: 4 / sqrt(7.5) = 1.460593... */
     if (ln_rmsnorm(&rms, &given) != LN_OK || !(y[3] > 1.46059f && y[3] < 1.4606f))
         return 6;
-    return ln_plugin_v2()->count > 0 && ln_plugin_v1()->count > 0 && ln_version()[0] ? 0 : 3;
+    return ln_plugin()->count > 0 && ln_version()[0] ? 0 : 3;
 }

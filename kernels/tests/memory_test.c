@@ -92,6 +92,6 @@ TEST(buffers_are_as_long_as_needed)
             size_t affine = (s + s / FORMS) % 5;
             check(kernel, shapes[s], 8 * affine + (3 * s + k) % 8, (int)((s + k) % FORMS));
         }
-    printf("%zu of %zu kernels (the others' ISA is not here)\n", k, ln_plugin_v1()->count);
+    printf("%zu of %zu kernels (the others' ISA is not here)\n", k, ln_plugin()->count);
     assert_true(k > 0);
 }

@@ -45,12 +45,14 @@ static void print_kernel(const ln_kernel *kernel)
         fill(kernel, hidden);
         for (int c = 0; c < CONVENTIONS; c++) {
             const ln_eps_place place = (ln_eps_place)(c / 2 % 4);
-            const ln_problem problem = {
-                .rows = ROWS,
-                .hidden = hidden,
-                .storage = kernel->storage,
-                .param = kernel->param,
-                .convention = {c % 2, place, place == LN_EPS_NONE ? 0 : 1e-5, (ln_affine)(c / 8)}};
+            const ln_problem problem = {.rows = ROWS,
+                                        .hidden = hidden,
+                                        .storage = kernel->storage,
+                                        .param = kernel->param,
+                                        .convention = {.ddof = c % 2,
+                                                       .eps_place = place,
+                                                       .eps = place == LN_EPS_NONE ? 0 : 1e-5,
+                                                       .affine = (ln_affine)(c / 8)}};
             const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
             if (kernel->supports(&problem))
                 return;
@@ -63,7 +65,7 @@ static void print_kernel(const ln_kernel *kernel)
 
 int main(void)
 {
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     for (size_t i = 0; i < plugin->count; i++)
         if (!(plugin->kernels[i].traits &
               LN_TRAIT_OWN_THREADS)) /* the calls take one of the others */

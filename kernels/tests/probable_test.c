@@ -103,19 +103,12 @@ TEST(sums_are_within)
             }
 }
 
-static ln_bound probable_of(const ln_kernel *kernel, const ln_problem *problem,
-                            const ln_row_facts *facts, double chance)
-{
-    const ln_plugin *plugin = ln_plugin_v1();
-    return plugin->facts[kernel - plugin->kernels].probable_bound(problem, facts, chance);
-}
-
 static void judge(const ln_kernel *kernel, const ln_problem *problem, const oracle *truth,
                   double *least)
 {
     const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
     ln_bound proven = kernel->bound(problem, &truth->facts);
-    ln_bound sure = probable_of(kernel, problem, &truth->facts, 1e-300);
+    ln_bound sure = kernel->facts.probable_bound(problem, &truth->facts, 1e-300);
     claim claimed = {&problem->convention,
                      problem->storage,
                      problem->hidden,
@@ -123,7 +116,7 @@ static void judge(const ln_kernel *kernel, const ln_problem *problem, const orac
                      betas_values,
                      exact,
                      truth,
-                     probable_of(kernel, problem, &truth->facts, 1e-9)};
+                     kernel->facts.probable_bound(problem, &truth->facts, 1e-9)};
     assert_int_equal(ln_layernorm_with(kernel->name, problem, &tensors), LN_OK);
     double used = claim_most_used(&claimed, y);
     if (!(used <= 1))
@@ -150,8 +143,9 @@ TEST(kernels_are_within)
         elements_store(pair.storage, x, x_values, hidden);
         elements_store(pair.param, gammas, gammas_values, hidden);
         elements_store(pair.param, betas, betas_values, hidden);
-        ln_problem problem =
-            problem_of(pair, 1, hidden, (ln_convention){0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR});
+        ln_problem problem = problem_of(
+            pair, 1, hidden,
+            (ln_convention){.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR});
         oracle truth;
         oracle_row(&problem.convention, hidden, x_values, gammas_values, betas_values, exact,
                    &truth);

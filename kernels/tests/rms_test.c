@@ -1,8 +1,7 @@
 /* Every kernel of RMSNorm against rmsnorm.h in about 113 bits: all conventions, sizes about the powers of
  * two, each element within the kernel's proven bound; and the calls' checks. */
+#include "rmsnorm.h"
 #include "tests.h"
-
-#include "layernorm_plugin_v2.h"
 
 #ifdef LN_EMULATED
 enum { LARGEST = 260, ROWS = 3 };
@@ -17,10 +16,10 @@ static _Alignas(64) unsigned char y[ROWS * STRIDE * LARGEST_ELEMENT];
 OPERAND(residuals, ROWS *STRIDE);
 static _Alignas(64) unsigned char sums[ROWS * STRIDE * LARGEST_ELEMENT];
 
-static ln_rms_convention rms_number(size_t number)
+static ln_convention rms_number(size_t number)
 {
     static const ln_eps_place places[] = {LN_EPS_VAR, LN_EPS_STD, LN_EPS_NONE};
-    ln_rms_convention convention = {.eps_place = places[number % 3]};
+    ln_convention convention = {.operation = LN_OPERATION_RMSNORM, .eps_place = places[number % 3]};
     convention.weight = (ln_rms_weight)(number / 3 % 4);
     convention.root = number / 12 % 2;
     convention.cast = number / 24 % 2;
@@ -40,7 +39,7 @@ typedef struct truth {
     double max_xhat;
 } truth;
 
-static truth truth_of(const ln_rms_problem *problem, const double *row)
+static truth truth_of(const ln_problem *problem, const double *row)
 {
     truth found = {{0}, 0, 0};
     quad square = 0;
@@ -62,7 +61,7 @@ static truth truth_of(const ln_rms_problem *problem, const double *row)
     return found;
 }
 
-static double weight_of(const ln_rms_problem *problem, size_t i)
+static double weight_of(const ln_problem *problem, size_t i)
 {
     double w = gammas_values[i];
     ln_rms_weight form = problem->convention.weight;
@@ -79,9 +78,8 @@ static struct {
 } right;
 
 /* What an element may be off, and is. */
-static void check_element(const ln_kernel_v2 *kernel, const ln_rms_problem *problem,
-                          const truth *row, const ln_bound *bound, double value, size_t i,
-                          double got)
+static void check_element(const ln_kernel *kernel, const ln_problem *problem, const truth *row,
+                          const ln_bound *bound, double value, size_t i, double got)
 {
     double weight = weight_of(problem, i);
     quad xhat = value / row->root;
@@ -103,7 +101,7 @@ static void check_element(const ln_kernel_v2 *kernel, const ln_rms_problem *prob
             off, allowed);
 }
 
-static void fill(numbers *draws, const ln_rms_problem *problem)
+static void fill(numbers *draws, const ln_problem *problem)
 {
     fill_normal(draws, x_values, ROWS * STRIDE, 0.5, 1.5);
     fill_normal(draws, residuals_values, ROWS * STRIDE, 0, 0.5);
@@ -114,8 +112,8 @@ static void fill(numbers *draws, const ln_rms_problem *problem)
 }
 
 /* Calls of the library are prepared, and then as other kernels. */
-static void run_kernel(const ln_kernel_v2 *kernel, const ln_rms_problem *problem,
-                       const ln_rms_tensors *tensors)
+static void run_kernel(const ln_kernel *kernel, const ln_problem *problem,
+                       const ln_tensors *tensors)
 {
     void *state = NULL;
     if (kernel->prepare)
@@ -126,19 +124,19 @@ static void run_kernel(const ln_kernel_v2 *kernel, const ln_rms_problem *problem
 }
 
 /* One call, in place, with a residual or neither, as `form` says. */
-static void check_call(const ln_kernel_v2 *kernel, const ln_rms_problem *problem, unsigned form)
+static void check_call(const ln_kernel *kernel, const ln_problem *problem, unsigned form)
 {
     bool in_place = form == 1, adds = form == 2;
     statistics_room rrms[ROWS];
     size_t stride = problem->x_stride, bytes = ROWS * stride * element_size(problem->storage);
     if (in_place)
         memcpy(y, x, bytes);
-    const ln_rms_tensors tensors = {.x = in_place ? y : x,
-                                    .residual = adds ? residuals : NULL,
-                                    .weight = gammas,
-                                    .y = y,
-                                    .sum = adds ? sums : NULL,
-                                    .rrms = rrms};
+    const ln_tensors tensors = {.x = in_place ? y : x,
+                                .residual = adds ? residuals : NULL,
+                                .gamma = gammas,
+                                .y = y,
+                                .sum = adds ? sums : NULL,
+                                .rstd = rrms};
     run_kernel(kernel, problem, &tensors);
     for (size_t r = 0; r < ROWS; r++) {
         double row[LARGEST];
@@ -172,24 +170,24 @@ static void check_call(const ln_kernel_v2 *kernel, const ln_rms_problem *problem
 
 TEST(kernels_stay_within_their_bounds)
 {
-    const ln_plugin_v2_table *plugin = ln_plugin_v2();
+    const ln_plugin_table *plugin = ln_plugin();
     static const size_t sizes[] = {1,  2,  3,  7,   15,  16,  17,  31,  33,   63,   64,   65,
                                    96, 97, 99, 127, 129, 255, 257, 768, 1025, 2049, 4096, 4097};
     numbers draws = {1};
     for (size_t k = 0; k < plugin->count; k++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] <= LARGEST; s++)
             for (size_t c = 0; c < RMS_CONVENTIONS; c++) {
-                const ln_kernel_v2 *kernel = &plugin->kernels[k];
+                const ln_kernel *kernel = &plugin->kernels[k];
                 size_t stride = c % 2 ? sizes[s] + 5 : sizes[s];
-                const ln_rms_problem problem = {.rows = ROWS,
-                                                .hidden = sizes[s],
-                                                .x_stride = stride,
-                                                .y_stride = stride,
-                                                .residual_stride = stride,
-                                                .sum_stride = stride,
-                                                .storage = kernel->storage,
-                                                .param = kernel->param,
-                                                .convention = rms_number(c)};
+                const ln_problem problem = {.rows = ROWS,
+                                            .hidden = sizes[s],
+                                            .x_stride = stride,
+                                            .y_stride = stride,
+                                            .residual_stride = stride,
+                                            .sum_stride = stride,
+                                            .storage = kernel->storage,
+                                            .param = kernel->param,
+                                            .convention = rms_number(c)};
                 if (kernel->supports(&problem) || !is_sampled(k, s + c, sizes[s] < 300 ? 12 : 48))
                     continue;
                 fill(&draws, &problem);
@@ -201,18 +199,19 @@ TEST(kernels_stay_within_their_bounds)
 /* An infinity is NaN and makes the others 0, a NaN makes all NaN, and so does 0 / 0. */
 TEST(special_rows)
 {
-    const ln_plugin_v2_table *plugin = ln_plugin_v2();
+    const ln_plugin_table *plugin = ln_plugin();
     enum { N = 70 };
     for (size_t k = 0; k < plugin->count; k++)
         for (int what = 0; what < 3; what++) {
-            const ln_kernel_v2 *kernel = &plugin->kernels[k];
-            const ln_rms_problem problem = {.rows = 1,
-                                            .hidden = N,
-                                            .x_stride = N,
-                                            .y_stride = N,
-                                            .storage = kernel->storage,
-                                            .param = kernel->param,
-                                            .convention = {.weight = LN_RMS_WEIGHT}};
+            const ln_kernel *kernel = &plugin->kernels[k];
+            const ln_problem problem = {
+                .rows = 1,
+                .hidden = N,
+                .x_stride = N,
+                .y_stride = N,
+                .storage = kernel->storage,
+                .param = kernel->param,
+                .convention = {.operation = LN_OPERATION_RMSNORM, .weight = LN_RMS_WEIGHT}};
             if (kernel->supports(&problem))
                 continue;
             for (size_t i = 0; i < N; i++) {
@@ -222,7 +221,7 @@ TEST(special_rows)
             x_values[N / 2] = what == 0 ? INFINITY : what == 1 ? NAN : 0;
             elements_store(problem.storage, x, x_values, N);
             elements_store(problem.param, gammas, gammas_values, N);
-            run_kernel(kernel, &problem, &(ln_rms_tensors){.x = x, .weight = gammas, .y = y});
+            run_kernel(kernel, &problem, &(ln_tensors){.x = x, .gamma = gammas, .y = y});
             for (size_t i = 0; i < N; i++) {
                 double got = element_get(problem.storage, y, i);
                 assert_true(what == 0 && i != N / 2 ? got == 0 : isnan(got));
@@ -237,17 +236,18 @@ TEST(rows_of_bf16_of_any_size)
 {
     static const double scales[] = {0x1p-133, 0x1p-64, 0x1.6p-47, 0x1p-46, 0x1p58,
                                     0x1.6p58, 0x1p62,  0x1p64,    0x1p125};
-    const ln_plugin_v2_table *plugin = ln_plugin_v2();
+    const ln_plugin_table *plugin = ln_plugin();
     enum { N = 70 };
     for (size_t k = 0; k < plugin->count; k++) {
-        const ln_kernel_v2 *kernel = &plugin->kernels[k];
-        ln_rms_problem problem = {.rows = ROWS,
-                                  .hidden = N,
-                                  .x_stride = N,
-                                  .y_stride = N,
-                                  .storage = kernel->storage,
-                                  .param = kernel->param,
-                                  .convention = {.weight = LN_RMS_WEIGHT}};
+        const ln_kernel *kernel = &plugin->kernels[k];
+        ln_problem problem = {
+            .rows = ROWS,
+            .hidden = N,
+            .x_stride = N,
+            .y_stride = N,
+            .storage = kernel->storage,
+            .param = kernel->param,
+            .convention = {.operation = LN_OPERATION_RMSNORM, .weight = LN_RMS_WEIGHT}};
         if (kernel->storage != LN_BF16 || kernel->accumulator != LN_F64 ||
             kernel->supports(&problem))
             continue;
@@ -261,7 +261,7 @@ TEST(rows_of_bf16_of_any_size)
         memset(x, 0, sizeof(uint16_t) * ROWS * N);
         problem.convention.eps_place = LN_EPS_VAR;
         problem.convention.eps = 1e-300;
-        run_kernel(kernel, &problem, &(ln_rms_tensors){.x = x, .weight = gammas, .y = y});
+        run_kernel(kernel, &problem, &(ln_tensors){.x = x, .gamma = gammas, .y = y});
         for (size_t i = 0; i < ROWS * N; i++)
             assert_true(element_get(problem.storage, y, i) == 0);
     }
@@ -272,23 +272,24 @@ TEST(reproducible_kernels_have_the_same_bits_everywhere)
 {
     static const size_t sizes[] = {1, 7, 63, 64, 65, 100, 250, 1000};
     static const size_t storage_bytes[] = {4, 8, 2, 2};
-    const ln_plugin_v2_table *plugin = ln_plugin_v2();
+    const ln_plugin_table *plugin = ln_plugin();
     size_t compared = 0;
     for (size_t k = 0; k < plugin->count; k++) {
-        const ln_kernel_v2 *kernel = &plugin->kernels[k];
-        ln_rms_problem problem = {.rows = 1,
-                                  .storage = kernel->storage,
-                                  .param = kernel->param,
-                                  .convention = {.cast = k % 2,
-                                                 .root = k % 3 == 0,
-                                                 .eps_place = LN_EPS_VAR,
-                                                 .eps = 1e-5,
-                                                 .weight = LN_RMS_WEIGHT_OFFSET},
-                                  .accuracy = LN_ACCURACY_REPRODUCIBLE};
+        const ln_kernel *kernel = &plugin->kernels[k];
+        ln_problem problem = {.rows = 1,
+                              .storage = kernel->storage,
+                              .param = kernel->param,
+                              .convention = {.operation = LN_OPERATION_RMSNORM,
+                                             .cast = k % 2,
+                                             .root = k % 3 == 0,
+                                             .eps_place = LN_EPS_VAR,
+                                             .eps = 1e-5,
+                                             .weight = LN_RMS_WEIGHT_OFFSET},
+                              .accuracy = LN_ACCURACY_REPRODUCIBLE};
         if (!(kernel->traits & LN_TRAIT_ISA_REPRODUCIBLE) || strcmp(kernel->isa, "scalar") != 0)
             continue;
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes && sizes[s] <= LARGEST; s++) {
-            ln_rms_tensors tensors = {.x = x, .weight = gammas, .y = y};
+            ln_tensors tensors = {.x = x, .gamma = gammas, .y = y};
             size_t bytes = sizes[s] * storage_bytes[kernel->storage];
             problem.hidden = sizes[s];
             if (kernel->supports(&problem)) /* the exact one */
@@ -316,12 +317,14 @@ TEST(reproducible_kernels_have_the_same_bits_everywhere)
 
 TEST(calls_are_checked_and_take_a_kernel)
 {
-    ln_rms_problem problem = {
-        .rows = 2,
-        .hidden = 40,
-        .convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .weight = LN_RMS_WEIGHT}};
-    ln_rms_tensors tensors = {.x = x, .weight = gammas, .y = y};
-    ln_rms_problem bad = problem;
+    ln_problem problem = {.rows = 2,
+                          .hidden = 40,
+                          .convention = {.operation = LN_OPERATION_RMSNORM,
+                                         .eps_place = LN_EPS_VAR,
+                                         .eps = 1e-5,
+                                         .weight = LN_RMS_WEIGHT}};
+    ln_tensors tensors = {.x = x, .gamma = gammas, .y = y};
+    ln_problem bad = problem;
     fill(&(numbers){3}, &problem);
     assert_int_equal(ln_rmsnorm(&problem, &tensors), LN_OK);
     memcpy(sums, y, 80 * sizeof(float));
@@ -334,11 +337,17 @@ TEST(calls_are_checked_and_take_a_kernel)
     assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
     bad = problem, bad.convention.cast = 2;
     assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
+    bad = problem, bad.convention.ddof = 1; /* a field of LayerNorm's */
+    assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
+    bad = problem, bad.convention.operation = LN_OPERATION_LAYERNORM;
+    assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
+    assert_int_equal(ln_layernorm(&problem, &tensors), LN_ERROR_ARGUMENT);
+    assert_null(ln_layernorm_kernel(&problem));
     bad = problem, bad.hidden = 0;
     assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
     bad = problem, bad.x_stride = 39;
     assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
-    assert_int_equal(ln_rmsnorm(&problem, &(ln_rms_tensors){.x = x, .y = y}), LN_ERROR_ARGUMENT);
+    assert_int_equal(ln_rmsnorm(&problem, &(ln_tensors){.x = x, .y = y}), LN_ERROR_ARGUMENT);
     bad = problem, bad.accuracy = LN_ACCURACY_EXACT;
     assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_OK);
     bad.convention.cast = 1;

@@ -260,6 +260,8 @@ TEST(bad_arguments_are_refused)
     REFUSES(problem.y_stride = SIZE_MAX / 2);
     REFUSES(problem.convention.ddof = 2);
     REFUSES(problem.convention.ddof = -1);
+    REFUSES(problem.convention.operation = LN_OPERATION_RMSNORM);
+    REFUSES(problem.convention.cast = 1); /* a field of RMSNorm's */
     REFUSES(problem.convention.eps = -1e-5);
     REFUSES(problem.convention.eps = NAN);
     REFUSES(problem.convention.eps = INFINITY);

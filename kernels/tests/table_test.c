@@ -2,7 +2,7 @@
  * same door. Run with LN_DISABLE_ISA set, it checks what that does instead. */
 #include "tests.h"
 
-#include "layernorm_plugin_v2.h"
+#include "layernorm_plugin.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -65,12 +65,6 @@ static void name_of(const line *read, char name[FIELDS * LENGTH])
         append(name, unroll);
 }
 
-static const ln_kernel_facts *facts_of(const ln_plugin *plugin, size_t index)
-{
-    assert_true(LN_PLUGIN_HAS(plugin, facts) && plugin->facts);
-    return (const void *)((const char *)plugin->facts + index * plugin->facts_size);
-}
-
 /* Whose lines stand behind those of LayerNorm. */
 static bool is_of_rmsnorm(const line *read)
 {
@@ -79,9 +73,10 @@ static bool is_of_rmsnorm(const line *read)
 
 TEST(table_and_descriptors_agree)
 {
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     assert_int_equal(plugin->abi_version, LN_PLUGIN_ABI);
-    assert_int_equal(plugin->struct_size, sizeof(ln_plugin));
+    assert_int_equal(plugin->struct_size, sizeof(ln_plugin_table));
+    assert_int_equal(plugin->kernel_size, sizeof(ln_kernel));
     assert_string_equal(plugin->name, "layernorm");
     FILE *file = fopen(LN_SOURCES "/table/kernels.def", "r");
     assert_non_null(file);
@@ -92,7 +87,7 @@ TEST(table_and_descriptors_agree)
         name_of(&read, name);
         assert_true(count < count_lines(plugin));
         const ln_kernel *kernel = &plugin->kernels[count];
-        assert_int_equal(kernel->struct_size, sizeof(ln_kernel));
+        assert_int_equal(kernel->operation, LN_OPERATION_LAYERNORM);
         assert_string_equal(kernel->name, name);
         assert_string_equal(kernel->statistics, read.field[STATISTICS]);
         assert_string_equal(kernel->apply, read.field[APPLY]);
@@ -105,7 +100,7 @@ TEST(table_and_descriptors_agree)
         int unfused =
             strcmp(kernel->isa, "scalar") == 0 || strcmp(kernel->statistics, "reproducible") == 0;
         assert_true(strlen(name) <= 48);
-        const ln_kernel_facts *facts = facts_of(plugin, count);
+        const ln_kernel_facts *facts = &kernel->facts;
         assert_string_equal(facts->role, read.field[ROLE]);
         assert_true(facts->lanes > 0 && facts->family[0] && facts->summation[0]);
         assert_non_null(facts->probable_bound);
@@ -128,20 +123,22 @@ TEST(table_and_descriptors_agree)
         assert_non_null(kernel->supports(&other));
     }
     assert_int_equal(count, count_lines(plugin));
-    const ln_plugin_v2_table *second = ln_plugin_v2();
-    assert_int_equal(second->kernel_size, sizeof(ln_kernel_v2));
-    count = 0;
+    assert_true(count < count_layernorm(plugin));
+    while (count < count_layernorm(plugin)) /* the calls */
+        assert_string_equal(plugin->kernels[count++].facts.role, "library");
     do {
         char name[FIELDS * LENGTH];
         name_of(&read, name);
-        assert_true(is_of_rmsnorm(&read) && count < second->count);
-        assert_string_equal(second->kernels[count].name, name);
-        assert_string_equal(second->kernels[count].facts.role, read.field[ROLE]);
-        assert_int_equal(second->kernels[count++].operation, LN_OPERATION_RMSNORM);
+        assert_true(is_of_rmsnorm(&read) && count < plugin->count);
+        assert_string_equal(plugin->kernels[count].name, name);
+        assert_string_equal(plugin->kernels[count].facts.role, read.field[ROLE]);
+        assert_int_equal(plugin->kernels[count++].operation, LN_OPERATION_RMSNORM);
     } while (read_line(file, &read));
-    assert_true(count < second->count);
-    while (count < second->count) /* the calls */
-        assert_string_equal(second->kernels[count++].facts.role, "library");
+    assert_true(count < plugin->count);
+    for (; count < plugin->count; count++) { /* the calls */
+        assert_string_equal(plugin->kernels[count].facts.role, "library");
+        assert_int_equal(plugin->kernels[count].operation, LN_OPERATION_RMSNORM);
+    }
     fclose(file);
 }
 
@@ -157,7 +154,7 @@ TEST(symbols_agree)
                                       "ln_threads",
                                       "ln_status_string",
                                       "ln_version",
-                                      "ln_plugin_v1"};
+                                      "ln_plugin"};
     static const char *const hidden[] = {"ln_pool_run", "ln_pool_resize", "ln_dispatch",
                                          "ln_isa_is_usable"};
     void *library = dlopen(LN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -166,7 +163,7 @@ TEST(symbols_agree)
         assert_non_null(dlsym(library, api[i]));
     for (size_t i = 0; i < sizeof(hidden) / sizeof(hidden[0]); i++)
         assert_null(dlsym(library, hidden[i]));
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     for (size_t i = 0; i < count_lines(plugin); i++) {
         char symbol[128];
         snprintf(symbol, sizeof(symbol), "ln_run_%s", plugin->kernels[i].name);
@@ -181,10 +178,10 @@ TEST(example_plugin_works)
 {
     void *library = dlopen(LN_EXAMPLE_PLUGIN, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
-    const ln_plugin *(*entry)(void);
+    const ln_plugin_table *(*entry)(void);
     *(void **)&entry = dlsym(library, LN_PLUGIN_SYMBOL);
-    assert_true(entry != NULL && entry != ln_plugin_v1);
-    const ln_plugin *plugin = entry();
+    assert_true(entry != NULL && entry != ln_plugin);
+    const ln_plugin_table *plugin = entry();
     assert_string_equal(plugin->name, "example");
     const ln_kernel *kernel = plugin->kernels;
     ln_convention convention = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
@@ -206,7 +203,7 @@ TEST(example_plugin_works)
 static void disabled_isas_are_unsupported(void **state)
 {
     (void)state;
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     const ln_convention none = convention_number(0);
     for (size_t i = 0; i < count_lines(plugin); i++) {
         const ln_problem problem = problem_of(types_of(&plugin->kernels[i]), 1, 8, none);

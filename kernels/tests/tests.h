@@ -53,12 +53,20 @@ static inline ln_problem problem_of(types pair, size_t rows, size_t hidden,
                         .convention = convention};
 }
 
-/* Behind the table's lines the plugin has the library's own calls (calls.h). */
-static inline size_t count_lines(const ln_plugin *plugin)
+/* The plugin has LayerNorm's lines of the table, then its calls (calls.h), then likewise RMSNorm's. */
+static inline size_t count_lines(const ln_plugin_table *plugin)
 {
-    size_t count = plugin->count;
-    while (plugin->kernels[count - 1].traits & LN_TRAIT_OWN_THREADS)
-        count--;
+    size_t count = 0;
+    while (!(plugin->kernels[count].traits & LN_TRAIT_OWN_THREADS))
+        count++;
+    return count;
+}
+
+static inline size_t count_layernorm(const ln_plugin_table *plugin)
+{
+    size_t count = 0;
+    while (plugin->kernels[count].operation == LN_OPERATION_LAYERNORM)
+        count++;
     return count;
 }
 
@@ -87,7 +95,7 @@ static inline const ln_kernel *kernel_that_runs(size_t number, bool with_scalar)
 {
     static const ln_kernel *found[2][MOST_KERNELS];
     static size_t counts[2];
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     for (size_t i = 0, lines = counts[true] ? 0 : count_lines(plugin); i < lines; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
         const ln_problem problem = problem_of(types_of(kernel), 1, 1, convention_number(0));

@@ -12,9 +12,8 @@
  *     lnjudge_report_free(&report);
  *
  * Problems and tensors are those of layernorm.h: types, strides (0: hidden) and conventions mean the
- * same. A convention of RMSNorm is made by lnjudge_convention("llama", ...) and stands in an ln_convention
- * too; a kernel of it is handed an ln_rms_problem and ln_rms_tensors (rmsnorm.h), which have the layout of
- * the others: cast the pointers. Its weight is `gamma` here. What is computed, and how its rounding is certified, is told in docs/lab/reference.md; what a
+ * same. A convention of RMSNorm (lnjudge_convention("llama", ...)) is an ln_convention whose operation is
+ * LN_OPERATION_RMSNORM; its weight is `gamma`, and 1 / root is `rstd` (rmsnorm.h). What is computed, and how its rounding is certified, is told in docs/lab/reference.md; what a
  * kernel may be off, in docs/referee.md.
  *
  * No state is shared: every function may be called from several threads at once, on different

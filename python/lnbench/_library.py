@@ -10,8 +10,9 @@ DENSE, NOT_IN_PLACE, NO_RESIDUAL, THESE_SIZES = 1, 2, 4, 8
 EXACT = -1
 METRICS, BINS = 24, 32
 OPERATIONS = ("layernorm", "rmsnorm")
-AFFINE = ("none", "scalar", "gamma", "vector", "gamma1")
-FORMS = {"layernorm": AFFINE, "rmsnorm": ("none", "w", "1+w", "1+w-rounded")}  # of its parameters
+# The field of a Convention that says the form of its parameters, and the forms.
+FORMS = {"layernorm": ("affine", ("none", "scalar", "gamma", "vector", "gamma1")),
+         "rmsnorm": ("weight", ("none", "w", "1+w", "1+w-rounded"))}
 USUAL = {"layernorm": "torch", "rmsnorm": "torch-rms"}  # the convention where none is named
 PLACES = ("none", "var", "std", "quotient")
 # Tensors by role, in the order of ln_tensors; those that are as long whatever the number of rows.
@@ -68,8 +69,9 @@ def whole(value, name, least, most=1 << 40):
 
 
 class Convention(c.Structure):
-    _fields_ = [("ddof", c.c_int), ("eps_place", c.c_int), ("eps", c.c_double),
-                ("affine", c.c_int)]
+    _fields_ = [("operation", c.c_int), ("eps_place", c.c_int), ("eps", c.c_double),
+                ("ddof", c.c_int), ("affine", c.c_int),  # LayerNorm's
+                ("weight", c.c_int), ("cast", c.c_int), ("root", c.c_int), ("sum", c.c_int)]
 
 
 class Problem(c.Structure):
@@ -234,17 +236,19 @@ def convention_of(given):
 
 
 def operation_of(convention):
-    return OPERATIONS[convention.ddof >> 24]  # harness/domain/operation.h: OPERATION_STEP
+    return OPERATIONS[convention.operation]
 
 
 def form_of(convention):
-    return FORMS[operation_of(convention)][convention.affine]
+    field, forms = FORMS[operation_of(convention)]
+    return forms[getattr(convention, field)]
 
 
 def with_form(convention, form):
     """A copy with another form of its parameters."""
     made = Convention.from_buffer_copy(convention)
-    made.affine = FORMS[operation_of(made)].index(form)
+    field, forms = FORMS[operation_of(made)]
+    setattr(made, field, forms.index(form))
     return made
 
 

@@ -59,7 +59,7 @@ static bool take_unrounded(const row_task *task, row_room *room, const void *x,
     return true;
 }
 
-static bool take_weight(const ln_rms_convention *convention, row_task *task, row_room *room,
+static bool take_weight(const ln_convention *convention, row_task *task, row_room *room,
                         const void *weight)
 {
     static const ln_affine forms[] = {[LN_RMS_WEIGHT_NONE] = LN_AFFINE_NONE,
@@ -220,8 +220,8 @@ static bool take_root(row_certifier *certifier, const row_task *task, double *de
     return true;
 }
 
-static bool fill_finite(row_certifier *certifier, const ln_rms_convention *convention,
-                        row_task *task, ln_reference_result *result)
+static bool fill_finite(row_certifier *certifier, const ln_convention *convention, row_task *task,
+                        ln_reference_result *result)
 {
     double degenerate = NAN;
     ln_affine affine = task->affine;
@@ -244,9 +244,9 @@ static bool fill_finite(row_certifier *certifier, const ln_rms_convention *conve
     return true;
 }
 
-bool ln_rms_reference_row(ln_reference *reference, const ln_rms_convention *convention,
-                          ln_type storage, ln_type param, size_t hidden, const void *x,
-                          const void *residual, const void *weight, ln_reference_result *result)
+bool ln_rms_reference_row(ln_reference *reference, const ln_convention *convention, ln_type storage,
+                          ln_type param, size_t hidden, const void *x, const void *residual,
+                          const void *weight, ln_reference_result *result)
 {
     row_task task = {.storage = storage, .param = param, .hidden = hidden};
     const ln_convention about = {.eps_place = convention->eps_place, .eps = convention->eps};

@@ -1,22 +1,22 @@
 /* The certified RMSNorm reference: reference.h with another operation.
  *
- *     ln_rms_convention llama = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .cast = 1,
- *                                .weight = LN_RMS_WEIGHT};
+ *     ln_convention llama = {.operation = LN_OPERATION_RMSNORM, .eps_place = LN_EPS_VAR, .eps = 1e-5,
+ *                            .weight = LN_RMS_WEIGHT, .cast = 1};
  *     ln_rms_reference_row(reference, &llama, LN_BF16, LN_BF16, hidden, x, NULL, weight, &result);
  */
 #ifndef LN_RMS_REFERENCE_H
 #define LN_RMS_REFERENCE_H
 
 #include "certify/reference.h"
-#include "rmsnorm.h"
+#include "layernorm.h"
 
 /* One row under rmsnorm.h, each of its roundings correctly rounded to nearest even. The result is as
  * reference.h has it, with mean 0, var the mean square, rstd 1 / root and kappa 1; exact and rest are
  * of y before its own, last rounding. weight may be NULL where the convention has none. Returns false
  * when memory runs out, hidden is 0, or x or a weight that the convention has is NULL; then nothing in
  * result is meant. */
-bool ln_rms_reference_row(ln_reference *reference, const ln_rms_convention *convention,
-                          ln_type storage, ln_type param, size_t hidden, const void *x,
-                          const void *residual, const void *weight, ln_reference_result *result);
+bool ln_rms_reference_row(ln_reference *reference, const ln_convention *convention, ln_type storage,
+                          ln_type param, size_t hidden, const void *x, const void *residual,
+                          const void *weight, ln_reference_result *result);
 
 #endif

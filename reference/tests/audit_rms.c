@@ -149,7 +149,7 @@ typedef struct taken_row {
     bool nan, infinite;
 } taken_row;
 
-static void take_row(const audit_row *row, const ln_rms_convention *convention, taken_row *taken)
+static void take_row(const audit_row *row, const ln_convention *convention, taken_row *taken)
 {
     bool shorter = row->storage == LN_BF16 || row->storage == LN_F16;
     taken->nan = taken->infinite = false;
@@ -170,7 +170,7 @@ static void take_row(const audit_row *row, const ln_rms_convention *convention, 
 }
 
 /* R and an estimate of D. False: 0 / 0. */
-static bool take_root(rms_audit *a, const audit_row *row, const ln_rms_convention *convention,
+static bool take_root(rms_audit *a, const audit_row *row, const ln_convention *convention,
                       const taken_row *taken)
 {
     long double sum = 0;
@@ -195,7 +195,7 @@ static bool take_root(rms_audit *a, const audit_row *row, const ln_rms_conventio
 }
 
 /* The factor of the weight, in a->over while it is made, as a dyadic in *factor. */
-static void take_factor(rms_audit *a, const ln_rms_convention *convention, ln_type param, double w,
+static void take_factor(rms_audit *a, const ln_convention *convention, ln_type param, double w,
                         dyadic *factor, double *estimate)
 {
     dyadic_set_double(factor, convention->weight == LN_RMS_WEIGHT_NONE ? 1 : w);
@@ -216,8 +216,8 @@ static void take_factor(rms_audit *a, const ln_rms_convention *convention, ln_ty
 }
 
 /* Sets the number at hand to y; `near` to an estimate. */
-static void take_element(rms_audit *a, const ln_rms_convention *convention, ln_type storage,
-                         double x, const dyadic *factor, double weight, double *near)
+static void take_element(rms_audit *a, const ln_convention *convention, ln_type storage, double x,
+                         const dyadic *factor, double weight, double *near)
 {
     bool divides = convention->root, casts = convention->cast && convention->weight != 0;
     a->kind = divides ? PLAIN : OVER_ROOT;
@@ -237,9 +237,8 @@ static void take_element(rms_audit *a, const ln_rms_convention *convention, ln_t
     *near = (double)(quotient * weight);
 }
 
-static bool element_is_right(rms_audit *a, const ln_rms_convention *convention,
-                             const audit_row *row, size_t i, double x,
-                             const ln_reference_result *result)
+static bool element_is_right(rms_audit *a, const ln_convention *convention, const audit_row *row,
+                             size_t i, double x, const ln_reference_result *result)
 {
     double w = audit_load(row->param, &row->gamma, i), weight, near;
     double rounded = audit_load(row->storage, result->rounded, i), exact = result->exact[i];
@@ -259,7 +258,7 @@ static bool element_is_right(rms_audit *a, const ln_rms_convention *convention,
     return right;
 }
 
-static void report(const audit_row *row, const ln_rms_convention *c, size_t i, double rounded)
+static void report(const audit_row *row, const ln_convention *c, size_t i, double rounded)
 {
     fprintf(
         stderr,
@@ -278,7 +277,7 @@ static bool quotient_is_right(double x, double root, double rounded)
     return isnan(xhat) ? isnan(rounded) : isinf(xhat) ? !isfinite(rounded) : true;
 }
 
-static void audit_one(rms_audit *a, const audit_row *row, const ln_rms_convention *convention,
+static void audit_one(rms_audit *a, const audit_row *row, const ln_convention *convention,
                       const ln_reference_result *result, rms_counts *counts)
 {
     taken_row taken;
@@ -309,10 +308,11 @@ static void audit_one(rms_audit *a, const audit_row *row, const ln_rms_conventio
     counts->rounded[2] += convention->cast ? row->hidden : 0;
 }
 
-static ln_rms_convention draw_convention(const audit_row *row, unsigned long long *state)
+static ln_convention draw_convention(const audit_row *row, unsigned long long *state)
 {
-    ln_rms_convention convention = {.eps_place = row->convention.eps_place,
-                                    .eps = row->convention.eps};
+    ln_convention convention = {.operation = LN_OPERATION_RMSNORM,
+                                .eps_place = row->convention.eps_place,
+                                .eps = row->convention.eps};
     if (convention.eps_place == LN_EPS_QUOTIENT) {
         convention.eps_place = LN_EPS_VAR;
     }
@@ -340,7 +340,7 @@ bool audit_rms(uint64_t elements, uint64_t seed, rms_counts *counts)
         row.storage = (ln_type)((number / AUDIT_KINDS) % AUDIT_TYPES);
         row.param = draw < AUDIT_TYPES ? (ln_type)draw : row.storage;
         audit_row_draw(&row, (unsigned)(number % AUDIT_KINDS), &state);
-        ln_rms_convention convention = draw_convention(&row, &state);
+        ln_convention convention = draw_convention(&row, &state);
         fine =
             ln_rms_reference_row(reference, &convention, row.storage, row.param, row.hidden, &row.x,
                                  row.has_residual ? &row.residual : NULL, &row.gamma, &result);

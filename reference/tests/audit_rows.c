@@ -12,12 +12,17 @@ const char *const audit_kind_names[AUDIT_KINDS] = {
     "near-constant", "ties",           "zeros"};
 
 const ln_convention audit_presets[AUDIT_PRESETS] = {
-    {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR}, {0, LN_EPS_VAR, 1e-5, LN_AFFINE_GAMMA},
-    {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE},   {0, LN_EPS_VAR, 1e-6, LN_AFFINE_VECTOR},
-    {0, LN_EPS_STD, 1e-5, LN_AFFINE_VECTOR}, {1, LN_EPS_NONE, 0.0, LN_AFFINE_NONE},
-    {1, LN_EPS_STD, 1e-5, LN_AFFINE_SCALAR}, {1, LN_EPS_QUOTIENT, 1e-5, LN_AFFINE_SCALAR},
-    {1, LN_EPS_STD, 1e-6, LN_AFFINE_VECTOR}, {0, LN_EPS_VAR, 1e-12, LN_AFFINE_VECTOR},
-    {0, LN_EPS_VAR, 1e-3, LN_AFFINE_VECTOR},
+    {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR},
+    {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_GAMMA},
+    {.eps_place = LN_EPS_VAR, .eps = 1e-5},
+    {.eps_place = LN_EPS_VAR, .eps = 1e-6, .affine = LN_AFFINE_VECTOR},
+    {.eps_place = LN_EPS_STD, .eps = 1e-5, .affine = LN_AFFINE_VECTOR},
+    {.ddof = 1, .eps = 0.0},
+    {.ddof = 1, .eps_place = LN_EPS_STD, .eps = 1e-5, .affine = LN_AFFINE_SCALAR},
+    {.ddof = 1, .eps_place = LN_EPS_QUOTIENT, .eps = 1e-5, .affine = LN_AFFINE_SCALAR},
+    {.ddof = 1, .eps_place = LN_EPS_STD, .eps = 1e-6, .affine = LN_AFFINE_VECTOR},
+    {.eps_place = LN_EPS_VAR, .eps = 1e-12, .affine = LN_AFFINE_VECTOR},
+    {.eps_place = LN_EPS_VAR, .eps = 1e-3, .affine = LN_AFFINE_VECTOR},
 };
 
 unsigned long long audit_random(unsigned long long *state)

@@ -57,8 +57,10 @@ static void draw_rows(workplace *place, ln_type type)
 /* ROWS rows of the type that is there. */
 static bool work(workplace *place)
 {
-    static const ln_rms_convention torch_rms = {
-        .eps_place = LN_EPS_VAR, .eps = 0x1p-23, .weight = LN_RMS_WEIGHT};
+    static const ln_convention torch_rms = {.operation = LN_OPERATION_RMSNORM,
+                                            .eps_place = LN_EPS_VAR,
+                                            .eps = 0x1p-23,
+                                            .weight = LN_RMS_WEIGHT};
     ln_reference_result result = {
         .rounded = place->rounded, .exact = place->exact, .rest = place->rest};
     for (size_t r = 0; r < ROWS; r++) {

@@ -26,13 +26,13 @@ static void assert_near(double found, double wanted, int roundings)
     }
 }
 
-static const ln_convention plain = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
+static const ln_convention plain = {.eps_place = LN_EPS_NONE};
 
 /* N = 4, s = 1: xhat is 1, or sqrt(3 / 4) with the divisor N - 1; ulp(1) is 2^-23, and that of
  * sqrt(3 / 4) half as much. */
 TEST(test_divisor)
 {
-    const ln_convention unbiased = {1, LN_EPS_NONE, 0, LN_AFFINE_NONE};
+    const ln_convention unbiased = {.ddof = 1};
     const double difference = 0.13397459621556135324; /* 1 - sqrt(3) / 2 */
     ln_apart apart = between(plain, unbiased, 4, 1);
     assert_near(apart.absolute, difference, 0);
@@ -52,9 +52,9 @@ TEST(test_divisor)
 TEST(test_small)
 {
     for (double eps = 1e-12; eps < 1e-5; eps *= 10) {
-        const ln_convention quotient = {0, LN_EPS_QUOTIENT, eps, LN_AFFINE_NONE};
-        const ln_convention in_var = {0, LN_EPS_VAR, eps, LN_AFFINE_NONE};
-        const ln_convention on_std = {0, LN_EPS_STD, eps, LN_AFFINE_NONE};
+        const ln_convention quotient = {.eps_place = LN_EPS_QUOTIENT, .eps = eps};
+        const ln_convention in_var = {.eps_place = LN_EPS_VAR, .eps = eps};
+        const ln_convention on_std = {.eps_place = LN_EPS_STD, .eps = eps};
         assert_near(between(plain, quotient, 6, 1).absolute, eps, 0);
         double series = eps / 2 * (1 - 0.75 * eps * (1 - 5.0 / 6 * eps));
         assert_near(between(plain, in_var, 6, 1).absolute, series, 4);
@@ -74,7 +74,8 @@ TEST(test_reference)
     ln_reference *reference = ln_reference_create();
     assert_non_null(reference);
     for (int i = 0; i < MOST; i++)
-        conventions[i] = (ln_convention){i / 4, (ln_eps_place)(i % 4), eps[i % 4], LN_AFFINE_NONE};
+        conventions[i] =
+            (ln_convention){.ddof = i / 4, .eps_place = (ln_eps_place)(i % 4), .eps = eps[i % 4]};
     for (size_t hidden = 2; hidden <= HIDDEN; hidden++)
         for (size_t s = 0; s < sizeof scales / sizeof *scales; s++) {
             float x[HIDDEN], rounded[HIDDEN];

@@ -258,12 +258,12 @@ TEST(accepts_by_hand)
     const float x[] = {-1, 1};
     const double wide[] = {-1, 1};
     const double half_root_2 = 0x1.6a09e667f3bcdp-1, below = 0x1.6a09e667f3bccp-1;
-    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
+    const ln_convention c = {.eps_place = LN_EPS_NONE};
     audit_take(judge, &c, 2, LN_F32, x);
     assert_true(audit_is_defined(judge));
     assert_true(audit_accepts(judge, 1, 1, 0, (audit_claim){1, 1, 0}));
     assert_false(audit_accepts(judge, -1, 1, 0, (audit_claim){1, 1, 0}));
-    const ln_convention unbiased = {1, LN_EPS_NONE, 0, LN_AFFINE_NONE}; /* 1 / sqrt(2) */
+    const ln_convention unbiased = {.ddof = 1}; /* 1 / sqrt(2) */
     audit_take(judge, &unbiased, 2, LN_F32, x);
     assert_true(audit_accepts(judge, 1, 1, 0, (audit_claim){0x1.6a09e6p-1, half_root_2, 0}));
     assert_false(audit_accepts(judge, 1, 1, 0, (audit_claim){0x1.6a09e6p-1, below, 0}));

@@ -47,7 +47,7 @@ static void same(double got, double wanted)
 TEST(by_hand)
 {
     const double x[] = {-1, -1, 1, 1}, dy[] = {1, 0, 0, 0};
-    problem p = {.convention = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR},
+    problem p = {.convention = {.affine = LN_AFFINE_VECTOR},
                  .storage = LN_F64,
                  .param = LN_F64,
                  .gamma_stored = {2, 5, 5, 5}};
@@ -62,19 +62,21 @@ TEST(by_hand)
     same(p.dgamma[1], 0);
     same(p.dbeta[0], 2);
     same(p.dbeta[3], 0);
-    p.convention = (ln_convention){0, LN_EPS_STD, 1, LN_AFFINE_GAMMA1}; /* eps is s: D = 2, g = 3 */
+    p.convention = (ln_convention){
+        .eps_place = LN_EPS_STD, .eps = 1, .affine = LN_AFFINE_GAMMA1}; /* eps is s: D = 2, g = 3 */
     solve(&p); /* (w - mean) / 2 - c (sum(w c) / 4) / 4 = 3 (3/8 - 1/16), 3 (-1/8 - 1/16) ... */
     const double on_std[] = {0.9375, -0.5625, -0.1875, -0.1875};
     for (size_t i = 0; i < 8; i++) {
         same(p.dx[i], on_std[i % 4]);
     }
     same(p.dgamma[0], -1);
-    p.convention = (ln_convention){0, LN_EPS_QUOTIENT, 0.5, LN_AFFINE_SCALAR};
+    p.convention =
+        (ln_convention){.eps_place = LN_EPS_QUOTIENT, .eps = 0.5, .affine = LN_AFFINE_SCALAR};
     solve(&p); /* one gamma, 2: as at first; xhat + eps = -1/2 */
     same(p.dx[0], 1);
     same(p.dgamma[0], -1);
     same(p.dbeta[0], 2);
-    p.convention = (ln_convention){0, LN_EPS_VAR, 3, LN_AFFINE_NONE};
+    p.convention = (ln_convention){.eps_place = LN_EPS_VAR, .eps = 3};
     solve(&p); /* D = 2: (w - mean) / 2 - c mean(w c) / 8 = 3/8 - 1/32, -1/8 - 1/32, -1/8 + 1/32 */
     same(p.dx[0], 0.34375);
     same(p.dx[1], -0.15625);
@@ -84,7 +86,7 @@ TEST(by_hand)
 /* Two rows whose terms of dgamma are sqrt(2) / 2 and -sqrt(2) / 2: variances 2 and 8. */
 TEST(roots_that_cancel)
 {
-    problem p = {.convention = {1, LN_EPS_NONE, 0, LN_AFFINE_VECTOR},
+    problem p = {.convention = {.ddof = 1, .affine = LN_AFFINE_VECTOR},
                  .storage = LN_F64,
                  .param = LN_F64,
                  .hidden = 2,
@@ -104,7 +106,7 @@ TEST(roots_that_cancel)
 TEST(ties_of_short_types)
 {
     const double hairs[] = {0, 0x1p-100, -0x1p-100}, wanted[] = {1, 1 + 0x1p-7, 1};
-    problem p = {.convention = {0, LN_EPS_VAR, 1, LN_AFFINE_SCALAR},
+    problem p = {.convention = {.eps_place = LN_EPS_VAR, .eps = 1, .affine = LN_AFFINE_SCALAR},
                  .storage = LN_F32,
                  .param = LN_BF16,
                  .hidden = 2};
@@ -122,7 +124,7 @@ TEST(ties_of_short_types)
 TEST(where_there_is_none)
 {
     const double constant[] = {3, 3}, dy[] = {1, 2};
-    problem p = {.convention = {0, LN_EPS_STD, 1e-5, LN_AFFINE_VECTOR},
+    problem p = {.convention = {.eps_place = LN_EPS_STD, .eps = 1e-5, .affine = LN_AFFINE_VECTOR},
                  .storage = LN_F64,
                  .param = LN_F64,
                  .gamma_stored = {1, 1}};
@@ -134,7 +136,8 @@ TEST(where_there_is_none)
     solve(&p);
     assert_true(isnan(p.dx[0]) && isnan(p.dgamma[0]));
     same(p.dbeta[1], 4);
-    p.convention = (ln_convention){0, LN_EPS_VAR, 0.25, LN_AFFINE_VECTOR};
+    p.convention =
+        (ln_convention){.eps_place = LN_EPS_VAR, .eps = 0.25, .affine = LN_AFFINE_VECTOR};
     solve(&p);
     same(p.dx[0], -1);
     p.dy_stored[3] = (double)INFINITY;
@@ -146,7 +149,7 @@ TEST(where_there_is_none)
     solve(&p);
     assert_true(isnan(p.dx[1]) && isnan(p.dgamma[0]));
     same(p.dbeta[0], 2);
-    p.convention = (ln_convention){2, LN_EPS_NONE, (double)NAN, LN_AFFINE_NONE};
+    p.convention = (ln_convention){.ddof = 2, .eps = (double)NAN};
     solve(&p);
     assert_true(isnan(p.dx[1]));
     ln_gradients none = {.dx = {NULL, NULL}};

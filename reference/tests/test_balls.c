@@ -37,7 +37,7 @@ TEST(by_hand)
 {
     need_arb();
     const float x[] = {-3, 3};
-    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
+    const ln_convention c = {.affine = LN_AFFINE_VECTOR};
     balls_take(voice, &c, 2, LN_F32, x);
     assert_int_equal(balls_judge(voice, 3, 3, 0.5, (audit_claim){3.5, 3.5, 0}), BALLS_RIGHT);
     assert_int_equal(balls_judge(voice, 3, 3, 0.5, (audit_claim){0x1.c00002p+1, 3.5, 0}),
@@ -126,7 +126,7 @@ TEST(another_divisor)
     const float x[] = {1, 2, 4, 8, 16};
     float rounded[5];
     double exact[5];
-    ln_convention c = {1, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
+    ln_convention c = {.ddof = 1, .eps_place = LN_EPS_VAR, .eps = 1e-5};
     ln_reference_result result = {.rounded = rounded, .exact = exact};
     ln_reference *reference = ln_reference_create();
     assert_non_null(reference);

@@ -167,7 +167,7 @@ TEST(answers_are_right_and_without_a_bound_wrong)
 static double decide_sum(double gamma, double beta)
 {
     const float x[] = {-1, 1};
-    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
+    const ln_convention c = {.affine = LN_AFFINE_VECTOR};
     assert_true(exact_row_take(&chosen.row, &c, 2, x));
     certifier_take(&chosen, CERTIFIER_PRECISION, c.affine);
     double one = 1, exact;
@@ -200,11 +200,11 @@ TEST(knows_its_range)
     const float x[] = {-1, 1};
     const double eps[] = {0x1p298, 0x1p302};
     for (size_t k = 0; k < 2; k++) {
-        const ln_convention c = {0, LN_EPS_STD, eps[k], LN_AFFINE_NONE};
+        const ln_convention c = {.eps_place = LN_EPS_STD, .eps = eps[k]};
         assert_true(exact_row_take(&chosen.row, &c, 2, x));
         certifier_take(&chosen, CERTIFIER_PRECISION, c.affine);
         assert_true(chosen.fast.usable == (k == 0));
-        const ln_convention quotient = {0, LN_EPS_QUOTIENT, eps[k], LN_AFFINE_NONE};
+        const ln_convention quotient = {.eps_place = LN_EPS_QUOTIENT, .eps = eps[k]};
         assert_true(exact_row_take(&chosen.row, &quotient, 2, x));
         certifier_take(&chosen, CERTIFIER_PRECISION, c.affine);
         assert_true(chosen.fast.usable == (k == 0));

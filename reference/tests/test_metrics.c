@@ -27,7 +27,7 @@ static bool gather_row(metrics_gather *gather, size_t number, size_t hidden, con
                               rstd ? &wide_rstd : NULL, NULL);
 }
 
-static const ln_convention plain = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
+static const ln_convention plain = {.eps_place = LN_EPS_VAR, .eps = 1e-5};
 
 static metrics_gather *gather;
 
@@ -249,7 +249,7 @@ TEST_WITH(row_ulp_of_affine_forms, set_up, tear_down)
         stated s;
         const double exact[] = {1, 0.125};
         const float computed[] = {1, 0.125f + 0x1p-20f};
-        const ln_convention c = {0, LN_EPS_VAR, 1e-5, forms[k].affine};
+        const ln_convention c = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = forms[k].affine};
         state_exact(&s, 2, exact);
         s.result.max_xhat = 1.5;
         assert_true(gather_row(gather, 0, 2, computed, &s.result, &c, gamma, beta, NULL, NULL));
@@ -351,7 +351,8 @@ TEST_WITH(samples_without_memory, set_up, tear_down)
  * 2^-21: 4. The addend of 2^-148 is far below a double's last place here. */
 static const ln_bound claim = {0x1p-20, 0x1p-22};
 static const float claim_gamma[] = {2, -1}, claim_beta[] = {0, 3};
-static const ln_convention claim_convention = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+static const ln_convention claim_convention = {
+    .eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
 
 static double row_ulp_of(ln_bound bound, const stated *s)
 {

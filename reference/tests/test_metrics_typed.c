@@ -168,7 +168,8 @@ static void draw_row(drawn *d, ln_type type)
         d->beta[i] = kind == 1 ? 0 : 1 + (float)draw_between(0, 3) / 4;
     }
     mpq_clears(rest, ulp, NULL);
-    d->convention = (ln_convention){0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    d->convention =
+        (ln_convention){.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     d->answer = (ln_reference_result){.rounded = d->rounded,
                                       .exact = d->exact,
                                       .rest = type == LN_F64 ? d->rest : NULL,
@@ -410,7 +411,7 @@ TEST(figures_against_rationals)
 /* Errors below half an ulp of f64 are those of the real number, not of its rounding. */
 static ln_metrics metrics_of_three(double computed[3], double exact[3], double rest[3])
 {
-    ln_convention plain = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
+    ln_convention plain = {.eps_place = LN_EPS_VAR, .eps = 1e-5};
     ln_reference_result answer = {
         .rounded = computed, .exact = exact, .rest = rest, .kappa = 1, .max_xhat = 1};
     metrics_row row = {LN_F64, LN_F64, 3, &plain, NULL, NULL, &answer, LN_AFFINE_NONE, false};
@@ -530,7 +531,7 @@ TEST(bounds_against_rationals)
 TEST(bounds_at_the_end_of_the_range)
 {
     const uint16_t infinite = 0x7c00, largest = 0x7bff, one = 0x3c00, minus = 0xfc00, nan = 0x7e00;
-    ln_convention plain = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
+    ln_convention plain = {.eps_place = LN_EPS_VAR, .eps = 1e-5};
     double exact = 65519, worst;
     ln_reference_result answer = {
         .rounded = (void *)(uintptr_t)&largest, .exact = &exact, .kappa = 1, .max_xhat = 65519};
@@ -558,7 +559,7 @@ TEST(products_beyond_the_end_of_the_range)
 {
     const float infinite = INFINITY, minus = -INFINITY, finite = 0x1.4p+127f, gamma = 0x1.2p+127f,
                 beta = -0x1p+127f, small = -0x1p+100f;
-    ln_convention affine = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    ln_convention affine = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     double exact = 0x1.4p+127, worst;
     ln_reference_result answer = {
         .rounded = (void *)(uintptr_t)&finite, .exact = &exact, .kappa = 1, .max_xhat = 2};

@@ -56,7 +56,7 @@ TEST(irrational_results)
 {
     const float x[] = {1, 2, 3, 4, 5};
     const double root_2 = 0x1.6a09e667f3bcdp+0; /* 1.41421356237309504880... to 53 bits */
-    answers a = ask((ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 5, x, NULL, NULL, NULL);
+    answers a = ask((ln_convention){.eps_place = LN_EPS_NONE}, 5, x, NULL, NULL, NULL);
     same_element(&a, 0, -0x1.6a09e6p+0f, -root_2);
     same_element(&a, 1, -0x1.6a09e6p-1f, -root_2 / 2);
     same_element(&a, 2, 0.0f, 0.0);
@@ -67,7 +67,7 @@ TEST(irrational_results)
     same(a.result.max_xhat, root_2);
 
     /* ddof 1 of two elements: var 2, xhat 1 / sqrt(2) */
-    a = ask((ln_convention){1, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 2, one_apart, NULL, NULL, NULL);
+    a = ask((ln_convention){.ddof = 1}, 2, one_apart, NULL, NULL, NULL);
     same_element(&a, 1, 0x1.6a09e6p-1f, root_2 / 2);
     same(a.result.facts.var, 1.0); /* biased, whatever ddof */
 }
@@ -75,27 +75,27 @@ TEST(irrational_results)
 TEST(eps_in_its_places)
 {
     const float x[] = {-3, 3}; /* var 9 (ddof 0) and 18 (ddof 1) */
-    answers a = ask((ln_convention){0, LN_EPS_VAR, 16, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    answers a = ask((ln_convention){.eps_place = LN_EPS_VAR, .eps = 16}, 2, x, NULL, NULL, NULL);
     same_element(&a, 1, 0.6f, 0.6); /* 3 / sqrt(9 + 16) */
     same(a.result.facts.rstd, 0.2);
-    a = ask((ln_convention){1, LN_EPS_VAR, 7, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    a = ask((ln_convention){.ddof = 1, .eps_place = LN_EPS_VAR, .eps = 7}, 2, x, NULL, NULL, NULL);
     same_element(&a, 0, -0.6f, -0.6); /* 3 / sqrt(18 + 7) */
-    a = ask((ln_convention){0, LN_EPS_STD, 1, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    a = ask((ln_convention){.eps_place = LN_EPS_STD, .eps = 1}, 2, x, NULL, NULL, NULL);
     same_element(&a, 1, 0.75f, 0.75); /* 3 / (3 + 1) */
     same_float(a.result.rstd_rounded, 0.25f);
-    a = ask((ln_convention){0, LN_EPS_QUOTIENT, 0.25, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    a = ask((ln_convention){.eps_place = LN_EPS_QUOTIENT, .eps = 0.25}, 2, x, NULL, NULL, NULL);
     same_element(&a, 0, -0.75f, -0.75); /* -3 / 3 + 0.25 */
     same_element(&a, 1, 1.25f, 1.25);
     same(a.result.max_xhat, 1.25);                               /* with eps */
     same(a.result.facts.rstd, 0.333333333333333314829616256247); /* 1 / 3, without it */
-    a = ask((ln_convention){0, LN_EPS_NONE, 16, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    a = ask((ln_convention){.eps = 16}, 2, x, NULL, NULL, NULL);
     same_element(&a, 1, 1.0f, 1.0); /* eps without a place is none */
 }
 
 TEST(affine_forms)
 {
     const float gamma[] = {2, 3}, beta[] = {0.5f, -8};
-    ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_SCALAR};
+    ln_convention c = {.affine = LN_AFFINE_SCALAR};
     answers a = ask(c, 2, one_apart, NULL, gamma, beta);
     same_element(&a, 0, -1.5f, -1.5);
     same_element(&a, 1, 2.5f, 2.5);
@@ -119,7 +119,7 @@ TEST(affine_forms)
 
 TEST(cancellation_and_size)
 {
-    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
+    const ln_convention c = {.eps_place = LN_EPS_NONE};
     const float near[] = {16777216, 16777218, 16777218, 16777216};
     answers a = ask(c, 4, near, NULL, NULL, NULL);
     same_element(&a, 0, -1.0f, -1.0);
@@ -149,7 +149,7 @@ TEST(cancellation_and_size)
 /* Means whose first 64 bits are a tie, and which are a hair above or below it. */
 TEST(means_near_ties)
 {
-    const ln_convention c = {0, LN_EPS_VAR, 1, LN_AFFINE_NONE};
+    const ln_convention c = {.eps_place = LN_EPS_VAR, .eps = 1};
     const float hair = 0x1p-149f, even = 1.0f, odd = 1 + 0x1p-23f;
     for (int sign = -1; sign <= 1; sign += 2) {
         const float s = (float)sign;
@@ -167,7 +167,7 @@ TEST(means_near_ties)
 
 TEST(ties_and_near_ties)
 {
-    ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
+    ln_convention c = {.affine = LN_AFFINE_VECTOR};
     const float gamma[] = {1, 1 + 0x1p-23f}, beta[] = {-0x1p-24f, 0x1p-24f};
     ln_reference_counts before = ln_reference_count(reference);
     answers a = ask(c, 2, one_apart, NULL, gamma, beta);
@@ -199,7 +199,7 @@ TEST(zeros_of_every_length)
     enum { LONGEST = 400 };
     static float x[LONGEST], beta[LONGEST], gamma[LONGEST], rounded[LONGEST];
     static double exact[LONGEST];
-    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
+    const ln_convention c = {.affine = LN_AFFINE_VECTOR};
     ln_reference_result result = {.rounded = rounded, .exact = exact};
     for (size_t i = 0; i < LONGEST; i++) {
         x[i] = i % 2 == 0 ? 1 : -1;
@@ -218,7 +218,8 @@ TEST(zeros_of_every_length)
 
 TEST(subnormal_results)
 {
-    const ln_convention c = {0, LN_EPS_STD, 1, LN_AFFINE_GAMMA}; /* xhat -0.5 and 0.5 */
+    const ln_convention c = {
+        .eps_place = LN_EPS_STD, .eps = 1, .affine = LN_AFFINE_GAMMA}; /* xhat -0.5 and 0.5 */
     const float least[] = {0x1p-149f, 0x1p-149f}, three[] = {3 * 0x1p-149f, 3 * 0x1p-149f};
     answers a = ask(c, 2, one_apart, NULL, least, NULL);
     same_element(&a, 0, -0.0f, -0x1p-150); /* a tie, to even, which keeps its sign */
@@ -234,7 +235,8 @@ TEST(subnormal_results)
         gamma[i] = 0x1p-149f;
     }
     ln_reference_result result = {.rounded = rounded, .exact = exact};
-    const ln_convention hair = {0, LN_EPS_VAR, 0x1p-290, LN_AFFINE_GAMMA};
+    const ln_convention hair = {
+        .eps_place = LN_EPS_VAR, .eps = 0x1p-290, .affine = LN_AFFINE_GAMMA};
     assert_true(
         ln_reference_row(reference, &hair, LN_F32, LN_F32, 16, x, NULL, gamma, NULL, &result));
     same(exact[1], 1.5 * 0x1p-149);
@@ -247,7 +249,7 @@ TEST(subnormal_results)
 
 TEST(overflow_to_infinity)
 {
-    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR};
+    const ln_convention c = {.affine = LN_AFFINE_VECTOR};
     const float gamma[] = {FLT_MAX, FLT_MAX};
     const float at[] = {-0x1p103f, 0x1p103f}; /* half an ulp: a tie, to even, which is 2^128 */
     answers a = ask(c, 2, one_apart, NULL, gamma, at);
@@ -262,7 +264,7 @@ TEST(overflow_to_infinity)
 TEST(facts_of_a_row)
 {
     const float x[] = {6, -2, 3, 5}; /* mean 3, deviations 3 -5 0 2, squares 74, var 38 / 4 */
-    answers a = ask((ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 4, x, NULL, NULL, NULL);
+    answers a = ask((ln_convention){.eps_place = LN_EPS_NONE}, 4, x, NULL, NULL, NULL);
     const ln_row_facts *facts = &a.result.facts;
     same(facts->mean, 3.0);
     same(facts->mean_abs, 4.0);
@@ -272,7 +274,7 @@ TEST(facts_of_a_row)
     same_float(a.result.mean_rounded, 3.0f);
     same(a.result.kappa, sqrt(74.0 / 38.0)); /* within an ulp: this one agrees */
     const float thirds[] = {1, 1, 2};
-    a = ask((ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE}, 3, thirds, NULL, NULL, NULL);
+    a = ask((ln_convention){.eps_place = LN_EPS_NONE}, 3, thirds, NULL, NULL, NULL);
     same(a.result.facts.mean, 4.0 / 3.0);
     same_float(a.result.mean_rounded, 4.0f / 3.0f);
     same(a.result.facts.var, 2.0 / 9.0);
@@ -281,7 +283,7 @@ TEST(facts_of_a_row)
 
 TEST(not_finite_input)
 {
-    const ln_convention c = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE};
+    const ln_convention c = {.eps_place = LN_EPS_VAR, .eps = 1e-5};
     const float bad[] = {NAN, INFINITY, -INFINITY};
     for (size_t k = 0; k < 3; k++) {
         const float x[] = {1, 2, bad[k]};
@@ -299,7 +301,7 @@ TEST(not_finite_input)
 
 TEST(residual_is_rounded_first)
 {
-    const ln_convention c = {0, LN_EPS_NONE, 0, LN_AFFINE_NONE};
+    const ln_convention c = {.eps_place = LN_EPS_NONE};
     const float x[] = {1, 1}, residual[] = {0x1p-24f, 0x1p-23f}; /* 1 (tie) and 1 + 2^-23 */
     answers a = ask(c, 2, x, residual, NULL, NULL);
     same(a.result.facts.mean, 1 + 0x1p-24);
@@ -316,7 +318,7 @@ TEST(undefined_rows)
 {
     const float x[] = {5, 5, 5};
     for (int place = LN_EPS_NONE; place <= LN_EPS_QUOTIENT; place++) {
-        ln_convention c = {0, (ln_eps_place)place, 0, LN_AFFINE_NONE};
+        ln_convention c = {.eps_place = (ln_eps_place)place};
         answers a = ask(c, 3, x, NULL, NULL, NULL); /* 0 / 0 */
         all_nan(&a, 3);
         same(a.result.facts.mean, 5.0);
@@ -334,22 +336,23 @@ TEST(undefined_rows)
         a = ask(c, 2, one_apart, NULL, NULL, NULL);
         assert_true(place == LN_EPS_NONE || isnan(a.rounded[0]));
     }
-    answers a = ask((ln_convention){0, LN_EPS_QUOTIENT, 1, LN_AFFINE_NONE}, 3, x, NULL, NULL, NULL);
+    answers a =
+        ask((ln_convention){.eps_place = LN_EPS_QUOTIENT, .eps = 1}, 3, x, NULL, NULL, NULL);
     all_nan(&a, 3); /* eps on the quotient does not help 0 / 0 */
 }
 
 TEST(negative_eps)
 {
     const float x[] = {-5, 5}; /* var 25 */
-    answers a = ask((ln_convention){0, LN_EPS_VAR, -9, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    answers a = ask((ln_convention){.eps_place = LN_EPS_VAR, .eps = -9}, 2, x, NULL, NULL, NULL);
     same_element(&a, 1, 1.25f, 1.25); /* 5 / sqrt(16) */
-    a = ask((ln_convention){0, LN_EPS_VAR, -25, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    a = ask((ln_convention){.eps_place = LN_EPS_VAR, .eps = -25}, 2, x, NULL, NULL, NULL);
     all_nan(&a, 2);
-    a = ask((ln_convention){0, LN_EPS_VAR, -26, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    a = ask((ln_convention){.eps_place = LN_EPS_VAR, .eps = -26}, 2, x, NULL, NULL, NULL);
     all_nan(&a, 2);
-    a = ask((ln_convention){0, LN_EPS_STD, -1, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    a = ask((ln_convention){.eps_place = LN_EPS_STD, .eps = -1}, 2, x, NULL, NULL, NULL);
     all_nan(&a, 2);
-    a = ask((ln_convention){0, LN_EPS_QUOTIENT, -3, LN_AFFINE_NONE}, 2, x, NULL, NULL, NULL);
+    a = ask((ln_convention){.eps_place = LN_EPS_QUOTIENT, .eps = -3}, 2, x, NULL, NULL, NULL);
     same_element(&a, 0, -4.0f, -4.0);
     same(a.result.max_xhat, 4.0);
 }
@@ -359,7 +362,7 @@ TEST(constant_rows_with_eps)
     const float x[] = {5, 5, 5}, gamma[] = {-1, 2, 3}, beta[] = {-0.0f, 7, -0x1p-149f};
     const ln_eps_place places[] = {LN_EPS_VAR, LN_EPS_STD};
     for (size_t k = 0; k < 2; k++) {
-        ln_convention c = {0, places[k], 0x1p-10, LN_AFFINE_VECTOR};
+        ln_convention c = {.eps_place = places[k], .eps = 0x1p-10, .affine = LN_AFFINE_VECTOR};
         answers a = ask(c, 3, x, NULL, gamma, beta);
         same_element(&a, 0, 0.0f, 0.0); /* an exact zero is +0 */
         same_element(&a, 1, 7.0f, 7.0);
@@ -367,7 +370,7 @@ TEST(constant_rows_with_eps)
         same(a.result.facts.rstd, k == 0 ? 0x1p5 : 0x1p10);
         same(a.result.max_xhat, 0.0);
     }
-    answers a = ask((ln_convention){0, LN_EPS_VAR, 1, LN_AFFINE_NONE}, 1, x, NULL, NULL, NULL);
+    answers a = ask((ln_convention){.eps_place = LN_EPS_VAR, .eps = 1}, 1, x, NULL, NULL, NULL);
     same_element(&a, 0, 0.0f, 0.0);
 }
 
@@ -378,7 +381,8 @@ TEST(parameters_that_are_not_finite)
     const float beta[] = {0, 0, 0, 0, NAN, -INFINITY, INFINITY};
     const ln_affine forms[] = {LN_AFFINE_VECTOR, LN_AFFINE_GAMMA1};
     for (size_t k = 0; k < 2; k++) {
-        answers a = ask((ln_convention){0, LN_EPS_VAR, 1e-5, forms[k]}, 7, x, NULL, gamma, beta);
+        answers a = ask((ln_convention){.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = forms[k]},
+                        7, x, NULL, gamma, beta);
         same_element(&a, 0, -INFINITY, -INFINITY);
         assert_true(isnan(a.rounded[1]) && isnan(a.exact[1])); /* inf * 0 */
         same_element(&a, 2, -INFINITY, -INFINITY);
@@ -393,7 +397,8 @@ TEST(parameters_that_are_not_finite)
     const double eps[] = {0.5, 1, 2};
     const float first[] = {-INFINITY, NAN, INFINITY};
     for (size_t k = 0; k < 3; k++) {
-        const ln_convention c = {0, LN_EPS_QUOTIENT, eps[k], LN_AFFINE_GAMMA};
+        const ln_convention c = {
+            .eps_place = LN_EPS_QUOTIENT, .eps = eps[k], .affine = LN_AFFINE_GAMMA};
         answers a = ask(c, 2, one_apart, NULL, infinite, NULL);
         assert_true(isnan(first[k]) ? isnan(a.rounded[0]) : a.rounded[0] == first[k]);
         same_element(&a, 1, INFINITY, INFINITY);
@@ -405,7 +410,7 @@ TEST(refuses_what_is_missing)
     float rounded[2];
     double exact[2];
     ln_reference_result result = {.rounded = rounded, .exact = exact};
-    ln_convention c = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    ln_convention c = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     assert_false(ln_reference_row(reference, &c, LN_F32, LN_F32, 0, one_apart, NULL, one_apart,
                                   one_apart, &result));
     assert_false(ln_reference_row(reference, &c, LN_F32, LN_F32, 2, NULL, NULL, one_apart,
@@ -433,7 +438,7 @@ TEST(long_rows)
     }
     x[70000] = -FLT_MAX;
     ln_reference_result result = {.rounded = rounded, .exact = exact};
-    const ln_convention c = {0, LN_EPS_VAR, 0, LN_AFFINE_NONE};
+    const ln_convention c = {.eps_place = LN_EPS_VAR};
     assert_true(
         ln_reference_row(reference, &c, LN_F32, LN_F32, hidden, x, NULL, NULL, NULL, &result));
     const double m = (double)FLT_MAX; /* mean m (1 - 2^-16), var m^2 (1 - (1 - 2^-16)^2) */

@@ -130,7 +130,7 @@ TEST(subnormals_of_f64)
                    .hidden = 2,
                    .x = {-1, 1},
                    .gamma = {5e-324, 1.5e-323},
-                   .convention = {0, LN_EPS_STD, 1, LN_AFFINE_GAMMA}};
+                   .convention = {.eps_place = LN_EPS_STD, .eps = 1, .affine = LN_AFFINE_GAMMA}};
     a = ask(&q);
     same(a.rounded[0], -0.0);
     same(a.rest[0], -0.5);
@@ -148,7 +148,7 @@ TEST(rests_of_f64)
                   .x = {-1, 1, -1, 1},
                   .gamma = {1, 1, 1, 0x1p-60},
                   .beta = {u, u, 0x1p-100, 0x1p-60 * u},
-                  .convention = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR}};
+                  .convention = {.affine = LN_AFFINE_VECTOR}};
     answers a = ask(&q);
     same(a.rounded[0], -1 + u);
     same(a.rest[0], 0.0);
@@ -195,7 +195,7 @@ TEST(ties_of_short_types)
                       .x = {-1, 1, -1, 1},
                       .gamma = {1, 1, 1, 1 + 2 * half},
                       .beta = {-half, half, half, half},
-                      .convention = {0, LN_EPS_NONE, 0, LN_AFFINE_VECTOR}};
+                      .convention = {.affine = LN_AFFINE_VECTOR}};
         answers a = ask(&q);
         same(a.rounded[0], -1.0);
         same(a.rounded[1], 1.0);
@@ -244,13 +244,14 @@ TEST(undefined_and_special)
         assert_true(isnan(a.rounded[0]) && isnan(a.exact[0]) && isnan(a.result.max_xhat));
         assert_true(type != LN_F64 || isnan(a.rest[0]));
         same(a.result.facts.mean, 5.0);
-        q = (question){.storage = (ln_type)type,
-                       .param = (ln_type)type,
-                       .hidden = 4,
-                       .x = {-1, 1, -1, 1},
-                       .gamma = {infinity, (double)NAN, 1, 1},
-                       .beta = {0, 0, infinity, -infinity},
-                       .convention = {0, LN_EPS_VAR, 1, LN_AFFINE_VECTOR}};
+        q = (question){
+            .storage = (ln_type)type,
+            .param = (ln_type)type,
+            .hidden = 4,
+            .x = {-1, 1, -1, 1},
+            .gamma = {infinity, (double)NAN, 1, 1},
+            .beta = {0, 0, infinity, -infinity},
+            .convention = {.eps_place = LN_EPS_VAR, .eps = 1, .affine = LN_AFFINE_VECTOR}};
         a = ask(&q);
         same(a.rounded[0], -infinity);
         assert_true(isnan(a.rounded[1]) && isnan(a.exact[1]));
@@ -266,7 +267,7 @@ TEST(refuses_what_is_missing)
 {
     double rounded[2], exact[2], x[2] = {-1, 1};
     ln_reference_result result = {.rounded = rounded, .exact = exact};
-    ln_convention c = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    ln_convention c = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     assert_false(ln_reference_row(reference, &c, LN_F64, LN_F64, 2, x, NULL, NULL, x, &result));
     assert_false(ln_reference_row(reference, &c, LN_F64, LN_F64, SIZE_MAX, x, x, x, x, &result));
     assert_true(ln_reference_row(reference, &c, LN_F64, LN_F64, 2, x, NULL, x, x, &result));
@@ -274,8 +275,8 @@ TEST(refuses_what_is_missing)
 }
 
 /* One f32 row with a weight of 2. */
-static ln_reference_result ask_rms(const ln_rms_convention *convention, const float *x,
-                                   size_t hidden, float *rounded, double *exact)
+static ln_reference_result ask_rms(const ln_convention *convention, const float *x, size_t hidden,
+                                   float *rounded, double *exact)
 {
     const float weight[] = {2, 2, 2, 2};
     ln_reference_result result = {.rounded = rounded, .exact = exact};
@@ -287,7 +288,8 @@ static ln_reference_result ask_rms(const ln_rms_convention *convention, const fl
 /* An infinity is NaN, and makes the others 0; a NaN makes all NaN; so does 0 / 0. */
 TEST(special_rows_of_rmsnorm)
 {
-    ln_rms_convention convention = {.eps_place = LN_EPS_VAR, .weight = LN_RMS_WEIGHT};
+    ln_convention convention = {
+        .operation = LN_OPERATION_RMSNORM, .eps_place = LN_EPS_VAR, .weight = LN_RMS_WEIGHT};
     float rounded[4];
     double exact[4];
     ask_rms(&convention, (const float[]){3, -INFINITY, 0, 1}, 4, rounded, exact);
@@ -309,7 +311,7 @@ TEST(special_rows_of_rmsnorm)
     assert_false(
         ln_rms_reference_row(reference, &convention, LN_F32, LN_F32, 1, x, NULL, NULL, &result));
     /* A root that is rounded to 0: by IEEE 754. */
-    convention = (ln_rms_convention){.root = 1};
+    convention = (ln_convention){.operation = LN_OPERATION_RMSNORM, .root = 1};
     ask_rms(&convention, (const float[]){0x1p-149f, 0, 0, 0}, 4, rounded, exact);
     assert_true(isinf(rounded[0]) && isnan(rounded[1])); /* half the smallest number: a tie */
     ask_rms(&convention, (const float[]){0x1p-149f, 0, 0, 0}, 3, rounded, exact);
@@ -323,7 +325,10 @@ TEST(root_of_rmsnorm_at_a_midpoint)
     const double epsilons[] = {middle * middle, nextafter(middle * middle, 2)};
     const uint16_t zero = 0;
     for (int above = 0; above < 2; above++) {
-        ln_rms_convention convention = {.eps_place = LN_EPS_VAR, .eps = epsilons[above], .root = 1};
+        ln_convention convention = {.operation = LN_OPERATION_RMSNORM,
+                                    .eps_place = LN_EPS_VAR,
+                                    .eps = epsilons[above],
+                                    .root = 1};
         uint16_t rounded;
         double exact;
         ln_reference_result result = {.rounded = &rounded, .exact = &exact};

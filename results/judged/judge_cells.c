@@ -139,7 +139,7 @@ static bool judge_all(bench *at, error *err)
         for (size_t k = 0; k < at->kernels.count; k++) {
             const kernel_entry *call = &at->kernels.kernels[k];
             ln_accuracy accuracy;
-            bool fine = call->facts.operation == OPERATION_LAYERNORM &&
+            bool fine = call->facts.operation == LN_OPERATION_LAYERNORM &&
                         call->facts.storage == pair[0] && call->facts.param == pair[1] &&
                         call_class(&call->facts, &accuracy);
             for (call_place place = PLACE_FEW; fine && place < CALL_PLACES; place++)

@@ -16,9 +16,9 @@
 #include "stats/speed.h"
 
 typedef struct calibrate_settings {
-    operation_kind operation; /* whose kernels are timed */
-    const char *library;      /* NULL: liblayernorm */
-    word_list given;          /* rebuilds by the user; else they are linked here */
+    ln_operation operation; /* whose kernels are timed */
+    const char *library;    /* NULL: liblayernorm */
+    word_list given;        /* rebuilds by the user; else they are linked here */
     uint64_t rebuilds;
     double seconds, confidence;
     const char *kernel; /* NULL: the fastest */

@@ -70,7 +70,7 @@ typedef struct calibration_campaign {
 static size_t rows_in(const calibration_campaign *campaign, int regime)
 {
     const machine_facts *machine = campaign->machine;
-    operation_kind kind = campaign->settings->operation;
+    ln_operation kind = campaign->settings->operation;
     size_t rows = machine_rows(machine, (cache_regime)regime, kind, HIDDEN, LN_F32);
     const char *found = machine_regime(machine, kind, rows, HIDDEN, LN_F32);
     return strcmp(found, regime_names[regime]) == 0 ? rows : 0;

@@ -54,7 +54,8 @@ static bool same_affine(const choose_wanted *wanted, const char *label)
     ln_convention convention;
     error ignored;
     return convention_parse(label, &convention, &ignored) &&
-           convention.affine == wanted->convention.affine;
+           convention.affine == wanted->convention.affine &&
+           convention.weight == wanted->convention.weight;
 }
 
 /* Whether a timed shape may stand for the one wanted: same regime, hidden within a factor of 2,
@@ -62,8 +63,8 @@ static bool same_affine(const choose_wanted *wanted, const char *label)
 static bool shape_is_near(const choose_wanted *wanted, const case_key *key,
                           const machine_facts *machine)
 {
-    const char *regime = machine_regime(machine, convention_operation(&wanted->convention),
-                                        wanted->rows, wanted->hidden, wanted->dtype);
+    const char *regime = machine_regime(machine, wanted->convention.operation, wanted->rows,
+                                        wanted->hidden, wanted->dtype);
     const char *theirs =
         machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype);
     return strcmp(regime, theirs) == 0 && hidden_is_near(key->hidden, wanted->hidden) &&
@@ -78,14 +79,14 @@ static const char *unlike(const choose_wanted *wanted, const timed_kernel *timed
     return key->dtype != wanted->dtype ? "another type"
            : wanted->param && strcmp(timed->param, wanted->param) != 0
                ? "parameters of another type"
-           : key->cache != wanted->cache                                 ? "another cache state"
-           : key->threads != wanted->threads                             ? "other threads"
-           : strcmp(key->input, wanted->time_on) != 0                    ? "timed on other rows"
-           : key->operation != convention_operation(&wanted->convention) ? "another operation"
-           : !same_affine(wanted, key->convention)                       ? "another affine form"
-           : !shape_is_near(wanted, key, machine)                        ? "another shape"
-           : !kernel_is_wanted(wanted, key->kernel)                      ? "other kernels"
-                                                                         : NULL;
+           : key->cache != wanted->cache                    ? "another cache state"
+           : key->threads != wanted->threads                ? "other threads"
+           : strcmp(key->input, wanted->time_on) != 0       ? "timed on other rows"
+           : key->operation != wanted->convention.operation ? "another operation"
+           : !same_affine(wanted, key->convention)          ? "another affine form"
+           : !shape_is_near(wanted, key, machine)           ? "another shape"
+           : !kernel_is_wanted(wanted, key->kernel)         ? "other kernels"
+                                                            : NULL;
 }
 
 /* How far a timed group is from what is wanted; the smaller, the better, in this order; of kernels, which

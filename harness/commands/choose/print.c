@@ -143,8 +143,8 @@ static void add_question(const chosen *one, text_buffer *out)
                  wanted->model && !wanted->type_named ? " (--dtypes bf16 for bf16)" : "",
                  param ? ", parameters " : "", param ? param : "", wanted->convention_label,
                  normal ? "" : ", on ", normal ? "" : wanted->time_on,
-                 machine_regime(&one->evidence.machine, convention_operation(&wanted->convention),
-                                wanted->rows, wanted->hidden, wanted->dtype),
+                 machine_regime(&one->evidence.machine, wanted->convention.operation, wanted->rows,
+                                wanted->hidden, wanted->dtype),
                  cache_phrase(wanted->cache), wanted->threads, wanted->threads == 1 ? "" : "s",
                  budget.failed ? "" : budget.bytes);
     text_add(out, "\n");
@@ -477,7 +477,7 @@ void chosen_best_there_is(const chosen *one, char *buffer, size_t size)
 {
     const scored_kernel *best = one->choice.most_accurate;
     const ln_convention *convention = &one->wanted.convention;
-    const operation *what = operations[convention_operation(convention)];
+    const operation *what = operations[convention->operation];
     char numbers[3][16];
     if (one->wanted.class == CLASS_EXACT && what->rounds_between &&
         what->rounds_between(convention)) {

@@ -165,13 +165,13 @@ static bool set_convention(const choose_options *options, const model_shape *mod
     fine = fine && convention_parse(given, &wanted->convention, err);
     ln_convention own;
     if (fine && model && convention_parse(model->convention, &own, err) &&
-        convention_operation(&own) != convention_operation(&wanted->convention))
-        fine = fail(err, EXIT_CODE_USAGE,
-                    "--conventions %s is of %s: %s has %s, as %s computes it (lnbench list "
-                    "conventions --operation %s)",
-                    given, operation_name(convention_operation(&wanted->convention)), model->name,
-                    operation_name(convention_operation(&own)), model->convention,
-                    operation_name(convention_operation(&own)));
+        own.operation != wanted->convention.operation)
+        fine =
+            fail(err, EXIT_CODE_USAGE,
+                 "--conventions %s is of %s: %s has %s, as %s computes it (lnbench list "
+                 "conventions --operation %s)",
+                 given, operation_name(wanted->convention.operation), model->name,
+                 operation_name(own.operation), model->convention, operation_name(own.operation));
     if (fine)
         convention_label(&wanted->convention, wanted->convention_label);
     word_list_free(&conventions);

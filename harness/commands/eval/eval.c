@@ -178,7 +178,7 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     snprintf(key->input, sizeof key->input, "%.250s",
              options->files.input ? options->files.input : options->files.paths[ROLE_X]);
     convention_label(convention, key->convention);
-    key->operation = convention_operation(convention);
+    key->operation = convention->operation;
     key->rows = tensors->rows;
     key->hidden = tensors->hidden;
     key->dtype = tensors->storage;
@@ -360,8 +360,8 @@ static bool prepare_eval(eval_options *options, ln_convention *convention,
     *kernel = NULL;
     if (!kernel_words_convention(kernels, &words, options->convention, convention, err))
         return false;
-    const operation_kind kind = convention_operation(convention);
-    if (options->files.dy && kind != OPERATION_LAYERNORM)
+    const ln_operation kind = convention->operation;
+    if (options->files.dy && kind != LN_OPERATION_LAYERNORM)
         return fail(err, EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
                     operations[kind]->name);
     if (options->kernel && !(*kernel = kernel_find(kernels, options->kernel, err)))
@@ -378,7 +378,7 @@ static exit_code evaluate_gradients(const eval_options *options, const ln_conven
                                 .param = tensors->param,
                                 .convention = *convention};
     ln_tensors given = {0};
-    for (size_t i = 0; i < operations[convention_operation(convention)]->count; i++)
+    for (size_t i = 0; i < operations[convention->operation]->count; i++)
         role_set(i, &given, tensors->arrays[i].data);
     const void *gradients[GRADIENTS];
     for (size_t i = 0; i < GRADIENTS; i++)

@@ -54,7 +54,7 @@ static bool read_rows(const eval_reading *reading, const char *path, const char 
 /* Options are called as LayerNorm's tensors. */
 static const char *option_of(size_t role)
 {
-    return operations[OPERATION_LAYERNORM]->roles[role].name;
+    return operations[LN_OPERATION_LAYERNORM]->roles[role].name;
 }
 
 /* A parameter, or its gradient: there where the convention has it, nowhere else. */
@@ -94,7 +94,7 @@ static bool each_table(const eval_reading *reading,
 {
     const eval_files *files = reading->files;
     eval_tensors *tensors = reading->tensors;
-    const operation *what = operations[convention_operation(reading->convention)];
+    const operation *what = operations[reading->convention->operation];
     bool fine = true;
     for (size_t i = 0; fine && i < what->count; i++)
         if (files->paths[i] && !operation_has(what, i))
@@ -140,7 +140,7 @@ static void choose_types(eval_reading *reading, const kernel_entry *kernel)
     }
     tensors->param = tensors->storage == LN_F64 ? LN_F64 : LN_F32;
     /* 1 + w may be rounded to the weight's type. */
-    reading->weight_has_type = convention_operation(reading->convention) == OPERATION_RMSNORM;
+    reading->weight_has_type = reading->convention->operation == LN_OPERATION_RMSNORM;
 }
 
 static bool read_parameters(const eval_reading *reading)
@@ -148,7 +148,7 @@ static bool read_parameters(const eval_reading *reading)
     const eval_files *files = reading->files;
     const ln_convention *convention = reading->convention;
     eval_tensors *tensors = reading->tensors;
-    const operation *what = operations[convention_operation(convention)];
+    const operation *what = operations[convention->operation];
     const bool has[GRADIENTS] = {[GRADIENT_DGAMMA] = ln_has_gamma(convention->affine),
                                  [GRADIENT_DBETA] = ln_has_beta(convention->affine)};
     bool fine = true;

@@ -85,7 +85,7 @@ static double *as_doubles(const tensor_array *array)
 bool which_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
                 which_tensors *tensors, error *err)
 {
-    const operation *what = operations[OPERATION_LAYERNORM];
+    const operation *what = operations[LN_OPERATION_LAYERNORM];
     which_input *input = &tensors->input;
     const tensor_array *x = &arrays[ROLE_X];
     take_shape(x, input);
@@ -112,7 +112,7 @@ bool which_take(const tensor_array arrays[ROLES_MOST], const char *const paths[R
 bool which_read(const char *const paths[ROLES_MOST], bool u2_is_bf16, which_tensors *tensors,
                 error *err)
 {
-    const operation *what = operations[OPERATION_LAYERNORM];
+    const operation *what = operations[LN_OPERATION_LAYERNORM];
     tensor_array arrays[ROLES_MOST] = {0};
     bool fine = true;
     for (size_t i = 0; fine && i < what->count; i++) {

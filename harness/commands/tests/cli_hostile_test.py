@@ -154,11 +154,11 @@ def spoil(path, facts):
 def build_plugin(include):
     def quoted(text):
         return '"' + "".join(f"\\{byte:03o}" for byte in text.replace(b"\0", b" ")) + '"'
-    fields = ("statistics", "apply", "schedule", "isa")
-    kernels = ",".join("{.struct_size = sizeof(ln_kernel), .name = \"loud.%d\", .run = run%s, %s}" % (
+    fields = ("statistics", "apply", "schedule")
+    kernels = ",".join("{.name = \"loud.%d\", .isa = \"scalar\", .run = run%s, %s, .facts = {%s, %s, %s}}" % (
         i, f", .supports = refuse{i}" if i % 4 == 0 else "",
-        ", ".join(f".{field} = {quoted(TEXTS[(i + n) % len(TEXTS)])}" for n, field in enumerate(fields))) for i in range(len(TEXTS)))
-    facts = ",".join("{%s, %s, %s}" % tuple(quoted(TEXTS[(i + n) % len(TEXTS)]) for n in range(3)) for i in range(len(TEXTS)))
+        ", ".join(f".{field} = {quoted(TEXTS[(i + n) % len(TEXTS)])}" for n, field in enumerate(fields)),
+        *(quoted(TEXTS[(i + n) % len(TEXTS)]) for n in range(3))) for i in range(len(TEXTS)))
     refusals = "".join("static const char *refuse%d(const ln_problem *p) { (void)p; return %s; }\n" % (i, quoted(TEXTS[i]))
                        for i in range(0, len(TEXTS), 4))
     with open("loud.c", "w") as source:
@@ -167,11 +167,10 @@ def build_plugin(include):
 {refusals}static void run(const void *state, const ln_tensors *t)
 {{ const ln_problem *p = state; memcpy(t->y, t->x, p->rows * p->hidden * 4); }}
 static const ln_kernel kernels[] = {{{kernels}}};
-static const ln_kernel_facts facts[] = {{{facts}}};
-static const ln_plugin plugin = {{.abi_version = LN_PLUGIN_ABI, .struct_size = sizeof(ln_plugin),
+static const ln_plugin_table plugin = {{.abi_version = LN_PLUGIN_ABI, .struct_size = sizeof(ln_plugin_table), .kernel_size = sizeof(ln_kernel),
     .name = "loud", .count = {len(TEXTS)}, .kernels = kernels,
-    .version = {quoted(b" ".join(TEXTS[:21]))}, .facts_size = sizeof(ln_kernel_facts), .facts = facts}};
-LN_API const ln_plugin *ln_plugin_v1(void) {{ return &plugin; }}
+    .version = {quoted(b" ".join(TEXTS[:21]))}}};
+LN_API const ln_plugin_table *ln_plugin(void) {{ return &plugin; }}
 """)
     subprocess.run(["cc", "-shared", "-fPIC", "-I", include, "loud.c", "-o", "loud.so"], check=True)
 

@@ -13,8 +13,15 @@ bad() {
         --plugin "$file"
     check "bad plugin $1: no database" test ! -e bad.db
 }
-bad 1 7 'bad_plugin_1.so: it has no symbol ln_plugin_v1'
-bad 2 7 'bad_plugin_2.so: it has another ABI version'
+bad 1 7 'bad_plugin_1.so: it has no symbol ln_plugin '
+bad 2 7 'bad_plugin_2.so: it has another ABI version than 3'
+for number in 12 13; do
+    bad $number 7 "bad_plugin_$number.so was built for an older plugin ABI: compile it again against layernorm_plugin.h\$"
+done
+bad 14 7 'bad_plugin_14.so: its ln_plugin_table or ln_kernel has another size: compile it again'
+bad 15 7 'bad_plugin_15.so: its ln_plugin_table or ln_kernel has another size: compile it again'
+bad 16 7 "bad_plugin_16.so: a kernel's isa is unknown: layernorm_plugin.h lists those that there are"
+bad 17 7 "bad_plugin_17.so: a kernel's operation is none of ln_operation"
 # Names are refused before anything could read more into them: markup, a shell's quotes, a second
 # line, a spreadsheet's formula, ten thousand characters, and a plugin's own name.
 for number in 3 7 8 9 10; do
@@ -41,18 +48,6 @@ check "the example: fine where it is at home" has out $'^layernorm\texample\ttor
 check "the example: says what it does not take" has out \
     $'^layernorm\texample\tzscore\t.*\tdeclined\t.*only ddof 0'
 check "the example: likewise" has out $'^layernorm\texample\ttorch-nobias\t.*\tdeclined\t.*only vector'
-
-accepted "ABI 1: list" 0 list kernels --plugin "$libraries/abi_1_plugin.so" --json
-check "ABI 1: named" has out '"name": *"frozen"'
-check "ABI 1: its version" has out '"version": *"224f8dd"'
-accepted "ABI 1: run" 0 run --plan quick --db abi.db --no-charts --plugin "$libraries/abi_1_plugin.so" --kernels frozen \
-    --shapes 4x64 --conventions torch-nobias,annotated-transformer,zscore --inputs normal --only accuracy
-accepted "ABI 1: export" 0 export --db abi.db --format tsv
-check "ABI 1: within its bound" has out $'^layernorm\tfrozen\ttorch-nobias\tnormal\t.*\tright\t'
-check "ABI 1: residual, sum, mean, rstd, strides" has out $'^layernorm\tfrozen\tannotated-transformer\tcombinations\t.*\tright\t'
-check "ABI 1: without beta" has out $'^layernorm\tfrozen\ttorch-nobias\t.*\tright\t'
-check "ABI 1: eps on the std, ddof 1" has out $'^layernorm\tfrozen\tannotated-transformer\t.*\tright\t'
-check "ABI 1: what it does not take" has out $'^layernorm\tfrozen\tzscore\t.*\tdeclined\t.*eps in the variance'
 
 # With sanitizers the plugin's own check ends the worker before the signal does.
 crashed='(SIGSEGV|exited with status 1)'

@@ -399,8 +399,8 @@ static void note_refusals(const pair_timing *timing)
 bool duet_time(duet_run *duet, const speed_group *group, const judge_block blocks[2],
                duet_pair *entered, duet_outputs outputs, error *err)
 {
-    bool large = call_bytes(operations[convention_operation(&group->convention)], group->rows,
-                            group->hidden, group->dtype) > FEW_BYTES;
+    bool large = call_bytes(operations[group->convention.operation], group->rows, group->hidden,
+                            group->dtype) > FEW_BYTES;
     comparison_pair *pair = entered->pair;
     pair_timing timing = {.duet = duet,
                           .group = group,

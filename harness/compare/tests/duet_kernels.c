@@ -58,19 +58,16 @@ static const char *few_rows(const ln_problem *problem)
 }
 
 #define K(KERNEL, RUN, ...)                                                                        \
-    {.struct_size = sizeof(ln_kernel),                                                             \
-     .name = #KERNEL,                                                                              \
-     .traits = LN_TRAIT_NO_RESIDUAL,                                                               \
-     .run = RUN,                                                                                   \
-     __VA_ARGS__},
+    {.name = #KERNEL, .traits = LN_TRAIT_NO_RESIDUAL, .run = RUN, __VA_ARGS__},
 
-LN_API const ln_plugin *ln_plugin_v1(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
     static const ln_kernel kernels[] = {KERNELS};
-    static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
-                                     .struct_size = sizeof(ln_plugin),
-                                     .name = NAME,
-                                     .count = sizeof kernels / sizeof *kernels,
-                                     .kernels = kernels};
+    static const ln_plugin_table plugin = {.abi_version = LN_PLUGIN_ABI,
+                                           .struct_size = sizeof(ln_plugin_table),
+                                           .kernel_size = sizeof(ln_kernel),
+                                           .name = NAME,
+                                           .count = sizeof kernels / sizeof *kernels,
+                                           .kernels = kernels};
     return &plugin;
 }

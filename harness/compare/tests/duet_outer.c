@@ -11,14 +11,14 @@ static void run(const void *state, const ln_tensors *tensors)
         memset(tensors->y, 0, problem->hidden * sizeof(float));
 }
 
-LN_API const ln_plugin *ln_plugin_v1(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
-    static const ln_kernel kernels[] = {
-        {.struct_size = sizeof(ln_kernel), .name = "outer", .isa = "scalar", .run = run}};
-    static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
-                                     .struct_size = sizeof(ln_plugin),
-                                     .name = "outer",
-                                     .count = 1,
-                                     .kernels = kernels};
+    static const ln_kernel kernels[] = {{.name = "outer", .isa = "scalar", .run = run}};
+    static const ln_plugin_table plugin = {.abi_version = LN_PLUGIN_ABI,
+                                           .struct_size = sizeof(ln_plugin_table),
+                                           .kernel_size = sizeof(ln_kernel),
+                                           .name = "outer",
+                                           .count = 1,
+                                           .kernels = kernels};
     return &plugin;
 }

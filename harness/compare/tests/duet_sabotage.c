@@ -13,9 +13,9 @@
  *     none             nothing (as if there were no such file)
  */
 /* The library itself, but for the one symbol that is ours here. */
-#define ln_plugin_v1 ln_library_plugin
+#define ln_plugin ln_library_plugin
 #include "registry.c"
-#undef ln_plugin_v1
+#undef ln_plugin
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
@@ -179,14 +179,15 @@ static bool read_plant(void)
     return false;
 }
 
-LN_API const ln_plugin *ln_plugin_v1(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
     static ln_kernel table[KERNEL_LINES];
-    static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
-                                     .struct_size = sizeof(ln_plugin),
-                                     .name = "duet-sabotage",
-                                     .count = KERNEL_LINES,
-                                     .kernels = table};
+    static const ln_plugin_table plugin = {.abi_version = LN_PLUGIN_ABI,
+                                           .struct_size = sizeof(ln_plugin_table),
+                                           .kernel_size = sizeof(ln_kernel),
+                                           .name = "duet-sabotage",
+                                           .count = KERNEL_LINES,
+                                           .kernels = table};
     if (!read_plant())
         return NULL;
     for (size_t i = 0; i < KERNEL_LINES; i++) {

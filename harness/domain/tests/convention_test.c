@@ -27,20 +27,23 @@ TEST(test_presets)
         const char *name;
         ln_convention convention;
     } expected[] = {
-        {"torch", {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR}},
-        {"torch-nobias", {0, LN_EPS_VAR, 1e-5, LN_AFFINE_GAMMA}},
-        {"tinyllm", {0, LN_EPS_VAR, 1e-5, LN_AFFINE_NONE}},
-        {"manual-1e-6", {0, LN_EPS_VAR, 1e-6, LN_AFFINE_VECTOR}},
-        {"formula-std", {0, LN_EPS_STD, 1e-5, LN_AFFINE_VECTOR}},
-        {"zscore", {1, LN_EPS_NONE, 0, LN_AFFINE_NONE}},
-        {"scalar-std", {1, LN_EPS_STD, 1e-5, LN_AFFINE_SCALAR}},
-        {"numpy-quotient", {1, LN_EPS_QUOTIENT, 1e-5, LN_AFFINE_SCALAR}},
-        {"annotated-transformer", {1, LN_EPS_STD, 1e-6, LN_AFFINE_VECTOR}},
-        {"bert", {0, LN_EPS_VAR, 1e-12, LN_AFFINE_VECTOR}},
-        {"keras", {0, LN_EPS_VAR, 1e-3, LN_AFFINE_VECTOR}},
+        {"torch", {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR}},
+        {"torch-nobias", {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_GAMMA}},
+        {"tinyllm", {.eps_place = LN_EPS_VAR, .eps = 1e-5}},
+        {"manual-1e-6", {.eps_place = LN_EPS_VAR, .eps = 1e-6, .affine = LN_AFFINE_VECTOR}},
+        {"formula-std", {.eps_place = LN_EPS_STD, .eps = 1e-5, .affine = LN_AFFINE_VECTOR}},
+        {"zscore", {.ddof = 1}},
+        {"scalar-std",
+         {.ddof = 1, .eps_place = LN_EPS_STD, .eps = 1e-5, .affine = LN_AFFINE_SCALAR}},
+        {"numpy-quotient",
+         {.ddof = 1, .eps_place = LN_EPS_QUOTIENT, .eps = 1e-5, .affine = LN_AFFINE_SCALAR}},
+        {"annotated-transformer",
+         {.ddof = 1, .eps_place = LN_EPS_STD, .eps = 1e-6, .affine = LN_AFFINE_VECTOR}},
+        {"bert", {.eps_place = LN_EPS_VAR, .eps = 1e-12, .affine = LN_AFFINE_VECTOR}},
+        {"keras", {.eps_place = LN_EPS_VAR, .eps = 1e-3, .affine = LN_AFFINE_VECTOR}},
     };
     size_t count;
-    const convention_preset *presets = convention_presets(OPERATION_LAYERNORM, &count);
+    const convention_preset *presets = convention_presets(LN_OPERATION_LAYERNORM, &count);
     assert_int_equal(count, sizeof expected / sizeof *expected);
     for (size_t i = 0; i < count; i++) {
         char label[CONVENTION_MAX_LENGTH];
@@ -55,13 +58,15 @@ TEST(test_presets)
 TEST(test_lists)
 {
     assert_same(parsed("ddof=1,eps=1e-6@std,affine=vector"),
-                (ln_convention){1, LN_EPS_STD, 1e-6, LN_AFFINE_VECTOR});
-    assert_same(parsed("affine=gamma1,eps=.5@quotient"),
-                (ln_convention){0, LN_EPS_QUOTIENT, 0.5, LN_AFFINE_GAMMA1});
-    assert_same(parsed("eps=0"), (ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE});
-    assert_same(parsed("eps=0@std"), (ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE});
-    assert_same(parsed("eps=-0@std"), (ln_convention){0, LN_EPS_NONE, 0, LN_AFFINE_NONE});
-    assert_same(parsed("ddof=1"), (ln_convention){1, LN_EPS_NONE, 0, LN_AFFINE_NONE});
+                (ln_convention){
+                    .ddof = 1, .eps_place = LN_EPS_STD, .eps = 1e-6, .affine = LN_AFFINE_VECTOR});
+    assert_same(
+        parsed("affine=gamma1,eps=.5@quotient"),
+        (ln_convention){.eps_place = LN_EPS_QUOTIENT, .eps = 0.5, .affine = LN_AFFINE_GAMMA1});
+    assert_same(parsed("eps=0"), (ln_convention){.eps_place = LN_EPS_NONE});
+    assert_same(parsed("eps=0@std"), (ln_convention){.eps_place = LN_EPS_NONE});
+    assert_same(parsed("eps=-0@std"), (ln_convention){.eps_place = LN_EPS_NONE});
+    assert_same(parsed("ddof=1"), (ln_convention){.ddof = 1});
 }
 
 /* Every convention of a grid is read back from its canonical list. */
@@ -74,15 +79,17 @@ TEST(test_round_trip)
             for (int affine = LN_AFFINE_NONE; affine <= LN_AFFINE_GAMMA1; affine++)
                 for (size_t i = 0; i < sizeof eps / sizeof *eps; i++) {
                     char list[CONVENTION_MAX_LENGTH];
-                    ln_convention convention = {ddof, (ln_eps_place)place, eps[i],
-                                                (ln_affine)affine};
+                    ln_convention convention = {.ddof = ddof,
+                                                .eps_place = (ln_eps_place)place,
+                                                .eps = eps[i],
+                                                .affine = (ln_affine)affine};
                     assert_same(parsed(convention_format(&convention, list)), convention);
                     assert_same(parsed(convention_label(&convention, list)), convention);
                 }
     char list[CONVENTION_MAX_LENGTH];
-    ln_convention torch = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    ln_convention torch = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     assert_string_equal(convention_format(&torch, list), "ddof=0,eps=1e-05@var,affine=vector");
-    ln_convention bare = {1, LN_EPS_NONE, 0, LN_AFFINE_GAMMA};
+    ln_convention bare = {.ddof = 1, .affine = LN_AFFINE_GAMMA};
     assert_string_equal(convention_label(&bare, list), "ddof=1,eps=0,affine=gamma");
 }
 
@@ -177,7 +184,7 @@ TEST(test_locale)
     comma_locale_set();
     char list[CONVENTION_MAX_LENGTH];
     ln_convention read = parsed("eps=2.5e-5@var");
-    ln_convention convention = {0, LN_EPS_STD, 1.25, LN_AFFINE_NONE};
+    ln_convention convention = {.eps_place = LN_EPS_STD, .eps = 1.25};
     convention_format(&convention, list);
     setlocale(LC_NUMERIC, "C");
     assert_true(read.eps == 2.5e-5);

@@ -8,7 +8,7 @@ static const ln_convention torch = {
 
 TEST(layernorm_has_the_tensors_and_strides_of_the_abi)
 {
-    const operation *what = operations[OPERATION_LAYERNORM];
+    const operation *what = operations[LN_OPERATION_LAYERNORM];
     char room[LAYERNORM_ROLES];
     ln_tensors tensors = {0};
     ln_problem given = {0};
@@ -39,7 +39,7 @@ TEST(a_convention_says_which_parameters_there_are_and_how_long)
                  {LN_AFFINE_GAMMA, true, false, 14},
                  {LN_AFFINE_VECTOR, true, true, 14},
                  {LN_AFFINE_GAMMA1, true, true, 14}};
-    const tensor_role *roles = operations[OPERATION_LAYERNORM]->roles;
+    const tensor_role *roles = operations[LN_OPERATION_LAYERNORM]->roles;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         const ln_convention convention = {.affine = forms[i].affine};
         ln_problem given = problem_dense(&convention, LN_F32, LN_BF16, 5, 7);
@@ -53,7 +53,7 @@ TEST(a_convention_says_which_parameters_there_are_and_how_long)
 
 TEST(rows_lie_a_stride_apart_and_statistics_have_the_accumulator)
 {
-    const tensor_role *roles = operations[OPERATION_LAYERNORM]->roles;
+    const tensor_role *roles = operations[LN_OPERATION_LAYERNORM]->roles;
     ln_problem given = problem_dense(&torch, LN_F32, LN_F32, 5, 7);
     given.y_stride = 11;
     role_extent y = role_extent_of(&roles[ROLE_Y], &given, LN_F64);
@@ -70,7 +70,7 @@ TEST(rows_lie_a_stride_apart_and_statistics_have_the_accumulator)
 TEST(neighbours_differ_from_a_convention_in_one_field)
 {
     ln_convention others[NEIGHBOURS_MOST];
-    size_t count = operations[OPERATION_LAYERNORM]->neighbours(&torch, others);
+    size_t count = operations[LN_OPERATION_LAYERNORM]->neighbours(&torch, others);
     assert_int_equal(count, 5); /* the divisor, two places of eps, no eps, gamma - 1 */
     for (size_t i = 0; i < count; i++) {
         bool eps = others[i].eps_place != torch.eps_place;
@@ -99,7 +99,7 @@ static const operation backward = {.name = "layernorm_backward",
 
 TEST(bytes_are_those_of_the_tables_that_a_call_cannot_leave_out)
 {
-    assert_true(call_bytes(operations[OPERATION_LAYERNORM], 5, 7, LN_F32) == 2 * 5 * 7 * 4);
+    assert_true(call_bytes(operations[LN_OPERATION_LAYERNORM], 5, 7, LN_F32) == 2 * 5 * 7 * 4);
     assert_true(call_bytes(&backward, 5, 7, LN_BF16) == 3 * 5 * 7 * 2); /* dy, x, dx */
 }
 

@@ -20,8 +20,8 @@ static const textbook_errors nothing_known = {.row_ulp = INFINITY,
                                               .statistics = {[ROLE_RSTD] = INFINITY}};
 
 /* |r' / r - 1| where the root is off by rho before it is rounded. */
-static double off_when_rounded(const ln_rms_convention *own, ln_type storage,
-                               const ln_row_facts *facts, double rho)
+static double off_when_rounded(const ln_convention *own, ln_type storage, const ln_row_facts *facts,
+                               double rho)
 {
     double root = rmsnorm_root(own, facts->var), high, low;
     if (!own->root)
@@ -34,7 +34,7 @@ static double off_when_rounded(const ln_rms_convention *own, ln_type storage,
 
 order_answer rmsnorm_any_order(const order_question *asked, const ln_row_facts *facts)
 {
-    const ln_rms_convention own = rmsnorm_convention(asked->convention);
+    const ln_convention *own = asked->convention;
     arithmetic sums = arithmetic_of(asked->accumulator, asked->flushes);
     double n = (double)asked->hidden, r = facts->rstd, V = facts->var, D = facts->max_abs;
     double g = gamma_with(n + 4, sums.unit, asked->chance);
@@ -43,16 +43,16 @@ order_answer rmsnorm_any_order(const order_question *asked, const ln_row_facts *
         !(4 * n * V < sums.largest))
         return no_claim;
     double lost = g * V + 4 * sums.unit * V + 4 * sums.tiny;
-    if (own.sum != LN_RMS_SUM_ROUNDED)
+    if (own->sum != LN_RMS_SUM_ROUNDED)
         lost += 2 * a * V;
     double rho = rstd_error(asked->convention, V, lost, sums.unit);
-    rho = isfinite(rho) ? off_when_rounded(&own, asked->storage, facts, rho) : rho;
+    rho = isfinite(rho) ? off_when_rounded(own, asked->storage, facts, rho) : rho;
     if (!isfinite(rho))
         return no_claim;
     double xhat = D * r * (rho + 6 * a * (1 + rho)) + 4 * sums.tiny, affine = 3 * a + v;
     if (asked->flushes)
         xhat += r * (1 + rho) * 4 * arithmetic_of(asked->storage, true).tiny;
-    if (own.cast) {
+    if (own->cast) {
         affine += 2 * v;
         xhat += 2 * v * dtype_least_normal(asked->storage);
     }
@@ -62,10 +62,9 @@ order_answer rmsnorm_any_order(const order_question *asked, const ln_row_facts *
 /* |r' / r - 1| of a sum of squares as found, or `off` less or more. */
 static double error_of_sum(ln_type type, const metrics_row *row, double found, double off)
 {
-    const ln_rms_convention own = rmsnorm_convention(row->convention);
     double worst = 0, n = rounded_to(type, (double)row->hidden);
-    ln_rms_convention rounded = own;
-    rounded.eps = rounded_to(type, own.eps);
+    ln_convention rounded = *row->convention;
+    rounded.eps = rounded_to(type, rounded.eps);
     for (int side = -1; side <= 1; side += 2) {
         double root = rmsnorm_rounded_root(&rounded, row->storage,
                                            rounded_to(type, fmax(found + side * off, 0) / n));
@@ -78,16 +77,16 @@ static double error_of_sum(ln_type type, const metrics_row *row, double found, d
 /* What rounding behind the sum costs. */
 static double error_of_rest(ln_type type, const metrics_row *row, const double *x)
 {
-    const ln_rms_convention own = rmsnorm_convention(row->convention);
+    const ln_convention *own = row->convention;
     double r = rounded_to(type, row->answer->facts.rstd), worst = 0;
     for (size_t i = 0; i < row->hidden; i++) {
-        double y = rounded_to(type, rmsnorm_value(&own, row, rounded_to(type, x[i] * r), i));
+        double y = rounded_to(type, rmsnorm_value(own, row, rounded_to(type, x[i] * r), i));
         double off = fabs(row_ulp_of(row, i, y));
         if (isnan(off) && isfinite(load(row->storage, row->answer->rounded, i)))
             return INFINITY;
         worst = fmax(worst, off);
     }
-    return worst + 0.5 + (own.cast ? 2 : 0); /* y's own rounding, and an xhat of the other side */
+    return worst + 0.5 + (own->cast ? 2 : 0); /* y's own rounding, and an xhat of the other side */
 }
 
 bool rmsnorm_textbook(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,

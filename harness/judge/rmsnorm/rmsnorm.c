@@ -3,19 +3,19 @@
 #include "inputs/inputs.h"
 #include "judge/slope.h"
 
-double rmsnorm_root(const ln_rms_convention *convention, double square)
+double rmsnorm_root(const ln_convention *convention, double square)
 {
     bool inside = convention->eps_place == LN_EPS_VAR, on = convention->eps_place == LN_EPS_STD;
     return sqrt(square + (inside ? convention->eps : 0)) + (on ? convention->eps : 0);
 }
 
-double rmsnorm_rounded_root(const ln_rms_convention *convention, ln_type storage, double square)
+double rmsnorm_rounded_root(const ln_convention *convention, ln_type storage, double square)
 {
     double root = rmsnorm_root(convention, square);
     return convention->root ? stored_in(storage, root) : root;
 }
 
-static double factor_at(const ln_rms_convention *convention, const metrics_row *row, size_t i)
+static double factor_at(const ln_convention *convention, const metrics_row *row, size_t i)
 {
     double w = convention->weight ? load(row->param, row->gamma, i) : 1;
     return convention->weight <= LN_RMS_WEIGHT                  ? w
@@ -23,14 +23,13 @@ static double factor_at(const ln_rms_convention *convention, const metrics_row *
                                                                 : 1 + w;
 }
 
-double rmsnorm_value(const ln_rms_convention *convention, const metrics_row *row, double xhat,
-                     size_t i)
+double rmsnorm_value(const ln_convention *convention, const metrics_row *row, double xhat, size_t i)
 {
     bool casts = convention->cast && convention->weight != LN_RMS_WEIGHT_NONE;
     return factor_at(convention, row, i) * (casts ? stored_in(row->storage, xhat) : xhat);
 }
 
-double rmsnorm_added(const ln_rms_convention *convention, const judge_block *block, size_t i)
+double rmsnorm_added(const ln_convention *convention, const judge_block *block, size_t i)
 {
     bool is_short = dtype_size(block->storage) == 2;
     if (!block->inputs[ROLE_RESIDUAL])
@@ -42,8 +41,7 @@ double rmsnorm_added(const ln_rms_convention *convention, const judge_block *blo
 
 static double added(const judge_block *block, size_t i)
 {
-    const ln_rms_convention own = rmsnorm_convention(&block->convention);
-    return rmsnorm_added(&own, block, i);
+    return rmsnorm_added(&block->convention, block, i);
 }
 
 static double rmsnorm_sum(const judge_block *block, size_t i)
@@ -58,10 +56,10 @@ static const void *input_row(const judge_block *block, size_t role, size_t row)
 
 static bool rmsnorm_answer(ln_reference *reference, const judge_block *block, size_t row)
 {
-    const ln_rms_convention own = rmsnorm_convention(&block->convention);
-    return ln_rms_reference_row(reference, &own, block->storage, block->param, block->hidden,
-                                input_row(block, ROLE_X, row), input_row(block, ROLE_RESIDUAL, row),
-                                block->inputs[ROLE_GAMMA], &block->results[row]);
+    return ln_rms_reference_row(reference, &block->convention, block->storage, block->param,
+                                block->hidden, input_row(block, ROLE_X, row),
+                                input_row(block, ROLE_RESIDUAL, row), block->inputs[ROLE_GAMMA],
+                                &block->results[row]);
 }
 
 double rmsnorm_reach(const metrics_row *row, const double *x, size_t column)

@@ -4,27 +4,17 @@
 
 #include "judge/judging.h"
 #include "judge/sums.h"
-#include <rmsnorm.h>
 
 extern const operation_judging rmsnorm_judging;
 
-/* As rmsnorm.h has it: without the byte that holds the operation. */
-static inline ln_rms_convention rmsnorm_convention(const ln_convention *convention)
-{
-    ln_rms_convention own;
-    memcpy(&own, convention, sizeof own);
-    own.reserved = 0;
-    return own;
-}
-
 /* The root of a mean square, before it is rounded; and with what the convention rounds. */
-double rmsnorm_root(const ln_rms_convention *convention, double square);
-double rmsnorm_rounded_root(const ln_rms_convention *convention, ln_type storage, double square);
+double rmsnorm_root(const ln_convention *convention, double square);
+double rmsnorm_rounded_root(const ln_convention *convention, ln_type storage, double square);
 /* weight * xhat of an element before its last rounding, given the weight as it is stored. */
-double rmsnorm_value(const ln_rms_convention *convention, const metrics_row *row, double xhat,
+double rmsnorm_value(const ln_convention *convention, const metrics_row *row, double xhat,
                      size_t i);
 /* Element i of what is normalised: x, or its sum with the residual. */
-double rmsnorm_added(const ln_rms_convention *convention, const judge_block *block, size_t i);
+double rmsnorm_added(const ln_convention *convention, const judge_block *block, size_t i);
 
 /* The largest number that an element's way may come by. */
 double rmsnorm_reach(const metrics_row *row, const double *x, size_t column);

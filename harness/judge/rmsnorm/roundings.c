@@ -4,15 +4,15 @@
 
 /* Two conventions of a row: what a kernel is asked for, and what it may do. */
 typedef struct other_way {
-    ln_rms_convention own, other;
+    ln_convention own, other;
 } other_way;
 
-static double element(const ln_rms_convention *convention, const ln_rms_convention *own,
+static double element(const ln_convention *convention, const ln_convention *own,
                       const judge_block *block, const metrics_row *row, size_t at, size_t i)
 {
     /* Of a sum that is rounded or not, elements tell; its root hardly does. */
     double square = row->answer->facts.var;
-    ln_rms_convention root = *own;
+    ln_convention root = *own;
     root.root = convention->root;
     return rmsnorm_value(convention, row,
                          rmsnorm_added(convention, block, at) /
@@ -30,8 +30,8 @@ static double taken(const judge_block *block, const metrics_row *row, size_t at,
 
 const char *rmsnorm_rounded_otherwise(const judge_block *block, const void *y)
 {
-    const ln_rms_convention own = rmsnorm_convention(&block->convention);
-    ln_rms_convention cast = own, root = own, sum = own, offset = own;
+    const ln_convention own = block->convention;
+    ln_convention cast = own, root = own, sum = own, offset = own;
     bool rounds_sum = own.sum != LN_RMS_SUM_UNROUNDED;
     cast.cast = !own.cast;
     root.root = !own.root;
@@ -40,7 +40,7 @@ const char *rmsnorm_rounded_otherwise(const judge_block *block, const void *y)
         own.weight == LN_RMS_WEIGHT_OFFSET ? LN_RMS_WEIGHT_OFFSET_ROUNDED : LN_RMS_WEIGHT_OFFSET;
     const struct {
         bool told;
-        ln_rms_convention other;
+        ln_convention other;
         const char *words;
     } all[] = {
         {own.weight != LN_RMS_WEIGHT_NONE, cast,

@@ -184,7 +184,7 @@ TEST(test_presets)
 {
     static probe_case probe;
     size_t count;
-    const convention_preset *presets = convention_presets(OPERATION_LAYERNORM, &count);
+    const convention_preset *presets = convention_presets(LN_OPERATION_LAYERNORM, &count);
     for (size_t p = 0; p < count; p++)
         for (int type = LN_F32; type <= LN_F16; type++)
             for (size_t s = 0; s < SIZES; s++) {
@@ -204,8 +204,10 @@ TEST(test_every_convention)
         for (int place = LN_EPS_VAR; place <= LN_EPS_QUOTIENT; place++)
             for (int affine = LN_AFFINE_NONE; affine <= LN_AFFINE_GAMMA1; affine++)
                 for (size_t e = 0; e < sizeof eps / sizeof *eps; e++) {
-                    ln_convention convention = {ddof, (ln_eps_place)place, eps[e],
-                                                (ln_affine)affine};
+                    ln_convention convention = {.ddof = ddof,
+                                                .eps_place = (ln_eps_place)place,
+                                                .eps = eps[e],
+                                                .affine = (ln_affine)affine};
                     make_probe(&convention, 8, &probe);
                     check_neighbours(&convention, &probe);
                     make_probe(&convention, 16, &probe);
@@ -218,7 +220,7 @@ TEST(test_every_convention)
 TEST(test_long_rows)
 {
     static probe_case probe;
-    ln_convention torch = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    ln_convention torch = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     for (size_t s = SHORT_SIZES; s < SIZES; s++) {
         make_probe(&torch, sizes[s], &probe);
         for (size_t row = 0; row < probe.rows; row++) {
@@ -257,7 +259,7 @@ TEST(test_exact_sums)
 {
     static probe_case probe;
     size_t count;
-    const convention_preset *presets = convention_presets(OPERATION_LAYERNORM, &count);
+    const convention_preset *presets = convention_presets(LN_OPERATION_LAYERNORM, &count);
     for (size_t p = 0; p < count; p++)
         for (size_t hidden = 1; hidden <= 32; hidden++) {
             make_probe(&presets[p].convention, hidden, &probe);
@@ -280,9 +282,9 @@ TEST(test_rows_of_types)
 {
     static probe_case wide, probe;
     size_t count, lost = 0;
-    const convention_preset *presets = convention_presets(OPERATION_LAYERNORM, &count);
+    const convention_preset *presets = convention_presets(LN_OPERATION_LAYERNORM, &count);
     for (size_t p = 0; p <= count; p++) {
-        const ln_convention tiny = {0, LN_EPS_STD, 1e-12, LN_AFFINE_NONE};
+        const ln_convention tiny = {.eps_place = LN_EPS_STD, .eps = 1e-12};
         const ln_convention *convention = p < count ? &presets[p].convention : &tiny;
         make_probe(convention, 8, &wide);
         for (int type = LN_F64; type <= LN_F16; type++) {
@@ -302,14 +304,14 @@ TEST(test_rows_of_types)
 
 TEST(test_most)
 {
-    ln_convention torch = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    ln_convention torch = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     float x[16 * 2 + 1];
     x[32] = 42;
     assert_int_equal(input_probe_rows_f32(&torch, 16, 0, x), 0);
     assert_int_equal(input_probe_rows_f32(&torch, 16, 2, x), 2);
     assert_true(x[32] == 42);
     /* An eps whose rows f32 cannot hold leaves the row of variance 1. */
-    ln_convention tiny = {0, LN_EPS_STD, 1e-300, LN_AFFINE_NONE};
+    ln_convention tiny = {.eps_place = LN_EPS_STD, .eps = 1e-300};
     assert_int_equal(input_probe_rows_f32(&tiny, 16, 2, x), 2);
     for (size_t i = 0; i < 32; i++)
         assert_true(fabsf(x[i]) <= 8);

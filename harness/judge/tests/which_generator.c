@@ -90,7 +90,7 @@ static void find_kernels(void)
     static const char *const families[] = {
         "naive",     "two_pass",  "welford",    "shifted_two_mean",
         "corrected", "pairwise_", "compensated"};
-    const ln_plugin *plugin = ln_plugin_v1();
+    const ln_plugin_table *plugin = ln_plugin();
     for (size_t i = 0; i < plugin->count && layernorm_count < KERNELS; i++)
         for (size_t t = 0; t < sizeof families / sizeof *families; t++)
             if (strncmp(plugin->kernels[i].name, families[t], strlen(families[t])) == 0)
@@ -117,16 +117,11 @@ static bool run_kernel(const drawn *one, size_t rows, bool with_residual)
                           .beta = stored(2, param, beta, one->length),
                           .residual = with_residual ? stored(3, one->type, residual, count) : NULL,
                           .y = typed[4]};
-    ln_status status;
-    if (one->kind == DRAW_RMSNORM) {
-        ln_rms_problem rms = {
-            .rows = rows, .hidden = one->length, .storage = one->type, .param = param};
-        memcpy(&rms.convention, &one->convention, sizeof rms.convention);
-        rms.convention.reserved = 0;
-        ln_rms_tensors own = {.x = tensors.x, .weight = tensors.gamma, .y = tensors.y};
-        status = ln_rmsnorm(&rms, &own);
-    } else
-        status = ln_layernorm_with(one->kernel->name, &problem, &tensors);
+    if (one->kind == DRAW_RMSNORM)
+        tensors.residual = NULL;
+    ln_status status = one->kind == DRAW_RMSNORM
+                           ? ln_rmsnorm(&problem, &tensors)
+                           : ln_layernorm_with(one->kernel->name, &problem, &tensors);
     for (size_t i = 0; status == LN_OK && i < count; i++)
         out[i] = storage_load(one->type, typed[4], i);
     return status == LN_OK;
@@ -229,11 +224,12 @@ static void draw_convention(drawn *one)
     ln_convention *own = &one->convention;
     if (one->kind == DRAW_RMSNORM) {
         int cast = dtype_size(one->type) == 2 && below(2);
-        *own = (ln_convention){.ddof = OPERATION_RMSNORM * OPERATION_STEP + (cast << 8),
+        *own = (ln_convention){.operation = LN_OPERATION_RMSNORM,
                                .eps_place = (ln_eps_place)below(3),
-                               .affine = (ln_affine)(int)(below(3) + (cast && !below(3)))};
-        if (cast && (int)own->affine == LN_RMS_WEIGHT_NONE)
-            own->affine = (ln_affine)(int)LN_RMS_WEIGHT;
+                               .weight = (ln_rms_weight)(below(3) + (cast && !below(3))),
+                               .cast = cast};
+        if (cast && own->weight == LN_RMS_WEIGHT_NONE)
+            own->weight = LN_RMS_WEIGHT;
     } else
         *own = (ln_convention){.ddof = (int)below(2),
                                .eps_place = (ln_eps_place)below(4),
@@ -366,9 +362,9 @@ static bool measure_row(const drawn *one, const double *values, ln_reference *re
 {
     static double exact[ELEMENTS], rounded[ELEMENTS];
     bool layernorm = one->kind != DRAW_RMSNORM;
-    const ln_convention plain = {.ddof = layernorm ? 0 : OPERATION_RMSNORM * OPERATION_STEP};
-    const ln_rms_convention plain_rms = {0};
-    const operation_judging *judging = judgings[convention_operation(&plain)];
+    const ln_convention plain = {.operation =
+                                     layernorm ? LN_OPERATION_LAYERNORM : LN_OPERATION_RMSNORM};
+    const operation_judging *judging = judgings[plain.operation];
     ln_type type = one->type == LN_F64 ? LN_F64 : LN_F32;
     ln_reference_result result = {.rounded = rounded, .exact = exact};
     const ln_row_facts *facts = &result.facts;
@@ -378,8 +374,8 @@ static bool measure_row(const drawn *one, const double *values, ln_reference *re
     const void *given = stored(0, type, values, one->length);
     bool fine = layernorm ? ln_reference_row(reference, &plain, type, type, one->length, given,
                                              NULL, NULL, NULL, &result)
-                          : ln_rms_reference_row(reference, &plain_rms, type, type, one->length,
-                                                 given, NULL, NULL, &result);
+                          : ln_rms_reference_row(reference, &plain, type, type, one->length, given,
+                                                 NULL, NULL, &result);
     if (!fine || !(facts->var > 0) ||
         !limits_of_row(judging, book, &asked, &row, values, &limits) ||
         !limits_poorest(judging, book, type, &row, values, &limits, &poorest))
@@ -470,7 +466,7 @@ static void judge_case(const drawn *one, size_t number, tally *all, tally *kinds
 {
     bool gamma = ln_has_gamma(one->given.affine), with_beta = ln_has_beta(one->given.affine);
     if (one->kind == DRAW_RMSNORM)
-        gamma = (int)one->given.affine != LN_RMS_WEIGHT_NONE, with_beta = false;
+        gamma = one->given.weight != LN_RMS_WEIGHT_NONE, with_beta = false;
     if (one->kind >= DRAW_COPY)
         gamma = with_beta = false;
     bool scalar = one->kind != DRAW_RMSNORM && one->given.affine == LN_AFFINE_SCALAR;

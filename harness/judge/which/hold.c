@@ -82,8 +82,8 @@ static void exclude_norms(family *one)
 
 void family_begin(family *one)
 {
-    size_t roots = one->kind == OPERATION_LAYERNORM || one->rounds_root ? 2 : 1;
-    size_t places = one->kind == OPERATION_LAYERNORM ? PLACES : 2;
+    size_t roots = one->kind == LN_OPERATION_LAYERNORM || one->rounds_root ? 2 : 1;
+    size_t places = one->kind == LN_OPERATION_LAYERNORM ? PLACES : 2;
     one->alive = true;
     for (size_t d = 0; d < 2; d++)
         for (size_t p = 0; p < PLACES; p++)
@@ -125,9 +125,9 @@ static void narrow_eps(family *one, const exact_row *row, range s, double slack)
                      s.low > 0 ? std / s.low * (1 + slack) : INFINITY};
     one->whole = one->whole && divided.low <= 1 && divided.high >= 1;
     for (size_t d = 0; d < 2; d++) {
-        double bessel = one->kind == OPERATION_LAYERNORM && d == 1 ? n / (n - 1) : 1;
+        double bessel = one->kind == LN_OPERATION_LAYERNORM && d == 1 ? n / (n - 1) : 1;
         range root = divided;
-        if (one->kind != OPERATION_LAYERNORM && d == 1)
+        if (one->kind != LN_OPERATION_LAYERNORM && d == 1)
             root = before_rounding(one->root, root);
         if (is_empty(&root))
             one->eps[d][LN_EPS_VAR - 1] = one->eps[d][LN_EPS_STD - 1] = (range){1, -1};
@@ -156,7 +156,7 @@ static void hold_not_finite(family *one, const exact_row *row, const size_t *inn
                             const range *y)
 {
     const affine *with = one->with;
-    bool rms = one->kind == OPERATION_RMSNORM, fits = true;
+    bool rms = one->kind == LN_OPERATION_RMSNORM, fits = true;
     one->whole = one->whole && rms;
     for (size_t i = 0; i < row->length; i++) {
         const range *own = &y[outer + inner[i]];
@@ -244,7 +244,7 @@ void family_hold(family *one, const exact_row *row, const size_t *inner, size_t 
             s.low = fmax(s.low, own.high / down);
         else
             one->alive = one->alive && own.high >= 0;
-        for (size_t d = 0; d < 2 && one->kind == OPERATION_LAYERNORM; d++) {
+        for (size_t d = 0; d < 2 && one->kind == LN_OPERATION_LAYERNORM; d++) {
             double shift = row->shift * plain[d].high;
             double low = z * (z < 0 ? plain[d].low : plain[d].high);
             double high = z * (z < 0 ? plain[d].high : plain[d].low);

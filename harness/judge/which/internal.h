@@ -5,7 +5,6 @@
 #include "exact/scale.h"
 #include "judge/judging.h"
 #include "judge/sums.h"
-#include <rmsnorm.h>
 #include "judge/which/which.h"
 
 /* ---- layout.c: what may have been normalised, and with which parameters ---- */
@@ -24,7 +23,7 @@ typedef struct reduction {
 typedef struct source {
     double *values;  /* what is normalised */
     double *squares; /* where the root is that of other values; else NULL */
-    int sum;         /* an ln_rms_sum */
+    ln_rms_sum sum;  /* how it was added up */
     bool shortened;  /* rounded to a shorter type first */
     char words[64];
     int rank;
@@ -106,7 +105,7 @@ typedef struct row_maker {
 
 bool row_maker_make(const which_input *input, size_t most, row_maker *maker, error *err);
 void row_maker_free(row_maker *maker);
-bool row_make(row_maker *maker, operation_kind kind, const reduction *over, const source *from,
+bool row_make(row_maker *maker, ln_operation kind, const reduction *over, const source *from,
               size_t group, exact_row *row);
 
 /* ---- types.c ---- */
@@ -131,7 +130,7 @@ enum { PLACES = 3 }; /* LN_EPS_VAR, _STD, _QUOTIENT, less 1 */
 
 /* Candidates that differ in divisor (or rounding of the root) and eps alone. */
 typedef struct family {
-    operation_kind kind;
+    ln_operation kind;
     const affine *with;
     bool casts; /* xhat is rounded... */
     ln_type cast;

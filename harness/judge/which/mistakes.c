@@ -17,24 +17,24 @@ typedef struct norm_words {
 } norm_words;
 
 static const norm_words words_of[] = {
-    [OPERATION_LAYERNORM] = {"divides by the root mean square and subtracts no mean (RMSNorm)",
-                             "subtracts no mean from x",
-                             "divides by the root of the mean square, not of the variance",
-                             "divides by the variance, without its root",
-                             "does not divide by the standard deviation",
-                             "the variance",
-                             "gamma",
-                             "gamma",
-                             {"", "the variance", "the standard deviation", "the quotient"}},
-    [OPERATION_RMSNORM] = {"subtracts the mean (LayerNorm)",
-                           "subtracts the mean from x",
-                           "divides by the root of the variance, not of the mean square",
-                           "divides by the mean square, without its root",
-                           "does not divide by the root",
-                           "the mean square",
-                           "the weight",
-                           "weight",
-                           {"", "the mean square", "the root", ""}}};
+    [LN_OPERATION_LAYERNORM] = {"divides by the root mean square and subtracts no mean (RMSNorm)",
+                                "subtracts no mean from x",
+                                "divides by the root of the mean square, not of the variance",
+                                "divides by the variance, without its root",
+                                "does not divide by the standard deviation",
+                                "the variance",
+                                "gamma",
+                                "gamma",
+                                {"", "the variance", "the standard deviation", "the quotient"}},
+    [LN_OPERATION_RMSNORM] = {"subtracts the mean (LayerNorm)",
+                              "subtracts the mean from x",
+                              "divides by the root of the variance, not of the mean square",
+                              "divides by the mean square, without its root",
+                              "does not divide by the root",
+                              "the mean square",
+                              "the weight",
+                              "weight",
+                              {"", "the mean square", "the root", ""}}};
 
 /* gamma (xhat + quotient) + beta with xhat = (x - centre) / root, but for how gamma and beta are used. */
 typedef struct mistake {
@@ -116,7 +116,7 @@ static bool is_near(const explained_row *asked, size_t i, double value, double s
 static bool is_result_of(const explaining *tries, const double *x, const mistake *made)
 {
     const metrics_row *row = tries->asked->row;
-    bool casts = !tries->layernorm && rmsnorm_convention(row->convention).cast, told = false;
+    bool casts = !tries->layernorm && row->convention->cast, told = false;
     double most = 0;
     if (!may_use_so(row, made->use))
         return false;
@@ -178,10 +178,10 @@ static explaining begin_explaining(const explained_row *asked, char *why)
 {
     const metrics_row *row = asked->row;
     const ln_row_facts *facts = &row->answer->facts;
-    operation_kind kind = convention_operation(row->convention);
+    ln_operation kind = row->convention->operation;
     explaining tries = {.asked = asked,
                         .words = &words_of[kind],
-                        .layernorm = kind == OPERATION_LAYERNORM,
+                        .layernorm = kind == LN_OPERATION_LAYERNORM,
                         .n = (double)row->hidden,
                         .mean = facts->mean,
                         .var = facts->var,
@@ -203,9 +203,8 @@ static explaining begin_explaining(const explained_row *asked, char *why)
 /* What a value is divided by under a convention, given the mean of squares that it is asked for. */
 static double root_under(const explaining *tries, const ln_convention *with, double square)
 {
-    const ln_rms_convention rms = rmsnorm_convention(with);
     if (!tries->layernorm)
-        return rmsnorm_rounded_root(&rms, tries->asked->row->storage, square);
+        return rmsnorm_rounded_root(with, tries->asked->row->storage, square);
     double divided = square * tries->n / (tries->n - with->ddof);
     return with->eps_place == LN_EPS_VAR
                ? sqrt(divided + with->eps)

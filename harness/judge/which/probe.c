@@ -60,7 +60,7 @@ static range answer_of(const member *one, size_t hidden, double scale)
 {
     const ln_convention *convention = &one->own->convention;
     double n = (double)hidden, share = hidden % 2 == 1 ? (n - 1) / n : 1;
-    bool layernorm = convention_operation(convention) == OPERATION_LAYERNORM;
+    bool layernorm = convention->operation == LN_OPERATION_LAYERNORM;
     double var = scale * scale * share * (layernorm && convention->ddof == 1 ? n / (n - 1) : 1);
     double root = convention->eps_place == LN_EPS_VAR   ? sqrt(var + one->eps)
                   : convention->eps_place == LN_EPS_STD ? sqrt(var) + one->eps

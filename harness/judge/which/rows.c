@@ -101,17 +101,16 @@ static void take_squares(const reduction *over, const source *from, size_t group
     row->most /= sqrt(ratio);
 }
 
-bool row_make(row_maker *maker, operation_kind kind, const reduction *over, const source *from,
+bool row_make(row_maker *maker, ln_operation kind, const reduction *over, const source *from,
               size_t group, exact_row *row)
 {
-    const ln_convention plain = {.ddof = (int)kind * OPERATION_STEP};
-    const ln_rms_convention plain_rms = {0};
+    const ln_convention plain = {.operation = kind};
     const operation_judging *judging = judgings[kind];
     ln_reference_result result = {.rounded = maker->rounded, .exact = maker->z};
     row_limits limits, poorest;
     ln_type type;
     double n = (double)over->length;
-    bool centred = kind == OPERATION_LAYERNORM;
+    bool centred = kind == LN_OPERATION_LAYERNORM;
     *row = (exact_row){.length = over->length, .z = maker->z};
     if (!load_row(maker, over, from, group, &type, row)) {
         memcpy(row->z, maker->values, over->length * sizeof *row->z);
@@ -119,7 +118,7 @@ bool row_make(row_maker *maker, operation_kind kind, const reduction *over, cons
     }
     if (!(centred ? ln_reference_row(maker->reference, &plain, type, type, over->length,
                                      maker->typed, NULL, NULL, NULL, &result)
-                  : ln_rms_reference_row(maker->reference, &plain_rms, type, type, over->length,
+                  : ln_rms_reference_row(maker->reference, &plain, type, type, over->length,
                                          maker->typed, NULL, NULL, &result)))
         return false;
     const ln_row_facts *facts = &result.facts;

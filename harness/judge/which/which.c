@@ -57,9 +57,9 @@ static bool widen_known(const engine *own, const which_candidate *one)
             continue;
         other->eps_low = fmin(other->eps_low, one->eps_low);
         other->eps_high = fmax(other->eps_high, one->eps_high);
-        known = known || own->all.elements >= SURE ||
-                (other->source == one->source &&
-                 convention_operation(&one->convention) == OPERATION_LAYERNORM);
+        known =
+            known || own->all.elements >= SURE ||
+            (other->source == one->source && one->convention.operation == LN_OPERATION_LAYERNORM);
     }
     return known;
 }
@@ -102,17 +102,19 @@ static ln_convention layernorm_of(const which_input *input, const family *one, s
     return (ln_convention){.ddof = (int)divisor, .affine = form_of(input, one->with)};
 }
 
-static ln_convention rmsnorm_of(const which_input *input, const family *one, size_t root, int sum)
+static ln_convention rmsnorm_of(const which_input *input, const family *one, size_t root,
+                                ln_rms_sum sum)
 {
     affine_use use = one->with->use;
-    int weight = use == USE_NONE || !input->gamma || use == USE_BETA ? LN_RMS_WEIGHT_NONE
-                 : use == USE_OFFSET                                 ? LN_RMS_WEIGHT_OFFSET
-                 : use == USE_OFFSET_ROUNDED                         ? LN_RMS_WEIGHT_OFFSET_ROUNDED
-                                                                     : LN_RMS_WEIGHT;
-    int cast = one->casts && one->cast == input->x_type && weight;
-    return (ln_convention){.ddof = OPERATION_RMSNORM * OPERATION_STEP + (int)root + (cast << 8) +
-                                   (sum << 16),
-                           .affine = (ln_affine)weight};
+    ln_rms_weight weight = use == USE_NONE || !input->gamma || use == USE_BETA ? LN_RMS_WEIGHT_NONE
+                           : use == USE_OFFSET         ? LN_RMS_WEIGHT_OFFSET
+                           : use == USE_OFFSET_ROUNDED ? LN_RMS_WEIGHT_OFFSET_ROUNDED
+                                                       : LN_RMS_WEIGHT;
+    return (ln_convention){.operation = LN_OPERATION_RMSNORM,
+                           .weight = weight,
+                           .cast = one->casts && one->cast == input->x_type && weight,
+                           .root = (int)root,
+                           .sum = sum};
 }
 
 /* What no convention says of gamma and beta. */
@@ -163,7 +165,7 @@ static void describe_candidate(const engine *own, const family *with, const redu
                                const source *from, which_candidate *one)
 {
     const which_input *input = &own->typed;
-    bool rms = with->kind == OPERATION_RMSNORM;
+    bool rms = with->kind == LN_OPERATION_RMSNORM;
     char label[CONVENTION_MAX_LENGTH], words[64];
     if (one->kind == WHICH_NORMALISED)
         add_words(one, convention_label(&one->convention, label));
@@ -194,7 +196,7 @@ static void describe_candidate(const engine *own, const family *with, const redu
         add_words(one, words);
     }
     mark_family(own, with, over, from, one);
-    one->rank += over->rank + from->rank + (with->casts && one->convention.ddof < 256 ? 4 : 0) +
+    one->rank += over->rank + from->rank + (with->casts && !rms ? 4 : 0) +
                  (with->with->use == USE_ALL    ? 0
                   : with->with->use <= USE_BETA ? 1
                                                 : 3) +
@@ -213,8 +215,7 @@ static size_t usualness(double eps)
 static bool take_preset(which_candidate *one)
 {
     size_t count;
-    const convention_preset *presets =
-        convention_presets(convention_operation(&one->convention), &count);
+    const convention_preset *presets = convention_presets(one->convention.operation, &count);
     bool found = false;
     for (size_t i = 0; i < count; i++) {
         ln_convention same = one->convention;
@@ -232,14 +233,16 @@ static bool take_preset(which_candidate *one)
 /* Without what makes no difference to rows of these types. */
 static ln_convention as_computed(const which_input *input, ln_convention convention)
 {
-    if (convention_operation(&convention) != OPERATION_RMSNORM)
+    if (convention.operation != LN_OPERATION_RMSNORM)
         return convention;
-    ln_rms_convention rms = rmsnorm_convention(&convention);
-    bool is_short = dtype_size(input->x_type) == 2, has_sum = input->residual;
-    convention.ddof = OPERATION_RMSNORM * OPERATION_STEP + (is_short ? (int)rms.root : 0) +
-                      (is_short ? (int)rms.cast << 8 : 0) + (has_sum ? (int)rms.sum << 16 : 0);
-    if (!is_short && convention.affine == (ln_affine)(int)LN_RMS_WEIGHT_OFFSET_ROUNDED)
-        convention.affine = (ln_affine)(int)LN_RMS_WEIGHT_OFFSET;
+    bool is_short = dtype_size(input->x_type) == 2;
+    if (!is_short) {
+        convention.root = convention.cast = 0;
+        if (convention.weight == LN_RMS_WEIGHT_OFFSET_ROUNDED)
+            convention.weight = LN_RMS_WEIGHT_OFFSET;
+    }
+    if (!input->residual)
+        convention.sum = LN_RMS_SUM_ROUNDED;
     return convention;
 }
 
@@ -250,8 +253,7 @@ static void add_also(const which_input *input, which_candidate *one)
     enum { SAME, AS_COMPUTED, OTHER_EPS, WAYS };
     char label[CONVENTION_MAX_LENGTH], leads[WAYS][48];
     size_t count, length = 0;
-    const convention_preset *presets =
-        convention_presets(convention_operation(&one->convention), &count);
+    const convention_preset *presets = convention_presets(one->convention.operation, &count);
     const ln_convention own = as_computed(input, one->convention);
     convention_label(&one->convention, label);
     snprintf(leads[SAME], sizeof *leads, "= ");
@@ -302,7 +304,7 @@ static bool add_normalised(engine *own, const family *with, const reduction *ove
                            .eps_low = eps->low,
                            .eps_high = eps->high,
                            .plain = over->last && from == own->all.sources,
-                           .family = with->kind == OPERATION_LAYERNORM && convention.ddof == 1};
+                           .family = with->kind == LN_OPERATION_LAYERNORM && convention.ddof == 1};
     bool preset = take_preset(&one), usual = false;
     if (!preset && convention.eps_place != LN_EPS_NONE)
         one.convention.eps = usual_eps(eps->low, eps->high);
@@ -316,7 +318,7 @@ static bool add_normalised(engine *own, const family *with, const reduction *ove
 
 static bool add_family(engine *own, const family *with, const reduction *over, const source *from)
 {
-    bool fine = true, layernorm = with->kind == OPERATION_LAYERNORM;
+    bool fine = true, layernorm = with->kind == LN_OPERATION_LAYERNORM;
     own->once = fmax(own->once, with->bits - with->most_bits);
     for (size_t d = 0; fine && d < 2; d++) {
         ln_convention convention = layernorm ? layernorm_of(&own->typed, with, d)
@@ -365,7 +367,7 @@ static bool is_softmax(const engine *own, const reduction *over, const source *f
 static bool try_softmax(engine *own, const reduction *over, const source *from)
 {
     static const affine none = {.use = USE_ALL, .axis = -1};
-    const family with = {.kind = OPERATION_LAYERNORM, .with = &none};
+    const family with = {.kind = LN_OPERATION_LAYERNORM, .with = &none};
     which_candidate one = {.kind = WHICH_SOFTMAX};
     own->found->tried++;
     for (size_t g = 0; g < over->groups; g++)
@@ -391,21 +393,21 @@ static void begin_families(engine *own, const reduction *over, const source *fro
                 if ((own->maker.coarse && (c > 0 || with->use == USE_OFFSET_ROUNDED)) ||
                     (c > 0 && (with->trivial || with->use == USE_NONE ||
                                (is_short && casts[c] != input->x_type))) ||
-                    (kind == OPERATION_LAYERNORM &&
+                    (kind == LN_OPERATION_LAYERNORM &&
                      (from->sum == LN_RMS_SUM_SQUARES || with->use == USE_OFFSET_ROUNDED)))
                     continue;
                 family *one = &own->families[kind][own->counts[kind]++];
                 /* x itself is the same over any axes. */
-                *one = (family){.kind = (operation_kind)kind,
+                *one = (family){.kind = (ln_operation)kind,
                                 .with = with,
                                 .casts = c > 0,
                                 .cast = casts[c],
                                 .rounds_root = is_short && !own->maker.coarse,
                                 .root = input->x_type,
                                 .out = input->y_type,
-                                .whole = c == 0 && (kind == OPERATION_LAYERNORM || over->last)};
+                                .whole = c == 0 && (kind == LN_OPERATION_LAYERNORM || over->last)};
                 family_begin(one);
-                own->found->tried += kind == OPERATION_LAYERNORM || is_short ? 7 : 4;
+                own->found->tried += kind == LN_OPERATION_LAYERNORM || is_short ? 7 : 4;
             }
     }
 }
@@ -422,7 +424,7 @@ static bool hold_group(engine *own, int kind, const reduction *over, const sourc
         any = any || own->families[kind][i].alive;
     if (!any && !plain)
         return true;
-    if (!row_make(&own->maker, (operation_kind)kind, over, from, g, &row))
+    if (!row_make(&own->maker, (ln_operation)kind, over, from, g, &row))
         return false;
     own->told[kind] += plain && row.tells;
     for (size_t i = 0; i < own->counts[kind]; i++) {
@@ -532,8 +534,7 @@ static size_t told_of(const engine *own)
     for (int kind = 0; kind < 2; kind++) {
         bool is_left = found->count == 0;
         for (size_t i = 0; i < found->count; i++)
-            is_left =
-                is_left || (int)convention_operation(&found->candidates[i].convention) == kind;
+            is_left = is_left || (int)found->candidates[i].convention.operation == kind;
         if (is_left && own->told[kind] > most)
             most = own->told[kind];
     }

@@ -430,14 +430,14 @@ TEST(test_regimes)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         size_t rows = expected[i].rows, hidden = expected[i].hidden;
         ln_type dtype = expected[i].dtype;
-        assert_string_equal(machine_regime(&known, OPERATION_LAYERNORM, rows, hidden, dtype),
+        assert_string_equal(machine_regime(&known, LN_OPERATION_LAYERNORM, rows, hidden, dtype),
                             expected[i].regime);
         /* Unknown sizes are taken for common ones. */
-        assert_string_equal(machine_regime(&unknown, OPERATION_LAYERNORM, rows, hidden, dtype),
+        assert_string_equal(machine_regime(&unknown, LN_OPERATION_LAYERNORM, rows, hidden, dtype),
                             expected[i].regime);
     }
     known.l3_bytes = 0;
-    assert_string_equal(machine_regime(&known, OPERATION_LAYERNORM, 1 << 20, 1 << 20, LN_F32),
+    assert_string_equal(machine_regime(&known, LN_OPERATION_LAYERNORM, 1 << 20, 1 << 20, LN_F32),
                         "DRAM");
 }
 
@@ -449,16 +449,16 @@ TEST(test_rows_of_a_regime)
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++)
         for (int of = hidden[i] > 2000 ? REGIME_L2 : REGIME_L1; of < REGIMES; of++) {
             size_t rows =
-                machine_rows(&machine, (cache_regime)of, OPERATION_LAYERNORM, hidden[i], LN_F32);
+                machine_rows(&machine, (cache_regime)of, LN_OPERATION_LAYERNORM, hidden[i], LN_F32);
             assert_string_equal(
-                machine_regime(&machine, OPERATION_LAYERNORM, rows, hidden[i], LN_F32),
+                machine_regime(&machine, LN_OPERATION_LAYERNORM, rows, hidden[i], LN_F32),
                 regime_names[of]);
         }
-    assert_int_equal(machine_rows(&machine, REGIME_L1, OPERATION_LAYERNORM, 1 << 20, LN_F64), 1);
+    assert_int_equal(machine_rows(&machine, REGIME_L1, LN_OPERATION_LAYERNORM, 1 << 20, LN_F64), 1);
     static const size_t mebibytes[][2] = {{32, 128}, {128, 512}, {160, 512}, {480, 960}};
     for (size_t i = 0; i < sizeof mebibytes / sizeof *mebibytes; i++) {
         machine.l3_bytes = mebibytes[i][0] << 20;
-        assert_int_equal(machine_rows(&machine, REGIME_DRAM, OPERATION_LAYERNORM, 1024, LN_F32),
+        assert_int_equal(machine_rows(&machine, REGIME_DRAM, LN_OPERATION_LAYERNORM, 1024, LN_F32),
                          mebibytes[i][1] * 128);
     }
 }

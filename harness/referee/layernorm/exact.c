@@ -24,7 +24,7 @@ static uint64_t below(uint64_t *state, uint64_t limit)
     return splitmix64(state) % limit;
 }
 
-static corpus_case case_at(operation_kind kind, uint64_t *state, uint64_t index)
+static corpus_case case_at(ln_operation kind, uint64_t *state, uint64_t index)
 {
     static const double eps[] = {1e-5, 1e-12, 1e-3, 1, 0x1p-1074, 1e300};
     static const size_t short_rows[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33};
@@ -43,7 +43,7 @@ static corpus_case case_at(operation_kind kind, uint64_t *state, uint64_t index)
     if (one.convention.eps_place != LN_EPS_NONE)
         one.convention.eps = eps[below(state, below(state, 4) ? 2 : sizeof eps / sizeof *eps)];
     one.residual = below(state, 4) == 0;
-    if (below(state, AIMED_EACH) == 0 && kind == OPERATION_LAYERNORM) {
+    if (below(state, AIMED_EACH) == 0 && kind == LN_OPERATION_LAYERNORM) {
         one.input = NULL;
         one.residual = false;
         one.convention.ddof = 0;

@@ -70,8 +70,8 @@ static void on_isa(const void *state, const ln_tensors *tensors)
 }
 
 #define KERNEL(kernel_name, function, family, kernel_isa, promise)                                 \
-    .struct_size = sizeof(ln_kernel), .name = "on_" kernel_name, .statistics = family,             \
-    .isa = kernel_isa, .run = function, .traits = promise
+    .name = "on_" kernel_name, .statistics = family, .isa = kernel_isa, .run = function,           \
+    .traits = promise
 
 static const ln_kernel kernels[] = {
     {KERNEL("nothing", on_nothing, "", "scalar", 0)},
@@ -93,14 +93,15 @@ static int set_threads(unsigned threads)
     return 0;
 }
 
-static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
-                                 .struct_size = sizeof(ln_plugin),
-                                 .name = "invariance",
-                                 .count = sizeof kernels / sizeof *kernels,
-                                 .kernels = kernels,
-                                 .set_threads = set_threads};
+static const ln_plugin_table plugin = {.abi_version = LN_PLUGIN_ABI,
+                                       .struct_size = sizeof(ln_plugin_table),
+                                       .kernel_size = sizeof(ln_kernel),
+                                       .name = "invariance",
+                                       .count = sizeof kernels / sizeof *kernels,
+                                       .kernels = kernels,
+                                       .set_threads = set_threads};
 
-LN_API const ln_plugin *ln_plugin_v1(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
     return &plugin;
 }

@@ -364,7 +364,7 @@ static bool is_excused(float gamma_size, float wrong)
     enum { HIDDEN = 64 };
     float x[HIDDEN], gamma[HIDDEN], beta[HIDDEN] = {0}, y[HIDDEN];
     judge_settings settings = {.max_row_ulp = INFINITY};
-    ln_convention torch = {0, LN_EPS_VAR, 1e-5, LN_AFFINE_VECTOR};
+    ln_convention torch = {.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
     row_judge *judge = judge_create(NULL, &settings);
     row_findings findings = {.verdict.kind = VERDICT_RIGHT};
     judge_block block;

@@ -10,8 +10,7 @@ static judge_block block;
 
 static int set_up(void **state)
 {
-    const ln_convention convention = {.ddof = OPERATION_TOY * OPERATION_STEP,
-                                      .affine = LN_AFFINE_GAMMA};
+    const ln_convention convention = {.operation = LN_OPERATION_TOY, .affine = LN_AFFINE_GAMMA};
     error err = {0};
     (void)state;
     if (judging_start(TOY_WORKER, TOY_PLUGIN, 3) != 0)
@@ -50,7 +49,7 @@ TEST(a_block_has_the_tensors_of_its_operation)
 {
     assert_null(block.inputs[ROLE_RESIDUAL]);
     assert_null(block.inputs[ROLE_BETA]);
-    assert_false(role_is_kept(&operations[OPERATION_TOY]->roles[ROLE_RESIDUAL])); /* a gap */
+    assert_false(role_is_kept(&operations[LN_OPERATION_TOY]->roles[ROLE_RESIDUAL])); /* a gap */
     const float *x = block.inputs[ROLE_X], *gamma = block.inputs[ROLE_GAMMA], *y = block.rounded;
     for (size_t i = 0; i < ROWS * HIDDEN; i++)
         assert_true(y[i] == x[i] * gamma[i % HIDDEN]);
@@ -61,26 +60,26 @@ TEST(it_takes_the_families_that_need_none_of_the_tensors_it_lacks)
     size_t count, without = 0;
     const input_family *families = input_families(&count);
     for (size_t i = 0; i < count; i++) {
-        assert_true(input_suits(&families[i], OPERATION_LAYERNORM));
-        without += !input_suits(&families[i], OPERATION_TOY);
+        assert_true(input_suits(&families[i], LN_OPERATION_LAYERNORM));
+        without += !input_suits(&families[i], LN_OPERATION_TOY);
         if (strcmp(families[i].name, "wide-gamma") == 0)
-            assert_true(input_suits(&families[i], OPERATION_TOY));
+            assert_true(input_suits(&families[i], LN_OPERATION_TOY));
         if (strcmp(families[i].name, "ties") == 0)
-            assert_false(input_suits(&families[i], OPERATION_TOY));
+            assert_false(input_suits(&families[i], LN_OPERATION_TOY));
     }
     assert_int_equal(without, 2); /* the two that are made with a beta */
 }
 
 TEST(a_convention_tells_its_operation)
 {
-    const operation *what = operations[OPERATION_TOY];
+    const operation *what = operations[LN_OPERATION_TOY];
     char list[CONVENTION_MAX_LENGTH];
     ln_convention read;
     error err = {0};
     assert_int_equal(convention_count(what), 6);
     for (size_t i = 0; i < 6; i++) {
         ln_convention made = convention_numbered(what, i);
-        assert_int_equal(convention_operation(&made), OPERATION_TOY);
+        assert_int_equal(made.operation, LN_OPERATION_TOY);
         assert_int_equal(convention_form(&made), i % 3 ? LN_AFFINE_GAMMA1 : LN_AFFINE_GAMMA);
         assert_true(convention_parse(convention_label(&made, list), &read, &err));
         assert_true(convention_equal(&made, &read));
@@ -99,7 +98,7 @@ TEST(a_convention_tells_its_operation)
 TEST(a_kept_row_is_of_the_operation_of_its_convention)
 {
     float x[] = {1, 2, 3}, gamma[] = {4, 5, 6};
-    worst_row row = {.operation = OPERATION_TOY,
+    worst_row row = {.operation = LN_OPERATION_TOY,
                      .kernel = "toy.product",
                      .convention = "operation=toy,weight=w,cast=yes",
                      .rows = 1,
@@ -116,7 +115,7 @@ TEST(a_kept_row_is_of_the_operation_of_its_convention)
         fail_msg("%s", err.message);
     fclose(file);
     text_free(&text);
-    assert_int_equal(list.rows->operation, OPERATION_TOY);
+    assert_int_equal(list.rows->operation, LN_OPERATION_TOY);
     assert_memory_equal(list.rows->inputs[ROLE_GAMMA], gamma, sizeof gamma);
     worst_list_free(&list);
 }
@@ -142,8 +141,7 @@ TEST(wrong_kernels_get_their_verdict)
 TEST(a_parameter_is_filled_whatever_the_affine_form)
 {
     float x[HIDDEN], gamma[HIDDEN] = {0};
-    const ln_convention scalar = {.ddof = OPERATION_TOY * OPERATION_STEP,
-                                  .affine = LN_AFFINE_SCALAR};
+    const ln_convention scalar = {.operation = LN_OPERATION_TOY, .affine = LN_AFFINE_SCALAR};
     operation_call call = call_dense(&scalar, LN_F32, LN_F32, 1, HIDDEN);
     error err = {0};
     call.inputs[ROLE_X] = x;

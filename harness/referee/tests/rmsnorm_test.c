@@ -1,4 +1,4 @@
-/* RMSNorm by plugin ABI 2: kernels that are right stay so under every convention, and planted mistakes are
+/* RMSNorm: kernels that are right stay so under every convention, and planted mistakes are
  * caught and named. */
 #include "domain/convention.h"
 #include "judging.h"
@@ -29,7 +29,7 @@ TEST(right_kernels_are_right_under_every_convention)
     static const char *const inputs[] = {
         "normal", "positive",     "offset",        "wide-gamma",
         "nan",    "signed-zeros", "subnormal-out", "massive-activations"};
-    const operation *what = operations[OPERATION_RMSNORM];
+    const operation *what = operations[LN_OPERATION_RMSNORM];
     size_t asked = 0;
     for (size_t number = 0; number < convention_count(what); number++)
         for (size_t k = 0; k < kernels.count; k++) {
@@ -38,7 +38,7 @@ TEST(right_kernels_are_right_under_every_convention)
             convention.eps = convention.eps_place == LN_EPS_NONE ? 0 : 1e-5;
             bool right = strstr(kernel->facts.name, "rmsnorm.right");
             bool ours = strcmp(kernel->source, "builtin") == 0 && !kernel->unsupported[0];
-            if (kernel->facts.operation != OPERATION_RMSNORM || !(right || ours) ||
+            if (kernel->facts.operation != LN_OPERATION_RMSNORM || !(right || ours) ||
                 (number * 5 + k) % (right ? 2 : 7) != 0)
                 continue;
             const char *input = inputs[(number + k) % (sizeof inputs / sizeof *inputs)];

@@ -224,11 +224,7 @@ FAULT(crash_when_timed)
     {                                                                                              \
         fault("naive_f32_scalar", state, tensors);                                                 \
     }
-#define ENTRY(fault)                                                                               \
-    {.struct_size = sizeof(ln_kernel),                                                             \
-     .name = "naive." #fault,                                                                      \
-     .isa = "scalar",                                                                              \
-     .run = run_##fault},
+#define ENTRY(fault) {.name = "naive." #fault, .isa = "scalar", .run = run_##fault},
 
 FAULTS(RUN)
 
@@ -429,8 +425,7 @@ static ln_bound crashing_bound(const ln_problem *problem, const ln_row_facts *fa
 }
 
 #define SPECIAL(kernel_name, function)                                                             \
-    .struct_size = sizeof(ln_kernel), .name = "special." kernel_name, .isa = "scalar",             \
-    .run = function
+    .name = "special." kernel_name, .isa = "scalar", .run = function
 
 static const ln_kernel kernels[] = {
     FAULTS(ENTRY){SPECIAL("hangs_up", hangs_up)},
@@ -467,15 +462,16 @@ static const ln_kernel kernels[] = {
     {SPECIAL("wide_parameters", well), .param = LN_F64},
 };
 
-static const ln_plugin plugin = {
+static const ln_plugin_table plugin = {
     .abi_version = LN_PLUGIN_ABI,
-    .struct_size = sizeof(ln_plugin),
+    .struct_size = sizeof(ln_plugin_table),
+    .kernel_size = sizeof(ln_kernel),
     .name = "sabotage",
     .count = sizeof kernels / sizeof *kernels,
     .kernels = kernels,
 };
 
-LN_API const ln_plugin *ln_plugin_v1(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
     return &plugin;
 }

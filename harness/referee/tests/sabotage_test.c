@@ -202,7 +202,7 @@ static size_t count_bad_verdicts(const char *convention, const char *input, size
         const kernel_entry *kernel = &kernels.kernels[k];
         char described[VERDICT_MAX_LENGTH];
         if (strcmp(kernel->source, "builtin") != 0 ||
-            kernel->facts.operation != OPERATION_LAYERNORM || (number + k * 3) % every != 0)
+            kernel->facts.operation != LN_OPERATION_LAYERNORM || (number + k * 3) % every != 0)
             continue;
         if (judged++ == 0)
             block_of(the_judge, &block, convention, LN_F32, LN_F32, input, 8, hidden);
@@ -223,7 +223,7 @@ static size_t count_bad_verdicts(const char *convention, const char *input, size
 TEST(no_good_kernel_gets_a_bad_verdict)
 {
     size_t presets, families, wrong = 0;
-    const convention_preset *preset = convention_presets(OPERATION_LAYERNORM, &presets);
+    const convention_preset *preset = convention_presets(LN_OPERATION_LAYERNORM, &presets);
     const input_family *family = input_families(&families);
     bool full = getenv("LNBENCH_FULL") != NULL;
     static const size_t sizes[] = {33, 1, 7, 768, 1025, 4096};

@@ -149,7 +149,7 @@ void page_make(const page_contents *contents, document *page)
     page_figure(contents, "speed_error", page);
     if (operation_has(operations[view_operation(data->view)], ROLE_MEAN))
         page_figure(contents, "error_kappa", page);
-    if (view_operation(data->view) == OPERATION_LAYERNORM) {
+    if (view_operation(data->view) == LN_OPERATION_LAYERNORM) {
         document_section(page, "conventions-section", "Conventions");
         page_figure(contents, "conventions", page);
     }

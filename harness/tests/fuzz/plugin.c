@@ -55,23 +55,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     source from = {bytes, size};
     char text[10][128];
     ln_kernel kernels[2];
-    ln_kernel_facts facts[2];
     memset(kernels, 0, sizeof kernels);
-    memset(facts, 0, sizeof facts);
-    ln_plugin plugin = {.abi_version = below(&from, 8) ? LN_PLUGIN_ABI : below(&from, 256),
-                        .struct_size = below(&from, 8) ? sizeof plugin : below(&from, 256),
-                        .count = below(&from, 3),
-                        .kernels = kernels,
-                        .facts_size = below(&from, 8) ? sizeof *facts : below(&from, 16),
-                        .facts = facts};
+    ln_plugin_table plugin = {.abi_version = below(&from, 8) ? LN_PLUGIN_ABI : below(&from, 256),
+                              .struct_size = below(&from, 8) ? sizeof plugin : below(&from, 256),
+                              .count = below(&from, 3),
+                              .kernels = kernels};
     plugin.name = take_string(&from, text[0]);
     plugin.version = take_string(&from, text[1]);
     for (int i = 0; i < 2; i++) {
-        kernels[i].struct_size = below(&from, 8) ? sizeof *kernels : below(&from, 256);
+        kernels[i].operation = (ln_operation)below(&from, 4);
         kernels[i].name = take_string(&from, text[2 + 4 * i]);
         kernels[i].statistics = take_string(&from, text[3 + 4 * i]);
         kernels[i].isa = take_string(&from, text[4 + 4 * i]);
-        facts[i].role = take_string(&from, text[5 + 4 * i]);
+        kernels[i].facts.role = take_string(&from, text[5 + 4 * i]);
         kernels[i].apply = kernels[i].schedule = kernels[i].isa;
         kernels[i].storage = (ln_type)below(&from, 6);
         kernels[i].param = (ln_type)below(&from, 6);
@@ -81,6 +77,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     if (!plugin_fault(&plugin))
         for (unsigned i = 0; i < plugin.count; i++)
-            send_kernel(&plugin, NULL, i);
+            send_kernel(&plugin, i);
     return 0;
 }

@@ -5,7 +5,7 @@
 
 #include "worker/child/guard.h"
 #include "base/hash_set.h"
-#include "layernorm_plugin_v2.h"
+#include "layernorm_plugin.h"
 #include "worker/protocol.h"
 #include "worker/roof.h"
 
@@ -22,11 +22,10 @@ typedef struct plugin_load {
     char changed[REPLY_TEXT_LENGTH]; /* what its kernels are not called for; "": nothing */
     char set[CHANGE_LENGTH]; /* of floating-point control, which its kernels have; "": nothing */
     thread_state floating_point; /* in which they are called */
-    operation_kind *kinds;       /* of its kernels; NULL: all are LayerNorm's */
 } plugin_load;
 
 typedef struct worker_plugins {
-    const ln_plugin *plugins[WORKER_MAX_PLUGINS]; /* NULL: not loaded here */
+    const ln_plugin_table *plugins[WORKER_MAX_PLUGINS]; /* NULL: not loaded here */
     plugin_load loads[WORKER_MAX_PLUGINS];
     void *libraries[WORKER_MAX_PLUGINS]; /* of dlopen() */
     bool trusted;                        /* the first one is the library that lnbench came with */
@@ -98,21 +97,12 @@ bool plugin_blame(const char *callback, const char *changed);
 void worker_send_blame(void);
 
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const work_order *order);
-/* As ln_kernel_facts has it; NULL: the plugin has none, or was compiled before there were any. */
-typedef ln_bound probable_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                double chance);
-probable_bound *worker_probable_bound(const ln_plugin *plugin, size_t index);
 /* Why the kernel cannot serve the problem, by its own word, or NULL if it can. */
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem);
 
-/* The plugin's kernels, of both versions of the ABI, and the operation of each (NULL: all are LayerNorm's);
- * or why it can't be taken. */
-const ln_plugin *worker_table(void *library, operation_kind **kinds, const char **fault);
-/* Why a table of version 1 can't be taken, or NULL. */
-const char *plugin_fault(const ln_plugin *plugin);
+/* Why a plugin can't be taken, or NULL. */
+const char *plugin_fault(const ln_plugin_table *plugin);
 void worker_load(worker_plugins *plugins, const work_order *order);
-/* Whether `library` itself has that code, or data, rather than one that it links to. */
-bool worker_has_code(void *library, void *address);
 void worker_judge(const worker_plugins *plugins, const work_order *order);
 /* After orders that had a call_place: the library's calls are by the caches of this machine again. */
 void worker_leave_place(void);
@@ -128,9 +118,9 @@ void worker_threads_judge(unsigned threads);
 /* Before a call: the calling thread goes to its CPU, or, where a library has threads of its own, to
  * all CPUs of the group. */
 void worker_threads_pin(bool own_threads);
-bool plugin_has_threads(const ln_plugin *plugin);
-bool plugin_set_threads(const ln_plugin *plugin, unsigned threads); /* false: it can't */
-bool kernel_has_threads(const ln_plugin *plugin, const ln_kernel *kernel);
+bool plugin_has_threads(const ln_plugin_table *plugin);
+bool plugin_set_threads(const ln_plugin_table *plugin, unsigned threads); /* false: it can't */
+bool kernel_has_threads(const ln_plugin_table *plugin, const ln_kernel *kernel);
 
 /* A kernel with what it prepared for each part of the rows. */
 typedef struct split_kernel {
@@ -146,8 +136,8 @@ typedef struct split_kernel {
 
 /* NULL, or why it cannot be; split_release() it in either case, or let it live as long as the
  * process. */
-const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln_kernel *kernel,
-                          const ln_problem *problem);
+const char *split_prepare(split_kernel *split, const ln_plugin_table *plugin,
+                          const ln_kernel *kernel, const ln_problem *problem);
 void split_release(split_kernel *split);
 /* NULL, or what a watched call changed of the floating-point state of a thread of the group. */
 const char *split_changed(const split_kernel *split);

@@ -17,7 +17,7 @@ enum { OTHER_GAP = 3 };
 /* The calls of an order: the judged one, in as many benches as threads make it at once, and another
  * problem's. */
 typedef struct judged_calls {
-    const ln_plugin *plugin;
+    const ln_plugin_table *plugin;
     const ln_kernel *kernel;
     work_order order, other_order;
     call_bench benches[AT_ONCE_MOST], other;
@@ -348,11 +348,9 @@ void worker_judge(const worker_plugins *plugins, const work_order *order)
 void worker_bound(const worker_plugins *plugins, const work_order *order)
 {
     const ln_kernel *kernel = worker_kernel(plugins, order);
-    probable_bound *probable = NULL;
-    if (kernel && order->chance > 0)
-        probable = worker_probable_bound(plugins->plugins[order->plugin], order->kernel);
-    bool has = order->chance > 0 ? probable != NULL : kernel && kernel->bound;
-    if (!has || kernel_refuses(kernel, &order->problem)) {
+    bool is_probable = order->chance > 0;
+    if (!kernel || !(is_probable ? kernel->facts.probable_bound != NULL : kernel->bound != NULL) ||
+        kernel_refuses(kernel, &order->problem)) {
         worker_send_done("", 0);
         return;
     }
@@ -366,8 +364,9 @@ void worker_bound(const worker_plugins *plugins, const work_order *order)
     for (size_t i = 0; fine && clean && i < order->count; i++) {
         if (i < 2) /* what it leaves each time adds up: the first one is looked at alone */
             plugin_enter(&before);
-        bounds[i] = probable ? probable(&order->problem, &facts[i], order->chance)
-                             : kernel->bound(&order->problem, &facts[i]);
+        bounds[i] = is_probable
+                        ? kernel->facts.probable_bound(&order->problem, &facts[i], order->chance)
+                        : kernel->bound(&order->problem, &facts[i]);
         if (i == 0 || i + 1 == order->count)
             clean = plugin_leave(&before, "bound()");
     }

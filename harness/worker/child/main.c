@@ -2,6 +2,7 @@
  * hand. */
 #include "base/seconds.h"
 #include "domain/convention.h"
+#include "domain/kernel_name.h"
 #include "domain/operation.h"
 #include "worker/arena.h"
 #include "worker/child/internal.h"
@@ -189,7 +190,7 @@ void worker_send_refusal(unsigned entry, const char *refusal)
 
 const ln_kernel *worker_kernel(const worker_plugins *plugins, const work_order *order)
 {
-    const ln_plugin *plugin =
+    const ln_plugin_table *plugin =
         order->plugin < WORKER_MAX_PLUGINS ? plugins->plugins[order->plugin] : NULL;
     if (!plugin || order->kernel >= plugin->count)
         return NULL;
@@ -207,14 +208,16 @@ static bool name_is_fine(const char *name)
 
 /* A reason why the plugin can't be taken, or NULL. Strings that come from it are shown only once
  * they are known to be plain names. */
-const char *plugin_fault(const ln_plugin *plugin)
+const char *plugin_fault(const ln_plugin_table *plugin)
 {
     if (!plugin)
         return LN_PLUGIN_SYMBOL "() returned NULL";
     if (plugin->abi_version != LN_PLUGIN_ABI)
-        return "it has another ABI version; this lnbench speaks version 1 (layernorm_plugin.h)";
-    if (plugin->struct_size < LN_PLUGIN_SIZE_V1)
-        return "its ln_plugin has another size: compile it against this layernorm_plugin.h";
+        return "it has another ABI version than 3: compile it against this lnbench's "
+               "layernorm_plugin.h";
+    if (plugin->struct_size != sizeof *plugin || plugin->kernel_size != sizeof(ln_kernel))
+        return "its ln_plugin_table or ln_kernel has another size: compile it again against "
+               "layernorm_plugin.h";
     if (!name_is_fine(plugin->name))
         return "its name is not of [a-z0-9_.-]{1,63}";
     if (strcmp(plugin->name, "builtin") == 0)
@@ -225,10 +228,12 @@ const char *plugin_fault(const ln_plugin *plugin)
         return "it has more than 65536 kernels";
     for (size_t i = 0; i < plugin->count; i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
-        if (kernel->struct_size != sizeof *kernel)
-            return "an ln_kernel has another size: compile it against this layernorm_plugin.h";
+        if ((unsigned)kernel->operation >= operation_count)
+            return "a kernel's operation is none of ln_operation";
         if (!name_is_fine(kernel->name) || is_roof(kernel->name))
             return "a kernel's name is not of [a-z0-9_.-]{1,63}, or begins with roof_";
+        if (!kernel_isa_is_known(kernel->isa ? kernel->isa : ""))
+            return "a kernel's isa is unknown: layernorm_plugin.h lists those that there are";
         if ((unsigned)kernel->storage > LN_F16 || (unsigned)kernel->param > LN_F16 ||
             (unsigned)kernel->accumulator > LN_F16)
             return "a kernel's type is none of ln_type";
@@ -238,37 +243,60 @@ const char *plugin_fault(const ln_plugin *plugin)
     return NULL;
 }
 
+/* Whether `library` itself has that symbol, rather than one that it links to. */
+static bool has_code(void *library, void *address)
+{
+    struct link_map *map, *found = NULL;
+    Dl_info info;
+    return address && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
+           dladdr1(address, &info, (void **)&found, RTLD_DL_LINKMAP) != 0 && found == map;
+}
+
+static const char older_abi[] =
+    "it was built for an older plugin ABI: compile it again against layernorm_plugin.h";
+static const char foreign_code[] =
+    "its " LN_PLUGIN_SYMBOL " comes from a library that it loads, not from itself";
+
+/* The plugin's table; or why it can't be taken. A file that links to the library finds the library's symbol
+ * where it has none itself: own_file refuses that. */
+static const ln_plugin_table *table_of(void *library, bool own_file, const char **fault)
+{
+    typedef const ln_plugin_table *entry(void);
+    thread_state before;
+    entry *ask;
+    void *symbol = dlsym(library, LN_PLUGIN_SYMBOL);
+    bool is_own = has_code(library, symbol);
+    bool is_older = !is_own && (has_code(library, dlsym(library, "ln_plugin_v1")) ||
+                                has_code(library, dlsym(library, "ln_plugin_v2")));
+    *fault = is_older  ? older_abi
+             : !symbol ? "it has no symbol " LN_PLUGIN_SYMBOL " (see layernorm_plugin.h)"
+             : own_file && !is_own ? foreign_code
+                                   : NULL;
+    if (*fault)
+        return NULL;
+    *(void **)&ask = symbol;
+    plugin_enter(&before);
+    const ln_plugin_table *table = ask();
+    plugin_leave(&before, LN_PLUGIN_SYMBOL "()");
+    *fault = plugin_fault(table);
+    return table;
+}
+
 static void copy_word(char *to, size_t size, const char *from)
 {
     snprintf(to, size, "%s", name_is_fine(from) ? from : "");
 }
 
-/* As long as `least`, or NULL: the plugin tells no more. */
-static const ln_kernel_facts *facts_of(const ln_plugin *plugin, size_t index, size_t least)
-{
-    if (!LN_PLUGIN_HAS(plugin, facts) || !plugin->facts || plugin->facts_size < least ||
-        plugin->facts_size % _Alignof(ln_kernel_facts) != 0)
-        return NULL;
-    return (const void *)((const char *)plugin->facts + index * plugin->facts_size);
-}
-
-probable_bound *worker_probable_bound(const ln_plugin *plugin, size_t index)
-{
-    const ln_kernel_facts *facts = facts_of(plugin, index, sizeof *facts);
-    return facts ? facts->probable_bound : NULL;
-}
-
-static void send_kernel(const ln_plugin *plugin, const operation_kind *kinds, unsigned index)
+static void send_kernel(const ln_plugin_table *plugin, unsigned index)
 {
     const ln_kernel *kernel = &plugin->kernels[index];
     worker_reply described = {.kind = REPLY_KERNEL, .count = index};
-    if (LN_PLUGIN_HAS(plugin, version) && plugin->version)
+    if (plugin->version)
         snprintf(described.text, sizeof described.text, "%.63s", plugin->version);
     kernel_facts *facts = &described.kernel;
-    const ln_kernel_facts *more = facts_of(plugin, index, offsetof(ln_kernel_facts, family));
-    facts->operation = kinds ? kinds[index] : OPERATION_LAYERNORM;
+    facts->operation = kernel->operation;
     copy_word(facts->name, sizeof facts->name, kernel->name);
-    copy_word(facts->role, sizeof facts->role, more ? more->role : NULL);
+    copy_word(facts->role, sizeof facts->role, kernel->facts.role);
     copy_word(facts->statistics, sizeof facts->statistics, kernel->statistics);
     copy_word(facts->apply, sizeof facts->apply, kernel->apply);
     copy_word(facts->schedule, sizeof facts->schedule, kernel->schedule);
@@ -281,14 +309,6 @@ static void send_kernel(const ln_plugin *plugin, const operation_kind *kinds, un
     facts->has_bound = kernel->bound != NULL;
     message.left = index + 1 < plugin->count ? BATCH_MOST - 1 - index % BATCH_MOST : 0;
     worker_send(&described);
-}
-
-bool worker_has_code(void *library, void *address)
-{
-    struct link_map *map, *found = NULL;
-    Dl_info info;
-    return address && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
-           dladdr1(address, &info, (void **)&found, RTLD_DL_LINKMAP) != 0 && found == map;
 }
 
 /* Kernels are called in the floating-point state that loading their library set, as whoever loads it
@@ -304,7 +324,7 @@ static void *open_plugin(const char *path, plugin_load *load)
     return library;
 }
 
-bool plugin_set_threads(const ln_plugin *plugin, unsigned threads)
+bool plugin_set_threads(const ln_plugin_table *plugin, unsigned threads)
 {
     thread_state before;
     plugin_enter(&before);
@@ -326,17 +346,14 @@ void worker_load(worker_plugins *plugins, const work_order *order)
         return;
     }
     const char *fault;
-    const ln_plugin *plugin = worker_table(library, &load->kinds, &fault);
+    const ln_plugin_table *plugin = table_of(library, order->own_file, &fault);
     if (fault) {
-        worker_send_failed(VERDICT_LOST, 0, "%s", fault);
-        return;
-    }
-    if (order->own_file && !worker_has_code(library, dlsym(library, LN_PLUGIN_SYMBOL)) &&
-        !worker_has_code(library, dlsym(library, LN_PLUGIN_SYMBOL_V2))) {
-        worker_reply foreign = {.kind = REPLY_FAILED, .verdict = VERDICT_LOST, .value = 1};
-        snprintf(foreign.text, sizeof foreign.text, "%s",
-                 "its " LN_PLUGIN_SYMBOL " comes from a library that it loads, not from itself");
-        worker_send(&foreign);
+        worker_reply refused = {.kind = REPLY_FAILED, .verdict = VERDICT_LOST};
+        refused.value = fault == older_abi      ? LOAD_OLDER_ABI
+                        : fault == foreign_code ? LOAD_FOREIGN_CODE
+                                                : 0;
+        snprintf(refused.text, sizeof refused.text, "%s", fault);
+        worker_send(&refused);
         return;
     }
     /* Judged, and timed where nothing else is asked for, on one thread. */
@@ -354,7 +371,7 @@ void worker_load(worker_plugins *plugins, const work_order *order)
     snprintf(loaded.set_at_load, sizeof loaded.set_at_load, "%s", load->set);
     worker_send(&loaded);
     for (unsigned i = 0; order->count > 0 && i < plugin->count; i++)
-        send_kernel(plugin, load->kinds, i);
+        send_kernel(plugin, i);
 }
 
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
@@ -370,7 +387,7 @@ const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)
 }
 
 /* NULL if it takes a preset at a common size, else why it refuses the first of them. */
-static const char *refuses_all(const ln_kernel *kernel, operation_kind kind)
+static const char *refuses_all(const ln_kernel *kernel, ln_operation kind)
 {
     static const size_t sizes[] = {64, 768, 1024};
     static char first[REPLY_TEXT_LENGTH];
@@ -379,7 +396,6 @@ static const char *refuses_all(const ln_kernel *kernel, operation_kind kind)
     for (size_t i = 0; i < presets * count; i++) {
         ln_problem problem = problem_dense(&preset[i / count].convention, kernel->storage,
                                            kernel->param, 64, sizes[i % count]);
-        convention_drop_operation(&problem.convention);
         const char *reason = kernel_refuses(kernel, &problem);
         if (!reason)
             return NULL;
@@ -464,18 +480,15 @@ static bool is_of_another(const worker_plugins *plugins, const work_order *order
     const ln_kernel *kernel = worker_kernel(plugins, order);
     bool asks = order->kind == ORDER_SUPPORTS || order->kind == ORDER_JUDGE ||
                 order->kind == ORDER_CALL || order->kind == ORDER_CALL_LARGE;
-    operation_kind asked = convention_operation(&order->problem.convention);
+    ln_operation asked = order->problem.convention.operation;
     if (!asks || !kernel || (order->kind == ORDER_SUPPORTS && order->problem.rows == 0))
         return false;
-    const operation_kind *kinds = plugins->loads[order->plugin].kinds;
-    operation_kind own = kinds ? kinds[order->kernel] : OPERATION_LAYERNORM;
-    if (own != asked)
-        worker_send_failed(VERDICT_DECLINED, 0, "it computes %s, not %s", operation_name(own),
-                           operation_name(asked));
-    return own != asked;
+    if (kernel->operation != asked)
+        worker_send_failed(VERDICT_DECLINED, 0, "it computes %s, not %s",
+                           operation_name(kernel->operation), operation_name(asked));
+    return kernel->operation != asked;
 }
 
-/* A kernel gets the convention as its operation has it, without the byte that tells which. */
 static void receive_order(worker_plugins *plugins, work_order *order)
 {
     thread_state own;
@@ -487,7 +500,6 @@ static void receive_order(worker_plugins *plugins, work_order *order)
     }
     if (is_of_another(plugins, order) || changed_at_load(plugins, order))
         return;
-    convention_drop_operation(&order->problem.convention);
     floating_point_read(&own);
     if (order->kind != ORDER_JUDGE || !order->place)
         worker_leave_place();

@@ -90,12 +90,12 @@ void worker_threads_pin(bool own_threads)
         sched_setaffinity(0, sizeof crew.all, own_threads ? &crew.all : &crew.first);
 }
 
-bool plugin_has_threads(const ln_plugin *plugin)
+bool plugin_has_threads(const ln_plugin_table *plugin)
 {
-    return LN_PLUGIN_HAS(plugin, set_threads) && plugin->set_threads;
+    return plugin->set_threads;
 }
 
-bool kernel_has_threads(const ln_plugin *plugin, const ln_kernel *kernel)
+bool kernel_has_threads(const ln_plugin_table *plugin, const ln_kernel *kernel)
 {
     bool some = false;
     for (size_t i = 0; i < plugin->count; i++)
@@ -115,8 +115,8 @@ static bool split_allocate(split_kernel *split, const ln_problem *problem, unsig
     return split->problems && split->states && split->changed;
 }
 
-const char *split_prepare(split_kernel *split, const ln_plugin *plugin, const ln_kernel *kernel,
-                          const ln_problem *problem)
+const char *split_prepare(split_kernel *split, const ln_plugin_table *plugin,
+                          const ln_kernel *kernel, const ln_problem *problem)
 {
     *split = (split_kernel){.kernel = kernel, .problem = problem};
     split->own_threads = kernel_has_threads(plugin, kernel);

@@ -467,7 +467,7 @@ static void time_entry(hayai_state *state, void *context)
 }
 
 /* Asks and prepares the kernel of a timed entry. */
-static bool prepare_entry(timed_entry *entry, const ln_plugin *plugin)
+static bool prepare_entry(timed_entry *entry, const ln_plugin_table *plugin)
 {
     thread_state before;
     const char *refusal = kernel_refuses(entry->kernel, &group.problem);

@@ -9,7 +9,19 @@ static void run(const void *state, const ln_tensors *tensors)
     (void)tensors;
 }
 
-#if BAD_PLUGIN == 1 /* no symbol */
+#if BAD_PLUGIN == 12 || BAD_PLUGIN == 13 /* built against an older header */
+#if BAD_PLUGIN == 12
+#define OLDER ln_plugin_v1
+#else
+#define OLDER ln_plugin_v2
+#endif
+LN_API const void *OLDER(void);
+const void *OLDER(void)
+{
+    (void)run;
+    return NULL;
+}
+#elif BAD_PLUGIN == 1 /* no symbol */
 LN_API int something_else(void);
 LN_API int something_else(void)
 {
@@ -40,20 +52,42 @@ static char long_name[10001];
 #define NAME "fine"
 #endif
 
+#if BAD_PLUGIN == 14 /* a member more or less under the same number */
+#define TABLE_SIZE (sizeof(ln_plugin_table) + sizeof(void *))
+#else
+#define TABLE_SIZE sizeof(ln_plugin_table)
+#endif
+#if BAD_PLUGIN == 15
+#define KERNEL_SIZE (sizeof(ln_kernel) - sizeof(void *))
+#else
+#define KERNEL_SIZE sizeof(ln_kernel)
+#endif
+#if BAD_PLUGIN == 16
+#define ISA_WORD "sse9"
+#else
+#define ISA_WORD "scalar"
+#endif
+#if BAD_PLUGIN == 17
+#define OPERATION ((ln_operation)7)
+#else
+#define OPERATION LN_OPERATION_LAYERNORM
+#endif
+
 static const ln_kernel kernels[] = {
-    {.struct_size = sizeof(ln_kernel), .name = NAME, .isa = "scalar", .run = run}};
+    {.operation = OPERATION, .name = NAME, .isa = ISA_WORD, .run = run}};
 #if BAD_PLUGIN == 11
 #define PLUGIN_NAME "<img src=x onerror=alert(1)>"
 #else
 #define PLUGIN_NAME "bad"
 #endif
-static const ln_plugin plugin = {.abi_version = ABI,
-                                 .struct_size = sizeof(ln_plugin),
-                                 .name = PLUGIN_NAME,
-                                 .count = 1,
-                                 .kernels = kernels};
+static const ln_plugin_table plugin = {.abi_version = ABI,
+                                       .struct_size = TABLE_SIZE,
+                                       .kernel_size = KERNEL_SIZE,
+                                       .name = PLUGIN_NAME,
+                                       .count = 1,
+                                       .kernels = kernels};
 
-LN_API const ln_plugin *ln_plugin_v1(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
 #if BAD_PLUGIN == 10
     memset(long_name, 'a', sizeof long_name - 1);

@@ -1,5 +1,5 @@
 /* A plugin whose kernel is right on the process's first thread and wrong on every other.
- * OWN_THREADS 0: built before plugins could have threads of their own; 1: says that it has; 2: has
+ * OWN_THREADS 0: does not say that it has threads of its own; 1: says so; 2: has
  * no second; 3: is right, has OpenMP's and does not say so. */
 #include "layernorm_plugin.h"
 #include <math.h>
@@ -24,7 +24,6 @@ static ln_bound no_claim(const ln_problem *problem, const ln_row_facts *facts)
 }
 
 static const ln_kernel kernels[] = {{
-    .struct_size = sizeof(ln_kernel),
 #if OWN_THREADS == 3
     .name = "openmp",
 #elif OWN_THREADS == 0
@@ -44,31 +43,21 @@ static int set_threads(unsigned threads)
 {
     return OWN_THREADS == 2 && threads > 1;
 }
-
-/* Built before facts had a probable bound: what lies behind their end must not be looked at. */
-static const ln_kernel_facts facts = {
-    .role = "",
-    .probable_bound = (ln_bound(*)(const ln_problem *, const ln_row_facts *, double))1,
-};
 #endif
 
-static const ln_plugin plugin = {
+static const ln_plugin_table plugin = {
     .abi_version = LN_PLUGIN_ABI,
     .name = "threads",
     .count = 1,
     .kernels = kernels,
-#if OWN_THREADS % 3 == 0
-    .struct_size = LN_PLUGIN_SIZE_V1,
-    .set_threads = (int (*)(unsigned))1, /* lies behind its end: must not be looked at */
-#else
-    .struct_size = sizeof(ln_plugin),
+    .struct_size = sizeof(ln_plugin_table),
+    .kernel_size = sizeof(ln_kernel),
+#if OWN_THREADS % 3 > 0
     .set_threads = set_threads,
-    .facts_size = offsetof(ln_kernel_facts, probable_bound),
-    .facts = &facts,
 #endif
 };
 
-LN_API const ln_plugin *ln_plugin_v1(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
     return &plugin;
 }

@@ -494,9 +494,9 @@ __attribute__((constructor)) static void note_loading(void)
 
 #define KERNEL(kind, type, accumulator_, traits_, kernel_name)                                     \
     {                                                                                              \
-        .struct_size = sizeof(ln_kernel), .name = #kind "." #kernel_name, .isa = "scalar",         \
-        .storage = type, .param = type == LN_F64 ? LN_F64 : LN_F32, .accumulator = accumulator_,   \
-        .unroll = 1, .traits = traits_, .prepare = prepare_##kind##_##kernel_name,                 \
+        .name = #kind "." #kernel_name, .isa = "scalar", .storage = type,                          \
+        .param = type == LN_F64 ? LN_F64 : LN_F32, .accumulator = accumulator_, .unroll = 1,       \
+        .traits = traits_, .prepare = prepare_##kind##_##kernel_name,                              \
         .run = run_##kind##_##kernel_name, .release = release_##kind##_##kernel_name               \
     }
 #define FAULT_AS(accumulator, traits, hook, type, group, name, what, ...)                          \
@@ -509,15 +509,16 @@ enum { FAULT_COUNT = sizeof fault_kernels / sizeof *fault_kernels, MOST_HONEST =
 
 static ln_kernel every_kernel[FAULT_COUNT + MOST_HONEST];
 
-static ln_plugin plugin = {
+static ln_plugin_table plugin = {
     .abi_version = LN_PLUGIN_ABI,
-    .struct_size = sizeof(ln_plugin),
+    .struct_size = sizeof(ln_plugin_table),
+    .kernel_size = sizeof(ln_kernel),
     .name = "faults",
     .kernels = every_kernel,
     .set_threads = set_threads,
 };
 
-LN_API const ln_plugin *ln_plugin_v1(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
     memcpy(every_kernel, fault_kernels, sizeof fault_kernels);
     memcpy(every_kernel + FAULT_COUNT, honest_kernels, honest_count * sizeof *honest_kernels);

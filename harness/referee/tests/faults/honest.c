@@ -478,8 +478,7 @@ ORDERS(RUN)
 ORDERS(DECLARE)
 
 #define KERNEL(kernel_name, type, suffix, accumulator_, run_)                                      \
-    {.struct_size = sizeof(ln_kernel),                                                             \
-     .name = "honest." #kernel_name suffix,                                                        \
+    {.name = "honest." #kernel_name suffix,                                                        \
      .isa = "scalar",                                                                              \
      .storage = type,                                                                              \
      .param = type == LN_F64 ? LN_F64 : LN_F32,                                                    \

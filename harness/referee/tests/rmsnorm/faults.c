@@ -1,7 +1,7 @@
-/* RMSNorm in f64 by plugin ABI 2 with a fault each (faults.def), and kernels that are right: one in f64,
+/* RMSNorm in f64 with a fault each (faults.def), and kernels that are right: one in f64,
  * others in f32, by five orders of summation and four formulas. None of these may be accused. The faults
  * and the first are there in every type, too, for rmsnorm_test. */
-#include "layernorm_plugin_v2.h"
+#include "layernorm_plugin.h"
 #include "metrics/storage.h"
 #include <math.h>
 #include <stdbool.h>
@@ -11,8 +11,8 @@
 
 /* A row on its way. */
 typedef struct row_state {
-    const ln_rms_problem *given;
-    const ln_rms_tensors *tensors;
+    const ln_problem *given;
+    const ln_tensors *tensors;
     double mean, square, eps, centre, root, exact_root;
     double xhat; /* of the element, unrounded */
     bool inside; /* eps is in the square */
@@ -69,8 +69,8 @@ VALUES(USUAL)
 static double added(row_state *s, hook *const *hooks, size_t row, size_t i, const double *x,
                     bool squared)
 {
-    const ln_rms_problem *given = s->given;
-    ln_rms_sum sum = (ln_rms_sum)given->convention.sum;
+    const ln_problem *given = s->given;
+    ln_rms_sum sum = given->convention.sum;
     if (!s->tensors->residual)
         return x[i];
     if (hooks[HOOK_ADDED] != usual_ADDED)
@@ -82,7 +82,7 @@ static double added(row_state *s, hook *const *hooks, size_t row, size_t i, cons
 
 static void find_root(row_state *s, hook *const *hooks, size_t row, const double *x)
 {
-    const ln_rms_convention *own = &s->given->convention;
+    const ln_convention *own = &s->given->convention;
     size_t hidden = s->given->hidden;
     double sum = 0, all = 0;
     for (size_t i = 0; i < hidden; i++) {
@@ -103,11 +103,11 @@ static void find_root(row_state *s, hook *const *hooks, size_t row, const double
 
 static double element(row_state *s, hook *const *hooks, size_t row, size_t i, double value)
 {
-    const ln_rms_convention *own = &s->given->convention;
+    const ln_convention *own = &s->given->convention;
     double xhat = s->xhat = (value - s->centre) / s->root, factor = 1;
     if (own->weight) {
         xhat = own->cast ? stored(s->given->storage, xhat) : xhat;
-        factor = storage_load(s->given->param, s->tensors->weight,
+        factor = storage_load(s->given->param, s->tensors->gamma,
                               (size_t)hooks[HOOK_GAMMA](s, row, i, 0, 0));
         factor += own->weight >= LN_RMS_WEIGHT_OFFSET ? 1 : 0;
         factor =
@@ -118,8 +118,7 @@ static double element(row_state *s, hook *const *hooks, size_t row, size_t i, do
     return hooks[HOOK_ELEMENT](s, row, i, factor * xhat, 0);
 }
 
-static void normalise(const ln_rms_problem *given, const ln_rms_tensors *tensors,
-                      hook *const *hooks)
+static void normalise(const ln_problem *given, const ln_tensors *tensors, hook *const *hooks)
 {
     row_state own = {.given = given, .tensors = tensors};
     size_t hidden = given->hidden;
@@ -132,8 +131,8 @@ static void normalise(const ln_rms_problem *given, const ln_rms_tensors *tensors
                                              row * given->residual_stride + i);
         }
         find_root(&own, hooks, row, x);
-        if (tensors->rrms)
-            ((double *)tensors->rrms)[row] = hooks[HOOK_RRMS](&own, row, 0, 0, 0);
+        if (tensors->rstd)
+            ((double *)tensors->rstd)[row] = hooks[HOOK_RRMS](&own, row, 0, 0, 0);
         for (size_t i = 0; i < hidden; i++) {
             double value = added(&own, hooks, row, i, x, false);
             if (tensors->residual && tensors->sum)
@@ -168,11 +167,11 @@ EPS_1E_3
 
 #define CHOOSE(name, ...) [HOOK_##name] = usual_##name,
 #define FAULT(hook_name, group, name, what, ...)                                                   \
-    static void run_##name(const void *problem, const void *buffers)                               \
+    static void run_##name(const void *problem, const ln_tensors *tensors)                         \
     {                                                                                              \
         hook *hooks[HOOKS] = {VALUES(CHOOSE)};                                                     \
         hooks[HOOK_##hook_name] = fault_##name;                                                    \
-        normalise(problem, buffers, hooks);                                                        \
+        normalise(problem, tensors, hooks);                                                        \
     }
 #define FAULT_OF(hook_name, type, ...) FAULT(hook_name, __VA_ARGS__)
 #include "faults.def"
@@ -182,10 +181,10 @@ EPS_1E_3
 
 /* ---- kernels that are right ---- */
 
-static void run_right(const void *problem, const void *buffers)
+static void run_right(const void *problem, const ln_tensors *tensors)
 {
     hook *hooks[HOOKS] = {VALUES(CHOOSE)};
-    normalise(problem, buffers, hooks);
+    normalise(problem, tensors, hooks);
 }
 
 static float sequential(const float *x, size_t count, size_t step)
@@ -233,10 +232,10 @@ static float compensated(const float *x, size_t count, size_t step)
 
 enum { divides, by_inverse, weight_first, in_f64 };
 
-static void compute(const ln_rms_problem *given, const ln_rms_tensors *tensors,
+static void compute(const ln_problem *given, const ln_tensors *tensors,
                     float (*add)(const float *, size_t, size_t), size_t step, int formula)
 {
-    const ln_rms_convention *own = &given->convention;
+    const ln_convention *own = &given->convention;
     size_t hidden = given->hidden;
     float *x = malloc(2 * hidden * sizeof *x), *summed = x + hidden;
     for (size_t row = 0; x && row < given->rows; row++) {
@@ -251,13 +250,13 @@ static void compute(const ln_rms_problem *given, const ln_rms_tensors *tensors,
         float square = add(x, hidden, step) / (float)hidden, eps = (float)own->eps;
         float root = own->eps_place == LN_EPS_STD ? sqrtf(square) + eps : sqrtf(square + eps);
         root = own->root ? (float)stored(given->storage, root) : root;
-        if (tensors->rrms)
-            ((float *)tensors->rrms)[row] = 1 / root;
+        if (tensors->rstd)
+            ((float *)tensors->rstd)[row] = 1 / root;
         for (size_t i = 0; i < hidden; i++) {
             float value = own->sum == LN_RMS_SUM_SQUARES ? summed[i] : x[i], factor = 1, y;
             bool casts = own->cast && own->weight;
             if (own->weight)
-                factor = (float)storage_load(given->param, tensors->weight, i);
+                factor = (float)storage_load(given->param, tensors->gamma, i);
             factor += own->weight >= LN_RMS_WEIGHT_OFFSET ? 1.f : 0.f;
             if (own->weight == LN_RMS_WEIGHT_OFFSET_ROUNDED)
                 factor = (float)stored(given->param, factor);
@@ -290,9 +289,9 @@ static void compute(const ln_rms_problem *given, const ln_rms_tensors *tensors,
     FORMULAS(_, LN_F32, f32, compensated, 1)                                                       \
     FORMULAS(_, LN_BF16, bf16, in_lanes, 8)
 #define RUN(type, kind, order, step, formula)                                                      \
-    static void run_##kind##_##order##_##formula(const void *problem, const void *buffers)         \
+    static void run_##kind##_##order##_##formula(const void *problem, const ln_tensors *tensors)   \
     {                                                                                              \
-        compute(problem, buffers, order, step, formula);                                           \
+        compute(problem, tensors, order, step, formula);                                           \
     }
 HONEST(RUN)
 
@@ -313,17 +312,17 @@ HONEST(RUN)
     ENTRY("fault." #name, TYPE_##type, LN_F64, run_##name), EACH_TYPE(name)
 #define HONEST_ENTRY(type, kind, order, step, formula)                                             \
     ENTRY("honest." #order "_" #formula "_" #kind, type, LN_F32, run_##kind##_##order##_##formula),
-static const ln_kernel_v2 kernels[] = {
+static const ln_kernel kernels[] = {
 #include "faults.def"
     HONEST(HONEST_ENTRY) EACH_TYPE(eps_1e_3) EACH_TYPE(right)};
 
-LN_API const ln_plugin_v2_table *ln_plugin_v2(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
-    static const ln_plugin_v2_table plugin = {.abi_version = LN_PLUGIN_ABI_V2,
-                                              .struct_size = sizeof plugin,
-                                              .kernel_size = sizeof *kernels,
-                                              .name = "rmsnorm_faults",
-                                              .count = sizeof kernels / sizeof *kernels,
-                                              .kernels = kernels};
+    static const ln_plugin_table plugin = {.abi_version = LN_PLUGIN_ABI,
+                                           .struct_size = sizeof plugin,
+                                           .kernel_size = sizeof *kernels,
+                                           .name = "rmsnorm_faults",
+                                           .count = sizeof kernels / sizeof *kernels,
+                                           .kernels = kernels};
     return &plugin;
 }

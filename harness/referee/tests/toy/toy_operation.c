@@ -6,8 +6,8 @@ static const char *const weights[] = {"w", "1+w", "rounded"};
 static const char *const casts[] = {"no", "yes"};
 
 static const convention_field fields[] = {
-    {"weight", weights, 3, offsetof(ln_convention, ddof), .step = 1},
-    {"cast", casts, 2, offsetof(ln_convention, ddof), .step = 3},
+    {"weight", weights, 3, .place = offsetof(ln_convention, weight)},
+    {"cast", casts, 2, .place = offsetof(ln_convention, cast)},
 };
 
 static ln_affine form(const ln_convention *convention)

@@ -1,5 +1,5 @@
 /* Kernels of y = x gamma: a right one, and wrong ones. */
-#include "layernorm_plugin_v2.h"
+#include "layernorm_plugin.h"
 
 enum { TOY = 2 }; /* its line of domain/operations.def */
 
@@ -41,7 +41,7 @@ static float not_written(float x, float gamma, size_t i, size_t hidden)
 }
 
 #define KERNEL(name)                                                                               \
-    static void run_##name(const void *state, const void *tensors)                                 \
+    static void run_##name(const void *state, const ln_tensors *tensors)                           \
     {                                                                                              \
         each(state, tensors, name);                                                                \
     }
@@ -50,17 +50,15 @@ KERNEL(sum)
 KERNEL(last_off)
 KERNEL(not_written)
 
-static void run_overrun(const void *state, const void *given)
+static void run_overrun(const void *state, const ln_tensors *tensors)
 {
-    const ln_tensors *tensors = given;
     const ln_problem *problem = state;
     each(problem, tensors, product);
     ((float *)tensors->y)[(problem->rows - 1) * problem->y_stride + problem->hidden] = 1;
 }
 
-static void run_writes_gamma(const void *state, const void *given)
+static void run_writes_gamma(const void *state, const ln_tensors *tensors)
 {
-    const ln_tensors *tensors = given;
     each(state, tensors, product);
     *(float *)tensors->gamma = 1;
 }
@@ -70,16 +68,16 @@ static void run_writes_gamma(const void *state, const void *given)
         .operation = (ln_operation)TOY, .name = "toy." #kernel, .statistics = "", .apply = "",     \
         .schedule = "", .isa = "scalar", .run = run_##kernel                                       \
     }
-static const ln_kernel_v2 kernels[] = {ENTRY(product),     ENTRY(sum),     ENTRY(last_off),
-                                       ENTRY(not_written), ENTRY(overrun), ENTRY(writes_gamma)};
+static const ln_kernel kernels[] = {ENTRY(product),     ENTRY(sum),     ENTRY(last_off),
+                                    ENTRY(not_written), ENTRY(overrun), ENTRY(writes_gamma)};
 
-LN_API const ln_plugin_v2_table *ln_plugin_v2(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
-    static const ln_plugin_v2_table plugin = {.abi_version = LN_PLUGIN_ABI_V2,
-                                              .struct_size = sizeof plugin,
-                                              .kernel_size = sizeof(ln_kernel_v2),
-                                              .name = "toy",
-                                              .count = sizeof kernels / sizeof *kernels,
-                                              .kernels = kernels};
+    static const ln_plugin_table plugin = {.abi_version = LN_PLUGIN_ABI,
+                                           .struct_size = sizeof plugin,
+                                           .kernel_size = sizeof(ln_kernel),
+                                           .name = "toy",
+                                           .count = sizeof kernels / sizeof *kernels,
+                                           .kernels = kernels};
     return &plugin;
 }

@@ -181,8 +181,7 @@ static int set_threads(unsigned threads)
     return 0;
 }
 
-static const ln_kernel kernels[] = {{.struct_size = sizeof(ln_kernel),
-                                     .name = "hostile",
+static const ln_kernel kernels[] = {{.name = "hostile",
                                      .isa = "scalar",
                                      .supports = supports,
                                      .prepare = prepare_call,
@@ -190,14 +189,15 @@ static const ln_kernel kernels[] = {{.struct_size = sizeof(ln_kernel),
                                      .run = run,
                                      .bound = bound}};
 
-static const ln_plugin plugin = {.abi_version = LN_PLUGIN_ABI,
-                                 .struct_size = sizeof(ln_plugin),
-                                 .name = "hostile",
-                                 .count = 1,
-                                 .kernels = kernels,
-                                 .set_threads = set_threads};
+static const ln_plugin_table plugin = {.abi_version = LN_PLUGIN_ABI,
+                                       .struct_size = sizeof(ln_plugin_table),
+                                       .kernel_size = sizeof(ln_kernel),
+                                       .name = "hostile",
+                                       .count = 1,
+                                       .kernels = kernels,
+                                       .set_threads = set_threads};
 
-LN_API const ln_plugin *ln_plugin_v1(void)
+LN_API const ln_plugin_table *ln_plugin(void)
 {
     at("entry");
     return &plugin;
