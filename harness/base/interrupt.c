@@ -1,11 +1,10 @@
 #include "base/interrupt.h"
-#include "base/children.h"
-#include "base/files.h"
 #include "base/temporary.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 static atomic_int seen, count; /* threads that judge ask, too */
 static struct timespec first;
@@ -14,9 +13,7 @@ static struct timespec first;
 static void end_now(int number)
 {
     (void)number;
-    children_kill();
-    whole_files_abandon();
-    temporary_folders_abandon();
+    tidy_up();
     _exit(130);
 }
 

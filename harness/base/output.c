@@ -165,9 +165,3 @@ bool output_standard(output_file *output, error *err)
         .file = standard, .width = terminal_width(stdout), .colour = terminal_has_colour(stdout)};
     return output->file || fail_memory(err, "standard output");
 }
-
-bool output_flush(void)
-{
-    bool fine = !standard || fflush(standard) == 0;
-    return fflush(stdout) == 0 && fine;
-}

@@ -45,8 +45,6 @@ typedef struct output_file {
 
 /* False (7): memory ran out. */
 bool output_standard(output_file *output, error *err);
-/* Brings out what waits in buffers; false: it cannot be written (errno). */
-bool output_flush(void);
 
 /* What --format says; NULL: what --json says. Errors: a format that is none of the five, --json
  * together with another one. */

@@ -1,5 +1,6 @@
 #include "base/temporary.h"
 #include "base/children.h"
+#include "base/files.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -182,8 +183,10 @@ void temporary_folder_remove(temporary_folder *folder)
     folder->path[0] = '\0';
 }
 
-void temporary_folders_abandon(void)
+void tidy_up(void)
 {
+    children_kill();
+    whole_files_abandon();
     for (const temporary_folder *folder = folders; folder; folder = folder->next) {
         close(folder->tie);
         while (waitpid(folder->keeper, NULL, 0) < 0 && errno == EINTR)

@@ -23,7 +23,8 @@ typedef struct temporary_folder {
 bool temporary_folder_make(temporary_folder *folder, const char *place, const char *name,
                            error *err);
 void temporary_folder_remove(temporary_folder *folder);
-/* Removes all there are, before _exit(); a signal's handler may call it. */
-void temporary_folders_abandon(void);
+/* Kills child processes, and removes unfinished files and temporary folders. main() registers it with
+ * atexit(); before _exit(), a signal's handler may call it. */
+void tidy_up(void);
 
 #endif

@@ -1,14 +1,13 @@
 /* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. */
-#include "base/output.h"
+#include "base/die.h"
+#include "base/temporary.h"
 #include "cli/command.h"
 #include "cli/memory.h"
-#include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 static void print_help(FILE *file)
 {
@@ -23,41 +22,15 @@ static void print_help(FILE *file)
           file);
 }
 
-/* Whether writing failed because nobody reads any more (| head): no news to anyone. */
-static bool reader_is_gone(void)
-{
-    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
-}
-
-/* What was printed may still wait in the buffer of standard output. A reader that had enough
- * (| head) is told nothing; the exit code is then what SIGPIPE would have made it. */
-static int finish_output(exit_code code)
-{
-    enum { PIPE_CLOSED = 128 + SIGPIPE };
-    errno = 0;
-    bool fine = !ferror(stdout);
-    if (output_flush() && fine)
-        return (int)code;
-    int why = errno ? errno : EIO;
-    if (why == EPIPE || reader_is_gone())
-        return PIPE_CLOSED;
-    /* After 2 comes 7, before every other code. */
-    if (code == EXIT_CODE_USAGE || code == EXIT_CODE_ENVIRONMENT)
-        return (int)code;
-    output_note("standard output: cannot write: %s", strerror(why));
-    return EXIT_CODE_ENVIRONMENT;
-}
-
 /* Less would end it by a signal, without a word; threads get as much. */
-static bool has_stack(error *err)
+static void check_stack(void)
 {
     enum { LEAST_KIB = 1024 };
     struct rlimit limit;
-    return getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= LEAST_KIB * 1024 ||
-           fail(err, EXIT_CODE_ENVIRONMENT,
-                "the limit of the stack is %llu KiB, and %d are needed: raise it (ulimit -s 8192)",
-                (unsigned long long)limit.rlim_cur / 1024, LEAST_KIB);
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < LEAST_KIB * 1024)
+        die(EXIT_CODE_ENVIRONMENT,
+            "the limit of the stack is %llu KiB, and %d are needed: raise it (ulimit -s 8192)",
+            (unsigned long long)limit.rlim_cur / 1024, LEAST_KIB);
 }
 
 int main(int argc, char **argv)
@@ -66,6 +39,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f): likewise */
     memory_watch();
+    atexit(tidy_up);
     if (argc < 2) {
         print_help(stderr);
         return EXIT_CODE_USAGE;
@@ -79,10 +53,11 @@ int main(int argc, char **argv)
         printf("lnbench %s\n", LNBENCH_VERSION_STRING);
         return finish_output(EXIT_CODE_FINE);
     }
+    check_stack();
     error err = {0};
-    const cli_command *command = has_stack(&err) ? command_find(argv[1], &err) : NULL;
+    const cli_command *command = command_find(argv[1], &err);
     exit_code code = command ? command_run_with(command, argc - 1, argv + 1, &err) : err.code;
-    if (err.code != EXIT_CODE_FINE && err.message[0] && !reader_is_gone())
-        output_note("%s", err.message);
+    if (err.code != EXIT_CODE_FINE && err.message[0])
+        die(code, "%s", err.message);
     return finish_output(code);
 }

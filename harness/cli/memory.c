@@ -47,9 +47,7 @@ static _Noreturn void end_without_memory(size_t bytes)
     char line[96] = "lnbench: out of memory\n";
     if (bytes > 0)
         snprintf(line, sizeof line, "lnbench: out of memory (%zu bytes more)\n", bytes);
-    children_kill(); /* or gnuplot would still write */
-    whole_files_abandon();
-    temporary_folders_abandon();
+    tidy_up(); /* or gnuplot would still write */
     ssize_t written = write(STDERR_FILENO, line, strlen(line));
     (void)written;
     _exit(EXIT_CODE_ENVIRONMENT);

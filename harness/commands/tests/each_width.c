@@ -2,6 +2,7 @@
  * width from 0 to 300. It ends, with as many lines as there are words at most, and no line of a
  * table is longer than the terminal is wide. Of what reads a run, one width in four, in turn; all
  * with LNBENCH_FULL. */
+#include "base/die.h"
 #include "cli/command.h"
 #include <fcntl.h>
 #include <pthread.h>
@@ -56,7 +57,7 @@ static bool run_at(const cli_command *command, int count, char **arguments, int 
           &(struct winsize){.ws_col = by_variable ? 80 : (unsigned short)width});
     pthread_create(&reader, NULL, read_terminal, &terminal);
     command_run_with(command, count, arguments, &err);
-    output_flush();
+    finish_output(EXIT_CODE_FINE);
     ssize_t put = write(STDOUT_FILENO, "\4", 1);
     pthread_join(reader, NULL);
     if (put != 1 || err.code || length == 0 || length + 1 == sizeof printed)

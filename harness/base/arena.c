@@ -1,0 +1,98 @@
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/number.h"
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct arena_block {
+    struct arena_block *next;
+    size_t size, used;
+    _Alignas(max_align_t) char bytes[]; /* those that are not used are zero */
+} arena_block;
+
+void (*out_of_memory)(size_t bytes);
+
+void memory_is_out(size_t bytes)
+{
+    if (out_of_memory)
+        out_of_memory(bytes);
+    char line[64];
+    int length = snprintf(line, sizeof line, "out of memory (%zu bytes more)\n", bytes);
+    ssize_t written = write(STDERR_FILENO, line, (size_t)length);
+    (void)written;
+    _exit(EXIT_CODE_ENVIRONMENT);
+}
+
+/* A block has twice the size of the one before it, up to 1 MiB, or what is needed. */
+static arena_block *add_block(arena *memory, size_t size)
+{
+    enum { LEAST = 4096, MOST = 1 << 20 };
+    size_t room = memory->blocks ? 2 * memory->blocks->size : LEAST;
+    room = room < MOST ? room : MOST;
+    room = room < size ? size : room;
+    arena_block *block = calloc(1, sizeof *block + room);
+    if (!block)
+        memory_is_out(room);
+    block->next = memory->blocks;
+    block->size = room;
+    return memory->blocks = block;
+}
+
+void *arena_take(arena *memory, size_t count, size_t size)
+{
+    const size_t step = _Alignof(max_align_t);
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4)
+        memory_is_out(SIZE_MAX);
+    bytes = (bytes + step - 1) / step * step;
+    arena_block *block = memory->blocks;
+    if (!block || block->size - block->used < bytes)
+        block = add_block(memory, bytes);
+    void *taken = block->bytes + block->used;
+    block->used += bytes;
+    return taken;
+}
+
+char *arena_format(arena *memory, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = number_print_list(NULL, 0, format, arguments);
+    size_t size = length < 0 ? 1 : (size_t)length + 1;
+    char *text = arena_take(memory, size, 1);
+    number_print_list(text, size, format, again);
+    va_end(again);
+    va_end(arguments);
+    return text;
+}
+
+static void free_blocks(arena_block *block)
+{
+    while (block) {
+        arena_block *next = block->next;
+        free(block);
+        block = next;
+    }
+}
+
+void arena_reset(arena *memory)
+{
+    arena_block *kept = memory->blocks;
+    if (!kept)
+        return;
+    free_blocks(kept->next);
+    memset(kept->bytes, 0, kept->used);
+    kept->next = NULL;
+    kept->used = 0;
+}
+
+void arena_free(arena *memory)
+{
+    free_blocks(memory->blocks);
+    memory->blocks = NULL;
+}

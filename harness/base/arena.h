@@ -1,0 +1,34 @@
+/* Memory that is freed all at once: one arena for a command, and one for each case.
+ *
+ *     arena memory = {0};
+ *     double *rows = arena_new(&memory, double, count); // zeroed, never NULL
+ *     char *path = arena_format(&memory, "%s/%s.svg", folder, stem);
+ *     arena_free(&memory);
+ *
+ * Each thread needs an arena of its own. */
+#ifndef LNBENCH_ARENA_H
+#define LNBENCH_ARENA_H
+
+#include <stddef.h>
+
+typedef struct arena {
+    struct arena_block *blocks; /* the newest first */
+} arena;
+
+#define arena_new(memory, type, count) ((type *)arena_take(memory, count, sizeof(type)))
+/* Zeroed, and aligned for any type. */
+void *arena_take(arena *memory, size_t count, size_t size) __attribute__((alloc_size(2, 3)));
+char *arena_format(arena *memory, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Forgets everything in the arena, and keeps one block for what comes next. */
+void arena_reset(arena *memory);
+/* Frees everything. The arena is empty, and may be used again. */
+void arena_free(arena *memory);
+
+/* Called with the number of bytes that could not be had; it must not return. NULL: memory_is_out() prints a
+ * line and exits with code 7. lnbench sets die_of_memory() (base/die.h); liblnjudge could set a function
+ * that calls longjmp(). */
+extern void (*out_of_memory)(size_t bytes);
+_Noreturn void memory_is_out(size_t bytes);
+
+#endif

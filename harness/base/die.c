@@ -1,0 +1,89 @@
+#include "base/die.h"
+#include "base/number.h"
+#include "base/text.h"
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Whether writing failed because nobody reads any more (| head): no news to anyone. */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+/* Not by stdio, which allocates. Names and values in the line may come from files and plugins. */
+static void print_line_list(const char *format, va_list arguments)
+{
+    static const char name[] = "lnbench: ";
+    char line[sizeof name + 1024];
+    memcpy(line, name, sizeof name);
+    number_print_list(line + sizeof name - 1, 1024, format, arguments);
+    text_make_printable(line, "");
+    size_t length = strlen(line);
+    line[length] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, length + 1);
+    (void)written;
+}
+
+__attribute__((format(printf, 1, 2))) static void print_line(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    print_line_list(format, arguments);
+    va_end(arguments);
+}
+
+int finish_output(exit_code code)
+{
+    enum { PIPE_CLOSED = 128 + SIGPIPE };
+    errno = 0;
+    bool fine = !ferror(stdout);
+    /* The first flush moves what clean_stream() holds to the buffer of standard output. */
+    if (fflush(NULL) == 0 && fflush(stdout) == 0 && fine)
+        return (int)code;
+    int why = errno ? errno : EIO;
+    if (why == EPIPE || reader_is_gone())
+        return PIPE_CLOSED;
+    /* After 2 comes 7, before every other code. */
+    if (code == EXIT_CODE_USAGE || code == EXIT_CODE_ENVIRONMENT)
+        return (int)code;
+    print_line("standard output: cannot write: %s", strerror(why));
+    return EXIT_CODE_ENVIRONMENT;
+}
+
+/* Returns in the first thread only. The same thread comes here again if something fails while the
+ * program ends. */
+static void begin_to_end(exit_code code)
+{
+    static _Atomic pid_t ending;
+    pid_t first = 0, self = gettid();
+    if (atomic_compare_exchange_strong(&ending, &first, self))
+        return;
+    if (first == self)
+        _exit((int)code);
+    for (;;)
+        pause();
+}
+
+void die(exit_code code, const char *format, ...)
+{
+    va_list arguments;
+    begin_to_end(code);
+    va_start(arguments, format);
+    if (!reader_is_gone())
+        print_line_list(format, arguments);
+    va_end(arguments);
+    exit(finish_output(code));
+}
+
+void die_of_memory(size_t bytes)
+{
+    die(EXIT_CODE_ENVIRONMENT, "out of memory (%zu bytes more)", bytes);
+}
