@@ -1,6 +1,6 @@
-/* Allocations that never return NULL: where memory runs out, lnbench ends with one line and exit
- * code 7 (cli/memory.c), and any other program aborts. Not for what liblnjudge or the worker use
- * (domain, inputs, judge, referee, part of base): those return errors.
+/* Allocations that never return NULL: where memory runs out, the program ends with one line and exit
+ * code 7 (base/arena.h). Not for what liblnjudge or the worker use (domain, inputs, judge, referee,
+ * part of base): those return errors.
  *
  *     list->items = allocate_room(list->items, list->count, sizeof *list->items);
  *     list->items[list->count++] = item;
@@ -8,32 +8,37 @@
 #ifndef LNBENCH_ALLOCATE_H
 #define LNBENCH_ALLOCATE_H
 
+#include "base/arena.h"
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static inline void *allocated(void *place)
-{
-    if (!place)
-        abort();
-    return place;
-}
-
 static inline void *allocate(size_t size)
 {
-    return allocated(malloc(size));
+    void *place = malloc(size);
+    if (!place)
+        memory_is_out(size);
+    return place;
 }
 
 /* Zeroed. */
 static inline void *allocate_zeroed(size_t count, size_t size)
 {
-    return allocated(calloc(count, size));
+    size_t bytes;
+    void *place = calloc(count, size);
+    if (!place)
+        memory_is_out(__builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX : bytes);
+    return place;
 }
 
 /* size > 0. */
 static inline void *reallocate(void *old, size_t size)
 {
-    return allocated(realloc(old, size));
+    void *place = realloc(old, size);
+    if (!place)
+        memory_is_out(size);
+    return place;
 }
 
 static inline void *allocate_copy(const void *bytes, size_t size)

@@ -6,8 +6,8 @@
  *     arena_free(&memory);
  *
  * Each thread needs an arena of its own. */
-#ifndef LNBENCH_ARENA_H
-#define LNBENCH_ARENA_H
+#ifndef LNBENCH_BASE_ARENA_H
+#define LNBENCH_BASE_ARENA_H
 
 #include <stddef.h>
 

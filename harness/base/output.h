@@ -5,7 +5,7 @@
  *     if (!output_choose(&out, "tsv", err)) ...
  *     output_line(&out, "%zu x %zu of %s", rows, hidden, input);
  *
- * This is the only door to standard output and standard error (layering_test asks). Every %s is taken
+ * This and base/die.h are the only doors to standard output and standard error (layering_test checks that). Every %s is taken
  * for a text that is not ours and cleaned for the form (base/clean.h).
  */
 #ifndef LNBENCH_OUTPUT_H

@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "base/arena.h"
 #include "base/number.h"
 #include <math.h>
 #include <stdint.h>
@@ -16,6 +17,8 @@ static bool reserve(text_buffer *out, size_t more)
         return true;
     size_t capacity = needed * 2;
     char *bytes = realloc(out->bytes, capacity);
+    if (!bytes && out_of_memory)
+        memory_is_out(capacity);
     if (!bytes) {
         out->failed = true;
         return false;

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 /* A memory file takes memory where it is written alone. */
-bool arena_open(arena *made, error *err)
+bool shared_arena_open(shared_arena *made, error *err)
 {
     struct rlimit most;
-    *made = (arena){.file = memfd_create("lnbench-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING),
-                    .most = (size_t)1 << 44};
+    *made = (shared_arena){.file = memfd_create("lnbench-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+                           .most = (size_t)1 << 44};
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < made->most)
         made->most = most.rlim_cur;
     return (made->file >= 0 && ftruncate(made->file, (off_t)made->most) == 0 &&
@@ -19,7 +19,7 @@ bool arena_open(arena *made, error *err)
            fail(err, EXIT_CODE_ENVIRONMENT, "memory file of the worker: %s", strerror(errno));
 }
 
-bool arena_reach(arena *of, size_t bytes)
+bool shared_arena_reach(shared_arena *of, size_t bytes)
 {
     size_t wanted = of->mapped ? of->mapped : (size_t)16 << 20;
     if (bytes <= of->mapped)
@@ -40,11 +40,11 @@ bool arena_reach(arena *of, size_t bytes)
     return true;
 }
 
-void arena_close(arena *of)
+void shared_arena_close(shared_arena *of)
 {
     if (of->mapped)
         munmap(of->memory, of->mapped);
     if (of->file >= 0)
         close(of->file);
-    *of = (arena){.file = -1};
+    *of = (shared_arena){.file = -1};
 }

@@ -28,7 +28,7 @@ struct worker_process {
     size_t plugin_count;
     size_t peer_count; /* these follow the library */
     bool builds;       /* side by side in one process, without the library */
-    struct arena arena;
+    shared_arena arena;
     worker_seat *seats; /* of each plugin; one more for timing */
     worker_seat *asked; /* by the last order; NULL: none yet */
 };
@@ -225,7 +225,7 @@ bool worker_ask(worker_process *worker, const work_order *order, double deadline
 static bool runner_reserve(kernel_runner *runner, size_t bytes, error *err)
 {
     worker_process *worker = (worker_process *)runner;
-    if (!arena_reach(&worker->arena, bytes))
+    if (!shared_arena_reach(&worker->arena, bytes))
         return fail(err, EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes,
                     strerror(errno));
     runner->memory = worker->arena.memory;
@@ -365,7 +365,7 @@ static bool prepare_worker(worker_process *worker, const char *const *plugins, s
     if (fine && worker->plugin_count > PLUGINS_MOST)
         fine = fail(err, EXIT_CODE_USAGE, "more than %d plugins", PLUGINS_MOST);
     make_seats(worker);
-    return fine && arena_open(&worker->arena, err);
+    return fine && shared_arena_open(&worker->arena, err);
 }
 
 /* A peer that can't be loaded, since its library is gone, say, is no reason to do nothing. */
@@ -516,7 +516,7 @@ bool worker_start_another(const worker_process *worker, struct worker_process **
     made->plugins = allocate_zeroed(worker->plugin_count + 1, sizeof *made->plugins);
     memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
     make_seats(made);
-    if (!arena_open(&made->arena, err)) {
+    if (!shared_arena_open(&made->arena, err)) {
         worker_stop(made);
         return false;
     }
@@ -546,7 +546,7 @@ void worker_stop(worker_process *worker)
     if (!worker)
         return;
     worker_forget(worker);
-    arena_close(&worker->arena);
+    shared_arena_close(&worker->arena);
     free(worker->seats);
     free(worker->plugins);
     free(worker);

@@ -1,6 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-# Sourced: makes, in a directory of its own, what the commands of commands.txt need, or takes it from
-# $TORTURE_FILES, where torture_test.sh files has left it.
+# Sourced: makes, in a directory of its own, what the commands of commands.txt need.
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
@@ -20,8 +19,4 @@ make_files() {
         cp "$libraries/liblayernorm.so" lib.so &&
         cp lib.so lib2.so && "$binaries/run_sql" base.db 'PRAGMA journal_mode = DELETE' >/dev/null
 }
-if [ -e "${TORTURE_FILES-}/lib2.so" ]; then
-    cp -r "$TORTURE_FILES/." . || exit 1
-else
-    make_files || exit 1
-fi
+make_files || exit 1

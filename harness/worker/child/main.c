@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static arena shared = {.file = WORKER_ARENA_FD, .most = SIZE_MAX};
+static shared_arena shared = {.file = WORKER_ARENA_FD, .most = SIZE_MAX};
 
 char *worker_memory(off_t at)
 {
@@ -494,7 +494,7 @@ static void receive_order(worker_plugins *plugins, work_order *order)
     thread_state own;
     of_library = plugins->trusted && order->plugin == 0;
     is_loading = order->kind == ORDER_LOAD;
-    if (!arena_reach(&shared, order->arena_bytes)) {
+    if (!shared_arena_reach(&shared, order->arena_bytes)) {
         worker_send_no_memory();
         return;
     }
