@@ -14,7 +14,7 @@ if (format eq 'svg') {
 } }
 # Only SVG has tooltips: plots "for [n = 1:tips]" are left out elsewhere.
 tips = format eq 'svg' ? 1 : 0
-set output stem.'.'.format.'.part'
+set output drawing
 
 set border 3 lw 1 lc rgb SOFT
 set grid lw 1 lt 1 lc rgb FAINT

@@ -1,6 +1,7 @@
 # How far a change of convention moves a row. data/STEM.tsv: place change convention row_ulp relative std
 stem = ARG1
 format = ARG2
+drawing = ARG3
 here = ARG0[1:strlen(ARG0) - strlen('conventions.gp')]
 load here.'style.gp'
 rows = int(number('rows'))

@@ -1,6 +1,7 @@
 # Error over kappa, a line a name. data/STEM.tsv: line style label kernel kappa error wrong
 stem = ARG1
 format = ARG2
+drawing = ARG3
 here = ARG0[1:strlen(ARG0) - strlen('error_kappa.gp')]
 load here.'style.gp'
 height = 574

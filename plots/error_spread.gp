@@ -1,6 +1,7 @@
 # The errors of single elements: a bar a name, in it the share of each size. data/STEM.tsv: place label part from to beyond
 stem = ARG1
 format = ARG2
+drawing = ARG3
 here = ARG0[1:strlen(ARG0) - strlen('error_spread.gp')]
 load here.'style.gp'
 rows = int(number('rows'))

@@ -2,6 +2,7 @@
 # data/STEM.tsv: place heading label kernel inside gbps lo hi share class error
 stem = ARG1
 format = ARG2
+drawing = ARG3
 here = ARG0[1:strlen(ARG0) - strlen('field.gp')]
 load here.'style.gp'
 

@@ -4,6 +4,7 @@
 # data/STEM_changes.tsv: series x from to; data/STEM_ticks.tsv: x label
 stem = ARG1
 format = ARG2
+drawing = ARG3
 here = ARG0[1:strlen(ARG0) - strlen('history.gp')]
 load here.'style.gp'
 series_count = int(number('series'))

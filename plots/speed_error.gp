@@ -2,6 +2,7 @@
 # data/STEM.tsv: kernel label gbps lo hi error class front
 stem = ARG1
 format = ARG2
+drawing = ARG3
 here = ARG0[1:strlen(ARG0) - strlen('speed_error.gp')]
 load here.'style.gp'
 height = 620

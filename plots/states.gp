@@ -1,6 +1,7 @@
 # Speeds in several states, a group of bars a name. data/STEM.tsv: place label kernel state gbps lo hi
 stem = ARG1
 format = ARG2
+drawing = ARG3
 here = ARG0[1:strlen(ARG0) - strlen('states.gp')]
 load here.'style.gp'
 rows = int(number('rows'))

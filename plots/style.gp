@@ -1,12 +1,12 @@
 # The look of every chart, and how the scripts read their tables. Each script begins
 #
-#     stem = ARG1; format = ARG2             (gnuplot -d -c field.gp STEM FORMAT, in the report's directory)
+#     stem = ARG1; format = ARG2; drawing = ARG3    (gnuplot -d -c field.gp STEM FORMAT FILE, in the report's directory)
 #     here = ARG0[1:strlen(ARG0) - strlen('field.gp')]
 #     load here.'style.gp'
 #     height = ...
 #     load here.'canvas.gp'
 #
-# reads data/STEM*.tsv and writes STEM.FORMAT.part. Text comes from the tables into variables and is
+# reads data/STEM*.tsv and writes FILE. Text comes from the tables into variables and is
 # drawn "noenhanced": nothing in it is ever read as gnuplot's language.
 
 set encoding utf8

@@ -3,6 +3,7 @@
 # kernels; place: the number of the kernel that is fastest or to take
 stem = ARG1
 format = ARG2
+drawing = ARG3
 here = ARG0[1:strlen(ARG0) - strlen('throughput.gp')]
 load here.'style.gp'
 panels = int(number('panels'))

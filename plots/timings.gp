@@ -1,6 +1,7 @@
 # Single timings, a strip a name. data/STEM.tsv: strip style label process relative n lower upper
 stem = ARG1
 format = ARG2
+drawing = ARG3
 here = ARG0[1:strlen(ARG0) - strlen('timings.gp')]
 load here.'style.gp'
 strips = int(number('strips'))

@@ -2,6 +2,7 @@
 # gbps; gbps of 0: there is none
 stem = ARG1
 format = ARG2
+drawing = ARG3
 here = ARG0[1:strlen(ARG0) - strlen('winner_map.gp')]
 load here.'style.gp'
 stats table skip 1 using (0) nooutput

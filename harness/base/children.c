@@ -13,7 +13,7 @@
 
 enum { MOST_CHILDREN = 1024 };
 
-/* Zero: a free place. Negative: outlives this process. Read by a signal handler, written under the lock. */
+/* Zero: a free place. Read by a signal handler, written under the lock. */
 static volatile pid_t children[MOST_CHILDREN];
 /* Held from a child's start until it is listed, or it would be taken for a stray. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,31 +37,10 @@ static void begin_children(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-/* In a child: its parent's children are not its own. */
-static void forget_all(void)
-{
-    for (size_t i = 0; i < MOST_CHILDREN; i++)
-        children[i] = 0;
-}
-
 static void list_group(pid_t child)
 {
     setpgid(child, child); /* here too: it may be killed before it comes to that */
     replace(0, child);
-}
-
-pid_t child_fork(void)
-{
-    begin_children();
-    pid_t child = fork();
-    if (child > 0)
-        list_group(child);
-    pthread_mutex_unlock(&lock);
-    if (child == 0) {
-        setpgid(0, 0);
-        forget_all();
-    }
-    return child;
 }
 
 /* Handlers would run on this process's memory. */
@@ -98,27 +77,6 @@ pid_t child_execute(void (*become)(void *context), void *context)
     return child;
 }
 
-pid_t child_fork_to_outlive(void)
-{
-    begin_children();
-    pid_t child = fork();
-    if (child > 0)
-        replace(0, -child);
-    pthread_mutex_unlock(&lock);
-    if (child == 0)
-        forget_all();
-    return child;
-}
-
-void child_wait_outliving(pid_t child)
-{
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        ;
-    pthread_mutex_lock(&lock);
-    replace(-child, 0);
-    pthread_mutex_unlock(&lock);
-}
-
 static pid_t parent_of(pid_t process)
 {
     char path[64], state;
@@ -143,7 +101,7 @@ static bool kill_strays(void)
         pthread_mutex_lock(&lock);
         bool known = false;
         for (size_t i = 0; i < MOST_CHILDREN; i++)
-            known |= children[i] == process || children[i] == -process;
+            known |= children[i] == process;
         if (!known && kill(process, SIGKILL) == 0 && waitpid(process, NULL, 0) == process)
             some = true;
         pthread_mutex_unlock(&lock);
@@ -153,7 +111,8 @@ static bool kill_strays(void)
     return some;
 }
 
-void child_kill_strays(void)
+/* Kills the children that nobody here started, and theirs. */
+static void child_kill_strays(void)
 {
     enum { MOST_ROUNDS = 64 }; /* a stray's own children come up when it is gone */
     siginfo_t none;

@@ -18,36 +18,24 @@ static bool sync_open(int descriptor)
     return fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
 }
 
-static bool sync_path(const char *path, int flags)
-{
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | flags);
-    if (descriptor < 0)
-        return false;
-    bool fine = sync_open(descriptor);
-    int problem = errno;
-    close(descriptor);
-    errno = problem;
-    return fine;
-}
-
 bool sync_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
+    int descriptor = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     /* A folder that may be written to, but not read, cannot be opened. */
-    bool fine = folder && (sync_path(folder, O_DIRECTORY) || errno == EACCES);
+    bool fine = descriptor < 0 ? folder && errno == EACCES : sync_open(descriptor);
+    int problem = errno;
+    if (descriptor >= 0)
+        close(descriptor);
     free(folder);
+    errno = problem;
     return fine;
 }
 
 static bool move_to(const char *part, const char *path)
 {
     return rename(part, path) == 0 && sync_folder_of(path);
-}
-
-bool publish_file(const char *part, const char *path)
-{
-    return sync_path(part, 0) && move_to(part, path);
 }
 
 /* Nobody else's file, nor what a link of that name points to. */
@@ -66,11 +54,10 @@ static FILE *create_new(const char *path)
 }
 
 static whole_file *open_files;
-static pid_t opened_them; /* a forked process leaves them alone */
 
 void whole_files_abandon(void)
 {
-    for (const whole_file *file = open_files; file && getpid() == opened_them; file = file->next)
+    for (const whole_file *file = open_files; file; file = file->next)
         unlink(file->part);
 }
 
@@ -78,7 +65,6 @@ static void remember(whole_file *file, char *part)
 {
     file->part = part;
     file->next = open_files;
-    opened_them = getpid();
     open_files = file;
 }
 

@@ -30,8 +30,6 @@ void whole_files_abandon(void);
 /* Adds all that it has, and a 0 behind that, which is not counted. */
 bool read_whole_file(const char *path, text_buffer *content, error *err);
 bool write_whole_file(const char *path, const text_buffer *content, error *err);
-/* Gives a file that another program wrote beside it its name. false: errno says why. */
-bool publish_file(const char *part, const char *path);
 /* Brings a new name to the disk: the folder in which it lies. false: errno says why. */
 bool sync_folder_of(const char *path);
 

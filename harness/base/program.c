@@ -1,33 +1,25 @@
 #include "base/program.h"
 #include "base/children.h"
-#include "base/interrupt.h"
 #include "base/seconds.h"
 #include "base/text.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
 
-enum { FIRST_FREE_FD = 10, GRACE = 10 /* seconds, of the guard */ };
-
-/* What the guard tells when the program has ended. */
-typedef struct guard_answer {
-    int status; /* as of waitpid() */
-    bool late;
-    char tail[2048]; /* of standard error */
-} guard_answer;
-_Static_assert(sizeof(guard_answer) <= PIPE_BUF, "an answer is written as a whole");
+enum { FILE_BYTES = 64 << 20 }; /* of each file that a program writes */
 
 bool program_find(const char *name, char *path, size_t size)
 {
@@ -48,8 +40,6 @@ bool program_find(const char *name, char *path, size_t size)
             return false;
     }
 }
-
-/* ---- in the guard ---- */
 
 /* Where a program, its libraries and its files are found; nothing that changes what it does. */
 static char **make_environment(const char *temporary)
@@ -75,94 +65,33 @@ static char **make_environment(const char *temporary)
     return environment;
 }
 
-/* Standard input and output are /dev/null already. */
-static _Noreturn void become(const program *wanted, const char *path, int errors, pid_t guard)
+typedef struct new_program {
+    const program *wanted;
+    const char *path;
+    char **environment;
+    pid_t parent;
+    int null, problem; /* problem: errno, where it cannot be started */
+} new_program;
+
+/* In the child, which has lnbench's memory until then. */
+static void become(void *context)
 {
-    sigset_t none;
+    new_program *made = context;
+    const program *wanted = made->wanted;
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    dup2(errors, STDERR_FILENO);
-    close_range(STDERR_FILENO + 1, ~0U, 0);
-    char **environment = wanted->is_own ? environ : make_environment(wanted->temporary);
-    if (getppid() == guard && (!wanted->folder || chdir(wanted->folder) == 0))
-        execvpe(path, (char **)(uintptr_t)wanted->arguments, environment);
-    dprintf(STDERR_FILENO, "it cannot be started: %s\n", strerror(errno));
+    if (getppid() != made->parent)
+        _exit(127);
+    if (!wanted->is_own) /* standard error is kept in memory */
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){FILE_BYTES, FILE_BYTES});
+    if (dup2(made->null, STDIN_FILENO) >= 0 && dup2(made->null, STDOUT_FILENO) >= 0 &&
+        dup2(wanted->errors, STDERR_FILENO) >= 0 && close_range(STDERR_FILENO + 1, ~0U, 0) == 0 &&
+        (!wanted->folder || chdir(wanted->folder) == 0))
+        execvpe(made->path, (char **)(uintptr_t)wanted->arguments, made->environment);
+    made->problem = errno;
     _exit(127);
 }
-
-/* Keeps the end of what is there to be read; false: nobody writes any more. */
-static bool read_tail(int errors, guard_answer *answer)
-{
-    enum { AT_ONCE = 64, ROOM = sizeof answer->tail - 1 };
-    char buffer[ROOM];
-    ssize_t got = 1;
-    for (int i = 0; i < AT_ONCE && (got = read(errors, buffer, sizeof buffer)) > 0; i++) {
-        size_t length = strnlen(answer->tail, ROOM), over = length + (size_t)got;
-        over = over > ROOM ? over - ROOM : 0;
-        memmove(answer->tail, answer->tail + over, length - over);
-        for (ssize_t k = 0; k < got; k++)
-            answer->tail[length - over + (size_t)k] = buffer[k] ? buffer[k] : ' ';
-        answer->tail[length - over + (size_t)got] = '\0';
-    }
-    return got != 0;
-}
-
-/* Until the program or lnbench has ended, or it is late. */
-static void watch(pid_t child, int errors, double deadline, pid_t parent, guard_answer *answer)
-{
-    enum { STEP = 20 }; /* ms */
-    bool open = true, ended = false;
-    while (!ended && !answer->late && getppid() == parent) {
-        poll(&(struct pollfd){.fd = errors, .events = POLLIN}, open, STEP);
-        open = open && read_tail(errors, answer);
-        ended = waitpid(child, &answer->status, WNOHANG) == child;
-        answer->late = !ended && seconds_now() > deadline;
-    }
-    if (!ended) {
-        kill(child, SIGKILL);
-        while (waitpid(child, &answer->status, 0) < 0 && errno == EINTR)
-            ;
-    }
-    child_kill_strays();
-    if (open)
-        read_tail(errors, answer);
-}
-
-/* No signal, terminal or open file of lnbench's is its business. */
-static _Noreturn void guard(const program *wanted, const char *path, double deadline, int answer,
-                            pid_t parent)
-{
-    guard_answer told = {0};
-    sigset_t all;
-    int ends[2], null = open("/dev/null", O_RDWR);
-    sigfillset(&all);
-    sigprocmask(SIG_BLOCK, &all, NULL);
-    prctl(PR_SET_NAME, "ln-guard");
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-    answer = fcntl(answer, F_DUPFD, FIRST_FREE_FD);
-    if (answer < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
-        _exit(126);
-    close_range(3, (unsigned)answer - 1, 0);
-    close_range((unsigned)answer + 1, ~0U, 0);
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
-        _exit(126);
-    pid_t own = getpid(), child = fork();
-    if (child == 0) {
-        fcntl(ends[1], F_SETFL, 0); /* the program's own end blocks */
-        become(wanted, path, ends[1], own);
-    }
-    close(ends[1]);
-    if (child < 0)
-        _exit(126);
-    watch(child, ends[0], deadline, parent, &told);
-    ssize_t written = write(answer, &told, sizeof told);
-    _exit(written == sizeof told ? 0 : 126);
-}
-
-/* ---- in lnbench ---- */
 
 static double seconds_for(const program *wanted)
 {
@@ -180,32 +109,34 @@ static void say(program *started, program_result result, const char *words)
 
 void program_start(program *started)
 {
-    char path[PATH_MAX];
-    int ends[2];
-    pid_t parent = getpid();
-    started->guard = 0;
+    char path[PATH_MAX], words[128];
+    started->process = 0;
     if (!program_find(started->arguments[0], path, sizeof path)) {
         say(started, PROGRAM_ABSENT, "it was not found");
         return;
     }
-    say(started, PROGRAM_FAILED, "it was killed");
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        say(started, PROGRAM_FAILED, strerror(errno));
+    started->begun = seconds_now();
+    started->errors = memfd_create("lnbench-errors", MFD_CLOEXEC);
+    new_program made = {.wanted = started,
+                        .path = path,
+                        .environment =
+                            started->is_own ? environ : make_environment(started->temporary),
+                        .parent = getpid(),
+                        .null = open("/dev/null", O_RDWR | O_CLOEXEC)};
+    pid_t child = started->errors < 0 || made.null < 0 ? -1 : child_execute(become, &made);
+    int why = child < 0 ? errno : made.problem;
+    if (made.null >= 0)
+        close(made.null);
+    if (child > 0 && why)
+        child_kill(child);
+    if (child > 0 && !why) {
+        started->process = child;
         return;
     }
-    double deadline = seconds_now() + seconds_for(started);
-    pid_t child = child_fork();
-    if (child == 0)
-        guard(started, path, deadline, ends[1], parent);
-    int problem = errno;
-    close(ends[1]);
-    started->answer = ends[0];
-    if (child > 0) {
-        started->guard = child;
-        return;
-    }
-    close(ends[0]);
-    say(started, PROGRAM_FAILED, strerror(problem));
+    if (started->errors >= 0)
+        close(started->errors);
+    snprintf(words, sizeof words, "it cannot be started: %s", strerror(why));
+    say(started, PROGRAM_FAILED, words);
 }
 
 /* A program shows where it stands, and then says what is wrong: the last line that says anything is
@@ -223,43 +154,46 @@ static void say_last_words(program *started, const char *errors)
     text_make_printable(started->words, "");
 }
 
-static void conclude(program *started, const guard_answer *answer)
+/* The end of standard error; a 0 in it becomes a blank. */
+static void read_tail(int errors, char *tail, size_t size)
 {
-    char words[64];
-    if (answer->late) {
-        snprintf(words, sizeof words, "it took longer than %g s", seconds_for(started));
-        say(started, PROGRAM_LATE, words);
-    } else if (WIFSIGNALED(answer->status)) {
-        snprintf(words, sizeof words, "it was ended by SIG%s",
-                 sigabbrev_np(WTERMSIG(answer->status)));
-        say(started, PROGRAM_FAILED, words);
-    } else if (WEXITSTATUS(answer->status) == 0) {
-        say(started, PROGRAM_DONE, "");
-    } else {
-        snprintf(words, sizeof words, "exit status %d, and it gave no reason",
-                 WEXITSTATUS(answer->status));
-        say(started, PROGRAM_FAILED, words);
-    }
-    if (!answer->late && WIFEXITED(answer->status))
-        say_last_words(started, answer->tail);
+    off_t length = lseek(errors, 0, SEEK_END);
+    off_t most = (off_t)size - 1;
+    ssize_t got = pread(errors, tail, size - 1, length > most ? length - most : 0);
+    tail[got > 0 ? got : 0] = '\0';
+    for (ssize_t i = 0; i < got; i++)
+        tail[i] = tail[i] ? tail[i] : ' ';
 }
 
 program_result program_end(program *started)
 {
-    guard_answer answer;
-    struct pollfd waiting = {.fd = started->answer, .events = POLLIN};
-    double most = seconds_now() + seconds_for(started) + GRACE;
-    if (started->guard == 0)
+    char words[64], tail[2048];
+    int status;
+    if (started->process == 0)
         return started->result;
-    int ready = 0;
-    while (ready != 1 && !interrupted() && seconds_now() < most)
-        ready = poll(&waiting, 1, 100);
-    if (ready == 1 && read(started->answer, &answer, sizeof answer) == sizeof answer)
-        conclude(started, &answer);
-    else if (interrupted())
+    /* It may have ended in time, and only now is looked at. */
+    double left = started->begun + seconds_for(started) - seconds_now(), least = 0.1;
+    switch (child_wait(started->process, left > least ? left : least, &status)) {
+    case CHILD_LATE:
+        snprintf(words, sizeof words, "it took longer than %g s", seconds_for(started));
+        say(started, PROGRAM_LATE, words);
+        break;
+    case CHILD_INTERRUPTED:
         say(started, PROGRAM_INTERRUPTED, "interrupted");
-    close(started->answer);
-    child_kill(started->guard);
-    started->guard = 0;
+        break;
+    case CHILD_ENDED:
+        if (WIFSIGNALED(status)) {
+            snprintf(words, sizeof words, "it was ended by SIG%s", sigabbrev_np(WTERMSIG(status)));
+            say(started, PROGRAM_FAILED, words);
+            break;
+        }
+        snprintf(words, sizeof words, "exit status %d, and it gave no reason", WEXITSTATUS(status));
+        say(started, WEXITSTATUS(status) ? PROGRAM_FAILED : PROGRAM_DONE,
+            WEXITSTATUS(status) ? words : "");
+        read_tail(started->errors, tail, sizeof tail);
+        say_last_words(started, tail);
+    }
+    close(started->errors);
+    started->process = 0;
     return started->result;
 }

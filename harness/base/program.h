@@ -1,6 +1,6 @@
 /* Runs another program: gnuplot, the compiler. It gets a fixed environment, an empty
- * standard input, and a deadline. A guard process waits for it, and kills it and all that it started
- * when the deadline has passed, when it ends but leaves children, and when lnbench ends in any way.
+ * standard input, and a deadline. It ends when lnbench does, and so does what it started in its
+ * process group, unless lnbench is killed by SIGKILL: then the program alone ends.
  *
  *     const char *const arguments[] = {"gnuplot", "-d", "-c", "field.gp", NULL};
  *     program gnuplot = {.arguments = arguments, .folder = folder, .seconds = 60};
@@ -31,8 +31,9 @@ typedef struct program {
     bool is_own; /* it is lnbench: it gets lnbench's environment, and `seconds` is not replaced */
     program_result result;
     char words[256]; /* one printable line: its last on standard error, or why it is not done */
-    pid_t guard;     /* the guard process; 0: none is running */
-    int answer;      /* the pipe on which the guard tells how it ended */
+    pid_t process;   /* 0: none is running */
+    double begun;    /* seconds_now() */
+    int errors;      /* a file in memory that is its standard error */
 } program;
 
 /* Call program_end() afterwards, also where it could not be started: that says why. */

@@ -72,21 +72,20 @@ static void compare_pages(const char *theirs, const char *ours, page_match *matc
 bool report_again(const run_view *view, char *page, size_t size, page_match *match, error *err)
 {
     char plots[1024], path[1100];
-    temporary_folder folder = {0};
     text_buffer theirs = {0};
     const unsigned kinds = view_operations(view);
     *match = (page_match){0};
     add_bare(&theirs, page, page_run_cut(page, size));
-    bool fine = path_of_plots(plots, sizeof plots, err) &&
-                temporary_folder_make(&folder, NULL, "again", err);
+    const char *folder = temporary_folder_make("again");
+    bool fine = path_of_plots(plots, sizeof plots, err);
     for (int kind = 0; fine && !match->same && kind < OPERATIONS; kind++) {
         if (!(kinds & OPERATION_BIT(kind)))
             continue;
         report_result result;
         text_buffer drawn = {0}, ours = {0};
         run_view part = view_part(view, (ln_operation)kind);
-        snprintf(path, sizeof path, "%.1060s/index.html", folder.path);
-        fine = report_write(&part, plots, folder.path, NULL, &result, err) &&
+        snprintf(path, sizeof path, "%.1060s/index.html", folder);
+        fine = report_write(&part, plots, folder, NULL, &result, err) &&
                read_whole_file(path, &drawn, err);
         if (fine) {
             add_bare(&ours, drawn.bytes, drawn.length);
@@ -96,7 +95,7 @@ bool report_again(const run_view *view, char *page, size_t size, page_match *mat
         text_free(&ours);
         view_part_free(&part);
     }
-    temporary_folder_remove(&folder);
+    temporary_folder_remove(folder);
     text_free(&theirs);
     return fine;
 }

@@ -1,5 +1,4 @@
 #include "report/report.h"
-#include "base/draft.h"
 #include "base/files.h"
 #include "base/paths.h"
 #include "exchange/page_run.h"
@@ -144,20 +143,20 @@ static void note_lost(const report_state *state, report_result *result)
     text_free(&note);
 }
 
-static bool draw_charts(report_state *state, const char *plots_directory, const file_draft *draft,
+static bool draw_charts(report_state *state, const char *plots_directory, const char *directory,
                         report_result *result, error *err)
 {
     size_t wanted = 0;
     for (size_t i = 0; i < state->chart_count; i++)
         wanted += !state->charts[i].reason[0];
-    if (!charts_draw(state->charts, state->chart_count, plots_directory, draft->folder.path, err))
+    if (!charts_draw(state->charts, state->chart_count, plots_directory, directory, err))
         return false;
     const report_chart *missing = NULL;
     for (size_t i = 0; i < state->chart_count; i++) {
         const report_chart *chart = &state->charts[i];
         result->lost |= chart->lost;
         if (!chart->reason[0])
-            report_path(result->charts[result->chart_count++], draft->target, chart->stem, ".svg",
+            report_path(result->charts[result->chart_count++], directory, chart->stem, ".svg",
                         NULL);
         else if (!missing && strncmp(chart->reason, "gnuplot", 7) == 0)
             missing = chart;
@@ -206,23 +205,19 @@ static const char *name_generator(char *words, size_t size)
 }
 
 static bool write_pages(const report_state *state, const char *plots_directory,
-                        const file_draft *draft, const text_buffer *run, report_result *result,
+                        const char *directory, const text_buffer *run, report_result *result,
                         error *err)
 {
     char generator[100];
     const page_contents contents = {&state->data, state->charts, state->chart_count, result->note};
-    const char *folder = draft->folder.path;
     document page = {0};
-    char html[512], markdown[512];
     page_make(&contents, &page);
     page.run = run;
     page.generator = name_generator(generator, sizeof generator);
-    bool fine = report_path(result->index_html, draft->target, "index", ".html", err) &&
-                report_path(result->markdown, draft->target, "report", ".md", err) &&
-                report_path(html, folder, "index", ".html", err) &&
-                report_path(markdown, folder, "report", ".md", err) &&
-                write_html(&page, plots_directory, folder, html, err) &&
-                write_markdown(&page, markdown, err);
+    bool fine = report_path(result->index_html, directory, "index", ".html", err) &&
+                report_path(result->markdown, directory, "report", ".md", err) &&
+                write_html(&page, plots_directory, directory, result->index_html, err) &&
+                write_markdown(&page, result->markdown, err);
     document_free(&page);
     return fine;
 }
@@ -231,17 +226,12 @@ bool report_write(const run_view *view, const char *plots_directory, const char 
                   const text_buffer *run, report_result *result, error *err)
 {
     report_state state = {.chart_count = 0};
-    word_list names = {0};
-    file_draft draft;
+    char data[512];
     *result = (report_result){0};
-    charts_name_all(&names);
-    bool fine = draft_begin(&draft, directory, err) &&
-                prepare_report(view, draft.folder.path, &state, err) &&
-                draw_charts(&state, plots_directory, &draft, result, err) &&
-                write_pages(&state, plots_directory, &draft, run, result, err) &&
-                draft_publish(&draft, &names, err);
-    draft_end(&draft);
-    word_list_free(&names);
+    bool fine = report_path(data, directory, "data", "", err) && make_directories(data, err) &&
+                prepare_report(view, directory, &state, err) &&
+                draw_charts(&state, plots_directory, directory, result, err) &&
+                write_pages(&state, plots_directory, directory, run, result, err);
     report_data_free(&state.data);
     return fine;
 }

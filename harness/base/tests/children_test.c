@@ -9,17 +9,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static pid_t start_shell(const char *script)
+static void become_shell(void *script)
 {
-    pid_t child = child_fork();
+    execl("/bin/sh", "sh", "-c", (const char *)script, (char *)NULL);
+}
+
+static pid_t start_shell(char *script)
+{
+    pid_t child = child_execute(become_shell, script);
     assert_true(child >= 0);
-    if (child == 0)
-        execl("/bin/sh", "sh", "-c", script, (char *)NULL);
     return child;
 }
 
@@ -108,52 +112,45 @@ TEST(what_was_ignored_stays_so)
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void put_file(const temporary_folder *folder)
+TEST(a_temporary_folder_is_removed)
 {
-    char path[1100];
-    snprintf(path, sizeof path, "%s/file", folder->path);
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fclose(file);
-}
-
-/* Other children come and go meanwhile. */
-TEST(a_temporary_folder_goes)
-{
-    temporary_folder folder;
-    error err;
-    int status;
-    assert_true(temporary_folder_make(&folder, NULL, "test", &err));
-    put_file(&folder);
-    assert_int_equal(child_wait(start_shell("exit 0"), 60, &status), CHILD_ENDED);
-    char path[sizeof folder.path];
-    strcpy(path, folder.path);
-    assert_int_equal(access(path, F_OK), 0);
-    temporary_folder_remove(&folder);
+    char path[1024], inner[1100];
+    const char *folder = temporary_folder_make("test"), *other = temporary_folder_make("other");
+    for (int depth = 0; depth < 3; depth++) {
+        snprintf(inner, sizeof inner, "%s%s", folder,
+                 depth == 0   ? "/a"
+                 : depth == 1 ? "/a/b"
+                              : "/file");
+        assert_int_equal(depth < 2 ? mkdir(inner, 0700) : mknod(inner, S_IFREG | 0600, 0), 0);
+    }
+    strcpy(path, folder);
+    temporary_folder_remove(folder);
     assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(access(other, F_OK), 0);
+    strcpy(path, other);
+    tidy_up();
+    assert_int_equal(access(path, F_OK), -1);
+    temporary_folder_remove(other);
 }
 
-TEST(a_temporary_folder_goes_with_who_is_killed)
+/* Of a program that does not look whether it was interrupted, too. */
+TEST(a_temporary_folder_is_removed_by_a_signal)
 {
-    temporary_folder folder;
-    int ends[2];
-    error err;
+    int ends[2], status;
+    char path[1024] = "";
     assert_int_equal(pipe(ends), 0);
     pid_t program = fork();
     if (program == 0) {
-        if (!temporary_folder_make(&folder, NULL, "test", &err))
-            _exit(1);
-        put_file(&folder);
-        ssize_t put = write(ends[1], &folder, sizeof folder);
-        while (put == sizeof folder)
+        const char *folder = temporary_folder_make("test");
+        ssize_t put = write(ends[1], folder, strlen(folder));
+        while (put > 0)
             pause();
     }
-    assert_int_equal(read(ends[0], &folder, sizeof folder), sizeof folder);
-    assert_int_equal(access(folder.path, F_OK), 0);
-    kill(program, SIGKILL);
-    assert_int_equal(waitpid(program, NULL, 0), program);
-    while (access(folder.path, F_OK) == 0)
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    assert_true(read(ends[0], path, sizeof path - 1) > 0);
+    kill(program, SIGTERM);
+    assert_int_equal(waitpid(program, &status, 0), program);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
+    assert_int_equal(access(path, F_OK), -1);
     close(ends[0]);
     close(ends[1]);
 }

@@ -83,15 +83,13 @@ static void die_with_folder(void *context)
 {
     const char *path = scratch_path(context, "told");
     FILE *told = fopen(path, "w");
-    temporary_folder folder;
-    error err;
-    if (!told || child_execute(sleep_long, NULL) < 0 ||
-        !temporary_folder_make(&folder, NULL, "die", &err))
+    const char *folder = temporary_folder_make("die");
+    if (!told || child_execute(sleep_long, NULL) < 0)
         _exit(98);
-    fputs(folder.path, told);
+    fputs(folder, told);
     fclose(told);
     char inside[1100];
-    snprintf(inside, sizeof inside, "%s/folder", folder.path);
+    snprintf(inside, sizeof inside, "%s/folder", folder);
     if (mkdir(inside, 0700) != 0)
         _exit(97);
     die(EXIT_CODE_ENVIRONMENT, "it ends");

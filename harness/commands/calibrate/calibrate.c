@@ -160,12 +160,12 @@ static bool relink(build_set *builds, uint64_t count, uint64_t seed, error *err)
         snprintf(builds->why, sizeof builds->why,
                  "objects are newer than the library (build it again): no rebuilds");
     for (uint64_t i = 0; fine && !builds->why[0] && i < count; i++) {
-        snprintf(response, sizeof response, "%s/objects", builds->folder.path);
-        snprintf(path, sizeof path, "%s/rebuild-%llu.so", builds->folder.path,
+        snprintf(response, sizeof response, "%s/objects", builds->folder);
+        snprintf(path, sizeof path, "%s/rebuild-%llu.so", builds->folder,
                  (unsigned long long)i + 1);
         shuffle(&objects, seed + i);
         fine = write_response(response, &objects, err);
-        if (fine && !link_objects(response, path, builds->folder.path)) {
+        if (fine && !link_objects(response, path, builds->folder)) {
             snprintf(builds->why, sizeof builds->why, "%.120s cannot link the objects: no rebuilds",
                      LNBENCH_C_COMPILER);
             break;
@@ -184,10 +184,10 @@ static bool build_set_make(const calibrate_settings *settings, build_set *builds
         snprintf(library, sizeof library, "%s", settings->library);
     else if (!path_of_library(library, sizeof library, err))
         return false;
-    if (!add_path(builds, library, err) ||
-        !temporary_folder_make(&builds->folder, NULL, "calibrate", err))
+    if (!add_path(builds, library, err))
         return false;
-    snprintf(copy, sizeof copy, "%s/copy.so", builds->folder.path);
+    builds->folder = temporary_folder_make("calibrate");
+    snprintf(copy, sizeof copy, "%s/copy.so", builds->folder);
     if (!copy_file(library, copy, err) || !add_path(builds, copy, err))
         return false;
     for (size_t i = 0; i < settings->given.count; i++)
@@ -207,7 +207,7 @@ static bool build_set_make(const calibrate_settings *settings, build_set *builds
 
 static void build_set_free(build_set *builds)
 {
-    temporary_folder_remove(&builds->folder);
+    temporary_folder_remove(builds->folder);
     free(builds->paths);
     *builds = (build_set){0};
 }

@@ -31,7 +31,7 @@ typedef struct calibrate_settings {
 /* Files of equal code: the library itself, its copy, its rebuilds. They lie in a directory of their
  * own until build_set_free() removes it. */
 typedef struct build_set {
-    temporary_folder folder;
+    const char *folder;
     char (*paths)[1024]; /* paths[0]: the library; paths[1]: the copy */
     size_t count;
     char why[256]; /* there are no rebuilds; "" where there are */

@@ -308,7 +308,7 @@ bool calibrate_measure(const calibrate_settings *settings, const build_set *buil
                                      .begun = seconds_now()};
     char path[1040];
     result_store *store = NULL;
-    snprintf(path, sizeof path, "%s/runs.db", builds->folder.path);
+    snprintf(path, sizeof path, "%s/runs.db", builds->folder);
     calibration->confidence = settings->confidence;
     calibration->rebuilds = (unsigned)(builds->count - 2);
     bool fine = choose_shapes(&campaign, err) && name_kernel(&campaign, err) &&

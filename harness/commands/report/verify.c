@@ -36,8 +36,7 @@ typedef struct verify_state {
     const run_view *view;
     bool elsewhere; /* the run is another machine's */
     stored_figure *figures;
-    size_t count, errors;    /* errors are the first of them, those of one block together */
-    temporary_folder folder; /* of speeds */
+    size_t count, errors; /* errors are the first of them, those of one block together */
     char database[1100];
     /* Of errors: what the lanes share. */
     worker_process *worker;
@@ -162,7 +161,7 @@ static void run_command(const verify_state *verifying, const case_key *key, char
     program_start(&again);
     program_end(&again);
     bool named = strncmp(again.words, name, sizeof name - 1) == 0;
-    snprintf(words, 256, "%s", again.words + (named ? sizeof name - 1 : 0));
+    snprintf(words, 256, "%.255s", again.words + (named ? sizeof name - 1 : 0));
     free(arguments);
 }
 
@@ -390,16 +389,14 @@ static bool verify_errors(verify_state *verifying, error *err)
 static bool verify_figures(verify_state *verifying, error *err)
 {
     const word_list *plugins = verifying->request->plugins;
-    interrupt_watch();
+    const char *folder = temporary_folder_make("verify"); /* of speeds */
+    snprintf(verifying->database, sizeof verifying->database, "%s/again.db", folder);
     bool fine = worker_start(plugins->words, plugins->count, &verifying->worker,
                              &verifying->kernels, err) &&
-                temporary_folder_make(&verifying->folder, NULL, "verify", err) &&
                 verify_errors(verifying, err);
-    snprintf(verifying->database, sizeof verifying->database, "%s/again.db",
-             verifying->folder.path);
     for (size_t i = verifying->errors; fine && i < verifying->count; i++)
         fine = verify_speed(verifying, &verifying->figures[i], err);
-    temporary_folder_remove(&verifying->folder);
+    temporary_folder_remove(folder);
     worker_stop(verifying->worker);
     kernel_list_free(&verifying->kernels);
     return fine;

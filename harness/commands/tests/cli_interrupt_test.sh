@@ -129,35 +129,24 @@ kill -INT $process
 code=$?
 check "eval interrupted: exit code" is "$code" 130
 
-# A gnuplot that hangs, with a folder of its own, goes with the one signal, with all that it
-# started, and leaves nothing; the run is kept. Where who ends them is killed, too, the next
-# report tidies.
+# One signal ends a gnuplot that hangs, with all that it started, and no file is left that is not whole. The run is
+# kept. Where lnbench is killed, gnuplot ends too; what gnuplot started is its own business.
 mkdir programs tmp
 cat >programs/gnuplot <<'END'
 #!/bin/sh
 sleep 1000 &
 inside=$!
 setsid sleep 1000 &
-mkdir "$TMPDIR/gnuplot-own" || exit
 echo $$ $inside $! >"$0.part" && mv "$0.part" "$0.hangs"
 wait
 END
 chmod +x programs/gnuplot
-# nothing_in FOLDER...: who removes it may need a moment.
-nothing_in() {
-    for _ in $(seq 100); do
-        [ -z "$(find "$@" -name '.?*' -o -name 'gnuplot*' -o -name 'lnbench*')" ] && return
-        sleep 0.1
-    done
-    find "$@"
-    return 1
-}
-# hung PROGRAM CODE SIGNAL ARGUMENT...: SIGNAL ALL is KILL of lnbench and of its own children.
+# hung CODE SIGNAL ARGUMENT...
 hung() {
-    local program=programs/$1 wanted=$2 signal=$3 label="$1 hangs, $3"
-    shift 3
+    local program=programs/gnuplot wanted=$1 signal=$2 label="gnuplot hangs, $2"
+    shift 2
     rm -f "$program".hangs
-    PATH=$PWD/programs:$PATH TMPDIR=$PWD/tmp "$lnbench" "$@" >out 2>err &
+    PATH=$PWD/programs:$PATH "$lnbench" "$@" >out 2>err &
     process=$!
     for _ in $(seq 600); do
         [ -e "$program".hangs ] && break
@@ -165,35 +154,28 @@ hung() {
     done
     check "$label: it was started" read -r started inside outside <"$program".hangs
     read -r started inside outside <"$program".hangs
-    case $signal in
-        ALL)
-            read -ra children <"/proc/$process/task/$process/children"
-            kill -KILL $process "${children[@]}"
-            check "$label: a draft is left" test -d "$(echo charts/.lnbench-draft-*)"
-            kill "$inside" "$outside" ;;
-        *) kill -"$signal" $process ;;
-    esac
+    kill -"$signal" $process
     { wait $process; } 2>/dev/null
     code=$?
     check "$label: exit code" is "$code" "$wanted"
+    [ "$signal" = KILL ] && gone "$started" && kill "$inside" "$outside"
     check "$label: none is left" gone "$started" "$inside" "$outside"
-    [ "$signal" = ALL ] || check "$label: nothing is left" nothing_in charts tmp
+    [ "$signal" = KILL ] || check "$label: no half file" is "$(find charts -name '*.part' -o -name '*.svg')" ""
 }
-hung gnuplot 130 TERM run --db hung.db --out charts --kernels two_pass_f32_scalar --shapes 4x8 \
+hung 130 TERM run --db hung.db --out charts --kernels two_pass_f32_scalar --shapes 4x8 \
     --conventions torch --inputs normal --processes 1 --repetitions 2
 check "gnuplot hangs: the run is kept" is "$(field hung.db state)" complete
-hung gnuplot 137 KILL report --db hung.db --out charts
-hung gnuplot 137 ALL report --db hung.db --out charts
+hung 137 KILL report --db hung.db --out charts
 
-# The folder in which figures are measured again goes with who is killed.
-for signal in INT TERM KILL; do
+# The folder in which figures are measured again is removed.
+for signal in INT TERM; do
     TMPDIR=$PWD/tmp $by_default "$lnbench" report --verify --db hung.db >out 2>err &
     process=$!
     until [ -d "$(echo tmp/lnbench-verify-*)" ] || ! kill -0 $process; do :; done
     check "verify, $signal: a folder" test -d "$(echo tmp/lnbench-verify-*)"
     kill -$signal $process
     { wait $process; } 2>/dev/null
-    check "verify, $signal: nothing is left" nothing_in tmp
+    check "verify, $signal: nothing is left" is "$(ls tmp)" ""
 done
 
 # What cannot be started is not a kernel's fault.

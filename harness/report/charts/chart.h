@@ -11,7 +11,8 @@
 #define LNBENCH_CHART_H
 
 #include "base/output.h"
-#include "base/draft.h"
+#include "base/arena.h"
+#include "base/files.h"
 #include "base/program.h"
 #include "base/text.h"
 #include "store/script.h"
@@ -50,8 +51,6 @@ bool chart_prepare(result_store *store, const chart_kind *kind, const char *mark
  * that fails gets its reason. False: interrupted. */
 bool charts_draw(report_chart *charts, size_t count, const char *plots_directory,
                  const char *folder, error *err);
-/* All names that drawings of a report can have. */
-void charts_name_all(word_list *names);
 
 bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
                  error *err);
@@ -62,8 +61,10 @@ typedef struct gnuplot_job {
     const char *folder;                 /* that has data/STEM*.tsv; STEM.FORMAT is made there */
     char note[256];                     /* one line, unless it is done */
     program_result result;
-    char *path;
-    const char *arguments[7];
+    bool begun;         /* the drawing is */
+    whole_file drawing; /* gnuplot writes to `part`, which becomes it when it is whole */
+    const char *part;
+    const char *arguments[8];
     program run;
 } gnuplot_job;
 

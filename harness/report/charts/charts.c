@@ -1,10 +1,10 @@
 /* How each chart gets its tables and drawings. */
 #include "base/interrupt.h"
-#include "base/allocate.h"
 #include "report/charts/chart.h"
 #include "base/clean.h"
 #include "base/files.h"
 #include "base/paths.h"
+#include "base/words.h"
 #include "machine/machine.h"
 #include <errno.h>
 #include <math.h>
@@ -105,51 +105,48 @@ static bool is_whole(const char *path, const char *format)
     return false;
 }
 
-/* The drawing gets its name only when it is whole; else nothing is left of it. */
-static bool finish_drawing(const gnuplot_job *job, bool drew)
-{
-    char whole[1200], part[1210];
-    snprintf(whole, sizeof whole, "%s/%s.%s", job->folder, job->stem, job->format);
-    snprintf(part, sizeof part, "%s.part", whole);
-    drew = drew && is_whole(part, job->format) &&
-           (strcmp(job->format, "svg") != 0 || title_tips(part)) && rename(part, whole) == 0;
-    if (!drew)
-        unlink(part);
-    return drew;
-}
-
 /* Names reach gnuplot as arguments and TSV, never as text of a script; -d keeps start-up files out. */
-static void gnuplot_start(gnuplot_job *job, const char *plots_directory)
+static void gnuplot_start(gnuplot_job *job, const char *plots_directory, arena *memory)
 {
-    char named[600];
-    snprintf(named, sizeof named, "%s/%s.gp", plots_directory, job->script);
-    job->path = realpath(named, NULL); /* gnuplot runs in the folder */
-    if (!job->path) {
-        job->result = PROGRAM_FAILED;
+    error err = {0};
+    const char *named = arena_format(memory, "%s/%s.gp", plots_directory, job->script);
+    char *path = realpath(named, NULL); /* gnuplot runs in the folder */
+    job->result = PROGRAM_FAILED;
+    if (!path) {
         snprintf(job->note, sizeof job->note, "gnuplot's script %.180s: %s", named,
                  strerror(errno));
         return;
     }
-    const char *const arguments[] = {"gnuplot", "-d",        "-c", job->path,
-                                     job->stem, job->format, NULL};
+    const char *script = arena_format(memory, "%s", path);
+    free(path);
+    const char *drawing = arena_format(memory, "%s/%s.%s", job->folder, job->stem, job->format);
+    job->begun = whole_file_begin(&job->drawing, drawing, &err);
+    if (!job->begun) {
+        snprintf(job->note, sizeof job->note, "gnuplot failed on %.230s", err.message);
+        return;
+    }
+    job->part = job->drawing.part ? job->drawing.part : drawing;
+    const char *const arguments[] = {
+        "gnuplot", "-d", "-c", script, job->stem, job->format, strrchr(job->part, '/') + 1, NULL};
     memcpy(job->arguments, arguments, sizeof arguments);
-    job->run = (program){.arguments = job->arguments,
-                         .folder = job->folder,
-                         .temporary = job->folder, /* what it leaves goes */
-                         .seconds = most_seconds};
+    job->run =
+        (program){.arguments = job->arguments, .folder = job->folder, .seconds = most_seconds};
     program_start(&job->run);
 }
 
+/* The drawing gets its name only when it is whole; else nothing is left of it. */
 static program_result gnuplot_end(gnuplot_job *job)
 {
-    if (!job->path)
+    error err = {0};
+    if (!job->begun)
         return job->result;
     job->result = program_end(&job->run);
-    free(job->path);
-    job->path = NULL;
-    if (!finish_drawing(job, job->result == PROGRAM_DONE) && job->result == PROGRAM_DONE) {
+    bool drew = job->result == PROGRAM_DONE && is_whole(job->part, job->format) &&
+                (strcmp(job->format, "svg") != 0 || title_tips(job->part));
+    if ((!whole_file_end(&job->drawing, drew, &err) || !drew) && job->result == PROGRAM_DONE) {
         job->result = PROGRAM_FAILED;
-        snprintf(job->run.words, sizeof job->run.words, "it left no whole drawing");
+        snprintf(job->run.words, sizeof job->run.words, "%.255s",
+                 err.message[0] ? err.message : "it left no whole drawing");
     }
     if (job->result == PROGRAM_ABSENT)
         snprintf(job->note, sizeof job->note,
@@ -269,31 +266,16 @@ bool chart_prepare(result_store *store, const chart_kind *kind, const char *mark
 enum { FORMATS = 3 };
 static const char *const formats[FORMATS] = {"svg", "png", "pdf"};
 
-void charts_name_all(word_list *names)
-{
-    char name[STEM_LENGTH + 16];
-    for (size_t i = 0; i < chart_count; i++)
-        for (size_t f = 0; f < FORMATS; f++) {
-            snprintf(name, sizeof name, "%s.%s", chart_list[i].stem, formats[f]);
-            word_list_add(names, name);
-            for (ln_type type = LN_F32; type <= LN_F16; type++) {
-                snprintf(name, sizeof name, "%s_%s.%s", chart_list[i].stem, dtype_name(type),
-                         formats[f]);
-                word_list_add(names, name);
-            }
-        }
-}
-
 /* As many drawings at once as there are processors, begun in order. Where gnuplot is missing, or
  * hangs, the rest is not tried. */
-static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_directory)
+static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_directory, arena *memory)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t at_once = processors < 1 ? 1 : processors < 8 ? (size_t)processors : 8, begun = 0;
     const gnuplot_job *last = NULL;
     for (size_t ended = 0; ended < count; ended++) {
         while (!last && begun < count && begun < ended + at_once)
-            gnuplot_start(&jobs[begun++], plots_directory);
+            gnuplot_start(&jobs[begun++], plots_directory, memory);
         if (ended < begun) {
             gnuplot_end(&jobs[ended]);
         } else {
@@ -316,17 +298,30 @@ static void conclude(report_chart *chart, const gnuplot_job jobs[FORMATS])
         return;
     chart->lost = failed->result != PROGRAM_ABSENT;
     snprintf(chart->reason, sizeof chart->reason, "%.*s", REASON_LENGTH - 1, failed->note);
-    for (size_t i = 0; i < FORMATS; i++) {
-        char path[1200];
-        snprintf(path, sizeof path, "%s/%s.%s", jobs[i].folder, jobs[i].stem, jobs[i].format);
-        unlink(path);
-    }
+}
+
+/* Drawings of an earlier report, which this one does not have. */
+static void remove_older(const report_chart *charts, size_t count, const char *folder,
+                         arena *memory)
+{
+    for (size_t i = 0; i < chart_count; i++)
+        for (int type = LN_F32 - 1; type <= LN_F16; type++) {
+            const char *kind = chart_list[i].stem, *stem = kind;
+            if (type >= LN_F32)
+                stem = arena_format(memory, "%s_%s", kind, dtype_name((ln_type)type));
+            bool drawn = false;
+            for (size_t k = 0; k < count; k++)
+                drawn = drawn || (!charts[k].reason[0] && strcmp(charts[k].stem, stem) == 0);
+            for (size_t f = 0; f < FORMATS && !drawn; f++)
+                unlink(arena_format(memory, "%s/%s.%s", folder, stem, formats[f]));
+        }
 }
 
 bool charts_draw(report_chart *charts, size_t count, const char *plots_directory,
                  const char *folder, error *err)
 {
-    gnuplot_job *jobs = allocate_zeroed(count * FORMATS + 1, sizeof *jobs);
+    arena memory = {0};
+    gnuplot_job *jobs = arena_new(&memory, gnuplot_job, count * FORMATS);
     size_t wanted = 0;
     for (size_t i = 0; i < count; i++)
         for (size_t f = 0; f < FORMATS && !charts[i].reason[0]; f++)
@@ -334,15 +329,18 @@ bool charts_draw(report_chart *charts, size_t count, const char *plots_directory
                                            .script = charts[i].kind->stem,
                                            .format = formats[f],
                                            .folder = folder};
-    run_jobs(jobs, wanted, plots_directory);
+    run_jobs(jobs, wanted, plots_directory, &memory);
     for (size_t i = 0, job = 0; i < count; i++)
         if (!charts[i].reason[0]) {
             conclude(&charts[i], &jobs[job]);
             job += FORMATS;
         }
-    free(jobs);
-    return !interrupted() ||
-           fail(err, EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
+    bool fine = !interrupted() || fail(err, EXIT_CODE_INTERRUPTED,
+                                       "interrupted: lnbench report draws what is stored");
+    if (fine)
+        remove_older(charts, count, folder, &memory);
+    arena_free(&memory);
+    return fine;
 }
 
 enum { ALONE = 2 }; /* of the formats */
@@ -383,58 +381,38 @@ static bool write_tables(const chart_kind *kind, const char *mark, size_t number
     return fine;
 }
 
+/* Draws until gnuplot fails on one, whose job this is then; prints the paths. */
 static bool draw_stems(const char *folder, const word_list *stems, const char *script,
-                       size_t format_count, gnuplot_job *job, error *err)
+                       size_t format_count, bool remove_old, const output_file *out, error *err)
 {
     char plots[1024];
+    arena memory = {0};
+    gnuplot_job job = {.result = PROGRAM_DONE};
     if (!path_of_plots(plots, sizeof plots, err))
         return false;
-    *job = (gnuplot_job){.result = PROGRAM_DONE};
-    for (size_t i = 0; i < format_count * stems->count && job->result == PROGRAM_DONE; i++) {
-        *job = (gnuplot_job){.stem = stems->words[i / format_count],
-                             .script = script,
-                             .format = formats[i % format_count],
-                             .folder = folder};
-        gnuplot_start(job, plots);
-        gnuplot_end(job);
+    size_t count = format_count * stems->count, drawn = 0;
+    while (drawn < count && job.result == PROGRAM_DONE) {
+        job = (gnuplot_job){.stem = stems->words[drawn / format_count],
+                            .script = script,
+                            .format = formats[drawn % format_count],
+                            .folder = folder};
+        gnuplot_start(&job, plots, &memory);
+        drawn += gnuplot_end(&job) == PROGRAM_DONE;
     }
-    return true;
-}
-
-static void name_drawings(const word_list *stems, size_t format_count, word_list *drawings)
-{
-    char name[64];
-    for (size_t i = 0; i < format_count * stems->count; i++) {
-        snprintf(name, sizeof name, "%.50s.%s", stems->words[i / format_count],
-                 formats[i % format_count]);
-        word_list_add(drawings, name);
+    for (size_t i = 0; i < count; i++) {
+        const char *path = arena_format(&memory, "%s/%s.%s", folder, stems->words[i / format_count],
+                                        formats[i % format_count]);
+        if (job.result == PROGRAM_DONE)
+            output_aside(out, "chart   %s", path);
+        else if (i >= drawn && remove_old)
+            unlink(path);
     }
-}
-
-/* What gnuplot did; the files are published. */
-static bool tell_drawings(const gnuplot_job *job, const word_list *drawings, const char *directory,
-                          const output_file *out, error *err)
-{
-    for (size_t i = 0; i < drawings->count && job->result == PROGRAM_DONE; i++)
-        output_aside(out, "chart   %s/%s", directory, drawings->words[i]);
-    if (job->result == PROGRAM_ABSENT)
-        output_note("no chart: %s (the tables are in %s/data)", job->note, directory);
-    return job->result == PROGRAM_DONE || job->result == PROGRAM_ABSENT ||
+    arena_free(&memory);
+    if (job.result == PROGRAM_ABSENT)
+        output_note("no chart: %s (the tables are in %s/data)", job.note, folder);
+    return job.result == PROGRAM_DONE || job.result == PROGRAM_ABSENT ||
            fail(err, interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,
-                "no chart %s: %s (the tables are in %s/data)", job->stem, job->note, directory);
-}
-
-static bool draw_tables(file_draft *draft, const word_list *stems, const char *script,
-                        const output_file *out, error *err)
-{
-    gnuplot_job job;
-    word_list drawings = {0};
-    name_drawings(stems, ALONE, &drawings);
-    bool fine = draw_stems(draft->folder.path, stems, script, ALONE, &job, err) &&
-                draft_publish(draft, &drawings, err) &&
-                tell_drawings(&job, &drawings, draft->target, out, err);
-    word_list_free(&drawings);
-    return fine;
+                "no chart %s: %s (the tables are in %s/data)", job.stem, job.note, folder);
 }
 
 bool charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
@@ -442,16 +420,14 @@ bool charts_draw_alone(const char *name, size_t count, chart_input *put, const v
 {
     const chart_kind *kind = kind_named(name);
     word_list stems = {0};
-    file_draft draft;
-    char mark[24] = "";
-    bool fine = draft_begin(&draft, directory, err);
+    char mark[24] = "", data[512];
+    bool fine = report_path(data, directory, "data", "", err) && make_directories(data, err);
     for (size_t i = 0; fine && i < (count ? count : 1); i++) {
         if (count)
             snprintf(mark, sizeof mark, "%zu", i + 1);
-        fine = write_tables(kind, mark, i, put, what, draft.folder.path, &stems, err);
+        fine = write_tables(kind, mark, i, put, what, directory, &stems, err);
     }
-    fine = fine && draw_tables(&draft, &stems, kind->stem, out, err);
-    draft_end(&draft);
+    fine = fine && draw_stems(directory, &stems, kind->stem, ALONE, true, out, err);
     word_list_free(&stems);
     return fine;
 }
@@ -459,14 +435,8 @@ bool charts_draw_alone(const char *name, size_t count, chart_input *put, const v
 bool charts_draw_again(const char *name, const char *directory, const output_file *out, error *err)
 {
     const word_list stems = {&name, 1};
-    word_list drawings = {0};
-    gnuplot_job job;
     if (!kind_named(name))
         return fail(err, EXIT_CODE_USAGE,
                     "--draw '%.60s': no such chart (docs/report.md lists them)", name);
-    name_drawings(&stems, FORMATS, &drawings);
-    bool fine = draw_stems(directory, &stems, name, FORMATS, &job, err) &&
-                tell_drawings(&job, &drawings, directory, out, err);
-    word_list_free(&drawings);
-    return fine;
+    return draw_stems(directory, &stems, name, FORMATS, false, out, err);
 }
