@@ -133,7 +133,6 @@ TEST(a_temporary_folder_is_removed)
     temporary_folder_remove(other);
 }
 
-/* Of a program that does not look whether it was interrupted, too. */
 TEST(a_temporary_folder_is_removed_by_a_signal)
 {
     int ends[2], status;
@@ -147,10 +146,11 @@ TEST(a_temporary_folder_is_removed_by_a_signal)
             pause();
     }
     assert_true(read(ends[0], path, sizeof path - 1) > 0);
-    kill(program, SIGTERM);
-    assert_int_equal(waitpid(program, &status, 0), program);
+    /* Repeated: a signal soon after that of an earlier test counts as the same wish. */
+    do {
+        kill(program, SIGTERM);
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    } while (waitpid(program, &status, WNOHANG) == 0);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
     assert_int_equal(access(path, F_OK), -1);
-    close(ends[0]);
-    close(ends[1]);
 }
