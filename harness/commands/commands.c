@@ -19,7 +19,7 @@ static const struct {
     const char *was, *now;
 } former[] = {
     {"merge", "lnbench hunt --seed N in several processes, each with another N"},
-    {"verify-exact", "lnbench hunt --exact"},
+    {"verify-exact", "lnbench run, which checks kernels that claim to be correctly rounded"},
     {"invariance", "the column `reproducible` of lnbench run and lnbench eval"},
     {"distance", "the tables in docs/conventions.md"},
     {"calibrate", "lnbench doctor --calibrate"},

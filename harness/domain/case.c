@@ -96,7 +96,7 @@ bool case_key_beside(const case_key *a, const case_key *b)
 }
 
 const char *const check_names[CHECK_NAMES] = {"",      "combinations", "calls", "cells",
-                                              "large", /* and of earlier runs: */
+                                              "large", "exact", /* and of earlier runs: */
                                               "sizes", "batches",      "forms", "conventions"};
 
 bool is_check(const char *input)

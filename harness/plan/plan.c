@@ -395,7 +395,7 @@ static bool add_pack(const resolved_plan *resolved, case_plan *plan, referee_che
         return false;
     accuracy_group *group = add_accuracy(plan, &task.convention, check_names[check], rows, hidden);
     group->task = task;
-    group->for_ours = resolved->full;
+    group->for_ours = resolved->full || check == CHECK_EXACT;
     return true;
 }
 
@@ -403,8 +403,12 @@ static bool plan_referee(const plan_request *request, resolved_plan *resolved, c
                          error *err)
 {
     const size_t sets = resolved->named ? resolved->named : 1;
-    const size_t before = plan->accuracy_count;
-    size_t pack = 0;
+    size_t before = plan->accuracy_count, pack = 0;
+    if (!resolved->quick)
+        add_pack(resolved, plan, CHECK_EXACT, 0);
+    if (plan->accuracy_count > before && group_kernels(plan, &plan->accuracy[before]) == 0)
+        plan->accuracy_count = before;
+    before = plan->accuracy_count;
     add_pack(resolved, plan, CHECK_CALLS, 0);
     if (group_kernels(plan, &plan->accuracy[before]) == 0) {
         plan->accuracy_count = before;

@@ -2,6 +2,7 @@
 #include "inputs/inputs.h"
 #include "referee/internal.h"
 #include "referee/cells.h"
+#include "referee/exact.h"
 #include "worker/large_rows.h"
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,8 @@ static size_t count_blocks(const referee_task *task)
         return cells_blocks();
     case CHECK_LARGE:
         return task->first ? 1 : LARGE_SHAPES - 1;
+    case CHECK_EXACT:
+        return exact_blocks(task->convention.operation);
     default:
         return 1;
     }
@@ -92,6 +95,8 @@ static ln_problem problem_of(const referee_task *task, size_t index)
         combination of = combinations_at(task->set, task->first + index);
         return combination_problem(&of, task->storage, task->param);
     }
+    if (task->check == CHECK_EXACT)
+        return exact_problem(task, index);
     if (task->check == CHECK_CELLS) {
         rows = CELLS_ROWS;
         hidden = task->first;
@@ -239,6 +244,8 @@ static bool make_blocks(row_judge *judge, const referee_task *task, referee_bloc
         return make_large(judge, task, large_shape_of(task, i), &blocks->large[i], block, err);
     case CHECK_CELLS:
         return cells_make(judge, task, i, block, err);
+    case CHECK_EXACT:
+        return exact_make(judge, task, i, block, err);
     default:
         return make_size(judge, task, CALL_ROWS, CALL_ROWS / 2, CALL_HIDDEN, block, err);
     }

@@ -1,5 +1,6 @@
 /* Runs a kernel through the blocks of a check, and sums up what was found. */
 #include "referee/cells.h"
+#include "referee/exact.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "referee/internal.h"
@@ -191,6 +192,21 @@ static bool examine_cells(row_judge *judge, const referee_task *task, const refe
     return true;
 }
 
+static bool examine_exact(row_judge *judge, const referee_blocks *blocks,
+                          const kernel_entry *kernel, case_judgement *judgement, error *err)
+{
+    findings_so_far so_far = {0};
+    bool fine = true;
+    for (size_t i = 0; fine && !so_far.over && i < blocks->count; i++) {
+        case_judgement one;
+        fine = exact_judge(judge, &blocks->blocks[i], i, kernel, &one, err);
+        if (fine)
+            add_up(judgement, &one, &blocks->blocks[i], &so_far);
+    }
+    conclude(&so_far, judgement);
+    return fine;
+}
+
 bool referee_examine(row_judge *judge, const referee_task *task, const referee_blocks *blocks,
                      const kernel_entry *kernel, case_judgement *judgement, error *err)
 {
@@ -201,6 +217,7 @@ bool referee_examine(row_judge *judge, const referee_task *task, const referee_b
     bool fine = task->check == CHECK_LARGE ? examine_large(judge, blocks, kernel, judgement, err)
                 : task->check == CHECK_CELLS
                     ? examine_cells(judge, task, blocks, kernel, judgement, err)
+                : task->check == CHECK_EXACT ? examine_exact(judge, blocks, kernel, judgement, err)
                 : task->check == CHECK_CALLS
                     ? examine_calls(judge, blocks->blocks, NULL, kernel, judgement, err)
                     : examine_combinations(judge, task, blocks, kernel, judgement, err);

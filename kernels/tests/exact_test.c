@@ -1,6 +1,6 @@
 /* The kernels that round correctly (LN_TRAIT_CORRECTLY_ROUNDED): ties, zeros and special values by
  * answers that are known, and the same bits from each of them, in place and not, on every machine:
- * the hashes below. (lnbench hunt --exact holds them to the certified reference.)
+ * the hashes below. (lnbench run holds them to the certified reference.)
  *
  *     exact_test CASES     prints a hash for each ISA, of so many cases of each pair of types: the
  *                          same everywhere (exact_everywhere.sh) */

@@ -57,8 +57,7 @@ for subcommand in compare history import help; do
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
 done
 options_of hunt --kernels --conventions --hidden --restarts --time --seed --max-kappa --keep --out \
-    --exact --plugin --db --deadline --format --json
-options_of 'hunt --exact' --kernels --elements --seed --plugin --deadline --format --json
+    --plugin --db --deadline --format --json
 options_of replay --run --case --kernels --conventions --inputs --hidden --all --from --find --print \
     --plugin --max-row-ulp --deadline --db --format --json
 options_of duet --base --new --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
@@ -80,7 +79,7 @@ refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
 refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
 # A question of a subcommand has its own options; an old name says which question it is now.
 check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 15
-for words in 'merge:lnbench hunt --seed' 'verify-exact:lnbench hunt --exact' 'invariance:the column .reproducible. of lnbench run and lnbench eval' \
+for words in 'merge:lnbench hunt --seed' 'verify-exact:lnbench run' 'invariance:the column .reproducible. of lnbench run and lnbench eval' \
     'distance:the tables in docs/conventions.md' 'calibrate:lnbench doctor --calibrate' 'fleet:lnbench hunt --seed'; do
     refused "${words%%:*}" 2 "${words%%:*} is now: ${words#*:}" "${words%%:*}" --json
     refused "help ${words%%:*}" 2 "is now: ${words#*:}" help "${words%%:*}"
@@ -99,6 +98,11 @@ report|--no-pdf|not needed any more: no PDF of the page is made, print index.htm
 eval|--reproducible|the column .reproducible. of lnbench run and lnbench eval
 eval|--hashes|the column .reproducible. of lnbench run and lnbench eval
 eval|--tolerance|lnbench.tolerance\(x\) in Python, or lnjudge_tolerance_find\(\) of lnjudge.h
+hunt|--shard|lnbench hunt --seed N in several processes, each with another N
+hunt|--merge|lnbench hunt --seed N in several processes, each with another N
+hunt|--goal|lnbench hunt, which always searches for the largest row ULP
+hunt|--unclaimed|lnbench hunt, which counts only rows for which the kernel's bound makes a claim
+hunt|--exact|lnbench run, which checks kernels that claim to be correctly rounded
 run|--sandbox|lnbench inside bubblewrap: docs/method.md has the command
 fingerprint|--distance|the tables in docs/conventions.md
 fingerprint|--hidden|the tables in docs/conventions.md
@@ -106,9 +110,9 @@ fingerprint|--std|the tables in docs/conventions.md
 fingerprint|--conventions|the tables in docs/conventions.md
 fingerprint|--chart|the tables in docs/conventions.md
 END
-refused "a question's option without it" 2 '--elements goes with --exact: see lnbench hunt --exact --help' hunt --elements 5
-refused "an option of the other question" 2 'hunt --exact has no option --keep .*: see lnbench hunt --exact --help' hunt --exact --keep 3
-refused "no question behind --" 2 "hunt: unexpected '--exact'" hunt -- --exact
+refused "a question's option without it" 2 '--rebuilds goes with --calibrate: see lnbench doctor --calibrate --help' doctor --rebuilds 5
+refused "an option of the other question" 2 'doctor --calibrate has no option --store.*: see lnbench doctor --calibrate --help' doctor --calibrate --store
+refused "no question behind --" 2 "doctor: unexpected '--calibrate'" doctor -- --calibrate
 refused "an option with a slip" 2 '--kernal \(did you mean --kernels\?\)' run --kernal x
 # One spelling everywhere, the plural; the singular is accepted.
 for words in 'run --kernel x' 'choose --shape 1x8 --dtype x' 'eval --input normal --kernel x' \
@@ -127,7 +131,7 @@ done
 refused "an option far from all" 2 'run has no option --zzzzzzzz:' run --zzzzzzzz
 refused "a single dash" 2 "'-x': options begin with two dashes" run -x
 for words in run 'eval --input normal --reference' 'choose --shape 1x8' 'hunt --kernel x' \
-    'replay --from x' 'duet --base a --new b' 'doctor --calibrate' 'hunt --exact'; do
+    'replay --from x' 'duet --base a --new b' 'doctor --calibrate'; do
     # shellcheck disable=SC2086 # several words
     refused "no time to hang in: ${words%% *}" 2 '--deadline 0: more than 0 seconds were expected' \
         $words --deadline 0

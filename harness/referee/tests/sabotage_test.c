@@ -5,6 +5,7 @@
 #include "inputs/inputs.h"
 #include "block.h"
 #include "judging.h"
+#include "referee/checks.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -216,6 +217,32 @@ static size_t count_bad_verdicts(const char *convention, const char *input, size
     if (judged > 0)
         judge_block_free(&block);
     return wrong;
+}
+
+/* Kernels that claim to be correctly rounded are, but for the mean of the planted one; naive is not. */
+TEST(correct_rounding_is_checked)
+{
+    for (size_t i = 0; i < kernels.count; i++) {
+        const kernel_entry *kernel = &kernels.kernels[i];
+        const kernel_facts *facts = &kernel->facts;
+        bool claims = facts->traits & LN_TRAIT_CORRECTLY_ROUNDED;
+        const char *wrong = strcmp(facts->name, "special.nearly_exact") == 0 ? "mean of row"
+                            : strcmp(facts->name, "naive_f32_scalar") == 0   ? "y of row"
+                                                                             : NULL;
+        referee_task task = {CHECK_EXACT, .storage = facts->storage, .param = facts->param};
+        referee_blocks blocks;
+        case_judgement judgement;
+        error err = {0};
+        if (kernel->unsupported[0] || (!claims && !wrong))
+            continue;
+        task.convention = convention_numbered(operations[facts->operation], 0);
+        assert_true(referee_prepare(the_judge, &task, &blocks, &err) &&
+                    referee_examine(the_judge, &task, &blocks, kernel, &judgement, &err));
+        referee_release(&blocks);
+        if (wrong ? !strstr(judgement.verdict.detail, wrong)
+                  : !verdict_is_right(judgement.verdict.kind))
+            fail_msg("%s: %s", facts->name, judgement.verdict.detail);
+    }
 }
 
 /* Every preset, every input family: nothing but limits. One of the sizes each, and an eighth of
