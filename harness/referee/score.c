@@ -1,11 +1,8 @@
 /* Rows by the thousand: what a search asks of the judge, one call a block and no statistics. */
 #include "referee/internal.h"
-#include "judge/judging.h"
 #include "exact/scale.h"
 #include "metrics/storage.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* The row ULP of one row, infinite where a class is wrong. */
 static double row_error(const judge_block *block, size_t row, const void *y)
