@@ -168,12 +168,6 @@ LN_INLINE factor root_as_stored(factor root)
 /* The factor that multiplies x - mean. */
 LN_INLINE factor convention_rstd(const convention *rules, moments found)
 {
-#if defined(RSTD_ESTIMATED) && !defined(LN_BOUND_ONLY)
-    if (rules->eps_on_std == 0) {
-        factor scale = found.scale, var = found.m2 / rules->divisor;
-        return scale * reciprocal_root(var + (rules->eps_in_variance * scale) * scale);
-    }
-#endif
 #ifdef LN_RMS
     if (rules->rounds_root)
         return 1 / root_as_stored(convention_std(rules, found));
@@ -407,26 +401,17 @@ LN_INLINE double convention_rstd_bound(const ln_problem *problem, const ln_row_f
     if (!(lo >= 0 && hi < FACTOR_MAX / 2))
         return INFINITY;
     double root_lo = bound_below(sqrt(lo), 1), root_hi = bound_above(sqrt(hi), 1);
-    double reciprocal = FACTOR_UNIT;
     if (on_std > 0) {
         root_lo = bound_below(root_lo + bound_below(on_std, 1), 1);
         root_hi = bound_above(root_hi + bound_above(on_std, 1), 1);
     }
-#ifdef RSTD_ESTIMATED
-    else {
-        if (!(lo > 2 * FACTOR_MIN))
-            return INFINITY;
-        root_lo = sqrt(lo), root_hi = sqrt(hi);
-        reciprocal = reciprocal_root_error();
-    }
-#endif
     if (!(2 / root_lo < FACTOR_MAX && root_hi < FACTOR_MAX / 2 && 1 / root_hi > 2 * FACTOR_MIN))
         return INFINITY;
-    double largest = scale / root_lo * (1 + reciprocal);
-    double smallest = scale / root_hi * (1 - reciprocal);
+    double largest = scale / root_lo * (1 + FACTOR_UNIT);
+    double smallest = scale / root_hi * (1 - FACTOR_UNIT);
     if (!(2 * largest < RSTD_MAX && smallest > 2 * RSTD_MIN))
         return INFINITY;
-    /* The ratios round six times, the fact, 1 + reciprocal and the estimate's roots among them. */
+    /* The ratios round six times, the fact and 1 + FACTOR_UNIT among them. */
     double above = largest / facts->rstd, below = smallest / facts->rstd;
     double rho = fmax(above - 1 + 8 * DOUBLE_UNIT * above, 1 - below + 8 * DOUBLE_UNIT);
 #ifdef LN_RMS

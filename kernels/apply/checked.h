@@ -153,12 +153,6 @@ LN_INLINE centre centre_of_checked(const item parts[CENTRE_PARTS], int strange, 
     return (centre){two_rstd_of(parts), strange, found.mean, found.rest, rstd};
 }
 
-/* Of a row that is not strange. */
-LN_INLINE centre centre_of_parts(const item parts[CENTRE_PARTS])
-{
-    return (centre){.items = two_rstd_of(parts)};
-}
-
 LN_INLINE vec centre_normalise(centre by, vec x)
 {
     return two_rstd_normalise(by.items, x);

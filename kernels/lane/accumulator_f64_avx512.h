@@ -78,26 +78,6 @@ LN_INLINE octet octet_of(vec a)
     return _mm512_cvtps_pd(eight);
 }
 
-LN_INLINE octet octet_of_first(vec a)
-{
-    return _mm512_cvtps_pd(_mm512_castps512_ps256(a));
-}
-
-LN_INLINE octet octet_load(const real p[8])
-{
-    return _mm512_loadu_pd(p);
-}
-
-LN_INLINE octet octet_subtract(octet a, octet b)
-{
-    return _mm512_sub_pd(a, b);
-}
-
-LN_INLINE octet octet_multiply_add(octet a, octet b, octet c)
-{
-    return _mm512_fmadd_pd(a, b, c);
-}
-
 LN_INLINE octet octet_fold_four(const octet a[4])
 {
     return fold_four_8(a);
@@ -137,42 +117,6 @@ LN_INLINE octet octet_sum_folds(acc_fold first, acc_fold second)
 LN_INLINE acc acc_sum_folds(const acc_fold folds[4])
 {
     return (acc){octet_sum_folds(folds[0], folds[1]), octet_sum_folds(folds[2], folds[3])};
-}
-
-/* The sums over the lanes of vectors of items: lanes i + 8, then i + 4 in items, then neighbours, i
- * + 1 and i + 2, in accumulators. Of two vectors, and of four. */
-#define ITEM_SUMS
-LN_INLINE void item_sum_two(vec a, vec b, real sums[2])
-{
-    __m512 eight = _mm512_add_ps(_mm512_insertf32x8(a, _mm512_castps512_ps256(b), 1),
-                                 _mm512_shuffle_f32x4(a, b, 0xee));
-    __m512 four = _mm512_add_ps(eight, _mm512_shuffle_f32x4(eight, eight, 0xb1));
-    octet both = octet_of_first(_mm512_shuffle_f32x4(four, four, 0x08));
-    octet two = _mm512_add_pd(both, _mm512_permute_pd(both, 0x55));
-    octet one = _mm512_add_pd(two, _mm512_permutex_pd(two, 0x4e));
-    sums[0] = _mm512_cvtsd_f64(one);
-    sums[1] = _mm_cvtsd_f64(_mm512_extractf64x2_pd(one, 2));
-}
-
-/* The neighbours of two folds, of which `a` has rows a and b, and `b` rows c and d: a c a c b d b d.
- */
-LN_INLINE octet item_sum_neighbours(octet a, octet b)
-{
-    return _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
-}
-
-LN_INLINE octet octet_of_second(vec a)
-{
-    return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1));
-}
-
-LN_INLINE void item_sum_four(const vec a[4], real sums[4])
-{
-    vec fold = lane_fold_four(a);
-    octet two = item_sum_neighbours(octet_of_first(fold), octet_of_second(fold));
-    octet one = _mm512_add_pd(two, _mm512_permutex_pd(two, 0x4e));
-    const __m512i order = _mm512_set_epi64(0, 0, 0, 0, 5, 1, 4, 0);
-    _mm256_storeu_pd(sums, _mm512_castpd512_pd256(_mm512_permutexvar_pd(order, one)));
 }
 
 /* From memory at once: a conversion reads half a register of items. */

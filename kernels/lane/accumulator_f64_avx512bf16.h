@@ -109,13 +109,4 @@ LN_INLINE octet octet_of(vec a)
         _mm256_add_ps(_mm512_castps512_ps256(all), _mm512_extractf32x8_ps(all, 1)));
 }
 
-#define ACC_SUM_ROWS
-LN_INLINE void acc_sum_rows(const acc a[4], real sums[4])
-{
-    octet eight[4];
-    for (int i = 0; i < 4; i++)
-        eight[i] = acc_eight(a[i]);
-    octet_sum_four(eight, sums);
-}
-
 #endif

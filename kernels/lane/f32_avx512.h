@@ -192,15 +192,6 @@ LN_INLINE vec lane_first(vec a, size_t n)
     return _mm512_maskz_mov_ps(lane_mask(n), a);
 }
 
-/* Keeps a vector that is used twice in a register: compilers else read it again, as an operand from
- * memory of each instruction. */
-#define LANE_HELD
-LN_INLINE vec lane_held(vec a)
-{
-    __asm__("" : "+v"(a));
-    return a;
-}
-
 LN_INLINE vec lane_add(vec a, vec b)
 {
     return _mm512_add_ps(a, b);
@@ -239,20 +230,6 @@ LN_INLINE vec lane_minimum(vec a, vec b)
 LN_INLINE item lane_sum(vec a)
 {
     return sum_16(a);
-}
-
-#define ITEM_ESTIMATE_PARTS 1
-LN_INLINE item item_estimate_reciprocal_root(item a)
-{
-    __m128 one = _mm_set_ss(a);
-    return _mm_cvtss_f32(_mm_rsqrt14_ss(one, one));
-}
-
-/* Of the numbers that the lanes i and i + 8 of a + b hold, the one nearer to zero, in both. */
-LN_INLINE vec lane_nearer(vec a, vec b)
-{
-    vec both = _mm512_add_ps(a, b);
-    return _mm512_range_ps(both, _mm512_shuffle_f32x4(both, both, 0x4e), 6);
 }
 
 #define LANE_SUM_SQUARE

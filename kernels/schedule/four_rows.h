@@ -2,9 +2,9 @@
  * While y of the rows of one rank is made, one by one, those of the rank after the next are swept
  * in the same loop; before each row comes a piece of the chain of latencies (sums over lanes,
  * quotient and root, reciprocal, parts) of the rank between. For statistics retry, and for rows
- * of 16 bits that are too long for transposed. Where reading costs more than one operation a
- * register (LANE_LOAD_DEAR: f16) a row is kept as items from its sweep on, gamma and beta are from
- * the beginning, and y is made of what was kept.
+ * of f16 that are too long for transposed. Reading f16 takes two operations a register, the second of
+ * which shares its ports with permutations: so a row of up to KEPT_COLUMNS is kept as items from its
+ * sweep on, gamma and beta are from the beginning, and y is made of what was kept.
  *
  * Measured: docs/lab/experiments.md, "four_rows". */
 #ifndef LN_SCHEDULE_H
@@ -24,15 +24,11 @@ enum {
     RANK = 4,     /* rows that acc_sum_rows() takes */
     RING = 3,     /* ranks on their way */
     FEW_ROWS = 8, /* gamma and beta are not looked through for so few */
-#ifdef LANE_LOAD_DEAR
     KEPT_COLUMNS = 1024,
-#else
-    KEPT_COLUMNS = 0,
-#endif
     KEPT_ROOM = KEPT_COLUMNS + LANES, /* from one row to the next: not a multiple of a page */
 };
 
-/* What is kept as items, where lanes say so; whether, is a constant of always-inline bodies. */
+/* What is kept as items; whether, is a constant of always-inline bodies. */
 typedef struct keep {
     int keeps;
     item *rows;  /* of two ranks */
@@ -73,19 +69,16 @@ LN_INLINE void step_apply(ln_affine affine, const call *run, const keep *copies,
                           const item *kept, centre by, size_t i, size_t n)
 {
     vec y;
-#ifdef LANE_LOAD_DEAR
     if (copies->keeps) {
         y = centre_normalise_unshifted(by, item_load(kept + i));
         y = multiply_add(y, item_load(copies->terms + 2 * i),
                          item_load(copies->terms + 2 * i + LANES));
-    } else
-#endif
-    {
+    } else {
         y = centre_normalise_unshifted(by, row_again(view, i, n));
         y = convention_finish(affine, &run->convention, y, i, n);
     }
     call_store(run, view->y + i, y, n, 1);
-    (void)kept, (void)copies, (void)affine;
+    (void)affine;
 }
 
 /* Sweeps one row while y of another is made, from where it may have been kept to where it is. */
@@ -286,8 +279,8 @@ LN_INLINE void run_call(const ln_problem *problem, const ln_tensors *tensors, ln
                         residual_form form, int keeps)
 {
     call run = call_of(problem, tensors, affine, form);
-    _Alignas(64) item rows[KEPT_COLUMNS ? 2 * RANK * KEPT_ROOM : 1];
-    _Alignas(64) item terms[KEPT_COLUMNS ? 2 * KEPT_COLUMNS : 1];
+    _Alignas(64) item rows[2 * RANK * KEPT_ROOM];
+    _Alignas(64) item terms[2 * KEPT_COLUMNS];
     const keep copies = {keeps, rows, terms};
     run.regular =
         problem->rows > FEW_ROWS && convention_is_regular(&run.convention, problem->hidden);
@@ -302,10 +295,9 @@ LN_INLINE void run_call(const ln_problem *problem, const ln_tensors *tensors, ln
 LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors, ln_affine affine,
                             residual_form form)
 {
-    run_call(problem, tensors, affine, form, KEPT_COLUMNS > 0);
+    run_call(problem, tensors, affine, form, 1);
 }
 
-#ifdef LANE_LOAD_DEAR
 #define SCHEDULE_LONG
 
 LN_INLINE int schedule_is_long(const ln_problem *problem, residual_form form)
@@ -319,6 +311,5 @@ LN_INLINE void schedule_run_long(const ln_problem *problem, const ln_tensors *te
 {
     run_call(problem, tensors, affine, form, 0);
 }
-#endif
 
 #endif

@@ -13,7 +13,7 @@
 
 #ifndef LN_ACCUMULATOR
 #define LN_ACCUMULATOR f64
-#define LN_ACCUMULATOR_FILE "lane/accumulator_f64_avx512.h"
+#define LN_ACCUMULATOR_FILE "lane/accumulator_f64_avx2.h"
 #endif
 #ifndef LN_STATISTICS_FILE
 #define LN_STATISTICS_FILE "statistics/lanewise.h"
@@ -169,8 +169,7 @@ LN_INLINE void group_sum_up(group *set)
     for (size_t q = 0; q < set->count; q += QUAD) {
         swept_sum_four(set->x + q, set->sum + q);
         swept_sum_four(set->squares + q, set->square + q);
-        if (SWEPT_RAW)
-            swept_sum_four(set->raws + q, set->raw + q);
+        swept_sum_four(set->raws + q, set->raw + q);
     }
 }
 
@@ -200,7 +199,7 @@ LN_RARE void group_find_again(call run, group *set)
         moments found = group_moments(set, g);
         if (!swept_is_off(&run.statistics, found, set->raw[g]))
             continue;
-        found = swept_again(&run.statistics, call_row(&run, set->first + g), found);
+        found = sweep_again(run.statistics, call_row(&run, set->first + g));
         set->mean[g] = found.mean;
         set->rest[g] = found.rest;
         set->m2[g] = found.m2;
@@ -281,8 +280,7 @@ LN_INLINE void group_step(const call *run, group *later, const group *this, size
         later->pivot[g] = total.pivot;
         later->x[g] = total.x;
         later->squares[g] = total.square;
-        if (SWEPT_RAW)
-            later->raws[g] = total.raw;
+        later->raws[g] = total.raw;
     } else if (g < this->count) {
         apply_row(&now.this, &run->convention, now.centre);
     }

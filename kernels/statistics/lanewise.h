@@ -1,8 +1,7 @@
 /* lanewise: one sweep in items about a pivot for each lane; what is left of it is put together in
  * longer accumulators.
  *
- * There are eight lanes j: elements whose column is j modulo eight. (Where vectors have sixteen,
- * two of theirs share a pivot and are added up in the end.)
+ * There are eight lanes j: elements whose column is j modulo eight.
  *
  *     p_j = of two means of up to eight elements of lane j each, spread over the row, the one that
  *           is nearer to zero                                                  t = p_j - x
@@ -26,9 +25,9 @@
 
 #ifndef LN_ACCUMULATOR
 #define LN_ACCUMULATOR f64
-#define LN_ACCUMULATOR_FILE "lane/accumulator_f64_avx512.h"
+#define LN_ACCUMULATOR_FILE "lane/accumulator_f64_avx2.h"
 #endif
-#include "statistics/long_moments.h"
+#include "moments.h"
 
 /* What makes it accurate:
  *  - Rounding errors that differ in sign hardly add up: sums over N terms are off by about
@@ -52,12 +51,12 @@
 /* What passes; of normal rows one in 20 000 does not. */
 #define RAW_MOST 1.375
 
-enum { OCTET = 8, TWINS = LN_LANES / OCTET };
+enum { OCTET = 8 };
+_Static_assert(LN_LANES == OCTET, "lanewise is for vectors of 8 items");
 
 /* A pivot has two candidates of so many elements, a power of two: those of constant rows are exact.
  * Vectors that are looked at for them: */
-enum { PIVOT_ELEMENTS = 8, SAMPLE = 2 * PIVOT_ELEMENTS / TWINS };
-_Static_assert(TWINS == 1 || TWINS == 2, "lanewise is for vectors of 8 or 16 items");
+enum { PIVOT_ELEMENTS = 8, SAMPLE = 2 * PIVOT_ELEMENTS };
 
 LN_INLINE real lanewise_lowest(const ln_convention *rules)
 {
@@ -65,6 +64,45 @@ LN_INLINE real lanewise_lowest(const ln_convention *rules)
 }
 
 #ifndef LN_BOUND_ONLY
+
+/* ---- The mean as 0 or an item, and what is left ---- */
+
+/* Whether the mean is below half a standard deviation. */
+LN_INLINE int long_is_near(real mean, real m2, real inverse)
+{
+    return mean * mean < (real)0.25 * (m2 * inverse);
+}
+
+/* mean + rest as 0 or an item and what is left; m2 may have come out negative. */
+LN_INLINE moments long_split(real mean, real rest, real m2, real inverse)
+{
+    real both = mean + rest;
+    item first = (item)(long_is_near(both, m2, inverse) ? 0 : both);
+    return (moments){first, (mean - first) + rest, m2 < 0 ? 0 : m2, 1}; /* a NaN stays one */
+}
+
+/* Of a row that has been touched. */
+LN_INLINE moments long_again(const row *view, real count, real inverse)
+{
+    acc sum = acc_set(0), square;
+    for (size_t i = 0; i < view->hidden; i += LANES)
+        sum = acc_add(sum, acc_of(row_again(view, i, view->hidden - i)));
+    real mean = acc_sum(sum) / count;
+    row_sums_about(view, mean, &sum, &square);
+    real rest = acc_sum(sum) * inverse, m2 = acc_sum(square) - acc_sum(sum) * rest;
+    return long_split(mean, rest, m2, inverse);
+}
+
+/* ---- The sweep ---- */
+
+#define CHUNK_COLUMNS ((size_t)LN_CHUNK * BLOCK)
+
+/* Where the whole blocks of the chunk end that column i is of. */
+LN_INLINE size_t sweep_chunk_end(size_t i, size_t hidden)
+{
+    size_t end = (i / CHUNK_COLUMNS + 1) * CHUNK_COLUMNS, whole = hidden / BLOCK * BLOCK;
+    return end < whole ? end : whole;
+}
 
 typedef struct statistics {
     real counts[OCTET]; /* elements of each lane */
@@ -151,8 +189,6 @@ typedef struct swept {
     swept_sum square;
     swept_sum raw; /* the sum of t^2 about the lanes' own pivots */
 } swept;
-
-enum { SWEPT_RAW = 1 };
 
 LN_INLINE swept_sum swept_sum_none(void)
 {
@@ -264,12 +300,6 @@ LN_RARE moments sweep_again(statistics stats, row view)
     return long_again(&view, stats.count, stats.inverse);
 }
 
-LN_INLINE moments swept_again(const statistics *stats, row view, moments found)
-{
-    (void)found;
-    return sweep_again(*stats, view);
-}
-
 /* From the sums over lanes to the moments, by way of a second attempt if need be. */
 LN_INLINE moments swept_moments(const statistics *stats, const row *view, swept total)
 {
@@ -295,7 +325,7 @@ LN_INLINE moments statistics_of(const statistics *stats, const row *view, real p
 #endif
 
 /* Bound. V the exact biased variance, s = p_j - x exact, R^2 = sum(s^2) / N, u = ITEM_UNIT, g(k) =
- * k u / (1 - k u), D = min(ceil(N / BLOCK), 9) + log2(UNROLL) + log2(TWINS) the roundings of a
+ * k u / (1 - k u), D = min(ceil(N / BLOCK), 9) + log2(UNROLL) the roundings of a
  * lane's sums, C the chunks of eight blocks.
  *  1. Over lane j
  *         |X_j - sum s| <= g(D + 1) sum |s|,    |Q_j - sum s^2| <= g(D + 2) sum s^2 + 2 tiny n_j.
@@ -319,15 +349,34 @@ LN_INLINE moments statistics_of(const statistics *stats, const row *view, real p
  *         c = 3 g(D + 2) + g(D + 1)^2 + 4 g'(C + 16)(3 + 2 sqrt(8))^2.
  *     Without tiny R <= r sqrt V, r the larger root of k r^2 - q c r - q (1 + c) = 0,
  *     k = 1 - g(D + 3) - q c; tiny adds no more than sqrt(8 tiny / k).
- *  4. A row that was done again: long_moments.h.
+ *  4. A row that was done again in two passes, the second of which removes the mean of the residuals:
+ *     its first mean is within gamma(D + 2) A + tiny of mu, D the roundings of one accumulator's
+ *     turn, A = sum|x| / N; then bound_sweep() with that; and 4 u (|mu| + that) for splitting the
+ *     mean.
  * The claim is the wider of 3 and 4. */
+
+/* The second part of a mean of at most `mean`. */
+LN_INLINE double long_rest_bound(double var_hi, double mean)
+{
+    return fmax(0.5 * sqrt(var_hi) * (1 + 4 * REAL_UNIT), ITEM_UNIT * mean + ITEM_TINY);
+}
+
+/* Step 4. */
+LN_INLINE moments_bound long_again_bound(const ln_problem *problem, const ln_row_facts *facts)
+{
+    double depth = ceil((double)problem->hidden / LN_LANES) + log2(LN_LANES);
+    double a = bound_gamma(depth + 2) * facts->mean_abs + REAL_TINY;
+    moments_bound bound = bound_sweep(depth, facts->var, a * bound_slack);
+    bound.mean += 4 * REAL_UNIT * (fabs(facts->mean) + a);
+    bound.rest = long_rest_bound(bound.var_hi, fabs(facts->mean) + bound.mean);
+    return bound;
+}
 
 /* Step 3. */
 LN_INLINE moments_bound lanewise_passed_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
     double blocks = ceil((double)problem->hidden / BLOCK), lanes = OCTET, q = RAW_MOST;
-    double depth = fmin(blocks, LN_CHUNK + 1) + log2(UNROLL) + log2(TWINS),
-           chunks = blocks / LN_CHUNK + 1;
+    double depth = fmin(blocks, LN_CHUNK + 1) + log2(UNROLL), chunks = blocks / LN_CHUNK + 1;
     double std = sqrt(facts->var), more = 3 + 2 * sqrt(lanes), first_order = item_gamma(depth + 1);
     double c = 3 * item_gamma(depth + 2) + first_order * first_order +
                4 * bound_gamma(chunks + 16) * more * more;

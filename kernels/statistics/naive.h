@@ -29,9 +29,6 @@ LN_INLINE moments statistics_found(const statistics *stats, real pivot, real sum
     real mean = sum / stats->count;
     real correction = sum * mean;
     real m2 = square - correction;
-#ifdef NAIVE_CLAMPED
-    m2 = m2 < 0 ? 0 : m2;
-#endif
     return (moments){mean, 0, m2, 1};
 }
 
@@ -74,11 +71,7 @@ LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row
     /* Written so that a NaN or infinity fails it too. */
     if (!(2 * n * facts->mean_abs < REAL_MAX && 2 * n * (square + error) < REAL_MAX))
         return bound_none;
-    moments_bound bound = bound_around(facts->var, error, delta, 0);
-#ifdef NAIVE_CLAMPED
-    bound.var_lo = fmax(0.0, bound.var_lo);
-#endif
-    return bound;
+    return bound_around(facts->var, error, delta, 0);
 }
 
 #endif
