@@ -6,7 +6,7 @@
  *     #define LN_ITEM f32
  *     #define LN_ACCUMULATOR f32
  *     #define LN_LANE_FILE "lane/f32_avx512.h"
- *     #define LN_STORAGE_FILE "lane/bf16_over_f32_avx512.h"
+ *     #define LN_STORAGE_FILE "lane/halves_avx512.h"
  *     #define LN_PARAM_FILE "lane/f32_avx512.h"
  *     #define LN_STORAGE bf16
  *     #define LN_PARAM f32
@@ -29,9 +29,8 @@
  *     apply       factor, the type in which rstd is computed; centre_of(moments, rstd, quotient) ->
  *                 centre, centre_normalise(centre, x) -> (x - mean) * rstd + quotient,
  *                 centre_bound(problem, facts, moments_bound, rho) -> absolute error of that, rho
- *                 being rstd's relative error. Where it says RSTD_ESTIMATED it also has the root
- *                 (convention.h); CENTRE_CHECKED and CENTRE_FOLDED change a row's last step
- *                 (schedule/call.h)
+ *                 being rstd's relative error. CENTRE_CHECKED and CENTRE_FOLDED change a row's last
+ *                 step (schedule/call.h)
  *     schedule    schedule_run(problem, tensors, affine, form): all rows. One that stores y around
  *                 the caches says LN_NONTEMPORAL, and the kernel has that trait. One that has
  *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem, form)

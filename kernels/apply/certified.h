@@ -213,7 +213,7 @@ LN_INLINE int store_columns(const row *view, const row_terms *by, const column_t
 {
     const storage *x = view->form == RESIDUAL_NONE ? view->x : view->sum;
     const single relative = single_set((float)(6.25 * SINGLE_UNIT));
-    single_ends ends = LN_PASTE(single_ends_, LN_STORAGE)();
+    LN_PASTE(LN_STORAGE, _ends) ends = LN_PASTE(single_ends_, LN_STORAGE)();
     for (; i < end; i += SINGLE_LANES) {
         single d = single_subtract(LN_PASTE(single_load_, LN_STORAGE)(x + i), by->mean);
         single t = single_multiply_add(d, by->rstd, by->addend);

@@ -1,7 +1,7 @@
 /* What every lane file offers: the vector operations of one (type, ISA), over which statistics,
  * apply and schedule are written. A kernel's translation unit includes the lanes of the type it
- * computes with, items, as lane/<item>_<isa>.h, and where storage or param are of another type,
- * lane/<type>_over_<item>_<isa>.h, which reads and writes that. */
+ * computes with, items, as lane/<item>_<isa>.h, and where storage or param are of another type, what
+ * reads and writes that: lane/halves_<isa>.h for bf16 and f16, lane/f32_over_f64_<isa>.h for f32. */
 #ifndef LN_LANE_H
 #define LN_LANE_H
 
@@ -10,8 +10,6 @@
  *     lane_set(a)                  a in every lane
  *     item_store(p, a)             LANES items, as they are computed with
  *     item_load(p)                 the same, where the ISA is AVX-512
- *     lane_held(a)                 where LANE_HELD is defined: a, which the compiler may not read
- *                                  from memory a second time
  *     lane_first(a, n)             a with zero in the lanes from n on, n at most LANES
  *     lane_add, lane_subtract, lane_multiply
  *     lane_multiply_add(a, b, c)   a * b + c: one rounding where the ISA's line says fma, else two
@@ -26,9 +24,6 @@
  *     lane_sum_rows(a[4], sums), lane_sum_two(a, b, sums)
  *                                  the same for several vectors together, where LANE_SUM_ROWS is
  *                                  defined; sums of type item
- *     item_estimate_reciprocal_root(a)
- *                                  where the ISA has one: 1 / sqrt(a) of a normal number, off by
- *                                  ITEM_ESTIMATE_PARTS 2^-14 of itself at most
  *
  * and for each type T that this file reads and writes
  *     lane_load_T(p)               LANES elements, as items: exactly
@@ -45,7 +40,6 @@
  *     lane_store_regular_T(p, a), lane_stream_regular_T(p, a)  where LANE_STORE_REGULAR is defined:
  *                                  where no number is subnormal, in less time;
  *     lane_is_regular(a, least)    and whether no lane but those that are 0 is less than that
- *     LANE_LOAD_DEAR               is defined where items are better kept than read again
  *     LANE_SINGLE                  is defined where 16-bit storage has, beside items of f64, twice as
  *                                  many lanes of f32: single_add() and the like, single_load_T(p), and
  *     single_store_T(p, low, high, ends)
@@ -195,9 +189,10 @@ typedef double element_f64;
 typedef uint16_t element_bf16; /* bfloat16: the upper half of an f32, with 8 significant bits */
 typedef uint16_t element_f16;  /* IEEE 754 binary16: 11 significant bits, exponents -14 to 15 */
 
-/* For #if: whether LN_STORAGE is f32. */
-#define STORAGE_IS_f32 1
-#define STORES_F32 LN_PASTE(STORAGE_IS_, LN_STORAGE)
+/* For #if: whether LN_STORAGE is f32, and LN_ITEM. */
+#define TYPE_IS_f32 1
+#define STORES_F32 LN_PASTE(TYPE_IS_, LN_STORAGE)
+#define ITEMS_ARE_F32 LN_PASTE(TYPE_IS_, LN_ITEM)
 
 /* What kernels compute with, and what they add up in. */
 typedef LN_PASTE(element_, LN_ITEM) item;
@@ -317,5 +312,30 @@ LN_INLINE element_f16 f16_of(float a)
     uint32_t kept = (size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13;
     return (element_f16)(sign | (kept < 0x7c00u ? kept : 0x7c00u));
 }
+
+/* The words of a 16-bit type T, made of what a file of lanes gives: `halves`, LANES elements of any
+ * such type; halves_load(p), halves_load_first(p, n), halves_store(p, a), halves_store_first(p, a, n);
+ * T_widened(halves) and T_narrowed(vec). STORED is lane_stored_T(a). */
+#define LN_HALVES_WORDS(T, STORED)                                                                 \
+    LN_INLINE vec lane_load_##T(const element_##T *p)                                              \
+    {                                                                                              \
+        return T##_widened(halves_load(p));                                                        \
+    }                                                                                              \
+    LN_INLINE vec lane_load_first_##T(const element_##T *p, size_t n)                              \
+    {                                                                                              \
+        return T##_widened(halves_load_first(p, n));                                               \
+    }                                                                                              \
+    LN_INLINE void lane_store_##T(element_##T *p, vec a)                                           \
+    {                                                                                              \
+        halves_store(p, T##_narrowed(a));                                                          \
+    }                                                                                              \
+    LN_INLINE void lane_store_first_##T(element_##T *p, vec a, size_t n)                           \
+    {                                                                                              \
+        halves_store_first(p, T##_narrowed(a), n);                                                 \
+    }                                                                                              \
+    LN_INLINE vec lane_stored_##T(vec a)                                                           \
+    {                                                                                              \
+        return STORED;                                                                             \
+    }
 
 #endif
