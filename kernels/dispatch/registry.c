@@ -400,16 +400,23 @@ static inline ln_status call_of(ln_operation operation, const ln_problem *proble
                : first_call(operation, problem, tensors, run_call);
 }
 
-static ln_status call_with(ln_operation operation, const char *kernel, const ln_problem *problem,
-                           const ln_tensors *tensors, runner *run_call)
+static const ln_kernel *kernel_named(ln_operation operation, const char *name)
 {
-    const ln_kernel *found = NULL;
-    if (!kernel || !is_problem(problem, operation) || !are_tensors(problem, tensors))
+    for (size_t i = 0; name && i < lines_of[operation].count; i++)
+        if (strcmp(ln_kernel_at(operation, (int)i)->name, name) == 0)
+            return ln_kernel_at(operation, (int)i);
+    return NULL;
+}
+
+/* A call with a kernel that the caller chose. */
+static inline ln_status call_with(ln_operation operation, const ln_kernel *kernel,
+                                  const ln_problem *problem, const ln_tensors *tensors,
+                                  runner *run_call)
+{
+    if (!is_problem(problem, operation) || !are_tensors(problem, tensors))
         return LN_ERROR_ARGUMENT;
-    for (size_t i = 0; i < lines_of[operation].count && !found; i++)
-        if (strcmp(ln_kernel_at(operation, (int)i)->name, kernel) == 0)
-            found = ln_kernel_at(operation, (int)i);
-    return run_call(found && !found->supports(problem) ? found : NULL, problem, tensors);
+    bool fits = kernel && kernel->operation == operation && !kernel->supports(problem);
+    return run_call(fits ? kernel : NULL, problem, tensors);
 }
 
 ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors)
@@ -422,7 +429,7 @@ ln_status ln_layernorm_parallel(const ln_problem *problem, const ln_tensors *ten
     return call_of(LN_OPERATION_LAYERNORM, problem, tensors, run_parallel);
 }
 
-const char *ln_layernorm_kernel(const ln_problem *problem)
+const char *ln_layernorm_kernel_name(const ln_problem *problem)
 {
     const ln_kernel *kernel = dispatched(problem, LN_OPERATION_LAYERNORM);
     return kernel ? kernel->name : NULL;
@@ -434,13 +441,18 @@ ln_type ln_layernorm_accumulator(const ln_problem *problem)
     return kernel ? kernel->accumulator : LN_F64;
 }
 
-ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
+const ln_kernel *ln_layernorm_kernel(const char *name)
+{
+    return kernel_named(LN_OPERATION_LAYERNORM, name);
+}
+
+ln_status ln_layernorm_with(const ln_kernel *kernel, const ln_problem *problem,
                             const ln_tensors *tensors)
 {
     return call_with(LN_OPERATION_LAYERNORM, kernel, problem, tensors, run);
 }
 
-ln_status ln_layernorm_parallel_with(const char *kernel, const ln_problem *problem,
+ln_status ln_layernorm_parallel_with(const ln_kernel *kernel, const ln_problem *problem,
                                      const ln_tensors *tensors)
 {
     return call_with(LN_OPERATION_LAYERNORM, kernel, problem, tensors, run_parallel);
@@ -467,7 +479,7 @@ ln_status ln_rmsnorm_parallel(const ln_problem *problem, const ln_tensors *tenso
     return call_of(LN_OPERATION_RMSNORM, problem, &own, run_parallel);
 }
 
-const char *ln_rmsnorm_kernel(const ln_problem *problem)
+const char *ln_rmsnorm_kernel_name(const ln_problem *problem)
 {
     const ln_kernel *kernel = dispatched(problem, LN_OPERATION_RMSNORM);
     return kernel ? kernel->name : NULL;
@@ -479,7 +491,13 @@ ln_type ln_rmsnorm_accumulator(const ln_problem *problem)
     return kernel ? kernel->accumulator : LN_F64;
 }
 
-ln_status ln_rmsnorm_with(const char *kernel, const ln_problem *problem, const ln_tensors *tensors)
+const ln_kernel *ln_rmsnorm_kernel(const char *name)
+{
+    return kernel_named(LN_OPERATION_RMSNORM, name);
+}
+
+ln_status ln_rmsnorm_with(const ln_kernel *kernel, const ln_problem *problem,
+                          const ln_tensors *tensors)
 {
     const ln_tensors own = tensors_of_rmsnorm(tensors);
     return call_with(LN_OPERATION_RMSNORM, kernel, problem, &own, run);

@@ -212,7 +212,7 @@ typedef struct ln_tensors {
 } ln_tensors;
 
 /* Normalises every row with the kernel that suits this CPU, shape and accuracy class, by a table of
- * measured times (dispatch_table.h); ln_layernorm_kernel() names it. Allocates nothing; may be
+ * measured times (dispatch_table.h); ln_layernorm_kernel_name() names it. Allocates nothing; may be
  * called from several threads on different rows. Returns LN_OK, or an error with nothing written.
  */
 LN_API ln_status ln_layernorm(const ln_problem *problem, const ln_tensors *tensors);
@@ -242,20 +242,35 @@ LN_API unsigned ln_threads(void);
 
 /* The name of the kernel that ln_layernorm() takes for this problem on this CPU, NULL where there
  * is none. */
-LN_API const char *ln_layernorm_kernel(const ln_problem *problem);
+LN_API const char *ln_layernorm_kernel_name(const ln_problem *problem);
 
 /* The type of mean and rstd that ln_layernorm() writes for this problem on this CPU: that of its
  * kernel's sums, which may be longer than the storage type. LN_F64 where there is no kernel: room
  * for doubles always does. */
 LN_API ln_type ln_layernorm_accumulator(const ln_problem *problem);
 
-/* Runs the kernel of this name (see layernorm_plugin.h for their descriptors), with the same
- * checks. */
-LN_API ln_status ln_layernorm_with(const char *kernel, const ln_problem *problem,
+/* A kernel of the library. layernorm_plugin.h describes its members, which calls do not need. */
+typedef struct ln_kernel ln_kernel;
+
+/* Finds a kernel by its name (`lnbench list kernels`), once for any number of calls:
+ *
+ *     const ln_kernel *kernel = ln_layernorm_kernel("two_pass_f32_avx2");
+ *     for (size_t i = 0; i < count; i++)
+ *         if (ln_layernorm_with(kernel, &problem, &tensors[i]) != LN_OK) { ... }
+ *
+ * The kernel belongs to the library: it is valid in every thread until the library is unloaded, and
+ * is not freed. NULL if the library has no kernel of this name, or the name is NULL. Whether this CPU
+ * can run the kernel is found at each call. */
+LN_API const ln_kernel *ln_layernorm_kernel(const char *name);
+
+/* Normalises every row with this kernel, after the same checks as ln_layernorm(). Returns LN_OK, or
+ * an error with nothing written: LN_ERROR_UNSUPPORTED if the kernel is NULL, has other element types
+ * than the problem, or needs instructions that this CPU does not have. */
+LN_API ln_status ln_layernorm_with(const ln_kernel *kernel, const ln_problem *problem,
                                    const ln_tensors *tensors);
 
 /* The same over the library's threads. */
-LN_API ln_status ln_layernorm_parallel_with(const char *kernel, const ln_problem *problem,
+LN_API ln_status ln_layernorm_parallel_with(const ln_kernel *kernel, const ln_problem *problem,
                                             const ln_tensors *tensors);
 
 /* Bytes of the caches that a call's x and y are compared with: beyond l3 they are in memory, where

@@ -43,9 +43,10 @@ extern "C" {
  * Else it, and accurate of f64, have no kernel: LN_ERROR_UNSUPPORTED, as where a residual of 16-bit storage is not rounded before it is normalised. */
 LN_API ln_status ln_rmsnorm(const ln_problem *problem, const ln_tensors *tensors);
 LN_API ln_status ln_rmsnorm_parallel(const ln_problem *problem, const ln_tensors *tensors);
-LN_API const char *ln_rmsnorm_kernel(const ln_problem *problem);
+LN_API const char *ln_rmsnorm_kernel_name(const ln_problem *problem);
 LN_API ln_type ln_rmsnorm_accumulator(const ln_problem *problem);
-LN_API ln_status ln_rmsnorm_with(const char *kernel, const ln_problem *problem,
+LN_API const ln_kernel *ln_rmsnorm_kernel(const char *name);
+LN_API ln_status ln_rmsnorm_with(const ln_kernel *kernel, const ln_problem *problem,
                                  const ln_tensors *tensors);
 
 #ifdef __cplusplus

@@ -220,7 +220,7 @@ static void check_row(types pair, const ln_convention *convention, const hard_ro
     double error = error_of(&problem, &truth);
     if (!(error <= promised(pair.storage)))
         fail_msg("%s is %g row ULP off: %s, hidden %zu, ddof %d, eps %g at place %d, affine %d",
-                 ln_layernorm_kernel(&problem), error, one->name, hidden, convention->ddof,
+                 ln_layernorm_kernel_name(&problem), error, one->name, hidden, convention->ddof,
                  convention->eps, (int)convention->eps_place, (int)convention->affine);
     for (size_t i = 0; i < count_lines(plugin); i++) {
         const ln_kernel *kernel = &plugin->kernels[i];
@@ -322,7 +322,8 @@ TEST(a_worse_tree_is_caught)
         assert_true(make_row(&draws, pair, &row, row.hidden, 1));
         oracle_row(&problem.convention, row.hidden, x_values, gammas_values, betas_values, exact,
                    &truth);
-        assert_int_equal(ln_layernorm_with(pairs[p].kernel, &problem, &tensors), LN_OK);
+        assert_int_equal(
+            ln_layernorm_with(ln_layernorm_kernel(pairs[p].kernel), &problem, &tensors), LN_OK);
         for (size_t i = 0; i < count_lines(plugin); i++)
             if (is_named(&plugin->kernels[i], pairs[p].bound)) {
                 claim claimed = {&problem.convention,

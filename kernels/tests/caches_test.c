@@ -214,7 +214,7 @@ TEST(the_environment_comes_first)
 static const char *kernel_of(size_t rows)
 {
     ln_problem problem = problem_of((types){LN_F32, LN_F32}, rows, 4096, convention_number(24));
-    return ln_layernorm_kernel(&problem);
+    return ln_layernorm_kernel_name(&problem);
 }
 
 /* What a call gets follows the caches that were set. */

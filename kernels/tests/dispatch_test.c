@@ -163,7 +163,7 @@ static void check_taken(types pair, int class, size_t count, size_t hidden)
     const char *storage = type_names[pair.storage], *param = type_names[pair.param];
     ln_problem problem = problem_of(pair, count, hidden, convention_number(24));
     problem.accuracy = (ln_accuracy) class;
-    const char *name = ln_layernorm_kernel(&problem);
+    const char *name = ln_layernorm_kernel_name(&problem);
     assert_non_null(name);
     assert_null(find(name)->supports(&problem));
     const cache_sources here = ln_cache_sources();
@@ -221,7 +221,7 @@ TEST(a_make_has_its_rows)
         problem.accuracy = (ln_accuracy)number_of_class(own->class);
         assert_false(has_better_rows(own));
         if (own->make == make && !kernel->supports(&problem))
-            assert_string_equal(ln_layernorm_kernel(&problem), own->kernel);
+            assert_string_equal(ln_layernorm_kernel_name(&problem), own->kernel);
     }
     assert_true(checked > 0);
     assert_int_equal(ln_set_cache_bytes(0, 0, 0), LN_OK);
@@ -280,7 +280,7 @@ TEST(exact_streams_to_memory)
     for (size_t count = 1; count <= 100000; count *= 10) {
         ln_problem problem = problem_of(f32, count, 768, convention_number(24));
         problem.accuracy = LN_ACCURACY_EXACT;
-        const ln_kernel *taken = find(ln_layernorm_kernel(&problem));
+        const ln_kernel *taken = find(ln_layernorm_kernel_name(&problem));
         bool is_large = 2 * sizeof(float) * count * 768 > 1 << 25;
         assert_true(taken->traits & LN_TRAIT_CORRECTLY_ROUNDED);
         assert_int_equal((taken->traits & LN_TRAIT_NONTEMPORAL) != 0,

@@ -213,7 +213,7 @@ static size_t hash_case(const ln_kernel *kernel, size_t number_of_case, int in_p
                                 .mean = mean,
                                 .rstd = rstd};
     if (threads > 1)
-        ln_layernorm_parallel_with(kernel->name, &problem, &tensors);
+        ln_layernorm_parallel_with(kernel, &problem, &tensors);
     else
         kernel->run(&problem, &tensors);
     for (size_t i = 0; i < ROWS * hidden; i++)

@@ -17,7 +17,7 @@ int main(void)
     problem.convention.eps = 1e-5;
     tensors.x = x;
     tensors.y = y;
-    if (ln_layernorm(&problem, &tensors) != LN_OK || !ln_layernorm_kernel(&problem))
+    if (ln_layernorm(&problem, &tensors) != LN_OK || !ln_layernorm_kernel_name(&problem))
         return 1;
     /* mean 2.5, var 1.25: -1.5 / sqrt(1.25001) = -1.341635... */
     if (!(y[0] > -1.34165f && y[0] < -1.34162f) || y[0] != -y[3])

@@ -82,7 +82,7 @@ TEST(every_class_works)
     for (int class = LN_ACCURACY_FAST; class <= LN_ACCURACY_REPRODUCIBLE; class ++) {
         ln_problem problem = strided(ROWS);
         problem.accuracy = (ln_accuracy) class;
-        assert_non_null(ln_layernorm_kernel(&problem));
+        assert_non_null(ln_layernorm_kernel_name(&problem));
         ln_type sums = ln_layernorm_accumulator(&problem);
         assert_true(sums == LN_F32 || sums == LN_F64);
         compare(&problem, 0);
@@ -101,8 +101,8 @@ TEST(named_kernels_too)
         if (!is_sampled(k, 0, 4) || kernel->storage != LN_F32 || kernel->param != LN_F32)
             continue;
         assert_int_equal(ln_set_threads(3), LN_OK);
-        assert_int_equal(ln_layernorm_with(kernel->name, &problem, &one), LN_OK);
-        assert_int_equal(ln_layernorm_parallel_with(kernel->name, &problem, &many), LN_OK);
+        assert_int_equal(ln_layernorm_with(kernel, &problem, &one), LN_OK);
+        assert_int_equal(ln_layernorm_parallel_with(kernel, &problem, &many), LN_OK);
         assert_memory_equal(alone.y, together.y, sizeof alone.y);
     }
 }
@@ -130,11 +130,11 @@ TEST(errors_are_those_of_one_thread)
     assert_int_equal(ln_layernorm_parallel(&problem, &tensors), LN_ERROR_ARGUMENT);
     assert_int_equal(ln_layernorm_parallel(NULL, &tensors), LN_ERROR_ARGUMENT);
     tensors.gamma = gamma_values;
-    assert_int_equal(ln_layernorm_parallel_with("nobody", &problem, &tensors),
+    assert_int_equal(ln_layernorm_parallel_with(ln_layernorm_kernel("nobody"), &problem, &tensors),
                      LN_ERROR_UNSUPPORTED);
     problem.accuracy = (ln_accuracy)(LN_ACCURACY_EXACT + 1);
     assert_int_equal(ln_layernorm_parallel(&problem, &tensors), LN_ERROR_ARGUMENT);
-    assert_null(ln_layernorm_kernel(&problem));
+    assert_null(ln_layernorm_kernel_name(&problem));
     assert_int_equal(ln_layernorm_accumulator(&problem), LN_F64);
     assert_int_equal(ln_set_threads(LN_THREADS_MAX + 1), LN_ERROR_ARGUMENT);
     assert_string_equal(ln_status_string(LN_ERROR_THREADS),

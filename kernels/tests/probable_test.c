@@ -117,7 +117,7 @@ static void judge(const ln_kernel *kernel, const ln_problem *problem, const orac
                      exact,
                      truth,
                      kernel->facts.probable_bound(problem, &truth->facts, 1e-9)};
-    assert_int_equal(ln_layernorm_with(kernel->name, problem, &tensors), LN_OK);
+    assert_int_equal(ln_layernorm_with(kernel, problem, &tensors), LN_OK);
     double used = claim_most_used(&claimed, y);
     if (!(used <= 1))
         fail_msg("%s, hidden %zu, mean %g: the error is %g times the probable bound", kernel->name,

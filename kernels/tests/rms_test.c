@@ -330,8 +330,10 @@ TEST(calls_are_checked_and_take_a_kernel)
     memcpy(sums, y, 80 * sizeof(float));
     assert_int_equal(ln_rmsnorm_parallel(&problem, &tensors), LN_OK);
     assert_memory_equal(sums, y, 80 * sizeof(float));
-    assert_int_equal(ln_rmsnorm_with(ln_rmsnorm_kernel(&problem), &problem, &tensors), LN_OK);
-    assert_int_equal(ln_rmsnorm_with("none", &problem, &tensors), LN_ERROR_UNSUPPORTED);
+    const ln_kernel *taken = ln_rmsnorm_kernel(ln_rmsnorm_kernel_name(&problem));
+    assert_int_equal(ln_rmsnorm_with(taken, &problem, &tensors), LN_OK);
+    assert_null(ln_rmsnorm_kernel("none"));
+    assert_int_equal(ln_rmsnorm_with(NULL, &problem, &tensors), LN_ERROR_UNSUPPORTED);
     assert_int_equal(ln_rmsnorm_accumulator(&problem), LN_F32);
     bad.convention.eps_place = LN_EPS_QUOTIENT;
     assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
@@ -342,7 +344,7 @@ TEST(calls_are_checked_and_take_a_kernel)
     bad = problem, bad.convention.operation = LN_OPERATION_LAYERNORM;
     assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
     assert_int_equal(ln_layernorm(&problem, &tensors), LN_ERROR_ARGUMENT);
-    assert_null(ln_layernorm_kernel(&problem));
+    assert_null(ln_layernorm_kernel_name(&problem));
     bad = problem, bad.hidden = 0;
     assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
     bad = problem, bad.x_stride = 39;

@@ -121,7 +121,7 @@ static bool run_kernel(const drawn *one, size_t rows, bool with_residual)
         tensors.residual = NULL;
     ln_status status = one->kind == DRAW_RMSNORM
                            ? ln_rmsnorm(&problem, &tensors)
-                           : ln_layernorm_with(one->kernel->name, &problem, &tensors);
+                           : ln_layernorm_with(one->kernel, &problem, &tensors);
     for (size_t i = 0; status == LN_OK && i < count; i++)
         out[i] = storage_load(one->type, typed[4], i);
     return status == LN_OK;

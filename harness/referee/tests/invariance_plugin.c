@@ -24,7 +24,7 @@ static float *output_of(const ln_problem *problem, const ln_tensors *tensors, si
 static void run_moved(const void *state, const ln_tensors *tensors, bool moved)
 {
     const ln_problem *problem = state;
-    ln_layernorm_with("two_pass_f32_scalar", problem, tensors);
+    ln_layernorm_with(ln_layernorm_kernel("two_pass_f32_scalar"), problem, tensors);
     for (size_t row = 0; moved && row < problem->rows; row++) {
         float *y = output_of(problem, tensors, row);
         *y = nextafterf(*y, INFINITY);

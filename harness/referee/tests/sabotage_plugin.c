@@ -43,7 +43,7 @@ static void flush_to_zero(void)
     static void after_##name(const ln_problem *problem, const ln_tensors *tensors);                \
     FAULT(name)                                                                                    \
     {                                                                                              \
-        ln_layernorm_with(base, problem, tensors);                                                 \
+        ln_layernorm_with(ln_layernorm_kernel(base), problem, tensors);                            \
         after_##name(problem, tensors);                                                            \
     }                                                                                              \
     AFTER(name)
@@ -56,14 +56,14 @@ static void flush_to_zero(void)
     static void after_##name(const ln_problem *problem, const ln_tensors *tensors);                \
     static void name(const void *state, const ln_tensors *tensors)                                 \
     {                                                                                              \
-        ln_layernorm_with("two_pass_f32_scalar", state, tensors);                                  \
+        ln_layernorm_with(ln_layernorm_kernel("two_pass_f32_scalar"), state, tensors);             \
         after_##name(state, tensors);                                                              \
     }                                                                                              \
     AFTER(name)
 
 static void good(const char *base, const ln_problem *problem, const ln_tensors *tensors)
 {
-    ln_layernorm_with(base, problem, tensors);
+    ln_layernorm_with(ln_layernorm_kernel(base), problem, tensors);
 }
 
 FAULT(n_for_n_minus_1)
@@ -71,7 +71,7 @@ FAULT(n_for_n_minus_1)
     ln_problem other = *problem;
     if (problem->hidden == 4096)
         other.convention.ddof = 0;
-    ln_layernorm_with(base, &other, tensors);
+    ln_layernorm_with(ln_layernorm_kernel(base), &other, tensors);
 }
 
 FAULT(eps_on_wrong_side)
@@ -81,7 +81,7 @@ FAULT(eps_on_wrong_side)
         other.convention.eps_place = LN_EPS_STD;
     else if (problem->convention.eps_place == LN_EPS_STD)
         other.convention.eps_place = LN_EPS_VAR;
-    ln_layernorm_with(base, &other, tensors);
+    ln_layernorm_with(ln_layernorm_kernel(base), &other, tensors);
 }
 
 /* Answers every call of a size with what the first call of that size gave. */
@@ -96,7 +96,7 @@ FAULT(stale_output)
         memcpy(tensors->y, kept, elements * sizeof *kept);
         return;
     }
-    ln_layernorm_with(base, problem, tensors);
+    ln_layernorm_with(ln_layernorm_kernel(base), problem, tensors);
     if (dense) {
         memcpy(kept, tensors->y, elements * sizeof *kept);
         kept_elements = elements;
@@ -194,7 +194,7 @@ FAULT_AFTER(wrong_when_timed)
 
 FAULT(crash_when_timed)
 {
-    ln_layernorm_with(base, problem, tensors);
+    ln_layernorm_with(ln_layernorm_kernel(base), problem, tensors);
     if (++calls_so_far > 200 || problem->rows >= MANY_ROWS)
         crash(base, problem, tensors);
 }
@@ -257,7 +257,7 @@ SPECIAL_AFTER(wrong_sum)
 
 static void well(const void *state, const ln_tensors *tensors)
 {
-    ln_layernorm_with(BASE, state, tensors);
+    ln_layernorm_with(ln_layernorm_kernel(BASE), state, tensors);
 }
 
 /* Nothing but zscore's form, an even number of rows, of hidden sizes that 64 divides. */
@@ -276,7 +276,7 @@ static void unless_refused(const void *state, const ln_tensors *tensors)
 {
     if (refuses_much(state))
         abort();
-    ln_layernorm_with(BASE, state, tensors);
+    ln_layernorm_with(ln_layernorm_kernel(BASE), state, tensors);
 }
 
 /* Mean and rstd in double. */
@@ -292,7 +292,7 @@ static void wide_statistics(const void *state, const ln_tensors *tensors)
         narrow.y = output_of(problem, tensors, row);
         narrow.mean = &mean;
         narrow.rstd = &rstd;
-        ln_layernorm_with(BASE, &one, &narrow);
+        ln_layernorm_with(ln_layernorm_kernel(BASE), &one, &narrow);
         if (tensors->mean)
             ((double *)tensors->mean)[row] = (double)mean;
         if (tensors->rstd)
@@ -354,7 +354,7 @@ SPECIAL_AFTER(flushes_when_timed)
 SPECIAL_AFTER(late_in_place)
 {
     if (problem->rows >= MANY_ROWS && tensors->x == tensors->y)
-        ln_layernorm_with(BASE, problem, tensors);
+        ln_layernorm_with(ln_layernorm_kernel(BASE), problem, tensors);
 }
 
 static const char *refuses_many(const ln_problem *problem)
@@ -399,7 +399,7 @@ static void no_release(void *state)
 /* Correctly rounded but for the last bit of a mean. */
 static void nearly_exact(const void *state, const ln_tensors *tensors)
 {
-    ln_layernorm_with("exact_certified_grouped_f32_scalar", state, tensors);
+    ln_layernorm_with(ln_layernorm_kernel("exact_certified_grouped_f32_scalar"), state, tensors);
     if (tensors->mean)
         ((float *)tensors->mean)[0] *= 1 + 0x1p-23f;
 }

@@ -7,7 +7,7 @@
 #if defined(__x86_64__) || defined(__aarch64__)
 static void clobbers_register(const void *state, const ln_tensors *tensors)
 {
-    ln_layernorm_with("two_pass_f32_scalar", state, tensors);
+    ln_layernorm_with(ln_layernorm_kernel("two_pass_f32_scalar"), state, tensors);
 #if defined(__x86_64__)
     __asm__ volatile("xor %r14d, %r14d");
 #else
@@ -19,13 +19,13 @@ static void clobbers_register(const void *state, const ln_tensors *tensors)
 #if defined(__x86_64__)
 static void sets_direction(const void *state, const ln_tensors *tensors)
 {
-    ln_layernorm_with("two_pass_f32_scalar", state, tensors);
+    ln_layernorm_with(ln_layernorm_kernel("two_pass_f32_scalar"), state, tensors);
     __asm__ volatile("std");
 }
 
 static void leaves_mmx(const void *state, const ln_tensors *tensors)
 {
-    ln_layernorm_with("two_pass_f32_scalar", state, tensors);
+    ln_layernorm_with(ln_layernorm_kernel("two_pass_f32_scalar"), state, tensors);
     __asm__ volatile("pxor %mm0, %mm0");
 }
 
@@ -41,7 +41,7 @@ static const char *needs_avx(const ln_problem *problem)
 
 static void leaves_upper_halves(const void *state, const ln_tensors *tensors)
 {
-    ln_layernorm_with("two_pass_f32_scalar", state, tensors);
+    ln_layernorm_with(ln_layernorm_kernel("two_pass_f32_scalar"), state, tensors);
     __asm__ volatile("vcmpps $15, %ymm9, %ymm9, %ymm9");
 }
 #endif

@@ -254,10 +254,10 @@ static const char *enter_place(void *library, const work_order *order, size_t ro
                             [PLACE_L3] = {0, 0, 2}};
     set_cache_bytes *set;
     const char *(*name_of)(const ln_problem *);
-    char names_kernel[40];
-    snprintf(names_kernel, sizeof names_kernel, "ln_%s_kernel", operation_name(order->operation));
+    char symbol[40];
+    snprintf(symbol, sizeof symbol, "ln_%s_kernel_name", operation_name(order->operation));
     *(void **)&set = dlsym(library, "ln_set_cache_bytes");
-    *(void **)&name_of = dlsym(library, names_kernel);
+    *(void **)&name_of = dlsym(library, symbol);
     ln_problem problem = order->problem;
     problem.rows = rows;
     problem.accuracy = order->accuracy;

@@ -12,7 +12,7 @@ static void run(const void *state, const ln_tensors *tensors)
 #pragma omp parallel
 #pragma omp single
 #endif
-    ln_layernorm_with("two_pass_f32_scalar", problem, tensors);
+    ln_layernorm_with(ln_layernorm_kernel("two_pass_f32_scalar"), problem, tensors);
     if (OWN_THREADS < 3 && gettid() != getpid() && problem->rows > 0)
         ((float *)tensors->y)[problem->hidden / 2] += 1;
 }
