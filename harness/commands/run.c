@@ -351,6 +351,7 @@ static exit_code run(void *context, const cli_call *call, error *err)
     judge_destroy(session.judge);
     worker_stop(session.worker);
     free(session.invariance);
+    free(session.timeouts);
     plan_free(&session.plan);
     machine_free(&session.machine);
     kernel_list_free(&kernels);

@@ -23,17 +23,34 @@ double session_judgement_seconds(size_t elements)
     return 0.0005 + 2e-7 * (double)elements;
 }
 
-/* What a case shows of a kernel's bits adds to what the matrix showed. */
-static void note_varies(run_session *session, const case_key *key, const case_judgement *judgement)
+/* What a case shows of a kernel's bits adds to what the matrix showed; and its time-outs are counted. */
+static void note_found(run_session *session, const case_key *key, const case_judgement *judgement)
 {
     for (size_t i = 0; session->invariance && i < session->plan.kernel_count; i++) {
         invariance_result *found = &session->invariance[i];
         if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
             continue;
+        session->timeouts[i] += judgement->verdict.kind == VERDICT_TIMEOUT;
         found->varies |= judgement->varies;
         if (judgement->verdict.kind == VERDICT_NONDETERMINISTIC)
             found->varies |= 1u << AXIS_CALL;
     }
+}
+
+bool session_gave_up(const run_session *session, const kernel_entry *kernel, case_verdict *verdict)
+{
+    enum { ENOUGH = 3 };
+    bool enough = false;
+    for (size_t i = 0; session->timeouts && i < session->plan.kernel_count; i++)
+        enough |= session->plan.kernels[i] == kernel && session->timeouts[i] >= ENOUGH;
+    if (!enough)
+        return false;
+    *verdict = (case_verdict){.kind = VERDICT_LOST};
+    verdict_say(
+        verdict,
+        "not run after %d time-outs of this kernel; --deadline gives a call more time than %g s",
+        ENOUGH, session->deadline_seconds);
+    return true;
 }
 
 /* What is wrong with a peer stands in the table, and does not make the run fail. */
@@ -57,7 +74,7 @@ bool session_put(run_session *session, const case_key *key, const case_judgement
                                 .output_hash = judgement->output_hash};
     if (!is_peer(session, key->kernel))
         session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
-    note_varies(session, key, judgement);
+    note_found(session, key, judgement);
     return store_put_judged(session->store, session->run, &stored, err);
 }
 
@@ -386,8 +403,10 @@ static void *run_lane(void *context)
     while (deal(lane)) {
         judged_case found = {0};
         error err = {0};
+        bool gave_up = session_gave_up(part->session, part->session->plan.kernels[lane->kernel],
+                                       &found.judgement.verdict);
         pthread_mutex_unlock(&part->lock);
-        bool fine = judge_case(lane, &found, &err);
+        bool fine = gave_up || judge_case(lane, &found, &err);
         pthread_mutex_lock(&part->lock);
         put_in_turn(lane, &found, fine, &err);
         worst_row_free(&found.worst);

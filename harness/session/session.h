@@ -22,6 +22,7 @@ typedef struct run_session {
     progress_bar progress;
     exit_code worst;               /* of all verdicts so far */
     invariance_result *invariance; /* one a kernel of the plan; NULL: not measured */
+    unsigned *timeouts;            /* likewise: cases that timed out so far; NULL: not counted */
 } run_session;
 
 /* Rough costs for the time left: a judgement, a repetition. */
@@ -44,6 +45,8 @@ bool session_speed(run_session *session, error *err);
 bool session_probe(run_session *session, const kernel_entry *kernel, const judge_block *block,
                    case_judgement *judgement, error *err);
 
+/* Whether so many cases of the kernel timed out that the rest is not run: its verdict says so. */
+bool session_gave_up(const run_session *session, const kernel_entry *kernel, case_verdict *verdict);
 /* Stores a judgement and remembers its exit code. */
 bool session_put(run_session *session, const case_key *key, const case_judgement *judgement,
                  error *err);

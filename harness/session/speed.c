@@ -126,6 +126,10 @@ static bool judge_contender(timed_round *heat, timed_case *contender, error *err
     run_session *session = heat->session;
     size_t bytes = timed_group_bytes(heat->group);
     case_judgement judgement = {0};
+    if (session_gave_up(session, contender->kernel, &judgement.verdict)) {
+        contender->timed = false;
+        return session_put(session, &contender->key, &judgement, err);
+    }
     for (size_t i = 0; i < BLOCKS && contender->timed; i++) {
         if (!judge_kernel(session->judge, &heat->blocks[i], contender->kernel, &judgement, err))
             return false;

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/number.h"
 #include "machine/control_group.h"
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -13,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +31,7 @@ enum {
 
 typedef struct new_worker {
     const char *program; /* its path */
-    int socket, arena;
+    int socket, arena, words;
     bool loud;
 } new_worker;
 
@@ -38,12 +41,15 @@ static void become_worker(void *context)
     const new_worker *made = context;
     int kept_socket = fcntl(made->socket, F_DUPFD, FIRST_FREE_FD);
     int kept_arena = fcntl(made->arena, F_DUPFD, FIRST_FREE_FD);
+    int kept_words = fcntl(made->words, F_DUPFD, FIRST_FREE_FD);
     int null = open("/dev/null", O_RDWR);
     if (kept_socket < 0 || kept_arena < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
         (!made->loud && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
         dup2(kept_arena, WORKER_ARENA_FD) < 0)
         _exit(126);
-    close_range(WORKER_ARENA_FD + 1, ~0u, 0);
+    if (kept_words >= 0)
+        dup2(kept_words, WORKER_WORDS_FD);
+    close_range(kept_words >= 0 ? WORKER_WORDS_FD + 1 : WORKER_WORDS_FD, ~0u, 0);
     execl(made->program, made->program, (char *)NULL);
     _exit(127);
 }
@@ -56,16 +62,21 @@ static bool spawn(kernel_process *process, const char *program, int arena, error
         return fail(err, EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
     setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_usec = AT_ONCE},
                sizeof(struct timeval));
-    new_worker made = {program, pair[1], arena, getenv("LNBENCH_WORKER_STDERR") != NULL};
+    bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
+    int words = loud ? -1 : memfd_create("lnbench-words", MFD_CLOEXEC);
+    new_worker made = {program, pair[1], arena, words, loud};
     pid_t child = child_execute(become_worker, &made);
     int why = errno;
     close(pair[1]);
     if (child < 0) {
         close(pair[0]);
+        close(words);
         return fail(err, EXIT_CODE_ENVIRONMENT, "fork for the worker: %s", strerror(why));
     }
-    *process = (kernel_process){
-        .process = child, .socket = pair[0], .oom_kills = control_group_oom_kills()};
+    *process = (kernel_process){.process = child,
+                                .socket = pair[0],
+                                .words = words,
+                                .oom_kills = control_group_oom_kills()};
     return true;
 }
 
@@ -86,6 +97,9 @@ bool process_start(kernel_process *process, const char *program, int arena, erro
 
 void process_end(kernel_process *process)
 {
+    if (process->words > 0)
+        close(process->words);
+    process->words = 0;
     if (process->socket < 0)
         return;
     close(process->socket);
@@ -175,6 +189,7 @@ bool process_send(kernel_process *process, const work_order *orders, size_t coun
     double deadline = seconds_now() + SEND_DEADLINE;
     *reply = (worker_reply){0};
     if (orders->kind != ORDER_GO_ON) {
+        process->loads = orders->kind == ORDER_LOAD;
         process->operation = orders->operation;
         process->problem = orders->problem;
     }
@@ -291,6 +306,28 @@ static size_t receive_replies(kernel_process *process, double deadline_seconds, 
     return sane ? count : process_disbelieve(process, reply);
 }
 
+/* Behind why the process ended while it loaded a plugin: the last line of standard error, such as a
+ * sanitizer's or the plugin's own. */
+static void add_last_words(const kernel_process *process, worker_reply *reply)
+{
+    struct stat about;
+    char words[1024] = "", text[REPLY_TEXT_LENGTH];
+    const off_t most = sizeof words - 1;
+    if (!process->loads || reply->verdict != VERDICT_CRASHED || process->words <= 0 ||
+        fstat(process->words, &about) != 0)
+        return;
+    ssize_t got = pread(process->words, words, sizeof words - 1,
+                        about.st_size > most ? about.st_size - most : 0);
+    while (got > 0 && isspace((unsigned char)words[got - 1]))
+        words[--got] = '\0';
+    const char *line = strrchr(words, '\n');
+    line = line ? line + 1 : words;
+    if (!*line)
+        return;
+    snprintf(text, sizeof text, "%.40s: %.200s", reply->text, line);
+    memcpy(reply->text, text, sizeof text);
+}
+
 size_t process_answers(kernel_process *process, double deadline_seconds, worker_reply *replies,
                        size_t count)
 {
@@ -300,8 +337,10 @@ size_t process_answers(kernel_process *process, double deadline_seconds, worker_
     do
         got = receive_replies(process, seconds_now() < end ? deadline_seconds : 0, replies, count);
     while (got > 0 && replies->kind == REPLY_ALIVE);
+    if (replies[got ? got - 1 : 0].kind == REPLY_FAILED)
+        add_last_words(process, &replies[got ? got - 1 : 0]);
     /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
-    for (size_t i = 0; i < got; i++) {
+    for (size_t i = 0; i < (got ? got : 1); i++) {
         text_make_printable(replies[i].text, "");
         text_make_printable(replies[i].set_at_load, "");
     }

@@ -8,6 +8,8 @@
 typedef struct kernel_process {
     pid_t process;
     int socket; /* -1: there is none */
+    int words;  /* what a plugin wrote to standard error while it was loaded; 0: no file */
+    bool loads; /* the order that is being answered loads a plugin */
     ln_operation operation;
     ln_problem problem; /* of the order; no rows: it has none */
     long oom_kills;     /* of the control group, when it began (control_group.h) */

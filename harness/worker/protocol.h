@@ -13,9 +13,10 @@
 enum {
     WORKER_SOCKET_FD = 3,
     WORKER_ARENA_FD = 4,
+    WORKER_WORDS_FD = 5, /* where a plugin writes its standard error while it is loaded */
     PROTOCOL_PATH_LENGTH = 1024,
     PLUGIN_MOST_KERNELS = 65536,
-    BATCH_MOST = 64, /* orders in one message; their answers are one too */
+    BATCH_MOST = 32, /* orders in one message; their answers are one too */
     REPLY_ENDS_RUN = -1,
     REPLY_OF_PROCESS = 1, /* what ran before in the process may have done it */
     /* Why a plugin cannot be loaded, where more than the text depends on it. */

@@ -32,6 +32,7 @@ check "no name was run" test ! -e run
 check "a hostile name is not repeated" hasnt err '<script>'
 bad 4 2 'two_pass_f32_scalar stands in both builtin and bad'
 bad 5 6 'bad_plugin_5.so: wrong \(crashed: SIGABRT\) at load'
+bad 18 6 'wrong \(crashed: exited with status 3: no licence found\) at load'
 refused "no such plugin" 7 'nowhere.so: No such file' list plugins --plugin nowhere.so
 echo text >text.so
 refused "no library" 7 'text.so' list plugins --plugin text.so
@@ -62,7 +63,7 @@ check "sabotage: nothing on standard error" lines err 0
 check "sabotage: a good kernel of ours" has out '^(fastest|take|textbook) +two_pass'
 check "sabotage: a good kernel of the plugin" has out '^plugin +naive\.good +[0-9]'
 check "sabotage: a crash" has out "^✗ naive\.crash: crashed on "
-check "sabotage: a crash when timed" has out "^✗ naive\.crash_when_timed: crashed on "
+check "sabotage: a crash when timed" has out "^✗ naive\.crash_when_timed: crashed (\(SIGSEGV\) )?on "
 check "sabotage: wrong when timed" has out '^✗ naive\.wrong_when_timed: (inaccurate|nondeterministic)'
 check "sabotage: NaN" has out '^✗ naive\.nan_output: wrong-class on '
 check "sabotage: the copy" has out 'copy, GB/s +[0-9.]+ '
@@ -95,6 +96,11 @@ check "eval of a crash: no file" test ! -e y.npy
 refused "eval of an endless loop" 6 'naive.endless_loop: wrong \(timeout: no answer within 0.2 s\)' eval \
     --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
     --kernel naive.endless_loop --deadline 0.2
+
+ends "three time-outs" 7 run --plan quick --referee no --only accuracy --no-charts --db hang.db --conventions torch \
+    --plugin "$libraries/sabotage_plugin.so" --kernels naive.endless_loop --deadline 0.2
+check "three time-outs: the rest is missing, with a hint" has out 'judged 3, lost [0-9]+: .*not run after 3 time-outs'
+check "three time-outs: each a verdict" has out '^✗ naive.endless_loop: timeout .*wrong on 3 of 3 cases'
 
 # Options narrow what is timed and tabled, not what is trusted: a kernel that is wrong when two threads
 # call it is not taken for its rows; without the referee, or half of the evidence, none is.

@@ -11,6 +11,13 @@ static volatile unsigned running_entry;
 /* A kernel that overflows its stack must still be reported. */
 static char handler_stack[64 * 1024];
 
+static const char *volatile running_where = "";
+
+void worker_fault_where(const char *where)
+{
+    running_where = where;
+}
+
 void worker_fault_entry(unsigned entry)
 {
     running_entry = entry;
@@ -75,6 +82,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
                                            : "SIGABRT");
     if (number == SIGSEGV || number == SIGBUS)
         describe_memory_fault(info->si_addr);
+    append(report.text, running_where);
     worker_send_last(&report);
 }
 

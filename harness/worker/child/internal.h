@@ -59,6 +59,8 @@ void worker_send_refusal(unsigned entry, const char *refusal);
 void worker_watch_faults(void);
 /* Names what runs now (an entry of a timed group), for that report. */
 void worker_fault_entry(unsigned entry);
+/* Likewise what that report ends with (" in ..."); "": nothing. */
+void worker_fault_where(const char *where);
 
 void floating_point_read(thread_state *state);
 void floating_point_set(const thread_state *state);

@@ -85,12 +85,14 @@ static bool run_no_rows(judged_calls *of, const call_bench *bench)
     ln_problem none = bench->problem;
     void *state = &none;
     none.rows = 0;
-    if (bench->split || kernel_refuses(bench->kernel, &none) ||
-        (bench->kernel->prepare && bench->kernel->prepare(&none, &state) != 0))
-        return true;
-    bench->kernel->run(state, &bench->tensors);
-    if (bench->kernel->release)
+    worker_fault_where(" in a call of no rows");
+    bool taken = !bench->split && !kernel_refuses(bench->kernel, &none) &&
+                 (!bench->kernel->prepare || bench->kernel->prepare(&none, &state) == 0);
+    if (taken)
+        bench->kernel->run(state, &bench->tensors);
+    if (taken && bench->kernel->release)
         bench->kernel->release(state);
+    worker_fault_where("");
     return bench_is_same(bench) ||
            fail_call(&of->failure, VERDICT_NONDETERMINISTIC, "a call with 0 rows writes");
 }
@@ -132,12 +134,16 @@ static bool meet(judged_calls *of)
     void *parties[AT_ONCE_MOST];
     for (unsigned i = 0; i < of->at_once; i++)
         parties[i] = &of->benches[i];
-    bool fine = worker_meet(call_at_once, parties, of->at_once, &plan);
+    bool refused, fine = worker_meet(call_at_once, parties, of->at_once, &plan, &refused);
     for (unsigned i = 0; i < of->at_once; i++)
         if (of->benches[i].failure.kind != VERDICT_PENDING || !bench_is_clean(&of->benches[i]))
             return take_failure(of, &of->benches[i]);
-    return fine || fail_call(&of->failure, VERDICT_NONDETERMINISTIC,
-                             "other bits on %u threads at once", of->at_once);
+    if (!fine)
+        return fail_call(&of->failure, VERDICT_NONDETERMINISTIC, "other bits on %u threads at once",
+                         of->at_once);
+    return !refused || fail_call(&of->failure, VERDICT_LOST,
+                                 "the system refuses sockets, threads or timers, so that no calls "
+                                 "can be made at once");
 }
 
 static bool run_at_once(judged_calls *of)

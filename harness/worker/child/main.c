@@ -333,7 +333,7 @@ bool plugin_set_threads(const ln_plugin_table *plugin, unsigned threads)
     return fine;
 }
 
-void worker_load(worker_plugins *plugins, const work_order *order)
+static void load_plugin(worker_plugins *plugins, const work_order *order)
 {
     if (order->plugin >= WORKER_MAX_PLUGINS) {
         worker_send_failed(VERDICT_LOST, 0, "more than %d plugins", WORKER_MAX_PLUGINS);
@@ -372,6 +372,20 @@ void worker_load(worker_plugins *plugins, const work_order *order)
     worker_send(&loaded);
     for (unsigned i = 0; order->count > 0 && i < plugin->count; i++)
         send_kernel(plugin, i);
+}
+
+/* What the plugin says on standard error meanwhile is kept: where the process ends, the parent shows it. */
+void worker_load(worker_plugins *plugins, const work_order *order)
+{
+    bool listens = fcntl(WORKER_WORDS_FD, F_GETFD) >= 0;
+    int before = listens ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, WORKER_WORDS_FD + 1) : -1;
+    if (listens)
+        dup2(WORKER_WORDS_FD, STDERR_FILENO);
+    load_plugin(plugins, order);
+    if (before >= 0) {
+        dup2(before, STDERR_FILENO);
+        close(before);
+    }
 }
 
 const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem)

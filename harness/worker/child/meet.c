@@ -39,6 +39,7 @@ typedef struct meeting {
     meeting_call call;
     const meeting_plan *plan;
     sem_t start;
+    volatile bool refused; /* the system refuses a socket, a thread or a timer */
     party parties[MEETING_MOST];
 } meeting;
 
@@ -86,11 +87,11 @@ static void stop_thread(int number)
     errno = kept;
 }
 
-static void set_timer(const party *own, double seconds)
+static bool set_timer(const party *own, double seconds)
 {
     struct itimerspec timer = {.it_value.tv_sec = (time_t)seconds,
                                .it_value.tv_nsec = (long)(1e9 * fmod(seconds, 1))};
-    timer_settime(own->timer, 0, &timer, NULL);
+    return timer_settime(own->timer, 0, &timer, NULL) == 0;
 }
 
 static void call_free(party *own)
@@ -129,7 +130,9 @@ static bool make_timer(party *own)
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM};
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
     self = own;
-    return timer_create(CLOCK_MONOTONIC, &event, &own->timer) == 0;
+    bool fine = timer_create(CLOCK_MONOTONIC, &event, &own->timer) == 0 && set_timer(own, 0);
+    own->of->refused |= !fine;
+    return fine;
 }
 
 static void *be_met(void *context)
@@ -190,7 +193,8 @@ static size_t seat(meeting *of, void *const *parties, size_t count)
     return count;
 }
 
-bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan)
+bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan,
+                 bool *refused)
 {
     static meeting of;
     struct sigaction handler = {.sa_handler = stop_thread, .sa_flags = SA_RESTART}, before;
@@ -198,12 +202,14 @@ bool worker_meet(meeting_call call, void *const *parties, size_t count, const me
     bool fine = true;
     of.call = call;
     of.plan = plan;
+    of.refused = false;
     size_t seated = seat(&of, parties, count), started = 1;
     sem_init(&of.start, 0, 0);
     sigaction(SIGALRM, &handler, &before);
     while (started < seated &&
            pthread_create(&threads[started], NULL, be_met, &of.parties[started]) == 0)
         started++;
+    of.refused = started < count;
     of.parties[started - 1].next = NULL;
     for (size_t i = 1; i < started; i++)
         sem_post(&of.start);
@@ -221,5 +227,6 @@ bool worker_meet(meeting_call call, void *const *parties, size_t count, const me
             close(of.parties[i].ends[1]);
         }
     }
+    *refused = of.refused;
     return fine;
 }

@@ -23,7 +23,9 @@ typedef struct meeting_plan {
 /* Calls with the first party on this thread and with each other one, MEETING_MOST in all, on a
  * thread of its own: freely at first, then with so many stops, whose instants are spread over the
  * call. False: some bits were wrong. Fewer stops are made where the next thread cannot go on
- * meanwhile (the kernel holds a lock), and for slow kernels. */
-bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan);
+ * meanwhile (the kernel holds a lock), and for slow kernels. *refused: the system gave no sockets, threads
+ * or timers for it, so that calls did not meet. */
+bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan,
+                 bool *refused);
 
 #endif

@@ -1,5 +1,6 @@
 /* Plugins that can't be loaded, one way each, chosen by BAD_PLUGIN at compile time. */
 #include "layernorm_plugin.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,9 +92,12 @@ LN_API const ln_plugin_table *ln_plugin(void)
 {
 #if BAD_PLUGIN == 10
     memset(long_name, 'a', sizeof long_name - 1);
-#elif BAD_PLUGIN == 5 /* crashes at load */
+#elif BAD_PLUGIN == 5  /* crashes at load */
     abort();
-#elif BAD_PLUGIN == 6 /* hangs at load */
+#elif BAD_PLUGIN == 18 /* ends at load, and says why */
+    fputs("first line\nno licence found\n", stderr);
+    exit(3);
+#elif BAD_PLUGIN == 6  /* hangs at load */
     for (volatile int turns = 0;; turns++)
         ;
 #endif

@@ -52,20 +52,21 @@ static bool call_with_lock(void *context)
     return fine;
 }
 
+static bool refused;
 static const meeting_plan plan = {.free_calls = 300, .stops = 1000};
 static int rows[MEETING_MOST];
 static void *const parties[MEETING_MOST] = {&rows[0], &rows[1], &rows[2], &rows[3], &rows[4]};
 
 TEST(what_calls_share_is_found)
 {
-    assert_false(worker_meet(call_through_static, parties, 2, &plan));
-    assert_false(worker_meet(call_through_static, parties, MEETING_MOST, &plan));
-    assert_false(worker_meet(call_through_two_places, parties, MEETING_MOST, &plan));
+    assert_false(worker_meet(call_through_static, parties, 2, &plan, &refused));
+    assert_false(worker_meet(call_through_static, parties, MEETING_MOST, &plan, &refused));
+    assert_false(worker_meet(call_through_two_places, parties, MEETING_MOST, &plan, &refused));
 }
 
 TEST(separate_calls_and_locked_ones_pass)
 {
-    assert_true(worker_meet(call_through_stack, parties, MEETING_MOST, &plan));
-    assert_true(worker_meet(call_with_lock, parties, MEETING_MOST, &plan));
-    assert_true(worker_meet(call_through_static, parties, 1, &plan));
+    assert_true(worker_meet(call_through_stack, parties, MEETING_MOST, &plan, &refused));
+    assert_true(worker_meet(call_with_lock, parties, MEETING_MOST, &plan, &refused));
+    assert_true(worker_meet(call_through_static, parties, 1, &plan, &refused));
 }
