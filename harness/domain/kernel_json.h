@@ -24,7 +24,7 @@ const char *kernel_traits(const kernel_entry *kernel, char buffer[128]);
 
 /* A word that a run's descriptors tell of a kernel ("isa", "param", ...), "" where they don't. */
 const char *descriptor_word(const json_t *kernels, const char *kernel, const char *key);
-/* Whether it is another library's (worker/peers.h): its descriptor has that library's version. */
+/* Whether it is another library's (worker/worker.c): its descriptor has that library's version. */
 bool kernel_is_peer(const json_t *kernels, const char *kernel);
 /* Whether it is a call of ln_layernorm(), of our library. */
 bool kernel_is_call(const json_t *kernels, const char *kernel);

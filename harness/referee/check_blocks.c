@@ -3,7 +3,7 @@
 #include "referee/internal.h"
 #include "referee/cells.h"
 #include "referee/exact.h"
-#include "worker/large_rows.h"
+#include "worker/layout.h"
 #include <stdlib.h>
 #include <string.h>
 

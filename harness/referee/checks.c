@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "referee/internal.h"
-#include "worker/large_rows.h"
+#include "worker/layout.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

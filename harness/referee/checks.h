@@ -18,7 +18,7 @@ typedef enum referee_check {
     CHECK_CALLS,        /* 75,000 calls, and what they keep */
     CHECK_CELLS, /* of calls of the library: every input family at one hidden size, wherever the rows
                     lie and however few they are, since each time it may take another kernel */
-    CHECK_LARGE, /* rows beyond 2^23, elements beyond 2^32 (worker/large_rows.h) */
+    CHECK_LARGE, /* rows beyond 2^23, elements beyond 2^32 (worker/layout.h) */
     CHECK_EXACT, /* of kernels that claim to round correctly: their bits (exact.h) */
     CHECK_COUNT,
 } referee_check;

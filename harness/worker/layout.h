@@ -7,8 +7,9 @@
 #ifndef LNBENCH_LAYOUT_H
 #define LNBENCH_LAYOUT_H
 
+#include "layernorm.h"
 #include "domain/operation.h"
-#include "worker/child/guard.h"
+#include "worker/child/buffers.h"
 
 typedef struct tensor_layout {
     size_t lies_in; /* the role in whose memory it lies: its own, or that of an input */
@@ -53,5 +54,29 @@ call_layout layout_named(layout_name name, const operation *what, size_t hidden)
 
 /* Strides of the problem's tables, which are dense in the arena. */
 void layout_strides(const call_layout *layout, const operation *what, ln_problem *problem);
+
+/* ---- tensors beyond 2^31 elements ----
+ *
+ * No machine holds such a tensor. x is one block of rows, mapped again and again, and so is y; but
+ * y has pages of its own where a row is looked at: the first and the last ones, those about row
+ * 2^16 and 2^23 and about element 2^31 and 2^32, and some drawn from the seed. */
+
+enum {
+    /* Rows of the block: whole pages of any type, and no power of two, so that a row whose number
+     * lost its upper bits is another one. */
+    LARGE_PERIOD = 6144,
+    /* The row of the block with which the residual begins: whole pages too. */
+    LARGE_RESIDUAL_ROW = 2048,
+    LARGE_ROWS = 48, /* at most */
+};
+
+/* The rows that are looked at, in rising order; how many. The stride is a multiple of hidden. */
+size_t large_rows(const ln_problem *problem, uint64_t seed, size_t rows[LARGE_ROWS]);
+
+/* The row of the block that lies at row `row`. */
+static inline size_t large_row_of_block(const ln_problem *of, size_t row)
+{
+    return row * (of->x_stride / of->hidden) % LARGE_PERIOD;
+}
 
 #endif

@@ -1,9 +1,12 @@
 /* What parent and worker say to each other: fixed-size orders and replies over a SOCK_SEQPACKET
- * socket; tensors lie in an arena (arena.h), from where the worker copies them into buffers of the
+ * socket; tensors lie in an arena (shared_arena), from where the worker copies them into buffers of the
  * kernel's. */
 #ifndef LNBENCH_PROTOCOL_H
 #define LNBENCH_PROTOCOL_H
 
+#include <stddef.h>
+#include <stdbool.h>
+#include "base/error.h"
 #include "domain/kernel.h"
 #include "domain/operation.h"
 #include "layernorm_plugin.h"
@@ -149,5 +152,25 @@ void rows_gather(char *dense, const void *data, const role_extent *extent);
 /* What an output holds before a call: poison, and between its rows a pattern that must stay. */
 void poison_output(const tensor_role *role, const role_extent *extent, void *data);
 bool gaps_are_whole(const role_extent *extent, const void *data);
+
+/* The memory that lnbench and its worker's processes share: a memory file, which each maps as far as it is
+ * needed.
+ *
+ *     shared_arena shared;
+ *     if (!shared_arena_open(&shared, &err)) ...          // lnbench; a worker has the descriptor
+ *     if (!shared_arena_reach(&shared, bytes)) ...        // shared.memory[0] to [bytes - 1]
+ *     shared_arena_close(&shared);
+ */
+typedef struct shared_arena {
+    int file; /* -1: none */
+    char *memory;
+    size_t mapped, most; /* bytes */
+} shared_arena;
+
+/* Its size is fixed, and sealed. */
+bool shared_arena_open(shared_arena *made, error *err);
+/* Contents stay, but their place in the process may be another. False: errno says why. */
+bool shared_arena_reach(shared_arena *of, size_t bytes);
+void shared_arena_close(shared_arena *of);
 
 #endif

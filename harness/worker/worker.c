@@ -1,14 +1,15 @@
 #include "worker/worker.h"
-#include "worker/arena.h"
 #include "base/allocate.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/paths.h"
-#include "worker/peers.h"
 #include "worker/process.h"
 #include <errno.h>
+#include <glob.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LOAD_DEADLINE = 20, NOBODY = -1, PLUGINS_MOST = 64 };
@@ -32,6 +33,49 @@ struct worker_process {
     worker_seat *seats; /* of each plugin; one more for timing */
     worker_seat *asked; /* by the last order; NULL: none yet */
 };
+
+/* What a peer opens for itself lies beside it, and has a library's name. */
+static bool is_plugin(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strncmp(slash ? slash + 1 : path, "lib", 3) != 0;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/* ---- the peers: other libraries' kernels, plugins that are built where their library is found and loaded by
+ * default, so that they stand in every table beside ours ---- */
+
+/* Adds the paths of those that were built or installed with lnbench and are none of the plugins, in the order
+ * of their names; none where LNBENCH_PEERS is 0. */
+static bool peers_find(word_list *paths, const char *const *plugins, size_t count, error *err)
+{
+    char pattern[1024];
+    glob_t found;
+    const char *wanted = getenv("LNBENCH_PEERS");
+    if ((wanted && strcmp(wanted, "0") == 0) || !path_of_peers(pattern, sizeof pattern - 5))
+        return true;
+    strcat(pattern, "/*.so");
+    int status = glob(pattern, 0, NULL, &found);
+    bool fine = status != GLOB_NOSPACE || fail_memory(err, "the list of peers");
+    for (size_t i = 0; status == 0 && i < found.gl_pathc; i++) {
+        bool named = false;
+        for (size_t plugin = 0; plugin < count; plugin++)
+            named |= is_same_file(plugins[plugin], found.gl_pathv[i]);
+        if (!named && is_plugin(found.gl_pathv[i]))
+            word_list_add(paths, found.gl_pathv[i]);
+    }
+    if (status == 0)
+        globfree(&found);
+    return fine;
+}
+
+/* ---- processes ---- */
 
 static worker_seat *seat_of(worker_process *worker, const work_order *order)
 {

@@ -19,7 +19,7 @@
 
 typedef struct worker_process worker_process;
 
-/* Starts a worker, loads liblayernorm, the peers (peers.h) and the plugins, and lists their
+/* Starts a worker, loads liblayernorm, the peers (other libraries) and the plugins, and lists their
  * kernels. A peer that can't be loaded is left out; one that is among the plugins is loaded once.
  * Errors: a plugin that can't be loaded (7), that crashes at load (6), the worker or the library
  * missing (7). Names that two plugins share are an error (2). */

@@ -7,13 +7,13 @@
  * Why is not measured; a cache that is indexed by physical address and that contains the first
  * level would do it: data that falls on the code's sets evicts the code from both, since code that
  * runs from the first level looks old to the second. */
-#include "worker/child/code_place.h"
+#include "worker/child/internal.h"
 #include <link.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MOST_OBJECTS = 16, UNUSED_PAGES = 64 };
+enum { CODE_PLACE_MOST = 16 << 20, MOST_OBJECTS = 16, UNUSED_PAGES = 64 };
 
 /* Objects that were moved, by where they are loaded. */
 static uintptr_t moved[MOST_OBJECTS];

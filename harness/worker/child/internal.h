@@ -3,13 +3,42 @@
 #ifndef LNBENCH_WORKER_INSIDE_H
 #define LNBENCH_WORKER_INSIDE_H
 
-#include "worker/child/guard.h"
-#include "base/hash_set.h"
+#include "worker/child/buffers.h"
 #include "layernorm_plugin.h"
 #include "worker/protocol.h"
-#include "worker/roof.h"
+
+/* Copies bytes from x to y, which are the same place or do not overlap. Both are at least 64-byte
+ * aligned. */
+typedef void roof_function(const void *x, void *y, size_t bytes);
 
 enum { WORKER_MAX_PLUGINS = 64, WORKER_MAX_ENTRIES = 512 };
+
+/* ---- the tensors of an order, by role ---- */
+
+static inline const tensor_role *role_of(const work_order *order, size_t role)
+{
+    return &operations[order->operation]->roles[role];
+}
+
+static inline size_t role_count(const work_order *order)
+{
+    return operations[order->operation]->count;
+}
+
+/* Whether a kernel that takes no residual cannot serve the order. */
+static inline const char *refuses_residual(const ln_kernel *kernel, const work_order *order)
+{
+    bool refused = order->at.tensors[ROLE_RESIDUAL] >= 0 && (kernel->traits & LN_TRAIT_NO_RESIDUAL);
+    return refused ? "it takes no residual" : NULL;
+}
+
+/* The parameters of the order as in timing, read-only. buffers_destroy() them in either case. */
+bool parameters_create(guarded buffers[ROLES_MOST], const work_order *order);
+/* Points a call at the buffers that are in use; the rest of it stays as it is. */
+void buffers_set(const work_order *order, const guarded buffers[ROLES_MOST], ln_tensors *tensors);
+void buffers_destroy(guarded buffers[ROLES_MOST]);
+
+/* ---- state, plugins, messages ---- */
 
 /* The floating-point state of a thread that calls a plugin, which must leave it as it found it. */
 typedef struct thread_state {
@@ -37,8 +66,6 @@ char *worker_memory(off_t at);
 /* Sends a reply, with those to the orders before in the same message or when all of them are obeyed; the
  * process ends when the parent is gone. */
 void worker_send(worker_reply *reply);
-/* The last one, in a signal handler too; the process ends. */
-_Noreturn void worker_send_last(worker_reply *reply);
 void worker_send_done(const char *text, int64_t value);
 /* That an order of many calls goes on: the parent's deadline begins anew. Between calls, as often as
  * one likes. */
@@ -54,9 +81,6 @@ const char *worker_unprepared(void);
 extern const char worker_no_memory[], worker_no_threads[];
 void worker_send_refusal(unsigned entry, const char *refusal);
 
-/* Reports SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT as the verdict of the running case, then
- * exits. */
-void worker_watch_faults(void);
 /* Names what runs now (an entry of a timed group), for that report. */
 void worker_fault_entry(unsigned entry);
 /* Likewise what that report ends with (" in ..."); "": nothing. */
@@ -70,23 +94,6 @@ const char *floating_point_compare(const thread_state *before);
 const char *floating_point_take(const thread_state *before, thread_state *found);
 /* Which resource of the process a plugin used up, so that the worker cannot go on; NULL: none. */
 const char *process_exhausted(void);
-
-typedef struct process_growth {
-    size_t files, threads;
-    size_t bytes, resident; /* of all mappings; of memory; 0: not known */
-} process_growth;
-
-/* Watches what must not grow from call to call. It begins as all zero. */
-typedef struct growth_watch {
-    process_growth begun, settled;
-    size_t calls;    /* since it settled: the caller counts */
-    char grown[128]; /* what did; "": nothing */
-} growth_watch;
-/* The first time it takes the counts; later it says whether one of them has grown since. */
-bool growth_is_seen(growth_watch *watch);
-void growth_settle(growth_watch *watch);
-/* Bytes of memory that each call kept since then; 0: too few to tell. */
-double growth_kept(const growth_watch *watch);
 
 /* Every call into a plugin, or a batch of them, stands between the two. What it changed of the
  * floating-point state is put back, and is the answer to the order unless a worse one comes. False:
@@ -104,7 +111,6 @@ const char *kernel_refuses(const ln_kernel *kernel, const ln_problem *problem);
 
 /* Why a plugin can't be taken, or NULL. */
 const char *plugin_fault(const ln_plugin_table *plugin);
-void worker_load(worker_plugins *plugins, const work_order *order);
 void worker_judge(const worker_plugins *plugins, const work_order *order);
 /* After orders that had a call_place: the library's calls are by the caches of this machine again. */
 void worker_leave_place(void);
@@ -147,22 +153,14 @@ const char *split_changed(const split_kernel *split);
 void split_run(const split_kernel *split, const ln_tensors *tensors);
 void split_copy(roof_function *roof, const void *x, void *y, size_t bytes);
 
-/* Rows of a timed entry whose bits are not the judged ones. */
-typedef struct varied_rows {
-    unsigned entry;
-    off_t at;           /* in the arena: room for `most` of them */
-    size_t most, bytes; /* of a row */
-    size_t waiting;     /* rows that lie there */
-    hash_set seen;      /* all that were ever added */
-} varied_rows;
-
-/* Takes those of `count` timed rows that are not the judged ones, which stand over and over, and that
- * were not taken before; returns when the parent has them. False: out of memory. */
-bool varied_rows_take(varied_rows *rows, int input, const char *y, size_t count, const char *judged,
-                      size_t judged_rows);
-
 void worker_time_begin(const work_order *order);
 void worker_time_entry(const worker_plugins *plugins, const work_order *order);
 void worker_time_run(const work_order *order);
+
+/* Puts the pages of code and constants of the file in which `function` lies into fresh memory, behind a
+ * number of unused pages that `draw` decides. Addresses stay as they are. An object is moved once a process;
+ * files of more than 16 MiB of code stay in place. False: nothing was moved, or not everything; what runs is
+ * the same. */
+bool code_place_draw(void (*function)(void), uint64_t draw);
 
 #endif

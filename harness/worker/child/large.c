@@ -1,8 +1,11 @@
-/* One call on tensors beyond 2^31 elements (worker/large_rows.h has how). */
-#include "worker/large_rows.h"
+/* One call on a tensor beyond 2^31 elements (worker/layout.h says how it fits into memory).
+ *
+ * 1. x, and a residual, are one block of rows in a memory file, mapped over and over, read-only.
+ * 2. Each output is such a block, too, but has pages of its own, full of NaN, where a row is looked at.
+ * 3. prepare(), run() and release() are called once; the floating-point state must be as it was.
+ * 4. The rows that are looked at go back to the parent. */
 #include "domain/poison.h"
 #include "worker/child/internal.h"
-#include "worker/child/tensors.h"
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,10 +1,16 @@
-/* lnbench-worker: loads kernels and runs them, one order at a time. Started by lnbench, never by
- * hand. */
+/* lnbench-worker: loads kernels and runs them, one order at a time. Started by lnbench, never by hand.
+ *
+ * 1. It starts with a socket, the memory that it shares with lnbench, and handlers of faults, which report
+ *    SIGSEGV and the like as the verdict of the kernel that runs.
+ * 2. LOAD opens a plugin, checks its table, and tells its kernels. Floating-point control that its
+ *    constructor changed is named; its kernels are called in that state.
+ * 3. Each order names a kernel: SUPPORTS, JUDGE (judged_call.c), CALL (repeated_calls.c), CALL_LARGE
+ *    (large.c), BOUND, and those of timing (time.c). Its answer is DONE or FAILED, with a verdict.
+ * 4. After a failure lnbench ends the process; the next case has a new one. */
 #include "base/seconds.h"
 #include "domain/convention.h"
 #include "domain/kernel_name.h"
 #include "domain/operation.h"
-#include "worker/arena.h"
 #include "worker/child/internal.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +25,108 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* ---- faults of kernels as verdicts ---- */
+
+/* Sends the last reply, in a signal handler too; the process ends. */
+_Noreturn static void worker_send_last(worker_reply *reply);
+
+/* The report is made ready before a fault, since a handler may call little. */
+static worker_reply report;
+static volatile unsigned running_entry;
+/* A kernel that overflows its stack must still be reported. */
+static char handler_stack[64 * 1024];
+
+static const char *volatile running_where = "";
+
+void worker_fault_where(const char *where)
+{
+    running_where = where;
+}
+
+void worker_fault_entry(unsigned entry)
+{
+    running_entry = entry;
+}
+
+static void append(char *text, const char *more)
+{
+    size_t length = strlen(text);
+    size_t room = REPLY_TEXT_LENGTH - 1 - length;
+    size_t add = strlen(more) < room ? strlen(more) : room;
+    memcpy(text + length, more, add);
+    text[length + add] = '\0';
+}
+
+static void append_count(char *text, long value)
+{
+    char digits[24];
+    size_t at = sizeof digits;
+    digits[--at] = '\0';
+    do
+        digits[--at] = (char)('0' + value % 10);
+    while ((value /= 10) > 0);
+    append(text, digits + at);
+}
+
+static void describe_memory_fault(const void *address)
+{
+    guard_fault fault = guard_find(address);
+    if (!fault.buffer)
+        return;
+    report.text[0] = '\0';
+    if (fault.write_to_input) {
+        report.verdict = VERDICT_INPUT_MODIFIED;
+        append(report.text, "wrote to ");
+        append(report.text, fault.buffer->name);
+        return;
+    }
+    report.verdict = VERDICT_OVERRUN;
+    long away = fault.bytes_before > 0 ? fault.bytes_before : fault.bytes_behind;
+    append(report.text, "reads or writes ");
+    if (away == 0)
+        append(report.text, "right");
+    else
+        append_count(report.text, away);
+    append(report.text, fault.bytes_before > 0 ? " bytes before "
+                        : away > 0             ? " bytes behind the end of "
+                                               : " behind the end of ");
+    append(report.text, fault.buffer->name);
+}
+
+static void on_fault(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    report.kind = REPLY_FAILED;
+    report.verdict = VERDICT_CRASHED;
+    report.count = running_entry;
+    report.text[0] = '\0';
+    append(report.text, number == SIGSEGV  ? "SIGSEGV"
+                        : number == SIGBUS ? "SIGBUS"
+                        : number == SIGILL ? "SIGILL"
+                        : number == SIGFPE ? "SIGFPE"
+                                           : "SIGABRT");
+    if (number == SIGSEGV || number == SIGBUS)
+        describe_memory_fault(info->si_addr);
+    append(report.text, running_where);
+    worker_send_last(&report);
+}
+
+static const int watched[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+enum { WATCHED = sizeof watched / sizeof *watched };
+
+/* Reports SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT as the verdict of the running case, then exits. */
+static void worker_watch_faults(void)
+{
+    stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    sigaltstack(&stack, NULL);
+    struct sigaction action = {.sa_sigaction = on_fault,
+                               .sa_flags = (int)(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND)};
+    for (size_t i = 0; i < WATCHED; i++)
+        sigaction(watched[i], &action, NULL);
+}
+
+/* ---- messages ---- */
 
 static shared_arena shared = {.file = WORKER_ARENA_FD, .most = SIZE_MAX};
 
@@ -115,7 +223,7 @@ void worker_send(worker_reply *reply)
     message.count = 0;
 }
 
-void worker_send_last(worker_reply *reply)
+static void worker_send_last(worker_reply *reply)
 {
     reply->magic = PROTOCOL_MAGIC;
     message.waiting[message.count] = *reply;
@@ -375,7 +483,7 @@ static void load_plugin(worker_plugins *plugins, const work_order *order)
 }
 
 /* What the plugin says on standard error meanwhile is kept: where the process ends, the parent shows it. */
-void worker_load(worker_plugins *plugins, const work_order *order)
+static void worker_load(worker_plugins *plugins, const work_order *order)
 {
     bool listens = fcntl(WORKER_WORDS_FD, F_GETFD) >= 0;
     int before = listens ? fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, WORKER_WORDS_FD + 1) : -1;

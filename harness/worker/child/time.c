@@ -1,27 +1,179 @@
-/* Times one group: all kernels of a shape and their roofs, interleaved, on the same buffers. What
- * is timed is what was judged: before every repetition y is poisoned and one of two judged inputs
- * is put in place, and after it the output must be bit for bit the judged one. Where a row's bits
- * depend on its place in the batch, the rows that differ are sent to be judged as well, and from
- * then on that output is the one that must come. All of that is untimed.
+/* Timing: what happens to the kernels of a group, which share a shape.
+ *
+ * 1. TIME_BEGIN: buffers for x and y, and the two judged inputs.
+ * 2. TIME_ENTRY, once for each kernel and each roof: prepare(), and its code moves to pages that are drawn.
+ * 3. TIME_RUN: Google Benchmark runs all entries, interleaved. Before each repetition y is poisoned and one
+ *    of the two inputs is put in place; afterwards the output must be bit for bit the judged one. Where a
+ *    row's bits depend on its place in the batch, the rows that differ are sent to be judged as well, and
+ *    from then on that output is the one that must come. All of that is untimed.
  *
  * In place, y being x, a call leaves nothing to do again: calls go over copies of x in turn, and
  * when all are used up they are put back, untimed. Its roofs copy each copy onto itself: every byte
  * is read and written once, as by the best kernel. */
 #include "base/counters.h"
+#include "base/hash.h"
+#include "base/hash_set.h"
 #include "base/random.h"
 #include "base/seconds.h"
 #include "domain/poison.h"
-#include "worker/child/code_place.h"
-#include "base/hash.h"
 #include "hayai.h"
 #include "hayai_benchmark.h"
 #include "worker/child/internal.h"
-#include "worker/child/scratch.h"
-#include "worker/child/tensors.h"
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* ---- roofs: what moving the bytes alone costs. A copy loop in the widest vectors of this CPU (not
+ * memcpy, which drops to half at some offsets in L2), with plain stores and with non-temporal ones,
+ * and `rep movsb` ---- */
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+/* A loop that copies four vectors a turn, by aligned loads and the stores given. */
+#define COPY(name, isa, vector, load, store, fence)                                                \
+    __attribute__((target(isa))) static void name(const void *x, void *y, size_t bytes)            \
+    {                                                                                              \
+        const vector *from = x;                                                                    \
+        vector *to = y;                                                                            \
+        size_t i = 0, vectors = bytes / sizeof(vector) & ~(size_t)3;                               \
+        for (; i < vectors; i += 4) {                                                              \
+            vector a = load(from + i), b = load(from + i + 1);                                     \
+            vector c = load(from + i + 2), d = load(from + i + 3);                                 \
+            store(to + i, a);                                                                      \
+            store(to + i + 1, b);                                                                  \
+            store(to + i + 2, c);                                                                  \
+            store(to + i + 3, d);                                                                  \
+        }                                                                                          \
+        memmove(to + i, from + i, bytes - i * sizeof(vector));                                     \
+        fence();                                                                                   \
+    }
+
+static inline void no_fence(void)
+{
+}
+
+COPY(copy_avx512, "avx512f", __m512i, _mm512_load_si512, _mm512_store_si512, no_fence)
+COPY(copy_nt_avx512, "avx512f", __m512i, _mm512_load_si512, _mm512_stream_si512, _mm_sfence)
+COPY(copy_avx2, "avx2", __m256i, _mm256_load_si256, _mm256_store_si256, no_fence)
+COPY(copy_nt_avx2, "avx2", __m256i, _mm256_load_si256, _mm256_stream_si256, _mm_sfence)
+COPY(copy_nt_baseline, "sse2", __m128i, _mm_load_si128, _mm_stream_si128, _mm_sfence)
+#endif
+
+static void copy_baseline(const void *x, void *y, size_t bytes)
+{
+    memmove(y, x, bytes);
+}
+
+/* The CPU's own copy, in microcode; elsewhere the C library's. */
+static void copy_rep(const void *x, void *y, size_t bytes)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("rep movsb" : "+D"(y), "+S"(x), "+c"(bytes) : : "memory");
+#else
+    memmove(y, x, bytes);
+#endif
+}
+
+static roof_function *plain(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return copy_avx512;
+    if (__builtin_cpu_supports("avx2"))
+        return copy_avx2;
+#endif
+    return copy_baseline;
+}
+
+static roof_function *nontemporal(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return copy_nt_avx512;
+    if (__builtin_cpu_supports("avx2"))
+        return copy_nt_avx2;
+    return copy_nt_baseline;
+#else
+    return copy_baseline; /* no portable way to store around the caches */
+#endif
+}
+
+/* name: one of roof_names. */
+static roof_function *roof_find(const char *name)
+{
+    return strcmp(name, roof_names[ROOF_COPY]) == 0      ? plain()
+           : strcmp(name, roof_names[ROOF_COPY_NT]) == 0 ? nontemporal()
+                                                         : copy_rep;
+}
+
+/* ---- rows with other bits than the judged ones, on their way to the parent ---- */
+
+/* Rows of a timed entry whose bits are not the judged ones. */
+typedef struct varied_rows {
+    unsigned entry;
+    off_t at;           /* in the arena: room for `most` of them */
+    size_t most, bytes; /* of a row */
+    size_t waiting;     /* rows that lie there */
+    hash_set seen;      /* all that were ever added */
+} varied_rows;
+
+/* To the parent; returns when it has taken them. Without it there is nobody to go on for. */
+static void hand_over(varied_rows *rows)
+{
+    static work_order order;
+    worker_reply reply = {
+        .kind = REPLY_ROWS, .count = rows->entry, .value = (int64_t)rows->waiting};
+    ssize_t got;
+    if (rows->waiting == 0)
+        return;
+    worker_send(&reply);
+    do
+        got = recv(WORKER_SOCKET_FD, &order, sizeof order, 0);
+    while (got < 0 && errno == EINTR);
+    if (got != (ssize_t)sizeof order || order.magic != PROTOCOL_MAGIC || order.kind != ORDER_GO_ON)
+        _exit(1);
+    rows->waiting = 0;
+}
+
+/* number: as in arena_map. */
+static bool add_varied(varied_rows *rows, uint64_t number, const void *row)
+{
+    uint64_t hash = hash_bytes(hash_bytes(HASH_START, &number, sizeof number), row, rows->bytes);
+    char *at = worker_memory(rows->at) + rows->waiting * (sizeof number + rows->bytes);
+    bool added;
+    if (!hash_set_add(&rows->seen, hash, &added))
+        return false;
+    if (!added)
+        return true;
+    memcpy(at, &number, sizeof number);
+    memcpy(at + sizeof number, row, rows->bytes);
+    if (++rows->waiting == rows->most)
+        hand_over(rows);
+    return true;
+}
+
+/* Takes those of `count` timed rows that are not the judged ones, which stand over and over, and that
+ * were not taken before; returns when the parent has them. False: out of memory. */
+static bool varied_rows_take(varied_rows *rows, int input, const char *y, size_t count,
+                             const char *judged, size_t judged_rows)
+{
+    for (size_t row = 0; row < count; row++) {
+        const char *here = y + row * rows->bytes;
+        size_t number = row % judged_rows;
+        if (memcmp(here, judged + number * rows->bytes, rows->bytes) != 0 &&
+            !add_varied(rows, (size_t)input * judged_rows + number, here))
+            return false;
+    }
+    hand_over(rows);
+    return true;
+}
+
+/* ---- a group ---- */
 
 enum { PAGE = 4096, LINE = 64, MOST_COPIES = 256 };
 

@@ -1,5 +1,5 @@
 /* Code that was moved is anonymous memory, holds the same bytes, and runs. */
-#include "worker/child/code_place.h"
+#include "worker/child/internal.h"
 #include "test.h"
 #include <inttypes.h>
 #include <stdio.h>

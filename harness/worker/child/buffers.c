@@ -1,5 +1,15 @@
-#include "worker/child/guard.h"
+/* What lies where a kernel reads and writes.
+ *
+ * A tensor gets the end of a mapping, between two pages that nobody can access. Where its layout says so its
+ * last byte touches the page behind, or its first byte the page before; a kernel that goes one element too
+ * far there is stopped by the processor, and guard_find() tells which tensor it left. What is left of the
+ * tensor's own pages holds a pattern, which guard_slack_changed() looks at after the call. Inputs are
+ * read-only in their place and are filled in another one (a memory file that is mapped twice). After the
+ * call the mapping waits for the next tensor of its size, full of NaN: who still reads there gets NaN, and
+ * who writes there is named by guard_written_waiting(). */
 #include "domain/poison.h"
+#include "worker/child/internal.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -308,4 +318,96 @@ guard_fault guard_find(const void *address)
         return fault;
     }
     return fault;
+}
+
+/* ---- the tensors of an order ---- */
+
+bool parameters_create(guarded buffers[ROLES_MOST], const work_order *order)
+{
+    bool fine = true;
+    for (size_t i = 0; fine && i < role_count(order); i++) {
+        const tensor_role *role = role_of(order, i);
+        off_t at = order->at.tensors[i];
+        if (at < 0 || role->output || !role_is_parameter(role))
+            continue;
+        role_extent extent = role_extent_of(role, &order->problem, order->problem.storage);
+        size_t bytes = extent_bytes(&extent);
+        fine = guard_create(&buffers[i], role->name, bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
+               memcpy(buffers[i].data, worker_memory(at), bytes) && guard_protect(&buffers[i]);
+    }
+    return fine;
+}
+
+void buffers_set(const work_order *order, const guarded buffers[ROLES_MOST], ln_tensors *tensors)
+{
+    for (size_t i = 0; i < role_count(order); i++)
+        if (buffers[i].map)
+            role_set(i, tensors, buffers[i].data);
+}
+
+void buffers_destroy(guarded buffers[ROLES_MOST])
+{
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        guard_destroy(&buffers[i]);
+}
+
+/* ---- memory of the worker's own ---- */
+
+enum { LINE = 64, HUGE = 2 << 20, CLASSES = 48 };
+
+typedef struct free_place {
+    struct free_place *next;
+} free_place;
+
+static free_place *given[CLASSES]; /* by the power of two that they have room for, in lines */
+static char *room;
+static size_t left;
+
+static size_t class_of(size_t bytes)
+{
+    size_t class = 0;
+    while (((size_t)LINE << class) < bytes && class < CLASSES - 1)
+        class ++;
+    return class;
+}
+
+/* Begins where a huge page does. */
+static bool find_room(size_t bytes)
+{
+    size_t whole = (bytes + HUGE - 1) / HUGE * HUGE + HUGE;
+    char *map = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map == MAP_FAILED)
+        return false;
+    size_t before = (HUGE - (uintptr_t)map % HUGE) % HUGE;
+    room = map + before;
+    left = whole - before;
+    madvise(room, left, MADV_HUGEPAGE);
+    return true;
+}
+
+void *scratch_take(size_t bytes)
+{
+    size_t class = class_of(bytes), whole = (size_t)LINE << class;
+    free_place *place = given[class];
+    if (whole < bytes)
+        return NULL;
+    if (place) {
+        given[class] = place->next;
+        return place;
+    }
+    if (whole > left && !find_room(whole))
+        return NULL;
+    room += whole;
+    left -= whole;
+    return room - whole;
+}
+
+void scratch_give(void *place, size_t bytes)
+{
+    free_place *back = place;
+    size_t class = class_of(bytes);
+    if (!back)
+        return;
+    back->next = given[class];
+    given[class] = back;
 }

@@ -1,10 +1,17 @@
-/* Calls of a kernel by the ten thousand, as a program makes them: on two shapes in turn and one at a
- * time, of a single row more than 2^16, whatever y holds, after a call with a NaN, on many other threads
- * and where the caller flushes subnormals. The rows stay the same, so the bits must. */
+/* Calls of a kernel by the ten thousand, as a program makes them. The rows stay the same, so the bits must.
+ *
+ * 1. Two shapes are prepared, beside one of a single row, one with a residual and one of a long row.
+ * 2. The two shapes are called in turn, then one at a time, whatever y holds before.
+ * 3. Between the tenth call and the last, open files, threads and memory of the process are counted: none
+ *    may grow from call to call.
+ * 4. A single row is called until a counter of 16 bits has gone round.
+ * 5. The first shape is called after a call with a NaN, where the caller flushes subnormals, and on many
+ *    other threads, one after the other. Calls that overlap in time are in meet.c.
+ * 6. States are prepared and released, and must keep nothing. */
 #include "base/seconds.h"
 #include "domain/poison.h"
 #include "worker/child/internal.h"
-#include "worker/child/tensors.h"
+#include <dirent.h>
 #include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -13,10 +20,121 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
+
+/* ---- growth ---- */
+
+typedef struct process_growth {
+    size_t files, threads;
+    size_t bytes, resident; /* of all mappings; of memory; 0: not known */
+} process_growth;
+
+/* Watches what must not grow from call to call. It begins as all zero. */
+typedef struct growth_watch {
+    process_growth begun, settled;
+    size_t calls;    /* since it settled: the caller counts */
+    char grown[128]; /* what did; "": nothing */
+} growth_watch;
+
+static size_t threads_count(void)
+{
+    struct stat status;
+    return stat("/proc/self/task", &status) == 0 ? (size_t)status.st_nlink - 2 : 0;
+}
+
+enum { LOOKS = 20 }; /* at threads that come to their end */
+
+static void pause_shortly(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+}
+
+/* Of the process; the one that reads them is counted each time. */
+static size_t count_files(void)
+{
+    size_t count = 0;
+    DIR *files = opendir("/proc/self/fd");
+    while (files && readdir(files))
+        count++;
+    if (files)
+        closedir(files);
+    return count;
+}
+
+static void take_growth(process_growth *growth)
+{
+    *growth = (process_growth){.files = count_files(), .threads = threads_count()};
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+    size_t pages = 0, resident = 0, page = (size_t)sysconf(_SC_PAGESIZE);
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%zu %zu", &pages, &resident) == 2) {
+        growth->bytes = pages * page;
+        growth->resident = resident * page;
+    }
+    if (file)
+        fclose(file);
+#endif
+}
+
+/* The first time it takes the counts; later it says whether one of them has grown since. */
+static bool growth_is_seen(growth_watch *watch)
+{
+    /* Once in a while something may be opened late, and a pool may get its threads one by one, each
+     * with a stack and memory of its own. */
+    enum { FEW = 8, FEW_BYTES = 16 << 20 };
+    const process_growth *begun = &watch->begun;
+    process_growth now;
+    take_growth(&now);
+    if (begun->threads == 0) {
+        watch->begun = now;
+        return false;
+    }
+    size_t few = FEW + (size_t)sysconf(_SC_NPROCESSORS_CONF);
+    for (int look = 0; look < LOOKS && now.threads > begun->threads + few; look++) {
+        pause_shortly(); /* threads may end by themselves */
+        take_growth(&now);
+    }
+    size_t more = now.threads > begun->threads ? now.threads - begun->threads : 0;
+    const struct {
+        const char *what;
+        size_t before, now, few;
+    } counts[] = {
+        {"threads", begun->threads, now.threads, few},
+        {"file descriptors", begun->files, now.files, FEW},
+        {"bytes of mappings", begun->bytes, more ? 0 : now.bytes, FEW_BYTES},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && !watch->grown[0]; i++)
+        if (counts[i].now > counts[i].before + counts[i].few)
+            snprintf(watch->grown, sizeof watch->grown,
+                     "%s grow from call to call: %zu after the tenth, %zu later", counts[i].what,
+                     counts[i].before, counts[i].now);
+    return watch->grown[0] != '\0';
+}
+
+static void growth_settle(growth_watch *watch)
+{
+    watch->calls = 0;
+    take_growth(&watch->settled);
+}
+
+/* Bytes of memory that each call kept since then; 0: too few to tell. */
+static double growth_kept(const growth_watch *watch)
+{
+    enum { LEAST = 1 << 20, LEAST_A_CALL = 8 };
+    process_growth now;
+    take_growth(&now);
+    if (watch->settled.resident == 0 || now.resident <= watch->settled.resident + LEAST)
+        return 0;
+    size_t kept = now.resident - watch->settled.resident;
+    return kept > LEAST_A_CALL * watch->calls ? (double)kept / (double)watch->calls : 0;
+}
+
+/* ---- calls ---- */
 
 enum {
     SHAPES = 2,

@@ -9,8 +9,8 @@
  *     if (guard_slack_changed(&buffer, &distance)) ...
  *     guard_destroy(&buffer);
  */
-#ifndef LNBENCH_GUARD_H
-#define LNBENCH_GUARD_H
+#ifndef LNBENCH_BUFFERS_H
+#define LNBENCH_BUFFERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +77,13 @@ bool guard_slack_changed(const guarded *buffer, long *distance);
 
 /* Looks the address up among all live buffers; usable in a signal handler. */
 guard_fault guard_find(const void *address);
+
+/* ---- memory of the worker's own ---- */
+
+/* It goes from call to call and from order to order: copies of inputs, outputs as they were judged. It lies
+ * in huge pages where the system has them and is not given back, so that the system is seldom asked for
+ * pages. What is timed never reads there. NULL: memory ran out. */
+void *scratch_take(size_t bytes);
+void scratch_give(void *place, size_t bytes);
 
 #endif
