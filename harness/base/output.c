@@ -1,10 +1,11 @@
 #include "base/output.h"
 #include "base/clean.h"
 #include "base/table.h"
-#include "base/terminal.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 bool output_choose(output_file *output, const char *given, error *err)
 {
@@ -157,6 +158,32 @@ bool output_json(const output_file *output, json_t *json, error *err)
 }
 
 static FILE *standard; /* made when the first asks */
+
+/* Columns of the terminal that the file is, by COLUMNS where it is set to a number from 1, else as the
+ * terminal says; at least 20, in which any table can be read. 0: no terminal, or it does not say. */
+static size_t terminal_width(FILE *file)
+{
+    enum { LEAST = 20, MOST_DIGITS = 5 };
+    const char *columns = getenv("COLUMNS");
+    struct winsize size = {0};
+    if (!isatty(fileno(file)))
+        return 0;
+    bool given = columns && strspn(columns, "0123456789") == strlen(columns) &&
+                 strlen(columns) <= MOST_DIGITS;
+    size_t width = given ? strtoul(columns, NULL, 10) : 0;
+    if (width == 0 && ioctl(fileno(file), TIOCGWINSZ, &size) == 0)
+        width = size.ws_col;
+    return width > 0 && width < LEAST ? LEAST : width;
+}
+
+/* Whether the file is a terminal that shows colour: never where NO_COLOR is set to anything
+ * (no-color.org) or TERM is "dumb". */
+static bool terminal_has_colour(FILE *file)
+{
+    const char *refused = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(fileno(file)) && !(refused && *refused) &&
+           !(terminal && strcmp(terminal, "dumb") == 0);
+}
 
 bool output_standard(output_file *output, error *err)
 {

@@ -2,7 +2,7 @@
 #include "base/allocate.h"
 #include "base/die.h"
 #include "base/temporary.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "certify/memory.h"
 #include <jansson.h>
 #include <malloc.h>

@@ -86,6 +86,13 @@ typedef struct cli_command {
         __VA_ARGS__, NULL                                                                          \
     }
 
+/* The subcommands, in the order of --help. commands/, above this folder, defines them: a new one is a file
+ * there, and its name in commands/commands.c. */
+extern const cli_command *const commands[];
+extern const size_t command_count;
+/* Errors (2): no such subcommand; names the nearest. */
+const cli_command *command_find(const char *name, error *err);
+
 /* Reads argv[1..], prints --help where it was asked for, else runs the body. Errors of parsing are
  * usage errors that name the nearest option. */
 exit_code command_run_with(const cli_command *command, int argc, char **argv, error *err);

@@ -1,5 +1,5 @@
 /* The list of subcommands: dispatch and --help read it. */
-#include "cli/command.h"
+#include "cli/options.h"
 #include "base/text.h"
 #include <string.h>
 

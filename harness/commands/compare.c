@@ -1,6 +1,6 @@
 /* lnbench compare: two runs, from the store or from exported files. */
 #include "compare/compare.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "commands/compare_options.h"
 #include "compare/run_find.h"
 #include "exchange/run_read.h"

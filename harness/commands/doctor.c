@@ -1,5 +1,5 @@
 /* lnbench doctor: what makes timings here untrustworthy, and how to mend it. And the store. */
-#include "cli/command.h"
+#include "cli/options.h"
 #include "machine/machine.h"
 #include "base/output.h"
 #include "answer/run_view.h"

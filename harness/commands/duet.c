@@ -1,5 +1,5 @@
 /* lnbench duet: two builds of a kernel library in one process, interleaved, judged bit for bit. */
-#include "cli/command.h"
+#include "cli/options.h"
 #include "commands/compare_options.h"
 #include "compare/duet/duet.h"
 #include "base/interrupt.h"

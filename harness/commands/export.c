@@ -1,5 +1,5 @@
 /* lnbench export: a stored run in the formats that other programs read. */
-#include "cli/command.h"
+#include "cli/options.h"
 #include "base/output.h"
 #include "exchange/export.h"
 #include "answer/run_view.h"

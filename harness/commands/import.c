@@ -1,5 +1,5 @@
 /* lnbench import: exported runs of other machines, or other days, into the one store. */
-#include "cli/command.h"
+#include "cli/options.h"
 #include "compare/run_find.h"
 #include "exchange/run_read.h"
 #include "exchange/run_store.h"

@@ -1,6 +1,6 @@
 /* lnbench list: what there is. */
 #include "worker/worker.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "answer/run_view.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"

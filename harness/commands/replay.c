@@ -1,5 +1,5 @@
 /* lnbench replay: a stored worst case or failure, or the finds of a corpus, bit for bit. */
-#include "cli/command.h"
+#include "cli/options.h"
 #include "answer/run_view.h"
 #include "domain/kernel_name.h"
 #include "base/interrupt.h"

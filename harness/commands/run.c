@@ -1,5 +1,5 @@
 /* lnbench run: plan, measure, judge, store, table, charts, report. */
-#include "cli/command.h"
+#include "cli/options.h"
 #include "report/report.h"
 #include "base/hash.h"
 #include "domain/kernel_json.h"

@@ -1,6 +1,6 @@
 /* lnbench doctor --calibrate: this machine's noise, and so the smallest change that can be seen here. */
 #include "commands/calibrate/calibrate.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "answer/run_view.h"
 #include "base/interrupt.h"
 #include "base/output.h"

@@ -2,7 +2,7 @@
 #include "base/allocate.h"
 #include "commands/choose/request.h"
 #include "commands/result_options.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "base/interrupt.h"
 #include "store/choosing.h"
 #include "base/number.h"

@@ -1,7 +1,7 @@
 /* lnbench eval: a kernel, or the reference, on the user's own tensors. */
 #include "commands/eval/read.h"
 #include "domain/kernel_json.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "domain/convention.h"
 #include "base/interrupt.h"
 #include "referee/invariance.h"

@@ -1,4 +1,4 @@
-#include "commands/eval/gradients.h"
+#include "commands/eval/read.h"
 #include "domain/convention.h"
 #include "answer/run_view.h"
 #include <math.h>

@@ -2,10 +2,11 @@
 #ifndef LNBENCH_EVAL_READ_H
 #define LNBENCH_EVAL_READ_H
 
-#include "commands/eval/gradients.h"
+#include "base/output.h"
 #include "domain/kernel.h"
 #include "domain/operation.h"
 #include "inputs/tensor/tensor.h"
+#include "judge/gradients.h"
 #include "judge/judge.h"
 #include "judge/which/which.h"
 
@@ -40,5 +41,12 @@ bool eval_function(const eval_files *files, const eval_tensors *tensors,
                    const ln_convention *convention, size_t most_rows, which_found *found,
                    bool *is_among, error *err);
 void eval_tensors_free(eval_tensors *tensors);
+
+/* eval --dy: measures the given gradients (the others are NULL), which were made elsewhere, against the exact ones,
+ * and prints a table, or JSON. accuracy: an element of another class, or a row_ulp_max above the limit;
+ * inconclusive where the limit is infinite. */
+exit_code eval_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
+                         const void *const given[GRADIENTS], double max_row_ulp,
+                         const output_file *out, error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* lnbench fingerprint: which function made this output? */
 #include "base/allocate.h"
 #include "base/number.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "answer/run_view.h"
 #include "commands/fingerprint/read.h"
 #include "domain/convention.h"

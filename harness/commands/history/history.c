@@ -1,6 +1,6 @@
 /* lnbench history: a measure over the stored runs, with its change points. */
 #include "commands/history/history.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "base/allocate.h"
 #include "domain/reproducible.h"
 #include "base/text.h"

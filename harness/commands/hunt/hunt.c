@@ -1,7 +1,7 @@
 /* lnbench hunt: the rows on which a kernel is worst. */
 #include "referee/hunt/hunt.h"
 #include "base/seconds.h"
-#include "cli/command.h"
+#include "cli/options.h"
 #include "domain/convention.h"
 #include "base/interrupt.h"
 #include "base/paths.h"

@@ -1,6 +1,6 @@
 /* lnbench report: charts and the page of a stored run, nothing measured again unless --verify asks.
  */
-#include "cli/command.h"
+#include "cli/options.h"
 #include "report/charts/chart.h"
 #include "report/report.h"
 #include "base/paths.h"

@@ -80,10 +80,10 @@ static const ln_kernel kernels[] = {
     {KERNEL("threads", on_threads, "", "scalar", LN_TRAIT_ROW_REPRODUCIBLE)},
     {KERNEL("alignment", on_alignment, "", "scalar", LN_TRAIT_ROW_REPRODUCIBLE)},
     {KERNEL("stride", on_stride, "", "scalar", LN_TRAIT_ROW_REPRODUCIBLE)},
-    {KERNEL("isa.one", on_nothing, "varied", "one", LN_TRAIT_ISA_REPRODUCIBLE)},
-    {KERNEL("isa.two", on_isa, "varied", "two", LN_TRAIT_ROW_REPRODUCIBLE)},
-    {KERNEL("same.one", on_nothing, "even", "one", LN_TRAIT_ISA_REPRODUCIBLE)},
-    {KERNEL("same.two", on_nothing, "even", "two", LN_TRAIT_ISA_REPRODUCIBLE)},
+    {KERNEL("isa.one", on_nothing, "varied", "scalar", LN_TRAIT_ISA_REPRODUCIBLE)},
+    {KERNEL("isa.two", on_isa, "varied", "any", LN_TRAIT_ROW_REPRODUCIBLE)},
+    {KERNEL("same.one", on_nothing, "even", "scalar", LN_TRAIT_ISA_REPRODUCIBLE)},
+    {KERNEL("same.two", on_nothing, "even", "any", LN_TRAIT_ISA_REPRODUCIBLE)},
 };
 
 /* Threads of its own, so that rows keep their places whatever their number. */

@@ -152,11 +152,6 @@ __attribute__((no_sanitize("undefined"))) FAULT(crash)
     *nowhere = 1;
 }
 
-FAULT(aborts)
-{
-    abort();
-}
-
 FAULT(exits)
 {
     _Exit(0);
@@ -212,7 +207,6 @@ FAULT(crash_when_timed)
     X(writes_to_former_y)                                                                          \
     X(mxcsr_changed)                                                                               \
     X(crash)                                                                                       \
-    X(aborts)                                                                                      \
     X(exits)                                                                                       \
     X(endless_loop)                                                                                \
     X(random_bit)                                                                                  \
@@ -234,15 +228,6 @@ FAULTS(RUN)
 #include "sabotage_registers.h"
 
 /* The parent sees the end of the worker, which goes on. */
-static void hangs_up(const void *state, const ln_tensors *tensors)
-{
-    (void)state;
-    (void)tensors;
-    close(3);
-    for (volatile unsigned turns = 0;; turns++)
-        ;
-}
-
 SPECIAL_AFTER(talks_nonsense)
 {
     ssize_t written = write(3, "hello", 5);
@@ -436,8 +421,7 @@ static ln_bound crashing_bound(const ln_problem *problem, const ln_row_facts *fa
     .name = "special." kernel_name, .isa = "scalar", .run = function
 
 static const ln_kernel kernels[] = {
-    FAULTS(ENTRY){SPECIAL("hangs_up", hangs_up)},
-    {SPECIAL("talks_nonsense", talks_nonsense)},
+    FAULTS(ENTRY){SPECIAL("talks_nonsense", talks_nonsense)},
     {SPECIAL("wrong_sum", wrong_sum)},
 #if defined(__x86_64__) || defined(__aarch64__)
     {SPECIAL("clobbers_register", clobbers_register)},

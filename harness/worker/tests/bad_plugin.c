@@ -38,12 +38,8 @@ LN_API int something_else(void)
 #endif
 #if BAD_PLUGIN == 3 /* a name that would be markup, or worse, where it is shown */
 #define NAME "<script>alert(1)</script>"
-#elif BAD_PLUGIN == 7
-#define NAME "quote\"d'`touch run`$(touch run)"
 #elif BAD_PLUGIN == 8
 #define NAME "two\nlines"
-#elif BAD_PLUGIN == 9 /* a spreadsheet would run it */
-#define NAME "=cmd"
 #elif BAD_PLUGIN == 10 /* ten thousand characters */
 static char long_name[10001];
 #define NAME long_name
@@ -97,9 +93,6 @@ LN_API const ln_plugin_table *ln_plugin(void)
 #elif BAD_PLUGIN == 18 /* ends at load, and says why */
     fputs("first line\nno licence found\n", stderr);
     exit(3);
-#elif BAD_PLUGIN == 6  /* hangs at load */
-    for (volatile int turns = 0;; turns++)
-        ;
 #endif
     return &plugin;
 }
