@@ -35,6 +35,6 @@ harness=$source/harness
     "$harness"/domain/convention.c "$harness"/domain/operation.c "$harness"/domain/operations.c \
     "$harness"/domain/layernorm.c "$harness"/domain/rmsnorm.c "$harness"/domain/verdict.c \
     "$harness"/base/random.c "$harness"/base/number.c "$harness"/base/error.c \
-    "$harness"/base/text.c "$harness"/base/paths.c "$harness"/base/files.c "$source"/reference/metrics/storage.c \
+    "$harness"/base/text.c "$harness"/base/arena.c "$harness"/base/paths.c "$harness"/base/files.c "$source"/reference/metrics/storage.c \
     -lm -o "$directory/golden" || exit 1
 "$@" "$directory/golden"
