@@ -56,8 +56,8 @@ static bool unknown_option(const cli_command *command, const char *given, error 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
     for (const former_option *was = command->former; was && was->name; was++)
         if (strcmp(was->name, name) == 0)
-            return fail(err, EXIT_CODE_USAGE, "--%s of %s is now: %s", name, command->name,
-                        was->now);
+            return fail(err, EXIT_CODE_USAGE, "--%s of %s was removed: %s", name, command->name,
+                        was->instead);
     const char *nearest = nearest_word(name, names, count);
     return fail(err, EXIT_CODE_USAGE, "%s has no option --%.60s%s%s%s: see lnbench %s --help",
                 command->name, name, nearest ? " (did you mean --" : "", nearest ? nearest : "",

@@ -45,9 +45,9 @@ typedef struct cli_option {
     size_t target; /* offset of the member of the command's options */
 } cli_option;
 
-/* An option of before, and what does the same now. */
+/* An option that was removed, and what to use instead: "use lnbench ...". */
 typedef struct former_option {
-    const char *name, *now;
+    const char *name, *instead;
 } former_option;
 
 /* What the body of a command gets besides its options. */

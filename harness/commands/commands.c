@@ -14,17 +14,17 @@ COMMANDS(DECLARE)
 const cli_command *const commands[] = {COMMANDS(ADDRESS)};
 const size_t command_count = sizeof commands / sizeof *commands;
 
-/* Subcommands of before, and what says the same now. */
+/* Subcommands that were removed, and what to use instead. */
 static const struct {
-    const char *was, *now;
+    const char *was, *instead;
 } former[] = {
-    {"merge", "lnbench hunt --seed N in several processes, each with another N"},
-    {"verify-exact", "lnbench run, which checks kernels that claim to be correctly rounded"},
-    {"invariance", "the column `reproducible` of lnbench run and lnbench eval"},
-    {"distance", "the tables in docs/conventions.md"},
-    {"calibrate", "lnbench doctor --calibrate"},
+    {"merge", "run lnbench hunt --seed N in several processes, each with another N"},
+    {"verify-exact", "use lnbench run, which checks kernels that claim to be correctly rounded"},
+    {"invariance", "see the column `reproducible` of lnbench run and lnbench eval"},
+    {"distance", "see the tables in docs/conventions.md"},
+    {"calibrate", "use lnbench doctor --calibrate"},
     {"fleet",
-     "lnbench hunt --seed N in several processes, and lnbench import of other machines' runs"},
+     "run lnbench hunt --seed N in several processes, and lnbench import of other machines' runs"},
 };
 
 const cli_command *command_find(const char *name, error *err)
@@ -37,7 +37,7 @@ const cli_command *command_find(const char *name, error *err)
     }
     for (size_t i = 0; i < sizeof former / sizeof *former; i++)
         if (strcmp(name, former[i].was) == 0)
-            return fail(err, EXIT_CODE_USAGE, "%s is now: %s", name, former[i].now), NULL;
+            return fail(err, EXIT_CODE_USAGE, "%s was removed: %s", name, former[i].instead), NULL;
     char meant[MEANT_LENGTH];
     fail(err, EXIT_CODE_USAGE, "no %s '%.60s'%s: see lnbench --help",
          name[0] == '-' ? "option" : "subcommand", name,

@@ -13,9 +13,9 @@ static exit_code help(void *context, const cli_call *call, error *err)
 }
 
 static const former_option former[] = {
-    {"format", "lnbench SUBCOMMAND --help; help2man makes man pages of it, cmake/lnbench.bash "
-               "completes in bash"},
-    {"out", "the Debian packages, which have man pages and the completion for bash"},
+    {"format", "use lnbench SUBCOMMAND --help; help2man makes man pages of it, and "
+               "cmake/lnbench.bash completes in bash"},
+    {"out", "use the Debian packages, which have man pages and the completion for bash"},
     {NULL, NULL},
 };
 

@@ -408,7 +408,7 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
-    {"sandbox", "lnbench inside bubblewrap: docs/method.md has the command"},
+    {"sandbox", "run lnbench inside bubblewrap; docs/method.md has the command"},
     {NULL, NULL},
 };
 

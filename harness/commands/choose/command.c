@@ -551,9 +551,10 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
-    {"emit", "tools/dispatch choices FILE.json..., of choose --json"},
-    {"machines", "tools/dispatch choices FILE.json..., one of each choose --run N --json"},
-    {"check-dispatch", "tools/dispatch check STORE"},
+    {"emit", "use tools/dispatch choices FILE.json... with files of choose --json"},
+    {"machines", "use tools/dispatch choices FILE.json... with a file of choose --run N --json of "
+                 "each machine"},
+    {"check-dispatch", "use tools/dispatch check STORE"},
     {NULL, NULL},
 };
 

@@ -457,11 +457,10 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
-    {"attribute", "a table of a few kernels in docs/lab/errors.md"},
-    {"chart", "a table of a few kernels in docs/lab/errors.md"},
-    {"reproducible", "the column `reproducible` of lnbench run and lnbench eval"},
-    {"hashes", "the column `reproducible` of lnbench run and lnbench eval"},
-    {"tolerance", "lnbench.tolerance(x) in Python, or lnjudge_tolerance_find() of lnjudge.h"},
+    {"attribute", "see the table of a few kernels in docs/lab/errors.md"},
+    {"reproducible", "see the column `reproducible` of lnbench run and lnbench eval"},
+    {"hashes", "see the column `reproducible` of lnbench run and lnbench eval"},
+    {"tolerance", "use lnbench.tolerance(x) in Python, or lnjudge_tolerance_find() of lnjudge.h"},
     {NULL, NULL},
 };
 

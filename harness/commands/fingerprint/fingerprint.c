@@ -214,11 +214,7 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
-    {"distance", "the tables in docs/conventions.md"},
-    {"hidden", "the tables in docs/conventions.md"},
-    {"std", "the tables in docs/conventions.md"},
-    {"conventions", "the tables in docs/conventions.md"},
-    {"chart", "the tables in docs/conventions.md"},
+    {"distance", "see the tables in docs/conventions.md"},
     {NULL, NULL},
 };
 

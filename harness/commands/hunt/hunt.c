@@ -256,12 +256,11 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
-    {"shard", "lnbench hunt --seed N in several processes, each with another N"},
-    {"merge", "lnbench hunt --seed N in several processes, each with another N"},
-    {"goal", "lnbench hunt, which always searches for the largest row ULP"},
-    {"unclaimed",
-     "lnbench hunt, which counts only rows for which the kernel's bound makes a claim"},
-    {"exact", "lnbench run, which checks kernels that claim to be correctly rounded"},
+    {"shard", "run lnbench hunt --seed N in several processes, each with another N"},
+    {"merge", "run lnbench hunt --seed N in several processes, each with another N"},
+    {"goal", "lnbench hunt always searches for the largest row ULP"},
+    {"unclaimed", "lnbench hunt counts only rows for which the kernel's bound makes a claim"},
+    {"exact", "use lnbench run, which checks kernels that claim to be correctly rounded"},
     {NULL, NULL},
 };
 

@@ -124,9 +124,9 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
-    {"sign", "minisign -S -s FILE.key -m index.html"},
-    {"key", "minisign -V -p FILE.pub -m index.html"},
-    {"no-pdf", "not needed any more: no PDF of the page is made, print index.html"},
+    {"sign", "use minisign -S -s FILE.key -m index.html"},
+    {"key", "use minisign -V -p FILE.pub -m index.html"},
+    {"no-pdf", "report makes no PDF of the page; print index.html"},
     {NULL, NULL},
 };
 

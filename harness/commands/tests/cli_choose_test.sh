@@ -14,9 +14,6 @@ refused "proven, but how much?" 2 '--max-row-ulp' choose --shape 1x8 --proven
 refused "kappa below 1" 2 '--kappa 0.5' choose --shape 1x8 --kappa 0.5
 refused "a share above 1" 2 'correctly-rounded 99' choose --shape 1x8 --correctly-rounded 99
 refused "stored and fresh" 2 'exclude each other' choose --shape 1x8 --stored --fresh
-refused "an option that went" 2 'choose is now: tools/dispatch choices' choose --shape 1x8 --emit c
-refused "machines went" 2 'choose is now: tools/dispatch choices' choose --shape 1x8 --machines
-refused "the check went" 2 'choose is now: tools/dispatch check STORE' choose --check-dispatch
 refused "the library's table went" 2 'made by tools/dispatch' choose --shape 1x8 --class all
 refused "two runs" 2 'exclude each other' choose --shape 1x8 --run 1 --machine x
 refused "another format" 2 '--format xml' choose --shape 1x8 --format xml

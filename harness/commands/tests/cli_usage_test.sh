@@ -77,39 +77,43 @@ check "a small stack: what to do" has err '^lnbench: the limit of the stack is 3
 refused "a subcommand with a slip" 2 "'rnu' \(did you mean 'run'\?\)" rnu
 refused "a subcommand far from all" 2 "no subcommand 'zzzzzzzz': see" zzzzzzzz
 refused "an option where a subcommand stands" 2 "no option '--versio'" --versio
-# A question of a subcommand has its own options; an old name says which question it is now.
+# A subcommand or an option that was removed says what to use instead.
 check "fifteen subcommands at most" test "$("$lnbench" --help | grep -c '^  [a-z]')" -le 15
-for words in 'merge:lnbench hunt --seed' 'verify-exact:lnbench run' 'invariance:the column .reproducible. of lnbench run and lnbench eval' \
-    'distance:the tables in docs/conventions.md' 'calibrate:lnbench doctor --calibrate' 'fleet:lnbench hunt --seed'; do
-    refused "${words%%:*}" 2 "${words%%:*} is now: ${words#*:}" "${words%%:*}" --json
-    refused "help ${words%%:*}" 2 "is now: ${words#*:}" help "${words%%:*}"
-done
-# An option that was removed says what replaces it.
-while IFS='|' read -r command option now; do
-    refused "$command $option" 2 "$option of $command is now: $now" "$command" "$option"
+while IFS='|' read -r command instead; do
+    refused "$command" 2 "$command was removed: .*$instead" "$command" --json
+    refused "help $command" 2 "$command was removed: .*$instead" help "$command"
 done <<'END'
-eval|--attribute|a table of a few kernels in docs/lab/errors.md
-eval|--chart|a table of a few kernels in docs/lab/errors.md
-help|--format|lnbench SUBCOMMAND --help; help2man makes man pages of it, cmake/lnbench.bash completes in bash
-help|--out|the Debian packages, which have man pages and the completion for bash
-report|--key|minisign -V -p FILE.pub -m index.html
-report|--sign|minisign -S -s FILE.key -m index.html
-report|--no-pdf|not needed any more: no PDF of the page is made, print index.html
-eval|--reproducible|the column .reproducible. of lnbench run and lnbench eval
-eval|--hashes|the column .reproducible. of lnbench run and lnbench eval
-eval|--tolerance|lnbench.tolerance\(x\) in Python, or lnjudge_tolerance_find\(\) of lnjudge.h
-hunt|--shard|lnbench hunt --seed N in several processes, each with another N
-hunt|--merge|lnbench hunt --seed N in several processes, each with another N
-hunt|--goal|lnbench hunt, which always searches for the largest row ULP
-hunt|--unclaimed|lnbench hunt, which counts only rows for which the kernel's bound makes a claim
-hunt|--exact|lnbench run, which checks kernels that claim to be correctly rounded
-run|--sandbox|lnbench inside bubblewrap: docs/method.md has the command
-fingerprint|--distance|the tables in docs/conventions.md
-fingerprint|--hidden|the tables in docs/conventions.md
-fingerprint|--std|the tables in docs/conventions.md
-fingerprint|--conventions|the tables in docs/conventions.md
-fingerprint|--chart|the tables in docs/conventions.md
+merge|lnbench hunt --seed
+verify-exact|lnbench run
+invariance|the column .reproducible.
+distance|docs/conventions.md
+calibrate|lnbench doctor --calibrate
+fleet|lnbench hunt --seed
 END
+while IFS='|' read -r command option instead; do
+    refused "$command $option" 2 "$option of $command was removed: .*$instead" "$command" "$option"
+done <<'END'
+choose|--emit|tools/dispatch choices
+choose|--machines|tools/dispatch choices
+choose|--check-dispatch|tools/dispatch check STORE
+eval|--attribute|docs/lab/errors.md
+eval|--reproducible|the column .reproducible.
+eval|--hashes|the column .reproducible.
+eval|--tolerance|lnbench.tolerance\(x\) in Python
+fingerprint|--distance|docs/conventions.md
+help|--format|lnbench SUBCOMMAND --help
+help|--out|the Debian packages
+hunt|--shard|lnbench hunt --seed N
+hunt|--merge|lnbench hunt --seed N
+hunt|--goal|the largest row ULP
+hunt|--unclaimed|the kernel's bound makes a claim
+hunt|--exact|lnbench run, which checks
+report|--key|minisign -V
+report|--sign|minisign -S
+report|--no-pdf|print index.html
+run|--sandbox|bubblewrap
+END
+LNBENCH_SANDBOX=1 refused "LNBENCH_SANDBOX" 2 "LNBENCH_SANDBOX was removed: .*bubblewrap" run --plan quick
 refused "a question's option without it" 2 '--rebuilds goes with --calibrate: see lnbench doctor --calibrate --help' doctor --rebuilds 5
 refused "an option of the other question" 2 'doctor --calibrate has no option --store.*: see lnbench doctor --calibrate --help' doctor --calibrate --store
 refused "no question behind --" 2 "doctor: unexpected '--calibrate'" doctor -- --calibrate
