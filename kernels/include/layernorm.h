@@ -264,8 +264,8 @@ typedef struct ln_kernel ln_kernel;
 LN_API const ln_kernel *ln_layernorm_kernel(const char *name);
 
 /* Normalises every row with this kernel, after the same checks as ln_layernorm(). Returns LN_OK, or
- * an error with nothing written: LN_ERROR_UNSUPPORTED if the kernel is NULL, has other element types
- * than the problem, or needs instructions that this CPU does not have. */
+ * an error with nothing written: LN_ERROR_UNSUPPORTED if the kernel is NULL, is one of RMSNorm, has other
+ * element types than the problem, or needs instructions that this CPU does not have. */
 LN_API ln_status ln_layernorm_with(const ln_kernel *kernel, const ln_problem *problem,
                                    const ln_tensors *tensors);
 

@@ -334,8 +334,13 @@ TEST(calls_are_checked_and_take_a_kernel)
     assert_int_equal(ln_rmsnorm_with(taken, &problem, &tensors), LN_OK);
     assert_null(ln_rmsnorm_kernel("none"));
     assert_int_equal(ln_rmsnorm_with(NULL, &problem, &tensors), LN_ERROR_UNSUPPORTED);
+    const ln_kernel *layernorm = ln_layernorm_kernel("two_pass_f32_scalar");
+    assert_int_equal(ln_rmsnorm_with(layernorm, &problem, &tensors), LN_ERROR_UNSUPPORTED);
+    bad.convention = (ln_convention){.eps_place = LN_EPS_VAR, .eps = 1e-5};
+    assert_int_equal(ln_layernorm_with(layernorm, &bad, &tensors), LN_OK);
+    assert_int_equal(ln_layernorm_with(taken, &bad, &tensors), LN_ERROR_UNSUPPORTED);
     assert_int_equal(ln_rmsnorm_accumulator(&problem), LN_F32);
-    bad.convention.eps_place = LN_EPS_QUOTIENT;
+    bad = problem, bad.convention.eps_place = LN_EPS_QUOTIENT;
     assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);
     bad = problem, bad.convention.cast = 2;
     assert_int_equal(ln_rmsnorm(&bad, &tensors), LN_ERROR_ARGUMENT);

@@ -87,11 +87,6 @@ double ln_ulp_f32(double v)
 
 enum { LEAST_BIN = -7 }; /* the exponent of the bin before the second */
 
-double ulp_bin_from(size_t bin)
-{
-    return bin == 0 ? 0 : power_of_two((int)bin + LEAST_BIN);
-}
-
 size_t ulp_bin(double ulp)
 {
     enum { BIAS = 1023, FRACTION = 52 };

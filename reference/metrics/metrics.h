@@ -72,8 +72,7 @@ typedef struct metrics_of_row {
 double ln_ulp(ln_type type, double v);
 double ln_ulp_f32(double v);
 
-/* The least error, in ulp, of bin b (0 for the first); the bin of an error. */
-double ulp_bin_from(size_t bin);
+/* The histogram's bin of an error, in ulp. */
 size_t ulp_bin(double ulp);
 
 metrics_gather *metrics_gather_create(void); /* NULL when memory runs out */
