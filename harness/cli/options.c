@@ -27,29 +27,10 @@ static const cli_option *find_option(const cli_command *command, const char *nam
     return NULL;
 }
 
-const char *question_flag(const cli_command *command)
-{
-    return strstr(command->name, "--");
-}
-
-/* The question that the arguments ask of the command, or itself. */
-static const cli_command *question_of(const cli_command *command, int argc, char **argv)
-{
-    for (const cli_command *const *asked = command->questions; asked && *asked; asked++)
-        for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-            if (strcmp(argv[i], question_flag(*asked)) == 0)
-                return *asked;
-    return command;
-}
-
 static bool unknown_option(const cli_command *command, const char *given, error *err)
 {
     const char *names[64];
     size_t count = 0;
-    for (const cli_command *const *other = command->questions; other && *other; other++)
-        if (find_option(*other, given, strcspn(given, "=")))
-            return fail(err, EXIT_CODE_USAGE, "--%.60s goes with %s: see lnbench %s --help", given,
-                        question_flag(*other), (*other)->name);
     for (; count < command->option_count && count < 64; count++)
         names[count] = command->options[count].name;
     char name[64];
@@ -182,15 +163,12 @@ static bool parse_arguments(const cli_command *command, char *options, int argc,
                             word_list *operands, bool *help, error *err)
 {
     bool only_operands = false;
-    const char *flag = question_flag(command);
     for (int i = 1; i < argc; i++) {
         const char *given = argv[i];
         if (strcmp(given, "--help") == 0 || strcmp(given, "-h") == 0)
             return *help = true;
         if (strcmp(given, "--") == 0 && !only_operands) {
             only_operands = true;
-        } else if (flag && strcmp(given, flag) == 0 && !only_operands) {
-            continue;
         } else if (!only_operands && given[0] == '-' && given[1] != '\0') {
             if (!read_option(command, options, argc, argv, &i, err))
                 return false;
@@ -217,13 +195,7 @@ void command_print_help(const cli_command *command, FILE *file)
                  option->argument ? option->argument : "");
         fprintf(file, "  %-29s  %s\n", left, option->help);
     }
-    for (const cli_command *const *other = command->questions; other && *other; other++)
-        fprintf(file, "  %-29s  %s (below)\n", question_flag(*other), (*other)->brief);
     fprintf(file, "  %-29s  %s\n", "--help", "this text");
-    for (const cli_command *const *other = command->questions; other && *other; other++) {
-        fputc('\n', file);
-        command_print_help(*other, file);
-    }
 }
 
 /* What holds of every option of its kind, given or not. */
@@ -255,7 +227,6 @@ exit_code command_run_with(const cli_command *command, int argc, char **argv, er
     text_buffer line = {0};
     bool help = false;
     exit_code code = EXIT_CODE_FINE;
-    command = question_of(command, argc, argv);
     char *options = allocate_zeroed(1, command->size + 1);
     text_add(&line, "lnbench");
     for (int i = 0; i < argc; i++)

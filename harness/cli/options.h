@@ -60,7 +60,7 @@ typedef struct cli_call {
 typedef exit_code command_body(void *options, const cli_call *call, error *err);
 
 typedef struct cli_command {
-    const char *name;    /* "doctor"; of a question of it "doctor --calibrate" */
+    const char *name;    /* "doctor" */
     const char *brief;   /* what it is for, in the list of subcommands */
     const char *usage;   /* what follows the name */
     const char *summary; /* one sentence */
@@ -71,20 +71,11 @@ typedef struct cli_command {
     const void *defaults; /* what the options are where they are not given */
     size_t size;          /* of the options */
     command_body *body;
-    const former_option *former;                /* ends with a NULL name; NULL: none */
-    const struct cli_command *const *questions; /* ends with NULL; NULL: it has none */
+    const former_option *former; /* ends with a NULL name; NULL: none */
 } cli_command;
 
 #define OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
 #define DEFAULTS(type, ...) .defaults = &(const type){__VA_ARGS__}, .size = sizeof(type)
-
-/* Of a subcommand that answers several questions: each has a flag, with which it takes the options of
- * the question in place of its own. */
-#define QUESTIONS(...)                                                                             \
-    .questions = (const cli_command *const[])                                                      \
-    {                                                                                              \
-        __VA_ARGS__, NULL                                                                          \
-    }
 
 /* The subcommands, in the order of --help. commands/, above this folder, defines them: a new one is a file
  * there, and its name in commands/commands.c. */
@@ -97,8 +88,6 @@ const cli_command *command_find(const char *name, error *err);
  * usage errors that name the nearest option. */
 exit_code command_run_with(const cli_command *command, int argc, char **argv, error *err);
 void command_print_help(const cli_command *command, FILE *file);
-/* "--calibrate" of the question "doctor --calibrate"; NULL of a subcommand. */
-const char *question_flag(const cli_command *command);
 
 /* Of the commands that run kernels. */
 #define PLUGIN_OPTION(type, member)                                                                \

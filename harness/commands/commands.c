@@ -22,7 +22,7 @@ static const struct {
     {"verify-exact", "use lnbench run, which checks kernels that claim to be correctly rounded"},
     {"invariance", "see the column `reproducible` of lnbench run and lnbench eval"},
     {"distance", "see the tables in docs/conventions.md"},
-    {"calibrate", "use lnbench doctor --calibrate"},
+    {"calibrate", "use lnbench doctor --noise"},
     {"fleet",
      "run lnbench hunt --seed N in several processes, and lnbench import of other machines' runs"},
 };

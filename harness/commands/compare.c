@@ -4,28 +4,10 @@
 #include "commands/compare_options.h"
 #include "compare/run_find.h"
 #include "exchange/run_read.h"
-#include "store/calibration.h"
+#include "store/store.h"
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The noise is that of the machine that both ran on. Google Benchmark's own JSON names the host and
- * no processor: only on that host itself it is known which machine it was. */
-static bool find_noise(run_comparison *comparison, const run_view *new, const char *database,
-                       error *err)
-{
-    char host[256] = "";
-    machine_facts here;
-    if (!run_is_foreign(new))
-        return load_calibration(database, &comparison->machine, &comparison->calibration, err);
-    gethostname(host, sizeof host - 1);
-    if (strcmp(host, machine_fact_value(&new->machine, "host_name")) != 0)
-        return true;
-    machine_read(&here);
-    bool fine = load_calibration(database, &here, &comparison->calibration, err);
-    machine_free(&here);
-    return fine;
-}
 
 /* The views own what the comparison shows of them, but for the machine, which is handed over. */
 static bool compare_views(run_comparison *comparison, run_view *base, run_view *new,
@@ -36,7 +18,7 @@ static bool compare_views(run_comparison *comparison, run_view *base, run_view *
     compare_contexts(comparison, base, new);
     comparison->machine = new->machine;
     bool differ = comparison->differences.count > 0;
-    bool fine = differ || find_noise(comparison, new, database, err);
+    bool fine = differ || store_load_noise(database, &comparison->machine, &comparison->noise, err);
     if (fine && !differ)
         compare_cases(comparison, base, new);
     new->machine = (machine_facts){0};
@@ -102,8 +84,9 @@ const cli_command command_compare = {
         "this machine that was asked for the same), a commit's first digits, or an exported file\n"
         "(json, jsonl, Google Benchmark's own JSON: FILE,FILE,... are processes of one run). "
         "Needs\n"
-        "runs of 5 processes or more (run --processes 5) and the machine's noise (doctor "
-        "--calibrate).\n"
+        "runs of 5 processes or more (run --processes 5). Where doctor --noise has measured the "
+        "smallest\n"
+        "change that is seen on the machine, nothing below it counts.\n"
         "Exit code: 0 fine; 1 a kernel is slower; 3 inconclusive; 4 something was lost (BASE has "
         "it\n"
         "and NEW has not) or not comparable (another CPU, compiler, flags or plan); 5 accuracy\n"

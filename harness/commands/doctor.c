@@ -1,9 +1,16 @@
-/* lnbench doctor: what makes timings here untrustworthy, and how to mend it. And the store. */
+/* lnbench doctor: what makes timings here untrustworthy, and how to mend it; the noise of this
+ * machine; and the store. */
 #include "cli/options.h"
 #include "machine/machine.h"
+#include "base/files.h"
+#include "base/interrupt.h"
 #include "base/output.h"
+#include "base/paths.h"
+#include "base/temporary.h"
 #include "answer/run_view.h"
+#include "compare/duet/duet.h"
 #include "store/store.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +104,113 @@ static bool doctor_store(const char *database, const char *remove, bool yes, con
     store_close(store);
     fine = fine && print_sizes(out, database, sizes, count, err);
     free(sizes);
+    return fine;
+}
+
+/* One interval of equal code. Its farther end from 1 is the floor: at this threshold the duet would
+ * have given no alarm. A change that lies above the floor by the width of an interval is seen however
+ * its own interval falls. Logarithms add up where shares do not. */
+static double smallest_seen(const interval_estimate *ratio)
+{
+    double lo = log(ratio->lo), hi = log(ratio->hi);
+    return expm1(fmax(fabs(lo), fabs(hi)) + hi - lo);
+}
+
+/* The library against a copy of it, a call of each regime that the machine has. A call that is too
+ * large is left out: its buffers take longer to fill and to compare than the call takes. */
+static bool measure_equal_code(const char *library, const char *copy, double seconds,
+                               duet_run *duet, error *err)
+{
+    static const char *kernel = "library_fast_f32", *convention = "torch";
+    enum { HIDDEN = 768, MOST_ROWS = (256 << 20) / (2 * 4 * HIDDEN) };
+    plan_request request = {.name = "quick",
+                            .kernels = {&kernel, 1},
+                            .conventions = {&convention, 1},
+                            .only = "speed",
+                            .seed = 1};
+    machine_facts machine;
+    machine_read(&machine);
+    for (cache_regime regime = REGIME_L1; regime < REGIMES; regime++) {
+        char shape[48];
+        size_t rows = machine_rows(&machine, regime, LN_OPERATION_LAYERNORM, HIDDEN, LN_F32);
+        snprintf(shape, sizeof shape, "%zux%d", rows, HIDDEN);
+        if (rows <= MOST_ROWS &&
+            strcmp(machine_regime(&machine, LN_OPERATION_LAYERNORM, rows, HIDDEN, LN_F32),
+                   regime_names[regime]) == 0)
+            word_list_add(&request.shapes, shape);
+    }
+    machine_free(&machine);
+    *duet =
+        (struct duet_run){.comparison.settings = {.tool = "duet",
+                                                  .files = {library, copy},
+                                                  .threshold = 0.02,
+                                                  .confidence = 0.99,
+                                                  .seconds = seconds / (double)request.shapes.count,
+                                                  .speed = true,
+                                                  .seed = 1},
+                          .deadline = 10,
+                          .fixed = true,
+                          .cpu = -1};
+    bool fine = duet_prepare(duet, &request, err) && duet_measure(duet, &request, err);
+    word_list_free(&request.shapes);
+    return fine;
+}
+
+static bool store_and_print(const run_comparison *comparison, const char *database,
+                            const output_file *out, error *err)
+{
+    static const relation_column columns[] = {
+        COLUMN("regime", "regime"),
+        COLUMN("kernel", "kernel"),
+        FOR_PEOPLE("shape"),
+        FOR_PROGRAMS("rows"),
+        FOR_PROGRAMS("hidden"),
+        {"smallest change seen", "smallest", .format = "%.2g", .unit = "%"},
+        COLUMN("processes", "processes"),
+    };
+    double smallest[REGIMES] = {NAN, NAN, NAN, NAN};
+    result_store *store;
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < comparison->pair_count; i++) {
+        const comparison_pair *pair = &comparison->pairs[i];
+        const char *regime = comparison_regime(comparison, &pair->key);
+        double seen = smallest_seen(&pair->ratio);
+        for (int of = 0; of < REGIMES; of++)
+            if (strcmp(regime, regime_names[of]) == 0)
+                smallest[of] = seen;
+        relation_row(rows, as_text(regime), as_text(pair->key.kernel),
+                     as_format("%zux%zu", pair->key.rows, pair->key.hidden),
+                     as_count(pair->key.rows), as_count(pair->key.hidden), as_figure(seen),
+                     as_count(pair->processes[NEW]));
+    }
+    if (!store_open(database, STORE_WRITE, &store, err))
+        return false;
+    bool fine = store_put_noise(store, &comparison->machine, smallest, err);
+    store_close(store);
+    return fine && relation_print_in(rows, json_pack("{s:s}", "schema", "lnbench-noise-1"), "noise",
+                                     out, err);
+}
+
+/* A database that cannot be written is found before anything is measured. */
+static bool doctor_noise(const char *database, double seconds, const output_file *out, error *err)
+{
+    char library[1024], copy[1100];
+    text_buffer bytes = {0};
+    result_store *store;
+    duet_run duet = {.cpu = -1};
+    interrupt_watch();
+    if (!path_of_library(library, sizeof library, err) || !make_parent_directory(database, err) ||
+        !store_open(database, STORE_WRITE, &store, err))
+        return false;
+    store_close(store);
+    const char *folder = temporary_folder_make("noise");
+    snprintf(copy, sizeof copy, "%s/copy.so", folder);
+    bool fine = read_whole_file(library, &bytes, err) && write_whole_file(copy, &bytes, err) &&
+                measure_equal_code(library, copy, seconds, &duet, err) &&
+                store_and_print(&duet.comparison, database, out, err);
+    duet_free(&duet);
+    text_free(&bytes);
+    temporary_folder_remove(folder);
     return fine;
 }
 
@@ -212,7 +326,8 @@ static bool print_findings(const output_file *out, const machine_facts *machine,
 typedef struct doctor_options {
     output_file printed;
     const char *database, *remove;
-    bool store, yes, facts;
+    double seconds; /* 0: not given */
+    bool store, yes, facts, noise;
 } doctor_options;
 
 static exit_code doctor(void *context, const cli_call *call, error *err)
@@ -221,6 +336,13 @@ static exit_code doctor(void *context, const cli_call *call, error *err)
     machine_facts machine;
     finding findings[MOST_FINDINGS];
     (void)call;
+    if (options->seconds > 0 && !options->noise)
+        return fail(err, EXIT_CODE_USAGE, "--time goes with --noise"), err->code;
+    if (options->noise) {
+        doctor_noise(options->database, options->seconds > 0 ? options->seconds : 60,
+                     &options->printed, err);
+        return err->code;
+    }
     if (options->store || options->remove) {
         doctor_store(options->database, options->remove, options->yes, &options->printed, err);
         return err->code;
@@ -237,6 +359,10 @@ static exit_code doctor(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"facts", NULL, "also what is fine, notes, and the facts of the machine", OPTION_FLAG,
      offsetof(doctor_options, facts)},
+    {"noise", NULL, "measure and store the smallest change that is seen on this machine",
+     OPTION_FLAG, offsetof(doctor_options, noise)},
+    {"time", "S", "of --noise: about how long it may take (default: 60)", OPTION_SECONDS,
+     offsetof(doctor_options, seconds)},
     {"store", NULL, "check the whole result store, and say what each run takes", OPTION_FLAG,
      offsetof(doctor_options, store)},
     {"remove", "RUN|FIRST..LAST", "take these runs out of the store, and give their space back",
@@ -246,18 +372,27 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(doctor_options, printed),
 };
 
-extern const cli_command doctor_calibrate;
+static const former_option former[] = {
+    {"calibrate", "use lnbench doctor --noise"},
+    {"rebuilds", "use lnbench doctor --noise"},
+    {"library", "use lnbench doctor --noise"},
+    {"rebuilt", "use lnbench doctor --noise"},
+    {"regimes", "use lnbench doctor --noise"},
+    {"confidence", "use lnbench doctor --noise"},
+    {NULL, NULL},
+};
 
 const cli_command command_doctor = {
     .name = "doctor",
-    .brief = "how far timings here can be trusted; --store, --calibrate",
+    .brief = "how far timings here can be trusted; --noise, --store",
     .usage = "[OPTION...]",
     .summary = "Says how far timings on this machine can be trusted, by timing the same work over\n"
                "and over for half a second, and how to mend what makes them worse.",
     .details = "Exit code: 0 fine; 3 timings here cannot be trusted (the same work more than 10 %\n"
-               "apart, or other work on its CPU); 2 usage; 7 --store: the file is damaged.",
+               "apart, or other work on its CPU); 2 usage; 7 --store: the file is damaged; 130\n"
+               "interrupted (--noise stores nothing then).",
     OPTIONS(options),
     .size = sizeof(doctor_options),
+    .former = former,
     .body = doctor,
-    QUESTIONS(&doctor_calibrate),
 };

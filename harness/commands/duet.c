@@ -3,12 +3,11 @@
 #include "commands/compare_options.h"
 #include "compare/duet/duet.h"
 #include "base/interrupt.h"
-#include "store/calibration.h"
 
 typedef struct duet_options {
     plan_request request;
     comparison_options shown;
-    const char *base, *new, *database;
+    const char *base, *new;
     double seconds, deadline;
 } duet_options;
 
@@ -34,10 +33,7 @@ static bool read_settings(const duet_options *options, duet_run *duet, output_fo
 static bool measure_duet(duet_run *duet, const duet_options *options, error *err)
 {
     output_format format;
-    if (!read_settings(options, duet, &format, err) ||
-        !duet_prepare(duet, &options->request, err) ||
-        !load_calibration(options->database, &duet->comparison.machine,
-                          &duet->comparison.calibration, err))
+    if (!read_settings(options, duet, &format, err) || !duet_prepare(duet, &options->request, err))
         return false;
     bool measured = duet_measure(duet, &options->request, err);
     struct error ending = *err;
@@ -83,10 +79,14 @@ static const cli_option options[] = {
     COMPARISON_OPTIONS(duet_options, shown),
     {"time", "S", "at most about S seconds for each kernel and shape (default: 30)", OPTION_SECONDS,
      offsetof(duet_options, seconds)},
-    STORE_OPTION(duet_options, database),
     {"seed", "N", "of inputs, order and placement (default: 1)", OPTION_COUNT,
      offsetof(duet_options, request.seed)},
     DEADLINE_OPTION(duet_options, deadline, 10),
+};
+
+static const former_option former[] = {
+    {"db", "a duet measures the noise itself; lnbench compare --db uses a stored one"},
+    {NULL, NULL},
 };
 
 const cli_command command_duet = {
@@ -102,6 +102,7 @@ const cli_command command_duet = {
         "kernel\n"
         "of NEW failed; 2 usage; 7 files or environment; 130 interrupted.",
     OPTIONS(options),
+    .former = former,
     DEFAULTS(duet_options, .request = {.name = "quick", .seed = 1}, .shown = COMPARISON_DEFAULTS,
              .seconds = 30, .deadline = 10),
     .body = duet,

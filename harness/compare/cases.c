@@ -11,9 +11,9 @@
 
 /* These decide how fast the same code is. */
 static const char *const decisive[] = {
-    "architecture", "cpu_model", "simd",       "l1d_bytes", "l2_bytes",
-    "l3_bytes",     "cores",     "hypervisor", "compiler",  "compiler_flags",
-    "build_type",   "host_name", "num_cpus",   "caches",    "library_build_type"};
+    "architecture", "cpu_model", "simd",       "l1d_bytes",         "l2_bytes",
+    "l3_bytes",     "cores",     "hypervisor", "compiler",          "compiler_flags",
+    "build_type",   "num_cpus",  "caches",     "library_build_type"};
 
 /* These move all the time, or are what is to be compared. */
 static const char *const passing[] = {
@@ -217,17 +217,14 @@ void comparison_settle(run_comparison *comparison, size_t first)
     comparison->pair_count = kept;
 }
 
-/* Google Benchmark's own cases tell no bytes: the worst regime's floor is theirs. */
-static double floor_of(const run_comparison *comparison, const case_key *key)
+/* Google Benchmark's own cases tell no bytes. */
+static double noise_of(const run_comparison *comparison, const case_key *key)
 {
-    if (key->rows > 0)
-        return calibration_floor(&comparison->calibration, METHOD_COMPARE,
-                                 comparison_regime(comparison, key));
-    double worst = NAN;
-    for (int regime = 0; regime < REGIMES; regime++)
-        worst = fmax(worst, calibration_floor(&comparison->calibration, METHOD_COMPARE,
-                                              regime_names[regime]));
-    return worst;
+    const char *regime = key->rows > 0 ? comparison_regime(comparison, key) : "";
+    for (int i = 0; i < REGIMES; i++)
+        if (strcmp(regime, regime_names[i]) == 0)
+            return comparison->noise.smallest[i];
+    return NAN;
 }
 
 /* Why nothing may be claimed, whatever the figures say; false where something may. */
@@ -241,13 +238,11 @@ static bool too_little(comparison_pair *pair, const speed_sample samples[SIDES])
     if (least < LEAST_PROCESSES)
         return snprintf(pair->detail, size, "%zu process%s in a run, %d are needed", least,
                         least == 1 ? "" : "es", LEAST_PROCESSES) > 0;
-    if (isnan(pair->noise))
-        return snprintf(pair->detail, size, "noise between runs not known") > 0;
     return false;
 }
 
-/* Nothing below the threshold matters, and nothing below the noise can be told. What an interval
- * claims the ranks must bear out. */
+/* Nothing below the threshold matters, and nothing below the noise, where it is known, can be told.
+ * What an interval claims the ranks must bear out. */
 static speed_verdict conclude(const run_comparison *comparison, comparison_pair *pair)
 {
     const comparison_settings *settings = &comparison->settings;
@@ -287,7 +282,7 @@ static void compare_speed(const run_comparison *comparison, comparison_pair *pai
         pair->instructions[side] = speed->instructions;
     }
     if (timed) {
-        pair->noise = floor_of(comparison, &pair->key);
+        pair->noise = noise_of(comparison, &pair->key);
         compare_times(comparison, pair, samples);
     }
     speed_sample_free(&samples[BASE]);

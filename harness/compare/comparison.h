@@ -7,7 +7,7 @@
 #define LNBENCH_COMPARISON_H
 
 #include "stats/bootstrap.h"
-#include "domain/calibration.h"
+#include "store/store.h"
 #include "domain/case.h"
 #include "domain/coverage.h"
 #include "machine/machine.h"
@@ -73,12 +73,12 @@ typedef struct comparison_pair {
     interval_estimate ratio;                   /* time of new / time of base */
     double time_ns[SIDES];                     /* median of a call */
     double cycles[SIDES], instructions[SIDES]; /* the fewest of a call; NaN: not counted */
-    double roof[SIDES];        /* time of the roof / time of the kernel; NaN: no roof beside it */
-    double p;                  /* of the rank test; NaN where there is none */
-    double noise;              /* noise of this regime, as a share; NaN: not calibrated */
-    unsigned searched;         /* worker processes before those that count */
-    unsigned processes[SIDES]; /* worker processes behind the ratio */
-    double seconds;            /* spent on timing it */
+    double roof[SIDES]; /* time of the roof / time of the kernel; NaN: no roof beside it */
+    double p;           /* of the rank test; NaN where there is none */
+    double noise; /* the smallest change that is seen in this regime, as a share; NaN: not known */
+    unsigned searched;              /* worker processes before those that count */
+    unsigned processes[SIDES];      /* worker processes behind the ratio */
+    double seconds;                 /* spent on timing it */
     char detail[DETAIL_MAX_LENGTH]; /* why there is no speed, or what limits it */
     char lost[DETAIL_MAX_LENGTH];   /* what one side has no result of; "": nothing */
 } comparison_pair;
@@ -108,7 +108,7 @@ typedef struct run_comparison {
     comparison_settings settings;
     char identity[SIDES][96]; /* hash of the build, or commit and time of the run */
     machine_facts machine;
-    noise_calibration calibration; /* of that machine; id 0: none */
+    machine_noise noise; /* of that machine */
     comparison_pair *pairs;
     size_t pair_count;
     coverage covered;

@@ -16,18 +16,6 @@ const char *accuracy_verdict_words(accuracy_verdict verdict)
     return verdict == ACCURACY_CHANGED ? "bits differ" : accuracy_verdict_name(verdict);
 }
 
-static void add_calibration(text_buffer *out, const run_comparison *comparison)
-{
-    const noise_calibration *known = &comparison->calibration;
-    if (known->id == 0)
-        text_add(out, "; noise not calibrated (lnbench doctor --calibrate)");
-    else if (known->rebuilds == 0)
-        text_format(out, "; noise calibrated %s, without code placement", known->made);
-    else
-        text_format(out, "; noise calibrated %s over %u rebuild%s", known->made, known->rebuilds,
-                    known->rebuilds == 1 ? "" : "s");
-}
-
 /* What the pairs come to; where there is no figure, that there is none. */
 static void add_pairs(text_buffer *out, const run_comparison *comparison)
 {
@@ -85,8 +73,13 @@ void add_settings(text_buffer *out, const run_comparison *comparison)
     text_format(out, "threshold %g %%, confidence %g %%, accuracy %s", settings->threshold * 100,
                 settings->confidence * 100,
                 settings->accuracy ? accuracy_gate_name(settings->gate) : "not judged");
-    if (speed_verdict_name(comparison_speed(comparison)))
-        add_calibration(out, comparison);
+    if (strcmp(settings->tool, "compare") != 0 || !speed_verdict_name(comparison_speed(comparison)))
+        return;
+    if (comparison->noise.made[0])
+        text_format(out, "; noise measured %s", comparison->noise.made);
+    else
+        text_add(out, "; decided by interval and rank test (lnbench doctor --noise measures the "
+                      "noise here)");
 }
 
 void add_coverage(text_buffer *out, const run_comparison *comparison)

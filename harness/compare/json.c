@@ -56,14 +56,6 @@ static json_t *list_apart(const run_comparison *comparison)
     return array;
 }
 
-static json_t *calibration_json(const noise_calibration *known)
-{
-    if (known->id == 0)
-        return json_null();
-    return json_pack("{s:o, s:o, s:I}", "made", json_text(known->made), "kernel",
-                     json_text(known->kernel), "rebuilds", (json_int_t)known->rebuilds);
-}
-
 json_t *comparison_json(const run_comparison *comparison)
 {
     const comparison_settings *settings = &comparison->settings;
@@ -72,7 +64,7 @@ json_t *comparison_json(const run_comparison *comparison)
     json_t *covered = coverage_json(&comparison->covered, "compared");
     char schema[32];
     json_object_set_new(covered, "asked_known", json_boolean(comparison->asked_known));
-    snprintf(schema, sizeof schema, "lnbench-%s-1", settings->tool);
+    snprintf(schema, sizeof schema, "lnbench-%s-2", settings->tool);
     return json_pack(
         "{s:s, s:s, s:i, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
         "s:o, s:o, s:o, s:o}",
@@ -82,9 +74,9 @@ json_t *comparison_json(const run_comparison *comparison)
         "geometric_mean", json_figure(comparison_mean(comparison)), "threshold",
         json_figure(settings->threshold), "confidence", json_figure(settings->confidence), "time",
         json_figure(settings->seconds), "accuracy", gate, "seed", (json_int_t)settings->seed,
-        "base", file_json(comparison, BASE), "new", file_json(comparison, NEW), "calibration",
-        calibration_json(&comparison->calibration), "not_compared", list_apart(comparison),
-        "differences", list_words(&comparison->differences), "notes",
+        "base", file_json(comparison, BASE), "new", file_json(comparison, NEW), "noise_measured",
+        comparison->noise.made[0] ? json_text(comparison->noise.made) : json_null(), "not_compared",
+        list_apart(comparison), "differences", list_words(&comparison->differences), "notes",
         list_words(&comparison->remarks), "machine", json_facts(&comparison->machine));
 }
 

@@ -3,7 +3,6 @@
 #include "base/words.h"
 #include "exchange/run_read.h"
 #include "exchange/run_store.h"
-#include "store/calibration.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +50,7 @@ static bool find_commit(result_store *store, const stored_run *runs, size_t coun
     return true;
 }
 
-static bool identity_of(result_store *store, int64_t run, char identity[CALIBRATION_MACHINE_LENGTH],
+static bool identity_of(result_store *store, int64_t run, char identity[MACHINE_IDENTITY_LENGTH],
                         error *err)
 {
     machine_facts machine;
@@ -112,7 +111,7 @@ static bool asked_alike(result_store *store, const stored_run *a, const stored_r
 static bool find_previous(result_store *store, const stored_run *runs, size_t count,
                           const stored_run *latest, int64_t *found, error *err)
 {
-    char own[CALIBRATION_MACHINE_LENGTH], other[CALIBRATION_MACHINE_LENGTH];
+    char own[MACHINE_IDENTITY_LENGTH], other[MACHINE_IDENTITY_LENGTH];
     *found = 0;
     if (!identity_of(store, latest->id, own, err))
         return false;

@@ -322,6 +322,7 @@ static relation *pairs_relation(const run_comparison *comparison,
     if (strcmp(comparison->settings.tool, "compare") != 0) {
         relation_hide(rows, COLUMN_ROOF);
         relation_hide(rows, COLUMN_P);
+        relation_hide(rows, COLUMN_NOISE);
     }
     return rows;
 }

@@ -147,6 +147,19 @@ const char *machine_fact_value(const machine_facts *machine, const char *name)
     return "unknown";
 }
 
+void machine_identity(const machine_facts *machine, char identity[MACHINE_IDENTITY_LENGTH])
+{
+    static const char *const facts[] = {"architecture", "cpu_model", "l1d_bytes", "l2_bytes",
+                                        "l3_bytes",     "cores",     "hypervisor"};
+    size_t length = 0;
+    identity[0] = '\0';
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        int added = snprintf(identity + length, MACHINE_IDENTITY_LENGTH - length, "%s%.64s",
+                             i ? " | " : "", machine_fact_value(machine, facts[i]));
+        length += added > 0 ? (size_t)added : 0;
+    }
+}
+
 void machine_free(machine_facts *machine)
 {
     free(machine->facts);

@@ -29,6 +29,11 @@ const char *machine_fact_value(const machine_facts *machine,
                                const char *name); /* "unknown" when absent */
 void machine_free(machine_facts *machine);
 
+/* What makes two runs runs of one machine: processor, caches, cores, hypervisor. A virtual machine
+ * that moves to another host of the same kind stays the same machine. */
+enum { MACHINE_IDENTITY_LENGTH = 512 };
+void machine_identity(const machine_facts *machine, char identity[MACHINE_IDENTITY_LENGTH]);
+
 /* A fact's value as people read it: a hypervisor that says its name over and over is named once
  * ("bhyve bhyve"). Returns `shown`. */
 const char *machine_shown_value(const machine_fact *fact, char shown[256]);

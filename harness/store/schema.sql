@@ -1,4 +1,4 @@
--- The tables of the result store, format 14 (PRAGMA user_version). Documented in results/README.md.
+-- The tables of the result store, format 15 (PRAGMA user_version). Documented in results/README.md.
 -- Undefined figures are NULL; infinities are themselves; 64-bit seeds and hashes are stored as two's
 -- complement.
 
@@ -204,27 +204,11 @@ CREATE TABLE worst_rows (
     beta    INTEGER REFERENCES tensors (id)
 ) STRICT;
 
--- What `lnbench doctor --calibrate` found: of one machine the latest counts.
-CREATE TABLE calibrations (
-    id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    made       TEXT NOT NULL,
-    machine    TEXT NOT NULL,
-    kernel     TEXT NOT NULL,
-    rebuilds   INTEGER NOT NULL,
-    confidence REAL NOT NULL
-) STRICT;
-CREATE INDEX calibrations_by_machine ON calibrations (machine, id);
-
+-- What `lnbench doctor --noise` found: the smallest change that is seen on a machine, as a share of the time.
 CREATE TABLE noise (
-    calibration INTEGER NOT NULL REFERENCES calibrations (id) ON DELETE CASCADE,
-    method      TEXT NOT NULL CHECK (method IN ('duet', 'compare')),
-    regime      TEXT NOT NULL,
-    rows        INTEGER NOT NULL,
-    hidden      INTEGER NOT NULL,
-    floor       REAL NOT NULL,
-    smallest    REAL NOT NULL,
-    seconds     REAL NOT NULL,
-    processes   INTEGER NOT NULL,
-    trials      INTEGER NOT NULL,
-    PRIMARY KEY (calibration, method, regime)
+    machine  TEXT NOT NULL,
+    regime   TEXT NOT NULL,
+    made     TEXT NOT NULL,
+    smallest REAL NOT NULL,
+    PRIMARY KEY (machine, regime)
 ) STRICT, WITHOUT ROWID;

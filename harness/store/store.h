@@ -89,6 +89,19 @@ bool store_remove_runs(result_store *store, int64_t first, int64_t last, int64_t
                        error *err);
 void store_close(result_store *store);
 
+/* The smallest change of time that is seen on a machine, as a share (0.01 is 1 %), of each regime;
+ * NaN: not measured. `lnbench doctor --noise` stores it. */
+typedef struct machine_noise {
+    char made[32]; /* ISO 8601, UTC; "": not measured */
+    double smallest[REGIMES];
+} machine_noise;
+/* Replaces what was stored of this machine. */
+bool store_put_noise(result_store *store, const machine_facts *machine,
+                     const double smallest[REGIMES], error *err);
+/* A file that does not exist holds none. */
+bool store_load_noise(const char *database, const machine_facts *machine, machine_noise *noise,
+                      error *err);
+
 bool store_begin_run(result_store *store, const run_info *info, int64_t *run, error *err);
 /* What the run is to do, before it does any of it: each case (twice the same is once, with the parts
  * of both), then their count. The run is open from then on. */

@@ -6,7 +6,6 @@
 #include "stats/change_points.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
-#include "store/calibration.h"
 #include "base/text.h"
 #include "answer/run_view.h"
 #include <jansson.h>
@@ -97,7 +96,7 @@ static void set_value(const history_request *request, const stored_cases *cases,
 
 static size_t find_machine(measure_history *history, const machine_facts *machine)
 {
-    char identity[CALIBRATION_MACHINE_LENGTH];
+    char identity[MACHINE_IDENTITY_LENGTH];
     machine_identity(machine, identity);
     for (size_t i = 0; i < history->machine_count; i++)
         if (strcmp(history->machines[i], identity) == 0)

@@ -311,9 +311,8 @@ def make_all():
         make(name, runs())
     identity = " | ".join(stores.A[fact] for fact in (
         "architecture", "cpu_model", "l1d_bytes", "l2_bytes", "l3_bytes", "cores", "hypervisor"))
-    write("many", f"INSERT INTO calibrations VALUES (1, '2026-03-01T09:00:00Z', '{identity}', 'two_pass_f32_avx2', 3, 0.99);" + "".join(
-        f"INSERT INTO noise VALUES (1, 'compare', '{regime}', {rows}, {hidden}, 0.00390625, 0.0078125, 30, 5, 20);"
-        for regime, rows, hidden in stores.NOISE))
+    write("many", "".join(
+        f"INSERT INTO noise VALUES ('{identity}', '{regime}', '2026-03-01T09:00:00Z', 0.00390625);" for regime in stores.NOISE))
     shutil.copy("peers.db", "killed.db")
     sql("killed", """DELETE FROM repetitions WHERE process = 4 OR case_id % 5 = 1; DELETE FROM accuracies WHERE case_id % 7 = 1;
         DELETE FROM judgements WHERE case_id % 7 = 1;

@@ -25,7 +25,7 @@ compare 1 1
 history
 choose --shapes 2x8 --stored
 replay --kernels two_pass_f32_scalar
-doctor --calibrate --time 1
+doctor --noise --time 1
 END
     [ -f "$file" ] && check "$label: not touched" cmp before "$file"
     check "$label: nothing beside it" test ! -e "$file-wal" -a ! -e "$file-shm"

@@ -19,20 +19,17 @@ accepted "--version" 0 --version
 check "--version prints one" has out '^lnbench [0-9]+\.[0-9]+\.[0-9]+$'
 
 # Each option that --help names is one that the subcommand takes, and the other way round.
-# Of a subcommand with questions its own, not theirs, which stand below. COMMAND may be two words.
-documented() { sed -n '2,${/^Usage: lnbench /q;s/^  \(--[a-z-]*\).*/\1/p}' out | sort | tr '\n' ' '; }
+documented() { sed -n 's/^  \(--[a-z-]*\).*/\1/p' out | sort | tr '\n' ' '; }
 options_of() {
-    local subcommand=$1 words listed questions
+    local subcommand=$1 listed
     shift
-    read -ra words <<<"$subcommand"
-    accepted "$subcommand --help" 0 "${words[@]}" --help
+    accepted "$subcommand --help" 0 "$subcommand" --help
     check "$subcommand --help: its usage" has out "^Usage: lnbench $subcommand "
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
     listed=$(documented)
-    questions=$(sed -n 's/^  \(--[a-z-]*\) .*(below)$/\1/p' out)
     for option in $listed; do
-        [[ "$option" = --help || $questions = *"$option"* ]] && continue # words of their own
-        run_it "${words[@]}" "$option=" --no-such-option
+        [ "$option" = --help ] && continue
+        run_it "$subcommand" "$option=" --no-such-option
         check "$subcommand takes $option" hasnt err "has no option ${option}[ (]"
     done
     check "$subcommand --help: its options" is "$listed" "$(printf '%s\n' "$@" --help | sort | tr '\n' ' ')"
@@ -51,7 +48,7 @@ options_of choose --shapes --model --tokens --conventions --dtypes --param --cac
 options_of report --allow-lost --run --out --draw --no-charts --verify --errors --sample --seed --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
-options_of doctor --store --remove --yes --calibrate --db --facts --format --json
+options_of doctor --store --remove --yes --noise --time --db --facts --format --json
 for subcommand in compare history import help; do
     accepted "$subcommand --help" 0 "$subcommand" --help
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
@@ -61,9 +58,7 @@ options_of hunt --kernels --conventions --hidden --restarts --time --seed --max-
 options_of replay --run --case --kernels --conventions --inputs --hidden --all --from --find --print \
     --plugin --max-row-ulp --deadline --db --format --json
 options_of duet --base --new --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
-    --threshold --confidence --time --accuracy --only --allow-lost --format --all --also --json --db --seed --deadline
-options_of 'doctor --calibrate' --time --rebuilds --library --rebuilt --kernels --regimes --confidence --db \
-    --seed --deadline --format --json
+    --threshold --confidence --time --accuracy --only --allow-lost --format --all --also --json --seed --deadline
 
 (
     ulimit -s 32
@@ -87,7 +82,7 @@ merge|lnbench hunt --seed
 verify-exact|lnbench run
 invariance|the column .reproducible.
 distance|docs/conventions.md
-calibrate|lnbench doctor --calibrate
+calibrate|lnbench doctor --noise
 fleet|lnbench hunt --seed
 END
 while IFS='|' read -r command option instead; do
@@ -112,11 +107,10 @@ report|--key|minisign -V
 report|--sign|minisign -S
 report|--no-pdf|print index.html
 run|--sandbox|bubblewrap
+doctor|--calibrate|lnbench doctor --noise
+duet|--db|lnbench compare --db
 END
 LNBENCH_SANDBOX=1 refused "LNBENCH_SANDBOX" 2 "LNBENCH_SANDBOX was removed: .*bubblewrap" run --plan quick
-refused "a question's option without it" 2 '--rebuilds goes with --calibrate: see lnbench doctor --calibrate --help' doctor --rebuilds 5
-refused "an option of the other question" 2 'doctor --calibrate has no option --store.*: see lnbench doctor --calibrate --help' doctor --calibrate --store
-refused "no question behind --" 2 "doctor: unexpected '--calibrate'" doctor -- --calibrate
 refused "an option with a slip" 2 '--kernal \(did you mean --kernels\?\)' run --kernal x
 # One spelling everywhere, the plural; the singular is accepted.
 for words in 'run --kernel x' 'choose --shape 1x8 --dtype x' 'eval --input normal --kernel x' \
@@ -135,7 +129,7 @@ done
 refused "an option far from all" 2 'run has no option --zzzzzzzz:' run --zzzzzzzz
 refused "a single dash" 2 "'-x': options begin with two dashes" run -x
 for words in run 'eval --input normal --reference' 'choose --shape 1x8' 'hunt --kernel x' \
-    'replay --from x' 'duet --base a --new b' 'doctor --calibrate'; do
+    'replay --from x' 'duet --base a --new b'; do
     # shellcheck disable=SC2086 # several words
     refused "no time to hang in: ${words%% *}" 2 '--deadline 0: more than 0 seconds were expected' \
         $words --deadline 0

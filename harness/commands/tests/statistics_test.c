@@ -1,7 +1,6 @@
 /* Rank test, geometric mean, two-sample bootstrap and change points: published tables and series,
  * and data made up so that the answer is known. */
 #include "draws.h"
-#include "commands/calibrate/calibrate.h"
 #include "stats/change_points.h"
 #include "stats/rank_test.h"
 #include "test.h"
@@ -288,39 +287,4 @@ TEST(test_few_values)
     change_settings settings = change_defaults();
     assert_false(change_points(many, CHANGE_MOST_VALUES + 1, &settings, NULL, &found, &problem));
     assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
-}
-
-/* The floor is the farthest end of any interval, up or down, and the widest lies above it. */
-TEST(test_noise_of_duets)
-{
-    const interval_estimate ratios[] = {{1, 0.98, 1.01}, {1.001, 0.999, 1.002}, {NAN, NAN, NAN}};
-    noise_figure noise = {.trials = 9};
-    noise_of_duets(ratios, 3, &noise);
-    assert_int_equal(noise.trials, 2);
-    assert_true(fabs(noise.floor - (1 / 0.98 - 1)) < 1e-12);
-    assert_true(fabs(noise.smallest - (1.01 / 0.98 / 0.98 - 1)) < 1e-12);
-    noise_of_duets(ratios + 2, 1, &noise);
-    assert_int_equal(noise.trials, 0);
-}
-
-/* Three runs whose processes are all alike lie 1, 2 and 3 % apart; one without times is left out.
- */
-TEST(test_noise_of_runs)
-{
-    double logs[3][5];
-    size_t start[] = {0, 1, 2, 3, 4, 5};
-    speed_sample runs[4] = {{0}};
-    noise_figure noise;
-    for (int run = 0; run < 3; run++) {
-        for (int i = 0; i < 5; i++)
-            logs[run][i] = 0.01 * (run == 2 ? 3 : run);
-        runs[run] = (speed_sample){logs[run], start, 5, true};
-    }
-    noise_of_runs(runs, 4, 0.99, 1, &noise);
-    assert_int_equal(noise.trials, 3);
-    assert_true(fabs(noise.floor - expm1(0.03)) < 1e-12);
-    assert_true(fabs(noise.smallest - noise.floor) < 1e-12);
-    logs[0][0] = -0.05; /* an interval has a width now, and the median stays */
-    noise_of_runs(runs, 3, 0.99, 1, &noise);
-    assert_true(fabs(noise.floor - expm1(0.03)) < 1e-12 && noise.smallest > noise.floor + 0.02);
 }

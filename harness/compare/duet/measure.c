@@ -73,8 +73,6 @@ static void add_pairs(duet_run *duet, const speed_group *group, const duet_partn
             continue;
         }
         comparison_pair *added = comparison_add(comparison, &key);
-        added->noise = calibration_floor(&comparison->calibration, METHOD_DUET,
-                                         comparison_regime(comparison, &key));
         pairs[(*count)++].kernels[BASE] = base;
         pairs[*count - 1].kernels[NEW] = new;
         kernel_entry_label(new, added->label);

@@ -373,7 +373,7 @@ static bool time_fixed(pair_timing *timing, error *err)
     bool fine = true;
     while (fine && !timing->failed &&
            (timing->processes < least || seconds_now() - timing->begun < settings->seconds))
-        fine = run_processes(timing, &sample, 1, "calibrating", err);
+        fine = run_processes(timing, &sample, 1, "measuring the noise", err);
     if (fine)
         take_sample(timing, &sample);
     sample_free(&sample);

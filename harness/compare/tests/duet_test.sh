@@ -199,7 +199,7 @@ cmp -s junit also || failed "--also writes other than --format"
 python3 - <<'PYTHON' || failures=$((failures + 1))
 import json
 duet = json.load(open("json"))
-assert duet["schema"] == "lnbench-duet-1" and duet["verdict"] == "accuracy violation", duet
+assert duet["schema"] == "lnbench-duet-2" and duet["verdict"] == "accuracy violation", duet
 assert duet["exit_code"] == 5 and duet["speed_verdict"] is None, duet
 pair, = duet["pairs"]
 for key in ("kernel convention rows hidden dtype input cache threads verdict metrics speed ratio "

@@ -1,5 +1,4 @@
-/* Hashes of outputs, runs from elsewhere, calibrations. */
-#include "store/calibration.h"
+/* Hashes of outputs, runs from elsewhere, the noise of a machine. */
 #include "store_sample.h"
 #include <math.h>
 
@@ -31,24 +30,8 @@ TEST_IN_SCRATCH(test_output)
     store_close(store);
 }
 
-static noise_calibration some_calibration(double scale)
-{
-    noise_calibration made = {.kernel = "naive", .rebuilds = 3, .confidence = 0.99};
-    for (int m = 0; m < METHODS; m++)
-        for (int r = 0; r < REGIMES; r++)
-            if (m + r != 2) /* one of each method was not measured */
-                made.noise[m][r] = (noise_figure){.rows = 10 + (size_t)r,
-                                                  .hidden = 768,
-                                                  .floor = scale * (m + 1) * (r + 1),
-                                                  .smallest = scale * 10,
-                                                  .seconds = 2.5,
-                                                  .processes = 8,
-                                                  .trials = 4};
-    return made;
-}
-
 /* The latest of one machine, and of no other. */
-TEST_IN_SCRATCH(test_calibrations)
+TEST_IN_SCRATCH(test_noise)
 {
     machine_fact here_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "1"}, {"git_commit", "a"}},
                  there_facts[] = {{"cpu_model", "x"}, {"l2_bytes", "2"}},
@@ -56,27 +39,22 @@ TEST_IN_SCRATCH(test_calibrations)
     machine_facts here = {.facts = here_facts, .count = 3},
                   there = {.facts = there_facts, .count = 2},
                   later = {.facts = later_facts, .count = 3};
+    const double first[REGIMES] = {0.01, 0.02, 0.03, 0.04},
+                 second[REGIMES] = {0.011, 0.021, NAN, 0.041};
     const char *path = scratch_path(state, "a.db");
     result_store *store = opened(path, STORE_WRITE);
-    noise_calibration first = some_calibration(0.001), second = some_calibration(0.002), found;
-    CHECK(store_put_calibration(store, &here, &first, &problem));
-    assert_true(first.id != 0 && strlen(first.made) == strlen("2024-01-01T00:00:00Z"));
-    CHECK(store_put_calibration(store, &later, &second, &problem));
-    CHECK(store_calibration(store, &there, &found, &problem));
-    assert_true(found.id == 0 && isnan(calibration_floor(&found, METHOD_DUET, "L1")));
+    machine_noise found;
+    CHECK(store_put_noise(store, &here, first, &problem));
+    CHECK(store_put_noise(store, &later, second, &problem));
     store_close(store);
-    CHECK(load_calibration(path, &here, &found, &problem));
-    assert_true(found.id == second.id && found.rebuilds == 3 && found.confidence == 0.99);
-    assert_string_equal(found.kernel, "naive");
-    assert_true(calibration_floor(&found, METHOD_DUET, "L1") == 0.002);
-    assert_true(calibration_floor(&found, METHOD_COMPARE, "DRAM") == 0.016);
-    assert_true(isnan(calibration_floor(&found, METHOD_DUET, "L3")));
-    assert_true(isnan(calibration_floor(&found, METHOD_COMPARE, "L2")));
-    const noise_figure *noise = &found.noise[METHOD_COMPARE][3];
-    assert_true(noise->rows == 13 && noise->hidden == 768 && noise->smallest == 0.02);
-    assert_true(noise->seconds == 2.5 && noise->processes == 8 && noise->trials == 4);
-    CHECK(load_calibration(scratch_path(state, "none.db"), &here, &found, &problem));
-    assert_true(found.id == 0);
+    CHECK(store_load_noise(path, &here, &found, &problem));
+    assert_int_equal(strlen(found.made), strlen("2024-01-01T00:00:00Z"));
+    for (int i = 0; i < REGIMES; i++)
+        assert_true(isnan(second[i]) ? isnan(found.smallest[i]) : found.smallest[i] == second[i]);
+    CHECK(store_load_noise(path, &there, &found, &problem));
+    assert_true(!found.made[0] && isnan(found.smallest[REGIME_L1]));
+    CHECK(store_load_noise(scratch_path(state, "none.db"), &here, &found, &problem));
+    assert_true(!found.made[0] && isnan(found.smallest[REGIME_L1]));
 }
 
 /* Together or not at all. */

@@ -1,0 +1,42 @@
+#!/bin/sh
+# lnbench doctor --noise from outside: what it stores, what it leaves behind, errors. Of the figures only
+# their kind is checked. usage: noise_test.sh BUILD_DIRECTORY
+# shellcheck disable=SC2034,SC2154 # expect.sh sets build, scratch and tests
+. "$(dirname "$0")/../../tests/expect.sh"
+mkdir tmp
+export TMPDIR="$scratch/tmp"
+
+echo "bad input"
+expect 2 '--time goes with --noise' doctor --time 5
+echo words >text.db
+expect 7 'not an SQLite database' doctor --noise --db text.db
+
+echo "what it measures and stores"
+expect 0 '"schema": "lnbench-noise-1"' doctor --noise --time 1 --db a.db --json
+grep -v '^lnbench: ' output >noise
+python3 - <<'PYTHON' || failures=$((failures + 1))
+import json
+noise = json.load(open("noise"))["noise"]
+assert {"L1", "L2"} <= {n["regime"] for n in noise}, noise
+for n in noise:
+    assert n["smallest"] > 0 and n["processes"] >= 8 and n["kernel"] == "library_fast_f32", n
+PYTHON
+stored() {
+    "$build/bin/run_sql" a.db 'SELECT count(*) FROM noise WHERE smallest > 0'
+}
+count=$(stored)
+[ "$count" -eq "$(grep -c '"regime"' noise)" ] || failed "not each regime is stored"
+expect 0 'smallest change seen' doctor --noise --time 1 --db a.db
+[ "$(stored)" -eq "$count" ] || failed "the second time does not replace the first"
+[ -z "$(ls tmp)" ] || failed "left behind: $(ls tmp)"
+
+"$build/bin/lnbench" doctor --noise --db b.db >output 2>&1 &
+sleep 2
+kill -TERM $!
+wait $!
+code=$?
+[ $code -eq 130 ] || failed "interrupted: exit code $code"
+[ "$("$build/bin/run_sql" b.db 'SELECT count(*) FROM noise')" = 0 ] && [ -z "$(ls tmp)" ] ||
+    failed "interrupted: something is left"
+
+finish
