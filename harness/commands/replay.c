@@ -1,7 +1,6 @@
-/* lnbench replay: a stored worst case or failure, or the finds of a corpus, bit for bit. */
+/* lnbench replay: a stored worst case or failures, or a file of adversarial rows, bit for bit. */
 #include "cli/options.h"
 #include "answer/run_view.h"
-#include "domain/kernel_name.h"
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "session/replay.h"
@@ -11,11 +10,11 @@
 #include <string.h>
 
 typedef struct replay_options {
-    const char *from, *kernel, *convention, *input, *database;
-    uint64_t run, id, hidden, find;
+    const char *database;
+    uint64_t run, id;
     word_list plugins;
     double max_row_ulp, deadline;
-    bool all, print;
+    bool failures;
     output_file printed;
 } replay_options;
 
@@ -27,12 +26,10 @@ typedef struct replay_state {
     row_judge *judge;
     uint64_t seed; /* of the judge */
     relation *rows;
-    json_t *descriptors;     /* of the stored run; NULL: a file is replayed */
-    word_list kernels_named; /* what --kernels means in that run */
+    json_t *descriptors; /* of the stored run; NULL: a file is replayed */
     size_t count, reproduced, absent;
-    bool failed;       /* a kernel, otherwise than then */
-    text_buffer said;  /* the verdicts with all their words: too long for a table */
-    char differs[600]; /* the first that was not as then */
+    bool failed;      /* a kernel, otherwise than then */
+    text_buffer said; /* the verdicts with all their words: too long for a table */
 } replay_state;
 
 static bool turn_to_seed(replay_state *replayer, uint64_t seed, error *err)
@@ -83,13 +80,12 @@ static const relation_column columns[] = {
     COLUMN("note", "note"),
 };
 
-static void add_row(relation *rows, const char *what, const char *class,
-                    const replay_result *result)
+static void add_row(relation *rows, const char *what, const char *kernel, const char *convention,
+                    size_t hidden, const char *class, const replay_result *result)
 {
-    const worst_row *find = &result->find;
-    relation_row(rows, as_text(what), as_text(find->kernel), as_text(find->convention),
-                 as_count(find->hidden), as_side(&result->then), as_figure(result->then.row_ulp),
-                 as_side(&result->now), as_figure(result->now.row_ulp),
+    relation_row(rows, as_text(what), as_text(kernel), as_text(convention), as_count(hidden),
+                 as_side(&result->then), as_figure(result->then.row_ulp), as_side(&result->now),
+                 as_figure(result->now.row_ulp),
                  !result->hashed ? as_text(NULL)
                                  : as_json(json_boolean(result->same_bits),
                                            result->same_bits ? "the same" : "differ"),
@@ -109,9 +105,8 @@ static void say(text_buffer *out, const char *kernel, const char *what, const re
                     strcmp(then, now) == 0 ? "the same words" : now);
 }
 
-/* Takes what the result owns. */
 static void note_result(replay_state *replayer, const kernel_entry *kernel, const char *what,
-                        replay_result *result)
+                        const char *convention, size_t hidden, const replay_result *result)
 {
     const char *class = replayer->descriptors
                             ? reproducible_stored(replayer->descriptors, kernel->facts.name)
@@ -121,25 +116,8 @@ static void note_result(replay_state *replayer, const kernel_entry *kernel, cons
     replayer->absent += result->now.verdict.kind == VERDICT_DECLINED;
     replayer->failed |=
         !result->reproduces && verdict_exit_code(&result->now.verdict) == EXIT_CODE_KERNEL_FAILED;
-    if (!result->reproduces && !replayer->differs[0]) {
-        char now[200], then[200];
-        verdict_describe(&result->now.verdict, now, sizeof now);
-        verdict_describe(&result->then.verdict, then, sizeof then);
-        snprintf(replayer->differs, sizeof replayer->differs, "%.60s, %.90s: %s%s%s",
-                 result->find.kernel, what, result->same_verdict ? "other bits or errors" : now,
-                 result->same_verdict ? "" : "; then it was ", result->same_verdict ? "" : then);
-    }
-    if (replayer->options->print) {
-        text_buffer out = {0};
-        worst_row_format(&result->find, &out);
-        fputs(out.bytes,
-              replayer->options->printed.file); /* main() asks whether it could be written */
-        text_free(&out);
-    } else {
-        add_row(replayer->rows, what, class, result);
-        say(&replayer->said, kernel->facts.name, what, result);
-    }
-    replay_result_free(result);
+    add_row(replayer->rows, what, kernel->facts.name, convention, hidden, class, result);
+    say(&replayer->said, kernel->facts.name, what, result);
 }
 
 static const kernel_entry *kernel_then(replay_state *replayer, const char *name, error *err)
@@ -153,27 +131,22 @@ static const kernel_entry *kernel_then(replay_state *replayer, const char *name,
     return kernel;
 }
 
-static bool replay_file(replay_state *replayer, error *err)
+static bool replay_file(replay_state *replayer, const char *path, error *err)
 {
-    const replay_options *options = replayer->options;
     worst_list list;
-    if (!worst_list_read(options->from, &list, err))
+    if (!worst_list_read(path, &list, err))
         return false;
-    bool fine = list.count > 0 || fail(err, EXIT_CODE_USAGE, "%s: holds no find", options->from);
-    if (fine && options->find > list.count)
-        fine = fail(err, EXIT_CODE_USAGE, "--find %llu: %s has %zu",
-                    (unsigned long long)options->find, options->from, list.count);
+    bool fine = list.count > 0 || fail(err, EXIT_CODE_USAGE, "%s: holds no find", path);
     fine = fine && turn_to_seed(replayer, 1, err);
     for (size_t i = 0; fine && i < list.count; i++) {
-        if (options->find && i + 1 != options->find)
-            continue;
-        const kernel_entry *kernel = kernel_then(replayer, list.rows[i].kernel, err);
+        const worst_row *find = &list.rows[i];
+        const kernel_entry *kernel = kernel_then(replayer, find->kernel, err);
         replay_result result;
         char what[64];
         snprintf(what, sizeof what, "find %zu", i + 1);
-        fine = kernel && replay_find(replayer->judge, kernel, &list.rows[i], &result, err);
+        fine = kernel && replay_find(replayer->judge, kernel, find, &result, err);
         if (fine)
-            note_result(replayer, kernel, what, &result);
+            note_result(replayer, kernel, what, find->convention, find->hidden, &result);
         if (fine && interrupted())
             fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     }
@@ -181,18 +154,10 @@ static bool replay_file(replay_state *replayer, error *err)
     return fine;
 }
 
-static bool matches(const replay_state *replayer, const stored_case *judged)
+static bool is_replayable(const stored_case *judged)
 {
-    const case_key *key = &judged->key;
-    const replay_options *options = replayer->options;
-    return judged->judged && judged->repetition_count == 0 && !is_roof(key->kernel) &&
-           verdict_is_judged(judged->verdict.kind) &&
-           (!options->id || (int64_t)options->id == judged->id) &&
-           (!options->kernel ||
-            kernel_name_matches(replayer->kernels_named.words[0], key->kernel)) &&
-           (!options->convention || strcmp(options->convention, key->convention) == 0) &&
-           (!options->input || strcmp(options->input, key->input) == 0) &&
-           (!options->hidden || options->hidden == key->hidden);
+    return judged->judged && judged->repetition_count == 0 && !is_roof(judged->key.kernel) &&
+           verdict_is_judged(judged->verdict.kind);
 }
 
 /* The graver of two: a failure before a limit, a wrong class before an error, the larger
@@ -218,10 +183,6 @@ static bool replay_stored(replay_state *replayer, result_store *store, const sto
     bool has;
     char what[96];
     replay_result result;
-    if (replayer->options->print && is_check(judged->key.input))
-        return fail(err, EXIT_CODE_USAGE,
-                    "case %lld: what the referee asks has no one row to write: leave out --print",
-                    (long long)judged->id);
     const kernel_entry *kernel = kernel_then(replayer, judged->key.kernel, err);
     if (!kernel || !store_worst(store, judged, &worst, &has, err))
         return false;
@@ -229,14 +190,14 @@ static bool replay_stored(replay_state *replayer, result_store *store, const sto
     bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL,
                             replayer->options->id > 0, NULL, &result, err);
     if (fine)
-        note_result(replayer, kernel, what, &result);
+        note_result(replayer, kernel, what, judged->key.convention, judged->key.hidden, &result);
     stored_worst_free(&worst);
     if (fine && interrupted())
         fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     return fine;
 }
 
-/* The cases of the run that match; without --all the gravest of them. */
+/* The one case, the failures of the run, or its gravest case. */
 static bool replay_cases(replay_state *replayer, result_store *store, const stored_cases *cases,
                          error *err)
 {
@@ -245,19 +206,19 @@ static bool replay_cases(replay_state *replayer, result_store *store, const stor
     bool fine = true;
     for (size_t i = 0; fine && i < cases->count; i++) {
         const stored_case *judged = &cases->cases[i];
-        if (!matches(replayer, judged))
+        if (!is_replayable(judged) || (options->id && (int64_t)options->id != judged->id))
             continue;
-        if (options->all)
+        if (options->failures && verdict_exit_code(&judged->verdict) != EXIT_CODE_FINE)
             fine = replay_stored(replayer, store, judged, err);
-        else if (graver(judged, gravest))
+        else if (!options->failures && graver(judged, gravest))
             gravest = judged;
     }
     if (fine && gravest)
         fine = replay_stored(replayer, store, gravest, err);
-    return fine && (replayer->count > 0 ||
+    return fine && (replayer->count > 0 || options->failures ||
                     fail(err, EXIT_CODE_USAGE,
-                         "%s: no judged case matches (--kernels takes patterns: 'naive*'); a case "
-                         "that was only timed, declined or lost has nothing to replay",
+                         "%s: no judged case: one that was only timed, declined or lost has "
+                         "nothing to replay",
                          options->database));
 }
 
@@ -279,19 +240,15 @@ static bool replay_store(replay_state *replayer, error *err)
     result_store *store;
     stored_run run;
     stored_cases cases = {0};
-    word_list asked = {(const char *[]){replayer->options->kernel},
-                       replayer->options->kernel ? 1 : 0};
     int64_t id;
     if (!store_open(replayer->options->database, STORE_READ, &store, err))
         return false;
     bool fine = run_of_case(store, replayer->options, &id, err) &&
                 store_run(store, id, &run, err) &&
                 store_descriptors(store, id, NULL, &replayer->descriptors, err) &&
-                store_kernel_words(store, id, &asked, &replayer->kernels_named, err) &&
                 store_cases(store, id, &cases, err) && turn_to_seed(replayer, run.seed, err) &&
                 replay_cases(replayer, store, &cases, err);
     stored_cases_free(&cases);
-    word_list_free(&replayer->kernels_named);
     store_close(store);
     return fine;
 }
@@ -300,8 +257,6 @@ static bool show_results(replay_state *replayer, error *err)
 {
     const output_file *printed = &replayer->options->printed;
     relation *rows = replayer->rows;
-    if (replayer->options->print)
-        return true;
     replayer->rows = NULL;
     if (!relation_print(rows, printed, err))
         return false;
@@ -322,37 +277,22 @@ static exit_code code_of(const replay_state *replayer)
     return replayer->absent ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_REGRESSION;
 }
 
-static bool check_options(const replay_options *options, error *err)
-{
-    bool of_store = options->run || options->id || options->input || options->kernel ||
-                    options->convention || options->hidden || options->all;
-    if (options->from && of_store)
-        return fail(err, EXIT_CODE_USAGE,
-                    "--from %.200s: replays a file, and takes none of --run, --case, --kernel, "
-                    "--convention, --input, --hidden and --all",
-                    options->from);
-    if (options->print && options->printed.chosen)
-        return fail(err, EXIT_CODE_USAGE, "--print writes finds, and takes no --%s",
-                    options->printed.format == OUTPUT_JSON ? "json" : "format");
-    if (options->find && !options->from)
-        return fail(err, EXIT_CODE_USAGE, "--find: goes with --from FILE");
-    return true;
-}
-
 static exit_code replay(void *context, const cli_call *call, error *err)
 {
     const replay_options *options = context;
-    (void)call;
+    const char *file = call->operands->count > 0 ? call->operands->words[0] : NULL;
     replay_state replayer = {.options = options, .rows = relation_create(COLUMNS(columns))};
     interrupt_watch();
-    bool fine = check_options(options, err) &&
+    bool one =
+        (file != NULL) + (options->id > 0) + options->failures <= 1 && (!file || !options->run);
+    bool fine = (one || fail(err, EXIT_CODE_USAGE,
+                             "one of --case, --failures and FILE was "
+                             "expected; --run goes with a store")) &&
                 worker_start(options->plugins.words, options->plugins.count, &replayer.worker,
                              &replayer.kernels, err) &&
-                (options->from ? replay_file(&replayer, err) : replay_store(&replayer, err)) &&
+                (file ? replay_file(&replayer, file, err) : replay_store(&replayer, err)) &&
                 show_results(&replayer, err);
     exit_code code = fine ? code_of(&replayer) : err->code;
-    if (fine && options->print && code != EXIT_CODE_FINE) /* the find does not say so */
-        fail(err, code, "%s", replayer.differs);
     relation_destroy(replayer.rows);
     text_free(&replayer.said);
     json_decref(replayer.descriptors);
@@ -366,19 +306,7 @@ static const cli_option options[] = {
     {"run", "N", "a stored run (default: the latest)", OPTION_COUNT, offsetof(replay_options, run)},
     {"case", "ID", "this case, by its number in tables and in exported TSV", OPTION_COUNT,
      offsetof(replay_options, id)},
-    {"kernels", "GLOB", "the gravest case of these kernels: names or labels", OPTION_TEXT,
-     offsetof(replay_options, kernel)},
-    {"conventions", "C", "under this convention, as the tables name it", OPTION_TEXT,
-     offsetof(replay_options, convention)},
-    {"inputs", "FAMILY", "on this input", OPTION_TEXT, offsetof(replay_options, input)},
-    {"hidden", "N", "at this hidden size", OPTION_COUNT, offsetof(replay_options, hidden)},
-    {"all", NULL, "every case that matches, not the gravest alone", OPTION_FLAG,
-     offsetof(replay_options, all)},
-    {"from", "FILE", "the finds of a corpus file, as in reference/worst/", OPTION_TEXT,
-     offsetof(replay_options, from)},
-    {"find", "K", "only its K-th find", OPTION_COUNT, offsetof(replay_options, find)},
-    {"print", NULL, "the worst row as a find of a corpus, in hex floats; no table", OPTION_FLAG,
-     offsetof(replay_options, print)},
+    {"failures", NULL, "every case that failed", OPTION_FLAG, offsetof(replay_options, failures)},
     PLUGIN_OPTION(replay_options, plugins),
     {"max-row-ulp", "X", "the limit of the run, where it had one", OPTION_REAL,
      offsetof(replay_options, max_row_ulp)},
@@ -387,11 +315,25 @@ static const cli_option options[] = {
     OUTPUT_OPTIONS(replay_options, printed),
 };
 
+static const former_option former[] = {
+    {"from", "give the file itself: lnbench replay FILE"},
+    {"find", "lnbench replay FILE replays all finds of a file"},
+    {"kernels", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
+    {"conventions", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
+    {"inputs", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
+    {"hidden", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
+    {"all", "use --failures, or --case ID for any other case"},
+    {"print", "lnbench hunt writes rows as text"},
+    {NULL, NULL},
+};
+
 const cli_command command_replay = {
     .name = "replay",
-    .brief = "a stored worst case or failure, or a find, bit for bit",
-    .usage = "[--run N] [--case ID | --kernels GLOB ... | --from FILE]",
-    .summary = "Runs a stored worst case or failure again, bit for bit.",
+    .brief = "a stored case, failures, or a file of adversarial rows, bit for bit",
+    .usage = "[FILE | [--run N] [--case ID | --failures]] [OPTION...]",
+    .summary =
+        "Runs the gravest case of a stored run again, bit for bit; or one case, all failures, or\n"
+        "the adversarial rows of a file (lnbench hunt, reference/worst).",
     .details =
         "A case is made anew from its seed, with all its rows and in every placement; where its "
         "input\nis no longer what it was, its worst row alone, which the store keeps.\n"
@@ -400,5 +342,7 @@ const cli_command command_replay = {
         "7 files or environment; 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(replay_options, .max_row_ulp = INFINITY, .deadline = 60),
+    .most_operands = 1,
+    .former = former,
     .body = replay,
 };

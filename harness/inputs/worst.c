@@ -1,12 +1,469 @@
-/* Rows that hunts found, from their files. */
+/* Adversarial rows: their text, and the inputs that are made of it. */
 #include "inputs/worst.h"
 #include "base/hash.h"
+#include "base/number.h"
 #include "base/paths.h"
-#include "inputs/worst_row.h"
+#include "domain/convention.h"
+#include "metrics/storage.h"
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+void worst_row_free(worst_row *row)
+{
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        free(row->inputs[i]);
+    *row = (worst_row){0};
+}
+
+static size_t elements_of(const worst_row *row, size_t role)
+{
+    return role_is_parameter(&operations[row->operation]->roles[role]) ? row->parameters
+                                                                       : row->rows * row->hidden;
+}
+
+static ln_type type_of(const worst_row *row, size_t role)
+{
+    return operations[row->operation]->roles[role].type == TYPE_PARAMETER ? row->param
+                                                                          : row->storage;
+}
+
+size_t worst_row_bytes(const worst_row *row, size_t role)
+{
+    return row->inputs[role] ? elements_of(row, role) * dtype_size(type_of(row, role)) : 0;
+}
+
+bool worst_row_copy(const worst_row *from, worst_row *to, error *err)
+{
+    bool fine = true;
+    *to = *from;
+    for (size_t i = 0; i < ROLES_MOST; i++) {
+        size_t bytes = worst_row_bytes(from, i);
+        to->inputs[i] = from->inputs[i] ? malloc(bytes) : NULL;
+        fine = fine && !from->inputs[i] == !to->inputs[i];
+        if (to->inputs[i])
+            memcpy(to->inputs[i], from->inputs[i], bytes);
+    }
+    if (fine)
+        return true;
+    worst_row_free(to);
+    return fail_memory(err, "a worst row");
+}
+
+/* The bits of a NaN: 4, 8 or 16 hex digits. */
+static int nan_digits(ln_type type)
+{
+    return 2 * (int)dtype_size(type);
+}
+
+void hex_float_format(ln_type type, const void *values, size_t i, char buffer[HEX_FLOAT_LENGTH])
+{
+    double value = storage_load(type, values, i);
+    uint64_t bits = 0;
+    memcpy(&bits, (const char *)values + i * dtype_size(type), dtype_size(type));
+    if (isnan(value))
+        snprintf(buffer, HEX_FLOAT_LENGTH, "nan:%0*llx", nan_digits(type),
+                 (unsigned long long)bits);
+    else
+        number_print(buffer, HEX_FLOAT_LENGTH, "%a", value);
+}
+
+static bool parse_nan(const char *digits, ln_type type, void *values, size_t i)
+{
+    char *end;
+    uint64_t bits = strtoull(digits, &end, 16);
+    memcpy((char *)values + i * dtype_size(type), &bits, dtype_size(type));
+    return strspn(digits, "0123456789abcdef") == (size_t)nan_digits(type) && *end == '\0' &&
+           isnan(storage_load(type, values, i));
+}
+
+bool hex_float_parse(const char *text, ln_type type, void *values, size_t i)
+{
+    enum { MOST_DIGITS = 16 }; /* 64 bits: what a long double holds, so that no digit is lost */
+    const char *digits = text + (*text == '-');
+    char *end;
+    if (strncmp(text, "nan:", 4) == 0)
+        return parse_nan(text + 4, type, values, i);
+    if (strcmp(digits, "inf") == 0) {
+        storage_store(type, values, i, *text == '-' ? (double)-INFINITY : (double)INFINITY);
+        return true;
+    }
+    if (strncmp(digits, "0x", 2) != 0 ||
+        strspn(digits + 2, "0123456789abcdefABCDEF.") > MOST_DIGITS + 1)
+        return false;
+    long double given = number_read_long(text, &end);
+    storage_store(type, values, i, (double)given);
+    return *end == '\0' && end > digits + 2 && isfinite(given) &&
+           (long double)storage_load(type, values, i) == given;
+}
+
+/* ---- a find as text ---- */
+
+typedef enum field_kind {
+    FIELD_TEXT,
+    FIELD_CONVENTION,
+    FIELD_TYPE,
+    FIELD_SHAPE,
+    FIELD_COUNT,
+    FIELD_REAL,
+    FIELD_HASH,
+    FIELD_VERDICT,
+    FIELD_WORST, /* row, column, computed and exact */
+} field_kind;
+
+typedef struct find_field {
+    const char *name;
+    field_kind kind;
+    size_t at, size; /* in worst_row; bytes of a text */
+} find_field;
+
+#define AT(member) offsetof(worst_row, member), sizeof((worst_row *)0)->member
+static const find_field fields[] = {
+    {"kernel", FIELD_TEXT, AT(kernel)},
+    {"convention", FIELD_CONVENTION, AT(convention)},
+    {"dtype", FIELD_TYPE, AT(storage)},
+    {"param", FIELD_TYPE, AT(param)},
+    {"rows", FIELD_SHAPE, AT(rows)},
+    {"hidden", FIELD_SHAPE, AT(hidden)},
+    {"restart", FIELD_COUNT, AT(restart)},
+    {"score", FIELD_REAL, AT(score)},
+    {"origin", FIELD_TEXT, AT(origin)},
+    {"verdict", FIELD_VERDICT, AT(verdict)},
+    {"detail", FIELD_TEXT, AT(verdict.detail)},
+    {"row_ulp", FIELD_REAL, AT(row_ulp)},
+    {"bound", FIELD_REAL, AT(bound_row_ulp)},
+    {"worst", FIELD_WORST, AT(row)},
+    {"y_hash", FIELD_HASH, AT(y_hash)},
+};
+enum { FIELDS_COUNT = sizeof fields / sizeof *fields };
+
+static void format_floats(const char *name, ln_type type, const void *values, size_t count,
+                          text_buffer *out)
+{
+    enum { ON_A_LINE = 8 };
+    char number[HEX_FLOAT_LENGTH];
+    for (size_t i = 0; values && i < count; i++) {
+        if (i % ON_A_LINE == 0)
+            text_add(out, name);
+        hex_float_format(type, values, i, number);
+        text_format(out, " %s%s", number, i % ON_A_LINE == 7 || i + 1 == count ? "\n" : "");
+    }
+}
+
+void worst_row_format(const worst_row *row, text_buffer *out)
+{
+    const operation *what = operations[row->operation];
+    case_verdict verdict = row->verdict;
+    char described[64];
+    verdict.detail[0] = '\0';
+    text_format(out, "find\nkernel %s\nconvention %s\ndtype %s\n", row->kernel, row->convention,
+                dtype_name(row->storage));
+    if (row->param != row->storage)
+        text_format(out, "param %s\n", dtype_name(row->param));
+    text_format(out, "rows %zu\nhidden %zu\nrestart %llu\nscore %a\n", row->rows, row->hidden,
+                (unsigned long long)row->restart, row->score);
+    if (row->origin[0])
+        text_format(out, "origin %s\n", row->origin);
+    text_format(out, "verdict %s\n", verdict_describe(&verdict, described, sizeof described));
+    if (row->verdict.detail[0])
+        text_format(out, "detail %s\n", row->verdict.detail);
+    text_format(out, "row_ulp %a\nbound %a\nworst %zu %zu %a %a\ny_hash %016llx\n", row->row_ulp,
+                row->bound_row_ulp, row->row, row->column, row->computed, row->exact,
+                (unsigned long long)row->y_hash);
+    for (size_t i = 0; i < what->count; i++)
+        format_floats(what->roles[i].name, type_of(row, i), row->inputs[i], elements_of(row, i),
+                      out);
+    text_add(out, "end\n");
+}
+
+/* Where the reader is. */
+typedef struct file_reader {
+    const char *path;
+    size_t line;
+    bool inside; /* between find and end */
+    worst_row row;
+    size_t have[ROLES_MOST]; /* numbers of each input */
+} file_reader;
+
+static bool bad(const file_reader *reader, error *err, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool bad(const file_reader *reader, error *err, const char *format, ...)
+{
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    number_print_list(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return fail(err, EXIT_CODE_USAGE, "%s:%zu: %s", reader->path, reader->line, what);
+}
+
+static bool parse_size(const char *text, uint64_t *size)
+{
+    char *end;
+    errno = 0;
+    *size = strtoull(text, &end, 10);
+    return !errno && end > text && *end == '\0' && *text >= '0' && *text <= '9';
+}
+
+/* A double as "%a" prints it. */
+static bool parse_hex(const char *text, double *value)
+{
+    *value = NAN;
+    return strcmp(text + (*text == '-'), "nan") == 0 || hex_float_parse(text, LN_F64, value, 0);
+}
+
+/* Elements that an input must have; 0: convention or shape are not known yet. */
+static size_t wanted_of(const worst_row *row, const tensor_role *role)
+{
+    ln_convention convention = {0};
+    if (role_is_parameter(role) &&
+        (!row->convention[0] || !convention_parse(row->convention, &convention, NULL)))
+        return 0;
+    return role_columns(role, &convention, row->hidden) * (role_is_parameter(role) ? 1 : row->rows);
+}
+
+/* More numbers of an input. */
+static bool add_floats(file_reader *reader, size_t role, char *words, error *err)
+{
+    worst_row *row = &reader->row;
+    size_t wanted = wanted_of(row, &operations[row->operation]->roles[role]);
+    size_t *have = &reader->have[role];
+    ln_type type = type_of(row, role);
+    char *state = NULL;
+    if (wanted == 0 || wanted > WORST_MAX_ELEMENTS)
+        return bad(reader, err, "numbers before rows and hidden are known to be 1 or more");
+    if (!row->inputs[role] && !(row->inputs[role] = malloc(wanted * dtype_size(type))))
+        return fail_memory(err, "a worst row");
+    for (char *word = strtok_r(words, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
+        if (*have == wanted)
+            return bad(reader, err, "'%.40s': %zu numbers are there already, and no more expected",
+                       word, wanted);
+        if (!hex_float_parse(word, type, row->inputs[role], *have))
+            return bad(reader, err, "'%.40s': a hex float of %s was expected, as in 0x1.8p-3", word,
+                       dtype_name(type));
+        ++*have;
+    }
+    return true;
+}
+
+static bool set_convention(file_reader *reader, const char *value, error *err)
+{
+    worst_row *row = &reader->row;
+    ln_convention convention;
+    struct error why = {0};
+    if (strlen(value) >= sizeof row->convention)
+        return bad(reader, err, "a convention of %zu characters", strlen(value));
+    if (!convention_parse(value, &convention, &why))
+        return bad(reader, err, "%.400s", why.message);
+    snprintf(row->convention, sizeof row->convention, "%s", value);
+    row->operation = convention.operation;
+    return true;
+}
+
+static bool set_worst(worst_row *row, char *value)
+{
+    char *state = NULL, *words[4];
+    uint64_t at[2] = {0};
+    for (int i = 0; i < 4; i++)
+        if (!(words[i] = strtok_r(i ? NULL : value, " ", &state)))
+            return false;
+    bool fine = parse_size(words[0], &at[0]) && parse_size(words[1], &at[1]) &&
+                parse_hex(words[2], &row->computed) && parse_hex(words[3], &row->exact);
+    row->row = (size_t)at[0];
+    row->column = (size_t)at[1];
+    return fine;
+}
+
+/* Numbers have room for as many as type, convention and shape said when the first came. */
+static bool comes_too_late(const file_reader *reader, const find_field *field)
+{
+    bool any = false;
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        any |= reader->row.inputs[i] != NULL;
+    return any && (field->kind == FIELD_TYPE || field->kind == FIELD_CONVENTION ||
+                   field->kind == FIELD_SHAPE);
+}
+
+static bool set_field(file_reader *reader, const find_field *field, char *value, error *err)
+{
+    worst_row *row = &reader->row;
+    void *at = (char *)row + field->at;
+    uint64_t count;
+    ln_type type;
+    case_verdict found;
+    char *end;
+    if (comes_too_late(reader, field))
+        return bad(reader, err, "%s: comes after the numbers", field->name);
+    switch (field->kind) {
+    case FIELD_TEXT:
+        if (!*value || strlen(value) >= field->size)
+            return bad(reader, err, "%s: 1 to %zu characters were expected", field->name,
+                       field->size - 1);
+        memcpy(at, value, strlen(value) + 1);
+        return true;
+    case FIELD_CONVENTION:
+        return set_convention(reader, value, err);
+    case FIELD_TYPE: /* dtype is of parameters too, where no param follows */
+        if (!dtype_from_name(value, &type))
+            return bad(reader, err, "%s %.20s: f32, f64, bf16 or f16 was expected", field->name,
+                       value);
+        *(ln_type *)at = row->param = type;
+        return true;
+    case FIELD_SHAPE:
+        if (!parse_size(value, &count) || count == 0 || count > WORST_MAX_ELEMENTS)
+            return bad(reader, err, "%s '%.40s': a whole number from 1 was expected", field->name,
+                       value);
+        *(size_t *)at = (size_t)count;
+        return true;
+    case FIELD_COUNT:
+        return parse_size(value, at) ||
+               bad(reader, err, "%s '%.40s': a whole number was expected", field->name, value);
+    case FIELD_REAL:
+        return parse_hex(value, at) ||
+               bad(reader, err, "%s '%.40s': a hex float was expected", field->name, value);
+    case FIELD_HASH:
+        *(uint64_t *)at = strtoull(value, &end, 16);
+        return (strlen(value) == 16 && *end == '\0') ||
+               bad(reader, err, "%s '%.40s': 16 hex digits were expected", field->name, value);
+    case FIELD_VERDICT:
+        if (!verdict_from_phrase(value, &found))
+            return bad(reader, err, "unknown verdict '%.60s'", value);
+        row->verdict.kind = found.kind;
+        return true;
+    case FIELD_WORST:
+        return set_worst(row, value) ||
+               bad(reader, err,
+                   "worst: row, column, computed and exact were expected, two whole "
+                   "numbers and two hex floats");
+    }
+    return false;
+}
+
+/* Everything there, and of the right length. */
+static bool end_find(file_reader *reader, worst_list *list, error *err)
+{
+    worst_row *row = &reader->row;
+    ln_convention convention;
+    if (!row->kernel[0] || !row->convention[0])
+        return bad(reader, err, "this find has no %s", row->kernel[0] ? "convention" : "kernel");
+    if (!convention_parse(row->convention, &convention, err))
+        return false;
+    const operation *what = operations[row->operation];
+    row->parameters = 0;
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        bool there = role_is_kept(role) && role_is_needed(role, &convention);
+        size_t wanted = there ? wanted_of(row, role) : 0;
+        if (reader->have[i] != wanted || (there && wanted == 0))
+            return bad(reader, err, "%s has %zu numbers; %zu were expected", role->name,
+                       reader->have[i], wanted);
+        if (role_is_parameter(role) && wanted > 0)
+            row->parameters = wanted;
+    }
+    if (row->row >= row->rows || row->column >= row->hidden)
+        return bad(reader, err, "the worst element lies outside of the find");
+    worst_row *grown = realloc(list->rows, (list->count + 1) * sizeof *grown);
+    if (!grown)
+        return fail_memory(err, "worst rows");
+    list->rows = grown;
+    list->rows[list->count++] = *row;
+    *row = (worst_row){0};
+    reader->inside = false;
+    return true;
+}
+
+static bool read_line(file_reader *reader, char *line, worst_list *list, error *err)
+{
+    line[strcspn(line, "\r\n")] = '\0';
+    if (line[0] == '\0' || line[0] == '#')
+        return true;
+    if (strcmp(line, "find") == 0) {
+        if (reader->inside)
+            return bad(reader, err, "a find begins before the one above it has its end");
+        *reader = (struct file_reader){.path = reader->path,
+                                       .line = reader->line,
+                                       .inside = true,
+                                       .row = {.row_ulp = NAN, .bound_row_ulp = NAN, .rows = 1}};
+        return true;
+    }
+    if (!reader->inside)
+        return bad(reader, err, "'%.40s': find was expected", line);
+    if (strcmp(line, "end") == 0)
+        return end_find(reader, list, err);
+    char *value = strchr(line, ' ');
+    if (!value)
+        return bad(reader, err, "'%.40s': a field and its value were expected", line);
+    *value++ = '\0';
+    const operation *what = operations[reader->row.operation];
+    for (size_t i = 0; i < what->count; i++)
+        if (role_is_kept(&what->roles[i]) && strcmp(line, what->roles[i].name) == 0)
+            return add_floats(reader, i, value, err);
+    for (size_t i = 0; i < FIELDS_COUNT; i++)
+        if (strcmp(line, fields[i].name) == 0)
+            return set_field(reader, &fields[i], value, err);
+    return bad(reader, err, "'%.40s' is no field of a find: see docs/accuracy.md", line);
+}
+
+static bool add_finds(FILE *file, const char *path, worst_list *list, error *err)
+{
+    file_reader reader = {.path = path};
+    char *line = NULL;
+    size_t room = 0;
+    bool fine = true;
+    errno = 0;
+    while (fine && getline(&line, &room, file) >= 0) {
+        reader.line++;
+        fine = read_line(&reader, line, list, err);
+    }
+    if (fine && ferror(file))
+        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    if (fine && reader.inside)
+        fine = bad(&reader, err, "the file ends within a find");
+    free(line);
+    worst_row_free(&reader.row);
+    if (!fine)
+        worst_list_free(list);
+    return fine;
+}
+
+static bool add_file(const char *path, worst_list *list, error *err)
+{
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        worst_list_free(list);
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    }
+    bool fine = add_finds(file, path, list, err);
+    fclose(file);
+    return fine;
+}
+
+bool worst_list_read_stream(FILE *file, const char *path, worst_list *list, error *err)
+{
+    *list = (worst_list){0};
+    return add_finds(file, path, list, err);
+}
+
+bool worst_list_read(const char *path, worst_list *list, error *err)
+{
+    *list = (worst_list){0};
+    return add_file(path, list, err);
+}
+
+void worst_list_free(worst_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        worst_row_free(&list->rows[i]);
+    free(list->rows);
+    *list = (worst_list){0};
+}
+
+/* ---- as inputs ---- */
 
 static const char place_prefix[] = WORST_INPUT ":";
 
@@ -36,28 +493,15 @@ static int is_find_file(const struct dirent *entry)
     return entry->d_name[0] != '.' && length > 4 && strcmp(entry->d_name + length - 4, ".txt") == 0;
 }
 
-typedef bool find_taker(const worst_row *, void *, error *);
-
-static bool each_find_of_file(const char *path, find_taker *take, void *context, error *err)
-{
-    worst_list list;
-    if (!worst_list_read(path, &list, err))
-        return false;
-    bool fine = true;
-    for (size_t find = 0; fine && find < list.count; find++)
-        fine = take(&list.rows[find], context, err);
-    worst_list_free(&list);
-    return fine;
-}
-
-/* Calls take() for every find, in the order of the files' names. */
-static bool each_find(const char *input, find_taker *take, void *context, error *err)
+/* Every find, in the order of the files' names. */
+static bool read_input(const char *input, worst_list *list, error *err)
 {
     const char *place = worst_place(input);
     struct dirent **names = NULL;
     int count = scandir(place, &names, is_find_file, alphasort);
+    *list = (worst_list){0};
     if (count < 0 && errno == ENOTDIR)
-        return each_find_of_file(place, take, context, err);
+        return add_file(place, list, err);
     if (count < 0)
         return (errno == ENOENT && !has_place(input)) ||
                fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", place, strerror(errno));
@@ -66,79 +510,65 @@ static bool each_find(const char *input, find_taker *take, void *context, error 
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", place, names[i]->d_name);
         free(names[i]);
-        fine = fine && each_find_of_file(path, take, context, err);
+        fine = fine && add_file(path, list, err);
     }
     free(names);
     return fine;
 }
 
-/* All rows of one type and hidden, one behind the other. */
-typedef struct gathered {
-    ln_type type;
-    size_t hidden, rows;
-    char *x;
-} gathered;
-
-static bool gather(const worst_row *find, void *context, error *err)
-{
-    gathered *into = context;
-    if (find->hidden != into->hidden || find->storage != into->type)
-        return true;
-    size_t row_bytes = into->hidden * dtype_size(into->type);
-    char *grown = realloc(into->x, (into->rows + find->rows) * row_bytes);
-    if (!grown)
-        return fail_memory(err, "the worst rows");
-    into->x = grown;
-    memcpy(into->x + into->rows * row_bytes, find->inputs[ROLE_X], find->rows * row_bytes);
-    into->rows += find->rows;
-    return true;
-}
-
 bool worst_input_rows(const char *input, ln_type type, size_t first, size_t count, size_t hidden,
                       void *x, error *err)
 {
-    gathered all = {.type = type, .hidden = hidden};
-    size_t row_bytes = hidden * dtype_size(type);
-    bool fine = each_find(input, gather, &all, err);
-    if (fine && all.rows == 0)
-        fine = fail(err, EXIT_CODE_USAGE,
-                    "input %.64s: no %s row of hidden %zu in %s: lnbench hunt --hidden %zu with a "
-                    "kernel of that type finds some",
-                    input, dtype_name(type), hidden, worst_place(input), hidden);
-    for (size_t i = 0; fine && i < count; i++)
-        memcpy((char *)x + i * row_bytes, all.x + (first + i) % all.rows * row_bytes, row_bytes);
-    free(all.x);
-    return fine;
-}
-
-static bool add_shape(const worst_row *find, void *context, error *err)
-{
-    worst_shapes *shapes = context;
-    size_t at = 0;
-    while (at < shapes->count &&
-           (shapes->shapes[at].hidden != find->hidden || shapes->shapes[at].type != find->storage))
-        at++;
-    if (at == shapes->count) {
-        worst_shape *grown = realloc(shapes->shapes, (at + 1) * sizeof *grown);
-        if (!grown)
-            return fail_memory(err, "the worst rows");
-        shapes->shapes = grown;
-        shapes->shapes[shapes->count++] = (worst_shape){find->storage, find->hidden, 0};
+    worst_list list;
+    size_t row_bytes = hidden * dtype_size(type), all = 0, row = 0;
+    if (!read_input(input, &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++)
+        if (list.rows[i].hidden == hidden && list.rows[i].storage == type)
+            all += list.rows[i].rows;
+    if (all == 0)
+        fail(err, EXIT_CODE_USAGE,
+             "input %.64s: no %s row of hidden %zu in %s: lnbench hunt --hidden %zu with a kernel "
+             "of that type finds some",
+             input, dtype_name(type), hidden, worst_place(input), hidden);
+    for (size_t i = 0; all > 0 && i < list.count; i++) {
+        const worst_row *find = &list.rows[i];
+        if (find->hidden != hidden || find->storage != type)
+            continue;
+        for (size_t r = 0; r < find->rows; r++, row++)
+            for (size_t to = (row + all - first % all) % all; to < count; to += all)
+                memcpy((char *)x + to * row_bytes,
+                       (const char *)find->inputs[ROLE_X] + r * row_bytes, row_bytes);
     }
-    shapes->shapes[at].rows += find->rows;
-    shapes->rows += find->rows;
-    shapes->hash = hash_bytes(shapes->hash ? shapes->hash : HASH_START, find->inputs[ROLE_X],
-                              find->rows * find->hidden * dtype_size(find->storage));
-    return true;
+    worst_list_free(&list);
+    return all > 0;
 }
 
 bool worst_input_shapes(const char *input, worst_shapes *shapes, error *err)
 {
-    *shapes = (worst_shapes){0};
-    if (each_find(input, add_shape, shapes, err))
-        return true;
-    worst_shapes_free(shapes);
-    return false;
+    worst_list list;
+    *shapes = (worst_shapes){.hash = HASH_START};
+    if (!read_input(input, &list, err))
+        return false;
+    if (!(shapes->shapes = malloc((list.count + 1) * sizeof *shapes->shapes))) {
+        worst_list_free(&list);
+        return fail_memory(err, "the worst rows");
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        const worst_row *find = &list.rows[i];
+        size_t at = 0;
+        while (at < shapes->count && (shapes->shapes[at].hidden != find->hidden ||
+                                      shapes->shapes[at].type != find->storage))
+            at++;
+        if (at == shapes->count)
+            shapes->shapes[shapes->count++] = (worst_shape){find->storage, find->hidden, 0};
+        shapes->shapes[at].rows += find->rows;
+        shapes->rows += find->rows;
+        shapes->hash = hash_bytes(shapes->hash, find->inputs[ROLE_X],
+                                  find->rows * find->hidden * dtype_size(find->storage));
+    }
+    worst_list_free(&list);
+    return true;
 }
 
 void worst_shapes_free(worst_shapes *shapes)

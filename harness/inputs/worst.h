@@ -1,13 +1,71 @@
-/* Rows that hunts found, as inputs: "worst", from the files (*.txt) that are installed with lnbench
- * (the source's reference/worst) or of $LNBENCH_WORST; and "worst:PATH", from such a file or a folder
- * of them, such as results/hunts. See worst_row.h for their form. Errors name file and line. */
+/* Adversarial rows: rows on which a kernel did badly, whole: what they were, what came out, what was
+ * right. In files they are text, numbers as hex floats, so that they can be run again bit for bit;
+ * docs/accuracy.md describes the format.
+ *
+ *     worst_list list;
+ *     if (!worst_list_read("reference/worst/two_pass.txt", &list, &err)) ...
+ *     for (size_t i = 0; i < list.count; i++) ... list.rows[i].inputs[ROLE_X] ...
+ *     worst_list_free(&list);
+ *
+ * They are inputs, too: "worst", from the files (*.txt) that are installed with lnbench (the source's
+ * reference/worst) or of $LNBENCH_WORST; and "worst:PATH", from such a file or a folder of them, such
+ * as results/hunts. Errors name file and line.
+ */
 #ifndef LNBENCH_INPUTS_WORST_H
 #define LNBENCH_INPUTS_WORST_H
 
-#include "base/error.h"
-#include "layernorm.h"
-#include <stddef.h>
-#include <stdint.h>
+#include "domain/operation.h"
+#include "base/text.h"
+
+enum { ORIGIN_MAX_LENGTH = 128, WORST_MAX_ELEMENTS = 1 << 28 };
+
+typedef struct worst_row {
+    ln_operation operation;
+    char kernel[NAME_MAX_LENGTH];
+    char convention[CONVENTION_MAX_LENGTH];
+    char origin[ORIGIN_MAX_LENGTH]; /* where it came from, in words */
+    size_t rows, hidden;            /* rows: 1, but where only several together do it */
+    size_t parameters;              /* elements of each: hidden, 1, or 0 without them */
+    ln_type storage, param;         /* of rows; of parameters */
+    void *inputs[ROLES_MOST];       /* owned, by role; NULL: not there, or not kept */
+    case_verdict verdict;
+    double row_ulp, bound_row_ulp; /* NaN: nothing came out; no bound */
+    size_t row, column;            /* the worst element */
+    double computed, exact;
+    uint64_t y_hash; /* FNV-1a of y's bits as timed; 0 where nothing came out */
+    double score;    /* of the climb that found it */
+    uint64_t restart;
+} worst_row;
+
+typedef struct worst_list {
+    worst_row *rows;
+    size_t count;
+} worst_list;
+
+/* Bytes of an input by its role; 0: it is an output, or not there. */
+size_t worst_row_bytes(const worst_row *row, size_t role);
+/* Copies of all inputs. */
+bool worst_row_copy(const worst_row *from, worst_row *to, error *err);
+void worst_row_free(worst_row *row);
+
+/* Appends it as text, from "find" to "end". */
+void worst_row_format(const worst_row *row, text_buffer *out);
+
+/* Reads a file, or several that were joined; on failure the list is empty. Errors (usage, with file and
+ * line): a line that is no field, a number that is no hex float, a find without its end. */
+bool worst_list_read(const char *path, worst_list *list, error *err);
+/* The same of an open file, which stays open; path for its errors. */
+bool worst_list_read_stream(FILE *file, const char *path, worst_list *list, error *err);
+void worst_list_free(worst_list *list);
+
+/* Element i of values as text that reads back to the bit: "-0x1.8p-3", "inf", and a NaN with its
+ * bits, "nan:7fc00000" in f32 and "nan:7fc0" in bf16; and back, false where the text is no number
+ * of the type. */
+enum { HEX_FLOAT_LENGTH = 40 };
+void hex_float_format(ln_type type, const void *values, size_t i, char buffer[HEX_FLOAT_LENGTH]);
+bool hex_float_parse(const char *text, ln_type type, void *values, size_t i);
+
+/* ---- as inputs ---- */
 
 #define WORST_INPUT "worst"
 

@@ -14,7 +14,7 @@
 #define LNBENCH_JUDGE_H
 
 #include "domain/operation.h"
-#include "inputs/worst_row.h"
+#include "inputs/worst.h"
 #include "judge/runner.h"
 
 typedef struct row_judge row_judge;

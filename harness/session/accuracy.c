@@ -6,7 +6,7 @@
 #include "base/allocate.h"
 #include "base/interrupt.h"
 #include "session/session.h"
-#include "inputs/worst_row.h"
+#include "inputs/worst.h"
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>

@@ -1,14 +1,10 @@
 #include "judge/rows.h"
 #include "session/replay.h"
 #include "base/allocate.h"
+#include "base/hash.h"
 #include "domain/convention.h"
 #include <math.h>
 #include <string.h>
-
-void replay_result_free(replay_result *result)
-{
-    worst_row_free(&result->find);
-}
 
 /* The same double, or no figure on either side. */
 static bool same(double a, double b)
@@ -101,19 +97,19 @@ static bool probe(row_judge *judge, const kernel_entry *kernel, const judge_bloc
 
 /* As a run judges: rows, then probe rows; kept NULL: without these. */
 static bool judge_as_then(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                          const char *convention, replay_kept *kept, replay_result *result,
-                          error *err)
+                          replay_kept *kept, replay_result *result, error *err)
 {
     case_judgement judgement;
     case_verdict probed;
     if (!judge_kernel(judge, block, kernel, &judgement, err))
         return false;
-    bool measured = judgement.metrics.elements > 0;
-    size_t row = measured ? judgement.metrics.worst_row : 0;
-    if (!worst_row_take(block, row, &judgement, kernel->facts.name, convention, &result->find, err))
-        return false;
+    size_t row_bytes = block->hidden * dtype_size(block->storage);
+    const char *y = judgement.computed;
+    uint64_t hash = judgement.output_hash;
+    if (!result->whole && judgement.metrics.elements > 0)
+        hash = hash_bytes(HASH_START, y + judgement.metrics.worst_row * row_bytes, row_bytes);
     result->metrics = judgement.metrics;
-    result->now = side_of(&judgement, result->whole ? judgement.output_hash : result->find.y_hash);
+    result->now = side_of(&judgement, hash);
     if (!kept || !is_fine_so_far(&judgement.verdict))
         return true;
     if (!probe(judge, kernel, block, kept, &probed, err))
@@ -297,11 +293,7 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
 {
     const case_key *key = &judged->key;
     replay_result tried = *result;
-    worst_row *find = &tried.find;
     const bool of_array = strcmp(key->input, referee_check_name(CHECK_COMBINATIONS)) == 0;
-    *find = (worst_row){.rows = key->rows, .hidden = key->hidden};
-    snprintf(find->kernel, sizeof find->kernel, "%s", key->kernel);
-    snprintf(find->convention, sizeof find->convention, "%s", key->convention);
     tried.hashed = judged->hashed && judged->metrics.elements > 0;
     tried.then = side_then(judged, judged->output_hash);
     int best = -1;
@@ -364,18 +356,13 @@ static bool replay_kept_case(row_judge *judge, const kernel_entry *kernel,
     bool measured = judged->metrics.elements > 0;
     result->hashed = measured && (result->whole ? judged->hashed : stored->y_hash != 0);
     result->then = side_then(judged, result->whole ? judged->output_hash : stored->y_hash);
-    bool fine = judge_as_then(judge, result->whole ? &kept->block : &row, kernel, key->convention,
-                              kept, result, err);
+    bool fine =
+        judge_as_then(judge, result->whole ? &kept->block : &row, kernel, kept, result, err);
     if (!result->whole)
         result->then.row = result->now.row = 0;
     if (fine)
         compare_sides(result);
     judge_block_free(&row);
-    if (fine)
-        snprintf(result->find.origin, sizeof result->find.origin, "case %lld: %.90s",
-                 (long long)judged->id, key->input);
-    else
-        replay_result_free(result);
     return fine;
 }
 
@@ -410,11 +397,9 @@ bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *
     memcpy(call.inputs, find->inputs, sizeof find->inputs);
     bool fine = takes_rows(kernel, find->storage, err) && takes_parameters(kernel, find, err) &&
                 judge_block_from(judge, &block, &call, err) &&
-                judge_as_then(judge, &block, kernel, find->convention, NULL, result, err);
+                judge_as_then(judge, &block, kernel, NULL, result, err);
     if (fine)
         compare_sides(result);
-    else
-        replay_result_free(result);
     judge_block_free(&block);
     return fine;
 }

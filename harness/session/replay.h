@@ -1,4 +1,4 @@
-/* Runs a stored worst case or failure again, or a find of a corpus file, and compares bit for bit.
+/* Runs a stored worst case or failure again, or an adversarial row of a file, and compares bit for bit.
  *
  *     replay_result result;
  *     if (!replay_find(judge, kernel, &find, &result, &err)) ...
@@ -10,7 +10,7 @@
 #include "referee/checks.h"
 #include "referee/referee.h"
 #include "store/store.h"
-#include "inputs/worst_row.h"
+#include "inputs/worst.h"
 
 typedef struct replay_side {
     case_verdict verdict;
@@ -29,7 +29,6 @@ typedef struct replay_result {
     bool same_bits, same_error, same_verdict;
     bool reproduces; /* all three, as far as they were stored */
     char note[160];  /* why not whole, or "" */
-    worst_row find;  /* what ran worst, for a corpus; owned: replay_result_free() */
 } replay_result;
 
 /* Rows, answers and probes of the case before, for the next one on the same: of one judge and one run.
@@ -57,6 +56,5 @@ bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case
                  error *err);
 bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *find,
                  replay_result *result, error *err);
-void replay_result_free(replay_result *result);
 
 #endif

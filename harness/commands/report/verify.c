@@ -292,7 +292,6 @@ static bool verify_error(verify_lane *lane, stored_figure *figure, error *err)
         else if (!replayed)
             snprintf(figure->reason, sizeof figure->reason, "%.250s", why.message);
     }
-    replay_result_free(&result);
     return err->code == EXIT_CODE_FINE;
 }
 

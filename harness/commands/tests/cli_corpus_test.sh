@@ -11,7 +11,7 @@ absent=0
 finds=0
 for file in "$corpus"/*.txt; do
     name=${file##*/}
-    run_it replay --from "$file" --json
+    run_it replay "$file" --json
     case $code in
     0) ;;
     1) changed=$((changed + 1)) && echo "changed: $name" ;;

@@ -79,7 +79,7 @@ HISTORIES = "".join(f"history {options}\n" for options in (
     "--shapes 85x768 --measure gbps", "--inputs offset --measure row_ulp_max", "--out past", "--measure nothing", "--kernels nothing", "--kernels two_pass_avx2",
     "--kernels two_pass"))
 COMMANDS = {
-    "errors": TABLES + PAGE + "compare 1 1\nreplay --kernels two_pass_f32_scalar --inputs own.npy --print\nreplay --kernels nothing\n"
+    "errors": TABLES + PAGE + "compare 1 1\n"
     "report --no-charts --allow-lost\nreport --no-charts --run 99\nreport --no-charts --sort size\nexport --run 99\n",
     "readonly": "list runs\nreport --no-charts\nexport --format tsv\nSELECT * FROM board\n",
     "peers": TABLES + PAGE,

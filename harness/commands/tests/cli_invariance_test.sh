@@ -66,13 +66,14 @@ accepted "eval --json" 0 eval --x x.npy --convention tinyllm --plugin "$plugin" 
 check "eval --json" has out '"reproducibility": "run"'
 accepted "list, in brackets" 0 list kernels --plugin "$plugin" --format tsv
 check "list, in brackets" is "$(awk -F'\t' '$1 == "on_rows" { print $10 }' out)" "(row)"
-run_it hunt --plugin "$plugin" --kernel on_threads --restarts 1 --hidden 8 --out h.txt
+run_it hunt --plugin "$plugin" --kernel on_threads --time 0.1 --hidden 8 --out h.txt
 check "hunt" has out '^on_threads is reproducible: run$'
-run_it hunt --plugin "$plugin" --kernel on_nothing --restarts 1 --hidden 8 --json --out h.txt
+run_it hunt --plugin "$plugin" --kernel on_nothing --time 0.1 --hidden 8 --json --out h.txt
 check "hunt --json" is "$(value reproducibility out)" row
-accepted "replay" 0 replay --db v.db --plugin "$plugin" --kernel on_rows
+case_of() { "$binaries/run_sql" v.db "SELECT min(case_id) FROM judged WHERE kernel = '$1'" | tail -n 1; }
+accepted "replay" 0 replay --db v.db --plugin "$plugin" --case "$(case_of on_rows)"
 check "replay" has out ' yes +run +-$'
-accepted "replay --json" 0 replay --db v.db --plugin "$plugin" --kernel on_same.one --json
+accepted "replay --json" 0 replay --db v.db --plugin "$plugin" --case "$(case_of on_same.one)" --json
 check "replay --json" is "$(value 0.reproducibility out)" isa
 run_it choose --db c.db --kappa 1 --shape 8x64 --fresh --kernels two_pass_f32_scalar --explain
 check "choose: timed here, its class not measured" has out '^two_pass_f32_scalar .* \(row\)'

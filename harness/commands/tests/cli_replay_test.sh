@@ -12,22 +12,27 @@ check "its faults are named by case" has out '^  lnbench replay --case [0-9]+ --
 again=$(grep '^  lnbench replay' out | head -1)
 check "the command as it is printed, from another folder" bash -c "cd / && PATH=$binaries:\$PATH && $again"
 
-accepted "everything again" 0 replay --db r.db --all --plugin "$sabotage"
-check "everything reproduces" hasnt out ' NO '
+# case_of DATABASE CONDITION: the first judged case of the latest run that meets it.
+case_of() {
+    "$binaries/run_sql" "$1" "SELECT min(case_id) FROM judged WHERE run = (SELECT max(id) FROM runs) AND $2" | tail -n 1
+}
+accepted "all failures again" 0 replay --db r.db --failures --plugin "$sabotage"
+check "all failures reproduce" hasnt out ' NO '
 check "more than one" has out '^[0-9]{2,} replayed'
-check "a failure is among them" has out 'wrong \((crashed|overrun|wrong-class|inaccurate)'
-accepted "as JSON" 0 replay --db r.db --kernel 'two_pass*' --all --json --plugin "$sabotage"
+check "failures of several kinds" has out 'wrong \((crashed|overrun|wrong-class|inaccurate)'
+"$binaries/run_sql" r.db "SELECT count(*) FROM judged WHERE wrong" | tail -n 1 >failed
+check "all of them" has out "^$(cat failed) replayed, $(cat failed) the same"
+accepted "as JSON" 0 replay --db r.db --case "$(case_of r.db "kernel = 'two_pass_f32_scalar'")" --json --plugin "$sabotage"
 check "as JSON: reproduces" is "$(value 0.reproduces out)" true
 check "as JSON: the same bits" is "$(value 0.same_bits out)" true
-formats "replay" replay --db r.db --kernel 'two_pass*' --all --plugin "$sabotage"
+formats "replay" replay --db r.db --failures --plugin "$sabotage"
 check "replay, TSV: a line a case" is "$(($(wc -l <tsv) - 1))" "$(value "" json)"
-refused "a find in a format" 2 'takes no --format' replay --db r.db --print --format tsv
-refused "a find as JSON" 2 'takes no --json' replay --db r.db --print --json
-refused "a kernel that is not here" 4 'if it came from a plugin' replay --db r.db --all
-refused "nothing that matches" 2 'no judged case matches' replay --db r.db --kernel nothing
+refused "a kernel that is not here" 4 'if it came from a plugin' replay --db r.db --failures
 refused "no such case" 7 'no case 999999' replay --db r.db --case 999999
-refused "a file and a case" 2 'takes none of' replay --from x --case 3
-refused "a find without a file" 2 'goes with --from' replay --find 3
+for words in 'x --case 3' '--case 3 --failures' 'x --failures' 'x --run 1'; do
+    # shellcheck disable=SC2086 # several words
+    refused "two of them: $words" 2 'one of --case, --failures and FILE was expected' replay $words
+done
 
 # What the referee asks: the problems of then, by their bits or, where nothing came out, by their words. A
 # run that names a convention has others than one that names none, and another seed has others still.
@@ -61,7 +66,7 @@ cp r.db changed.db
 one="(SELECT min(case_id) FROM judged WHERE kernel = 'two_pass_f32_scalar')"
 "$binaries/run_sql" changed.db "UPDATE accuracies SET row_ulp_max = 12345.0 WHERE case_id = $one;
     UPDATE judgements SET verdict = 'wrong', reason = 'inaccurate' WHERE case_id = $one"
-accepted "another error" 1 replay --db changed.db --kernel two_pass_f32_scalar
+accepted "another error" 1 replay --db changed.db --case "$(case_of changed.db "kernel = 'two_pass_f32_scalar'")"
 check "another error: said so" has out ' NO '
 
 # A user's rows that are gone or others: the stored row speaks for itself.
@@ -78,19 +83,17 @@ accepted "own rows, gone" 0 replay --db own.db --json
 check "own rows, gone: reproduces" is "$(value 0.reproduces out)" true
 check "own rows, gone: not whole" is "$(value 0.whole out)" false
 
-# Rows of every type: again, and as finds.
+# Rows of every type.
 accepted "every type" 0 run --only accuracy --referee no --db t.db --no-charts --shapes 4x40 \
     --dtypes f64,bf16,f16 --conventions torch,scalar-std --inputs normal,kappa,nan --kernels \
     two_pass_f64_scalar,two_pass_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar,two_pass_f16_scalar
-accepted "every type: again" 0 replay --db t.db --all --json
-check "every type: all rows were made again" hasnt out '"whole": false'
-check "every type: the same bits" is "$(grep -c '"same_bits": true' out)" "$(grep -c '"kernel"' out)"
-check "every type: as many as were judged" test "$(grep -c '"kernel"' out)" -ge 24
 for name in two_pass_f64_scalar two_pass_bf16_scalar shifted_two_mean_fused_bf16_param_f32_scalar two_pass_f16_scalar; do
-    accepted "$name as a find" 0 replay --db t.db --kernel $name --input kappa --print
-    cp out typed.txt
-    accepted "$name: the find" 0 replay --from typed.txt
-    check "$name: the find reproduces" has out '1 replayed, 1 the same'
+    for input in kappa nan; do
+        accepted "$name, $input: again" 0 replay --db t.db --json \
+            --case "$(case_of t.db "kernel = '$name' AND input = '$input' AND convention <> 'torch'")"
+        check "$name, $input: all rows were made again" is "$(value 0.whole out)" true
+        check "$name, $input: the same bits" is "$(value 0.same_bits out)" true
+    done
 done
 # A run that goes elsewhere takes its worst rows and histograms along, to the bit.
 kept() { # DATABASE FILE
@@ -113,7 +116,7 @@ check "export again: the same" diff <(sed 's/"started".*"machine"//' t.jsonl) \
     <(sed 's/"started".*"machine"//' again.jsonl)
 check "export: tensors are shared" test "$(grep -c '"type":"tensor"' t.jsonl)" -lt \
     $((2 * $(grep -c '"type":"worst"' t.jsonl)))
-accepted "import: replays" 0 replay --db there.db --all
+accepted "import: replays" 0 replay --db there.db
 sed "s|record-3|record-2|" t.jsonl >old.jsonl
 refused "an older export" 7 'old.jsonl: made by an older lnbench; the commit that reads it is 40d05cf$' import old.jsonl --db old.db
 # Packed by xz; cut short, and one that unpacks to more than its reader takes.
@@ -143,11 +146,10 @@ damaged "a histogram of words" 'ulp_counts. is no list of 1 to 32 counts' 's/("u
 damaged "a longer histogram" 'no list of 1 to 32 counts' \
     's/("ulp_counts":\[)/\11,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,/'
 
-accepted "bf16 with gamma in f32, as a find" 0 replay --db t.db --kernel shifted_two_mean_fused_bf16_param_f32_scalar \
-    --input kappa --convention torch --print
-check "bf16 with gamma in f32: said" has out '^param f32$'
-sed 's/shifted_two_mean_fused_bf16_param_f32_scalar/shifted_two_mean_fused_bf16_scalar/' out >typed.txt
-refused "gamma of another type" 4 'takes bf16 now; its parameters then were f32' replay --from typed.txt
+accepted "bf16 with gamma in f32, hunted" 0 hunt --kernels shifted_two_mean_fused_bf16_param_f32_scalar --hidden 8 --time 0.1 --out typed.txt
+check "bf16 with gamma in f32: said" has typed.txt '^param f32$'
+sed -i 's/shifted_two_mean_fused_bf16_param_f32_scalar/shifted_two_mean_fused_bf16_scalar/' typed.txt
+refused "gamma of another type" 4 'takes bf16 now; its parameters then were f32' replay typed.txt
 "$binaries/npy_tool" make own.npy '<f8' '(3, 8)' 1:1
 accepted "own rows of f64" 0 run --only accuracy --referee no --db own.db --no-charts --conventions torch \
     --inputs own.npy --dtypes f64 --kernels two_pass_f64_scalar
@@ -156,22 +158,23 @@ accepted "own rows of f64, gone" 0 replay --db own.db --run 2 --json
 check "own rows of f64, gone: reproduces" is "$(value 0.reproduces out)" true
 check "own rows of f64, gone: not whole" is "$(value 0.whole out)" false
 
-# From the store to a file and back.
-accepted "as a find" 0 replay --db r.db --kernel two_pass_f32_scalar --input kappa --print
-cp out find.txt
+# A file of adversarial rows, of which the first is looked at.
+accepted "a hunt" 0 hunt --kernels two_pass_f32_scalar --hidden 40 --time 0.1 --out hunt.txt
+sed -n '/^find$/,/^end$/{p;/^end$/q}' hunt.txt >find.txt
 check "as a find: hex floats" has find.txt '^x (-?0x[0-9a-f.]+p[+-][0-9]+ ?)+$'
-accepted "the find" 0 replay --from find.txt
+accepted "the find" 0 replay find.txt
 check "the find reproduces" has out '1 replayed, 1 the same'
-accepted "NaN rows keep their bits" 0 replay --db r.db --kernel two_pass_f32_scalar --input nan --print
+cat hunt.txt find.txt >joined.txt
+accepted "joined files" 0 replay joined.txt
+check "joined files: all finds" has out "^$(grep -c '^find$' joined.txt) replayed"
 sed 's/^y_hash .*/y_hash 0000000000000001/' find.txt >other.txt
-accepted "other bits" 1 replay --from other.txt
-ends "other bits, printed" 1 replay --from other.txt --print
-check "other bits, printed: said" has err 'two_pass_f32_scalar, find 1: other bits or errors'
+accepted "other bits" 1 replay other.txt
+check "other bits: said so" has out ' NO '
 
 # wrong LABEL PATTERN SED: a file that sed spoils.
 wrong() {
     sed "$3" find.txt >bad.txt
-    refused "$1" 2 "$2" replay --from bad.txt
+    refused "$1" 2 "$2" replay bad.txt
 }
 line=$(grep -n -m 1 '^x ' find.txt | cut -d: -f1)
 wrong "no hex float" "bad.txt:$line: 'one': a hex float of f32" "${line}s/^x [^ ]*/x one/"
@@ -191,16 +194,15 @@ for field in 'hidden 400' 'rows 9' 'convention torch'; do
 done
 wrong "a shorter type" "bad.txt:$line: .*a hex float of bf16" '4s/.*/dtype bf16/'
 sed '4s/.*/dtype f64/' find.txt >bad.txt
-refused "another type" 4 'two_pass_f32_scalar takes f32 now; its rows then were f64' replay --from bad.txt
+refused "another type" 4 'two_pass_f32_scalar takes f32 now; its rows then were f64' replay bad.txt
 wrong "no rows" "bad.txt:5: rows '0'" '5s/.*/rows 0/'
 wrong "huge" "bad.txt:6: hidden '99999999999'" '6s/.*/hidden 99999999999/'
 wrong "no end" 'the file ends within a find' '$d'
 wrong "an unknown verdict" "unknown verdict 'perfect'" 's/^verdict .*/verdict perfect/'
 wrong "outside" 'the worst element lies outside' 's/^worst 0 [0-9]*/worst 0 40/'
 : >empty.txt
-refused "an empty file" 2 'holds no find' replay --from empty.txt
-refused "no such file" 7 'cannot read it' replay --from nowhere.txt
-refused "no such find" 2 'find.txt has 1' replay --from find.txt --find 2
+refused "an empty file" 2 'holds no find' replay empty.txt
+refused "no such file" 7 'cannot read it' replay nowhere.txt
 run_it replay --help
 check "help" has out 'Exit code: 0 all reproduce'
 finish

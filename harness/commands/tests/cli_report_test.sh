@@ -45,7 +45,7 @@ accepted "verify with the plugin" 0 report --verify --db p.db --plugin "$librari
 check "verify with the plugin: holds" has out '^row ULP +example .* holds$'
 mkdir worst
 for seed in 1 2 3; do
-    accepted "hunt $seed" 0 hunt --kernel naive_f32_scalar --hidden 64 --max-kappa 100 --time 0.05 \
+    accepted "hunt $seed" 0 hunt --kernel naive_f32_scalar --hidden 64 --time 0.05 \
         --seed $seed --out worst/$seed.txt
 done
 export LNBENCH_WORST=$PWD/worst

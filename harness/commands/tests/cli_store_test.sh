@@ -24,7 +24,7 @@ import good.jsonl
 compare 1 1
 history
 choose --shapes 2x8 --stored
-replay --kernels two_pass_f32_scalar
+replay --failures
 doctor --noise --time 1
 END
     [ -f "$file" ] && check "$label: not touched" cmp before "$file"

@@ -53,9 +53,9 @@ for subcommand in compare history import help; do
     accepted "$subcommand --help" 0 "$subcommand" --help
     check "$subcommand --help: at most 100 columns" hasnt out '.{101}'
 done
-options_of hunt --kernels --conventions --hidden --restarts --time --seed --max-kappa --keep --out \
+options_of hunt --kernels --conventions --hidden --time --seed --out \
     --plugin --db --deadline --format --json
-options_of replay --run --case --kernels --conventions --inputs --hidden --all --from --find --print \
+options_of replay --run --case --failures \
     --plugin --max-row-ulp --deadline --db --format --json
 options_of duet --base --new --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
     --threshold --confidence --time --accuracy --only --allow-lost --format --all --also --json --seed --deadline
@@ -102,6 +102,13 @@ hunt|--shard|lnbench hunt --seed N
 hunt|--merge|lnbench hunt --seed N
 hunt|--goal|the largest row ULP
 hunt|--unclaimed|the kernel's bound makes a claim
+hunt|--restarts|--time S
+hunt|--keep|the 8 worst rows
+hunt|--max-kappa|every kappa
+replay|--from|lnbench replay FILE
+replay|--kernels|--case ID
+replay|--all|--failures
+replay|--print|lnbench hunt
 hunt|--exact|lnbench run, which checks
 report|--key|minisign -V
 report|--sign|minisign -S
@@ -129,7 +136,7 @@ done
 refused "an option far from all" 2 'run has no option --zzzzzzzz:' run --zzzzzzzz
 refused "a single dash" 2 "'-x': options begin with two dashes" run -x
 for words in run 'eval --input normal --reference' 'choose --shape 1x8' 'hunt --kernel x' \
-    'replay --from x' 'duet --base a --new b'; do
+    'replay x' 'duet --base a --new b'; do
     # shellcheck disable=SC2086 # several words
     refused "no time to hang in: ${words%% *}" 2 '--deadline 0: more than 0 seconds were expected' \
         $words --deadline 0

@@ -5,7 +5,9 @@
 #include "base/seconds.h"
 #include "referee/hunt/hunt.h"
 #include "inputs/inputs.h"
+#include "base/files.h"
 #include "base/interrupt.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "metrics/storage.h"
 #include <math.h>
@@ -243,9 +245,40 @@ static bool block_of(hunt_state *hunt, const void *rows, size_t count, judge_blo
 static double score_of(const hunt_state *hunt, const row_score *row)
 {
     bool unclaimed = hunt->kernel->facts.has_bound && !isfinite(row->bound_row_ulp);
-    if (row->kappa > hunt->settings.max_kappa || isnan(row->kappa) || unclaimed)
-        return -1;
-    return row->row_ulp;
+    return isnan(row->kappa) || unclaimed ? -1 : row->row_ulp;
+}
+
+/* 0: the kernel failed; 1: a wrong class; 2: an error. */
+static int rank(const worst_row *find)
+{
+    if (verdict_exit_code(&find->verdict) == EXIT_CODE_KERNEL_FAILED)
+        return 0;
+    return find->score == INFINITY ? 1 : 2;
+}
+
+static bool comes_before(const worst_row *a, const worst_row *b)
+{
+    if (rank(a) != rank(b))
+        return rank(a) < rank(b);
+    if (a->score != b->score)
+        return a->score > b->score;
+    return a->restart < b->restart;
+}
+
+/* Sorts it in, and takes what it owns. What falls behind the last is freed. */
+static void keep_find(hunt_state *hunt, worst_row *find)
+{
+    if (hunt->find_count == HUNT_FINDS) {
+        if (!comes_before(find, &hunt->finds[HUNT_FINDS - 1])) {
+            worst_row_free(find);
+            return;
+        }
+        worst_row_free(&hunt->finds[--hunt->find_count]);
+    }
+    size_t at = hunt->find_count++;
+    for (; at > 0 && comes_before(find, &hunt->finds[at - 1]); at--)
+        hunt->finds[at] = hunt->finds[at - 1];
+    hunt->finds[at] = *find;
 }
 
 /* Judges the rows as a find is judged when it is replayed, and keeps them. */
@@ -277,13 +310,13 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
         snprintf(find.origin, sizeof find.origin, "restart %llu of seed %llu: %s, %u steps",
                  (unsigned long long)climb->number, (unsigned long long)hunt->settings.seed,
                  starts[climb->number % STARTS], climb->steps);
-    find.hunted = true;
     find.score = score;
     find.restart = climb->number;
     if (fine)
-        return hunt_keep(hunt, &find, err);
-    worst_row_free(&find);
-    return false;
+        keep_find(hunt, &find);
+    else
+        worst_row_free(&find);
+    return fine;
 }
 
 /* The kernel failed on a batch: the first row that does it alone is the find, else all of them. */
@@ -479,7 +512,30 @@ void hunt_free(hunt_state *hunt)
 {
     for (size_t i = 0; i < hunt->find_count; i++)
         worst_row_free(&hunt->finds[i]);
-    free(hunt->finds);
     call_free(&hunt->call);
     *hunt = (struct hunt_state){0};
+}
+
+bool hunt_save(const hunt_state *hunt, const char *state, const char *path, error *err)
+{
+    const hunt_settings *settings = &hunt->settings;
+    char number[32];
+    text_buffer out = {0};
+    text_format(&out,
+                "# Rows on which a kernel is worst, found by lnbench hunt (docs/accuracy.md).\n"
+                "# Again, bit for bit: lnbench replay THIS-FILE\n"
+                "# lnbench hunt --kernels %s --conventions %s --hidden %zu --seed %llu",
+                settings->kernel, settings->convention, settings->hidden,
+                (unsigned long long)settings->seed);
+    if (settings->seconds > 0)
+        text_format(&out, " --time %s", number_format(settings->seconds, number));
+    text_format(&out, "\n# %s: %llu climbs, %llu rows tried\n", state,
+                (unsigned long long)hunt->done, (unsigned long long)hunt->rows);
+    for (size_t i = 0; i < hunt->find_count; i++) {
+        text_add(&out, "\n");
+        worst_row_format(&hunt->finds[i], &out);
+    }
+    bool fine = out.failed ? fail_memory(err, path) : write_whole_file(path, &out, err);
+    text_free(&out);
+    return fine;
 }

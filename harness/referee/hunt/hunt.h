@@ -3,7 +3,7 @@
  *
  *     hunt_state hunt = {.settings = settings, .judge = judge, .kernel = kernel};
  *     if (!hunt_begin(&hunt, &err)) ...
- *     for (uint64_t k = 0; k < settings.restarts; k++)
+ *     for (uint64_t k = 0; k < HUNT_RESTARTS; k++)
  *         if (!hunt_restarts(&hunt, k, 1, &err)) ...
  *     hunt_save(&hunt, "complete", path, &err);
  *     hunt_free(&hunt);
@@ -14,7 +14,9 @@
 #define LNBENCH_HUNT_H
 
 #include "referee/referee.h"
-#include "inputs/worst_row.h"
+#include "inputs/worst.h"
+
+enum { HUNT_RESTARTS = 54, HUNT_FINDS = 8 };
 
 typedef struct hunt_settings {
     char kernel[NAME_MAX_LENGTH];
@@ -22,10 +24,7 @@ typedef struct hunt_settings {
     ln_type storage, param;                 /* the kernel's */
     size_t hidden;
     uint64_t seed;
-    double max_kappa;  /* rows above it do not count; infinite: all do */
-    uint64_t keep;     /* finds */
-    uint64_t restarts; /* 0: as many as `seconds` allow */
-    double seconds;
+    double seconds; /* 0: HUNT_RESTARTS climbs; else as many as the seconds allow */
 } hunt_settings;
 
 typedef struct hunt_state {
@@ -33,10 +32,10 @@ typedef struct hunt_state {
     ln_convention convention;
     row_judge *judge;
     const kernel_entry *kernel;
-    operation_call call; /* its parameters */
-    worst_row *finds;    /* gravest first, `keep` at most */
+    operation_call call;         /* its parameters */
+    worst_row finds[HUNT_FINDS]; /* gravest first */
     size_t find_count;
-    uint64_t done;            /* restarts */
+    uint64_t done;            /* climbs */
     uint64_t rows;            /* tried */
     double until;             /* when to stop, on the monotonic clock; 0: never */
     bool cut;                 /* the last restarts were stopped before their end */
@@ -54,10 +53,9 @@ size_t hunt_restarts_at_once(const hunt_state *hunt);
 bool hunt_restarts(hunt_state *hunt, uint64_t first, size_t count, error *err);
 void hunt_free(hunt_state *hunt);
 
-/* Sorts it in: failures first, then wrong classes, then by score, then by restart. What falls
- * behind the last is freed, as is what the find owned on failure. */
-bool hunt_keep(hunt_state *hunt, worst_row *find, error *err);
-/* The file: settings, then finds. `state`: "complete", "running" or "interrupted". */
+/* The file: the command as a comment, then the finds: failures first, then wrong classes, then by score,
+ * then by restart. Two hunts with the same settings make the same bytes. `state`: "complete", "running"
+ * or "interrupted". */
 bool hunt_save(const hunt_state *hunt, const char *state, const char *path, error *err);
 
 /* Changes a row of finite numbers of a type in a few small ways, drawn from a counter; it stays

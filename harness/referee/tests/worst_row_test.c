@@ -92,7 +92,6 @@ static void make_find(ln_type storage, ln_type param, hunt_random *random, worst
                         .computed = 1.0 / 3,
                         .exact = 0.3,
                         .y_hash = UINT64_C(0xfedcba9876543210),
-                        .hunted = true,
                         .score = 0.1,
                         .restart = 3};
     uint32_t x[2 * ROWS * HIDDEN], gamma[2 * HIDDEN], beta[2 * HIDDEN];
@@ -122,7 +121,7 @@ static void check_same(const worst_row *a, const worst_row *b)
     assert_string_equal(a->origin, b->origin);
     assert_true(a->row_ulp == b->row_ulp && a->bound_row_ulp == b->bound_row_ulp);
     assert_true(a->computed == b->computed && a->exact == b->exact && a->score == b->score);
-    assert_true(a->y_hash == b->y_hash && a->restart == b->restart && a->hunted == b->hunted);
+    assert_true(a->y_hash == b->y_hash && a->restart == b->restart);
 }
 
 TEST(test_finds)

@@ -1,6 +1,6 @@
-/* Worst rows: the files of reference/worst, and of replay --from. */
+/* Worst rows: the files of reference/worst, and of replay. */
 #include "fuzz.h"
-#include "inputs/worst_row.h"
+#include "inputs/worst.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

@@ -15,7 +15,7 @@ make_files() {
             >/dev/null &&
         "$lnbench" export --db base.db --out run.json &&
         "$lnbench" export --db base.db --format jsonl --out run.jsonl &&
-        "$lnbench" hunt --kernels two_pass_f32_scalar --restarts 2 --hidden 4 --out h0.txt >/dev/null &&
+        "$lnbench" hunt --kernels two_pass_f32_scalar --time 0.1 --hidden 4 --out h0.txt >/dev/null &&
         cp "$libraries/liblayernorm.so" lib.so &&
         cp lib.so lib2.so && "$binaries/run_sql" base.db 'PRAGMA journal_mode = DELETE' >/dev/null
 }

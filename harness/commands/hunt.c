@@ -64,7 +64,7 @@ static bool print_hunt(const hunt_state *hunt, const char *path, double seconds,
                            err))
         return false;
     output_line(output, "%s", "");
-    output_line(output, "%llu restarts, %llu rows tried in %.1f s (%.0f a second)%s",
+    output_line(output, "%llu climbs, %llu rows tried in %.1f s (%.0f a second)%s",
                 (unsigned long long)hunt->done, (unsigned long long)hunt->rows, seconds,
                 (double)hunt->rows / seconds, hunt->interrupted ? ": interrupted" : "");
     if (hunt->reproducible)
@@ -76,65 +76,17 @@ static bool print_hunt(const hunt_state *hunt, const char *path, double seconds,
 typedef struct hunt_options {
     const char *kernel, *convention, *out, *database;
     word_list plugins;
-    uint64_t hidden, restarts, seed, keep;
-    double seconds, max_kappa, deadline;
+    uint64_t hidden, seed;
+    double seconds, deadline; /* seconds: 0: not given */
     output_file printed;
 } hunt_options;
 
-#define NOT_GIVEN UINT64_MAX /* --restarts */
-#define MOST_RESTARTS (1ULL << 48)
-
-static bool check_numbers(const hunt_options *options, error *err)
-{
-    if (options->restarts != NOT_GIVEN && options->restarts > MOST_RESTARTS)
-        return fail(err, EXIT_CODE_USAGE, "--restarts %llu: at most %llu were expected",
-                    (unsigned long long)options->restarts, MOST_RESTARTS);
-    if (options->hidden == 0 || options->hidden > 1 << 20)
-        return fail(err, EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
-                    (unsigned long long)options->hidden);
-    if (options->restarts != NOT_GIVEN && !isnan(options->seconds))
-        return fail(err, EXIT_CODE_USAGE,
-                    "--restarts and --time: one of them was expected, not both");
-    if (options->restarts == 0)
-        return fail(err, EXIT_CODE_USAGE, "--restarts 0: at least 1 was expected");
-    if (options->keep == 0 || options->keep > 10000)
-        return fail(err, EXIT_CODE_USAGE, "--keep %llu: 1 to 10000 was expected",
-                    (unsigned long long)options->keep);
-    if (!(options->max_kappa >= 1))
-        return fail(err, EXIT_CODE_USAGE, "--max-kappa %g: no row has less than 1",
-                    options->max_kappa);
-    return true;
-}
-
-static bool settings_of(const hunt_options *options, hunt_settings *settings, error *err)
-{
-    *settings = (hunt_settings){
-        .hidden = (size_t)options->hidden,
-        .seed = options->seed,
-        .max_kappa = options->max_kappa,
-        .keep = options->keep,
-        .restarts = options->restarts != NOT_GIVEN ? options->restarts : 0,
-        .seconds = isnan(options->seconds) ? 0 : options->seconds,
-    };
-    if (!options->kernel)
-        return fail(err, EXIT_CODE_USAGE, "--kernels NAME is missing");
-    if (!check_numbers(options, err))
-        return false;
-    if (options->restarts == NOT_GIVEN && isnan(options->seconds))
-        settings->restarts = 54;
-    snprintf(settings->kernel, sizeof settings->kernel, "%.63s", options->kernel);
-    return true;
-}
-
-/* hunts/KERNEL_CONVENTION_HIDDEN_sSEED.txt beside the store, with what else makes it another hunt. */
+/* hunts/KERNEL_CONVENTION_HIDDEN_sSEED.txt beside the store. */
 static void name_file(const hunt_settings *settings, const char *database, char *path, size_t size)
 {
     const char *slash = strrchr(database, '/');
-    char kappa[48] = "";
-    if (isfinite(settings->max_kappa))
-        snprintf(kappa, sizeof kappa, "_k%g", settings->max_kappa);
-    snprintf(path, size, "%.*shunts/%s_%s_%zu%s_s%llu.txt", slash ? (int)(slash + 1 - database) : 0,
-             database, settings->kernel, settings->convention, settings->hidden, kappa,
+    snprintf(path, size, "%.*shunts/%s_%s_%zu_s%llu.txt", slash ? (int)(slash + 1 - database) : 0,
+             database, settings->kernel, settings->convention, settings->hidden,
              (unsigned long long)settings->seed);
 }
 
@@ -145,12 +97,12 @@ static bool search(hunt_state *hunt, const char *path, error *err)
     const hunt_settings *settings = &hunt->settings;
     progress_bar progress;
     double begun = seconds_now(), last = begun;
-    bool timed = settings->restarts == 0, fine = hunt_begin(hunt, err);
+    bool timed = settings->seconds > 0, fine = hunt_begin(hunt, err);
     size_t most = hunt_restarts_at_once(hunt);
-    progress_begin(&progress, timed ? settings->seconds : (double)settings->restarts);
-    for (uint64_t k = 0; fine && !hunt->cut && (timed || k < settings->restarts); k += most) {
+    progress_begin(&progress, timed ? settings->seconds : HUNT_RESTARTS);
+    for (uint64_t k = 0; fine && !hunt->cut && (timed || k < HUNT_RESTARTS); k += most) {
         char what[96];
-        size_t count = timed || settings->restarts - k > most ? most : settings->restarts - k;
+        size_t count = timed || HUNT_RESTARTS - k > most ? most : HUNT_RESTARTS - k;
         fine = hunt_restarts(hunt, k, count, err) && hunt_save(hunt, "running", path, err);
         snprintf(what, sizeof what, "restart %llu, worst so far %.4g", (unsigned long long)k,
                  hunt->find_count ? hunt->finds[0].score : 0.0);
@@ -185,12 +137,19 @@ static bool find_class(hunt_state *hunt, const kernel_list *kernels, error *err)
 static bool prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_process **worker,
                          kernel_list *kernels, error *err)
 {
+    if (!options->kernel)
+        return fail(err, EXIT_CODE_USAGE, "--kernels NAME is missing");
+    if (options->hidden == 0 || options->hidden > 1 << 20)
+        return fail(err, EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
+                    (unsigned long long)options->hidden);
+    hunt->settings = (hunt_settings){
+        .hidden = (size_t)options->hidden, .seed = options->seed, .seconds = options->seconds};
+    snprintf(hunt->settings.kernel, sizeof hunt->settings.kernel, "%.63s", options->kernel);
     judge_settings judging = {
         .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
-    const char *name = hunt->settings.kernel;
+    const char *name = options->kernel;
     ln_convention convention;
-    if (!settings_of(options, &hunt->settings, err) ||
-        !worker_start(options->plugins.words, options->plugins.count, worker, kernels, err) ||
+    if (!worker_start(options->plugins.words, options->plugins.count, worker, kernels, err) ||
         !(hunt->kernel = kernel_find(kernels, name, err)) ||
         !kernel_words_convention(kernels, &(word_list){&name, 1}, options->convention, &convention,
                                  err))
@@ -238,15 +197,10 @@ static const cli_option options[] = {
      offsetof(hunt_options, convention)},
     {"hidden", "N", "length of the rows (default: 64)", OPTION_COUNT,
      offsetof(hunt_options, hidden)},
-    {"restarts", "R", "climbs, each from another start (default: 54)", OPTION_COUNT,
-     offsetof(hunt_options, restarts)},
-    {"time", "S", "instead of restarts: as many as S seconds allow", OPTION_SECONDS,
+    {"time", "S", "as many climbs as S seconds allow (default: 54 climbs)", OPTION_SECONDS,
      offsetof(hunt_options, seconds)},
     {"seed", "N", "of starts, steps and parameters (default: 1)", OPTION_COUNT,
      offsetof(hunt_options, seed)},
-    {"max-kappa", "K", "only rows of kappa K or less count", OPTION_REAL,
-     offsetof(hunt_options, max_kappa)},
-    {"keep", "F", "finds kept (default: 8)", OPTION_COUNT, offsetof(hunt_options, keep)},
     {"out", "FILE", "where to (default: a name in hunts beside --db)", OPTION_TEXT,
      offsetof(hunt_options, out)},
     STORE_OPTION(hunt_options, database),
@@ -261,26 +215,29 @@ static const former_option former[] = {
     {"goal", "lnbench hunt always searches for the largest row ULP"},
     {"unclaimed", "lnbench hunt counts only rows for which the kernel's bound makes a claim"},
     {"exact", "use lnbench run, which checks kernels that claim to be correctly rounded"},
+    {"restarts", "use --time S; without it, lnbench hunt makes 54 climbs"},
+    {"keep", "lnbench hunt keeps the 8 worst rows"},
+    {"max-kappa", "lnbench hunt searches rows of every kappa"},
     {NULL, NULL},
 };
 
 const cli_command command_hunt = {
     .name = "hunt",
     .brief = "search for the rows on which a kernel is worst",
-    .usage = "--kernels NAME [--conventions C] [--restarts R | --time S] [OPTION...]",
+    .usage = "--kernels NAME [--conventions C] [--time S] [OPTION...]",
     .summary = "Searches for the rows on which a kernel is worst.",
     .details =
         "Hill climbing over the bits of a row of the kernel's type, from rows of every input\n"
-        "family in turn. The file is written after each few restarts, and on Ctrl-C. lnbench\n"
-        "replay --from FILE runs the finds again; lnbench run --inputs worst:FILE judges kernels "
+        "family in turn. The file is written after each few climbs, and on Ctrl-C. lnbench\n"
+        "replay FILE runs the finds again; lnbench run --inputs worst:FILE judges kernels "
         "on\n"
-        "them. To use several processes or machines, give each another --seed.\n"
+        "them. To use several processes or machines, give each another --seed, and join the "
+        "files.\n"
         "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the\n"
         "kernel does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130\n"
         "interrupted.",
     OPTIONS(options),
-    DEFAULTS(hunt_options, .hidden = 64, .seed = 1, .keep = 8, .restarts = NOT_GIVEN,
-             .seconds = NAN, .max_kappa = INFINITY, .deadline = 10),
+    DEFAULTS(hunt_options, .hidden = 64, .seed = 1, .deadline = 10),
     .body = run_hunt,
     .former = former,
 };
