@@ -17,11 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static double megabytes(int64_t bytes)
-{
-    return (double)bytes / 1e6;
-}
-
 static bool read_range(const char *words, int64_t *first, int64_t *last, error *err)
 {
     char *end;
@@ -78,11 +73,11 @@ static bool print_sizes(const output_file *out, const char *database, const run_
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < count; i++)
         relation_row(rows, as_count((unsigned long long)sizes[i].run),
-                     as_figure(megabytes(sizes[i].bytes)),
+                     as_figure((double)sizes[i].bytes / 1e6),
                      as_count((unsigned long long)sizes[i].bytes));
     if (out->format == OUTPUT_TEXT)
-        output_line(out, "%s: sound, %.1f MB, %zu run%s", database, megabytes(about.st_size), count,
-                    count == 1 ? "" : "s");
+        output_line(out, "%s: sound, %.1f MB, %zu run%s", database, (double)about.st_size / 1e6,
+                    count, count == 1 ? "" : "s");
     return relation_print_in(rows,
                              json_pack("{s:s, s:o, s:I}", "schema", "lnbench-store-1", "store",
                                        json_text(database), "bytes", (json_int_t)about.st_size),
@@ -221,18 +216,6 @@ static const char *grade_name(finding_grade grade)
     return grade == FINDING_WARNING ? "warning" : grade == FINDING_NOTE ? "note" : "fine";
 }
 
-static relation *facts_relation(const machine_facts *machine)
-{
-    static const relation_column columns[] = {FOR_PEOPLE("machine"), FOR_PEOPLE("")};
-    relation *rows = relation_create(COLUMNS(columns));
-    for (size_t i = 0; i < machine->count; i++) {
-        char shown[256];
-        relation_row(rows, as_text(machine->facts[i].name),
-                     as_text(machine_shown_value(&machine->facts[i], shown)));
-    }
-    return rows;
-}
-
 /* For programs, and for Markdown, which has the facts in the same table. */
 static relation *findings_relation(const machine_facts *machine, const finding *findings,
                                    size_t count, output_format format)
@@ -257,14 +240,6 @@ static bool is_trusted(const timing_scatter *scatter)
     return scatter->apart <= most_apart && scatter->cpu_share >= least_cpu_share;
 }
 
-static size_t to_mend(const finding *findings, size_t count)
-{
-    size_t warnings = 0;
-    while (warnings < count && findings[warnings].grade == FINDING_WARNING)
-        warnings++;
-    return warnings;
-}
-
 /* "timings here are good to about 2 %: 2 things to mend" */
 static void print_verdict(const output_file *out, const timing_scatter *scatter, size_t warnings)
 {
@@ -283,38 +258,41 @@ static void print_verdict(const output_file *out, const timing_scatter *scatter,
     output_line(out, "%s", warnings ? things : "nothing to mend");
 }
 
-static void print_finding(const output_file *out, const finding *found)
-{
-    if (found->grade == FINDING_WARNING)
-        output_colour(out, "33");
-    output_text(out, "%-8s", grade_name(found->grade));
-    output_colour(out, NULL);
-    output_text(out, " %s\n", found->what);
-    if (found->grade != FINDING_FINE && found->remedy[0])
-        output_line(out, "         mend: %s", found->remedy);
-}
-
-static bool print_text(const output_file *out, const machine_facts *machine,
+static void print_text(const output_file *out, const machine_facts *machine,
                        const timing_scatter *scatter, const finding *findings, size_t count,
-                       bool facts, error *err)
+                       bool facts)
 {
-    size_t warnings = to_mend(findings, count), shown = facts ? count : warnings;
+    char shown[256];
+    size_t warnings = 0;
+    while (warnings < count && findings[warnings].grade == FINDING_WARNING)
+        warnings++;
     print_verdict(out, scatter, warnings);
-    if (shown > 0)
-        output_text(out, "\n");
-    for (size_t i = 0; i < shown; i++)
-        print_finding(out, &findings[i]);
+    output_text(out, "%s", facts || warnings > 0 ? "\n" : "");
+    for (size_t i = 0; i < (facts ? count : warnings); i++) {
+        output_colour(out, findings[i].grade == FINDING_WARNING ? "33" : NULL);
+        output_text(out, "%-8s", grade_name(findings[i].grade));
+        output_colour(out, NULL);
+        output_text(out, " %s\n", findings[i].what);
+        if (findings[i].remedy[0])
+            output_line(out, "         mend: %s", findings[i].remedy);
+    }
     output_line(out, "\n%zu checked%s", count,
-                facts ? "\n" : ": --facts shows what is fine, notes, and the facts of the machine");
-    return !facts || relation_print(facts_relation(machine), out, err);
+                facts ? "" : ": --facts shows what is fine, notes, and the facts of the machine");
+    if (facts)
+        output_line(out, "\nmachine");
+    for (size_t i = 0; facts && i < machine->count; i++)
+        output_line(out, "%-22s  %s", machine->facts[i].name,
+                    machine_shown_value(&machine->facts[i], shown));
 }
 
 static bool print_findings(const output_file *out, const machine_facts *machine,
                            const timing_scatter *scatter, const finding *findings, size_t count,
                            bool facts, error *err)
 {
-    if (out->format == OUTPUT_TEXT)
-        return print_text(out, machine, scatter, findings, count, facts, err);
+    if (out->format == OUTPUT_TEXT) {
+        print_text(out, machine, scatter, findings, count, facts);
+        return true;
+    }
     return relation_print_in(findings_relation(machine, findings, count, out->format),
                              json_pack("{s:s, s:b, s:f, s:f, s:o}", "schema", "lnbench-doctor-1",
                                        "trusted", is_trusted(scatter), "apart", scatter->apart,

@@ -31,30 +31,25 @@ static void add_finding(doctor_findings *findings, finding_grade grade, const ch
     va_end(arguments);
 }
 
-static bool is(const char *value, const char *expected)
-{
-    return strcmp(value, expected) == 0;
-}
-
-static bool known(const char *value)
-{
-    return !is(value, "unknown");
-}
-
-/* Most facts: one value is fine, "unknown" is a note, anything else is a warning with a remedy. */
-typedef struct simple_check {
+/* A fact of the machine, the values that are fine, and what another value means. Patterns are words, and
+ * limits of numbers (">=2", "<=0.3"), with | between them. */
+typedef struct checked_fact {
     const char *fact, *fine, *title;
     finding_grade grade; /* of a value that is not fine */
-    const char *why, *remedy;
-} simple_check;
+    const char *meaning, *advice;
+} checked_fact;
 
-static const simple_check simple_checks[] = {
+static const checked_fact checked_facts[] = {
     {"governor", "performance", "CPU frequency governor", FINDING_WARNING,
      "the clock rises and falls with load",
      "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"},
     {"smt", "off", "SMT (hyper-threading)", FINDING_WARNING,
      "work on the sibling thread takes half a core away",
      "echo off | sudo tee /sys/devices/system/cpu/smt/control"},
+    {"boost", "off", "frequency boost", FINDING_WARNING,
+     "the clock depends on temperature and on the other cores",
+     "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost (Intel: echo 1 | sudo tee "
+     "/sys/devices/system/cpu/intel_pstate/no_turbo)"},
     {"hypervisor", "none", "hypervisor", FINDING_NOTE,
      "the host may take the CPU away, and caches are shared with strangers",
      "trust ratios of one run more than absolute figures; for absolute ones use bare metal"},
@@ -63,6 +58,32 @@ static const simple_check simple_checks[] = {
     {"core_kinds", "1", "kinds of core", FINDING_WARNING,
      "a run may land on a big or on a little core",
      "keep to cores of one kind: taskset -c 0 lnbench run"},
+    {"cores", ">=2", "cores", FINDING_WARNING,
+     "lnbench, the system and the kernel under test share one",
+     "give the container or virtual machine at least two CPUs, or widen the affinity (taskset)"},
+    {"cores", ">=4", "cores for several threads", FINDING_NOTE,
+     "enough for one thread; figures for more threads will be noisy", ""},
+    /* A third of one CPU is enough to meet a single-threaded run now and then. */
+    {"load_1m", "<=0.3", "load over the last minute", FINDING_WARNING,
+     "other work takes time and caches away",
+     "run `top` to see which process, and wait a minute after a build"},
+    {"cpu_quota", "none", "CPU quota of the control group", FINDING_WARNING,
+     "the kernel stops us in the middle of a measurement when it is used up",
+     "start the container without --cpus, or lift CPUQuota= of the unit"},
+    {"aslr", "0|off for this process", "address space randomisation", FINDING_NOTE,
+     "layouts differ from process to process; the intervals take that in, since every run measures "
+     "in several processes",
+     "setarch -R lnbench run"},
+    {"thp", "always|madvise", "transparent huge pages", FINDING_WARNING,
+     "page walks slow down and scatter large shapes",
+     "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"},
+    {"memory_available_bytes", ">=1073741824", "memory: available", FINDING_WARNING,
+     "lnbench takes up to 1 GiB", "close what uses it: ps aux --sort=-rss | head"},
+    {"memory_limit_bytes", "none|>=1073741824", "memory limit of the control group",
+     FINDING_WARNING, "lnbench takes up to 1 GiB",
+     "give the container more --memory, or raise MemoryMax= of the unit"},
+    {"swap_used_bytes", "0", "swap in use", FINDING_WARNING,
+     "pages may have to come back from disk", "sudo swapoff -a && sudo swapon -a"},
     {"ftz", "off", "flush to zero (FTZ)", FINDING_WARNING,
      "subnormal results are lost: a library was built with -ffast-math",
      "build without -ffast-math, and load no plugin that was linked with it"},
@@ -74,13 +95,32 @@ static const simple_check simple_checks[] = {
     {"build_type", "Release", "build type", FINDING_WARNING,
      "timings of such a build say nothing about a release",
      "cmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build"},
+    {"google_benchmark_build", "release", "Google Benchmark's build", FINDING_NOTE,
+     "Debian's calls itself so: harmless here, it only reads the clock around a batch of calls",
+     ""},
     {"counters", "cycles, instructions", "counted by the CPU", FINDING_NOTE,
      "times alone show regressions",
      "on a machine of its own: sudo sysctl kernel.perf_event_paranoid=2"},
-    {"cpu_quota", "none", "CPU quota of the control group", FINDING_WARNING,
-     "the kernel stops us in the middle of a measurement when it is used up",
-     "start the container without --cpus, or lift CPUQuota= of the unit"},
 };
+
+static bool is_fine(const char *pattern, const char *value)
+{
+    char *end;
+    for (const char *at = pattern;; at += strcspn(at, "|") + 1) {
+        size_t length = strcspn(at, "|");
+        double number = number_read(value, &end);
+        bool limit = at[1] == '=' && (at[0] == '<' || at[0] == '>');
+        if (limit && end > value) {
+            double most = number_read(at + 2, NULL);
+            if (at[0] == '<' ? number <= most : number >= most)
+                return true;
+        }
+        if (!limit && strlen(value) == length && strncmp(at, value, length) == 0)
+            return true;
+        if (!at[length])
+            return false;
+    }
+}
 
 /* Whether the string is one word over and over; `length` of it and its blank. */
 static bool repeats(const char *string, size_t length)
@@ -105,109 +145,26 @@ const char *machine_shown_value(const machine_fact *fact, char shown[256])
     return shown;
 }
 
-static void check_simple(const machine_facts *machine, doctor_findings *findings)
+static void check_facts(const machine_facts *machine, doctor_findings *findings)
 {
-    for (size_t i = 0; i < sizeof simple_checks / sizeof *simple_checks; i++) {
-        const simple_check *check = &simple_checks[i];
+    for (size_t i = 0; i < sizeof checked_facts / sizeof *checked_facts; i++) {
+        const checked_fact *check = &checked_facts[i];
         machine_fact fact;
-        char value[sizeof fact.value];
+        char value[sizeof fact.value], *end;
         snprintf(fact.name, sizeof fact.name, "%s", check->fact);
         snprintf(fact.value, sizeof fact.value, "%s", machine_fact_value(machine, check->fact));
         machine_shown_value(&fact, value);
-        if (is(value, check->fine))
+        double bytes = number_read(fact.value, &end);
+        if (strstr(check->fact, "_bytes") && end > fact.value)
+            snprintf(value, sizeof value, "%.0f MiB", bytes / 0x1p20);
+        if (is_fine(check->fine, fact.value))
             add_finding(findings, FINDING_FINE, "", "%s: %.80s", check->title, value);
-        else if (!known(value))
+        else if (strcmp(fact.value, "unknown") == 0)
             add_finding(findings, FINDING_NOTE, "", "%s: cannot be read here", check->title);
         else
-            add_finding(findings, check->grade, check->remedy, "%s: %.80s: %s", check->title, value,
-                        check->why);
+            add_finding(findings, check->grade, check->advice, "%s: %.80s: %s", check->title, value,
+                        check->meaning);
     }
-}
-
-static void check_boost(const machine_facts *machine, doctor_findings *findings)
-{
-    const char *boost = machine_fact_value(machine, "boost");
-    bool intel = strstr(machine_fact_value(machine, "scaling_driver"), "intel") != NULL;
-    if (is(boost, "off"))
-        add_finding(findings, FINDING_FINE, "", "frequency boost: off");
-    else if (!known(boost))
-        add_finding(findings, FINDING_NOTE, "", "frequency boost: cannot be read here");
-    else
-        add_finding(findings, FINDING_WARNING,
-                    intel ? "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"
-                          : "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost",
-                    "frequency boost: on: the clock depends on temperature and on the other cores");
-}
-
-/* A third of one CPU is enough to meet a single-threaded run now and then. */
-static void check_load(const machine_facts *machine, doctor_findings *findings)
-{
-    const char *load = machine_fact_value(machine, "load_1m");
-    if (!known(load))
-        add_finding(findings, FINDING_NOTE, "", "load: cannot be read here");
-    else if (number_read(load, NULL) > 0.3)
-        add_finding(findings, FINDING_WARNING,
-                    "run `top` to see which process, and wait a minute after a build",
-                    "load: %.20s over the last minute: other work takes time and caches away",
-                    load);
-    else
-        add_finding(findings, FINDING_FINE, "", "load: %.20s over the last minute", load);
-}
-
-static void check_layout(const machine_facts *machine, doctor_findings *findings)
-{
-    const char *aslr = machine_fact_value(machine, "aslr");
-    if (!known(aslr))
-        add_finding(findings, FINDING_NOTE, "", "address space randomisation: cannot be read here");
-    else if (is(aslr, "0") || strncmp(aslr, "off", 3) == 0)
-        add_finding(findings, FINDING_FINE, "", "address space randomisation: off");
-    else
-        add_finding(findings, FINDING_NOTE, "setarch -R lnbench run",
-                    "address space randomisation: on: layouts differ from process to process; the "
-                    "intervals take that in, since every run measures in several processes");
-    const char *thp = machine_fact_value(machine, "thp");
-    if (!known(thp))
-        add_finding(findings, FINDING_NOTE, "", "transparent huge pages: cannot be read here");
-    else if (is(thp, "never"))
-        add_finding(findings, FINDING_WARNING,
-                    "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
-                    "transparent huge pages: never: page walks slow down and scatter large shapes");
-    else
-        add_finding(findings, FINDING_FINE, "", "transparent huge pages: %.40s", thp);
-}
-
-static void check_benchmark(const machine_facts *machine, doctor_findings *findings)
-{
-    const char *build = machine_fact_value(machine, "google_benchmark_build");
-    const char *version = machine_fact_value(machine, "google_benchmark");
-    if (is(build, "debug"))
-        add_finding(
-            findings, FINDING_NOTE, "",
-            "Google Benchmark %.40s calls itself a debug build, as Debian's does: harmless here, "
-            "it only reads the clock around a batch of calls",
-            version);
-    else if (is(build, "release"))
-        add_finding(findings, FINDING_FINE, "", "Google Benchmark: %.40s, a release build",
-                    version);
-    else
-        add_finding(findings, FINDING_NOTE, "", "Google Benchmark: version %.40s, build unknown",
-                    version);
-}
-
-static void check_cores(const machine_facts *machine, doctor_findings *findings)
-{
-    if (machine->cores < 2)
-        add_finding(
-            findings, FINDING_WARNING,
-            "give the container or virtual machine at least two CPUs, or widen the affinity "
-            "(taskset)",
-            "cores: %u: lnbench, the system and the kernel under test share one", machine->cores);
-    else if (machine->cores < 4)
-        add_finding(findings, FINDING_NOTE, "",
-                    "cores: %u: enough for one thread; figures for more threads will be noisy",
-                    machine->cores);
-    else
-        add_finding(findings, FINDING_FINE, "", "cores: %u", machine->cores);
 }
 
 /* What liblayernorm goes by; another source that says much more is the mistake that it avoids. */
@@ -243,39 +200,6 @@ static void check_caches(doctor_findings *findings)
                     sizes.refused);
 }
 
-static void check_memory(const machine_facts *machine, doctor_findings *findings)
-{
-    const char *available = machine_fact_value(machine, "memory_available_bytes");
-    const char *swap = machine_fact_value(machine, "swap_used_bytes");
-    double bytes = number_read(available, NULL);
-    if (!known(available))
-        add_finding(findings, FINDING_NOTE, "", "memory: cannot be read here");
-    else if (bytes < 0x1p30)
-        add_finding(findings, FINDING_WARNING, "close what uses it: ps aux --sort=-rss | head",
-                    "memory: %.0f MiB available: lnbench takes up to 1 GiB", bytes / 0x1p20);
-    else
-        add_finding(findings, FINDING_FINE, "", "memory: %.1f GiB available", bytes / 0x1p30);
-    const char *limit = machine_fact_value(machine, "memory_limit_bytes");
-    bytes = number_read(limit, NULL);
-    if (!known(limit) || is(limit, "none"))
-        add_finding(findings, known(limit) ? FINDING_FINE : FINDING_NOTE, "",
-                    "memory limit of the control group: %s",
-                    known(limit) ? limit : "cannot be read here");
-    else
-        add_finding(findings, bytes < 0x1p30 ? FINDING_WARNING : FINDING_FINE,
-                    bytes < 0x1p30
-                        ? "give the container more --memory, or raise MemoryMax= of the unit"
-                        : "",
-                    "memory limit of the control group: %.0f MiB%s", bytes / 0x1p20,
-                    bytes < 0x1p30 ? ": lnbench takes up to 1 GiB" : "");
-    if (known(swap) && number_read(swap, NULL) > 0)
-        add_finding(findings, FINDING_WARNING, "sudo swapoff -a && sudo swapon -a",
-                    "swap: %.0f MiB in use: pages may have to come back from disk",
-                    number_read(swap, NULL) / 0x1p20);
-    else if (known(swap))
-        add_finding(findings, FINDING_FINE, "", "swap: not in use");
-}
-
 static void check_surroundings(doctor_findings *findings)
 {
     char path[1024];
@@ -308,14 +232,8 @@ static void sort_by_grade(finding *list, size_t count)
 size_t machine_findings(const machine_facts *machine, finding *list, size_t most)
 {
     doctor_findings findings = {.list = list, .most = most};
-    check_simple(machine, &findings);
-    check_boost(machine, &findings);
-    check_load(machine, &findings);
-    check_layout(machine, &findings);
-    check_benchmark(machine, &findings);
-    check_cores(machine, &findings);
+    check_facts(machine, &findings);
     check_caches(&findings);
-    check_memory(machine, &findings);
     check_surroundings(&findings);
     sort_by_grade(list, findings.count);
     return findings.count;

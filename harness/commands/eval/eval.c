@@ -338,9 +338,8 @@ static bool check_options(const eval_options *options, error *err)
                     options->files.paths[ROLE_X]
                         ? "--x and --input: one of them was expected, not both"
                         : "--x FILE is missing, or --input FAMILY");
-    if (options->files.input && (options->files.axis || options->files.normalized_shape))
-        return fail(err, EXIT_CODE_USAGE,
-                    "--inputs: has rows: leave out --axis and --normalized-shape");
+    if (options->files.input && options->files.axis)
+        return fail(err, EXIT_CODE_USAGE, "--inputs: has rows: leave out --axis");
     for (size_t i = 0; i < ROLES_MOST && options->files.input; i++)
         if (options->files.paths[i])
             return fail(err, EXIT_CODE_USAGE,
@@ -366,7 +365,14 @@ static bool prepare_eval(eval_options *options, ln_convention *convention,
                     operations[kind]->name);
     if (options->kernel && !(*kernel = kernel_find(kernels, options->kernel, err)))
         return false;
-    return eval_read(&options->files, convention, *kernel, tensors, err);
+    if (!eval_read(&options->files, convention, *kernel, tensors, err))
+        return false;
+    /* PyTorch's eps of None is that of the type. */
+    const convention_preset *torch = &operations[LN_OPERATION_RMSNORM]->presets[0];
+    bool named = !options->convention || strcmp(options->convention, torch->name) == 0;
+    if (named && tensors->storage == LN_F64 && convention_equal(convention, &torch->convention))
+        convention->eps = 0x1p-52;
+    return true;
 }
 
 static exit_code evaluate_gradients(const eval_options *options, const ln_convention *convention,
@@ -445,8 +451,6 @@ static const cli_option options[] = {
      offsetof(eval_options, out)},
     {"axis", "A,...", "the axes of a row (default: -1)", OPTION_TEXT,
      offsetof(eval_options, files.axis)},
-    {"normalized-shape", "N,...", "the same by their sizes: 4,5 for the last two axes", OPTION_TEXT,
-     offsetof(eval_options, files.normalized_shape)},
     {"dtypes", "TYPE", "bf16 where that is what u2 files hold; else as --x says", OPTION_TEXT,
      offsetof(eval_options, files.dtype)},
     PLUGIN_OPTION(eval_options, plugins),
@@ -457,6 +461,7 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
+    {"normalized-shape", "use --axis, such as --axis -2,-1 for the last two axes"},
     {"attribute", "see the table of a few kernels in docs/lab/errors.md"},
     {"reproducible", "see the column `reproducible` of lnbench run and lnbench eval"},
     {"hashes", "see the column `reproducible` of lnbench run and lnbench eval"},

@@ -189,7 +189,7 @@ bool eval_read(const eval_files *files, const ln_convention *convention, const k
         return fail(err, EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", files->dtype,
                     kernel->facts.name, dtype_name(kernel->facts.storage));
     reading.u2_is_bf16 = said == LN_BF16;
-    if (!tensor_axes_parse(files->axis, files->normalized_shape, &reading.axes, err))
+    if (!tensor_axes_parse(files->axis, &reading.axes, err))
         return false;
     if (files->input) {
         choose_types(&reading, kernel);

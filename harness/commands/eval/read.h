@@ -14,7 +14,7 @@ typedef struct eval_files {
     const char *paths[ROLES_MOST]; /* by role */
     const char *dy, *gradients[GRADIENTS];
     const char *input, *shape; /* rows of a family instead of files */
-    const char *axis, *normalized_shape, *dtype;
+    const char *axis, *dtype;
 } eval_files;
 
 typedef struct eval_tensors {

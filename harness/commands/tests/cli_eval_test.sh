@@ -261,7 +261,7 @@ npy twelve.npy '<f4' '(12,)' 0.5:0.25
 npy by3.npy '<f4' '(3, 1)' 1:1
 npy by1.npy '<f4' '(1, 1, 4)' 1:1
 npy by34.npy '<f4' '(3, 4)' 0.5:0.25
-for axes in '--axis 1,2' '--axis=-2,-1' '--normalized-shape 3,4'; do
+for axes in '--axis 1,2' '--axis=-2,-1'; do
     for gamma in twelve by34; do
         # shellcheck disable=SC2086
         accepted "$axes, $gamma" 0 eval --x x.npy --gamma $gamma.npy --beta by3.npy $axes --reference --out y$gamma.npy
@@ -339,9 +339,6 @@ echo text >text.npy
     bad "a number" 2 'number.npy: a single number, without axes' --x number.npy $none
     bad "gamma with a NaN" 2 'nan.npy \(--gamma\): element 0 is nan: expected finite numbers' --x x.npy \
         --gamma nan.npy --beta beta.npy --reference
-    bad "another normalized shape" 2 'x.npy: shape \(2, 3, 4\) does not end as --normalized-shape says' --x x.npy \
-        --normalized-shape 2,4 $none
-    bad "an axis and a shape" 2 'one of them was expected' --x x.npy --axis 1 --normalized-shape 4 $none
     bad "an axis of a family" 2 'leave out --axis' --input normal --axis 1 $none
     bad "an axis with a slip" 2 '--axis 1;2: expected numbers such as' --x x.npy --axis '1;2' $none
     bad "residual of another shape" 2 'flat.npy \(--residual\): shape \(24,\); \(2, 3, 4\)' \
@@ -369,6 +366,11 @@ echo text >text.npy
     refused "a place that cannot be" 7 '/proc/nowhere' eval --x x.npy $none --out /proc/nowhere/y
 }
 
+# PyTorch's eps of None is that of the type: 2^-52 in f64 (pytorch#155527).
+"$binaries/npy_tool" make tiny.npy '<f8' '(2, 4)' 1e-7:1e-7
+"$binaries/npy_tool" make ones.npy '<f8' '(4,)' 1:0
+accepted "torch-rms of f64" 0 eval --x tiny.npy --gamma ones.npy --convention torch-rms --reference --json
+check "torch-rms of f64: its eps" is "$(value convention out)" 'operation=rmsnorm,eps=2.220446049250313e-16@square,weight=w'
 accepted "RMSNorm, as its kernel says" 0 eval --x x.npy --gamma gamma.npy --kernel rms_f32_scalar
 check "RMSNorm, as its kernel says: convention" has out ': 6 x 4, torch-rms$'
 

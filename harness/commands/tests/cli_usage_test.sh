@@ -39,7 +39,7 @@ options_of run --plan --operation --kernels --conventions --dtypes --shapes --in
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --operation --db --format --json
 options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conventions --kernels --reference --y --out --inputs \
-    --shapes --seed --axis --normalized-shape --dtypes \
+    --shapes --seed --axis --dtypes \
     --plugin --max-row-ulp --deadline --format --json
 options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --all --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
@@ -94,6 +94,7 @@ choose|--check-dispatch|tools/dispatch check STORE
 eval|--attribute|docs/lab/errors.md
 eval|--reproducible|the column .reproducible.
 eval|--hashes|the column .reproducible.
+eval|--normalized-shape|--axis
 eval|--tolerance|lnbench.tolerance\(x\) in Python
 fingerprint|--distance|docs/conventions.md
 help|--format|lnbench SUBCOMMAND --help

@@ -4,27 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool tensor_axes_parse(const char *axis, const char *normalized_shape, tensor_axes *axes,
-                       error *err)
+bool tensor_axes_parse(const char *text, tensor_axes *axes, error *err)
 {
-    const char *text = axis ? axis : normalized_shape;
-    const char *option = axis ? "axis" : "normalized-shape";
-    *axes = (tensor_axes){.are_sizes = !axis};
-    if (axis && normalized_shape)
-        return fail(err, EXIT_CODE_USAGE,
-                    "--axis and --normalized-shape: one of them was expected, not both");
-    if (!text) {
-        *axes = (tensor_axes){.count = 1, .values = {-1}};
-        return true;
-    }
-    for (const char *at = text;; at++) {
+    *axes = (tensor_axes){0};
+    for (const char *at = text ? text : "-1";; at++) {
         char *end;
         errno = 0;
         long long value = strtoll(at, &end, 10);
         if (end == at || errno != 0 || axes->count == TENSOR_MAX_DIMENSIONS ||
-            (axes->are_sizes && value < 1) || (*end && *end != ','))
-            return fail(err, EXIT_CODE_USAGE, "--%s %.100s: expected numbers such as %s", option,
-                        text, axis ? "-1 or 1,2" : "768 or 4,5");
+            (*end && *end != ','))
+            return fail(err, EXIT_CODE_USAGE, "--axis %.100s: expected numbers such as -1 or 1,2",
+                        text);
         axes->values[axes->count++] = value;
         at = end;
         if (!*at)
@@ -40,15 +30,7 @@ static bool find_axes(const tensor_array *array, const tensor_axes *axes, const 
     long long dimensions = (long long)array->dimensions;
     for (size_t i = 0; i < axes->count; i++) {
         long long value = axes->values[i];
-        long long place = axes->are_sizes ? dimensions - (long long)(axes->count - i)
-                          : value < 0     ? value + dimensions
-                                          : value;
-        if (axes->are_sizes && (place < 0 || array->shape[place] != (size_t)value))
-            return fail(err, EXIT_CODE_USAGE,
-                        "%s: shape %s does not end as --normalized-shape says: size %lld of axis "
-                        "%lld was expected",
-                        path, tensor_shape_text(array, shape), value,
-                        (long long)i - (long long)axes->count);
+        long long place = value < 0 ? value + dimensions : value;
         if (place < 0 || place >= dimensions)
             return fail(err, EXIT_CODE_USAGE, "%s: shape %s has no axis %lld", path,
                         tensor_shape_text(array, shape), value);

@@ -22,7 +22,6 @@ enum { TENSOR_MAX_DIMENSIONS = 32 };
 /* Which axes make a row, without any: the last. */
 typedef struct tensor_axes {
     size_t count;
-    bool are_sizes; /* sizes of the last `count` axes instead of their places */
     long long values[TENSOR_MAX_DIMENSIONS];
 } tensor_axes;
 
@@ -49,9 +48,8 @@ typedef struct tensor_request {
 bool tensor_read(const tensor_request *request, tensor_array *array, error *err);
 void tensor_free(tensor_array *array);
 
-/* "1,2" or "-1": places; "4,5" of --normalized-shape: sizes. At most one of them is given. */
-bool tensor_axes_parse(const char *axis, const char *normalized_shape, tensor_axes *axes,
-                       error *err);
+/* "1,2" or "-1"; NULL: the last axis. */
+bool tensor_axes_parse(const char *text, tensor_axes *axes, error *err);
 
 /* Whether there are rows: one axis or more, and elements. */
 bool tensor_has_rows(const tensor_array *array, const char *path, error *err);

@@ -13,7 +13,7 @@ static void print(const char *path, bool u2_is_bf16, const char *axis)
     error err = {0};
     char shape[128];
     const tensor_request request = {.path = path, .u2_is_bf16 = u2_is_bf16, .axes = &axes};
-    if (!tensor_axes_parse(axis, NULL, &axes, &err) || !tensor_read(&request, &array, &err)) {
+    if (!tensor_axes_parse(axis, &axes, &err) || !tensor_read(&request, &array, &err)) {
         printf("error %d %s\n", (int)err.code, err.message);
         return;
     }

@@ -13,7 +13,7 @@ static inline void fuzz_tensor(const uint8_t *bytes, size_t size, const char *pa
     tensor_axes axes;
     error err = {0};
     char shape[128];
-    FUZZ_CHECK(tensor_axes_parse(axis, NULL, &axes, &err));
+    FUZZ_CHECK(tensor_axes_parse(axis, &axes, &err));
     const tensor_request request = {.path = path, .axes = &axes, .u2_is_bf16 = u2_is_bf16};
     FILE *file = fmemopen((void *)bytes, size, "rb");
     FUZZ_CHECK(file);
