@@ -43,12 +43,13 @@ static void list_group(pid_t child)
     replace(0, child);
 }
 
-/* Handlers would run on this process's memory. */
+/* Handlers would run on this process's memory. lnbench has none of a real-time signal. */
 static void leave_signals(const sigset_t *blocked)
 {
     struct sigaction action;
-    for (int number = 1; number < NSIG; number++)
-        if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+    for (int number = 1; number <= SIGSYS; number++)
+        if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN &&
+            action.sa_handler != SIG_DFL) {
             action = (struct sigaction){.sa_handler = SIG_DFL};
             sigaction(number, &action, NULL);
         }

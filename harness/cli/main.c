@@ -59,12 +59,15 @@ static void keep_freed(void)
     mallopt(M_TRIM_THRESHOLD, MUCH);
     /* Room for these blocks, in huge pages: the referee's rows are 222 MB at once. */
     mallopt(M_TOP_PAD, ROOM);
-    char *first = malloc(HUGE), *end = sbrk(0);
+    static char *first; /* kept, and never used: what comes behind it begins in a huge page */
+    first = malloc(HUGE);
+    char *end = sbrk(0);
     mallopt(M_TOP_PAD, USUAL);
     uintptr_t begin = ((uintptr_t)first + HUGE - 1) / HUGE * HUGE;
-    if (first && begin < (uintptr_t)end)
+    if (first && begin < (uintptr_t)end) {
         madvise((void *)begin, (uintptr_t)end - begin, MADV_HUGEPAGE);
-    free(first);
+        first = realloc(first, begin - (uintptr_t)first);
+    }
 #endif
 }
 
