@@ -1,56 +1,30 @@
 /* The runner of judge/runner.h for a kernel that is a function of this process: the referee asks it
  * as it asks lnbench's worker, and the answers are made here.
  *
- * Each tensor lies between two borders of a known pattern, strided rows have such gaps, and inputs
- * are compared with what they were. What writes further away, or never returns, is not caught: that
- * takes another process. */
+ * Each tensor lies amid a page of a known pattern on either side (worker/child/buffers.h), strided rows have such
+ * gaps, and inputs are compared with what they were. What writes further away, or never returns, is not caught:
+ * that takes another process. */
 #include "internal.h"
+#include "worker/child/buffers.h"
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-enum {
-    BORDER = 256,
-    PATTERN = 0x5a,
-    ALIGNMENT = 64,
-};
+enum { ALIGNMENT = 64 };
 
 struct in_process {
     kernel_runner runner; /* the first member */
     const lnjudge_question *question;
     size_t bytes; /* of the runner's memory */
-    int file;     /* which is no kernel's to close */
-    dev_t device; /* of the file */
-    ino_t number;
     bool stopped;
 };
-
-static bool open_file(in_process *worker)
-{
-    struct stat about;
-    worker->file = memfd_create("lnjudge", MFD_CLOEXEC);
-    if (worker->file < 0 || fstat(worker->file, &about) != 0)
-        return false;
-    worker->device = about.st_dev;
-    worker->number = about.st_ino;
-    return true;
-}
-
-static bool has_file(const in_process *worker)
-{
-    struct stat about;
-    return fstat(worker->file, &about) == 0 && about.st_dev == worker->device &&
-           about.st_ino == worker->number;
-}
 
 void in_process_stop(in_process *worker)
 {
     if (!worker)
         return;
-    if (has_file(worker))
-        close(worker->file);
+    guard_forget_waiting();
     free(worker->runner.memory);
     free(worker);
 }
@@ -60,270 +34,139 @@ bool in_process_stopped(const in_process *worker)
     return worker->stopped;
 }
 
-/* ---- one tensor ---- */
+static bool blame(worker_reply *reply, verdict_kind verdict, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-typedef struct tensor {
-    const char *name;
-    char *room;   /* NULL: not in use */
-    char *data;   /* in it, BORDER bytes and more from either end */
-    char *before; /* an input as it was; NULL: an output */
-    size_t bytes, room_bytes;
-    role_extent extent;
-} tensor;
-
-typedef struct bench {
-    tensor tensors[ROLES_MOST]; /* by role */
-    const operation *what;
-    ln_problem problem;
-    ln_tensors given; /* to the kernel */
-} bench;
-
-/* `shift`: bytes beyond a multiple of ALIGNMENT at which the data begin. */
-static bool tensor_make(tensor *made, const tensor_role *role, const role_extent *extent,
-                        size_t shift)
+static bool blame(worker_reply *reply, verdict_kind verdict, const char *format, ...)
 {
-    *made = (tensor){.name = role->name, .extent = *extent, .bytes = extent_bytes(extent)};
-    made->room_bytes = (made->bytes + 2 * BORDER + 2 * ALIGNMENT) / ALIGNMENT * ALIGNMENT;
-    made->room = aligned_alloc(ALIGNMENT, made->room_bytes);
-    made->before = role->output ? NULL : malloc(made->bytes + 1);
-    if (!made->room || (!role->output && !made->before))
-        return false;
-    memset(made->room, PATTERN, made->room_bytes);
-    made->data = made->room + BORDER + shift;
-    return true;
-}
-
-static void tensor_free(tensor *made)
-{
-    free(made->room);
-    free(made->before);
-}
-
-static void tensor_fill(tensor *made, const char *dense)
-{
-    rows_lay_out(made->data, &made->extent, dense);
-    memcpy(made->before, made->data, made->bytes);
-}
-
-static bool is_pattern(const char *from, const char *to)
-{
-    while (from < to && *from == PATTERN)
-        from++;
-    return from == to;
-}
-
-static bool blame(worker_reply *reply, verdict_kind verdict, const char *format, const char *name)
-{
+    va_list arguments;
     reply->kind = REPLY_FAILED;
     reply->verdict = verdict;
-    snprintf(reply->text, sizeof reply->text, format, name);
+    va_start(arguments, format);
+    vsnprintf(reply->text, sizeof reply->text, format, arguments);
+    va_end(arguments);
     return false;
 }
 
 static bool no_memory(worker_reply *reply)
 {
-    return blame(reply, VERDICT_LOST, "%s", "out of memory");
+    return blame(reply, VERDICT_LOST, "out of memory");
 }
 
-/* Whether only what may be written was. */
-static bool tensor_is_clean(const tensor *made, bool in_place, worker_reply *reply)
+/* Tensors begin as many bytes beyond a multiple of ALIGNMENT as the order says; in place the sum has a place
+ * of its own. */
+static work_order placed_order(const work_order *order)
 {
-    if (!made->room)
-        return true;
-    if (!is_pattern(made->room, made->data) ||
-        !is_pattern(made->data + made->bytes, made->room + made->room_bytes))
-        return blame(reply, VERDICT_OVERRUN, "wrote before or behind %s", made->name);
-    if (!made->before && !gaps_are_whole(&made->extent, made->data))
-        return blame(reply, VERDICT_OVERRUN, "wrote between the rows of %s", made->name);
-    if (made->before && !in_place && memcmp(made->before, made->data, made->bytes) != 0)
-        return blame(reply, VERDICT_INPUT_MODIFIED, "wrote to its input %s", made->name);
-    return true;
-}
-
-/* ---- one layout ---- */
-
-/* Bytes beyond a line. */
-static size_t shift_of(const tensor_layout *layout, const tensor_role *role, size_t element)
-{
-    if (role->type == TYPE_ACCUMULATOR)
-        return 0;
-    return layout->place == GUARD_BEHIND ? element : layout->offset % ALIGNMENT;
-}
-
-/* The role in whose memory a tensor lies. In place the sum has a place of its own. */
-static size_t memory_of(const work_order *order, size_t role)
-{
-    size_t taken = order->layout.tensors[role].lies_in;
-    return role_is_sum(operations[order->operation], role) && taken != ROLE_X ? role : taken;
-}
-
-static bool bench_make(bench *made, const lnjudge_question *question, const work_order *order,
-                       size_t rows)
-{
-    const operation *what = made->what = operations[order->operation];
-    bool fine = true;
-    made->problem = order->problem;
-    made->problem.rows = rows;
-    if (!(question->traits & LNJUDGE_DENSE))
-        layout_strides(&order->layout, what, &made->problem);
-    for (size_t i = 0; fine && i < what->count; i++) {
+    const operation *what = operations[order->operation];
+    work_order placed = *order;
+    for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
-        role_extent extent = role_extent_of(role, &made->problem, question->accumulator);
-        if (order->at.tensors[i] < 0)
-            continue;
-        if (memory_of(order, i) == i)
-            fine = tensor_make(&made->tensors[i], role, &extent,
-                               shift_of(&order->layout.tensors[i], role, extent.element));
-        role_set(i, &made->given, made->tensors[memory_of(order, i)].data);
+        tensor_layout *layout = &placed.layout.tensors[i];
+        layout->offset = role->type == TYPE_ACCUMULATOR  ? 0
+                         : layout->place == GUARD_BEHIND ? dtype_size(order->problem.storage)
+                                                         : layout->offset % ALIGNMENT;
+        layout->place = GUARD_AMID;
+        if (role_is_sum(what, i) && layout->lies_in != ROLE_X)
+            layout->lies_in = i;
     }
-    return fine;
+    return placed;
 }
 
-static void bench_free(bench *made)
+/* Whether an input holds what the order's rows from `first` on are. */
+static bool input_is_whole(const call_tensors *of, size_t i, size_t first, worker_reply *reply)
 {
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        tensor_free(&made->tensors[i]);
+    const guarded *buffer = &of->buffers[i];
+    const tensor_role *role = &of->what->roles[i];
+    size_t from = role_is_parameter(role) ? 0 : first * of->extents[i].row_bytes;
+    if (!buffer->map || role->output || tensors_input_is_written(of, i))
+        return true;
+    char *right = malloc(buffer->size + 1);
+    if (!right)
+        return no_memory(reply);
+    rows_lay_out(right, &of->extents[i], of->memory + of->order->at.tensors[i] + from);
+    bool same = memcmp(right, buffer->data, buffer->size) == 0;
+    free(right);
+    return same || blame(reply, VERDICT_INPUT_MODIFIED, "wrote to its input %s", role->name);
 }
 
-/* Where the rows of a tensor from `first` on lie, dense. */
-static char *rows_at(const in_process *worker, const work_order *order, size_t role,
-                     const role_extent *extent, size_t first)
-{
-    bool whole = role_is_parameter(&operations[order->operation]->roles[role]);
-    return worker->runner.memory + order->at.tensors[role] +
-           (whole ? 0 : first * extent->row_bytes);
-}
-
-/* Rows from `first` on into the inputs, and nothing in the outputs. */
-static void bench_fill(const in_process *worker, bench *made, const work_order *order, size_t first)
-{
-    for (size_t i = 0; i < made->what->count; i++) {
-        tensor *here = &made->tensors[i];
-        if (here->room && !here->before)
-            poison_output(&made->what->roles[i], &here->extent, here->data);
-        else if (here->room)
-            tensor_fill(here, rows_at(worker, order, i, &here->extent, first));
-    }
-}
-
-static bool is_written(const bench *made, size_t input)
-{
-    bool written = false;
-    for (size_t i = 0; i < made->what->count; i++)
-        written |=
-            made->what->roles[i].output && role_get(i, &made->given) == made->tensors[input].data;
-    return written;
-}
-
-static bool call_kernel(in_process *worker, bench *made, worker_reply *reply)
+/* One call on the order's rows from `first` on, which go back to where they came from. */
+static bool run_rows(in_process *worker, call_tensors *of, size_t first, worker_reply *reply)
 {
     const lnjudge_question *question = worker->question;
-    int status = question->kernel(question->user, &made->problem, &made->given);
-    char number[16];
+    char text[REPLY_TEXT_LENGTH];
+    tensors_fill(of, first, false);
+    int status = question->kernel(question->user, &of->problem, &of->given);
     worker->stopped |= status == LNJUDGE_STOP;
     if (status == LNJUDGE_STOP)
-        return blame(reply, VERDICT_LOST, "%s", "stopped");
+        return blame(reply, VERDICT_LOST, "stopped");
     if (status == LN_ERROR_UNSUPPORTED)
-        return blame(reply, VERDICT_DECLINED, "%s", "it says so");
-    if (!has_file(worker))
-        return open_file(worker) ? blame(reply, VERDICT_STATE_CHANGED, "%s",
-                                         "closed file descriptors that are not its own")
-                                 : no_memory(reply);
-    snprintf(number, sizeof number, "%d", status);
+        return blame(reply, VERDICT_DECLINED, "it says so");
     if (status != 0)
-        return blame(reply, VERDICT_CRASHED, "returned %s", number);
-    for (size_t i = 0; i < made->what->count; i++)
-        if (!tensor_is_clean(&made->tensors[i], is_written(made, i), reply))
+        return blame(reply, VERDICT_CRASHED, "returned %d", status);
+    for (size_t i = 0; i < of->what->count; i++)
+        if (!input_is_whole(of, i, first, reply))
             return false;
-    return true;
-}
-
-static bool run_rows(in_process *worker, bench *made, const work_order *order, size_t first,
-                     worker_reply *reply)
-{
-    bench_fill(worker, made, order, first);
-    return call_kernel(worker, made, reply);
-}
-
-static void hand_back(const in_process *worker, const bench *made, const work_order *order,
-                      size_t first)
-{
-    for (size_t i = 0; i < made->what->count; i++) {
-        const tensor *from = &made->tensors[memory_of(order, i)];
-        if (made->what->roles[i].output && order->at.tensors[i] >= 0)
-            rows_gather(rows_at(worker, order, i, &from->extent, first), from->data, &from->extent);
-    }
-}
-
-/* So many calls more on the first rows must give the bits that lie in `once`. */
-static bool run_again(in_process *worker, bench *made, const work_order *order, const char *once,
-                      size_t times, worker_reply *reply)
-{
-    const tensor *result = &made->tensors[made->what->result];
-    for (size_t again = 0; again < times; again++) {
-        if (!run_rows(worker, made, order, 0, reply))
-            return false;
-        if (memcmp(once, result->data, result->bytes) != 0)
-            return blame(reply, VERDICT_NONDETERMINISTIC, "%s",
-                         "two calls on the same rows differ");
-    }
-    return true;
+    return tensors_are_clean(of, text, sizeof text) || blame(reply, VERDICT_OVERRUN, "%s", text);
 }
 
 /* Rows in two halves, one behind the other, and the first half `again` times more; or all at once. */
-static bool run_bench(in_process *worker, bench *made, const work_order *order, size_t again,
-                      worker_reply *reply)
+static bool run_calls(in_process *worker, call_tensors *of, size_t again, worker_reply *reply)
 {
-    size_t second = order->problem.rows - made->problem.rows;
-    const tensor *result = &made->tensors[made->what->result];
-    char *once = again ? malloc(result->bytes + 1) : NULL;
-    if (again && !once)
+    const size_t second = of->order->problem.rows - of->problem.rows;
+    const guarded *result = &of->buffers[of->order->layout.tensors[of->what->result].lies_in];
+    if (!run_rows(worker, of, 0, reply))
+        return false;
+    tensors_hand_back(of, 0);
+    char *once = malloc(result->size + 1);
+    if (!once)
         return no_memory(reply);
-    bool fine = run_rows(worker, made, order, 0, reply);
-    if (fine)
-        hand_back(worker, made, order, 0);
-    if (fine && once)
-        memcpy(once, result->data, result->bytes);
-    if (fine && second > 0 && (fine = run_rows(worker, made, order, second, reply)))
-        hand_back(worker, made, order, second);
-    fine = fine && run_again(worker, made, order, once, again, reply);
+    memcpy(once, result->data, result->size);
+    bool fine = second == 0 || run_rows(worker, of, second, reply);
+    if (fine && second > 0)
+        tensors_hand_back(of, second);
+    for (; fine && again > 0; again--)
+        fine = run_rows(worker, of, 0, reply) &&
+               (memcmp(once, result->data, result->size) == 0 ||
+                blame(reply, VERDICT_NONDETERMINISTIC, "two calls on the same rows differ"));
     free(once);
     return fine;
-}
-
-static bool is_of_these_sizes(const lnjudge_question *question, size_t hidden)
-{
-    bool found = !(question->traits & LNJUDGE_THESE_SIZES);
-    for (size_t i = 0; i < question->hidden_count; i++)
-        found |= question->hidden[i] == hidden;
-    return found;
 }
 
 static bool ask_in_process(kernel_runner *runner, const work_order *order, double deadline_seconds,
                            worker_reply *reply)
 {
     in_process *worker = (in_process *)runner;
-    bench made = {0};
+    const lnjudge_question *question = worker->question;
     bool halves = order->layout.calls == CALLS_HALVES && order->problem.rows > 1;
     size_t again =
         order->kind == ORDER_CALL ? order->count : 2 * (order->layout.calls != CALLS_ONCE);
-    size_t rows = halves ? (order->problem.rows + 1) / 2 : order->problem.rows;
     (void)deadline_seconds;
     *reply = (worker_reply){.kind = REPLY_DONE};
     if (worker->stopped)
-        return blame(reply, VERDICT_LOST, "%s", "stopped");
+        return blame(reply, VERDICT_LOST, "stopped");
     if (order->kind ==
         ORDER_SUPPORTS) { /* a function says so in a call, and takes one convention */
         reply->value = 1;
         return true;
     }
-    if (!is_of_these_sizes(worker->question, order->problem.hidden))
-        return blame(reply, VERDICT_DECLINED, "%s", "it takes no such size");
-    if (order->at.tensors[ROLE_RESIDUAL] >= 0 && (worker->question->traits & LNJUDGE_NO_RESIDUAL))
-        return blame(reply, VERDICT_DECLINED, "%s", "it takes no residual");
-    bool fine = bench_make(&made, worker->question, order, rows) || no_memory(reply);
-    fine = fine && run_bench(worker, &made, order, again, reply);
-    bench_free(&made);
+    bool takes = !(question->traits & LNJUDGE_THESE_SIZES);
+    for (size_t i = 0; i < question->hidden_count; i++)
+        takes |= question->hidden[i] == order->problem.hidden;
+    if (!takes)
+        return blame(reply, VERDICT_DECLINED, "it takes no such size");
+    if (order->at.tensors[ROLE_RESIDUAL] >= 0 && (question->traits & LNJUDGE_NO_RESIDUAL))
+        return blame(reply, VERDICT_DECLINED, "it takes no residual");
+    const work_order placed = placed_order(order);
+    ln_problem problem = order->problem;
+    call_tensors tensors;
+    problem.rows = halves ? (problem.rows + 1) / 2 : problem.rows;
+    if (!(question->traits & LNJUDGE_DENSE))
+        layout_strides(&order->layout, operations[order->operation], &problem);
+    bool fine = (tensors_create(&tensors, &placed, runner->memory, &problem, question->accumulator,
+                                false) ||
+                 no_memory(reply)) &&
+                run_calls(worker, &tensors, again, reply);
+    tensors_destroy(&tensors);
     return fine;
 }
 
@@ -345,10 +188,7 @@ in_process *in_process_start(const lnjudge_question *question)
         return NULL;
     *made =
         (in_process){.runner = {.ask = ask_in_process, .reserve = reserve}, .question = question};
-    if (open_file(made))
-        return made;
-    free(made);
-    return NULL;
+    return made;
 }
 
 kernel_runner *in_process_runner(in_process *worker)

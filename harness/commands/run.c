@@ -282,7 +282,7 @@ static bool run_plan(run_session *session, const kernel_list *kernels, const run
                     "interrupted: what was measured is kept; the same command with --resume "
                     "goes on");
     return lost == 0 || options->allow_lost ||
-           fail(err, EXIT_CODE_ENVIRONMENT,
+           fail(err, session->gave_up ? EXIT_CODE_KERNEL_FAILED : EXIT_CODE_ENVIRONMENT,
                 "%zu case%s without a result: the same command with --resume tries %s again "
                 "(--allow-lost accepts that)",
                 lost, plural(lost), lost == 1 ? "it" : "them");

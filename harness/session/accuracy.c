@@ -23,6 +23,8 @@ double session_judgement_seconds(size_t elements)
     return 0.0005 + 2e-7 * (double)elements;
 }
 
+enum { ENOUGH_TIMEOUTS = 3 };
+
 /* What a case shows of a kernel's bits adds to what the matrix showed; and its time-outs are counted. */
 static void note_found(run_session *session, const case_key *key, const case_judgement *judgement)
 {
@@ -31,6 +33,7 @@ static void note_found(run_session *session, const case_key *key, const case_jud
         if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
             continue;
         session->timeouts[i] += judgement->verdict.kind == VERDICT_TIMEOUT;
+        session->gave_up |= session->timeouts[i] >= ENOUGH_TIMEOUTS;
         found->varies |= judgement->varies;
         if (judgement->verdict.kind == VERDICT_NONDETERMINISTIC)
             found->varies |= 1u << AXIS_CALL;
@@ -39,17 +42,16 @@ static void note_found(run_session *session, const case_key *key, const case_jud
 
 bool session_gave_up(const run_session *session, const kernel_entry *kernel, case_verdict *verdict)
 {
-    enum { ENOUGH = 3 };
     bool enough = false;
     for (size_t i = 0; session->timeouts && i < session->plan.kernel_count; i++)
-        enough |= session->plan.kernels[i] == kernel && session->timeouts[i] >= ENOUGH;
+        enough |= session->plan.kernels[i] == kernel && session->timeouts[i] >= ENOUGH_TIMEOUTS;
     if (!enough)
         return false;
     *verdict = (case_verdict){.kind = VERDICT_LOST};
     verdict_say(
         verdict,
         "not run after %d time-outs of this kernel; --deadline gives a call more time than %g s",
-        ENOUGH, session->deadline_seconds);
+        ENOUGH_TIMEOUTS, session->deadline_seconds);
     return true;
 }
 

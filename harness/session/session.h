@@ -23,6 +23,7 @@ typedef struct run_session {
     exit_code worst;               /* of all verdicts so far */
     invariance_result *invariance; /* one a kernel of the plan; NULL: not measured */
     unsigned *timeouts;            /* likewise: cases that timed out so far; NULL: not counted */
+    bool gave_up;                  /* on a kernel, after its third time-out */
 } run_session;
 
 /* Rough costs for the time left: a judgement, a repetition. */

@@ -310,8 +310,6 @@ static bool follow(timed_round *heat, const work_order *begin, unsigned process,
     run.kind = ORDER_TIME_RUN;
     bool fine = worker_send_order(worker, &run, &reply);
     while (fine && (fine = worker_next(worker, deadline, &reply)) && reply.kind != REPLY_DONE) {
-        if (reply.count >= heat->entry_count && !(fine = worker_disbelieve(worker, &reply)))
-            break;
         timed_case *contender = &heat->contenders[heat->entries[reply.count]];
         if (reply.kind == REPLY_STARTED) {
             running = contender;

@@ -1,5 +1,6 @@
 #include "base/random.h"
 #include "worker/layout.h"
+#include <stdlib.h>
 
 /* All outputs of a kind beside the result. */
 static unsigned outputs_of(const operation *what, bool statistics, bool tables)
@@ -52,18 +53,10 @@ void layout_strides(const call_layout *layout, const operation *what, ln_problem
             *role_stride(&what->roles[i], problem) = problem->hidden + layout->tensors[i].gap;
 }
 
-/* Keeps the rows in order, each once. */
-static size_t insert_row(size_t *rows, size_t count, size_t row)
+static int compare_rows(const void *a, const void *b)
 {
-    size_t at = count;
-    while (at > 0 && rows[at - 1] > row)
-        at--;
-    if (at > 0 && rows[at - 1] == row)
-        return count;
-    for (size_t i = count; i > at; i--)
-        rows[i] = rows[i - 1];
-    rows[at] = row;
-    return count + 1;
+    const size_t *one = a, *other = b;
+    return (*one > *other) - (*one < *other);
 }
 
 size_t large_rows(const ln_problem *problem, uint64_t seed, size_t rows[LARGE_ROWS])
@@ -75,15 +68,19 @@ size_t large_rows(const ln_problem *problem, uint64_t seed, size_t rows[LARGE_RO
                               ((size_t)1 << 31) / problem->x_stride,
                               ((size_t)1 << 32) / problem->x_stride,
                               problem->rows - 1};
-    size_t count = 0;
+    size_t count = 0, different = 0;
     for (size_t i = 0; i < sizeof centres / sizeof *centres; i++)
         for (size_t row = centres[i] - ABOUT; row <= centres[i] + ABOUT; row++)
             if (row < problem->rows)
-                count = insert_row(rows, count, row);
+                rows[count++] = row;
     for (uint64_t i = 0; i < DRAWN; i++) {
         uint32_t words[4];
         philox4x32(seed, i, 0x6c61726765, words);
-        count = insert_row(rows, count, (words[0] | (uint64_t)words[1] << 32) % problem->rows);
+        rows[count++] = (words[0] | (uint64_t)words[1] << 32) % problem->rows;
     }
-    return count;
+    qsort(rows, count, sizeof *rows, compare_rows);
+    for (size_t i = 0; i < count; i++)
+        if (different == 0 || rows[different - 1] != rows[i])
+            rows[different++] = rows[i];
+    return different;
 }

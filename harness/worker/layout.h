@@ -9,12 +9,23 @@
 
 #include "layernorm.h"
 #include "domain/operation.h"
-#include "worker/child/buffers.h"
+
+/* Where a tensor lies between two inaccessible pages. */
+typedef enum guard_place {
+    GUARD_BEHIND, /* the last byte touches the inaccessible page behind */
+    GUARD_BEFORE, /* the first byte touches the inaccessible page before */
+    GUARD_TIMED,  /* as in timing: `offset` bytes into the first page */
+    GUARD_AMID,   /* likewise of the second page, and a page that can be accessed lies behind */
+} guard_place;
+
+/* Distance of a timed buffer's start from its page: x and y lie 2048 bytes apart modulo 4096, since
+ * a distance near 0 makes loads wait for stores of the same low address bits. */
+enum { GUARD_TIMED_READ_OFFSET = 0, GUARD_TIMED_WRITE_OFFSET = 2048 };
 
 typedef struct tensor_layout {
     size_t lies_in; /* the role in whose memory it lies: its own, or that of an input */
     guard_place place;
-    size_t offset; /* GUARD_TIMED: bytes into the first page */
+    size_t offset; /* GUARD_TIMED, GUARD_AMID: bytes into the page */
     size_t gap;    /* of a table: elements from the end of a row to the next row */
 } tensor_layout;
 

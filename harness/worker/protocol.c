@@ -1,7 +1,6 @@
 #include "worker/protocol.h"
 #include "base/interrupt.h"
 #include "domain/poison.h"
-#include "worker/child/buffers.h"
 #include <unistd.h>
 #include <sys/resource.h>
 #include <sys/mman.h>
@@ -11,40 +10,6 @@
 #include <string.h>
 
 enum { GAP_PATTERN = 0x5a };
-
-/* A name as kernels have them: it stands in tables, JSON and file names. */
-static bool is_plain(const char *string, size_t size)
-{
-    for (size_t i = 0; i < size; i++) {
-        if (string[i] == '\0')
-            return true;
-        if (string[i] <= ' ' || string[i] > '~')
-            return false;
-    }
-    return false;
-}
-
-static bool is_type(ln_type type)
-{
-    return (unsigned)type <= LN_F16;
-}
-
-bool reply_is_sane(const worker_reply *reply)
-{
-    const kernel_facts *kernel = &reply->kernel;
-    return reply->magic == PROTOCOL_MAGIC && reply->kind >= REPLY_LOADED &&
-           reply->kind < REPLY_KIND_END && (unsigned)reply->verdict < VERDICT_COUNT &&
-           memchr(reply->text, '\0', sizeof reply->text) &&
-           memchr(reply->set_at_load, '\0', sizeof reply->set_at_load) &&
-           (unsigned)kernel->operation < operation_count &&
-           is_plain(kernel->name, sizeof kernel->name) &&
-           is_plain(kernel->role, sizeof kernel->role) &&
-           is_plain(kernel->statistics, sizeof kernel->statistics) &&
-           is_plain(kernel->apply, sizeof kernel->apply) &&
-           is_plain(kernel->schedule, sizeof kernel->schedule) &&
-           is_plain(kernel->isa, sizeof kernel->isa) && is_type(kernel->storage) &&
-           is_type(kernel->param) && is_type(kernel->accumulator);
-}
 
 work_order worker_order(order_kind kind, const kernel_entry *kernel)
 {
@@ -68,7 +33,7 @@ bool reply_ends_run(const worker_reply *reply, error *err)
 {
     if (interrupted())
         fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    else if (reply->verdict == VERDICT_LOST && reply->value == REPLY_ENDS_RUN)
+    else if (reply->verdict == VERDICT_LOST && reply->value != 0)
         fail(err, EXIT_CODE_ENVIRONMENT, "%s", reply->text);
     else
         return false;

@@ -18,13 +18,9 @@ enum {
     WORKER_ARENA_FD = 4,
     WORKER_WORDS_FD = 5, /* where a plugin writes its standard error while it is loaded */
     PROTOCOL_PATH_LENGTH = 1024,
-    PLUGIN_MOST_KERNELS = 65536,
     BATCH_MOST = 32, /* orders in one message; their answers are one too */
     REPLY_ENDS_RUN = -1,
-    REPLY_OF_PROCESS = 1, /* what ran before in the process may have done it */
-    /* Why a plugin cannot be loaded, where more than the text depends on it. */
-    LOAD_FOREIGN_CODE = 1, /* its code lies in another file */
-    LOAD_OLDER_ABI = 2,
+    REPLY_NO_MEMORY = -2, /* or descriptors: what ran before in the process may have used them up */
 };
 
 #define PROTOCOL_MAGIC 0x6c6e6231u
@@ -45,7 +41,6 @@ typedef enum order_kind {
     ORDER_TIME_RUN, /* replies STARTED and REPETITION each time, then DONE; a FAILED one is left out
                      */
     ORDER_GO_ON,    /* the answer to ROWS, while TIME_RUN goes on */
-    ORDER_QUIT,
 } order_kind;
 
 /* Where the rows of a judged call of the library lie, as ln_layernorm() sees it. */
@@ -110,7 +105,6 @@ typedef enum reply_kind {
     REPLY_ROWS,  /* timed rows with other bits than the judged ones lie in the arena (count: the
                      entry;   value: how many); waits for GO_ON */
     REPLY_ALIVE, /* no answer: the order goes on */
-    REPLY_KIND_END,
 } reply_kind;
 
 typedef struct worker_reply {
@@ -118,8 +112,7 @@ typedef struct worker_reply {
     reply_kind kind;
     verdict_kind verdict; /* FAILED: which */
     uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
-    /* LOST: REPLY_ENDS_RUN, of ORDER_LOAD LOAD_OLDER_ABI or LOAD_FOREIGN_CODE, or 0; STATE_CHANGED:
-     * REPLY_OF_PROCESS, or 0 */
+    /* LOST: REPLY_ENDS_RUN, REPLY_NO_MEMORY, of ORDER_LOAD an exit code, or 0 */
     int64_t value;
     char text[REPLY_TEXT_LENGTH];    /* DONE with CALL: a remark, or "" */
     char set_at_load[CHANGE_LENGTH]; /* LOADED: of floating-point control, in which its kernels are
@@ -130,10 +123,6 @@ typedef struct worker_reply {
 
 /* An order with nothing in the arena; NULL: of no kernel. */
 work_order worker_order(order_kind kind, const kernel_entry *kernel);
-
-/* Whether it is a reply: magic, kind and enums in range, strings terminated, names of kernels plain. A
- * worker that sends anything else has crashed. */
-bool reply_is_sane(const worker_reply *reply);
 
 /* Whether nothing more should be asked of the process that sent it. */
 static inline bool reply_ends_process(const worker_reply *reply)

@@ -1,25 +1,53 @@
 #include "worker/worker.h"
 #include "base/allocate.h"
+#include "base/children.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
+#include "base/number.h"
 #include "base/paths.h"
-#include "worker/process.h"
+#include "base/seconds.h"
+#include "base/text.h"
+#include "machine/control_group.h"
+#include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-enum { LOAD_DEADLINE = 20, NOBODY = -1, PLUGINS_MOST = 64 };
+enum {
+    LOAD_DEADLINE = 20,
+    START_DEADLINE = 20,
+    SEND_DEADLINE = 5,
+    END_DEADLINE = 2,
+    FIRST_FREE_FD = 10,
+    AT_ONCE = 100000, /* microseconds: most answers come within them */
+    PLUGINS_MOST = 64,
+    NOBODY = -1
+};
 
-/* A process, and what it holds. */
+/* A process, and what it holds. No call waits for it without a deadline, or longer than to the next Ctrl-C. */
 typedef struct worker_seat {
-    kernel_process process;
-    uint64_t loaded;  /* bit i: plugin i */
-    int64_t ran_last; /* a kernel by its number in the plugin, or NOBODY */
-    bool ran_others;  /* of this process, not only the last one */
+    pid_t process;
+    int socket; /* -1: there is none */
+    int words;  /* what a plugin wrote to standard error while it was loaded; 0: no file */
+    order_kind asked;
+    ln_operation operation;
+    ln_problem problem; /* of the order; no rows: it has none */
+    long oom_kills;     /* of the control group, when it began (control_group.h) */
+    uint64_t loaded;    /* bit i: plugin i */
+    int64_t ran_last;   /* a kernel by its number in the plugin, or NOBODY */
+    bool ran_others;    /* of this process, not only the last one */
 } worker_seat;
 
 struct worker_process {
@@ -34,92 +62,309 @@ struct worker_process {
     worker_seat *asked; /* by the last order; NULL: none yet */
 };
 
-/* What a peer opens for itself lies beside it, and has a library's name. */
-static bool is_plugin(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return strncmp(slash ? slash + 1 : path, "lib", 3) != 0;
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat one, other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino;
-}
-
-/* ---- the peers: other libraries' kernels, plugins that are built where their library is found and loaded by
- * default, so that they stand in every table beside ours ---- */
-
-/* Adds the paths of those that were built or installed with lnbench and are none of the plugins, in the order
- * of their names; none where LNBENCH_PEERS is 0. */
-static bool peers_find(word_list *paths, const char *const *plugins, size_t count, error *err)
-{
-    char pattern[1024];
-    glob_t found;
-    const char *wanted = getenv("LNBENCH_PEERS");
-    if ((wanted && strcmp(wanted, "0") == 0) || !path_of_peers(pattern, sizeof pattern - 5))
-        return true;
-    strcat(pattern, "/*.so");
-    int status = glob(pattern, 0, NULL, &found);
-    bool fine = status != GLOB_NOSPACE || fail_memory(err, "the list of peers");
-    for (size_t i = 0; status == 0 && i < found.gl_pathc; i++) {
-        bool named = false;
-        for (size_t plugin = 0; plugin < count; plugin++)
-            named |= is_same_file(plugins[plugin], found.gl_pathv[i]);
-        if (!named && is_plugin(found.gl_pathv[i]))
-            word_list_add(paths, found.gl_pathv[i]);
-    }
-    if (status == 0)
-        globfree(&found);
-    return fine;
-}
-
-/* ---- processes ---- */
-
-static worker_seat *seat_of(worker_process *worker, const work_order *order)
-{
-    if (worker->builds)
-        return worker->seats;
-    switch (order->kind) {
-    case ORDER_TIME_BEGIN:
-    case ORDER_TIME_ENTRY:
-    case ORDER_TIME_RUN:
-    case ORDER_GO_ON:
-        return &worker->seats[worker->plugin_count];
-    default:
-        return &worker->seats[order->plugin];
-    }
-}
+/* ---- a process ---- */
 
 static void vacate(worker_seat *seat)
 {
-    process_end(&seat->process);
-    *seat = (worker_seat){.process.socket = -1, .ran_last = NOBODY};
+    if (seat->words > 0)
+        close(seat->words);
+    if (seat->socket >= 0) {
+        close(seat->socket);
+        child_kill(seat->process);
+    }
+    *seat = (worker_seat){.socket = -1, .ran_last = NOBODY};
+}
+
+static bool end_with(worker_seat *seat, verdict_kind verdict, const char *text, worker_reply *reply)
+{
+    vacate(seat);
+    *reply = (worker_reply){.kind = REPLY_FAILED, .verdict = verdict, .count = reply->count};
+    snprintf(reply->text, sizeof reply->text, "%s", text);
+    return false;
+}
+
+typedef struct new_worker {
+    const char *program; /* its path */
+    int socket, arena, words;
+    bool loud;
+} new_worker;
+
+/* In the child: only the socket, the arena and standard error stay open. */
+static void become_worker(void *context)
+{
+    const new_worker *made = context;
+    int kept_socket = fcntl(made->socket, F_DUPFD, FIRST_FREE_FD);
+    int kept_arena = fcntl(made->arena, F_DUPFD, FIRST_FREE_FD);
+    int kept_words = fcntl(made->words, F_DUPFD, FIRST_FREE_FD);
+    int null = open("/dev/null", O_RDWR);
+    if (kept_socket < 0 || kept_arena < 0 || null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 ||
+        (!made->loud && dup2(null, 2) < 0) || dup2(kept_socket, WORKER_SOCKET_FD) < 0 ||
+        dup2(kept_arena, WORKER_ARENA_FD) < 0)
+        _exit(126);
+    if (kept_words >= 0)
+        dup2(kept_words, WORKER_WORDS_FD);
+    close_range(kept_words >= 0 ? WORKER_WORDS_FD + 1 : WORKER_WORDS_FD, ~0u, 0);
+    execl(made->program, made->program, (char *)NULL);
+    _exit(127);
+}
+
+/* By the system, since memory ran out: nobody's fault, and it ends the run. */
+static bool ended_for_memory(const worker_seat *seat, int status, worker_reply *reply)
+{
+    const ln_problem *problem = &seat->problem;
+    bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    char limit[64] = "", needed[96] = "";
+    if (!killed || seat->oom_kills < 0 || control_group_oom_kills() <= seat->oom_kills)
+        return false;
+    double bytes = control_group_memory();
+    if (bytes > 0)
+        snprintf(limit, sizeof limit, ", whose control group may use %.0f MiB", bytes / 0x1p20);
+    if (problem->rows > 0)
+        snprintf(needed, sizeof needed, "; x and y of %zux%zu need %.3g MiB", problem->rows,
+                 problem->hidden,
+                 call_bytes(operations[seat->operation], problem->rows, problem->hidden,
+                            problem->storage) /
+                     0x1p20);
+    reply->verdict = VERDICT_LOST;
+    reply->value = REPLY_ENDS_RUN;
+    snprintf(
+        reply->text, sizeof reply->text,
+        "out of memory: the system ended the worker%s%s: choose fewer rows, or raise the limit",
+        limit, needed);
+    return true;
+}
+
+/* Behind why the process ended while it loaded a plugin: the last line of standard error, such as a
+ * sanitizer's or the plugin's own. */
+static void add_last_words(const worker_seat *seat, worker_reply *reply)
+{
+    struct stat about;
+    char words[1024] = "", text[REPLY_TEXT_LENGTH];
+    const off_t most = sizeof words - 1;
+    if (seat->asked != ORDER_LOAD || reply->verdict != VERDICT_CRASHED || seat->words <= 0 ||
+        fstat(seat->words, &about) != 0)
+        return;
+    ssize_t got = pread(seat->words, words, sizeof words - 1,
+                        about.st_size > most ? about.st_size - most : 0);
+    while (got > 0 && isspace((unsigned char)words[got - 1]))
+        words[--got] = '\0';
+    const char *line = strrchr(words, '\n');
+    line = line ? line + 1 : words;
+    if (!*line)
+        return;
+    snprintf(text, sizeof text, "%.40s: %.200s", reply->text, line);
+    memcpy(reply->text, text, sizeof text);
+}
+
+/* A process whose socket is closed has ended, or is about to; but a kernel that closed the socket
+ * may run on for ever. */
+static bool has_ended(worker_seat *seat, worker_reply *reply)
+{
+    int status;
+    worker_reply ended = {.kind = REPLY_FAILED, .verdict = VERDICT_CRASHED, .count = reply->count};
+    close(seat->socket);
+    seat->socket = -1;
+    child_wait(seat->process, END_DEADLINE, &status);
+    if (!ended_for_memory(seat, status, &ended)) {
+        if (WIFSIGNALED(status))
+            snprintf(ended.text, sizeof ended.text, "SIG%s", sigabbrev_np(WTERMSIG(status)));
+        else
+            snprintf(ended.text, sizeof ended.text, "exited with status %d", WEXITSTATUS(status));
+    }
+    add_last_words(seat, &ended);
+    *reply = ended;
+    vacate(seat);
+    return false;
+}
+
+/* The system's fault and not a kernel's: it ends the run. */
+static bool lose_touch(worker_seat *seat, int problem, worker_reply *reply)
+{
+    char text[128];
+    if (problem == EPIPE || problem == ECONNRESET)
+        return has_ended(seat, reply);
+    snprintf(text, sizeof text, "the worker's socket: %s", strerror(problem));
+    end_with(seat, VERDICT_LOST, text, reply);
+    reply->value = REPLY_ENDS_RUN;
+    return false;
+}
+
+/* Orders with one answer each, or one order. False: *reply says why, and the process is gone. */
+static bool send_orders(worker_seat *seat, const work_order *orders, size_t count,
+                        worker_reply *reply)
+{
+    const ssize_t size = (ssize_t)(count * sizeof *orders);
+    double deadline = seconds_now() + SEND_DEADLINE;
+    *reply = (worker_reply){0};
+    if (orders->kind != ORDER_GO_ON) {
+        seat->asked = orders->kind;
+        seat->operation = orders->operation;
+        seat->problem = orders->problem;
+    }
+    for (;;) {
+        ssize_t put = send(seat->socket, orders, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (put == size)
+            return true;
+        if (put >= 0 || (errno != EAGAIN && errno != EINTR))
+            return lose_touch(seat, put >= 0 ? EPIPE : errno, reply);
+        if (interrupted())
+            return end_with(seat, VERDICT_LOST, "interrupted", reply);
+        if (seconds_now() > deadline)
+            return end_with(seat, VERDICT_TIMEOUT, "it takes no orders any more", reply);
+        poll(&(struct pollfd){.fd = seat->socket, .events = POLLOUT}, 1, 100);
+    }
+}
+
+/* In which the first thread of a process waited for a processor, so far. */
+static double seconds_queued(pid_t process)
+{
+    char path[64];
+    unsigned long long queued = 0;
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)process);
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%*u %llu", &queued) != 1)
+        queued = 0;
+    if (file)
+        fclose(file);
+    return 1e-9 * (double)queued;
+}
+
+/* 1: something to read; 0: it took so many seconds; -1: interrupted. What the worker waits for a
+ * processor does not count, up to nine times as long. */
+static int wait_readable(const worker_seat *seat, double seconds)
+{
+    enum { LONGEST = 500 }; /* milliseconds */
+    double deadline = seconds_now() + seconds;
+    double before = seconds_queued(seat->process);
+    for (;;) {
+        double left = deadline - seconds_now();
+        if (interrupted())
+            return -1;
+        if (left <= 0)
+            left += fmin(seconds_queued(seat->process) - before, 9 * seconds);
+        if (left <= 0)
+            return 0;
+        struct pollfd poll_this = {.fd = seat->socket, .events = POLLIN};
+        int ready = poll(&poll_this, 1, left * 1000 > LONGEST ? LONGEST : (int)(left * 1000) + 1);
+        if (ready > 0)
+            return 1;
+        if (ready < 0 && errno != EINTR)
+            return 0;
+    }
+}
+
+/* The next message, of at most `most` replies; how many. 0: *reply is a FAILED one, and the process is
+ * gone. */
+static size_t receive_replies(worker_seat *seat, double deadline_seconds, worker_reply *reply,
+                              size_t most)
+{
+    char text[64];
+    ssize_t got = -1;
+    bool soon = deadline_seconds * 1e6 > AT_ONCE;
+    if (soon)
+        got = recv(seat->socket, reply, most * sizeof *reply, 0);
+    bool waits = !soon || (got < 0 && (errno == EAGAIN || errno == EINTR));
+    int ready = interrupted() ? -1 : waits ? wait_readable(seat, deadline_seconds) : 1;
+    if (ready < 0)
+        return end_with(seat, VERDICT_LOST, "interrupted", reply);
+    if (ready == 0) {
+        number_print(text, sizeof text, "no answer within %g s", deadline_seconds);
+        return end_with(seat, VERDICT_TIMEOUT, text, reply);
+    }
+    while (waits && (got = recv(seat->socket, reply, most * sizeof *reply, MSG_DONTWAIT)) < 0 &&
+           errno == EINTR)
+        ;
+    if (got <= 0)
+        return lose_touch(seat, got == 0 ? EPIPE : errno, reply);
+    if ((size_t)got % sizeof *reply != 0 || reply->magic != PROTOCOL_MAGIC)
+        return end_with(seat, VERDICT_CRASHED, "the worker's answers make no sense", reply);
+    return (size_t)got / sizeof *reply;
+}
+
+/* The answers to `count` orders: how many there are, of which the last may end the process. 0: it is gone,
+ * and *replies says why. The deadline is of each. */
+static size_t receive_answers(worker_seat *seat, double deadline_seconds, worker_reply *replies,
+                              size_t count)
+{
+    enum { MOST_DEADLINES = 100 }; /* of an order that goes on */
+    double end = seconds_now() + MOST_DEADLINES * deadline_seconds * (double)count;
+    size_t got;
+    do
+        got = receive_replies(seat, seconds_now() < end ? deadline_seconds : 0, replies, count);
+    while (got > 0 && replies->kind == REPLY_ALIVE);
+    /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
+    for (size_t i = 0; i < (got ? got : 1); i++) {
+        text_make_printable(replies[i].text, "");
+        text_make_printable(replies[i].set_at_load, "");
+    }
+    /* These end the process, or leave it in a state that nothing should be measured in. */
+    if (got > 0 && reply_ends_process(&replies[got - 1]))
+        vacate(seat);
+    return got;
+}
+
+/* One answer. False: *reply is a FAILED one; but after DECLINED and NONDETERMINISTIC the process is gone. */
+static bool receive_answer(worker_seat *seat, double deadline_seconds, worker_reply *reply)
+{
+    return receive_answers(seat, deadline_seconds, reply, 1) == 1 && reply->kind != REPLY_FAILED;
 }
 
 /* The others do nothing meanwhile: neither take time nor reach the arena. */
 static void turn_to(worker_process *worker, worker_seat *seat)
 {
-    if (worker->asked && worker->asked != seat)
-        process_pause(&worker->asked->process);
-    if (worker->asked != seat)
-        process_resume(&seat->process);
+    worker_seat *before = worker->asked;
+    if (before && before != seat && before->socket >= 0)
+        kill(-before->process, SIGSTOP);
+    if (before != seat && seat->socket >= 0)
+        kill(-seat->process, SIGCONT);
     worker->asked = seat;
 }
 
+/* A new process of the worker's program, which says that it is there. False and an error (7): it cannot be
+ * started. */
 static bool start_process(worker_process *worker, worker_seat *seat, error *err)
 {
+    int pair[2];
+    work_order greet = worker_order(ORDER_GREET, NULL);
+    worker_reply reply;
     vacate(seat);
     turn_to(worker, seat);
-    return process_start(&seat->process, worker->program, worker->arena.file, err);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
+    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_usec = AT_ONCE},
+               sizeof(struct timeval));
+    bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
+    int words = loud ? -1 : memfd_create("lnbench-words", MFD_CLOEXEC);
+    new_worker made = {worker->program, pair[1], worker->arena.file, words, loud};
+    pid_t child = child_execute(become_worker, &made);
+    int why = errno;
+    close(pair[1]);
+    if (child < 0) {
+        close(pair[0]);
+        close(words);
+        return fail(err, EXIT_CODE_ENVIRONMENT, "fork for the worker: %s", strerror(why));
+    }
+    *seat = (worker_seat){.process = child,
+                          .socket = pair[0],
+                          .words = words,
+                          .ran_last = NOBODY,
+                          .oom_kills = control_group_oom_kills()};
+    if (send_orders(seat, &greet, 1, &reply) && receive_answer(seat, START_DEADLINE, &reply))
+        return true;
+    vacate(seat);
+    if (interrupted())
+        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    return fail(err, EXIT_CODE_ENVIRONMENT, "the worker %.300s cannot be started: %.200s",
+                worker->program, reply.text);
 }
 
-static bool cannot_start(const error *err, worker_reply *reply)
+/* ---- orders ---- */
+
+static worker_seat *seat_of(worker_process *worker, const work_order *order)
 {
-    *reply = (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_LOST, .value = REPLY_ENDS_RUN};
-    snprintf(reply->text, sizeof reply->text, "%.*s", (int)sizeof reply->text - 1, err->message);
-    return false;
+    bool times = order->kind == ORDER_TIME_BEGIN || order->kind == ORDER_TIME_ENTRY ||
+                 order->kind == ORDER_TIME_RUN || order->kind == ORDER_GO_ON;
+    return &worker->seats[worker->builds ? 0 : times ? worker->plugin_count : order->plugin];
 }
 
 /* The first answer to an order to load; those that describe kernels follow if they are wanted. */
@@ -132,19 +377,17 @@ static bool ask_to_load(worker_process *worker, worker_seat *seat, unsigned plug
     order.count = describe;
     order.own_file = worker->builds;
     order.trusted = plugin == 0 && !worker->builds;
-    if (!process_send(&seat->process, &order, 1, reply) ||
-        !process_next(&seat->process, LOAD_DEADLINE, reply))
+    if (!send_orders(seat, &order, 1, reply) || !receive_answer(seat, LOAD_DEADLINE, reply))
         return false;
     seat->loaded |= UINT64_C(1) << plugin;
     return true;
 }
 
+/* False: *reply says why, and its count which plugin it is. */
 static bool load_again(worker_process *worker, worker_seat *seat, unsigned plugin,
                        worker_reply *reply)
 {
-    if (seat->loaded >> plugin & 1)
-        return true;
-    if (ask_to_load(worker, seat, plugin, false, reply))
+    if (seat->loaded >> plugin & 1 || ask_to_load(worker, seat, plugin, false, reply))
         return true;
     char text[REPLY_TEXT_LENGTH];
     snprintf(text, sizeof text, "at load: %.200s", reply->text);
@@ -153,39 +396,29 @@ static bool load_again(worker_process *worker, worker_seat *seat, unsigned plugi
     return false;
 }
 
+/* Where it cannot be started, *reply ends the run. */
+static bool start_or_fail(worker_process *worker, worker_seat *seat, worker_reply *reply)
+{
+    error err = {0};
+    if (start_process(worker, seat, &err))
+        return true;
+    *reply = (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_LOST, .value = REPLY_ENDS_RUN};
+    snprintf(reply->text, sizeof reply->text, "%.*s", (int)sizeof reply->text - 1, err.message);
+    return false;
+}
+
 bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, size_t count,
                   worker_reply *reply)
 {
-    error err = {0};
     worker_seat *seat = &worker->seats[worker->builds ? 0 : worker->plugin_count];
-    if (!start_process(worker, seat, &err))
-        return cannot_start(&err, reply);
-    for (unsigned plugin = 0; plugin < worker->plugin_count; plugin++) {
+    bool fine = start_or_fail(worker, seat, reply);
+    for (unsigned plugin = 0; fine && plugin < worker->plugin_count; plugin++) {
         bool wanted = !kernels;
         for (size_t i = 0; i < count; i++)
             wanted |= kernels[i]->plugin == plugin;
-        if (wanted && !load_again(worker, seat, plugin, reply))
-            return false;
+        fine = !wanted || load_again(worker, seat, plugin, reply);
     }
-    return true;
-}
-
-/* The seat's process, with the order's plugin. */
-static bool prepare_seat(worker_process *worker, worker_seat *seat, const work_order *order,
-                         worker_reply *reply)
-{
-    error err = {0};
-    bool of_kernel = order->text[0] && !is_roof(order->text) && order->kind != ORDER_LOAD;
-    if (seat->process.socket < 0 && !start_process(worker, seat, &err))
-        return cannot_start(&err, reply);
-    turn_to(worker, seat);
-    if (worker->builds) {
-        for (unsigned plugin = 0; plugin < worker->plugin_count; plugin++)
-            if (!load_again(worker, seat, plugin, reply))
-                return false;
-        return true;
-    }
-    return !of_kernel || load_again(worker, seat, order->plugin, reply);
+    return fine;
 }
 
 static bool runs_kernel(const work_order *order)
@@ -193,20 +426,25 @@ static bool runs_kernel(const work_order *order)
     return order->kind >= ORDER_JUDGE && order->kind <= ORDER_BOUND;
 }
 
+/* Orders of one kernel, to a process with its plugin. */
 static bool send_to(worker_process *worker, worker_seat *seat, const work_order *order,
                     size_t count, worker_reply *reply)
 {
     work_order sent[BATCH_MOST];
     memcpy(sent, order, count * sizeof *sent);
+    *reply = (worker_reply){0};
     for (size_t i = 0; i < count; i++)
         sent[i].arena_bytes = worker->arena.mapped;
-    *reply = (worker_reply){0};
-    if (!prepare_seat(worker, seat, order, reply))
+    if (seat->socket < 0 && !start_or_fail(worker, seat, reply))
         return false;
-    if (!process_send(&seat->process, sent, count, reply)) {
-        vacate(seat);
+    turn_to(worker, seat);
+    bool of_kernel = order->text[0] && !is_roof(order->text);
+    for (unsigned plugin = 0; plugin < worker->plugin_count; plugin++)
+        if ((worker->builds || (of_kernel && plugin == order->plugin)) &&
+            !load_again(worker, seat, plugin, reply))
+            return false;
+    if (!send_orders(seat, sent, count, reply))
         return false;
-    }
     if (runs_kernel(order)) {
         seat->ran_others |= seat->ran_last != NOBODY && seat->ran_last != (int64_t)order->kernel;
         seat->ran_last = order->kernel;
@@ -219,213 +457,35 @@ bool worker_send_order(worker_process *worker, const work_order *order, worker_r
     return send_to(worker, seat_of(worker, order), order, 1, reply);
 }
 
-static bool next_of(worker_seat *seat, double deadline_seconds, worker_reply *reply)
-{
-    if (process_next(&seat->process, deadline_seconds, reply))
-        return true;
-    if (seat->process.socket < 0)
-        vacate(seat);
-    return false;
-}
-
 bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply)
 {
-    return next_of(worker->asked, deadline_seconds, reply);
+    return receive_answer(worker->asked, deadline_seconds, reply);
 }
 
-bool worker_disbelieve(worker_process *worker, worker_reply *reply)
-{
-    process_disbelieve(&worker->asked->process, reply);
-    vacate(worker->asked);
-    return false;
-}
-
-/* A crash, or want of descriptors, where another kernel of the plugin ran before may be that one's doing: this one is asked
- * again in a process where nobody ran. */
-static bool is_asked_again(const worker_seat *seat, const work_order *order,
+/* A crash where another kernel of the plugin ran before, or want of memory where any did, may be that one's
+ * doing: the order is given again in a process where nobody ran. `before`: the process before the orders. */
+static bool is_asked_again(const worker_seat *before, const work_order *order, size_t count,
                            const worker_reply *reply)
 {
-    return runs_kernel(order) && seat->ran_others &&
-           (reply->verdict == VERDICT_CRASHED || reply->value == REPLY_OF_PROCESS);
+    bool others = before->ran_last != NOBODY &&
+                  (before->ran_others || before->ran_last != (int64_t)order->kernel);
+    bool lacks = reply->verdict == VERDICT_LOST && reply->value == REPLY_NO_MEMORY;
+    return runs_kernel(order) && ((reply->verdict == VERDICT_CRASHED && others) ||
+                                  (lacks && (before->ran_last != NOBODY || count > 1)));
 }
 
 bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
                 worker_reply *reply)
 {
-    worker_seat *seat = seat_of(worker, order);
-    for (bool again = true; again;) {
+    worker_seat *seat = seat_of(worker, order), before;
+    do {
+        before = *seat;
         if (!send_to(worker, seat, order, 1, reply))
             return false;
-        if (process_next(&seat->process, deadline_seconds, reply))
-            return reply->kind == REPLY_DONE || worker_disbelieve(worker, reply);
-        if (seat->process.socket >= 0)
-            return false;
-        again = is_asked_again(seat, order, reply);
-        vacate(seat);
-    }
+        if (receive_answer(seat, deadline_seconds, reply))
+            return true;
+    } while (seat->socket < 0 && is_asked_again(&before, order, 1, reply));
     return false;
-}
-
-static bool runner_reserve(kernel_runner *runner, size_t bytes, error *err)
-{
-    worker_process *worker = (worker_process *)runner;
-    if (!shared_arena_reach(&worker->arena, bytes))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes,
-                    strerror(errno));
-    runner->memory = worker->arena.memory;
-    return true;
-}
-
-/* Why a plugin can't be used, as an error. */
-static bool load_failed(const char *path, const worker_reply *reply, error *err)
-{
-    if (interrupted())
-        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    if (reply->verdict == VERDICT_LOST && reply->value == LOAD_OLDER_ABI)
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s was built for an older plugin ABI: compile it again against "
-                    "layernorm_plugin.h",
-                    path);
-    if (reply->verdict == VERDICT_LOST)
-        return fail(err,
-                    reply->value == LOAD_FOREIGN_CODE ? EXIT_CODE_NOT_COMPARABLE
-                                                      : EXIT_CODE_ENVIRONMENT,
-                    "plugin %s: %s", path, reply->text);
-    case_verdict verdict = {.kind = reply->verdict};
-    char description[256];
-    verdict_say(&verdict, "%s", reply->text);
-    return fail(err, EXIT_CODE_KERNEL_FAILED, "plugin %s: %s at load", path,
-                verdict_describe(&verdict, description, sizeof description));
-}
-
-static bool add_kernel(kernel_list *list, const kernel_entry *entry, error *err)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->kernels[i].facts.name, entry->facts.name) == 0)
-            return fail(err, EXIT_CODE_USAGE,
-                        "kernel %s stands in both %s and %s: names must differ", entry->facts.name,
-                        list->kernels[i].source, entry->source);
-    kernel_entry *kernels = reallocate(list->kernels, (list->count + 1) * sizeof *kernels);
-    list->kernels = kernels;
-    kernels[list->count++] = *entry;
-    return true;
-}
-
-/* Loads plugin i into its process and fills the list. */
-static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, error *err)
-{
-    worker_seat *seat = &worker->seats[worker->builds ? 0 : i];
-    worker_reply reply = {0};
-    if (seat->process.socket < 0 && !start_process(worker, seat, err))
-        return false;
-    turn_to(worker, seat);
-    if (!ask_to_load(worker, seat, i, true, &reply))
-        return load_failed(worker->plugins[i], &reply, err);
-    char source[NAME_MAX_LENGTH], set_at_load[CHANGE_LENGTH];
-    memcpy(set_at_load, reply.set_at_load, sizeof set_at_load);
-    snprintf(source, sizeof source, "%.63s", i == 0 && !worker->builds ? "builtin" : reply.text);
-    unsigned count = reply.count;
-    uint64_t object_hash = 0;
-    if (!hash_file(worker->plugins[i], &object_hash))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", worker->plugins[i],
-                    strerror(errno));
-    worker_reply described[BATCH_MOST];
-    for (unsigned kernel = 0; kernel < count; kernel++) {
-        const unsigned at = kernel % BATCH_MOST, left = count - kernel;
-        if (at == 0 && process_answers(&seat->process, LOAD_DEADLINE, described,
-                                       left < BATCH_MOST ? left : BATCH_MOST) == 0)
-            return load_failed(worker->plugins[i], described, err);
-        if (described[at].kind == REPLY_FAILED ||
-            (described[at].kind != REPLY_KERNEL && !worker_disbelieve(worker, &described[at])))
-            return load_failed(worker->plugins[i], &described[at], err);
-        kernel_entry entry = {.facts = described[at].kernel,
-                              .plugin = i,
-                              .kernel = kernel,
-                              .object_hash = object_hash};
-        snprintf(entry.source, sizeof entry.source, "%s", source);
-        snprintf(entry.version, sizeof entry.version, "%.63s", described[at].text);
-        memcpy(entry.set_at_load, set_at_load, sizeof entry.set_at_load);
-        if (!add_kernel(list, &entry, err))
-            return false;
-    }
-    return true;
-}
-
-static bool add_path(worker_process *worker, const char *path, error *err)
-{
-    char *to = worker->plugins[worker->plugin_count];
-    if (strlen(path) > PROTOCOL_PATH_LENGTH - 3)
-        return fail(err, EXIT_CODE_USAGE, "plugin %.60s...: path of more than %d characters", path,
-                    PROTOCOL_PATH_LENGTH - 3);
-    if (access(path, R_OK) != 0)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "plugin %s: %s", path, strerror(errno));
-    /* A name without a slash would be looked up among the system's libraries. */
-    snprintf(to, PROTOCOL_PATH_LENGTH, "%s%s", strchr(path, '/') ? "" : "./", path);
-    worker->plugin_count++;
-    return true;
-}
-
-/* The peers, then the plugins. */
-static bool add_paths(worker_process *worker, const word_list *peers, const char *const *plugins,
-                      size_t count, error *err)
-{
-    for (size_t peer = 0; peer < peers->count; peer++)
-        if (!add_path(worker, peers->words[peer], err))
-            return false;
-    worker->peer_count = worker->plugin_count - (worker->builds ? 0 : 1);
-    for (size_t i = 0; i < count; i++)
-        if (!add_path(worker, plugins[i], err))
-            return false;
-    return true;
-}
-
-static void make_seats(worker_process *worker)
-{
-    worker->seats = allocate_zeroed(worker->plugin_count + 1, sizeof *worker->seats);
-    for (size_t i = 0; i <= worker->plugin_count; i++)
-        worker->seats[i] = (worker_seat){.process.socket = -1, .ran_last = NOBODY};
-}
-
-void worker_forget(worker_process *worker)
-{
-    for (size_t i = 0; worker->seats && i <= worker->plugin_count; i++)
-        vacate(&worker->seats[i]);
-    worker->asked = NULL;
-}
-
-static bool prepare_worker(worker_process *worker, const char *const *plugins, size_t count,
-                           error *err)
-{
-    word_list peers = {0};
-    bool fine = worker->builds || peers_find(&peers, plugins, count, err);
-    worker->plugins = allocate_zeroed(count + peers.count + 1, sizeof *worker->plugins);
-    fine = fine && path_of_worker(worker->program, sizeof worker->program, err);
-    if (fine && !worker->builds) {
-        fine = path_of_library(worker->plugins[0], sizeof worker->plugins[0], err);
-        worker->plugin_count = 1;
-    }
-    fine = fine && add_paths(worker, &peers, plugins, count, err);
-    word_list_free(&peers);
-    if (fine && worker->plugin_count > PLUGINS_MOST)
-        fine = fail(err, EXIT_CODE_USAGE, "more than %d plugins", PLUGINS_MOST);
-    make_seats(worker);
-    return fine && shared_arena_open(&worker->arena, err);
-}
-
-/* A peer that can't be loaded, since its library is gone, say, is no reason to do nothing. */
-static bool leave_out(worker_process *worker, size_t i, kernel_list *list, error *err)
-{
-    if (i == 0 || i > worker->peer_count || err->code == EXIT_CODE_INTERRUPTED)
-        return false;
-    snprintf(list->left_out, sizeof list->left_out, "%.500s", err->message);
-    worker_forget(worker);
-    memmove(worker->plugins[i], worker->plugins[i + 1],
-            (worker->plugin_count - i - 1) * sizeof *worker->plugins);
-    worker->plugin_count--;
-    worker->peer_count--;
-    list->count = 0;
-    *err = (struct error){0};
-    return true;
 }
 
 static bool runner_ask(kernel_runner *runner, const work_order *order, double deadline_seconds,
@@ -444,13 +504,13 @@ static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, si
     worker_reply lost = {0};
     size_t answered = 0;
     bool fine = true;
+    const worker_seat before = *seat;
     if (send_to(worker, seat, orders, count, replies)) {
-        answered = process_answers(&seat->process, deadline_seconds, replies, count);
-        if (seat->process.socket >= 0)
+        answered = receive_answers(seat, deadline_seconds, replies, count);
+        if (seat->socket >= 0)
             return answered;
         const worker_reply *end = &replies[answered ? answered - 1 : 0];
-        bool again = is_asked_again(seat, orders, end);
-        vacate(seat);
+        bool again = is_asked_again(&before, orders, count, end);
         if (answered > 0 && !again)
             return answered;
         answered -= answered > 0;
@@ -464,6 +524,141 @@ static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, si
     if (fine && lost.kind == REPLY_FAILED)
         replies[answered - 1] = lost;
     return answered;
+}
+
+static bool runner_reserve(kernel_runner *runner, size_t bytes, error *err)
+{
+    worker_process *worker = (worker_process *)runner;
+    if (!shared_arena_reach(&worker->arena, bytes))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes,
+                    strerror(errno));
+    runner->memory = worker->arena.memory;
+    return true;
+}
+
+void worker_forget(worker_process *worker)
+{
+    for (size_t i = 0; worker->seats && i <= worker->plugin_count; i++)
+        vacate(&worker->seats[i]);
+    worker->asked = NULL;
+}
+
+/* ---- the peers: other libraries' kernels, plugins that are built where their library is found and loaded by
+ * default, so that they stand in every table beside ours ---- */
+
+static bool add_path(worker_process *worker, const char *path, error *err)
+{
+    if (worker->plugin_count == PLUGINS_MOST)
+        return fail(err, EXIT_CODE_USAGE, "more than %d plugins", PLUGINS_MOST);
+    if (strlen(path) > PROTOCOL_PATH_LENGTH - 3)
+        return fail(err, EXIT_CODE_USAGE, "plugin %.60s...: path of more than %d characters", path,
+                    PROTOCOL_PATH_LENGTH - 3);
+    if (access(path, R_OK) != 0)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "plugin %s: %s", path, strerror(errno));
+    /* A name without a slash would be looked up among the system's libraries. */
+    snprintf(worker->plugins[worker->plugin_count++], PROTOCOL_PATH_LENGTH, "%s%s",
+             strchr(path, '/') ? "" : "./", path);
+    return true;
+}
+
+/* Adds those that were built or installed with lnbench and are none of the plugins, in the order of their
+ * names; none where LNBENCH_PEERS is 0. */
+static bool add_peers(worker_process *worker, const char *const *plugins, size_t count, error *err)
+{
+    char pattern[1024];
+    glob_t found;
+    const char *wanted = getenv("LNBENCH_PEERS");
+    if ((wanted && strcmp(wanted, "0") == 0) || !path_of_peers(pattern, sizeof pattern - 5))
+        return true;
+    strcat(pattern, "/*.so");
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return true;
+    bool fine = true;
+    for (size_t i = 0; fine && i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i], *name = strrchr(path, '/');
+        bool left_out =
+            strncmp(name ? name + 1 : path, "lib", 3) == 0; /* what a peer opens for itself */
+        struct stat one, other;
+        for (size_t plugin = 0; plugin < count && stat(path, &one) == 0; plugin++)
+            left_out |= stat(plugins[plugin], &other) == 0 && one.st_dev == other.st_dev &&
+                        one.st_ino == other.st_ino;
+        fine = left_out || add_path(worker, path, err);
+    }
+    worker->peer_count = worker->plugin_count - 1;
+    globfree(&found);
+    return fine;
+}
+
+/* ---- loading ---- */
+
+/* Why a plugin can't be used, as an error. */
+static bool load_failed(const char *path, const worker_reply *reply, error *err)
+{
+    if (interrupted())
+        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    if (reply->verdict == VERDICT_LOST)
+        return fail(err, reply->value > 0 ? (exit_code)reply->value : EXIT_CODE_ENVIRONMENT,
+                    "plugin %s: %s", path, reply->text);
+    case_verdict verdict = {.kind = reply->verdict};
+    char description[256];
+    verdict_say(&verdict, "%s", reply->text);
+    return fail(err, EXIT_CODE_KERNEL_FAILED, "plugin %s: %s at load", path,
+                verdict_describe(&verdict, description, sizeof description));
+}
+
+/* Loads plugin i into its process and fills the list. */
+static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, error *err)
+{
+    worker_seat *seat = &worker->seats[worker->builds ? 0 : i];
+    worker_reply loaded = {0}, described[BATCH_MOST];
+    uint64_t object_hash = 0;
+    if (seat->socket < 0 && !start_process(worker, seat, err))
+        return false;
+    turn_to(worker, seat);
+    if (!ask_to_load(worker, seat, i, true, &loaded))
+        return load_failed(worker->plugins[i], &loaded, err);
+    if (!hash_file(worker->plugins[i], &object_hash))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", worker->plugins[i],
+                    strerror(errno));
+    list->kernels = reallocate(list->kernels, (list->count + loaded.count) * sizeof *list->kernels);
+    for (unsigned kernel = 0; kernel < loaded.count; kernel++) {
+        const unsigned at = kernel % BATCH_MOST, left = loaded.count - kernel;
+        if (at == 0 && receive_answers(seat, LOAD_DEADLINE, described,
+                                       left < BATCH_MOST ? left : BATCH_MOST) == 0)
+            return load_failed(worker->plugins[i], described, err);
+        kernel_entry *entry = &list->kernels[list->count];
+        *entry = (kernel_entry){.facts = described[at].kernel,
+                                .plugin = i,
+                                .kernel = kernel,
+                                .object_hash = object_hash};
+        snprintf(entry->source, sizeof entry->source, "%.63s",
+                 i == 0 && !worker->builds ? "builtin" : loaded.text);
+        snprintf(entry->version, sizeof entry->version, "%.63s", described[at].text);
+        memcpy(entry->set_at_load, loaded.set_at_load, sizeof entry->set_at_load);
+        for (size_t other = 0; other < list->count; other++)
+            if (strcmp(list->kernels[other].facts.name, entry->facts.name) == 0)
+                return fail(err, EXIT_CODE_USAGE,
+                            "kernel %s stands in both %s and %s: names must differ",
+                            entry->facts.name, list->kernels[other].source, entry->source);
+        list->count++;
+    }
+    return true;
+}
+
+/* A peer that can't be loaded, since its library is gone, say, is no reason to do nothing. */
+static bool leave_out(worker_process *worker, size_t i, kernel_list *list, error *err)
+{
+    if (i == 0 || i > worker->peer_count || err->code == EXIT_CODE_INTERRUPTED)
+        return false;
+    snprintf(list->left_out, sizeof list->left_out, "%.500s", err->message);
+    worker_forget(worker);
+    memmove(worker->plugins[i], worker->plugins[i + 1],
+            (worker->plugin_count - i - 1) * sizeof *worker->plugins);
+    worker->plugin_count--;
+    worker->peer_count--;
+    list->count = 0;
+    *err = (struct error){0};
+    return true;
 }
 
 /* Why kernels can't be run here, many in one message. A kernel that refuses one problem may take another:
@@ -494,84 +689,94 @@ static bool ask_support(worker_process *worker, kernel_list *list, error *err)
     return true;
 }
 
-/* Of builds, file i's kernels go to lists[i]; else all to lists[0]. */
-static bool start_worker(worker_process *worker, const char *const *files, size_t count,
-                         kernel_list *lists, error *err)
-{
-    bool fine = prepare_worker(worker, files, count, err);
-    for (unsigned i = 0; fine && i < worker->plugin_count; i++) {
-        kernel_list *list = &lists[worker->builds ? i : 0];
-        if (load_plugin(worker, i, list, err))
-            continue;
-        fine = leave_out(worker, i, list, err);
-        i = -1u; /* from the first one on */
-    }
-    for (size_t i = 0; fine && i < (worker->builds ? count : 1); i++)
-        fine = ask_support(worker, &lists[i], err);
-    return fine;
-}
+/* ---- a worker ---- */
 
 kernel_runner *worker_runner(worker_process *worker)
 {
     return worker ? &worker->runner : NULL;
 }
 
-static bool start_either(bool builds, const char *const *files, size_t count,
-                         worker_process **started, kernel_list *lists, error *err)
+static bool open_worker(worker_process *worker, error *err)
 {
-    size_t list_count = builds ? count : 1;
-    worker_process *worker = allocate_zeroed(1, sizeof *worker);
-    *started = NULL;
-    for (size_t i = 0; i < list_count; i++)
-        lists[i] = (kernel_list){0};
     worker->runner =
         (kernel_runner){.ask = runner_ask, .ask_all = runner_ask_all, .reserve = runner_reserve};
+    worker->seats = allocate_zeroed(worker->plugin_count + 1, sizeof *worker->seats);
+    for (size_t i = 0; i <= worker->plugin_count; i++)
+        worker->seats[i] = (worker_seat){.socket = -1, .ran_last = NOBODY};
+    return shared_arena_open(&worker->arena, err);
+}
+
+/* Of builds, file i's kernels go to lists[i]; else all to lists[0]. */
+static bool start_worker(bool builds, const char *const *files, size_t count,
+                         worker_process **started, kernel_list *lists, error *err)
+{
+    const size_t list_count = builds ? count : 1;
+    worker_process *worker = *started = allocate_zeroed(1, sizeof *worker);
+    worker->plugins = allocate_zeroed(PLUGINS_MOST + 1, sizeof *worker->plugins);
     worker->arena.file = -1;
     worker->builds = builds;
-    if (start_worker(worker, files, count, lists, err)) {
-        *started = worker;
-        return true;
+    for (size_t i = 0; i < list_count; i++)
+        lists[i] = (kernel_list){0};
+    bool fine = path_of_worker(worker->program, sizeof worker->program, err);
+    if (fine && !builds) {
+        fine = path_of_library(worker->plugins[0], sizeof worker->plugins[0], err);
+        worker->plugin_count = 1;
+        fine = fine && add_peers(worker, files, count, err);
     }
+    for (size_t i = 0; fine && i < count; i++)
+        fine = add_path(worker, files[i], err);
+    fine = fine && open_worker(worker, err);
+    for (unsigned i = 0; fine && i < worker->plugin_count; i++) {
+        kernel_list *list = &lists[builds ? i : 0];
+        if (load_plugin(worker, i, list, err))
+            continue;
+        fine = leave_out(worker, i, list, err);
+        i = -1u; /* from the first one on */
+    }
+    for (size_t i = 0; fine && i < list_count; i++)
+        fine = ask_support(worker, &lists[i], err);
+    if (fine)
+        return true;
     for (size_t i = 0; i < list_count; i++)
         kernel_list_free(&lists[i]);
     worker_stop(worker);
+    *started = NULL;
     return false;
 }
 
 bool worker_start(const char *const *plugins, size_t plugin_count, worker_process **worker,
                   kernel_list *kernels, error *err)
 {
-    return start_either(false, plugins, plugin_count, worker, kernels, err);
+    return start_worker(false, plugins, plugin_count, worker, kernels, err);
 }
 
 bool worker_start_builds(const char *const *files, size_t count, worker_process **worker,
                          kernel_list *lists, error *err)
 {
-    return start_either(true, files, count, worker, lists, err);
+    return start_worker(true, files, count, worker, lists, err);
 }
 
-bool worker_start_another(const worker_process *worker, struct worker_process **another, error *err)
+bool worker_start_another(const worker_process *worker, worker_process **another, error *err)
 {
-    struct worker_process *made = allocate_zeroed(1, sizeof *made);
-    *another = NULL;
+    worker_process *made = allocate_zeroed(1, sizeof *made);
     *made = *worker;
     made->asked = NULL;
     made->runner.memory = NULL;
-    made->plugins = allocate_zeroed(worker->plugin_count + 1, sizeof *made->plugins);
+    made->arena = (shared_arena){.file = -1};
+    made->plugins = allocate_zeroed(PLUGINS_MOST + 1, sizeof *made->plugins);
     memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
-    make_seats(made);
-    if (!shared_arena_open(&made->arena, err)) {
-        worker_stop(made);
-        return false;
-    }
     *another = made;
-    return true;
+    if (open_worker(made, err))
+        return true;
+    worker_stop(made);
+    *another = NULL;
+    return false;
 }
 
 bool worker_files(const worker_process *worker, word_list *files, error *err)
 {
     char maps[64], line[PROTOCOL_PATH_LENGTH + 128];
-    snprintf(maps, sizeof maps, "/proc/%d/maps", (int)worker->seats->process.process);
+    snprintf(maps, sizeof maps, "/proc/%d/maps", (int)worker->seats->process);
     FILE *file = fopen(maps, "re");
     if (!file)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", maps, strerror(errno));

@@ -58,7 +58,5 @@ bool worker_ask(worker_process *worker, const work_order *order, double deadline
 /* For the stream of ORDER_TIME_RUN: one more reply; false and a FAILED reply as above. */
 bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply);
 bool worker_send_order(worker_process *worker, const work_order *order, worker_reply *reply);
-/* For a reply of that stream that can't be true: makes it a FAILED one; returns false. */
-bool worker_disbelieve(worker_process *worker, worker_reply *reply);
 
 #endif

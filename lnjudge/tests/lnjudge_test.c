@@ -118,7 +118,7 @@ TEST(finds_planted_faults)
         {FAULT_DIVISOR, "probes", "inaccurate", "ddof=1", 0},
         {FAULT_STRIDE, "probes", "inaccurate", "", 0},
         {FAULT_INPUT, "probes", "input-modified", "wrote to its input x", 0},
-        {FAULT_BEHIND, "probes", "overrun", "wrote before or behind y", 0},
+        {FAULT_BEHIND, "probes", "overrun", "behind the end of y", 0},
         {FAULT_GAP, "probes", "overrun", "wrote between the rows of y", 0},
         {FAULT_BATCH, "batches", "wrong-class", "nothing was written", 0},
         {FAULT_FAILS, "probes", "crashed", "returned 7", 0},

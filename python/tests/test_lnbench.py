@@ -221,13 +221,8 @@ def opens_no_more(x, gamma, beta):
     return layernorm(x, gamma, beta, 1e-5)
 
 
-def closes(x, gamma, beta):
-    os.closerange(3, 4096)
-    return layernorm(x, gamma, beta)
-
-
 def closes_and_sleeps(x, gamma, beta):
-    closes(x, gamma, beta)
+    os.closerange(3, 4096)
     time.sleep(3600)
 
 
@@ -317,8 +312,7 @@ class Verdicts(unittest.TestCase):
             self.assertFalse(report.passed)
 
     def test_isolated_from_its_process(self):
-        for fn, reason in ((closes, "state-changed"), (closes_and_sleeps, "timeout"),
-                           (opens_no_more, "")):
+        for fn, reason in ((closes_and_sleeps, "timeout"), (opens_no_more, "")):
             report = lnbench.judge(fn, hidden=8, only=True, isolate=True, deadline=1)
             self.assertEqual(report.reason, reason, report.says())
         with tempfile.TemporaryDirectory() as folder:

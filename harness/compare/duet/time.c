@@ -170,23 +170,17 @@ static bool follow(pair_timing *timing, const work_order *begin, const int side_
         return blame(timing, SIDES, &reply, err);
     for (;;) {
         bool fine = worker_next(worker, deadline, &reply);
-        bool known = reply.count < SIDES;
         if (!fine) {
-            bool own = reply.verdict == VERDICT_NONDETERMINISTIC && known;
+            bool own = reply.verdict == VERDICT_NONDETERMINISTIC;
             return blame(timing, own ? side_of[reply.count] : running, &reply, err);
         }
         if (reply.kind == REPLY_DONE)
             return true;
-        if (reply.kind == REPLY_ROWS && known &&
+        if (reply.kind == REPLY_ROWS &&
             !take_rows(timing, side_of[reply.count], begin, &reply, err))
             return false;
         if (timing->failed)
             return true;
-        if (!known ||
-            (reply.kind == REPLY_REPETITION && reply.repetition.repetition >= timing->rounds)) {
-            worker_disbelieve(worker, &reply);
-            return blame(timing, running, &reply, err);
-        }
         if (reply.kind == REPLY_STARTED)
             running = side_of[reply.count];
         if (reply.kind == REPLY_REPETITION)

@@ -1,6 +1,8 @@
-/* Deliberately broken versions of a kernel: a good one of the library, wrapped so
- * that it fails in one way. The harness must name each one rightly (sabotage_test.c). */
+/* Deliberately broken kernels: a good one of the library, wrapped so that it fails in one way, and
+ * deeds of a plugin that its process does not survive. The harness must name each one rightly
+ * (sabotage_test.c, session_test.c). */
 #include "layernorm_plugin.h"
+#include <fenv.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -34,104 +36,86 @@ static void flush_to_zero(void)
 #endif
 }
 
-/* A fault in place of the good kernel `base`; and one that follows its call. */
-#define FAULT(name)                                                                                \
-    static void name(const char *base __attribute__((unused)),                                     \
-                     const ln_problem *problem __attribute__((unused)),                            \
+#define BASE "two_pass_f32_scalar"
+
+static void well(const void *state, const ln_tensors *tensors)
+{
+    ln_layernorm_with(ln_layernorm_kernel(BASE), state, tensors);
+}
+
+/* A kernel in place of the good one; and one that does something after a good call. */
+#define INSTEAD(name)                                                                              \
+    static void name(const void *state __attribute__((unused)),                                    \
                      const ln_tensors *tensors __attribute__((unused)))
-#define FAULT_AFTER(name)                                                                          \
-    static void after_##name(const ln_problem *problem, const ln_tensors *tensors);                \
-    FAULT(name)                                                                                    \
-    {                                                                                              \
-        ln_layernorm_with(ln_layernorm_kernel(base), problem, tensors);                            \
-        after_##name(problem, tensors);                                                            \
-    }                                                                                              \
-    AFTER(name)
 #define AFTER(name)                                                                                \
+    static void after_##name(const ln_problem *problem, const ln_tensors *tensors);                \
+    INSTEAD(name)                                                                                  \
+    {                                                                                              \
+        well(state, tensors);                                                                      \
+        after_##name(state, tensors);                                                              \
+    }                                                                                              \
     static void after_##name(const ln_problem *problem __attribute__((unused)),                    \
                              const ln_tensors *tensors __attribute__((unused)))
 
-/* One of another kernel, after a good call. */
-#define SPECIAL_AFTER(name)                                                                        \
-    static void after_##name(const ln_problem *problem, const ln_tensors *tensors);                \
-    static void name(const void *state, const ln_tensors *tensors)                                 \
-    {                                                                                              \
-        ln_layernorm_with(ln_layernorm_kernel("two_pass_f32_scalar"), state, tensors);             \
-        after_##name(state, tensors);                                                              \
-    }                                                                                              \
-    AFTER(name)
-
-static void good(const char *base, const ln_problem *problem, const ln_tensors *tensors)
+INSTEAD(n_for_n_minus_1)
 {
-    ln_layernorm_with(ln_layernorm_kernel(base), problem, tensors);
-}
-
-FAULT(n_for_n_minus_1)
-{
-    ln_problem other = *problem;
-    if (problem->hidden == 4096)
+    ln_problem other = *(const ln_problem *)state;
+    if (other.hidden == 4096)
         other.convention.ddof = 0;
-    ln_layernorm_with(ln_layernorm_kernel(base), &other, tensors);
+    well(&other, tensors);
 }
 
-FAULT(eps_on_wrong_side)
+INSTEAD(eps_on_wrong_side)
 {
-    ln_problem other = *problem;
-    if (problem->convention.eps_place == LN_EPS_VAR)
+    ln_problem other = *(const ln_problem *)state;
+    if (other.convention.eps_place == LN_EPS_VAR)
         other.convention.eps_place = LN_EPS_STD;
-    else if (problem->convention.eps_place == LN_EPS_STD)
+    else if (other.convention.eps_place == LN_EPS_STD)
         other.convention.eps_place = LN_EPS_VAR;
-    ln_layernorm_with(ln_layernorm_kernel(base), &other, tensors);
+    well(&other, tensors);
 }
 
 /* Answers every call of a size with what the first call of that size gave. */
-FAULT(stale_output)
+INSTEAD(stale_output)
 {
-    enum { MOST = 1 << 16 };
-    static float kept[MOST];
+    static float kept[1 << 16];
     static size_t kept_elements;
+    const ln_problem *problem = state;
     size_t elements = problem->rows * problem->hidden;
-    bool dense = (!problem->y_stride || problem->y_stride == problem->hidden) && elements <= MOST;
+    bool dense = (!problem->y_stride || problem->y_stride == problem->hidden) &&
+                 elements <= sizeof kept / sizeof *kept;
     if (dense && kept_elements == elements) {
         memcpy(tensors->y, kept, elements * sizeof *kept);
         return;
     }
-    ln_layernorm_with(ln_layernorm_kernel(base), problem, tensors);
-    if (dense) {
+    well(state, tensors);
+    if (dense)
         memcpy(kept, tensors->y, elements * sizeof *kept);
-        kept_elements = elements;
-    }
+    kept_elements = dense ? elements : kept_elements;
 }
 
 /* Leaves y as it was. */
-FAULT(unwritten_output)
+INSTEAD(unwritten_output)
 {
 }
 
-FAULT_AFTER(writes_one_behind)
+AFTER(writes_one_behind)
 {
     output_of(problem, tensors, problem->rows - 1)[problem->hidden] = 0;
 }
 
-FAULT_AFTER(writes_one_before)
+AFTER(writes_one_before)
 {
     output_of(problem, tensors, 0)[-1] = 0;
 }
 
-static volatile float sink;
-
-FAULT_AFTER(reads_one_before)
-{
-    sink = row_of(problem, tensors, 0)[-1];
-}
-
-FAULT_AFTER(nan_output)
+AFTER(nan_output)
 {
     output_of(problem, tensors, problem->rows / 2)[problem->hidden / 2] = NAN;
 }
 
 /* Stores into the y of the call before, too. */
-FAULT_AFTER(writes_to_former_y)
+AFTER(writes_to_former_y)
 {
     static float *former;
     if (former && former != (float *)tensors->y)
@@ -140,31 +124,31 @@ FAULT_AFTER(writes_to_former_y)
 }
 
 /* Turns flushing to zero on and leaves it so. */
-FAULT_AFTER(mxcsr_changed)
+AFTER(mxcsr_changed)
 {
     flush_to_zero();
 }
 
 /* The processor is to stop it, not a sanitizer before. */
-__attribute__((no_sanitize("undefined"))) FAULT(crash)
+__attribute__((no_sanitize("undefined"))) INSTEAD(crash)
 {
     static int *volatile nowhere = NULL;
     *nowhere = 1;
 }
 
-FAULT(exits)
+INSTEAD(exits)
 {
     _Exit(0);
 }
 
-FAULT(endless_loop)
+INSTEAD(endless_loop)
 {
     for (volatile unsigned turns = 0;; turns++)
         ;
 }
 
 /* The last bit of one element changes from call to call. */
-FAULT_AFTER(random_bit)
+AFTER(random_bit)
 {
     static unsigned calls;
     uint32_t bits;
@@ -181,68 +165,103 @@ enum { MANY_ROWS = 1000 };
  */
 static unsigned long calls_so_far;
 
-FAULT_AFTER(wrong_when_timed)
+AFTER(wrong_when_timed)
 {
     if (++calls_so_far > 200 || problem->rows >= MANY_ROWS)
         output_of(problem, tensors, 0)[0] += 1;
 }
 
-FAULT(crash_when_timed)
+AFTER(crash_when_timed)
 {
-    ln_layernorm_with(ln_layernorm_kernel(base), problem, tensors);
     if (++calls_so_far > 200 || problem->rows >= MANY_ROWS)
-        crash(base, problem, tensors);
+        crash(problem, tensors);
 }
 
-#define FAULTS(X)                                                                                  \
-    X(good)                                                                                        \
-    X(n_for_n_minus_1)                                                                             \
-    X(eps_on_wrong_side)                                                                           \
-    X(stale_output)                                                                                \
-    X(unwritten_output)                                                                            \
-    X(writes_one_behind)                                                                           \
-    X(writes_one_before)                                                                           \
-    X(reads_one_before)                                                                            \
-    X(nan_output)                                                                                  \
-    X(writes_to_former_y)                                                                          \
-    X(mxcsr_changed)                                                                               \
-    X(crash)                                                                                       \
-    X(exits)                                                                                       \
-    X(endless_loop)                                                                                \
-    X(random_bit)                                                                                  \
-    X(wrong_when_timed)                                                                            \
-    X(crash_when_timed)
+/* ---- What else a kernel does to its process ---- */
 
-#define RUN(fault)                                                                                 \
-    static void run_##fault(const void *state, const ln_tensors *tensors)                          \
-    {                                                                                              \
-        fault("naive_f32_scalar", state, tensors);                                                 \
-    }
-#define ENTRY(fault) {.name = "naive." #fault, .isa = "scalar", .run = run_##fault},
+AFTER(rounds_to_zero)
+{
+    fesetround(FE_TOWARDZERO);
+}
 
-FAULTS(RUN)
+AFTER(traps_division)
+{
+    feenableexcept(FE_DIVBYZERO);
+}
 
-/* ---- What else a kernel does to its process, and odd descriptors. ---- */
+INSTEAD(aborts)
+{
+    abort();
+}
 
-#define BASE "two_pass_f32_scalar"
-#include "sabotage_registers.h"
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winfinite-recursion"
+__attribute__((noinline)) static int deeper(volatile char *above)
+{
+    volatile char room[4096];
+    room[0] = above ? above[0] : 0;
+    return deeper(room) + room[0];
+}
+#pragma GCC diagnostic pop
+
+INSTEAD(overflows_stack)
+{
+    deeper(NULL);
+}
+
+AFTER(closes_socket)
+{
+    close(3);
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+AFTER(clobbers_register)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("xor %r14d, %r14d");
+#else
+    __asm__ volatile("fmov d14, xzr");
+#endif
+}
+#endif
+
+#if defined(__x86_64__)
+AFTER(narrows_x87)
+{
+    unsigned short word;
+    __asm__ volatile("fnstcw %0" : "=m"(word));
+    word = (unsigned short)(word & ~0x300u);
+    __asm__ volatile("fldcw %0" : : "m"(word));
+}
+
+AFTER(leaves_mmx)
+{
+    __asm__ volatile("pxor %mm0, %mm0");
+}
+
+static const char *needs_avx(const ln_problem *problem)
+{
+    (void)problem;
+    return __builtin_cpu_supports("avx") ? NULL : "no AVX";
+}
+
+AFTER(leaves_upper_halves)
+{
+    __asm__ volatile("vcmpps $15, %ymm9, %ymm9, %ymm9");
+}
+#endif
 
 /* The parent sees the end of the worker, which goes on. */
-SPECIAL_AFTER(talks_nonsense)
+AFTER(talks_nonsense)
 {
     ssize_t written = write(3, "hello", 5);
     (void)written;
 }
 
-SPECIAL_AFTER(wrong_sum)
+AFTER(wrong_sum)
 {
     if (tensors->sum)
         ((float *)tensors->sum)[1] += 1;
-}
-
-static void well(const void *state, const ln_tensors *tensors)
-{
-    ln_layernorm_with(ln_layernorm_kernel(BASE), state, tensors);
 }
 
 /* Nothing but zscore's form, an even number of rows, of hidden sizes that 64 divides. */
@@ -257,11 +276,11 @@ static const char *refuses_much(const ln_problem *problem)
     return problem->hidden % 64 != 0 ? "a hidden size that is no multiple of 64" : NULL;
 }
 
-static void unless_refused(const void *state, const ln_tensors *tensors)
+INSTEAD(unless_refused)
 {
     if (refuses_much(state))
         abort();
-    ln_layernorm_with(ln_layernorm_kernel(BASE), state, tensors);
+    well(state, tensors);
 }
 
 /* Mean and rstd in double. */
@@ -285,7 +304,7 @@ static void wide_statistics(const void *state, const ln_tensors *tensors)
     }
 }
 
-SPECIAL_AFTER(crashes_late)
+AFTER(crashes_late)
 {
     static unsigned calls;
     if (problem->rows >= MANY_ROWS && ++calls > 12)
@@ -294,7 +313,7 @@ SPECIAL_AFTER(crashes_late)
 
 /* In a batch larger than any judged block, some rows are moved by a float, or by a thousandth, or
  * one element is NaN, or changes from call to call. */
-SPECIAL_AFTER(position_rounding)
+AFTER(position_rounding)
 {
     for (size_t row = MANY_ROWS; row < problem->rows; row += 3)
         for (size_t i = 0; i < problem->hidden; i++) {
@@ -303,40 +322,40 @@ SPECIAL_AFTER(position_rounding)
         }
 }
 
-SPECIAL_AFTER(position_wrong)
+AFTER(position_wrong)
 {
     for (size_t row = MANY_ROWS; row < problem->rows; row += 3)
         for (size_t i = 0; i < problem->hidden; i++)
             output_of(problem, tensors, row)[i] += 0x1p-10f;
 }
 
-SPECIAL_AFTER(position_nan)
+AFTER(position_nan)
 {
     if (problem->rows > MANY_ROWS)
         output_of(problem, tensors, problem->rows - 1)[0] = NAN;
 }
 
-SPECIAL_AFTER(flickers_when_timed)
+AFTER(flickers_when_timed)
 {
     static unsigned calls;
     if (problem->rows > MANY_ROWS && ++calls % 2 == 0)
         output_of(problem, tensors, problem->rows - 1)[0] = nextafterf(0, 1);
 }
 
-SPECIAL_AFTER(overruns_when_timed)
+AFTER(overruns_when_timed)
 {
     if (problem->rows >= MANY_ROWS)
         output_of(problem, tensors, 0)[-1] = 0;
 }
 
-SPECIAL_AFTER(flushes_when_timed)
+AFTER(flushes_when_timed)
 {
     if (problem->rows >= MANY_ROWS)
         flush_to_zero();
 }
 
 /* With many rows, as in timing, and y being x: normalised twice. */
-SPECIAL_AFTER(late_in_place)
+AFTER(late_in_place)
 {
     if (problem->rows >= MANY_ROWS && tensors->x == tensors->y)
         ln_layernorm_with(ln_layernorm_kernel(BASE), problem, tensors);
@@ -356,7 +375,7 @@ static const char *takes_usual(const ln_problem *problem)
                : NULL;
 }
 
-SPECIAL_AFTER(last_of_257)
+AFTER(last_of_257)
 {
     if (problem->rows > 256)
         output_of(problem, tensors, problem->rows - 1)[0] += 1;
@@ -391,13 +410,12 @@ static void nearly_exact(const void *state, const ln_tensors *tensors)
 
 static ln_bound no_number(const ln_problem *problem, const ln_row_facts *facts)
 {
-    (void)problem;
-    (void)facts;
+    (void)problem, (void)facts;
     return (ln_bound){(double)NAN, 0};
 }
 
 /* y is right and proven; the mean that it gives is off by less than some order of summation. */
-SPECIAL_AFTER(shifts_mean)
+AFTER(shifts_mean)
 {
     for (size_t row = 0; tensors->mean && row < problem->rows; row++)
         ((float *)tensors->mean)[row] += 0x1p-16f;
@@ -405,31 +423,50 @@ SPECIAL_AFTER(shifts_mean)
 
 static ln_bound narrow_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
-    (void)problem;
-    (void)facts;
+    (void)problem, (void)facts;
     return (ln_bound){0x1p-18, 0x1p-20};
 }
 
 static ln_bound crashing_bound(const ln_problem *problem, const ln_row_facts *facts)
 {
-    (void)problem;
-    (void)facts;
+    (void)problem, (void)facts;
     abort();
 }
 
-#define SPECIAL(kernel_name, function)                                                             \
-    .name = "special." kernel_name, .isa = "scalar", .run = function
+#define KERNEL(kernel_name, function) .name = kernel_name, .isa = "scalar", .run = function
+#define NAIVE(function) KERNEL("naive." #function, function)
+#define SPECIAL(kernel_name, function) KERNEL("special." kernel_name, function)
 
 static const ln_kernel kernels[] = {
-    FAULTS(ENTRY){SPECIAL("talks_nonsense", talks_nonsense)},
+    {KERNEL("naive.good", well)},
+    {NAIVE(n_for_n_minus_1)},
+    {NAIVE(eps_on_wrong_side)},
+    {NAIVE(stale_output)},
+    {NAIVE(unwritten_output)},
+    {NAIVE(writes_one_behind)},
+    {NAIVE(writes_one_before)},
+    {NAIVE(nan_output)},
+    {NAIVE(writes_to_former_y)},
+    {NAIVE(mxcsr_changed)},
+    {NAIVE(crash)},
+    {NAIVE(exits)},
+    {NAIVE(endless_loop)},
+    {NAIVE(random_bit)},
+    {NAIVE(wrong_when_timed)},
+    {NAIVE(crash_when_timed)},
+    {SPECIAL("rounds_to_zero", rounds_to_zero)},
+    {SPECIAL("traps_division", traps_division)},
+    {SPECIAL("aborts", aborts)},
+    {SPECIAL("overflows_stack", overflows_stack)},
+    {SPECIAL("closes_socket", closes_socket)},
+    {SPECIAL("talks_nonsense", talks_nonsense)},
     {SPECIAL("wrong_sum", wrong_sum)},
 #if defined(__x86_64__) || defined(__aarch64__)
     {SPECIAL("clobbers_register", clobbers_register)},
 #endif
 #if defined(__x86_64__)
-    {SPECIAL("sets_direction", sets_direction)},
+    {SPECIAL("narrows_x87", narrows_x87)},
     {SPECIAL("leaves_mmx", leaves_mmx)},
-    {SPECIAL("moves_stack", moves_stack)},
     {SPECIAL("leaves_upper_halves", leaves_upper_halves), .supports = needs_avx},
 #endif
     {SPECIAL("unless_refused", unless_refused), .supports = refuses_much},

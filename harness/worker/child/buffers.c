@@ -1,24 +1,40 @@
 /* What lies where a kernel reads and writes.
  *
- * A tensor gets the end of a mapping, between two pages that nobody can access. Where its layout says so its
- * last byte touches the page behind, or its first byte the page before; a kernel that goes one element too
- * far there is stopped by the processor, and guard_find() tells which tensor it left. What is left of the
- * tensor's own pages holds a pattern, which guard_slack_changed() looks at after the call. Inputs are
- * read-only in their place and are filled in another one (a memory file that is mapped twice). After the
- * call the mapping waits for the next tensor of its size, full of NaN: who still reads there gets NaN, and
- * who writes there is named by guard_written_waiting(). */
+ * A tensor lies between two pages that nobody can access. Where its layout says so its last byte touches the
+ * page behind, or its first byte the page before; a kernel that goes one element too far there is stopped by
+ * the processor, and guard_find() tells which tensor it left. What is left of the tensor's own pages holds a
+ * pattern, which guard_slack_changed() looks at after the call. Inputs are read-only in their place and are
+ * filled in another one (a memory file that is mapped twice). After the call the mapping waits for the next
+ * tensor of its size, full of NaN: who still reads there gets NaN, and who writes there is named by
+ * guard_written_waiting(). */
+#include "base/random.h"
 #include "domain/poison.h"
-#include "worker/child/internal.h"
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include "worker/child/buffers.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SLACK_PATTERN = 0xa5, MAX_LIVE = 64 };
+enum {
+    SLACK_PATTERN = 0xa5,
+    MAX_LIVE = 128,
+    MOST_WAITING = 48,
+    MOST_WAITING_BYTES = 64 << 20,
+    SMALL = 64 << 10, /* bytes, up to which a buffer has a power of two of pages */
+};
+
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* liblnjudge is called by several threads */
 
 /* Every live buffer, for the signal handler. Copies, so that a caller's struct may move. */
 static guarded live[MAX_LIVE];
+
+/* A judged call has eight buffers and there are ten thousands of calls: what one leaves serves the
+ * next, with no page to be found and cleared. */
+static guarded waiting[MOST_WAITING]; /* the last one was left last */
+static size_t waiting_count, waiting_bytes;
+static const char *written;
 
 static size_t page_size(void)
 {
@@ -33,128 +49,154 @@ static guarded *live_slot(const char *map)
     return NULL;
 }
 
-/* ---- mappings that wait ---- */
-
-/* A judged call has eight buffers and there are ten thousands of calls: what one leaves serves the
- * next, with no page to be found and cleared, and larger ones serve smaller buffers by their end.
- * Before a plugin's code runs, what waits is filled with NaN, so that a kernel that kept an address is
- * seen. */
-enum { MOST_WAITING = 48, ENOUGH_WAITING = 32, MOST_WAITING_BYTES = 64 << 20, SMALL = 256 << 10 };
-
-static struct {
-    guard_map maps[MOST_WAITING]; /* the last one was left last */
-    size_t count, bytes;
-} waiting;
-
-static bool protect(char *from, size_t bytes, int protection)
+/* What lies between the two inaccessible pages, where it can be written. */
+static unsigned char *inside_of(const guarded *buffer)
 {
-    return bytes == 0 || mprotect(from, bytes, protection) == 0;
+    return (unsigned char *)(buffer->second ? buffer->second : buffer->map) + page_size();
 }
 
-/* The last `inner` bytes before the page behind can be read, and written to if it is no input, and no
- * others accessed. */
-static bool open_map(guard_map *map, size_t inner)
+static size_t inside_bytes(const guarded *buffer)
 {
-    char *end = map->begin + map->size - page_size();
-    size_t open = map->fill || map->writable ? map->open : 0; /* as it is to be */
-    bool fine = true;
-    if (map->open > inner)
-        fine = protect(end - map->open, map->open - inner, PROT_NONE);
-    if (open < inner)
-        fine = fine &&
-               protect(end - inner, inner - open, map->fill ? PROT_READ : PROT_READ | PROT_WRITE);
-    map->open = inner;
-    map->writable = !map->fill;
-    return fine;
+    return buffer->map_size - 2 * page_size();
 }
 
-static void close_map(guard_map *map)
+static bool is_filled_with(const unsigned char *from, size_t bytes, int pattern)
 {
-    char *end = map->begin + map->size - page_size();
-    protect(end - map->open, map->open, PROT_NONE);
-    map->open = 0;
+    return bytes == 0 || (*from == pattern && memcmp(from, from + 1, bytes - 1) == 0);
 }
 
-static void unmap(const guard_map *map)
+static void unmap(const guarded *buffer)
 {
-    munmap(map->begin, map->size);
-    if (map->fill)
-        munmap(map->fill, map->size);
+    munmap(buffer->map, buffer->map_size);
+    if (buffer->second)
+        munmap(buffer->second, buffer->map_size);
 }
 
-static unsigned char *opened(const guard_map *map)
+static void take_waiting(size_t i)
 {
-    char *begin = map->fill ? map->fill : map->begin;
-    return (unsigned char *)begin + map->size - page_size() - map->open;
+    waiting_bytes -= waiting[i].map_size;
+    waiting_count--;
+    memmove(&waiting[i], &waiting[i + 1], (waiting_count - i) * sizeof *waiting);
 }
 
-static const char *written;
-
-/* Of those that can be written to. */
-static void look_at_poison(guard_map *map)
+/* A new mapping, or one that waits: the smallest that is large enough and at most twice as large, and of those
+ * the one that was left last, so that a role gets the buffer of another. */
+static bool find_map(guarded *buffer, size_t inside, bool input)
 {
-    const unsigned char *byte = opened(map);
-    bool whole =
-        map->open == 0 || (byte[0] == POISON && memcmp(byte, byte + 1, map->open - 1) == 0);
-    if (map->poisoned && !map->fill && !whole)
-        written = map->name;
-    map->poisoned = false;
-}
-
-/* One that is open as far as is wanted, or else, of those that are large enough, the smallest; and of them
- * the one that was left last: a role gets the buffer of another one. */
-static bool take_waiting(size_t inner, bool input, guard_map *taken)
-{
-    size_t best = waiting.count, whole = inner + 2 * page_size();
-    for (size_t i = waiting.count; i-- > 0;) {
-        const guard_map *map = &waiting.maps[i], *found = &waiting.maps[best];
-        bool fits = map->size >= whole && !map->fill == !input;
-        bool better = best == waiting.count ||
-                      (found->open != inner && (map->open == inner || map->size < found->size));
-        best = fits && better ? i : best;
+    const size_t page = page_size(), whole = inside + 2 * page;
+    size_t best = waiting_count;
+    for (size_t i = waiting_count; i-- > 0;)
+        if (waiting[i].map_size >= whole && waiting[i].map_size - whole <= inside &&
+            !waiting[i].second == !input &&
+            (best == waiting_count || waiting[i].map_size < waiting[best].map_size))
+            best = i;
+    if (best < waiting_count) {
+        *buffer = waiting[best];
+        take_waiting(best);
+        if (buffer->poisoned && !input &&
+            !is_filled_with(inside_of(buffer), inside_bytes(buffer), POISON))
+            written = buffer->name;
+        return true;
     }
-    /* Two system calls change what is open: while few wait, and it is small, another one is made. */
-    bool few = waiting.count < ENOUGH_WAITING && inner <= SMALL;
-    if (best == waiting.count || (few && waiting.maps[best].open != inner))
+    const int flags = input ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+    const int usable = input ? PROT_READ : PROT_READ | PROT_WRITE;
+    int file = input ? memfd_create("lnbench-input", MFD_CLOEXEC) : -1;
+    char *map = MAP_FAILED, *second = NULL;
+    if (!input || (file >= 0 && ftruncate(file, (off_t)whole) == 0))
+        map = mmap(NULL, whole, PROT_NONE, flags, file, 0);
+    if (input && map != MAP_FAILED)
+        second = mmap(NULL, whole, PROT_READ | PROT_WRITE, flags, file, 0);
+    if (file >= 0)
+        close(file);
+    if (map == MAP_FAILED)
         return false;
-    *taken = waiting.maps[best];
-    waiting.count--;
-    waiting.bytes -= taken->size;
-    look_at_poison(taken);
-    memmove(&waiting.maps[best], &waiting.maps[best + 1],
-            (waiting.count - best) * sizeof *waiting.maps);
+    *buffer = (guarded){.map = map, .map_size = whole, .second = second};
+    if (second != MAP_FAILED && mprotect(map + page, inside, usable) == 0)
+        return true;
+    munmap(map, whole);
+    return false;
+}
+
+bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset,
+                  bool input)
+{
+    const size_t page = page_size(), half = page / 2;
+    guarded made = {0};
+    if (place == GUARD_BEHIND || place == GUARD_BEFORE)
+        offset = 0;
+    size_t least = offset > half ? offset : half; /* of slack */
+    if (place == GUARD_AMID) {
+        offset += page;
+        least = offset + page;
+    }
+    *buffer = made;
+    if (size > SIZE_MAX / 2)
+        return false;
+    /* Places differ in no page, so that the next call in another one finds them as they are. */
+    size_t inside = (size + least + page - 1) / page * page;
+    size_t step =
+        page; /* rounded up: the next tensor, which may be a little larger, is to fit in */
+    while (step < (inside <= SMALL ? inside : inside / 8))
+        step *= 2;
+    inside = (inside + step - 1) / step * step;
+    pthread_mutex_lock(&lock);
+    guarded *slot = live_slot(NULL);
+    bool fine = slot && find_map(&made, inside, input);
+    if (fine) {
+        made.name = name;
+        made.size = size;
+        made.read_only = input;
+        made.poisoned = false;
+        inside = inside_bytes(&made);
+        made.data = made.map + page + (place == GUARD_BEHIND ? inside - size : offset);
+        made.fill = input ? made.second + ((char *)made.data - made.map) : made.data;
+        *slot = *buffer = made;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!fine)
+        return false;
+    char *first = (char *)inside_of(&made), *data = made.fill;
+    memset(first, SLACK_PATTERN, (size_t)(data - first));
+    memset(data + size, SLACK_PATTERN, (size_t)(first + inside - (data + size)));
     return true;
 }
 
-static void drop_oldest(void)
+bool guard_protect(guarded *buffer, bool read_only)
 {
-    unmap(&waiting.maps[0]);
-    waiting.bytes -= waiting.maps[0].size;
-    waiting.count--;
-    memmove(waiting.maps, waiting.maps + 1, waiting.count * sizeof *waiting.maps);
+    if (mprotect(buffer->map + page_size(), inside_bytes(buffer),
+                 read_only ? PROT_READ : PROT_READ | PROT_WRITE) != 0)
+        return false;
+    buffer->read_only = live_slot(buffer->map)->read_only = read_only;
+    return true;
 }
 
-static void let_wait(const guard_map *map)
+void guard_destroy(guarded *buffer)
 {
-    if (map->size > MOST_WAITING_BYTES) {
-        unmap(map);
+    if (!buffer->map)
         return;
+    pthread_mutex_lock(&lock);
+    *live_slot(buffer->map) = (guarded){0};
+    if (buffer->map_size > MOST_WAITING_BYTES || (buffer->read_only && !buffer->second)) {
+        unmap(buffer);
+    } else {
+        while (waiting_count == MOST_WAITING ||
+               waiting_bytes + buffer->map_size > MOST_WAITING_BYTES) {
+            unmap(&waiting[0]);
+            take_waiting(0);
+        }
+        waiting[waiting_count++] = *buffer;
+        waiting_bytes += buffer->map_size;
     }
-    while (waiting.count == MOST_WAITING || waiting.bytes + map->size > MOST_WAITING_BYTES)
-        drop_oldest();
-    waiting.maps[waiting.count++] = *map;
-    waiting.bytes += map->size;
+    pthread_mutex_unlock(&lock);
+    *buffer = (guarded){0};
 }
 
 void guard_poison_waiting(void)
 {
-    for (size_t i = 0; i < waiting.count; i++) {
-        guard_map *map = &waiting.maps[i];
-        if (!map->fill && !map->writable)
-            close_map(map);
-        if (!map->poisoned)
-            memset(opened(map), POISON, map->open);
-        map->poisoned = true;
+    for (size_t i = 0; i < waiting_count; i++) {
+        if (!waiting[i].poisoned)
+            memset(inside_of(&waiting[i]), POISON, inside_bytes(&waiting[i]));
+        waiting[i].poisoned = true;
     }
 }
 
@@ -165,133 +207,29 @@ const char *guard_written_waiting(void)
     return found;
 }
 
-/* Room for a power of two of pages, where that is not much: others are to fit in later. */
-static bool new_map(size_t inner, bool input, guard_map *made)
+void guard_forget_waiting(void)
 {
-    enum { MUCH = 4 << 20 };
-    size_t room = page_size();
-    while (room < inner && inner <= MUCH)
-        room *= 2;
-    size_t whole = (room > inner ? room : inner) + 2 * page_size();
-    int file = input ? memfd_create("lnbench-input", MFD_CLOEXEC) : -1;
-    const int flags = input ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-    if (input && (file < 0 || ftruncate(file, (off_t)whole) != 0)) {
-        close(file);
-        return false;
-    }
-    char *map = mmap(NULL, whole, PROT_NONE, flags, file, 0);
-    char *fill = input ? mmap(NULL, whole, PROT_READ | PROT_WRITE, flags, file, 0) : NULL;
-    if (input)
-        close(file);
-    *made = (guard_map){.begin = map, .size = whole, .fill = fill};
-    if (map != MAP_FAILED && fill != MAP_FAILED)
-        return true;
-    if (map != MAP_FAILED)
-        munmap(map, whole);
-    if (input && fill != MAP_FAILED)
-        munmap(fill, whole);
-    return false;
-}
-
-static bool create_guarded(guarded *buffer, const char *name, size_t size, guard_place place,
-                           size_t offset, bool input)
-{
-    const size_t page = page_size(), half = page / 2;
-    guard_map map;
-    *buffer = (guarded){.name = name, .size = size};
-    if (place != GUARD_TIMED)
-        offset = 0;
-    if (size > SIZE_MAX / 2)
-        return false;
-    /* Places differ in no page, so that the next call in another one finds them as they are. */
-    size_t inner = (size + (offset > half ? offset : half) + page - 1) / page * page;
-    guarded *slot = live_slot(NULL);
-    if (!slot || (!take_waiting(inner, input, &map) && !new_map(inner, input, &map)))
-        return false;
-    if (!open_map(&map, inner)) {
-        unmap(&map);
-        return false;
-    }
-    char *begin = map.begin + map.size - page - inner;
-    buffer->of = map;
-    buffer->map = begin - page;
-    buffer->map_size = inner + 2 * page;
-    buffer->data = begin + (place == GUARD_BEHIND ? inner - size : offset);
-    buffer->fill = map.fill ? map.fill + ((char *)buffer->data - map.begin) : buffer->data;
-    buffer->read_only = input;
-    char *data = buffer->fill, *first = data - ((char *)buffer->data - begin);
-    memset(first, SLACK_PATTERN, (size_t)(data - first));
-    memset(data + size, SLACK_PATTERN, (size_t)(first + inner - (data + size)));
-    *slot = *buffer;
-    return true;
-}
-
-bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset)
-{
-    return create_guarded(buffer, name, size, place, offset, false);
-}
-
-bool guard_create_input(guarded *buffer, const char *name, size_t size, guard_place place,
-                        size_t offset)
-{
-    return create_guarded(buffer, name, size, place, offset, true);
-}
-
-static bool set_protection(guarded *buffer, int protection)
-{
-    size_t page = page_size();
-    if (mprotect(buffer->map + page, buffer->map_size - 2 * page, protection) != 0)
-        return false;
-    buffer->read_only = !(protection & PROT_WRITE);
-    buffer->of.writable = !buffer->read_only;
-    guarded *slot = live_slot(buffer->map);
-    if (slot)
-        slot->read_only = buffer->read_only;
-    return true;
-}
-
-bool guard_protect(guarded *buffer)
-{
-    return !buffer->map || buffer->of.fill || set_protection(buffer, PROT_READ);
-}
-
-bool guard_release(guarded *buffer)
-{
-    return !buffer->map || !buffer->read_only || buffer->of.fill ||
-           set_protection(buffer, PROT_READ | PROT_WRITE);
-}
-
-void guard_destroy(guarded *buffer)
-{
-    if (!buffer->map)
-        return;
-    guarded *slot = live_slot(buffer->map);
-    if (slot)
-        *slot = (guarded){0};
-    buffer->of.name = buffer->name;
-    let_wait(&buffer->of);
-    *buffer = (guarded){0};
+    pthread_mutex_lock(&lock);
+    for (; waiting_count > 0; take_waiting(0))
+        unmap(&waiting[0]);
+    pthread_mutex_unlock(&lock);
 }
 
 bool guard_slack_changed(const guarded *buffer, long *distance)
 {
     if (!buffer->map)
         return false;
-    size_t page = page_size();
-    const unsigned char *begin = (unsigned char *)buffer->map + page;
-    const unsigned char *end = (unsigned char *)buffer->map + buffer->map_size - page;
-    const unsigned char *data = buffer->data;
-    for (const unsigned char *p = data + buffer->size; p < end; p++) {
-        if (*p != SLACK_PATTERN) {
-            *distance = (long)(p - (data + buffer->size));
-            return true;
-        }
+    const unsigned char *begin = inside_of(buffer), *end = begin + inside_bytes(buffer);
+    const unsigned char *data = buffer->fill, *behind = data + buffer->size;
+    if (!is_filled_with(behind, (size_t)(end - behind), SLACK_PATTERN)) {
+        for (*distance = 0; behind[*distance] == SLACK_PATTERN;)
+            ++*distance;
+        return true;
     }
-    for (const unsigned char *p = data; p-- > begin;) {
-        if (*p != SLACK_PATTERN) {
-            *distance = -(long)(data - p);
-            return true;
-        }
+    if (!is_filled_with(begin, (size_t)(data - begin), SLACK_PATTERN)) {
+        for (*distance = -1; data[*distance] == SLACK_PATTERN;)
+            --*distance;
+        return true;
     }
     return false;
 }
@@ -302,10 +240,9 @@ guard_fault guard_find(const void *address)
     uintptr_t at = (uintptr_t)address;
     for (size_t i = 0; i < MAX_LIVE; i++) {
         const guarded *buffer = &live[i];
-        uintptr_t map = (uintptr_t)buffer->map;
+        uintptr_t map = (uintptr_t)buffer->map, data = (uintptr_t)buffer->data;
         if (!map || at < map || at >= map + buffer->map_size)
             continue;
-        uintptr_t data = (uintptr_t)buffer->data;
         fault.buffer = buffer;
         if (at >= data + buffer->size)
             fault.bytes_behind = (long)(at - (data + buffer->size));
@@ -320,94 +257,122 @@ guard_fault guard_find(const void *address)
     return fault;
 }
 
-/* ---- the tensors of an order ---- */
+/* ---- the tensors of a call ---- */
 
-bool parameters_create(guarded buffers[ROLES_MOST], const work_order *order)
+bool tensors_input_is_written(const call_tensors *of, size_t input)
 {
-    bool fine = true;
-    for (size_t i = 0; fine && i < role_count(order); i++) {
-        const tensor_role *role = role_of(order, i);
-        off_t at = order->at.tensors[i];
-        if (at < 0 || role->output || !role_is_parameter(role))
-            continue;
-        role_extent extent = role_extent_of(role, &order->problem, order->problem.storage);
-        size_t bytes = extent_bytes(&extent);
-        fine = guard_create(&buffers[i], role->name, bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
-               memcpy(buffers[i].data, worker_memory(at), bytes) && guard_protect(&buffers[i]);
+    bool found = false;
+    for (size_t i = 0; i < of->what->count; i++)
+        found |= i != input && of->order->at.tensors[i] >= 0 &&
+                 of->order->layout.tensors[i].lies_in == input;
+    return found;
+}
+
+/* A row of `bytes` with one element in the place of another, drawn ones, or in reverse. */
+static void alter_row(char *row, size_t bytes, size_t size, uint64_t *drawn)
+{
+    size_t count = bytes / size;
+    uint64_t word = splitmix64(drawn);
+    char kept[sizeof(double)];
+    if (word & 1) {
+        memcpy(row + (word >> 33) % count * size, row + (word >> 1) % count * size, size);
+        return;
     }
-    return fine;
+    for (size_t i = 0; i < count / 2; i++) {
+        memcpy(kept, row + i * size, size);
+        memcpy(row + i * size, row + (count - 1 - i) * size, size);
+        memcpy(row + (count - 1 - i) * size, kept, size);
+    }
 }
 
-void buffers_set(const work_order *order, const guarded buffers[ROLES_MOST], ln_tensors *tensors)
+static void fill_input(call_tensors *of, size_t i, size_t first, bool altered)
 {
-    for (size_t i = 0; i < role_count(order); i++)
-        if (buffers[i].map)
-            role_set(i, tensors, buffers[i].data);
+    const role_extent *extent = &of->extents[i];
+    char *data = of->buffers[i].fill;
+    uint64_t drawn = of->order->seed + i;
+    size_t from = role_is_parameter(&of->what->roles[i]) ? 0 : first * extent->row_bytes;
+    rows_lay_out(data, extent, of->memory + of->order->at.tensors[i] + from);
+    for (size_t row = 0; altered && row < extent->rows; row++)
+        alter_row(data + row * extent->stride_bytes, extent->row_bytes, extent->element, &drawn);
 }
 
-void buffers_destroy(guarded buffers[ROLES_MOST])
+bool tensors_create(call_tensors *made, const work_order *order, const char *memory,
+                    const ln_problem *problem, ln_type accumulator, bool protects)
 {
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        guard_destroy(&buffers[i]);
-}
-
-/* ---- memory of the worker's own ---- */
-
-enum { LINE = 64, HUGE = 2 << 20, CLASSES = 48 };
-
-typedef struct free_place {
-    struct free_place *next;
-} free_place;
-
-static free_place *given[CLASSES]; /* by the power of two that they have room for, in lines */
-static char *room;
-static size_t left;
-
-static size_t class_of(size_t bytes)
-{
-    size_t class = 0;
-    while (((size_t)LINE << class) < bytes && class < CLASSES - 1)
-        class ++;
-    return class;
-}
-
-/* Begins where a huge page does. */
-static bool find_room(size_t bytes)
-{
-    size_t whole = (bytes + HUGE - 1) / HUGE * HUGE + HUGE;
-    char *map = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED)
-        return false;
-    size_t before = (HUGE - (uintptr_t)map % HUGE) % HUGE;
-    room = map + before;
-    left = whole - before;
-    madvise(room, left, MADV_HUGEPAGE);
+    *made = (call_tensors){.order = order,
+                           .what = operations[order->operation],
+                           .memory = memory,
+                           .problem = *problem};
+    for (size_t i = 0; i < made->what->count; i++) {
+        const tensor_role *role = &made->what->roles[i];
+        const tensor_layout *layout = &order->layout.tensors[i];
+        bool input = protects && !role->output && !tensors_input_is_written(made, i);
+        made->extents[i] = role_extent_of(role, problem, accumulator);
+        if (order->at.tensors[i] < 0)
+            continue;
+        if (layout->lies_in == i &&
+            !guard_create(&made->buffers[i], role->name, extent_bytes(&made->extents[i]),
+                          layout->place, layout->offset, input))
+            return false;
+        if (layout->lies_in == i && !role->output && role_is_parameter(role))
+            fill_input(made, i, 0, false);
+        role_set(i, &made->given, made->buffers[layout->lies_in].data);
+    }
     return true;
 }
 
-void *scratch_take(size_t bytes)
+void tensors_fill(call_tensors *of, size_t first, bool altered)
 {
-    size_t class = class_of(bytes), whole = (size_t)LINE << class;
-    free_place *place = given[class];
-    if (whole < bytes)
-        return NULL;
-    if (place) {
-        given[class] = place->next;
-        return place;
+    bool parameters = of->order->layout.calls == CALLS_REPEATED;
+    for (size_t i = 0; i < of->what->count; i++) {
+        const tensor_role *role = &of->what->roles[i];
+        if (!of->buffers[i].map)
+            continue;
+        if (role->output)
+            poison_output(role, &of->extents[i], of->buffers[i].data);
+        else if (parameters || !role_is_parameter(role))
+            fill_input(of, i, first, altered);
     }
-    if (whole > left && !find_room(whole))
-        return NULL;
-    room += whole;
-    left -= whole;
-    return room - whole;
 }
 
-void scratch_give(void *place, size_t bytes)
+bool tensors_are_clean(const call_tensors *of, char *text, size_t size)
 {
-    free_place *back = place;
-    size_t class = class_of(bytes);
-    if (!back)
-        return;
-    back->next = given[class];
-    given[class] = back;
+    for (size_t i = 0; i < of->what->count; i++) {
+        const guarded *buffer = &of->buffers[i];
+        long distance;
+        if (guard_slack_changed(buffer, &distance)) {
+            if (distance == 0)
+                snprintf(text, size, "wrote right behind the end of %s, from its first byte on",
+                         buffer->name);
+            else
+                snprintf(text, size, "wrote %ld bytes %s %s", labs(distance),
+                         distance < 0 ? "before" : "behind the end of", buffer->name);
+            return false;
+        }
+    }
+    for (size_t i = 0; i < of->what->count; i++)
+        if (of->buffers[i].map && of->what->roles[i].output &&
+            !gaps_are_whole(&of->extents[i], of->buffers[i].data)) {
+            snprintf(text, size,
+                     "wrote between the rows of y or sum: it must heed y_stride and sum_stride, or "
+                     "decline them in supports()");
+            return false;
+        }
+    return true;
+}
+
+void tensors_hand_back(const call_tensors *of, size_t first)
+{
+    for (size_t i = 0; i < of->what->count; i++) {
+        off_t at = of->order->at.tensors[i];
+        if (of->what->roles[i].output && at >= 0)
+            rows_gather((char *)(uintptr_t)of->memory + at + first * of->extents[i].row_bytes,
+                        role_get(i, &of->given), &of->extents[i]);
+    }
+}
+
+void tensors_destroy(call_tensors *of)
+{
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        guard_destroy(&of->buffers[i]);
 }

@@ -1,10 +1,9 @@
 /* Buffers between inaccessible pages: a kernel that reads or writes one element too far is seen at
- * once.
+ * once. And the tensors of a call, each in such a buffer.
  *
  *     guarded buffer;
- *     if (!guard_create(&buffer, "y", size, GUARD_BEHIND, 0)) ...    // memory ran out
- *     fill(buffer.data);
- *     guard_protect(&buffer);            // read-only from here
+ *     if (!guard_create(&buffer, "y", size, GUARD_BEHIND, 0, false)) ...    // memory ran out
+ *     fill(buffer.fill);
  *     ...
  *     if (guard_slack_changed(&buffer, &distance)) ...
  *     guard_destroy(&buffer);
@@ -12,36 +11,18 @@
 #ifndef LNBENCH_BUFFERS_H
 #define LNBENCH_BUFFERS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-typedef enum guard_place {
-    GUARD_BEHIND, /* the last byte touches the inaccessible page behind */
-    GUARD_BEFORE, /* the first byte touches the inaccessible page before */
-    GUARD_TIMED,  /* as in timing: `offset` bytes into the first page */
-} guard_place;
-
-/* The mapping that a buffer lies in the end of. */
-typedef struct guard_map {
-    char *begin;
-    size_t size;
-    size_t open;   /* bytes before the last page that can be accessed */
-    bool writable; /* they can be written to */
-    char *fill;    /* the same memory, writable all the time; NULL: there is none */
-    bool poisoned; /* all that is open is POISON */
-    const char *name;
-} guard_map;
+#include "worker/protocol.h"
 
 typedef struct guarded {
     const char *name; /* "x", "y", ...: for verdicts */
     void *data;
-    void *fill; /* where the worker writes it: data, but for an input */
+    void *fill; /* where it is written: data, but for an input */
     size_t size;
     bool read_only;
     char *map; /* the first inaccessible page; NULL: not in use */
     size_t map_size;
-    guard_map of;
+    char *second;  /* an input's memory, writable; NULL: it is no input */
+    bool poisoned; /* while it waits for the next tensor: all of it is POISON */
 } guarded;
 
 /* What an address that faulted means. */
@@ -52,24 +33,20 @@ typedef struct guard_fault {
     long bytes_before;     /* > 0: this many bytes before the start */
 } guard_fault;
 
-/* Distance of a timed buffer's start from its page: x and y lie 2048 bytes apart modulo 4096, since
- * a distance near 0 makes loads wait for stores of the same low address bits. */
-enum { GUARD_TIMED_READ_OFFSET = 0, GUARD_TIMED_WRITE_OFFSET = 2048 };
-
 /* Maps a buffer of size bytes (at least 1 is mapped), filled with the slack pattern around the
- * data. False: memory ran out. */
-bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset);
-/* The same that is read-only in its place from the beginning: it is filled in another one. */
-bool guard_create_input(guarded *buffer, const char *name, size_t size, guard_place place,
-                        size_t offset);
-bool guard_protect(guarded *buffer); /* read-only */
-bool guard_release(guarded *buffer); /* writable again, but for an input */
+ * data. `input`: it is read-only in its place, and is filled in another one. False: memory ran out. */
+bool guard_create(guarded *buffer, const char *name, size_t size, guard_place place, size_t offset,
+                  bool input);
+/* Read-only, or writable again: what is no input. False: the system refuses it. */
+bool guard_protect(guarded *buffer, bool read_only);
 void guard_destroy(guarded *buffer); /* harmless on one that is all zero */
 /* Fills what guard_destroy() keeps for the next buffer with NaN until it is used, so that a kernel
  * that reads where a tensor of an earlier call lay is seen. */
 void guard_poison_waiting(void);
 /* The name of a buffer that was written to while it waited, since this was asked last; NULL: none. */
 const char *guard_written_waiting(void);
+/* Gives back what waits. */
+void guard_forget_waiting(void);
 
 /* Whether bytes around the data, within its own pages, were changed; *distance tells how far from
  * it (negative: before). */
@@ -78,12 +55,31 @@ bool guard_slack_changed(const guarded *buffer, long *distance);
 /* Looks the address up among all live buffers; usable in a signal handler. */
 guard_fault guard_find(const void *address);
 
-/* ---- memory of the worker's own ---- */
+/* ---- the tensors of a call ---- */
 
-/* It goes from call to call and from order to order: copies of inputs, outputs as they were judged. It lies
- * in huge pages where the system has them and is not given back, so that the system is seldom asked for
- * pages. What is timed never reads there. NULL: memory ran out. */
-void *scratch_take(size_t bytes);
-void scratch_give(void *place, size_t bytes);
+typedef struct call_tensors {
+    const work_order *order; /* whose layout says where each lies */
+    const operation *what;
+    const char *memory; /* where the order's tensors lie, by its offsets */
+    ln_problem problem; /* as the kernel sees it */
+    ln_tensors given;
+    guarded buffers[ROLES_MOST];
+    role_extent extents[ROLES_MOST];
+} call_tensors;
+
+/* A buffer for each tensor that the order has, and the parameters in theirs; `protects`: inputs are
+ * read-only for the kernel. tensors_destroy() them in either case. False: memory ran out. */
+bool tensors_create(call_tensors *made, const work_order *order, const char *memory,
+                    const ln_problem *problem, ln_type accumulator, bool protects);
+/* The order's rows from `first` on in the inputs, and poison in the outputs. `altered`: some elements of
+ * rows and parameters are others. */
+void tensors_fill(call_tensors *of, size_t first, bool altered);
+/* Whether an output lies in the buffer of this input. */
+bool tensors_input_is_written(const call_tensors *of, size_t input);
+/* Whether a call wrote only where it may; else `text` says where it did. */
+bool tensors_are_clean(const call_tensors *of, char *text, size_t size);
+/* The rows of all outputs, dense, to where the order has its rows from `first` on. */
+void tensors_hand_back(const call_tensors *of, size_t first);
+void tensors_destroy(call_tensors *of);
 
 #endif

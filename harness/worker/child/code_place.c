@@ -9,39 +9,20 @@
  * runs from the first level looks old to the second. */
 #include "worker/child/internal.h"
 #include <link.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 enum { CODE_PLACE_MOST = 16 << 20, MOST_OBJECTS = 16, UNUSED_PAGES = 64 };
-
-/* Objects that were moved, by where they are loaded. */
-static uintptr_t moved[MOST_OBJECTS];
-static size_t moved_count;
 
 typedef struct symbol_search {
     uintptr_t address;
     bool done;
 } symbol_search;
 
-static size_t page_size(void)
-{
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
-
 static char *take_pages(size_t bytes)
 {
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return map == MAP_FAILED ? NULL : map;
-}
-
-/* Pages that are touched and kept, so that what is taken next lies elsewhere. */
-static void skip_pages(size_t count)
-{
-    size_t page = page_size();
-    volatile char *pages = count > 0 ? take_pages(count * page) : NULL;
-    for (size_t i = 0; pages && i < count; i++)
-        pages[i * page] = 1;
 }
 
 /* Whole pages, word by word: AddressSanitizer would stop memcpy() between a program's variables. */
@@ -56,7 +37,7 @@ __attribute__((no_sanitize("address"))) static void copy_pages(char *to, const v
 /* The copy takes the segment's place in one step: code may be running in it. */
 static bool move_segment(uintptr_t address, size_t bytes, int protection)
 {
-    size_t page = page_size();
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uintptr_t begin = address / page * page;
     size_t whole = (address + bytes - begin + page - 1) / page * page;
     void *place = (void *)begin; // NOLINT(performance-no-int-to-ptr)
@@ -78,51 +59,45 @@ static bool is_read_only(const ElfW(Phdr) * segment)
     return segment->p_type == PT_LOAD && segment->p_flags & PF_R && !(segment->p_flags & PF_W);
 }
 
-static bool move_object(const struct dl_phdr_info *info)
-{
-    bool fine = true;
-    for (size_t i = 0; fine && i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        int protection = PROT_READ | (segment->p_flags & PF_X ? PROT_EXEC : 0);
-        if (is_read_only(segment))
-            fine = move_segment(info->dlpi_addr + segment->p_vaddr, segment->p_memsz, protection);
-    }
-    return fine;
-}
-
-static bool is_movable(const struct dl_phdr_info *info)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < info->dlpi_phnum; i++)
-        bytes += is_read_only(&info->dlpi_phdr[i]) ? info->dlpi_phdr[i].p_memsz : 0;
-    for (size_t i = 0; i < moved_count; i++)
-        if (moved[i] == info->dlpi_addr)
-            return false;
-    return bytes <= CODE_PLACE_MOST && moved_count < MOST_OBJECTS;
-}
-
 static int visit_object(struct dl_phdr_info *info, size_t size, void *context)
 {
+    static uintptr_t moved[MOST_OBJECTS]; /* objects, by where they are loaded */
+    static size_t moved_count;
     symbol_search *search = context;
+    bool found = false;
+    size_t bytes = 0;
     (void)size;
     for (size_t i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-        if (segment->p_type != PT_LOAD ||
-            search->address - (info->dlpi_addr + segment->p_vaddr) >= segment->p_memsz)
-            continue;
-        if (is_movable(info)) {
-            moved[moved_count++] = info->dlpi_addr;
-            search->done = move_object(info);
-        }
-        return 1;
+        found |= segment->p_type == PT_LOAD &&
+                 search->address - (info->dlpi_addr + segment->p_vaddr) < segment->p_memsz;
+        bytes += is_read_only(segment) ? segment->p_memsz : 0;
     }
-    return 0;
+    bool movable = found && bytes <= CODE_PLACE_MOST && moved_count < MOST_OBJECTS;
+    for (size_t i = 0; i < moved_count; i++)
+        movable &= moved[i] != info->dlpi_addr;
+    if (!movable)
+        return found;
+    moved[moved_count++] = info->dlpi_addr;
+    search->done = true;
+    for (size_t i = 0; search->done && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+        int protection = PROT_READ | (segment->p_flags & PF_X ? PROT_EXEC : 0);
+        if (is_read_only(segment))
+            search->done =
+                move_segment(info->dlpi_addr + segment->p_vaddr, segment->p_memsz, protection);
+    }
+    return found;
 }
 
 bool code_place_draw(void (*function)(void), uint64_t draw)
 {
     symbol_search search = {.address = (uintptr_t)function};
-    skip_pages(draw % UNUSED_PAGES);
+    /* Pages that are touched and kept, so that what is taken next lies elsewhere. */
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), count = draw % UNUSED_PAGES;
+    volatile char *unused = count > 0 ? take_pages(count * page) : NULL;
+    for (size_t i = 0; unused && i < count; i++)
+        unused[i * page] = 1;
     dl_iterate_phdr(visit_object, &search);
     return search.done;
 }

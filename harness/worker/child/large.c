@@ -6,7 +6,6 @@
  * 4. The rows that are looked at go back to the parent. */
 #include "domain/poison.h"
 #include "worker/child/internal.h"
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,23 +21,7 @@ static const size_t most_dense = (size_t)512 << 20;
 typedef struct large_tensor {
     char *map; /* ends with a page that cannot be accessed */
     size_t size;
-    int block; /* memory file */
 } large_tensor;
-
-typedef struct large_bench {
-    large_tensor tensors[ROLES_MOST]; /* by role; those that the order has */
-    role_extent extents[ROLES_MOST];  /* likewise */
-    guarded parameters[ROLES_MOST];
-    size_t looked[LARGE_ROWS], count; /* at which rows of an output */
-} large_bench;
-
-static void unmap(large_tensor *tensor)
-{
-    if (tensor->map)
-        munmap(tensor->map, tensor->size);
-    if (tensor->block >= 0)
-        close(tensor->block);
-}
 
 static bool write_whole(int file, const char *from, size_t bytes)
 {
@@ -59,30 +42,24 @@ static bool map_over_and_over(large_tensor *tensor, size_t size, const char *row
     while (block < (dense ? least_of_dense : least_block))
         block += bytes;
     size = (size + page - 1) / page * page;
-    tensor->block = memfd_create("lnbench-large", MFD_CLOEXEC);
-    if (tensor->block < 0 || ftruncate(tensor->block, (off_t)block) != 0)
-        return false;
-    for (size_t at = 0; rows && at < block; at += bytes)
-        if (!write_whole(tensor->block, rows + begin, bytes - begin) ||
-            !write_whole(tensor->block, rows, begin))
-            return false;
+    int file = memfd_create("lnbench-large", MFD_CLOEXEC);
+    bool fine = file >= 0 && ftruncate(file, (off_t)block) == 0;
+    for (size_t at = 0; fine && rows && at < block; at += bytes)
+        fine = write_whole(file, rows + begin, bytes - begin) && write_whole(file, rows, begin);
     char *map =
         mmap(NULL, size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (map == MAP_FAILED)
-        return false;
-    tensor->map = map;
-    tensor->size = size + page;
-    for (size_t at = 0; at < size; at += block)
-        if (mmap(map + at, block < size - at ? block : size - at,
-                 rows ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, tensor->block,
-                 0) == MAP_FAILED)
-            return false;
+    fine = fine && map != MAP_FAILED;
+    *tensor = (large_tensor){map == MAP_FAILED ? NULL : map, size + page};
+    for (size_t at = 0; fine && at < size; at += block)
+        fine = mmap(map + at, block < size - at ? block : size - at,
+                    rows ? PROT_READ : PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                    0) != MAP_FAILED;
     /* Pages of a dense tensor are found many at once: each fault of a write would find one. */
-    if (!rows && dense)
+    if (fine && !rows && dense)
         madvise(map, size, MADV_POPULATE_READ);
-    close(tensor->block); /* the kernel need not see it */
-    tensor->block = -1;
-    return true;
+    if (file >= 0)
+        close(file); /* the kernel need not see it */
+    return fine;
 }
 
 /* Pages of its own for a row of an output, with nothing written. */
@@ -97,93 +74,57 @@ static bool own_pages(char *row, size_t bytes)
     return true;
 }
 
-/* An output of which some rows are looked at. */
-static bool make_output(const large_bench *bench, large_tensor *tensor, const role_extent *extent,
-                        bool statistic)
+void worker_call_large(const work_order *order, const ln_kernel *kernel)
 {
-    size_t bytes = extent->row_bytes;
-    bool fine = map_over_and_over(tensor, extent_bytes(extent), NULL, 0, LARGE_PERIOD * bytes);
-    for (size_t i = 0; fine && i < bench->count; i++)
-        fine = own_pages(tensor->map + bench->looked[i] * extent->stride_bytes, bytes);
-    for (size_t i = 0; fine && statistic && i < bench->count; i++)
-        poison_statistics(tensor->map + bench->looked[i] * bytes, bytes, bytes);
-    return fine;
-}
-
-static bool make_bench(large_bench *bench, const ln_kernel *kernel, const work_order *order)
-{
+    const operation *what = operations[order->operation];
     const ln_problem *problem = &order->problem;
-    size_t bytes = LARGE_PERIOD * problem->hidden * dtype_size(problem->storage);
-    bool fine = parameters_create(bench->parameters, order);
-    for (size_t i = 0; fine && i < role_count(order); i++) {
-        const tensor_role *role = role_of(order, i);
-        role_extent *extent = &bench->extents[i];
+    const size_t period = LARGE_PERIOD * problem->hidden * dtype_size(problem->storage);
+    large_tensor large[ROLES_MOST] = {0};
+    role_extent extents[ROLES_MOST];
+    size_t looked[LARGE_ROWS], count = large_rows(problem, order->seed, looked);
+    call_tensors parameters; /* in buffers of the usual size */
+    work_order small = *order;
+    small.layout = layout_named(LAYOUT_TIMED, what, problem->hidden);
+    for (size_t i = 0; i < what->count; i++)
+        if (!role_is_parameter(&what->roles[i]))
+            small.at.tensors[i] = -1;
+    bool fine =
+        tensors_create(&parameters, &small, worker_memory(0), problem, kernel->accumulator, true);
+    for (size_t i = 0; fine && i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        role_extent *extent = &extents[i];
         *extent = role_extent_of(role, problem, kernel->accumulator);
         if (order->at.tensors[i] < 0 || role_is_parameter(role))
             continue;
         size_t first = i == ROLE_RESIDUAL ? LARGE_RESIDUAL_ROW : 0;
-        fine = role->output
-                   ? make_output(bench, &bench->tensors[i], extent, role->type == TYPE_ACCUMULATOR)
-                   : map_over_and_over(&bench->tensors[i], extent_bytes(extent),
-                                       worker_memory(order->at.tensors[ROLE_X]),
-                                       first * extent->row_bytes, bytes);
+        fine = map_over_and_over(&large[i], extent_bytes(extent),
+                                 role->output ? NULL : worker_memory(order->at.tensors[ROLE_X]),
+                                 first * extent->row_bytes,
+                                 role->output ? LARGE_PERIOD * extent->row_bytes : period);
+        for (size_t row = 0; fine && role->output && row < count; row++)
+            fine = own_pages(large[i].map + looked[row] * extent->stride_bytes, extent->row_bytes);
+        for (size_t row = 0; fine && role->type == TYPE_ACCUMULATOR && row < count; row++)
+            poison_statistics(large[i].map + looked[row] * extent->row_bytes, extent->row_bytes,
+                              extent->row_bytes);
+        role_set(i, &parameters.given, large[i].map);
     }
-    return fine;
-}
-
-static bool run_large(const ln_kernel *kernel, const work_order *order, const large_bench *bench)
-{
-    ln_tensors tensors = {0};
-    buffers_set(order, bench->parameters, &tensors);
-    for (size_t i = 0; i < role_count(order); i++)
-        if (bench->tensors[i].map)
-            role_set(i, &tensors, bench->tensors[i].map);
-    ln_problem problem = order->problem;
-    void *state = &problem;
+    if (!fine)
+        worker_out_of_memory(0);
+    prepared_kernel prepared;
     thread_state before;
-    plugin_enter(&before);
-    bool fine = !kernel->prepare || kernel->prepare(&problem, &state) == 0;
-    if (fine)
-        kernel->run(state, &tensors);
-    if (fine && kernel->release)
-        kernel->release(state);
-    plugin_leave(&before, "one of its functions");
-    return fine;
-}
-
-/* The rows that are looked at, of each output. */
-static void hand_back(const large_bench *bench, const work_order *order)
-{
-    for (size_t role = 0; role < role_count(order); role++) {
-        const role_extent *extent = &bench->extents[role];
-        const char *map = bench->tensors[role].map;
-        for (size_t i = 0; map && role_of(order, role)->output && i < bench->count; i++)
+    if (kernel_prepare(&prepared, &order_memory, plugin_of(order)->table, kernel, problem, 1)) {
+        plugin_enter(&before);
+        kernel_run(&prepared, &parameters.given);
+        plugin_leave(&before, "run()");
+    }
+    kernel_release(&prepared);
+    for (size_t role = 0; role < what->count; role++) {
+        const role_extent *extent = &extents[role];
+        for (size_t i = 0; large[role].map && what->roles[role].output && i < count; i++)
             memcpy(worker_memory(order->at.tensors[role]) + i * extent->row_bytes,
-                   map + bench->looked[i] * extent->stride_bytes, extent->row_bytes);
+                   large[role].map + looked[i] * extent->stride_bytes, extent->row_bytes);
+        if (large[role].map)
+            munmap(large[role].map, large[role].size);
     }
-}
-
-void worker_call_large(const worker_plugins *plugins, const work_order *order)
-{
-    const ln_kernel *kernel = worker_kernel(plugins, order);
-    const char *refusal = kernel ? kernel_refuses(kernel, &order->problem) : "no such kernel";
-    large_bench bench = {0};
-    bench.count = large_rows(&order->problem, order->seed, bench.looked);
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        bench.tensors[i].block = -1;
-    if (!refusal)
-        refusal = refuses_residual(kernel, order);
-    if (refusal)
-        worker_send_failed(VERDICT_DECLINED, 0, "%s", refusal);
-    else if (!make_bench(&bench, kernel, order))
-        worker_send_no_memory();
-    else if (!run_large(kernel, order, &bench))
-        worker_send_refusal(0, worker_unprepared());
-    else {
-        hand_back(&bench, order);
-        worker_send_done("", 0);
-    }
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        unmap(&bench.tensors[i]);
-    buffers_destroy(bench.parameters);
+    tensors_destroy(&parameters);
 }

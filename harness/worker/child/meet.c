@@ -1,4 +1,8 @@
-#include "worker/child/meet.h"
+/* Calls at the same time, by design and not by luck: on one processor or under load two threads may
+ * each run thousands of calls and never be inside one together. So a timer stops the first thread at
+ * some instant of a call, and there it stays until the second has made a whole call; in the midst of
+ * which that one is stopped for the third, and so on to the last. */
+#include "worker/child/internal.h"
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -62,11 +66,6 @@ static bool receive_turn(int end)
     return got == 1;
 }
 
-static bool pass(int end)
-{
-    return send(end, "", 1, MSG_NOSIGNAL) == 1;
-}
-
 /* SIGALRM: stays here, in the midst of a call, until the next thread has made one. */
 static void stop_thread(int number)
 {
@@ -74,11 +73,11 @@ static void stop_thread(int number)
     party *own = self;
     (void)number;
     if (own) {
-        struct pollfd answer = {.fd = own->ends[0], .events = POLLIN};
+        struct pollfd reply = {.fd = own->ends[0], .events = POLLIN};
         int late = LATE_MILLISECONDS + (int)(LATE_CALLS * 1e3 * own->one);
         own->stopped = 1;
-        if (own->inside && pass(own->ends[0])) {
-            if (poll(&answer, 1, late) == 1 && receive_turn(own->ends[0]))
+        if (own->inside && send(own->ends[0], "", 1, MSG_NOSIGNAL) == 1) {
+            if (poll(&reply, 1, late) == 1 && receive_turn(own->ends[0]))
                 own->met++;
             else
                 own->late++;
@@ -94,7 +93,7 @@ static bool set_timer(const party *own, double seconds)
     return timer_settime(own->timer, 0, &timer, NULL) == 0;
 }
 
-static void call_free(party *own)
+static void call_freely(party *own)
 {
     double begun = seconds_now(), taken = 0;
     unsigned calls = 0;
@@ -141,13 +140,13 @@ static void *be_met(void *context)
     while (sem_wait(&own->of->start) != 0) /* a signal */
         ;
     bool stops = own->next && make_timer(own);
-    call_free(own);
+    call_freely(own);
     while (receive_turn(own->asked)) {
         if (stops)
             call_until_stopped(own);
         else
             own->fine = own->fine && own->of->call(own->what);
-        pass(own->asked);
+        send(own->asked, "", 1, MSG_NOSIGNAL);
     }
     if (stops)
         timer_delete(own->timer);
@@ -159,7 +158,7 @@ static void meet(party *first)
 {
     bool stops = first->next && make_timer(first);
     double begun = seconds_now();
-    call_free(first);
+    call_freely(first);
     while (stops && first->fine && first->met < (sig_atomic_t)first->of->plan->stops &&
            first->late < MOST_LATE && seconds_now() - begun < most_seconds)
         call_until_stopped(first);
@@ -168,49 +167,39 @@ static void meet(party *first)
     self = NULL;
 }
 
-/* Those for whom there is a socket; how many. */
-static size_t seat(meeting *of, void *const *parties, size_t count)
+bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan,
+                 bool *refused)
 {
     static const double steps[MEETING_MOST] = {0.6180339887498949, 0.41421356237309515,
                                                0.7320508075688772, 0.23606797749978969,
                                                0.6457513110645906};
-    for (size_t i = 0; i < count; i++) {
-        of->parties[i] = (party){.of = of,
-                                 .what = parties[i],
-                                 .ends = {-1, -1},
-                                 .asked = -1,
-                                 .part = of->plan->part,
-                                 .step = steps[i],
-                                 .fine = true};
-        if (i == 0)
-            continue;
-        party *before = &of->parties[i - 1];
-        if (socketpair(AF_UNIX, SOCK_STREAM, 0, before->ends) != 0)
-            return i;
-        of->parties[i].asked = before->ends[1];
-        before->next = &of->parties[i];
-    }
-    return count;
-}
-
-bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan,
-                 bool *refused)
-{
     static meeting of;
     struct sigaction handler = {.sa_handler = stop_thread, .sa_flags = SA_RESTART}, before;
     pthread_t threads[MEETING_MOST];
     bool fine = true;
-    of.call = call;
-    of.plan = plan;
-    of.refused = false;
-    size_t seated = seat(&of, parties, count), started = 1;
+    size_t started = 0;
+    of = (meeting){.call = call, .plan = plan};
     sem_init(&of.start, 0, 0);
     sigaction(SIGALRM, &handler, &before);
-    while (started < seated &&
-           pthread_create(&threads[started], NULL, be_met, &of.parties[started]) == 0)
-        started++;
+    for (; started < count; started++) { /* as far as there are sockets and threads */
+        party *own = &of.parties[started], *last = own - 1;
+        *own = (party){.of = &of,
+                       .what = parties[started],
+                       .ends = {-1, -1},
+                       .asked = -1,
+                       .part = plan->part,
+                       .step = steps[started],
+                       .fine = true};
+        if (started == 0)
+            continue;
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, last->ends) != 0)
+            break;
+        own->asked = last->ends[1];
+        if (pthread_create(&threads[started], NULL, be_met, own) != 0)
+            break;
+        last->next = own;
+    }
     of.refused = started < count;
-    of.parties[started - 1].next = NULL;
     for (size_t i = 1; i < started; i++)
         sem_post(&of.start);
     meet(&of.parties[0]);
@@ -220,7 +209,7 @@ bool worker_meet(meeting_call call, void *const *parties, size_t count, const me
     }
     sigaction(SIGALRM, &before, NULL);
     sem_destroy(&of.start);
-    for (size_t i = 0; i < seated; i++) {
+    for (size_t i = 0; i < started; i++) {
         fine = fine && of.parties[i].fine;
         if (of.parties[i].ends[0] >= 0) {
             close(of.parties[i].ends[0]);

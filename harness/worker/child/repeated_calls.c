@@ -15,11 +15,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,38 +33,21 @@ typedef struct process_growth {
 /* Watches what must not grow from call to call. It begins as all zero. */
 typedef struct growth_watch {
     process_growth begun, settled;
-    size_t calls;    /* since it settled: the caller counts */
-    char grown[128]; /* what did; "": nothing */
+    size_t calls; /* since it settled: the caller counts */
+    double kept;  /* bytes of memory a call; 0: too few to tell */
 } growth_watch;
-
-static size_t threads_count(void)
-{
-    struct stat status;
-    return stat("/proc/self/task", &status) == 0 ? (size_t)status.st_nlink - 2 : 0;
-}
-
-enum { LOOKS = 20 }; /* at threads that come to their end */
-
-static void pause_shortly(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-}
-
-/* Of the process; the one that reads them is counted each time. */
-static size_t count_files(void)
-{
-    size_t count = 0;
-    DIR *files = opendir("/proc/self/fd");
-    while (files && readdir(files))
-        count++;
-    if (files)
-        closedir(files);
-    return count;
-}
 
 static void take_growth(process_growth *growth)
 {
-    *growth = (process_growth){.files = count_files(), .threads = threads_count()};
+    struct stat tasks;
+    DIR *files = opendir("/proc/self/fd");
+    *growth = (process_growth){0};
+    while (files && readdir(files))
+        growth->files++;
+    if (files)
+        closedir(files);
+    if (stat("/proc/self/task", &tasks) == 0)
+        growth->threads = (size_t)tasks.st_nlink - 2;
 #ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
     size_t pages = 0, resident = 0, page = (size_t)sysconf(_SC_PAGESIZE);
     FILE *file = fopen("/proc/self/statm", "re");
@@ -81,67 +60,59 @@ static void take_growth(process_growth *growth)
 #endif
 }
 
-/* The first time it takes the counts; later it says whether one of them has grown since. */
-static bool growth_is_seen(growth_watch *watch)
+/* The first time it takes the counts; later the order fails if one of them has grown since: false. Once in
+ * a while something may be opened late, and a pool may get its threads one by one, each with a stack and
+ * memory of its own. */
+static bool growth_is_little(growth_watch *watch)
 {
-    /* Once in a while something may be opened late, and a pool may get its threads one by one, each
-     * with a stack and memory of its own. */
-    enum { FEW = 8, FEW_BYTES = 16 << 20 };
+    enum { FEW = 8, FEW_BYTES = 16 << 20, LOOKS = 20 };
     const process_growth *begun = &watch->begun;
     process_growth now;
     take_growth(&now);
     if (begun->threads == 0) {
         watch->begun = now;
-        return false;
+        return true;
     }
     size_t few = FEW + (size_t)sysconf(_SC_NPROCESSORS_CONF);
     for (int look = 0; look < LOOKS && now.threads > begun->threads + few; look++) {
-        pause_shortly(); /* threads may end by themselves */
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* they may end by themselves */
         take_growth(&now);
     }
-    size_t more = now.threads > begun->threads ? now.threads - begun->threads : 0;
     const struct {
         const char *what;
         size_t before, now, few;
     } counts[] = {
         {"threads", begun->threads, now.threads, few},
         {"file descriptors", begun->files, now.files, FEW},
-        {"bytes of mappings", begun->bytes, more ? 0 : now.bytes, FEW_BYTES},
+        {"bytes of mappings", begun->bytes, now.threads > begun->threads ? 0 : now.bytes,
+         FEW_BYTES},
     };
-    for (size_t i = 0; i < sizeof counts / sizeof *counts && !watch->grown[0]; i++)
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (counts[i].now > counts[i].before + counts[i].few)
-            snprintf(watch->grown, sizeof watch->grown,
-                     "%s grow from call to call: %zu after the tenth, %zu later", counts[i].what,
-                     counts[i].before, counts[i].now);
-    return watch->grown[0] != '\0';
+            return order_fails(VERDICT_STATE_CHANGED,
+                               "run(): %s grow from call to call: %zu after the tenth, %zu later",
+                               counts[i].what, counts[i].before, counts[i].now);
+    return true;
 }
 
-static void growth_settle(growth_watch *watch)
-{
-    watch->calls = 0;
-    take_growth(&watch->settled);
-}
-
-/* Bytes of memory that each call kept since then; 0: too few to tell. */
-static double growth_kept(const growth_watch *watch)
+/* What each call kept since then. */
+static void growth_end(growth_watch *watch)
 {
     enum { LEAST = 1 << 20, LEAST_A_CALL = 8 };
     process_growth now;
     take_growth(&now);
-    if (watch->settled.resident == 0 || now.resident <= watch->settled.resident + LEAST)
-        return 0;
-    size_t kept = now.resident - watch->settled.resident;
-    return kept > LEAST_A_CALL * watch->calls ? (double)kept / (double)watch->calls : 0;
+    size_t before = watch->settled.resident;
+    size_t kept = before > 0 && now.resident > before + LEAST ? now.resident - before : 0;
+    watch->kept = kept > LEAST_A_CALL * watch->calls ? (double)kept / (double)watch->calls : 0;
 }
 
 /* ---- calls ---- */
 
 enum {
-    SHAPES = 2,
-    ONE_ROW = SHAPES,
+    ONE_ROW = 2,   /* behind two shapes that are called in turn */
     WITH_RESIDUAL, /* of one row, which is its own */
     WIDE,          /* one row, longer than what kernels keep on the stack */
-    ALL_SHAPES,
+    SHAPES,
     WIDE_HIDDEN = 4111,
     WIDE_TURN = 256,         /* in so many of one row */
     THREADS = 66,            /* more than a table of them has places */
@@ -154,83 +125,45 @@ static const double most_seconds = 1, often_seconds = 10; /* of those; of two sh
 
 /* One shape with what it needs to be called. */
 typedef struct called_shape {
-    ln_problem problem;
-    ln_tensors tensors;
-    guarded y;
-    void *state;
-    bool prepared;
-    char *first; /* what came out once */
+    work_order order; /* of its tensors */
+    call_tensors tensors;
+    prepared_kernel kernel;
+    char *first; /* what came out once; NULL: the kernel does not take it */
+    size_t bytes;
 } called_shape;
 
-typedef struct call_bench {
+typedef struct called_kernel {
     const ln_kernel *kernel;
     const work_order *order;
-    guarded inputs[ROLES_MOST]; /* x and the parameters, by role */
-    char *wide[ROLES_MOST];     /* longer ones, which begin as those */
-    called_shape shapes[ALL_SHAPES];
-    bool starved;        /* the system has not as many threads as were to call it */
-    const char *where;   /* NULL: the bits are the same */
-    const char *changed; /* of the state of another thread; NULL: nothing */
-    const char *refusal; /* NULL, or why it could not be called */
+    called_shape shapes[SHAPES];
+    bool starved; /* the system has not as many threads as were to call it */
     growth_watch growth;
-    double kept; /* bytes a call; 0: too little to tell */
-    char remark[REPLY_TEXT_LENGTH];
-} call_bench;
+} called_kernel;
 
-static bool same_bits(const called_shape *shape)
+static bool is_same(const called_shape *shape)
 {
-    return memcmp(shape->tensors.y, shape->first, shape->y.size) == 0;
-}
-
-static void call_shape(const call_bench *bench, called_shape *shape)
-{
-    bench->kernel->run(shape->state, &shape->tensors);
-}
-
-static void add_remark(call_bench *bench, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void add_remark(call_bench *bench, const char *format, ...)
-{
-    size_t used = strlen(bench->remark);
-    va_list arguments;
-    if (used > 0)
-        used += (size_t)snprintf(bench->remark + used, sizeof bench->remark - used, "; ");
-    va_start(arguments, format);
-    vsnprintf(bench->remark + used, sizeof bench->remark - used, format, arguments);
-    va_end(arguments);
+    return memcmp(shape->tensors.given.y, shape->first, shape->bytes) == 0;
 }
 
 /* One call whose bits must be the known ones. */
-static bool call_again(call_bench *bench, called_shape *shape, const char *where)
+static bool call_again(called_kernel *of, called_shape *shape, const char *where)
 {
-    bench->growth.calls++;
-    call_shape(bench, shape);
+    of->growth.calls++;
+    kernel_run(&shape->kernel, &shape->tensors.given);
     worker_send_alive();
-    if (!same_bits(shape))
-        bench->where = where;
-    return !bench->where;
+    return is_same(shape) || order_fails(VERDICT_NONDETERMINISTIC, "other bits %s", where);
 }
 
 /* What y holds before a call: what the last one left, poison, zeros, or another shape's result. */
-static void vary_content(call_bench *bench, called_shape *shape, unsigned call)
+static void vary_content(called_kernel *of, called_shape *shape, unsigned call)
 {
-    const called_shape *other = &bench->shapes[shape == bench->shapes];
-    size_t size = shape->y.size < other->y.size ? shape->y.size : other->y.size;
-    switch (call / 2 % 8) {
-    case 1:
-        memset(shape->y.data, POISON, shape->y.size);
-        break;
-    case 3:
-        memset(shape->y.data, 0, shape->y.size);
-        break;
-    case 5:
-        if (other->first)
-            memcpy(shape->y.data, other->first, size);
-        break;
-    default:
-        break;
-    }
+    const called_shape *other = &of->shapes[shape == of->shapes];
+    char *y = shape->tensors.given.y;
+    unsigned turn = call / 2 % 8;
+    if (turn == 1 || turn == 3)
+        memset(y, turn == 1 ? POISON : 0, shape->bytes);
+    else if (turn == 5 && other->first)
+        memcpy(y, other->first, shape->bytes < other->bytes ? shape->bytes : other->bytes);
 }
 
 /* Whether the thread has computed until `end`; its clock, which takes a system call, is read a few times a
@@ -247,309 +180,247 @@ static bool is_over(double end)
 }
 
 /* A quarter in turn, the rest of one shape at a time. */
-static bool call_often(call_bench *bench, unsigned calls)
+static bool call_often(called_kernel *of, unsigned calls)
 {
     unsigned call = 0;
     double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + often_seconds;
     double late = seconds_now() + 4 * often_seconds;
     for (; call < calls; call++) {
         bool second = call < calls / 4 ? call & 1 : call > 3 * (calls / 4);
-        called_shape *shape = &bench->shapes[second && bench->shapes[1].first];
+        called_shape *shape = &of->shapes[second && of->shapes[1].first];
         if (call < calls / 2)
-            vary_content(bench, shape, call);
-        if (call == calls / 8)
-            growth_settle(&bench->growth);
-        if ((call == 10 || call == 100 || call == 1000) && growth_is_seen(&bench->growth))
+            vary_content(of, shape, call);
+        if (call == calls / 8) {
+            take_growth(&of->growth.settled);
+            of->growth.calls = 0;
+        }
+        if ((call == 10 || call == 100 || call == 1000) && !growth_is_little(&of->growth))
             return false;
-        if (!call_again(bench, shape,
+        if (!call_again(of, shape,
                         call < calls / 4 ? "with two shapes in turn" : "on the same rows"))
             return false;
         if (call % 16 == 0 && (is_over(end) || seconds_now() > late))
             break;
     }
     if (call < calls)
-        add_remark(bench, "slow: %u of %u calls were made", call, calls);
-    return !growth_is_seen(&bench->growth);
+        snprintf(answer.text, sizeof answer.text, "slow: %u of %u calls were made", call, calls);
+    return growth_is_little(&of->growth);
 }
 
 /* One row with and without a residual in turn, and now and then a long one. */
-static bool call_one_row(call_bench *bench)
+static bool call_one_row(called_kernel *of)
 {
     double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_seconds;
-    called_shape *shapes = bench->shapes;
-    bool fine = true;
-    for (unsigned call = 0; fine && shapes[ONE_ROW].first && call < ONE_ROW_CALLS; call++) {
+    called_shape *shapes = of->shapes;
+    for (unsigned call = 0; shapes[ONE_ROW].first && call < ONE_ROW_CALLS; call++) {
         bool residual = call % 2 && shapes[WITH_RESIDUAL].first;
-        fine = call_again(bench, &shapes[residual ? WITH_RESIDUAL : ONE_ROW], "on the same row") &&
-               (call % WIDE_TURN != 0 || !shapes[WIDE].first ||
-                call_again(bench, &shapes[WIDE], "on the same row"));
+        bool wide = call % WIDE_TURN == 0 && shapes[WIDE].first;
+        if (!call_again(of, &shapes[residual ? WITH_RESIDUAL : ONE_ROW], "on the same row") ||
+            (wide && !call_again(of, &shapes[WIDE], "on the same row")))
+            return false;
         if (call % 64 == 0 && is_over(end))
             break;
     }
-    bench->kept = growth_kept(&bench->growth);
-    return fine && !growth_is_seen(&bench->growth);
+    growth_end(&of->growth);
+    return growth_is_little(&of->growth);
 }
 
 /* A NaN in the first row, for one call. */
-static bool call_after_nan(call_bench *bench, const work_order *order)
+static bool call_after_nan(called_kernel *of)
 {
-    called_shape *shape = bench->shapes;
-    size_t size = dtype_size(order->problem.storage);
-    char kept[sizeof(double)], *place = bench->inputs[ROLE_X].data;
-    if (!guard_release(&bench->inputs[ROLE_X]))
-        return false;
+    called_shape *shape = of->shapes;
+    size_t size = dtype_size(shape->tensors.problem.storage);
+    char kept[sizeof(double)], *place = shape->tensors.buffers[ROLE_X].fill;
     memcpy(kept, place, size);
     memset(place, POISON, size);
-    call_shape(bench, shape);
+    kernel_run(&shape->kernel, &shape->tensors.given);
     memcpy(place, kept, size);
-    return guard_protect(&bench->inputs[ROLE_X]) &&
-           call_again(bench, shape, "after a call with a NaN");
+    return call_again(of, shape, "after a call with a NaN");
+}
+
+/* Flush-to-zero, and subnormals as zeros: rows of ordinary numbers have the same bits. */
+static bool call_flushing(called_kernel *of)
+{
+#if defined(__x86_64__)
+    enum { FLUSH = 0x8040 };
+    unsigned before = _mm_getcsr();
+    _mm_setcsr(before | FLUSH);
+    kernel_run(&of->shapes->kernel, &of->shapes->tensors.given);
+    bool kept = (_mm_getcsr() & FLUSH) == FLUSH;
+    _mm_setcsr(before);
+    if (!kept || !is_same(of->shapes))
+        return order_fails(VERDICT_NONDETERMINISTIC, "other bits %s",
+                           kept ? "where the caller flushes subnormals"
+                                : "the caller's flush-to-zero was undone");
+#else
+    (void)of;
+#endif
+    return true;
 }
 
 /* ---- threads ---- */
 
 typedef struct thread_job {
-    call_bench *bench;
-    called_shape *shape;
-    sem_t *called;
-    pthread_mutex_t *leave;
-    bool fine;
+    const called_shape *shape;
+    sem_t called;
+    pthread_mutex_t leave;
+    const char *changed; /* of a thread's state; NULL: nothing */
+    bool same;
 } thread_job;
-
-static bool call_job(void *context)
-{
-    thread_job *job = context;
-    thread_state before;
-    floating_point_read(&before);
-    call_shape(job->bench, job->shape);
-    const char *changed = floating_point_compare(&before);
-    if (changed)
-        job->bench->changed = changed;
-    return !changed && same_bits(job->shape);
-}
 
 static void *call_on_thread(void *context)
 {
     enum { CALLS = 4 };
     thread_job *job = context;
-    for (unsigned call = 0; job->fine && call < CALLS; call++)
-        job->fine = call_job(job);
-    sem_post(job->called);
-    pthread_mutex_lock(job->leave);
-    pthread_mutex_unlock(job->leave);
+    for (unsigned call = 0; job->same && !job->changed && call < CALLS; call++) {
+        thread_state before, after;
+        floating_point_read(&before);
+        kernel_run(&job->shape->kernel, &job->shape->tensors.given);
+        job->changed = floating_point_compare(&before, &after);
+        job->same = is_same(job->shape);
+    }
+    sem_post(&job->called);
+    pthread_mutex_lock(&job->leave);
+    pthread_mutex_unlock(&job->leave);
     return NULL;
 }
 
 /* One after the other, and none ends before the last has called. */
-static bool call_on_other_threads(call_bench *bench, size_t count)
+static bool call_on_other_threads(called_kernel *of, size_t count)
 {
     pthread_t threads[THREADS];
-    pthread_mutex_t leave = PTHREAD_MUTEX_INITIALIZER;
-    sem_t called;
-    thread_job job = {bench, bench->shapes, &called, &leave, true};
+    thread_job job = {.shape = of->shapes, .leave = PTHREAD_MUTEX_INITIALIZER, .same = true};
     size_t started = 0;
-    sem_init(&called, 0, 0);
-    pthread_mutex_lock(&leave);
+    sem_init(&job.called, 0, 0);
+    pthread_mutex_lock(&job.leave);
     double end = seconds_now() + often_seconds;
     while (started < count && (started < OWN_THREADS || seconds_now() < end) &&
            pthread_create(&threads[started], NULL, call_on_thread, &job) == 0) {
         started++;
-        while (sem_wait(&called) != 0) /* a signal */
+        while (sem_wait(&job.called) != 0) /* a signal */
             ;
         worker_send_alive();
     }
-    pthread_mutex_unlock(&leave);
-    bench->starved = started < count;
+    pthread_mutex_unlock(&job.leave);
+    of->starved = started < count;
     while (started > 0)
         pthread_join(threads[--started], NULL);
-    sem_destroy(&called);
-    if (!job.fine)
-        bench->where = "on another thread";
-    return job.fine;
-}
-
-/* ---- another floating-point environment ---- */
-
-/* Flush-to-zero, and subnormals as zeros: rows of ordinary numbers have the same bits. */
-static bool call_flushing(call_bench *bench)
-{
-    bool fine = true;
-#if defined(__x86_64__)
-    enum { FLUSH = 0x8040 };
-    unsigned before = _mm_getcsr();
-    _mm_setcsr(before | FLUSH);
-    call_shape(bench, bench->shapes);
-    bool kept = (_mm_getcsr() & FLUSH) == FLUSH;
-    _mm_setcsr(before);
-    fine = kept && same_bits(bench->shapes);
-    if (!fine)
-        bench->where =
-            kept ? "where the caller flushes subnormals" : "the caller's flush-to-zero was undone";
-#else
-    (void)bench;
-#endif
-    return fine;
-}
-
-/* ---- set-up ---- */
-
-/* Where the kernel takes it. */
-static bool make_shape(call_bench *bench, size_t number, const ln_problem *problem,
-                       const ln_tensors *given)
-{
-    size_t bytes = problem->rows * problem->hidden * dtype_size(problem->storage);
-    called_shape *shape = &bench->shapes[number];
-    if (number > 0 && kernel_refuses(bench->kernel, problem))
-        return true;
-    shape->problem = *problem;
-    if (!guard_create(&shape->y, "y", bytes, GUARD_TIMED, GUARD_TIMED_WRITE_OFFSET))
-        return false;
-    memset(shape->y.data, POISON, bytes);
-    shape->tensors = *given;
-    shape->tensors.y = shape->y.data;
-    shape->state = &shape->problem;
-    if (bench->kernel->prepare && bench->kernel->prepare(&shape->problem, &shape->state) != 0) {
-        bench->refusal = worker_unprepared();
-        return false;
-    }
-    shape->prepared = bench->kernel->prepare != NULL;
-    call_shape(bench, shape);
-    shape->first = malloc(bytes);
-    if (shape->first)
-        memcpy(shape->first, shape->y.data, bytes);
-    return shape->first != NULL;
-}
-
-/* Inputs of a long row, in which the others' elements come again and again. */
-static bool make_wide(call_bench *bench, const ln_problem *problem, ln_tensors *given)
-{
-    for (size_t i = 0; i < role_count(bench->order); i++) {
-        const guarded *input = &bench->inputs[i];
-        size_t size = role_extent_of(role_of(bench->order, i), problem, LN_F64).element;
-        if (!input->map)
-            continue;
-        bench->wide[i] = malloc(WIDE_HIDDEN * size);
-        for (size_t j = 0; bench->wide[i] && j < WIDE_HIDDEN; j++)
-            memcpy(bench->wide[i] + j * size, (const char *)input->data + j * size % input->size,
-                   size);
-        if (!bench->wide[i])
-            return false;
-        role_set(i, given, bench->wide[i]);
-    }
-    return true;
-}
-
-static ln_problem of_shape(const ln_problem *first, size_t rows, size_t hidden)
-{
-    ln_problem problem = *first;
-    problem.rows = rows;
-    problem.hidden = hidden;
-    problem_set_strides(&problem, hidden);
-    return problem;
-}
-
-static bool make_bench(call_bench *bench, const work_order *order)
-{
-    const ln_problem *first = &order->problem;
-    ln_problem half = of_shape(first, 2 * first->rows, (first->hidden / 2 - 1) | 1);
-    ln_problem row = of_shape(first, 1, first->hidden), wide = of_shape(first, 1, WIDE_HIDDEN);
-    size_t bytes = first->rows * first->hidden * dtype_size(first->storage);
-    guarded *x = &bench->inputs[ROLE_X];
-    bool fine = guard_create(x, "x", bytes, GUARD_TIMED, GUARD_TIMED_READ_OFFSET) &&
-                memcpy(x->data, worker_memory(order->at.tensors[ROLE_X]), bytes) &&
-                guard_protect(x) && parameters_create(bench->inputs, order);
-    ln_tensors given = {0}, added, longer = {0};
-    buffers_set(order, bench->inputs, &given);
-    added = given;
-    added.residual = given.x;
-    return fine && make_shape(bench, 0, first, &given) && make_shape(bench, 1, &half, &given) &&
-           make_shape(bench, ONE_ROW, &row, &given) &&
-           (bench->kernel->traits & LN_TRAIT_NO_RESIDUAL ||
-            make_shape(bench, WITH_RESIDUAL, &row, &added)) &&
-           make_wide(bench, &wide, &longer) && make_shape(bench, WIDE, &wide, &longer);
-}
-
-static void free_bench(call_bench *bench)
-{
-    for (size_t i = 0; i < ALL_SHAPES; i++) {
-        called_shape *shape = &bench->shapes[i];
-        if (shape->prepared)
-            bench->kernel->release(shape->state);
-        guard_destroy(&shape->y);
-        free(shape->first);
-    }
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        free(bench->wide[i]);
-    buffers_destroy(bench->inputs);
+    sem_destroy(&job.called);
+    if (job.changed)
+        return order_fails(VERDICT_STATE_CHANGED, "run() %s", job.changed);
+    return job.same || order_fails(VERDICT_NONDETERMINISTIC, "other bits on another thread");
 }
 
 /* States that are made and dropped keep nothing. */
-static bool prepare_often(call_bench *bench)
+static bool prepare_often(called_kernel *of)
 {
     double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_seconds;
     growth_watch watch = {0};
-    const ln_kernel *kernel = bench->kernel;
+    const ln_kernel *kernel = of->kernel;
     for (unsigned i = 0; kernel->prepare && i < PREPARATIONS; i++) {
         void *state = NULL;
         if (i == PREPARATIONS / 8) {
-            growth_is_seen(&watch);
-            growth_settle(&watch);
+            growth_is_little(&watch);
+            take_growth(&watch.settled);
+            watch.calls = 0;
         }
-        if (kernel->prepare(&bench->order->problem, &state) != 0 || is_over(end))
+        if (kernel->prepare(&of->order->problem, &state) != 0 || is_over(end))
             break;
         if (kernel->release)
             kernel->release(state);
         watch.calls++;
         worker_send_alive();
     }
-    if (watch.begun.threads > 0 && growth_is_seen(&watch))
-        bench->growth = watch;
-    bench->kept = fmax(bench->kept, watch.begun.threads > 0 ? growth_kept(&watch) : 0);
-    return !watch.grown[0];
+    if (watch.begun.threads == 0)
+        return true;
+    growth_end(&watch);
+    of->growth.kept = fmax(of->growth.kept, watch.kept);
+    return growth_is_little(&watch);
 }
 
-static bool call_everywhere(call_bench *bench, const work_order *order, bool own_threads)
-{
-    return call_often(bench, (unsigned)order->count) && call_one_row(bench) &&
-           call_after_nan(bench, order) && call_flushing(bench) &&
-           call_on_other_threads(bench, own_threads ? OWN_THREADS : THREADS) &&
-           prepare_often(bench);
-}
+/* ---- set-up ---- */
 
-void worker_call(const worker_plugins *plugins, const work_order *order)
+/* One shape, where the kernel takes it, of inputs that begin as the order's, which come again and again
+ * where it is longer. */
+static bool make_shape(called_kernel *of, size_t number, size_t rows, size_t hidden)
 {
-    const ln_kernel *kernel = worker_kernel(plugins, order);
-    const char *refusal = kernel ? kernel_refuses(kernel, &order->problem) : "no such kernel";
-    if (refusal) {
-        worker_send_failed(VERDICT_DECLINED, 0, "%s", refusal);
-        return;
+    called_shape *shape = &of->shapes[number];
+    const ln_plugin_table *plugin = plugin_of(of->order)->table;
+    const operation *what = operations[of->order->operation];
+    ln_problem problem = of->order->problem;
+    problem.rows = rows;
+    problem.hidden = hidden;
+    problem_set_strides(&problem, hidden);
+    if (number > 0 && kernel_refuses(of->kernel, &problem))
+        return true;
+    shape->order = *of->order;
+    shape->order.layout = layout_named(LAYOUT_TIMED, what, hidden);
+    char *memory =
+        arena_new(&order_memory, char, ROLES_MOST *(rows * hidden * sizeof(double) + 64));
+    char *end = memory;
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        off_t *at = &shape->order.at.tensors[i];
+        size_t from = i == ROLE_RESIDUAL ? ROLE_X : i;
+        role_extent extent = role_extent_of(role, &problem, LN_F64);
+        role_extent known = role_extent_of(&what->roles[from], &of->order->problem, LN_F64);
+        const char *given = worker_memory(of->order->at.tensors[from]);
+        bool wanted = role->output ? i == what->result
+                                   : role_is_parameter(role) || i == ROLE_X ||
+                                         (i == ROLE_RESIDUAL && number == WITH_RESIDUAL);
+        if (!wanted || of->order->at.tensors[from] < 0) {
+            *at = -1;
+            continue;
+        }
+        *at = end - memory;
+        for (size_t byte = 0; !role->output && byte < extent_bytes(&extent); byte++)
+            *end++ = given[byte % extent_bytes(&known)];
+        end = memory + (end - memory + 63) / 64 * 64;
     }
-    call_bench bench = {.kernel = kernel, .order = order};
-    bool own_threads = kernel_has_threads(plugins->plugins[order->plugin], kernel);
+    if (!tensors_create(&shape->tensors, &shape->order, memory, &problem, of->kernel->accumulator,
+                        true))
+        worker_out_of_memory(0);
+    tensors_fill(&shape->tensors, 0, false);
+    if (!kernel_prepare(&shape->kernel, &order_memory, plugin, of->kernel, &problem, 1))
+        return false;
+    kernel_run(&shape->kernel, &shape->tensors.given);
+    shape->bytes = extent_bytes(&shape->tensors.extents[what->result]);
+    shape->first = arena_new(&order_memory, char, shape->bytes);
+    memcpy(shape->first, shape->tensors.given.y, shape->bytes);
+    return true;
+}
+
+static bool make_shapes(called_kernel *of)
+{
+    const size_t rows = of->order->problem.rows, hidden = of->order->problem.hidden;
+    return make_shape(of, 0, rows, hidden) && make_shape(of, 1, 2 * rows, (hidden / 2 - 1) | 1) &&
+           make_shape(of, ONE_ROW, 1, hidden) &&
+           (of->kernel->traits & LN_TRAIT_NO_RESIDUAL ||
+            make_shape(of, WITH_RESIDUAL, 1, hidden)) &&
+           make_shape(of, WIDE, 1, WIDE_HIDDEN);
+}
+
+void worker_call(const work_order *order, const ln_kernel *kernel)
+{
+    static called_kernel of; /* larger than a stack is to be */
+    bool own_threads = kernel_has_threads(plugin_of(order)->table, kernel);
     thread_state before;
+    of = (called_kernel){.kernel = kernel, .order = order};
     plugin_enter(&before);
-    bool fine = make_bench(&bench, order);
-    if (fine) {
-        memcpy(worker_memory(order->at.tensors[ROLE_Y]), bench.shapes[0].first,
-               bench.shapes[0].y.size);
-        fine = call_everywhere(&bench, order, own_threads);
+    if (make_shapes(&of)) {
+        memcpy(worker_memory(order->at.tensors[operations[order->operation]->result]),
+               of.shapes->first, of.shapes->bytes);
+        if (call_often(&of, (unsigned)order->count) && call_one_row(&of) && call_after_nan(&of) &&
+            call_flushing(&of) && call_on_other_threads(&of, own_threads ? OWN_THREADS : THREADS))
+            prepare_often(&of);
     }
-    const char *where = bench.changed ? NULL : bench.where;
-    double kept = bench.kept;
-    bool changed = !plugin_blame("run()", bench.changed);
-    changed |= !plugin_blame("run():", bench.growth.grown[0] ? bench.growth.grown : NULL);
-    free_bench(&bench);
-    changed |= !plugin_leave(&before, "one of its functions");
-    if (where)
-        worker_send_failed(VERDICT_NONDETERMINISTIC, 0, "other bits %s", where);
-    else if (changed)
-        worker_send_blame();
-    else if (!fine)
-        worker_send_refusal(0, bench.refusal ? bench.refusal : worker_no_memory);
-    else if (kept > 0)
-        worker_send_failed(VERDICT_STATE_CHANGED, 0, "each call keeps %.0f bytes of memory", kept);
-    else if (bench.starved)
-        worker_send_failed(VERDICT_LOST, 0, "the system has no more threads");
-    else
-        worker_send_done(bench.remark, 0);
+    for (size_t i = 0; i < SHAPES; i++) {
+        kernel_release(&of.shapes[i].kernel);
+        tensors_destroy(&of.shapes[i].tensors);
+    }
+    plugin_leave(&before, "one of its functions");
+    if (of.growth.kept > 0)
+        order_fails(VERDICT_STATE_CHANGED, "each call keeps %.0f bytes of memory", of.growth.kept);
+    else if (of.starved)
+        order_fails(VERDICT_LOST, "the system has no more threads");
 }

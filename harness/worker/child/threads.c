@@ -5,19 +5,16 @@
 #include "pool.h"
 #include "worker/child/internal.h"
 #include <sched.h>
-#include <stdlib.h>
 
 enum { LINE = 64 };
 
 /* Where the threads of the timed group run; all zero where nobody is pinned. */
 static struct {
-    unsigned threads;
     bool pinned;
+    unsigned threads;
     int cpus[LN_THREADS_MAX];
     cpu_set_t all, first;
 } crew;
-
-const char worker_no_threads[] = "the system has no more threads";
 
 static void pin_part(void *context, unsigned part)
 {
@@ -48,25 +45,15 @@ static bool find_cpus(unsigned threads, int cpu)
     return found == threads;
 }
 
-static unsigned pool_size;
-
 /* Of those that are not the plugin's own. EAGAIN of pthread_create() may pass: a moment's want of memory
  * is no limit of threads. */
 static bool resize_pool(unsigned threads)
 {
-    if (pool_size == threads)
-        return true;
-    bool fine = ln_pool_resize(threads) == LN_OK || ln_pool_resize(threads) == LN_OK;
-    pool_size = fine ? threads : 0;
-    return fine;
-}
-
-void worker_threads_judge(unsigned threads)
-{
-    crew.threads = threads;
-    crew.pinned = false;
-    if (threads == 1)
-        resize_pool(threads);
+    static unsigned size;
+    bool fine =
+        size == threads || ln_pool_resize(threads) == LN_OK || ln_pool_resize(threads) == LN_OK;
+    size = fine ? threads : 0;
+    return fine || order_fails(VERDICT_LOST, "the system has no more threads");
 }
 
 bool worker_threads_begin(unsigned threads, int cpu)
@@ -90,62 +77,63 @@ void worker_threads_pin(bool own_threads)
         sched_setaffinity(0, sizeof crew.all, own_threads ? &crew.all : &crew.first);
 }
 
-bool plugin_has_threads(const ln_plugin_table *plugin)
-{
-    return plugin->set_threads;
-}
-
 bool kernel_has_threads(const ln_plugin_table *plugin, const ln_kernel *kernel)
 {
     bool some = false;
     for (size_t i = 0; i < plugin->count; i++)
         some |= plugin->kernels[i].traits & LN_TRAIT_OWN_THREADS;
-    return plugin_has_threads(plugin) && (!some || kernel->traits & LN_TRAIT_OWN_THREADS);
+    return plugin->set_threads && (!some || kernel->traits & LN_TRAIT_OWN_THREADS);
 }
 
-static bool split_allocate(split_kernel *split, const ln_problem *problem, unsigned parts)
+bool kernel_prepare(prepared_kernel *made, arena *memory, const ln_plugin_table *plugin,
+                    const ln_kernel *kernel, const ln_problem *problem, unsigned threads)
 {
-    split->parts = problem->rows < parts ? (unsigned)problem->rows : parts;
-    split->problems = calloc(split->parts, sizeof *split->problems);
-    split->states = calloc(split->parts, sizeof *split->states);
-    split->changed = calloc(split->parts, sizeof *split->changed);
     const ln_tensors none = {0};
-    for (unsigned i = 0; split->problems && i < split->parts; i++)
-        split->problems[i] = ln_part_of(problem, &none, LN_F32, split->parts, i).problem;
-    return split->problems && split->states && split->changed;
-}
-
-const char *split_prepare(split_kernel *split, const ln_plugin_table *plugin,
-                          const ln_kernel *kernel, const ln_problem *problem)
-{
-    *split = (split_kernel){.kernel = kernel, .problem = problem};
-    split->own_threads = kernel_has_threads(plugin, kernel);
-    if (split->own_threads && !plugin_set_threads(plugin, crew.threads))
-        return "its set_threads() failed";
-    if (!split->own_threads && !resize_pool(crew.threads))
-        return worker_no_threads;
-    if (!split_allocate(split, problem, split->own_threads ? 1 : crew.threads))
-        return worker_no_memory;
-    for (unsigned i = 0; i < split->parts; i++) {
-        split->states[i] = &split->problems[i];
-        if (kernel->prepare && kernel->prepare(&split->problems[i], &split->states[i]) != 0)
-            return worker_unprepared();
-        split->prepared++;
+    *made = (prepared_kernel){.plugin = plugin, .kernel = kernel, .problem = *problem, .parts = 1};
+    made->own_threads = threads > 1 && kernel_has_threads(plugin, kernel);
+    if (made->own_threads && !plugin_set_threads(plugin, threads))
+        return order_fails(VERDICT_DECLINED, "its set_threads() failed");
+    if (threads > 1 && !made->own_threads) {
+        if (!resize_pool(threads))
+            return false;
+        made->parts = problem->rows < threads ? (unsigned)problem->rows : threads;
     }
-    return NULL;
+    made->problems = arena_new(memory, ln_problem, made->parts);
+    made->states = arena_new(memory, void *, made->parts);
+    made->changed = arena_new(memory, const char *, made->parts);
+    thread_state before;
+    bool fine = true;
+    plugin_enter(&before);
+    for (unsigned i = 0; fine && i < made->parts; i++) {
+        made->problems[i] = made->parts == 1
+                                ? *problem
+                                : ln_part_of(problem, &none, LN_F32, made->parts, i).problem;
+        made->states[i] = &made->problems[i];
+        fine = !kernel->prepare || kernel->prepare(&made->problems[i], &made->states[i]) == 0;
+        made->prepared += fine;
+    }
+    bool left = plugin_leave(&before, "prepare()");
+    return (fine || order_is_unprepared()) && left;
 }
 
-void split_release(split_kernel *split)
+bool kernel_release(prepared_kernel *of)
 {
-    for (unsigned i = 0; split->kernel->release && i < split->prepared; i++)
-        split->kernel->release(split->states[i]);
-    free(split->problems);
-    free(split->states);
-    free(split->changed);
+    thread_state before;
+    bool fine = true;
+    if (of->prepared > 0 && of->kernel->release) {
+        plugin_enter(&before);
+        for (unsigned i = 0; i < of->prepared; i++)
+            of->kernel->release(of->states[i]);
+        fine = plugin_leave(&before, "release()");
+    }
+    if (of->own_threads)
+        plugin_set_threads(of->plugin, 1);
+    *of = (prepared_kernel){0};
+    return fine;
 }
 
 typedef struct pool_call {
-    const split_kernel *split;
+    const prepared_kernel *of;
     const ln_tensors *tensors;
 } pool_call;
 
@@ -153,37 +141,37 @@ typedef struct pool_call {
 static void run_part(void *context, unsigned part)
 {
     const pool_call *call = context;
-    const split_kernel *split = call->split;
-    thread_state before;
+    const prepared_kernel *of = call->of;
+    thread_state before, after;
     const ln_tensors cut =
-        ln_part_of(split->problem, call->tensors, split->kernel->accumulator, split->parts, part)
-            .tensors;
-    if (split->watched)
+        ln_part_of(&of->problem, call->tensors, of->kernel->accumulator, of->parts, part).tensors;
+    if (of->watched)
         floating_point_read(&before);
-    split->kernel->run(split->states[part], &cut);
-    if (split->watched)
-        split->changed[part] = floating_point_compare(&before);
+    of->kernel->run(of->states[part], &cut);
+    if (of->watched)
+        of->changed[part] = floating_point_compare(&before, &after);
 }
 
-void split_run(const split_kernel *split, const ln_tensors *tensors)
+void kernel_run(const prepared_kernel *of, const ln_tensors *tensors)
 {
-    pool_call call = {split, tensors};
-    if (split->parts == 1)
-        split->kernel->run(split->states[0], tensors);
+    pool_call call = {of, tensors};
+    if (of->parts == 1)
+        of->kernel->run(of->states[0], tensors);
     else
-        ln_pool_run(split->parts, run_part, &call);
+        ln_pool_run(of->parts, run_part, &call);
 }
 
-const char *split_changed(const split_kernel *split)
+const char *kernel_changed(const prepared_kernel *of)
 {
-    for (unsigned part = 0; part < split->parts; part++)
-        if (split->changed[part])
-            return split->changed[part];
+    for (unsigned part = 0; part < of->parts; part++)
+        if (of->changed[part])
+            return of->changed[part];
     return NULL;
 }
 
 typedef struct copy_job {
     roof_function *roof;
+    unsigned threads;
     const char *x;
     char *y;
     size_t bytes;
@@ -193,18 +181,17 @@ typedef struct copy_job {
 static void copy_part(void *context, unsigned part)
 {
     const copy_job *copy = context;
-    size_t lines = copy->bytes / LINE;
-    size_t from = LINE * ln_part_begin(lines, crew.threads, part);
-    size_t to = LINE * ln_part_begin(lines, crew.threads, part + 1);
+    size_t from = LINE * ln_part_begin(copy->bytes / LINE, copy->threads, part);
+    size_t to = LINE * ln_part_begin(copy->bytes / LINE, copy->threads, part + 1);
     copy->roof(copy->x + from, copy->y + from,
-               (part + 1 == crew.threads ? copy->bytes : to) - from);
+               (part + 1 == copy->threads ? copy->bytes : to) - from);
 }
 
-void split_copy(roof_function *roof, const void *x, void *y, size_t bytes)
+void roof_run(roof_function *roof, unsigned threads, const void *x, void *y, size_t bytes)
 {
-    copy_job copy = {roof, x, y, bytes};
-    if (crew.threads <= 1)
+    copy_job copy = {roof, threads, x, y, bytes};
+    if (threads <= 1)
         roof(x, y, bytes);
     else
-        ln_pool_run(crew.threads, copy_part, &copy);
+        ln_pool_run(threads, copy_part, &copy);
 }

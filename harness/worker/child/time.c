@@ -21,8 +21,6 @@
 #include "worker/child/internal.h"
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -79,36 +77,21 @@ static void copy_rep(const void *x, void *y, size_t bytes)
 #endif
 }
 
-static roof_function *plain(void)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f"))
-        return copy_avx512;
-    if (__builtin_cpu_supports("avx2"))
-        return copy_avx2;
-#endif
-    return copy_baseline;
-}
-
-static roof_function *nontemporal(void)
-{
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f"))
-        return copy_nt_avx512;
-    if (__builtin_cpu_supports("avx2"))
-        return copy_nt_avx2;
-    return copy_nt_baseline;
-#else
-    return copy_baseline; /* no portable way to store around the caches */
-#endif
-}
-
-/* name: one of roof_names. */
+/* name: one of roof_names. No portable way stores around the caches. */
 static roof_function *roof_find(const char *name)
 {
-    return strcmp(name, roof_names[ROOF_COPY]) == 0      ? plain()
-           : strcmp(name, roof_names[ROOF_COPY_NT]) == 0 ? nontemporal()
-                                                         : copy_rep;
+    bool plain = strcmp(name, roof_names[ROOF_COPY]) == 0;
+    if (!plain && strcmp(name, roof_names[ROOF_COPY_NT]) != 0)
+        return copy_rep;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f"))
+        return plain ? copy_avx512 : copy_nt_avx512;
+    if (__builtin_cpu_supports("avx2"))
+        return plain ? copy_avx2 : copy_nt_avx2;
+    return plain ? copy_baseline : copy_nt_baseline;
+#else
+    return copy_baseline;
+#endif
 }
 
 /* ---- rows with other bits than the judged ones, on their way to the parent ---- */
@@ -135,42 +118,36 @@ static void hand_over(varied_rows *rows)
     do
         got = recv(WORKER_SOCKET_FD, &order, sizeof order, 0);
     while (got < 0 && errno == EINTR);
-    if (got != (ssize_t)sizeof order || order.magic != PROTOCOL_MAGIC || order.kind != ORDER_GO_ON)
+    if (got <= 0 || order.kind != ORDER_GO_ON)
         _exit(1);
     rows->waiting = 0;
 }
 
-/* number: as in arena_map. */
-static bool add_varied(varied_rows *rows, uint64_t number, const void *row)
-{
-    uint64_t hash = hash_bytes(hash_bytes(HASH_START, &number, sizeof number), row, rows->bytes);
-    char *at = worker_memory(rows->at) + rows->waiting * (sizeof number + rows->bytes);
-    bool added;
-    if (!hash_set_add(&rows->seen, hash, &added))
-        return false;
-    if (!added)
-        return true;
-    memcpy(at, &number, sizeof number);
-    memcpy(at + sizeof number, row, rows->bytes);
-    if (++rows->waiting == rows->most)
-        hand_over(rows);
-    return true;
-}
-
 /* Takes those of `count` timed rows that are not the judged ones, which stand over and over, and that
- * were not taken before; returns when the parent has them. False: out of memory. */
-static bool varied_rows_take(varied_rows *rows, int input, const char *y, size_t count,
+ * were not taken before; returns when the parent has them. Numbers are as in arena_map. */
+static void varied_rows_take(varied_rows *rows, int input, const char *y, size_t count,
                              const char *judged, size_t judged_rows)
 {
     for (size_t row = 0; row < count; row++) {
         const char *here = y + row * rows->bytes;
-        size_t number = row % judged_rows;
-        if (memcmp(here, judged + number * rows->bytes, rows->bytes) != 0 &&
-            !add_varied(rows, (size_t)input * judged_rows + number, here))
-            return false;
+        uint64_t number = row % judged_rows;
+        bool added;
+        if (memcmp(here, judged + number * rows->bytes, rows->bytes) == 0)
+            continue;
+        number += (size_t)input * judged_rows;
+        uint64_t hash =
+            hash_bytes(hash_bytes(HASH_START, &number, sizeof number), here, rows->bytes);
+        if (!hash_set_add(&rows->seen, hash, &added))
+            worker_out_of_memory(0);
+        if (!added)
+            continue;
+        char *at = worker_memory(rows->at) + rows->waiting * (sizeof number + rows->bytes);
+        memcpy(at, &number, sizeof number);
+        memcpy(at + sizeof number, here, rows->bytes);
+        if (++rows->waiting == rows->most)
+            hand_over(rows);
     }
     hand_over(rows);
-    return true;
 }
 
 /* ---- a group ---- */
@@ -182,17 +159,16 @@ enum { SEEN_NOTHING, SEEN_JUDGED, SEEN_OTHER };
 typedef struct timed_entry {
     char name[NAME_MAX_LENGTH];
     unsigned index;
-    const ln_kernel *kernel; /* NULL: a roof */
-    const plugin_load *load; /* of its plugin */
+    const ln_kernel *kernel;            /* NULL: a roof */
+    const thread_state *floating_point; /* in which its plugin is called */
     roof_function *roof;
-    split_kernel split;
+    prepared_kernel prepared;
     char *expected[2]; /* judged outputs of one block; a roof's is the input itself */
     uint64_t *seen[2]; /* what came into each slot so far: SEEN_*, or the hash of other bits */
     varied_rows varied;
     unsigned rounds;        /* done */
     double cpu_seconds;     /* in place: of one call, without what puts the copies back */
     double counted[COUNTS]; /* of the last repetition */
-    bool failed;
 } timed_entry;
 
 /* The group that is being timed; a worker has one at a time. */
@@ -201,7 +177,9 @@ static struct {
     unsigned threads;
     size_t row_bytes, block_bytes, tensor_bytes, slot_bytes, slots;
     off_t varied;
-    guarded x, y, parameters[ROLES_MOST];
+    guarded x, y;
+    call_tensors parameters;
+    work_order order; /* of those */
     char *block[2];
     int filled;          /* which input x holds; -1: none */
     ln_tensors *tensors; /* one a slot, in the order in which they are used */
@@ -217,70 +195,48 @@ static struct {
     int counters[COUNTS];
 } group;
 
-static bool fail_group(const char *what)
-{
-    worker_send_failed(VERDICT_LOST, 0, "%s", what);
-    return false;
-}
+static arena memory; /* of the group, as long as the process lives */
 
 static char *read_block(off_t at)
 {
-    char *block = scratch_take(group.block_bytes);
-    return block ? memcpy(block, worker_memory(at), group.block_bytes) : NULL;
+    char *block = arena_new(&memory, char, group.block_bytes);
+    return memcpy(block, worker_memory(at), group.block_bytes);
 }
 
-/* In an order that is drawn: neighbours one after the other would be fetched ahead of their use. */
-static bool make_tensors(const work_order *order)
+/* One a slot, in an order that is drawn: neighbours one after the other would be fetched ahead of their use. */
+static void make_tensors(const work_order *order)
 {
-    group.tensors = calloc(group.slots, sizeof *group.tensors);
-    for (size_t i = 0; group.tensors && i < group.slots; i++) {
+    const operation *what = operations[order->operation];
+    group.order = *order;
+    group.order.layout = layout_named(LAYOUT_TIMED, what, order->problem.hidden);
+    for (size_t i = 0; i < what->count; i++)
+        if (!role_is_parameter(&what->roles[i]))
+            group.order.at.tensors[i] = -1;
+    if (!tensors_create(&group.parameters, &group.order, worker_memory(0), &order->problem,
+                        order->problem.storage, false))
+        worker_out_of_memory(0);
+    for (size_t i = 0; i < what->count; i++)
+        if (group.parameters.buffers[i].map)
+            guard_protect(&group.parameters.buffers[i], true);
+    group.tensors = arena_new(&memory, ln_tensors, group.slots);
+    for (size_t i = 0; i < group.slots; i++) {
         size_t other = (size_t)(splitmix64(&group.choice) % (i + 1));
         group.tensors[i] = group.tensors[other];
-        group.tensors[other] = (ln_tensors){
-            .x = (char *)group.x.data + i * group.slot_bytes,
-            .y = (char *)(group.in_place ? group.x : group.y).data + i * group.slot_bytes,
-        };
-        buffers_set(order, group.parameters, &group.tensors[other]);
+        group.tensors[other] = group.parameters.given;
+        group.tensors[other].x = (char *)group.x.data + i * group.slot_bytes;
+        group.tensors[other].y =
+            (char *)(group.in_place ? group.x : group.y).data + i * group.slot_bytes;
     }
-    return group.tensors != NULL;
-}
-
-/* Cold: as many slots as x and y together fill the bytes with (the last-level cache, and more), and
- * as much again to read between, since poison and comparison leave the caches full of y. */
-static bool make_cold(size_t bytes)
-{
-    group.slots = bytes / (2 * group.slot_bytes) + 2;
-    group.evictor_bytes = bytes;
-    group.evictor = malloc(bytes);
-    if (group.evictor)
-        memset(group.evictor, 1, bytes); /* pages of its own: untouched ones are all the same */
-    return group.evictor != NULL;
-}
-
-static bool make_buffers(const work_order *order)
-{
-    size_t bytes = group.slots * group.slot_bytes;
-    if (!guard_create(&group.x, "x", bytes, GUARD_TIMED, order->x_offset % PAGE) ||
-        (!group.in_place &&
-         !guard_create(&group.y, "y", bytes, GUARD_TIMED, order->y_offset % PAGE)))
-        return false;
-    if (order->huge_pages) {
-        madvise(group.x.map + PAGE, group.x.map_size - 2 * PAGE, MADV_HUGEPAGE);
-        if (!group.in_place)
-            madvise(group.y.map + PAGE, group.y.map_size - 2 * PAGE, MADV_HUGEPAGE);
-    }
-    return true;
 }
 
 void worker_time_begin(const work_order *order)
 {
     const ln_problem *problem = &order->problem;
-    size_t row_bytes = problem->hidden * dtype_size(problem->storage);
     group.problem = *problem;
-    group.row_bytes = row_bytes;
-    group.block_bytes = order->block_rows * row_bytes;
+    group.row_bytes = problem->hidden * dtype_size(problem->storage);
+    group.block_bytes = order->block_rows * group.row_bytes;
     group.varied = order->at.varied;
-    group.tensor_bytes = problem->rows * row_bytes;
+    group.tensor_bytes = problem->rows * group.row_bytes;
     /* By lines, not by pages: of small tensors in pages of their own so few lines would be used
      * that a cache holds them all. x and y keep their distance modulo 4096 in any slot. */
     group.slot_bytes = (group.tensor_bytes + LINE - 1) / LINE * LINE;
@@ -289,30 +245,42 @@ void worker_time_begin(const work_order *order)
     group.choice = order->seed;
     group.first = (int)(splitmix64(&group.choice) >> 63);
     group.threads = order->threads > 1 ? order->threads : 1;
-    if (!worker_threads_begin(group.threads, order->cpu)) {
-        fail_group(worker_no_threads);
+    if (!worker_threads_begin(group.threads, order->cpu))
         return;
-    }
     group.in_place = order->cache == CACHE_IN_PLACE;
     group.read_back = order->cache == CACHE_READ;
     size_t copies = order->rotated_bytes / group.slot_bytes;
     if (group.in_place && copies > 1)
         group.slots = copies < MOST_COPIES ? copies : MOST_COPIES;
-    bool room = order->cache != CACHE_COLD || make_cold(order->rotated_bytes);
+    /* Cold: as many slots as x and y together fill the bytes with (the last-level cache, and more), and
+     * as much again to read between, since poison and comparison leave the caches full of y. */
+    if (order->cache == CACHE_COLD) {
+        group.slots = order->rotated_bytes / (2 * group.slot_bytes) + 2;
+        group.evictor_bytes = order->rotated_bytes;
+        group.evictor = arena_new(&memory, char, order->rotated_bytes);
+        memset(group.evictor, 1,
+               order->rotated_bytes); /* pages of its own: untouched ones are all the same */
+    }
     group.suite = hayai_suite_create();
+    if (!group.suite)
+        worker_out_of_memory(0);
     char why[64]; /* doctor says it */
     bool counts = group.threads == 1 && !group.in_place;
     if (!counts || !counters_open(group.counters, why, sizeof why))
         group.counters[COUNT_CYCLES] = -1; /* what is read is NaN */
     group.block[0] = read_block(order->at.tensors[ROLE_X]);
     group.block[1] = read_block(order->at.x_other);
-    bool fine = room && group.suite && group.block[0] && group.block[1] && make_buffers(order) &&
-                parameters_create(group.parameters, order) && make_tensors(order);
-    if (!fine) {
-        fail_group("out of memory in the worker");
-        return;
+    size_t bytes = group.slots * group.slot_bytes;
+    if (!guard_create(&group.x, "x", bytes, GUARD_TIMED, order->x_offset % PAGE, false) ||
+        (!group.in_place &&
+         !guard_create(&group.y, "y", bytes, GUARD_TIMED, order->y_offset % PAGE, false)))
+        worker_out_of_memory(bytes);
+    if (order->huge_pages) {
+        madvise(group.x.map + PAGE, group.x.map_size - 2 * PAGE, MADV_HUGEPAGE);
+        if (!group.in_place)
+            madvise(group.y.map + PAGE, group.y.map_size - 2 * PAGE, MADV_HUGEPAGE);
     }
-    worker_send_done("", 0);
+    make_tensors(order);
 }
 
 /* The block of this input, over and over. */
@@ -335,21 +303,21 @@ static bool fill_input(int input)
 {
     if (group.filled == input)
         return true;
-    if (!group.in_place && !guard_release(&group.x))
+    if (group.x.read_only && !guard_protect(&group.x, false))
         return false;
     fill_slots(input);
     if (group.in_place)
         return true; /* the next call takes it away */
     group.filled = input;
-    return guard_protect(&group.x);
+    return guard_protect(&group.x, true);
 }
 
 static void call_once(const timed_entry *entry, const ln_tensors *tensors)
 {
     if (entry->kernel)
-        split_run(&entry->split, tensors);
+        kernel_run(&entry->prepared, tensors);
     else
-        split_copy(entry->roof, tensors->x, tensors->y, group.tensor_bytes);
+        roof_run(entry->roof, group.threads, tensors->x, tensors->y, group.tensor_bytes);
     hayai_clobber();
 }
 
@@ -385,11 +353,10 @@ static void read_lines(const char *y)
     }
 TIMED_LOOP(loop_kernel, run(prepared, at),
            void (*run)(const void *, const ln_tensors *) = entry->kernel->run;
-           const void *prepared = entry->split.states[0])
+           const void *prepared = entry->prepared.states[0])
 TIMED_LOOP(loop_roof, copy(at->x, at->y, group.tensor_bytes), roof_function *copy = entry->roof)
-/* Several threads: what a call costs beyond its work is what the pool costs. */
-TIMED_LOOP(loop_threads, call_once(entry, at), )
-TIMED_LOOP(loop_read_back, call_once(entry, at); read_lines(at->y), )
+/* Several threads, or y is read: what a call costs beyond its work is what the pool costs. */
+TIMED_LOOP(loop_others, call_once(entry, at); if (group.read_back) read_lines(at->y), )
 
 /* As many calls as there are copies, then all of them put back; in the end the copies are as the
  * last calls left them. */
@@ -415,17 +382,6 @@ static size_t loop_in_place(hayai_state *state, timed_entry *entry, int input)
     hayai_state_set_iteration_time(state, real);
     entry->cpu_seconds = calls > 0 ? cpu / (double)calls : 0;
     return used;
-}
-
-static size_t loop(hayai_state *state, timed_entry *entry, int input)
-{
-    if (group.in_place)
-        return loop_in_place(state, entry, input);
-    if (group.read_back)
-        return loop_read_back(state, entry);
-    if (group.threads > 1)
-        return loop_threads(state, entry);
-    return entry->kernel ? loop_kernel(state, entry) : loop_roof(state, entry);
 }
 
 /* Whether y is the judged output, in every repeat of the block. */
@@ -483,11 +439,8 @@ static const char *check_output(timed_entry *entry, int input, size_t slots)
             return "the copy differs from what was copied";
         if (!comes_again(entry, input, tensors, found))
             return "two calls on the same rows in the same place differ";
-        if (!varied_rows_take(&entry->varied, input, tensors->y, group.problem.rows,
-                              entry->expected[input], group.block_bytes / group.row_bytes)) {
-            fail_group("out of memory in the worker");
-            return NULL;
-        }
+        varied_rows_take(&entry->varied, input, tensors->y, group.problem.rows,
+                         entry->expected[input], group.block_bytes / group.row_bytes);
     }
     return NULL;
 }
@@ -512,13 +465,13 @@ static const char *check_calls(timed_entry *entry, int input)
     bool judged = is_judged(entry, input, tensors->y);
     uint64_t expected = judged ? SEEN_JUDGED : hash_output(tensors->y);
     double end = seconds_of(CLOCK_MONOTONIC) + seconds;
-    entry->split.watched = true;
+    entry->prepared.watched = true;
     for (int call = 0; call < MOST_CALLS && seconds_of(CLOCK_MONOTONIC) < end; call++) {
         call_once(entry, tensors);
         if (judged ? !is_judged(entry, input, tensors->y) : hash_output(tensors->y) != expected)
             return "a call between two timed ones gives other bits";
     }
-    entry->split.watched = false;
+    entry->prepared.watched = false;
     return NULL;
 }
 
@@ -557,86 +510,62 @@ static void settle(const timed_entry *entry, int input)
         hayai_do_not_optimize(((const volatile char *)group.evictor)[at]);
 }
 
-/* From round to round the other one, so that an answer kept from the last call is seen, and for all
- * entries of a round the same: in DRAM, filling x costs more than a call. */
-static int input_of(const timed_entry *entry)
-{
-    return (int)((unsigned)group.first + entry->rounds) & 1;
-}
-
-static void fail_entry(timed_entry *entry, verdict_kind verdict, const char *what)
-{
-    entry->failed = true;
-    worker_send_failed(verdict, entry->index, "%s%s",
-                       verdict == VERDICT_STATE_CHANGED ? "run() " : "", what);
-}
-
 static void time_entry(hayai_state *state, void *context)
 {
     timed_entry *entry = context;
-    if (entry->failed) {
-        hayai_state_skip_with_error(state, "left out");
-        return;
-    }
-    worker_fault_entry(entry->index);
+    running_entry = entry->index;
     worker_reply started = {.kind = REPLY_STARTED, .count = entry->index};
     worker_send(&started);
-    int input = input_of(entry);
+    /* From round to round the other one, so that an answer kept from the last call is seen, and for all
+     * entries of a round the same: in DRAM, filling x costs more than a call. */
+    int input = (int)((unsigned)group.first + entry->rounds) & 1;
     if (!fill_input(input)) {
-        fail_group("the protection of x could not be changed");
-        hayai_state_skip_with_error(state, "left out");
-        return;
+        order_fails(VERDICT_LOST, "the protection of x could not be changed");
+        worker_end_with_answer();
     }
     thread_state own, before;
     long distance;
     floating_point_read(&own);
-    worker_threads_pin(entry->split.own_threads);
+    worker_threads_pin(entry->prepared.own_threads);
     if (entry->kernel)
-        floating_point_set(&entry->load->floating_point);
+        floating_point_set(entry->floating_point);
     plugin_enter(&before);
     settle(entry, input);
     double before_loop[COUNTS];
     counters_read(group.counters, before_loop);
-    size_t used = loop(state, entry, input);
+    size_t used = group.in_place                         ? loop_in_place(state, entry, input)
+                  : group.read_back || group.threads > 1 ? loop_others(state, entry)
+                  : entry->kernel                        ? loop_kernel(state, entry)
+                                                         : loop_roof(state, entry);
     counters_since(group.counters, before_loop, entry->counted);
     bool overrun = guard_slack_changed(group.in_place ? &group.x : &group.y, &distance);
     const char *wrong =
         overrun ? NULL : check_output(entry, input, used < group.slots ? used : group.slots);
-    if (!overrun && !entry->failed && !wrong && entry->kernel && !group.in_place)
+    if (!overrun && !wrong && entry->kernel && !group.in_place)
         wrong = check_calls(entry, input);
-    const char *changed = entry->failed ? NULL : floating_point_compare(&before);
-    if (!changed && entry->kernel)
-        changed = split_changed(&entry->split);
-    if (overrun && !changed)
-        fail_entry(entry, VERDICT_OVERRUN, distance < 0 ? "wrote before y" : "wrote behind y");
-    if (entry->failed)
-        hayai_state_skip_with_error(state, "left out");
-    else if (changed)
-        fail_entry(entry, VERDICT_STATE_CHANGED, changed);
-    else if (wrong)
-        fail_entry(entry, VERDICT_NONDETERMINISTIC, wrong);
+    plugin_leave(&before, "run()");
+    const char *changed = entry->kernel ? kernel_changed(&entry->prepared) : NULL;
+    if (changed)
+        order_fails(VERDICT_STATE_CHANGED, "run() %s", changed);
+    if (overrun)
+        order_fails(VERDICT_OVERRUN, "wrote %s y", distance < 0 ? "before" : "behind");
+    if (wrong)
+        order_fails(VERDICT_NONDETERMINISTIC, "%s", wrong);
+    if (answer.kind == REPLY_FAILED)
+        worker_end_with_answer();
     floating_point_set(&own);
 }
 
 /* Asks and prepares the kernel of a timed entry. */
 static bool prepare_entry(timed_entry *entry, const ln_plugin_table *plugin)
 {
-    thread_state before;
     const char *refusal = kernel_refuses(entry->kernel, &group.problem);
     if (!refusal && group.in_place && (entry->kernel->traits & LN_TRAIT_NOT_IN_PLACE))
         refusal = "y must not be x";
-    if (!refusal) {
-        worker_threads_pin(kernel_has_threads(plugin, entry->kernel));
-        plugin_enter(&before);
-        refusal = split_prepare(&entry->split, plugin, entry->kernel, &group.problem);
-        if (!plugin_leave(&before, "prepare()")) {
-            worker_send_blame();
-            return false;
-        }
-    }
-    if (refusal)
-        worker_send_refusal(entry->index, refusal);
-    return !refusal;
+    worker_threads_pin(kernel_has_threads(plugin, entry->kernel));
+    return refusal ? order_fails(VERDICT_DECLINED, "%s", refusal)
+                   : kernel_prepare(&entry->prepared, &memory, plugin, entry->kernel,
+                                    &group.problem, group.threads);
 }
 
 static bool add_to_suite(timed_entry *entry, const work_order *order)
@@ -650,10 +579,10 @@ static bool add_to_suite(timed_entry *entry, const work_order *order)
            (!fewer || hayai_benchmark_repetitions(added, (int)order->repetitions) == HAYAI_OK);
 }
 
-void worker_time_entry(const worker_plugins *plugins, const work_order *order)
+void worker_time_entry(const work_order *order)
 {
-    if (group.count == WORKER_MAX_ENTRIES || !group.suite) {
-        fail_group("no timed group, or too many entries");
+    if (group.count == WORKER_MAX_ENTRIES) {
+        order_fails(VERDICT_LOST, "too many entries in a timed group");
         return;
     }
     timed_entry *entry = &group.entries[group.count];
@@ -663,37 +592,28 @@ void worker_time_entry(const worker_plugins *plugins, const work_order *order)
                                   .at = group.varied,
                                   .most = group.block_bytes / group.row_bytes,
                                   .bytes = group.row_bytes};
-    entry->seen[0] = calloc(group.slots, sizeof **entry->seen);
-    entry->seen[1] = calloc(group.slots, sizeof **entry->seen);
-    if (!entry->seen[0] || !entry->seen[1]) {
-        fail_group("out of memory in the worker");
-        return;
-    }
+    entry->seen[0] = arena_new(&memory, uint64_t, group.slots);
+    entry->seen[1] = arena_new(&memory, uint64_t, group.slots);
     if (is_roof(entry->name)) {
         entry->roof = roof_find(entry->name);
         entry->expected[0] = group.block[0];
         entry->expected[1] = group.block[1];
     } else {
-        entry->kernel = worker_kernel(plugins, order);
-        entry->load = &plugins->loads[order->plugin % WORKER_MAX_PLUGINS];
+        entry->kernel = kernel_of(order);
+        entry->floating_point = &plugin_of(order)->floating_point;
         entry->expected[0] = read_block(order->at.expected);
         entry->expected[1] = read_block(order->at.expected_other);
-        if (!entry->kernel || !entry->expected[0] || !entry->expected[1]) {
-            fail_group("no such kernel, or out of memory in the worker");
-            return;
-        }
-        if (!prepare_entry(entry, plugins->plugins[order->plugin]))
+        if (!entry->kernel || !prepare_entry(entry, plugin_of(order)->table))
             return;
     }
     code_place_draw(entry->kernel ? (void (*)(void))entry->kernel->run
                                   : (void (*)(void))entry->roof,
                     splitmix64(&group.choice));
     if (!add_to_suite(entry, order)) {
-        fail_group(hayai_last_message());
+        order_fails(VERDICT_LOST, "%s", hayai_last_message());
         return;
     }
     group.count++;
-    worker_send_done("", 0);
 }
 
 static int send_repetition(const hayai_repetition *done, void *context)
@@ -701,7 +621,7 @@ static int send_repetition(const hayai_repetition *done, void *context)
     (void)context;
     timed_entry *entry = &group.entries[done->benchmark];
     entry->rounds = done->repetition + 1;
-    if (done->error || entry->failed)
+    if (done->error)
         return 0;
     worker_reply sent = {.kind = REPLY_REPETITION, .count = (uint32_t)done->benchmark};
     sent.repetition = (timed_repetition){
@@ -725,9 +645,6 @@ void worker_time_run(const work_order *order)
         .min_seconds = order->min_seconds,
         .on_repetition = send_repetition,
     };
-    hayai_status status = hayai_suite_run_interleaved(group.suite, &interleave);
-    if (status == HAYAI_OK)
-        worker_send_done("", 0);
-    else
-        fail_group(hayai_last_message());
+    if (hayai_suite_run_interleaved(group.suite, &interleave) != HAYAI_OK)
+        order_fails(VERDICT_LOST, "%s", hayai_last_message());
 }

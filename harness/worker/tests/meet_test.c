@@ -1,6 +1,6 @@
 /* Calls that share a variable meet in it, on any machine and under any load, also where two places
  * keep two of them apart; a lock ends the meetings and hangs nothing. */
-#include "worker/child/meet.h"
+#include "worker/child/internal.h"
 #include "test.h"
 #include <pthread.h>
 
