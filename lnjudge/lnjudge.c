@@ -290,7 +290,7 @@ void choose_worst(lnjudge_report *report)
         double row_ulp = lnjudge_metric(here, "row_ulp_max");
         judged |= here->worst.x != NULL;
         if (report->passed &&
-            (!here->passed || (strcmp(here->verdict, "limit") != 0 && row_ulp > largest))) {
+            (!here->passed || (strcmp(here->verdict, "type-limited") != 0 && row_ulp > largest))) {
             report->worst = i;
             largest = row_ulp;
         }

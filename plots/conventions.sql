@@ -4,7 +4,7 @@ CREATE TEMP TABLE pairs AS
     SELECT own.time_ns / base.time_ns AS ratio
     FROM timed_cases AS own JOIN about JOIN here AS base
         USING (kernel, types, rows, hidden, cache, threads)
-    WHERE NOT own.roof AND own.convention <> about.convention
+    WHERE NOT own.is_copy AND own.convention <> about.convention
       AND affine(own.convention) = affine(about.convention)
     ORDER BY 1;
 CREATE TEMP TABLE chart AS

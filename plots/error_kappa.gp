@@ -1,4 +1,4 @@
-# Error over kappa, a line a name. data/STEM.tsv: line style label kernel kappa error wrong
+# Error over kappa, a line a name. data/STEM.tsv: line style label kernel kappa error failed
 stem = ARG1
 format = ARG2
 drawing = ARG3

@@ -18,7 +18,7 @@ CREATE TEMP TABLE bins AS
            max(iif(row_ulp < 9e999, max(row_ulp, 0.1), 9e999)) AS most
     FROM wanted CROSS JOIN judged_cases USING (kernel) CROSS JOIN about USING (types)
          CROSS JOIN judged_rows USING (case_id)
-    WHERE NOT extreme
+    WHERE NOT edge_case
       -- Far beyond, the elements of a row hardly differ: other rows, with less to lose.
       AND judged_rows.kappa <= 32 * no_digit(types)
     GROUP BY line, bin HAVING bin < 32;
@@ -42,7 +42,7 @@ CREATE TEMP TABLE lines AS
                      WHERE other.first = firsts.line ORDER BY line)), '-') AS label FROM firsts;
 CREATE TEMP TABLE chart AS
     SELECT place AS line, style, lines.label, kernel, pow(10, (bin + 0.5) / 2) AS kappa,
-           min(most, 4 * no_digit(types)) AS error, most = 9e999 AS wrong
+           min(most, 4 * no_digit(types)) AS error, most = 9e999 AS failed
     FROM lines JOIN wanted USING (line) JOIN bins USING (line), about ORDER BY place, bin;
 CREATE TEMP TABLE chart_settings AS
     SELECT 'subtitle' AS key, 0 AS number, types || ', ' || judged_convention

@@ -4,7 +4,7 @@ CREATE TEMP TABLE counts AS
     SELECT look, min(max(CAST(key AS INTEGER), 5), 9) AS part, sum(value) AS count
     FROM shown CROSS JOIN judged_cases AS own USING (kernel)
          CROSS JOIN accuracies ON accuracies.case_id = own.case_id, json_each(ulp_histogram)
-    WHERE kind NOT IN (5, 6) AND NOT own.extreme AND kappa_max <= 10
+    WHERE kind NOT IN (5, 6) AND NOT own.edge_case AND kappa_max <= 10
     GROUP BY 1, 2;
 CREATE TEMP TABLE chart AS
     WITH shares AS (

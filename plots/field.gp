@@ -28,15 +28,15 @@ stats table skip 1 using (n = int($1), HEADING[n] = $2, ROW_LABEL[n] = strcol(3)
 
 left = 265
 right = 742
-roof = number('roof')
+copy = number('copy')
 fastest = number('fastest')
-with_roof = roof > fastest && roof < 2.2 * fastest
+with_copy = copy > fastest && copy < 2.2 * fastest
 pixels(gbps) = gbps / most * (right - left)
 # The number stands behind the bar's interval, and the axis is long enough for it.
 inside(i) = shown(NAME[i]) ne '' && CLASS_OF[i] < 5 && text_width(NAME[i], 12) < pixels(SPEED[i]) - 10
 beside(i) = figure(SPEED[i]).(SHARE[i] > 0 ? sprintf('   %.0f %%', 100 * SHARE[i]) : '').\
     (inside(i) ? '' : '   '.shown(NAME[i]))
-most = with_roof ? roof * 1.02 : fastest
+most = with_copy ? copy * 1.02 : fastest
 do for [i = 1:rows] {
     needed = END[i] * (right - left) / (right - left - 10.0 - text_width(beside(i), font_size - 2))
     most = needed > most ? needed : most
@@ -70,9 +70,9 @@ do for [i = 1:rows] {
         }
     }
 }
-if (with_roof) {
-    set arrow 1 from roof, graph 0 to roof, graph 1 nohead lw 1.5 dt 2 lc rgb SOFT
-    set label 1030 sprintf('a copy of the same bytes: %.0f', roof) at roof, graph 1 right \
+if (with_copy) {
+    set arrow 1 from copy, graph 0 to copy, graph 1 nohead lw 1.5 dt 2 lc rgb SOFT
+    set label 1030 sprintf('a copy of the same bytes: %.0f', copy) at copy, graph 1 right \
         offset first -0.006 * most, character 0.6 font sprintf(',%d', font_size - 1) tc rgb SOFT
 }
 plot table skip 1 using ($6 / 2):(int($2) ? NaN : $1):($6 / 2):(0.37):(class_colour($10)) \

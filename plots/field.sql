@@ -3,7 +3,7 @@
 CREATE TEMP TABLE bars AS
     WITH candidates AS (
         SELECT *, row_number() OVER (PARTITION BY role, form
-                      ORDER BY roof_ratio DESC NULLS LAST, time_ns, kernel) AS of_form,
+                      ORDER BY copy_ratio DESC NULLS LAST, time_ns, kernel) AS of_form,
                row_number() OVER (PARTITION BY role ORDER BY number) AS of_role,
                (SELECT kind FROM shown WHERE shown.case_id = timed_kernels.case_id) AS kind
         FROM timed_kernels)
@@ -19,11 +19,11 @@ CREATE TEMP TABLE chart AS
            inside, gbps, lo, hi, share, class, error
     FROM (SELECT section, number, 0 AS heading, iif(role = 'peer', name, label) AS label, kernel,
                  coalesce(nullif(titles, '-'), (SELECT name FROM looks JOIN untold USING (kind)
-                                                WHERE untold.case_id = bars.case_id AND kind = 1), '-') AS inside, gbps, lo, hi, coalesce(roof_ratio, 0) AS share, class,
+                                                WHERE untold.case_id = bars.case_id AND kind = 1), '-') AS inside, gbps, lo, hi, coalesce(copy_ratio, 0) AS share, class,
                  CASE WHEN class = 5 THEN 'NaN or infinite' -- gnuplot drops a bare NaN
                       WHEN error BETWEEN 1000 AND min(1e5, no_digit(types)) THEN printf('%d', round(error / 100) * 100)
                       ELSE coalesce(error_words, '-') END
-                 || iif(extreme = 9e999, ' *', '') AS error FROM bars
+                 || iif(edge_case = 9e999, ' *', '') AS error FROM bars
           UNION ALL
           SELECT DISTINCT section, 0, 1, CASE section WHEN 1 THEN 'What people write' WHEN 2 THEN 'lnbench'
                               WHEN 3 THEN 'Your plugin' ELSE 'Other libraries' END,
@@ -35,8 +35,8 @@ CREATE TEMP TABLE chart_settings AS
     UNION ALL SELECT 'again', 0, command FROM again WHERE what = 'both'
     UNION ALL
     SELECT 'subtitle', 0, about.words || coalesce(', ' || nullif(isa_words, ''), '')
-        || '; bars: GB/s and share of copy speed.  * NaN, infinite or a fault on extremes'
-        || coalesce('; the copy: ' || roof_words(roof), '') FROM about, shape
-    UNION ALL SELECT 'roof', coalesce(roof_gbps, 0), '-' FROM shape
+        || '; bars: GB/s and share of copy speed.  * NaN, infinite or a fault on edge cases'
+        || coalesce('; the copy: ' || copy_words(copy_kernel), '') FROM about, shape
+    UNION ALL SELECT 'copy', coalesce(copy_gbps, 0), '-' FROM shape
     UNION ALL SELECT 'fastest', max(gbps), '-' FROM bars
     UNION ALL SELECT 'rough', rough_limit(types), '-' FROM about;

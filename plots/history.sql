@@ -39,7 +39,7 @@ CREATE TEMP TABLE chart_settings AS
     FROM ends
     UNION ALL
     SELECT 'measure', 0, CASE measure WHEN 'time_ns' THEN 'time of a call (ns)'
-        WHEN 'gbps' THEN 'GB/s (x read and y written)' WHEN 'roof_ratio' THEN 'share of the copy roof'
+        WHEN 'gbps' THEN 'GB/s (x read and y written)' WHEN 'copy_ratio' THEN 'share of the copy bandwidth'
         WHEN 'row_ulp_max' THEN 'largest error (row ULP)' ELSE measure END FROM asked
     UNION ALL SELECT 'ymin', iif(low > 0, max(0, low - margin), low - margin), '-' FROM frame
     UNION ALL SELECT 'ymax', high + margin, '-' FROM frame

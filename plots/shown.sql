@@ -2,10 +2,10 @@
 -- stands for the run, and the kernels that a reader asks for by name. Three tables are there before:
 --   asked     run, operation, types (NULL: what was measured most), page (0: of another type than the page's), and
 --             of harness/answer: rows and hidden of its shape, isa that labels leave out, the cases of the
---             fastest kernel, of the one to take and of the one that is proven beside it, noisy
+--             fastest kernel, of the recommended one and of the one that is proven beside it, noisy
 --   standing  each kernel and type but copies, in the order of the run, as harness/store/standing.sql has it:
---             kernel, types, role, other_param, taken (it could be), and of rows that are not extreme: judged,
---             error, worst_case; extreme: the largest error of those that are
+--             kernel, types, role, other_param, recommendable, and of rows that are not edge cases: judged,
+--             error, worst_case; edge_case: the largest error of those that are
 --   untold    case_id, kind: those at the answer's shape that nobody can tell apart in speed, of kinds 1 and 2 of looks
 -- The functions that are not SQLite's are in harness/store/functions.c.
 
@@ -16,7 +16,7 @@ CREATE TEMP TABLE timed_cases AS
 -- of the speeds, judged_convention: of the errors that stand beside them.
 CREATE TEMP TABLE groups AS
     SELECT types, convention, cache, threads, count(*) AS cases, min(case_id) AS first, 1 AS has_time
-    FROM timed_cases WHERE NOT roof AND types = coalesce((SELECT types FROM asked), types)
+    FROM timed_cases WHERE NOT is_copy AND types = coalesce((SELECT types FROM asked), types)
     GROUP BY 1, 2, 3, 4
     UNION ALL
     SELECT types, convention, min(cache), min(threads), count(*), min(case_id), 0
@@ -45,24 +45,24 @@ CREATE TEMP TABLE judged_cases AS
 -- The timed cases, with copies.
 CREATE TEMP TABLE here AS
     SELECT own.*, CASE regime WHEN 'L1' THEN 0 WHEN 'L2' THEN 1 WHEN 'L3' THEN 2 ELSE 3 END AS level,
-           iif(roof, NULL, gbps * time_ns / time_hi_ns) AS lo,
-           iif(roof, NULL, gbps * time_ns / time_lo_ns) AS hi
+           iif(is_copy, NULL, gbps * time_ns / time_hi_ns) AS lo,
+           iif(is_copy, NULL, gbps * time_ns / time_lo_ns) AS hi
     FROM timed_cases AS own JOIN about USING (types, cache, threads)
-    WHERE has_time AND (roof OR own.convention = about.convention) ORDER BY case_id;
+    WHERE has_time AND (is_copy OR own.convention = about.convention) ORDER BY case_id;
 
 -- The shape of the answer, else the one at which most was timed, in L2 near a hidden size of 768.
 CREATE TEMP TABLE shape AS
     SELECT rows, hidden, regime,
            printf('%d rows × %d', rows, hidden) AS words,
-           (SELECT kernel FROM here AS copy WHERE roof AND copy.rows = here.rows AND copy.hidden = here.hidden
-            ORDER BY gbps DESC, case_id LIMIT 1) AS roof,
-           (SELECT max(gbps) FROM here AS copy WHERE roof AND copy.rows = here.rows
-            AND copy.hidden = here.hidden) AS roof_gbps
-    FROM here GROUP BY rows, hidden, regime HAVING sum(NOT roof) > 0
+           (SELECT kernel FROM here AS copy WHERE is_copy AND copy.rows = here.rows AND copy.hidden = here.hidden
+            ORDER BY gbps DESC, case_id LIMIT 1) AS copy_kernel,
+           (SELECT max(gbps) FROM here AS copy WHERE is_copy AND copy.rows = here.rows
+            AND copy.hidden = here.hidden) AS copy_gbps
+    FROM here GROUP BY rows, hidden, regime HAVING sum(NOT is_copy) > 0
     ORDER BY (rows, hidden) IS (SELECT rows, hidden FROM asked) DESC,
              1000.0 * count(*) + CASE level WHEN 1 THEN 300 WHEN 3 THEN 200 WHEN 2 THEN 100 ELSE 0 END
              - abs(log2(hidden / 768.0)) DESC,
-             min(iif(roof, NULL, case_id)) LIMIT 1;
+             min(iif(is_copy, NULL, case_id)) LIMIT 1;
 
 -- Every kernel of the type but copies, in the order of the run; form: what people call a textbook kernel.
 CREATE TEMP TABLE named AS
@@ -86,15 +86,15 @@ CREATE TEMP TABLE named AS
     FROM standing AS own JOIN about USING (types) LEFT JOIN facts ON name = kernel ORDER BY own.rowid;
 
 -- Names that a reader asks for; each may stand for several kernels. look: their order; kind: fastest,
--- take, four textbook forms, a plugin, another library, proven; style: of style.gp.
+-- recommended, four textbook forms, a plugin, another library, proven; style: of style.gp.
 CREATE TEMP TABLE looks AS
     WITH fixed (kind, name, noisy_name) AS (
-        VALUES (1, 'fastest', 'among the fastest'), (2, 'take', NULL),
+        VALUES (1, 'fastest', 'among the fastest'), (2, 'recommended', NULL),
                (3, 'two-pass', NULL), (4, 'Welford', NULL), (5, 'naive', NULL), (6, 'fused', NULL)),
     members AS (
         SELECT kind, iif((SELECT noisy FROM asked), coalesce(noisy_name, name), name) AS name, 0 AS first,
                kernel, number
-        FROM fixed JOIN named ON CASE kind WHEN 1 THEN role <> 'peer' AND NOT other_param WHEN 2 THEN taken
+        FROM fixed JOIN named ON CASE kind WHEN 1 THEN role <> 'peer' AND NOT other_param WHEN 2 THEN recommendable
                                            ELSE role = 'textbook' AND form = name END
         UNION ALL
         SELECT iif(role = 'peer', 8, 7),
@@ -114,14 +114,14 @@ CREATE TEMP TABLE looks AS
     FROM ordered WHERE look <= 12 ORDER BY look, number;
 
 -- The kernels of a look, the fastest of them at a shape and at a hidden size of a regime first: by the
--- share of the roof, as everywhere, but before all the answer's.
+-- ratio to the copy, as everywhere, but before all the answer's.
 CREATE TEMP TABLE ranked AS
     SELECT look, kind, style, name, number, here.*,
            row_number() OVER (PARTITION BY look, rows, hidden ORDER BY case_id IS answer DESC,
-               roof_ratio DESC NULLS LAST, time_ns, kernel, case_id) AS at_shape,
+               copy_ratio DESC NULLS LAST, time_ns, kernel, case_id) AS at_shape,
            row_number() OVER (PARTITION BY look, regime, hidden ORDER BY case_id IS answer DESC,
-               roof_ratio DESC NULLS LAST, time_ns, kernel, case_id) AS in_regime
-    FROM (SELECT looks.*, CASE kind WHEN 1 THEN fastest WHEN 2 THEN take END AS answer FROM looks, asked)
+               copy_ratio DESC NULLS LAST, time_ns, kernel, case_id) AS in_regime
+    FROM (SELECT looks.*, CASE kind WHEN 1 THEN fastest WHEN 2 THEN recommended END AS answer FROM looks, asked)
          JOIN here USING (kernel);
 
 -- The best of each look at the report's shape.
@@ -129,15 +129,15 @@ CREATE TEMP TABLE best AS
     SELECT ranked.*, class FROM ranked JOIN shape USING (rows, hidden) JOIN named USING (kernel)
     WHERE at_shape = 1 ORDER BY look;
 
--- What was timed there, a row a kernel: its titles ("fastest, take", "-"), and name with them
+-- What was timed there, a row a kernel: its titles ("fastest, recommended", "-"), and name with them
 -- ("fastest: one_sweep", "naive_avx2", "oneDNN 2.6.3"); shown: the first look that it is the best of.
 CREATE TEMP TABLE timed_kernels AS
     WITH titled AS (
         SELECT case_id, min(look) AS shown, max(iif(kind = 8, name, NULL)) AS peer,
-               max(iif(kind = 1, name, NULL)) AS fastest, max(iif(kind IN (2, 9), name, NULL)) AS take
+               max(iif(kind = 1, name, NULL)) AS fastest, max(iif(kind IN (2, 9), name, NULL)) AS recommended
         FROM best GROUP BY case_id),
     words AS (
-        SELECT *, coalesce(fastest || coalesce(', ' || take, ''), take) AS titles FROM titled)
+        SELECT *, coalesce(fastest || coalesce(', ' || recommended, ''), recommended) AS titles FROM titled)
     SELECT here.*, named.*, words.shown,
            coalesce(titles, '-') AS titles,
            coalesce(titles || ': ', '') || coalesce((SELECT name FROM looks WHERE kind = 8

@@ -2,7 +2,7 @@
 CREATE TEMP TABLE states AS
     SELECT row_number() OVER (ORDER BY min(case_id)) AS state, own.cache, own.threads
     FROM timed_cases AS own JOIN shape USING (rows, hidden) JOIN about USING (types, convention)
-    WHERE NOT own.roof GROUP BY own.cache, own.threads ORDER BY min(case_id) LIMIT 8;
+    WHERE NOT own.is_copy GROUP BY own.cache, own.threads ORDER BY min(case_id) LIMIT 8;
 CREATE TEMP TABLE chart AS
     SELECT dense_rank() OVER (ORDER BY look) AS place, shown.name AS label, own.kernel, state, own.gbps,
            own.gbps * own.time_ns / own.time_hi_ns AS lo, own.gbps * own.time_ns / own.time_lo_ns AS hi

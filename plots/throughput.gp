@@ -1,6 +1,6 @@
 # Throughput over hidden size as a share of copy speed, a panel a regime.
 # data/STEM.tsv: panel series label kernel hidden share lo hi gbps place; series 100: the band of all
-# kernels; place: the number of the kernel that is fastest or to take
+# kernels; place: the number of the kernel that is fastest or recommended
 stem = ARG1
 format = ARG2
 drawing = ARG3
@@ -26,7 +26,7 @@ set multiplot
 do for [p = 1:panels] {
     top = 96 + (p - 1) * (panel_height + gap)
     bottom = top + panel_height
-    roof = number(sprintf('roof_%d', p))
+    copy = number(sprintf('copy_%d', p))
     lines = number(sprintf('sizes_%d', p)) >= 4
     set xrange [*:*] # which stats heeds
     set yrange [*:*]
@@ -93,7 +93,7 @@ do for [p = 1:panels] {
     room = lines ? 1.15 : 1.5
     set xrange [x_min / room:x_max * room]
     set yrange [0:y_max]
-    set y2range [0:y_max * roof / 100]
+    set y2range [0:y_max * copy / 100]
     # Without lines, points of one size stand side by side.
     beside(i) = 2 ** ((i - (slots + 1) / 2.0) * log(room * room * x_max / x_min) / log(2) * 13 / (right - left))
     if (lines) {

@@ -2,34 +2,34 @@
 -- the fastest of each name.
 CREATE TEMP TABLE panels AS
     WITH copies AS ( -- of the first kernel at each size
-        SELECT level, regime, hidden, gbps / roof_ratio AS roof
+        SELECT level, regime, hidden, gbps / copy_ratio AS copy_gbps
         FROM (SELECT *, row_number() OVER (PARTITION BY regime, hidden ORDER BY case_id) AS place
-              FROM here WHERE NOT roof AND roof_ratio > 0)
+              FROM here WHERE NOT is_copy AND copy_ratio > 0)
         WHERE place = 1),
     ordered AS (
-        SELECT *, row_number() OVER (PARTITION BY level ORDER BY roof) AS place,
+        SELECT *, row_number() OVER (PARTITION BY level ORDER BY copy_gbps) AS place,
                count(*) OVER (PARTITION BY level) AS count FROM copies)
-    SELECT row_number() OVER (ORDER BY level) AS panel, level, regime, roof,
-           (SELECT count(DISTINCT hidden) FROM here AS own WHERE own.level = ordered.level AND NOT own.roof)
+    SELECT row_number() OVER (ORDER BY level) AS panel, level, regime, copy_gbps,
+           (SELECT count(DISTINCT hidden) FROM here AS own WHERE own.level = ordered.level AND NOT own.is_copy)
                AS sizes
     FROM ordered WHERE place = count / 2 + 1 ORDER BY level;
 CREATE TEMP TABLE points AS
     SELECT panel, style AS series, CASE kind WHEN 3 THEN 'two_pass' WHEN 4 THEN 'welford' ELSE name END AS label,
-           kernel, hidden, roof_ratio AS share, roof_lo AS lo, roof_hi AS hi, gbps, look
+           kernel, hidden, copy_ratio AS share, copy_ratio_lo AS lo, copy_ratio_hi AS hi, gbps, look
     FROM panels JOIN ranked USING (level)
-    WHERE in_regime = 1 AND kind NOT IN (5, 6, 9) AND roof_ratio IS NOT NULL;
--- The fastest kernels of a panel and those to take, numbered as they come.
+    WHERE in_regime = 1 AND kind NOT IN (5, 6, 9) AND copy_ratio IS NOT NULL;
+-- The fastest kernels of a panel and the recommended ones, numbered as they come.
 CREATE TEMP TABLE fastest AS
     SELECT panel, kernel, min(series) AS series,
            row_number() OVER (PARTITION BY panel ORDER BY min(series), min(hidden)) AS place
     FROM points WHERE series <= 2 GROUP BY panel, kernel;
 -- What lies between the 10 % of all kernels that are slowest at a size and the 10 % that are fastest.
 CREATE TEMP TABLE bands AS
-    SELECT panel, hidden, min(iif(place >= 0.1, roof_ratio, NULL)) AS lo,
-           max(iif(place <= 0.9, roof_ratio, NULL)) AS hi
-    FROM (SELECT panel, hidden, roof_ratio,
-                 percent_rank() OVER (PARTITION BY panel, hidden ORDER BY roof_ratio) AS place
-          FROM panels JOIN here USING (level) WHERE roof_ratio IS NOT NULL)
+    SELECT panel, hidden, min(iif(place >= 0.1, copy_ratio, NULL)) AS lo,
+           max(iif(place <= 0.9, copy_ratio, NULL)) AS hi
+    FROM (SELECT panel, hidden, copy_ratio,
+                 percent_rank() OVER (PARTITION BY panel, hidden ORDER BY copy_ratio) AS place
+          FROM panels JOIN here USING (level) WHERE copy_ratio IS NOT NULL)
     GROUP BY panel, hidden;
 CREATE TEMP TABLE chart AS
     SELECT panel, series, label, kernel, hidden, share, lo, hi, gbps,
@@ -41,11 +41,11 @@ CREATE TEMP TABLE chart AS
 CREATE TEMP TABLE chart_settings AS
     SELECT key, number, text FROM (
         SELECT panel, 1 AS place, 'regime_' || panel AS key, 0 AS number, regime AS text FROM panels
-        UNION ALL SELECT panel, 2, 'roof_' || panel, roof, '-' FROM panels
+        UNION ALL SELECT panel, 2, 'copy_' || panel, copy_gbps, '-' FROM panels
         UNION ALL SELECT panel, 3, 'sizes_' || panel, sizes, '-' FROM panels
         UNION ALL
         SELECT panel, 4, 'fastest_' || panel || '_' || series, 0,
-               iif(series = 1, 'fastest: ', 'take: ') || group_concat(place || ' ' || label, ', ')
+               iif(series = 1, 'fastest: ', 'recommended: ') || group_concat(place || ' ' || label, ', ')
         FROM (SELECT * FROM fastest JOIN named USING (kernel) ORDER BY panel, place) GROUP BY panel, series
         UNION ALL
         SELECT 9, 1, 'subtitle', 0, words

@@ -1,4 +1,4 @@
-# The kernel to take, a table: a line a hidden size, a section a regime. data/STEM.tsv: regime hidden fastest gbps take
+# The recommended kernel, a table: a line a hidden size, a section a regime. data/STEM.tsv: regime hidden fastest gbps recommended
 # gbps; gbps of 0: there is none
 stem = ARG1
 format = ARG2
@@ -31,7 +31,7 @@ set yrange [0:1]
 array AT[2] = [200, 550]
 set label 1 'hidden size' at screen across(150), up(98) right tc rgb SOFT
 set label 2 'fastest, GB/s' at screen across(AT[1]), up(98) left tc rgb SOFT
-set label 3 'take, GB/s' at screen across(AT[2]), up(98) left tc rgb SOFT
+set label 3 'recommended, GB/s' at screen across(AT[2]), up(98) left tc rgb SOFT
 y = 106
 do for [i = 1:n] {
     if (i == 1 ? 1 : REGIME[i] ne REGIME[i - 1]) {

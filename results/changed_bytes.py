@@ -22,7 +22,7 @@ def fnv(data):
 def sealed_run(lines):
     """Of a run's lines, the last one a hash of those before."""
     before = lines[: lines.rindex(b'{"hash":')]
-    return before + b'{"hash":"%s","schema":"lnbench-record-3","type":"end"}\n' % fnv(before)
+    return before + b'{"hash":"%s","schema":"lnbench-record-4","type":"end"}\n' % fnv(before)
 
 
 def sealed_page(page):

@@ -21,7 +21,7 @@ file == 1 && at != "" && $3 ~ /^[0-9.]+$/ && $4 ~ /^\[/ {
     gbps[at, $1] = $2
     share[at, $1] = $3 " " $4 " " $5
     class[at, $1] = $10
-    if ($1 !~ /^(roof|library)_/ && !(at in fastest))
+    if ($1 !~ /^(library_|copy)/ && !(at in fastest))
         fastest[at] = $1
     next
 }

@@ -2,7 +2,7 @@
 # The call, ln_layernorm(), beside the peers, regime by regime: docs/lab/figures.md, "Regime by regime".
 #     results/figures.sh DIRECTORY [REGIME...]     (default: all of them; 15 minutes on a machine that does nothing else)
 # writes DIRECTORY/REGIME.txt: what was measured with, then for each shape the GB/s, the share of the
-# fastest roof with its 95 % interval, and the fastest peer's median time over this one's.
+# fastest copy with its 95 % interval, and the fastest peer's median time over this one's.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 7
 lnbench=${LNBENCH_COMMAND:-$root/lnbench}
@@ -42,15 +42,15 @@ write_blocks() {
             time[shape, n] = $f["time_ns"] + 0
             name[shape, n] = kernel
             text[shape, n] = sprintf("%-36s %6.1f  %.3f [%.3f, %.3f]", kernel, $f["gbps"],
-                $f["roof_ratio"], $f["roof_lo"], $f["roof_hi"])
+                $f["copy_ratio"], $f["copy_ratio_lo"], $f["copy_ratio_hi"])
             parameters = kernel ~ /param_f32/
-            if (kernel !~ /^(library|roof)_/ && !((shape, parameters) in peer && peer[shape, parameters] <= $f["time_ns"] + 0))
+            if (kernel !~ /^(library_|copy)/ && !((shape, parameters) in peer && peer[shape, parameters] <= $f["time_ns"] + 0))
                 peer[shape, parameters] = $f["time_ns"] + 0
         }
         END {
             for (s = 1; s <= shape_count; s++) {
                 shape = shapes[s]
-                printf "\n%s\n%-36s %6s  share of roof         x peer\n", shape, "kernel", "GB/s"
+                printf "\n%s\n%-36s %6s  share of copy         x peer\n", shape, "kernel", "GB/s"
                 for (n = 1; n <= count[shape]; n++) {
                     best = peer[shape, name[shape, n] ~ /param_f32/]
                     of_us = name[shape, n] ~ /^library_/ && best > 0

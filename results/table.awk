@@ -38,7 +38,7 @@ $f["time_ns"] != "nan" {
     figures = short($f["ulp_max"]) "  " short($f["ulp_mean"]) "  " short($f["row_ulp_max"]) "  " \
         short($f["bound_row_ulp"])
     line = sprintf("%-48s %s  %.3f [%.3f, %.3f]  %s  %s  %s", kernel, short($f["gbps"]),
-        $f["roof_ratio"], $f["roof_lo"], $f["roof_hi"], figures, $f["reproducibility"],
+        $f["copy_ratio"], $f["copy_ratio_lo"], $f["copy_ratio_hi"], figures, $f["reproducibility"],
         verdict (reason ? " (" reason ")" : ""))
     for (; n > 1 && time[group, n - 1] > $f["time_ns"] + 0; n--) {
         time[group, n] = time[group, n - 1]
@@ -48,16 +48,16 @@ $f["time_ns"] != "nan" {
     text[group, n] = line
 }
 
-verdict && kernel !~ /^roof_/ {
+verdict && kernel !~ /^copy(_nt|_rep)?$/ {
     if (!(kernel in cases))
         kernels[++kernel_count] = kernel
     cases[kernel]++
-    right[kernel] += verdict == "right" && !reason
-    unclaimed[kernel] += verdict == "right" && reason == "no bound"
+    right[kernel] += verdict == "pass" && !reason
+    unclaimed[kernel] += verdict == "pass" && reason == "no bound"
     excused[kernel] += $f["declared"]
-    declined[kernel] += verdict == "declined"
-    fine = verdict == "right"
-    failed[kernel] += verdict == "wrong" && !$f["declared"]
+    declined[kernel] += verdict == "unsupported"
+    fine = verdict == "pass"
+    failed[kernel] += verdict == "fail" && !$f["declared"]
     row = $f["row_ulp_max"]
     if (!fine || row == "nan")
         next
@@ -70,12 +70,12 @@ verdict && kernel !~ /^roof_/ {
 END {
     for (g = 1; g <= group_count; g++) {
         print "\n" groups[g]
-        print "kernel  GB/s  share of roof  max ULP  mean ULP  row ULP  proven  reproducible  verdict"
+        print "kernel  GB/s  share of copy  max ULP  mean ULP  row ULP  proven  reproducible  verdict"
         for (n = 1; n <= lines[groups[g]]; n++)
             print text[groups[g], n]
     }
     print "\naccuracy over all conventions and inputs"
-    print "kernel  cases  right  no bound  declared  declined  wrong  row ULP, normal  worst row ULP"
+    print "kernel  cases  pass  no bound  type-limited  unsupported  fail  row ULP, normal  worst row ULP"
     for (i = 1; i <= kernel_count; i++) {
         k = kernels[i]
         printf "%-48s %d  %d  %d  %d  %d  %d  %s  %s\n", k, cases[k], right[k], unclaimed[k],

@@ -16,16 +16,16 @@ CREATE TEMP TABLE rows_of_table (
 CREATE TEMP VIEW own AS
     SELECT kernels.run, name AS kernel, role, descriptor ->> '$.isa' AS isa, descriptor ->> '$.param' AS param
     FROM kernels JOIN asked USING (run)
-    WHERE descriptor ->> '$.source' = 'builtin' AND role <> 'roof'
+    WHERE descriptor ->> '$.source' = 'builtin' AND role <> 'copy'
       AND coalesce(descriptor ->> '$.operation', 'layernorm') = (SELECT operation FROM wanted);
 CREATE TEMP VIEW faulty AS
-    SELECT DISTINCT kernel, types FROM judged JOIN asked USING (run) WHERE wrong AND NOT hunted;
+    SELECT DISTINCT kernel, types FROM judged JOIN asked USING (run) WHERE failed AND NOT adversarial;
 
 -- Who was timed, beside each other, as the table `rounds` once the runs are known: calls of three rows at most within L2 are a regime of their own.
 CREATE TEMP VIEW rounds_asked AS
     SELECT run, kernel, role, isa, param, types, convention, rows, hidden, cache, threads, input,
            iif(rows <= 3 AND regime IN ('L1', 'L2'), 'few', regime) AS regime,
-           rows || 'x' || hidden AS shape, time_ns, roof_ratio, roof_lo, roof_hi
+           rows || 'x' || hidden AS shape, time_ns, copy_ratio, copy_ratio_lo, copy_ratio_hi
     FROM timed JOIN own USING (run, kernel)
     WHERE processes > 1;
 
@@ -33,7 +33,7 @@ CREATE TEMP VIEW rounds_asked AS
 -- several runs timed a cell, those that all of them have, by the mean of their times over the copy's.
 CREATE TEMP VIEW fastest AS
     WITH costs AS (
-        SELECT types, param, regime, hidden, kernel, isa, avg(1 / roof_ratio) AS cost,
+        SELECT types, param, regime, hidden, kernel, isa, avg(1 / copy_ratio) AS cost,
                count(DISTINCT run) AS runs
         FROM rounds
         WHERE role <> 'library' AND convention = (SELECT convention FROM wanted) AND threads = 1 AND cache = iif(regime IN ('DRAM', 'few'), 'hot', 'read')
@@ -67,12 +67,12 @@ CREATE TEMP VIEW compared AS
                              AND t.types = rounds.types AND t.param = rounds.param
                              AND t.isa = rows_of_table.isa AND t.regime = rounds.regime)),
     pairs AS (
-        SELECT own.*, best.kernel AS best, best.roof_ratio / own.roof_ratio AS ratio,
-               best.roof_lo / own.roof_hi AS ratio_lo, best.roof_hi / own.roof_lo AS ratio_hi,
+        SELECT own.*, best.kernel AS best, best.copy_ratio / own.copy_ratio AS ratio,
+               best.copy_ratio_lo / own.copy_ratio_hi AS ratio_lo, best.copy_ratio_hi / own.copy_ratio_lo AS ratio_hi,
                row_number() OVER (PARTITION BY what, own.run, own.types, own.rows, own.hidden,
                                                own.cache, own.threads, own.input,
                                                own.convention
-                                  ORDER BY best.roof_ratio DESC, best.kernel) AS rank
+                                  ORDER BY best.copy_ratio DESC, best.kernel) AS rank
         FROM asked_for AS own LEFT JOIN (rounds AS best JOIN members USING (kernel, types, hidden))
             ON best.role <> 'library' AND members.class = own.class
                AND (best.run, best.types, best.param, best.rows, best.hidden, best.cache, best.threads,

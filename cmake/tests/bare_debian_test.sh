@@ -73,10 +73,10 @@ cmake -S . -B build
 cmake --build build
 for test in build/unit_test_c build/unit_test_cpp; do
     ldd $test | grep 'liblnjudge.so.0 => /lib/'
-    $test | grep ^right
+    $test | grep ^pass
 done
 cc -o by_pkg_config unit_test.c $(pkg-config --cflags --libs lnjudge layernorm hayai) -lm
-./by_pkg_config | grep ^right
+./by_pkg_config | grep ^pass
 dpkg --purge liblnjudge-dev libhayai-dev liblayernorm-dev liblnjudge0 lnbench libhayai0.2 liblayernorm0
 test -z "$(find /usr -name '*layernorm*' -o -name '*lnjudge*' -o -name '*hayai*' -o -name '*lnbench*')"
 END

@@ -393,7 +393,7 @@ const char *answer_times(double ratio, char buffer[16])
 
 double answer_spread(const speed_figures *speed)
 {
-    return (speed->roof_hi - speed->roof_lo) / 2 / speed->roof_ratio;
+    return (speed->copy_ratio_hi - speed->copy_ratio_lo) / 2 / speed->copy_ratio;
 }
 
 void noise_count(speed_noise *noise, double spread)
@@ -420,7 +420,7 @@ const char *answer_role_word(const run_answer *answer, const answer_row *row)
 {
     kernel_role role = row->standing->role;
     return role == ROLE_PLUGIN      ? kernel_role_word(role)
-           : row == answer->take    ? "take"
+           : row == answer->take    ? "recommended"
            : row == answer->fastest ? "fastest"
                                     : kernel_role_word(role);
 }

@@ -95,7 +95,7 @@ void noise_count(speed_noise *noise, double spread);
 /* "! Noisy: ..." and what else helps, where some are wide; each form ends in a newline. */
 void noise_add_line(text_buffer *out, const speed_noise *noise, const char *remedy);
 
-/* "take", "fastest", "library", "textbook", "peer", "plugin": why it stands in the short table. */
+/* "recommended", "fastest", "library", "textbook", "peer", "plugin": why it stands in the short table. */
 const char *answer_role_word(const run_answer *answer, const answer_row *row);
 
 #endif

@@ -63,7 +63,7 @@ static void add_basis(const run_answer *answer, const answer_row *row, text_buff
                                       : "at most %s row ULP on all %zu cases",
                 view_error_words(answer->view, row->all, answer->dtype, number), row->all->judged);
     if (hunted->error > row->all->error)
-        text_format(out, ", %s on rows hunted for others",
+        text_format(out, ", %s on adversarial rows",
                     view_error_words(answer->view, hunted, answer->dtype, number));
     if (answer->column_count > 0)
         text_add(out, answer_provisional(answer->plan));
@@ -169,7 +169,7 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     if (!fastest || !take || fastest == take)
         return;
     if (take->tied)
-        clean_format(out, FORM_LINE, "%s is not told apart from it in speed, but ",
+        clean_format(out, FORM_LINE, "%s shows no significant difference to it in speed, but ",
                      fastest->kernel);
     else
         clean_format(out, FORM_LINE,

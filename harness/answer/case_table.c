@@ -7,11 +7,21 @@
 
 /* What stands before the metrics and the speeds. */
 static const relation_column key_columns[] = {
-    FOR_PEOPLE("operation"), FOR_PEOPLE("kernel"),  FOR_PEOPLE("convention"),
-    FOR_PEOPLE("input"),     FOR_PEOPLE("rows"),    FOR_PEOPLE("hidden"),
-    FOR_PEOPLE("dtype"),     FOR_PEOPLE("cache"),   FOR_PEOPLE("threads"),
-    FOR_PEOPLE("regime"),    FOR_PEOPLE("verdict"), FOR_PEOPLE("reason"),
-    FOR_PEOPLE("usable"),    FOR_PEOPLE("detail"),  FOR_PEOPLE("bound_row_ulp"),
+    FOR_PEOPLE("operation"),
+    FOR_PEOPLE("kernel"),
+    FOR_PEOPLE("convention"),
+    FOR_PEOPLE("input"),
+    FOR_PEOPLE("rows"),
+    FOR_PEOPLE("hidden"),
+    FOR_PEOPLE("dtype"),
+    FOR_PEOPLE("cache"),
+    FOR_PEOPLE("threads"),
+    FOR_PEOPLE("regime"),
+    FOR_PEOPLE("verdict"),
+    FOR_PEOPLE("reason"),
+    FOR_PEOPLE("has_correct_digits"),
+    FOR_PEOPLE("detail"),
+    FOR_PEOPLE("bound_row_ulp"),
 };
 static const relation_column last_columns[] = {FOR_PEOPLE("repetitions"), FOR_PEOPLE("processes"),
                                                FOR_PEOPLE("reproducibility"), FOR_PEOPLE("case")};

@@ -119,8 +119,8 @@ static void choose_fields(const run_answer *answer, const result_look *look, res
     if (answer->cases > 0) {
         add_field(all, FIELD_ORDINARY, "ordinary", 0, 6);
         add_field(all, FIELD_WORST, "worst", 0, 3);
-        add_field(all, FIELD_EXTREME, "extremes", 0, 7);
-        add_field(all, FIELD_USABLE, "usable", 0, 6);
+        add_field(all, FIELD_EXTREME, "edge cases", 0, 7);
+        add_field(all, FIELD_USABLE, "digits", 0, 6);
         add_field(all, FIELD_REPRODUCIBLE, "reproducible", 0, 13);
     }
 }
@@ -129,11 +129,11 @@ static void choose_fields(const run_answer *answer, const result_look *look, res
 
 static relation_value as_share(const view_case *cell)
 {
-    if (!cell || isnan(cell->speed.roof_ratio))
+    if (!cell || isnan(cell->speed.copy_ratio))
         return as_text(NULL);
     const speed_figures *speed = &cell->speed;
-    return as_format("%.0f ±%.0f%s", 100 * speed->roof_ratio,
-                     fmax(1, 50 * (speed->roof_hi - speed->roof_lo)),
+    return as_format("%.0f ±%.0f%s", 100 * speed->copy_ratio,
+                     fmax(1, 50 * (speed->copy_ratio_hi - speed->copy_ratio_lo)),
                      answer_spread(speed) > SPEED_NOISY ? "!" : "");
 }
 
@@ -151,18 +151,19 @@ static relation_value as_change(const answer_row *row, size_t column, const run_
     }
     if (!own || !base)
         return as_text(NULL);
-    if (own->speed.roof_lo <= base->speed.roof_hi && base->speed.roof_lo <= own->speed.roof_hi)
+    if (own->speed.copy_ratio_lo <= base->speed.copy_ratio_hi &&
+        base->speed.copy_ratio_lo <= own->speed.copy_ratio_hi)
         return as_text("=");
-    return as_format("%+.0f %%", 100 * (own->speed.roof_ratio / base->speed.roof_ratio - 1));
+    return as_format("%+.0f %%", 100 * (own->speed.copy_ratio / base->speed.copy_ratio - 1));
 }
 
 static relation_value as_extreme(const error_sum *extreme)
 {
     if (extreme->judged == 0)
         return as_text(NULL);
-    return extreme->wrong     ? as_format("%zu wrong", extreme->wrong)
-           : extreme->limited ? as_format("%zu limit", extreme->limited)
-                              : as_text("right");
+    return extreme->wrong     ? as_format("%zu fail", extreme->wrong)
+           : extreme->limited ? as_format("%zu type-limited", extreme->limited)
+                              : as_text("pass");
 }
 
 /* On how many cases it has a correct digit. */
@@ -358,11 +359,12 @@ static void add_legend(const run_answer *answer, const result_fields *fields, co
                      "Ordinary rows, worst error: in row ULP, units in the last place of the row's "
                      "largest number; NaN: "
                      "where a number is right, or the reverse%s.\n",
-                     has[FIELD_EXTREME] ? "; extremes: overflow, underflow, no eps (limit: no "
-                                          "kernel of these types can be right)"
-                                        : "");
+                     has[FIELD_EXTREME]
+                         ? "; edge cases: overflow, underflow, no eps (type-limited: no "
+                           "kernel of these types can be right)"
+                         : "");
     if (has[FIELD_USABLE])
-        text_add(lines, "Usable: cases that are right, with a correct digit in every row.\n");
+        text_add(lines, "Digits: cases that pass, with a correct digit in every row.\n");
     if (has[FIELD_REPRODUCIBLE])
         text_add(lines, "Reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
                         "the same call only (run).\n");
@@ -376,7 +378,7 @@ static void add_fault(const answer_row *row, const char *name, const stored_case
     bool plugin = row->standing->role == ROLE_PLUGIN;
     char described[VERDICT_MAX_LENGTH];
     bool brief = strlen(verdict_why(&fault->verdict, described, sizeof described)) <= 32;
-    clean_format(out, FORM_LINE, "✗ %s: %s on %s, %s; wrong on %zu of %zu case%s\n", name,
+    clean_format(out, FORM_LINE, "✗ %s: %s on %s, %s; fails on %zu of %zu case%s\n", name,
                  brief ? described : verdict_reason(fault->verdict.kind), key->input,
                  key->convention, row->all->wrong, row->all->judged,
                  row->all->judged == 1 ? "" : "s");
@@ -406,10 +408,10 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
 {
     char number[ERROR_WORDS];
     const error_sum *all = row->all, *ordinary = &row->standing->errors[SCOPE_ORDINARY];
-    clean_format(out, FORM_LINE, "✓ %s: right on %zu of %zu case%s", row->kernel,
+    clean_format(out, FORM_LINE, "✓ %s: passes on %zu of %zu case%s", row->kernel,
                  all->judged - all->limited, all->judged, all->judged == 1 ? "" : "s");
     if (all->limited)
-        text_format(out, ", a limit of %s on %zu", dtype_name(answer->dtype), all->limited);
+        text_format(out, ", type-limited (%s) on %zu", dtype_name(answer->dtype), all->limited);
     if (all->usable < all->judged)
         text_format(out, "; no right digit, or NaN, in rows of %zu", all->judged - all->usable);
     if (row->standing->lost_from >= 10)
@@ -491,7 +493,7 @@ static void add_noise(const run_answer *answer, const answer_row *const *rows, s
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < fields->count; j++) {
             const view_case *cell = rows[i]->cells[fields->fields[j].column];
-            if (fields->fields[j].kind == FIELD_SHAPE && cell && !isnan(cell->speed.roof_ratio))
+            if (fields->fields[j].kind == FIELD_SHAPE && cell && !isnan(cell->speed.copy_ratio))
                 noise_count(&noise, answer_spread(&cell->speed));
         }
     if (noise.wide == 0 && answer->untold_count[OF_ALL] > 1)

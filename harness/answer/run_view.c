@@ -188,7 +188,7 @@ static int compare_figures(double own, double other)
 
 int view_by_speed(const view_case *own, const view_case *other)
 {
-    int by_share = compare_figures(-own->speed.roof_ratio, -other->speed.roof_ratio);
+    int by_share = compare_figures(-own->speed.copy_ratio, -other->speed.copy_ratio);
     int by_time = compare_figures(own->speed.time_ns, other->speed.time_ns);
     return by_share  ? by_share
            : by_time ? by_time
@@ -324,7 +324,7 @@ void view_add_coverage(const run_view *view, text_buffer *out)
         text_add(out, "; ");
     if (!ended)
         text_format(out, "the run has not come to its end%s",
-                    known ? "" : ": what it lost is not known");
+                    known ? "" : ": what is missing is not known");
     coverage_free(&covered);
 }
 
@@ -387,9 +387,9 @@ json_t *view_case_json(const view_case *view)
         object,
         json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "label", word_or_null(view->label),
                   "regime", json_text(view->regime), "reproducibility",
-                  reproducible_json(view->reproducibility), "usable", usable_json(stored),
-                  "bound_row_ulp", json_figure(stored->bound_row_ulp), "output_hash",
-                  hash_json(stored), "metrics",
+                  reproducible_json(view->reproducibility), "has_correct_digits",
+                  usable_json(stored), "bound_row_ulp", json_figure(stored->bound_row_ulp),
+                  "output_hash", hash_json(stored), "metrics",
                   has_metrics(stored) ? published_json(&stored->metrics) : json_null(), "speed",
                   view->speed.repetitions ? speed_json(&view->speed) : json_null()));
     json_object_update_new(object, verdict_json(&stored->verdict));

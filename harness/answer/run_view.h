@@ -59,7 +59,7 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err);
 bool view_load_rows(run_view *view, error *err);
 bool view_load_worst(result_store *store, run_view *view, error *err);
 void view_free(run_view *view);
-/* "asked 40, judged 37, lost 3: ...", and whether the run came to its end: one line without its end;
+/* "requested 40, judged 37, missing 3: ...", and whether the run came to its end: one line without its end;
  * "" where there is nothing to say, of a complete run that tells no more. */
 void view_add_coverage(const run_view *view, text_buffer *out);
 /* What a part computes; and "LayerNorm", in headings. */

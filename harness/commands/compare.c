@@ -73,6 +73,11 @@ static const cli_option options[] = {
     STORE_OPTION(compare_options, database),
 };
 
+static const former_option former[] = {
+    {"allow-lost", "use --allow-missing"},
+    {NULL, NULL},
+};
+
 const cli_command command_compare = {
     .name = "compare",
     .brief = "two stored runs or exported files: what got slower or worse",
@@ -87,11 +92,12 @@ const cli_command command_compare = {
         "runs of 5 processes or more (run --processes 5). Where doctor --noise has measured the "
         "smallest\n"
         "change that is seen on the machine, nothing below it counts.\n"
-        "Exit code: 0 fine; 1 a kernel is slower; 3 inconclusive; 4 something was lost (BASE has "
+        "Exit code: 0 fine; 1 a kernel is slower; 3 inconclusive; 4 something is missing (BASE has "
         "it\n"
         "and NEW has not) or not comparable (another CPU, compiler, flags or plan); 5 accuracy\n"
         "violation; 6 a kernel of NEW failed; 2 usage; 7 files.",
     OPTIONS(options),
+    .former = former,
     .most_operands = SIDES,
     DEFAULTS(compare_options, .shown = COMPARISON_DEFAULTS),
     .body = compare,

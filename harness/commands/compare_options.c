@@ -86,7 +86,7 @@ bool comparison_read_options(const comparison_options *options, comparison_setti
     const char *named = options->json ? "json" : options->format;
     settings->confidence = options->confidence;
     settings->all = options->all;
-    settings->allow_lost = options->allow_lost;
+    settings->allow_missing = options->allow_missing;
     settings->speed = settings->accuracy = true;
     if (!(options->confidence >= 0.5 && options->confidence <= 0.9999))
         return fail(err, EXIT_CODE_USAGE,

@@ -9,7 +9,7 @@ typedef struct comparison_options {
     const char *threshold, *gate, *format, *only;
     double confidence;
     word_list also; /* FORMAT=FILE */
-    bool json, all, allow_lost;
+    bool json, all, allow_missing;
 } comparison_options;
 
 #define COMPARISON_DEFAULTS                                                                        \
@@ -29,7 +29,7 @@ typedef struct comparison_options {
         {"format", OUTPUT_FORMATS_CI, "of standard output", OPTION_TEXT,                           \
          offsetof(type, member.format)},                                                           \
         {"all", NULL, "show what did not change, too", OPTION_FLAG, offsetof(type, member.all)},   \
-        ALLOW_LOST_OPTION(type, member.allow_lost),                                                \
+        ALLOW_LOST_OPTION(type, member.allow_missing),                                             \
         {"also", "FORMAT=FILE", "write this too; may be given again", OPTION_RAW,                  \
          offsetof(type, member.also)},                                                             \
     {                                                                                              \

@@ -24,7 +24,7 @@ static bool read_settings(const duet_options *options, duet_run *duet, output_fo
         .seconds = options->seconds,
         .seed = options->request.seed,
     };
-    duet->comparison.asked_known = true;
+    duet->comparison.requested_known = true;
     duet->deadline = options->deadline;
     return comparison_read_options(&options->shown, settings, format, err);
 }
@@ -85,6 +85,7 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
+    {"allow-lost", "use --allow-missing"},
     {"db", "a duet measures the noise itself; lnbench compare --db uses a stored one"},
     {NULL, NULL},
 };
@@ -96,11 +97,11 @@ const cli_command command_duet = {
     .summary =
         "Two builds of a kernel library (or plugins) in one process, in alternation: what got\n"
         "slower or faster, and whether any bit changed.",
-    .details =
-        "Exit code: 0 fine; 1 a kernel is slower, confirmed; 3 inconclusive; 4 something was lost\n"
-        "(OLD has it and NEW has not) or nothing can be compared; 5 accuracy violation; 6 a "
-        "kernel\n"
-        "of NEW failed; 2 usage; 7 files or environment; 130 interrupted.",
+    .details = "Exit code: 0 fine; 1 a kernel is slower, confirmed; 3 inconclusive; 4 something is "
+               "missing\n"
+               "(OLD has it and NEW has not) or nothing can be compared; 5 accuracy violation; 6 a "
+               "kernel\n"
+               "of NEW failed; 2 usage; 7 files or environment; 130 interrupted.",
     OPTIONS(options),
     .former = former,
     DEFAULTS(duet_options, .request = {.name = "quick", .seed = 1}, .shown = COMPARISON_DEFAULTS,

@@ -217,8 +217,8 @@ static bool replay_cases(replay_state *replayer, result_store *store, const stor
         fine = replay_stored(replayer, store, gravest, err);
     return fine && (replayer->count > 0 || options->failures ||
                     fail(err, EXIT_CODE_USAGE,
-                         "%s: no judged case: one that was only timed, declined or lost has "
-                         "nothing to replay",
+                         "%s: no judged case: one that was only timed, is unsupported or "
+                         "missing has nothing to replay",
                          options->database));
 }
 

@@ -23,7 +23,7 @@ typedef struct result_options {
 
 #define ALLOW_LOST_OPTION(type, member)                                                            \
     {                                                                                              \
-        "allow-lost", NULL, "what is lost does not change the exit code", OPTION_FLAG,             \
+        "allow-missing", NULL, "what is missing does not change the exit code", OPTION_FLAG,       \
             offsetof(type, member)                                                                 \
     }
 

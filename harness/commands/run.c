@@ -19,9 +19,9 @@ typedef struct run_options {
     plan_request request;
     word_list plugins;
     const char *database, *out;
-    const char *referee; /* "yes" or "no" */
+    const char *conformance; /* "yes" or "no" */
     double max_row_ulp, deadline;
-    bool allow_lost, resume, dry_run, huge_pages, no_charts;
+    bool allow_missing, resume, dry_run, huge_pages, no_charts;
     result_options shown;
     output_file printed;
 } run_options;
@@ -281,10 +281,10 @@ static bool run_plan(run_session *session, const kernel_list *kernels, const run
         return fail(err, EXIT_CODE_INTERRUPTED,
                     "interrupted: what was measured is kept; the same command with --resume "
                     "goes on");
-    return lost == 0 || options->allow_lost ||
+    return lost == 0 || options->allow_missing ||
            fail(err, session->gave_up ? EXIT_CODE_KERNEL_FAILED : EXIT_CODE_ENVIRONMENT,
                 "%zu case%s without a result: the same command with --resume tries %s again "
-                "(--allow-lost accepts that)",
+                "(--allow-missing accepts that)",
                 lost, plural(lost), lost == 1 ? "it" : "them");
 }
 
@@ -310,7 +310,7 @@ static bool prepare_session(run_session *session, const run_options *options, ke
         return false;
     if (session->plan.worst_rows[0]) {
         machine_fact *fact = machine_add_fact(&session->machine);
-        snprintf(fact->name, sizeof fact->name, "hunted_rows");
+        snprintf(fact->name, sizeof fact->name, "adversarial_rows");
         snprintf(fact->value, sizeof fact->value, "%s", session->plan.worst_rows);
     }
     judge_settings settings = {
@@ -325,11 +325,12 @@ static bool prepare_session(run_session *session, const run_options *options, ke
     return session->judge || fail_memory(err, "the judge");
 }
 
-static bool read_referee(run_options *options, error *err)
+static bool read_conformance(run_options *options, error *err)
 {
-    options->request.referee = strcmp(options->referee, "no") != 0;
-    return !options->request.referee || strcmp(options->referee, "yes") == 0 ||
-           fail(err, EXIT_CODE_USAGE, "--referee %.60s: yes or no was expected", options->referee);
+    options->request.referee = strcmp(options->conformance, "no") != 0;
+    return !options->request.referee || strcmp(options->conformance, "yes") == 0 ||
+           fail(err, EXIT_CODE_USAGE, "--conformance %.60s: yes or no was expected",
+                options->conformance);
 }
 
 static exit_code run(void *context, const cli_call *call, error *err)
@@ -339,7 +340,7 @@ static exit_code run(void *context, const cli_call *call, error *err)
     run_session session = {.cpu = -1};
     interrupt_watch();
     options->request.settings = hash_settings(options);
-    bool fine = read_referee(options, err) && prepare_session(&session, options, &kernels, err);
+    bool fine = read_conformance(options, err) && prepare_session(&session, options, &kernels, err);
     if (fine && options->dry_run)
         fine = options->printed.format == OUTPUT_JSON
                    ? dry_run_json(&session.plan, &options->printed, err)
@@ -380,8 +381,8 @@ static const cli_option options[] = {
      offsetof(run_options, request.threads)},
     {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT,
      offsetof(run_options, request.only)},
-    {"referee", "yes|no", "judge kernels without a proof beyond these rows (default: yes)",
-     OPTION_TEXT, offsetof(run_options, referee)},
+    {"conformance", "yes|no", "run the conformance tests of kernels without a proof (default: yes)",
+     OPTION_TEXT, offsetof(run_options, conformance)},
     PLUGIN_OPTION(run_options, plugins),
     {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT,
      offsetof(run_options, request.seed)},
@@ -389,7 +390,7 @@ static const cli_option options[] = {
      offsetof(run_options, request.processes)},
     {"repetitions", "R", "repetitions in each of them (default: the plan's)", OPTION_COUNT,
      offsetof(run_options, request.repetitions)},
-    {"max-row-ulp", "X", "above it a case is wrong (inaccurate), whatever its bound", OPTION_REAL,
+    {"max-row-ulp", "X", "above it a case fails (inaccurate), whatever its bound", OPTION_REAL,
      offsetof(run_options, max_row_ulp)},
     DEADLINE_OPTION(run_options, deadline, 10),
     {"huge-pages", NULL, "ask for transparent huge pages for timed buffers", OPTION_FLAG,
@@ -398,7 +399,7 @@ static const cli_option options[] = {
     {"out", "DIR", "where charts and the report go (default: results/charts)", OPTION_TEXT,
      offsetof(run_options, out)},
     {"no-charts", NULL, "table only", OPTION_FLAG, offsetof(run_options, no_charts)},
-    ALLOW_LOST_OPTION(run_options, allow_lost),
+    ALLOW_LOST_OPTION(run_options, allow_missing),
     {"resume", NULL, "go on with the unfinished run of the same plan", OPTION_FLAG,
      offsetof(run_options, resume)},
     {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG,
@@ -408,6 +409,8 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
+    {"referee", "use --conformance yes|no"},
+    {"allow-lost", "use --allow-missing"},
     {"sandbox", "run lnbench inside bubblewrap; docs/method.md has the command"},
     {NULL, NULL},
 };
@@ -422,15 +425,15 @@ const cli_command command_run = {
         "up to 18 rows are judged, on every input and under every convention. A file is\n"
         "judged at its own size. --operation all gives a table and a page of each. Options narrow\n"
         "what is timed and tabled: kernels without a proof (plugins, peers, the library's calls)\n"
-        "are judged on what the referee asks as well. With --only speed or --only accuracy no\n"
-        "kernel is recommended, with --referee no no plugin and no call of the library.\n"
+        "are judged by the conformance tests as well. With --only speed or --only accuracy no\n"
+        "kernel is recommended, with --conformance no no plugin and no call of the library.\n"
         "Exit code: 0 fine; 3 speeds too noisy to say which kernel is fastest; 5 a kernel is\n"
         "inaccurate; 6 a kernel crashed, hung or wrote where it must not; 2 usage; 7 files,\n"
-        "environment, charts, or cases are lost; 130 interrupted (--resume goes on).\n"
+        "environment, charts, or cases are missing; 130 interrupted (--resume goes on).\n"
         "Peers (docs/choosing.md) never decide it.",
     OPTIONS(options),
     .former = former,
-    DEFAULTS(run_options, .request = {.name = "default", .seed = 1}, .referee = "yes",
+    DEFAULTS(run_options, .request = {.name = "default", .seed = 1}, .conformance = "yes",
              .out = "results/charts", .max_row_ulp = INFINITY, .deadline = 10),
     .body = run,
 };

@@ -57,18 +57,18 @@ static void note_requests(run_comparison *comparison, const stored_run *base, co
 {
     bool known[SIDES] = {base->counts.known, new->counts.known};
     char line[128];
-    comparison->asked_known = known[BASE] && known[NEW];
-    snprintf(
-        line, sizeof line,
-        "what %s asked for is not known (an older run or file): what it lost itself is not seen",
-        known[NEW]    ? "base"
-        : known[BASE] ? "new"
-                      : "either");
-    if (!comparison->asked_known)
+    comparison->requested_known = known[BASE] && known[NEW];
+    snprintf(line, sizeof line,
+             "what %s requested is not known (an older run or file): what is missing from it is "
+             "not seen",
+             known[NEW]    ? "base"
+             : known[BASE] ? "new"
+                           : "either");
+    if (!comparison->requested_known)
         word_list_add(&comparison->remarks, line);
     if (base->request_hash[0] && new->request_hash[0] &&
         strcmp(base->request_hash, new->request_hash) != 0)
-        note_difference(&comparison->remarks, "asked for", base->command_line, new->command_line);
+        note_difference(&comparison->remarks, "requested", base->command_line, new->command_line);
 }
 
 void compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new)
@@ -152,7 +152,7 @@ void add_apart(text_buffer *out, const apart_cases *apart)
 
 bool comparison_fails_by_loss(const run_comparison *comparison)
 {
-    return comparison->covered.lost > 0 && !comparison->settings.allow_lost;
+    return comparison->covered.lost > 0 && !comparison->settings.allow_missing;
 }
 
 /* What a side has no result of. */
@@ -234,7 +234,7 @@ static bool too_little(comparison_pair *pair, const speed_sample samples[SIDES])
     size_t least =
         samples[BASE].groups < samples[NEW].groups ? samples[BASE].groups : samples[NEW].groups;
     if (samples[BASE].over_roof != samples[NEW].over_roof)
-        return snprintf(pair->detail, size, "a roof was timed in one run only") > 0;
+        return snprintf(pair->detail, size, "a copy was timed in one run only") > 0;
     if (least < LEAST_PROCESSES)
         return snprintf(pair->detail, size, "%zu process%s in a run, %d are needed", least,
                         least == 1 ? "" : "es", LEAST_PROCESSES) > 0;
@@ -277,7 +277,7 @@ static void compare_speed(const run_comparison *comparison, comparison_pair *pai
         samples[side] = speed_sample_of(&sides[side]->cases, places[side]);
         timed &= samples[side].groups > 0;
         pair->time_ns[side] = speed->time_ns;
-        pair->roof[side] = speed->roof_ratio;
+        pair->roof[side] = speed->copy_ratio;
         pair->cycles[side] = speed->cycles;
         pair->instructions[side] = speed->instructions;
     }
@@ -387,7 +387,7 @@ static half_state state_of(const compared_case *both, int side, case_half half)
     return none || vain || kind == VERDICT_LOST ? LOST : NOT_ASKED;
 }
 
-/* "new: wrong (crashed: SIGSEGV)", "only in base": why there is nothing to compare. */
+/* "new: fail (crashed: SIGSEGV)", "only in base": why there is nothing to compare. */
 static void say_why(const compared_case *both, case_half half, const half_state states[SIDES],
                     char why[DETAIL_MAX_LENGTH])
 {
@@ -457,7 +457,7 @@ static void compare_case(const compared_runs *runs, const compared_case *both)
         comparison_lose(comparison, both->key, lost);
     else if (gained)
         comparison_add_new(comparison, both->key,
-                           both->stored[BASE] ? "declined in base" : "only in new");
+                           both->stored[BASE] ? "unsupported in base" : "only in new");
     else if (declined)
         comparison_decline(
             comparison, both->key,

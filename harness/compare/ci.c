@@ -29,13 +29,13 @@ static void add_pair_check(relation *checks, const run_comparison *comparison,
 static void add_apart_check(relation *checks, const run_comparison *comparison,
                             const apart_cases *apart)
 {
-    bool lost = apart->kind == APART_LOST, fails = lost && !comparison->settings.allow_lost;
+    bool lost = apart->kind == APART_LOST, fails = lost && !comparison->settings.allow_missing;
     text_buffer line = {0};
     add_apart(&line, apart);
     relation_row(checks, as_text(comparison->settings.tool), as_text(line.bytes), as_text(""),
                  as_text(fails ? "error" : "skipped"), as_text("not comparable"),
                  as_text(line.bytes), as_text(""), as_text(fails ? "error" : "notice"),
-                 as_text(lost ? "lost" : "not compared"));
+                 as_text(lost ? "missing" : "not compared"));
     text_free(&line);
 }
 

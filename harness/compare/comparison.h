@@ -52,7 +52,7 @@ typedef struct accuracy_tally {
     size_t lost;                             /* any other that a side has no result of */
     char refusal[DETAIL_MAX_LENGTH];         /* base's, of the first that it declines */
     char missing[DETAIL_MAX_LENGTH];         /* the first lost */
-    char missing_why[DETAIL_MAX_LENGTH];     /* "new: declined (torch only)" */
+    char missing_why[DETAIL_MAX_LENGTH];     /* "new: unsupported (torch only)" */
     char worst[DETAIL_MAX_LENGTH];  /* the first that is worse, else the first that differs */
     char others[DETAIL_MAX_LENGTH]; /* the rest that are worse: "; a; b" */
 } accuracy_tally;
@@ -98,9 +98,9 @@ typedef struct comparison_settings {
     double seconds; /* for each pair; NaN: nothing is measured */
     accuracy_gate gate;
     bool speed, accuracy;
-    bool all;        /* text and Markdown: every pair, every remark */
-    size_t width;    /* text: columns of the terminal; 0: none */
-    bool allow_lost; /* what is lost fails nothing */
+    bool all;           /* text and Markdown: every pair, every remark */
+    size_t width;       /* text: columns of the terminal; 0: none */
+    bool allow_missing; /* what is missing fails nothing */
     uint64_t seed;
 } comparison_settings;
 
@@ -112,8 +112,8 @@ typedef struct run_comparison {
     comparison_pair *pairs;
     size_t pair_count;
     coverage covered;
-    bool asked_known;   /* else it is what the sides have that is counted */
-    apart_cases *apart; /* as they came */
+    bool requested_known; /* else it is what the sides have that is counted */
+    apart_cases *apart;   /* as they came */
     size_t apart_count;
     hash_index apart_index;
     word_list differences; /* of the contexts: any makes the sides not comparable */
@@ -201,7 +201,7 @@ void add_runs(text_buffer *out, const run_comparison *comparison, size_t room);
 void add_outcome(text_buffer *out, const run_comparison *comparison);
 /* "threshold 2 %, confidence 99 %, ...": by what it was decided. */
 void add_settings(text_buffer *out, const run_comparison *comparison);
-/* "asked 40, compared 37, lost 3: ..." */
+/* "requested 40, compared 37, missing 3: ..." */
 void add_coverage(text_buffer *out, const run_comparison *comparison);
 /* All of these, as one line. */
 void add_conclusion(text_buffer *out, const run_comparison *comparison);

@@ -63,8 +63,8 @@ void add_outcome(text_buffer *out, const run_comparison *comparison)
     if (less > 0)
         text_format(out, ", %zu kernel%s less reproducible", less, less == 1 ? "" : "s");
     if (covered->lost > 0)
-        text_format(out, ", %zu of %zu lost%s", covered->lost, covered->asked,
-                    comparison->settings.allow_lost ? " (allowed)" : "");
+        text_format(out, ", %zu of %zu missing%s", covered->lost, covered->asked,
+                    comparison->settings.allow_missing ? " (allowed)" : "");
 }
 
 void add_settings(text_buffer *out, const run_comparison *comparison)

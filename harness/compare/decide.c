@@ -222,7 +222,7 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
     pair_failure failure = pair_failed(pair);
     if (failure == FAILED_NEW || failure == FAILED_BOTH)
         return EXIT_CODE_KERNEL_FAILED;
-    if ((failure == FAILED_BASE || pair->lost[0]) && !settings->allow_lost)
+    if ((failure == FAILED_BASE || pair->lost[0]) && !settings->allow_missing)
         return EXIT_CODE_NOT_COMPARABLE;
     exit_code code =
         settings->accuracy && gate_fails(pair, settings) ? EXIT_CODE_ACCURACY : EXIT_CODE_FINE;

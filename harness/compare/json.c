@@ -25,9 +25,9 @@ json_t *pair_case_json(const run_comparison *comparison, const comparison_pair *
                   .time_lo_ns = NAN,
                   .time_hi_ns = NAN,
                   .gbps = bytes / pair->time_ns[side],
-                  .roof_ratio = pair->roof[side],
-                  .roof_lo = NAN,
-                  .roof_hi = NAN,
+                  .copy_ratio = pair->roof[side],
+                  .copy_ratio_lo = NAN,
+                  .copy_ratio_hi = NAN,
                   .cycles = pair->cycles[side],
                   .instructions = pair->instructions[side],
                   .repetitions = pair->processes[side]},
@@ -63,8 +63,8 @@ json_t *comparison_json(const run_comparison *comparison)
     exit_code code = comparison_exit_code(comparison);
     json_t *covered = coverage_json(&comparison->covered, "compared");
     char schema[32];
-    json_object_set_new(covered, "asked_known", json_boolean(comparison->asked_known));
-    snprintf(schema, sizeof schema, "lnbench-%s-2", settings->tool);
+    json_object_set_new(covered, "requested_known", json_boolean(comparison->requested_known));
+    snprintf(schema, sizeof schema, "lnbench-%s-3", settings->tool);
     return json_pack(
         "{s:s, s:s, s:i, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
         "s:o, s:o, s:o, s:o}",

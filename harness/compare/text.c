@@ -15,7 +15,7 @@ static const char *or_dash(const char *name)
     return name ? name : "-";
 }
 
-/* "base: wrong (crashed: SIGSEGV); new: wrong (inaccurate)" */
+/* "base: fail (crashed: SIGSEGV); new: fail (inaccurate)" */
 static void add_failures(text_buffer *note, const comparison_pair *pair, const char **separator)
 {
     static const char *const sides[SIDES] = {"base", "new"};
@@ -72,7 +72,7 @@ void add_pair_note(text_buffer *note, const run_comparison *comparison, const co
         separator = "; ";
     }
     if (pair->lost[0] && pair_failed(pair) == FAILED_NOT) {
-        text_format(note, "%slost: ", separator);
+        text_format(note, "%smissing: ", separator);
         add_plain(note, pair->lost);
         separator = "; ";
     }
@@ -294,7 +294,7 @@ static relation *pairs_relation(const run_comparison *comparison,
         COLUMN("new/base", "ratio"),
         {.heading = "base", .priority = 5},
         {.heading = "new", .priority = 6},
-        {.heading = "roof", .priority = 9},
+        {.heading = "copy", .priority = 9},
         {"p", "p", .priority = 10},
         {"noise", "noise", .format = "%.2g", .unit = "%", .priority = 4},
         COLUMN("speed", "speed_verdict"),
@@ -447,7 +447,7 @@ static void add_remarks(text_buffer *out, const run_comparison *comparison, size
                     comparison->pair_count - shown);
     add_list(out, bullet, "differs", &comparison->differences, all);
     if (comparison->covered.lost > COVERAGE_NAMED) /* else the line above names all */
-        add_apart_lines(out, comparison, bullet, "lost", true);
+        add_apart_lines(out, comparison, bullet, "missing", true);
     add_apart_lines(out, comparison, bullet, "not compared", false);
     add_list(out, bullet, "note", &comparison->remarks, all);
 }

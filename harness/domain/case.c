@@ -60,7 +60,7 @@ bool cache_from_name(const char *name, cache_state *state)
     return found < CACHE_STATES;
 }
 
-const char *const roof_names[ROOFS] = {"roof_copy", "roof_copy_nt", "roof_copy_rep"};
+const char *const roof_names[ROOFS] = {"copy", "copy_nt", "copy_rep"};
 
 static int roof_number(const char *roof)
 {
@@ -85,7 +85,7 @@ const char *roof_words(const char *roof)
 
 bool is_roof(const char *kernel)
 {
-    return strncmp(kernel, "roof_", 5) == 0;
+    return strcmp(kernel, "copy") == 0 || strncmp(kernel, "copy_", 5) == 0;
 }
 
 bool case_key_beside(const case_key *a, const case_key *b)

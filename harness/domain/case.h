@@ -55,8 +55,8 @@ typedef struct timed_repetition {
 typedef struct speed_figures {
     double time_ns, time_lo_ns, time_hi_ns; /* median of a call and its 95 % bootstrap interval */
     double gbps;                            /* bytes of x read and y written / median time */
-    double roof_ratio, roof_lo,
-        roof_hi;                 /* time of the roof / time of the kernel, paired by process */
+    double copy_ratio, copy_ratio_lo,
+        copy_ratio_hi;           /* time of the roof / time of the kernel, paired by process */
     double cycles, instructions; /* the fewest of a call; NaN: not counted */
     unsigned repetitions, processes;
 } speed_figures;

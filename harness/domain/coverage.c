@@ -15,10 +15,10 @@ void coverage_lose(coverage *covered, const char *what, const char *why)
 void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb)
 {
     size_t shown = covered->named.count < COVERAGE_NAMED ? covered->named.count : COVERAGE_NAMED;
-    text_format(out, "asked %zu, %s %zu", covered->asked, verb, covered->done);
+    text_format(out, "requested %zu, %s %zu", covered->asked, verb, covered->done);
     if (covered->declined > 0)
-        text_format(out, ", declined %zu", covered->declined);
-    text_format(out, ", lost %zu", covered->lost);
+        text_format(out, ", unsupported %zu", covered->declined);
+    text_format(out, ", missing %zu", covered->lost);
     for (size_t i = 0; i < shown; i++)
         text_format(out, "%s%s", i == 0 ? ": " : "; ", covered->named.words[i]);
     if (shown > 0 && covered->lost > shown)
@@ -35,9 +35,10 @@ json_t *list_words(const word_list *words)
 
 json_t *coverage_json(const coverage *covered, const char *verb)
 {
-    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "asked", (json_int_t)covered->asked, verb,
-                     (json_int_t)covered->done, "declined", (json_int_t)covered->declined, "lost",
-                     (json_int_t)covered->lost, "lost_names", list_words(&covered->named));
+    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "requested", (json_int_t)covered->asked, verb,
+                     (json_int_t)covered->done, "unsupported", (json_int_t)covered->declined,
+                     "missing", (json_int_t)covered->lost, "missing_names",
+                     list_words(&covered->named));
 }
 
 void coverage_free(coverage *covered)

@@ -3,7 +3,7 @@
  *     coverage covered = {.asked = 3, .done = 2};
  *     coverage_lose(&covered, "bravo torch 4x64", "only in base");
  *     coverage_add_line(&out, &covered, "compared");
- *     // asked 3, compared 2, lost 1: bravo torch 4x64 (only in base)
+ *     // requested 3, compared 2, missing 1: bravo torch 4x64 (only in base)
  *     coverage_free(&covered);
  *
  * Every case that was asked for is one of these: done (there is a result, good or bad), declined
@@ -28,7 +28,7 @@ void coverage_lose(coverage *covered, const char *what, const char *why);
 /* One line without its end. `verb` says what was done: "judged", "compared". The number of declined
  * cases is left out if it is 0. The first few lost cases are named, the rest are counted. */
 void coverage_add_line(text_buffer *out, const coverage *covered, const char *verb);
-/* {"asked", VERB, "declined", "lost", "lost_names"} */
+/* {"requested", VERB, "unsupported", "missing", "missing_names"} */
 json_t *coverage_json(const coverage *covered, const char *verb);
 /* An array of strings. */
 json_t *list_words(const word_list *words);

@@ -2,9 +2,9 @@
  *
  *     case_verdict verdict = {.kind = VERDICT_CRASHED, .detail = "SIGSEGV"};
  *     char said[256];
- *     verdict_word(verdict.kind);                         "wrong"
+ *     verdict_word(verdict.kind);                         "fail"
  *     verdict_reason(verdict.kind);                       "crashed"
- *     verdict_describe(&verdict, said, sizeof said);      "wrong (crashed: SIGSEGV)"
+ *     verdict_describe(&verdict, said, sizeof said);      "fail (crashed: SIGSEGV)"
  */
 #ifndef LNBENCH_VERDICT_H
 #define LNBENCH_VERDICT_H
@@ -52,12 +52,12 @@ typedef struct case_verdict {
                                        ... */
 } case_verdict;
 
-/* "right", "limit", "wrong", "declined" or "lost"; NULL: not judged. */
+/* "pass", "type-limited", "fail", "unsupported" or "missing"; NULL: not judged. */
 const char *verdict_word(verdict_kind kind);
-/* Of wrong: "inaccurate", "crashed", ...; of limit: "inaccurate", "wrong-class"; of right: "" or "no
+/* Of fail: "inaccurate", "crashed", ...; of type-limited: "inaccurate", "wrong-class"; of pass: "" or "no
  * bound"; else "". */
 const char *verdict_reason(verdict_kind kind);
-/* Both: "right", "wrong (inaccurate)", "not judged", ... */
+/* Both: "pass", "fail (inaccurate)", "not judged", ... */
 const char *verdict_phrase(verdict_kind kind);
 /* A word of NULL is a case that was not judged. False: there is no such verdict. */
 bool verdict_from_words(const char *word, const char *reason, verdict_kind *kind);
@@ -68,8 +68,8 @@ bool verdict_is_limit(verdict_kind kind);
 /* Right, limit or wrong: not declined, lost or not judged; and wrong alone. */
 bool verdict_is_judged(verdict_kind kind);
 bool verdict_is_fault(verdict_kind kind);
-/* With the detail: "wrong (crashed: SIGSEGV)", "declined (no AVX-512 on this CPU)",
- * "limit (inaccurate: ...)", ... */
+/* With the detail: "fail (crashed: SIGSEGV)", "unsupported (no AVX-512 on this CPU)",
+ * "type-limited (inaccurate: ...)", ... */
 const char *verdict_describe(const case_verdict *verdict, char *buffer, size_t size);
 /* Its reason, where the word is known: "inaccurate", "crashed (SIGSEGV)". */
 const char *verdict_why(const case_verdict *verdict, char *buffer, size_t size);

@@ -24,7 +24,7 @@ static void add_json(text_buffer *out, json_t *json, size_t flags)
 /* A record of the JSON Lines form; takes `record` over. */
 static void export_record(text_buffer *out, const char *type, json_t *record)
 {
-    json_object_set_new(record, "schema", json_string("lnbench-record-3"));
+    json_object_set_new(record, "schema", json_string("lnbench-record-4"));
     json_object_set_new(record, "type", json_string(type));
     add_json(out, record, JSON_COMPACT);
 }
@@ -122,8 +122,9 @@ void export_end(uint64_t hash, text_buffer *out)
     [type] = {name, FIELD_COUNT, (type) * sizeof(uint64_t), 0, INT64_MAX, NULL}
 
 const record_field promised_fields[RECORD_TYPES] = {
-    PROMISE(RECORD_KERNEL, "kernels"), PROMISE(RECORD_CASE, "cases"),  PROMISE(RECORD_ROW, "rows"),
-    PROMISE(RECORD_TENSOR, "tensors"), PROMISE(RECORD_WORST, "worst"), PROMISE(RECORD_LOST, "lost"),
+    PROMISE(RECORD_KERNEL, "kernels"), PROMISE(RECORD_CASE, "cases"),
+    PROMISE(RECORD_ROW, "rows"),       PROMISE(RECORD_TENSOR, "tensors"),
+    PROMISE(RECORD_WORST, "worst"),    PROMISE(RECORD_LOST, "missing"),
 };
 const record_field unfinished_field = {
     "unfinished_process", FIELD_COUNT, offsetof(run_view, unfinished), 0, UINT32_MAX, NULL};
@@ -208,7 +209,7 @@ static void add_lost(const run_view *view, text_buffer *out)
         json_t *record = json_object();
         record_put(record, case_key_fields, CASE_KEY_FIELDS, &view->lost[i].key);
         record_put(record, lost_fields, LOST_FIELDS, &view->lost[i]);
-        export_record(out, "lost", record);
+        export_record(out, "missing", record);
     }
 }
 

@@ -215,7 +215,7 @@ json_t *benchmark_json(const run_view *view)
         if (view->cases.cases[i].judged)
             append_accuracy(benchmarks, view, &view->views[i]);
     }
-    return json_pack("{s:s, s:o, s:o, s:O, s:o}", "schema", "lnbench-benchmark-2", "context",
+    return json_pack("{s:s, s:o, s:o, s:O, s:o}", "schema", "lnbench-benchmark-3", "context",
                      context_json(view), "benchmarks", benchmarks, "kernels", view->kernels,
                      "cases", view_run_json(view));
 }

@@ -210,7 +210,7 @@ static bool read_facts(const file_reader *reader, json_t *facts)
 
 static bool read_counts(const file_reader *reader, json_t *record, run_counts *counts)
 {
-    json_t *given = json_object_get(record, "asked");
+    json_t *given = json_object_get(record, "requested");
     if (!given || json_is_null(given))
         return true;
     counts->known = true;
@@ -218,7 +218,7 @@ static bool read_counts(const file_reader *reader, json_t *record, run_counts *c
         return false;
     return (counts->declined <= counts->asked &&
             counts->lost <= counts->asked - counts->declined) ||
-           reader_bad(reader, "more cases declined and lost than asked for");
+           reader_bad(reader, "more cases unsupported and missing than requested");
 }
 
 static bool read_run(file_reader *reader, json_t *record)
@@ -299,7 +299,7 @@ static const struct {
     [RECORD_ROW] = {"row", "rows", read_row},
     [RECORD_TENSOR] = {"tensor", "tensors", read_tensor},
     [RECORD_WORST] = {"worst", "worst rows", read_worst},
-    [RECORD_LOST] = {"lost", "lost cases", read_lost},
+    [RECORD_LOST] = {"missing", "missing cases", read_lost},
 };
 
 typedef struct record_head {
@@ -314,7 +314,7 @@ static bool read_record(file_reader *reader, json_t *record)
     if (!json_is_object(record))
         return reader_bad(reader, "not an object");
     if (!reader_take(reader, record, FIELDS(fields), &head) ||
-        !read_schema(reader, head.schema, "lnbench-record-3", "lnbench-record-2"))
+        !read_schema(reader, head.schema, "lnbench-record-4", "lnbench-record-3"))
         return false;
     bool first = !reader->view->run.started[0];
     if (first != (strcmp(head.type, "run") == 0))

@@ -337,8 +337,8 @@ bool read_benchmark(const file_reader *reader, json_t *document, unsigned proces
         return reader_bad(reader, "neither an export of lnbench (json or jsonl) nor Google "
                                   "Benchmark's JSON: it has no \"context\" and \"benchmarks\"");
     bool own = json_is_string(schema);
-    if (own && !read_schema(reader, json_string_value(schema), "lnbench-benchmark-2",
-                            "lnbench-benchmark-1"))
+    if (own && !read_schema(reader, json_string_value(schema), "lnbench-benchmark-3",
+                            "lnbench-benchmark-2"))
         return false;
     if (own && reader->view->run.started[0])
         return reader_bad(reader, "not a file of Google Benchmark's own");

@@ -46,8 +46,9 @@ static bool check_counts(result_store *store, const run_view *view, const char *
     const run_counts *found = &stored.counts;
     return !said->known || (said->declined == found->declined && said->lost == found->lost) ||
            fail(err, EXIT_CODE_ENVIRONMENT,
-                "%s: says that of %zu cases %zu were declined and %zu lost, and holds %zu declined "
-                "and %zu lost: export the run again",
+                "%s: says that of %zu cases %zu are unsupported and %zu missing, and holds %zu "
+                "unsupported "
+                "and %zu missing: export the run again",
                 file, said->asked, said->declined, said->lost, found->declined, found->lost);
 }
 

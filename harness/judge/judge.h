@@ -91,7 +91,7 @@ bool judge_block_from(row_judge *judge, judge_block *block, const operation_call
 operation_call judge_block_call(const judge_block *block);
 void judge_block_free(judge_block *block);
 
-/* Judges one dense output against a block, without any kernel: right (no bound); inaccurate (beyond
+/* Judges one dense output against a block, without any kernel: pass (no bound); inaccurate (beyond
  * any order of summation, or max_row_ulp); wrong-class; not judged where neither limit says
  * anything. */
 bool judge_output(row_judge *judge, const judge_block *block, const void *computed,

@@ -4,7 +4,7 @@
  * many rows the fewest are found by halving.
  *
  *     narrow_fault(&hearing, &asked, &seen, &verdict, &err);
- *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: right; right at hidden 8;
+ *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: pass; right at hidden 8;
  *     // wrong at 13): ..."
  */
 #ifndef LNBENCH_NARROW_H

@@ -52,10 +52,11 @@ static bool put_asked(const report_data *data, const char *other, error *err)
                             ? dtype_name(data->answer.dtype)
                             : other;
     return put_untold(data, answer, err) &&
-           store_put_table(data->view->store, "asked",
-                           "run, operation, types, page, rows, hidden, isa, fastest, take, proven, "
-                           "noisy",
-                           err) &&
+           store_put_table(
+               data->view->store, "asked",
+               "run, operation, types, page, rows, hidden, isa, fastest, recommended, proven, "
+               "noisy",
+               err) &&
            store_put_line(data->view->store, "asked", err, "isniiisiiii", data->view->run.id,
                           operation_name(view_operation(data->view)), types, (int64_t)!other[0],
                           (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0),
@@ -67,7 +68,8 @@ static bool put_standings(const run_view *view, error *err)
 {
     bool fine = store_put_table(
         view->store, "standing",
-        "kernel, types, role, other_param, taken, judged, error, worst_case, extreme", err);
+        "kernel, types, role, other_param, recommendable, judged, error, worst_case, edge_case",
+        err);
     for (size_t i = 0; fine && i < view->standings.count; i++) {
         const kernel_standing *own = &view->standings.standings[i];
         const error_sum *any = &own->errors[SCOPE_ANY];

@@ -38,6 +38,6 @@ FROM judged
 WHERE run = ?1 AND types = ?2 AND convention = ?3
   -- a limit of the run's own (run --max-row-ulp) breaks no promise
   AND (reason <> 'inaccurate' OR instr(coalesce(detail, ''), 'above --max-row-ulp') = 0)
-  AND (wrong OR limited AND (input = 'normal'
+  AND (failed OR type_limited AND (input = 'normal'
        OR (substr(input, 1, 7) = 'offset:' AND CAST(substr(input, 8) AS REAL) <= ?5)))
 GROUP BY kernel;

@@ -137,7 +137,7 @@ bool store_add_functions(const result_store *store, error *err)
     } functions[] = {
         {"kernel_label", 3, label_of, NULL},
         {"cache_phrase", 1, phrase_of_cache, NULL},
-        {"roof_words", 1, words_of_roof, NULL},
+        {"copy_words", 1, words_of_roof, NULL},
         {"operation_title", 1, title_of_operation, NULL},
         {"no_digit", 1, no_digit_of, NULL},
         {"rough_limit", 1, rough_limit_of, NULL},

@@ -27,11 +27,11 @@ const record_field case_key_fields[CASE_KEY_FIELDS] = {
     WORD_FIELD(case_key, operation, operation_names)};
 
 const record_field speed_fields[SPEED_COLUMNS] = {
-    FIELD(REAL, speed_figures, time_ns),      FIELD(REAL, speed_figures, time_lo_ns),
-    FIELD(REAL, speed_figures, time_hi_ns),   FIELD(REAL, speed_figures, gbps),
-    FIELD(REAL, speed_figures, roof_ratio),   FIELD(REAL, speed_figures, roof_lo),
-    FIELD(REAL, speed_figures, roof_hi),      FIELD(REAL, speed_figures, cycles),
-    FIELD(REAL, speed_figures, instructions), NUMBER(speed_figures, repetitions, 0),
+    FIELD(REAL, speed_figures, time_ns),       FIELD(REAL, speed_figures, time_lo_ns),
+    FIELD(REAL, speed_figures, time_hi_ns),    FIELD(REAL, speed_figures, gbps),
+    FIELD(REAL, speed_figures, copy_ratio),    FIELD(REAL, speed_figures, copy_ratio_lo),
+    FIELD(REAL, speed_figures, copy_ratio_hi), FIELD(REAL, speed_figures, cycles),
+    FIELD(REAL, speed_figures, instructions),  NUMBER(speed_figures, repetitions, 0),
     NUMBER(speed_figures, processes, 0)};
 
 const record_field repetition_fields[REPETITION_FIELDS] = {
@@ -50,9 +50,10 @@ const record_field row_fields[ROW_FIELDS] = {
     FIELD(REAL, stored_row, mean_error),
     FIELD(REAL, stored_row, rstd_error)};
 
-const record_field lost_fields[LOST_FIELDS] = {
-    {"asked", FIELD_UNSIGNED, offsetof(asked_case, parts), 0, ASKED_TO_JUDGE | ASKED_TO_TIME, NULL},
-    TEXT_FIELD(asked_case, reason, 0)};
+const record_field lost_fields[LOST_FIELDS] = {{"requested", FIELD_UNSIGNED,
+                                                offsetof(asked_case, parts), 0,
+                                                ASKED_TO_JUDGE | ASKED_TO_TIME, NULL},
+                                               TEXT_FIELD(asked_case, reason, 0)};
 
 const record_field verdict_fields[VERDICT_FIELDS] = {TEXT_FIELD(verdict_words, verdict, 1),
                                                      TEXT_FIELD(verdict_words, reason, 0),
@@ -67,9 +68,10 @@ const record_field run_fields[RUN_COLUMNS] = {
     FIELD(COUNT, stored_run, id),         FIELD(COUNT, stored_run, cases),
     FIELD(COUNT, stored_run, repetitions)};
 
-const record_field run_count_fields[RUN_COUNTS] = {FIELD(COUNT, run_counts, asked),
-                                                   FIELD(COUNT, run_counts, declined),
-                                                   FIELD(COUNT, run_counts, lost)};
+const record_field run_count_fields[RUN_COUNTS] = {
+    {"requested", FIELD_COUNT, offsetof(run_counts, asked), 0, INT64_MAX, NULL},
+    {"unsupported", FIELD_COUNT, offsetof(run_counts, declined), 0, INT64_MAX, NULL},
+    {"missing", FIELD_COUNT, offsetof(run_counts, lost), 0, INT64_MAX, NULL}};
 
 /* Of the worst element each bit counts: it must be replayable. */
 record_field metric_record(const metric_field *field)

@@ -1,34 +1,34 @@
--- The tables of the result store, format 15 (PRAGMA user_version). Documented in results/README.md.
+-- The tables of the result store, format 16 (PRAGMA user_version). Documented in results/README.md.
 -- Undefined figures are NULL; infinities are themselves; 64-bit seeds and hashes are stored as two's
 -- complement.
 
 -- origin: of an imported run a hash of what was imported, so that it comes in once. NULL: measured here.
--- request_hash: of what the run was asked for, not of the library that ran, so that two builds which
--- were asked the same share it. asked, declined (the kernel does not take the problem, or this CPU
--- cannot run it), lost (no result): NULL is not known, or, but for asked, not counted yet. cases with a
+-- request_hash: of the run's options, not of the library that ran, so that two builds which
+-- were given the same options share it. requested, unsupported (the kernel does not take the problem, or this CPU
+-- cannot run it), missing (no result): NULL is not known, or, but for requested, not counted yet. cases with a
 -- result and repetitions, counted when the run ends. machine: runs whose times may be compared share
--- it. NULL: the processor has no name. triples: of levels that the referee's problems can hold (0: it
--- was not asked), and of these covered.
+-- it. NULL: the processor has no name. triples: of levels that the problems of the conformance tests can hold (0: they
+-- were not run), and of these covered.
 CREATE TABLE runs (
-    id           INTEGER PRIMARY KEY AUTOINCREMENT,
-    started      TEXT NOT NULL,
-    ended        TEXT,
-    command_line TEXT NOT NULL,
-    plan         TEXT NOT NULL,
-    plan_hash    TEXT NOT NULL,
-    seed         INTEGER NOT NULL,
-    state        TEXT NOT NULL CHECK (state IN ('open', 'complete', 'interrupted')),
-    origin       TEXT,
-    command      TEXT,
-    request_hash TEXT,
-    asked        INTEGER,
-    declined     INTEGER,
-    lost         INTEGER,
-    done         INTEGER GENERATED ALWAYS AS (asked - declined - lost) VIRTUAL,
-    cases        INTEGER,
-    repetitions  INTEGER,
-    machine      TEXT,
-    triples      INTEGER NOT NULL,
+    id              INTEGER PRIMARY KEY AUTOINCREMENT,
+    started         TEXT NOT NULL,
+    ended           TEXT,
+    command_line    TEXT NOT NULL,
+    plan            TEXT NOT NULL,
+    plan_hash       TEXT NOT NULL,
+    seed            INTEGER NOT NULL,
+    state           TEXT NOT NULL CHECK (state IN ('open', 'complete', 'interrupted')),
+    origin          TEXT,
+    command         TEXT,
+    request_hash    TEXT,
+    requested       INTEGER,
+    unsupported     INTEGER,
+    missing         INTEGER,
+    done            INTEGER GENERATED ALWAYS AS (requested - unsupported - missing) VIRTUAL,
+    cases           INTEGER,
+    repetitions     INTEGER,
+    machine         TEXT,
+    triples         INTEGER NOT NULL,
     triples_covered INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX runs_by_plan ON runs (plan_hash, id);
@@ -43,7 +43,7 @@ CREATE TABLE facts (
     PRIMARY KEY (run, name)
 ) STRICT, WITHOUT ROWID;
 
--- role: 'roof', 'library', 'peer', 'plugin', 'textbook' or '' (ours, with a proof). reproducible: whether
+-- role: 'library', 'peer', 'plugin', 'textbook' or '' (ours, with a proof). reproducible: whether
 -- its bits were seen to differ from call to call.
 CREATE TABLE kernels (
     id           INTEGER PRIMARY KEY,
@@ -55,7 +55,7 @@ CREATE TABLE kernels (
     UNIQUE (run, name)
 ) STRICT;
 
--- Cases that differ in their input alone: a row of the view board.
+-- Cases that differ in their input alone: a row of the view summary.
 CREATE TABLE cells (
     id         INTEGER PRIMARY KEY,
     run        INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -76,12 +76,12 @@ CREATE TABLE inputs (
     name TEXT NOT NULL UNIQUE
 ) STRICT;
 
--- asked: 1 to judge it, 2 to time it, 3 both. NULL: nothing (a roof), or not known.
+-- requested: 1 to judge it, 2 to time it, 3 both. NULL: nothing (a copy), or not known.
 CREATE TABLE cases (
-    id       INTEGER PRIMARY KEY,
-    cell     INTEGER NOT NULL REFERENCES cells (id) ON DELETE CASCADE,
-    input_id INTEGER NOT NULL REFERENCES inputs (id),
-    asked    INTEGER,
+    id        INTEGER PRIMARY KEY,
+    cell      INTEGER NOT NULL REFERENCES cells (id) ON DELETE CASCADE,
+    input_id  INTEGER NOT NULL REFERENCES inputs (id),
+    requested INTEGER,
     UNIQUE (cell, input_id)
 ) STRICT;
 
@@ -121,17 +121,17 @@ CREATE TABLE accuracies (
 
 -- The verdict of a case, and what is decided of it, beside its figures in accuracies.
 CREATE TABLE judgements (
-    case_id  INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
-    verdict  TEXT NOT NULL CHECK (verdict IN ('right', 'limit', 'wrong', 'declined', 'lost')),
-    reason   TEXT NOT NULL,    -- of limit and wrong: 'inaccurate', 'crashed', ...; of right: '', 'no bound'
-    detail   TEXT,             -- where, how or why; NULL: nothing more is said
-    telling  INTEGER NOT NULL, -- how much the detail tells of what is wrong, 0 to 4
-    checked  INTEGER NOT NULL, -- a check of the referee, no input
-    hunted   INTEGER NOT NULL, -- rows that a search found for some kernel, where this one is not at fault
-    extreme  INTEGER NOT NULL, -- values, or results, at the ends of the type's range
-    usable   INTEGER,          -- right, with a correct digit in each row; NULL: not known
-    error    REAL,             -- largest row ULP; infinite: no right figure; NULL: none is to be had
-    kappa    REAL
+    case_id            INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
+    verdict            TEXT NOT NULL CHECK (verdict IN ('pass', 'type-limited', 'fail', 'unsupported', 'missing')),
+    reason             TEXT NOT NULL,    -- of type-limited and fail: 'inaccurate', 'crashed', ...; of pass: '', 'no bound'
+    detail             TEXT,             -- where, how or why; NULL: nothing more is said
+    telling            INTEGER NOT NULL, -- how much the detail tells of what is wrong, 0 to 4
+    checked            INTEGER NOT NULL, -- a conformance test, no input
+    adversarial        INTEGER NOT NULL, -- rows that a search found for some kernel, where this one is not at fault
+    edge_case          INTEGER NOT NULL, -- values, or results, at the ends of the type's range
+    has_correct_digits INTEGER,          -- it passes, with a correct digit in each row; NULL: not known
+    error              REAL,             -- largest row ULP; infinite: no right figure; NULL: none is to be had
+    kappa              REAL
 ) STRICT;
 
 -- cycles, instructions: what the CPU counted, a call; NULL where it counts nothing.
@@ -150,20 +150,20 @@ CREATE TABLE repetitions (
 
 -- What the repetitions of a case come to, once the process that timed it last has ended.
 CREATE TABLE timings (
-    case_id      INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
-    roof         INTEGER NOT NULL, -- a copy, what kernels are measured by
-    regime       TEXT NOT NULL,
-    time_ns      REAL,
-    time_lo_ns   REAL,
-    time_hi_ns   REAL,
-    gbps         REAL,
-    roof_ratio   REAL, -- time of the fastest copy / its own, paired round by round
-    roof_lo      REAL,
-    roof_hi      REAL,
-    cycles       REAL,
-    instructions REAL,
-    repetitions  INTEGER NOT NULL,
-    processes    INTEGER NOT NULL
+    case_id       INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
+    is_copy       INTEGER NOT NULL, -- a copy, what kernels are measured by
+    regime        TEXT NOT NULL,
+    time_ns       REAL,
+    time_lo_ns    REAL,
+    time_hi_ns    REAL,
+    gbps          REAL,
+    copy_ratio    REAL, -- time of the fastest copy / its own, paired round by round
+    copy_ratio_lo REAL,
+    copy_ratio_hi REAL,
+    cycles        REAL,
+    instructions  REAL,
+    repetitions   INTEGER NOT NULL,
+    processes     INTEGER NOT NULL
 ) STRICT;
 
 -- mean_error: (computed - exact) / sqrt(exact mean^2 + exact biased variance). rstd_error: (computed -

@@ -9,9 +9,9 @@
 
 static const record_field sum_fields[] = {
     FIELD(COUNT, error_sum, judged),
-    FIELD(COUNT, error_sum, wrong),
-    FIELD(COUNT, error_sum, limited),
-    FIELD(COUNT, error_sum, usable),
+    {"failed", FIELD_COUNT, offsetof(error_sum, wrong), 0, INT64_MAX, NULL},
+    {"type_limited", FIELD_COUNT, offsetof(error_sum, limited), 0, INT64_MAX, NULL},
+    {"has_correct_digits", FIELD_COUNT, offsetof(error_sum, usable), 0, INT64_MAX, NULL},
     FIELD(COUNT, error_sum, checked),
     FIELD(COUNT, error_sum, apart),
     FIELD(REAL, error_sum, error),
@@ -21,7 +21,7 @@ static const record_field sum_fields[] = {
 static const record_field standing_fields[] = {
     TEXT_FIELD(kernel_standing, kernel, 1),
     WORD_FIELD(kernel_standing, dtype, dtype_names),
-    FIELD(COUNT, kernel_standing, lost),
+    {"missing", FIELD_COUNT, offsetof(kernel_standing, lost), 0, INT64_MAX, NULL},
     FIELD(REAL, kernel_standing, lost_from),
     FIELD(FLAG, kernel_standing, rounded),
     FIELD(FLAG, kernel_standing, proven),
@@ -52,7 +52,7 @@ static bool take_sum(const result_store *store, sqlite3_stmt *statement, error_s
 /* The scope of a row; SCOPES: nothing was judged. */
 static int scope_of(sqlite3_stmt *statement)
 {
-    static const char *const names[] = {"all", "any", "ordinary", "extreme", "hunted"};
+    static const char *const names[] = {"all", "any", "ordinary", "edge_case", "adversarial"};
     char word[16];
     store_copy_text(statement, store_column(statement, "scope"), word, sizeof word);
     return (int)word_find(word, WORDS(names));
@@ -170,9 +170,9 @@ const char *standing_objection(const kernel_standing *own, const case_verdict *w
     else if (wrong == 0)
         snprintf(words, OBJECTION_WORDS, "has %s%s", largest == buffer ? "errors " : "", largest);
     else
-        snprintf(words, OBJECTION_WORDS, "is %s on %zu of %zu case%s%s (%s%s)",
-                 all->wrong ? "wrong" : "at the limit of its types", wrong, all->judged,
-                 all->judged == 1 ? "" : "s", extreme_alone ? ", all extreme" : "",
+        snprintf(words, OBJECTION_WORDS, "%s on %zu of %zu case%s%s (%s%s)",
+                 all->wrong ? "fails" : "is type-limited", wrong, all->judged,
+                 all->judged == 1 ? "" : "s", extreme_alone ? ", all edge cases" : "",
                  extreme_alone ? "elsewhere " : "", largest);
     return words;
 }

@@ -13,13 +13,13 @@
 #include "domain/kernel_role.h"
 #include "store/store.h"
 
-/* A kernel that stays below this on every row, and is wrong on none, can be taken where nothing else
+/* A kernel that stays below this on every row, and fails on none, can be recommended where nothing else
  * is asked for: the library's class `accurate`. */
 #define STANDING_ROW_ULP 2.0
 
 #define STANDING_NOT_TIMED "judged, not timed"
 
-/* Judged cases. All: but rows that were hunted for some kernel. Of these, extreme: values or results at
+/* Judged cases. All: but adversarial rows. Of these, edge cases: values or results at
  * the ends of the type's range (facts.h); any: the others; ordinary: normal rows. */
 typedef enum error_scope {
     SCOPE_ALL,
@@ -33,9 +33,9 @@ typedef enum error_scope {
 /* The judged cases of a kernel in one scope, summed up. */
 typedef struct error_sum {
     size_t judged, wrong;
-    size_t limited; /* that are limits of the types */
-    size_t usable;  /* right, with a correct digit in every row */
-    size_t checked; /* checks of the referee */
+    size_t limited; /* type-limited */
+    size_t usable;  /* that pass, with a correct digit in every row */
+    size_t checked; /* conformance tests */
     size_t apart;   /* not those that were timed */
     double error;   /* largest row ULP; infinite: no figure; NaN: not judged, or nothing finite */
     int64_t at;     /* the case of it; 0: none was judged */
@@ -46,21 +46,21 @@ typedef struct kernel_standing {
     ln_type dtype;
     ln_operation operation;
     kernel_role role;
-    size_t lost;      /* asked for, without a result */
+    size_t lost;      /* requested, without a result */
     double lost_from; /* smallest kappa of a row without a correct digit; NaN: none */
     bool rounded;     /* every element is correctly rounded, as far as it was judged */
-    bool proven;      /* its own bound is within the budget on all of them but extreme ones */
+    bool proven;      /* its own bound is within the budget on all of them but edge cases */
     int64_t fault; /* the first case at fault, of rows that an input has if there is one; 0: none */
     error_sum errors[SCOPES];
     bool
         other_param; /* its parameters are of another type than its elements, and others' are not */
     bool
         accurate; /* judged, nowhere wrong, within the budget, no other library's nor other_param */
-    char doubt[64]; /* why it is not taken even so; "": it can be */
+    char doubt[64]; /* why it is not recommended even so; "": it can be */
 } kernel_standing;
 
 typedef struct standing_list {
-    kernel_standing *standings; /* in the order of their first cases; no roofs */
+    kernel_standing *standings; /* in the order of their first cases; no copies */
     size_t count;
 } standing_list;
 
@@ -95,7 +95,7 @@ enum { ERROR_WORDS = 16 };
 const char *error_in_words(double size, ln_type type, const case_verdict *at,
                            char words[ERROR_WORDS]);
 
-/* Why a kernel is beyond the budget, as the end of a sentence: "is wrong on 28 of 337 cases, all extreme
+/* Why a kernel is beyond the budget, as the end of a sentence: "fails on 28 of 337 cases, all edge cases
  * (elsewhere up to 6.8 row ULP)", "has errors up to 3.2 row ULP", "was not judged". worst: the verdict
  * of the largest error in SCOPE_ANY, or NULL. */
 enum { OBJECTION_WORDS = 160 };

@@ -22,11 +22,11 @@
 #define CASES_OF_RUN "(SELECT cases.id " KEYED_CASES "WHERE run = ?1)"
 #define COUNT_DECLINED                                                                             \
     "(SELECT count(*) " KEYED_CASES "JOIN judgements ON case_id = cases.id "                       \
-    "WHERE run = runs.id AND cases.asked > 0 AND verdict = 'declined')"
+    "WHERE run = runs.id AND cases.requested > 0 AND verdict = 'unsupported')"
 /* Of a row of runs: what was asked for and is not there at all is lost too. */
 #define COUNT_LOST                                                                                 \
-    "asked - (SELECT count(*) " KEYED_CASES "WHERE run = runs.id AND cases.asked > 0) + "          \
-    "(SELECT count(*) FROM lost WHERE run = runs.id)"
+    "requested - (SELECT count(*) " KEYED_CASES "WHERE run = runs.id AND cases.requested > 0) + "  \
+    "(SELECT count(*) FROM missing WHERE run = runs.id)"
 /* A case that was only asked for has no result. */
 #define COUNT_CASES                                                                                \
     "(SELECT count(*) " KEYED_CASES "WHERE run = runs.id AND "                                     \
@@ -39,9 +39,9 @@
     "SELECT id, started, plan, plan_hash, command_line, seed, state, "                             \
     "command, request_hash, triples, triples_covered, "                                            \
     "coalesce(runs.cases, " COUNT_CASES ") AS cases, "                                             \
-    "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, asked, "                    \
-    "iif(asked IS NULL, NULL, coalesce(declined, " COUNT_DECLINED ")) AS declined, "               \
-    "iif(asked IS NULL, NULL, coalesce(lost, " COUNT_LOST ")) AS lost FROM runs "
+    "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, requested, "                \
+    "iif(requested IS NULL, NULL, coalesce(unsupported, " COUNT_DECLINED ")) AS unsupported, "     \
+    "iif(requested IS NULL, NULL, coalesce(missing, " COUNT_LOST ")) AS missing FROM runs "
 /* The figures of a case stand last: a file's accuracies may have columns of other programs. */
 #define CASES_WHERE(condition)                                                                     \
     "SELECT cases.id, " KEY_COLUMNS ", (SELECT count(*) FROM repetitions WHERE case_id = "         \

@@ -140,7 +140,7 @@ bool store_begin_run(result_store *store, const run_info *info, int64_t *run, er
 
 bool store_count_asked(result_store *store, int64_t run, error *err)
 {
-    return store_do(store, STATEMENT_COUNT_ASKED, "store what was asked for", err, "i", run);
+    return store_do(store, STATEMENT_COUNT_ASKED, "store what was requested", err, "i", run);
 }
 
 bool store_import_end(result_store *store, int64_t run, int64_t unfinished, error *err)

@@ -35,7 +35,7 @@ typedef struct run_info {
     size_t triples, triples_covered; /* of levels that the referee's problems hold; 0: not asked */
 } run_info;
 
-/* Cases of a run: asked for, and of these declined (the kernel does not take the problem, or this
+/* Cases of a run: asked for, and of these unsupported (the kernel does not take the problem, or this
  * CPU cannot run it) and lost (no result). The others are done. */
 typedef struct run_counts {
     bool known; /* imported runs may not say */
@@ -68,7 +68,7 @@ typedef struct stored_run {
 } stored_run;
 
 /* What is said of stores and exports of earlier formats. */
-#define MADE_BY_OLDER "made by an older lnbench; the commit that reads it is 40d05cf"
+#define MADE_BY_OLDER "made by an older lnbench; the commit that reads it is e6cbcafc"
 
 /* Opens or (STORE_WRITE) creates. Errors (7): not a database, damaged (as far as
  * opening reads it, and all of it where a crash left something to be rolled back), made by

@@ -21,5 +21,5 @@ SELECT timed.run AS run, kernel, convention, rows, hidden, types AS dtype, input
                                OR (substr(judged.input, 1, 7) = 'offset:'
                                    AND CAST(substr(judged.input, 8) AS REAL) >= ?5) END) AS judged
 FROM latest JOIN timed USING (run) LEFT JOIN described ON described.run = timed.run AND name = kernel
-WHERE NOT roof AND processes > 1
+WHERE NOT is_copy AND processes > 1
 ORDER BY timed.run DESC, case_id;

@@ -54,7 +54,7 @@ printf '#!/bin/sh\nPATH="%s" exec "%s" "$@"\n' "$PATH" "$cc" >bin/cc
 cat >bin/lnbench <<END
 #!/bin/sh
 case "\$*" in
-"run "*--processes*) set -- "\$@" --kernels 'two_pass_f32_scalar' --shapes 4x64 --repetitions 2 --referee no --inputs normal ;;
+"run "*--processes*) set -- "\$@" --kernels 'two_pass_f32_scalar' --shapes 4x64 --repetitions 2 --conformance no --inputs normal ;;
 "choose "*) set -- "\$@" --time 1 --kernels '*bf16*_scalar' ;;
 esac
 exec "$binaries/lnbench" "\$@"
@@ -158,9 +158,9 @@ done
 
 # ---- kernels in C, C++ and Rust ----
 is_right() { # FILE KERNEL [CONVENTION]
-    lnbench run --only accuracy --referee no --inputs normal,offset:1e4 --plugin "$1" --kernels "$2" \
+    lnbench run --only accuracy --conformance no --inputs normal,offset:1e4 --plugin "$1" --kernels "$2" \
         --conventions "${3-torch}" --shapes 4x64 --db k.db --no-charts --json |
-        grep -q '"verdict": "right"'
+        grep -q '"verdict": "pass"'
 }
 compiled() { # FILE: by the line in its head
     local file=$1 line

@@ -12,7 +12,7 @@ int main(void)
     if (lnjudge_kernel_judge(&question, &report, &error) != LNJUDGE_OK)
         return fprintf(stderr, "%s\n", error.message), 2;
     int right = report.passed;
-    printf("%s: %s\n", right ? "right" : "wrong", report.cases[report.worst].detail);
+    printf("%s: %s\n", right ? "pass" : "fail", report.cases[report.worst].detail);
     lnjudge_report_free(&report);
     return right ? 0 : 1;
 }

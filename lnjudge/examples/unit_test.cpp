@@ -13,7 +13,7 @@ int main()
     if (lnjudge_kernel_judge(&question, &report, nullptr) != LNJUDGE_OK)
         return 2;
     bool right = report.passed;
-    std::cout << (right ? "right: " : "wrong: ") << report.cases[report.worst].detail << '\n';
+    std::cout << (right ? "pass: " : "fail: ") << report.cases[report.worst].detail << '\n';
     lnjudge_report_free(&report);
     return right ? 0 : 1;
 }

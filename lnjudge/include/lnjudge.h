@@ -8,7 +8,7 @@
  *     lnjudge_report report;
  *     lnjudge_convention("torch", &question.convention, NULL);
  *     if (lnjudge_kernel_judge(&question, &report, NULL) == LNJUDGE_OK)
- *         printf("%s\n", report.passed ? "right" : report.cases[report.worst].detail);
+ *         printf("%s\n", report.passed ? "pass" : report.cases[report.worst].detail);
  *     lnjudge_report_free(&report);
  *
  * Problems and tensors are those of layernorm.h: types, strides (0: hidden) and conventions mean the
@@ -96,9 +96,10 @@ typedef struct lnjudge_case {
     size_t entry;        /* the step that found it, from 1 on, for lnjudge_question */
     size_t rows, hidden; /* of the worst block */
     int passed;
-    char verdict[16]; /* "right", "limit", "wrong", "declined", "lost"; "": not judged */
-    char reason[24];  /* of limit and wrong: "inaccurate", "wrong-class", "input-modified", ... */
-    char detail[512]; /* where and why, "" for nothing to say */
+    char verdict[16]; /* "pass", "type-limited", "fail", "unsupported", "missing"; "": not judged */
+    char reason
+        [24]; /* of type-limited and fail: "inaccurate", "wrong-class", "input-modified", ... */
+    char detail[512];                /* where and why, "" for nothing to say */
     double metrics[LNJUDGE_METRICS]; /* of the block with the largest row_ulp_max */
     uint64_t
         ulp_histogram[LNJUDGE_BINS]; /* elements with an error below 2^-6 ULP, below 2^-5, ... */
@@ -112,7 +113,7 @@ typedef struct lnjudge_report {
     size_t count;
     lnjudge_case *cases;
     size_t worst; /* the first case that did not pass, else that with the largest row_ulp_max
-                  * that is no limit */
+                  * that is not type-limited */
     int passed;   /* every case did, and every size of the question was judged */
 } lnjudge_report;
 

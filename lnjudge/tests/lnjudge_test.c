@@ -129,7 +129,7 @@ TEST(finds_planted_faults)
     for (size_t i = 0; i < sizeof planted / sizeof *planted; i++) {
         assert_false(passes(planted[i].fault, planted[i].max_row_ulp, &found));
         assert_string_equal(found.check, planted[i].check);
-        assert_string_equal(found.verdict, "wrong");
+        assert_string_equal(found.verdict, "fail");
         assert_string_equal(found.reason, planted[i].reason);
         assert_non_null(strstr(found.detail, planted[i].detail));
     }
@@ -181,7 +181,7 @@ TEST(tells_what_does_not_run)
     assert_false(report.passed || report.cases[report.worst].passed);
     assert_non_null(strstr(report.cases[report.worst].detail, "does not take hidden 96"));
     for (size_t i = 0; i < report.count; i++)
-        assert_string_equal(report.cases[i].verdict, "declined");
+        assert_string_equal(report.cases[i].verdict, "unsupported");
     lnjudge_report_free(&report);
     kernel.fault = FAULT_STOPS;
     assert_int_equal(lnjudge_kernel_judge(&question, &report, &error), LNJUDGE_STOPPED);

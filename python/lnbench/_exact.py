@@ -198,7 +198,7 @@ def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=No
     patiently(lambda: lib.call("lnjudge_output_judge", c.byref(given.problem()),
                                c.byref(given.tensors(y=y)), limit, c.byref(report)))
     made = report_of(report, "given", "", given.type, given.param, given.framework)
-    if made.verdict == "wrong":
+    if made.verdict == "fail":
         def own(array, type_):
             return None if array is None else (arrays.as_double(array, type_), type_)
         rows = [None if array is None else own(array.reshape(given.shape), given.type)

@@ -19,7 +19,7 @@ _PDEATHSIG = 1                 # of prctl(2)
 
 
 def _failed(options, reason, detail, rows, hidden):
-    case = Case("call", "", lib.label_of(options["wanted"]), options["type_"], rows, hidden, "wrong",
+    case = Case("call", "", lib.label_of(options["wanted"]), options["type_"], rows, hidden, "fail",
                 reason, detail, False, {"row_ulp_max": math.nan})
     return Report([case], False, options["subject"], options["repeat"], case)
 

@@ -481,7 +481,7 @@ def _judge(fn, *, entry=0, **options):
     if layout and layout != layouts.PLAIN:
         plain = _report(fn, entry=case.entry, layout=layouts.PLAIN, **options)
         detail = re.sub(r", x(?:'s)? [^,:]*", "", case.detail)  # how it lies in the plan
-        case.detail = f"x is {layout}{' (contiguous: right)' * plain.passed}, {detail}"
+        case.detail = f"x is {layout}{' (contiguous: pass)' * plain.passed}, {detail}"
     return report
 
 

@@ -37,8 +37,8 @@ class Case:
     dtype: str
     rows: int
     hidden: int
-    verdict: Optional[str]  # "right", "wrong", "declined", "lost"; None: not judged
-    reason: str  # of wrong: "inaccurate", "crashed", ...; of right: "" or "no bound"
+    verdict: Optional[str]  # "pass", "type-limited", "fail", "unsupported", "missing"; None: not judged
+    reason: str  # of fail: "inaccurate", "crashed", ...; of pass: "" or "no bound"
     detail: str
     passed: bool
     metrics: Dict[str, float] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Case:
         return f"{self.check}: {self.input}" if self.input else self.check
 
     def says(self) -> str:
-        """The verdict with its reason: "wrong (crashed: SIGSEGV)"."""
+        """The verdict with its reason: "fail (crashed: SIGSEGV)"."""
         why = self.reason
         if self.detail:
             why = f"{why}: {self.detail}" if why else self.detail
@@ -94,21 +94,21 @@ class Report:
 
     @property
     def verdict(self) -> Optional[str]:
-        """ "right", or that of the case that did not pass; None: not judged."""
-        return "right" if self.passed else self.worst_case.verdict if self.worst_case else None
+        """ "pass", or that of the case that did not pass; None: not judged."""
+        return "pass" if self.passed else self.worst_case.verdict if self.worst_case else None
 
     @property
     def reason(self) -> str:
         return "" if self.passed or not self.worst_case else self.worst_case.reason
 
     def says(self) -> str:
-        """The verdict with its reason: "wrong (input-modified: wrote to its input x)"."""
+        """The verdict with its reason: "fail (input-modified: wrote to its input x)"."""
         if self.passed:
-            return "right"
+            return "pass"
         return self.worst_case.says() if self.worst_case else "not judged"
 
     def to_dict(self) -> dict:
-        return {"schema": "lnbench-judge-1", "subject": self.subject, "passed": self.passed,
+        return {"schema": "lnbench-judge-2", "subject": self.subject, "passed": self.passed,
                 "verdict": self.verdict, "reason": self.reason, "repeat": self.repeat, "facts": self.facts,
                 "function": self.function and {
                     "answer": self.function.answer,
@@ -135,12 +135,12 @@ class Report:
                        _short(case.metrics.get("row_ulp_max")), case.says())
         for hidden in sorted({case.hidden for case in quiet}):
             here = [case for case in quiet if case.hidden == hidden]
-            errors = [case.metrics["row_ulp_max"] for case in here if case.verdict != "limit"
+            errors = [case.metrics["row_ulp_max"] for case in here if case.verdict != "type-limited"
                       and not math.isnan(case.metrics.get("row_ulp_max", math.nan))]
-            limits = sum(case.verdict == "limit" for case in here)
+            limits = sum(case.verdict == "type-limited" for case in here)
             yield (f"{len(here)} families of rows", f"{here[0].rows} x {hidden}",
                    _short(max(errors, default=math.nan)),
-                   "right" + (f", {limits} at the limit of the type: no kernel could be right" if limits else ""))
+                   "pass" + (f", {limits} type-limited: no kernel of this type could be accurate" if limits else ""))
 
     _headings = ("check", "rows x hidden", "worst row ULP", "verdict")
 

@@ -252,10 +252,10 @@ class Verdicts(unittest.TestCase):
     def test_right(self):
         report = lnbench.judge(layernorm_2d, hidden=64, only=True)
         self.assertTrue(report.passed, str(report))
-        self.assertIn("layernorm_2d: right", str(report))
+        self.assertIn("layernorm_2d: pass", str(report))
         self.assertIn("<table>", report._repr_html_())
-        self.assertEqual(report.to_dict()["verdict"], "right")
-        self.assertEqual(pickle.loads(pickle.dumps(report)).verdict, "right")
+        self.assertEqual(report.to_dict()["verdict"], "pass")
+        self.assertEqual(pickle.loads(pickle.dumps(report)).verdict, "pass")
 
     def test_wrong(self):
         for fn, reason, sentence in (
@@ -268,11 +268,11 @@ class Verdicts(unittest.TestCase):
                 (random, "inaccurate", "")):
             report = lnbench.judge(fn, hidden=64, first_only=True)
             self.assertFalse(report.passed, fn.__name__)
-            self.assertEqual((report.verdict, report.reason), ("wrong", reason))
+            self.assertEqual((report.verdict, report.reason), ("fail", reason))
             self.assertIn(sentence, report.says())
 
     def test_isolated(self):
-        for fn, said in ((crashes, "wrong (crashed: SIGABRT)"), (hangs, "wrong (timeout: ")):
+        for fn, said in ((crashes, "fail (crashed: SIGABRT)"), (hangs, "fail (timeout: ")):
             report = lnbench.judge(fn, hidden=64, isolate=True, deadline=0.5)
             self.assertTrue(report.says().startswith(said), report.says())
         self.assertEqual("inaccurate", lnbench.judge(random, hidden=64, isolate=True,

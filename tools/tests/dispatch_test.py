@@ -53,7 +53,7 @@ def test_check():
     check("the take is that of the published answer", f"take at 85x768: {take}; library_accurate takes 1." in said, take + said)
     table = "shifted_folded_transposed_f32_avx512"
     slow = "UPDATE timings SET {0} WHERE case_id IN (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE {1})"
-    change("p.db", slow.format("roof_ratio = roof_ratio / 2, roof_lo = roof_lo / 2, roof_hi = roof_hi / 2",
+    change("p.db", slow.format("copy_ratio = copy_ratio / 2, copy_ratio_lo = copy_ratio_lo / 2, copy_ratio_hi = copy_ratio_hi / 2",
                                "kernel = 'library_exact_f32' AND rows = 85"))
     code, said, _ = dispatch("check", "p.db", "1")
     check("a call that takes twice as long", code == 1 and "library_exact_f32 " in said and "; 1 slower" in said, said)
@@ -62,10 +62,10 @@ def test_check():
     code, said, _ = dispatch("check", "p.db", "1")
     check("a kernel of the table that breaks its promise", code == 1 and f"{table} is not of it" in said, said)
     change("p.db", "DELETE FROM repetitions WHERE case_id IN (SELECT case_id FROM timed WHERE kernel = 'library_fast_f32'); "
-                   "UPDATE cases SET asked = 3 WHERE id IN (SELECT case_id FROM timed WHERE kernel = 'library_fast_f32')")
+                   "UPDATE cases SET requested = 3 WHERE id IN (SELECT case_id FROM timed WHERE kernel = 'library_fast_f32')")
     code, said, _ = dispatch("check", "p.db")
     check("a call is lost", code == 7 and "Lost: library_fast_f32" in said, said)
-    change("p.db", "DELETE FROM timings WHERE NOT roof")
+    change("p.db", "DELETE FROM timings WHERE NOT is_copy")
     code, _, said = dispatch("check", "p.db")
     check("nothing was timed", code == 7 and "no run has timed ln_layernorm()" in said, said)
 

@@ -338,7 +338,7 @@ static void name_fates(kernel_choice *choice)
         else if (own->fate == FATE_SLOWER && own->pair.hi < 1)
             set_fate(own, FATE_TIED, "faster by its rounds, slower by its median");
         else if (own->fate == FATE_SLOWER && !(own->pair.lo > 1))
-            set_fate(own, FATE_TIED, "not told apart from the best");
+            set_fate(own, FATE_TIED, "no significant difference to the best");
         else if (own->fate == FATE_SLOWER)
             set_fate(own, FATE_SLOWER, "slower");
     }

@@ -368,13 +368,13 @@ static bool check_lost(const choose_options *options, const coverage *covered, e
     const char *line = words.bytes ? words.bytes : "lost kernels";
     bool is_said =
         options->printed.format == OUTPUT_TEXT || options->printed.format == OUTPUT_MARKDOWN;
-    if (!options->allow_lost)
+    if (!options->allow_missing)
         fail(err, EXIT_CODE_ENVIRONMENT,
-             "%.700s: --fresh measures again, --allow-lost answers without", line);
+             "%.700s: --fresh measures again, --allow-missing answers without", line);
     else if (!is_said)
         output_note("%s", line);
     text_free(&words);
-    return options->allow_lost;
+    return options->allow_missing;
 }
 
 static void cover_all(choose_request *choosing)
@@ -540,7 +540,7 @@ static const cli_option options[] = {
      offsetof(choose_options, machine)},
     {"fresh", NULL, "measure, whatever is stored", OPTION_FLAG, offsetof(choose_options, fresh)},
     {"stored", NULL, "never measure", OPTION_FLAG, offsetof(choose_options, stored)},
-    ALLOW_LOST_OPTION(choose_options, allow_lost),
+    ALLOW_LOST_OPTION(choose_options, allow_missing),
     {"time", "S", "seconds to measure in, roughly (default: 10 a shape)", OPTION_SECONDS,
      offsetof(choose_options, time)},
     PLUGIN_OPTION(choose_options, plugins),
@@ -551,6 +551,7 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
+    {"allow-lost", "use --allow-missing"},
     {"emit", "use tools/dispatch choices FILE.json... with files of choose --json"},
     {"machines", "use tools/dispatch choices FILE.json... with a file of choose --run N --json of "
                  "each machine"},
@@ -569,7 +570,7 @@ const cli_command command_choose = {
         "~43 us, from 1024 x 1600.\n"
         "Exit code: 0 fine; 5 nothing meets the budget (the best there is is named); 3 speeds too\n"
         "noisy to say which kernel is fastest (the most accurate of these is taken); 2 usage;\n"
-        "7 files or environment, or a kernel has no result (--allow-lost); 130 interrupted.",
+        "7 files or environment, or a kernel has no result (--allow-missing); 130 interrupted.",
     OPTIONS(options),
     .former = former,
     DEFAULTS(choose_options, .cache = "hot", .time_on = "normal", .threads = 1, .seed = 1,

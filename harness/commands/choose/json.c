@@ -20,7 +20,7 @@ static json_t *judged_json(const chosen *one, const scored_kernel *candidate)
     return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "estimated",
                      candidate->judged_hidden != one->wanted.hidden, "cases",
                      (json_int_t)candidate->judged, "row_ulp_max", json_figure(candidate->row_ulp),
-                     "hunted_row_ulp", json_figure(candidate->hunted), "bound_row_ulp",
+                     "adversarial_row_ulp", json_figure(candidate->hunted), "bound_row_ulp",
                      json_figure(candidate->bound), "ulp_max", json_figure(candidate->ulp),
                      "correctly_rounded", json_figure(candidate->correctly_rounded), "bits",
                      json_figure(candidate->bits), "hidden", (json_int_t)candidate->judged_hidden,
@@ -65,7 +65,7 @@ static relation *create_candidates(void)
         COLUMN("ratio", "ratio"),
         COLUMN("ratio_lo", "ratio_lo"),
         COLUMN("ratio_hi", "ratio_hi"),
-        FOR_PEOPLE("roof_ratio"),
+        FOR_PEOPLE("copy_ratio"),
         FOR_PEOPLE("row_ulp"),
         FOR_PEOPLE("bound_row_ulp"),
         FOR_PEOPLE("ulp"),
@@ -91,7 +91,7 @@ static void add_candidate(relation *rows, const chosen *one, const scored_kernel
                  as_json(json_string(fates[own->fate][0]), fates[own->fate][1]),
                  as_digits(speed->time_ns), as_digits(speed->time_lo_ns),
                  as_digits(speed->time_hi_ns), as_digits(own->pair.ratio), as_digits(own->pair.lo),
-                 as_digits(own->pair.hi), as_digits(speed->roof_ratio), as_digits(own->row_ulp),
+                 as_digits(own->pair.hi), as_digits(speed->copy_ratio), as_digits(own->row_ulp),
                  as_digits(own->bound), as_digits(own->ulp), as_digits(own->correctly_rounded),
                  as_digits(own->bits), as_count(own->pareto), as_text(own->reason),
                  as_text(own->view.reproducibility),
@@ -168,7 +168,7 @@ static json_t *chosen_coverage_json(const chosen *one)
     chosen_cover(one, &covered);
     json_t *json = coverage_json(&covered, "judged");
     if (!one->evidence.run.counts.known)
-        json_object_set_new(json, "asked", json_null());
+        json_object_set_new(json, "requested", json_null());
     coverage_free(&covered);
     return json;
 }
@@ -188,7 +188,7 @@ static json_t *one_json(const chosen *one)
     const kernel_choice *choice = &one->choice;
     return json_pack("{s:s, s:I, s:I, s:s, s:o, s:o, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:o, s:o, "
                      "s:o, s:o, s:o, s:o, s:o, s:b}",
-                     "schema", "lnbench-choose-1", "rows", (json_int_t)wanted->rows, "hidden",
+                     "schema", "lnbench-choose-2", "rows", (json_int_t)wanted->rows, "hidden",
                      (json_int_t)wanted->hidden, "dtype", dtype_name(wanted->dtype), "param",
                      wanted->param ? json_text(wanted->param) : json_null(), "convention",
                      json_text(wanted->convention_label), "cache", cache_name(wanted->cache),
@@ -220,5 +220,5 @@ json_t *chosen_json(const chosen *all, size_t count)
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
         json_array_append_new(list, one_json(&all[i]));
-    return json_pack("{s:s, s:o}", "schema", "lnbench-choose-1", "choices", list);
+    return json_pack("{s:s, s:o}", "schema", "lnbench-choose-2", "choices", list);
 }

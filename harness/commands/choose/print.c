@@ -98,7 +98,7 @@ static bool print_table(const chosen *one, const choose_look *look, const output
         FOR_PEOPLE("kernel"),
         {"us a call", .priority = 2},
         FOR_PEOPLE("times the best's"),
-        {"of the roof", .priority = 5},
+        {"of the copy", .priority = 5},
         FOR_PEOPLE("row ULP"),
         {"proven", .priority = 4},
         {"max ULP", .priority = 6},
@@ -117,7 +117,7 @@ static bool print_table(const chosen *one, const choose_look *look, const output
         relation_row(
             table, as_text(own->view.stored->key.kernel), as_time(one, &own->view.speed),
             as_text(own->fate == FATE_BEST ? "1" : ratio_words(&own->pair, ratio)),
-            as_figure(own->view.speed.roof_ratio), as_figure(own->row_ulp),
+            as_figure(own->view.speed.copy_ratio), as_figure(own->row_ulp),
             none ? as_text("none") : as_figure(own->bound), as_figure(own->ulp),
             as_figure(own->correctly_rounded), as_figure(own->bits),
             as_text(own->view.reproducibility),
@@ -259,7 +259,7 @@ static void print_best(const chosen *one, const output_file *out)
         output_text(out, ": %s us a call, ",
                     interval(speed->time_ns / 1e3, speed->time_lo_ns / 1e3, speed->time_hi_ns / 1e3,
                              brackets, time));
-    output_text(out, "%s of the roof, ", number_short(speed->roof_ratio, numbers[0]));
+    output_text(out, "%s of the copy, ", number_short(speed->copy_ratio, numbers[0]));
     output_text(out, "at most %s row ULP on ", number_short(best->row_ulp, numbers[1]));
     if (best->judged == 1)
         output_text(out, "the one case judged");
@@ -272,7 +272,7 @@ static void print_best(const chosen *one, const output_file *out)
     if (best->of_class > 0)
         output_text(out, "; of its class by %zu cases", best->of_class);
     if (best->hunted > best->row_ulp)
-        output_text(out, ", %s on rows hunted for others", number_short(best->hunted, numbers[2]));
+        output_text(out, ", %s on adversarial rows", number_short(best->hunted, numbers[2]));
     if (best->bound < dtype_no_digit(one->wanted.dtype))
         output_text(out, one->wanted.every_row ? " (proven %s on normal rows)" : " (proven %s)",
                     number_short(best->bound, numbers[2]));
@@ -298,7 +298,7 @@ static void print_neighbour(const chosen *one, const scored_kernel *other, const
         output_text(out, "timed in other rounds\n");
     else
         output_text(out, "takes %s times as long%s\n", ratio_words(&other->pair, ratio),
-                    apart ? "" : ": not told apart in speed");
+                    apart ? "" : ": no significant difference in speed");
 }
 
 /* The fastest of all, whatever its error, where none of the lines above names it. */
@@ -327,15 +327,15 @@ static void print_ties(const chosen *one, const output_file *out)
             continue;
         int order = compare_errors(candidate_error(wanted, tied),
                                    candidate_error(wanted, one->choice.best));
-        output_text(out, "%s: %s, %s%s, %s accurate\n",
-                    tied->pair.hi < 1 ? "faster by its rounds alone" : "not told apart from it",
-                    tied->view.stored->key.kernel,
-                    isnan(tied->pair.ratio) ? "timed in other rounds"
-                                            : ratio_words(&tied->pair, ratio),
-                    isnan(tied->pair.ratio) ? "" : " of its time",
-                    order < 0   ? "more"
-                    : order > 0 ? "less"
-                                : "as");
+        output_text(
+            out, "%s: %s, %s%s, %s accurate\n",
+            tied->pair.hi < 1 ? "faster by its rounds alone" : "no significant difference to it",
+            tied->view.stored->key.kernel,
+            isnan(tied->pair.ratio) ? "timed in other rounds" : ratio_words(&tied->pair, ratio),
+            isnan(tied->pair.ratio) ? "" : " of its time",
+            order < 0   ? "more"
+            : order > 0 ? "less"
+                        : "as");
     }
 }
 
@@ -401,7 +401,7 @@ static void add_figures(const chosen *one, const scored_kernel *own, text_buffer
         text_format(out, "%s us", number_short(us, time));
     text_format(out, ", %s row ULP", number_short(own->row_ulp, off));
     if (own->hunted > own->row_ulp)
-        text_format(out, " (%s on hunted rows)", number_short(own->hunted, off));
+        text_format(out, " (%s on adversarial rows)", number_short(own->hunted, off));
 }
 
 /* What to take at a shape, and what is proven, in a line each. */
@@ -432,7 +432,7 @@ static void add_answer(const chosen *one, text_buffer *out)
     if (isnan(pair->ratio))
         text_add(out, ", timed in other rounds\n");
     else if (pair->lo <= 1 && pair->hi >= 1)
-        text_add(out, ", not told apart in speed\n");
+        text_add(out, ", no significant difference in speed\n");
     else
         text_format(out, ", %s times as long\n", number_short(pair->ratio, ratio));
 }

@@ -14,7 +14,7 @@ typedef struct choose_options {
     uint64_t threads, seed, run;
     choose_budget budget;
     double time, deadline;
-    bool explain, fresh, stored, exact, allow_lost;
+    bool explain, fresh, stored, exact, allow_missing;
 } choose_options;
 
 typedef struct choose_request {

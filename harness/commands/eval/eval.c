@@ -126,9 +126,9 @@ static void add_facts(relation *rows, const eval_shown *shown)
     relation_row(rows, as_text("reproducible"), as_text(shown->reproducible));
     relation_row(rows, as_text("certified"),
                  as_text(judge_describe_counts(&shown->certified, described, sizeof described)));
-    relation_row(rows, as_text("usable"),
+    relation_row(rows, as_text("correct digits"),
                  as_text(usable == USABLE_YES  ? "yes"
-                         : usable == USABLE_NO ? "no: wrong, or a row without a correct digit"
+                         : usable == USABLE_NO ? "no: it fails, or a row has no correct digit"
                                                : "not known: nothing was judged"));
 }
 
@@ -454,7 +454,7 @@ static const cli_option options[] = {
     {"dtypes", "TYPE", "bf16 where that is what u2 files hold; else as --x says", OPTION_TEXT,
      offsetof(eval_options, files.dtype)},
     PLUGIN_OPTION(eval_options, plugins),
-    {"max-row-ulp", "X", "above it the output is wrong (inaccurate)", OPTION_REAL,
+    {"max-row-ulp", "X", "above it the output fails (inaccurate)", OPTION_REAL,
      offsetof(eval_options, max_row_ulp)},
     DEADLINE_OPTION(eval_options, deadline, 60),
     OUTPUT_OPTIONS(eval_options, printed),
@@ -477,7 +477,7 @@ const cli_command command_eval = {
     .details =
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16 "
         "(docs/inputs.md).\n"
-        "An output of your own (--y) is wrong (inaccurate) where no order of summation explains "
+        "An output of your own (--y) fails (inaccurate) where no order of summation explains "
         "its "
         "error,\n"
         "or above --max-row-ulp; so is that of a plugin without a bound (docs/referee.md). Of a "

@@ -52,7 +52,7 @@ static bool print_gradients(const ln_problem *problem, const void *const given[G
     if (out->format != OUTPUT_JSON)
         return relation_print(rows, out, err);
     json_t *list = relation_json(rows),
-           *all = json_pack("{s:s, s:s, s:I, s:I, s:s}", "schema", "lnbench-gradients-1",
+           *all = json_pack("{s:s, s:s, s:I, s:I, s:s}", "schema", "lnbench-gradients-2",
                             "convention", convention_label(&problem->convention, label), "rows",
                             (json_int_t)problem->rows, "hidden", (json_int_t)problem->hidden,
                             "dtype", dtype_name(problem->storage));

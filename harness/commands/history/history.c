@@ -208,7 +208,7 @@ static bool print_json(const measure_history *history, const output_file *out, e
     relation *rows = series_relation();
     for (size_t i = 0; i < history->count; i++)
         add_series(rows, history, &history->series[i]);
-    json_t *whole = json_pack("{s:s, s:o}", "schema", "lnbench-history-1", "measure",
+    json_t *whole = json_pack("{s:s, s:o}", "schema", "lnbench-history-2", "measure",
                               json_text(history->measure));
     return relation_print_in(rows, whole, "series", out, err);
 }
@@ -293,7 +293,7 @@ static exit_code history(void *context, const cli_call *call, error *err)
 }
 
 static const cli_option options[] = {
-    {"measure", "NAME", "roof_ratio (default), time_ns, gbps, cycles, instructions, an error",
+    {"measure", "NAME", "copy_ratio (default), time_ns, gbps, cycles, instructions, an error",
      OPTION_TEXT, offsetof(history_options, request.measure)},
     {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
      offsetof(history_options, request.kernels)},
@@ -324,6 +324,6 @@ const cli_command command_history = {
                "a series; TSV: a line a point.",
     .details = "Exit code: 0 fine; 2 usage; 7 no run, no such case, files.",
     OPTIONS(options),
-    DEFAULTS(history_options, .request = {.measure = "roof_ratio", .seed = 1}),
+    DEFAULTS(history_options, .request = {.measure = "copy_ratio", .seed = 1}),
     .body = history,
 };

@@ -38,7 +38,7 @@ typedef struct measure_history {
 
 /* What is wanted; empty lists narrow nothing. */
 typedef struct history_request {
-    const char *measure; /* time_ns, gbps, roof_ratio, or a metric's name */
+    const char *measure; /* time_ns, gbps, copy_ratio, or a metric's name */
     word_list kernels, conventions, shapes, inputs, caches;
     uint64_t seed;
 } history_request;

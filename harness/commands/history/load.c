@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const speeds[] = {"time_ns", "gbps", "roof_ratio", "cycles", "instructions"};
+static const char *const speeds[] = {"time_ns", "gbps", "copy_ratio", "cycles", "instructions"};
 enum { SPEEDS = 5, COUNTED = 3 };
 
 static bool is_speed(const char *measure)
@@ -42,7 +42,7 @@ static bool check_measure(const char *measure, error *err)
             names[known++] = metric_list[i].name;
     char meant[MEANT_LENGTH];
     return fail(err, EXIT_CODE_USAGE,
-                "--measure %.60s: time_ns, gbps, roof_ratio, cycles, instructions or an error "
+                "--measure %.60s: time_ns, gbps, copy_ratio, cycles, instructions or an error "
                 "metric was expected%s",
                 measure, did_you_mean(measure, names, known, meant));
 }
@@ -88,10 +88,10 @@ static void set_value(const history_request *request, const stored_cases *cases,
         return;
     }
     double per_time = speed.gbps * speed.time_ns;
-    bool gbps = strcmp(measure, "gbps") == 0, roof = strcmp(measure, "roof_ratio") == 0;
-    point->value = gbps ? speed.gbps : roof ? speed.roof_ratio : speed.time_ns;
-    point->lo = gbps ? per_time / speed.time_hi_ns : roof ? speed.roof_lo : speed.time_lo_ns;
-    point->hi = gbps ? per_time / speed.time_lo_ns : roof ? speed.roof_hi : speed.time_hi_ns;
+    bool gbps = strcmp(measure, "gbps") == 0, roof = strcmp(measure, "copy_ratio") == 0;
+    point->value = gbps ? speed.gbps : roof ? speed.copy_ratio : speed.time_ns;
+    point->lo = gbps ? per_time / speed.time_hi_ns : roof ? speed.copy_ratio_lo : speed.time_lo_ns;
+    point->hi = gbps ? per_time / speed.time_lo_ns : roof ? speed.copy_ratio_hi : speed.time_hi_ns;
 }
 
 static size_t find_machine(measure_history *history, const machine_facts *machine)

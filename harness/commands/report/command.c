@@ -19,7 +19,7 @@ typedef struct report_options {
     word_list plugins;
     result_options shown;
     output_file printed;
-    bool verify, errors, no_charts, allow_lost;
+    bool verify, errors, no_charts, allow_missing;
 } report_options;
 
 /* The file that was sent, or the run of the store. */
@@ -60,7 +60,7 @@ static void say_partial(const run_view *view, error *err)
     text_buffer line = {0};
     view_add_coverage(view, &line);
     fail(err, EXIT_CODE_INCONCLUSIVE,
-         "run %lld: %.300s (run it again with --resume, or accept it with --allow-lost)",
+         "run %lld: %.300s (run it again with --resume, or accept it with --allow-missing)",
          (long long)view->run.id, line.bytes ? line.bytes : "");
     text_free(&line);
 }
@@ -79,7 +79,7 @@ static exit_code report(void *context, const cli_call *call, error *err)
                    : err->code;
     if (!load_reported(options, file, &view, err))
         return err->code;
-    if (view_is_partial(&view) && !options->allow_lost)
+    if (view_is_partial(&view) && !options->allow_missing)
         code = EXIT_CODE_INCONCLUSIVE;
     /* A place that cannot be written to is found before anything is shown. */
     if (!options->verify && !options->no_charts && !make_directories(options->out, err)) {
@@ -116,7 +116,7 @@ static const cli_option options[] = {
      offsetof(report_options, sample)},
     {"seed", "N", "of what --verify draws (default: another each time)", OPTION_COUNT,
      offsetof(report_options, seed)},
-    ALLOW_LOST_OPTION(report_options, allow_lost),
+    ALLOW_LOST_OPTION(report_options, allow_missing),
     PLUGIN_OPTION(report_options, plugins),
     RESULT_OPTIONS(report_options, shown),
     OUTPUT_OPTIONS(report_options, printed),
@@ -124,6 +124,7 @@ static const cli_option options[] = {
 };
 
 static const former_option former[] = {
+    {"allow-lost", "use --allow-missing"},
     {"sign", "use minisign -S -s FILE.key -m index.html"},
     {"key", "use minisign -V -p FILE.pub -m index.html"},
     {"no-pdf", "report makes no PDF of the page; print index.html"},
@@ -143,7 +144,8 @@ const cli_command command_report = {
         "run\n"
         "that was sent to you (index.html, run.jsonl, run.jsonl.xz): a page must be what its run "
         "draws.\n"
-        "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 3 cases are lost, the\n"
+        "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 3 cases are missing, "
+        "the\n"
         "run did not end, or it is too noisy to say which kernel is fastest; 4 what was measured\n"
         "is not there any more; 5 an error does not hold; 2 usage; 7 files or environment, or\n"
         "gnuplot is installed and failed: the line names what is missing.",

@@ -144,7 +144,7 @@ static void run_command(const verify_state *verifying, const case_key *key, char
                                  "--no-charts",
                                  "--threads",
                                  threads,
-                                 "--referee",
+                                 "--conformance",
                                  "no",
                                  "--cache",
                                  cache_name(key->cache),
@@ -200,17 +200,17 @@ static bool same_case_error(const stored_case *a, const stored_case *b)
 /* The intervals of the share of the roof meet; where there was no roof, those of the time. */
 static bool same_speed(const speed_figures *a, const speed_figures *b)
 {
-    if (isfinite(a->roof_lo) && isfinite(b->roof_lo))
-        return a->roof_lo <= b->roof_hi && b->roof_lo <= a->roof_hi;
+    if (isfinite(a->copy_ratio_lo) && isfinite(b->copy_ratio_lo))
+        return a->copy_ratio_lo <= b->copy_ratio_hi && b->copy_ratio_lo <= a->copy_ratio_hi;
     return a->time_lo_ns <= b->time_hi_ns && b->time_lo_ns <= a->time_hi_ns;
 }
 
 static void show_value(const view_case *view, bool speed, char words[96])
 {
     char number[16];
-    if (speed && isfinite(view->speed.roof_ratio))
-        snprintf(words, 96, "%.3f [%.3f, %.3f]", view->speed.roof_ratio, view->speed.roof_lo,
-                 view->speed.roof_hi);
+    if (speed && isfinite(view->speed.copy_ratio))
+        snprintf(words, 96, "%.3f [%.3f, %.3f]", view->speed.copy_ratio, view->speed.copy_ratio_lo,
+                 view->speed.copy_ratio_hi);
     else if (speed)
         snprintf(words, 96, "%s ns", number_short(view->speed.time_ns, number));
     else
@@ -422,14 +422,14 @@ static bool print_figures(const verify_state *verifying, const stored_figure *fi
         const stored_figure *figure = &figures[i];
         const case_key *key = &figure->stored->stored->key;
         relation_row(
-            rows, as_text(figure->speed ? "share of roof" : "row ULP"),
+            rows, as_text(figure->speed ? "share of the copy" : "row ULP"),
             as_json(case_key_json(key), key->kernel), as_class(figure->stored->reproducibility),
             as_format("%zux%zu %s, %s, %s", key->rows, key->hidden, dtype_name(key->dtype),
                       key->convention, figure->speed ? cache_name(key->cache) : key->input),
             as_text(figure->was), as_text(figure->now), as_text(figure->verdict),
             as_text(figure->reason));
     }
-    json_t *whole = json_pack("{s:s, s:I, s:o, s:i}", "schema", "lnbench-verify-2", "run",
+    json_t *whole = json_pack("{s:s, s:I, s:o, s:i}", "schema", "lnbench-verify-3", "run",
                               (json_int_t)verifying->view->run.id, "seed",
                               json_sprintf("%llu", (unsigned long long)verifying->request->seed),
                               "exit_code", (int)code);

@@ -71,15 +71,15 @@ TEST_IN_SCRATCH(test_lost)
                    (case_verdict){VERDICT_DECLINED, "no AVX-512 on this CPU"}, NAN, NAN);
     chosen one = sample_choose(run.store, sample_wanted(85, 768));
     expect_said(state, &one,
-                "asked 5, judged 2, declined 1, lost 2: untimed 85x768 (judged, not timed);\n"
-                "  unreached 85x768 (not reached)\n");
+                "requested 5, judged 2, unsupported 1, missing 2: untimed 85x768 (judged, not\n"
+                "  timed); unreached 85x768 (not reached)\n");
     expect_said(state, &one, "is not complete: --fresh measures anew");
     assert_true(chosen_lacks_times(&one));
     chosen_free(&one);
     choose_wanted wanted = sample_wanted(85, 768);
     wanted.budget.kappa = 10;
     one = sample_choose(run.store, wanted);
-    expect_said(state, &one, "judged 0, declined 1, lost 4: ");
+    expect_said(state, &one, "judged 0, unsupported 1, missing 4: ");
     chosen_free(&one);
     store_close(run.store);
 }

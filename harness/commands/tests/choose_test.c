@@ -110,7 +110,7 @@ CHOOSE_TEST(test_ties)
     assert_true(find(&one, "sloppy")->fate == FATE_BUDGET);
     assert_string_equal(kernel_of(one.choice.less_accurate), "sloppy");
     assert_true(twin->pair.lo < 1 && twin->pair.ratio > 1 && twin->pair.hi > 1);
-    expect_said(state, &one, "not told apart from it: twin, 1.0", true);
+    expect_said(state, &one, "no significant difference to it: twin, 1.0", true);
     expect_said(state, &one, "less accurate: sloppy: error 64", true);
 }
 
@@ -131,8 +131,9 @@ CHOOSE_TEST(test_other_rounds)
     assert_true(isnan(find(&one, "near")->pair.ratio) && isnan(find(&one, "far")->pair.ratio));
     assert_int_equal(find(&one, "near")->fate, FATE_TIED);
     assert_int_equal(find(&one, "far")->fate, FATE_SLOWER);
-    expect_said(state, &one, "not told apart from it: near, timed in other rounds, more", true);
-    expect_said(state, &one, "not told apart from it: far", false);
+    expect_said(state, &one, "no significant difference to it: near, timed in other rounds, more",
+                true);
+    expect_said(state, &one, "no significant difference to it: far", false);
     expect_said(state, &one, "- of its time", false);
 }
 
@@ -340,11 +341,11 @@ CHOOSE_TEST(test_faults)
     chosen one = choose();
     assert_true(find(&one, "sloppy")->fate == FATE_FAULT);
     assert_non_null(
-        strstr(find(&one, "sloppy")->reason, "wrong (crashed: SIGSEGV) on spike, hidden 5"));
+        strstr(find(&one, "sloppy")->reason, "fail (crashed: SIGSEGV) on spike, hidden 5"));
     assert_true(find(&one, "mid")->fate <= FATE_TIED);
     assert_true(find(&one, "twin")->fate <= FATE_TIED);
     assert_true(find(&one, "absent")->fate == FATE_UNTIMED);
-    assert_string_equal(find(&one, "absent")->reason, "declined (no AVX-512 on this CPU)");
+    assert_string_equal(find(&one, "absent")->reason, "unsupported (no AVX-512 on this CPU)");
     sample_verdict(&run, "mid", "offset:50", at_limit, 4, 8);
     wanted.budget.kappa = 49;
     wanted.budget.row_ulp = NAN;

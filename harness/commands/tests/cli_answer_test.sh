@@ -29,19 +29,19 @@ check "at most 12 kernels" is "$(($(rows | wc -l) <= 12))" 1
 
 # The figures of the first sentence are those of the row that it speaks of.
 agrees() { # FILE
-    # from the right, without what extremes say: usable, worst, ordinary, x oneDNN
-    cells() { grep "^$2 " "$1" | sed -E 's/( +(right|[0-9]+ wrong))? +(all|[0-9/]+)$//' | awk -v back="$3" '{ print $(NF - back) }'; }
+    # from the right, without what edge cases say: digits, worst, ordinary, x oneDNN
+    cells() { grep "^$2 " "$1" | sed -E 's/( +(pass|[0-9]+ fail))? +(all|[0-9/]+)$//' | awk -v back="$3" '{ print $(NF - back) }'; }
     local name worst times sentence
-    name=$(awk '$1 == "take" { print $2 }' "$1")
-    worst=$(cells "$1" take 0)
+    name=$(awk '$1 == "recommended" { print $2 }' "$1")
+    worst=$(cells "$1" recommended 0)
     times=$(cells "$1" 'library   library_accurate' 2)
     sentence=$(sed -n '/^Proven /,/^[^ ]*_/p' "$1" | tr -s '\n ' ' ')
     [[ $sentence == *": library_accurate_f32, $times times as fast as oneDNN"*"Take ${name%%_*}"*"at most $worst row ULP on all "* ]] ||
         { echo "'$worst', '$times' are not '$sentence'"; false; }
 }
 check "sentence and table agree" agrees short
-check "usable: all of what is to be taken" has short '^take .* all( |$)'
-check "usable: naive has no digit on some" has short '^textbook +naive.* [0-9]+/[0-9]+( |$)'
+check "digits: all of the recommended kernel" has short '^recommended .* all( |$)'
+check "digits: naive has no digit on some" has short '^textbook +naive.* [0-9]+/[0-9]+( |$)'
 sed 's/, [0-9.]* times as fast as oneDNN/, 99 times as fast as oneDNN/' short >wrong
 check "another speed would be seen" eval '! agrees wrong'
 sed 's/at most [0-9.]* row ULP on all/at most 99 row ULP on all/' short >wrong
@@ -49,7 +49,7 @@ check "another error would be seen" eval '! agrees wrong'
 
 run_it run --only accuracy --kernels two_pass_f32_scalar --shapes 4x16 --conventions torch \
     --inputs normal --no-charts --db n.db
-check "extremes: none was judged" has out '^textbook +two_pass +[0-9.]+ +[0-9.]+ +- +all'
+check "edge cases: none was judged" has out '^textbook +two_pass +[0-9.]+ +[0-9.]+ +- +all'
 check "half of the evidence" has out '^Speed was not timed, so none is recommended\.$'
 
 run_it compare 1 1 --db p.db
@@ -63,34 +63,34 @@ sql() { "$binaries/run_sql" p.db "$1"; }
 check "the view timed has every timed case" is "$(sql 'SELECT count(*) FROM timed')" \
     "$(sql 'SELECT count(DISTINCT case_id) FROM repetitions')"
 check "the faster copy has all of a copy's speed" is \
-    "$(sql 'SELECT min(most) FROM (SELECT max(roof_ratio = 1) AS most FROM timed WHERE roof
+    "$(sql 'SELECT min(most) FROM (SELECT max(copy_ratio = 1) AS most FROM timed WHERE is_copy
         GROUP BY rows, hidden, types, cache, threads, convention)')" 1
 check "the view judged has every judged case" is "$(sql 'SELECT count(*) FROM judged')" \
     "$(sql "SELECT count(*) FROM accuracies")"
-check "the view board counts them" is "$(sql 'SELECT sum(judged) FROM board')" \
-    "$(sql 'SELECT count(*) FROM judged WHERE NOT hunted')"
+check "the view summary counts them" is "$(sql 'SELECT sum(judged) FROM summary')" \
+    "$(sql 'SELECT count(*) FROM judged WHERE NOT adversarial')"
 
 # One kernel everywhere: in the table, in the page's files and by the line of SQL (with choose: cli_golden).
 take=$(sed -n 's/^Take \([^,:]*\).*/\1/p' short)
 check "somebody is taken" test -n "$take"
-accepted "the page" 0 report --db p.db --allow-lost --out page
+accepted "the page" 0 report --db p.db --allow-missing --out page
 check "the page and all beside it: 7 MB at most" is "$(($(du -sb page | cut -f1) <= 7000000))" 1
 # The charts at its shape: TITLE LABEL of the field, of the map's columns.
 label() { awk -v role="$1" '$1 == role { print $2; exit }' short; }
 fastest=$(label fastest)
-[ -n "$fastest" ] || fastest=$(label take) # one row is both
-check "the field's take is the answer's" is "$(awk -F'\t' '$5 ~ /take/ { print $3 "=" $4 }' page/data/field.tsv)" \
-    "$(label take)=$take"
+[ -n "$fastest" ] || fastest=$(label recommended) # one row is both
+check "the field's take is the answer's" is "$(awk -F'\t' '$5 ~ /recommended/ { print $3 "=" $4 }' page/data/field.tsv)" \
+    "$(label recommended)=$take"
 check "the field's fastest is the answer's" is \
     "$(awk -F'\t' '$5 ~ /^fastest($|,)/ { print $3 }' page/data/field.tsv)" "$fastest"
 check "no kernel stands twice in the field" is "$(cut -f4 page/data/field.tsv | grep -v '^-' | sort | uniq -d)" ''
 cell() { awk -F'\t' -v column="$1" '$1 == "L2" && $2 == 768 { sub(/^≈ /, "", $column); print $column }' page/data/winner_map.tsv; }
 check "the map's fastest is the answer's" is "$(cell 3)" "$fastest"
-check "the map's take is the answer's" is "$(cell 5)" "$(label take)"
-check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows = 85 AND hidden = 768 AND NOT roof AND
+check "the map's take is the answer's" is "$(cell 5)" "$(label recommended)"
+check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows = 85 AND hidden = 768 AND NOT is_copy AND
     convention = 'torch' AND cache = 'hot' AND threads = 1 AND EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run
     AND j.kernel = t.kernel) AND NOT EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run AND j.kernel = t.kernel
-    AND NOT hunted AND (wrong OR error > 2)) ORDER BY roof_ratio DESC LIMIT 1")" "$take"
+    AND NOT adversarial AND (failed OR error > 2)) ORDER BY copy_ratio DESC LIMIT 1")" "$take"
 
 # Too noisy to say, in a run whose times are replaced by made-up ones: while the machine was slow one kernel
 # came nearer to a copy, and took longer, than the other did later.
@@ -98,18 +98,18 @@ sooner=exact_certified_grouped_f32_scalar nearer=retry_wide_fold_row_pairs_f32_a
 noisy=(run --plan quick --kernels "$sooner,$nearer" --shapes 85x768 --conventions torch --no-charts --db noisy.db)
 accepted "a run to make noisy" 0 "${noisy[@]}"
 "$binaries/run_sql" noisy.db "CREATE TEMP TABLE own AS SELECT cases.id AS case_id, kernel FROM cells JOIN cases ON cell = cells.id;
-    UPDATE repetitions SET real_ns = iif(case_id IN (SELECT case_id FROM own WHERE kernel LIKE 'roof%'), 1000, 2000);
+    UPDATE repetitions SET real_ns = iif(case_id IN (SELECT case_id FROM own WHERE kernel LIKE 'copy%'), 1000, 2000);
     UPDATE repetitions SET process = process + 100, real_ns = 150
         WHERE case_id IN (SELECT case_id FROM own WHERE kernel = '$sooner');
     INSERT INTO repetitions SELECT case_id, process + 100, repetition, place, iterations, 50, 50, NULL, NULL
-        FROM repetitions JOIN own USING (case_id) WHERE kernel LIKE 'roof%';
+        FROM repetitions JOIN own USING (case_id) WHERE kernel LIKE 'copy%';
     INSERT INTO finished_processes SELECT run, process + 100 FROM finished_processes;
     UPDATE runs SET state = 'open'"
 untold() { # FILE: it takes the sooner, which has the smaller error, and says that nobody can say
     tr -s '`\n ' ' ' <"$1" | grep -Eqi "(take|use) $sooner ?: .*too noisy to say which is fastest of $nearer and $sooner ?:"
 }
 accepted "noisy: run, with nothing left to measure" 3 "${noisy[@]}" --resume
-check "noisy: the table takes the most accurate" has out "^take +exact_certified_grouped "
+check "noisy: the table takes the most accurate" has out "^recommended +exact_certified_grouped "
 check "noisy: nothing is called the fastest" hasnt out '^fastest '
 check "noisy: run says so" untold out
 accepted "noisy: report" 3 report --db noisy.db --out noisy

@@ -59,20 +59,20 @@ check "still one run" lines out 2
 cp c.db lost.db
 "$binaries/run_sql" lost.db "DELETE FROM repetitions WHERE case_id IN
     (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel = 'naive_f32_scalar'); UPDATE runs SET state = 'interrupted'"
-lost='asked 2, judged 1, lost 1: naive_f32_scalar 4x64 \(judged, not timed\)'
-refused "lost" 7 "$lost.*--allow-lost" choose --shape 4x64 --stored --json "${near[@]}" --db lost.db
-check "lost: in JSON" is "$(value coverage.lost out)" 1
-check "lost: named in JSON" is "$(value coverage.lost_names.0 out)" 'naive_f32_scalar 4x64 (judged, not timed)'
-accepted "lost is allowed" 0 choose --shape 4x64 --stored --allow-lost "${near[@]}" --db lost.db
+lost='requested 2, judged 1, missing 1: naive_f32_scalar 4x64 \(judged, not timed\)'
+refused "lost" 7 "$lost.*--allow-missing" choose --shape 4x64 --stored --json "${near[@]}" --db lost.db
+check "lost: in JSON" is "$(value coverage.missing out)" 1
+check "lost: named in JSON" is "$(value coverage.missing_names.0 out)" 'naive_f32_scalar 4x64 (judged, not timed)'
+accepted "lost is allowed" 0 choose --shape 4x64 --stored --allow-missing "${near[@]}" --db lost.db
 check "lost is allowed: said" has out "^kernels at this shape: $lost"
 check "lost is allowed: the run's state" has out '^run 1 is not complete'
-run_it choose --shape 4x64 --stored --allow-lost --format tsv "${near[@]}" --db lost.db
+run_it choose --shape 4x64 --stored --allow-missing --format tsv "${near[@]}" --db lost.db
 check "lost is allowed: a notice" has err "^lnbench: $lost"
 run_it choose --shape 4x64 "${near[@]}" --db lost.db
 check "lost is measured again: exit code" is "$code" 0
-check "lost is measured again" has out '^kernels at this shape: asked 2, judged 2, lost 0'
-"$binaries/run_sql" lost.db "DELETE FROM runs WHERE id > 1; UPDATE cases SET asked = NULL;
-    UPDATE runs SET asked = NULL, declined = NULL, lost = NULL"
+check "lost is measured again" has out '^kernels at this shape: requested 2, judged 2, missing 0'
+"$binaries/run_sql" lost.db "DELETE FROM runs WHERE id > 1; UPDATE cases SET requested = NULL;
+    UPDATE runs SET requested = NULL, unsupported = NULL, missing = NULL"
 accepted "an older run" 0 choose --shape 4x64 --stored "${near[@]}" --db lost.db
 check "an older run does not say" has out '^run 1 does not say what it was asked for$'
 
@@ -139,7 +139,7 @@ refused "an impossible budget" 5 'nothing meets the budget: the best there is, [
 check "an impossible budget: best is null" is "$(value best out)" null
 
 accepted "JSON" 0 choose --shape 4x64 --json "${near[@]}"
-check "JSON: schema" is "$(value schema out)" lnbench-choose-1
+check "JSON: schema" is "$(value schema out)" lnbench-choose-2
 check "JSON: best has a time" has out '"time_ns": [0-9]'
 check "JSON: runners_up" is "$(value runners_up out)" 1
 accepted "TSV" 0 choose --shape 4x64 --format tsv "${near[@]}"

@@ -27,7 +27,7 @@ for file in "$corpus"/*.txt; do
     for ((i = 0; i < count; i++)); do
         finds=$((finds + 1))
         now="$(value "$i.now.verdict" out) $(value "$i.now.reason" out)"
-        check "$name: within what is proven: $now" grep -Eq '^(right|limit inaccurate|declined|lost)' <<<"$now"
+        check "$name: within what is proven: $now" grep -Eq '^(pass|type-limited inaccurate|unsupported|missing)' <<<"$now"
     done
 done
 check "there is a corpus" test "$finds" -gt 20

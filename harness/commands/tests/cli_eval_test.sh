@@ -107,10 +107,10 @@ check "an older plugin: none" has out '^row_ulp_probable +-$'
 # An output made elsewhere.
 accepted "--y: the reference's own" 0 eval --x x.npy --y t.npy --convention tinyllm --max-row-ulp 0.5
 ends "--y: another convention's" 5 eval --x x.npy --y t.npy --convention ddof=1,eps=1e-5@var,affine=none --max-row-ulp 1000
-check "--y: another convention's: verdict" has out "wrong \(inaccurate: row 0: y is that of a kernel that divides the variance by N \(ddof=0\)"
+check "--y: another convention's: verdict" has out "fail \(inaccurate: row 0: y is that of a kernel that divides the variance by N \(ddof=0\)"
 npy wrong.npy '<f4' '(2, 3, 4)' nan:0
 ends "--y of NaN" 5 eval --x x.npy --y wrong.npy --convention tinyllm --json
-check "--y of NaN: verdict" is "$(value verdict out) $(value reason out)" "wrong wrong-class"
+check "--y of NaN: verdict" is "$(value verdict out) $(value reason out)" "fail wrong-class"
 
 # An output has no bound of its own, and is held to any order of summation: garbage is inaccurate,
 # what an honest kernel made is not, and where no order keeps a digit nothing is said.
@@ -123,7 +123,7 @@ numbers() { # SEED COUNT: in [-2, 2)
     }'
 }
 bits() { numbers "$1" "$2" | awk '{ for (i = 1; i <= NF; i++) printf "%d ", ($i < 0 ? 49152 : 16384) + ($i * 512) % 512 }'; }
-beyond='wrong \(inaccurate: row [0-9]+: (beyond any order of summation|all 256 columns: 0 where|y is that of a kernel that)'
+beyond='fail \(inaccurate: row [0-9]+: (beyond any order of summation|all 256 columns: 0 where|y is that of a kernel that)'
 plain=tinyllm
 # shellcheck disable=SC2046
 {
@@ -159,7 +159,7 @@ accepted "right" 0 eval --x rows.npy --convention $plain --reference --out right
 # shellcheck disable=SC2046
 npy one_row.npy '<f4' '(9, 256)' $(awk 'NR > 1792 && NR <= 2048 { print 42; next } { print }' right.txt)
 garbage "one row of 42" f32 rows.npy one_row.npy $plain
-check "--y, one row of 42: which" has out 'wrong \(inaccurate: row 7: '
+check "--y, one row of 42: which" has out 'fail \(inaccurate: row 7: '
 # One in six, all with LNBENCH_FULL.
 for kernel in $("$lnbench" list kernels --format tsv |
     awk -v all="${LNBENCH_FULL-}" '$1 ~ /_scalar$/ && (all || n++ % 6 == 0) { print $1 }'); do
@@ -173,7 +173,7 @@ for kernel in $("$lnbench" list kernels --format tsv |
     dtype=$(case $x in rows.npy) echo f32 ;; rows64.npy) echo f64 ;; rowsb.npy) echo bf16 ;; *) echo f16 ;; esac)
     run_it eval --x $x --convention $plain --kernel "$kernel" --out honest.npy
     accepted "--y, what $kernel made" 0 eval --dtype "$dtype" --x $x --y honest.npy --convention $plain
-    check "--y, what $kernel made: verdict" has out '^verdict +right'
+    check "--y, what $kernel made: verdict" has out '^verdict +pass'
 done
 npy far.npy '<f4' '(2, 256)' 1000000:0.25
 run_it eval --x far.npy --convention $plain --kernel naive_f32_scalar --out far_y.npy
@@ -186,15 +186,15 @@ npy off.npy '<f4' '(4,)' 1000000:0.25
 npy off_y.npy '<f4' '(4,)' -1.34357 -0.44786 0.44786 1.34357
 for y in off_y:yes:true row:'not known: nothing was judged':null; do
     run_it eval --x off.npy --y "${y%%:*}.npy" --convention tinyllm
-    check "--y, ${y%%:*}: usable" has out "^usable +$(cut -d: -f2- <<<"${y%:*}")\$"
+    check "--y, ${y%%:*}: correct digits" has out "^correct digits +$(cut -d: -f2- <<<"${y%:*}")\$"
     check "--y, ${y%%:*}: verdict" has out '^verdict +not judged'
     run_it eval --x off.npy --y "${y%%:*}.npy" --convention tinyllm --json
-    check "--y, ${y%%:*}: JSON" has out "\"usable\": ${y##*:}"
+    check "--y, ${y%%:*}: JSON" has out "\"has_correct_digits\": ${y##*:}"
 done
 accepted "--y, far from zero: a limit" 0 eval --x far.npy --y far_y.npy --convention $plain --max-row-ulp 1e9
 run_it eval --x far.npy --y far_y.npy --convention $plain --max-row-ulp 1
 check "--y, far from zero: beyond a limit" is "$code" 5
-check "--y, far from zero: which limit" has out 'wrong \(inaccurate: row_ulp .* is above --max-row-ulp 1\)'
+check "--y, far from zero: which limit" has out 'fail \(inaccurate: row_ulp .* is above --max-row-ulp 1\)'
 accepted "far from zero, right" 0 eval --x far.npy --convention $plain --reference --out far_y.npy
 accepted "--y, far from zero, right" 0 eval --x far.npy --y far_y.npy --convention $plain
 
@@ -207,7 +207,7 @@ typed() { # TYPE DESCR FORMAT X... : X as bits or numbers, and `wanted` what mus
     for way in "--reference --dtype $type" "--kernel two_pass_${type}_scalar"; do
         # shellcheck disable=SC2086
         accepted "$type, $way" 0 eval --x typed_$type.npy --convention tinyllm $way --out typed_y.npy
-        check "$type, $way: verdict" has out '^verdict +right'
+        check "$type, $way: verdict" has out '^verdict +pass'
         printed typed_y.npy "$format" >typed.txt
         check "$type, $way: digits and type" diff wanted typed.txt
         # shellcheck disable=SC2086
@@ -250,7 +250,7 @@ done
 npy half.npy '<f2' '(4,)' 15360 16384 16896 17408
 accepted "f16 in" 0 eval --x row.npy --gamma gamma.npy --beta beta.npy --reference --out out4.npy
 accepted "f16 in, f32 out" 0 eval --x half.npy --y out4.npy --gamma gamma.npy --beta beta.npy --dtypes f16 --json
-check "f16 in, f32 out: judged as" is "$(value dtype out) $(value verdict out)" "f32 right"
+check "f16 in, f32 out: judged as" is "$(value dtype out) $(value verdict out)" "f32 pass"
 npy brain.npy '|V2' '(4,)' 16256 16384 16448 16512
 accepted "bf16 of ml_dtypes, said too" 0 eval --x brain.npy --convention tinyllm --reference --dtypes bf16
 accepted "bf16 of ml_dtypes" 0 eval --x brain.npy --convention tinyllm --reference --json

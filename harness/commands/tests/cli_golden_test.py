@@ -47,9 +47,9 @@ export --format csv
 export --format tsv
 SELECT * FROM judged
 SELECT * FROM timed
-SELECT * FROM lost
-SELECT * FROM board
-SELECT id, state, asked, done, declined, lost, cases, repetitions, triples, triples_covered FROM runs
+SELECT * FROM missing
+SELECT * FROM summary
+SELECT id, state, requested, done, unsupported, missing, cases, repetitions, triples, triples_covered FROM runs
 """
 PAGE = "report --out page\n"
 CHOICES = """
@@ -73,26 +73,26 @@ choose --shapes 85x768 --machine nobody
 COMPARISONS = "".join(f"compare 1 8 {options}\n" for options in (
     "", "--all", "--json", "--format tsv", "--format csv", "--format junit", "--format github", "--format smaller",
     "--format markdown --threshold 10%", "--accuracy exact", "--accuracy bound --only accuracy", "--confidence 0.9 --only speed",
-    "--allow-lost", "--also json=also.json --also markdown=also.md"))
+    "--allow-missing", "--also json=also.json --also markdown=also.md"))
 HISTORIES = "".join(f"history {options}\n" for options in (
     "", "--all", "--json", "--format tsv", "--format markdown", "--measure row_ulp_max", "--measure time_ns --kernels two_pass*",
     "--shapes 85x768 --measure gbps", "--inputs offset --measure row_ulp_max", "--out past", "--measure nothing", "--kernels nothing", "--kernels two_pass_avx2",
     "--kernels two_pass"))
 COMMANDS = {
     "errors": TABLES + PAGE + "compare 1 1\n"
-    "report --no-charts --allow-lost\nreport --no-charts --run 99\nreport --no-charts --sort size\nexport --run 99\n",
-    "readonly": "list runs\nreport --no-charts\nexport --format tsv\nSELECT * FROM board\n",
+    "report --no-charts --allow-missing\nreport --no-charts --run 99\nreport --no-charts --sort size\nexport --run 99\n",
+    "readonly": "list runs\nreport --no-charts\nexport --format tsv\nSELECT * FROM summary\n",
     "peers": TABLES + PAGE,
     "half": TABLES + PAGE,
     "many": TABLES + COMPARISONS + HISTORIES + "report --no-charts --baseline 1\nreport --no-charts --run 9 --baseline previous\n"
     "report --no-charts --run 9 --baseline 1 --all\nreport --no-charts --baseline 99\n"
     "compare previous latest\ncompare 1 5\ncompare 1 99\ncompare eeee 9\ncompare 1 2 --json\n",
-    "killed": TABLES + "report --no-charts --allow-lost\ncompare 1 1\nhistory\n",
-    "empty": "list conventions\nlist conventions --json\nlist inputs\nlist inputs --json\nlist runs\nlist runs --json\nreport --no-charts\nexport\nhistory\ncompare 1 1\nreplay\nSELECT * FROM board\n",
+    "killed": TABLES + "report --no-charts --allow-missing\ncompare 1 1\nhistory\n",
+    "empty": "list conventions\nlist conventions --json\nlist inputs\nlist inputs --json\nlist runs\nlist runs --json\nreport --no-charts\nexport\nhistory\ncompare 1 1\nreplay\nSELECT * FROM summary\n",
     "here": CHOICES,
     "here_many": "choose --shapes 85x768 --stored\nchoose --shapes 85x768 --stored --json --max-row-ulp 1000\n",
     "published": "list runs\nreport --no-charts --all\nreport --no-charts --all --sort error\nreport --no-charts --sort name\n"
-    "report --no-charts --top 5\nreport --out page --allow-lost\nSELECT * FROM board\nSELECT * FROM lost\n",
+    "report --no-charts --top 5\nreport --out page --allow-missing\nSELECT * FROM summary\nSELECT * FROM missing\n",
 }
 WIDTHS = {store: "report --no-charts\nlist runs\n" for store in ("errors", "peers", "half", "killed")}
 WIDTHS["many"] = "compare 1 8\nhistory\n"
@@ -316,9 +316,9 @@ def make_all():
     shutil.copy("peers.db", "killed.db")
     sql("killed", """DELETE FROM repetitions WHERE process = 4 OR case_id % 5 = 1; DELETE FROM accuracies WHERE case_id % 7 = 1;
         DELETE FROM judgements WHERE case_id % 7 = 1;
-        UPDATE cases SET asked = 1; UPDATE cases SET asked = 3 WHERE cell IN (SELECT id FROM cells WHERE rows <> 18);
-        UPDATE cases SET asked = NULL WHERE cell IN (SELECT id FROM cells WHERE kernel LIKE 'roof%');
-        UPDATE runs SET state = 'open', ended = NULL, declined = NULL, lost = NULL, cases = NULL, repetitions = NULL""")
+        UPDATE cases SET requested = 1; UPDATE cases SET requested = 3 WHERE cell IN (SELECT id FROM cells WHERE rows <> 18);
+        UPDATE cases SET requested = NULL WHERE cell IN (SELECT id FROM cells WHERE kernel LIKE 'copy%');
+        UPDATE runs SET state = 'open', ended = NULL, unsupported = NULL, missing = NULL, cases = NULL, repetitions = NULL""")
     shutil.copy("errors.db", "empty.db")
     write("empty", "DELETE FROM runs")
     shutil.copy("errors.db", "readonly.db")
@@ -381,9 +381,9 @@ def takes(store):
     """Who is to be taken by the terminal, the page and choose, of the latest run of a store."""
     with sqlite3.connect(store + ".db") as database:
         run = str(database.execute("SELECT max(id) FROM runs").fetchone()[0])
-        near = database.execute("SELECT rows || 'x' || hidden FROM timed WHERE run = ? AND NOT roof "
+        near = database.execute("SELECT rows || 'x' || hidden FROM timed WHERE run = ? AND NOT is_copy "
                                 "ORDER BY abs(hidden - 768), rows", (run,)).fetchone()[0]
-    asked = ("--run", run, "--db", store + ".db", "--allow-lost")
+    asked = ("--run", run, "--db", store + ".db", "--allow-missing")
     text = re.sub(r"\n  +", " ", lnbench("report", "--no-charts", *asked)[1])
     lnbench("report", "--out", "page", *asked, PATH="/nowhere")  # without charts
     with open("page/report.md") as file:

@@ -29,9 +29,9 @@ given="$rows --gamma gamma.npy"
     accepted "without a limit nothing is said" 3 eval $given --dx dx.npy
     check "without a limit: the table" has out '^dx .* not judged$'
     accepted "off" 5 eval $given --dx wrong.npy --max-row-ulp 8
-    check "off: where" has out '^dx .* row 0, column 2 +wrong \(inaccurate\)$'
+    check "off: where" has out '^dx .* row 0, column 2 +fail \(inaccurate\)$'
     accepted "another class" 5 eval $given --dx none.npy
-    check "another class: said" has out 'wrong \(wrong-class\)$'
+    check "another class: said" has out 'fail \(wrong-class\)$'
     refused "dy alone" 2 'go together' eval $given
     refused "a gradient without dy" 2 'go together' eval --x x.npy --dx dx.npy
     refused "two ways" 2 'judges gradients alone' eval $given --dx dx.npy --reference

@@ -117,7 +117,7 @@ def spoil(path, facts):
     """Every text of every row of the store is one of TEXTS, in turn."""
     store = sqlite3.connect(path)
     store.text_factory = bytes
-    verdicts = [(b"right", b""), (b"wrong", b"inaccurate"), (b"wrong", b"crashed"), (b"declined", b""), (b"wrong", b"wrong-class"), (b"lost", b"")]
+    verdicts = [(b"pass", b""), (b"fail", b"inaccurate"), (b"fail", b"crashed"), (b"unsupported", b""), (b"fail", b"wrong-class"), (b"missing", b"")]
     for run_id, in store.execute("SELECT id FROM runs").fetchall():
         for i, (name,) in enumerate(store.execute("SELECT name FROM facts WHERE run = ?", (run_id,)).fetchall()):
             if facts and not re.search(b"bytes|^cores$|time$|mhz|load", name):
@@ -184,7 +184,7 @@ with tempfile.TemporaryDirectory() as folder:
     small = ["--plan", "quick", "--shapes", "4x64", "--conventions", "torch", "--inputs", "normal", "--processes", "2",
              "--repetitions", "3", "--no-charts"]
     for _ in range(2):
-        run(["run", *small, "--referee", "no", "--kernels", "two_pass_f32_scalar,naive_f32_scalar", "--db", "s.db"])
+        run(["run", *small, "--conformance", "no", "--kernels", "two_pass_f32_scalar,naive_f32_scalar", "--db", "s.db"])
     shutil.copy("s.db", "own.db")
     spoil("s.db", True)
     spoil("own.db", False)
@@ -195,9 +195,9 @@ with tempfile.TemporaryDirectory() as folder:
         loud = f"loud.{number or ''}*"  # all of them once, which takes ten seconds
         for words in (["report", "--no-charts", "--all", *db], ["list", "runs", *db], ["history", "--all", *db],
                       ["history", "--measure", "row_ulp_max", "--all", *db], ["compare", "1", "2", "--all", *db],
-                      ["choose", "--shape", "4x64", "--stored", "--explain", "--allow-lost", "--db", "own.db"], ["report", "--verify", "--sample", "1", *db],
+                      ["choose", "--shape", "4x64", "--stored", "--explain", "--allow-missing", "--db", "own.db"], ["report", "--verify", "--sample", "1", *db],
                       ["list", "kernels", *plugin], ["list", "plugins", *plugin],
-                      ["run", *small, *plugin, "--kernels", loud, "--only", "accuracy", "--referee", "no", "--all", "--db", "p.db"],
+                      ["run", *small, *plugin, "--kernels", loud, "--only", "accuracy", "--conformance", "no", "--all", "--db", "p.db"],
                       ["report", "--no-charts", "--all", "--run", "1", "--db", "p.db"]):
             run([*words, "--format", form], form)
     for form in ("junit", "github", "smaller"):

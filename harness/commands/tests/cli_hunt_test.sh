@@ -24,7 +24,7 @@ check "TSV: a line a find" is "$(wc -l <tsv)" 9
 # Worth the while: worse than the worst row of every family at this size, which has its seeds there.
 accepted "families" 0 run --only accuracy --db f.db --no-charts --kernels $kernel --shapes 18x24 \
     --conventions torch
-"$binaries/run_sql" f.db "SELECT max(row_ulp_max) FROM accuracies JOIN judgements USING (case_id) WHERE verdict <> 'limit'" >family
+"$binaries/run_sql" f.db "SELECT max(row_ulp_max) FROM accuracies JOIN judgements USING (case_id) WHERE verdict <> 'type-limited'" >family
 check "families: judged" has family '^[0-9]'
 run_it hunt --kernel $kernel --hidden 24 --json --out far.txt
 found=$(value finds.0.row_ulp_max out)
@@ -41,7 +41,7 @@ for place in here/hunts here/hunts/*.txt; do
         --inputs "worst:$place" --conventions torch --kernels $kernel,naive_f32_scalar
     "$binaries/run_sql" w.db "SELECT rows || 'x' || hidden FROM judged WHERE input = 'worst:$place'" >shape
     check "worst as an input: every row" is "$(sort -u shape)" 8x4
-    "$binaries/run_sql" w.db "SELECT value FROM facts WHERE name = 'hunted_rows' ORDER BY run DESC" >fact
+    "$binaries/run_sql" w.db "SELECT value FROM facts WHERE name = 'adversarial_rows' ORDER BY run DESC" >fact
     check "worst as an input: stored" is "$(sed -n 's/, hash .*//p;q' fact)" "worst:$place: 8 rows"
 done
 refused "no such finds" 7 'none.txt: cannot read it' run --only accuracy --db w.db \
@@ -99,10 +99,10 @@ accepted "interrupted: replays" 0 replay int.txt
 # A kernel that fails is itself the find.
 sabotage=$libraries/sabotage_plugin.so
 ends "a crash" 6 hunt --kernel naive.crash --plugin "$sabotage" --hidden 16 --time 0.5 --out crash.txt
-check "a crash: the find" has crash.txt '^verdict wrong \(crashed\)$'
+check "a crash: the find" has crash.txt '^verdict fail \(crashed\)$'
 accepted "a crash: again" 0 replay crash.txt --plugin "$sabotage"
 check "a crash: reproduces" has out '^([0-9]+) replayed, \1 the same'
-sed 's/^verdict wrong (crashed)$/verdict right/' crash.txt >fine.txt
+sed 's/^verdict fail (crashed)$/verdict pass/' crash.txt >fine.txt
 ends "a crash where there was none" 6 replay fine.txt --plugin "$sabotage"
 ends "a NaN" 5 hunt --kernel naive.nan_output --plugin "$sabotage" --hidden 16 --time 0.1 --out nan.txt
 

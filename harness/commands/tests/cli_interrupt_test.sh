@@ -60,9 +60,9 @@ interrupted() {
         check "$label: what there is is shown" has out '^stored  run 1 in '
     fi
     ends "$label: report" 3 report --db "$database" --no-charts
-    check "$label: report: what is lost" has out '^asked [0-9]+, judged [0-9]+, lost [0-9]+'
-    check "$label: report: one line" has err '^lnbench: run 1: asked .* not come to its end .*--allow-lost'
-    accepted "$label: --allow-lost" 0 report --db "$database" --no-charts --allow-lost
+    check "$label: report: what is lost" has out '^requested [0-9]+, judged [0-9]+, missing [0-9]+'
+    check "$label: report: one line" has err '^lnbench: run 1: requested .* not come to its end .*--allow-missing'
+    accepted "$label: --allow-missing" 0 report --db "$database" --no-charts --allow-missing
     kept=$(field "$database" cases)
     check "$label: state" is "$(field "$database" state)" "$5"
     check "$label: something was kept" test "$kept" -gt 2
@@ -72,7 +72,7 @@ interrupted() {
         (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE rows = 18)"
     marks=$("$binaries/run_sql" "$database" "SELECT count(*) FROM judgements WHERE detail LIKE '%#marked'")
     accepted "$label: resumed" 0 run "${plan[@]}" --db "$database" --resume
-    check "$label: nothing is lost" has out '^asked [0-9]+, judged [0-9]+, lost 0$'
+    check "$label: nothing is lost" has out '^requested [0-9]+, judged [0-9]+, missing 0$'
     accepted "$label: resumed: report" 0 report --db "$database" --no-charts
     check "$label: the same run" is "$("$lnbench" list runs --db "$database" --json >runs; value '' runs)" 1
     check "$label: complete" is "$(field "$database" state)" complete

@@ -15,7 +15,7 @@ print(kernel["reproducibility"], *kernel["varies_with"])
 END
 }
 
-run_it run --referee no --only accuracy --db f.db --no-charts --plugin "$plugin" --shapes 2x8 --conventions torch \
+run_it run --conformance no --only accuracy --db f.db --no-charts --plugin "$plugin" --shapes 2x8 --conventions torch \
     --inputs normal --kernels 'on_*'
 check "nothing" is "$(found on_nothing)" "row"
 check "call" is "$(found on_call)" "none call"
@@ -27,7 +27,7 @@ check "isa" is "$(found on_isa.one) $(found on_isa.two)" "row isa row isa"
 check "isa: the same" is "$(found on_same.one)" "isa"
 
 # The library's kernels keep what they declare, on the ISAs that are here.
-accepted "our kernels" 0 run --referee no --only accuracy --db own.db --no-charts --shapes 2x8 --conventions torch \
+accepted "our kernels" 0 run --conformance no --only accuracy --db own.db --no-charts --shapes 2x8 --conventions torch \
     --inputs normal --dtypes f32,f64,bf16,f16 --kernels '*_f32_*,*_fused_*16_*,two_pass_f64_*,reproducible_*'
 check "our kernels: all keep what they declare" python3 - <<'END'
 import json, sqlite3
@@ -44,7 +44,7 @@ END
 # The class is in every other table.
 accepted "list" 0 list kernels --plugin "$plugin" --json
 check "list: what is declared" has out '"declared_reproducibility": "row"'
-run_it run --referee no --db v.db --no-charts --plugin "$plugin" --shapes 40x64 --conventions torch --inputs normal \
+run_it run --conformance no --db v.db --no-charts --plugin "$plugin" --shapes 40x64 --conventions torch --inputs normal \
     --kernels 'on_rows,on_same.one,on_nothing' --processes 1 --repetitions 2
 check "run: fine" is "$code" 0
 check "run: what depends on the batch" has out 'on_rows .* run$'

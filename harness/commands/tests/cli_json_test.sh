@@ -40,7 +40,7 @@ check "run --json: where it is stored goes elsewhere" has err '^stored  run 1 in
 check "run --json: no charts" test ! -e results
 # Four cases judged, of which the timed one is one (normal, torch), and two roofs.
 check "run --json: the cases" is "$(value '' out)" 7
-check "run --json: a verdict" is "$(value 0.verdict out)" right
+check "run --json: a verdict" is "$(value 0.verdict out)" pass
 check "run --json: elements" is "$(value 0.metrics.elements out)" 32
 check "run --json: repetitions" is "$(value 0.speed.repetitions out)" 2
 
@@ -63,8 +63,8 @@ accepted "export jsonl without them" 0 export --db a.db --format jsonl --no-rows
 check "export --no-rows: none" hasnt out '"type":"(tensor|worst)"'
 cp out few.jsonl
 accepted "export --no-rows is read back" 0 import few.jsonl --db few.db
-sed '1s/"declined":[0-9]*/"declined":1/' few.jsonl >counted.jsonl
-refused "a count that the cases do not bear out" 7 'counted.jsonl: says that of [0-9]+ cases 1 were declined' \
+sed '1s/"unsupported":[0-9]*/"unsupported":1/' few.jsonl >counted.jsonl
+refused "a count that the cases do not bear out" 7 'counted.jsonl: says that of [0-9]+ cases 1 are unsupported' \
     import counted.jsonl --db counted.db
 check "nothing of it is kept" test ! -s counted.db -o "$("$binaries/run_sql" counted.db 'SELECT count(*) FROM cases' 2>/dev/null)" = 0
 accepted "export tsv" 0 export --db a.db --format tsv

@@ -67,17 +67,17 @@ done
 # What they take is right on probe rows too, and no sum of 64 terms is off by more than 64 roundings
 # of its size; the rest is refused.
 accepted "accuracy" 0 run --only accuracy --kernels "$all" --dtypes $types \
-    --shapes 6x64 --inputs normal,alternating --max-row-ulp 64 --db p.db --no-charts --referee no \
+    --shapes 6x64 --inputs normal,alternating --max-row-ulp 64 --db p.db --no-charts --conformance no \
     --conventions torch,torch-nobias,tinyllm,bert,keras,formula-std,zscore,scalar-std,numpy-quotient
 accepted "accuracy: export" 0 export --db p.db --format tsv
 for peer in "${peers[@]}"; do
     for convention in torch torch-nobias tinyllm bert keras; do
         # PyTorch 1.13 gives the mean of bf16 rows as summed in bf16: docs/choosing.md.
-        right=$'right\tno bound\t'
-        [[ $peer != pytorch*_bf16 ]] || right=$'(right\tno bound\t|wrong\tinaccurate\t.*mean is )'
+        right=$'pass\tno bound\t'
+        [[ $peer != pytorch*_bf16 ]] || right=$'(pass\tno bound\t|fail\tinaccurate\t.*mean is )'
         # oneDNN may have 16 bits for AVX-512 alone.
         [[ $peer != onednn_bf16* ]] || grep -qw avx512bw /proc/cpuinfo ||
-            right=$'(right\tno bound\t|declined\t.*oneDNN has no implementation of it for this CPU)'
+            right=$'(pass\tno bound\t|unsupported\t.*oneDNN has no implementation of it for this CPU)'
         check "$peer, $convention: right" has out $'^layernorm\t'"$peer"$'\t'"$convention"$'\t.*\t'"$right"
     done
     for pair in 'formula-std:eps to the variance alone' 'zscore:divides by N alone' \
@@ -91,8 +91,8 @@ check "nothing else" hasnt out $'\twrong\t'
 
 # What is wrong with one is said, and is no fault of the run.
 accepted "limit" 0 run --only accuracy --kernels "${peers[0]}" --shapes 6x64 --inputs normal \
-    --conventions torch --max-row-ulp 0.01 --db q.db --no-charts --referee no
-check "limit: the fault is named" has out '^✗ .*: inaccurate on .*; wrong on 1 of 1 case$'
+    --conventions torch --max-row-ulp 0.01 --db q.db --no-charts --conformance no
+check "limit: the fault is named" has out '^✗ .*: inaccurate on .*; fails on 1 of 1 case$'
 
 # A residual would be left out of the answer.
 "$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 1:1

@@ -29,8 +29,8 @@ done
 bad 11 7 'bad_plugin_11.so: its name is not of'
 check "a hostile name is not repeated" hasnt err '<script>'
 bad 4 2 'two_pass_f32_scalar stands in both builtin and bad'
-bad 5 6 'bad_plugin_5.so: wrong \(crashed: SIGABRT\) at load'
-bad 18 6 'wrong \(crashed: exited with status 3: no licence found\) at load'
+bad 5 6 'bad_plugin_5.so: fail \(crashed: SIGABRT\) at load'
+bad 18 6 'fail \(crashed: exited with status 3: no licence found\) at load'
 refused "no such plugin" 7 'nowhere.so: No such file' list plugins --plugin nowhere.so
 echo text >text.so
 refused "no library" 7 'text.so' list plugins --plugin text.so
@@ -39,14 +39,14 @@ refused "a plugin twice" 2 'example stands in both' list plugins \
 
 accepted "the example: list" 0 list plugins --plugin "$libraries/example_plugin.so"
 check "the example is named" has out '^example +1 '
-accepted "the example: run" 0 run --plan quick --referee no --db e.db --no-charts --plugin "$libraries/example_plugin.so" \
+accepted "the example: run" 0 run --plan quick --conformance no --db e.db --no-charts --plugin "$libraries/example_plugin.so" \
     --kernels example --shapes 4x64 --conventions torch,zscore,torch-nobias --inputs normal \
     --processes 1 --repetitions 2
 accepted "the example: export" 0 export --db e.db --format tsv
-check "the example: fine where it is at home" has out $'^layernorm\texample\ttorch\t.*\tright\tno bound\t'
+check "the example: fine where it is at home" has out $'^layernorm\texample\ttorch\t.*\tpass\tno bound\t'
 check "the example: says what it does not take" has out \
-    $'^layernorm\texample\tzscore\t.*\tdeclined\t.*only ddof 0'
-check "the example: likewise" has out $'^layernorm\texample\ttorch-nobias\t.*\tdeclined\t.*only vector'
+    $'^layernorm\texample\tzscore\t.*\tunsupported\t.*only ddof 0'
+check "the example: likewise" has out $'^layernorm\texample\ttorch-nobias\t.*\tunsupported\t.*only vector'
 
 # With sanitizers the plugin's own check ends the worker before the signal does.
 crashed='(SIGSEGV|exited with status 1)'
@@ -58,7 +58,7 @@ ends "sabotage" 6 run --plan quick --db s.db --no-charts --all --plugin "$librar
     'naive.good,naive.crash_when_timed,naive.wrong_when_timed,naive.crash,naive.nan_output,two_pass_f32_scalar' \
     --processes 2 --repetitions 2
 check "sabotage: nothing on standard error" lines err 0
-check "sabotage: a good kernel of ours" has out '^(fastest|take|textbook) +two_pass'
+check "sabotage: a good kernel of ours" has out '^(fastest|recommended|textbook) +two_pass'
 check "sabotage: a good kernel of the plugin" has out '^plugin +naive\.good +[0-9]'
 check "sabotage: a crash" has out "^✗ naive\.crash: crashed on "
 check "sabotage: a crash when timed" has out "^✗ naive\.crash_when_timed: crashed (\(SIGSEGV\) )?on "
@@ -73,14 +73,14 @@ check "sabotage: report has them" has charts/index.html 'naive\.crash_when_timed
 
 # Its constructor flushes to zero, as -ffast-math does it: judged and timed in that state, and said.
 export LNBENCH_HOSTILE_DEED=flush_to_zero LNBENCH_HOSTILE_MOMENT=constructor
-ends "flush to zero" 6 run --plan quick --referee no --db f.db --no-charts --plugin "$libraries/hostile_plugin.so" --conventions torch \
+ends "flush to zero" 6 run --plan quick --conformance no --db f.db --no-charts --plugin "$libraries/hostile_plugin.so" --conventions torch \
     --kernels hostile,two_pass_f32_scalar --shapes 4x64 --inputs normal,subnormal --processes 1 --repetitions 2
 check "flush to zero: said" has out '^  its constructor changed (MXCSR|FPCR): flush to zero$'
 check "flush to zero: timed" has out '^plugin +hostile +[0-9]'
 check "flush to zero: the other kernel is fine" hasnt out '^✗ two_pass'
 accepted "flush to zero: export" 0 export --db f.db --format tsv
 check "flush to zero: what comes of it" has out \
-    $'^layernorm\thostile\t.*subnormal\t.*\twrong\tstate-changed\t.*flush to zero; wrong \\((inaccurate|wrong-class)'
+    $'^layernorm\thostile\t.*subnormal\t.*\tfail\tstate-changed\t.*flush to zero; fail \\((inaccurate|wrong-class)'
 unset LNBENCH_HOSTILE_DEED LNBENCH_HOSTILE_MOMENT
 
 accepted "OpenMP" 0 run --db o.db --no-charts --plugin "$libraries/threads_plugin_3.so" \
@@ -88,30 +88,30 @@ accepted "OpenMP" 0 run --db o.db --no-charts --plugin "$libraries/threads_plugi
 
 ends "eval of a crash" 6 eval --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
     --kernel naive.crash --out y.npy
-check "eval of a crash: one line" has err "^lnbench: naive\.crash: wrong \(crashed: $crashed\); y.npy was not written$"
+check "eval of a crash: one line" has err "^lnbench: naive\.crash: fail \(crashed: $crashed\); y.npy was not written$"
 check "eval of a crash: no figures" lines out 0
 check "eval of a crash: no file" test ! -e y.npy
-refused "eval of an endless loop" 6 'naive.endless_loop: wrong \(timeout: no answer within 0.2 s\)' eval \
+refused "eval of an endless loop" 6 'naive.endless_loop: fail \(timeout: no answer within 0.2 s\)' eval \
     --x x.npy --convention tinyllm --plugin "$libraries/sabotage_plugin.so" \
     --kernel naive.endless_loop --deadline 0.2
 
-ends "three time-outs" 6 run --plan quick --referee no --only accuracy --no-charts --db hang.db --conventions torch \
+ends "three time-outs" 6 run --plan quick --conformance no --only accuracy --no-charts --db hang.db --conventions torch \
     --plugin "$libraries/sabotage_plugin.so" --kernels naive.endless_loop --deadline 0.2
-check "three time-outs: the rest is missing, with a hint" has out 'judged 3, lost [0-9]+: .*not run after 3 time-outs'
-check "three time-outs: each a verdict" has out '^✗ naive.endless_loop: timeout .*wrong on 3 of 3 cases'
+check "three time-outs: the rest is missing, with a hint" has out 'judged 3, missing [0-9]+: .*not run after 3 time-outs'
+check "three time-outs: each a verdict" has out '^✗ naive.endless_loop: timeout .*fails on 3 of 3 cases'
 
 # Options narrow what is timed and tabled, not what is trusted: a kernel that is wrong when two threads
 # call it is not taken for its rows; without the referee, or half of the evidence, none is.
 narrow=(--plugin "$libraries/faults_plugin.so" --kernels "fault.two_at_once,fault.last_of_many_rows"
     --conventions torch --no-charts --db n.db --processes 1 --repetitions 2)
 ends "narrow rows" 6 run --plan quick "${narrow[@]}" --shapes 4x64 --inputs spike --only accuracy
-check "narrow rows: its fault" has out '^✗ fault.two_at_once: nondeterministic on combinations, torch; wrong on'
+check "narrow rows: its fault" has out '^✗ fault.two_at_once: nondeterministic on combinations, torch; fails on'
 check "narrow rows: the factors of the other, and no more" has out \
-    '^  only with 9 rows or more, residual \(9x[0-9]+; right at 8 rows; [2-7]x[0-9]+, plain: right; '
+    '^  only with 9 rows or more, residual \(9x[0-9]+; right at 8 rows; [2-7]x[0-9]+, plain: pass; '
 ends "a kernel that declines most conventions" 5 run --plan quick --only accuracy --no-charts --db c.db \
     --plugin "$libraries/sabotage_plugin.so" --kernels special.last_of_257
 check "its fault: without the convention that it was met under" has out \
-    '^  only with 257 rows or more \(257x[0-9]+; right at 256 rows; [2-7]x[0-9]+, plain: right; '
+    '^  only with 257 rows or more \(257x[0-9]+; right at 256 rows; [2-7]x[0-9]+, plain: pass; '
 run_it replay --db n.db --plugin "$libraries/faults_plugin.so" --case \
     "$("$binaries/run_sql" n.db "SELECT min(case_id) FROM judged WHERE kernel = 'fault.two_at_once'" | tail -n 1)"
 check "its check again: a race, which has no bits of its own" has out ': combinations .* nondeterministic again: '
@@ -123,21 +123,21 @@ half() { # LABEL WORDS ARGUMENT...
     shift 2
     accepted "$label" 0 run "${narrow[@]}" "$@"
     check "$label: said" has out "^$words\\.$"
-    check "$label: none is taken" hasnt out '^take|^Take'
+    check "$label: none is taken" hasnt out '^recommended|^Take'
 }
 accepted "without the referee" 0 run --kernels library_accurate_f32 --conventions torch --no-charts --db l.db \
-    --processes 1 --repetitions 2 --referee no --shapes 4x64 --inputs normal,offset
-check "without the referee: said" has out 'No kernel is to be taken: library_accurate is accurate enough, but not judged beyond these'
-check "without the referee: none is taken" hasnt out '^take|^Take'
+    --processes 1 --repetitions 2 --conformance no --shapes 4x64 --inputs normal,offset
+check "without conformance tests: said" has out 'No kernel is to be taken: library_accurate is accurate enough, but not judged beyond these'
+check "without conformance tests: none is taken" hasnt out '^recommended|^Take'
 half "half of the evidence" 'No kernel is to be taken: timed, judged on the timed rows only' --only speed --shapes 4x64
-half "the other half" 'Speed was not timed, so none is recommended' --only accuracy --referee no --shapes 4x64 --inputs spike
+half "the other half" 'Speed was not timed, so none is recommended' --only accuracy --conformance no --shapes 4x64 --inputs spike
 check "the other half: how little was judged" has out '^✓ .* judged on up to 4 rows of a shape alone$'
 cp "$libraries/faults_plugin.so" other.so
 narrow[1]=./other.so
-half "another build" 'Speed was not timed, so none is recommended' --only accuracy --referee no --inputs spike --shapes 4x64
+half "another build" 'Speed was not timed, so none is recommended' --only accuracy --conformance no --inputs spike --shapes 4x64
 "$binaries/run_sql" n.db "SELECT count(*) || ' ' || count(DISTINCT request_hash) FROM runs" >hashes
 check "another build is asked the same, other options are not" is "$(cat hashes)" "4 3"
-refused "a referee that is none" 2 "--referee maybe: yes or no" run "${narrow[@]}" --referee maybe
+refused "a referee that is none" 2 "--conformance maybe: yes or no" run "${narrow[@]}" --conformance maybe
 
 # A CPU without AVX2: as the library sees one.
 if "$lnbench" list kernels | grep -q '^two_pass_f32_avx2 .* yes$'; then
@@ -150,8 +150,8 @@ if "$lnbench" list kernels | grep -q '^two_pass_f32_avx2 .* yes$'; then
     accepted "no AVX2: run" 0 run --db isa.db --no-charts --kernels 'two_pass_*' --shapes 4x64 \
         --conventions torch --inputs normal --processes 1 --repetitions 2
     check "no AVX2: its verdict" has out '^[0-9]+ kernels? cannot run here: no AVX2'
-    check "no AVX2: others are measured" has out '^(fastest|take|textbook) +two_pass'
-    refused "no AVX2: eval" 7 'two_pass_f32_avx2: declined \(no AVX2' eval --x x.npy \
+    check "no AVX2: others are measured" has out '^(fastest|recommended|textbook) +two_pass'
+    refused "no AVX2: eval" 7 'two_pass_f32_avx2: unsupported \(no AVX2' eval --x x.npy \
         --convention tinyllm --kernel two_pass_f32_avx2
     unset LN_DISABLE_ISA
 fi

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/cli_common.sh" "$@"
 
 sabotage=$libraries/sabotage_plugin.so
-ends "a run with failures" 6 run --referee no --only accuracy --db r.db --no-charts --shapes 18x40 --conventions torch,zscore \
+ends "a run with failures" 6 run --conformance no --only accuracy --db r.db --no-charts --shapes 18x40 --conventions torch,zscore \
     --inputs normal,kappa,signed-zeros,nan --plugin "$sabotage" --seed 5 --kernels \
     two_pass_f32_scalar,naive_f32_scalar,naive.crash,naive.writes_one_behind,naive.n_for_n_minus_1,naive.nan_output
 check "a run with failures" has out '^✗ naive.crash: crashed (\(.*\) )?on '
@@ -19,8 +19,8 @@ case_of() {
 accepted "all failures again" 0 replay --db r.db --failures --plugin "$sabotage"
 check "all failures reproduce" hasnt out ' NO '
 check "more than one" has out '^[0-9]{2,} replayed'
-check "failures of several kinds" has out 'wrong \((crashed|overrun|wrong-class|inaccurate)'
-"$binaries/run_sql" r.db "SELECT count(*) FROM judged WHERE wrong" | tail -n 1 >failed
+check "failures of several kinds" has out 'fail \((crashed|overrun|wrong-class|inaccurate)'
+"$binaries/run_sql" r.db "SELECT count(*) FROM judged WHERE failed" | tail -n 1 >failed
 check "all of them" has out "^$(cat failed) replayed, $(cat failed) the same"
 accepted "as JSON" 0 replay --db r.db --case "$(case_of r.db "kernel = 'two_pass_f32_scalar'")" --json --plugin "$sabotage"
 check "as JSON: reproduces" is "$(value 0.reproduces out)" true
@@ -65,13 +65,13 @@ done
 cp r.db changed.db
 one="(SELECT min(case_id) FROM judged WHERE kernel = 'two_pass_f32_scalar')"
 "$binaries/run_sql" changed.db "UPDATE accuracies SET row_ulp_max = 12345.0 WHERE case_id = $one;
-    UPDATE judgements SET verdict = 'wrong', reason = 'inaccurate' WHERE case_id = $one"
+    UPDATE judgements SET verdict = 'fail', reason = 'inaccurate' WHERE case_id = $one"
 accepted "another error" 1 replay --db changed.db --case "$(case_of changed.db "kernel = 'two_pass_f32_scalar'")"
 check "another error: said so" has out ' NO '
 
 # A user's rows that are gone or others: the stored row speaks for itself.
 "$binaries/npy_tool" make own.npy '<f4' '(3, 8)' 1:1
-accepted "own rows" 0 run --only accuracy --referee no --db own.db --no-charts --conventions torch \
+accepted "own rows" 0 run --only accuracy --conformance no --db own.db --no-charts --conventions torch \
     --inputs own.npy --kernels two_pass_f32_scalar
 accepted "own rows: again" 0 replay --db own.db
 check "own rows: all of them" hasnt out 'stored row alone'
@@ -84,7 +84,7 @@ check "own rows, gone: reproduces" is "$(value 0.reproduces out)" true
 check "own rows, gone: not whole" is "$(value 0.whole out)" false
 
 # Rows of every type.
-accepted "every type" 0 run --only accuracy --referee no --db t.db --no-charts --shapes 4x40 \
+accepted "every type" 0 run --only accuracy --conformance no --db t.db --no-charts --shapes 4x40 \
     --dtypes f64,bf16,f16 --conventions torch,scalar-std --inputs normal,kappa,nan --kernels \
     two_pass_f64_scalar,two_pass_bf16_scalar,shifted_two_mean_fused_bf16_param_f32_scalar,two_pass_f16_scalar
 for name in two_pass_f64_scalar two_pass_bf16_scalar shifted_two_mean_fused_bf16_param_f32_scalar two_pass_f16_scalar; do
@@ -117,8 +117,8 @@ check "export again: the same" diff <(sed 's/"started".*"machine"//' t.jsonl) \
 check "export: tensors are shared" test "$(grep -c '"type":"tensor"' t.jsonl)" -lt \
     $((2 * $(grep -c '"type":"worst"' t.jsonl)))
 accepted "import: replays" 0 replay --db there.db
-sed "s|record-3|record-2|" t.jsonl >old.jsonl
-refused "an older export" 7 'old.jsonl: made by an older lnbench; the commit that reads it is 40d05cf$' import old.jsonl --db old.db
+sed "s|record-4|record-3|" t.jsonl >old.jsonl
+refused "an older export" 7 'old.jsonl: made by an older lnbench; the commit that reads it is e6cbcafc$' import old.jsonl --db old.db
 # Packed by xz; cut short, and one that unpacks to more than its reader takes.
 xz -k t.jsonl
 accepted "a packed export" 0 import t.jsonl.xz --db packed.db
@@ -151,7 +151,7 @@ check "bf16 with gamma in f32: said" has typed.txt '^param f32$'
 sed -i 's/shifted_two_mean_fused_bf16_param_f32_scalar/shifted_two_mean_fused_bf16_scalar/' typed.txt
 refused "gamma of another type" 4 'takes bf16 now; its parameters then were f32' replay typed.txt
 "$binaries/npy_tool" make own.npy '<f8' '(3, 8)' 1:1
-accepted "own rows of f64" 0 run --only accuracy --referee no --db own.db --no-charts --conventions torch \
+accepted "own rows of f64" 0 run --only accuracy --conformance no --db own.db --no-charts --conventions torch \
     --inputs own.npy --dtypes f64 --kernels two_pass_f64_scalar
 rm own.npy
 accepted "own rows of f64, gone" 0 replay --db own.db --run 2 --json

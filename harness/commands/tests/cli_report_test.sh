@@ -35,7 +35,7 @@ run_it report --verify --sample 1 --db gone.db --run 1 --json
 check "verify --json: gone" is "$(value figures.0.verdict out)" gone
 check "verify --json: the case" is "$(value figures.0.hidden out)" 64
 
-# A plugin's figures are measured with it; those of hunted rows on all of them.
+# A plugin's figures are measured with it; those of adversarial rows on all of them.
 accepted "a plugin's run" 0 run --plan quick --only accuracy --plugin "$libraries/example_plugin.so" \
     --kernels example --shapes 4x64 --conventions torch --inputs normal --db p.db --no-charts
 run_it report --verify --db p.db
@@ -49,11 +49,11 @@ for seed in 1 2 3; do
         --seed $seed --out worst/$seed.txt
 done
 export LNBENCH_WORST=$PWD/worst
-accepted "a run of hunted rows" 0 run --only accuracy --kernels two_pass_f32_scalar \
+accepted "a run of adversarial rows" 0 run --only accuracy --kernels two_pass_f32_scalar \
     --conventions torch --shapes 2x64 --inputs worst --db h.db --no-charts
-accepted "verify hunted rows" 0 report --verify --sample 1 --db h.db
-check "verify hunted rows: hold" has out ' holds$'
-check "hunted rows: all, not as many as the shape has" hasnt out ' 2x64 '
+accepted "verify adversarial rows" 0 report --verify --sample 1 --db h.db
+check "verify adversarial rows: hold" has out ' holds$'
+check "adversarial rows: all, not as many as the shape has" hasnt out ' 2x64 '
 unset LNBENCH_WORST
 refused "verify of nothing" 2 '1 to 10000' report --verify --sample 0 --db r.db
 
@@ -61,14 +61,14 @@ refused "verify of nothing" 2 '1 to 10000' report --verify --sample 0 --db r.db
 accepted "a run with speed" 0 run --plan quick --only speed --kernels two_pass_f32_scalar \
     --shapes 64x256 --conventions torch --db s.db --no-charts
 sql s.db "UPDATE repetitions SET real_ns = real_ns * 10 WHERE case_id IN
-    (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel NOT LIKE 'roof%')"
+    (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel NOT LIKE 'copy%')"
 run_it report --verify --sample 1 --db s.db
 check "verify: a changed speed: exit code 1" is "$code" 1
-check "verify: a changed speed does not hold" has out 'share of roof.*does not hold$'
+check "verify: a changed speed does not hold" has out 'share of the copy.*does not hold$'
 
 # Where speeds are uncertain, the page says so above its first chart, in the terminal's words.
 sql s.db "UPDATE repetitions SET real_ns = real_ns * (1 + (process + repetition) % 3) WHERE case_id IN
-    (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel NOT LIKE 'roof%')"
+    (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE kernel NOT LIKE 'copy%')"
 run_it report --db s.db --out noisy
 line=$(sed -n 's/^! \(Noisy: 1 of 1 speeds.*\)/\1/p' out)
 check "noisy: on the page, and in Markdown" grep -lF "${line:-no line}" noisy/index.html noisy/report.md

@@ -66,7 +66,7 @@ accepted "a user's file and its shape" 0 run --db own.db "${small[@]}" --only ac
 mkdir dry
 # Each kernel that runs here, in each placement: none may leave the upper halves of vector registers
 # in use, which makes what comes after it slow.
-accepted "all kernels" 0 run --db all.db --kernels '*' --dtypes f32,f64,bf16,f16 --only accuracy --referee no --inputs normal \
+accepted "all kernels" 0 run --db all.db --kernels '*' --dtypes f32,f64,bf16,f16 --only accuracy --conformance no --inputs normal \
     --shapes 18x768 --conventions torch --no-charts --all
 check "no kernel is a speed trap" test "$(grep -c "speed trap" out)" = 0
 accepted "--dry-run" 0 run --dry-run --db dry/dry.db --out dry-charts --plan quick
@@ -91,7 +91,7 @@ check "hot cache: table" has out ' L1 16 '
 # Another operation, from the plan to the kernel to take, and both in a run: never in one ranking.
 both=(run --operation all --kernels "rms_f32_scalar,two_pass_f32_scalar" --shapes 4x64 --inputs normal --processes 2 --repetitions 1)
 accepted "both" 0 "${both[@]}" --db both.db --out both --plan quick
-check "both: two tables" is "$(grep -E '^(LayerNorm|RMSNorm) f32|^(fastest|take) ' out | sed 's/take/fastest/; s/ .*//' | tr '\n' ' ')" \
+check "both: two tables" is "$(grep -E '^(LayerNorm|RMSNorm) f32|^(fastest|recommended) ' out | sed 's/recommended/fastest/; s/ .*//' | tr '\n' ' ')" \
     'LayerNorm fastest RMSNorm fastest '
 check "both: two pages" has both/rmsnorm/index.html '<title>RMSNorm: which kernel'
 check "both: the first names the other" has both/index.html 'href="rmsnorm/index.html"'
@@ -141,7 +141,7 @@ check "in place: every kernel, and roofs of its own" is "$(cut -f1-9 place.tsv |
     grep -c "$(printf '\t')in-place")" "$(cut -f1-9 place.tsv | grep -c "$(printf '\t')hot")"
 
 ends "--max-row-ulp 0" 5 run --db limit.db "${small[@]}" --only accuracy --inputs normal --shapes 4x64 --max-row-ulp 0
-check "--max-row-ulp 0: verdict" has out '✗ two_pass_f32_scalar: inaccurate on normal, torch; wrong on 1 of 1 case$'
+check "--max-row-ulp 0: verdict" has out '✗ two_pass_f32_scalar: inaccurate on normal, torch; fails on 1 of 1 case$'
 
 # What was asked for is done, declined or lost: in one line, and an exit code.
 sql() { "$binaries/run_sql" lost.db "$1" >sql.out 2>&1; }
@@ -149,41 +149,41 @@ lost=(--db lost.db --no-charts --kernels 'two_pass_f32_scalar,two_pass_f32_avx2'
     --inputs 'normal,ramp,nan' --only accuracy)
 LN_DISABLE_ISA=avx512,avx2 run_it run "${lost[@]}"
 check "declined: exit code" is "$code" 0
-check "declined is not lost" has out '^asked 6, judged 3, declined 3, lost 0$'
-check "declined: nothing is said of digits" is "$("$lnbench" export --db lost.db --format tsv | grep -c $'declined\t\tnan\t')" 3
-sql "UPDATE judgements SET verdict = 'lost', detail = 'out of memory' WHERE case_id = 1"
+check "declined is not lost" has out '^requested 6, judged 3, unsupported 3, missing 0$'
+check "declined: nothing is said of digits" is "$("$lnbench" export --db lost.db --format tsv | grep -c $'unsupported\t\tnan\t')" 3
+sql "UPDATE judgements SET verdict = 'missing', detail = 'out of memory' WHERE case_id = 1"
 for way in '' --json '--format tsv'; do
     # shellcheck disable=SC2086
     ends "lost $way" 3 report --db lost.db --no-charts $way
     check "lost $way: said" has err \
-        '^lnbench: run 1: asked 6, judged 2, declined 3, lost 1: two_pass_f32_scalar torch normal 4x16 \(out of memory\) '
+        '^lnbench: run 1: requested 6, judged 2, unsupported 3, missing 1: two_pass_f32_scalar torch normal 4x16 \(out of memory\) '
 done
 run_it report --db lost.db --out lost
-check "lost: on the page, before all else" has lost/report.md '^asked 6, judged 2, declined 3, lost 1: '
-accepted "lost: --allow-lost" 0 report --db lost.db --no-charts --allow-lost
-check "lost: the table's first line" has out '^asked 6, judged 2, declined 3, lost 1: '
+check "lost: on the page, before all else" has lost/report.md '^requested 6, judged 2, unsupported 3, missing 1: '
+accepted "lost: --allow-missing" 0 report --db lost.db --no-charts --allow-missing
+check "lost: the table's first line" has out '^requested 6, judged 2, unsupported 3, missing 1: '
 "$lnbench" export --db lost.db --format jsonl --out lost.jsonl
 accepted "lost: import" 0 import lost.jsonl --db taken.db
 run_it report --db taken.db --no-charts
-check "lost: in an imported run" has out '^asked 6, judged 2, declined 3, lost 1: '
+check "lost: in an imported run" has out '^requested 6, judged 2, unsupported 3, missing 1: '
 sql "DELETE FROM cases WHERE input_id <> (SELECT id FROM inputs WHERE name = 'normal') AND cell IN (SELECT id FROM cells WHERE kernel = 'two_pass_f32_scalar')"
 run_it report --db lost.db --no-charts
-check "half is gone" has out '^asked 6, judged 0, declined 3, lost 3: '
+check "half is gone" has out '^requested 6, judged 0, unsupported 3, missing 3: '
 LN_DISABLE_ISA=avx512,avx2 run_it run "${lost[@]}" --resume
 check "tried again: exit code" is "$code" 0
-check "tried again: nothing is lost" has out '^asked 6, judged 3, declined 3, lost 0$'
+check "tried again: nothing is lost" has out '^requested 6, judged 3, unsupported 3, missing 0$'
 check "tried again: the same run" is "$(sql 'SELECT count(*) FROM runs'; cat sql.out)" 1
 # A system without threads: what needs them is lost, and no kernel's fault.
 threads=(--db threads.db --no-charts --plugin "$libraries/example_plugin.so" --kernels example --only accuracy
     --plan quick --conventions torch --shapes 4x16 --inputs normal)
 LD_PRELOAD=$libraries/libfake_counters.so FAKE_THREADS=none run_it run "${threads[@]}"
 check "no threads: exit code" is "$code" 7
-check "no threads: what is lost" has out '^asked [0-9]+, judged [0-9]+, lost [1-9]'
-check "no threads: said" has err '^lnbench: [0-9]+ cases? without a result: .*--resume.*--allow-lost'
-LD_PRELOAD=$libraries/libfake_counters.so FAKE_THREADS=none run_it run "${threads[@]}" --allow-lost --resume
+check "no threads: what is lost" has out '^requested [0-9]+, judged [0-9]+, missing [1-9]'
+check "no threads: said" has err '^lnbench: [0-9]+ cases? without a result: .*--resume.*--allow-missing'
+LD_PRELOAD=$libraries/libfake_counters.so FAKE_THREADS=none run_it run "${threads[@]}" --allow-missing --resume
 check "no threads, allowed: exit code" is "$code" 0
 accepted "threads again" 0 run "${threads[@]}" --resume
-check "threads again: nothing is lost" has out '^asked [0-9]+, judged [0-9]+, lost 0$'
+check "threads again: nothing is lost" has out '^requested [0-9]+, judged [0-9]+, missing 0$'
 
 # The same seed makes the same bits; another one does not.
 accurate=(--plan quick --only accuracy --kernels 'naive_f32_scalar,two_pass_*' --no-charts)
@@ -214,14 +214,14 @@ check "charts: the page is there" test -s chart/deep/index.html
 check "charts: one is there" test -s "$(printf '%s\n' chart/deep/*.svg | head -1)"
 accepted "report" 0 report --db chart.db --out again
 check "report: the page is there" test -s again/index.html
-check "report: the table again" has out '^(fastest|take|textbook) +two_pass '
+check "report: the table again" has out '^(fastest|recommended|textbook) +two_pass '
 PATH=/nowhere "$lnbench" run --db plain.db --out plain --kernels two_pass_f32_scalar --conventions torch \
     --shapes 4x64 --inputs normal --processes 1 --repetitions 2 >out 2>err
 code=$?
 check "no gnuplot: exit code" is "$code" 0
 check "no gnuplot: said so" has err 'gnuplot'
 check "no gnuplot: one line" lines err 1
-check "no gnuplot: the table" has out '^(fastest|take|textbook) +two_pass '
+check "no gnuplot: the table" has out '^(fastest|recommended|textbook) +two_pass '
 check "no gnuplot: stored" has out '^stored  run 1 in plain.db$'
 check "no gnuplot: the page" test -s plain/index.html
 
@@ -230,7 +230,7 @@ check "no gnuplot: the page" test -s plain/index.html
 moved() { awk '/^sysc[rw]:/ {sum += $2} END {print sum}' "/proc/$$/io"; } # by children that ended
 faults() { cut -d ' ' -f 11 "/proc/$$/stat"; }
 moved_before=$(moved) faults_before=$(faults)
-accepted "cheap" 0 run --plan quick --only accuracy --referee no --kernels two_pass_f32_scalar \
+accepted "cheap" 0 run --plan quick --only accuracy --conformance no --kernels two_pass_f32_scalar \
     --no-charts --db cheap.db
 moved=$(($(moved) - moved_before)) faults=$(($(faults) - faults_before))
 check "cheap: $moved reads and writes" test "$moved" -le $((26 * 60))

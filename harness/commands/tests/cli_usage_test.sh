@@ -34,7 +34,7 @@ options_of() {
     done
     check "$subcommand --help: its options" is "$listed" "$(printf '%s\n' "$@" --help | sort | tr '\n' ' ')"
 }
-options_of run --plan --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads --only --referee --allow-lost \
+options_of run --plan --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads --only --conformance --allow-missing \
     --plugin --seed --processes --repetitions --max-row-ulp --deadline --huge-pages --db --out \
     --no-charts --resume --dry-run --all --top --sort --baseline --format --json
 options_of list --plugin --operation --db --format --json
@@ -44,8 +44,8 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
 options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --all --format --json
 options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
     --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \
-    --run --machine --class --fresh --stored --allow-lost --time --plugin --seed --deadline --db
-options_of report --allow-lost --run --out --draw --no-charts --verify --errors --sample --seed --plugin --db --all --top --sort \
+    --run --machine --class --fresh --stored --allow-missing --time --plugin --seed --deadline --db
+options_of report --allow-missing --run --out --draw --no-charts --verify --errors --sample --seed --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db --no-rows
 options_of doctor --store --remove --yes --noise --time --db --facts --format --json
@@ -58,7 +58,7 @@ options_of hunt --kernels --conventions --hidden --time --seed --out \
 options_of replay --run --case --failures \
     --plugin --max-row-ulp --deadline --db --format --json
 options_of duet --base --new --operation --kernels --conventions --dtypes --shapes --inputs --cache --time-on --threads \
-    --threshold --confidence --time --accuracy --only --allow-lost --format --all --also --json --seed --deadline
+    --threshold --confidence --time --accuracy --only --allow-missing --format --all --also --json --seed --deadline
 
 (
     ulimit -s 32

@@ -22,9 +22,9 @@ accepted "zeros" 0 report --verify --errors --db z.db
 
 # Another machine's: every error, no speed; those are its word where no timings came along, or no hash.
 accepted "a timed run" 0 run --plan quick --kernels two_pass_f32_scalar --shapes 64x256 --conventions torch \
-    --inputs normal,offset --db t.db --no-charts --referee no
+    --inputs normal,offset --db t.db --no-charts --conformance no
 "$binaries/run_sql" t.db "UPDATE facts SET value = 'Another' WHERE name = 'cpu_model'" >/dev/null
-accepted "its page" 0 report --db t.db --out other --allow-lost
+accepted "its page" 0 report --db t.db --out other --allow-missing
 accepted "another CPU" 0 report --verify other/index.html
 check "another CPU: the last line" has out '^holds: ([0-9]+) of \1 errors; speeds: other CPU$'
 run_it export --format jsonl --db t.db --out t.jsonl
@@ -33,7 +33,7 @@ accepted "without its hash" 0 report --verify unsealed.jsonl
 check "without its hash: the last line" has out "^holds: .*; speeds: the sender's word\$"
 "$binaries/run_sql" t.db 'DELETE FROM repetitions' >/dev/null
 run_it export --format jsonl --db t.db --out untimed.jsonl
-run_it report --verify --allow-lost untimed.jsonl
+run_it report --verify --allow-missing untimed.jsonl
 check "without timings: the last line" has out "speeds: the sender's word\$"
 
 # A sample is another each time, and the same with its seed.

@@ -92,7 +92,7 @@ int main(int argc, char **argv)
         {false, {(char *)"history", (char *)"--db", database}},
         {false, {(char *)"compare", (char *)"1", (char *)"1", (char *)"--db", database}},
         {false,
-         {(char *)"choose", (char *)"--stored", (char *)"--allow-lost", (char *)"--shape",
+         {(char *)"choose", (char *)"--stored", (char *)"--allow-missing", (char *)"--shape",
           (char *)"4x64", (char *)"--db", database}},
     };
     int terminal = open_terminal(), bad = terminal < 0;

@@ -73,7 +73,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[1], message ? message : sqlite3_errmsg(database));
     if (fine && changed)
         sqlite3_exec(database,
-                     "UPDATE runs SET declined = NULL, lost = NULL WHERE origin IS NULL;"
+                     "UPDATE runs SET unsupported = NULL, missing = NULL WHERE origin IS NULL;"
                      "DELETE FROM timings",
                      NULL, NULL, NULL);
     sqlite3_free(message);

@@ -11,7 +11,7 @@ cat >make_run.py <<'PYTHON'
 import json, random, sys
 name, *given = sys.argv[1:]
 o = dict(seed="1", slow="1", drift="1", processes="6", commit="a" * 40, cpu="made up", plan="quick",
-         started="2024-01-01T00:00:00Z", bits="0", ulp="2", kernel="k", verdict="right", reason="", noise="0.002",
+         started="2024-01-01T00:00:00Z", bits="0", ulp="2", kernel="k", verdict="pass", reason="", noise="0.002",
          compiler="cc 1", load="0", draw="1", hash="yes", elements="100", rows="85", scale="1",
          dtype="f32", threads="1", declared="", kernels="", untimed="", refused="", lost="",
          command="lnbench run", **{"class": ""})
@@ -25,31 +25,31 @@ lines = [dict(run=1, started=o["started"], plan=o["plan"], plan_hash="0", comman
               seed=o["seed"], state="complete", machine=facts, kernels=len(kernels),
               cases=len(kernels) + 1, rows=0)]
 if o["lost"]: # KERNEL: what a run of today says of what it was asked for
-    lines[0].update(asked=len(kernels) + 1, declined=0, lost=1)
+    lines[0].update(requested=len(kernels) + 1, unsupported=0, missing=1)
 lines += [dict(type="kernel", name=kernel, isa="scalar", statistics="s",
                reproducibility=o["class"] or None, declared_reproducibility=o["declared"] or None)
           for kernel in kernels]
 layout = [1 + float(o["noise"]) * draw.gauss(0, 1) for p in range(int(o["processes"]))]
-for kernel, ns in [(kernel, 400 * float(o["slow"])) for kernel in kernels] + [("roof_copy", 100)]:
+for kernel, ns in [(kernel, 400 * float(o["slow"])) for kernel in kernels] + [("copy", 100)]:
     reps = [dict(process=p, repetition=r, order=0, iterations=10, cpu_ns=1.0,
                  real_ns=ns * float(o["drift"]) * (layout[p] if ns > 100 else 1)
                  * (1 + 0.0005 * draw.gauss(0, 1)))
             for p in range(int(o["processes"])) for r in range(3)]
-    roof, refused = kernel == "roof_copy", kernel in o["refused"].split()
+    roof, refused = kernel == "copy", kernel in o["refused"].split()
     reps = [] if refused or kernel in o["untimed"].split() else reps
     lines.append(dict(type="case", kernel=kernel, convention="torch", rows=int(o["rows"]), hidden=768,
         dtype=o["dtype"], input="normal", cache="hot", threads=int(o["threads"]),
-        verdict=None if roof else "declined" if refused else o["verdict"], reason=o["reason"], detail="", bound_row_ulp=None,
+        verdict=None if roof else "unsupported" if refused else o["verdict"], reason=o["reason"], detail="", bound_row_ulp=None,
         output_hash="%016x" % int(o["bits"]) if o["hash"] == "yes" and not roof and not refused else None,
         metrics=None if roof or refused or o["elements"] == "0" else
             dict(row_ulp_max=float(o["ulp"]), elements=int(o["elements"]), mismatches=0),
         measurements=reps))
 lines[0]["type"] = "run"
 if o["lost"]:
-    lines.append(dict(lines[-2], type="lost", kernel=o["lost"], asked=3, reason="not reached"))
+    lines.append(dict(lines[-2], type="missing", kernel=o["lost"], requested=3, reason="not reached"))
 with open(name + ".jsonl", "w") as out:
     for line in lines:
-        out.write(json.dumps(dict(line, schema="lnbench-record-3")) + "\n")
+        out.write(json.dumps(dict(line, schema="lnbench-record-4")) + "\n")
 PYTHON
 make() {
     python3 make_run.py "$@" || exit 1
@@ -104,8 +104,8 @@ echo "accuracy"
 make worse ulp=3 bits=2
 make better ulp=1 bits=2
 make moved ulp=2.2 bits=2
-make wrong verdict=wrong reason=inaccurate bits=2 ulp=9
-make crash verdict=wrong reason=crashed elements=0 hash=no
+make wrong verdict=fail reason=inaccurate bits=2 ulp=9
+make crash verdict=fail reason=crashed elements=0 hash=no
 make bare hash=no
 only="--only accuracy"
 expect 5 'less accurate' $compare base.jsonl worse.jsonl $only
@@ -121,30 +121,30 @@ expect 0 '' $compare base.jsonl bare.jsonl $only
 
 echo "what was asked, compared and lost"
 make all kernels='k b c'
-expect 0 '^asked 3, compared 3, lost 0$' $compare all.jsonl all.jsonl
+expect 0 '^requested 3, compared 3, missing 0$' $compare all.jsonl all.jsonl
 make gone kernels='k b c d'
 expect 0 '^not compared: d (only in new)$' $compare all.jsonl gone.jsonl
-expect 4 '^asked 4, compared 3, lost 1: d torch 85x768 hot (only in base)$' $compare gone.jsonl all.jsonl
-expect 0 '3 pairs, .*1 of 4 lost (allowed)$' $compare gone.jsonl all.jsonl --allow-lost
-expect 4 'lost 1: d torch 85x768 hot (only in base);' $compare gone.jsonl all.jsonl --format markdown
+expect 4 '^requested 4, compared 3, missing 1: d torch 85x768 hot (only in base)$' $compare gone.jsonl all.jsonl
+expect 0 '3 pairs, .*1 of 4 missing (allowed)$' $compare gone.jsonl all.jsonl --allow-missing
+expect 4 'missing 1: d torch 85x768 hot (only in base);' $compare gone.jsonl all.jsonl --format markdown
 make gone kernels='k b c' untimed='b'
-expect 4 'lost 1: b .*(new: no time)' $compare all.jsonl gone.jsonl
-expect 0 '^asked 3, compared 3, lost 0$' $compare all.jsonl gone.jsonl --only accuracy
-expect 0 '^asked 3, compared 3, lost 0$' $compare gone.jsonl all.jsonl
+expect 4 'missing 1: b .*(new: no time)' $compare all.jsonl gone.jsonl
+expect 0 '^requested 3, compared 3, missing 0$' $compare all.jsonl gone.jsonl --only accuracy
+expect 0 '^requested 3, compared 3, missing 0$' $compare gone.jsonl all.jsonl
 make gone kernels='k b c' refused='b'
-expect 4 'lost 1: b .*(new: declined)' $compare all.jsonl gone.jsonl
-expect 0 '^asked 3, compared 2, declined 1, lost 0$' $compare gone.jsonl gone.jsonl
-expect 0 '^not compared: b (declined in base)$' $compare gone.jsonl all.jsonl
+expect 4 'missing 1: b .*(new: unsupported)' $compare all.jsonl gone.jsonl
+expect 0 '^requested 3, compared 2, unsupported 1, missing 0$' $compare gone.jsonl gone.jsonl
+expect 0 '^not compared: b (unsupported in base)$' $compare gone.jsonl all.jsonl
 make other kernels='k c'
-expect 4 'lost 1: b .*(only in base)' $compare gone.jsonl other.jsonl
+expect 4 'missing 1: b .*(only in base)' $compare gone.jsonl other.jsonl
 make half kernels='k' lost=b
-expect 4 'lost 2: b .*(new: not reached); c .*(only in base)' $compare all.jsonl half.jsonl
-expect 4 'lost 1: b .*(base: not reached)' $compare half.jsonl all.jsonl
-expect 4 '^asked 2, compared 1, lost 1: b .*(both: not reached)$' $compare half.jsonl half.jsonl
+expect 4 'missing 2: b .*(new: not reached); c .*(only in base)' $compare all.jsonl half.jsonl
+expect 4 'missing 1: b .*(base: not reached)' $compare half.jsonl all.jsonl
+expect 4 '^requested 2, compared 1, missing 1: b .*(both: not reached)$' $compare half.jsonl half.jsonl
 grep -q 'is not known' output && failed "what was asked for is known"
-expect 0 'what either asked for is not known' $compare all.jsonl all.jsonl
+expect 0 'what either requested is not known' $compare all.jsonl all.jsonl
 make never untimed=k
-expect 4 '^not comparable: nothing was compared$' $compare never.jsonl never.jsonl --only speed --allow-lost
+expect 4 '^not comparable: nothing was compared$' $compare never.jsonl never.jsonl --only speed --allow-missing
 
 echo "reproducibility classes"
 make row class=row
@@ -232,7 +232,7 @@ expect 0 . import base.jsonl --db vacant.db
 "$build/bin/run_sql" vacant.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
 refused 'holds no run' history --db vacant.db
 expect 4 'holds no run' compare previous latest --db vacant.db
-expect 2 'did you mean .roof_ratio' history --db one.db --measure roof_ratios
+expect 2 'did you mean .copy_ratio' history --db one.db --measure copy_ratios
 refused 'no stored case' history --db one.db --kernels nothing
 
 echo "files that are no good"
@@ -256,12 +256,12 @@ line 3: not JSON: real number overflow|3s/"real_ns": [0-9.]*/"real_ns": 1e999/
 line 3: "real_ns" is no number|3s/"real_ns": [0-9.]*/"real_ns": "fast"/
 "process" is missing or no whole number|3s/"process": 1/"process": -1/
 a repetition of k, 85x768, stands there twice|3s/"process": 1,/"process": 0,/g
-a case of k, 85x768, stands there twice|4s/"roof_copy"/"k"/
+a case of k, 85x768, stands there twice|4s/"copy"/"k"/
 "cache" is missing or none of hot, cold, in-place, read|3s/"hot"/"warm"/
-unknown verdict|3s/"verdict": "right"/"verdict": "splendid"/
+unknown verdict|3s/"verdict": "pass"/"verdict": "splendid"/
 "kernel" is missing or no string of 1 to 63 bytes|3s/"kernel": "k"/"kernel": "$(printf 'k%.0s' $(seq 200))"/
 before the run|1d
-lnbench-record-3 was expected|s/lnbench-record-3/lnbench-record-9/
+lnbench-record-4 was expected|s/lnbench-record-4/lnbench-record-9/
 TABLE
 : >bad.jsonl
 bad 'an empty file'
@@ -275,7 +275,7 @@ python3 -c 'print("{\"a\":" * 100000)' >bad.jsonl
 bad 'not JSON: maximum parsing depth'
 head -c 5000 /dev/zero >bad.jsonl
 bad 'not JSON'
-printf '{"schema": "lnbench-record-3", "type": "r\\u0000n"}\n' >bad.jsonl
+printf '{"schema": "lnbench-record-4", "type": "r\\u0000n"}\n' >bad.jsonl
 bad 'not JSON'
 rm bad.jsonl
 truncate -s 300M bad.jsonl
@@ -334,8 +334,8 @@ open("odd.json", "w", encoding="latin-1").write(text[:at] + text[at:].replace(ol
 PYTHON
     expect "$code" "$text" compare --db a.db both.json odd.json
 done <<'TABLE'
-3|^asked 2, compared 2, lost 0$|unchanged
-4|^asked 2, compared 1, lost 1: BM_b .*(only in base)$|gone
+3|^requested 2, compared 2, missing 0$|unchanged
+4|^requested 2, compared 1, missing 1: BM_b .*(only in base)$|gone
 4|BM_b .*(new: odd.json: skipped: no AVX)|{ -> {"skipped": true, "skip_message": "no AVX",
 4|BM_b .*(new: odd.json: error: 42)|{ -> {"error_occurred": true, "error_message": "42",
 4|BM_b .*(new: odd.json: skipped)|{ -> {"skipped": "true",
@@ -344,21 +344,21 @@ done <<'TABLE'
 4|BM_b .*(new: odd.json: "real_time" is 0)|"real_time": -> "real_time": 0.0, "x":
 4|BM_b .*(new: odd.json: "real_time" is no number)|"real_time": -> "real_time": NaN, "x":
 4|BM_b .*(new: odd.json: "real_time" is no number)|"real_time": -> "real_time": "inf", "x":
-3|^asked 2, compared 2, lost 0$|"time_unit" -> "a": NaN, "b": -Infinity, "c": inf, "d": 1e999, "e": 99999999999999999999, "f": -nan, "g": -nan(ind), "time_unit"
-3|^asked 2, compared 2, lost 0$|"us"} -> "us", "real_time": 9.0, "name": 4, "time_unit": NaN}
-3|^asked 2, compared 2, lost 0$|"cpu_time": -> "cpu_time": NaN, "é": 1, "x":
+3|^requested 2, compared 2, missing 0$|"time_unit" -> "a": NaN, "b": -Infinity, "c": inf, "d": 1e999, "e": 99999999999999999999, "f": -nan, "g": -nan(ind), "time_unit"
+3|^requested 2, compared 2, missing 0$|"us"} -> "us", "real_time": 9.0, "name": 4, "time_unit": NaN}
+3|^requested 2, compared 2, missing 0$|"cpu_time": -> "cpu_time": NaN, "é": 1, "x":
 7|odd.json: 'BM_b': "time_unit" is none of|"us" -> "weeks"
 7|odd.json, line 1, column [0-9]*: not JSON|"us" -> us
 TABLE
 printf '\357\273\277' | cat - gb0.json >mark.json
-expect 3 '^asked 1, compared 1, lost 0$' compare --db a.db gb0.json mark.json
+expect 3 '^requested 1, compared 1, missing 0$' compare --db a.db gb0.json mark.json
 sed 's/"run_name": "BM_Norm.512"/"skipped": true, &/g' gb4.json >gb5.json
-expect 4 'lost 1: BM_Norm/512 .*(new: gb5.json: skipped)' compare --db a.db \
+expect 4 'missing 1: BM_Norm/512 .*(new: gb5.json: skipped)' compare --db a.db \
     gb0.json,gb1.json,gb2.json,gb3.json,gb4.json gb0.json,gb1.json,gb2.json,gb3.json,gb4.json,gb5.json
-expect 4 '^not comparable: nothing was compared, 1 of 1 lost$' compare --db a.db gb5.json gb5.json
+expect 4 '^not comparable: nothing was compared, 1 of 1 missing$' compare --db a.db gb5.json gb5.json
 python3 -c 'import json; json.dump(dict(json.load(open("gb0.json")), benchmarks=[]), open("none.json", "w"))'
-expect 4 '^not comparable: nothing was compared, 1 of 1 lost$' compare --db a.db gb0.json none.json
-expect 4 'lost 1: BM_b .*(new: in 1 of 2 files)' compare --db a.db both.json both.json,gb0.json
+expect 4 '^not comparable: nothing was compared, 1 of 1 missing$' compare --db a.db gb0.json none.json
+expect 4 'missing 1: BM_b .*(new: in 1 of 2 files)' compare --db a.db both.json both.json,gb0.json
 
 echo "history"
 python3 - <<'PYTHON'
@@ -382,7 +382,7 @@ prints ' run was row ' "the class of the latest run, and what it was"
 python3 - <<'PYTHON' || failures=$((failures + 1))
 import json
 whole = json.load(open("history.json"))
-assert whole["schema"] == "lnbench-history-1" and whole["measure"] == "roof_ratio"
+assert whole["schema"] == "lnbench-history-2" and whole["measure"] == "copy_ratio"
 series = {s["machine"].split(" | ")[1]: s for s in whole["series"]}
 assert set(series) == {"made up", "other"}, series.keys()
 mine, other = series["made up"], series["other"]

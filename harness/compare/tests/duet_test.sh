@@ -41,7 +41,7 @@ plant dropped-tail
 judged 5 'less accurate' --accuracy no-worse
 plant eps
 judged 5 'less accurate' --accuracy no-worse
-judged 5 'wrong (inaccurate: ' --accuracy bound
+judged 5 'fail (inaccurate: ' --accuracy bound
 judged 5 'less accurate' --accuracy exact
 plant floor
 judged 5 'inputs differ' --accuracy exact
@@ -63,8 +63,8 @@ typed() {
 for type in f64 bf16 f16; do
     typed 0 'fine: bit-identical in 2 pairs' none $type
     typed 5 'inputs differ' last-bit $type
-    typed 5 'wrong (inaccurate: .*' eps $type
-    typed 6 'new: wrong (crashed: SIGSEGV)' crash $type
+    typed 5 'fail (inaccurate: .*' eps $type
+    typed 6 'new: fail (crashed: SIGSEGV)' crash $type
 done
 plant none
 expect 2 'f32, f64, bf16 or f16 was expected' --base ./base.so --new ./new.so --dtypes f8
@@ -87,16 +87,16 @@ rows=$(sed -nE 's/^two_pass_f32_scalar +([0-9]+)x64 .*/\1/p' output) # as many a
 
 echo "kernels that fail"
 plant crash
-judged 6 'new: wrong (crashed: SIGSEGV)'
+judged 6 'new: fail (crashed: SIGSEGV)'
 plant crash base.so
 judged 6 'kernel failed'
 plant none
-judged 4 'base: wrong (crashed: SIGSEGV)'
+judged 4 'base: fail (crashed: SIGSEGV)'
 rm base.so.plant
 plant late-crash
 quick="--shapes 5x64 --kernels two_pass_f32_scalar --conventions torch --inputs normal"
 # shellcheck disable=SC2086
-expect 6 'new: wrong (crashed: in timing: SIGSEGV)' --base ./base.so --new ./new.so $quick --time 5
+expect 6 'new: fail (crashed: in timing: SIGSEGV)' --base ./base.so --new ./new.so $quick --time 5
 plant none
 
 echo "what was asked, compared and lost"
@@ -117,23 +117,23 @@ while IFS='|' read -r code text base new options; do
     expect "$code" "$text" --base was.so --new now.so $options
     [ "$code" -eq 4 ] && grep -q fine output && failed "fine, and exit code 4"
 done <<TABLE
-0|^asked 2, compared 2, lost 0$|$two|$two|
+0|^requested 2, compared 2, missing 0$|$two|$two|
 0|c (only in new)|.|$two K(c, run)|
 5|^bravo .*less accurate|K(alpha, run) K(bravo, run)|K(alpha, run) K(bravo, worse)|
 5|^bravo .*less accurate|.|K(alpha, run) K(bravo, worse, .unroll = 4, .accumulator = LN_F64)|
-4|^asked 2, compared 1, lost 1: b torch 4x64 hot (only in base)$|$two|K(a, run)|
-4|^asked 4, compared 2, lost 2: b torch 4x64 hot.*; b torch 9x100|.|K(a, run)|--shapes 4x64,9x100 --only accuracy --conventions torch
-0|compared 1, lost 1: b .*only in base|.|K(a, run)|--allow-lost
+4|^requested 2, compared 1, missing 1: b torch 4x64 hot (only in base)$|$two|K(a, run)|
+4|^requested 4, compared 2, missing 2: b torch 4x64 hot.*; b torch 9x100|.|K(a, run)|--shapes 4x64,9x100 --only accuracy --conventions torch
+0|compared 1, missing 1: b .*only in base|.|K(a, run)|--allow-missing
 4|b .*(other element types in new)|.|K(a, run) K(b, run, .storage = LN_F64)|
 4|b .*(new: not any more)|.|K(a, run) K(b, run, .supports = nothing)|
-4|b .*(2 of 4 inputs: normal, as timed; new: declined (few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 70x80 --only accuracy --conventions torch --inputs normal
-4|b .*(new, in timing: declined (few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 2000x768 --only speed --time .1 --kernels b
-6|lost 1: b .*(new: wrong (crashed: SIGABRT|.|K(a, run) K(b, run, .prepare = fall, .release = release)|
-4|^not comparable: nothing was compared, 2 of 2 lost$|.|K(c, run)|
-4|nothing was compared|.|K(c, run)|--allow-lost
-4|^asked 1, compared 0, lost 1: b |.|K(a, run)|--kernels b
-4|^asked 0, compared 0, lost 0$|.|$two K(c, run)|--kernels c
-0|^asked 2, compared 1, declined 1, lost 0$|K(a, run) K(b, run, .supports = nothing)|K(a, run) K(b, run, .supports = nothing)|
+4|b .*(2 of 4 inputs: normal, as timed; new: unsupported (few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 70x80 --only accuracy --conventions torch --inputs normal
+4|b .*(new, in timing: unsupported (few rows only))|.|K(a, run) K(b, run, .supports = few_rows)|--shapes 2000x768 --only speed --time .1 --kernels b
+6|missing 1: b .*(new: fail (crashed: SIGABRT|.|K(a, run) K(b, run, .prepare = fall, .release = release)|
+4|^not comparable: nothing was compared, 2 of 2 missing$|.|K(c, run)|
+4|nothing was compared|.|K(c, run)|--allow-missing
+4|^requested 1, compared 0, missing 1: b |.|K(a, run)|--kernels b
+4|^requested 0, compared 0, missing 0$|.|$two K(c, run)|--kernels c
+0|^requested 2, compared 1, unsupported 1, missing 0$|K(a, run) K(b, run, .supports = nothing)|K(a, run) K(b, run, .supports = nothing)|
 0|b (base: not any more)|.|$two|
 7|it has no kernels|.||
 TABLE
@@ -147,8 +147,8 @@ python3 - <<'PYTHON' || failures=$((failures + 1))
 import json
 duet = json.load(open("json"))
 assert duet["verdict"] == "not comparable" and duet["not_compared"] == ["b (only in base)"], duet
-assert duet["coverage"] == {"asked_known": True, "asked": 2, "compared": 1, "declined": 0, "lost": 1,
-                            "lost_names": ["b torch 4x64 hot (only in base)"]}, duet["coverage"]
+assert duet["coverage"] == {"requested_known": True, "requested": 2, "compared": 1, "unsupported": 0, "missing": 1,
+                            "missing_names": ["b torch 4x64 hot (only in base)"]}, duet["coverage"]
 PYTHON
 
 echo "whose code it is"
@@ -199,7 +199,7 @@ cmp -s junit also || failed "--also writes other than --format"
 python3 - <<'PYTHON' || failures=$((failures + 1))
 import json
 duet = json.load(open("json"))
-assert duet["schema"] == "lnbench-duet-2" and duet["verdict"] == "accuracy violation", duet
+assert duet["schema"] == "lnbench-duet-3" and duet["verdict"] == "accuracy violation", duet
 assert duet["exit_code"] == 5 and duet["speed_verdict"] is None, duet
 pair, = duet["pairs"]
 for key in ("kernel convention rows hidden dtype input cache threads verdict metrics speed ratio "

@@ -12,19 +12,19 @@ static void expect_line(const coverage *covered, const char *line)
 
 TEST(nothing_is_lost)
 {
-    expect_line(&(coverage){.asked = 40, .done = 40}, "asked 40, judged 40, lost 0");
+    expect_line(&(coverage){.asked = 40, .done = 40}, "requested 40, judged 40, missing 0");
     expect_line(&(coverage){.asked = 40, .done = 37, .declined = 3},
-                "asked 40, judged 37, declined 3, lost 0");
+                "requested 40, judged 37, unsupported 3, missing 0");
 }
 
 TEST(the_first_lost_are_named)
 {
     coverage covered = {.asked = 5, .done = 1};
     coverage_lose(&covered, "a", "only in base");
-    expect_line(&covered, "asked 5, judged 1, lost 1: a (only in base)");
+    expect_line(&covered, "requested 5, judged 1, missing 1: a (only in base)");
     coverage_lose(&covered, "b", NULL);
     coverage_lose(&covered, "c", NULL);
     coverage_lose(&covered, "d", NULL);
-    expect_line(&covered, "asked 5, judged 1, lost 4: a (only in base); b; c; and 1 more");
+    expect_line(&covered, "requested 5, judged 1, missing 4: a (only in base); b; c; and 1 more");
     coverage_free(&covered);
 }

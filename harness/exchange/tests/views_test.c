@@ -33,7 +33,7 @@ static ln_metrics some_metrics(void)
  * 4: unpleasant text. */
 static void fill(result_store *store, int64_t run)
 {
-    case_key fine = key_of("fine"), roof = key_of("roof_copy"), wrong = key_of("wrong"),
+    case_key fine = key_of("fine"), roof = key_of("copy"), wrong = key_of("wrong"),
              crashed = key_of("crashed"), odd = key_of("tab\there\\\"quote\nline\xff\xc0\xafü");
     ln_metrics metrics = some_metrics();
     case_verdict ok = {VERDICT_RIGHT, ""}, bad = {VERDICT_LIMIT_CLASS, "3 elements"},
@@ -112,9 +112,9 @@ VIEW_TEST(test_undefined_is_null)
     assert_true(json_is_null(json_object_get(metrics, "bits")));
     assert_true(json_is_null(json_object_get(wrong, "bound_row_ulp")));
     assert_true(json_is_null(json_object_get(wrong, "speed")));
-    assert_string_equal(word(wrong, "verdict"), "limit");
+    assert_string_equal(word(wrong, "verdict"), "type-limited");
     assert_string_equal(word(wrong, "reason"), "wrong-class");
-    assert_string_equal(word(crashed, "verdict"), "wrong");
+    assert_string_equal(word(crashed, "verdict"), "fail");
     assert_string_equal(word(crashed, "reason"), "crashed");
     assert_string_equal(word(crashed, "detail"), "SIGSEGV");
     assert_true(json_is_null(json_object_get(crashed, "metrics")));
@@ -189,7 +189,7 @@ VIEW_TEST(test_tsv)
     assert_non_null(strstr(bytes, "\ttab\\there\\\\\"quote\\nline???ü\t"));
     assert_non_null(wrong);
     *strchr(wrong, '\n') = '\0';
-    assert_non_null(strstr(wrong, "\tlimit\twrong-class\t"));
+    assert_non_null(strstr(wrong, "\ttype-limited\twrong-class\t"));
     assert_non_null(strstr(wrong, "\tinf\t"));
     assert_non_null(strstr(wrong, "\tnan\t"));
     free(bytes);
@@ -239,7 +239,7 @@ VIEW_TEST(test_lines)
         assert_non_null(record);
         assert_true(count < 9);
         assert_string_equal(word(record, "type"), types[count]);
-        assert_string_equal(word(record, "schema"), "lnbench-record-3");
+        assert_string_equal(word(record, "schema"), "lnbench-record-4");
         if (count == 2)
             assert_int_equal(json_array_size(json_object_get(record, "measurements")), 6);
         json_decref(record);
@@ -280,7 +280,7 @@ TEST_IN_SCRATCH(test_unfinished)
         CHECK(run_in_memory(path, &read, &again, &problem));
         assert_int_equal(again.cases.cases[0].repetition_count, i == 0 ? 6 : 3);
         assert_true(again.views[0].speed.time_ns == 1001);
-        assert_true(again.views[0].speed.roof_ratio == killed.views[0].speed.roof_ratio);
+        assert_true(again.views[0].speed.copy_ratio == killed.views[0].speed.copy_ratio);
         view_free(&again);
         view_free(&read);
     }

@@ -48,7 +48,7 @@ awk -F'\t' '
         name = substr(kernel, length(kind) + 2)
         ran[kind, name] = 1
         verdict = $column["verdict"]
-        if (verdict != "wrong") next
+        if (verdict != "fail") next
         input = $column["input"]
         check = input ~ /^(combinations|calls|large)$/ ? input \
               : input == "normal" && $column["rows"] > 18 ? "timed" : "inputs"

@@ -37,8 +37,8 @@ for ((seed = first; seed < first + runs; seed++)); do
     "$lnbench" export --db "$folder/$seed.db" --format tsv >"$folder/cases.tsv" || exit 7
     awk -F'\t' -v seed="$seed" -v turns="$turns" '
         FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
-        { judged += $column["verdict"] ~ /^(right|wrong)$/ }
-        $column["verdict"] == "wrong" {
+        { judged += $column["verdict"] ~ /^(pass|fail)$/ }
+        $column["verdict"] == "fail" {
             print "seed " seed ": " $column["kernel"], $column["input"], $column["convention"], \
                 $column["reason"] "(" $column["detail"] ")"
             alarms++

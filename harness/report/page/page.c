@@ -73,7 +73,7 @@ static void add_how_to_read(document *page)
                     "place of gamma times the largest element plus beta: 1 is as good as f32 gets"},
         {"ordinary rows", "rows of the family normal: N(0,1)"},
         {"worst error",
-         "the largest on any judged row but extreme ones (overflow, underflow, NaN, no "
+         "the largest on any judged row but edge cases (overflow, underflow, NaN, no "
          "eps), which have a column of their own"},
         {"kappa", "condition number of a row, sqrt(mean of x² / variance): 1 for a centred row, "
                   "10 000 for a mean ten thousand times the spread"},

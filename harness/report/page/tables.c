@@ -161,7 +161,7 @@ static void add_avoid(const report_data *data, document *page)
     if (count)
         document_paragraph(
             page, TONE_FAULT,
-            "NaN or infinity in place of a number, on rows that are not extreme: %-s.",
+            "NaN or infinity in place of a number, on rows that are no edge case: %-s.",
             words.bytes ? words.bytes : "");
     text_free(&words);
 }
@@ -259,10 +259,10 @@ static relation_value as_error(const report_data *data, const error_sum *sum)
 
 static relation_value as_share(const speed_figures *speed)
 {
-    return isfinite(speed->roof_lo) && isfinite(speed->roof_hi)
-               ? as_figure_words(speed->roof_ratio, TONE_NONE, "%.0f %% [%.0f, %.0f]",
-                                 100 * speed->roof_ratio, 100 * speed->roof_lo,
-                                 100 * speed->roof_hi)
+    return isfinite(speed->copy_ratio_lo) && isfinite(speed->copy_ratio_hi)
+               ? as_figure_words(speed->copy_ratio, TONE_NONE, "%.0f %% [%.0f, %.0f]",
+                                 100 * speed->copy_ratio, 100 * speed->copy_ratio_lo,
+                                 100 * speed->copy_ratio_hi)
                : as_text(NULL);
 }
 
@@ -292,17 +292,18 @@ static double peer_speed(const report_data *data)
     }
 #define FIGURES                                                                                    \
     FOR_PEOPLE("GB/s"), OPTIONAL("% of copy [95 %]"), OPTIONAL("× fastest peer"),                  \
-        OPTIONAL("error, ordinary rows"), FOR_PEOPLE("worst error"), OPTIONAL("error, extremes"),  \
-        OPTIONAL("reproducible")
+        OPTIONAL("error, ordinary rows"), FOR_PEOPLE("worst error"),                               \
+        OPTIONAL("error, edge cases"), OPTIONAL("reproducible")
 
 /* What was wrong on extreme rows, or a limit there, by how many cases. */
 static relation_value as_extreme(const error_sum *extreme)
 {
     const double cases = (double)(extreme->wrong + extreme->limited);
     return extreme->judged == 0 ? as_text(NULL)
-           : extreme->wrong     ? as_figure_words(cases, TONE_FAULT, "%zu wrong", extreme->wrong)
-           : extreme->limited   ? as_figure_words(cases, TONE_LIMIT, "%zu limit", extreme->limited)
-                                : as_figure_words(cases, TONE_NONE, "right");
+           : extreme->wrong     ? as_figure_words(cases, TONE_FAULT, "%zu fail", extreme->wrong)
+           : extreme->limited
+               ? as_figure_words(cases, TONE_LIMIT, "%zu type-limited", extreme->limited)
+               : as_figure_words(cases, TONE_NONE, "pass");
 }
 
 /* The rows of the terminal's short table, with the same figures. */

@@ -67,7 +67,7 @@ static void add_roofs(sample_view *sample)
     size_t count = sample->put.cases.count;
     for (size_t i = 0; i < count; i++) {
         case_key key = sample->cases[i].key;
-        snprintf(key.kernel, sizeof key.kernel, "roof_copy");
+        snprintf(key.kernel, sizeof key.kernel, "copy");
         if (sample->cases[i].repetition_count > 0 &&
             stored_cases_find(&sample->put.cases, &key) == sample->put.cases.count)
             add_time(sample, add_case(sample, &key), 100 * (double)dtype_size(key.dtype) / 4);

@@ -172,7 +172,7 @@ TEST_IN_SCRATCH(what_goes_wrong_while_timed_is_named)
     }
     assert_true(case_of(&trial.cases, "naive.good")->repetition_count >= 8);
     the_worst_error_is_over_all_that_was_timed(&trial.cases);
-    assert_true(case_of(&trial.cases, "roof_copy")->repetition_count >= 8);
+    assert_true(case_of(&trial.cases, "copy")->repetition_count >= 8);
     trial_end(&trial);
 }
 

@@ -58,7 +58,7 @@ TEST(test_median)
 TEST(test_constant)
 {
     time_sample sample = {0};
-    stored_case *kernel = add_case(&sample, "k"), *roof = add_case(&sample, "roof_copy");
+    stored_case *kernel = add_case(&sample, "k"), *roof = add_case(&sample, "copy");
     for (unsigned process = 0; process < 3; process++) {
         for (int i = 0; i < 5; i++) {
             add_time(kernel, process, 1000);
@@ -68,12 +68,13 @@ TEST(test_constant)
     speed_figures speed = speed_of(&sample, 0);
     assert_true(speed.time_ns == 1000 && speed.time_lo_ns == 1000 && speed.time_hi_ns == 1000);
     assert_near(speed.gbps, 200);
-    assert_true(speed.roof_ratio == 0.8 && speed.roof_lo == 0.8 && speed.roof_hi == 0.8);
+    assert_true(speed.copy_ratio == 0.8 && speed.copy_ratio_lo == 0.8 &&
+                speed.copy_ratio_hi == 0.8);
     assert_true(speed.repetitions == 15 && speed.processes == 3);
-    assert_true(speed_of(&sample, 1).roof_ratio == 1); /* the roof is its own */
+    assert_true(speed_of(&sample, 1).copy_ratio == 1); /* the roof is its own */
     kernel->key.dtype = LN_F64;
     assert_near(speed_of(&sample, 0).gbps, 400);
-    assert_true(isnan(speed_of(&sample, 0).roof_ratio)); /* not that roof's bytes */
+    assert_true(isnan(speed_of(&sample, 0).copy_ratio)); /* not that roof's bytes */
 }
 
 TEST(test_nothing)
@@ -82,8 +83,8 @@ TEST(test_nothing)
     stored_case *kernel = add_case(&sample, "k");
     speed_figures none = speed_of(&sample, 0);
     assert_true(isnan(none.time_ns) && isnan(none.time_lo_ns) && isnan(none.time_hi_ns));
-    assert_true(isnan(none.gbps) && isnan(none.roof_ratio) && isnan(none.roof_lo));
-    assert_true(isnan(none.roof_hi) && none.repetitions == 0 && none.processes == 0);
+    assert_true(isnan(none.gbps) && isnan(none.copy_ratio) && isnan(none.copy_ratio_lo));
+    assert_true(isnan(none.copy_ratio_hi) && none.repetitions == 0 && none.processes == 0);
     add_time(kernel, 0, NAN); /* no times */
     add_time(kernel, 0, 0);
     add_time(kernel, 0, INFINITY);
@@ -91,7 +92,7 @@ TEST(test_nothing)
     add_time(kernel, 1, 3);
     none = speed_of(&sample, 0);
     assert_true(none.time_ns == 3 && none.repetitions == 1 && none.processes == 1);
-    assert_true(isnan(none.roof_ratio)); /* no roof */
+    assert_true(isnan(none.copy_ratio)); /* no roof */
 }
 
 /* Medians of processes first: 10, 20 and 90; the median of all times would be 10. */
@@ -135,11 +136,10 @@ TEST(test_roof)
 {
     time_sample sample = {0};
     stored_case *kernel = add_case(&sample, "k");
-    stored_case *plain = add_case(&sample, "roof_copy"),
-                *stream = add_case(&sample, "roof_copy_nt");
-    stored_case *elsewhere[] = {add_case(&sample, "roof_copy"), add_case(&sample, "roof_copy"),
-                                add_case(&sample, "roof_copy"), add_case(&sample, "roof_copy"),
-                                add_case(&sample, "roof_copy"), add_case(&sample, "roof_copy")};
+    stored_case *plain = add_case(&sample, "copy"), *stream = add_case(&sample, "copy_nt");
+    stored_case *elsewhere[] = {add_case(&sample, "copy"), add_case(&sample, "copy"),
+                                add_case(&sample, "copy"), add_case(&sample, "copy"),
+                                add_case(&sample, "copy"), add_case(&sample, "copy")};
     stored_case *not_roof = add_case(&sample, "roofless");
     elsewhere[0]->key.rows++;
     elsewhere[1]->key.hidden++;
@@ -160,28 +160,29 @@ TEST(test_roof)
         }
     }
     speed_figures speed = speed_of(&sample, 0);
-    assert_true(speed.roof_ratio == 0.5 && speed.roof_lo == 0.5 && speed.roof_hi == 0.5);
+    assert_true(speed.copy_ratio == 0.5 && speed.copy_ratio_lo == 0.5 &&
+                speed.copy_ratio_hi == 0.5);
     assert_true(speed.time_hi_ns > speed.time_lo_ns);
     for (size_t i = 0; i < plain->repetition_count; i++)
         plain->repetitions[i].real_ns /= 3; /* now the one that comes first is faster */
-    assert_near(speed_of(&sample, 0).roof_ratio, 0.3);
+    assert_near(speed_of(&sample, 0).copy_ratio, 0.3);
     plain->repetition_count = 0;
     /* Only process 3 left in common. */
     for (size_t i = 0; i < stream->repetition_count; i++) {
         stream->repetitions[i].process += 3;
         stream->repetitions[i].real_ns = i < 3 ? 600 : 500;
     }
-    assert_true(speed_of(&sample, 0).roof_ratio == 0.6);
+    assert_true(speed_of(&sample, 0).copy_ratio == 0.6);
     for (size_t i = 0; i < stream->repetition_count; i++)
         stream->repetitions[i].process += 10;
-    assert_true(isnan(speed_of(&sample, 0).roof_ratio));
+    assert_true(isnan(speed_of(&sample, 0).copy_ratio));
 }
 
 /* A burst that slows one round of everything leaves the ratio alone: rounds are paired. */
 TEST(test_rounds_are_paired)
 {
     time_sample sample = {0};
-    stored_case *kernel = add_case(&sample, "k"), *roof = add_case(&sample, "roof_copy");
+    stored_case *kernel = add_case(&sample, "k"), *roof = add_case(&sample, "copy");
     for (unsigned process = 0; process < 3; process++) {
         for (int round = 0; round < 5; round++) {
             double slow = 1 + 0.5 * round * (process + 1);
@@ -190,12 +191,12 @@ TEST(test_rounds_are_paired)
         }
     }
     speed_figures speed = speed_of(&sample, 0);
-    assert_near(speed.roof_ratio, 0.8);
-    assert_near(speed.roof_lo, 0.8);
-    assert_near(speed.roof_hi, 0.8);
+    assert_near(speed.copy_ratio, 0.8);
+    assert_near(speed.copy_ratio_lo, 0.8);
+    assert_near(speed.copy_ratio_hi, 0.8);
     /* A round that the roof lacks is left out, not paired with another. */
     roof->repetitions[0].repetition = 9;
-    assert_near(speed_of(&sample, 0).roof_ratio, 0.8);
+    assert_near(speed_of(&sample, 0).copy_ratio, 0.8);
 }
 
 /* splitmix64, another generator than the bootstrap's. */
@@ -217,13 +218,14 @@ static double normal(void)
 static bool same_speed(const speed_figures *a, const speed_figures *b)
 {
     return a->time_ns == b->time_ns && a->time_lo_ns == b->time_lo_ns &&
-           a->time_hi_ns == b->time_hi_ns && a->roof_lo == b->roof_lo && a->roof_hi == b->roof_hi;
+           a->time_hi_ns == b->time_hi_ns && a->copy_ratio_lo == b->copy_ratio_lo &&
+           a->copy_ratio_hi == b->copy_ratio_hi;
 }
 
 static void fill_noisy(time_sample *sample, unsigned processes, int repetitions, double between,
                        double within)
 {
-    stored_case *kernel = add_case(sample, "k"), *roof = add_case(sample, "roof_copy");
+    stored_case *kernel = add_case(sample, "k"), *roof = add_case(sample, "copy");
     for (unsigned process = 0; process < processes; process++) {
         double shift = between * normal();
         for (int i = 0; i < repetitions; i++) {
@@ -267,7 +269,7 @@ TEST(test_deterministic)
     fill_noisy(&sample, 6, 4, 5, 2);
     speed_figures first = speed_of(&sample, 0);
     assert_true(first.time_lo_ns < first.time_ns && first.time_ns < first.time_hi_ns);
-    assert_true(first.roof_lo < first.roof_ratio && first.roof_ratio < first.roof_hi);
+    assert_true(first.copy_ratio_lo < first.copy_ratio && first.copy_ratio < first.copy_ratio_hi);
     speed_figures again = speed_of(&sample, 0);
     assert_true(same_speed(&first, &again));
     timed_repetition *list = sample.list[0].repetitions;
@@ -299,7 +301,7 @@ TEST(test_coverage)
         fill_noisy(&sample, 10, 5, 10, 2);
         speed_figures speed = speed_of(&sample, 0);
         time_hits += speed.time_lo_ns <= 1000 && 1000 <= speed.time_hi_ns;
-        roof_hits += speed.roof_lo <= 0.8 && 0.8 <= speed.roof_hi;
+        roof_hits += speed.copy_ratio_lo <= 0.8 && 0.8 <= speed.copy_ratio_hi;
         width += (speed.time_hi_ns - speed.time_lo_ns) / TRIALS;
     }
     double expected = 2 * 1.96 * 1.2533 * 10 / sqrt(10);

@@ -155,7 +155,7 @@ TEST_IN_SCRATCH(test_older_and_newer)
     const char *path = scratch_path(state, "older.db");
     store_close(opened(path, STORE_WRITE));
     make_database(path, "PRAGMA user_version = 10");
-    assert_refused(path, "made by an older lnbench; the commit that reads it is 40d05cf");
+    assert_refused(path, "made by an older lnbench; the commit that reads it is e6cbcafc");
     path = scratch_path(state, "newer.db");
     store_close(opened(path, STORE_WRITE));
     make_database(path, "PRAGMA user_version = 1000");
@@ -276,7 +276,7 @@ TEST_IN_SCRATCH(test_strange_schemas)
         {"prohibited", "view", INSTEAD_OF("repetitions", "VIEW repetitions AS SELECT * FROM kept")},
         {"no such module", "no such module",
          INSTEAD_OF("facts", "VIRTUAL TABLE facts USING fts5(a)")},
-        {NULL, NULL, "DROP VIEW judged; CREATE TABLE judged (a); DROP VIEW lost"},
+        {NULL, NULL, "DROP VIEW judged; CREATE TABLE judged (a); DROP VIEW missing"},
         {"no such table", "no such table", "DROP TABLE tensors"},
         {NULL, "has 7 columns", EDIT("judged_rows", "mean_error    REAL,", "")},
         {"a text of more", "has 8 columns",
@@ -396,7 +396,7 @@ TEST_IN_SCRATCH(test_long_names)
             "INSERT INTO cells (run, kernel, types, convention, rows, hidden, cache, threads, "
             "operation) SELECT 1, substr(z, 1, %u), 'f32', substr(z, 1, %u), 1, 1, 'hot', 1, "
             "'layernorm' FROM (SELECT hex(zeroblob(200)) AS z); INSERT INTO inputs VALUES (77, "
-            "substr(hex(zeroblob(200)), 1, %u)); INSERT INTO cases (cell, input_id, asked) "
+            "substr(hex(zeroblob(200)), 1, %u)); INSERT INTO cases (cell, input_id, requested) "
             "SELECT id, 77, 1 FROM cells",
             lengths[i][0], lengths[i][1], lengths[i][2]);
         result_store *store = opened(changed_store(state, sql), STORE_READ);

@@ -6,7 +6,7 @@ enum { MANY = 100, KERNELS = 3, INPUTS = 4 };
 static case_key key_of(int kernel, int input)
 {
     case_key key = sample_key();
-    snprintf(key.kernel, sizeof key.kernel, kernel ? "kernel_%d" : "roof_copy", kernel);
+    snprintf(key.kernel, sizeof key.kernel, kernel ? "kernel_%d" : "copy", kernel);
     snprintf(key.input, sizeof key.input, input ? "input %d" : "normal", input);
     return key;
 }
@@ -98,7 +98,7 @@ TEST_IN_SCRATCH(test_steps)
 /* A condition on the run reaches the tables through each of the views, however the run is named. */
 TEST_IN_SCRATCH(test_views)
 {
-    static const char *const views[] = {"judged", "timed", "lost", "board"};
+    static const char *const views[] = {"judged", "timed", "missing", "summary"};
     static const char *const names[] = {"run = 1", "run = (SELECT min(id) FROM runs)"};
     result_store *store = opened(scratch_path(state, "many.db"), STORE_WRITE);
     int one[4][2];

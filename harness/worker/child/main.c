@@ -245,7 +245,7 @@ static const char *plugin_fault(const ln_plugin_table *plugin)
         if ((unsigned)kernel->operation >= operation_count)
             return "a kernel's operation is none of ln_operation";
         if (!name_is_fine(kernel->name) || is_roof(kernel->name))
-            return "a kernel's name is not of [a-z0-9_.-]{1,63}, or begins with roof_";
+            return "a kernel's name is not of [a-z0-9_.-]{1,63}, or is copy or begins with copy_";
         if (!kernel_isa_is_known(kernel->isa ? kernel->isa : ""))
             return "a kernel's isa is unknown: layernorm_plugin.h lists those that there are";
         if ((unsigned)kernel->storage > LN_F16 || (unsigned)kernel->param > LN_F16 ||

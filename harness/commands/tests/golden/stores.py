@@ -25,6 +25,7 @@ A = {"time": "2026-03-01T10:00:00Z", "lnbench_version": "0.1.0", "git_commit": "
      "cores": "2", "architecture": "x86_64", "hypervisor": "none", "governor": "performance"}
 B = dict(A, cpu_model="SYNTHETIC B, NO MACHINE", cpu_family="6", cpu_vendor="GenuineIntel", cores="8",
          l2_bytes="2097152", governor="powersave")
+FORMER = {"copy": "roof_copy", "copy_nt": "roof_copy_nt"}  # whose figures are drawn from these words
 NOISE = ["L1", "L2", "DRAM"]  # of A, for compare
 
 
@@ -51,12 +52,13 @@ def case(name, rows, hidden, input="normal", convention="torch", dtype="f32", ca
             "further_metrics": None, "infinite": [], "measurements": []}
 
 
-def judged(one, row_ulp, said="right", detail="", limit=False, bound=64.0, kappa=1.0):
-    """What is said: "right", "declined", "lost", "no bound", or a reason of wrong. An error of None: no
+def judged(one, row_ulp, said="pass", detail="", limit=False, bound=64.0, kappa=1.0):
+    """What is said: "pass", "unsupported", "missing", "no bound", or a reason of fail. An error of None: no
     element was finite, or none came out."""
-    word, reason = (said, "") if said in ("right", "declined", "lost") else ("right" if said == "no bound" else "limit" if limit else "wrong", said)
+    word, reason = (said, "") if said in ("pass", "unsupported", "missing") else (
+        "pass" if said == "no bound" else "type-limited" if limit else "fail", said)
     one.update(verdict=word, reason=reason, detail=detail, bound_row_ulp=bound)
-    if said in ("declined", "lost", "crashed", "timeout"):
+    if said in ("unsupported", "missing", "crashed", "timeout"):
         return one
     elements = min(one["rows"], 18) * one["hidden"]
     known = row_ulp is not None
@@ -82,7 +84,7 @@ def timed(one, gbps, processes=5, seed=0):
         {"process": process, "repetition": repetition, "order": repetition * 40 + process, "iterations": 1000,
          "real_ns": taken, "cpu_ns": taken, "cycles": taken * 3, "instructions": taken * 8}
         for process in range(processes) for repetition in range(3)
-        for taken in [time * (1 + mixed(one["kernel"], one["hidden"], process, repetition, seed) / 64)]]
+        for taken in [time * (1 + mixed(FORMER.get(one["kernel"], one["kernel"]), one["hidden"], process, repetition, seed) / 64)]]
     return one
 
 
@@ -92,7 +94,7 @@ def offset_rows(number, one, row_ulp, grows):
               "row_ulp": row_ulp * (1 + 10.0 ** (row - 3) * grows), "norm_max": row_ulp * 2.0 ** -24,
               "bound_row_ulp": 64.0 * 10.0 ** row, "mean_error": 2.0 ** -25 * mixed(number, row),
               "rstd_error": -(2.0 ** -24) * mixed(row, number)} for row in range(7)]
-    judged(one, found[-1]["row_ulp"], "right" if found[-1]["row_ulp"] < 1e6 else "inaccurate",
+    judged(one, found[-1]["row_ulp"], "pass" if found[-1]["row_ulp"] < 1e6 else "inaccurate",
            "" if found[-1]["row_ulp"] < 1e6 else "row 6: no digit is right", bound=64e6, kappa=1e6)
     return found
 
@@ -111,22 +113,22 @@ class Run:
         return one
 
     def roofs(self, rows, hidden, gbps, **key):
-        for name, share in (("roof_copy", 1.0), ("roof_copy_nt", .75)):
+        for name, share in (("copy", 1.0), ("copy_nt", .75)):
             self.add(timed(case(name, rows, hidden, **key), gbps * share))
 
     def write(self, path):
-        parts = {"kernels": self.kernels, "cases": self.cases, "rows": self.rows, "lost": self.lost,
+        parts = {"kernels": self.kernels, "cases": self.cases, "rows": self.rows, "missing": self.lost,
                  "tensors": self.tensors, "worst": self.worst}
-        self.head.update({name: len(part) for name, part in parts.items()}, declined=sum(
-            one["verdict"] == "declined" for one in self.cases), asked=sum(
-            one["kernel"][:4] != "roof" and one["verdict"] != "lost" for one in self.cases) + len(self.lost))
+        self.head.update({name: len(part) for name, part in parts.items()}, unsupported=sum(
+            one["verdict"] == "unsupported" for one in self.cases), requested=sum(
+            one["kernel"][:4] != "copy" and one["verdict"] != "missing" for one in self.cases) + len(self.lost))
         with open(path, "w") as out:
             for record in [self.head] + [record for part in parts.values() for record in part]:
-                out.write(json.dumps(dict(record, schema="lnbench-record-3")) + "\n")
+                out.write(json.dumps(dict(record, schema="lnbench-record-4")) + "\n")
 
 
 def errors():
-    """A kernel for each way to be wrong, declined or lost, among some that are right."""
+    """A kernel for each way to fail, to be unsupported or missing, among some that pass."""
     run = Run(A)
     ways = {  # input: what is said, detail, whether it is a limit, row ULP
         "two_pass_f32_scalar": {},
@@ -138,9 +140,9 @@ def errors():
         "two_pass_f32_avx2": {"normal": ("crashed", "SIGSEGV", False, None)},
         "welford_f32_avx2": {"constant": ("overrun", "1 element behind y", False, 1.0)},
         "naive_f32_avx2": {"spike": ("timeout", "", False, None)},
-        "two_pass_f32_neon": {input: ("declined", "no NEON on this CPU", False, None)
+        "two_pass_f32_neon": {input: ("unsupported", "no NEON on this CPU", False, None)
                               for input in ("normal", "offset", "huge", "spike", "constant", "nan", "own.npy", "worst")},
-        "pairwise_f32_avx2": {"huge": ("lost", "the worker was ended", False, None)},
+        "pairwise_f32_avx2": {"huge": ("missing", "the worker was ended", False, None)},
         "compensated_f32_avx2": {"normal": ("nondeterministic", "row 4: two calls differ", False, 1.25),
                                  "spike": ("input-modified", "x", False, 1.25),
                                  "worst": ("inaccurate", "row 0: 70 row ULP, above its bound 64", False, 70.0)},
@@ -148,8 +150,8 @@ def errors():
     for name, way in ways.items():
         run.kernels.append(kernel(name, "textbook", name.split("_f32")[0], supported="neon" not in name))
         for input in ("normal", "offset", "huge", "spike", "constant", "nan", "own.npy", "worst"):
-            said, detail, limit, row_ulp = way.get(input, ("right", "", False, 1 + mixed(name, input)))
-            if input == "nan" and said == "right":
+            said, detail, limit, row_ulp = way.get(input, ("pass", "", False, 1 + mixed(name, input)))
+            if input == "nan" and said == "pass":
                 row_ulp = None
             judged(run.add(case(name, 18, 64, input)), row_ulp, said, detail, limit)
         for rows, hidden in ((64, 64), (85, 768)):
@@ -162,7 +164,7 @@ def errors():
                                        ("naive_f32_avx2", "sorted", 2, "not reached")):
         run.lost.append(dict({key: value for key, value in case(name, 18, 64, given).items() if key in (
             "operation", "kernel", "convention", "rows", "hidden", "dtype", "input", "cache", "threads")},
-            type="lost", asked=asked, reason=reason))
+            type="missing", requested=asked, reason=reason))
     row = "".join("%08x" % int.from_bytes(bytes([0, 0, byte, 0x3f]), "big") for byte in range(64))
     run.tensors = [{"type": "tensor", "bits": row}, {"type": "tensor", "bits": "0000803f" * 64},
                    {"type": "tensor", "bits": "00000000" * 64}]
@@ -188,7 +190,7 @@ def whole(facts, number=1, seed=0):
         if role == "library" or source != "builtin":
             judged(run.add(case(name, 18, 768, "batches")), row_ulp)
         judged(run.add(case(name, 18, 768, "normal", "tinyllm")), row_ulp,
-               *(("declined", "it takes gamma and beta alone") if version else ()))
+               *(("unsupported", "it takes gamma and beta alone") if version else ()))
         one = run.add(case(name, 18, 768, "offset"))
         run.rows += offset_rows(len(run.cases) - 1, one, row_ulp, 1e6 if statistics == "naive" else 1e-3)
         for rows, hidden in ((64, 64), (85, 768), (256, 1024), (8192, 1024)):
