@@ -145,9 +145,8 @@ const cli_command command_import = {
     .brief = "exported runs of other machines into the store",
     .usage = "FILE... [--db FILE]",
     .summary =
-        "Takes exported runs into the store: jsonl has all of a run, json its times and errors,\n"
-        "Google Benchmark's own JSON its times; packed by xz (run.jsonl.xz), too. A run comes in\n"
-        "once, however often it is given.",
+        "Takes exported runs into the store: JSON lines, also packed by xz (run.jsonl.xz). A run\n"
+        "comes in once, however often it is given.",
     .details =
         "Exit code: 0 fine, also where all were there already; 2 usage; 7 a file or the store\n"
         "cannot be used: the other files are imported all the same, and of a bad one nothing is.",

@@ -76,11 +76,6 @@ void compare_contexts(run_comparison *comparison, const run_view *base, const ru
     char seeds[SIDES][24];
     snprintf(seeds[BASE], sizeof seeds[BASE], "%llu", (unsigned long long)base->run.seed);
     snprintf(seeds[NEW], sizeof seeds[NEW], "%llu", (unsigned long long)new->run.seed);
-    if (run_is_foreign(base) != run_is_foreign(new)) {
-        word_list_add(&comparison->differences,
-                      "kind: one is a run of lnbench, the other Google Benchmark's own");
-        return;
-    }
     note_requests(comparison, &base->run, &new->run);
     note_difference(&comparison->differences, "plan", base->run.plan, new->run.plan);
     note_difference(&comparison->differences, "seed", seeds[BASE], seeds[NEW]);
@@ -217,10 +212,9 @@ void comparison_settle(run_comparison *comparison, size_t first)
     comparison->pair_count = kept;
 }
 
-/* Google Benchmark's own cases tell no bytes. */
 static double noise_of(const run_comparison *comparison, const case_key *key)
 {
-    const char *regime = key->rows > 0 ? comparison_regime(comparison, key) : "";
+    const char *regime = comparison_regime(comparison, key);
     for (int i = 0; i < REGIMES; i++)
         if (strcmp(regime, regime_names[i]) == 0)
             return comparison->noise.smallest[i];

@@ -180,24 +180,12 @@ static bool from_store(const char *word, const char *database, run_view *view, e
     return fine;
 }
 
-/* "a.json,b.json": the first decides what kind it is. */
-static bool from_files(const char *word, run_view *view, error *err)
+static bool from_file(const char *path, run_view *view, error *err)
 {
-    word_list files = {0};
-    bool one = access(word, F_OK) == 0;
-    if (one)
-        word_list_add(&files, word);
-    bool fine = one || word_list_split(&files, word, err);
     run_view read = {0};
-    fine = fine && run_read(files.words[0], &read, err);
-    for (size_t i = 1; fine && i < files.count; i++)
-        fine = run_read_process(files.words[i], &read, err);
-    if (fine && files.count > 1)
-        run_end_processes(&read, files.count);
-    fine = fine && run_in_memory(word, &read, view, err);
+    bool fine = run_read(path, &read, err) && run_in_memory(path, &read, view, err);
     view->run.id = 0; /* it is no run of the user's store */
     view_free(&read);
-    word_list_free(&files);
     return fine;
 }
 
@@ -206,8 +194,8 @@ bool run_find(const char *word, const char *database, run_view *view, error *err
     *view = (struct run_view){0};
     if (strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0 || is_number(word))
         return from_store(word, database, view, err);
-    if (access(word, F_OK) == 0 || strpbrk(word, "/.,"))
-        return from_files(word, view, err);
+    if (access(word, F_OK) == 0 || strpbrk(word, "/."))
+        return from_file(word, view, err);
     if (is_commit(word))
         return from_store(word, database, view, err);
     return fail(err, EXIT_CODE_USAGE,

@@ -6,8 +6,7 @@
 
 /* A run's number, "latest" (the newest run of `lnbench run`), "previous" (the newest before it on
  * the same machine that was asked for the same, whatever library it ran), the first 4 to 40 digits
- * of a commit (its latest run), or an exported file; several of Google Benchmark's own, with commas
- * between, are the processes of one run. Errors say what was looked for and where: 4 where there is
+ * of a commit (its latest run), or an exported file. Errors say what was looked for and where: 4 where there is
  * no latest or previous, else 7. */
 bool run_find(const char *word, const char *database, run_view *view, error *err);
 

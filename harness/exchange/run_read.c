@@ -172,17 +172,6 @@ static bool run_input_line(run_input *input, const char **line, size_t *length, 
     return true;
 }
 
-/* All bytes from the last line on, that line included. */
-static bool run_input_rest(run_input *input, const char **bytes, size_t *size, error *err)
-{
-    while (!input->ended)
-        if (!read_piece(input, err))
-            return false;
-    *bytes = input->bytes + input->line;
-    *size = input->size - input->line;
-    return true;
-}
-
 static void run_input_close(run_input *input)
 {
     lzma_end(&input->unpacker);
@@ -424,45 +413,11 @@ static bool finish_run(const file_reader *reader)
     return check_twice(reader);
 }
 
-/* JSON Lines begin with a whole object in the first line; a document goes on over the lines. */
+/* JSON Lines begin with a whole object in the first line. */
 static bool is_lines(const char *line, size_t length)
 {
     static const char sign[] = "lnbench-record-";
     return length > 0 && line[0] == '{' && memmem(line, length, sign, sizeof sign - 1);
-}
-
-/* Strict JSON, or what Google Benchmark makes of it. */
-static json_t *parse_document(const char *bytes, size_t size, json_error_t *where)
-{
-    json_error_t relaxed_where;
-    json_t *strict = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, where);
-    if (strict)
-        return strict;
-    char *copy = allocate(size + 1);
-    memcpy(copy, bytes, size);
-    copy[size] = '\0';
-    relax_benchmark(copy, size);
-    json_t *relaxed = json_loadb(copy, size, 0, &relaxed_where);
-    free(copy);
-    if (!relaxed)
-        *where = relaxed_where;
-    if (!json_object_get(relaxed, "schema"))
-        return relaxed;
-    json_decref(relaxed); /* ours is strict */
-    return NULL;
-}
-
-static bool read_document(const file_reader *reader, const char *bytes, size_t size,
-                          unsigned process)
-{
-    json_error_t where;
-    json_t *document = parse_document(bytes, size, &where);
-    if (!document)
-        return fail(reader->error, EXIT_CODE_ENVIRONMENT, "%s, line %d, column %d: not JSON: %s",
-                    reader->path, where.line, where.column, where.text);
-    bool fine = read_benchmark(reader, document, process);
-    json_decref(document);
-    return fine;
 }
 
 /* Some editors and shells put one first. */
@@ -473,16 +428,6 @@ static void skip_byte_order_mark(const char **bytes, size_t *size)
         return;
     *bytes += 3;
     *size -= 3;
-}
-
-static bool read_whole_document(file_reader *reader, run_input *input, unsigned process)
-{
-    const char *bytes;
-    size_t size;
-    if (!run_input_rest(input, &bytes, &size, reader->error))
-        return false;
-    skip_byte_order_mark(&bytes, &size);
-    return read_document(reader, bytes, size, process);
 }
 
 static bool read_input(run_input *input, run_view *view, error *err)
@@ -496,9 +441,9 @@ static bool read_input(run_input *input, run_view *view, error *err)
     if (fine)
         skip_byte_order_mark(&line, &length);
     return fine &&
-           (is_lines(line, length) ? read_lines(&reader, input, line, length)
-                                   : read_whole_document(&reader, input, 0)) &&
-           finish_run(&reader);
+           (is_lines(line, length) ||
+            reader_bad(&reader, "not a run as 'lnbench export --format jsonl' writes it")) &&
+           read_lines(&reader, input, line, length) && finish_run(&reader);
 }
 
 static bool read_file(const char *path, FILE *file, run_view *view, error *err)
@@ -521,40 +466,4 @@ bool run_read_bytes(const char *path, const char *bytes, size_t size, run_view *
 bool run_read(const char *path, run_view *view, error *err)
 {
     return read_file(path, fopen(path, "rb"), view, err);
-}
-
-bool run_is_foreign(const run_view *view)
-{
-    const case_key *first = view->cases.count > 0  ? &view->cases.cases[0].key
-                            : view->lost_count > 0 ? &view->lost[0].key
-                                                   : NULL;
-    return json_array_size(view->kernels) == 0 &&
-           (first ? first->rows == 0
-                  : !view->run.plan_hash[0]); /* all gone: only ours has a plan */
-}
-
-/* The process after the last. */
-static unsigned next_process(const run_view *view)
-{
-    unsigned next = 0;
-    for (size_t i = 0; i < view->cases.count; i++)
-        for (size_t r = 0; r < view->cases.cases[i].repetition_count; r++)
-            if (view->cases.cases[i].repetitions[r].process >= next)
-                next = view->cases.cases[i].repetitions[r].process + 1;
-    return next;
-}
-
-bool run_read_process(const char *path, run_view *view, error *err)
-{
-    run_input input;
-    file_reader reader = {.path = path, .view = view, .error = err};
-    if (!run_is_foreign(view))
-        return fail(err, EXIT_CODE_USAGE,
-                    "%s: only files of Google Benchmark's own are put together: ours hold all of "
-                    "their processes",
-                    path);
-    bool fine = run_input_open(&input, path, fopen(path, "rb"), err) &&
-                read_whole_document(&reader, &input, next_process(view)) && finish_run(&reader);
-    run_input_close(&input);
-    return fine;
 }

@@ -61,10 +61,4 @@ bool read_tensor(file_reader *reader, json_t *record);
 bool read_worst(file_reader *reader, json_t *record);
 void read_tensors_free(read_tensors *tensors);
 
-/* In place, and of the same length: what is only in Google Benchmark's own JSON becomes JSON.
- * bytes[size] is 0. */
-void relax_benchmark(char *bytes, size_t size);
-/* A document with "context" and "benchmarks"; process: of what is Google Benchmark's own. */
-bool read_benchmark(const file_reader *reader, json_t *document, unsigned process);
-
 #endif
