@@ -262,12 +262,12 @@ static void print_text(const output_file *out, const machine_facts *machine,
                        const timing_scatter *scatter, const finding *findings, size_t count,
                        bool facts)
 {
-    char shown[256];
     size_t warnings = 0;
     while (warnings < count && findings[warnings].grade == FINDING_WARNING)
         warnings++;
     print_verdict(out, scatter, warnings);
-    output_text(out, "%s", facts || warnings > 0 ? "\n" : "");
+    if (facts || warnings > 0)
+        output_text(out, "\n");
     for (size_t i = 0; i < (facts ? count : warnings); i++) {
         output_colour(out, findings[i].grade == FINDING_WARNING ? "33" : NULL);
         output_text(out, "%-8s", grade_name(findings[i].grade));
@@ -281,8 +281,7 @@ static void print_text(const output_file *out, const machine_facts *machine,
     if (facts)
         output_line(out, "\nmachine");
     for (size_t i = 0; facts && i < machine->count; i++)
-        output_line(out, "%-22s  %s", machine->facts[i].name,
-                    machine_shown_value(&machine->facts[i], shown));
+        output_line(out, "%-22s  %s", machine->facts[i].name, machine->facts[i].value);
 }
 
 static bool print_findings(const output_file *out, const machine_facts *machine,

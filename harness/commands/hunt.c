@@ -90,23 +90,20 @@ static void name_file(const hunt_settings *settings, const char *database, char 
              (unsigned long long)settings->seed);
 }
 
-/* Every restart; the file is written anew after those that share their calls, so that nothing is
- * lost. */
+/* Every climb; the file is written anew after each, so that nothing is lost. */
 static bool search(hunt_state *hunt, const char *path, error *err)
 {
     const hunt_settings *settings = &hunt->settings;
     progress_bar progress;
     double begun = seconds_now(), last = begun;
     bool timed = settings->seconds > 0, fine = hunt_begin(hunt, err);
-    size_t most = hunt_restarts_at_once(hunt);
     progress_begin(&progress, timed ? settings->seconds : HUNT_RESTARTS);
-    for (uint64_t k = 0; fine && !hunt->cut && (timed || k < HUNT_RESTARTS); k += most) {
+    for (uint64_t k = 0; fine && !hunt->cut && (timed || k < HUNT_RESTARTS); k++) {
         char what[96];
-        size_t count = timed || HUNT_RESTARTS - k > most ? most : HUNT_RESTARTS - k;
-        fine = hunt_restarts(hunt, k, count, err) && hunt_save(hunt, "running", path, err);
-        snprintf(what, sizeof what, "restart %llu, worst so far %.4g", (unsigned long long)k,
+        fine = hunt_climb(hunt, k, err) && hunt_save(hunt, "running", path, err);
+        snprintf(what, sizeof what, "climb %llu, worst so far %.4g", (unsigned long long)k,
                  hunt->find_count ? hunt->finds[0].score : 0.0);
-        progress_step(&progress, timed ? seconds_now() - last : (double)count, what);
+        progress_step(&progress, timed ? seconds_now() - last : 1, what);
         last = seconds_now();
     }
     progress_end(&progress);
@@ -228,7 +225,7 @@ const cli_command command_hunt = {
     .summary = "Searches for the rows on which a kernel is worst.",
     .details =
         "Hill climbing over the bits of a row of the kernel's type, from rows of every input\n"
-        "family in turn. The file is written after each few climbs, and on Ctrl-C. lnbench\n"
+        "family in turn. The file is written after each climb, and on Ctrl-C. lnbench\n"
         "replay FILE runs the finds again; lnbench run --inputs worst:FILE judges kernels "
         "on\n"
         "them. To use several processes or machines, give each another --seed, and join the "

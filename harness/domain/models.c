@@ -2,9 +2,15 @@
  * of the published configuration, which papers seldom print. Where a model was trained on short
  * sequences first and on longer ones then, the first are meant. */
 #include "domain/models.h"
+#include "base/number.h"
 #include "base/text.h"
+#include "domain/case.h"
+#include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define GPT2 "Radford et al. 2019, table 2; config.json of openai-community/gpt2*: 1e-5"
 #define BERT "Devlin et al. 2018, section 3; google-research/bert, README and layer_norm: 1e-12"
@@ -119,7 +125,7 @@ static const model_shape table_of_models[] = {
     {"phi-3-mini", "Phi-3 and 3.5 mini 3.8B", 3072, 4096, "llama", PHI3},
     {"phi-4", "Phi-4 14B", 5120, 4096, "llama", PHI4},
 };
-enum { MODELS = sizeof table_of_models / sizeof *table_of_models, NEAREST = 3 };
+enum { MODELS = sizeof table_of_models / sizeof *table_of_models };
 
 const model_shape *models(size_t *count)
 {
@@ -127,43 +133,119 @@ const model_shape *models(size_t *count)
     return table_of_models;
 }
 
-/* "'opt-13b', 'opt-1.3b' or 'opt-30b'": what nearest_word finds, then what it finds among the rest.
- */
-static void nearest_names(const char *name, char *buffer, size_t size)
+/* The first of these keys that is there; NULL: none is. */
+static const json_t *value_of(const json_t *config, const char *const keys[], const char **key)
 {
-    const char *names[MODELS];
-    size_t count = MODELS;
-    for (size_t i = 0; i < MODELS; i++)
-        names[i] = table_of_models[i].name;
-    buffer[0] = '\0';
-    for (int found = 0; found < NEAREST; found++) {
-        const char *nearest = nearest_word(name, names, count);
-        if (!nearest)
-            return;
-        size_t length = strlen(buffer);
-        snprintf(buffer + length, size - length, "%s'%s'", found ? ", " : "", nearest);
-        for (size_t i = 0, kept = 0; i < count; i++)
-            if (names[i] != nearest)
-                names[kept++] = names[i];
-        count--;
+    const json_t *found = NULL;
+    for (size_t i = 0; keys[i] && !found; i++) {
+        *key = keys[i];
+        found = json_object_get(config, keys[i]);
     }
+    return found;
+}
+
+static const char *config_dtype; /* of the model found last */
+
+const char *model_dtype(void)
+{
+    return config_dtype;
+}
+
+static bool take_config(const json_t *config, const char *path, model_shape *made,
+                        char convention[CONVENTION_MAX_LENGTH], error *err)
+{
+    static const char *const hidden_keys[] = {"hidden_size", "n_embd", "d_model", NULL},
+                             *const eps_keys[] = {"rms_norm_eps", "layer_norm_eps",
+                                                  "layer_norm_epsilon", NULL},
+                             *const token_keys[] = {"max_position_embeddings", "n_positions", NULL},
+                             *const type_keys[] = {"torch_dtype", "dtype", NULL},
+                             *const types[][2] = {{"float32", "f32"},
+                                                  {"float64", "f64"},
+                                                  {"bfloat16", "bf16"},
+                                                  {"float16", "f16"}};
+    const char *key, *of_eps, *type = json_string_value(value_of(config, type_keys, &key));
+    const char *kind = json_string_value(json_object_get(config, "model_type"));
+    const json_t *hidden = value_of(config, hidden_keys, &key);
+    const json_t *eps = value_of(config, eps_keys, &of_eps);
+    json_int_t tokens = json_integer_value(value_of(config, token_keys, &key));
+    char number[32];
+    if (json_integer_value(hidden) < 1 || json_integer_value(hidden) > 1 << 24)
+        return fail(err, EXIT_CODE_USAGE, "%.200s: no hidden_size, n_embd or d_model from 1 to %d",
+                    path, 1 << 24);
+    if (!json_is_number(eps) || !(json_number_value(eps) > 0 && json_number_value(eps) < 1))
+        return fail(err, EXIT_CODE_USAGE,
+                    "%.200s: no rms_norm_eps, layer_norm_eps or layer_norm_epsilon above 0", path);
+    for (size_t i = 0; type && i < sizeof types / sizeof *types; i++)
+        if (strcmp(type, types[i][0]) == 0)
+            config_dtype = types[i][1];
+    if (type && !config_dtype)
+        return fail(err, EXIT_CODE_USAGE, "%.200s: torch_dtype %.40s is none of lnbench's types",
+                    path, type);
+    made->hidden = (size_t)json_integer_value(hidden);
+    made->tokens = tokens >= 1 && tokens < 4096 ? (size_t)tokens : 4096;
+    number_format(json_number_value(eps), number);
+    if (strcmp(of_eps, "rms_norm_eps") != 0)
+        snprintf(convention, CONVENTION_MAX_LENGTH, "eps=%s@var,affine=vector", number);
+    else
+        snprintf(convention, CONVENTION_MAX_LENGTH, "operation=rmsnorm,eps=%s@square,weight=%s",
+                 number, kind && strncmp(kind, "gemma", 5) == 0 ? "1+w" : "w,cast=yes");
+    return true;
+}
+
+/* A file, or the config.json of a folder. A model of several kinds of input has its text model within. */
+static const model_shape *read_config(const char *given, error *err)
+{
+    static char path[1024], convention[CONVENTION_MAX_LENGTH];
+    static model_shape made;
+    struct stat about;
+    json_error_t why;
+    bool folder = stat(given, &about) == 0 && S_ISDIR(about.st_mode);
+    snprintf(path, sizeof path, "%.900s%s", given, folder ? "/config.json" : "");
+    made = (model_shape){.name = path, .title = path, .convention = convention, .source = path};
+    json_t *config = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
+    const json_t *text = json_object_get(config, "text_config");
+    bool fine =
+        config ? take_config(text ? text : config, path, &made, convention, err)
+               : fail(err, EXIT_CODE_USAGE, "%.200s: line %d: %.200s", path, why.line, why.text);
+    json_decref(config);
+    return fine ? &made : NULL;
+}
+
+/* Of "meta-llama/Meta-Llama-3-8B-Instruct" the model without what says how it was trained. */
+static bool is_id_of(const char *id, const char *name)
+{
+    static const char *const endings[] = {"",         "-hf",      "-v0.1",     "-v0.3",
+                                          "-base",    "-it",      "-instruct", "-chat",
+                                          "-chat-hf", "-uncased", "-cased"};
+    const char *slash = strrchr(id, '/'), *bare = slash ? slash + 1 : id;
+    bare += slash && strncasecmp(bare, "Meta-", 5) == 0 ? 5 : 0;
+    size_t length = strlen(name);
+    for (size_t i = 0; strncasecmp(bare, name, length) == 0 && i < sizeof endings / sizeof *endings;
+         i++)
+        if (strcasecmp(bare + length, slash ? endings[i] : "") == 0)
+            return true;
+    return false;
 }
 
 const model_shape *model_find(const char *name, error *err)
 {
-    char nearest[256];
-    for (size_t i = 0; i < MODELS; i++)
-        if (strcasecmp(table_of_models[i].name, name) == 0)
+    const char *names[MODELS];
+    char meant[MEANT_LENGTH];
+    config_dtype = NULL;
+    const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
+    if ((slash && access(name, F_OK) == 0) || (dot && strcmp(dot, ".json") == 0))
+        return read_config(name, err);
+    for (size_t i = 0; i < MODELS; i++) {
+        names[i] = table_of_models[i].name;
+        if (is_id_of(name, names[i]))
             return &table_of_models[i];
-    nearest_names(name, nearest, sizeof nearest);
+    }
+    if (access(name, F_OK) == 0 && name[0])
+        return read_config(name, err);
     fail(err, EXIT_CODE_USAGE,
-         "unknown model '%.60s'%s%s: lnbench list models shows them; --shapes ROWSxHIDDEN takes "
-         "any",
-         name,
-         !nearest[0]            ? ""
-         : strchr(nearest, ',') ? ": near it are "
-                                : ": near it is ",
-         nearest);
+         "unknown model '%.60s'%s: lnbench list models shows them; --shapes ROWSxHIDDEN takes any, "
+         "and --model a config.json",
+         name, did_you_mean(slash ? slash + 1 : name, names, MODELS, meant));
     return NULL;
 }
 

@@ -21,9 +21,12 @@ typedef struct model_shape {
 
 const model_shape *models(size_t *count);
 
-/* Small and capital letters are the same. NULL for a name that is not there; the error (usage) says the
- * nearest names. */
+/* A name of the table; an id of Hugging Face whose model is in it ("openai-community/gpt2"); or a config.json
+ * of Hugging Face, the file or its folder, whose shape stays until the next call. Small and capital letters
+ * are the same. NULL for what is none of them; the error says the nearest name, or what the file lacks. */
 const model_shape *model_find(const char *name, error *err);
+/* The type of what was found last, as its config.json has it; NULL: not known. */
+const char *model_dtype(void);
 
 /* The rows worth choosing for: one token, a prompt of MODEL_PROMPT tokens (one sequence where that
  * is shorter), and a training batch of MODEL_BATCH sequences. */

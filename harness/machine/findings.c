@@ -122,44 +122,19 @@ static bool is_fine(const char *pattern, const char *value)
     }
 }
 
-/* Whether the string is one word over and over; `length` of it and its blank. */
-static bool repeats(const char *string, size_t length)
-{
-    size_t whole = strlen(string);
-    for (size_t i = length; i < whole; i++)
-        if (string[i] != string[i - length])
-            return false;
-    return whole > length && (whole % length == 0 || (whole + 1) % length == 0);
-}
-
-const char *machine_shown_value(const machine_fact *fact, char shown[256])
-{
-    size_t length = 1, whole = strlen(fact->value);
-    while (length < whole && !repeats(fact->value, length))
-        length++;
-    if (strcmp(fact->name, "hypervisor") != 0)
-        length = whole;
-    while (length > 0 && fact->value[length - 1] == ' ')
-        length--;
-    snprintf(shown, 256, "%.*s", (int)length, fact->value);
-    return shown;
-}
-
 static void check_facts(const machine_facts *machine, doctor_findings *findings)
 {
     for (size_t i = 0; i < sizeof checked_facts / sizeof *checked_facts; i++) {
         const checked_fact *check = &checked_facts[i];
-        machine_fact fact;
-        char value[sizeof fact.value], *end;
-        snprintf(fact.name, sizeof fact.name, "%s", check->fact);
-        snprintf(fact.value, sizeof fact.value, "%s", machine_fact_value(machine, check->fact));
-        machine_shown_value(&fact, value);
-        double bytes = number_read(fact.value, &end);
-        if (strstr(check->fact, "_bytes") && end > fact.value)
+        const char *said = machine_fact_value(machine, check->fact);
+        char value[96], *end;
+        double bytes = number_read(said, &end);
+        snprintf(value, sizeof value, "%.80s", said);
+        if (strstr(check->fact, "_bytes") && end > said)
             snprintf(value, sizeof value, "%.0f MiB", bytes / 0x1p20);
-        if (is_fine(check->fine, fact.value))
+        if (is_fine(check->fine, said))
             add_finding(findings, FINDING_FINE, "", "%s: %.80s", check->title, value);
-        else if (strcmp(fact.value, "unknown") == 0)
+        else if (strcmp(said, "unknown") == 0)
             add_finding(findings, FINDING_NOTE, "", "%s: cannot be read here", check->title);
         else
             add_finding(findings, check->grade, check->advice, "%s: %.80s: %s", check->title, value,

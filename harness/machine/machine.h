@@ -34,10 +34,6 @@ void machine_free(machine_facts *machine);
 enum { MACHINE_IDENTITY_LENGTH = 512 };
 void machine_identity(const machine_facts *machine, char identity[MACHINE_IDENTITY_LENGTH]);
 
-/* A fact's value as people read it: a hypervisor that says its name over and over is named once
- * ("bhyve bhyve"). Returns `shown`. */
-const char *machine_shown_value(const machine_fact *fact, char shown[256]);
-
 /* What two machines must share for their times to be compared: processor, caches, compiler, what is
  * switched off and how kernels are run. "" where the processor has no name, or there are no facts. */
 enum { MACHINE_KEY_LENGTH = 512 };

@@ -499,7 +499,7 @@ static exit_code choose_body(void *context, const cli_call *call, error *err)
 static const cli_option options[] = {
     {"shapes", "ROWSxHIDDEN,...", "what to choose for; HIDDEN alone: 512 rows of it", OPTION_LIST,
      offsetof(choose_options, shapes)},
-    {"model", "NAME", "a model's shapes and convention (lnbench list models)", OPTION_TEXT,
+    {"model", "NAME", "a model of lnbench list models, or a config.json", OPTION_TEXT,
      offsetof(choose_options, model)},
     {"tokens", "T,...", "rows of the model (default: 1, 512 and a training batch)", OPTION_LIST,
      offsetof(choose_options, tokens)},

@@ -204,7 +204,7 @@ static bool request_common(const choose_options *options, const model_shape *mod
     *wanted = (choose_wanted){.budget = options->budget,
                               .class = class,
                               .model = model ? model->name : NULL,
-                              .type_named = options->dtype != NULL,
+                              .type_named = options->dtype || (model && model_dtype()),
                               .every_row = class == CLASS_ANY && isnan(options->budget.kappa),
                               .time_on = options->time_on,
                               .threads = (unsigned)options->threads,
@@ -213,7 +213,8 @@ static bool request_common(const choose_options *options, const model_shape *mod
     if (wanted->every_row && isnan(options->budget.row_ulp) && isnan(options->budget.ulp) &&
         isnan(options->budget.bits) && isnan(options->budget.correctly_rounded))
         wanted->budget.row_ulp = STANDING_ROW_ULP;
-    if (!dtype_from_name(options->dtype ? options->dtype : "f32", &wanted->dtype))
+    const char *own = model && model_dtype() ? model_dtype() : "f32";
+    if (!dtype_from_name(options->dtype ? options->dtype : own, &wanted->dtype))
         return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
                     options->dtype);
     wanted->param = options->param ? options->param : dtype_name(wanted->dtype);

@@ -7,7 +7,7 @@ near=(--kappa 1 "${few[@]}") # on rows near zero alone
 
 refused "for what?" 2 '--shapes ROWSxHIDDEN' choose
 refused "a shape that is none" 2 "shape '7by8'" choose --shape 7by8
-refused "a model with a slip" 2 "unknown model 'gpt2-lx': near it are 'gpt2-xl'" choose --model gpt2-lx
+refused "a model with a slip" 2 "unknown model 'gpt2-lx' .did you mean 'gpt2-xl'" choose --model gpt2-lx
 refused "tokens without a model" 2 '--tokens goes with --model' choose --shape 1x8 --tokens 3
 refused "tokens that are none" 2 '--tokens -3' choose --model gpt2 --tokens -3
 refused "proven, but how much?" 2 '--max-row-ulp' choose --shape 1x8 --proven
@@ -163,4 +163,33 @@ check "models of RMSNorm: no other" hasnt out 'layernorm'
 accepted "models as JSON" 0 list models --json
 check "models as JSON: a name" is "$(value 0.name out)" gpt2
 
+# A config.json of Hugging Face, the folder or the file, and an id whose model is listed.
+while IFS='|' read -r name wanted config; do
+    mkdir "$name" && echo "$config" >"$name/config.json"
+    refused "config.json of $name" 7 "nothing like $wanted was timed" choose --model "$name/config.json" --tokens 1 --stored --db none.db
+done <<'END'
+like-gpt2|1x768 f32, torch|{"model_type":"gpt2","n_embd":768,"n_positions":1024,"layer_norm_epsilon":1e-05}
+like-bert|1x1024 f32, bert|{"model_type":"bert","hidden_size":1024,"layer_norm_eps":1e-12,"max_position_embeddings":512}
+like-llama|1x4096 bf16, llama|{"model_type":"llama","hidden_size":4096,"rms_norm_eps":1e-05,"torch_dtype":"bfloat16"}
+like-gemma|1x2304 f32, gemma|{"model_type":"gemma3","text_config":{"model_type":"gemma3_text","hidden_size":2304,"rms_norm_eps":1e-06,"dtype":"float32"}}
+like-qwen|1x3584 bf16, t5|{"model_type":"qwen2","hidden_size":3584,"rms_norm_eps":1e-06,"torch_dtype":"bfloat16"}
+like-phi|1x2560 f16, torch|{"model_type":"phi","hidden_size":2560,"layer_norm_eps":1e-05,"torch_dtype":"float16"}
+END
+refused "a folder, and another type" 7 'nothing like 1x4096 f32, llama' choose --model like-llama --dtypes f32 --tokens 1 --stored --db none.db
+while IFS='|' read -r what config; do
+    echo "$config" >broken.json
+    refused "a broken config: $config" 2 "broken.json: $what" choose --model broken.json --stored --db none.db
+done <<'END'
+line 2: .*end of file|
+line 2: |{"hidden_size":
+line 1: |hidden_size: 768
+no hidden_size|[768, 1e-5]
+no hidden_size|{"layer_norm_eps":1e-5}
+no hidden_size|{"hidden_size":"768","layer_norm_eps":1e-5}
+no hidden_size|{"hidden_size":-1,"layer_norm_eps":1e-5}
+no rms_norm_eps|{"hidden_size":768}
+no rms_norm_eps|{"hidden_size":768,"rms_norm_eps":"1e-6"}
+torch_dtype int8|{"hidden_size":768,"rms_norm_eps":1e-6,"torch_dtype":"int8"}
+END
+refused "an id" 7 'nothing like 1x4096 f32, llama' choose --model meta-llama/Meta-Llama-3-8B-Instruct --tokens 1 --stored --db none.db
 finish

@@ -17,9 +17,6 @@ check "another seed: other finds" test "$(grep -c -x -F -f two.txt whole.txt)" -
 accepted "replay" 0 replay whole.txt
 check "replay: all of them" has out '8 replayed, 8 the same'
 formats "a hunt" hunt --kernel $kernel --hidden 4 --out formats.txt
-check "JSON: rows tried" test "$(value rows_tried json)" -gt 1000
-check "JSON: the file" is "$(value file json)" formats.txt
-check "TSV: a line a find" is "$(wc -l <tsv)" 9
 
 # Worth the while: worse than the worst row of every family at this size, which has its seeds there.
 accepted "families" 0 run --only accuracy --db f.db --no-charts --kernels $kernel --shapes 18x24 \
@@ -35,7 +32,6 @@ check "a hunt finds worse: $found, families $(cat family)" \
 mkdir here
 accepted "no --out" 0 hunt --kernel $kernel --hidden 4 --db here/w.db
 check "no --out: beside the store" cmp whole.txt here/hunts/${kernel}_torch_4_s1.txt
-check "no --out: nowhere else" test ! -e results
 for place in here/hunts here/hunts/*.txt; do
     accepted "worst as an input" 0 run --plan quick --only accuracy --db w.db --no-charts \
         --inputs "worst:$place" --conventions torch --kernels $kernel,naive_f32_scalar
@@ -51,10 +47,6 @@ export LNBENCH_WORST=results/worst
 mkdir -p results/worst && cp whole.txt results/worst/
 refused "no rows of that size" 2 'input worst: no f32 row of hidden 25 in results/worst' run \
     --only accuracy --db w.db --inputs worst --shapes 4x25 --kernels $kernel
-line=$(grep -n -m 1 '^x ' whole.txt | cut -d: -f1)
-sed "${line}s/^x [^ ]*/x hello/" whole.txt >results/worst/bad.txt
-refused "a bad corpus" 2 "results/worst/bad.txt:$line: 'hello': a hex float" run --only accuracy \
-    --db w.db --inputs worst --kernels $kernel
 rm -r results
 unset LNBENCH_WORST
 
@@ -102,8 +94,6 @@ ends "a crash" 6 hunt --kernel naive.crash --plugin "$sabotage" --hidden 16 --ti
 check "a crash: the find" has crash.txt '^verdict fail \(crashed\)$'
 accepted "a crash: again" 0 replay crash.txt --plugin "$sabotage"
 check "a crash: reproduces" has out '^([0-9]+) replayed, \1 the same'
-sed 's/^verdict fail (crashed)$/verdict pass/' crash.txt >fine.txt
-ends "a crash where there was none" 6 replay fine.txt --plugin "$sabotage"
 ends "a NaN" 5 hunt --kernel naive.nan_output --plugin "$sabotage" --hidden 16 --time 0.1 --out nan.txt
 
 refused "no kernel" 2 '--kernels NAME is missing' hunt

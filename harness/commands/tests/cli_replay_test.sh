@@ -150,14 +150,6 @@ accepted "bf16 with gamma in f32, hunted" 0 hunt --kernels shifted_two_mean_fuse
 check "bf16 with gamma in f32: said" has typed.txt '^param f32$'
 sed -i 's/shifted_two_mean_fused_bf16_param_f32_scalar/shifted_two_mean_fused_bf16_scalar/' typed.txt
 refused "gamma of another type" 4 'takes bf16 now; its parameters then were f32' replay typed.txt
-"$binaries/npy_tool" make own.npy '<f8' '(3, 8)' 1:1
-accepted "own rows of f64" 0 run --only accuracy --conformance no --db own.db --no-charts --conventions torch \
-    --inputs own.npy --dtypes f64 --kernels two_pass_f64_scalar
-rm own.npy
-accepted "own rows of f64, gone" 0 replay --db own.db --run 2 --json
-check "own rows of f64, gone: reproduces" is "$(value 0.reproduces out)" true
-check "own rows of f64, gone: not whole" is "$(value 0.whole out)" false
-
 # A file of adversarial rows, of which the first is looked at.
 accepted "a hunt" 0 hunt --kernels two_pass_f32_scalar --hidden 40 --time 0.1 --out hunt.txt
 sed -n '/^find$/,/^end$/{p;/^end$/q}' hunt.txt >find.txt

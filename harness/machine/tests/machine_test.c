@@ -351,24 +351,6 @@ TEST(test_findings)
     }
 }
 
-TEST(test_hypervisor_is_named_once)
-{
-    static const char *const pairs[][2] = {
-        {"bhyve bhyve ", "bhyve"},  {"bhyve bhyve", "bhyve"},         {"KVMKVMKVM", "KVM"},
-        {"XenVMMXenVMM", "XenVMM"}, {"Microsoft Hv", "Microsoft Hv"}, {"none", "none"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        machine_fact fact = {.name = "hypervisor"};
-        machine_facts machine = {.facts = &fact, .count = 1, .cores = 8};
-        char shown[256];
-        finding findings[64];
-        snprintf(fact.value, sizeof fact.value, "%s", pairs[i][0]);
-        assert_string_equal(machine_shown_value(&fact, shown), pairs[i][1]);
-        size_t count = machine_findings(&machine, findings, 64);
-        for (size_t at = 1; at < count; at++)
-            assert_true(findings[at - 1].grade >= findings[at].grade);
-    }
-}
-
 TEST(test_cores)
 {
     static const struct {

@@ -1,6 +1,5 @@
-/* Restarts of a hunt: from a row of some family, the best of a batch of changed rows again and
- * again, until nothing gets worse for the kernel any more. Where a row's bits do not depend on the
- * rows beside it, several climbs share each call of the kernel, and each finds what it finds alone. */
+/* The climbs of a hunt: from a row of some family, the best of a batch of changed rows again and
+ * again, until nothing gets worse for the kernel any more. And the file of the finds. */
 #include "domain/convention.h"
 #include "base/seconds.h"
 #include "referee/hunt/hunt.h"
@@ -164,9 +163,7 @@ void hunt_mutate(hunt_random *random, ln_type type, void *x, size_t hidden)
 enum {
     BATCH = 64, /* changed rows of a step */
     MOST_STEPS = 1000,
-    MOST_STALL = 30,  /* steps without a gain */
-    MOST_CLIMBS = 16, /* that share a call */
-    MOST_ELEMENTS = 1 << 18,
+    MOST_STALL = 30, /* steps without a gain */
 };
 
 /* Where climbs begin, in turn: every family whose rows are finite numbers. */
@@ -184,22 +181,12 @@ typedef struct hill_climb {
     hunt_state *hunt;
     uint64_t number;
     hunt_random random;
-    char *row;
-    const char *batch; /* of the step that is tried */
+    char *row, *batch; /* batch: of the step that is tried */
     size_t row_bytes;
     double score;
     unsigned steps, stall;
     bool ended, failed; /* the kernel itself: the find is made */
 } hill_climb;
-
-/* Climbs that share their calls. */
-typedef struct climb_group {
-    hunt_state *hunt;
-    hill_climb climbs[MOST_CLIMBS];
-    size_t count, active; /* of the climbs; those that go on */
-    char *rows, *batch;
-    row_score *scores;
-} climb_group;
 
 /* The best so far is still judged and kept, for which the worker is needed. */
 static void give_up(hunt_state *hunt)
@@ -344,68 +331,28 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
                            : make_find(climb, climb->batch, BATCH, INFINITY, err);
 }
 
-/* Scores the batches of climbs first .. first + count - 1. */
-static bool score_batches(climb_group *group, size_t first, size_t count, case_verdict *verdict,
-                          error *err)
+/* The changed rows of the next step. */
+static void change_rows(hill_climb *climb)
 {
-    hunt_state *hunt = group->hunt;
-    size_t row = first * BATCH;
-    judge_block block;
-    if (!block_of(hunt, group->batch + row * group->climbs[0].row_bytes, count * BATCH, &block,
-                  err))
-        return false;
-    bool fine = judge_score(hunt->judge, &block, hunt->kernel, hunt->kernel->facts.has_bound,
-                            group->scores + row, verdict, err);
-    judge_block_free(&block);
-    return fine;
-}
-
-/* One step of climbs first .. first + count - 1, whose changed rows are in the batch. Where the
- * kernel fails on all of them together, each is tried alone. */
-static bool try_step(climb_group *group, size_t first, size_t count, error *err)
-{
-    case_verdict verdict;
-    if (!score_batches(group, first, count, &verdict, err))
-        return false;
-    if (verdict.kind == VERDICT_RIGHT)
-        return true;
-    /* Alone as well: once more, since a worker that somebody killed tells nothing of the kernel. */
-    if (count == 1 && !score_batches(group, first, count, &verdict, err))
-        return false;
-    if (count == 1)
-        return verdict.kind == VERDICT_RIGHT || find_failure(&group->climbs[first], &verdict, err);
-    for (size_t i = 0; i < count; i++)
-        if (!try_step(group, first + i, 1, err))
-            return false;
-    return true;
-}
-
-/* The changed rows of a climb's next step, at its place in the batch. */
-static void change_rows(climb_group *group, size_t place)
-{
-    hill_climb *climb = &group->climbs[place];
-    const hunt_settings *settings = &group->hunt->settings;
-    char *batch = group->batch + place * BATCH * climb->row_bytes;
-    climb->batch = batch;
+    const hunt_settings *settings = &climb->hunt->settings;
     for (size_t row = 0; row < BATCH; row++) {
-        char *changed = batch + row * climb->row_bytes;
+        char *changed = climb->batch + row * climb->row_bytes;
         memcpy(changed, climb->row, climb->row_bytes);
         /* The first batch has the start itself in it. */
         if (row > 0 || climb->steps > 0)
             hunt_mutate(&climb->random, settings->storage, changed, settings->hidden);
     }
     climb->steps++;
-    group->hunt->rows += BATCH;
+    climb->hunt->rows += BATCH;
 }
 
 /* To the best row of the step, if it is no better for the kernel than the climb's own. */
-static void move_on(const climb_group *group, size_t place, hill_climb *climb)
+static void move_on(hill_climb *climb, const row_score scores[BATCH])
 {
-    const row_score *scores = group->scores + place * BATCH;
     size_t best = 0;
     double score = -INFINITY;
     for (size_t row = 0; row < BATCH; row++) {
-        double here = score_of(group->hunt, &scores[row]);
+        double here = score_of(climb->hunt, &scores[row]);
         if (here > score) {
             score = here;
             best = row;
@@ -421,90 +368,54 @@ static void move_on(const climb_group *group, size_t place, hill_climb *climb)
         climb->score == INFINITY || climb->steps == MOST_STEPS || climb->stall == MOST_STALL;
 }
 
-/* The climbs that go on stand first; the rest is in the order in which it ended. */
-static void sort_out(climb_group *group)
+/* A kernel that fails is asked once more, since a worker that somebody killed tells nothing of it. */
+static bool make_step(hill_climb *climb, error *err)
 {
-    for (size_t i = group->active; i-- > 0;) {
-        if (!group->climbs[i].ended)
-            continue;
-        hill_climb ended = group->climbs[i];
-        group->climbs[i] = group->climbs[--group->active];
-        group->climbs[group->active] = ended;
+    hunt_state *hunt = climb->hunt;
+    row_score scores[BATCH];
+    case_verdict verdict = {.kind = VERDICT_RIGHT};
+    change_rows(climb);
+    for (int turn = 0; turn == 0 || (turn == 1 && verdict.kind != VERDICT_RIGHT); turn++) {
+        judge_block block;
+        bool fine = block_of(hunt, climb->batch, BATCH, &block, err) &&
+                    judge_score(hunt->judge, &block, hunt->kernel, hunt->kernel->facts.has_bound,
+                                scores, &verdict, err);
+        judge_block_free(&block);
+        if (!fine)
+            return false;
     }
-}
-
-/* Until each climb has ended or the hunt is cut. */
-static bool climb_on(climb_group *group, error *err)
-{
-    while (group->active > 0 && !must_stop(group->hunt)) {
-        for (size_t i = 0; i < group->active; i++)
-            change_rows(group, i);
-        if (!try_step(group, 0, group->active, err)) {
-            if (err->code != EXIT_CODE_INTERRUPTED)
-                return false;
-            give_up(group->hunt);
-            break;
-        }
-        for (size_t i = 0; i < group->active; i++)
-            if (!group->climbs[i].failed)
-                move_on(group, i, &group->climbs[i]);
-        sort_out(group);
-    }
+    if (verdict.kind != VERDICT_RIGHT)
+        return find_failure(climb, &verdict, err);
+    move_on(climb, scores);
     return true;
 }
 
-/* What the climbs found, once they have ended or are cut. */
-static bool make_finds(climb_group *group, error *err)
-{
-    hunt_state *hunt = group->hunt;
-    bool fine = true;
-    for (size_t i = 0; fine && i < group->count; i++) {
-        hill_climb *climb = &group->climbs[i];
-        hunt->done += climb->ended;
-        if (!climb->failed && climb->score >= 0)
-            fine = make_find(climb, climb->row, 1, climb->score, err);
-    }
-    return fine;
-}
-
-size_t hunt_restarts_at_once(const hunt_state *hunt)
-{
-    const char *class = hunt->reproducible;
-    size_t fit = MOST_ELEMENTS / BATCH / hunt->settings.hidden;
-    if (!operations[hunt->call.operation]->rows_independent || !class ||
-        (strcmp(class, "row") != 0 && strcmp(class, "isa") != 0) || fit < 1)
-        return 1;
-    return fit < MOST_CLIMBS ? fit : MOST_CLIMBS;
-}
-
-bool hunt_restarts(hunt_state *hunt, uint64_t first, size_t count, error *err)
+bool hunt_climb(hunt_state *hunt, uint64_t number, error *err)
 {
     const hunt_settings *settings = &hunt->settings;
     size_t row_bytes = settings->hidden * dtype_size(settings->storage);
-    climb_group group = {.hunt = hunt, .count = count, .active = count};
-    if (must_stop(hunt))
-        return true;
-    group.rows = malloc(count * row_bytes);
-    group.batch = malloc(count * BATCH * row_bytes);
-    group.scores = malloc(count * BATCH * sizeof *group.scores);
-    bool fine = (group.rows && group.batch && group.scores) || fail_memory(err, "rows to try");
-    for (size_t i = 0; fine && i < count; i++) {
-        uint64_t number = first + i;
-        hill_climb *climb = &group.climbs[i];
-        *climb = (hill_climb){.hunt = hunt,
-                              .number = number,
-                              .score = -1,
-                              .row = group.rows + i * row_bytes,
-                              .row_bytes = row_bytes,
-                              .random = {.seed = settings->seed, .restart = number}};
-        fine = input_rows(starts[number % STARTS], settings->storage, settings->seed,
-                          hunt_draw(&climb->random) % 4096, 1, settings->hidden, climb->row, err);
+    hill_climb climb = {.hunt = hunt,
+                        .number = number,
+                        .score = -1,
+                        .row = malloc(row_bytes),
+                        .batch = malloc(BATCH * row_bytes),
+                        .row_bytes = row_bytes,
+                        .random = {.seed = settings->seed, .restart = number}};
+    bool fine = (climb.row && climb.batch) || fail_memory(err, "rows to try");
+    fine = fine && input_rows(starts[number % STARTS], settings->storage, settings->seed,
+                              hunt_draw(&climb.random) % 4096, 1, settings->hidden, climb.row, err);
+    while (fine && !climb.ended && !must_stop(hunt)) {
+        fine = make_step(&climb, err);
+        if (!fine && err->code == EXIT_CODE_INTERRUPTED) {
+            give_up(hunt);
+            fine = true;
+        }
     }
-    fine = fine && climb_on(&group, err);
-    fine = fine && make_finds(&group, err);
-    free(group.rows);
-    free(group.batch);
-    free(group.scores);
+    hunt->done += climb.ended;
+    if (fine && !climb.failed && climb.score >= 0)
+        fine = make_find(&climb, climb.row, 1, climb.score, err);
+    free(climb.row);
+    free(climb.batch);
     return fine;
 }
 

@@ -4,7 +4,7 @@
  *     hunt_state hunt = {.settings = settings, .judge = judge, .kernel = kernel};
  *     if (!hunt_begin(&hunt, &err)) ...
  *     for (uint64_t k = 0; k < HUNT_RESTARTS; k++)
- *         if (!hunt_restarts(&hunt, k, 1, &err)) ...
+ *         if (!hunt_climb(&hunt, k, &err)) ...
  *     hunt_save(&hunt, "complete", path, &err);
  *     hunt_free(&hunt);
  *
@@ -45,12 +45,10 @@ typedef struct hunt_state {
 
 /* Parameters from the seed. False: memory. */
 bool hunt_begin(hunt_state *hunt, error *err);
-/* How many climbs share the kernel's calls: 1 where its rows depend on the rows beside them. */
-size_t hunt_restarts_at_once(const hunt_state *hunt);
-/* Climbs first .. first + count - 1, no more than the above; the best of each goes into the finds. Stops early where time is up or the user interrupts (then `cut` is set). A
- * kernel that fails is a find. False: what is no fault of the kernel; a kernel that does not take
+/* The best row of a climb goes into the finds. Stops early where time is up or the user interrupts (then `cut`
+ * is set). A kernel that fails is a find. False: what is no fault of the kernel; a kernel that does not take
  * the problem at all (7). */
-bool hunt_restarts(hunt_state *hunt, uint64_t first, size_t count, error *err);
+bool hunt_climb(hunt_state *hunt, uint64_t number, error *err);
 void hunt_free(hunt_state *hunt);
 
 /* The file: the command as a comment, then the finds: failures first, then wrong classes, then by score,
