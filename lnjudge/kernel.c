@@ -193,18 +193,6 @@ static bool ask_batch(lnjudge_session *session, const judge_step *step, error *e
     return ask_rows(session, step, "", "normal", batches[step->index], err);
 }
 
-static bool ask_probes(lnjudge_session *session, const judge_step *step, error *err)
-{
-    const lnjudge_question *question = &session->question;
-    const judge_block size = {
-        .convention = question->convention, .rows = 1, .hidden = step->hidden};
-    const ln_metrics none = {.row_ulp_max = NAN};
-    case_verdict verdict;
-    return judge_probes(session->judge, &session->kernel, &question->convention, step->hidden,
-                        &verdict, err) &&
-           note_verdict(session, step, "", &size, &verdict, &none, NULL, err);
-}
-
 static bool add_positions(row_judge *judge, const judge_block *block, const void *computed,
                           size_t rows, position_errors *errors)
 {
@@ -355,7 +343,7 @@ static bool plan_hidden(lnjudge_session *session, size_t hidden)
     size_t count;
     const input_family *families = input_families(&count);
     bool these = session->question.traits & LNJUDGE_THESE_SIZES;
-    bool fine = add_step(session, (judge_step){ask_probes, "probes", .hidden = hidden});
+    bool fine = true;
     for (size_t i = 0; fine && i < count; i++)
         if (input_has_type(families[i].name, session->question.storage, NULL) &&
             input_suits(&families[i], session->kernel.facts.operation))

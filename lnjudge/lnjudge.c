@@ -279,6 +279,15 @@ void lnjudge_report_free(lnjudge_report *report)
     }
 }
 
+/* Whether a case that did not pass is better shown than the one held: its detail names a mistake, where
+ * the other has figures alone. */
+static bool tells_more(const lnjudge_case *held, const lnjudge_case *here)
+{
+    bool figures =
+        strcmp(held->reason, "inaccurate") == 0 || strcmp(held->reason, "wrong-class") == 0;
+    return figures && !strstr(held->detail, SAYS_MISTAKE) && strstr(here->detail, SAYS_MISTAKE);
+}
+
 void choose_worst(lnjudge_report *report)
 {
     double largest = -1;
@@ -289,8 +298,9 @@ void choose_worst(lnjudge_report *report)
         const lnjudge_case *here = &report->cases[i];
         double row_ulp = lnjudge_metric(here, "row_ulp_max");
         judged |= here->worst.x != NULL;
-        if (report->passed &&
-            (!here->passed || (strcmp(here->verdict, "type-limited") != 0 && row_ulp > largest))) {
+        bool larger = strcmp(here->verdict, "type-limited") != 0 && row_ulp > largest;
+        if (report->passed ? !here->passed || larger
+                           : !here->passed && tells_more(&report->cases[report->worst], here)) {
             report->worst = i;
             largest = row_ulp;
         }

@@ -113,7 +113,9 @@ int main(int argc, char **argv)
         printf("lnbench %s\n", LNBENCH_VERSION_STRING);
         return finish_output(EXIT_CODE_FINE);
     }
-    if (getenv("LNBENCH_SANDBOX")) /* no plugin shall run unprotected because of an old script */
+    const char *sandbox = getenv("LNBENCH_SANDBOX");
+    if (sandbox &&
+        strcmp(sandbox, "0") != 0) /* no plugin shall run unprotected because of an old script */
         die(EXIT_CODE_USAGE, "LNBENCH_SANDBOX was removed: unset it, and run lnbench inside "
                              "bubblewrap; docs/method.md has the command");
     check_stack();

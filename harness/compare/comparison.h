@@ -144,10 +144,8 @@ bool comparison_fails_by_loss(const run_comparison *comparison);
  * faster where it lies below 1 / (1 + threshold), same where it lies between, else inconclusive. */
 speed_verdict speed_lean(const interval_estimate *ratio, double threshold);
 
-/* Adds the comparison of one input (or probe) to a pair. */
+/* Adds the comparison of one input to a pair. */
 void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const char *what);
-void pair_compare_verdicts(comparison_pair *pair, const case_verdict verdicts[SIDES],
-                           const char *what);
 /* A verdict that became graver (right, inaccurate, wrong-class, failed) decides; else less accurate
  * where something is worse and nothing better, more accurate the other way, changed where bits
  * differ otherwise. */

@@ -175,14 +175,6 @@ void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const c
     tally(&pair->tally, same, compare_sides(sides), what, shown);
 }
 
-void pair_compare_verdicts(comparison_pair *pair, const case_verdict verdicts[SIDES],
-                           const char *what)
-{
-    int base = gravity(&verdicts[BASE]), new = gravity(&verdicts[NEW]);
-    if (both_have(pair, &verdicts[BASE], &verdicts[NEW], what))
-        tally(&pair->tally, base == new, new > base ? 1 : -1, what, what);
-}
-
 accuracy_verdict pair_accuracy(const comparison_pair *pair)
 {
     const accuracy_tally *tally = &pair->tally;

@@ -22,7 +22,7 @@ input_maker make_alternating_scales, make_heavy_tails, make_massive_activations,
 /* layernorm/parameters.c: rows that go with parameters of their own */
 input_maker make_affine_cancellation, make_ties;
 parameter_maker parameters_cancelling, parameters_wide, parameters_subnormal, parameters_of_ties;
-/* layernorm/probe.c. What every input has: never all equal; one element each under LN_AFFINE_SCALAR. What
+/* layernorm/parameters.c. What every input has: never all equal; one element each under LN_AFFINE_SCALAR. What
  * a form does not have is not written. */
 parameter_maker input_affine;
 /* documents.c */
@@ -33,6 +33,5 @@ bool input_rows_f32(const char *input, uint64_t seed, size_t first, size_t count
                     float *x, error *err);
 void input_parameters_f32(const char *input, const ln_convention *convention, uint64_t seed,
                           size_t hidden, float *const made[ROLES_MOST]);
-size_t input_probe_rows_f32(const ln_convention *convention, size_t hidden, size_t most, float *x);
 
 #endif

@@ -75,14 +75,4 @@ bool input_parameters(const char *input, const operation_call *call, uint64_t se
 bool input_call(const char *input, const char *residual, const operation_call *call, uint64_t seed,
                 size_t first, error *err);
 
-/* Probe rows of a convention: N <= 16 with var near eps, exact sums where possible, where
- * neighbouring conventions (operation.h) lie more than 1000 ULP apart
- * in f32 (but for eps left out from the quotient: eps * 2^24 ULP at most, on any row); and, for
- * hidden > 16, rows of +-1 times a power of two at that hidden, whose sums are exact in any order.
- * Fills x (dense, hidden each) with at most `most` rows, those that are numbers of the type: f16
- * cannot have the ones whose var is near a small eps. How far apart neighbours lie there is told in
- * referee/probes.c. */
-bool input_probe_rows(const ln_convention *convention, ln_type type, size_t hidden, size_t most,
-                      void *x, size_t *count, error *err);
-
 #endif

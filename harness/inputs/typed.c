@@ -248,26 +248,3 @@ bool input_call(const char *input, const char *residual, const operation_call *c
     }
     return fine && input_parameters(input, call, seed, err);
 }
-
-bool input_probe_rows(const ln_convention *convention, ln_type type, size_t hidden, size_t most,
-                      void *x, size_t *count, error *err)
-{
-    size_t size = dtype_size(type);
-    float *rows = malloc(most * hidden * sizeof *rows);
-    if (!rows)
-        return fail_memory(err, "probe rows");
-    size_t made = input_probe_rows_f32(convention, hidden, most, rows);
-    *count = 0;
-    for (size_t row = 0; row < made; row++) {
-        const float *from = rows + row * hidden;
-        char *to = (char *)x + *count * hidden * size;
-        bool exact = true;
-        for (size_t i = 0; i < hidden; i++) {
-            storage_store(type, to, i, (double)from[i]);
-            exact = exact && storage_load(type, to, i) == (double)from[i];
-        }
-        *count += exact; /* others lie outside of the type's range */
-    }
-    free(rows);
-    return true;
-}

@@ -52,9 +52,6 @@ struct operation_judging {
     /* The largest number that an element's way may come by. */
     double (*reach)(const metrics_row *row, const double *x, size_t column);
     judged_statistic (*statistic)(const ln_reference_result *answer, size_t role, double given);
-    /* Probe rows of a convention, as input_probe_rows() makes them; NULL: none. */
-    bool (*probe_rows)(const ln_convention *convention, ln_type type, size_t hidden, size_t most,
-                       void *x, size_t *count, error *err);
     /* Of x + residual, element i: what is normalised, and what is written out; NULL: it adds none. */
     double (*added)(const judge_block *block, size_t i);
     double (*sum)(const judge_block *block, size_t i);

@@ -191,15 +191,6 @@ static bool describe_row(wrong_row *wrong)
     return true;
 }
 
-bool judge_describe_row(row_judge *judge, const judge_block *block, size_t row, const void *y,
-                        double limit, char words[ROW_FAULT_LENGTH])
-{
-    wrong_row wrong = {judge, block, row, y, limit, "", ""};
-    bool fine = judge_load_row(judge, block, row) && describe_row(&wrong);
-    memcpy(words, wrong.words, sizeof wrong.words);
-    return fine;
-}
-
 static void find_wrong_class(wrong_row *wrong, size_t column, bool limit, row_findings *findings)
 {
     verdict_kind kind = limit ? VERDICT_LIMIT_CLASS : VERDICT_WRONG_CLASS;

@@ -72,11 +72,7 @@ void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t
 /* All rows of a block, and which of them are wrong. */
 void judge_rows(row_judge *judge, const judge_block *block, const void *computed,
                 const judged_kind *kind, row_findings *findings);
-/* Of a y that is further off than `limit` row ULP: what explains it, or where it is wrong. False: neither
- * is known. Leaves the row in judge->values. */
-bool judge_describe_row(row_judge *judge, const judge_block *block, size_t row, const void *y,
-                        double limit, char words[ROW_FAULT_LENGTH]);
-/* The same for the outputs of one number a row that the kernel gave. */
+/* As judge_row(), for the outputs of one number a row that the kernel gave. */
 void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
                       const judged_kind *kind, row_findings *findings);
 /* All rows of an output of one call, with the statistics beside it or without, to the verdict. */

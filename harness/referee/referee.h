@@ -26,10 +26,4 @@ typedef struct row_score {
 bool judge_score(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
                  bool bounds, row_score *scores, case_verdict *verdict, error *err);
 
-/* The kernel on the probe rows of a convention: N <= 16 and at this hidden. Right, or inaccurate when
- * it lies nearer to a neighbouring convention than to its own, or beyond half their distance, or
- * beyond its bound. */
-bool judge_probes(row_judge *judge, const kernel_entry *kernel, const ln_convention *convention,
-                  size_t hidden, case_verdict *verdict, error *err);
-
 #endif

@@ -80,24 +80,16 @@ bool session_put(run_session *session, const case_key *key, const case_judgement
     return store_put_judged(session->store, session->run, &stored, err);
 }
 
-/* The verdict of a kernel's probe rows, for one convention and hidden size. */
-typedef struct probe_figures {
-    unsigned epoch;
-    case_verdict verdict; /* VERDICT_PENDING: not probed yet */
-} probe_figures;
-
 /* What the lanes share. All of it is under the lock. */
 typedef struct accuracy_part {
     run_session *session;
     pthread_mutex_t lock;
-    pthread_cond_t moved;  /* a case was stored, or the cursor went on, or it is over */
-    double lanes;          /* at once, for the time left */
-    size_t group, kernel;  /* the next case to be dealt out */
-    size_t dealt, stored;  /* cases so far */
-    unsigned epoch;        /* how often convention or hidden size changed so far */
-    probe_figures *probes; /* a kernel each */
-    int *told; /* by kernel: how much the least problem tells that shows a fault of it */
-    bool over; /* nothing is left, or there is an error */
+    pthread_cond_t moved; /* a case was stored, or the cursor went on, or it is over */
+    double lanes;         /* at once, for the time left */
+    size_t group, kernel; /* the next case to be dealt out */
+    size_t dealt, stored; /* cases so far */
+    int *told;            /* by kernel: how much the least problem tells that shows a fault of it */
+    bool over;            /* nothing is left, or there is an error */
     error error;
 } accuracy_part;
 
@@ -110,7 +102,6 @@ typedef struct judge_lane {
     /* Its case. */
     const accuracy_group *group;
     size_t kernel, turn;
-    unsigned epoch;
     case_key key;
     judge_block block;
     referee_blocks asked;           /* of a check of the referee: instead of the block */
@@ -124,50 +115,6 @@ typedef struct judged_case {
     judged_row *rows; /* NULL: not kept */
     bool measured;
 } judged_case;
-
-static bool is_fine_so_far(const case_verdict *verdict)
-{
-    return verdict_is_right(verdict->kind) || verdict_is_limit(verdict->kind);
-}
-
-bool session_probe(run_session *session, const kernel_entry *kernel, const judge_block *block,
-                   case_judgement *judgement, error *err)
-{
-    case_verdict probed;
-    if (!is_fine_so_far(&judgement->verdict))
-        return true;
-    if (!judge_probes(session->judge, kernel, &block->convention, block->hidden, &probed, err))
-        return false;
-    if (probed.kind != VERDICT_RIGHT)
-        judgement->verdict = probed;
-    return true;
-}
-
-/* Probes once for each convention and hidden size; every lane sees what one found. */
-static bool apply_probes(judge_lane *lane, case_judgement *judgement, error *err)
-{
-    accuracy_part *part = lane->part;
-    probe_figures *kept = &part->probes[lane->kernel];
-    if (!is_fine_so_far(&judgement->verdict))
-        return true;
-    pthread_mutex_lock(&part->lock);
-    case_verdict found = {.kind =
-                              kept->epoch == lane->epoch ? kept->verdict.kind : VERDICT_PENDING};
-    if (found.kind != VERDICT_PENDING)
-        found = kept->verdict;
-    pthread_mutex_unlock(&part->lock);
-    if (found.kind == VERDICT_PENDING) {
-        if (!judge_probes(lane->judge, part->session->plan.kernels[lane->kernel],
-                          &lane->group->convention, lane->group->hidden, &found, err))
-            return false;
-        pthread_mutex_lock(&part->lock);
-        *kept = (probe_figures){lane->epoch, found};
-        pthread_mutex_unlock(&part->lock);
-    }
-    if (found.kind != VERDICT_RIGHT)
-        judgement->verdict = found;
-    return true;
-}
 
 /* ---- storing a case ---- */
 
@@ -270,14 +217,14 @@ static bool judge_case(judge_lane *lane, judged_case *found, error *err)
         return ask_referee(lane, found, err);
     if (!make_block(lane, err) || !judge_kernel(lane->judge, &lane->block, kernel, judgement, err))
         return false;
-    /* The rows are the judge's until its next call, which a probe is. */
+    /* The rows are the judge's until its next call. */
     found->measured = judgement->metrics.elements > 0;
     if (found->measured &&
         !worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
                         lane->key.convention, &found->worst, err))
         return false;
     keep_rows(lane, found);
-    return apply_probes(lane, judgement, err);
+    return true;
 }
 
 /* ---- the lanes ---- */
@@ -303,11 +250,8 @@ static void advance(accuracy_part *part)
     const case_plan *plan = &part->session->plan;
     if (++part->kernel < plan->kernel_count)
         return;
-    const accuracy_group *left = &plan->accuracy[part->group++];
+    part->group++;
     part->kernel = 0;
-    if (part->group == plan->accuracy_count || left[1].hidden != left->hidden ||
-        !convention_equal(&left[1].convention, &left->convention))
-        part->epoch++;
 }
 
 /* Whether the case at the cursor is to be judged; its key. */
@@ -354,7 +298,6 @@ static bool deal(judge_lane *lane)
         } else {
             lane->group = &part->session->plan.accuracy[part->group];
             lane->kernel = part->kernel;
-            lane->epoch = part->epoch;
             advance(part);
         }
     }
@@ -450,14 +393,12 @@ size_t session_lanes(const case_plan *plan)
 bool session_accuracy(run_session *session, error *err)
 {
     judge_lane lanes[LANES_MOST] = {0};
-    accuracy_part part = {
-        .session = session,
-        .lanes = (double)session_lanes(&session->plan),
-        .lock = PTHREAD_MUTEX_INITIALIZER,
-        .moved = PTHREAD_COND_INITIALIZER,
-        .epoch = 1,
-        .probes = allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.probes),
-        .told = allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.told)};
+    accuracy_part part = {.session = session,
+                          .lanes = (double)session_lanes(&session->plan),
+                          .lock = PTHREAD_MUTEX_INITIALIZER,
+                          .moved = PTHREAD_COND_INITIALIZER,
+                          .told =
+                              allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.told)};
     size_t wanted = session_lanes(&session->plan), opened = 1;
     for (size_t i = 0; i < LANES_MOST; i++)
         lanes[i] = (judge_lane){.part = &part, .number = i};
@@ -470,7 +411,6 @@ bool session_accuracy(run_session *session, error *err)
         judge_destroy(lanes[i].judge);
         worker_stop(lanes[i].worker);
     }
-    free(part.probes);
     free(part.told);
     if (part.error.code != EXIT_CODE_FINE)
         *err = part.error;

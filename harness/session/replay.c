@@ -40,18 +40,7 @@ static void compare_sides(replay_result *result)
                          (result->same_verdict || result->alone);
 }
 
-static bool is_fine_so_far(const case_verdict *verdict)
-{
-    return verdict_is_right(verdict->kind) || verdict_is_limit(verdict->kind);
-}
-
 /* ---- what is kept ---- */
-
-typedef struct kept_probe {
-    const kernel_entry *kernel;
-    size_t hidden;
-    case_verdict verdict;
-} kept_probe;
 
 static void drop_block(replay_kept *kept)
 {
@@ -66,7 +55,6 @@ void replay_kept_free(replay_kept *kept)
     for (size_t i = 0; i < REPLAY_ARRAYS; i++)
         if (kept->sets[i])
             combinations_free(kept->sets[i]);
-    free(kept->probes);
     *kept = (replay_kept){.array = kept->array};
 }
 
@@ -79,28 +67,11 @@ static void keep_for(replay_kept *kept, const ln_convention *convention)
     kept->convention = *convention;
 }
 
-/* The verdict of the kernel's probe rows. */
-static bool probe(row_judge *judge, const kernel_entry *kernel, const judge_block *block,
-                  replay_kept *kept, case_verdict *verdict, error *err)
-{
-    for (size_t i = 0; i < kept->probe_count; i++)
-        if (kept->probes[i].kernel == kernel && kept->probes[i].hidden == block->hidden) {
-            *verdict = kept->probes[i].verdict;
-            return true;
-        }
-    if (!judge_probes(judge, kernel, &block->convention, block->hidden, verdict, err))
-        return false;
-    kept->probes = allocate_room(kept->probes, kept->probe_count, sizeof *kept->probes);
-    kept->probes[kept->probe_count++] = (kept_probe){kernel, block->hidden, *verdict};
-    return true;
-}
-
-/* As a run judges: rows, then probe rows; kept NULL: without these. */
+/* As a run judges. */
 static bool judge_as_then(row_judge *judge, const judge_block *block, const kernel_entry *kernel,
-                          replay_kept *kept, replay_result *result, error *err)
+                          replay_result *result, error *err)
 {
     case_judgement judgement;
-    case_verdict probed;
     if (!judge_kernel(judge, block, kernel, &judgement, err))
         return false;
     size_t row_bytes = block->hidden * dtype_size(block->storage);
@@ -110,12 +81,6 @@ static bool judge_as_then(row_judge *judge, const judge_block *block, const kern
         hash = hash_bytes(HASH_START, y + judgement.metrics.worst_row * row_bytes, row_bytes);
     result->metrics = judgement.metrics;
     result->now = side_of(&judgement, hash);
-    if (!kept || !is_fine_so_far(&judgement.verdict))
-        return true;
-    if (!probe(judge, kernel, block, kept, &probed, err))
-        return false;
-    if (probed.kind != VERDICT_RIGHT)
-        result->now.verdict = probed;
     return true;
 }
 
@@ -356,8 +321,7 @@ static bool replay_kept_case(row_judge *judge, const kernel_entry *kernel,
     bool measured = judged->metrics.elements > 0;
     result->hashed = measured && (result->whole ? judged->hashed : stored->y_hash != 0);
     result->then = side_then(judged, result->whole ? judged->output_hash : stored->y_hash);
-    bool fine =
-        judge_as_then(judge, result->whole ? &kept->block : &row, kernel, kept, result, err);
+    bool fine = judge_as_then(judge, result->whole ? &kept->block : &row, kernel, result, err);
     if (!result->whole)
         result->then.row = result->now.row = 0;
     if (fine)
@@ -397,7 +361,7 @@ bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *
     memcpy(call.inputs, find->inputs, sizeof find->inputs);
     bool fine = takes_rows(kernel, find->storage, err) && takes_parameters(kernel, find, err) &&
                 judge_block_from(judge, &block, &call, err) &&
-                judge_as_then(judge, &block, kernel, NULL, result, err);
+                judge_as_then(judge, &block, kernel, result, err);
     if (fine)
         compare_sides(result);
     judge_block_free(&block);

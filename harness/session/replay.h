@@ -31,7 +31,7 @@ typedef struct replay_result {
     char note[160];  /* why not whole, or "" */
 } replay_result;
 
-/* Rows, answers and probes of the case before, for the next one on the same: of one judge and one run.
+/* Rows and answers of the case before, for the next one on the same: of one judge and one run.
  * Begins as {0}; free it with replay_kept_free(). */
 enum { REPLAY_ARRAYS = 4 };
 typedef struct replay_kept {
@@ -43,8 +43,6 @@ typedef struct replay_kept {
     size_t asked_of;                      /* and that `asked` is of */
     referee_task task;
     referee_blocks asked; /* of the task; none: there is none */
-    struct kept_probe *probes;
-    size_t probe_count;
 } replay_kept;
 void replay_kept_free(replay_kept *kept);
 

@@ -40,12 +40,6 @@ size_t session_lanes(const case_plan *plan);
 /* Judges and times every speed group. */
 bool session_speed(run_session *session, error *err);
 
-/* Gives a judgement that is fine so far the verdict of its kernel's probe rows, if that is not. A
- * kernel that runs well but computes another convention is inaccurate on every input. The rows of
- * the judgement are gone after it. */
-bool session_probe(run_session *session, const kernel_entry *kernel, const judge_block *block,
-                   case_judgement *judgement, error *err);
-
 /* Whether so many cases of the kernel timed out that the rest is not run: its verdict says so. */
 bool session_gave_up(const run_session *session, const kernel_entry *kernel, case_verdict *verdict);
 /* Stores a judgement and remembers its exit code. */

@@ -90,7 +90,7 @@ typedef struct lnjudge_row {
 
 /* What one check found. */
 typedef struct lnjudge_case {
-    char check[16]; /* "rows", "probes", "positions", "batches", "calls", "combinations" */
+    char check[16]; /* "rows", "positions", "batches", "calls", "combinations" */
     char input[32]; /* an input family; "given"; "" for checks with rows of several */
     char convention[LNJUDGE_LABEL];
     size_t entry;        /* the step that found it, from 1 on, for lnjudge_question */
@@ -112,9 +112,11 @@ LN_API double lnjudge_metric(const lnjudge_case *judged, const char *name);
 typedef struct lnjudge_report {
     size_t count;
     lnjudge_case *cases;
-    size_t worst; /* the first case that did not pass, else that with the largest row_ulp_max
-                  * that is not type-limited */
-    int passed;   /* every case did, and every size of the question was judged */
+    size_t
+        worst;  /* the first case that did not pass, or the first of them that names a mistake where
+                   * that one has figures alone; if all passed, that with the largest row_ulp_max that
+                   * is not type-limited */
+    int passed; /* every case did, and every size of the question was judged */
 } lnjudge_report;
 
 LN_API void lnjudge_report_free(lnjudge_report *report);

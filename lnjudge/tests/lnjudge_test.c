@@ -115,13 +115,13 @@ TEST(finds_planted_faults)
         const char *check, *reason, *detail;
         double max_row_ulp;
     } planted[] = {
-        {FAULT_DIVISOR, "probes", "inaccurate", "ddof=1", 0},
-        {FAULT_STRIDE, "probes", "inaccurate", "", 0},
-        {FAULT_INPUT, "probes", "input-modified", "wrote to its input x", 0},
-        {FAULT_BEHIND, "probes", "overrun", "behind the end of y", 0},
-        {FAULT_GAP, "probes", "overrun", "wrote between the rows of y", 0},
+        {FAULT_DIVISOR, "rows", "inaccurate", "ddof=1", 0},
+        {FAULT_STRIDE, "rows", "wrong-class", "between the rows of x", 0},
+        {FAULT_INPUT, "rows", "input-modified", "wrote to its input x", 0},
+        {FAULT_BEHIND, "rows", "overrun", "behind the end of y", 0},
+        {FAULT_GAP, "rows", "overrun", "wrote between the rows of y", 0},
         {FAULT_BATCH, "batches", "wrong-class", "nothing was written", 0},
-        {FAULT_FAILS, "probes", "crashed", "returned 7", 0},
+        {FAULT_FAILS, "rows", "crashed", "returned 7", 0},
         {FAULT_SLIGHT, "rows", "inaccurate", "above the limit 4.5", 4.5},
     };
     lnjudge_case found;

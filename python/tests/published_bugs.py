@@ -107,7 +107,7 @@ BUGS = {
                       {"convention": "bert", "dtype": "f16"}, "inaccurate|wrong-class"),
     "lbann#2024": (lbann_2024, lambda f: close(f, 8, 512, 1e-2), {}, "ddof=1"),
     "TPlinker#37": (tplinker_37, lambda f: close(f, 8, 1 << 18, 1e-1), {}, "inaccurate"),
-    "llm.c#353": (llmc_353, lambda f: close_after_a_launch(f, 64, 768), {}, "inaccurate|nondeterm"),
+    "llm.c#353": (llmc_353, lambda f: close_after_a_launch(f, 64, 768), {}, "static-output"),
     "DirectML#588": (directml_588, lambda f: close(f, 8, 64, 1e-4), {}, "wrong-class|inaccurate"),
     "Paddle#56100": (paddle_56100, lambda f: close(f, 8, 64, 1e-4), {}, "nondeterministic"),
     "tt-metal#27126": (ttmetal_27126, lambda f: close(f, 64, 4096, 1e-4), {}, "combinations at"),

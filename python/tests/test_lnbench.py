@@ -265,7 +265,7 @@ class Verdicts(unittest.TestCase):
                 (raises, "raised", "RuntimeError: no such kernel"),
                 (leaves, "raised", "SystemExit: 3"),
                 (nothing, "wrong-type", "dtype object"),
-                (random, "inaccurate", "")):
+                (random, "nondeterministic", "")):
             report = lnbench.judge(fn, hidden=64, first_only=True)
             self.assertFalse(report.passed, fn.__name__)
             self.assertEqual((report.verdict, report.reason), ("fail", reason))
@@ -275,7 +275,7 @@ class Verdicts(unittest.TestCase):
         for fn, said in ((crashes, "fail (crashed: SIGABRT)"), (hangs, "fail (timeout: ")):
             report = lnbench.judge(fn, hidden=64, isolate=True, deadline=0.5)
             self.assertTrue(report.says().startswith(said), report.says())
-        self.assertEqual("inaccurate", lnbench.judge(random, hidden=64, isolate=True,
+        self.assertEqual("nondeterministic", lnbench.judge(random, hidden=64, isolate=True,
                                                      first_only=True).reason)
 
     def test_never_raises(self):
@@ -457,7 +457,7 @@ class Arguments(unittest.TestCase):
         self.assertEqual(report.cases[0].to_dict()["operation"], "rmsnorm")
         lnbench.assert_rmsnorm(lambda x, w: rms(x, w, 1, 1e-6), convention="gemma", hidden=96, only=True)
         for wrong, words in (({"centred": True}, "subtracts the mean"), ({"offset": 1}, "1 [+] weight"),
-                             ({"eps": 0}, "leaves eps out"), ({"fewer": 1}, "N - 1")):
+                             ({"eps": 0}, "NaN where 0 is right"), ({"fewer": 1}, "N - 1")):
             with self.assertRaisesRegex(AssertionError, words):
                 lnbench.assert_rmsnorm(lambda x, w: rms(x, w, **wrong), hidden=96, only=True)
         self.refused("is of layernorm, not of rmsnorm", lnbench.judge, rms, operation="rmsnorm", convention="torch")

@@ -64,8 +64,7 @@ for peer in "${peers[@]}"; do
     check "$peer is listed" has out "\"name\": \"$peer\""
 done
 
-# What they take is right on probe rows too, and no sum of 64 terms is off by more than 64 roundings
-# of its size; the rest is refused.
+# No sum of 64 terms is off by more than 64 roundings of its size; the rest is refused.
 accepted "accuracy" 0 run --only accuracy --kernels "$all" --dtypes $types \
     --shapes 6x64 --inputs normal,alternating --max-row-ulp 64 --db p.db --no-charts --conformance no \
     --conventions torch,torch-nobias,tinyllm,bert,keras,formula-std,zscore,scalar-std,numpy-quotient

@@ -102,7 +102,7 @@ help|--out|the Debian packages
 hunt|--shard|lnbench hunt --seed N
 hunt|--merge|lnbench hunt --seed N
 hunt|--goal|the largest row ULP
-hunt|--unclaimed|the kernel's bound makes a claim
+hunt|--unclaimed|the kernel's bound, if it has one
 hunt|--restarts|--time S
 hunt|--keep|the 8 worst rows
 hunt|--max-kappa|every kappa

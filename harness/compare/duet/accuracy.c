@@ -83,27 +83,11 @@ static bool judge_group(duet_run *duet, const accuracy_group *group, duet_pair *
     return fine;
 }
 
-static bool judge_probes_of(duet_run *duet, const accuracy_group *group, duet_pair *pairs,
-                            size_t count, error *err)
-{
-    char what[DETAIL_MAX_LENGTH];
-    snprintf(what, sizeof what, "probe rows, %.60s", group->convention_label);
-    for (size_t i = 0; i < count; i++) {
-        case_verdict verdicts[SIDES];
-        for (int side = 0; side < SIDES; side++)
-            if (!judge_probes(duet->judge, pairs[i].kernels[side], &group->convention,
-                              group->hidden, &verdicts[side], err))
-                return false;
-        pair_compare_verdicts(pairs[i].pair, verdicts, what);
-    }
-    return true;
-}
-
 /* The timed convention and those without eps on every family, the others on normal rows: divisor
  * and eps enter once a row, so that what a family breaks it breaks under all of them, unless an eps
  * hides it. */
 bool duet_judge_families(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count,
-                         bool with_probes, error *err)
+                         error *err)
 {
     const case_plan *plan = &duet->plan;
     for (size_t i = 0; i < plan->accuracy_count; i++) {
@@ -114,8 +98,7 @@ bool duet_judge_families(duet_run *duet, const speed_group *group, duet_pair *pa
         bool without_eps = judged->convention.eps_place == LN_EPS_NONE;
         if (!typed || (!timed && !without_eps && !normal))
             continue;
-        if (!judge_group(duet, judged, pairs, count, err) ||
-            (normal && with_probes && !judge_probes_of(duet, judged, pairs, count, err)))
+        if (!judge_group(duet, judged, pairs, count, err))
             return false;
     }
     return true;

@@ -70,7 +70,7 @@ typedef void *duet_outputs[SIDES][2];
 bool duet_judge_blocks(duet_run *duet, const judge_block blocks[2], duet_pair *pairs, size_t count,
                        duet_outputs *outputs, error *err);
 bool duet_judge_families(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count,
-                         bool with_probes, error *err);
+                         error *err);
 
 /* Times one pair: searches until the answer is clear, then confirms with fresh processes. Where the
  * length is fixed there is a ratio and no verdict. */

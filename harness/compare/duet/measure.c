@@ -15,7 +15,6 @@ typedef struct timed_shape {
 typedef struct timed_shapes {
     timed_shape *shapes;
     size_t count;
-    unsigned probed; /* pairs of types whose probe rows were judged: see bit_of() */
 } timed_shapes;
 
 static void add_shape(timed_shapes *list, const char *word, unsigned types)
@@ -102,7 +101,7 @@ static bool time_pairs(duet_run *duet, const speed_group *group, const judge_blo
 }
 
 static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count,
-                          bool first_of_shape, bool with_probes, size_t *done, error *err)
+                          bool first_of_shape, size_t *done, error *err)
 {
     judge_block blocks[2] = {0};
     duet_outputs *outputs = allocate_zeroed(count, sizeof *outputs);
@@ -115,7 +114,7 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
                                     group->input, NULL, i * group->block_rows, err);
     fine = fine && duet_judge_blocks(duet, blocks, pairs, count, outputs, err);
     if (fine && duet->comparison.settings.accuracy && first_of_shape)
-        fine = duet_judge_families(duet, group, pairs, count, with_probes, err);
+        fine = duet_judge_families(duet, group, pairs, count, err);
     fine = fine && time_pairs(duet, group, blocks, pairs, count, outputs, done, err);
     for (size_t i = 0; i < count; i++)
         for (int each = 0; each < 2 * SIDES; each++)
@@ -127,14 +126,14 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
 }
 
 static bool measure_group(duet_run *duet, const speed_group *group, const duet_partner *partners,
-                          bool first_of_shape, bool with_probes, error *err)
+                          bool first_of_shape, error *err)
 {
     run_comparison *comparison = &duet->comparison;
     duet_pair *pairs = allocate_zeroed(duet->plan.kernel_count, sizeof *pairs);
     size_t first, count, done = 0;
     add_pairs(duet, group, partners, pairs, &first, &count);
-    bool fine = duet->stopped ||
-                measure_pairs(duet, group, pairs, count, first_of_shape, with_probes, &done, err);
+    bool fine =
+        duet->stopped || measure_pairs(duet, group, pairs, count, first_of_shape, &done, err);
     duet->stopped |= !fine && err->code == EXIT_CODE_INTERRUPTED;
     for (size_t i = first + done; i < comparison->pair_count; i++) /* they have no verdict */
         comparison_lose(comparison, &comparison->pairs[i].key, "interrupted");
@@ -151,15 +150,8 @@ static bool is_first_of_types(const case_plan *plan, size_t i)
     return i == 0 || group[-1].dtype != group->dtype || group[-1].param != group->param;
 }
 
-static unsigned bit_of(const speed_group *group)
-{
-    return 1u << (4 * group->dtype + group->param);
-}
-
-/* Divisor and eps enter once a row, whatever its length: probe rows are judged with the first shape
- * of each pair of types. */
-static bool measure_shape(duet_run *duet, const plan_request *request, timed_shapes *list,
-                          const timed_shape *shape, const duet_partner *partners, error *err)
+static bool measure_shape(duet_run *duet, const plan_request *request, const timed_shape *shape,
+                          const duet_partner *partners, error *err)
 {
     plan_request own = *request;
     const char *word = shape->word;
@@ -170,12 +162,9 @@ static bool measure_shape(duet_run *duet, const plan_request *request, timed_sha
     bool fine = plan_make(&own, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan, err);
     for (size_t i = 0; i < duet->plan.speed_count && (fine || duet->stopped); i++) {
         const speed_group *group = &duet->plan.speed[i];
-        bool with_probes = !(list->probed & bit_of(group));
         if (!(shape->types & 1u << group->dtype))
             continue;
-        list->probed |= bit_of(group);
-        fine &= measure_group(duet, group, partners, is_first_of_types(&duet->plan, i), with_probes,
-                              err);
+        fine &= measure_group(duet, group, partners, is_first_of_types(&duet->plan, i), err);
     }
     return fine;
 }
@@ -193,7 +182,7 @@ bool duet_measure(duet_run *duet, const plan_request *request, error *err)
         (double)(list.count * duet->plan.kernel_count) *
             (duet->comparison.settings.speed ? duet->comparison.settings.seconds / 4 : 1));
     for (size_t i = 0; duet->asked.count > 0 && i < list.count && (fine || duet->stopped); i++)
-        fine &= measure_shape(duet, request, &list, &list.shapes[i], partners, err);
+        fine &= measure_shape(duet, request, &list.shapes[i], partners, err);
     progress_end(&duet->progress);
     comparison_note_classes(&duet->comparison);
     free(list.shapes);

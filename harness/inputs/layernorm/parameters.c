@@ -1,10 +1,49 @@
-/* Families that hurt by gamma and beta, and the rows that go with them. Integers and + - * / sqrt
+/* Gamma and beta: those that every input has, and families that hurt by them, with the rows that go with them. Integers and + - * / sqrt
  * only (see draws.c). */
 #include "inputs/families.h"
 #include "inputs/draws.h"
 #include "inputs/typed.h"
 #include "metrics/storage.h"
 #include <math.h>
+
+/* The scalars are fixed: gamma in the middle of a binade, so that it does not hide a difference of
+ * conventions in the rounding, and neither is a power of two. */
+static const float scalar_gamma = 1.4375F + 0x1p-20F, scalar_beta = -0.15F;
+
+static void fill_gamma(ln_affine affine, uint64_t seed, size_t hidden, float *gamma)
+{
+    random_row random = random_row_begin(seed, STREAM_GAMMA, 0);
+    for (size_t i = 0; i < hidden; i++) {
+        double g = random_normal(&random, i) * 0.25;
+        gamma[i] = (float)(affine == LN_AFFINE_GAMMA1 ? g : 1 + g);
+    }
+    if (hidden > 1 && gamma[0] == gamma[1])
+        gamma[1] += 0.125F;
+}
+
+static void fill_beta(uint64_t seed, size_t hidden, float *beta)
+{
+    random_row random = random_row_begin(seed, STREAM_BETA, 0);
+    for (size_t i = 0; i < hidden; i++)
+        beta[i] = (float)(random_normal(&random, i) * 0.25);
+    if (hidden > 1 && beta[0] == beta[1])
+        beta[1] += 0.125F;
+}
+
+void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden,
+                  float *const made[ROLES_MOST])
+{
+    float *gamma = made[ROLE_GAMMA], *beta = made[ROLE_BETA];
+    if (convention->affine == LN_AFFINE_SCALAR) {
+        *gamma = scalar_gamma;
+        *beta = scalar_beta;
+        return;
+    }
+    if (ln_has_gamma(convention->affine))
+        fill_gamma(convention->affine, seed, hidden, gamma);
+    if (ln_has_beta(convention->affine))
+        fill_beta(seed, hidden, beta);
+}
 
 /* What stands in the gamma tensor for a factor: gamma1 stores one less. */
 static float stored(const ln_convention *convention, double gamma)

@@ -1,4 +1,4 @@
-/* The bits of every input family, of gamma and beta and of the probe rows, by their FNV-1a hashes:
+/* The bits of every input family and of gamma and beta, by their FNV-1a hashes:
  * the same with every compiler, at every optimisation and on every machine. Needs nothing but libc
  * and libm, so that inputs_cross.sh can build it for others; --print prints the table anew, after a
  * change that is meant (then every stored run's inputs are others: say so in the change). */
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 20, HIDDEN = 129, PROBES = 8 };
+enum { ROWS = 20, HIDDEN = 129 };
 
 /* Of 32-bit words: a float is one, a double two. */
 static uint64_t hash(const void *words, size_t count)
@@ -71,7 +71,7 @@ static bool check_families(size_t *next, bool print)
 
 static bool check_conventions(size_t *next, bool print)
 {
-    static float x[PROBES * HIDDEN], affine[2 * HIDDEN];
+    static float affine[2 * HIDDEN];
     static const char *const names[] = {"torch", "numpy-quotient", "eps=1e-5@std,affine=gamma1"};
     bool fine = true;
     for (size_t i = 0; i < 3; i++) {
@@ -84,11 +84,6 @@ static bool check_conventions(size_t *next, bool print)
                      (float *[ROLES_MOST]){[ROLE_GAMMA] = affine, [ROLE_BETA] = affine + HIDDEN});
         snprintf(name, sizeof name, "affine of %s", names[i]);
         fine = check(name, affine, sizeof affine / sizeof *affine, next, print) && fine;
-        for (size_t hidden = 16; hidden <= HIDDEN; hidden += HIDDEN - 16) {
-            size_t rows = input_probe_rows_f32(&convention, hidden, PROBES, x);
-            snprintf(name, sizeof name, "probes of %s at %zu", names[i], hidden);
-            fine = check(name, x, rows * hidden, next, print) && fine;
-        }
     }
     return fine;
 }
@@ -130,18 +125,18 @@ static bool check_quantile(size_t *next, bool print)
     return check("quantile", z, COUNT * WORDS, next, print);
 }
 
-/* Families, gamma and beta, and probe rows in the other types. */
+/* Families, gamma and beta in the other types. */
 static bool check_types(size_t *next, bool print)
 {
     static const ln_type types[] = {LN_F64, LN_BF16, LN_F16};
     static double x[ROWS * HIDDEN]; /* room for any type */
-    size_t count, probes;
+    size_t count;
     const input_family *families = input_families(&count);
     ln_convention torch;
     bool fine = convention_parse("torch", &torch, NULL);
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         const char *type = dtype_name(types[t]);
-        size_t words = dtype_size(types[t]), row_words = HIDDEN * words / 4;
+        size_t words = dtype_size(types[t]);
         char name[80];
         for (size_t i = 0; i < count; i++) {
             memset(x, 0, sizeof x);
@@ -156,10 +151,6 @@ static bool check_types(size_t *next, bool print)
                                      .inputs = {[ROLE_GAMMA] = x, [ROLE_BETA] = x + HIDDEN}};
         fine = input_parameters("normal", &call, 42, NULL) &&
                check(name, x, 2 * HIDDEN * 2, next, print) && fine;
-        memset(x, 0, sizeof x);
-        snprintf(name, sizeof name, "probes of torch at %d in %s", HIDDEN, type);
-        fine = input_probe_rows(&torch, types[t], HIDDEN, PROBES, x, &probes, NULL) &&
-               check(name, x, PROBES * row_words, next, print) && fine;
     }
     return fine;
 }

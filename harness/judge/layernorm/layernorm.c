@@ -50,7 +50,6 @@ const operation_judging layernorm_judging = {.answer = layernorm_answer,
                                              .explain = norm_explain,
                                              .reach = layernorm_reach,
                                              .statistic = layernorm_statistic,
-                                             .probe_rows = input_probe_rows,
                                              .added = layernorm_sum,
                                              .sum = layernorm_sum,
                                              .rounded_otherwise = layernorm_rounded_otherwise};

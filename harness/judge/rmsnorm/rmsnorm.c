@@ -86,7 +86,6 @@ const operation_judging rmsnorm_judging = {.answer = rmsnorm_answer,
                                            .explain = norm_explain,
                                            .reach = rmsnorm_reach,
                                            .statistic = rmsnorm_statistic,
-                                           .probe_rows = input_probe_rows,
                                            .added = added,
                                            .sum = rmsnorm_sum,
                                            .rounded_otherwise = rmsnorm_rounded_otherwise};

@@ -468,6 +468,21 @@ static bool is_row(const explained_row *asked, const judge_block *block, size_t 
     return told;
 }
 
+/* Whether this row of x is a multiple of another one: their results then differ by eps alone, so that a
+ * kernel with another eps gives the other row's result without mixing up rows. */
+static bool is_multiple(const explained_row *asked, const judge_block *block, size_t other)
+{
+    double factor = 0;
+    for (size_t i = 0; i < block->hidden; i++) {
+        double x = asked->x[i];
+        double from = load(block->storage, block->inputs[ROLE_X], other * block->hidden + i);
+        factor = factor == 0 && from != 0 ? x / from : factor;
+        if (x != factor * from)
+            return false;
+    }
+    return true;
+}
+
 static void try_no_residual(explaining *tries, const judge_block *block)
 {
     size_t hidden = block->hidden;
@@ -494,7 +509,7 @@ static void try_block(explaining *tries)
     if (block->inputs[ROLE_RESIDUAL])
         try_no_residual(tries, block);
     for (size_t i = 0; i < block->rows && !tries->found; i++)
-        if (i != asked->number && is_row(asked, block, i))
+        if (i != asked->number && is_row(asked, block, i) && !is_multiple(asked, block, i))
             explained(tries, "puts row %zu here", i);
 }
 

@@ -9,18 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* As a run does it: the rows of the case, then the probe rows of its convention. */
 static case_verdict judge_rows(const judge_block *block, const kernel_entry *kernel)
 {
     error err = {0};
     case_judgement judgement;
     if (!judge_kernel(the_judge, block, kernel, &judgement, &err))
         fail_msg("%s: %s", kernel->facts.name, err.message);
-    case_verdict verdict = judgement.verdict;
-    if (verdict.kind == VERDICT_RIGHT || verdict.kind == VERDICT_RIGHT_NO_BOUND)
-        assert_true(judge_probes(the_judge, kernel, &block->convention, block->hidden,
-                                 &judgement.verdict, &err));
-    return judgement.verdict.kind == VERDICT_RIGHT ? verdict : judgement.verdict;
+    return judgement.verdict;
 }
 
 static case_verdict judge_case(const kernel_entry *kernel, const char *convention_name,
