@@ -222,5 +222,18 @@ check "the recipe for bf16 is there" test "$(wc -l <<<"$lines")" = 2
 while read -r line; do
     check "$line" eval "${line%%#*} --db bf16.db && true"
 done <<<"$lines"
+
+# ---- many machines: two tasks of each kind, here ----
+block() { awk -v n="$1" '/^```/ { on = !on; count += on; next } on && count == n' "$root/docs/recipes/many-machines.md"; }
+mkdir "$scratch/many" && cd "$scratch/many" || exit 1
+printf '#!/bin/bash\nexec bash -c "$3"\n' >"$scratch/bin/ssh" && chmod +x "$scratch/bin/ssh" # -n HOST COMMAND
+printf 'one\ntwo\n' >hosts
+export KERNEL=two_pass_f32_scalar TIME=0.2 SLURM_ARRAY_TASK_ID
+for SLURM_ARRAY_TASK_ID in 1 2; do check "many machines: task $SLURM_ARRAY_TASK_ID" bash -ec "$(block 1)"; done
+check "many machines: the joined files replay" bash -ec "$(block 3)"
+check "many machines: two seeds" grep -q 'seed 1' finds/1.txt && grep -q 'seed 2' finds/2.txt
+rm -r finds
+check "many machines: ssh" bash -ec "$(block 2)"
+check "many machines: ssh, the joined files replay" bash -ec "$(block 3)"
 [ $failures = 0 ] && echo "all recipes ran"
 exit $((failures > 0))

@@ -74,7 +74,6 @@ check "another error: said so" has out ' NO '
 accepted "own rows" 0 run --only accuracy --conformance no --db own.db --no-charts --conventions torch \
     --inputs own.npy --kernels two_pass_f32_scalar
 accepted "own rows: again" 0 replay --db own.db
-check "own rows: all of them" hasnt out 'stored row alone'
 "$binaries/npy_tool" make own.npy '<f4' '(3, 8)' 7:3
 accepted "own rows, changed" 0 replay --db own.db
 check "own rows, changed: said so" has out 'the stored row alone: this input has other bits now'
@@ -170,7 +169,6 @@ wrong() {
 }
 line=$(grep -n -m 1 '^x ' find.txt | cut -d: -f1)
 wrong "no hex float" "bad.txt:$line: 'one': a hex float of f32" "${line}s/^x [^ ]*/x one/"
-wrong "decimal" "bad.txt:$line: '0.1': a hex float of f32" "${line}s/^x [^ ]*/x 0.1/"
 wrong "more digits than f32 has" "bad.txt:$line: .*a hex float of f32" \
     "${line}s/^x [^ ]*/x 0x1.00000000001p+0/"
 wrong "a number lacks" 'x has 39 numbers; 40 were expected' "${line}s/^x [^ ]*/x/"
@@ -184,11 +182,9 @@ for field in 'hidden 400' 'rows 9' 'convention torch'; do
     wrong "${field% *} between gamma and x" "${field% *}: comes after the numbers" \
         "$line s/.*/gamma 0x1p+0\n$field\ngamma 0x1p+0\n&/"
 done
-wrong "a shorter type" "bad.txt:$line: .*a hex float of bf16" '4s/.*/dtype bf16/'
 sed '4s/.*/dtype f64/' find.txt >bad.txt
 refused "another type" 4 'two_pass_f32_scalar takes f32 now; its rows then were f64' replay bad.txt
 wrong "no rows" "bad.txt:5: rows '0'" '5s/.*/rows 0/'
-wrong "huge" "bad.txt:6: hidden '99999999999'" '6s/.*/hidden 99999999999/'
 wrong "no end" 'the file ends within a find' '$d'
 wrong "an unknown verdict" "unknown verdict 'perfect'" 's/^verdict .*/verdict perfect/'
 wrong "outside" 'the worst element lies outside' 's/^worst 0 [0-9]*/worst 0 40/'

@@ -25,13 +25,4 @@ count=$("$build/bin/run_sql" a.db 'SELECT count(*) FROM noise WHERE smallest > 0
 [ "$count" -eq "$(grep -c '"regime"' noise)" ] || failed "not each regime is stored"
 [ -z "$(ls tmp)" ] || failed "left behind: $(ls tmp)"
 
-"$build/bin/lnbench" doctor --noise --db b.db >output 2>&1 &
-sleep 2
-kill -TERM $!
-wait $!
-code=$?
-[ $code -eq 130 ] || failed "interrupted: exit code $code"
-[ "$("$build/bin/run_sql" b.db 'SELECT count(*) FROM noise')" = 0 ] && [ -z "$(ls tmp)" ] ||
-    failed "interrupted: something is left"
-
 finish
