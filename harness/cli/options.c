@@ -12,17 +12,17 @@
 static const char *const plurals[] = {"kernels", "shapes",  "conventions", "dtypes",
                                       "inputs",  "threads", "models"};
 
-static bool is_named(const cli_option *option, const char *name, size_t length)
+static bool is_named(const char *option, const char *name, size_t length)
 {
-    size_t own = strlen(option->name);
-    return strncmp(option->name, name, length) == 0 &&
-           (own == length || (own == length + 1 && word_is_in(option->name, WORDS(plurals))));
+    size_t own = strlen(option);
+    return strncmp(option, name, length) == 0 &&
+           (own == length || (own == length + 1 && word_is_in(option, WORDS(plurals))));
 }
 
 static const cli_option *find_option(const cli_command *command, const char *name, size_t length)
 {
     for (size_t i = 0; i < command->option_count; i++)
-        if (is_named(&command->options[i], name, length))
+        if (is_named(command->options[i].name, name, length))
             return &command->options[i];
     return NULL;
 }
@@ -36,7 +36,7 @@ static bool unknown_option(const cli_command *command, const char *given, error 
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
     for (const former_option *was = command->former; was && was->name; was++)
-        if (strcmp(was->name, name) == 0)
+        if (is_named(was->name, name, strlen(name)))
             return fail(err, EXIT_CODE_USAGE, "--%s of %s was removed: %s", name, command->name,
                         was->instead);
     const char *nearest = nearest_word(name, names, count);

@@ -352,8 +352,6 @@ static const cli_option options[] = {
 static const former_option former[] = {
     {"calibrate", "use lnbench doctor --noise"},
     {"rebuilds", "use lnbench doctor --noise"},
-    {"library", "use lnbench doctor --noise"},
-    {"rebuilt", "use lnbench doctor --noise"},
     {"regimes", "use lnbench doctor --noise"},
     {"confidence", "use lnbench doctor --noise"},
     {NULL, NULL},

@@ -107,7 +107,7 @@ hunt|--restarts|--time S
 hunt|--keep|the 8 worst rows
 hunt|--max-kappa|every kappa
 replay|--from|lnbench replay FILE
-replay|--kernels|--case ID
+replay|--kernel|--case ID
 replay|--all|--failures
 replay|--print|lnbench hunt
 hunt|--exact|lnbench run, which checks
