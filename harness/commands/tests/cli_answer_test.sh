@@ -30,11 +30,11 @@ check "at most 12 kernels" is "$(($(rows | wc -l) <= 12))" 1
 # The figures of the first sentence are those of the row that it speaks of.
 agrees() { # FILE
     # from the right, without what edge cases say: digits, worst, ordinary, x oneDNN
-    cells() { grep "^$2 " "$1" | sed -E 's/( +(pass|[0-9]+ fail))? +(all|[0-9/]+)$//' | awk -v back="$3" '{ print $(NF - back) }'; }
+    cells() { grep "^$2 " "$1" | sed -E 's/( +(pass|[0-9]+ (fail|type-limited)))? +(all|[0-9/]+)$//' | awk -v back="$3" '{ print $(NF - back) }'; }
     local name worst times sentence
     name=$(awk '$1 == "recommended" { print $2 }' "$1")
     worst=$(cells "$1" recommended 0)
-    times=$(cells "$1" 'library   library_accurate' 2)
+    times=$(cells "$1" 'library      library_accurate' 2)
     sentence=$(sed -n '/^Proven /,/^[^ ]*_/p' "$1" | tr -s '\n ' ' ')
     [[ $sentence == *": library_accurate_f32, $times times as fast as oneDNN"*"Take ${name%%_*}"*"at most $worst row ULP on all "* ]] ||
         { echo "'$worst', '$times' are not '$sentence'"; false; }
@@ -124,7 +124,7 @@ check "noisy: choose --json" is "$(value too_noisy out)" 2
 
 # What is printed can be typed: a label is the name of one kernel, or says whose it is. The published run
 # has a kernel that is no longer there.
-sed -n '/^ *kernel /,/copy, GB/p' short | sed '1d;$d' | grep -v '^peer' | cut -c11-46 |
+sed -n '/^ *kernel /,/copy, GB/p' short | sed '1d;$d' | grep -v '^peer' | cut -c14-49 |
     grep -v '^lanewise_checked_staged_acc_f64_u8 ' | while read -r label; do
     "$lnbench" run --dry-run --plan quick --kernels "$label" --db x.db 2>&1 | head -1 |
         grep -qE "^what |'$label' is the label of [0-9]+ kernels, " || echo "$label"
