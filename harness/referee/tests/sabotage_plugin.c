@@ -12,12 +12,6 @@
 #include <xmmintrin.h>
 #endif
 
-static const float *row_of(const ln_problem *problem, const ln_tensors *tensors, size_t row)
-{
-    size_t stride = problem->x_stride ? problem->x_stride : problem->hidden;
-    return (const float *)tensors->x + row * stride;
-}
-
 static float *output_of(const ln_problem *problem, const ln_tensors *tensors, size_t row)
 {
     size_t stride = problem->y_stride ? problem->y_stride : problem->hidden;
@@ -283,27 +277,6 @@ INSTEAD(unless_refused)
     well(state, tensors);
 }
 
-/* Mean and rstd in double. */
-static void wide_statistics(const void *state, const ln_tensors *tensors)
-{
-    const ln_problem *problem = state;
-    ln_tensors narrow = *tensors;
-    for (size_t row = 0; row < problem->rows; row++) {
-        ln_problem one = *problem;
-        float mean, rstd;
-        one.rows = 1;
-        narrow.x = row_of(problem, tensors, row);
-        narrow.y = output_of(problem, tensors, row);
-        narrow.mean = &mean;
-        narrow.rstd = &rstd;
-        ln_layernorm_with(ln_layernorm_kernel(BASE), &one, &narrow);
-        if (tensors->mean)
-            ((double *)tensors->mean)[row] = (double)mean;
-        if (tensors->rstd)
-            ((double *)tensors->rstd)[row] = (double)rstd;
-    }
-}
-
 AFTER(crashes_late)
 {
     static unsigned calls;
@@ -481,7 +454,6 @@ static const ln_kernel kernels[] = {
     {SPECIAL("not_in_place", well), .traits = LN_TRAIT_NOT_IN_PLACE},
     {SPECIAL("refuses_many_rows", well), .supports = refuses_many},
     {SPECIAL("last_of_257", last_of_257), .supports = takes_usual},
-    {SPECIAL("wide_statistics", wide_statistics), .accumulator = LN_F64},
     {SPECIAL("unprepared", well), .prepare = no_preparation, .release = no_release},
     {SPECIAL("flushing", well), .prepare = flushing_preparation, .release = no_release},
     {SPECIAL("nan_bound", well), .bound = no_number},

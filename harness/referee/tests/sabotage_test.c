@@ -37,17 +37,13 @@ static const struct plant {
 } plants[] = {
     {"naive.good", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""},
     {"naive.good", "annotated-transformer", 4096, VERDICT_RIGHT_NO_BOUND, ""},
-    {"fault.drops_last", "torch", 768, VERDICT_INACCURATE, "row"},
     {"naive.n_for_n_minus_1", "annotated-transformer", 4096, VERDICT_INACCURATE, "ddof=0"},
     {"naive.n_for_n_minus_1", "zscore", 4096, VERDICT_INACCURATE, "ddof=0"},
     {"naive.eps_on_wrong_side", "torch", 768, VERDICT_INACCURATE, "eps to the standard deviation"},
     {"naive.eps_on_wrong_side", "formula-std", 768, VERDICT_INACCURATE, "eps to the variance"},
-    {"fault.eps_ignored", "torch", 768, VERDICT_INACCURATE, "row"},
-    {"fault.eps_ignored", "numpy-quotient", 768, VERDICT_INACCURATE, "row"},
     {"naive.stale_output", "torch", 768, VERDICT_INACCURATE, ""},
     {"naive.unwritten_output", "torch", 768, VERDICT_WRONG_CLASS, "nothing was written"},
     {"fault.x_changed", "torch", 768, VERDICT_INPUT_MODIFIED, "x"},
-    {"fault.in_place_twice", "torch", 768, VERDICT_INACCURATE, ""},
     {"naive.writes_one_behind", "torch", 768, VERDICT_OVERRUN, "y"},
     {"naive.writes_one_before", "torch", 768, VERDICT_OVERRUN, "y"},
     {"fault.writes_gap", "torch", 768, VERDICT_OVERRUN, "between the rows"},
@@ -79,7 +75,6 @@ static const struct plant special_plants[] = {
     {"special.unless_refused", "torch", 768, VERDICT_DECLINED, "an affine form"},
     {"special.unless_refused", "zscore", 100, VERDICT_DECLINED, "no multiple of 64"},
     {"special.unless_refused", "zscore", 768, VERDICT_RIGHT_NO_BOUND, ""},
-    {"special.wide_statistics", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""},
     {"special.unprepared", "torch", 768, VERDICT_DECLINED, "prepare() failed"},
     {"special.flushing", "torch", 768, VERDICT_STATE_CHANGED, "prepare"},
     {"special.nan_bound", "torch", 768, VERDICT_INACCURATE, "bound"},
@@ -167,26 +162,6 @@ TEST(the_sum_with_the_residual_is_judged)
     judge_block_free(&block);
     assert_int_equal(wrong.verdict.kind, VERDICT_INACCURATE);
     assert_non_null(strstr(wrong.verdict.detail, "row 0, column 1: the sum"));
-}
-
-/* Mean and rstd come in the accumulator's type: the same ones give the same errors in each. */
-TEST(statistics_are_read_in_their_type)
-{
-    static const char *const names[] = {"two_pass_f32_scalar", "special.wide_statistics"};
-    double mean[2], rstd[2];
-    for (size_t i = 0; i < 2; i++) {
-        error err = {0};
-        judge_block block;
-        case_judgement judgement;
-        block_of(the_judge, &block, "torch", LN_F32, LN_F32, "normal", 4, 100);
-        assert_true(judge_kernel(the_judge, &block, kernel_named(names[i]), &judgement, &err));
-        judge_block_free(&block);
-        assert_int_equal(judgement.metrics.elements, 400);
-        mean[i] = judgement.metrics.mean_ulp_max;
-        rstd[i] = judgement.metrics.rstd_ulp_max;
-    }
-    assert_true(mean[0] == mean[1]);
-    assert_true(rstd[0] == rstd[1]);
 }
 
 /* Every kernel of the table on the same rows, which are made once. */

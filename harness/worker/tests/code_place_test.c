@@ -54,8 +54,3 @@ TEST(code_of_another_file_moves_by_itself)
     mapping_of(elsewhere, protection, &inode);
     assert_int_equal(inode, 0);
 }
-
-TEST(what_lies_in_no_file_stays)
-{
-    assert_false(code_place_draw((void (*)(void))(uintptr_t)64, 0));
-}

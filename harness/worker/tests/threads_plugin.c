@@ -24,26 +24,19 @@ static ln_bound no_claim(const ln_problem *problem, const ln_row_facts *facts)
 }
 
 static const ln_kernel kernels[] = {{
-#if OWN_THREADS == 3
-    .name = "openmp",
-#elif OWN_THREADS == 0
-    .name = "old.first_thread_only",
-#elif OWN_THREADS == 1
-    .name = "own.first_thread_only",
-#else
-    .name = "one.first_thread_only",
-#endif
+    .name = OWN_THREADS == 3   ? "openmp"
+            : OWN_THREADS == 0 ? "old.first_thread_only"
+            : OWN_THREADS == 1 ? "own.first_thread_only"
+                               : "one.first_thread_only",
     .isa = "scalar",
     .run = run,
     .bound = no_claim,
 }};
 
-#if OWN_THREADS % 3 > 0
 static int set_threads(unsigned threads)
 {
     return OWN_THREADS == 2 && threads > 1;
 }
-#endif
 
 static const ln_plugin_table plugin = {
     .abi_version = LN_PLUGIN_ABI,
@@ -52,9 +45,7 @@ static const ln_plugin_table plugin = {
     .kernels = kernels,
     .struct_size = sizeof(ln_plugin_table),
     .kernel_size = sizeof(ln_kernel),
-#if OWN_THREADS % 3 > 0
-    .set_threads = set_threads,
-#endif
+    .set_threads = OWN_THREADS % 3 > 0 ? set_threads : NULL,
 };
 
 LN_API const ln_plugin_table *ln_plugin(void)
