@@ -19,7 +19,7 @@
 enum {
     SLACK_PATTERN = 0xa5,
     MAX_LIVE = 128,
-    MOST_WAITING = 48,
+    MOST_WAITING = 128,
     MOST_WAITING_BYTES = 64 << 20,
     SMALL = 64 << 10, /* bytes, up to which a buffer has a power of two of pages */
 };
@@ -79,14 +79,14 @@ static void take_waiting(size_t i)
     memmove(&waiting[i], &waiting[i + 1], (waiting_count - i) * sizeof *waiting);
 }
 
-/* A new mapping, or one that waits: the smallest that is large enough and at most twice as large, and of those
+/* A new mapping, or one that waits: the smallest that is at most four times as large as is wanted, and of those
  * the one that was left last, so that a role gets the buffer of another. */
 static bool find_map(guarded *buffer, size_t inside, bool input)
 {
     const size_t page = page_size(), whole = inside + 2 * page;
     size_t best = waiting_count;
     for (size_t i = waiting_count; i-- > 0;)
-        if (waiting[i].map_size >= whole && waiting[i].map_size - whole <= inside &&
+        if (waiting[i].map_size >= whole && waiting[i].map_size - whole <= 3 * inside &&
             !waiting[i].second == !input &&
             (best == waiting_count || waiting[i].map_size < waiting[best].map_size))
             best = i;
@@ -132,11 +132,9 @@ bool guard_create(guarded *buffer, const char *name, size_t size, guard_place pl
     *buffer = made;
     if (size > SIZE_MAX / 2)
         return false;
-    /* Places differ in no page, so that the next call in another one finds them as they are. */
-    size_t inside = (size + least + page - 1) / page * page;
-    size_t step =
-        page; /* rounded up: the next tensor, which may be a little larger, is to fit in */
-    while (step < (inside <= SMALL ? inside : inside / 8))
+    /* Rounded up: the next tensor, which may lie elsewhere and be a little larger, is to fit in. */
+    size_t inside = (size + least + page - 1) / page * page, step = page;
+    while (step < (inside <= SMALL ? inside : inside / 4))
         step *= 2;
     inside = (inside + step - 1) / step * step;
     pthread_mutex_lock(&lock);

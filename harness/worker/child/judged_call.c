@@ -14,6 +14,7 @@
 #include "worker/child/internal.h"
 #include <dlfcn.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -206,7 +207,7 @@ typedef struct judged_call {
     const work_order *order;
     call_tensors tensors;
     prepared_kernel kernel;
-    guarded once[ROLES_MOST]; /* what outputs lie in, as it came out first */
+    char *once[ROLES_MOST]; /* what outputs lie in, as it came out first */
 } judged_call;
 
 /* Buffers for `rows` rows. */
@@ -268,18 +269,29 @@ static bool make_call(judged_call *call, size_t first, bool altered)
     return plugin_leave(&before, "run()") && kept && is_clean(call);
 }
 
-/* Keeps all outputs. */
-static void keep_outputs(judged_call *call)
+/* Keeps all outputs of a call, each call of an order in rooms of its own. Those stay from order to order and
+ * lie in huge pages where the system has them, so that it is seldom asked for pages. */
+static void keep_outputs(judged_call *call, unsigned number)
 {
+    static struct {
+        char *place;
+        size_t bytes;
+    } rooms[AT_ONCE_MOST][ROLES_MOST], *room;
     for (size_t i = 0; i < call->tensors.what->count; i++) {
         const guarded *buffer = &call->tensors.buffers[i];
         bool output = call->tensors.what->roles[i].output;
         if (!buffer->map || !(output || tensors_input_is_written(&call->tensors, i)))
             continue;
-        if (!call->once[i].map && !guard_create(&call->once[i], "an output of an earlier call",
-                                                buffer->size, GUARD_TIMED, 0, false))
-            worker_out_of_memory(buffer->size);
-        memcpy(call->once[i].data, buffer->data, buffer->size);
+        room = &rooms[number][i];
+        if (buffer->size > room->bytes) {
+            room->bytes = 2 * buffer->size;
+            room->place =
+                mmap(NULL, room->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (room->place == MAP_FAILED)
+                worker_out_of_memory(room->bytes);
+            madvise(room->place, room->bytes, MADV_HUGEPAGE);
+        }
+        call->once[i] = memcpy(room->place, buffer->data, buffer->size);
     }
 }
 
@@ -288,8 +300,8 @@ static bool is_same(const judged_call *call)
 {
     bool same = true;
     for (size_t i = 0; same && i < call->tensors.what->count; i++)
-        same = !call->once[i].map ||
-               memcmp(call->once[i].data, call->tensors.buffers[i].data, call->once[i].size) == 0;
+        same = !call->once[i] || memcmp(call->once[i], call->tensors.buffers[i].data,
+                                        call->tensors.buffers[i].size) == 0;
     return same;
 }
 
@@ -310,7 +322,7 @@ static bool call_parts(judged_call *call, unsigned again)
             return false;
         tensors_hand_back(&call->tensors, first);
         if (row == 0)
-            keep_outputs(call);
+            keep_outputs(call, 0);
     }
     for (; again > 0; again--)
         if (!call_again(call, ""))
@@ -418,7 +430,7 @@ static bool call_all_at_once(void)
         parties[i] = &judged.calls[i];
         if (!make_call(parties[i], 0, false))
             return false;
-        keep_outputs(parties[i]);
+        keep_outputs(parties[i], i);
     }
     bool refused, fine = worker_meet(call_at_once, parties, judged.at_once, &plan, &refused);
     for (unsigned i = 0; i < judged.at_once; i++)
@@ -555,8 +567,6 @@ void worker_judge(const work_order *order, const ln_kernel *kernel)
         judged_call *call = i < judged.at_once ? &judged.calls[i] : &judged.other;
         kernel_release(&call->kernel);
         tensors_destroy(&call->tensors);
-        for (size_t role = 0; role < ROLES_MOST; role++)
-            guard_destroy(&call->once[role]);
     }
     if (answer.kind == REPLY_FAILED)
         return;

@@ -222,8 +222,7 @@ static bool name_is_fine(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_.-") == length;
 }
 
-/* A reason why the plugin can't be taken, or NULL. Strings that come from it are shown only once
- * they are known to be plain names. */
+/* Why the plugin can't be taken, or NULL. Its strings are shown only once they are known to be plain names. */
 static const char *plugin_fault(const ln_plugin_table *plugin)
 {
     if (!plugin)
@@ -266,13 +265,6 @@ static bool has_code(void *library, void *address)
            dladdr1(address, &info, (void **)&found, RTLD_DL_LINKMAP) != 0 && found == map;
 }
 
-/* Why it can't be loaded; `value`: the exit code, where it is not that of a broken environment. */
-static void refuse_plugin(int64_t value, const char *why)
-{
-    order_fails(VERDICT_LOST, "%s", why);
-    answer.value = value;
-}
-
 static void load_plugin(const work_order *order)
 {
     worker_plugin *loaded = &plugins[order->plugin];
@@ -293,18 +285,18 @@ static void load_plugin(const work_order *order)
     bool is_own = has_code(library, symbol);
     if (!is_own && (has_code(library, dlsym(library, "ln_plugin_v1")) ||
                     has_code(library, dlsym(library, "ln_plugin_v2")))) {
-        refuse_plugin(0, "it was built for an older plugin ABI: compile it again against "
-                         "layernorm_plugin.h");
+        order_fails(VERDICT_LOST, "it was built for an older plugin ABI: compile it again against "
+                                  "layernorm_plugin.h");
         return;
     }
     if (!symbol) {
-        refuse_plugin(0, "it has no symbol " LN_PLUGIN_SYMBOL " (see layernorm_plugin.h)");
+        order_fails(VERDICT_LOST, "it has no symbol " LN_PLUGIN_SYMBOL " (see layernorm_plugin.h)");
         return;
     }
     if (order->own_file && !is_own) {
-        refuse_plugin(EXIT_CODE_NOT_COMPARABLE,
-                      "its " LN_PLUGIN_SYMBOL " comes from a library that it loads, not from "
-                      "itself");
+        order_fails(VERDICT_LOST,
+                    "its " LN_PLUGIN_SYMBOL " comes from a library that it loads, not from itself");
+        answer.value = EXIT_CODE_NOT_COMPARABLE;
         return;
     }
     *(void **)&ask = symbol;
@@ -314,7 +306,7 @@ static void load_plugin(const work_order *order)
     if (!plugin_leave(&before, LN_PLUGIN_SYMBOL "()"))
         return;
     if (fault) {
-        refuse_plugin(0, fault);
+        order_fails(VERDICT_LOST, "%s", fault);
         return;
     }
     /* Judged, and timed where nothing else is asked for, on one thread. */
