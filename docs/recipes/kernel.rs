@@ -28,20 +28,13 @@ pub struct Tensors {
 type Text = *const c_char;
 
 #[repr(C)]
-pub struct Facts {
-    role: Text, family: Text, summation: Text,
-    vector_bytes: c_uint, lanes: c_uint, chunk: c_uint, tile: c_uint, mean_parts: c_uint, has_pivot: c_uint,
-    probable_bound: *const c_void,
-}
-
-#[repr(C)]
 pub struct Kernel {
     operation: c_uint, name: Text, statistics: Text, apply: Text, schedule: Text, isa: Text,
     storage: c_uint, param: c_uint, accumulator: c_uint, unroll: c_uint, traits: c_uint,
     supports: unsafe extern "C" fn(*const Problem) -> Text,
     prepare: *const c_void, release: *const c_void,
     run: unsafe extern "C" fn(*const Problem, *const Tensors), bound: *const c_void,
-    facts: Facts,
+    role: Text, probable_bound: *const c_void,
 }
 
 #[repr(C)]
@@ -83,11 +76,7 @@ static KERNELS: [Kernel; 1] = [Kernel {
     statistics: EMPTY, apply: EMPTY, schedule: EMPTY, isa: b"scalar\0".as_ptr() as Text,
     storage: 0, param: 0, accumulator: 1, unroll: 1, traits: 1 << 7, supports,
     prepare: std::ptr::null(), release: std::ptr::null(), run, bound: std::ptr::null(),
-    facts: Facts {
-        role: EMPTY, family: EMPTY, summation: EMPTY,
-        vector_bytes: 0, lanes: 0, chunk: 0, tile: 0, mean_parts: 0, has_pivot: 0,
-        probable_bound: std::ptr::null(),
-    },
+    role: EMPTY, probable_bound: std::ptr::null(),
 }];
 static TABLE: PluginTable = PluginTable {
     abi_version: 3, struct_size: size_of::<PluginTable>(), kernel_size: size_of::<Kernel>(),

@@ -41,10 +41,8 @@
      .release = ln_call_release,                                                                   \
      .run = ln_call_run,                                                                           \
      .bound = ln_call_bound_##CLASS,                                                               \
-     .facts = {.role = "library",                                                                  \
-               .family = "",                                                                       \
-               .summation = "",                                                                    \
-               .probable_bound = ln_call_probable_##CLASS}},
+     .role = "library",                                                                            \
+     .probable_bound = ln_call_probable_##CLASS},
 
 /* ---- Functions of descriptors ---- */
 

@@ -9,8 +9,6 @@
 
 #define LN_NAME_ISA(name, ...) ISA_##name,
 enum { LN_ISA_TABLE(LN_NAME_ISA) ISA_COUNT }; /* worst first */
-#define LN_NAME_APPLY(name, ...) APPLY_##name,
-enum { LN_APPLY_TABLE(LN_NAME_APPLY) APPLY_COUNT };
 
 #define LN_COUNT_LINE(...) +1
 enum {
@@ -27,22 +25,17 @@ bool ln_isa_is_usable(int isa);
 #define TYPE_bf16 LN_BF16
 #define TYPE_f16 LN_F16
 
-/* What the table's line says of a kernel: members of ln_kernel, and those of its facts. */
+/* What the table's line says of a kernel: members of ln_kernel. */
 #define LN_DESCRIBE(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR, ISA,     \
-                    UNROLL, FMA, NONTEMPORAL, SAME_BITS, ...)                                      \
+                    UNROLL, FMA, NONTEMPORAL, SAME_BITS, ROUNDED_LAST)                             \
     .name = #NAME, .statistics = #STATISTICS, .apply = #APPLY, .schedule = #SCHEDULE, .isa = #ISA, \
     .storage = TYPE_##STORAGE, .param = TYPE_##PARAM, .accumulator = TYPE_##ACCUMULATOR,           \
     .unroll = UNROLL,                                                                              \
     .traits = ((FMA) ? LN_TRAIT_FMA : 0u) | ((NONTEMPORAL) ? LN_TRAIT_NONTEMPORAL : 0u) |          \
               LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u) |         \
               ((SAME_BITS) == 2 ? LN_TRAIT_CORRECTLY_ROUNDED : 0u) |                               \
-              (APPLY_##APPLY == APPLY_split ? LN_TRAIT_ROUNDED_LAST : 0u)
-#define LN_DESCRIBE_FACTS(NAME, ROLE, STATISTICS, APPLY, SCHEDULE, STORAGE, PARAM, ACCUMULATOR,    \
-                          ISA, UNROLL, FMA, NONTEMPORAL, SAME_BITS, FAMILY, SUMMATION,             \
-                          VECTOR_BYTES, LANES, CHUNK, TILE, MEAN_PARTS, PIVOT)                     \
-    .role = #ROLE, .family = #FAMILY, .summation = #SUMMATION, .vector_bytes = VECTOR_BYTES,       \
-    .lanes = LANES, .chunk = CHUNK, .tile = TILE, .mean_parts = MEAN_PARTS, .has_pivot = PIVOT,    \
-    .probable_bound = ln_probable_##NAME
+              ((ROUNDED_LAST) ? LN_TRAIT_ROUNDED_LAST : 0u),                                       \
+    .bound = ln_bound_##NAME, .role = #ROLE, .probable_bound = ln_probable_##NAME
 
 /* The kernel of a line that ln_dispatch() gave for a problem of this operation. */
 const ln_kernel *ln_kernel_at(ln_operation operation, int line);

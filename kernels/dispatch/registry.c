@@ -19,9 +19,9 @@
 /* kernel_table.h is written by CMake from isa.def and kernels.def. LN_ISA_TABLE(row) holds
  * row(name, label, cpu, vector bytes) for each ISA, worst first. LN_KERNEL_TABLE(present, absent)
  * holds, for each kernel in the order of kernels.def, one of the two with (name, role, statistics,
- * apply, schedule, storage, param, accumulator, isa, unroll, fma, nontemporal, same bits, family,
- * summation, vector bytes, lanes, chunk, tile, mean parts, pivot); absent are those whose ISA the
- * compiler's target does not have: they are listed, and unsupported. */
+ * apply, schedule, storage, param, accumulator, isa, unroll, fma, nontemporal, same bits, rounded
+ * last); absent are those whose ISA the compiler's target does not have: they are listed, and
+ * unsupported. */
 
 #define NAME_REASON(name, label, ...) "no " label " on this CPU",
 static const char *const no_isa[] = {LN_ISA_TABLE(NAME_REASON)};
@@ -168,15 +168,12 @@ static ln_problem without_mean(const ln_problem *problem)
 LN_RMS_KERNEL_TABLE(DECLARE_RMS_PRESENT, DECLARE_RMS_ABSENT)
 
 #define DESCRIBE(NAME, ...)                                                                        \
-    {LN_DESCRIBE(NAME, __VA_ARGS__), .supports = supports_##NAME, .run = ln_run_##NAME,            \
-     .bound = ln_bound_##NAME, .facts = {LN_DESCRIBE_FACTS(NAME, __VA_ARGS__)}},
+    {LN_DESCRIBE(NAME, __VA_ARGS__), .supports = supports_##NAME, .run = ln_run_##NAME},
 #define DESCRIBE_RMS(NAME, ...)                                                                    \
     {.operation = LN_OPERATION_RMSNORM,                                                            \
      LN_DESCRIBE(NAME, __VA_ARGS__),                                                               \
      .supports = supports_##NAME,                                                                  \
-     .run = run_##NAME,                                                                            \
-     .bound = ln_bound_##NAME,                                                                     \
-     .facts = {LN_DESCRIBE_FACTS(NAME, __VA_ARGS__)}},
+     .run = run_##NAME},
 
 /* LayerNorm's `exact` has no kernel of f64; RMSNorm's only one of f32. */
 #define CALL_TABLE(row)                                                                            \

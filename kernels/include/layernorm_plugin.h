@@ -99,25 +99,6 @@ typedef struct ln_bound {
     double affine_rel;
 } ln_bound;
 
-/* More of a kernel, for those who list it, draw it or compare it. A member may be 0 or NULL: not
- * known. */
-typedef struct ln_kernel_facts {
-    const char *role;      /* "textbook" or "tuned": kernels/table/kernels.def; "library":
-                              ln_layernorm() or ln_rmsnorm() itself */
-    const char *family;    /* whose errors its statistics have: "two_pass", "shifted", ... */
-    const char *summation; /* the order of its sums: "turn", "chunks", "pairwise", ... */
-    unsigned vector_bytes; /* of a vector, in the type computed with; 0: one element at a time */
-    unsigned lanes;        /* elements of a vector */
-    unsigned chunk;      /* sums are taken over to others after so many blocks of lanes * unroll */
-    unsigned tile;       /* accumulators side by side, where that is not lanes * unroll */
-    unsigned mean_parts; /* numbers that hold the mean */
-    unsigned has_pivot;  /* 1: its sums are about a pivot */
-    /* NULL: none. Else an error bound that may be less than ln_kernel's: it holds for a row with a
-     * probability of at least 1 - chance, 0 < chance < 1, if the errors of the additions in its sums
-     * are random and have mean 0, whatever those before them were. Nothing is held to it. */
-    ln_bound (*probable_bound)(const ln_problem *problem, const ln_row_facts *facts, double chance);
-} ln_kernel_facts;
-
 typedef struct ln_kernel {
     ln_operation operation; /* lnbench gives the kernel problems of this operation alone */
     const char *name;       /* [a-z0-9_.-]{1,63}, unique in its plugin */
@@ -145,7 +126,13 @@ typedef struct ln_kernel {
     /* NULL: no bound is claimed. Else the proven bound for a row with these facts, alone or among any
      * number of others: problem->rows is not what will run. */
     ln_bound (*bound)(const ln_problem *problem, const ln_row_facts *facts);
-    ln_kernel_facts facts; /* all 0: nothing to say */
+    const char
+        *role; /* "textbook" or "tuned": kernels/table/kernels.def; "library": ln_layernorm() or
+                       * ln_rmsnorm() itself; NULL or "": not known */
+    /* NULL: none. Else an error bound that may be less than bound(): it holds for a row with a
+     * probability of at least 1 - chance, 0 < chance < 1, if the errors of the additions in its sums
+     * are random and have mean 0, whatever those before them were. Nothing is held to it. */
+    ln_bound (*probable_bound)(const ln_problem *problem, const ln_row_facts *facts, double chance);
 } ln_kernel;
 
 typedef struct ln_plugin_table {

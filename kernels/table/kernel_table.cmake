@@ -53,18 +53,15 @@ function(read_isa_table file)
 endfunction()
 
 # Reads the lines of one kind of part: the fields of part P of kind K go to LN_<K>_<P>, their names
-# to LN_<K>_PARTS, and rows for kernel_table.h to LN_<K>_ROWS.
+# to LN_<K>_PARTS.
 macro(read_parts file kind fields)
     read_lines(part_lines ${file} LN_${kind} ${fields})
     set(LN_${kind}_PARTS)
-    set(LN_${kind}_ROWS "")
     foreach(part_line IN LISTS part_lines)
         string(REPLACE "|" ";" part_fields "${part_line}")
         list(GET part_fields 0 part)
         list(APPEND LN_${kind}_PARTS ${part})
         set(LN_${kind}_${part} ${part_fields})
-        string(REPLACE "|" ", " part_row "${part_line}")
-        string(APPEND LN_${kind}_ROWS " \\\n    row(${part_row})")
     endforeach()
 endmacro()
 
@@ -85,7 +82,7 @@ function(kernel_name result statistics apply schedule storage param accumulator 
     if(storage MATCHES "16$")
         set(usual_accumulator f32)
     endif()
-    list(GET LN_APPLY_${apply} 3 wide)
+    list(GET LN_APPLY_${apply} 2 wide)
     if(wide EQUAL 3)
         set(usual_accumulator f64)
     endif()
@@ -234,8 +231,8 @@ endfunction()
 
 # Sets LN_KERNEL_SOURCES: the files that it writes for the lines of file.
 function(read_kernel_table file directory)
-    read_parts(${file} STATISTICS 8)
-    read_parts(${file} APPLY 4)
+    read_parts(${file} STATISTICS 7)
+    read_parts(${file} APPLY 3)
     read_parts(${file} SCHEDULE 3)
     read_lines(kernel_lines ${file} LN_KERNEL 9)
     set(LN_KERNEL_SOURCES)
@@ -258,10 +255,10 @@ function(read_kernel_table file directory)
         elseif(NOT isa IN_LIST LN_ISAS)
             message(FATAL_ERROR "${file}: '${line}': no ISA '${isa}' in isa.def (${LN_ISAS})")
         endif()
-        list(SUBLIST LN_STATISTICS_${statistics} 1 7 facts)
-        list(POP_FRONT facts family summation chunk tile pivot fused same_bits)
-        list(SUBLIST LN_APPLY_${apply} 1 3 facts)
-        list(POP_FRONT facts apply_file mean_parts wide)
+        list(SUBLIST LN_STATISTICS_${statistics} 1 6 facts)
+        list(POP_FRONT facts operation chunk tile pivot fused same_bits)
+        list(SUBLIST LN_APPLY_${apply} 1 2 facts)
+        list(POP_FRONT facts apply_file wide)
         list(SUBLIST LN_SCHEDULE_${schedule} 1 2 facts)
         list(POP_FRONT facts schedule_file nontemporal)
         # 16-bit storage is computed with in f32, other storage as it is.
@@ -298,11 +295,11 @@ function(read_kernel_table file directory)
             set(kind present)
             write_kernel_source(${directory} kernel)
         endif()
-        set(operation layernorm)
-        if(family STREQUAL "rms")
-            set(operation rmsnorm)
+        set(rounded_last 0)
+        if(wide EQUAL 3)
+            set(rounded_last 1)
         endif()
-        string(APPEND rows_${operation} " \\\n    ${kind}(${name}, ${role}, ${statistics}, ${apply}, ${schedule}, ${storage}, ${param}, ${accumulator}, ${isa}, ${unroll}, ${fma}, ${nontemporal}, ${same_bits}, ${family}, ${summation}, ${LN_ISA_${isa}_BYTES}, ${lanes}, ${chunk}, ${tile}, ${mean_parts}, ${pivot})")
+        string(APPEND rows_${operation} " \\\n    ${kind}(${name}, ${role}, ${statistics}, ${apply}, ${schedule}, ${storage}, ${param}, ${accumulator}, ${isa}, ${unroll}, ${fma}, ${nontemporal}, ${same_bits}, ${rounded_last})")
     endforeach()
     set(isas "")
     foreach(isa IN LISTS LN_ISAS)
@@ -314,9 +311,6 @@ function(read_kernel_table file directory)
     endforeach()
     file(CONFIGURE OUTPUT ${directory}/kernel_table.h @ONLY CONTENT "/* From isa.def and kernels.def. */
 ${bounds}#define LN_ISA_TABLE(row)${isas}
-#define LN_STATISTICS_TABLE(row)${LN_STATISTICS_ROWS}
-#define LN_APPLY_TABLE(row)${LN_APPLY_ROWS}
-#define LN_SCHEDULE_TABLE(row)${LN_SCHEDULE_ROWS}
 #define LN_KERNEL_TABLE(present, absent)${rows_layernorm}
 #define LN_RMS_KERNEL_TABLE(present, absent)${rows_rmsnorm}
 ")

@@ -188,13 +188,12 @@ TEST(bounds_are_the_kernels)
             while (strcmp(plugin->kernels[k].name, taken) != 0)
                 k++;
             largest = larger(largest, plugin->kernels[k].bound(&problem, &facts));
-            probable =
-                larger(probable, plugin->kernels[k].facts.probable_bound(&problem, &facts, 1e-9));
+            probable = larger(probable, plugin->kernels[k].probable_bound(&problem, &facts, 1e-9));
         }
         for (size_t n = 0; n < NUMBERS; n++) {
             problem.rows = rows[n];
             assert_true(is_equal(call->bound(&problem, &facts), largest));
-            assert_true(is_equal(call->facts.probable_bound(&problem, &facts, 1e-9), probable));
+            assert_true(is_equal(call->probable_bound(&problem, &facts, 1e-9), probable));
         }
         /* By name one calls a kernel, not the choice among them. */
         problem.rows = 0;

@@ -108,7 +108,7 @@ static void judge(const ln_kernel *kernel, const ln_problem *problem, const orac
 {
     const ln_tensors tensors = {.x = x, .gamma = gammas, .beta = betas, .y = y};
     ln_bound proven = kernel->bound(problem, &truth->facts);
-    ln_bound sure = kernel->facts.probable_bound(problem, &truth->facts, 1e-300);
+    ln_bound sure = kernel->probable_bound(problem, &truth->facts, 1e-300);
     claim claimed = {&problem->convention,
                      problem->storage,
                      problem->hidden,
@@ -116,7 +116,7 @@ static void judge(const ln_kernel *kernel, const ln_problem *problem, const orac
                      betas_values,
                      exact,
                      truth,
-                     kernel->facts.probable_bound(problem, &truth->facts, 1e-9)};
+                     kernel->probable_bound(problem, &truth->facts, 1e-9)};
     assert_int_equal(ln_layernorm_with(kernel, problem, &tensors), LN_OK);
     double used = claim_most_used(&claimed, y);
     if (!(used <= 1))

@@ -355,7 +355,7 @@ static void describe_kernels(const ln_plugin_table *plugin)
         kernel_facts *facts = &described->kernel;
         facts->operation = kernel->operation;
         copy_word(facts->name, sizeof facts->name, kernel->name);
-        copy_word(facts->role, sizeof facts->role, kernel->facts.role);
+        copy_word(facts->role, sizeof facts->role, kernel->role);
         copy_word(facts->statistics, sizeof facts->statistics, kernel->statistics);
         copy_word(facts->apply, sizeof facts->apply, kernel->apply);
         copy_word(facts->schedule, sizeof facts->schedule, kernel->schedule);
@@ -408,14 +408,13 @@ static void answer_bound(const work_order *order, const ln_kernel *kernel)
     const ln_row_facts *facts = (void *)worker_memory(order->at.facts);
     ln_bound *bounds = (void *)worker_memory(order->at.bounds);
     thread_state before;
-    if (!(is_probable ? kernel->facts.probable_bound != NULL : kernel->bound != NULL) ||
+    if (!(is_probable ? kernel->probable_bound != NULL : kernel->bound != NULL) ||
         kernel_refuses(kernel, &order->problem))
         return;
     plugin_enter(&before);
     for (size_t i = 0; i < order->count; i++)
-        bounds[i] = is_probable
-                        ? kernel->facts.probable_bound(&order->problem, &facts[i], order->chance)
-                        : kernel->bound(&order->problem, &facts[i]);
+        bounds[i] = is_probable ? kernel->probable_bound(&order->problem, &facts[i], order->chance)
+                                : kernel->bound(&order->problem, &facts[i]);
     plugin_leave(&before, "bound()");
     answer.value = 1;
 }
