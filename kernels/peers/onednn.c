@@ -20,16 +20,16 @@
 enum { TENSORS = 4 }; /* x, y, gamma or the weight, beta */
 
 /* A problem of either operation. */
-typedef struct layer {
+typedef struct norm_layer {
     size_t rows, hidden;
     dnnl_data_type_t type; /* of x and y */
     float eps;
     unsigned flags;
-} layer;
+} norm_layer;
 
-static layer layer_of(const ln_problem *problem)
+static norm_layer layer_of(const ln_problem *problem)
 {
-    return (layer){problem->rows, problem->hidden,
+    return (norm_layer){problem->rows, problem->hidden,
                    problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32,
                    (float)problem->convention.eps,
                    (peer_has_gamma(problem) ? (unsigned)dnnl_use_scale : 0u) |
@@ -101,13 +101,13 @@ static dnnl_status_t describe_layer(dnnl_primitive_desc_t *described, descriptio
 #endif
 
 /* The rows as oneDNN sees them; x and y have one description. */
-static dnnl_status_t describe_rows(const layer *layer, description *rows)
+static dnnl_status_t describe_rows(const norm_layer *layer, description *rows)
 {
     const dnnl_dims_t sizes = {(dnnl_dim_t)layer->rows, (dnnl_dim_t)layer->hidden};
     return describe_tensor(rows, 2, sizes, layer->type, dnnl_ab);
 }
 
-static dnnl_status_t describe(const layer *layer, dnnl_primitive_desc_t *described)
+static dnnl_status_t describe(const norm_layer *layer, dnnl_primitive_desc_t *described)
 {
     description rows;
     if (!begin() || describe_rows(layer, &rows) != dnnl_success)
@@ -120,7 +120,7 @@ static dnnl_status_t describe(const layer *layer, dnnl_primitive_desc_t *describ
 
 /* Of what remains, oneDNN itself is asked; but rows that lie apart it takes and gets wrong (2.6.3:
  * five elements in rows of thirteen). */
-static const char *refuses(const layer *layer, int is_dense)
+static const char *refuses(const norm_layer *layer, int is_dense)
 {
     if (!is_dense)
         return "its rows lie one behind the other";
@@ -136,12 +136,12 @@ static const char *refuses(const layer *layer, int is_dense)
 static const char *supports(const ln_problem *problem)
 {
     const char *reason = peer_refuses_convention(&problem->convention);
-    const layer layer = layer_of(problem);
+    const norm_layer layer = layer_of(problem);
     return reason ? reason : refuses(&layer, peer_is_dense(problem));
 }
 
 typedef struct prepared {
-    layer layer;
+    norm_layer layer;
     dnnl_primitive_t primitive;
     int count;
     dnnl_exec_arg_t arguments[TENSORS];
@@ -182,7 +182,7 @@ static int create_primitive(prepared *ready)
 }
 
 /* Everything but the tensors' addresses. */
-static int make_primitive(prepared *ready, const layer *layer)
+static int make_primitive(prepared *ready, const norm_layer *layer)
 {
     const dnnl_dims_t sizes = {(dnnl_dim_t)layer->hidden};
     description rows, parameter;
@@ -218,7 +218,7 @@ static void execute(prepared *ready, const void *const pointers[TENSORS])
     dnnl_stream_wait(stream);
 }
 
-static int prepare_layer(const layer *layer, void **state)
+static int prepare_layer(const norm_layer *layer, void **state)
 {
     prepared *ready = malloc(sizeof *ready);
     if (ready && make_primitive(ready, layer)) {
@@ -231,7 +231,7 @@ static int prepare_layer(const layer *layer, void **state)
 
 static int prepare_layernorm(const ln_problem *problem, void **state)
 {
-    const layer layer = layer_of(problem);
+    const norm_layer layer = layer_of(problem);
     return prepare_layer(&layer, state);
 }
 
@@ -250,7 +250,7 @@ static void run_prepared(const void *state, const ln_tensors *tensors)
 /* There is no prepare(), so the state is the problem itself. */
 static void run_call(const void *state, const ln_tensors *tensors)
 {
-    const layer layer = layer_of(state);
+    const norm_layer layer = layer_of(state);
     prepared once;
     if (!make_primitive(&once, &layer))
         return;
@@ -280,10 +280,10 @@ static int set_threads(unsigned threads)
 
 #if DNNL_VERSION_MAJOR > 3 || (DNNL_VERSION_MAJOR == 3 && DNNL_VERSION_MINOR >= 9)
 #define HAS_RMSNORM 1
-static layer layer_of_rms(const ln_problem *problem)
+static norm_layer layer_of_rms(const ln_problem *problem)
 {
     const unsigned scale = problem->convention.weight == LN_RMS_WEIGHT ? dnnl_use_scale : 0;
-    return (layer){problem->rows, problem->hidden,
+    return (norm_layer){problem->rows, problem->hidden,
                    problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32,
                    (float)problem->convention.eps, (unsigned)dnnl_rms_norm | scale};
 }
@@ -291,13 +291,13 @@ static layer layer_of_rms(const ln_problem *problem)
 static const char *rms_supports(const ln_problem *problem)
 {
     const char *reason = peer_refuses_rms(&problem->convention);
-    const layer layer = layer_of_rms(problem);
+    const norm_layer layer = layer_of_rms(problem);
     return reason ? reason : refuses(&layer, peer_is_dense(problem));
 }
 
 static int rms_prepare(const ln_problem *problem, void **state)
 {
-    const layer layer = layer_of_rms(problem);
+    const norm_layer layer = layer_of_rms(problem);
     return prepare_layer(&layer, state);
 }
 #endif
