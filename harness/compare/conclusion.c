@@ -78,8 +78,7 @@ void add_settings(text_buffer *out, const run_comparison *comparison)
     if (comparison->noise.made[0])
         text_format(out, "; noise measured %s", comparison->noise.made);
     else
-        text_add(out, "; decided by interval and rank test (lnbench doctor --noise measures the "
-                      "noise here)");
+        text_add(out, "; decided by interval and rank test");
 }
 
 void add_coverage(text_buffer *out, const run_comparison *comparison)
