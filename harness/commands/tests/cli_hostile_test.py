@@ -154,11 +154,10 @@ def spoil(path, facts):
 def build_plugin(include):
     def quoted(text):
         return '"' + "".join(f"\\{byte:03o}" for byte in text.replace(b"\0", b" ")) + '"'
-    fields = ("statistics", "apply", "schedule")
-    kernels = ",".join("{.name = \"loud.%d\", .isa = \"scalar\", .run = run%s, %s, .facts = {%s, %s, %s}}" % (
+    fields = ("statistics", "apply", "schedule", "role")
+    kernels = ",".join("{.name = \"loud.%d\", .isa = \"scalar\", .run = run%s, %s}" % (
         i, f", .supports = refuse{i}" if i % 4 == 0 else "",
-        ", ".join(f".{field} = {quoted(TEXTS[(i + n) % len(TEXTS)])}" for n, field in enumerate(fields)),
-        *(quoted(TEXTS[(i + n) % len(TEXTS)]) for n in range(3))) for i in range(len(TEXTS)))
+        ", ".join(f".{field} = {quoted(TEXTS[(i + n) % len(TEXTS)])}" for n, field in enumerate(fields))) for i in range(len(TEXTS)))
     refusals = "".join("static const char *refuse%d(const ln_problem *p) { (void)p; return %s; }\n" % (i, quoted(TEXTS[i]))
                        for i in range(0, len(TEXTS), 4))
     with open("loud.c", "w") as source:
