@@ -71,17 +71,17 @@ check "sabotage: export" value "" out
 accepted "sabotage: report" 0 report --db s.db --out charts
 check "sabotage: report has them" has charts/index.html 'naive\.crash_when_timed'
 
-# Its constructor flushes to zero, as -ffast-math does it: judged and timed in that state, and said.
-export LNBENCH_HOSTILE_DEED=flush_to_zero LNBENCH_HOSTILE_MOMENT=constructor
-ends "flush to zero" 6 run --plan quick --conformance no --db f.db --no-charts --plugin "$libraries/hostile_plugin.so" --conventions torch \
-    --kernels hostile,two_pass_f32_scalar --shapes 4x64 --inputs normal,subnormal --processes 1 --repetitions 2
+# With -ffast-math its constructor flushes to zero: judged and timed in that state, and said.
+root=$(dirname "$0")/../../..
+"${CC:-cc}" -shared -fPIC -O1 -ffast-math -I "$root/kernels/include" -o fast.so "$root/kernels/example_plugin.c" -lm
+ends "flush to zero" 6 run --plan quick --conformance no --db f.db --no-charts --plugin ./fast.so --conventions torch \
+    --kernels example,two_pass_f32_scalar --shapes 4x64 --inputs normal,subnormal --processes 1 --repetitions 2
 check "flush to zero: said" has out '^  its constructor changed (MXCSR|FPCR): flush to zero$'
-check "flush to zero: timed" has out '^plugin +hostile +[0-9]'
+check "flush to zero: timed" has out '^plugin +example +[0-9]'
 check "flush to zero: the other kernel is fine" hasnt out '^✗ two_pass'
 accepted "flush to zero: export" 0 export --db f.db --format tsv
 check "flush to zero: what comes of it" has out \
-    $'^layernorm\thostile\t.*subnormal\t.*\tfail\tstate-changed\t.*flush to zero; fail \\((inaccurate|wrong-class)'
-unset LNBENCH_HOSTILE_DEED LNBENCH_HOSTILE_MOMENT
+    $'^layernorm\texample\t.*subnormal\t.*\tfail\tstate-changed\t.*flush to zero; fail \\((inaccurate|wrong-class)'
 
 accepted "OpenMP" 0 run --db o.db --no-charts --plugin "$libraries/threads_plugin_3.so" \
     --kernels openmp --plan quick --only accuracy --conventions torch --inputs normal --shapes 4x64

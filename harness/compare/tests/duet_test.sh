@@ -165,6 +165,8 @@ done
 expect 4 'does not get its own .*duet_inner.so' --base a/duet_outer.so --new b/duet_outer.so
 cp "$build/lib/duet_hollow.so" hollow.so
 expect 4 'comes from a library that it loads' --base ./base.so --new hollow.so
+built now 'K(a, (void (*)(const void *, const ln_tensors *))abort)'
+expect 4 "a kernel's run comes from a library that it loads" --base was.so --new now.so
 cp "$build/lib/liblayernorm.so" library.so
 expect 0 'bit-identical' --base library.so --new ./base.so --only accuracy --shapes 5x64 \
     --kernels 'naive_*' --conventions torch --inputs normal
