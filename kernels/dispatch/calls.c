@@ -85,8 +85,8 @@ static ln_bound bound(const ln_problem *problem, ln_accuracy accuracy, const ln_
     ln_bound all = {0};
     for (size_t i = 0; i < count; i++) {
         const ln_kernel *kernel = ln_kernel_at(own.convention.operation, lines[i]);
-        ln_bound its = chance > 0 ? kernel->probable_bound(&own, facts, chance)
-                                  : kernel->bound(&own, facts);
+        ln_bound its =
+            chance > 0 ? kernel->probable_bound(&own, facts, chance) : kernel->bound(&own, facts);
         all.xhat_abs = larger(its.xhat_abs, all.xhat_abs);
         all.affine_rel = larger(its.affine_rel, all.affine_rel);
     }

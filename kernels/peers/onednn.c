@@ -30,10 +30,10 @@ typedef struct norm_layer {
 static norm_layer layer_of(const ln_problem *problem)
 {
     return (norm_layer){problem->rows, problem->hidden,
-                   problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32,
-                   (float)problem->convention.eps,
-                   (peer_has_gamma(problem) ? (unsigned)dnnl_use_scale : 0u) |
-                       (peer_has_beta(problem) ? (unsigned)dnnl_use_shift : 0u)};
+                        problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32,
+                        (float)problem->convention.eps,
+                        (peer_has_gamma(problem) ? (unsigned)dnnl_use_scale : 0u) |
+                            (peer_has_beta(problem) ? (unsigned)dnnl_use_shift : 0u)};
 }
 
 /* One for the process, made when it is first needed. */
@@ -284,8 +284,8 @@ static norm_layer layer_of_rms(const ln_problem *problem)
 {
     const unsigned scale = problem->convention.weight == LN_RMS_WEIGHT ? dnnl_use_scale : 0;
     return (norm_layer){problem->rows, problem->hidden,
-                   problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32,
-                   (float)problem->convention.eps, (unsigned)dnnl_rms_norm | scale};
+                        problem->storage == LN_BF16 ? dnnl_bf16 : dnnl_f32,
+                        (float)problem->convention.eps, (unsigned)dnnl_rms_norm | scale};
 }
 
 static const char *rms_supports(const ln_problem *problem)
