@@ -123,7 +123,7 @@ def judge_files(finished):
                 return why
         elif name in ("stdout", "stderr") or ".db" in name or name.endswith(".part"):
             continue
-        elif not finished and b"\nstate running\n" in content(TRY / name):
+        elif not finished and re.search(rb"(?m)^# (running|interrupted): ", content(TRY / name)):
             continue  # what a hunt that failed goes on from
         elif not is_whole(name):
             return f"{name}: neither whole nor absent"
