@@ -49,7 +49,7 @@ typedef enum ln_status {
     LN_ERROR_THREADS = 3,     /* the system has no more threads or memory for them */
 } ln_status;
 
-/* What is computed. */
+/* Which normalisation; 0, where a convention does not say it, is LayerNorm. */
 typedef enum ln_operation {
     LN_OPERATION_LAYERNORM = 0,
     LN_OPERATION_RMSNORM = 1, /* rmsnorm.h has its formula */

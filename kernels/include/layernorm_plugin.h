@@ -41,6 +41,7 @@
 extern "C" {
 #endif
 
+/* lnbench refuses a file with another number, or with the symbol of an older ABI, in one line. */
 #define LN_PLUGIN_ABI 3u
 #define LN_PLUGIN_SYMBOL "ln_plugin"
 
@@ -58,7 +59,7 @@ typedef enum ln_trait {
     LN_TRAIT_ISA_REPRODUCIBLE = 1u << 6,
     LN_TRAIT_NO_RESIDUAL = 1u << 7, /* x is taken as it is: residual must be NULL */
     /* Each output is the exact value rounded once, mean and rstd to f32 (LN_ACCURACY_EXACT in
-     * layernorm.h): a claim that `lnbench run` checks. */
+     * layernorm.h): a claim that `lnbench run` checks in its default and full plans. */
     LN_TRAIT_CORRECTLY_ROUNDED = 1u << 8,
     /* Of a plugin with set_threads() whose kernels do not all have threads of their own: this one
      * has. Where no kernel says so, all have. */
@@ -107,7 +108,8 @@ typedef struct ln_kernel {
                                (kernels/README.md); "" if not known */
     const char *schedule;   /* how rows and columns are walked, "" if not known */
     const char *isa; /* "scalar", "neon", "avx2", "avx512" or "avx512bf16"; "any" if none of these
-                               describes it, as where it chooses at run time; "" if not known */
+                               describes it, as where it chooses at run time; "" or NULL if not
+                               known; a plugin with any other word is refused */
     ln_type storage; /* of x and y */
     ln_type param;   /* of gamma and beta */
     ln_type accumulator; /* of sums, mean and rstd */

@@ -37,7 +37,7 @@ extern "C" {
  * LN_OPERATION_RMSNORM. tensors->gamma is the weight and tensors->rstd is rrms, 1 / root, of the accumulator's
  * type (ln_rmsnorm_accumulator()); beta and mean are not looked at. LN_ACCURACY_FAST has sums of f32 (of f64 for f64
  * storage, and where that is as fast); LN_ACCURACY_ACCURATE is proven to be within 2 row ULP for f32 and within
- * .51 for 16 bits (of the rows that layernorm.h says), but where root or xhat are rounded;
+ * 0.51 for 16 bits (of the rows that layernorm.h says), but where root or xhat are rounded;
  * LN_ACCURACY_REPRODUCIBLE gives the same bits on every ISA and number of threads.
  * LN_ACCURACY_EXACT is each y of f32 correctly rounded, where the weight is none or w and neither root nor xhat are rounded.
  * Else it, and accurate of f64, have no kernel: LN_ERROR_UNSUPPORTED, as where a residual of 16-bit storage is not rounded before it is normalised. */

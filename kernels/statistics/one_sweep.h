@@ -318,7 +318,6 @@ LN_INLINE moments sweep_final(const statistics *stats, row view, moments found)
 }
 
 /* Of LANES rows: a loop that compilers make vectors of. */
-#ifndef SWEEP_FOUND_ALL
 LN_INLINE void statistics_found_all(const statistics *stats, const real pivot[LANES],
                                     const real sum[LANES], const real square[LANES],
                                     real mean[LANES], real rest[LANES], real m2[LANES])
@@ -331,7 +330,6 @@ LN_INLINE void statistics_found_all(const statistics *stats, const real pivot[LA
         m2[g] = found.m2;
     }
 }
-#endif
 
 LN_INLINE real sweep_pivot(const statistics *stats, const row *view, int is_long)
 {

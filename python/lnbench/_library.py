@@ -14,7 +14,6 @@ OPERATIONS = ("layernorm", "rmsnorm")
 FORMS = {"layernorm": ("affine", ("none", "scalar", "gamma", "vector", "gamma1")),
          "rmsnorm": ("weight", ("none", "w", "1+w", "1+w-rounded"))}
 USUAL = {"layernorm": "torch", "rmsnorm": "torch-rms"}  # the convention where none is named
-PLACES = ("none", "var", "std", "quotient")
 # Tensors by role, in the order of ln_tensors; those that are as long whatever the number of rows.
 ROLES = ("x", "residual", "gamma", "beta", "y", "sum", "mean", "rstd")
 PARAMETERS = ("gamma", "beta")
