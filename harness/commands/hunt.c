@@ -213,6 +213,7 @@ static const former_option former[] = {
     {"unclaimed",
      "lnbench hunt counts only rows for which the kernel's bound, if it has one, makes a claim"},
     {"exact", "use lnbench run, which checks kernels that claim to be correctly rounded"},
+    {"elements", "lnbench run checks 100,000 elements of such kernels"},
     {"restarts", "use --time S; without it, lnbench hunt makes 54 climbs"},
     {"keep", "lnbench hunt keeps the 8 worst rows"},
     {"max-kappa", "lnbench hunt searches rows of every kappa"},

@@ -4,7 +4,6 @@
 #include "referee/hearing.h"
 #include "referee/ahead.h"
 #include "referee/internal.h"
-#include "referee/narrow.h"
 #include <math.h>
 #include <string.h>
 

@@ -35,4 +35,8 @@ void hearing_end(hearing *of);
 bool hearing_ask(hearing *of, combination *asked, const judge_block *block,
                  case_judgement *judgement, error *err);
 
+/* narrow.c. Says in the verdict, which is wrong, what it takes. False: the run ends. */
+bool narrow_fault(hearing *of, const combination *asked, const faults_seen *seen,
+                  case_verdict *verdict, error *err);
+
 #endif

@@ -1,4 +1,13 @@
-#include "referee/narrow.h"
+/* Minimizes a failure: finds the smallest set of factors that still shows it (delta debugging, Zeller and
+ * Hildebrandt, IEEE TSE 28, 2002). It tries the default problem of the same hidden size, then the levels that
+ * all failing problems share, then sets half of the factors to their defaults, and then single ones, as long
+ * as the kernel still fails: first for the same reason, then for any. The fewest rows are found by bisection.
+ *
+ *     narrow_fault(&hearing, &asked, &seen, &verdict, &err);
+ *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: pass; right at hidden 8;
+ *     // wrong at 13): ..."
+ */
+#include "referee/hearing.h"
 #include "base/interrupt.h"
 #include <stdio.h>
 #include <string.h>

@@ -463,6 +463,7 @@ static const cli_option options[] = {
 static const former_option former[] = {
     {"normalized-shape", "use --axis, such as --axis -2,-1 for the last two axes"},
     {"attribute", "see the table of a few kernels in docs/lab/errors.md"},
+    {"chart", "see the table of a few kernels in docs/lab/errors.md"},
     {"reproducible", "see the column `reproducible` of lnbench run and lnbench eval"},
     {"hashes", "see the column `reproducible` of lnbench run and lnbench eval"},
     {"tolerance", "use lnbench.tolerance(x) in Python, or lnjudge_tolerance_find() of lnjudge.h"},

@@ -215,6 +215,10 @@ static const cli_option options[] = {
 
 static const former_option former[] = {
     {"distance", "see the tables in docs/conventions.md"},
+    {"hidden", "see the tables in docs/conventions.md"},
+    {"std", "see the tables in docs/conventions.md"},
+    {"conventions", "see the tables in docs/conventions.md"},
+    {"chart", "see the tables in docs/conventions.md"},
     {NULL, NULL},
 };
 

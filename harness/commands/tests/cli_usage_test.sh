@@ -85,22 +85,21 @@ distance|docs/conventions.md
 calibrate|lnbench doctor --noise
 fleet|lnbench hunt --seed
 END
-while IFS='|' read -r command option instead; do
-    refused "$command $option" 2 "$option of $command was removed: .*$instead" "$command" "$option"
+while IFS='|' read -r command options instead; do
+    for option in $options; do
+        refused "$command $option" 2 "$option of $command was removed: .*$instead" "$command" "$option"
+    done
 done <<'END'
-choose|--emit|tools/dispatch choices
-choose|--machines|tools/dispatch choices
+choose|--emit --machines|tools/dispatch choices
 choose|--check-dispatch|tools/dispatch check STORE
-eval|--attribute|docs/lab/errors.md
-eval|--reproducible|the column .reproducible.
-eval|--hashes|the column .reproducible.
+eval|--attribute --chart|docs/lab/errors.md
+eval|--reproducible --hashes|the column .reproducible.
 eval|--normalized-shape|--axis
 eval|--tolerance|lnbench.tolerance\(x\) in Python
-fingerprint|--distance|docs/conventions.md
+fingerprint|--distance --hidden --std --conventions --chart|docs/conventions.md
 help|--format|lnbench SUBCOMMAND --help
 help|--out|the Debian packages
-hunt|--shard|lnbench hunt --seed N
-hunt|--merge|lnbench hunt --seed N
+hunt|--shard --merge|lnbench hunt --seed N
 hunt|--goal|the largest row ULP
 hunt|--unclaimed|the kernel's bound, if it has one
 hunt|--restarts|--time S
@@ -110,13 +109,14 @@ replay|--from|lnbench replay FILE
 replay|--kernel|--case ID
 replay|--all|--failures
 replay|--print|lnbench hunt
-hunt|--exact|lnbench run, which checks
-report|--key|minisign -V
-report|--sign|minisign -S
+hunt|--elements --exact|lnbench run,? (which )?checks
+report|--key --sign|minisign -[VS]
 report|--no-pdf|print index.html
 run|--sandbox|bubblewrap
+run|--referee|--conformance
 doctor|--calibrate|lnbench doctor --noise
 duet|--db|lnbench compare --db
+compare|--allow-lost|--allow-missing
 END
 LNBENCH_SANDBOX=1 refused "LNBENCH_SANDBOX" 2 "LNBENCH_SANDBOX was removed: .*bubblewrap" run --plan quick
 refused "an option with a slip" 2 '--kernal \(did you mean --kernels\?\)' run --kernal x
