@@ -1,6 +1,6 @@
-/* Which function made this output? judge/which/ finds out. */
+/* Which function made this output? judge/fingerprint/ finds out. */
 #include "internal.h"
-#include "judge/which/which.h"
+#include "judge/fingerprint/fingerprint.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* The runner of judge/runner.h for a kernel that is a function of this process: the referee asks it
+/* The runner of judge/runner.h for a kernel that is a function of this process: the conformance tests ask it
  * as it asks lnbench's worker, and the answers are made here.
  *
  * Each tensor lies amid a page of a known pattern on either side (worker/child/buffers.h), strided rows have such

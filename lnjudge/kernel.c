@@ -1,11 +1,11 @@
-/* A kernel that is a function, through the referee's checks, one step after the other. */
+/* A kernel that is a function, through the conformance tests, one step after the other. */
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "internal.h"
 #include "judge/position.h"
 #include "judge/rows.h"
-#include "referee/hearing.h"
-#include "referee/internal.h"
+#include "conformance/covering_run.h"
+#include "conformance/internal.h"
 #include "base/number.h"
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +45,7 @@ struct lnjudge_session {
     row_judge *judge;
     kernel_entry kernel;
     combination_set *combinations;
-    hearing hearing;
+    covering_run covering;
     judge_step *steps;
     size_t count, done, room;
     lnjudge_report report;
@@ -307,7 +307,7 @@ static bool ask_combination(lnjudge_session *session, const judge_step *step, er
                                   session->question.param, &block, err);
     if (!fine)
         return false;
-    fine = hearing_ask(&session->hearing, &asked, &block, &judgement, err);
+    fine = covering_run_ask(&session->covering, &asked, &block, &judgement, err);
     judge_block shown = block;
     if (block.distinct)
         shown.rows = block.distinct;
@@ -364,11 +364,13 @@ static bool plan_combinations(lnjudge_session *session)
     const combinations_asked asked = {
         .plain = question->convention, .alone = true, .seed = question->seed};
     session->combinations = combinations_make(&asked);
-    bool fine = session->combinations && hearing_begin(&session->hearing, session->judge,
-                                                       &session->kernel, &question->convention);
+    bool fine =
+        session->combinations && covering_run_begin(&session->covering, session->judge,
+                                                    &session->kernel, &question->convention);
     for (size_t i = 0; fine && i < combinations_count(session->combinations); i++)
-        fine = add_step(session, (judge_step){ask_combination,
-                                              referee_check_name(CHECK_COMBINATIONS), .index = i});
+        fine =
+            add_step(session, (judge_step){ask_combination,
+                                           conformance_check_name(CHECK_COMBINATIONS), .index = i});
     return fine;
 }
 
@@ -542,7 +544,7 @@ void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
         lnjudge_report_free(&session->report);
     }
     if (session) {
-        hearing_end(&session->hearing);
+        covering_run_end(&session->covering);
         combinations_free(session->combinations);
         judge_destroy(session->judge);
         in_process_stop(session->worker);

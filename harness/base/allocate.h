@@ -1,5 +1,5 @@
 /* Allocations that never return NULL: where memory runs out, the program ends with one line and exit
- * code 7 (base/arena.h). Not for what liblnjudge or the worker use (domain, inputs, judge, referee,
+ * code 7 (base/arena.h). Not for what liblnjudge or the worker use (domain, inputs, judge, conformance,
  * part of base): those return errors.
  *
  *     list->items = allocate_room(list->items, list->count, sizeof *list->items);

@@ -57,7 +57,7 @@ static void keep_freed(void)
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, LARGE);
     mallopt(M_TRIM_THRESHOLD, MUCH);
-    /* Room for these blocks, in huge pages: the referee's rows are 222 MB at once. */
+    /* Room for these blocks, in huge pages: the rows of a check are 222 MB at once. */
     mallopt(M_TOP_PAD, ROOM);
     static char *first; /* kept, and never used: what comes behind it begins in a huge page */
     first = malloc(HUGE);

@@ -1,5 +1,5 @@
 /* lnbench hunt: the rows on which a kernel is worst. */
-#include "referee/hunt/hunt.h"
+#include "conformance/hunt/hunt.h"
 #include "base/seconds.h"
 #include "cli/options.h"
 #include "domain/convention.h"
@@ -7,7 +7,7 @@
 #include "base/paths.h"
 #include "base/progress.h"
 #include "domain/reproducible.h"
-#include "referee/invariance.h"
+#include "conformance/invariance.h"
 #include "worker/worker.h"
 #include "answer/run_view.h"
 #include "base/output.h"

@@ -327,8 +327,8 @@ static bool prepare_session(run_session *session, const run_options *options, ke
 
 static bool read_conformance(run_options *options, error *err)
 {
-    options->request.referee = strcmp(options->conformance, "no") != 0;
-    return !options->request.referee || strcmp(options->conformance, "yes") == 0 ||
+    options->request.conformance = strcmp(options->conformance, "no") != 0;
+    return !options->request.conformance || strcmp(options->conformance, "yes") == 0 ||
            fail(err, EXIT_CODE_USAGE, "--conformance %.60s: yes or no was expected",
                 options->conformance);
 }

@@ -88,7 +88,7 @@ extern const char *const roof_names[ROOFS];
 const char *roof_mark(const char *roof);
 const char *roof_words(const char *roof);
 
-/* A check of the referee stands in the place of an input: "combinations", "calls", ... The first, "", is
+/* A conformance test stands in the place of an input: "combinations", "calls", ... The first, "", is
  * none. */
 enum { CHECK_NAMES = 10 };
 extern const char *const check_names[CHECK_NAMES];

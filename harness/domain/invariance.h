@@ -1,5 +1,5 @@
 /* Reproducibility: on what the bits of a row may depend (axes), and the classes that follow.
- * referee/invariance.h runs a kernel to find out. */
+ * conformance/invariance.h runs a kernel to find out. */
 #ifndef LNBENCH_DOMAIN_INVARIANCE_H
 #define LNBENCH_DOMAIN_INVARIANCE_H
 

@@ -29,7 +29,7 @@ void judge_destroy(row_judge *judge)
     ln_reference_destroy(judge_whole(judge)->reference);
     free(judge_whole(judge)->book.terms);
     free(judge->values);
-    free(judge->ahead);
+    free(judge->batch);
     free(judge_whole(judge)->wrong_columns);
     free(judge_whole(judge)->wrong_rows);
     free(judge->computed);

@@ -1,5 +1,5 @@
-/* The judge: an output of some rows, against the certified reference. It runs no kernel; the referee
- * (referee/referee.h) has its runner do that.
+/* The judge: an output of some rows, against the certified reference. It runs no kernel; conformance
+ * (conformance/conformance.h) has its runner do that.
  *
  *     row_judge *judge = judge_create(runner, &settings);
  *     judge_block block;
@@ -50,7 +50,7 @@ typedef struct judged_row {
     double statistic_errors[ROLES_MOST]; /* by role; relative, or to the RMS of the row */
 } judged_row;
 
-/* Of combinations that are wrong (referee/combinations.h). */
+/* Of combinations that are wrong (conformance/problems.h). */
 typedef struct faults_seen {
     size_t count, block; /* block: that of the verdict */
     uint64_t factors;    /* out of the ordinary in all of them, a bit each */
@@ -69,7 +69,7 @@ typedef struct case_judgement {
     faults_seen faults;
 } case_judgement;
 
-/* NULL when memory runs out. The runner (runner.h) is borrowed, and kept for the referee; NULL where
+/* NULL when memory runs out. The runner (runner.h) is borrowed, and kept for harness/conformance; NULL where
  * only judge_output() is called. */
 row_judge *judge_create(kernel_runner *runner, const judge_settings *settings);
 /* One more with the same settings, over another runner. */

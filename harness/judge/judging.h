@@ -30,7 +30,7 @@ typedef struct explained_row {
     const void *rows;         /* ...of this output; NULL: not known */
 } explained_row;
 
-/* which/mistakes.c: mistakes of the operation, of divisor, eps, parameters, loop tails, the residual, and
+/* fingerprint/mistakes.c: mistakes of the operation, of divisor, eps, parameters, loop tails, the residual, and
  * rows; what .explain is of LayerNorm and of RMSNorm. */
 bool norm_explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure);
 

@@ -12,11 +12,11 @@
 #include <sys/types.h>
 
 struct row_judge {
-    kernel_runner *runner; /* borrowed; the referee asks it */
+    kernel_runner *runner; /* borrowed; the conformance tests ask it */
     const judge_block
         *placed;     /* whose inputs lie in the runner's memory, as an order for it has them */
     off_t placed_at; /* and from where on */
-    struct asked_ahead *ahead;   /* the referee's; NULL: nothing was asked yet */
+    struct order_batch *batch;   /* of harness/conformance; NULL: nothing was asked yet */
     bool upper_halves;           /* the kernel leaves those of vector registers in use */
     unsigned threads;            /* of the last call, where they are more than one */
     char taken[NAME_MAX_LENGTH]; /* the kernel that the library's call took, where it is asked */

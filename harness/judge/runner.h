@@ -1,4 +1,4 @@
-/* Who runs the kernel that is judged, as a struct of functions: judge and referee ask it, and know
+/* Who runs the kernel that is judged, as a struct of functions: the judge and the conformance tests ask it, and know
  * nothing else of it.
  *
  *     row_judge *judge = judge_create(worker_runner(worker), &settings);    // worker processes

@@ -58,7 +58,7 @@ static uint64_t hash_request(const case_plan *plan, const plan_request *request)
     uint64_t hash = hash_word(HASH_START, plan->name);
     hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
     hash = hash_bytes(hash, &request->settings, sizeof request->settings);
-    hash = hash_bytes(hash, &request->referee, sizeof request->referee);
+    hash = hash_bytes(hash, &request->conformance, sizeof request->conformance);
     unsigned others = plan->operations - 1; /* LayerNorm alone is 0 */
     hash = hash_bytes(hash, &others, others ? sizeof others : 0);
     hash = hash_word(hash, request->only ? request->only : "");

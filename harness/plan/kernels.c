@@ -155,7 +155,7 @@ size_t group_kernels(const case_plan *plan, const accuracy_group *group)
 size_t group_elements(const accuracy_group *group)
 {
     return group->task.check == CHECK_ROWS ? group->rows * group->hidden
-                                           : referee_elements(&group->task);
+                                           : conformance_elements(&group->task);
 }
 
 /* Whether an earlier line of our table stands for this one in the smaller plans: of lines that

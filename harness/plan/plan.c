@@ -380,18 +380,18 @@ static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *ma
     return fine;
 }
 
-/* A pack of what the referee asks; false: there are not as many. */
-static bool add_pack(const resolved_plan *resolved, case_plan *plan, referee_check check,
+/* A pack of a conformance test; false: there are not as many. */
+static bool add_pack(const resolved_plan *resolved, case_plan *plan, conformance_check check,
                      size_t pack)
 {
     const size_t turn = check == CHECK_COMBINATIONS ? pack % resolved->set_count : 0;
     size_t rows, hidden;
-    referee_task task = {.check = check,
-                         .convention = resolved->conventions[turn],
-                         .storage = plan->adding.dtype,
-                         .param = plan->adding.param,
-                         .set = plan->combinations[resolved->sets + turn]};
-    if (!referee_pack(&task, pack, &rows, &hidden))
+    conformance_task task = {.check = check,
+                             .convention = resolved->conventions[turn],
+                             .storage = plan->adding.dtype,
+                             .param = plan->adding.param,
+                             .set = plan->combinations[resolved->sets + turn]};
+    if (!conformance_pack(&task, pack, &rows, &hidden))
         return false;
     accuracy_group *group = add_accuracy(plan, &task.convention, check_names[check], rows, hidden);
     group->task = task;
@@ -399,8 +399,8 @@ static bool add_pack(const resolved_plan *resolved, case_plan *plan, referee_che
     return true;
 }
 
-static bool plan_referee(const plan_request *request, resolved_plan *resolved, case_plan *plan,
-                         error *err)
+static bool plan_conformance(const plan_request *request, resolved_plan *resolved, case_plan *plan,
+                             error *err)
 {
     const size_t sets = resolved->named ? resolved->named : 1;
     size_t before = plan->accuracy_count, pack = 0;
@@ -508,7 +508,7 @@ static bool plan_types(const plan_request *request, resolved_plan *resolved,
     if (speed && request->time_on && !input_has_type(request->time_on, plan->adding.dtype, err))
         return false;
     /* What narrows the shapes and inputs narrows what is tabled, not what is trusted. */
-    if (accuracy && request->referee && !plan_referee(request, resolved, plan, err))
+    if (accuracy && request->conformance && !plan_conformance(request, resolved, plan, err))
         return false;
     if (request->shapes.count)
         return plan_shapes(request, resolved, machine, plan, speed, accuracy, err);

@@ -4,7 +4,7 @@
 
 #include "machine/machine.h"
 #include "base/words.h"
-#include "referee/checks.h"
+#include "conformance/checks.h"
 #include "worker/worker.h"
 
 /* What narrows a plan; empty lists narrow nothing. */
@@ -16,7 +16,7 @@ typedef struct plan_request {
     const char *time_on;   /* the input that is timed; NULL: "normal" */
     uint64_t seed;
     uint64_t processes, repetitions; /* 0: the plan's own */
-    bool referee;                    /* also what the referee asks (referee.h) */
+    bool conformance;                /* also the conformance tests */
     uint64_t settings;               /* a hash of what else decides results: limits, pages */
 } plan_request;
 
@@ -27,8 +27,8 @@ typedef struct accuracy_group {
     char input[INPUT_MAX_LENGTH];
     ln_type dtype, param; /* of the kernels that it is for */
     size_t rows, hidden;
-    referee_task task; /* check CHECK_ROWS: rows of the input; else what the referee asks */
-    bool for_ours;     /* the referee asks it of our own kernels too */
+    conformance_task task; /* check CHECK_ROWS: rows of the input; else a conformance test */
+    bool for_ours;         /* the conformance tests ask it of our own kernels too */
 } accuracy_group;
 
 /* One shape timed for every kernel of these types and the roofs, on a judged block of rows. */
@@ -94,7 +94,7 @@ size_t plan_repetitions(const case_plan *plan);
 bool plan_has(const case_plan *plan, const plan_adding *types);
 bool speed_takes(const speed_group *group, const kernel_entry *kernel);
 size_t speed_kernels(const case_plan *plan, const speed_group *group);
-/* The same of an accuracy group: the referee asks those that come without a proof, plugins, peers
+/* The same of an accuracy group: the conformance tests are for those that come without a proof, plugins, peers
  * and the library's own calls. */
 bool group_takes(const accuracy_group *group, const kernel_entry *kernel);
 size_t group_kernels(const case_plan *plan, const accuracy_group *group);

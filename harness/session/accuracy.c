@@ -2,7 +2,7 @@
  * compares, so that one pair of them keeps one processor busy: there are as many lanes, a worker
  * and a judge each, as there are processors for them. Cases are dealt out in the order of the plan
  * and stored in that order, so that what is stored does not tell how many lanes there were. */
-#include "referee/referee.h"
+#include "conformance/conformance.h"
 #include "base/allocate.h"
 #include "base/interrupt.h"
 #include "session/session.h"
@@ -104,7 +104,7 @@ typedef struct judge_lane {
     size_t kernel, turn;
     case_key key;
     judge_block block;
-    referee_blocks asked;           /* of a check of the referee: instead of the block */
+    conformance_blocks asked;       /* of of a conformance test: instead of the block */
     const accuracy_group *block_of; /* NULL: no block */
 } judge_lane;
 
@@ -180,7 +180,7 @@ static void keep_rows(const judge_lane *lane, judged_case *found)
 static void free_block(judge_lane *lane)
 {
     judge_block_free(&lane->block);
-    referee_release(&lane->asked);
+    conformance_release(&lane->asked);
     lane->block_of = NULL;
 }
 
@@ -195,18 +195,19 @@ static bool make_block(judge_lane *lane, error *err)
                                            call_dense(&group->convention, group->dtype,
                                                       group->param, group->rows, group->hidden),
                                            group->input, NULL, 0, err)
-                    : referee_prepare(lane->judge, &group->task, &lane->asked, err);
+                    : conformance_prepare(lane->judge, &group->task, &lane->asked, err);
     if (fine)
         lane->block_of = group;
     return fine;
 }
 
-/* What the referee asks has no one row to keep: its verdict names the shape, which can be run. */
-static bool ask_referee(judge_lane *lane, judged_case *found, error *err)
+/* A conformance test has no one row to keep: its verdict names the shape, which can be run. */
+static bool ask_conformance(judge_lane *lane, judged_case *found, error *err)
 {
     return make_block(lane, err) &&
-           referee_examine(lane->judge, &lane->group->task, &lane->asked,
-                           lane->part->session->plan.kernels[lane->kernel], &found->judgement, err);
+           conformance_examine(lane->judge, &lane->group->task, &lane->asked,
+                               lane->part->session->plan.kernels[lane->kernel], &found->judgement,
+                               err);
 }
 
 static bool judge_case(judge_lane *lane, judged_case *found, error *err)
@@ -214,7 +215,7 @@ static bool judge_case(judge_lane *lane, judged_case *found, error *err)
     const kernel_entry *kernel = lane->part->session->plan.kernels[lane->kernel];
     case_judgement *judgement = &found->judgement;
     if (lane->group->task.check != CHECK_ROWS)
-        return ask_referee(lane, found, err);
+        return ask_conformance(lane, found, err);
     if (!make_block(lane, err) || !judge_kernel(lane->judge, &lane->block, kernel, judgement, err))
         return false;
     /* The rows are the judge's until its next call. */
@@ -318,8 +319,9 @@ static bool narrow(judge_lane *lane, judged_case *found, error *err)
         return true;
     part->told[lane->kernel] = tells;
     pthread_mutex_unlock(&part->lock);
-    bool fine = referee_narrow(lane->judge, &group->task, &lane->asked,
-                               part->session->plan.kernels[lane->kernel], &found->judgement, err);
+    bool fine =
+        conformance_minimize(lane->judge, &group->task, &lane->asked,
+                             part->session->plan.kernels[lane->kernel], &found->judgement, err);
     pthread_mutex_lock(&part->lock);
     return fine;
 }

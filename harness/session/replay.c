@@ -51,7 +51,7 @@ static void drop_block(replay_kept *kept)
 void replay_kept_free(replay_kept *kept)
 {
     drop_block(kept);
-    referee_release(&kept->asked);
+    conformance_release(&kept->asked);
     for (size_t i = 0; i < REPLAY_ARRAYS; i++)
         if (kept->sets[i])
             combinations_free(kept->sets[i]);
@@ -171,17 +171,18 @@ static replay_side side_then(const stored_case *judged, uint64_t hash)
 
 /* The task whose key this is. A check that has several tells them apart by its shape. */
 static bool task_of(const case_key *key, const kernel_entry *kernel,
-                    const ln_convention *convention, const combination_set *set, referee_task *task)
+                    const ln_convention *convention, const combination_set *set,
+                    conformance_task *task)
 {
     size_t rows, hidden;
     for (int check = CHECK_COMBINATIONS; check < CHECK_COUNT; check++) {
-        *task = (referee_task){.check = (referee_check)check,
-                               .convention = *convention,
-                               .storage = kernel->facts.storage,
-                               .param = kernel->facts.param,
-                               .set = set};
-        for (size_t pack = 0; referee_pack(task, pack, &rows, &hidden); pack++)
-            if (strcmp(key->input, referee_check_name((referee_check)check)) == 0 &&
+        *task = (conformance_task){.check = (conformance_check)check,
+                                   .convention = *convention,
+                                   .storage = kernel->facts.storage,
+                                   .param = kernel->facts.param,
+                                   .set = set};
+        for (size_t pack = 0; conformance_pack(task, pack, &rows, &hidden); pack++)
+            if (strcmp(key->input, conformance_check_name((conformance_check)check)) == 0 &&
                 rows == key->rows && hidden == key->hidden)
                 return true;
     }
@@ -196,20 +197,20 @@ static bool prepare_task(row_judge *judge, const kernel_entry *kernel, const cas
                                       .alone = array % 2 == 1,
                                       .seed = judge->settings.seed,
                                       .quick = array >= 2};
-    const referee_task *had = &kept->task;
-    referee_task task;
+    const conformance_task *had = &kept->task;
+    conformance_task task;
     if (!kept->sets[array] && !(kept->sets[array] = combinations_make(&asked)))
-        return fail_memory(err, "the referee's problems");
+        return fail_memory(err, "the problems");
     *found = task_of(key, kernel, &kept->convention, kept->sets[array], &task);
     if (!*found || (kept->asked.blocks && kept->asked_of == array && had->check == task.check &&
                     had->first == task.first && had->last == task.last &&
                     had->storage == task.storage && had->param == task.param))
         return true;
-    referee_release(&kept->asked);
-    kept->asked = (referee_blocks){0};
+    conformance_release(&kept->asked);
+    kept->asked = (conformance_blocks){0};
     kept->task = task;
     kept->asked_of = array;
-    return referee_prepare(judge, &kept->task, &kept->asked, err);
+    return conformance_prepare(judge, &kept->task, &kept->asked, err);
 }
 
 /* The check over one array; *found: it has one with this key; *same_text: it says what it said then, before
@@ -222,10 +223,10 @@ static bool ask_again(row_judge *judge, const kernel_entry *kernel, const stored
     if (!prepare_task(judge, kernel, &judged->key, array, kept, found, err))
         return false;
     bool fine =
-        !*found || referee_examine(judge, &kept->task, &kept->asked, kernel, judgement, err);
+        !*found || conformance_examine(judge, &kept->task, &kept->asked, kernel, judgement, err);
     *same_text = strcmp(now, then) == 0;
     if (fine && *found && (least || !*same_text))
-        fine = referee_narrow(judge, &kept->task, &kept->asked, kernel, judgement, err);
+        fine = conformance_minimize(judge, &kept->task, &kept->asked, kernel, judgement, err);
     *same_text |= strcmp(now, then) == 0;
     return fine;
 }
@@ -250,7 +251,7 @@ static void explain(bool same_text, replay_result *result)
     snprintf(result->note, sizeof result->note, "%s", why);
 }
 
-/* What the referee asks has no one row: the check is run again, all of it. The run's array was that of all
+/* A conformance test has no one row: the check is run again, all of it. The run's array was that of all
  * conventions, or of its one convention, if it named one; and whole, or the first of it: the one that gives
  * the bits of then. Where nothing came out, the one of which the same is said. */
 static bool replay_check(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
@@ -258,7 +259,7 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
 {
     const case_key *key = &judged->key;
     replay_result tried = *result;
-    const bool of_array = strcmp(key->input, referee_check_name(CHECK_COMBINATIONS)) == 0;
+    const bool of_array = strcmp(key->input, conformance_check_name(CHECK_COMBINATIONS)) == 0;
     tried.hashed = judged->hashed && judged->metrics.elements > 0;
     tried.then = side_then(judged, judged->output_hash);
     int best = -1;
@@ -286,7 +287,7 @@ static bool replay_check(row_judge *judge, const kernel_entry *kernel, const sto
     return !fine || best >= 0
                ? fine
                : fail(err, EXIT_CODE_NOT_COMPARABLE,
-                      "case %lld: the referee has no such check any more (%.40s, %zux%zu)",
+                      "case %lld: lnbench has no such check any more (%.40s, %zux%zu)",
                       (long long)judged->id, key->input, key->rows, key->hidden);
 }
 

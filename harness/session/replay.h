@@ -7,8 +7,8 @@
 #ifndef LNBENCH_REPLAY_H
 #define LNBENCH_REPLAY_H
 
-#include "referee/checks.h"
-#include "referee/referee.h"
+#include "conformance/checks.h"
+#include "conformance/conformance.h"
 #include "store/store.h"
 #include "inputs/worst.h"
 
@@ -41,8 +41,8 @@ typedef struct replay_kept {
     combination_set *sets[REPLAY_ARRAYS]; /* NULL: not made yet */
     size_t array;                         /* the one that the case before was of */
     size_t asked_of;                      /* and that `asked` is of */
-    referee_task task;
-    referee_blocks asked; /* of the task; none: there is none */
+    conformance_task task;
+    conformance_blocks asked; /* of the task; none: there is none */
 } replay_kept;
 void replay_kept_free(replay_kept *kept);
 

@@ -2,7 +2,7 @@
 #ifndef LNBENCH_SESSION_H
 #define LNBENCH_SESSION_H
 
-#include "referee/invariance.h"
+#include "conformance/invariance.h"
 #include "plan/plan.h"
 #include "base/progress.h"
 #include "store/store.h"

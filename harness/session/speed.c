@@ -3,7 +3,7 @@
 #include "base/interrupt.h"
 #include "base/allocate.h"
 #include "domain/operation.h"
-#include "referee/timed_rows.h"
+#include "conformance/timed_rows.h"
 #include "session/session.h"
 #include "session/timed_group.h"
 #include <math.h>

@@ -1,5 +1,5 @@
 #include "session/timed_group.h"
-#include "referee/timed_rows.h"
+#include "conformance/timed_rows.h"
 #include <string.h>
 
 enum { LINE = 64 };

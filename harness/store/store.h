@@ -32,7 +32,7 @@ typedef struct run_info {
     const machine_facts *machine;    /* every fact is stored */
     const char *command;             /* "run", "choose"; NULL: not known */
     const char *request_hash;        /* plan.h: of what was asked for; NULL: not known */
-    size_t triples, triples_covered; /* of levels that the referee's problems hold; 0: not asked */
+    size_t triples, triples_covered; /* of levels that the problems hold; 0: not asked */
 } run_info;
 
 /* Cases of a run: asked for, and of these unsupported (the kernel does not take the problem, or this

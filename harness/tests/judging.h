@@ -2,7 +2,7 @@
 #ifndef LNBENCH_TESTS_JUDGING_H
 #define LNBENCH_TESTS_JUDGING_H
 
-#include "referee/referee.h"
+#include "conformance/conformance.h"
 #include "test.h"
 #include "worker/worker.h"
 #include <math.h>

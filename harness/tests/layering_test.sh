@@ -60,8 +60,8 @@ BEGIN {
     if (part == "kernels" && of != "kernels") complain("kernels/ stands alone")
     if (part == "reference" && of == "harness") complain("reference/ comes before the harness")
     if (part == "reference" && header ~ /(sqlite3|jansson)\.h$/) complain("not for the reference")
-    if (part == "lnjudge" && of == "harness" && rank[folder(header)] > rank["referee"])
-        complain("the library has nothing beyond the referee")
+    if (part == "lnjudge" && of == "harness" && rank[folder(header)] > rank["conformance"])
+        complain("the library has nothing beyond the conformance tests")
     if (part != "harness") next
     here = folder(file)
     owner = header; sub(/\/internal\.h$/, "/", owner)
@@ -74,7 +74,7 @@ BEGIN {
     if (file ~ /^harness\/worker\/child\// && header ~ /^harness\/(judge|store)\//)
         complain("the worker never holds the answer")
     if (rank[here] > rank["store"] && rank[here] != rank["plan"] && here !~ /^(session|compare|commands|cli)$/ &&
-        header ~ /^harness\/(judge|worker|referee)\//)
+        header ~ /^harness\/(judge|worker|conformance)\//)
         complain("what reads the store knows neither judge nor worker")
     if (of == "harness" && header !~ /^harness\/hayai-c\// && folder(header) in rank) {
         if (!(here in rank)) complain("a folder that LNBENCH_LAYERS does not name")
@@ -93,9 +93,9 @@ check_headers 100 <"$work/headers" || exit 1
 # that the judge reads, are found.
 mkdir "$work/planted"
 cp -r harness reference kernels "$work/planted"
-for plant in answer:domain/kernel.h judge:judge/judge.h referee:referee/internal.h; do
+for plant in answer:domain/kernel.h judge:judge/judge.h conformance:conformance/internal.h; do
     read=worker/worker.h
-    [ "${plant%:*}" != referee ] || read=judge/internal.h
+    [ "${plant%:*}" != conformance ] || read=judge/internal.h
     sed -i "1i #include \"$read\"" "$work/planted/harness/${plant#*:}"
     (cd "$work/planted" && root=$PWD && headers "harness/${plant%:*}" "-I kernels $kernel_folders") >"$work/headers"
     if check_headers 1 <"$work/headers" >/dev/null; then

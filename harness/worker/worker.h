@@ -42,7 +42,7 @@ bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, si
 /* Every process ends. What is asked next is asked of new ones, in which nothing is kept of earlier calls. */
 void worker_forget(worker_process *worker);
 
-/* The worker as the judge and the referee ask it, and its arena (judge/runner.h); NULL of NULL. */
+/* The worker as the judge and the conformance tests ask it, and its arena (judge/runner.h); NULL of NULL. */
 kernel_runner *worker_runner(worker_process *worker);
 
 /* Adds the paths of all files that the process of the builds has mapped. Errors: /proc cannot be

@@ -10,7 +10,7 @@
  * breaks its promise. */
 #include "domain/promise.h"
 #include "judge/internal.h"
-#include "referee/cells.h"
+#include "conformance/cells.h"
 #include "worker/worker.h"
 #define LAYERNORM_DISPATCH_EVERY_ISA
 #include "dispatch/dispatch_by_hand.h"
@@ -57,7 +57,7 @@ typedef struct bench {
     worker_process *worker;
     kernel_list kernels;
     row_judge *judge;
-    referee_blocks blocks;
+    conformance_blocks blocks;
     ln_type storage, param;
     size_t hidden;
 } bench;
@@ -66,18 +66,18 @@ static bool make_rows(bench *at, ln_type storage, ln_type param, size_t hidden, 
 {
     const judge_settings as = {
         .seed = strtoull(at->seed, NULL, 10), .max_row_ulp = INFINITY, .deadline_seconds = 600};
-    const referee_task task = {.check = CHECK_CELLS,
-                               .convention = pytorch,
-                               .storage = storage,
-                               .param = param,
-                               .first = hidden};
-    referee_release(&at->blocks);
+    const conformance_task task = {.check = CHECK_CELLS,
+                                   .convention = pytorch,
+                                   .storage = storage,
+                                   .param = param,
+                                   .first = hidden};
+    conformance_release(&at->blocks);
     judge_destroy(at->judge);
     at->storage = storage;
     at->param = param;
     at->hidden = hidden;
     at->judge = judge_create(worker_runner(at->worker), &as);
-    return at->judge ? referee_prepare(at->judge, &task, &at->blocks, err)
+    return at->judge ? conformance_prepare(at->judge, &task, &at->blocks, err)
                      : fail_memory(err, "the judge");
 }
 
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
         fail(&err, EXIT_CODE_ENVIRONMENT, "stdout: cannot be written");
     if (err.code != EXIT_CODE_FINE)
         fprintf(stderr, "judge_cells: %s\n", err.message);
-    referee_release(&at.blocks);
+    conformance_release(&at.blocks);
     judge_destroy(at.judge);
     worker_stop(at.worker);
     kernel_list_free(&at.kernels);

@@ -6,7 +6,7 @@
 # Exit code: 0; 1 where a correct kernel was alarmed.
 set -u
 what=$1 build=$2 end=$((SECONDS + $3)) code=0
-tests=$(dirname "$0")/../../harness/referee/tests
+tests=$(dirname "$0")/../../harness/conformance/tests
 definitions=$tests/faults/faults.def plugin=$build/lib/faults_plugin.so
 mapfile -t packs < <(awk -F'"' '/^FAULT/ { n = split($1, word, /[(), ]+/); print "fault." word[n - 1] }' \
     "$definitions" | shuf --random-source=<(yes 41) | paste -sd ',,,,,,,,,,,\n')

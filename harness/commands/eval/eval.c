@@ -4,14 +4,14 @@
 #include "cli/options.h"
 #include "domain/convention.h"
 #include "base/interrupt.h"
-#include "referee/invariance.h"
+#include "conformance/invariance.h"
 #include "worker/worker.h"
-#include "referee/referee.h"
+#include "conformance/conformance.h"
 #include "base/output.h"
 #include "answer/run_view.h"
 #include "domain/metric_fields.h"
 #include "judge/judge.h"
-#include "judge/which/which.h"
+#include "judge/fingerprint/fingerprint.h"
 #include <math.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "inputs/tensor/tensor.h"
 #include "judge/gradients.h"
 #include "judge/judge.h"
-#include "judge/which/which.h"
+#include "judge/fingerprint/fingerprint.h"
 
 typedef struct eval_files {
     const char *paths[ROLES_MOST]; /* by role */

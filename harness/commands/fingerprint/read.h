@@ -3,7 +3,7 @@
 #define LNBENCH_WHICH_READ_H
 
 #include "inputs/tensor/tensor.h"
-#include "judge/which/which.h"
+#include "judge/fingerprint/fingerprint.h"
 
 /* x_digits: as many as y, where x needs just as many, else exact. */
 enum { WHICH_GUESS = -2 };

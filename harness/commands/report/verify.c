@@ -86,7 +86,7 @@ static void draw_figures(verify_state *verifying, bool speed, size_t wanted)
     free(indices);
 }
 
-/* Of one block of rows, or one task of the referee. */
+/* Of one block of rows, or one task of the conformance tests. */
 static int compare_blocks(const stored_figure *a, const stored_figure *b)
 {
     const case_key *x = &a->stored->stored->key, *y = &b->stored->stored->key;

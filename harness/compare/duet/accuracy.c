@@ -1,7 +1,7 @@
 /* Judges both sides of every pair on the same rows and compares what came out, bit for bit. */
-#include "referee/invariance.h"
+#include "conformance/invariance.h"
 #include "base/allocate.h"
-#include "referee/referee.h"
+#include "conformance/conformance.h"
 #include "compare/duet/duet.h"
 #include "base/interrupt.h"
 #include "domain/reproducible.h"

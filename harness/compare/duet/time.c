@@ -5,7 +5,7 @@
 #include "compare/duet/duet.h"
 #include "base/allocate.h"
 #include "base/seconds.h"
-#include "referee/timed_rows.h"
+#include "conformance/timed_rows.h"
 #include "session/timed_group.h"
 #include <math.h>
 

@@ -4,13 +4,13 @@
  *
  * Prints how many were named, open and wrong, by what was drawn; exit status 1 where one was wrong and sure
  * (another name, or none, or a list without the true one), or fewer than 97 % were named of those that the
- * referee's limits say are decided: more than one row, and every other divisor, place and size of eps is
+ * judge's limits say are decided: more than one row, and every other divisor, place and size of eps is
  * further from the true one, on some row, than twice what sums may be off (and, of 16 bits, each step). */
 #include "base/random.h"
 #include "certify/rms_row.h"
 #include "domain/convention.h"
 #include "judge/judging.h"
-#include "judge/which/which.h"
+#include "judge/fingerprint/fingerprint.h"
 #include "exact/scale.h"
 #include <math.h>
 #include <rmsnorm.h>

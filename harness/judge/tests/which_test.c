@@ -2,7 +2,7 @@
  * types: which_generator.c.) */
 #include "base/random.h"
 #include "exact/scale.h"
-#include "judge/which/which.h"
+#include "judge/fingerprint/fingerprint.h"
 #include "test.h"
 #include <math.h>
 

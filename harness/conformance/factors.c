@@ -1,0 +1,562 @@
+#include "conformance/factors.h"
+#include "base/random.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- levels ---- */
+
+typedef struct range {
+    size_t first, last;
+} range;
+
+/* The plain level of each comes first. */
+static const range few_rows[] = {{2, 7},      {1, 1},       {8, 63},     {64, 255},
+                                 {256, 1023}, {1024, 2047}, {2048, 2600}};
+static const range short_rows[] = {{17, 128},    {1, 16},      {129, 1100},
+                                   {1101, 4096}, {4097, 8192}, {8193, 16384}};
+static const range many_rows[] = {{2, 7}, {8, 63}, {64, 1023}, {1024, 2047}, {2048, 4100}};
+static const range long_rows[] = {
+    {16385, 32768}, {129, 1100}, {1101, 8192}, {32769, 65536}, {65537, 131101}};
+
+/* What is cheap to call and to judge. */
+enum { CHEAP_ELEMENTS = 1 << 16 };
+/* So many elements at most are called from so many threads at once, some ten times each. */
+static const size_t elements_at_once[] = {SIZE_MAX, 1 << 17, 1 << 15};
+enum { REMAINDERS = 9, FEW_ROWS = 7, ONE_ROW = 1, SHORT_ROWS = 6, MANY_ROWS = 5, LONG_ROWS = 5 };
+
+static size_t remainder_level(size_t hidden)
+{
+    return hidden % 256 == 0   ? 3
+           : hidden % 128 == 0 ? 2
+           : hidden % 64 == 0  ? 1
+           : hidden % 16 == 0  ? 0
+           : hidden % 8 == 0   ? 4
+           : hidden % 2 == 0   ? 5
+           : hidden % 16 == 1  ? 6
+           : hidden % 16 == 15 ? 7
+                               : 8;
+}
+
+static const char *const words[FACTOR_KINDS][COVERING_LEVELS] = {
+    [FACTOR_CONTENTS] = {"", "rows off centre", "variance about eps", "variance far below eps",
+                         "huge rows", "tiny rows", "rows with NaN or infinity"},
+    [FACTOR_EPS] = {"", "small eps", "large eps", "eps from 1 on"},
+    [FACTOR_THREADS] = {"", "2 threads at once", "5 threads at once"},
+    [FACTOR_CALLS] = {"", "after other contents in the same places", "half the rows at once",
+                      "in turn with another shape", "two problems prepared"},
+    [FACTOR_THERE] = {"", "%s"},
+    [FACTOR_STRIDE] = {"", "%s's rows 1 apart", "%s's rows a vector apart", "%s's rows far apart"},
+    [FACTOR_ADDRESS] = {"", "%s an element behind a line", "%s an element before a line",
+                        "%s flush with its end"},
+    [FACTOR_PARAMETER] = {"", "%s of -1, 0 and 1", "NaN or infinity in %s",
+                          "%s at an end of the range"},
+};
+
+/* ---- the table ---- */
+
+static void add_factor(factor_table *table, factor_kind kind, size_t of, size_t levels)
+{
+    table->levels[table->count] = levels;
+    table->factors[table->count++] = (call_factor){kind, of, levels, 0};
+}
+
+/* The inputs whose place an output may take, by number from 1 on: its own; a sum that of any table.
+ * ROLES_MOST: no more. */
+static size_t taken_role(const operation *what, size_t role, size_t number)
+{
+    if (!role_is_sum(what, role))
+        return number == 1 && what->roles[role].over ? role_in_place(what, role) : ROLES_MOST;
+    for (size_t i = 0; i < what->count; i++)
+        if (what->roles[i].shape == SHAPE_TABLE && !what->roles[i].output && --number == 0)
+            return i;
+    return ROLES_MOST;
+}
+
+/* Of an output table: not asked for (where it may be left out), a place of its own, those of inputs. */
+static size_t places_of(const operation *what, size_t role)
+{
+    size_t inputs = 0;
+    while (taken_role(what, role, inputs + 1) != ROLES_MOST)
+        inputs++;
+    return what->roles[role].optional + 1u + inputs;
+}
+
+static void add_role(factor_table *table, const operation *what, size_t i)
+{
+    const tensor_role *role = &what->roles[i];
+    bool is_table = role->shape == SHAPE_TABLE;
+    if (role->shape == SHAPE_NONE)
+        return;
+    if (is_table && role->output && places_of(what, i) > 1)
+        add_factor(table, FACTOR_PLACE, i, places_of(what, i));
+    if (!(is_table && role->output) && role->optional)
+        add_factor(table, FACTOR_THERE, i, 2);
+    if (is_table)
+        add_factor(table, FACTOR_STRIDE, i, 4);
+    if (is_table || role_is_parameter(role))
+        add_factor(table, FACTOR_ADDRESS, i, 4);
+    if (role_is_parameter(role) && !role->output)
+        add_factor(table, FACTOR_PARAMETER, i, i == ROLE_GAMMA ? 4 : 3);
+}
+
+static ln_convention convention_at(const factor_table *table, size_t number)
+{
+    return table->alone ? table->plain : convention_numbered(operations[table->operation], number);
+}
+
+static void include(convention_set *set, size_t number)
+{
+    set->words[number / 64] |= (uint64_t)1 << number % 64;
+}
+
+static void note_convention(factor_table *table, size_t number)
+{
+    const operation *what = operations[table->operation];
+    ln_convention convention = convention_at(table, number);
+    for (size_t f = 0; f < table->count; f++) {
+        if (table->factors[f].kind != FACTOR_CONVENTION)
+            continue;
+        size_t level = convention_level(&what->fields[table->factors[f].of], &convention);
+        include(&table->having[f][level], number);
+    }
+    for (size_t i = 0; i < what->count; i++)
+        if (role_is_needed(&what->roles[i], &convention))
+            include(&table->needing[i], number);
+    if (convention.eps_place != LN_EPS_NONE)
+        include(&table->with_eps, number);
+    if (convention.eps_place == LN_EPS_VAR || convention.eps_place == LN_EPS_STD)
+        include(&table->under_root, number);
+}
+
+size_t factor_find(const factor_table *table, factor_kind kind, size_t of)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (table->factors[i].kind == kind && table->factors[i].of == of)
+            return i;
+    return COVERING_FACTORS;
+}
+
+/* ---- what can stand together ---- */
+
+static const range *rows_of(const factor_table *table, size_t level)
+{
+    return &(table->large ? many_rows : few_rows)[level];
+}
+
+static const range *sizes_of(const factor_table *table, size_t level)
+{
+    return &(table->large ? long_rows : short_rows)[level];
+}
+
+/* The hidden sizes of two levels with which so many rows have few enough elements, or, of large ones,
+ * enough: the number-th from the first on, and over again. 0: there is none. */
+static size_t find_hidden(const factor_table *table, size_t size, size_t remainder,
+                          const range *rows, size_t number)
+{
+    size_t most = table->large ? LARGE_ELEMENTS : COMBINATION_ELEMENTS, found = 0;
+    const range *sizes = sizes_of(table, size);
+    for (int turn = 0; turn < 2; turn++) {
+        size_t count = 0;
+        for (size_t hidden = sizes->first; hidden <= sizes->last && hidden * rows->first <= most;
+             hidden++) {
+            if (remainder_level(hidden) != remainder ||
+                (table->large && hidden * rows->last <= COMBINATION_ELEMENTS))
+                continue;
+            if (turn == 1 && count == number % found)
+                return hidden;
+            count++;
+        }
+        found = count;
+        if (found == 0)
+            return 0;
+    }
+    return 0;
+}
+
+static void find_shapes(factor_table *table)
+{
+    for (size_t rows = 0; rows < table->levels[0]; rows++)
+        for (size_t size = 0; size < table->levels[1]; size++)
+            for (size_t remainder = 0; remainder < REMAINDERS; remainder++) {
+                bool there = find_hidden(table, size, remainder, rows_of(table, rows), 0) > 0;
+                for (unsigned open = 0; there && open < 8; open++)
+                    table->shapes[open & 1 ? 0 : rows + 1][open & 2 ? 0 : size + 1]
+                                 [open & 4 ? 0 : remainder + 1] = true;
+            }
+}
+
+/* Whether one of the conventions that the levels leave is in the set. */
+static bool can_be_in(const factor_table *table, const int8_t *levels, const convention_set *set)
+{
+    convention_set left = *set;
+    uint64_t any = 0;
+    for (size_t f = 0; f < table->count; f++)
+        for (size_t i = 0; table->factors[f].kind == FACTOR_CONVENTION && levels[f] != LEVEL_OPEN &&
+                           i < FACTOR_CONVENTIONS / 64;
+             i++)
+            left.words[i] &= table->having[f][levels[f]].words[i];
+    for (size_t i = 0; i < FACTOR_CONVENTIONS / 64; i++)
+        any |= left.words[i];
+    return any != 0;
+}
+
+/* Whether a factor's level is so, or may become so. */
+static bool can_be(const int8_t *levels, size_t factor, int8_t level)
+{
+    return factor == COVERING_FACTORS || levels[factor] == LEVEL_OPEN || levels[factor] == level;
+}
+
+/* Whether the call can have the role in memory of its own. */
+static bool can_be_there(const factor_table *table, const int8_t *levels, size_t role)
+{
+    const operation *what = operations[table->operation];
+    if (role_is_parameter(&what->roles[role]))
+        return can_be_in(table, levels, &table->needing[role]);
+    if (what->roles[role].output)
+        return can_be(levels, factor_find(table, FACTOR_PLACE, role), what->roles[role].optional);
+    return can_be(levels, factor_find(table, FACTOR_THERE, role), 1);
+}
+
+static size_t place_taken(const operation *what, size_t role, int8_t level)
+{
+    size_t own = what->roles[role].optional;
+    return level > (int8_t)own ? taken_role(what, role, (size_t)level - own) : ROLES_MOST;
+}
+
+/* An output is beside an input that is there, and no two are in one place. */
+static bool allows_place(const factor_table *table, const int8_t *levels, size_t f)
+{
+    const operation *what = operations[table->operation];
+    const size_t role = table->factors[f].of;
+    size_t taken = place_taken(what, role, levels[f]);
+    for (size_t input = 0; input < what->count; input++)
+        if (what->roles[role].with & ROLE_BIT(input) && !can_be_there(table, levels, input))
+            return false;
+    for (size_t other = 0; taken != ROLES_MOST && other < table->count; other++)
+        if (other != f && table->factors[other].kind == FACTOR_PLACE &&
+            levels[other] != LEVEL_OPEN &&
+            place_taken(what, table->factors[other].of, levels[other]) == taken)
+            return false;
+    return true;
+}
+
+/* gamma at an end of the range: gamma * rstd does not overflow, which kernels may compute first, nor x
+ * times it; and no infinity is taken from another. */
+static bool allows_extreme(const factor_table *table, const int8_t *levels)
+{
+    for (size_t f = 0; f < table->count; f++)
+        if (table->factors[f].kind == FACTOR_PARAMETER && levels[f] == PARAMETER_SPECIAL)
+            return false;
+    return (table->large || (levels[1] != 0 && levels[1] != 1)) &&
+           can_be(levels, 3, CONTENTS_CENTRED);
+}
+
+/* Whether a level that is not plain can stand with the others. */
+static bool allows_level(const factor_table *table, const int8_t *levels, size_t f)
+{
+    const call_factor *own = &table->factors[f];
+    switch (own->kind) {
+    case FACTOR_THREADS:
+        return table->large || levels[0] == LEVEL_OPEN || levels[1] == LEVEL_OPEN ||
+               rows_of(table, (size_t)levels[0])->first *
+                       sizes_of(table, (size_t)levels[1])->first <=
+                   elements_at_once[levels[f]];
+    case FACTOR_CALLS:
+        return levels[f] != CALLS_HALVES || levels[0] != ONE_ROW || table->large;
+    case FACTOR_CONTENTS:
+        return (levels[f] != CONTENTS_ABOUT_EPS && levels[f] != CONTENTS_BELOW_EPS) ||
+               can_be_in(table, levels, &table->under_root);
+    case FACTOR_EPS:
+        return can_be_in(table, levels, &table->with_eps);
+    case FACTOR_PLACE:
+        return allows_place(table, levels, f);
+    case FACTOR_STRIDE:
+        return (table->large || levels[0] != ONE_ROW) && can_be_there(table, levels, own->of);
+    case FACTOR_ADDRESS:
+        return can_be_there(table, levels, own->of);
+    case FACTOR_PARAMETER:
+        return can_be_in(table, levels, &table->needing[own->of]) &&
+               (levels[f] != PARAMETER_EXTREME || allows_extreme(table, levels));
+    default:
+        return true;
+    }
+}
+
+bool factors_allow(const void *context, const int8_t *levels)
+{
+    const factor_table *table = context;
+    if (!table->shapes[levels[0] + 1][levels[1] + 1][levels[2] + 1])
+        return false;
+    for (size_t f = 3; f < table->count; f++)
+        if (levels[f] > 0 && !allows_level(table, levels, f))
+            return false;
+    return true;
+}
+
+bool factors_settle(const factor_table *table, int8_t *levels)
+{
+    if (!table->shapes[levels[0] + 1][levels[1] + 1][levels[2] + 1])
+        return false;
+    for (size_t f = 3; f < table->count; f++)
+        if (levels[f] != table->factors[f].plain && !allows_level(table, levels, f)) {
+            levels[f] = table->factors[f].plain;
+            f = 2; /* others may have stood on it */
+        }
+    return factors_allow(table, levels);
+}
+
+bool factors_set_hidden(combination *of, size_t hidden)
+{
+    for (size_t size = 0; size < SHORT_ROWS; size++)
+        if (hidden >= short_rows[size].first && hidden <= short_rows[size].last)
+            of->levels[1] = (int8_t)size;
+    of->levels[2] = (int8_t)remainder_level(hidden);
+    of->hidden = hidden;
+    return !of->table->large && factors_allow(of->table, of->levels);
+}
+
+/* The levels that a call has that is nothing out of the ordinary. */
+static void set_plain(factor_table *table, const ln_convention *plain)
+{
+    const operation *what = operations[table->operation];
+    for (size_t f = 0; f < table->count; f++) {
+        call_factor *own = &table->factors[f];
+        if (own->kind == FACTOR_CONVENTION)
+            own->plain = (int8_t)convention_level(&what->fields[own->of], plain);
+    }
+}
+
+factor_table *factors_of(ln_operation kind, const ln_convention *plain, bool alone, bool large)
+{
+    const operation *what = operations[kind];
+    factor_table *table = calloc(1, sizeof *table);
+    if (!table)
+        return NULL;
+    *table = (factor_table){.operation = kind,
+                            .large = large,
+                            .alone = alone,
+                            .plain = *plain,
+                            .conventions = alone ? 1 : convention_count(what)};
+    add_factor(table, FACTOR_ROWS, 0, large ? MANY_ROWS : FEW_ROWS);
+    add_factor(table, FACTOR_HIDDEN, 0, large ? LONG_ROWS : SHORT_ROWS);
+    add_factor(table, FACTOR_REMAINDER, 0, REMAINDERS);
+    add_factor(table, FACTOR_CONTENTS, 0, CONTENTS_SPECIAL + 1);
+    add_factor(table, FACTOR_THREADS, 0, large ? 2 : 3);
+    add_factor(table, FACTOR_CALLS, 0, large ? CALLS_IN_TURN : CALL_ORDERS);
+    for (size_t i = 0; i < what->count; i++)
+        add_role(table, what, i);
+    for (size_t i = 0; !alone && i < what->field_count; i++)
+        add_factor(table, FACTOR_CONVENTION, i, what->fields[i].levels);
+    if (!alone)
+        add_factor(table, FACTOR_EPS, 0, 4);
+    for (size_t i = 0; i < table->conventions && i < FACTOR_CONVENTIONS; i++)
+        note_convention(table, i);
+    find_shapes(table);
+    set_plain(table, plain);
+    return table;
+}
+
+/* ---- from levels to a call ---- */
+
+uint64_t combination_draw(const combination *of, uint64_t what)
+{
+    uint32_t drawn[4];
+    philox4x32(of->seed, of->number, 0x636f6d62 + (what << 32), drawn);
+    return (uint64_t)drawn[0] << 32 | drawn[1];
+}
+
+/* 0 to 1. */
+static double drawn_part(const combination *of, uint64_t what)
+{
+    return (double)(combination_draw(of, what) >> 11) * 0x1p-53;
+}
+
+/* What is drawn. */
+enum { DRAW_HIDDEN = 64, DRAW_ROWS, DRAW_EPS };
+
+/* eps as people have it, but with digits of its own; on the quotient less of it shows. */
+static double drawn_eps(const combination *of, ln_eps_place place, int8_t size)
+{
+    static const double least[] = {1e-6, 1e-12, 1e-3, 1};
+    static const double of_quotient[] = {0.5, 0.05, 0.005, 3};
+    double digits = drawn_part(of, DRAW_EPS);
+    return place == LN_EPS_NONE       ? 0
+           : place == LN_EPS_QUOTIENT ? of_quotient[size] * pow(10, -digits / 2)
+                                      : least[size] * pow(10, 2 * digits);
+}
+
+static ln_convention convention_of(const combination *of)
+{
+    const factor_table *table = of->table;
+    const operation *what = operations[table->operation];
+    ln_convention made = convention_numbered(what, 0);
+    if (of->instead || table->alone)
+        return of->instead ? *of->instead : table->plain;
+    for (size_t f = 0; f < table->count; f++) {
+        size_t level = (size_t)of->levels[f];
+        if (table->factors[f].kind == FACTOR_CONVENTION)
+            convention_set_level(&what->fields[table->factors[f].of], level, &made);
+        if (table->factors[f].kind == FACTOR_EPS)
+            made.eps = drawn_eps(of, made.eps_place, of->levels[f]);
+    }
+    return made;
+}
+
+/* As few rows as the level has, but for some more where the problem stays cheap. */
+static size_t drawn_rows(const combination *of, const range *rows, size_t hidden)
+{
+    static const size_t parts[] = {1, 4, 16};
+    const size_t cheap = CHEAP_ELEMENTS / parts[of->levels[4]] / hidden;
+    size_t first = rows->first, last = rows->last;
+    if (of->table->large && COMBINATION_ELEMENTS / hidden >= first)
+        first = COMBINATION_ELEMENTS / hidden + 1;
+    last = cheap > first && cheap < last ? cheap : cheap <= first ? first : last;
+    return first + combination_draw(of, DRAW_ROWS) % (last - first + 1);
+}
+
+ln_problem combination_problem(const combination *of, ln_type storage, ln_type param)
+{
+    const factor_table *table = of->table;
+    const range *rows = rows_of(table, (size_t)of->levels[0]);
+    size_t hidden = of->hidden ? of->hidden
+                               : find_hidden(table, (size_t)of->levels[1], (size_t)of->levels[2],
+                                             rows, combination_draw(of, DRAW_HIDDEN));
+    ln_convention convention = convention_of(of);
+    return problem_dense(&convention, storage, param,
+                         of->rows ? of->rows : drawn_rows(of, rows, hidden), hidden);
+}
+
+/* Elements between rows: 1; what makes whole vectors; more than a row. */
+static size_t gap_of(const combination *of, size_t factor, size_t hidden)
+{
+    uint64_t drawn = combination_draw(of, factor);
+    switch (of->levels[factor]) {
+    case 1:
+        return 1 + drawn % 7;
+    case 2:
+        return 16 * (1 + drawn % 4) - (drawn & 64 ? hidden % 16 : 0);
+    case 3:
+        return hidden + drawn % 300;
+    default:
+        return 0;
+    }
+}
+
+/* On a line: the first of its page, that of timing, or any. */
+static size_t offset_of(const combination *of, size_t factor, size_t element)
+{
+    enum { LINE = 64, LINES = 64, TIMED = 32 };
+    uint64_t drawn = combination_draw(of, factor);
+    size_t line = drawn % 4 == 0 ? 0 : drawn % 4 == 1 ? TIMED : drawn / 4 % LINES;
+    switch (of->levels[factor]) {
+    case 1:
+        return line * LINE + element;
+    case 2:
+        return line * LINE + LINE - element;
+    default:
+        return line * LINE;
+    }
+}
+
+static void lay_out(const combination *of, size_t f, size_t element, size_t hidden,
+                    call_layout *made)
+{
+    const call_factor *own = &of->table->factors[f];
+    const operation *what = operations[of->table->operation];
+    const int8_t level = of->levels[f];
+    tensor_layout *tensor = &made->tensors[own->of];
+    switch (own->kind) {
+    case FACTOR_THREADS:
+        made->at_once = level == 0 ? 1 : level == 1 ? 2 : AT_ONCE_MOST;
+        break;
+    case FACTOR_CALLS:
+        made->calls = (call_order)level;
+        break;
+    case FACTOR_THERE:
+        made->outputs |= what->roles[own->of].output && level ? 1u << own->of : 0;
+        break;
+    case FACTOR_PLACE:
+        if (level > 0 && own->of != what->result)
+            made->outputs |= 1u << own->of;
+        if (place_taken(what, own->of, level) != ROLES_MOST)
+            tensor->lies_in = place_taken(what, own->of, level);
+        break;
+    case FACTOR_STRIDE:
+        tensor->gap = gap_of(of, f, hidden);
+        break;
+    case FACTOR_ADDRESS:
+        tensor->place = level == 3 ? GUARD_BEHIND : GUARD_TIMED;
+        tensor->offset = offset_of(of, f, element);
+        break;
+    default:
+        break;
+    }
+}
+
+call_layout combination_layout(const combination *of, ln_type storage, ln_type param)
+{
+    const operation *what = operations[of->table->operation];
+    size_t hidden = combination_problem(of, storage, param).hidden;
+    call_layout made = {.at_once = 1};
+    for (size_t i = 0; i < what->count; i++)
+        made.tensors[i] = (tensor_layout){.lies_in = i, .place = GUARD_TIMED};
+    for (size_t f = 0; f < of->table->count; f++)
+        if (f >= 3)
+            lay_out(of, f,
+                    dtype_size(what->roles[of->table->factors[f].of].type == TYPE_PARAMETER
+                                   ? param
+                                   : storage),
+                    hidden, &made);
+    for (size_t i = 0; i < what->count; i++)
+        made.tensors[i].gap = made.tensors[made.tensors[i].lies_in].gap;
+    return made;
+}
+
+/* ---- in words ---- */
+
+const char *factor_describe(const combination *of, size_t f, char *text, size_t size)
+{
+    const call_factor *own = &of->table->factors[f];
+    const operation *what = operations[of->table->operation];
+    const char *role = own->kind == FACTOR_CONVENTION ? NULL : what->roles[own->of].name,
+               *word = NULL;
+    const convention_field *field;
+    const range *rows;
+    size_t taken;
+    *text = '\0';
+    if (of->levels[f] >= 0)
+        word = words[own->kind][of->levels[f]];
+    switch (own->kind) {
+    case FACTOR_PLACE:
+        taken = place_taken(what, own->of, of->levels[f]);
+        if (taken != ROLES_MOST)
+            snprintf(text, size, "%s in %s's place", role, what->roles[taken].name);
+        else if (of->levels[f] > 0)
+            snprintf(text, size, "%s", role);
+        break;
+    case FACTOR_ROWS:
+        rows = rows_of(of->table, (size_t)of->levels[f]);
+        if (rows->last == 1)
+            snprintf(text, size, "one row");
+        else if (of->levels[f] > 0)
+            snprintf(text, size, "%zu to %zu rows", rows->first, rows->last);
+        break;
+    case FACTOR_CONVENTION:
+        field = &what->fields[own->of];
+        if (of->levels[f] != own->plain && !of->instead)
+            snprintf(text, size, "%s%s%s", field->name, field->eps && of->levels[f] ? "@" : "=",
+                     field->eps && !of->levels[f] ? "0" : field->words[of->levels[f]]);
+        break;
+    case FACTOR_THERE:
+    case FACTOR_STRIDE:
+    case FACTOR_ADDRESS:
+    case FACTOR_PARAMETER:
+        if (word)
+            snprintf(text, size, word, role);
+        break;
+    default:
+        snprintf(text, size, "%s", word && !(own->kind == FACTOR_EPS && of->instead) ? word : "");
+    }
+    return text;
+}

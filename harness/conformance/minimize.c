@@ -1,0 +1,382 @@
+/* Minimizes a failure: finds the smallest set of factors that still shows it (delta debugging, Zeller and
+ * Hildebrandt, IEEE TSE 28, 2002). It tries the default problem of the same hidden size, then the levels that
+ * all failing problems share, then sets half of the factors to their defaults, and then single ones, as long
+ * as the kernel still fails: first for the same reason, then for any. The fewest rows are found by bisection.
+ *
+ *     minimize_fault(&covering, &asked, &seen, &verdict, &err);
+ *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: pass; right at hidden 8;
+ *     // wrong at 13): ..."
+ */
+#include "conformance/covering_run.h"
+#include "base/interrupt.h"
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    ASKED_MOST = 60,
+    RACES = 5,
+    TELLS_REASON = 3,  /* of verdict_telling(): which columns are wrong, or why */
+    FIRST_DROPPED = 3, /* those of the shape before it; rows are dropped last */
+};
+
+typedef struct narrowing {
+    covering_run *of;
+    combination least; /* that was wrong */
+    case_verdict verdict;
+    size_t asked, plain_rows;
+    bool cut, unsteady; /* more would have had to be asked; a race was not met each time */
+    bool any_reason;    /* wrong without the reason is the same too */
+    error *err;
+} narrowing;
+
+static bool is_of_numbers(verdict_kind kind)
+{
+    return kind == VERDICT_INACCURATE || kind == VERDICT_WRONG_CLASS ||
+           kind == VERDICT_NONDETERMINISTIC;
+}
+
+static ln_problem problem_of(const narrowing *in, const combination *of)
+{
+    return combination_problem(of, in->of->kernel->facts.storage, in->of->kernel->facts.param);
+}
+
+/* Whether it is the same fault; where the reason is known, with one. */
+static bool is_same(const narrowing *in, const case_verdict *b)
+{
+    const case_verdict *a = &in->verdict;
+    return (a->kind == b->kind || (is_of_numbers(a->kind) && is_of_numbers(b->kind))) &&
+           (in->any_reason || verdict_telling(b) >= verdict_telling(a) ||
+            verdict_telling(a) < TELLS_REASON);
+}
+
+/* What becomes of it: the least where it is wrong in the same way. A race is not met each time: it is asked
+ * more often. err->code tells whether the run ends. */
+static verdict_kind ask_combination(narrowing *in, combination tried, bool *same)
+{
+    int times = in->verdict.kind == VERDICT_NONDETERMINISTIC ? RACES : 1;
+    case_judgement found = {.verdict.kind = VERDICT_LOST};
+    *same = false;
+    in->asked++;
+    for (int i = 0; i < times && !*same && in->err->code == EXIT_CODE_FINE; i++) {
+        if (interrupted())
+            fail(in->err, EXIT_CODE_INTERRUPTED, "interrupted");
+        else if (covering_run_ask(in->of, &tried, NULL, &found, in->err))
+            *same = verdict_is_fault(found.verdict.kind) && is_same(in, &found.verdict);
+        in->unsteady |= *same && i > 0;
+    }
+    if (*same) {
+        in->least = tried;
+        in->verdict = found.verdict;
+    }
+    return found.verdict.kind;
+}
+
+static size_t list_factors(const combination *of, size_t *factors)
+{
+    const uint64_t all = combination_factors(of);
+    size_t count = 0;
+    for (size_t i = 0; i < of->table->count; i++) {
+        size_t f = (i + FIRST_DROPPED) % of->table->count;
+        if ((f >= FIRST_DROPPED || f == 0) && all >> f & 1)
+            factors[count++] = f;
+    }
+    return count;
+}
+
+/* The least without so many of the factors, and without what cannot be without them. False: it cannot be. */
+static bool without(const narrowing *in, const size_t *factors, size_t count, combination *less)
+{
+    const factor_table *table = in->least.table;
+    *less = in->least;
+    for (size_t i = 0; i < count; i++) {
+        less->levels[factors[i]] = table->factors[factors[i]].plain;
+        less->rows = factors[i] == 0 ? 0 : less->rows;
+    }
+    return factors_settle(table, less->levels);
+}
+
+static bool is_usual(const combination *of)
+{
+    return of->table->alone || (of->instead && convention_equal(of->instead, &of->table->plain));
+}
+
+/* Nothing of the convention but what the run has. */
+static bool make_usual(combination *of)
+{
+    const factor_table *table = of->table;
+    for (size_t f = 0; f < table->count; f++)
+        if (table->factors[f].kind == FACTOR_CONVENTION || table->factors[f].kind == FACTOR_EPS)
+            of->levels[f] = table->factors[f].plain;
+    of->instead = &table->plain;
+    return factors_settle(table, of->levels);
+}
+
+/* False: it is not wrong without them. */
+static bool drop(narrowing *in, const size_t *factors, size_t count)
+{
+    combination tried;
+    bool same;
+    in->cut |= in->asked >= ASKED_MOST;
+    if (in->cut || !without(in, factors, count, &tried))
+        return false;
+    ask_combination(in, tried, &same);
+    return same;
+}
+
+/* A kernel that declines one convention is asked under another, which may be any. */
+static bool drop_convention(narrowing *in)
+{
+    combination tried = in->least;
+    bool same = false;
+    if (!is_usual(&tried) && make_usual(&tried))
+        ask_combination(in, tried, &same);
+    return same;
+}
+
+/* The factors that the least has and not all wrong problems have. */
+static void drop_unshared(narrowing *in, uint64_t shared)
+{
+    size_t factors[COVERING_FACTORS], all = list_factors(&in->least, factors), count = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!(shared >> factors[i] & 1))
+            factors[count++] = factors[i];
+    if (count > 0)
+        drop(in, factors, count);
+}
+
+/* In the end each factor that is left was dropped alone, and the rest was right. */
+static void drop_parts(narrowing *in)
+{
+    size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
+    for (size_t part = (count + 1) / 2; part > 0 && in->err->code == EXIT_CODE_FINE;) {
+        size_t before = count;
+        for (size_t i = 0; i < count && in->err->code == EXIT_CODE_FINE;) {
+            size_t many = part < count - i ? part : count - i;
+            bool dropped = drop(in, factors + i, many);
+            count = list_factors(&in->least, factors);
+            i += dropped ? 0 : many;
+        }
+        part = part > 1 ? part / 2 : count < before && !in->cut;
+    }
+}
+
+/* An output that has to be there may as well lie in a place of its own. */
+static void try_own_places(narrowing *in)
+{
+    const factor_table *table = in->least.table;
+    bool same;
+    for (size_t f = 0; f < table->count && in->err->code == EXIT_CODE_FINE; f++) {
+        const call_factor *own = &table->factors[f];
+        if (own->kind != FACTOR_PLACE)
+            continue;
+        combination tried = in->least;
+        tried.levels[f] = operations[table->operation]->roles[own->of].optional;
+        if (in->least.levels[f] > tried.levels[f] && factors_allow(table, tried.levels))
+            ask_combination(in, tried, &same);
+    }
+}
+
+/* Those that loops in steps of 8 and 16 end at or not, a long one, and the neighbours. */
+static size_t list_sizes(size_t hidden, size_t sizes[10])
+{
+    static const size_t usual[] = {8, 13, 16, 31, 64, 257, 1024, 4097, SIZE_MAX};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        for (size_t near = hidden - 1; near <= hidden + 1; near += 2)
+            if (near > 1 && near < usual[i] && (i == 0 || near > usual[i - 1]))
+                sizes[count++] = near;
+        if (usual[i] != hidden && usual[i] != SIZE_MAX)
+            sizes[count++] = usual[i];
+    }
+    return count;
+}
+
+/* "; right at hidden 8, 16; wrong at 13" */
+static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
+{
+    size_t sizes[10], count = list_sizes(hidden, sizes);
+    char lists[2][64] = {"", ""};
+    const narrowing kept = *in;
+    for (size_t i = 0; i < count && in->err->code == EXIT_CODE_FINE; i++) {
+        combination tried = kept.least;
+        bool same;
+        if (!factors_set_hidden(&tried, sizes[i]) || tried.rows * sizes[i] > COMBINATION_ELEMENTS)
+            continue;
+        verdict_kind kind = ask_combination(in, tried, &same);
+        bool right = verdict_is_right(kind);
+        char *list = lists[right];
+        size_t used = strlen(list);
+        if (right || verdict_is_fault(kind))
+            snprintf(list + used, sizeof *lists - used, "%s%zu", used ? ", " : "", sizes[i]);
+    }
+    in->least = kept.least;
+    in->verdict = kept.verdict;
+    if (!*lists[1])
+        snprintf(text, size, "%s", *lists[0] ? "; wrong at every hidden size tried" : "");
+    else
+        snprintf(text, size, "; right at hidden %s%s%s", lists[1], *lists[0] ? "; wrong at " : "",
+                 lists[0]);
+}
+
+/* The problem without anything out of the ordinary; under a convention that the kernel takes. */
+static verdict_kind ask_plain(narrowing *in, bool *same)
+{
+    size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
+    const ln_convention *own = in->least.instead;
+    combination plain;
+    bool few = without(in, factors, count, &plain);
+    if (!few) { /* so few rows would not be large */
+        plain.levels[0] = in->least.levels[0];
+        plain.rows = in->least.rows;
+    }
+    plain.rows = problem_of(in, &plain).rows;
+    in->plain_rows = plain.rows;
+    make_usual(&plain);
+    verdict_kind kind = ask_combination(in, plain, same);
+    if (kind != VERDICT_DECLINED || !own)
+        return kind;
+    plain.instead = own;
+    return ask_combination(in, plain, same);
+}
+
+/* As little as is wrong. What becomes of the plain problem. */
+static verdict_kind narrow_down(narrowing *in, const faults_seen *seen)
+{
+    bool plain;
+    verdict_kind of_plain = ask_plain(in, &plain);
+    if (plain)
+        return of_plain;
+    drop_convention(in);
+    drop_unshared(in, seen->factors);
+    drop_parts(in);
+    if (drop_convention(in)) /* it may have become another on the way */
+        drop_parts(in);
+    try_own_places(in);
+    return of_plain;
+}
+
+/* The fewest rows that are wrong, one fewer being right and some more not. 0: there is no such number. */
+static size_t find_rows(narrowing *in)
+{
+    enum { FEWEST = 2, MORE = 3 };
+    const narrowing kept = *in;
+    size_t right = FEWEST - 1, wrong = in->least.rows;
+    bool fine = in->least.levels[0] != 0 && wrong > FEWEST, same = true;
+    while (fine && wrong - right > 1) {
+        combination tried = in->least;
+        tried.rows = right < FEWEST ? FEWEST : right + (wrong - right) / 2;
+        verdict_kind kind = ask_combination(in, tried, &same);
+        *(same ? &wrong : &right) = tried.rows;
+        fine = (same ? tried.rows > FEWEST : verdict_is_right(kind)) &&
+               in->err->code == EXIT_CODE_FINE;
+    }
+    const narrowing least = *in;
+    for (size_t i = 1; fine && i <= MORE && wrong + i < kept.least.rows; i++) {
+        combination tried = least.least;
+        tried.rows = wrong + i;
+        ask_combination(in, tried, &fine);
+    }
+    *in = fine ? least : kept;
+    return fine ? wrong : 0;
+}
+
+/* What is out of the ordinary, in all that were wrong where there are several, before what was said without it. */
+static void name_shared(const narrowing *in, const faults_seen *seen, const char *where,
+                        case_verdict *verdict)
+{
+    char words[400];
+    const char *detail = strstr(verdict->detail, ": ");
+    combination_describe(&in->least, seen->factors, words, sizeof words);
+    verdict_say(verdict, "%s, %s%s: %s%s", where, words,
+                seen->count > 1 ? " as all that are wrong" : "",
+                detail ? detail + 2 : verdict->detail,
+                verdict->kind == VERDICT_TIMEOUT ? "" : "; asked alone, it is not wrong");
+}
+
+/* Whether a factor makes errors larger or smaller: with less of it they may not show. */
+static bool has_amount(const combination *of)
+{
+    int8_t contents = of->levels[factor_find(of->table, FACTOR_CONTENTS, 0)];
+    size_t eps = factor_find(of->table, FACTOR_EPS, 0);
+    return (contents != CONTENTS_CENTRED && contents != CONTENTS_SPECIAL) ||
+           (eps != COVERING_FACTORS && !of->instead && of->levels[eps] != 0);
+}
+
+/* "257 rows or more, residual": of the least, whose rows may have been found. */
+static void say_factors(const narrowing *in, size_t rows, char *words, size_t size)
+{
+    size_t used = 0;
+    *words = '\0';
+    if (rows > 0)
+        used = (size_t)snprintf(words, size, "%zu rows or more, ", rows);
+    combination_describe(&in->least, rows > 0 ? UINT64_MAX - 1 : UINT64_MAX, words + used,
+                         size - used);
+    if (used > 0 && !words[used])
+        words[used - 2] = '\0';
+}
+
+/* What the told problem has beyond the least, of which less is told. */
+static void say_best(const narrowing *in, const narrowing *told, char *text, size_t size)
+{
+    char words[200];
+    const uint64_t more = combination_factors(&told->least) & ~combination_factors(&in->least);
+    *text = '\0';
+    if (memcmp(in->least.levels, told->least.levels, sizeof told->least.levels) == 0 &&
+        in->least.instead == told->least.instead)
+        return;
+    ln_problem problem = problem_of(in, &told->least);
+    combination_describe(&told->least, more, words, sizeof words);
+    snprintf(text, size, "; seen best at %zux%zu%s%s", problem.rows, problem.hidden,
+             *words ? " with " : "", words);
+}
+
+bool minimize_fault(covering_run *of, const combination *asked, const faults_seen *seen,
+                    case_verdict *verdict, error *err)
+{
+    ln_problem problem =
+        combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
+    char words[256], sizes[160] = "", best[256] = "", where[48], rows[64] = "";
+    narrowing in = {.of = of, .least = *asked, .verdict = *verdict, .err = err};
+    bool same = false;
+    in.least.hidden = problem.hidden;
+    in.least.rows = problem.rows;
+    snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
+    if (verdict->kind != VERDICT_TIMEOUT) /* each question would take as long */
+        ask_combination(&in, in.least, &same);
+    if (err->code == EXIT_CODE_FINE && !same) {
+        name_shared(&in, seen, where, verdict);
+        return true;
+    }
+    verdict_kind of_plain = narrow_down(&in, seen);
+    const narrowing told = in;
+    if (verdict_telling(&in.verdict) >= TELLS_REASON) {
+        in.any_reason = true;
+        in.asked = 0;
+        of_plain = narrow_down(&in, seen);
+        say_best(&in, &told, best, sizeof best);
+    }
+    in.any_reason = *best || verdict_telling(&in.verdict) <= TELLS_REASON; /* "257 mod 8" of rows */
+    size_t from = in.unsteady || in.cut ? 0 : find_rows(&in);
+    if (!in.unsteady)
+        try_sizes(&in, problem.hidden, sizes, sizeof sizes);
+    if (err->code != EXIT_CODE_FINE)
+        return false;
+    problem = problem_of(&in, &in.least);
+    say_factors(&in, from, words, sizeof words);
+    snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
+    if (from > 0)
+        snprintf(rows, sizeof rows, "; right at %zu rows", from - 1);
+    if (in.plain_rows != problem.rows)
+        snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "; %zux%zu", in.plain_rows,
+                 problem.hidden);
+    *verdict = *best ? told.verdict : in.verdict;
+    if (!*words)
+        verdict_say(verdict, "%s" SAYS_PLAIN "%s%s: %s", where, sizes, best, verdict->detail);
+    else
+        verdict_say(verdict, "%swith %s (%s%s" SAYS_PLAIN ": %s%s)%s: %s",
+                    in.cut || in.unsteady                                  ? ""
+                    : has_amount(&in.least) || !verdict_is_right(of_plain) ? "seen best "
+                                                                           : "only ",
+                    words, where, rows, verdict_word(of_plain), sizes, best, verdict->detail);
+    return true;
+}

@@ -1,0 +1,246 @@
+/* A gate is trusted only after it has been seen to catch planted faults: every broken kernel of
+ * sabotage_plugin.c, and some of faults.def, must get the right verdict, and every good kernel of the table a good one on
+ * every input. */
+#include "domain/convention.h"
+#include "inputs/inputs.h"
+#include "block.h"
+#include "judging.h"
+#include "conformance/checks.h"
+#include <stdio.h>
+#include <string.h>
+
+static case_verdict judge_rows(const judge_block *block, const kernel_entry *kernel)
+{
+    error err = {0};
+    case_judgement judgement;
+    if (!judge_kernel(the_judge, block, kernel, &judgement, &err))
+        fail_msg("%s: %s", kernel->facts.name, err.message);
+    return judgement.verdict;
+}
+
+static case_verdict judge_case(const kernel_entry *kernel, const char *convention_name,
+                               const char *input, size_t hidden)
+{
+    judge_block block;
+    block_of(the_judge, &block, convention_name, LN_F32, LN_F32, input, 8, hidden);
+    case_verdict verdict = judge_rows(&block, kernel);
+    judge_block_free(&block);
+    return verdict;
+}
+
+static const struct plant {
+    const char *kernel;
+    const char *convention;
+    size_t hidden;
+    verdict_kind verdict;
+    const char *detail; /* must stand in the verdict's detail */
+} plants[] = {
+    {"naive.good", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""},
+    {"naive.good", "annotated-transformer", 4096, VERDICT_RIGHT_NO_BOUND, ""},
+    {"naive.n_for_n_minus_1", "annotated-transformer", 4096, VERDICT_INACCURATE, "ddof=0"},
+    {"naive.n_for_n_minus_1", "zscore", 4096, VERDICT_INACCURATE, "ddof=0"},
+    {"naive.eps_on_wrong_side", "torch", 768, VERDICT_INACCURATE, "eps to the standard deviation"},
+    {"naive.eps_on_wrong_side", "formula-std", 768, VERDICT_INACCURATE, "eps to the variance"},
+    {"naive.stale_output", "torch", 768, VERDICT_INACCURATE, ""},
+    {"naive.unwritten_output", "torch", 768, VERDICT_WRONG_CLASS, "nothing was written"},
+    {"fault.x_changed", "torch", 768, VERDICT_INPUT_MODIFIED, "x"},
+    {"naive.writes_one_behind", "torch", 768, VERDICT_OVERRUN, "y"},
+    {"naive.writes_one_before", "torch", 768, VERDICT_OVERRUN, "y"},
+    {"fault.writes_gap", "torch", 768, VERDICT_OVERRUN, "between the rows"},
+    {"fault.reads_behind", "torch", 768, VERDICT_OVERRUN, "right behind the end of x"},
+    {"naive.writes_to_former_y", "torch", 768, VERDICT_OVERRUN, "wrote "},
+    {"naive.nan_output", "torch", 768, VERDICT_WRONG_CLASS, "NaN"},
+    {"naive.mxcsr_changed", "torch", 768, VERDICT_STATE_CHANGED, "MXCSR"},
+    {"naive.crash", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
+    {"naive.exits", "torch", 768, VERDICT_CRASHED, "exited with status 0"},
+    {"naive.endless_loop", "torch", 768, VERDICT_TIMEOUT, "3 s"},
+    {"naive.random_bit", "torch", 768, VERDICT_NONDETERMINISTIC, ""},
+};
+
+/* Those that follow another kernel. */
+static const struct plant special_plants[] = {
+    {"special.rounds_to_zero", "torch", 768, VERDICT_STATE_CHANGED, "rounding"},
+    {"special.traps_division", "torch", 768, VERDICT_STATE_CHANGED, "exceptions"},
+    {"special.aborts", "torch", 768, VERDICT_CRASHED, "SIGABRT"},
+    {"special.overflows_stack", "torch", 768, VERDICT_CRASHED, "SIGSEGV"},
+    {"special.closes_socket", "torch", 768, VERDICT_CRASHED, ""},
+    {"special.talks_nonsense", "torch", 768, VERDICT_CRASHED, "no sense"},
+#if defined(__x86_64__) || defined(__aarch64__)
+    {"special.clobbers_register", "torch", 768, VERDICT_STATE_CHANGED, "14, which a function must"},
+#endif
+#if defined(__x86_64__)
+    {"special.narrows_x87", "torch", 768, VERDICT_STATE_CHANGED, "x87 control word"},
+    {"special.leaves_mmx", "torch", 768, VERDICT_STATE_CHANGED, "emms"},
+#endif
+    {"special.unless_refused", "torch", 768, VERDICT_DECLINED, "an affine form"},
+    {"special.unless_refused", "zscore", 100, VERDICT_DECLINED, "no multiple of 64"},
+    {"special.unless_refused", "zscore", 768, VERDICT_RIGHT_NO_BOUND, ""},
+    {"special.unprepared", "torch", 768, VERDICT_DECLINED, "prepare() failed"},
+    {"special.flushing", "torch", 768, VERDICT_STATE_CHANGED, "prepare"},
+    {"special.nan_bound", "torch", 768, VERDICT_INACCURATE, "bound"},
+    {"special.shifts_mean", "torch", 768, VERDICT_INACCURATE, "mean is"},
+    {"special.narrow_bound", "torch", 768, VERDICT_RIGHT, ""},
+    {"special.crashing_bound", "torch", 768, VERDICT_CRASHED, "in bound(): SIGABRT"},
+    {"special.wide_parameters", "torch", 768, VERDICT_DECLINED, "element types"},
+};
+
+static bool gets_its_verdict(const struct plant *plant)
+{
+    char described[VERDICT_MAX_LENGTH];
+    case_verdict verdict =
+        judge_case(kernel_named(plant->kernel), plant->convention, "normal", plant->hidden);
+    if (verdict.kind == plant->verdict && strstr(verdict.detail, plant->detail))
+        return true;
+    print_error("%s, %s, %zu: %s; %s with '%s' was expected\n", plant->kernel, plant->convention,
+                plant->hidden, verdict_describe(&verdict, described, sizeof described),
+                verdict_phrase(plant->verdict), plant->detail);
+    return false;
+}
+
+TEST(every_planted_fault_is_named)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < sizeof plants / sizeof *plants; i++)
+        wrong += !gets_its_verdict(&plants[i]);
+    assert_int_equal(wrong, 0);
+}
+
+static const struct plant good = {"naive.good", "torch", 768, VERDICT_RIGHT_NO_BOUND, ""};
+
+/* And the case after it is judged as if nothing had been. */
+TEST(what_is_done_to_the_process_is_named)
+{
+    size_t wrong = 0;
+    for (size_t i = 0; i < sizeof special_plants / sizeof *special_plants; i++) {
+        wrong += !gets_its_verdict(&special_plants[i]);
+        wrong += !gets_its_verdict(&good);
+    }
+    assert_int_equal(wrong, 0);
+}
+
+/* Right, but it makes what comes after it slow. */
+TEST(a_speed_trap_is_told)
+{
+#if defined(__x86_64__)
+    static const struct plant trap = {"special.leaves_upper_halves", "torch", 768,
+                                      VERDICT_RIGHT_NO_BOUND, SPEED_TRAP};
+    if (__builtin_cpu_supports("avx"))
+        assert_true(gets_its_verdict(&trap));
+#endif
+    assert_true(gets_its_verdict(&good));
+}
+
+/* A kernel that refuses one convention is not unsupported on this machine. */
+TEST(support_is_asked_case_by_case)
+{
+    assert_string_equal(kernel_named("special.unless_refused")->unsupported, "");
+    assert_string_equal(kernel_named("special.wide_parameters")->unsupported, "");
+}
+
+static case_judgement judge_residual(judge_block *block, const char *kernel)
+{
+    error err = {0};
+    case_judgement judgement;
+    ln_convention convention;
+    float x[4 * 100], residual[4 * 100];
+    assert_true(input_rows("normal", LN_F32, 1, 0, 4, 100, x, &err));
+    assert_true(input_rows("normal", LN_F32, 2, 0, 4, 100, residual, &err));
+    assert_true(convention_parse("tinyllm", &convention, &err));
+    assert_true(block_from(the_judge, block, &convention, LN_F32, LN_F32, 4, 100, x, residual, NULL,
+                           NULL, &err));
+    assert_true(judge_kernel(the_judge, block, kernel_named(kernel), &judgement, &err));
+    return judgement;
+}
+
+TEST(the_sum_with_the_residual_is_judged)
+{
+    judge_block block;
+    case_judgement right = judge_residual(&block, "naive.good");
+    judge_block_free(&block);
+    assert_int_equal(right.verdict.kind, VERDICT_RIGHT_NO_BOUND);
+    case_judgement wrong = judge_residual(&block, "special.wrong_sum");
+    judge_block_free(&block);
+    assert_int_equal(wrong.verdict.kind, VERDICT_INACCURATE);
+    assert_non_null(strstr(wrong.verdict.detail, "row 0, column 1: the sum"));
+}
+
+/* Every kernel of the table on the same rows, which are made once. */
+static size_t count_bad_verdicts(const char *convention, const char *input, size_t hidden,
+                                 size_t number, size_t every)
+{
+    judge_block block;
+    size_t wrong = 0, judged = 0;
+    for (size_t k = 0; k < kernels.count; k++) {
+        const kernel_entry *kernel = &kernels.kernels[k];
+        char described[VERDICT_MAX_LENGTH];
+        if (strcmp(kernel->source, "builtin") != 0 ||
+            kernel->facts.operation != LN_OPERATION_LAYERNORM || (number + k * 3) % every != 0)
+            continue;
+        if (judged++ == 0)
+            block_of(the_judge, &block, convention, LN_F32, LN_F32, input, 8, hidden);
+        case_verdict verdict = judge_rows(&block, kernel);
+        if (verdict_exit_code(&verdict) == EXIT_CODE_FINE)
+            continue;
+        wrong++;
+        print_error("%s, %s, %s, %zu: %s\n", kernel->facts.name, convention, input, hidden,
+                    verdict_describe(&verdict, described, sizeof described));
+    }
+    if (judged > 0)
+        judge_block_free(&block);
+    return wrong;
+}
+
+/* Kernels that claim to be correctly rounded are, but for the mean of the planted one; naive is not. */
+TEST(correct_rounding_is_checked)
+{
+    for (size_t i = 0; i < kernels.count; i++) {
+        const kernel_entry *kernel = &kernels.kernels[i];
+        const kernel_facts *facts = &kernel->facts;
+        bool claims = facts->traits & LN_TRAIT_CORRECTLY_ROUNDED;
+        const char *wrong = strcmp(facts->name, "special.nearly_exact") == 0 ? "mean of row"
+                            : strcmp(facts->name, "naive_f32_scalar") == 0   ? "y of row"
+                                                                             : NULL;
+        conformance_task task = {CHECK_EXACT, .storage = facts->storage, .param = facts->param};
+        conformance_blocks blocks;
+        case_judgement judgement;
+        error err = {0};
+        if (kernel->unsupported[0] || (!claims && !wrong))
+            continue;
+        task.convention = convention_numbered(operations[facts->operation], 0);
+        assert_true(conformance_prepare(the_judge, &task, &blocks, &err) &&
+                    conformance_examine(the_judge, &task, &blocks, kernel, &judgement, &err));
+        conformance_release(&blocks);
+        if (wrong ? !strstr(judgement.verdict.detail, wrong)
+                  : !verdict_is_right(judgement.verdict.kind))
+            fail_msg("%s: %s", facts->name, judgement.verdict.detail);
+    }
+}
+
+/* Every preset, every input family: nothing but limits. One of the sizes each, and an eighth of
+ * the kernels, in turn; all of it with LNBENCH_FULL. */
+TEST(no_good_kernel_gets_a_bad_verdict)
+{
+    size_t presets, families, wrong = 0;
+    const convention_preset *preset = convention_presets(LN_OPERATION_LAYERNORM, &presets);
+    const input_family *family = input_families(&families);
+    bool full = getenv("LNBENCH_FULL") != NULL;
+    static const size_t sizes[] = {33, 1, 7, 768, 1025, 4096};
+    for (size_t i = 0; i < families * presets; i++)
+        for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++)
+            if (full || (i * 5 + size) % (sizeof sizes / sizeof *sizes) == 0)
+                wrong += count_bad_verdicts(preset[i % presets].name, family[i / presets].name,
+                                            sizes[size], i * 7 + size * 5, full ? 1 : 8);
+    assert_int_equal(wrong, 0);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    static const char *const plugins[] = {SABOTAGE_PLUGIN, FAULTS_PLUGIN};
+    return judging_start_with(LNBENCH_WORKER_PATH, plugins, 2, 3);
+}
+
+int main(void)
+{
+    return test_run(start, judging_stop);
+}

@@ -1,0 +1,396 @@
+/* What may have been normalised: sets of axes, x or its sum with a residual, and the ways to use gamma and
+ * beta. Two that come to the same on these tensors are one. */
+#include "judge/fingerprint/internal.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- reductions ---- */
+
+typedef struct axes {
+    size_t count, extent[SPLIT_AXES], stride[SPLIT_AXES];
+    bool over[SPLIT_AXES];
+} axes;
+
+/* The offsets of every place in the axes that are, or are not, normalised over. */
+static size_t *offsets_of(const axes *all, bool over, size_t *count)
+{
+    *count = 1;
+    for (size_t a = 0; a < all->count; a++)
+        *count *= all->over[a] == over ? all->extent[a] : 1;
+    size_t *made = malloc(*count * sizeof *made);
+    for (size_t i = 0; made && i < *count; i++) {
+        size_t left = i;
+        made[i] = 0;
+        for (size_t a = all->count; a > 0; a--) {
+            if (all->over[a - 1] != over)
+                continue;
+            made[i] += left % all->extent[a - 1] * all->stride[a - 1];
+            left /= all->extent[a - 1];
+        }
+    }
+    return made;
+}
+
+static bool same_places(const reduction *a, const reduction *b)
+{
+    return a->length == b->length && a->groups == b->groups &&
+           memcmp(a->inner, b->inner, a->length * sizeof *a->inner) == 0 &&
+           memcmp(a->outer, b->outer, a->groups * sizeof *a->outer) == 0;
+}
+
+/* Left out where it is one of the reductions before it. */
+static bool add_reduction(layout *made, const axes *all, int rank, const char *words)
+{
+    if (made->reduction_count == REDUCTIONS_MOST)
+        return false;
+    reduction *one = &made->reductions[made->reduction_count];
+    *one = (reduction){.rank = rank, .last = made->reduction_count == 0};
+    snprintf(one->words, sizeof one->words, "%s", words);
+    one->inner = offsets_of(all, true, &one->length);
+    one->outer = offsets_of(all, false, &one->groups);
+    size_t axes_over = 0;
+    for (size_t a = 0; a < all->count; a++)
+        axes_over += all->over[a] && all->extent[a] > 1;
+    one->single = axes_over == 1;
+    if (!one->inner || !one->outer)
+        return false;
+    bool known = one->length < 2 && made->reduction_count > 0;
+    for (size_t i = 0; !known && i < made->reduction_count; i++)
+        known = same_places(one, &made->reductions[i]);
+    if (known) {
+        free(one->inner);
+        free(one->outer);
+    } else
+        made->reduction_count++;
+    return true;
+}
+
+static axes axes_of(const which_input *input)
+{
+    axes all = {.count = input->dimensions};
+    size_t stride = 1;
+    for (size_t a = input->dimensions; a > 0; a--) {
+        all.extent[a - 1] = input->shape[a - 1];
+        all.stride[a - 1] = stride;
+        stride *= input->shape[a - 1];
+    }
+    return all;
+}
+
+/* Every divisor of the channels of axis c as the number of groups, which are normalised over together with the
+ * other axes from `first` on. */
+static bool add_groups(const which_input *input, layout *made, size_t c, size_t first)
+{
+    char words[128];
+    size_t channels = input->shape[c];
+    for (size_t groups = 2; groups < channels; groups++) {
+        if (channels % groups)
+            continue;
+        axes all = axes_of(input);
+        size_t last = all.count++;
+        all.extent[c] = groups;
+        all.extent[last] = channels / groups;
+        all.stride[last] = all.stride[c];
+        all.stride[c] *= channels / groups;
+        for (size_t a = first; a < all.count; a++)
+            all.over[a] = a != c;
+        snprintf(words, sizeof words, "GroupNorm of %zu groups of the %zu channels of axis %zu%s",
+                 groups, channels, c, first < c ? ", channels last" : "");
+        if (!add_reduction(made, &all, 6, words))
+            return false;
+    }
+    return true;
+}
+
+/* Axes first to last, or all but those. */
+static bool add_run(const which_input *input, layout *made, size_t first, size_t last, bool inside)
+{
+    size_t count = input->dimensions;
+    bool is_single = first == last, to_end = last + 1 == count;
+    char words[128], which[48], to[24] = "";
+    axes all = axes_of(input);
+    for (size_t a = 0; a < count; a++)
+        all.over[a] = (a >= first && a <= last) == inside;
+    if (!is_single)
+        snprintf(to, sizeof to, " to %zu", last);
+    snprintf(which, sizeof which, "%zu%s", first, to);
+    if (!inside)
+        snprintf(words, sizeof words, "%sover all axes but %s", is_single ? "batch norm: " : "",
+                 which);
+    else if (is_single)
+        snprintf(words, sizeof words, "%s%s", to_end ? "" : "over axis ", to_end ? "" : which);
+    else if (to_end && first == 0)
+        snprintf(words, sizeof words, "one norm of the whole tensor");
+    else if (to_end)
+        snprintf(words, sizeof words, "over the last %zu axes", count - first);
+    else
+        snprintf(words, sizeof words, "over axes %s", which);
+    return add_reduction(made, &all,
+                         !inside     ? 5
+                         : is_single ? to_end ? 0 : 4
+                         : to_end    ? 3
+                                     : 5,
+                         words);
+}
+
+/* The last axis first, then every run of neighbouring axes, then all axes but one. */
+static bool make_reductions(const which_input *input, layout *made)
+{
+    size_t count = input->dimensions, end = count - 1;
+    bool fine = true;
+    for (size_t first = count; fine && first > 0; first--)
+        fine = add_run(input, made, first - 1, end, true);
+    for (size_t last = 0; fine && last < end; last++)
+        for (size_t first = 0; fine && first <= last; first++)
+            fine = add_run(input, made, first, last, true);
+    for (size_t last = 0; fine && last < count; last++)
+        for (size_t first = 0; fine && first <= last && last - first < end; first++)
+            fine = add_run(input, made, first, last, false);
+    fine = fine && add_groups(input, made, end, end);
+    return fine &&
+           (count < 3 || (add_groups(input, made, 1, 1) && add_groups(input, made, end, 1)));
+}
+
+/* ---- what is normalised ---- */
+
+static double *doubles(size_t count)
+{
+    return malloc(count * sizeof(double));
+}
+
+static source *add_source(layout *made, int rank, const char *words)
+{
+    source *one = &made->sources[made->source_count];
+    *one = (source){.values = doubles(made->elements), .rank = rank};
+    snprintf(one->words, sizeof one->words, "%s", words);
+    if (!one->values)
+        return NULL;
+    made->source_count++;
+    return one;
+}
+
+static bool same_values(const double *a, const double *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(a[i] == b[i] || (isnan(a[i]) && isnan(b[i]))))
+            return false;
+    return true;
+}
+
+/* Another one with the values of one that is there is none. */
+static void drop_known(layout *made)
+{
+    source *last = &made->sources[made->source_count - 1];
+    for (size_t i = 0; i + 1 < made->source_count; i++)
+        if (!last->squares && same_values(last->values, made->sources[i].values, made->elements)) {
+            free(last->values);
+            made->source_count--;
+            return;
+        }
+}
+
+/* x in fewer bits than it was kept in, as under autocast. */
+static bool add_rounded_x(const which_input *input, layout *made)
+{
+    static const ln_type types[] = {LN_F32, LN_BF16, LN_F16};
+    char words[64];
+    for (size_t t = 0; t < 3 && input->x_digits == WHICH_EXACT; t++) {
+        if (dtype_size(types[t]) >= dtype_size(input->x_type))
+            continue;
+        snprintf(words, sizeof words, "x rounded to %s first", dtype_name(types[t]));
+        source *one = add_source(made, 20, words);
+        if (!one)
+            return false;
+        one->shortened = true;
+        for (size_t i = 0; i < made->elements; i++)
+            one->values[i] = stored_in(types[t], made->sources[0].values[i]);
+        drop_known(made);
+    }
+    return true;
+}
+
+static bool make_sources(const which_input *input, layout *made)
+{
+    bool is_short = dtype_size(input->x_type) == 2;
+    source *plain = add_source(made, 0, "");
+    if (!plain)
+        return false;
+    for (size_t i = 0; i < made->elements; i++)
+        plain->values[i] = input->residual
+                               ? stored_in(input->x_type, input->x[i] + input->residual[i])
+                               : input->x[i];
+    if (!input->residual)
+        return add_rounded_x(input, made);
+    /* In f32 and f64 what rounding the sum takes is no more than other roundings do. */
+    if (is_short) {
+        source *unrounded = add_source(made, 1, "");
+        if (!unrounded)
+            return false;
+        unrounded->sum = LN_RMS_SUM_UNROUNDED;
+        for (size_t i = 0; i < made->elements; i++)
+            unrounded->values[i] = (double)(float)(input->x[i] + input->residual[i]);
+        drop_known(made);
+    }
+    if (made->source_count == 2) {
+        source *squares = add_source(made, 2, "");
+        if (!squares)
+            return false;
+        squares->sum = LN_RMS_SUM_SQUARES;
+        squares->squares = made->sources[1].values;
+        memcpy(squares->values, plain->values, made->elements * sizeof *squares->values);
+    }
+    source *alone = add_source(made, RANK_ALONE, "without the residual");
+    if (!alone)
+        return false;
+    memcpy(alone->values, input->x, made->elements * sizeof *alone->values);
+    drop_known(made);
+    return true;
+}
+
+/* ---- gamma and beta ---- */
+
+static bool may_use(const which_input *input, affine_use use)
+{
+    bool gamma = input->gamma, beta = input->beta;
+    switch (use) {
+    case USE_ALL:
+        return gamma || beta;
+    case USE_NONE:
+        return true;
+    case USE_BETA_FIRST:
+    case USE_SWAPPED:
+    case USE_GAMMA:
+    case USE_BETA:
+        return gamma && beta;
+    case USE_OFFSET:
+        return gamma;
+    case USE_OFFSET_ROUNDED: /* in f32 and f64 that is one rounding among others */
+        return gamma && dtype_size(input->param) == 2;
+    case USE_MINUS_BETA:
+        return beta;
+    default:
+        return gamma || beta;
+    }
+}
+
+affine_pair affine_used(affine_use use, double gamma, double beta)
+{
+    switch (use) {
+    case USE_NONE:
+        return (affine_pair){1, 0};
+    case USE_BETA:
+        return (affine_pair){1, beta};
+    case USE_GAMMA:
+        return (affine_pair){gamma, 0};
+    case USE_OFFSET:
+    case USE_OFFSET_ROUNDED:
+        return (affine_pair){1 + gamma, beta};
+    case USE_TWICE:
+        return (affine_pair){gamma * gamma, gamma * beta + beta};
+    case USE_BETA_FIRST:
+        return (affine_pair){gamma, gamma * beta};
+    case USE_SWAPPED:
+        return (affine_pair){beta, gamma};
+    case USE_MINUS_BETA:
+        return (affine_pair){gamma, -beta};
+    default:
+        return (affine_pair){gamma, beta};
+    }
+}
+
+static void fill_affine(const which_input *input, affine *one)
+{
+    for (size_t i = 0; i < one->extent; i++) {
+        affine_pair made = affine_used(one->use, input->gamma ? input->gamma[i] : 1,
+                                       input->beta ? input->beta[i] : 0);
+        if (one->use == USE_OFFSET_ROUNDED)
+            made.gamma = stored_in(input->param, made.gamma);
+        one->gamma[i] = made.gamma;
+        one->beta[i] = made.beta;
+    }
+}
+
+/* The same factors at the same places; where all are alike the places do not matter. */
+static bool same_affine(const affine *a, const affine *b)
+{
+    return a->extent == b->extent && (a->stride == b->stride || a->trivial) &&
+           same_values(a->gamma, b->gamma, a->extent) && same_values(a->beta, b->beta, a->extent);
+}
+
+static bool add_affine(const which_input *input, layout *made, affine_use use, size_t stride,
+                       int axis)
+{
+    affine *one = &made->affines[made->affine_count];
+    *one = (affine){use, NULL, NULL, stride, input->parameters ? input->parameters : 1, axis, true};
+    one->gamma = doubles(one->extent);
+    one->beta = doubles(one->extent);
+    made->affine_count++;
+    if (!one->gamma || !one->beta)
+        return false;
+    fill_affine(input, one);
+    for (size_t i = 0; i < one->extent; i++)
+        one->trivial = one->trivial && one->gamma[i] == 1 && one->beta[i] == 0;
+    for (size_t i = 0; i + 1 < made->affine_count; i++)
+        if (same_affine(one, &made->affines[i]) && (use != USE_OFFSET_ROUNDED || i > 0)) {
+            free(one->gamma);
+            free(one->beta);
+            made->affine_count--;
+            break;
+        }
+    return true;
+}
+
+static bool make_affines(const which_input *input, layout *made, error *err)
+{
+    size_t tail = 1, before = input->dimensions;
+    bool fine = true, placed = input->parameters <= 1;
+    while (before > 0 && tail < input->parameters)
+        tail *= input->shape[--before];
+    bool along_last = input->parameters <= 1 || tail == input->parameters;
+    for (int use = 0; fine && use < USES_TRIED; use++)
+        if (may_use(input, (affine_use)use) && (along_last || use == USE_NONE))
+            fine = add_affine(input, made, (affine_use)use, 1, -1);
+    placed |= along_last;
+    for (size_t axis = 0; input->parameters > 1 && axis + 1 < input->dimensions; axis++) {
+        size_t stride = 1;
+        if (input->shape[axis] != input->parameters)
+            continue;
+        for (size_t a = axis + 1; a < input->dimensions; a++)
+            stride *= input->shape[a];
+        placed = true;
+        for (int use = 0; fine && use < USES_TRIED; use++)
+            if (may_use(input, (affine_use)use) && use != USE_NONE)
+                fine = add_affine(input, made, (affine_use)use, stride, (int)axis);
+    }
+    if (!fine)
+        return fail_memory(err, "gamma and beta");
+    return placed ||
+           fail(err, EXIT_CODE_USAGE,
+                "gamma and beta of %zu elements: as many as an axis of x has, as its last "
+                "axes have, or 1, were expected",
+                input->parameters);
+}
+
+bool layout_make(const which_input *input, layout *made, error *err)
+{
+    *made = (layout){.elements = 1};
+    for (size_t a = 0; a < input->dimensions; a++)
+        made->elements *= input->shape[a];
+    bool fine = make_reductions(input, made) && make_sources(input, made);
+    return (fine || fail_memory(err, "what may have been normalised")) &&
+           make_affines(input, made, err);
+}
+
+void layout_free(layout *made)
+{
+    for (size_t i = 0; i < made->reduction_count; i++) {
+        free(made->reductions[i].inner);
+        free(made->reductions[i].outer);
+    }
+    for (size_t i = 0; i < made->source_count; i++)
+        free(made->sources[i].values);
+    for (size_t i = 0; i < made->affine_count; i++) {
+        free(made->affines[i].gamma);
+        free(made->affines[i].beta);
+    }
+}
