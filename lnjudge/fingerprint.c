@@ -1,5 +1,6 @@
 /* Which function made this output? judge/fingerprint/ finds out. */
 #include "internal.h"
+#include "base/allocate.h"
 #include "judge/fingerprint/fingerprint.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,19 +27,18 @@ static bool check_box(const lnjudge_box *box, error *err)
                 WHICH_MOST_DIGITS);
 }
 
-static bool take_candidates(const which_found *found, lnjudge_fingerprint *made, error *err)
+static void take_candidates(const which_found *found, lnjudge_fingerprint *made)
 {
     *made = (lnjudge_fingerprint){.answer = (lnjudge_answer)found->answer,
                                   .count = found->count,
-                                  .candidates = calloc(found->count + 1, sizeof *made->candidates),
+                                  .candidates =
+                                      allocate_zeroed(found->count + 1, sizeof *made->candidates),
                                   .tried = found->tried,
                                   .rows = found->rows,
                                   .rows_told = found->told,
                                   .probe = found->probe,
                                   .pairs = found->pairs,
                                   .pairs_left = found->pairs_left};
-    if (!made->candidates)
-        return fail_memory(err, "the candidates");
     for (size_t i = 0; i < found->count; i++) {
         const which_candidate *from = &found->candidates[i];
         lnjudge_candidate *to = &made->candidates[i];
@@ -49,7 +49,6 @@ static bool take_candidates(const which_found *found, lnjudge_fingerprint *made,
         memcpy(to->words, from->words, sizeof to->words);
         memcpy(to->also, from->also, sizeof to->also);
     }
-    return true;
 }
 
 lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerprint *made,
@@ -57,6 +56,7 @@ lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerpr
 {
     error err = {0};
     which_found found = {0};
+    CATCH_MEMORY(told);
     if (!check_place(made, "the answer", &err))
         return report_error(&err, told);
     *made = (lnjudge_fingerprint){0};
@@ -75,7 +75,7 @@ lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerpr
                              .x_digits = box->x_digits};
         memcpy(input.shape, box->shape, sizeof input.shape);
         if (which_make(&input, &found, &err))
-            take_candidates(&found, made, &err);
+            take_candidates(&found, made);
         which_free(&found);
     }
     return report_error(&err, told);

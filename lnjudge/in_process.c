@@ -5,6 +5,7 @@
  * gaps, and inputs are compared with what they were. What writes further away, or never returns, is not caught:
  * that takes another process. */
 #include "internal.h"
+#include "base/allocate.h"
 #include "worker/child/buffers.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,11 +49,6 @@ static bool blame(worker_reply *reply, verdict_kind verdict, const char *format,
     return false;
 }
 
-static bool no_memory(worker_reply *reply)
-{
-    return blame(reply, VERDICT_LOST, "out of memory");
-}
-
 /* Tensors begin as many bytes beyond a multiple of ALIGNMENT as the order says; in place the sum has a place
  * of its own. */
 static work_order placed_order(const work_order *order)
@@ -80,9 +76,7 @@ static bool input_is_whole(const call_tensors *of, size_t i, size_t first, worke
     size_t from = role_is_parameter(role) ? 0 : first * of->extents[i].row_bytes;
     if (!buffer->map || role->output || tensors_input_is_written(of, i))
         return true;
-    char *right = malloc(buffer->size + 1);
-    if (!right)
-        return no_memory(reply);
+    char *right = allocate(buffer->size + 1);
     rows_lay_out(right, &of->extents[i], of->memory + of->order->at.tensors[i] + from);
     bool same = memcmp(right, buffer->data, buffer->size) == 0;
     free(right);
@@ -95,7 +89,10 @@ static bool run_rows(in_process *worker, call_tensors *of, size_t first, worker_
     const lnjudge_question *question = worker->question;
     char text[REPLY_TEXT_LENGTH];
     tensors_fill(of, first, false);
+    jmp_buf kept; /* the kernel may call this library */
+    memcpy(&kept, &memory_catcher, sizeof kept);
     int status = question->kernel(question->user, &of->problem, &of->given);
+    memcpy(&memory_catcher, &kept, sizeof kept);
     worker->stopped |= status == LNJUDGE_STOP;
     if (status == LNJUDGE_STOP)
         return blame(reply, VERDICT_LOST, "stopped");
@@ -117,9 +114,7 @@ static bool run_calls(in_process *worker, call_tensors *of, size_t again, worker
     if (!run_rows(worker, of, 0, reply))
         return false;
     tensors_hand_back(of, 0);
-    char *once = malloc(result->size + 1);
-    if (!once)
-        return no_memory(reply);
+    char *once = allocate(result->size + 1);
     memcpy(once, result->data, result->size);
     bool fine = second == 0 || run_rows(worker, of, second, reply);
     if (fine && second > 0)
@@ -138,8 +133,7 @@ static bool ask_in_process(kernel_runner *runner, const work_order *order, doubl
     in_process *worker = (in_process *)runner;
     const lnjudge_question *question = worker->question;
     bool halves = order->layout.calls == CALLS_HALVES && order->problem.rows > 1;
-    size_t again =
-        order->kind == ORDER_CALL ? order->count : 2 * (order->layout.calls != CALLS_ONCE);
+    size_t again = order->again ? order->again : 2 * (order->layout.calls != CALLS_ONCE);
     (void)deadline_seconds;
     *reply = (worker_reply){.kind = REPLY_DONE};
     if (worker->stopped)
@@ -162,10 +156,9 @@ static bool ask_in_process(kernel_runner *runner, const work_order *order, doubl
     problem.rows = halves ? (problem.rows + 1) / 2 : problem.rows;
     if (!(question->traits & LNJUDGE_DENSE))
         layout_strides(&order->layout, operations[order->operation], &problem);
-    bool fine = (tensors_create(&tensors, &placed, runner->memory, &problem, question->accumulator,
-                                false) ||
-                 no_memory(reply)) &&
-                run_calls(worker, &tensors, again, reply);
+    if (!tensors_create(&tensors, &placed, runner->memory, &problem, question->accumulator, false))
+        memory_is_out(0);
+    bool fine = run_calls(worker, &tensors, again, reply);
     tensors_destroy(&tensors);
     return fine;
 }
@@ -173,19 +166,17 @@ static bool ask_in_process(kernel_runner *runner, const work_order *order, doubl
 static bool reserve(kernel_runner *runner, size_t bytes, error *err)
 {
     in_process *worker = (in_process *)runner;
-    char *memory = bytes > worker->bytes ? realloc(runner->memory, bytes) : runner->memory;
-    if (!memory)
-        return fail_memory(err, "tensors");
-    runner->memory = memory;
-    worker->bytes = bytes > worker->bytes ? bytes : worker->bytes;
+    (void)err;
+    if (bytes > worker->bytes) {
+        runner->memory = reallocate(runner->memory, bytes);
+        worker->bytes = bytes;
+    }
     return true;
 }
 
 in_process *in_process_start(const lnjudge_question *question)
 {
-    in_process *made = malloc(sizeof *made);
-    if (!made)
-        return NULL;
+    in_process *made = allocate(sizeof *made);
     *made =
         (in_process){.runner = {.ask = ask_in_process, .reserve = reserve}, .question = question};
     return made;

@@ -5,6 +5,7 @@
 #include "judge/judge.h"
 #include "lnjudge.h"
 #include "worker/protocol.h"
+#include <setjmp.h>
 
 /* The harness's errors as the library's; returns the status. */
 lnjudge_status report_error(const error *err, lnjudge_error *given);
@@ -17,17 +18,26 @@ bool check_limit(double max_row_ulp, error *err);
 bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_problem *problem,
                    error *err);
 
+/* Where memory runs out after it, the function that it stands in returns LNJUDGE_ERROR_MEMORY. What was
+ * allocated until then may stay so. */
+#define CATCH_MEMORY(told)                                                                         \
+    do {                                                                                           \
+        if (setjmp(memory_catcher) != 0)                                                           \
+            return report_no_memory(told);                                                         \
+    } while (0)
+extern _Thread_local jmp_buf memory_catcher;
+lnjudge_status report_no_memory(lnjudge_error *given);
+
 /* Fills a case but for check, input and worst. */
 void fill_case(const judge_block *block, const case_verdict *verdict, const ln_metrics *metrics,
                lnjudge_case *made);
 /* Row `row` of a block, and of `computed`, into a case that has none. */
-bool keep_row(const judge_block *block, size_t row, const void *computed, lnjudge_row *kept,
-              error *err);
+void keep_row(const judge_block *block, size_t row, const void *computed, lnjudge_row *kept);
 void free_row(lnjudge_row *row);
 void choose_worst(lnjudge_report *report);
 
 /* Calls a function of this process where lnbench has a worker (in_process.c). The question is
- * borrowed; NULL where memory runs out, which in_process_stop() takes. */
+ * borrowed. */
 typedef struct in_process in_process;
 in_process *in_process_start(const lnjudge_question *question);
 void in_process_stop(in_process *worker);

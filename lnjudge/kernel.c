@@ -1,24 +1,21 @@
-/* A kernel that is a function, through the conformance tests, one step after the other. */
+/* A kernel that is a function, step by step: the input families at each size of the question, for the figures,
+ * and the problems of the covering array. Large tensors, growth and calls at the same time take processes and
+ * threads of their own; the report says that they were not asked. */
+#include "base/allocate.h"
+#include "base/number.h"
+#include "conformance/covering_run.h"
+#include "conformance/internal.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "internal.h"
-#include "judge/position.h"
-#include "judge/rows.h"
-#include "conformance/covering_run.h"
-#include "conformance/internal.h"
-#include "base/number.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     FAMILY_ROWS = 18,
     FAMILY_ELEMENTS = 18 * 768, /* longer rows: fewer */
     LEAST_ROWS = 9,             /* the kappas of `offset` */
-    POSITION_ROWS = 256,
-    POSITION_HIDDEN = 32,
-    CALL_ROWS = 5,
+    FAMILIES_MOST = 64,
     USUAL_HIDDEN = 768,
     MOST_SIZES = 1 << 16,
     ALL_TRAITS = LNJUDGE_DENSE | LNJUDGE_NOT_IN_PLACE | LNJUDGE_NO_RESIDUAL | LNJUDGE_THESE_SIZES,
@@ -28,17 +25,6 @@ enum {
  * results by 2 row ULP at most. */
 static const double plain_kappa = 2;
 
-/* Rows of a batch, where the kernel takes no other sizes than those given. */
-static const size_t batches[] = {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 33, 100};
-
-typedef struct judge_step judge_step;
-struct judge_step {
-    bool (*run)(struct lnjudge_session *session, const judge_step *step, error *err);
-    const char *check;
-    size_t hidden; /* 0: of no size given */
-    size_t index;  /* of the family, a batch or a problem of the covering array */
-};
-
 struct lnjudge_session {
     lnjudge_question question;
     in_process *worker;
@@ -46,243 +32,112 @@ struct lnjudge_session {
     kernel_entry kernel;
     combination_set *combinations;
     covering_run covering;
-    judge_step *steps;
-    size_t count, done, room;
+    const char *families[FAMILIES_MOST];
+    size_t family_count;
+    size_t count, done; /* steps: of each size each family, then each problem */
+    judge_block block;  /* of the step */
     lnjudge_report report;
-    char words
-        [256]; /* of the problem that is asked: "4x257, rows off centre"; "": of a size given */
 };
 
 /* ---- what was found ---- */
 
-/* The last case, if it is of this check and input, else a new one. */
-static lnjudge_case *case_of(lnjudge_session *session, const judge_step *step, const char *input,
-                             error *err)
+/* The last case, if it is of this check, input and size, else a new one. */
+static lnjudge_case *case_of(lnjudge_session *session, const char *check, const char *input,
+                             size_t hidden)
 {
     lnjudge_report *report = &session->report;
     lnjudge_case *last = report->count ? &report->cases[report->count - 1] : NULL;
-    bool same = last && strcmp(last->check, step->check) == 0 && strcmp(last->input, input) == 0 &&
-                (step->hidden == 0 || last->hidden == step->hidden);
-    if (same)
+    if (last && strcmp(last->check, check) == 0 && strcmp(last->input, input) == 0 &&
+        (!*input || last->hidden == hidden))
         return last;
-    lnjudge_case *grown = realloc(report->cases, (report->count + 1) * sizeof *grown);
-    if (!grown) {
-        fail_memory(err, "a report");
-        return NULL;
-    }
-    report->cases = grown;
-    last = &grown[report->count++];
+    report->cases = reallocate(report->cases, (report->count + 1) * sizeof *last);
+    last = &report->cases[report->count++];
     *last = (lnjudge_case){.passed = 1};
-    snprintf(last->check, sizeof last->check, "%s", step->check);
+    snprintf(last->check, sizeof last->check, "%s", check);
     snprintf(last->input, sizeof last->input, "%s", input);
     return last;
-}
-
-static bool is_judged(const lnjudge_case *held)
-{
-    return strcmp(held->verdict, verdict_word(VERDICT_RIGHT)) == 0 ||
-           strcmp(held->verdict, verdict_word(VERDICT_LIMIT)) == 0 ||
-           strcmp(held->verdict, verdict_word(VERDICT_INACCURATE)) == 0;
 }
 
 /* Whether a judgement is graver than what a case has, or has a larger error. */
 static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, double row_ulp)
 {
+    verdict_kind kind;
     bool passes = verdict_exit_code(verdict) == EXIT_CODE_FINE;
-    if (!is_judged(held))
+    if (!verdict_from_words(held->verdict, held->reason, &kind) || !verdict_is_judged(kind))
         return *held->verdict == '\0' || verdict_is_judged(verdict->kind);
     if (!verdict_is_judged(verdict->kind) || held->passed != passes)
         return !passes;
     return row_ulp > lnjudge_metric(held, "row_ulp_max");
 }
 
-static bool note_verdict(lnjudge_session *session, const judge_step *step, const char *input,
-                         const judge_block *block, const case_verdict *verdict,
-                         const ln_metrics *metrics, const void *computed, error *err)
+/* `words`: of the problem that was asked, "4x257, rows off centre"; "": the block says it. */
+static void note_verdict(lnjudge_session *session, const char *input, const char *words,
+                         const case_judgement *judgement)
 {
-    lnjudge_case *into = case_of(session, step, input, err);
-    if (!into || !is_worse(into, verdict, metrics->row_ulp_max))
-        return into != NULL;
-    fill_case(block, verdict, metrics, into);
+    const case_verdict *verdict = &judgement->verdict;
+    const judge_block *block = &session->block;
+    const char *check = *input ? "rows" : conformance_check_name(CHECK_COMBINATIONS);
+    lnjudge_case *into = case_of(session, check, input, block->hidden);
+    if (!is_worse(into, verdict, judgement->metrics.row_ulp_max))
+        return;
+    fill_case(block, verdict, &judgement->metrics, into);
     into->entry = session->done;
     free_row(&into->worst);
-    if (*session->words && !into->passed)
-        number_print(into->detail, sizeof into->detail, "%s: %s", session->words, verdict->detail);
-    return !computed || !block->results || metrics->elements == 0 ||
-           keep_row(block, metrics->worst_row, computed, &into->worst, err);
-}
-
-static size_t longest(const lnjudge_question *question)
-{
-    size_t hidden = 0;
-    for (size_t i = 0; i < question->hidden_count; i++)
-        hidden = question->hidden[i] > hidden ? question->hidden[i] : hidden;
-    return hidden;
+    if (*words && !into->passed)
+        number_print(into->detail, sizeof into->detail, "%s: %s", words, verdict->detail);
+    if (judgement->metrics.elements > 0)
+        keep_row(block, judgement->metrics.worst_row, session->judge->computed, &into->worst);
 }
 
 /* The question's own limit, on rows of which something is known, that lie near zero and are no longer
  * than those that were asked for. */
-static bool hold_to_limit(lnjudge_session *session, const judge_block *block,
-                          case_judgement *judgement, error *err)
+static void hold_to_limit(lnjudge_session *session, case_judgement *judgement)
 {
-    double limit = session->question.max_row_ulp;
+    const judge_block *block = &session->block;
+    const size_t rows = block->distinct ? block->distinct : block->rows;
+    const double limit = session->question.max_row_ulp;
     judged_kind kind = judged_kind_of(&session->kernel, false);
-    bool fine =
-        verdict_is_right(judgement->verdict.kind) && block->hidden <= longest(&session->question);
-    for (size_t row = 0; limit > 0 && fine && row < block->rows; row++) {
-        const judged_row *judged = &judgement->by_row[row];
-        if (!(judged->kappa <= plain_kappa && judged->row_ulp > limit))
+    size_t longest = 0;
+    for (size_t i = 0; i < session->question.hidden_count; i++)
+        longest = session->question.hidden[i] > longest ? session->question.hidden[i] : longest;
+    for (size_t row = 0; row < rows && limit > 0 && judgement->metrics.elements > 0 &&
+                         block->hidden <= longest && verdict_is_right(judgement->verdict.kind);
+         row++) {
+        const judged_row *judged = &session->judge->by_row[row];
+        if (!(judged->kappa <= plain_kappa && judged->row_ulp > limit) ||
+            !limits_tell(judge_limits(session->judge, block, &kind, row)))
             continue;
-        const row_limits *limits = judge_limits(session->judge, block, &kind, row);
-        if (!limits)
-            return fail_memory(err, "the limits of a row");
-        if (!limits_tell(limits))
-            continue;
-        fine = false;
         judgement->verdict.kind = VERDICT_INACCURATE;
         number_print(judgement->verdict.detail, sizeof judgement->verdict.detail,
                      "row %zu: row_ulp %.4g is above the limit %g", row, judged->row_ulp, limit);
     }
-    return true;
-}
-
-/* All layouts of a block. */
-static bool ask_block(lnjudge_session *session, const judge_step *step, const char *input,
-                      const judge_block *block, case_judgement *judgement, error *err)
-{
-    return judge_kernel(session->judge, block, &session->kernel, judgement, err) &&
-           (judgement->metrics.elements == 0 || hold_to_limit(session, block, judgement, err)) &&
-           note_verdict(session, step, input, block, &judgement->verdict, &judgement->metrics,
-                        judgement->computed, err);
 }
 
 /* ---- steps ---- */
 
-static bool make_rows(lnjudge_session *session, const judge_step *step, const char *input,
-                      size_t rows, judge_block *block, error *err)
+static bool ask_family(lnjudge_session *session, const char *input, size_t hidden, error *err)
 {
     const lnjudge_question *question = &session->question;
-    return judge_block_generate(
-        session->judge, block,
-        call_dense(&question->convention, question->storage, question->param, rows, step->hidden),
-        input, NULL, 0, err);
-}
-
-static bool ask_rows(lnjudge_session *session, const judge_step *step, const char *noted,
-                     const char *input, size_t rows, error *err)
-{
     case_judgement judgement;
-    judge_block block;
-    if (!make_rows(session, step, input, rows, &block, err))
-        return false;
-    bool fine = ask_block(session, step, noted, &block, &judgement, err);
-    judge_block_free(&block);
-    return fine;
-}
-
-static bool ask_family(lnjudge_session *session, const judge_step *step, error *err)
-{
-    size_t count, rows = FAMILY_ELEMENTS / step->hidden;
-    const char *input = input_families(&count)[step->index].name;
+    size_t rows = FAMILY_ELEMENTS / hidden;
     rows = rows > FAMILY_ROWS ? FAMILY_ROWS : rows < LEAST_ROWS ? LEAST_ROWS : rows;
-    return ask_rows(session, step, input, input, rows, err);
-}
-
-static bool ask_batch(lnjudge_session *session, const judge_step *step, error *err)
-{
-    return ask_rows(session, step, "", "normal", batches[step->index], err);
-}
-
-static bool add_positions(row_judge *judge, const judge_block *block, const void *computed,
-                          size_t rows, position_errors *errors)
-{
-    bool fine = true;
-    for (size_t row = 0; fine && row < rows; row++) {
-        metrics_row judged = judge_metrics_row(block, row);
-        fine = judge_load_row(judge, block, row) &&
-               position_add(errors, &judged, judge->values, judge_row_of(block, computed, row));
-    }
-    return fine;
-}
-
-static void judge_positions(const position_errors *errors, case_verdict *verdict)
-{
-    position_finding found;
-    double outward;
-    size_t room = sizeof verdict->detail;
-    if (!verdict_is_right(verdict->kind))
-        return;
-    if (position_truncates(errors, &outward)) {
-        verdict->kind = VERDICT_INACCURATE;
-        number_print(verdict->detail, room,
-                     "not rounded to nearest: errors away from zero are %.2f ULP on average",
-                     outward);
-    } else if (position_differs(errors, &found)) {
-        verdict->kind = VERDICT_INACCURATE;
-        number_print(verdict->detail, room, "%s: errors differ from the others' by %.3g row ULP",
-                     found.where, found.difference);
-    }
-}
-
-/* Outputs of so many rows are compared by place; one call is enough. */
-static bool ask_positions(lnjudge_session *session, const judge_step *step, error *err)
-{
-    judge_block block;
-    case_judgement judgement = {.bound_row_ulp = NAN};
-    row_judge *judge = session->judge;
-    position_errors *errors = position_create();
-    bool fine = errors || fail_memory(err, "errors by position");
-    if (fine && make_rows(session, step, "normal", POSITION_ROWS, &block, err)) {
-        fine = judge_reserve(judge, &block, err);
-        if (fine && judge_run(judge, &block, &session->kernel, LAYOUT_TIMED, judge->computed,
-                              &judgement.verdict, err)) {
-            fine = judge_measure(judge, &block, judge->computed, false, false, &judgement, err) &&
-                   (add_positions(judge, &block, judge->computed, POSITION_ROWS, errors) ||
-                    fail_memory(err, "errors by position"));
-            judgement.verdict.kind = VERDICT_RIGHT;
-            judge_positions(errors, &judgement.verdict);
-        } else {
-            fine = fine && err->code == EXIT_CODE_FINE;
-        }
-        fine = fine && note_verdict(session, step, "", &block, &judgement.verdict,
-                                    &judgement.metrics, judge->computed, err);
-        judge_block_free(&block);
-    } else {
-        fine = false;
-    }
-    position_destroy(errors);
-    return fine;
-}
-
-/* The same rows over and over: the same bits. */
-static bool ask_calls(lnjudge_session *session, const judge_step *step, error *err)
-{
-    judge_block block;
-    case_judgement judgement = {.verdict.kind = VERDICT_RIGHT};
-    work_order order = worker_order(ORDER_CALL, &session->kernel);
-    size_t count = 2000000 / (CALL_ROWS * step->hidden);
-    order.layout = layout_named(LAYOUT_TIMED, operations[order.operation], step->hidden);
-    order.count = count < 100 ? 100 : count > 10000 ? 10000 : count;
-    if (!make_rows(session, step, "normal", CALL_ROWS, &block, err))
+    if (!judge_block_generate(
+            session->judge, &session->block,
+            call_dense(&question->convention, question->storage, question->param, rows, hidden),
+            input, NULL, 0, err))
         return false;
-    bool fine = judge_reserve(session->judge, &block, err);
-    if (fine && judge_run_as(session->judge, &block, &session->kernel, &order,
-                             session->judge->computed, &judgement.verdict, err))
-        fine = judge_measure(session->judge, &block, session->judge->computed, false, false,
-                             &judgement, err);
-    else
-        fine = fine && err->code == EXIT_CODE_FINE;
-    fine = fine && note_verdict(session, step, "", &block, &judgement.verdict, &judgement.metrics,
-                                session->judge->computed, err);
-    judge_block_free(&block);
-    return fine;
+    judge_kernel(session->judge, &session->block, &session->kernel, &judgement);
+    hold_to_limit(session, &judgement);
+    note_verdict(session, input, "", &judgement);
+    return true;
 }
 
 /* What is asked, but for what this process does not do. */
-static void describe_asked(lnjudge_session *session, const combination *asked)
+static void describe_asked(const lnjudge_session *session, const combination *asked,
+                           char words[256])
 {
     combination told = *asked;
-    char words[sizeof session->words];
+    char factors[256];
     for (size_t f = 0; f < told.table->count; f++) {
         factor_kind kind = told.table->factors[f].kind;
         if (kind == FACTOR_THREADS || (kind == FACTOR_CALLS && told.levels[f] != CALLS_HALVES) ||
@@ -291,105 +146,34 @@ static void describe_asked(lnjudge_session *session, const combination *asked)
     }
     ln_problem problem =
         combination_problem(asked, session->question.storage, session->question.param);
-    combination_describe(&told, UINT64_MAX, words, sizeof words);
-    snprintf(session->words, sizeof session->words, "%zux%zu%s%.200s", problem.rows, problem.hidden,
-             *words ? ", " : "", words);
+    combination_describe(&told, UINT64_MAX, factors, sizeof factors);
+    snprintf(words, 256, "%zux%zu%s%.200s", problem.rows, problem.hidden, *factors ? ", " : "",
+             factors);
 }
 
-/* A problem of the covering array. */
-static bool ask_combination(lnjudge_session *session, const judge_step *step, error *err)
+/* A problem of the covering array; and after the last one what all of them show. */
+static bool ask_problem(lnjudge_session *session, size_t index, error *err)
 {
-    combination asked = combinations_at(session->combinations, step->index);
-    case_judgement judgement;
-    judge_block block;
+    combination asked = combinations_at(session->combinations, index);
+    case_judgement judgement, all = {.verdict.kind = VERDICT_RIGHT};
+    char words[256];
     combination_without(&asked, session->kernel.facts.traits);
-    bool fine = combination_block(session->judge, &asked, session->question.storage,
-                                  session->question.param, &block, err);
-    if (!fine)
+    if (!combination_block(session->judge, &asked, session->question.storage,
+                           session->question.param, &session->block, err) ||
+        !covering_run_ask(&session->covering, &asked, &session->block, &judgement, err))
         return false;
-    fine = covering_run_ask(&session->covering, &asked, &block, &judgement, err);
-    judge_block shown = block;
-    if (block.distinct)
-        shown.rows = block.distinct;
-    judgement.by_row = session->judge->by_row;
-    describe_asked(session, &asked);
-    fine = fine &&
-           (judgement.metrics.elements == 0 || hold_to_limit(session, &shown, &judgement, err)) &&
-           note_verdict(session, step, "", &block, &judgement.verdict, &judgement.metrics,
-                        session->judge->computed, err);
-    *session->words = '\0';
-    judge_block_free(&block);
-    return fine;
+    describe_asked(session, &asked, words);
+    hold_to_limit(session, &judgement);
+    note_verdict(session, "", words, &judgement);
+    if (session->done < session->count || session->question.entry > 0)
+        return true;
+    covering_run_conclude(&session->covering, &all.verdict);
+    if (verdict_is_fault(all.verdict.kind))
+        note_verdict(session, "", "all problems", &all);
+    return true;
 }
 
-/* ---- the plan ---- */
-
-static judge_step *add_step(lnjudge_session *session, judge_step step)
-{
-    if (session->count == session->room) {
-        size_t room = 2 * session->room + 64;
-        judge_step *grown = realloc(session->steps, room * sizeof *grown);
-        if (!grown)
-            return NULL;
-        session->steps = grown;
-        session->room = room;
-    }
-    session->steps[session->count] = step;
-    return &session->steps[session->count++];
-}
-
-static bool plan_hidden(lnjudge_session *session, size_t hidden)
-{
-    size_t count;
-    const input_family *families = input_families(&count);
-    bool these = session->question.traits & LNJUDGE_THESE_SIZES;
-    bool fine = true;
-    for (size_t i = 0; fine && i < count; i++)
-        if (input_has_type(families[i].name, session->question.storage, NULL) &&
-            input_suits(&families[i], session->kernel.facts.operation))
-            fine =
-                add_step(session, (judge_step){ask_family, "rows", .hidden = hidden, .index = i});
-    if (hidden >= POSITION_HIDDEN)
-        fine =
-            fine && add_step(session, (judge_step){ask_positions, "positions", .hidden = hidden});
-    for (size_t i = 0; fine && these && i < sizeof batches / sizeof *batches; i++)
-        fine = add_step(session, (judge_step){ask_batch, "batches", .hidden = hidden, .index = i});
-    return fine && add_step(session, (judge_step){ask_calls, "calls", .hidden = hidden});
-}
-
-/* The covering array, under the convention of the question alone. */
-static bool plan_combinations(lnjudge_session *session)
-{
-    const lnjudge_question *question = &session->question;
-    const combinations_asked asked = {
-        .plain = question->convention, .alone = true, .seed = question->seed};
-    session->combinations = combinations_make(&asked);
-    bool fine =
-        session->combinations && covering_run_begin(&session->covering, session->judge,
-                                                    &session->kernel, &question->convention);
-    for (size_t i = 0; fine && i < combinations_count(session->combinations); i++)
-        fine =
-            add_step(session, (judge_step){ask_combination,
-                                           conformance_check_name(CHECK_COMBINATIONS), .index = i});
-    return fine;
-}
-
-static bool plan(lnjudge_session *session, error *err)
-{
-    const size_t entry = session->question.entry;
-    bool fine = true;
-    for (size_t i = 0; fine && i < session->question.hidden_count; i++)
-        fine = plan_hidden(session, session->question.hidden[i]);
-    if (!(session->question.traits & LNJUDGE_THESE_SIZES))
-        fine = fine && ((entry > 0 && entry <= session->count) || plan_combinations(session));
-    if (fine && entry > session->count)
-        return fail(err, EXIT_CODE_USAGE, "entry %zu: there are %zu", entry, session->count);
-    if (fine && entry > 0) {
-        session->done = entry - 1;
-        session->count = entry;
-    }
-    return fine || fail_memory(err, "the plan");
-}
+/* ---- the question ---- */
 
 static bool take_question(const lnjudge_question *given, lnjudge_session *session, error *err)
 {
@@ -401,28 +185,23 @@ static bool take_question(const lnjudge_question *given, lnjudge_session *sessio
                     "expected");
     if ((unsigned)given->accumulator > LN_F16)
         return fail(err, EXIT_CODE_USAGE, "accumulator: LN_F32, LN_F64, LN_BF16 or LN_F16");
-    if (given->hidden && given->hidden_count > MOST_SIZES)
-        return fail(err, EXIT_CODE_USAGE, "%zu hidden sizes: at most %d", given->hidden_count,
-                    MOST_SIZES);
+    if (given->hidden && (given->hidden_count == 0 || given->hidden_count > MOST_SIZES))
+        return fail(err, EXIT_CODE_USAGE, "%zu hidden sizes: 1 to %d were expected",
+                    given->hidden_count, MOST_SIZES);
     if (given->traits & ~(unsigned)ALL_TRAITS)
         return fail(err, EXIT_CODE_USAGE, "traits %#x: those of lnjudge_trait were expected",
                     given->traits);
     if (!check_limit(given->max_row_ulp, err))
         return false;
     *question = *given;
-    const size_t *hidden = given->hidden ? given->hidden : usual;
     question->hidden_count = given->hidden ? given->hidden_count : 1;
     question->seed = given->seed ? given->seed : 1;
-    size_t *copy = malloc((question->hidden_count + 1) * sizeof *copy);
-    if (copy)
-        memcpy(copy, hidden, question->hidden_count * sizeof *copy);
-    question->hidden = copy;
-    if (!copy)
-        return fail_memory(err, "a question");
+    question->hidden = allocate_copy(given->hidden ? given->hidden : usual,
+                                     question->hidden_count * sizeof *usual);
     for (size_t i = 0; i < question->hidden_count; i++) {
         const char any = 0;
-        ln_problem ignored, problem = {.rows = POSITION_ROWS,
-                                       .hidden = copy[i],
+        ln_problem ignored, problem = {.rows = FAMILY_ROWS,
+                                       .hidden = question->hidden[i],
                                        .storage = given->storage,
                                        .param = given->param,
                                        .convention = given->convention};
@@ -436,17 +215,18 @@ static bool take_question(const lnjudge_question *given, lnjudge_session *sessio
         if (!check_problem(&problem, &tensors, &ignored, err))
             return false;
     }
-    return question->hidden_count > 0 ||
-           fail(err, EXIT_CODE_USAGE, "at least one hidden size was expected");
+    return true;
 }
 
-static bool begin_session(const lnjudge_question *question, lnjudge_session *session, error *err)
+static bool begin(const lnjudge_question *given, lnjudge_session *session, error *err)
 {
-    if (!take_question(question, session, err))
+    const lnjudge_question *question = &session->question;
+    size_t families;
+    if (!take_question(given, session, err))
         return false;
-    judge_settings settings = {
-        .seed = session->question.seed, .max_row_ulp = INFINITY, .stop = question->stop};
-    session->worker = in_process_start(&session->question);
+    const judge_settings settings = {
+        .seed = question->seed, .max_row_ulp = INFINITY, .stop = question->stop};
+    session->worker = in_process_start(question);
     session->judge = judge_create(in_process_runner(session->worker), &settings);
     session->kernel.facts = (kernel_facts){
         .name = "given",
@@ -456,42 +236,78 @@ static bool begin_session(const lnjudge_question *question, lnjudge_session *ses
         .accumulator = question->accumulator,
         .traits = (question->traits & LNJUDGE_NOT_IN_PLACE ? LN_TRAIT_NOT_IN_PLACE : 0u) |
                   (question->traits & LNJUDGE_NO_RESIDUAL ? LN_TRAIT_NO_RESIDUAL : 0u)};
-    if (!session->worker || !session->judge)
-        return fail_memory(err, "the judge");
-    return plan(session, err);
+    const input_family *family = input_families(&families);
+    for (size_t i = 0; i < families && session->family_count < FAMILIES_MOST; i++)
+        if (input_has_type(family[i].name, question->storage, NULL) &&
+            input_suits(&family[i], question->convention.operation))
+            session->families[session->family_count++] = family[i].name;
+    session->count = session->family_count * question->hidden_count;
+    const bool these = question->traits & LNJUDGE_THESE_SIZES;
+    if (question->entry == 0 || question->entry > session->count) {
+        /* Under the convention of the question alone. */
+        session->combinations = combinations_make(
+            &(combinations_asked){.plain = question->convention,
+                                  .alone = true,
+                                  .seed = question->seed,
+                                  .quick = these,
+                                  .hidden = question->hidden,
+                                  .hidden_count = these ? question->hidden_count : 0});
+        session->count += combinations_count(session->combinations);
+        covering_run_begin(&session->covering, session->judge, &session->kernel,
+                           &question->convention);
+    }
+    if (question->entry > session->count)
+        return fail(err, EXIT_CODE_USAGE, "entry %zu: there are %zu", question->entry,
+                    session->count);
+    if (question->entry > 0) {
+        session->done = question->entry - 1;
+        session->count = question->entry;
+    }
+    return true;
 }
 
 lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_session **session,
                              lnjudge_error *told)
 {
     error err = {0};
+    CATCH_MEMORY(told);
     if (!check_place(session, "the session", &err))
         return report_error(&err, told);
-    *session = calloc(1, sizeof **session);
-    if (!*session)
-        fail_memory(&err, "a session");
-    else if (!begin_session(question, *session, &err)) {
+    *session = allocate_zeroed(1, sizeof **session);
+    if (!begin(question, *session, &err)) {
         lnjudge_end(*session, NULL);
         *session = NULL;
     }
     return report_error(&err, told);
 }
 
+static void step(lnjudge_session *session, error *err)
+{
+    const size_t index = session->done++, hidden = index / session->family_count;
+    const bool fine =
+        hidden < session->question.hidden_count
+            ? ask_family(session, session->families[index % session->family_count],
+                         session->question.hidden[hidden], err)
+            : ask_problem(session, index - session->family_count * session->question.hidden_count,
+                          err);
+    session->judge->placed = NULL;
+    judge_block_free(&session->block);
+    if (fine && in_process_stopped(session->worker))
+        fail(err, EXIT_CODE_INTERRUPTED, "the kernel ended the judgement");
+}
+
 lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *steps,
                             lnjudge_error *told)
 {
     error err = {0};
+    CATCH_MEMORY(told);
     if (!session || !done || !steps) {
         fail(&err, EXIT_CODE_USAGE, "a session and places for done and steps were expected");
         return report_error(&err, told);
     }
     *steps = session->count;
-    if (session->done < session->count) {
-        const judge_step *step = &session->steps[session->done++];
-        bool fine = step->run(session, step, &err);
-        if (fine && in_process_stopped(session->worker))
-            fail(&err, EXIT_CODE_INTERRUPTED, "the kernel ended the judgement");
-    }
+    if (session->done < session->count)
+        step(session, &err);
     *done = session->done;
     return report_error(&err, told);
 }
@@ -532,26 +348,26 @@ static void refuse_declined(lnjudge_report *report, size_t hidden)
 
 void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
 {
-    if (!session && report)
-        *report = (lnjudge_report){0};
-    if (session && report) {
+    if (report)
+        *report = session ? session->report : (lnjudge_report){0};
+    if (!session)
+        return;
+    if (report) {
         bool all = session->done == session->count && session->question.entry == 0;
-        *report = session->report;
         for (size_t i = 0; all && i < session->question.hidden_count; i++)
             refuse_declined(report, session->question.hidden[i]);
         choose_worst(report);
-    } else if (session) {
+        report->not_asked = "large tensors, growth, calls at the same time";
+    } else {
         lnjudge_report_free(&session->report);
     }
-    if (session) {
-        covering_run_end(&session->covering);
-        combinations_free(session->combinations);
-        judge_destroy(session->judge);
-        in_process_stop(session->worker);
-        free((size_t *)session->question.hidden);
-        free(session->steps);
-        free(session);
-    }
+    judge_block_free(&session->block);
+    covering_run_end(&session->covering);
+    combinations_free(session->combinations);
+    judge_destroy(session->judge);
+    in_process_stop(session->worker);
+    free((size_t *)session->question.hidden);
+    free(session);
 }
 
 lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,

@@ -1,4 +1,5 @@
 /* The certified reference, and outputs that were made elsewhere. */
+#include "base/allocate.h"
 #include "domain/convention.h"
 #include "domain/metric_fields.h"
 #include "internal.h"
@@ -28,6 +29,26 @@ lnjudge_status report_error(const error *err, lnjudge_error *given)
                  status == LNJUDGE_OK ? "" : err->message);
     }
     return status;
+}
+
+_Thread_local jmp_buf memory_catcher;
+
+static _Noreturn void throw_memory(size_t bytes)
+{
+    (void)bytes;
+    longjmp(memory_catcher, 1);
+}
+
+static __attribute__((constructor)) void catch_memory(void)
+{
+    out_of_memory = throw_memory;
+}
+
+lnjudge_status report_no_memory(lnjudge_error *given)
+{
+    error err;
+    fail(&err, EXIT_CODE_ENVIRONMENT, "out of memory");
+    return report_error(&err, given);
 }
 
 lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge_error *given)
@@ -143,16 +164,16 @@ static const char *row_at(const void *tensor, ln_type type, size_t stride, size_
 }
 
 /* Each row as a block of one. */
-static bool answer_rows(const ln_problem *problem, const ln_tensors *tensors, double *exact,
-                        error *err)
+static void answer_rows(const ln_problem *problem, const ln_tensors *tensors, double *exact)
 {
     const ln_operation kind = problem->convention.operation;
     size_t bytes = problem->hidden * dtype_size(problem->storage);
     ln_reference *reference = ln_reference_create();
-    double *values = malloc(problem->hidden * sizeof *values);
-    void *rounded = malloc(bytes);
-    bool fine = reference && values && rounded;
-    for (size_t row = 0; fine && row < problem->rows; row++) {
+    double *values = allocate(problem->hidden * sizeof *values);
+    void *rounded = allocate(bytes);
+    if (!reference)
+        memory_is_out(0);
+    for (size_t row = 0; row < problem->rows; row++) {
         ln_reference_result result = {.rounded = rounded,
                                       .exact = exact ? exact + row * problem->hidden : values};
         judge_block block = {.operation = kind,
@@ -168,19 +189,19 @@ static bool answer_rows(const ln_problem *problem, const ln_tensors *tensors, do
         block.inputs[ROLE_X] = (void *)row_at(tensors->x, problem->storage, problem->x_stride, row);
         block.inputs[ROLE_RESIDUAL] =
             (void *)row_at(tensors->residual, problem->storage, problem->residual_stride, row);
-        fine = judgings[kind]->answer(reference, &block, 0);
-        if (fine && tensors->y)
+        if (!judgings[kind]->answer(reference, &block, 0))
+            memory_is_out(bytes);
+        if (tensors->y)
             memcpy((char *)tensors->y + row * problem->y_stride * dtype_size(problem->storage),
                    rounded, bytes);
-        if (fine && tensors->mean)
+        if (tensors->mean)
             ((double *)tensors->mean)[row] = result.facts.mean;
-        if (fine && tensors->rstd)
+        if (tensors->rstd)
             ((double *)tensors->rstd)[row] = result.facts.rstd;
     }
     ln_reference_destroy(reference);
     free(values);
     free(rounded);
-    return fine || fail_memory(err, "the reference");
 }
 
 lnjudge_status lnjudge_reference(const ln_problem *given, const ln_tensors *tensors, double *exact,
@@ -188,8 +209,9 @@ lnjudge_status lnjudge_reference(const ln_problem *given, const ln_tensors *tens
 {
     error err = {0};
     ln_problem problem;
+    CATCH_MEMORY(told);
     if (check_problem(given, tensors, &problem, &err))
-        answer_rows(&problem, tensors, exact, &err);
+        answer_rows(&problem, tensors, exact);
     return report_error(&err, told);
 }
 
@@ -229,36 +251,27 @@ void fill_case(const judge_block *block, const case_verdict *verdict, const ln_m
 
 /* ---- a row kept ---- */
 
-static void *copy_of(const void *from, size_t bytes, bool *fine)
+static void *copy_of(const void *from, size_t bytes)
 {
-    void *to = from && *fine ? malloc(bytes) : NULL;
-    if (to)
-        memcpy(to, from, bytes);
-    *fine = *fine && !from == !to;
-    return to;
+    return from ? allocate_copy(from, bytes) : NULL;
 }
 
-bool keep_row(const judge_block *block, size_t row, const void *computed, lnjudge_row *kept,
-              error *err)
+void keep_row(const judge_block *block, size_t row, const void *computed, lnjudge_row *kept)
 {
     size_t stride = block->hidden, bytes = stride * dtype_size(block->storage);
     const tensor_role *weight = &operations[block->operation]->roles[ROLE_GAMMA];
     size_t parameters = role_columns(weight, &block->convention, stride) * dtype_size(block->param);
-    bool fine = true;
     free_row(kept);
     *kept = (lnjudge_row){
         .number = row,
-        .x = copy_of(row_at(block->inputs[ROLE_X], block->storage, stride, row), bytes, &fine),
-        .residual = copy_of(row_at(block->inputs[ROLE_RESIDUAL], block->storage, stride, row),
-                            bytes, &fine),
-        .gamma = copy_of(block->inputs[ROLE_GAMMA], parameters, &fine),
-        .beta = copy_of(block->inputs[ROLE_BETA], parameters, &fine),
-        .y = copy_of(row_at(computed, block->storage, stride, row), bytes, &fine),
-        .exact = copy_of(block->results[row].exact, stride * sizeof(double), &fine),
+        .x = copy_of(row_at(block->inputs[ROLE_X], block->storage, stride, row), bytes),
+        .residual =
+            copy_of(row_at(block->inputs[ROLE_RESIDUAL], block->storage, stride, row), bytes),
+        .gamma = copy_of(block->inputs[ROLE_GAMMA], parameters),
+        .beta = copy_of(block->inputs[ROLE_BETA], parameters),
+        .y = copy_of(row_at(computed, block->storage, stride, row), bytes),
+        .exact = copy_of(block->results[row].exact, stride * sizeof(double)),
     };
-    if (!fine)
-        free_row(kept);
-    return fine || fail_memory(err, "the worst row");
 }
 
 void free_row(lnjudge_row *row)
@@ -317,8 +330,8 @@ static const void *dense(const void *tensor, const ln_problem *problem, size_t s
     size_t bytes = problem->hidden * dtype_size(problem->storage);
     if (stride == problem->hidden)
         return tensor;
-    *copy = malloc(problem->rows * bytes);
-    for (size_t row = 0; *copy && row < problem->rows; row++)
+    *copy = allocate(problem->rows * bytes);
+    for (size_t row = 0; row < problem->rows; row++)
         memcpy((char *)*copy + row * bytes, row_at(tensor, problem->storage, stride, row), bytes);
     return *copy;
 }
@@ -341,14 +354,13 @@ static bool judge_given(const ln_problem *problem, const ln_tensors *tensors, do
     row_judge *judge = judge_create(NULL, &settings);
     const void *y = dense(tensors->y, problem, problem->y_stride, &copy);
     const operation_call call = call_of(problem, tensors);
-    bool fine = ((judge && y) || fail_memory(err, "rows")) &&
-                judge_block_from(judge, &block, &call, err) &&
-                judge_output(judge, &block, y, &judgement, err);
+    bool fine = judge_block_from(judge, &block, &call, err);
     if (fine) {
+        judge_output(judge, &block, y, &judgement);
         snprintf(made->check, sizeof made->check, "rows");
         snprintf(made->input, sizeof made->input, "given");
         fill_case(&block, &judgement.verdict, &judgement.metrics, made);
-        fine = keep_row(&block, judgement.metrics.worst_row, y, &made->worst, err);
+        keep_row(&block, judgement.metrics.worst_row, y, &made->worst);
     }
     judge_block_free(&block);
     judge_destroy(judge);
@@ -363,18 +375,15 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
     ln_problem problem;
     if (!check_place(report, "the report", &err))
         return report_error(&err, told);
-    lnjudge_case *made = calloc(1, sizeof *made);
+    CATCH_MEMORY(told);
     *report = (lnjudge_report){0};
-    bool fine = made || fail_memory(&err, "a report");
-    fine = fine && check_limit(max_row_ulp, &err) &&
-           check_problem(given, tensors, &problem, &err) &&
-           (tensors->y || fail(&err, EXIT_CODE_USAGE, "y is NULL")) &&
-           judge_given(&problem, tensors, max_row_ulp, made, &err);
-    if (fine) {
-        *report = (lnjudge_report){1, made, 0, made->passed};
-    } else {
+    lnjudge_case *made = allocate_zeroed(1, sizeof *made);
+    if (check_limit(max_row_ulp, &err) && check_problem(given, tensors, &problem, &err) &&
+        (tensors->y || fail(&err, EXIT_CODE_USAGE, "y is NULL")) &&
+        judge_given(&problem, tensors, max_row_ulp, made, &err))
+        *report = (lnjudge_report){.count = 1, .cases = made, .passed = made->passed};
+    else
         free(made);
-    }
     return report_error(&err, told);
 }
 
@@ -387,9 +396,8 @@ static bool find_tolerance(const ln_problem *problem, const ln_tensors *tensors,
     row_judge *judge = judge_create(NULL, &settings);
     judge_block block = {0};
     const operation_call call = call_of(problem, tensors);
-    bool fine = (judge || fail_memory(err, "rows")) &&
-                judge_block_from(judge, &block, &call, err) &&
-                tolerance_find(judge, &block, found, err);
+    bool fine =
+        judge_block_from(judge, &block, &call, err) && tolerance_find(judge, &block, found, err);
     judge_block_free(&block);
     judge_destroy(judge);
     return fine;
@@ -401,6 +409,7 @@ lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors 
     error err = {0};
     ln_problem problem;
     tolerance found;
+    CATCH_MEMORY(told);
     if (check_place(made, "the tolerances", &err) &&
         check_problem(given, tensors, &problem, &err) &&
         find_tolerance(&problem, tensors, &found, &err)) {
@@ -454,15 +463,15 @@ lnjudge_status lnjudge_gradients_judge(const ln_problem *given, const ln_tensors
     error err = {0};
     ln_problem problem;
     gradient_errors found[GRADIENTS];
+    CATCH_MEMORY(told);
     if (!check_gradients(given, tensors, dy, judged, &problem, &err) ||
         !check_place(distance, "the distances", &err))
         return report_error(&err, told);
     const void *all[GRADIENTS] = {judged->dx, judged->dgamma, judged->dbeta};
-    if (judge_gradients(&problem, tensors, dy, all, found, &err))
-        for (size_t i = 0; i < GRADIENTS; i++)
-            distance[i] = (lnjudge_distance){found[i].ulp_max,   found[i].row_ulp_max,
-                                             found[i].rel_l2,    found[i].correctly_rounded,
-                                             found[i].elements,  found[i].mismatches,
-                                             found[i].worst_row, found[i].worst_column};
+    judge_gradients(&problem, tensors, dy, all, found);
+    for (size_t i = 0; i < GRADIENTS; i++)
+        distance[i] = (lnjudge_distance){
+            found[i].ulp_max,  found[i].row_ulp_max, found[i].rel_l2,    found[i].correctly_rounded,
+            found[i].elements, found[i].mismatches,  found[i].worst_row, found[i].worst_column};
     return report_error(&err, told);
 }

@@ -1,132 +1,288 @@
-/* Runs a kernel through the blocks of a check, and sums up what was found. */
-#include "conformance/cells.h"
-#include "conformance/exact.h"
+/* The rows of each check; and a kernel on all of them, summed up. */
+#include "base/allocate.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "conformance/internal.h"
+#include "inputs/inputs.h"
 #include "worker/layout.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-enum { CALLS = 10000 };
+enum {
+    CALLS = 75000,
+    CALL_ROWS = 5,
+    CALL_HIDDEN = 68,
+    /* What a block costs beside its elements, and what all calls do, in elements. */
+    BLOCK_ELEMENTS = 2500,
+    CALLS_ELEMENTS = 3000000,
+};
 
-/* What the blocks said so far. */
-typedef struct findings_so_far {
-    size_t judged, refused;
-    bool over;         /* a violation: the rest is not asked */
-    case_verdict lost; /* of a block that could not be examined; pending: there is none */
-} findings_so_far;
+/* A stride that takes 1031 rows beyond element 2^32; rows beyond 2^16, with all there is and without
+ * parameters, and beyond 2^23; ragged rows of more than 8 MiB, dense and with a stride; and, in the full plan
+ * alone, dense rows beyond element 2^32. */
+static const struct large_shape {
+    size_t rows, hidden, step; /* step: the stride in rows */
+    bool all, bare;            /* every input and output; x and y alone */
+} large_shapes[] = {{1031, 513, 8197, false, false},
+                    {1031, 513, 8197, true, false},
+                    {(1 << 16) + 1031, 5, 1, true, false},
+                    {(1 << 16) + 1031, 5, 1, false, true},
+                    {((size_t)1 << 23) + 7, 3, 1, false, false},
+                    {4099, 1031, 1, false, false},
+                    {4099, 1031, 2, true, false},
+                    {((size_t)1 << 23) + 7, 513, 1, false, false}};
+enum { LARGE_SHAPES = sizeof large_shapes / sizeof *large_shapes };
 
-static bool is_fine(const case_verdict *verdict)
+const char *conformance_check_name(conformance_check check)
 {
-    return verdict_is_right(verdict->kind);
+    _Static_assert((int)CHECK_NAMES >= (int)CHECK_COUNT, "a check without a name");
+    return check_names[check];
 }
 
-static bool is_fault(const case_verdict *verdict)
+/* ---- what each block is ---- */
+
+static const struct large_shape *large_shape_of(const conformance_task *task, size_t index)
 {
-    return !is_fine(verdict) && !verdict_is_limit(verdict->kind);
+    return &large_shapes[task->first ? LARGE_SHAPES - 1 : index];
 }
 
-/* One block's judgement into that of the check: the gravest verdict, the metrics of the largest
- * error. */
+static size_t count_blocks(const conformance_task *task)
+{
+    switch (task->check) {
+    case CHECK_COMBINATIONS:
+        return task->last - task->first;
+    case CHECK_LARGE:
+        return task->first ? 1 : LARGE_SHAPES - 1;
+    case CHECK_EXACT:
+        return exact_blocks(task->convention.operation);
+    default:
+        return 1;
+    }
+}
+
+static ln_problem problem_of(const conformance_task *task, size_t index)
+{
+    size_t rows = CALL_ROWS, hidden = CALL_HIDDEN;
+    if (task->check == CHECK_COMBINATIONS) {
+        combination of = combinations_at(task->set, task->first + index);
+        return combination_problem(&of, task->storage, task->param);
+    }
+    if (task->check == CHECK_EXACT)
+        return exact_problem(task, index);
+    if (task->check == CHECK_LARGE) {
+        rows = large_shape_of(task, index)->rows;
+        hidden = large_shape_of(task, index)->hidden;
+    }
+    return problem_dense(&task->convention, task->storage, task->param, rows, hidden);
+}
+
+size_t conformance_elements(const conformance_task *task)
+{
+    size_t elements = 0;
+    if (task->check == CHECK_GROWTH)
+        return CALLS_ELEMENTS;
+    for (size_t i = 0; i < count_blocks(task); i++) {
+        ln_problem problem = problem_of(task, i);
+        elements += problem.rows * problem.hidden + BLOCK_ELEMENTS;
+    }
+    /* Of large tensors few rows are judged. */
+    return task->check == CHECK_LARGE ? elements / 16 : elements;
+}
+
+bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t *hidden)
+{
+    const size_t problems = task->set ? combinations_count(task->set) : 0;
+    const bool of_array = task->check == CHECK_COMBINATIONS;
+    const size_t packs = of_array ? (problems + COMBINATIONS_A_TASK - 1) / COMBINATIONS_A_TASK
+                                  : 1 + (task->check == CHECK_LARGE);
+    if (pack >= packs)
+        return false;
+    task->first = of_array ? pack * COMBINATIONS_A_TASK : pack;
+    task->last = task->first + COMBINATIONS_A_TASK;
+    task->last = task->last < problems ? task->last : problems;
+    *rows = of_array ? task->first + 1 : 0;
+    *hidden = of_array ? task->last : 0;
+    for (size_t i = 0; !of_array && i < count_blocks(task); i++) {
+        ln_problem problem = problem_of(task, i);
+        *rows = problem.rows > *rows ? problem.rows : *rows;
+        *hidden = problem.hidden > *hidden ? problem.hidden : *hidden;
+    }
+    return true;
+}
+
+/* ---- rows ---- */
+
+/* Everything that one block is made from, a residual too. */
+static operation_call call_make(const ln_convention *convention, const conformance_task *task,
+                                size_t rows, size_t hidden)
+{
+    operation_call raw = call_dense(convention, task->storage, task->param, rows, hidden);
+    if (!call_allocate(&raw, true))
+        memory_is_out(rows * hidden);
+    return raw;
+}
+
+/* The block, with or without the residual. Frees what it was made from. */
+static bool make_block(row_judge *judge, operation_call *raw, bool residual, bool fine,
+                       judge_block *block, error *err)
+{
+    operation_call wanted = *raw;
+    if (!residual)
+        wanted.inputs[ROLE_RESIDUAL] = NULL;
+    fine = fine && judge_block_from(judge, block, &wanted, err);
+    call_free(raw);
+    return fine;
+}
+
+/* The row of an input. */
+static void *row_at(const operation_call *raw, size_t role, size_t row)
+{
+    return (char *)raw->inputs[role] + row * raw->problem.hidden * dtype_size(raw->problem.storage);
+}
+
+/* Rows about zero, then rows three deviations off it. */
+static bool make_called_rows(row_judge *judge, const conformance_task *task, judge_block *block,
+                             error *err)
+{
+    enum { CENTRED = CALL_ROWS / 2 };
+    uint64_t seed = judge->settings.seed;
+    operation_call raw = call_make(&task->convention, task, CALL_ROWS, CALL_HIDDEN);
+    bool fine = input_call("normal", NULL, &raw, seed, 0, err) &&
+                input_rows("offset:3", task->storage, seed, 0, CALL_ROWS - CENTRED, CALL_HIDDEN,
+                           row_at(&raw, ROLE_X, CENTRED), err);
+    return make_block(judge, &raw, false, fine, block, err);
+}
+
+/* One that has no parameters, with the eps of that of the run. */
+static ln_convention bare_convention(const ln_convention *of)
+{
+    const operation *what = operations[of->operation];
+    ln_convention found = *of;
+    bool bare = false;
+    for (size_t number = 0; !bare && number < convention_count(what); number++) {
+        found = convention_numbered(what, number);
+        bare = found.eps_place == of->eps_place;
+        for (size_t i = 0; i < what->count; i++)
+            bare = bare &&
+                   !(role_is_parameter(&what->roles[i]) && role_is_needed(&what->roles[i], &found));
+    }
+    found.eps = of->eps;
+    return bare ? found : *of;
+}
+
+/* The block has the rows that are looked at. */
+static bool make_large(row_judge *judge, const conformance_task *task,
+                       const struct large_shape *shape, large_tensors *large, judge_block *block,
+                       error *err)
+{
+    const ln_convention convention =
+        shape->bare ? bare_convention(&task->convention) : task->convention;
+    const size_t hidden = shape->hidden, row_bytes = hidden * dtype_size(task->storage);
+    size_t rows[LARGE_ROWS];
+    *large = (large_tensors){
+        .problem = problem_dense(&convention, task->storage, task->param, shape->rows, hidden),
+        .period = allocate(LARGE_PERIOD * row_bytes),
+        .seed = judge->settings.seed};
+    problem_set_strides(&large->problem, shape->step * hidden);
+    const size_t count = large_rows(&large->problem, large->seed, rows);
+    operation_call raw = call_make(&convention, task, LARGE_ROWS, hidden);
+    bool fine = input_rows("normal", task->storage, large->seed, 0, LARGE_PERIOD, hidden,
+                           large->period, err) &&
+                input_parameters("normal", &raw, large->seed, err);
+    for (size_t i = 0; fine && i < count; i++) {
+        const char *period = large->period;
+        size_t row = large_row_of_block(&large->problem, rows[i]);
+        memcpy(row_at(&raw, ROLE_X, i), period + row * row_bytes, row_bytes);
+        memcpy(row_at(&raw, ROLE_RESIDUAL, i),
+               period + (row + LARGE_RESIDUAL_ROW) % LARGE_PERIOD * row_bytes, row_bytes);
+    }
+    raw.problem.rows = count;
+    return make_block(judge, &raw, shape->all, fine, block, err);
+}
+
+bool conformance_prepare(row_judge *judge, const conformance_task *task, conformance_blocks *made,
+                         error *err)
+{
+    const size_t count = count_blocks(task);
+    *made = (conformance_blocks){.blocks = allocate_zeroed(count, sizeof *made->blocks),
+                                 .of = allocate_zeroed(count, sizeof *made->of),
+                                 .large = allocate_zeroed(count, sizeof *made->large)};
+    bool fine = true;
+    while (fine && made->count < count) {
+        const size_t i = made->count++;
+        judge_block *block = &made->blocks[i];
+        if (task->check == CHECK_COMBINATIONS) {
+            made->of[i] = combinations_at(task->set, task->first + i);
+            fine = combination_block(judge, &made->of[i], task->storage, task->param, block, err);
+        } else if (task->check == CHECK_LARGE) {
+            fine = make_large(judge, task, large_shape_of(task, i), &made->large[i], block, err);
+        } else if (task->check == CHECK_EXACT) {
+            fine = exact_make(judge, task, i, block, err);
+        } else {
+            fine = make_called_rows(judge, task, block, err);
+        }
+    }
+    if (!fine)
+        conformance_release(made);
+    return fine;
+}
+
+void conformance_release(conformance_blocks *blocks)
+{
+    for (size_t i = 0; i < blocks->count; i++) {
+        judge_block_free(&blocks->blocks[i]);
+        free(blocks->large[i].period);
+    }
+    free(blocks->blocks);
+    free(blocks->of);
+    free(blocks->large);
+    *blocks = (conformance_blocks){0};
+}
+
+/* ---- a kernel on all blocks ---- */
+
+/* One block's judgement into that of the check, where no other was judged before: the gravest verdict, the
+ * metrics of the largest error. */
 static void add_up(case_judgement *all, const case_judgement *one, const judge_block *block,
-                   findings_so_far *so_far)
+                   size_t *judged)
 {
     const case_verdict *verdict = &one->verdict;
-    if (verdict->kind == VERDICT_LOST) {
-        so_far->lost = *verdict;
-        return;
-    }
     if (verdict->kind == VERDICT_DECLINED) {
-        if (so_far->judged == 0)
+        if (*judged == 0)
             all->verdict = *verdict;
-        so_far->refused++;
         return;
     }
-    if (so_far->judged++ == 0)
+    if ((*judged)++ == 0)
         all->verdict = (case_verdict){.kind = VERDICT_RIGHT};
-    bool first = is_fine(&all->verdict) && !is_fine(verdict);
-    if (first || (!is_fault(&all->verdict) && is_fault(verdict))) {
+    bool first = verdict_is_right(all->verdict.kind) && !verdict_is_right(verdict->kind);
+    if (first || (!verdict_is_fault(all->verdict.kind) && verdict_is_fault(verdict->kind))) {
         all->verdict = *verdict;
         verdict_say(&all->verdict, "%zux%zu%s%s: %s", block->rows, block->hidden,
                     block->inputs[ROLE_RESIDUAL] ? " with a residual" : "",
                     block->inputs[ROLE_GAMMA] ? "" : " without gamma", verdict->detail);
-    } else if (all->verdict.kind == VERDICT_RIGHT) {
-        all->verdict.kind = is_fine(verdict) ? verdict->kind : VERDICT_RIGHT;
+    } else if (all->verdict.kind == VERDICT_RIGHT && verdict_is_right(verdict->kind)) {
+        all->verdict.kind = verdict->kind;
     }
-    so_far->over = is_fault(&all->verdict);
     if (one->metrics.elements > 0 && !(one->metrics.row_ulp_max <= all->metrics.row_ulp_max))
         all->metrics = one->metrics;
     if (!(one->bound_row_ulp <= all->bound_row_ulp))
         all->bound_row_ulp = one->bound_row_ulp;
-    all->varies |= one->varies;
     all->output_hash = hash_bytes(all->output_hash, &one->output_hash, sizeof one->output_hash);
 }
 
-/* A check of which a block is lost is lost, unless another block has shown a fault. */
-static void conclude(const findings_so_far *so_far, case_judgement *judgement)
+/* x's rows behind all else in the worker's memory, and the shape that the call really has. */
+static void place_large(row_judge *judge, const judge_block *block, const large_tensors *large,
+                        work_order *order)
 {
-    bool found = is_fault(&judgement->verdict) && judgement->verdict.kind != VERDICT_DECLINED;
-    if (so_far->lost.kind == VERDICT_LOST && !found)
-        judgement->verdict = so_far->lost;
-}
-
-/* x's rows behind all else in the arena, and the shape that the call really has. */
-static bool place_large(row_judge *judge, const judge_block *block, const large_tensors *large,
-                        work_order *order, error *err)
-{
-    size_t bytes = LARGE_PERIOD * block->hidden * dtype_size(block->storage);
+    const size_t bytes = LARGE_PERIOD * block->hidden * dtype_size(block->storage);
     order->problem = large->problem;
     order->seed = large->seed;
     if (!block->inputs[ROLE_RESIDUAL]) /* then y alone is asked for */
         order->at.tensors[ROLE_MEAN] = order->at.tensors[ROLE_RSTD] = -1;
     off_t x = order->at.tensors[ROLE_X] =
         order->at.bounds + (off_t)(block->rows * sizeof(ln_bound));
-    if (!judge->runner->reserve(judge->runner, (size_t)x + bytes, err))
-        return false;
+    judge_reach(judge, (size_t)x + bytes);
     memcpy(judge_memory(judge, x), large->period, bytes);
-    return true;
-}
-
-/* Of a call on large tensors: a slow kernel takes this long for an element. */
-static const double slow_element = 50e-9;
-
-/* The worker makes all calls, or the one on large tensors; what came out first is judged here. */
-static bool examine_calls(row_judge *judge, const judge_block *block, const large_tensors *large,
-                          const kernel_entry *kernel, case_judgement *judgement, error *err)
-{
-    work_order order = worker_order(large ? ORDER_CALL_LARGE : ORDER_CALL, kernel);
-    double more = 0;
-    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
-    worker_reply answer;
-    bool has_bound;
-    if (!judge_reserve(judge, block, err))
-        return false;
-    if (!judge_bounds(judge, block, kernel, &has_bound, &judgement->verdict, err))
-        return err->code == EXIT_CODE_FINE;
-    if (!judge_place(judge, block, &order, err) ||
-        (large && !place_large(judge, block, large, &order, err)))
-        return false;
-    order.count = CALLS;
-    order.seed = judge->settings.seed;
-    if (large)
-        more = slow_element * (double)large->problem.rows * (double)large->problem.hidden;
-    if (!judge_ask(judge, &order, more, &answer, &judgement->verdict, err))
-        return err->code == EXIT_CODE_FINE;
-    memcpy(judge->computed,
-           judge_memory(judge, order.at.tensors[operations[block->operation]->result]),
-           judge_bytes(block));
-    judged_kind kind = judged_kind_of(kernel, has_bound);
-    if (block->inputs[ROLE_RESIDUAL])
-        judge_read_beside(judge, block, kernel, &order, ~0u, &findings.verdict);
-    if (!judge_call(judge, block, judge->computed, &kind, block->inputs[ROLE_RESIDUAL], &findings,
-                    judgement, err))
-        return false;
-    if (is_fine(&judgement->verdict)) /* what it says of slow calls, and of forks */
-        verdict_say(&judgement->verdict, "%s", answer.text);
-    judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
-    return true;
 }
 
 /* The row's number in the tensor, for its place among those that are looked at. */
@@ -141,90 +297,84 @@ static void name_row(const large_tensors *large, case_verdict *verdict)
     verdict_say(verdict, "row %zu%s", rows[row], rest);
 }
 
-static bool examine_large(row_judge *judge, const conformance_blocks *blocks,
-                          const kernel_entry *kernel, case_judgement *judgement, error *err)
+/* The worker makes all calls, or the one on large tensors; what came out first is judged here. */
+static void examine_calls(row_judge *judge, const judge_block *block, const large_tensors *large,
+                          const kernel_entry *kernel, case_judgement *judgement)
 {
-    findings_so_far so_far = {0};
-    bool fine = true;
-    for (size_t i = 0; fine && !so_far.over && i < blocks->count; i++) {
+    static const double slow_element = 50e-9; /* seconds of a slow kernel on large tensors */
+    work_order order = worker_order(large ? ORDER_CALL_LARGE : ORDER_GROW, kernel);
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    const size_t result = operations[block->operation]->result;
+    double more = 0;
+    worker_reply answer;
+    bool has_bound;
+    judge_reserve(judge, block);
+    if (!judge_bounds(judge, block, kernel, &has_bound, &judgement->verdict))
+        return;
+    judge_place(judge, block, &order);
+    order.count = CALLS;
+    order.seed = judge->settings.seed;
+    if (large) {
+        place_large(judge, block, large, &order);
+        more = slow_element * (double)large->problem.rows * (double)large->problem.hidden;
+    }
+    if (!judge_ask(judge, &order, more, &answer, &judgement->verdict))
+        return;
+    memcpy(judge->computed, judge_memory(judge, order.at.tensors[result]), judge_bytes(block));
+    judged_kind kind = judged_kind_of(kernel, has_bound);
+    if (block->inputs[ROLE_RESIDUAL])
+        judge_read_beside(judge, block, kernel, &order, ~0u, &findings.verdict);
+    judge_call(judge, block, judge->computed, &kind, block->inputs[ROLE_RESIDUAL], &findings,
+               judgement);
+    if (verdict_is_right(judgement->verdict.kind)) /* what it says of slow calls */
+        verdict_say(&judgement->verdict, "%s", answer.text);
+    judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
+}
+
+/* One block after the other, up to the first fault. A check of which a block is lost is lost, unless another
+ * block has shown a fault. */
+static void run_blocks(row_judge *judge, const conformance_blocks *blocks, bool exact,
+                       const kernel_entry *kernel, case_judgement *judgement)
+{
+    case_verdict lost = {0};
+    size_t judged = 0;
+    bool over = false;
+    for (size_t i = 0; !over && i < blocks->count && !interrupted(); i++) {
+        const large_tensors *large = blocks->large[i].period ? &blocks->large[i] : NULL;
         judge_block shown = blocks->blocks[i];
         case_judgement one = {.bound_row_ulp = NAN, .output_hash = HASH_START};
         one.metrics.row_ulp_max = NAN;
         one.verdict.kind = VERDICT_RIGHT;
-        fine = examine_calls(judge, &blocks->blocks[i], &blocks->large[i], kernel, &one, err);
-        shown.rows = blocks->large[i].problem.rows;
-        name_row(&blocks->large[i], &one.verdict);
-        add_up(judgement, &one, &shown, &so_far);
-    }
-    conclude(&so_far, judgement);
-    return fine;
-}
-
-/* Every family wherever the library's call may take another kernel. */
-static bool examine_cells(row_judge *judge, const conformance_task *task,
-                          const conformance_blocks *blocks, const kernel_entry *call,
-                          case_judgement *judgement, error *err)
-{
-    findings_so_far so_far = {0};
-    char name[CELLS_NAME_LENGTH], worst[sizeof judgement->verdict.detail] = "";
-    char detail[sizeof worst];
-    const call_place last = task->last ? (call_place)task->last : PLACE_DRAM;
-    const call_place first = task->last ? last : PLACE_FEW;
-    for (size_t i = 0; !so_far.over && i < blocks->count; i++)
-        for (call_place place = first; cells_has(call, i) && !so_far.over && place <= last;
-             place++) {
-            case_judgement one;
-            if (interrupted())
-                return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-            if (place == first && !cells_ask(judge, &blocks->blocks[i], call, i, first, last, err))
-                return false;
-            if (!cells_judge(judge, &blocks->blocks[i], call, i, place, &one, err))
-                return false;
-            cells_name(i, place, name);
-            if (one.metrics.elements > 0 &&
-                !(one.metrics.row_ulp_max <= judgement->metrics.row_ulp_max))
-                snprintf(worst, sizeof worst, "worst in %s, by %s", name, judge->taken);
-            memcpy(detail, one.verdict.detail, sizeof detail);
-            verdict_say(&one.verdict, "%s: %s", name, detail);
-            add_up(judgement, &one, &blocks->blocks[i], &so_far);
+        if (exact)
+            exact_judge(judge, &blocks->blocks[i], i, kernel, &one);
+        else
+            examine_calls(judge, &blocks->blocks[i], large, kernel, &one);
+        if (large) {
+            shown.rows = large->problem.rows;
+            name_row(large, &one.verdict);
         }
-    if (is_fine(&judgement->verdict))
-        memcpy(judgement->verdict.detail, worst, sizeof worst);
-    return true;
-}
-
-static bool examine_exact(row_judge *judge, const conformance_blocks *blocks,
-                          const kernel_entry *kernel, case_judgement *judgement, error *err)
-{
-    findings_so_far so_far = {0};
-    bool fine = true;
-    for (size_t i = 0; fine && !so_far.over && i < blocks->count; i++) {
-        case_judgement one;
-        fine = exact_judge(judge, &blocks->blocks[i], i, kernel, &one, err);
-        if (fine)
-            add_up(judgement, &one, &blocks->blocks[i], &so_far);
+        if (one.verdict.kind == VERDICT_LOST)
+            lost = one.verdict;
+        else
+            add_up(judgement, &one, &shown, &judged);
+        over = verdict_is_fault(one.verdict.kind);
     }
-    conclude(&so_far, judgement);
-    return fine;
+    if (lost.kind == VERDICT_LOST && !over)
+        judgement->verdict = lost;
 }
 
-bool conformance_examine(row_judge *judge, const conformance_task *task,
+void conformance_examine(row_judge *judge, const conformance_task *task,
                          const conformance_blocks *blocks, const kernel_entry *kernel,
-                         case_judgement *judgement, error *err)
+                         case_judgement *judgement)
 {
     *judgement = (case_judgement){.bound_row_ulp = NAN, .output_hash = HASH_START};
     judgement->metrics.row_ulp_max = NAN;
     judgement->verdict.kind = VERDICT_RIGHT;
-    err->code = EXIT_CODE_FINE;
-    bool fine = task->check == CHECK_LARGE ? examine_large(judge, blocks, kernel, judgement, err)
-                : task->check == CHECK_CELLS
-                    ? examine_cells(judge, task, blocks, kernel, judgement, err)
-                : task->check == CHECK_EXACT ? examine_exact(judge, blocks, kernel, judgement, err)
-                : task->check == CHECK_CALLS
-                    ? examine_calls(judge, blocks->blocks, NULL, kernel, judgement, err)
-                    : examine_combinations(judge, task, blocks, kernel, judgement, err);
-    conformance_blame_load(kernel, judgement);
+    if (task->check == CHECK_COMBINATIONS)
+        run_combinations(judge, task, blocks, kernel, judgement);
+    else
+        run_blocks(judge, blocks, task->check == CHECK_EXACT, kernel, judgement);
+    blame_load(kernel, judgement);
     judgement->by_row = NULL; /* the judge's, and gone with its next call */
     judgement->computed = NULL;
-    return fine;
 }

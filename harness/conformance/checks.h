@@ -1,25 +1,24 @@
-/* The conformance tests: what is asked of every kernel that comes without a proof. Each check is one case of
+/* The conformance tests: what every kernel that comes without a proof is asked. Each check is one case of
  * a run, over many blocks of rows.
  *
  *     conformance_blocks blocks;
  *     conformance_prepare(judge, &task, &blocks, &err);          // once for all kernels of the types
- *     conformance_examine(judge, &task, &blocks, kernel, &judgement, &err);
+ *     conformance_examine(judge, &task, &blocks, kernel, &judgement);
  *     conformance_release(&blocks);
  */
 #ifndef LNBENCH_CONFORMANCE_CHECKS_H
 #define LNBENCH_CONFORMANCE_CHECKS_H
 
-#include "conformance/problems.h"
 #include "conformance/conformance.h"
+#include "conformance/problems.h"
 
+/* In the order in which a run makes them. */
 typedef enum conformance_check {
     CHECK_ROWS,         /* no conformance test: the rows of one input */
-    CHECK_COMBINATIONS, /* the covering array (combinations.h) */
-    CHECK_CALLS,        /* 75,000 calls, and what they keep */
-    CHECK_CELLS, /* of calls of the library: every input family at one hidden size, wherever the rows
-                    lie and however few they are, since each time it may take another kernel */
-    CHECK_LARGE, /* rows beyond 2^23, elements beyond 2^32 (worker/layout.h) */
-    CHECK_EXACT, /* of kernels that claim to round correctly: their bits (exact.h) */
+    CHECK_COMBINATIONS, /* the covering array (problems.h) */
+    CHECK_LARGE,        /* rows beyond 2^23, elements beyond 2^32 (worker/layout.h) */
+    CHECK_GROWTH,       /* what 75,000 calls keep (worker/child/growth.c) */
+    CHECK_EXACT, /* of kernels that claim to round correctly: the bits of 100,000 elements (exact.c) */
     CHECK_COUNT,
 } conformance_check;
 
@@ -29,7 +28,7 @@ typedef struct conformance_task {
     ln_type storage, param;
     size_t first,
         last; /* combinations: from first to before last. Large: 0: 2^23 short rows, and long
-                           strides; 1: 2^32 elements. Cells: the hidden size, and a call_place; 0: all */
+                 strides; 1: 2^32 elements */
     const combination_set *set; /* borrowed; of combinations alone */
 } conformance_task;
 
@@ -52,8 +51,8 @@ const char *conformance_check_name(conformance_check check);
 
 /* A check comes in packs that keep a run's progress and memory in bounds: the task becomes that of one of
  * them, with the rows and hidden size of the largest block, or of combinations the numbers of the first and
- * of the last problem. False: there are not as many. Of cells the first three are those of the quick plan. */
-enum { COMBINATIONS_A_TASK = 100, CELLS_SIZES = 6 };
+ * of the last problem. False: there are not as many. */
+enum { COMBINATIONS_A_TASK = 100 };
 bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t *hidden);
 
 /* The elements of all blocks, for the time left. */
@@ -63,14 +62,13 @@ bool conformance_prepare(row_judge *judge, const conformance_task *task, conform
                          error *err);
 /* As judge_kernel(); no rows stay in the judgement. Ends with the first violation, of combinations with the
  * third, of which the most telling stays. */
-bool conformance_examine(row_judge *judge, const conformance_task *task,
+void conformance_examine(row_judge *judge, const conformance_task *task,
                          const conformance_blocks *blocks, const kernel_entry *kernel,
-                         case_judgement *judgement, error *err);
-/* Of combinations that are wrong: asks for the least that shows it, which the verdict then says. False as
- * above. */
-bool conformance_minimize(row_judge *judge, const conformance_task *task,
+                         case_judgement *judgement);
+/* Of combinations that are wrong: asks for the least that shows it, which the verdict then says. */
+void conformance_minimize(row_judge *judge, const conformance_task *task,
                           const conformance_blocks *blocks, const kernel_entry *kernel,
-                          case_judgement *judgement, error *err);
+                          case_judgement *judgement);
 void conformance_release(conformance_blocks *blocks);
 
 #endif

@@ -1,7 +1,6 @@
 #include "conformance/covering_array.h"
+#include "base/allocate.h"
 #include "base/random.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { CANDIDATES = 6, OPEN = 1, GIVEN_UP = 2 };
 
@@ -109,7 +108,7 @@ static void begin_entry(const generator *made, size_t a, size_t b, size_t c, siz
 }
 
 /* Numbers the tuples, and opens those whose levels can stand together. */
-static bool open_tuples(generator *made)
+static void open_tuples(generator *made)
 {
     candidate begun;
     EACH_THREE(made, a, b, c)
@@ -117,16 +116,13 @@ static bool open_tuples(generator *made)
         made->begin[a][b][c] = made->room;
         made->room += tuples_of(made, a, b, c);
     }
-    made->open = malloc(made->room + 1);
-    if (!made->open)
-        return false;
+    made->open = allocate(made->room + 1);
     EACH_THREE(made, a, b, c)
     for (size_t i = 0; i < tuples_of(made, a, b, c); i++) {
         begin_entry(made, a, b, c, i, &begun);
         made->left += made->open[made->begin[a][b][c] + i] =
             made->asked->allows(made->asked->context, begun.levels);
     }
-    return true;
 }
 
 /* An entry with nothing in it but an open tuple, a drawn one. */
@@ -188,41 +184,29 @@ static bool best_entry(generator *made, candidate *best)
     return false;
 }
 
-bool covering_make(const covering_question *asked, covering_array *array)
+covering_array covering_make(const covering_question *asked)
 {
-    generator *made = calloc(1, sizeof *made);
-    *array = (covering_array){.factors = asked->factors};
-    array->entries = malloc(asked->most * asked->factors + 1);
-    if (made) {
-        const bool pairs = asked->strength == 2;
-        *made = (generator){.asked = asked,
-                            .random = asked->seed,
-                            .factors = asked->factors + pairs,
-                            .first_last = pairs ? asked->factors : 2};
-        memcpy(made->levels, asked->levels, asked->factors * sizeof *made->levels);
-        made->levels[asked->factors] = 1;
-    }
-    bool fine = made && array->entries && open_tuples(made);
-    if (fine)
-        array->tuples = made->left;
-    while (fine && made->left > 0 && array->count < asked->most) {
+    const bool pairs = asked->strength == 2;
+    covering_array array = {.factors = asked->factors,
+                            .entries = allocate(asked->most * asked->factors + 1)};
+    generator *made = allocate(sizeof *made);
+    *made = (generator){.asked = asked,
+                        .random = asked->seed,
+                        .factors = asked->factors + pairs,
+                        .first_last = pairs ? asked->factors : 2};
+    memcpy(made->levels, asked->levels, asked->factors * sizeof *made->levels);
+    made->levels[asked->factors] = 1;
+    open_tuples(made);
+    array.tuples = made->left;
+    while (made->left > 0 && array.count < asked->most) {
         candidate best;
         if (!best_entry(made, &best))
             continue;
-        memcpy(array->entries + array->count++ * asked->factors, best.levels, asked->factors);
+        memcpy(array.entries + array.count++ * asked->factors, best.levels, asked->factors);
         cover(made, best.levels);
     }
-    if (fine)
-        array->covered = (array->tuples -= made->given_up) - made->left;
-    free(made ? made->open : NULL);
+    array.covered = (array.tuples -= made->given_up) - made->left;
+    free(made->open);
     free(made);
-    if (!fine)
-        covering_free(array);
-    return fine;
-}
-
-void covering_free(covering_array *array)
-{
-    free(array->entries);
-    *array = (covering_array){0};
+    return array;
 }

@@ -2,11 +2,10 @@
  *
  *     covering_question asked = {.factors = 27, .levels = levels, .strength = 3, .most = 900, .seed = 1,
  *                                .allows = allows, .context = &table};
- *     covering_array array;
- *     if (!covering_make(&asked, &array)) ...             // memory ran out
+ *     covering_array array = covering_make(&asked);
  *     for (size_t i = 0; i < array.count; i++)
  *         use(covering_entry(&array, i));                  // a level of each factor
- *     covering_free(&array);
+ *     free(array.entries);
  *
  * A fault of a program needs two or three factors to show, seldom more (Kuhn, Wallace and Gallo, IEEE
  * TSE 30, 2004). The greedy generator is that of AETG (Cohen, Dalal, Fredman and Patton, IEEE TSE 23, 1997). */
@@ -37,9 +36,8 @@ typedef struct covering_array {
         covered; /* pairs or triples of levels that can stand together; of those, there */
 } covering_array;
 
-/* The same from the same question. False: memory. */
-bool covering_make(const covering_question *asked, covering_array *array);
-void covering_free(covering_array *array);
+/* The same from the same question. */
+covering_array covering_make(const covering_question *asked);
 
 static inline const int8_t *covering_entry(const covering_array *array, size_t i)
 {

@@ -1,24 +1,24 @@
-/* A kernel on the problems of the covering array: each is one order, judged by the judge that there is.
+/* A kernel on the problems of the covering array: each is one order, and its output is judged.
  *
- *     covering_run covering;
- *     if (!covering_run_begin(&covering, judge, kernel, &convention)) ...      // memory ran out
+ *     covering_run run;
+ *     covering_run_begin(&run, judge, kernel, &convention);
  *     for (...)
- *         covering_run_ask(&covering, &asked, &block, &judgement, &err);
- *     covering_run_conclude(&covering, &verdict);
- *     covering_run_end(&covering);
+ *         covering_run_ask(&run, &asked, &block, &judgement, &err);
+ *     covering_run_conclude(&run, &verdict);
+ *     covering_run_end(&run);
  */
 #ifndef LNBENCH_COVERING_RUN_H
 #define LNBENCH_COVERING_RUN_H
 
-#include "judge/position.h"
 #include "conformance/checks.h"
+#include "judge/position.h"
 
 typedef struct covering_run {
     row_judge *judge;
     const kernel_entry *kernel;
     const ln_convention *first; /* of the run */
     unsigned given, left_out;   /* numbers a row, by role: in a call that asked for them */
-    position_errors *errors;    /* by position, of all problems */
+    position_errors errors;     /* by position, of all problems */
     bool has_bound;
     size_t judged, declined;
     faults_seen limits; /* and the first of them */
@@ -26,17 +26,19 @@ typedef struct covering_run {
     case_verdict limit;
 } covering_run;
 
-/* False: memory. The convention is borrowed. */
-bool covering_run_begin(covering_run *of, row_judge *judge, const kernel_entry *kernel,
+/* The convention is borrowed. */
+void covering_run_begin(covering_run *run, row_judge *judge, const kernel_entry *kernel,
                         const ln_convention *first);
-void covering_run_end(covering_run *of);
-/* One problem, or as much of it as the kernel takes: *asked becomes that. Block
- * NULL: on rows of its own. False as judge_kernel(). */
-bool covering_run_ask(covering_run *of, combination *asked, const judge_block *block,
+void covering_run_end(covering_run *run);
+/* One problem, or as much of it as the kernel takes: *asked becomes that. Block NULL: on rows of its own.
+ * False: the judge was told to stop. */
+bool covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
                       case_judgement *judgement, error *err);
+/* Into a verdict that is right: what all problems together show, and what else there is to say. */
+void covering_run_conclude(const covering_run *run, case_verdict *verdict);
 
-/* narrow.c. Says in the verdict, which is wrong, what it takes. False: the run ends. */
-bool minimize_fault(covering_run *of, const combination *asked, const faults_seen *seen,
-                    case_verdict *verdict, error *err);
+/* minimize.c. Says in the verdict, which is wrong, what it takes. */
+void minimize_fault(covering_run *run, const combination *asked, const faults_seen *seen,
+                    case_verdict *verdict);
 
 #endif

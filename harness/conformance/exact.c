@@ -1,4 +1,10 @@
-#include "conformance/exact.h"
+/* The check of kernels that claim to round correctly (LN_TRAIT_CORRECTLY_ROUNDED): their bits are compared
+ * with those of the certified reference.
+ *
+ * The blocks: 100,000 elements of every operation, under its conventions with several eps, of the input
+ * families and of rows aimed at midpoints of two numbers, with and without a residual, short rows and long
+ * ones. Which blocks there are follows from the operation, and what they hold from the seed. */
+#include "base/arena.h"
 #include "base/random.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
@@ -131,12 +137,14 @@ bool exact_make(row_judge *judge, const conformance_task *task, size_t index, ju
     uint64_t state = judge->settings.seed ^ (uint64_t)(index + 1) << 32, seed = splitmix64(&state);
     operation_call call =
         call_dense(&one.convention, task->storage, task->param, one.rows, one.hidden);
-    bool fine = call_allocate(&call, one.residual) || fail_memory(err, "the rows of a check");
-    if (fine && !one.input)
+    bool fine = true;
+    if (!call_allocate(&call, one.residual))
+        memory_is_out(one.rows * one.hidden);
+    if (!one.input)
         aim(&state, &one, task->storage, task->param, call.inputs[ROLE_X], call.inputs[ROLE_GAMMA],
             call.inputs[ROLE_BETA]);
     else
-        fine = fine && input_call(one.input, one.residual ? one.input : NULL, &call, seed, 0, err);
+        fine = input_call(one.input, one.residual ? one.input : NULL, &call, seed, 0, err);
     fine = fine && judge_block_from(judge, block, &call, err);
     call_free(&call);
     return fine;
@@ -190,22 +198,15 @@ static void compare_statistic(size_t index, const judge_block *block, const char
         tell(verdict, index, block, what, row, 0, given, (double)right);
 }
 
-bool exact_judge(row_judge *judge, const judge_block *block, size_t index,
-                 const kernel_entry *kernel, case_judgement *judgement, error *err)
+void exact_judge(row_judge *judge, const judge_block *block, size_t index,
+                 const kernel_entry *kernel, case_judgement *judgement)
 {
     case_verdict *verdict = &judgement->verdict;
     const operation *what = operations[block->operation];
-    if (!judge_as_it_is(judge, block, kernel, judgement, err))
-        return false;
+    judge_as_it_is(judge, block, kernel, judgement);
     if (!verdict_is_right(verdict->kind))
-        return true;
+        return;
     compare_y(index, block, judge->computed, verdict);
-    if (verdict_is_right(verdict->kind) && judgement->varies) {
-        verdict->kind = VERDICT_INACCURATE;
-        verdict_say(verdict,
-                    "not correctly rounded, as it claims to be: its bits depend on where the "
-                    "rows lie");
-    }
     for (size_t row = 0; row < block->rows && kernel->facts.accumulator == LN_F32; row++) {
         const ln_reference_result *right = &block->results[row];
         if (what->roles[ROLE_MEAN].shape != SHAPE_NONE &&
@@ -216,5 +217,4 @@ bool exact_judge(row_judge *judge, const judge_block *block, size_t index,
             compare_statistic(index, block, "rstd", row, judge->given[ROLE_RSTD][row],
                               right->rstd_rounded, verdict);
     }
-    return true;
 }

@@ -1,8 +1,8 @@
 #include "conformance/factors.h"
+#include "base/allocate.h"
 #include "base/random.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---- levels ---- */
 
@@ -330,9 +330,7 @@ static void set_plain(factor_table *table, const ln_convention *plain)
 factor_table *factors_of(ln_operation kind, const ln_convention *plain, bool alone, bool large)
 {
     const operation *what = operations[kind];
-    factor_table *table = calloc(1, sizeof *table);
-    if (!table)
-        return NULL;
+    factor_table *table = allocate(sizeof *table);
     *table = (factor_table){.operation = kind,
                             .large = large,
                             .alone = alone,

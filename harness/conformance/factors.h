@@ -70,7 +70,7 @@ typedef struct combination {
     const ln_convention *instead; /* not NULL: this one, whatever the levels say */
 } combination;
 
-/* `plain`: the convention whose levels are plain. NULL: memory. To be freed. */
+/* `plain`: the convention whose levels are plain. To be freed. */
 factor_table *factors_of(ln_operation kind, const ln_convention *plain, bool alone, bool large);
 /* For covering_make(): whether the levels can stand together. */
 bool factors_allow(const void *table, const int8_t *levels);

@@ -3,7 +3,7 @@
  * all failing problems share, then sets half of the factors to their defaults, and then single ones, as long
  * as the kernel still fails: first for the same reason, then for any. The fewest rows are found by bisection.
  *
- *     minimize_fault(&covering, &asked, &seen, &verdict, &err);
+ *     minimize_fault(&run, &asked, &seen, &verdict);
  *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: pass; right at hidden 8;
  *     // wrong at 13): ..."
  */
@@ -26,7 +26,6 @@ typedef struct narrowing {
     size_t asked, plain_rows;
     bool cut, unsteady; /* more would have had to be asked; a race was not met each time */
     bool any_reason;    /* wrong without the reason is the same too */
-    error *err;
 } narrowing;
 
 static bool is_of_numbers(verdict_kind kind)
@@ -50,18 +49,17 @@ static bool is_same(const narrowing *in, const case_verdict *b)
 }
 
 /* What becomes of it: the least where it is wrong in the same way. A race is not met each time: it is asked
- * more often. err->code tells whether the run ends. */
+ * more often. */
 static verdict_kind ask_combination(narrowing *in, combination tried, bool *same)
 {
     int times = in->verdict.kind == VERDICT_NONDETERMINISTIC ? RACES : 1;
     case_judgement found = {.verdict.kind = VERDICT_LOST};
     *same = false;
     in->asked++;
-    for (int i = 0; i < times && !*same && in->err->code == EXIT_CODE_FINE; i++) {
-        if (interrupted())
-            fail(in->err, EXIT_CODE_INTERRUPTED, "interrupted");
-        else if (covering_run_ask(in->of, &tried, NULL, &found, in->err))
-            *same = verdict_is_fault(found.verdict.kind) && is_same(in, &found.verdict);
+    for (int i = 0; i < times && !*same && !interrupted(); i++) {
+        error err;
+        *same = covering_run_ask(in->of, &tried, NULL, &found, &err) &&
+                verdict_is_fault(found.verdict.kind) && is_same(in, &found.verdict);
         in->unsteady |= *same && i > 0;
     }
     if (*same) {
@@ -148,9 +146,9 @@ static void drop_unshared(narrowing *in, uint64_t shared)
 static void drop_parts(narrowing *in)
 {
     size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
-    for (size_t part = (count + 1) / 2; part > 0 && in->err->code == EXIT_CODE_FINE;) {
+    for (size_t part = (count + 1) / 2; part > 0 && !interrupted();) {
         size_t before = count;
-        for (size_t i = 0; i < count && in->err->code == EXIT_CODE_FINE;) {
+        for (size_t i = 0; i < count && !interrupted();) {
             size_t many = part < count - i ? part : count - i;
             bool dropped = drop(in, factors + i, many);
             count = list_factors(&in->least, factors);
@@ -165,7 +163,7 @@ static void try_own_places(narrowing *in)
 {
     const factor_table *table = in->least.table;
     bool same;
-    for (size_t f = 0; f < table->count && in->err->code == EXIT_CODE_FINE; f++) {
+    for (size_t f = 0; f < table->count && !interrupted(); f++) {
         const call_factor *own = &table->factors[f];
         if (own->kind != FACTOR_PLACE)
             continue;
@@ -197,7 +195,7 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
     size_t sizes[10], count = list_sizes(hidden, sizes);
     char lists[2][64] = {"", ""};
     const narrowing kept = *in;
-    for (size_t i = 0; i < count && in->err->code == EXIT_CODE_FINE; i++) {
+    for (size_t i = 0; i < count && !interrupted(); i++) {
         combination tried = kept.least;
         bool same;
         if (!factors_set_hidden(&tried, sizes[i]) || tried.rows * sizes[i] > COMBINATION_ELEMENTS)
@@ -267,8 +265,7 @@ static size_t find_rows(narrowing *in)
         tried.rows = right < FEWEST ? FEWEST : right + (wrong - right) / 2;
         verdict_kind kind = ask_combination(in, tried, &same);
         *(same ? &wrong : &right) = tried.rows;
-        fine = (same ? tried.rows > FEWEST : verdict_is_right(kind)) &&
-               in->err->code == EXIT_CODE_FINE;
+        fine = (same ? tried.rows > FEWEST : verdict_is_right(kind)) && !interrupted();
     }
     const narrowing least = *in;
     for (size_t i = 1; fine && i <= MORE && wrong + i < kept.least.rows; i++) {
@@ -330,22 +327,22 @@ static void say_best(const narrowing *in, const narrowing *told, char *text, siz
              *words ? " with " : "", words);
 }
 
-bool minimize_fault(covering_run *of, const combination *asked, const faults_seen *seen,
-                    case_verdict *verdict, error *err)
+void minimize_fault(covering_run *of, const combination *asked, const faults_seen *seen,
+                    case_verdict *verdict)
 {
     ln_problem problem =
         combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
     char words[256], sizes[160] = "", best[256] = "", where[48], rows[64] = "";
-    narrowing in = {.of = of, .least = *asked, .verdict = *verdict, .err = err};
+    narrowing in = {.of = of, .least = *asked, .verdict = *verdict};
     bool same = false;
     in.least.hidden = problem.hidden;
     in.least.rows = problem.rows;
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
     if (verdict->kind != VERDICT_TIMEOUT) /* each question would take as long */
         ask_combination(&in, in.least, &same);
-    if (err->code == EXIT_CODE_FINE && !same) {
+    if (!same) {
         name_shared(&in, seen, where, verdict);
-        return true;
+        return;
     }
     verdict_kind of_plain = narrow_down(&in, seen);
     const narrowing told = in;
@@ -359,8 +356,6 @@ bool minimize_fault(covering_run *of, const combination *asked, const faults_see
     size_t from = in.unsteady || in.cut ? 0 : find_rows(&in);
     if (!in.unsteady)
         try_sizes(&in, problem.hidden, sizes, sizeof sizes);
-    if (err->code != EXIT_CODE_FINE)
-        return false;
     problem = problem_of(&in, &in.least);
     say_factors(&in, from, words, sizeof words);
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
@@ -378,5 +373,4 @@ bool minimize_fault(covering_run *of, const combination *asked, const faults_see
                     : has_amount(&in.least) || !verdict_is_right(of_plain) ? "seen best "
                                                                            : "only ",
                     words, where, rows, verdict_word(of_plain), sizes, best, verdict->detail);
-    return true;
 }

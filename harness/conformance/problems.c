@@ -1,11 +1,10 @@
 #include "conformance/problems.h"
+#include "base/allocate.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "metrics/storage.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     MOST_SMALL = 900,
@@ -38,10 +37,11 @@ struct combination_set {
     uint64_t seed;
     problem_place *places;
     size_t count, swept;
+    bool sizes_given;
 };
 
-static bool cover(const factor_table *table, unsigned strength, size_t most, uint64_t seed,
-                  covering_array *array)
+static covering_array cover(const factor_table *table, unsigned strength, size_t most,
+                            uint64_t seed)
 {
     const covering_question asked = {.factors = table->count,
                                      .levels = table->levels,
@@ -50,7 +50,7 @@ static bool cover(const factor_table *table, unsigned strength, size_t most, uin
                                      .seed = seed,
                                      .allows = factors_allow,
                                      .context = table};
-    return covering_make(&asked, array);
+    return covering_make(&asked);
 }
 
 static void add_place(combination_set *set, bool large, size_t entry, size_t hidden)
@@ -77,12 +77,17 @@ static void add_sizes(combination_set *set, size_t third)
         add_place(set, false, i % entries, i < SWEPT ? i + 1 : sample[i - SWEPT]);
 }
 
-/* What the quick plan asks comes first. */
-static void order_problems(combination_set *set, bool quick)
+/* What the quick plan asks comes first. Of a kernel that takes some hidden sizes alone each problem has one of
+ * them. */
+static void order_problems(combination_set *set, const combinations_asked *asked)
 {
+    for (size_t i = 0; asked->hidden_count > 0 && i < set->small.count; i++)
+        add_place(set, false, i, asked->hidden[i % asked->hidden_count]);
+    if (asked->hidden_count > 0)
+        return;
     add_entries(set, 0, MOST_QUICK);
     add_sizes(set, 0);
-    if (quick)
+    if (asked->quick)
         return;
     add_entries(set, MOST_QUICK, MOST_SMALL);
     add_sizes(set, 1);
@@ -94,31 +99,25 @@ static void order_problems(combination_set *set, bool quick)
 combination_set *combinations_make(const combinations_asked *asked)
 {
     const ln_operation kind = asked->plain.operation;
-    combination_set *set = calloc(1, sizeof *set);
-    if (!set)
-        return NULL;
+    combination_set *set = allocate_zeroed(1, sizeof *set);
     set->seed = asked->seed;
+    set->sizes_given = asked->hidden_count > 0;
     set->table = factors_of(kind, &asked->plain, asked->alone, false);
     set->large_table = factors_of(kind, &asked->plain, asked->alone, true);
-    if (set->table && set->large_table &&
-        cover(set->table, 3, asked->quick ? MOST_QUICK : MOST_SMALL, asked->seed, &set->small) &&
-        cover(set->large_table, 2, asked->quick ? 0 : MOST_LARGE, asked->seed, &set->large))
-        set->places =
-            calloc(set->small.count + set->large.count + SWEPT + SAMPLE, sizeof *set->places);
-    if (set->places) {
-        order_problems(set, asked->quick);
-        return set;
-    }
-    combinations_free(set);
-    return NULL;
+    set->small = cover(set->table, 3, asked->quick ? MOST_QUICK : MOST_SMALL, asked->seed);
+    set->large = cover(set->large_table, 2, asked->quick ? 0 : MOST_LARGE, asked->seed);
+    set->places =
+        allocate_zeroed(set->small.count + set->large.count + SWEPT + SAMPLE, sizeof *set->places);
+    order_problems(set, asked);
+    return set;
 }
 
 void combinations_free(combination_set *set)
 {
     if (!set)
         return;
-    covering_free(&set->small);
-    covering_free(&set->large);
+    free(set->small.entries);
+    free(set->large.entries);
     free(set->table);
     free(set->large_table);
     free(set->places);
@@ -132,12 +131,13 @@ size_t combinations_count(const combination_set *set)
     return set->count;
 }
 
-/* The levels of an entry but those that tell the shape and take long. */
-static void set_size(combination *of, size_t hidden)
+/* The levels of an entry but those that take long: few rows, unless the size is one of few that there are. */
+static void set_size(combination *of, size_t hidden, bool given)
 {
     of->hidden = hidden;
-    of->levels[factor_find(of->table, FACTOR_ROWS, 0)] = 0;
     of->levels[factor_find(of->table, FACTOR_THREADS, 0)] = 0;
+    if (!given || combination_problem(of, LN_F32, LN_F32).rows * hidden > COMBINATION_ELEMENTS)
+        of->levels[factor_find(of->table, FACTOR_ROWS, 0)] = 0;
     for (size_t f = 0; hidden < 129 && f < of->table->count; f++)
         if (of->table->factors[f].kind == FACTOR_PARAMETER && of->levels[f] == PARAMETER_EXTREME)
             of->levels[f] = PARAMETER_NORMAL;
@@ -151,7 +151,7 @@ combination combinations_at(const combination_set *set, size_t i)
         .table = place->large ? set->large_table : set->table, .seed = set->seed, .number = i};
     memcpy(of.levels, covering_entry(array, place->entry), array->factors);
     if (place->hidden)
-        set_size(&of, place->hidden);
+        set_size(&of, place->hidden, set->sizes_given);
     return of;
 }
 
@@ -324,35 +324,28 @@ static void make_parameter(const combination *of, operation_call *call, size_t r
 }
 
 /* Parts of a tensor, `distinct` of them, over and over, in place of them. */
-static bool repeat(void **of, size_t bytes, size_t distinct, size_t rows)
+static void repeat(void **of, size_t bytes, size_t distinct, size_t rows)
 {
-    char *made = *of ? malloc(rows * bytes) : NULL;
+    char *made = *of ? allocate(rows * bytes) : NULL;
     for (size_t row = 0; made && row < rows; row++)
         memcpy(made + row * bytes, (const char *)*of + row % distinct * bytes, bytes);
-    if (*of && !made)
-        return false;
     free(*of);
     *of = made;
-    return true;
 }
 
 /* Their answers are found once, and what they may be off. */
-static bool repeat_rows(judge_block *block, size_t rows, error *err)
+static void repeat_rows(judge_block *block, size_t rows)
 {
     const operation *what = operations[block->operation];
-    const size_t distinct = block->rows, bytes = block->hidden * dtype_size(block->storage);
     void *results = block->results;
-    bool fine = true;
-    block->distinct = distinct;
-    for (size_t i = 0; fine && i < what->count; i++)
-        fine =
-            what->roles[i].shape != SHAPE_TABLE || repeat(&block->inputs[i], bytes, distinct, rows);
-    fine = fine && repeat(&results, sizeof *block->results, distinct, rows);
+    block->distinct = block->rows;
+    for (size_t i = 0; i < what->count; i++)
+        if (what->roles[i].shape == SHAPE_TABLE)
+            repeat(&block->inputs[i], block->hidden * dtype_size(block->storage), block->distinct,
+                   rows);
+    repeat(&results, sizeof *block->results, block->distinct, rows);
     block->results = results;
     block->rows = rows;
-    if (!fine)
-        judge_block_free(block);
-    return fine || fail_memory(err, "the rows of a check");
 }
 
 bool combination_block(row_judge *judge, const combination *of, ln_type storage, ln_type param,
@@ -364,8 +357,9 @@ bool combination_block(row_judge *judge, const combination *of, ln_type storage,
     distinct = distinct < 3 ? 3 : distinct > DISTINCT ? DISTINCT : distinct;
     problem.rows = rows < distinct ? rows : distinct;
     operation_call call = {.operation = of->table->operation, .problem = problem};
-    bool fine = (call_allocate(&call, true) || fail_memory(err, "the rows of a check")) &&
-                input_call("normal", "normal", &call, of->seed, of->number * ROWS_APART, err);
+    if (!call_allocate(&call, true))
+        memory_is_out(problem.rows * problem.hidden);
+    bool fine = input_call("normal", "normal", &call, of->seed, of->number * ROWS_APART, err);
     for (size_t i = 0; i < what->count; i++)
         if (what->roles[i].optional && !what->roles[i].output && !level_of(of, FACTOR_THERE, i)) {
             free(call.inputs[i]);
@@ -377,7 +371,9 @@ bool combination_block(row_judge *judge, const combination *of, ln_type storage,
             make_parameter(of, &call, i);
     fine = fine && judge_block_from(judge, block, &call, err);
     call_free(&call);
-    return fine && (rows == problem.rows || repeat_rows(block, rows, err));
+    if (fine && rows != problem.rows)
+        repeat_rows(block, rows);
+    return fine;
 }
 
 bool combination_is_even(const combination *of)

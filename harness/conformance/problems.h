@@ -19,12 +19,13 @@ typedef struct combinations_asked {
     ln_convention plain; /* whose operation it is */
     bool alone;          /* under it alone, and not on every level of its fields */
     uint64_t seed;
-    bool quick; /* the first of them alone */
+    bool quick;           /* the first of them alone */
+    const size_t *hidden; /* the sizes that there are; */
+    size_t hidden_count;  /* 0: all */
 } combinations_asked;
 
 typedef struct combination_set combination_set;
 
-/* NULL: memory. */
 combination_set *combinations_make(const combinations_asked *asked);
 void combinations_free(combination_set *set);
 

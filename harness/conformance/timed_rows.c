@@ -1,8 +1,7 @@
 #include "conformance/timed_rows.h"
+#include "base/allocate.h"
 #include "base/hash.h"
 #include "conformance/internal.h"
-#include <stdlib.h>
-#include <string.h>
 
 size_t timed_rows_room(const judge_block *block)
 {
@@ -11,94 +10,79 @@ size_t timed_rows_room(const judge_block *block)
 
 bool timed_rows_begin(timed_rows *rows, row_judge *judge, const judge_block blocks[TIMED_BLOCKS],
                       const kernel_entry *kernel, void *const judged[TIMED_BLOCKS],
-                      case_verdict *verdict, error *err)
+                      case_verdict *verdict)
 {
     *rows = (timed_rows){.blocks = blocks, .kernel = kernel, .judged = judged};
     rows->verdict.kind = VERDICT_RIGHT;
     for (size_t i = 0; i < TIMED_BLOCKS; i++) {
-        size_t bytes = blocks[i].rows * sizeof *rows->bounds[i];
-        if (!judge_reserve(judge, &blocks[i], err) ||
-            !judge_bounds(judge, &blocks[i], kernel, &rows->has_bound, verdict, err))
+        judge_reserve(judge, &blocks[i]);
+        if (!judge_bounds(judge, &blocks[i], kernel, &rows->has_bound, verdict))
             return false;
-        if (!rows->has_bound)
-            continue;
-        rows->bounds[i] = malloc(bytes);
-        if (!rows->bounds[i])
-            return fail_memory(err, "a kernel's bounds");
-        memcpy(rows->bounds[i], judge->bounds, bytes);
+        if (rows->has_bound)
+            rows->bounds[i] =
+                allocate_copy(judge->bounds, blocks[i].rows * sizeof *rows->bounds[i]);
     }
     return true;
 }
 
-/* The rows that were judged come first, so that the metrics are of all. */
-static bool begin_metrics(timed_rows *rows)
+static void add_metrics(timed_rows *rows, const judge_block *block, size_t row, const void *y)
 {
-    rows->metrics = metrics_gather_create();
-    bool fine = rows->metrics != NULL;
-    for (size_t i = 0; fine && i < TIMED_BLOCKS; i++)
-        for (size_t row = 0; fine && row < rows->blocks[i].rows; row++) {
-            metrics_row judged = judge_metrics_row(&rows->blocks[i], row);
-            fine = metrics_gather_row(rows->metrics, &judged, row,
-                                      judge_row_of(&rows->blocks[i], rows->judged[i], row), NULL,
-                                      NULL, NULL);
-        }
-    return fine;
+    metrics_row judged = judge_metrics_row(block, row);
+    if (!metrics_gather_row(rows->metrics, &judged, row, y, NULL, NULL, NULL))
+        memory_is_out(block->hidden);
 }
 
-static bool judge_one(timed_rows *rows, row_judge *judge, size_t which, size_t row, const void *y)
+/* The rows that were judged come first, so that the metrics are of all. */
+static void begin_metrics(timed_rows *rows)
+{
+    rows->metrics = metrics_gather_create();
+    if (!rows->metrics)
+        memory_is_out(0);
+    for (size_t i = 0; i < TIMED_BLOCKS; i++)
+        for (size_t row = 0; row < rows->blocks[i].rows; row++)
+            add_metrics(rows, &rows->blocks[i], row,
+                        judge_row_of(&rows->blocks[i], rows->judged[i], row));
+}
+
+static void judge_one(timed_rows *rows, row_judge *judge, size_t which, size_t row, const void *y)
 {
     const judge_block *block = &rows->blocks[which];
-    metrics_row judged = judge_metrics_row(block, row);
     row_findings here = {.verdict.kind = VERDICT_RIGHT}, all = {.verdict = rows->verdict};
     judged_kind kind = judged_kind_of(rows->kernel, rows->has_bound);
     if (rows->has_bound)
         judge->bounds[row] = rows->bounds[which][row];
     judge_row(judge, block, y, row, &kind, &here);
-    bool fine =
-        !here.no_memory && metrics_gather_row(rows->metrics, &judged, row, y, NULL, NULL, NULL);
+    add_metrics(rows, block, row, y);
     if (here.verdict.kind != VERDICT_RIGHT)
         judge_find(&all, here.verdict.kind, "as timed, where %zu rows repeat: %s", block->rows,
                    here.verdict.detail);
     rows->verdict = all.verdict;
-    return fine;
 }
 
-static bool judge_announced(timed_rows *rows, row_judge *judge, const char *taken, size_t count,
-                            error *err)
+void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin,
+                     const worker_reply *announced)
 {
     const judge_block *block = rows->blocks;
-    size_t bytes = block->hidden * dtype_size(block->storage);
-    if (!judge_reserve(judge, block, err))
-        return false;
-    bool fine = rows->metrics || begin_metrics(rows);
-    for (size_t i = 0; fine && i < count; i++) {
+    const size_t bytes = block->hidden * dtype_size(block->storage), room = timed_rows_room(block);
+    size_t count = (size_t)announced->value;
+    count = count < block->rows ? count : block->rows;
+    char *taken = allocate_copy(judge_memory(judge, begin->at.varied), room);
+    judge_reserve(judge, block);
+    if (!rows->metrics)
+        begin_metrics(rows);
+    for (size_t i = 0; i < count; i++) {
         const char *at = taken + i * (sizeof(uint64_t) + bytes);
         uint64_t number;
         bool added;
         memcpy(&number, at, sizeof number);
         if (number >= TIMED_BLOCKS * block->rows) /* the worker's word is not believed */
             continue;
-        fine = hash_set_add(&rows->seen, hash_bytes(HASH_START, at, sizeof number + bytes), &added);
-        if (fine && added)
-            fine = judge_one(rows, judge, number / block->rows, number % block->rows,
-                             at + sizeof number);
+        if (!hash_set_add(&rows->seen, hash_bytes(HASH_START, at, sizeof number + bytes), &added))
+            memory_is_out(0);
+        if (added)
+            judge_one(rows, judge, number / block->rows, number % block->rows, at + sizeof number);
     }
-    return fine || fail_memory(err, "timed rows");
-}
-
-bool timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin,
-                     const worker_reply *announced, error *err)
-{
-    size_t room = timed_rows_room(rows->blocks), count = (size_t)announced->value;
-    char *taken = malloc(room);
-    if (!taken)
-        return fail_memory(err, "timed rows");
-    if (count > rows->blocks->rows)
-        count = rows->blocks->rows;
-    memcpy(taken, judge_memory(judge, begin->at.varied), room);
-    bool fine = judge_announced(rows, judge, taken, count, err);
     free(taken);
-    return fine;
 }
 
 bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judgement *judgement)

@@ -2,8 +2,8 @@
  * may depend on its place: they are judged too, so that the worst error is over all that was timed.
  *
  *     timed_rows rows;
- *     timed_rows_begin(&rows, judge, blocks, kernel, judged, &verdict, &err);
- *     ... on REPLY_ROWS: timed_rows_take(&rows, judge, begin, &reply, &err), then ORDER_GO_ON
+ *     timed_rows_begin(&rows, judge, blocks, kernel, judged, &verdict);
+ *     ... on REPLY_ROWS: timed_rows_take(&rows, judge, begin, &reply), then ORDER_GO_ON
  *     if (timed_rows_judge(&rows, judge, &judgement)) ...
  *     timed_rows_free(&rows);
  */
@@ -29,13 +29,13 @@ typedef struct timed_rows {
 /* Bytes of the arena that the worker needs to hand rows of such a block over. */
 size_t timed_rows_room(const judge_block *block);
 
-/* Before the timing: asks the kernel for its bounds. False as of judge_kernel. */
+/* Before the timing: asks the kernel for its bounds. False: that failed, see verdict. */
 bool timed_rows_begin(timed_rows *rows, row_judge *judge, const judge_block blocks[TIMED_BLOCKS],
                       const kernel_entry *kernel, void *const judged[TIMED_BLOCKS],
-                      case_verdict *verdict, error *err);
+                      case_verdict *verdict);
 /* Takes what a REPLY_ROWS announced, and judges it; the worker waits for GO_ON. */
-bool timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin,
-                     const worker_reply *announced, error *err);
+void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin,
+                     const worker_reply *announced);
 /* Whether there were any; the judgement of the first block is then one of all rows. */
 bool timed_rows_judge(const timed_rows *rows, const row_judge *judge, case_judgement *judgement);
 void timed_rows_free(timed_rows *rows);

@@ -95,9 +95,9 @@ bool case_key_beside(const case_key *a, const case_key *b)
            strcmp(a->convention, b->convention) == 0 && strcmp(a->input, b->input) == 0;
 }
 
-const char *const check_names[CHECK_NAMES] = {"",      "combinations", "calls", "cells",
-                                              "large", "exact", /* and of earlier runs: */
-                                              "sizes", "batches",      "forms", "conventions"};
+const char *const check_names[CHECK_NAMES] = {
+    "",      "combinations", "large", "growth",  "exact", /* and of earlier runs: */
+    "calls", "cells",        "sizes", "batches", "forms", "conventions"};
 
 bool is_check(const char *input)
 {

@@ -1,5 +1,6 @@
 /* Adversarial rows: their text, and the inputs that are made of it. */
 #include "inputs/worst.h"
+#include "base/allocate.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/paths.h"
@@ -37,21 +38,12 @@ size_t worst_row_bytes(const worst_row *row, size_t role)
     return row->inputs[role] ? elements_of(row, role) * dtype_size(type_of(row, role)) : 0;
 }
 
-bool worst_row_copy(const worst_row *from, worst_row *to, error *err)
+void worst_row_copy(const worst_row *from, worst_row *to)
 {
-    bool fine = true;
     *to = *from;
-    for (size_t i = 0; i < ROLES_MOST; i++) {
-        size_t bytes = worst_row_bytes(from, i);
-        to->inputs[i] = from->inputs[i] ? malloc(bytes) : NULL;
-        fine = fine && !from->inputs[i] == !to->inputs[i];
-        if (to->inputs[i])
-            memcpy(to->inputs[i], from->inputs[i], bytes);
-    }
-    if (fine)
-        return true;
-    worst_row_free(to);
-    return fail_memory(err, "a worst row");
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        if (from->inputs[i])
+            to->inputs[i] = allocate_copy(from->inputs[i], worst_row_bytes(from, i));
 }
 
 /* The bits of a NaN: 4, 8 or 16 hex digits. */

@@ -45,7 +45,7 @@ typedef struct worst_list {
 /* Bytes of an input by its role; 0: it is an output, or not there. */
 size_t worst_row_bytes(const worst_row *row, size_t role);
 /* Copies of all inputs. */
-bool worst_row_copy(const worst_row *from, worst_row *to, error *err);
+void worst_row_copy(const worst_row *from, worst_row *to);
 void worst_row_free(worst_row *row);
 
 /* Appends it as text, from "find" to "end". */

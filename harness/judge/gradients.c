@@ -1,7 +1,7 @@
 #include "judge/gradients.h"
+#include "base/allocate.h"
 #include "metrics/storage.h"
 #include <math.h>
-#include <stdlib.h>
 
 const char *gradient_name(size_t which)
 {
@@ -68,16 +68,8 @@ static void measure_gradient(ln_type type, const ln_gradient *exact, const void 
         found->rel_l2 = sqrt(sums.errors / sums.exacts);
 }
 
-static bool make_gradient(ln_gradient *gradient, size_t elements, ln_type type)
-{
-    gradient->rounded = malloc(elements * dtype_size(type));
-    gradient->exact = malloc(elements * sizeof *gradient->exact);
-    return gradient->rounded && gradient->exact;
-}
-
-bool judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
-                     const void *const given[GRADIENTS], gradient_errors found[GRADIENTS],
-                     error *err)
+void judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
+                     const void *const given[GRADIENTS], gradient_errors found[GRADIENTS])
 {
     ln_affine affine = problem->convention.affine;
     size_t parameters = ln_parameter_elements(affine, problem->hidden);
@@ -85,22 +77,22 @@ bool judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const
     ln_gradient *all[GRADIENTS] = {&right.dx, &right.dgamma, &right.dbeta};
     bool has[GRADIENTS] = {given[0] != NULL, given[1] && ln_has_gamma(affine),
                            given[2] && ln_has_beta(affine)};
-    bool fine = true;
-    for (size_t i = 0; fine && i < GRADIENTS; i++) {
+    for (size_t i = 0; i < GRADIENTS; i++) {
+        size_t elements = i ? parameters : problem->rows * problem->hidden;
         found[i] = (gradient_errors){NAN, NAN, NAN, NAN, 0, 0, 0, 0};
-        fine = !has[i] || make_gradient(all[i], i ? parameters : problem->rows * problem->hidden,
-                                        i ? problem->param : problem->storage);
+        if (!has[i])
+            continue;
+        all[i]->rounded = allocate(elements * dtype_size(i ? problem->param : problem->storage));
+        all[i]->exact = allocate(elements * sizeof *all[i]->exact);
     }
-    fine =
-        fine && ln_backward(&problem->convention, problem->storage, problem->param, problem->rows,
-                            problem->hidden, tensors->x, dy, tensors->gamma, &right);
-    for (size_t i = 0; fine && i < GRADIENTS; i++)
+    if (!ln_backward(&problem->convention, problem->storage, problem->param, problem->rows,
+                     problem->hidden, tensors->x, dy, tensors->gamma, &right))
+        memory_is_out(problem->hidden);
+    for (size_t i = 0; i < GRADIENTS; i++) {
         if (has[i])
             measure_gradient(i ? problem->param : problem->storage, all[i], given[i],
                              i ? 1 : problem->rows, i ? parameters : problem->hidden, &found[i]);
-    for (size_t i = 0; i < GRADIENTS; i++) {
         free(all[i]->rounded);
         free(all[i]->exact);
     }
-    return fine || fail_memory(err, "the gradients");
 }

@@ -2,7 +2,7 @@
  *
  *     gradient_errors found[GRADIENTS];
  *     const void *given[GRADIENTS] = {dx, dgamma, dbeta};       // NULL: not judged
- *     if (!judge_gradients(&problem, &tensors, dy, given, found, &err)) ...
+ *     judge_gradients(&problem, &tensors, dy, given, found);
  *
  * No bound of the sums is known here, so that nothing is called inaccurate: the caller may set a
  * limit. */
@@ -26,8 +26,7 @@ typedef struct gradient_errors {
 const char *gradient_name(size_t which); /* "dx", "dgamma", "dbeta" */
 
 /* x, dy and dx are dense, of the storage type; the others of the parameter type. */
-bool judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
-                     const void *const given[GRADIENTS], gradient_errors found[GRADIENTS],
-                     error *err);
+void judge_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
+                     const void *const given[GRADIENTS], gradient_errors found[GRADIENTS]);
 
 #endif

@@ -19,8 +19,4 @@ static inline whole_judge *judge_whole(row_judge *judge)
     return (whole_judge *)judge;
 }
 
-/* Of an empty block, and its end. */
-bool block_limits_create(judge_block *block);
-void block_limits_free(judge_block *block);
-
 #endif

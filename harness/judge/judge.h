@@ -7,7 +7,7 @@
  *         call_dense(&convention, LN_F32, LN_F32, rows, hidden);
  *     judge_block_generate(judge, &block, call, "normal", NULL, 0, &err);
  *     case_judgement judgement;
- *     judge_output(judge, &block, y, &judgement, &err);
+ *     judge_output(judge, &block, y, &judgement);
  *     judge_block_free(&block);
  */
 #ifndef LNBENCH_JUDGE_H
@@ -63,13 +63,13 @@ typedef struct case_judgement {
                              bound */
     double probable_row_ulp; /* likewise of probable bounds; NaN: none, or not asked for */
     unsigned varies; /* the axes of domain/invariance.h along which the bits were seen to differ */
-    uint64_t output_hash; /* FNV-1a of all that came out: y of every placement, statistics */
+    uint64_t output_hash; /* FNV-1a of all that came out: y, statistics */
     void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */
     judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */
     faults_seen faults;
 } case_judgement;
 
-/* NULL when memory runs out. The runner (runner.h) is borrowed, and kept for harness/conformance; NULL where
+/* The runner (runner.h) is borrowed, and kept for harness/conformance; NULL where
  * only judge_output() is called. */
 row_judge *judge_create(kernel_runner *runner, const judge_settings *settings);
 /* One more with the same settings, over another runner. */
@@ -94,11 +94,11 @@ void judge_block_free(judge_block *block);
 /* Judges one dense output against a block, without any kernel: pass (no bound); inaccurate (beyond
  * any order of summation, or max_row_ulp); wrong-class; not judged where neither limit says
  * anything. */
-bool judge_output(row_judge *judge, const judge_block *block, const void *computed,
-                  case_judgement *judgement, error *err);
+void judge_output(row_judge *judge, const judge_block *block, const void *computed,
+                  case_judgement *judgement);
 
-/* A copy of row `row` of a block with what the judge found. False: memory. */
-bool worst_row_take(const judge_block *block, size_t row, const case_judgement *judgement,
-                    const char *kernel, const char *convention, worst_row *taken, error *err);
+/* A copy of row `row` of a block with what the judge found. */
+void worst_row_take(const judge_block *block, size_t row, const case_judgement *judgement,
+                    const char *kernel, const char *convention, worst_row *taken);
 
 #endif

@@ -12,44 +12,26 @@
  * all, and less than 1e-6 with room for what is not normal. A fast and a careful rounding of the
  * tail differ by a row ULP at most (half an ulp each of product and sum): less is no finding. */
 #include "judge/position.h"
+#include "base/allocate.h"
 #include "exact/scale.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
-    LANES = 64,
-    LAST = 32,
-    EIGHTHS = 8,
-    LANE_GROUPS = 2 * LANES - 2, /* 2 + 4 + ... + 64 */
-    GROUPS = LANE_GROUPS + LAST + EIGHTHS,
+    LANES = POSITION_LANES,
+    LAST = POSITION_LAST,
+    EIGHTHS = POSITION_EIGHTHS,
+    LANE_GROUPS = POSITION_LANE_GROUPS,
+    GROUPS = POSITION_GROUPS,
     LEAST_HIDDEN = 32,
     LEAST_ROWS = 200,
 };
 
 static const double beyond_chance = 7;
 
-/* Sums over rows of what a place gives. */
-typedef struct place_sums {
-    double rows, sum, squares;
-} place_sums;
-
-struct position_errors {
-    place_sums signed_sums[GROUPS], absolute_sums[GROUPS];
-    place_sums outward; /* errors away from zero, of 16-bit rows, in ulps of the elements */
-    double *left;       /* s of a row */
-    size_t room;
-};
-
-position_errors *position_create(void)
+void position_free(position_errors *errors)
 {
-    return calloc(1, sizeof(position_errors));
-}
-
-void position_destroy(position_errors *errors)
-{
-    if (errors)
-        free(errors->left);
-    free(errors);
+    free(errors->left);
+    *errors = (position_errors){0};
 }
 
 /* e_i and its two directions, in row ULP. */
@@ -154,27 +136,23 @@ static void add_outward(place_sums *outward, const metrics_row *row, const void 
     outward->squares += sum * sum;
 }
 
-bool position_add(position_errors *errors, const metrics_row *row, const double *x, const void *y)
+void position_add(position_errors *errors, const metrics_row *row, const double *x, const void *y)
 {
     row_bins bins;
     if (row->hidden < LEAST_HIDDEN || !isfinite(row->answer->facts.rstd) ||
         !(row->answer->max_xhat > 0))
-        return true;
+        return;
     if (row->hidden > errors->room) {
-        double *grown = realloc(errors->left, row->hidden * sizeof *grown);
-        if (!grown)
-            return false;
-        errors->left = grown;
+        errors->left = reallocate(errors->left, row->hidden * sizeof *errors->left);
         errors->room = row->hidden;
     }
     if (!take_out_shared(errors, row, x, y))
-        return true;
+        return;
     add_outward(&errors->outward, row, y);
     fill_bins(errors->left, row->hidden, false, &bins);
     add_places(errors->signed_sums, &bins);
     fill_bins(errors->left, row->hidden, true, &bins);
     add_places(errors->absolute_sums, &bins);
-    return true;
 }
 
 static void name_place(size_t place, char where[40])

@@ -1,4 +1,5 @@
 #include "judge/judging.h"
+#include "base/arena.h"
 #include "exact/scale.h"
 
 /* What a kernel of the same types may have: four times the worst way. Four, since the ways are a
@@ -6,7 +7,7 @@
  * storage type. A way counts as 1 row ULP at least. */
 static const double factor = 4;
 
-bool limits_of_row(const operation_judging *judging, textbook *book, const order_question *asked,
+void limits_of_row(const operation_judging *judging, textbook *book, const order_question *asked,
                    const metrics_row *row, const double *x, row_limits *limits)
 {
     static const double rare = 1e-9;
@@ -20,7 +21,7 @@ bool limits_of_row(const operation_judging *judging, textbook *book, const order
     limits->order_ulp = ln_bound_row_ulp(&limits->order.bound, row);
     limits->likely_ulp = ln_bound_row_ulp(&likely.bound, row);
     if (!judging->textbook(book, row, x, asked->accumulator, &limits->textbook))
-        return false;
+        memory_is_out(asked->hidden);
     /* The ways of the textbook do not flush: what that costs is what it adds to any order's bound;
      * infinity less infinity is no figure. */
     order_answer unflushed = asked->flushes ? judging->any_order(&plain, facts) : limits->order;
@@ -35,24 +36,22 @@ bool limits_of_row(const operation_judging *judging, textbook *book, const order
             most += limits->order.statistics[i] - unflushed.statistics[i];
         limits->statistics[i] = fmin(limits->order.statistics[i], endless ? INFINITY : most);
     }
-    return true;
 }
 
-bool limits_poorest(const operation_judging *judging, textbook *book, ln_type accumulator,
-                    const metrics_row *row, const double *x, const row_limits *limits,
-                    row_limits *poorest)
+row_limits limits_poorest(const operation_judging *judging, textbook *book, ln_type accumulator,
+                          const metrics_row *row, const double *x, const row_limits *limits)
 {
-    *poorest = *limits;
+    row_limits poorest = *limits;
     if (!judging->poorest)
-        return true;
-    if (!judging->poorest(book, row, x, accumulator, &poorest->textbook))
-        return false;
-    poorest->row_ulp = fmin(limits->order_ulp, fmax(limits->row_ulp, poorest->textbook.row_ulp));
+        return poorest;
+    if (!judging->poorest(book, row, x, accumulator, &poorest.textbook))
+        memory_is_out(row->hidden);
+    poorest.row_ulp = fmin(limits->order_ulp, fmax(limits->row_ulp, poorest.textbook.row_ulp));
     for (size_t i = 0; i < ROLES_MOST; i++)
-        poorest->statistics[i] =
+        poorest.statistics[i] =
             fmin(limits->order.statistics[i],
-                 fmax(limits->statistics[i], factor * poorest->textbook.statistics[i]));
-    return true;
+                 fmax(limits->statistics[i], factor * poorest.textbook.statistics[i]));
+    return poorest;
 }
 
 bool limits_tell(const row_limits *limits)

@@ -57,8 +57,8 @@ typedef struct row_limits {
 
 typedef struct operation_judging operation_judging;
 
-/* asked: of the kernel; its chance is not looked at. False when memory runs out. */
-bool limits_of_row(const operation_judging *judging, textbook *book, const order_question *asked,
+/* asked: of the kernel; its chance is not looked at. */
+void limits_of_row(const operation_judging *judging, textbook *book, const order_question *asked,
                    const metrics_row *row, const double *x, row_limits *limits);
 
 /* Whether anything is known of the row: else no error of it is a fault. */
@@ -68,10 +68,9 @@ bool limits_tell(const row_limits *limits);
 double limits_error(const metrics_row *row, const void *y);
 
 /* What it may be off, as limits, where the poorest of the correct ways are the measure: errors above
- * `limits` and within these are a limit of the types. False when memory runs out. */
-bool limits_poorest(const operation_judging *judging, textbook *book, ln_type accumulator,
-                    const metrics_row *row, const double *x, const row_limits *limits,
-                    row_limits *poorest);
+ * `limits` and within these are a limit of the types. */
+row_limits limits_poorest(const operation_judging *judging, textbook *book, ln_type accumulator,
+                          const metrics_row *row, const double *x, const row_limits *limits);
 
 /* Whether y stays within the limits. Classes are the caller's business: an element whose exact or
  * computed value is not finite is left out. */

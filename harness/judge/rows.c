@@ -1,4 +1,5 @@
 /* What came out, row by row, against the answers: classes, bounds, metrics, the verdict. */
+#include "base/arena.h"
 #include "base/hash.h"
 #include "judge/internal.h"
 #include "judge/pattern.h"
@@ -247,14 +248,10 @@ static void judge_unclaimed(row_judge *judge, const judge_block *block, const vo
     const operation_judging *judging = judgings[block->operation];
     const row_limits *limits = judge_limits(judge, block, kind, row);
     metrics_row judged = judge_metrics_row(block, row);
-    wrong_row wrong = {judge, block, row, y, limits ? limits->row_ulp : INFINITY, "", ""};
+    wrong_row wrong = {judge, block, row, y, limits->row_ulp, "", ""};
     double worst;
     size_t column;
     findings->unclaimed++;
-    if (!limits) {
-        findings->no_memory = true;
-        return;
-    }
     bool known = limits_tell(limits), special = !isfinite(block->results[row].facts.max_abs);
     /* Within 1 row ULP it is right whatever sums may do. */
     findings->untold +=
@@ -262,9 +259,9 @@ static void judge_unclaimed(row_judge *judge, const judge_block *block, const vo
     if (judge_classes_match(block, row, y, &column)) {
         row_limits poorest = *limits;
         bool holds = limits_hold(limits, &judged, y);
-        if (!holds && !limits_poorest(judging, &judge_whole(judge)->book, kind->accumulator,
-                                      &judged, judge->values, limits, &poorest))
-            findings->no_memory = true;
+        if (!holds)
+            poorest = limits_poorest(judging, &judge_whole(judge)->book, kind->accumulator, &judged,
+                                     judge->values, limits);
         if (!holds && limits_hold(&poorest, &judged, y))
             judge_find(
                 findings, VERDICT_LIMIT,
@@ -300,8 +297,7 @@ void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t
     if (ln_bound_holds(bound, &judged, y, &worst))
         return;
     const row_limits *limits = judge_limits(judge, block, kind, row);
-    wrong_row wrong = {judge, block, row, y, limits ? limits->row_ulp : INFINITY, "", ""};
-    findings->no_memory |= !limits;
+    wrong_row wrong = {judge, block, row, y, limits->row_ulp, "", ""};
     if (!judge_classes_match(block, row, y, &column))
         find_wrong_class(&wrong, column, false, findings);
     else if (describe_row(&wrong))
@@ -325,7 +321,6 @@ void judge_rows(row_judge *judge, const judge_block *block, const void *computed
             judge_find(&all, one.verdict.kind, "%s", one.verdict.detail);
         findings->unclaimed += one.unclaimed;
         findings->untold += one.untold;
-        findings->no_memory |= one.no_memory;
     }
     const case_verdict *found = &all.verdict;
     if (found->kind == VERDICT_RIGHT)
@@ -358,10 +353,6 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
         as_rows.accumulator = LN_F32;
     const row_limits *limits = judge_limits(judge, block, &as_rows, row);
     int digits = kind->given == LN_F64 ? 17 : 9;
-    if (!limits) {
-        findings->no_memory = true;
-        return;
-    }
     const ln_bound *bound = &judge->bounds[row];
     bool claims = kind->has_bound && isfinite(bound->xhat_abs) && isfinite(bound->affine_rel);
     for (size_t i = 0; i < what->count; i++) {
@@ -381,9 +372,9 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
             continue;
         row_limits poorest = *limits;
         metrics_row judged = judge_metrics_row(block, row);
-        if (!claims && !limits_poorest(judging, &judge_whole(judge)->book, as_rows.accumulator,
-                                       &judged, judge->values, limits, &poorest))
-            findings->no_memory = true;
+        if (!claims)
+            poorest = limits_poorest(judging, &judge_whole(judge)->book, as_rows.accumulator,
+                                     &judged, judge->values, limits);
         bool limit = found.off <= poorest.statistics[i] && !claims;
         judge_find(findings, limit ? VERDICT_LIMIT : VERDICT_INACCURATE,
                    "row %zu: %s is %.*g where %.*g is right, and may be off by %.3g%s", row,
@@ -400,23 +391,23 @@ static const double *statistic_of(const row_judge *judge, const operation *what,
     return there ? &judge->rounded[role][row] : NULL;
 }
 
-bool judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
-                   bool has_statistics, case_judgement *judgement, error *err)
+void judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
+                   bool has_statistics, case_judgement *judgement)
 {
     const operation *what = operations[block->operation];
     const operation_judging *judging = judgings[block->operation];
     metrics_gather *all = metrics_gather_create();
-    bool fine = all != NULL;
+    if (!all)
+        memory_is_out(0);
     judgement->bound_row_ulp = has_bound ? 0 : NAN;
-    for (size_t row = 0; fine && row < block->rows; row++) {
+    for (size_t row = 0; row < block->rows; row++) {
         metrics_row judged = judge_metrics_row(block, row);
         metrics_of_row here;
         judged_row *noted = &judge->by_row[row];
-        fine = metrics_gather_row(all, &judged, row, judge_row_of(block, computed, row),
-                                  statistic_of(judge, what, has_statistics, ROLE_MEAN, row),
-                                  statistic_of(judge, what, has_statistics, ROLE_RSTD, row), &here);
-        if (!fine)
-            break;
+        if (!metrics_gather_row(all, &judged, row, judge_row_of(block, computed, row),
+                                statistic_of(judge, what, has_statistics, ROLE_MEAN, row),
+                                statistic_of(judge, what, has_statistics, ROLE_RSTD, row), &here))
+            memory_is_out(block->hidden);
         noted->kappa = block->results[row].kappa;
         noted->row_ulp = here.mismatches ? NAN : here.row_ulp_max;
         noted->norm_max = here.mismatches ? NAN : here.norm_max;
@@ -431,10 +422,8 @@ bool judge_measure(row_judge *judge, const judge_block *block, const void *compu
         if (has_bound && !(noted->bound_row_ulp <= judgement->bound_row_ulp))
             judgement->bound_row_ulp = noted->bound_row_ulp;
     }
-    if (fine)
-        metrics_gather_finish(all, &judgement->metrics);
+    metrics_gather_finish(all, &judgement->metrics);
     metrics_gather_destroy(all);
-    return fine || fail_memory(err, "error metrics");
 }
 
 /* Where a kernel claims nothing and not one digit is right (an error of half the row's scale or
@@ -468,23 +457,19 @@ void judge_conclude(const row_judge *judge, const judge_block *block, bool has_b
                  "no claim for %zu of %zu rows", findings->unclaimed, block->rows);
 }
 
-bool judge_call(row_judge *judge, const judge_block *block, const void *computed,
+void judge_call(row_judge *judge, const judge_block *block, const void *computed,
                 const judged_kind *kind, bool statistics, row_findings *findings,
-                case_judgement *judgement, error *err)
+                case_judgement *judgement)
 {
     judge_rows(judge, block, computed, kind, findings);
     for (size_t row = 0; statistics && row < block->rows; row++)
         judge_statistics(judge, block, row, kind, findings);
-    if (!judge_measure(judge, block, computed, kind->has_bound, false, judgement, err))
-        return false;
-    if (findings->no_memory)
-        return fail_memory(err, "the limits of a row");
+    judge_measure(judge, block, computed, kind->has_bound, false, judgement);
     judge_conclude(judge, block, kind->has_bound, findings, judgement);
-    return true;
 }
 
-bool worst_row_take(const judge_block *block, size_t row, const case_judgement *judgement,
-                    const char *kernel, const char *convention, worst_row *taken, error *err)
+void worst_row_take(const judge_block *block, size_t row, const case_judgement *judgement,
+                    const char *kernel, const char *convention, worst_row *taken)
 {
     bool measured = judgement->metrics.elements > 0;
     size_t row_bytes = block->hidden * dtype_size(block->storage);
@@ -521,5 +506,5 @@ bool worst_row_take(const judge_block *block, size_t row, const case_judgement *
         here.y_hash =
             hash_bytes(HASH_START, (const char *)judgement->computed + row * row_bytes, row_bytes);
     }
-    return worst_row_copy(&here, taken, err);
+    worst_row_copy(&here, taken);
 }

@@ -1,8 +1,8 @@
 /* An output row by row, for whoever has a kernel run and holds what came out against a block's answers.
  *
  *     row_findings findings = {.verdict.kind = VERDICT_RIGHT};
- *     if (!judge_reserve(judge, &block, &err)) ...                 // then y into judge->computed
- *     judge_call(judge, &block, judge->computed, &kind, false, &findings, &judgement, &err);
+ *     judge_reserve(judge, &block);                                // then y into judge->computed
+ *     judge_call(judge, &block, judge->computed, &kind, false, &findings, &judgement);
  */
 #ifndef LNBENCH_JUDGE_ROWS_H
 #define LNBENCH_JUDGE_ROWS_H
@@ -16,10 +16,10 @@ struct row_judge {
     const judge_block
         *placed;     /* whose inputs lie in the runner's memory, as an order for it has them */
     off_t placed_at; /* and from where on */
-    struct order_batch *batch;   /* of harness/conformance; NULL: nothing was asked yet */
-    bool upper_halves;           /* the kernel leaves those of vector registers in use */
-    unsigned threads;            /* of the last call, where they are more than one */
-    char taken[NAME_MAX_LENGTH]; /* the kernel that the library's call took, where it is asked */
+    struct order_batch *batch; /* of harness/conformance; NULL: nothing was asked yet */
+    char taken
+        [NAME_MAX_LENGTH]; /* the kernel that the call of the library took, where it is asked */
+    bool upper_halves;     /* the kernel leaves those of vector registers in use */
     judge_settings settings;
     char *computed, *other; /* outputs of the block that judge_reserve() made room for */
     /* Outputs of one number a row, by role; all bits set where the kernel left none: as they were given,
@@ -45,21 +45,20 @@ judged_kind judged_kind_unknown(const judge_block *block);
 /* What is written out of x + residual, element i. */
 double judge_right_sum(const judge_block *block, size_t i);
 
-/* What row `row` may be off without a bound, from the block's store. NULL: memory ran out. */
+/* What row `row` may be off without a bound, from the block's store. */
 const row_limits *judge_limits(row_judge *judge, const judge_block *block, const judged_kind *kind,
                                size_t row);
 /* The row that is normalised, with the residual in it, as doubles in judge->values. */
-bool judge_load_row(row_judge *judge, const judge_block *block, size_t row);
+void judge_load_row(row_judge *judge, const judge_block *block, size_t row);
 
 /* Room for a block's outputs; each kernel's calls on a block begin with it. */
-bool judge_reserve(row_judge *judge, const judge_block *block, error *err);
+void judge_reserve(row_judge *judge, const judge_block *block);
 
 /* What is known of a block's output while its rows are gone through. */
 typedef struct row_findings {
     case_verdict verdict;
     size_t unclaimed; /* rows without a claim */
     size_t untold;    /* of those, rows off by more than 1 row ULP of which nothing is known */
-    bool no_memory;
 } row_findings;
 
 void judge_find(row_findings *findings, verdict_kind kind, const char *format, ...)
@@ -76,12 +75,12 @@ void judge_rows(row_judge *judge, const judge_block *block, const void *computed
 void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
                       const judged_kind *kind, row_findings *findings);
 /* All rows of an output of one call, with the statistics beside it or without, to the verdict. */
-bool judge_call(row_judge *judge, const judge_block *block, const void *computed,
+void judge_call(row_judge *judge, const judge_block *block, const void *computed,
                 const judged_kind *kind, bool statistics, row_findings *findings,
-                case_judgement *judgement, error *err);
+                case_judgement *judgement);
 /* The metrics of all rows, and each row's part in judge->by_row. */
-bool judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
-                   bool has_statistics, case_judgement *judgement, error *err);
+void judge_measure(row_judge *judge, const judge_block *block, const void *computed, bool has_bound,
+                   bool has_statistics, case_judgement *judgement);
 void judge_conclude(const row_judge *judge, const judge_block *block, bool has_bound,
                     row_findings *findings, case_judgement *judgement);
 

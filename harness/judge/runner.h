@@ -4,7 +4,7 @@
  *     row_judge *judge = judge_create(worker_runner(worker), &settings);    // worker processes
  *     row_judge *judge = judge_create(in_process_runner(function), &settings); // this process
  *     row_judge *judge = judge_create(NULL, &settings); // nobody: outputs that are there already
- *     judge_output(judge, &block, y, &judgement, &err); //   (of a file) are judged without one
+ *     judge_output(judge, &block, y, &judgement); //   (of a file) are judged without one
  *
  * An implementation has a kernel_runner as its first member:
  *

@@ -1,4 +1,5 @@
 #include "judge/tolerance.h"
+#include "base/arena.h"
 #include "domain/convention.h"
 #include "exact/scale.h"
 #include "judge/internal.h"
@@ -24,13 +25,11 @@ static double atol_of(const judge_block *block, size_t row, double row_ulp, doub
     return most;
 }
 
-static bool find_right(row_judge *judge, const judge_block *block, tolerance *found)
+static void find_right(row_judge *judge, const judge_block *block, tolerance *found)
 {
     judged_kind kind = judged_kind_unknown(block);
     for (size_t row = 0; row < block->rows; row++) {
         const row_limits *limits = judge_limits(judge, block, &kind, row);
-        if (!limits)
-            return false;
         if (!isfinite(block->results[row].facts.rstd))
             continue;
         found->certain = fmax(found->certain, atol_of(block, row, limits->order_ulp, found->rtol));
@@ -38,7 +37,6 @@ static bool find_right(row_judge *judge, const judge_block *block, tolerance *fo
         found->usual =
             fmax(found->usual, atol_of(block, row, limits->textbook.row_ulp / 2, found->rtol));
     }
-    return true;
 }
 
 static void find_apart(const judge_block *block, const judge_block *other, double rtol,
@@ -79,7 +77,7 @@ static bool find_mistakes(row_judge *judge, const judge_block *block, tolerance 
 }
 
 /* Sums of 16 bits, as the worst of the textbook ways has them. */
-static bool find_short_sums(row_judge *judge, const judge_block *block, tolerance *found)
+static void find_short_sums(row_judge *judge, const judge_block *block, tolerance *found)
 {
     const ln_type sums = block->storage == LN_F16 ? LN_F16 : LN_BF16;
     tolerance_mistake *made = &found->mistakes[found->count++];
@@ -87,20 +85,19 @@ static bool find_short_sums(row_judge *judge, const judge_block *block, toleranc
     for (size_t row = 0; row < block->rows; row++) {
         metrics_row judged = judge_metrics_row(block, row);
         textbook_errors worst;
-        if (!judge_load_row(judge, block, row) ||
-            !judgings[block->operation]->textbook(&judge_whole(judge)->book, &judged, judge->values,
+        judge_load_row(judge, block, row);
+        if (!judgings[block->operation]->textbook(&judge_whole(judge)->book, &judged, judge->values,
                                                   sums, &worst))
-            return false;
+            memory_is_out(block->hidden);
         if (isfinite(block->results[row].facts.rstd))
             made->atol = fmax(made->atol, atol_of(block, row, worst.row_ulp / 2, found->rtol));
     }
-    return true;
 }
 
 bool tolerance_find(row_judge *judge, const judge_block *block, tolerance *found, error *err)
 {
     *found = (tolerance){.rtol = 2 * unit_roundoff(block->storage)};
-    return ((find_right(judge, block, found) && find_short_sums(judge, block, found)) ||
-            fail_memory(err, "the limits of a row")) &&
-           find_mistakes(judge, block, found, err);
+    find_right(judge, block, found);
+    find_short_sums(judge, block, found);
+    return find_mistakes(judge, block, found, err);
 }

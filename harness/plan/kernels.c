@@ -136,9 +136,8 @@ size_t speed_kernels(const case_plan *plan, const speed_group *group)
 bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
 {
     bool is_call = strcmp(kernel->facts.role, KERNEL_ROLE_CALL) == 0;
-    bool asked = group->task.check == CHECK_ROWS || is_call ||
-                 (group->task.check != CHECK_CELLS &&
-                  (group->for_ours || strcmp(kernel->source, "builtin") != 0));
+    bool asked = group->task.check == CHECK_ROWS || is_call || group->for_ours ||
+                 strcmp(kernel->source, "builtin") != 0;
     if (group->task.check == CHECK_EXACT && !(kernel->facts.traits & LN_TRAIT_CORRECTLY_ROUNDED))
         asked = false;
     return asked && takes(kernel, group->convention.operation, group->dtype, group->param);

@@ -399,8 +399,7 @@ static bool add_pack(const resolved_plan *resolved, case_plan *plan, conformance
     return true;
 }
 
-static bool plan_conformance(const plan_request *request, resolved_plan *resolved, case_plan *plan,
-                             error *err)
+static void plan_conformance(const plan_request *request, resolved_plan *resolved, case_plan *plan)
 {
     const size_t sets = resolved->named ? resolved->named : 1;
     size_t before = plan->accuracy_count, pack = 0;
@@ -409,24 +408,23 @@ static bool plan_conformance(const plan_request *request, resolved_plan *resolve
     if (plan->accuracy_count > before && group_kernels(plan, &plan->accuracy[before]) == 0)
         plan->accuracy_count = before;
     before = plan->accuracy_count;
-    add_pack(resolved, plan, CHECK_CALLS, 0);
+    add_pack(resolved, plan, CHECK_GROWTH, 0);
     if (group_kernels(plan, &plan->accuracy[before]) == 0) {
         plan->accuracy_count = before;
-        return true;
+        return;
     }
     while (plan->combination_count < PLAN_SETS && resolved->set_count < sets) {
-        plan->combinations[plan->combination_count] = combinations_make(
-            &(combinations_asked){resolved->conventions[resolved->set_count++], resolved->named > 0,
-                                  request->seed, resolved->quick});
-        if (!plan->combinations[plan->combination_count++])
-            return fail_memory(err, "the plan");
+        plan->combinations[plan->combination_count++] = combinations_make(
+            &(combinations_asked){.plain = resolved->conventions[resolved->set_count++],
+                                  .alone = resolved->named > 0,
+                                  .seed = request->seed,
+                                  .quick = resolved->quick});
     }
     for (; add_pack(resolved, plan, CHECK_COMBINATIONS, pack); pack++)
         ;
-    for (pack = 0; pack < (resolved->quick ? 3 : CELLS_SIZES); pack++)
-        add_pack(resolved, plan, CHECK_CELLS, pack);
     add_pack(resolved, plan, CHECK_LARGE, 0);
-    return !resolved->full || add_pack(resolved, plan, CHECK_LARGE, 1);
+    if (resolved->full)
+        add_pack(resolved, plan, CHECK_LARGE, 1);
 }
 
 /* Timing holds x and y, as large as asked for. */
@@ -508,8 +506,8 @@ static bool plan_types(const plan_request *request, resolved_plan *resolved,
     if (speed && request->time_on && !input_has_type(request->time_on, plan->adding.dtype, err))
         return false;
     /* What narrows the shapes and inputs narrows what is tabled, not what is trusted. */
-    if (accuracy && request->conformance && !plan_conformance(request, resolved, plan, err))
-        return false;
+    if (accuracy && request->conformance)
+        plan_conformance(request, resolved, plan);
     if (request->shapes.count)
         return plan_shapes(request, resolved, machine, plan, speed, accuracy, err);
     if (accuracy && !plan_accuracy(resolved, machine, plan, err))

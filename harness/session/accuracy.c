@@ -17,7 +17,7 @@ enum {
     LONG_ELEMENTS = 1 << 22, /* blocks of more are judged in one lane: they are large */
 };
 
-/* Every element is computed in four placements and once exactly. */
+/* Every element is computed twice and once exactly. */
 double session_judgement_seconds(size_t elements)
 {
     return 0.0005 + 2e-7 * (double)elements;
@@ -201,31 +201,26 @@ static bool make_block(judge_lane *lane, error *err)
     return fine;
 }
 
-/* A conformance test has no one row to keep: its verdict names the shape, which can be run. */
-static bool ask_conformance(judge_lane *lane, judged_case *found, error *err)
-{
-    return make_block(lane, err) &&
-           conformance_examine(lane->judge, &lane->group->task, &lane->asked,
-                               lane->part->session->plan.kernels[lane->kernel], &found->judgement,
-                               err);
-}
-
 static bool judge_case(judge_lane *lane, judged_case *found, error *err)
 {
     const kernel_entry *kernel = lane->part->session->plan.kernels[lane->kernel];
     case_judgement *judgement = &found->judgement;
-    if (lane->group->task.check != CHECK_ROWS)
-        return ask_conformance(lane, found, err);
-    if (!make_block(lane, err) || !judge_kernel(lane->judge, &lane->block, kernel, judgement, err))
+    if (!make_block(lane, err))
         return false;
-    /* The rows are the judge's until its next call. */
-    found->measured = judgement->metrics.elements > 0;
-    if (found->measured &&
-        !worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
-                        lane->key.convention, &found->worst, err))
-        return false;
-    keep_rows(lane, found);
-    return true;
+    if (lane->group->task.check != CHECK_ROWS) {
+        /* It has no one row to keep: its verdict names the shape, which can be run. */
+        conformance_examine(lane->judge, &lane->group->task, &lane->asked, kernel, judgement);
+    } else {
+        judge_kernel(lane->judge, &lane->block, kernel, judgement);
+        judge_promise(&lane->block, kernel, lane->key.input, judgement);
+        /* The rows are the judge's until its next call. */
+        found->measured = judgement->metrics.elements > 0;
+        if (found->measured)
+            worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
+                           lane->key.convention, &found->worst);
+        keep_rows(lane, found);
+    }
+    return !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
 }
 
 /* ---- the lanes ---- */
@@ -310,20 +305,18 @@ static bool deal(judge_lane *lane)
 
 /* The first fault that tells more of a kernel than those before: what it takes for it. Under the lock, but
  * not while the kernel is asked. */
-static bool narrow(judge_lane *lane, judged_case *found, error *err)
+static void minimize(judge_lane *lane, judged_case *found)
 {
     accuracy_part *part = lane->part;
     const accuracy_group *group = lane->group;
     int tells = verdict_telling(&found->judgement.verdict);
     if (group->task.check != CHECK_COMBINATIONS || tells <= part->told[lane->kernel])
-        return true;
+        return;
     part->told[lane->kernel] = tells;
     pthread_mutex_unlock(&part->lock);
-    bool fine =
-        conformance_minimize(lane->judge, &group->task, &lane->asked,
-                             part->session->plan.kernels[lane->kernel], &found->judgement, err);
+    conformance_minimize(lane->judge, &group->task, &lane->asked,
+                         part->session->plan.kernels[lane->kernel], &found->judgement);
     pthread_mutex_lock(&part->lock);
-    return fine;
 }
 
 /* Stores the case when all before it are; where one of them failed, it is lost. */
@@ -334,8 +327,11 @@ static void put_in_turn(judge_lane *lane, judged_case *found, bool fine, error *
         pthread_cond_wait(&part->moved, &part->lock);
     if (part->error.code != EXIT_CODE_FINE)
         return;
-    fine = fine && narrow(lane, found, err) &&
-           put_case(part->session, &lane->key, found, lane->block.rows, err);
+    if (fine)
+        minimize(lane, found);
+    if (fine && interrupted()) /* what was asked meanwhile means nothing */
+        fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    fine = fine && put_case(part->session, &lane->key, found, lane->block.rows, err);
     if (!fine)
         end_with(part, err);
     part->stored++;

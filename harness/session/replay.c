@@ -2,6 +2,7 @@
 #include "session/replay.h"
 #include "base/allocate.h"
 #include "base/hash.h"
+#include "base/interrupt.h"
 #include "domain/convention.h"
 #include <math.h>
 #include <string.h>
@@ -72,8 +73,9 @@ static bool judge_as_then(row_judge *judge, const judge_block *block, const kern
                           replay_result *result, error *err)
 {
     case_judgement judgement;
-    if (!judge_kernel(judge, block, kernel, &judgement, err))
-        return false;
+    judge_kernel(judge, block, kernel, &judgement);
+    if (interrupted())
+        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     size_t row_bytes = block->hidden * dtype_size(block->storage);
     const char *y = judgement.computed;
     uint64_t hash = judgement.output_hash;
@@ -199,8 +201,8 @@ static bool prepare_task(row_judge *judge, const kernel_entry *kernel, const cas
                                       .quick = array >= 2};
     const conformance_task *had = &kept->task;
     conformance_task task;
-    if (!kept->sets[array] && !(kept->sets[array] = combinations_make(&asked)))
-        return fail_memory(err, "the problems");
+    if (!kept->sets[array])
+        kept->sets[array] = combinations_make(&asked);
     *found = task_of(key, kernel, &kept->convention, kept->sets[array], &task);
     if (!*found || (kept->asked.blocks && kept->asked_of == array && had->check == task.check &&
                     had->first == task.first && had->last == task.last &&
@@ -222,13 +224,13 @@ static bool ask_again(row_judge *judge, const kernel_entry *kernel, const stored
     const char *now = judgement->verdict.detail, *then = judged->verdict.detail;
     if (!prepare_task(judge, kernel, &judged->key, array, kept, found, err))
         return false;
-    bool fine =
-        !*found || conformance_examine(judge, &kept->task, &kept->asked, kernel, judgement, err);
+    if (*found)
+        conformance_examine(judge, &kept->task, &kept->asked, kernel, judgement);
     *same_text = strcmp(now, then) == 0;
-    if (fine && *found && (least || !*same_text))
-        fine = conformance_minimize(judge, &kept->task, &kept->asked, kernel, judgement, err);
+    if (*found && (least || !*same_text))
+        conformance_minimize(judge, &kept->task, &kept->asked, kernel, judgement);
     *same_text |= strcmp(now, then) == 0;
-    return fine;
+    return !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
 }
 
 /* How much speaks for it that this is what was asked then: bits, which no other problems give, before what

@@ -70,7 +70,7 @@ bool session_invariance(run_session *session, const kernel_list *kernels, error 
                invariance_measure(session->judge, convention, &session->progress, kernels,
                                   plan->kernels + first, session->invariance + first, count, err);
     }
-    worker_forget(session->worker); /* the first calls of a process are a verdict's */
+    worker_forget(session->worker); /* so that a verdict depends on no call made here */
     return fine && session_store_kernels(session, err);
 }
 

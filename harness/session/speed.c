@@ -131,8 +131,9 @@ static bool judge_contender(timed_round *heat, timed_case *contender, error *err
         return session_put(session, &contender->key, &judgement, err);
     }
     for (size_t i = 0; i < BLOCKS && contender->timed; i++) {
-        if (!judge_kernel(session->judge, &heat->blocks[i], contender->kernel, &judgement, err))
-            return false;
+        judge_kernel(session->judge, &heat->blocks[i], contender->kernel, &judgement);
+        if (interrupted())
+            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
         contender->timed = is_timed(contender, &judgement.verdict);
         if (contender->timed) {
             contender->judged[i] = allocate(bytes);
@@ -149,10 +150,10 @@ static bool judge_contender(timed_round *heat, timed_case *contender, error *err
     if (!contender->timed)
         return true;
     if (timed_rows_begin(&contender->rows, session->judge, heat->blocks, contender->kernel,
-                         contender->judged, &judgement.verdict, err))
+                         contender->judged, &judgement.verdict))
         return true;
     contender->timed = false; /* bound() itself failed */
-    return err->code == EXIT_CODE_FINE && session_put(session, &contender->key, &judgement, err);
+    return session_put(session, &contender->key, &judgement, err);
 }
 
 /* The order that begins a group, with its tensors in the arena; *end is where expected outputs go.
@@ -288,10 +289,11 @@ static bool take_rows(timed_round *heat, timed_case *contender, const work_order
     run_session *session = heat->session;
     case_judgement judgement = contender->judgement;
     judgement.varies |= 1u << (heat->group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
-    return heat->alone != NOBODY ||
-           (timed_rows_take(&contender->rows, session->judge, begin, reply, err) &&
-            timed_rows_judge(&contender->rows, session->judge, &judgement) &&
-            session_put(session, &contender->key, &judgement, err));
+    if (heat->alone != NOBODY)
+        return true;
+    timed_rows_take(&contender->rows, session->judge, begin, reply);
+    return !timed_rows_judge(&contender->rows, session->judge, &judgement) ||
+           session_put(session, &contender->key, &judgement, err);
 }
 
 /* The stream of repetitions of one process. */

@@ -23,12 +23,11 @@ static size_t gap_of(size_t hidden, size_t table)
 
 call_layout layout_named(layout_name name, const operation *what, size_t hidden)
 {
-    static const guard_place places[LAYOUT_NAMES] = {GUARD_TIMED, GUARD_TIMED, GUARD_BEHIND,
-                                                     GUARD_BEFORE, GUARD_BEHIND};
+    static const guard_place places[LAYOUT_NAMES] = {GUARD_TIMED, GUARD_BEHIND, GUARD_BEFORE,
+                                                     GUARD_BEHIND};
     bool in_place = name == LAYOUT_IN_PLACE;
     bool strided = name == LAYOUT_BEFORE || (in_place && hidden % 2 == 1);
     call_layout made = {.at_once = 1,
-                        .calls = name == LAYOUT_HALVES ? CALLS_HALVES : CALLS_ONCE,
                         .outputs = outputs_of(what, name == LAYOUT_BEHIND || name == LAYOUT_BEFORE,
                                               name != LAYOUT_BEHIND)};
     size_t tables = 0;

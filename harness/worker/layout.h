@@ -51,10 +51,9 @@ typedef struct call_layout {
     call_order calls;
 } call_layout;
 
-/* The layouts that every row of an input is judged in. */
+/* Layouts beside those of the covering array. */
 typedef enum layout_name {
     LAYOUT_TIMED,    /* dense, at the distance that timing has */
-    LAYOUT_HALVES,   /* likewise, CALLS_HALVES */
     LAYOUT_BEHIND,   /* each tensor flush with the page behind it; statistics and no sum */
     LAYOUT_BEFORE,   /* flush with the page before, rows strided, all outputs */
     LAYOUT_IN_PLACE, /* y is x, the sum takes the residual's place; strided where hidden is odd */

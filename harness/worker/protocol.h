@@ -32,7 +32,7 @@ typedef enum order_kind {
                         whether it takes any preset at a common size */
     ORDER_JUDGE,     /* run as order.layout says: replies DONE (value: 1 if upper halves of vector
                         registers are in use; threads, if several) or FAILED */
-    ORDER_CALL, /* `count` calls and more, whose bits must be the same: replies DONE or FAILED */
+    ORDER_GROW,      /* `count` calls and more, which must keep nothing: replies DONE or FAILED */
     ORDER_CALL_LARGE, /* one call on the problem's rows (x: LARGE_PERIOD rows); y: large_rows() */
     ORDER_BOUND,      /* bounds for rows of facts, proven or, with a chance, probable: replies DONE
                     (value: 1 if the kernel has such a bound) */
@@ -114,7 +114,7 @@ typedef struct worker_reply {
     uint32_t count; /* LOADED: kernels; KERNEL: its index; STARTED, FAILED in a group: the entry */
     /* LOST: REPLY_ENDS_RUN, REPLY_NO_MEMORY, of ORDER_LOAD an exit code, or 0 */
     int64_t value;
-    char text[REPLY_TEXT_LENGTH];    /* DONE with CALL: a remark, or "" */
+    char text[REPLY_TEXT_LENGTH];    /* DONE with GROW: a remark, or "" */
     char set_at_load[CHANGE_LENGTH]; /* LOADED: of floating-point control, in which its kernels are
                                         called; "": nothing */
     kernel_facts kernel;

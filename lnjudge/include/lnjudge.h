@@ -90,7 +90,8 @@ typedef struct lnjudge_row {
 
 /* What one check found. */
 typedef struct lnjudge_case {
-    char check[16]; /* "rows", "positions", "batches", "calls", "combinations" */
+    char check
+        [16]; /* "rows": an input family, for its figures; "combinations": the covering array */
     char input[32]; /* an input family; "given"; "" for checks with rows of several */
     char convention[LNJUDGE_LABEL];
     size_t entry;        /* the step that found it, from 1 on, for lnjudge_question */
@@ -117,6 +118,8 @@ typedef struct lnjudge_report {
                    * that one has figures alone; if all passed, that with the largest row_ulp_max that
                    * is not type-limited */
     int passed; /* every case did, and every size of the question was judged */
+    const char *
+        not_asked; /* of a kernel: what takes processes of its own (`lnbench run --plugin`); else NULL */
 } lnjudge_report;
 
 LN_API void lnjudge_report_free(lnjudge_report *report);

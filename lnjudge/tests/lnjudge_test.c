@@ -116,11 +116,11 @@ TEST(finds_planted_faults)
         double max_row_ulp;
     } planted[] = {
         {FAULT_DIVISOR, "rows", "inaccurate", "ddof=1", 0},
-        {FAULT_STRIDE, "rows", "wrong-class", "between the rows of x", 0},
+        {FAULT_STRIDE, "combinations", "wrong-class", "between the rows of x", 0},
         {FAULT_INPUT, "rows", "input-modified", "wrote to its input x", 0},
         {FAULT_BEHIND, "rows", "overrun", "behind the end of y", 0},
-        {FAULT_GAP, "rows", "overrun", "wrote between the rows of y", 0},
-        {FAULT_BATCH, "batches", "wrong-class", "nothing was written", 0},
+        {FAULT_GAP, "combinations", "overrun", "wrote between the rows of y", 0},
+        {FAULT_BATCH, "combinations", "wrong-class", "nothing was written", 0},
         {FAULT_FAILS, "rows", "crashed", "returned 7", 0},
         {FAULT_SLIGHT, "rows", "inaccurate", "above the limit 4.5", 4.5},
     };

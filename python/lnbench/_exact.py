@@ -183,7 +183,8 @@ def report_of(report, subject, repeat, type_, param, framework, put_right=lambda
                          list(case.ulp_histogram), case.entry))
         put_right(made[-1])
     worst = made[report.worst] if made else None
-    result = Report(made, bool(report.passed), subject, repeat, worst)
+    result = Report(made, bool(report.passed), subject, repeat, worst,
+                    not_asked=(report.not_asked or b"").decode())
     lib.library.lnjudge_report_free(c.byref(report))
     return result
 

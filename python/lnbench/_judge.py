@@ -1,4 +1,4 @@
-"""A callable through the referee's checks."""
+"""A callable through the conformance tests."""
 import collections
 import contextlib
 import ctypes as c
@@ -394,8 +394,8 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     LlamaRMSNorm and the like "llama", of GemmaRMSNorm "gemma".
     fn gets arrays of rows x hidden of `dtype` and returns one like x; so do gamma and beta, of
     `param_dtype` (default: dtype). hidden: sizes at which every input family is asked (default:
-    768, or a module's own); a plain function is asked the referee's covering array besides, but for
-    only=True. Arrays lie in memory in ten ways; a function that raises in one declines it.
+    768, or a module's own). The covering array is asked besides: of a plain function with every size,
+    with only=True at sizes of `hidden` alone. Arrays lie in memory in ten ways; a function that raises in one declines it.
     max_row_ulp: a limit of one's own on rows of kappa <= 2 (about zero), no longer than hidden.
     framework "torch" hands tensors over. strided=False: dense rows alone. isolate=True runs fn in a
     child process; a call that takes longer than `deadline` seconds is a timeout there. first_only:

@@ -105,7 +105,7 @@ class Case(c.Structure):
 
 class Report(c.Structure):
     _fields_ = [("count", c.c_size_t), ("cases", c.POINTER(Case)), ("worst", c.c_size_t),
-                ("passed", c.c_int)]
+                ("passed", c.c_int), ("not_asked", c.c_char_p)]
 
 
 class Gradients(c.Structure):

@@ -81,6 +81,7 @@ class Report:
     worst_case: Optional[Case] = None
     facts: List[str] = field(default_factory=list)  # no faults: the layouts that it declines, ...
     function: Optional["FingerprintReport"] = None  # what made a wrong output (judge_output)
+    not_asked: str = ""  # what one process cannot ask of a function; `lnbench run` does
 
     @property
     def worst(self) -> Optional[WorstRow]:
@@ -149,7 +150,8 @@ class Report:
         width = [max(len(line[i]) for line in lines) for i in range(3)]
         table = ["  ".join([line[0].ljust(width[0]), line[1].rjust(width[1]),
                             line[2].rjust(width[2]), line[3]]) for line in lines]
-        return "\n".join([f"{self.subject}: {self.says()}", "", *table, "", *self._tail()])
+        rest = [f"asked by lnbench run alone: {self.not_asked}"] * bool(self.not_asked)
+        return "\n".join([f"{self.subject}: {self.says()}", "", *table, *rest, "", *self._tail()])
 
     __repr__ = __str__
 

@@ -196,11 +196,12 @@ static bool judge_it(const eval_options *options, row_judge *judge, const judge_
 {
     if (options->reference || options->files.paths[ROLE_Y]) {
         *computed = options->reference ? block->rounded : tensors->arrays[ROLE_Y].data;
-        return judge_output(judge, block, *computed, judgement, err);
+        judge_output(judge, block, *computed, judgement);
+        return true;
     }
-    bool fine = judge_kernel(judge, block, kernel, judgement, err);
+    judge_kernel(judge, block, kernel, judgement);
     *computed = judgement->computed;
-    return fine;
+    return !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
 }
 
 /* The kernel gave nothing to measure: one line says why. */

@@ -3,6 +3,7 @@
  * clear, which biases what it found: it says only how long to measure. The confirmation, of a
  * length fixed before it begins and of processes of its own, gives the interval and the verdict. */
 #include "compare/duet/duet.h"
+#include "base/interrupt.h"
 #include "base/allocate.h"
 #include "base/seconds.h"
 #include "conformance/timed_rows.h"
@@ -140,8 +141,7 @@ static bool take_rows(pair_timing *timing, int side, const work_order *begin,
     worker_reply failed;
     timed_rows *rows = &timing->rows[side];
     case_verdict *verdict = &timing->pair->verdicts[side];
-    if (!timed_rows_take(rows, timing->duet->judge, begin, reply, err))
-        return false;
+    timed_rows_take(rows, timing->duet->judge, begin, reply);
     if (verdict_exit_code(&rows->verdict) != EXIT_CODE_FINE &&
         verdict_exit_code(verdict) == EXIT_CODE_FINE)
         *verdict = rows->verdict;
@@ -407,11 +407,11 @@ bool duet_time(duet_run *duet, const speed_group *group, const judge_block block
     bool fine = true;
     pair->speed = SPEED_INCONCLUSIVE;
     for (int side = 0; fine && side < SIDES && !timing.failed; side++)
-        if (!timed_rows_begin(&timing.rows[side], duet->judge, blocks, entered->kernels[side],
-                              outputs[side], &pair->verdicts[side], err)) {
-            fine = err->code == EXIT_CODE_FINE;
-            timing.failed = true;
-        }
+        timing.failed =
+            !timed_rows_begin(&timing.rows[side], duet->judge, blocks, entered->kernels[side],
+                              outputs[side], &pair->verdicts[side]);
+    if (interrupted())
+        fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     if (fine && !timing.failed)
         fine = duet->fixed ? time_fixed(&timing, err) : time_adaptively(&timing, err);
     timed_rows_free(&timing.rows[BASE]);

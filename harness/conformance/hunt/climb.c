@@ -277,12 +277,13 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
     case_judgement judgement;
     if (!block_of(hunt, rows, count, &block, err))
         return false;
-    bool fine = judge_kernel(hunt->judge, &block, hunt->kernel, &judgement, err);
+    judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
     /* It did well a moment ago: once more, as in try_step(). */
-    if (fine && isfinite(score) && verdict_exit_code(&judgement.verdict) == EXIT_CODE_KERNEL_FAILED)
-        fine = judge_kernel(hunt->judge, &block, hunt->kernel, &judgement, err);
-    fine = fine && worst_row_take(&block, judgement.metrics.worst_row, &judgement,
-                                  hunt->settings.kernel, hunt->settings.convention, &find, err);
+    if (isfinite(score) && verdict_exit_code(&judgement.verdict) == EXIT_CODE_KERNEL_FAILED)
+        judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
+    bool fine = !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    worst_row_take(&block, judgement.metrics.worst_row, &judgement, hunt->settings.kernel,
+                   hunt->settings.convention, &find);
     if (fine && count > 1) { /* together or not at all */
         free(find.inputs[ROLE_X]);
         find.inputs[ROLE_X] = malloc(count * climb->row_bytes);
@@ -319,11 +320,12 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
     for (size_t row = 0; culprit == BATCH && row < BATCH; row++) {
         struct case_verdict alone;
         judge_block block;
-        bool fine = block_of(hunt, climb->batch + row * row_bytes, 1, &block, err) &&
-                    judge_score(hunt->judge, &block, hunt->kernel, false, &score, &alone, err);
-        judge_block_free(&block);
-        if (!fine)
+        if (!block_of(hunt, climb->batch + row * row_bytes, 1, &block, err))
             return false;
+        judge_score(hunt->judge, &block, hunt->kernel, false, &score, &alone);
+        judge_block_free(&block);
+        if (interrupted())
+            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
         if (alone.kind != VERDICT_RIGHT)
             culprit = row;
     }
@@ -377,12 +379,13 @@ static bool make_step(hill_climb *climb, error *err)
     change_rows(climb);
     for (int turn = 0; turn == 0 || (turn == 1 && verdict.kind != VERDICT_RIGHT); turn++) {
         judge_block block;
-        bool fine = block_of(hunt, climb->batch, BATCH, &block, err) &&
-                    judge_score(hunt->judge, &block, hunt->kernel, hunt->kernel->facts.has_bound,
-                                scores, &verdict, err);
-        judge_block_free(&block);
-        if (!fine)
+        if (!block_of(hunt, climb->batch, BATCH, &block, err))
             return false;
+        judge_score(hunt->judge, &block, hunt->kernel, hunt->kernel->facts.has_bound, scores,
+                    &verdict);
+        judge_block_free(&block);
+        if (interrupted())
+            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     }
     if (verdict.kind != VERDICT_RIGHT)
         return find_failure(climb, &verdict, err);

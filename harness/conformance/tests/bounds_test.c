@@ -160,10 +160,8 @@ static size_t attack(const judge_block *block, const kernel_entry *kernel, doubl
     row_score scores[ROWS];
     case_verdict verdict;
     case_judgement judgement;
-    error err = {0};
     bool suspect = false;
-    if (!judge_score(the_judge, block, kernel, true, scores, &verdict, &err))
-        fail_msg("%s: %s", kernel->facts.name, err.message);
+    judge_score(the_judge, block, kernel, true, scores, &verdict);
     if (verdict.kind == VERDICT_DECLINED)
         return 0;
     suspect = verdict.kind != VERDICT_RIGHT;
@@ -180,8 +178,7 @@ static size_t attack(const judge_block *block, const kernel_entry *kernel, doubl
     }
     if (!suspect)
         return 0;
-    if (!judge_kernel(the_judge, block, kernel, &judgement, &err))
-        fail_msg("%s: %s", kernel->facts.name, err.message);
+    judge_kernel(the_judge, block, kernel, &judgement);
     if (judgement.verdict.kind == VERDICT_RIGHT ||
         judgement.verdict.kind == VERDICT_RIGHT_NO_BOUND ||
         verdict_is_limit(judgement.verdict.kind))

@@ -50,7 +50,7 @@ awk -F'\t' '
         verdict = $column["verdict"]
         if (verdict != "fail") next
         input = $column["input"]
-        check = input ~ /^(combinations|calls|large)$/ ? input \
+        check = input ~ /^(combinations|growth|large)$/ ? input \
               : input == "normal" && $column["rows"] > 18 ? "timed" : "inputs"
         if (kind != "fault") {
             if (!alarmed[kind, name]++)
@@ -61,8 +61,8 @@ awk -F'\t' '
         if (!(name in first)) first[name] = verdict "(" $column["detail"] ")"
     }
     END {
-        count = split("combinations calls large inputs timed", checks, " ")
-        print "| group | fault | " "combinations | calls | large | inputs | timed | first verdict |"
+        count = split("combinations large growth inputs timed", checks, " ")
+        print "| group | fault | " "combinations | large | growth | inputs | timed | first verdict |"
         print "|---|---|---|---|---|---|---|---|"
         for (i = 1; i <= defined; i++) {
             name = order[i]

@@ -14,8 +14,9 @@ static case_verdict judged(const kernel_entry *kernel, const ln_convention *conv
         the_judge, &block,
         call_dense(convention, kernel->facts.storage, kernel->facts.param, rows, hidden), input,
         residual ? "normal" : NULL, 0, &err);
-    if (!fine || !judge_kernel(the_judge, &block, kernel, &judgement, &err))
+    if (!fine)
         fail_msg("%s: %s", kernel->facts.name, err.message);
+    judge_kernel(the_judge, &block, kernel, &judgement);
     judge_block_free(&block);
     return judgement.verdict;
 }

@@ -69,25 +69,6 @@ INSTEAD(eps_on_wrong_side)
     well(&other, tensors);
 }
 
-/* Answers every call of a size with what the first call of that size gave. */
-INSTEAD(stale_output)
-{
-    static float kept[1 << 16];
-    static size_t kept_elements;
-    const ln_problem *problem = state;
-    size_t elements = problem->rows * problem->hidden;
-    bool dense = (!problem->y_stride || problem->y_stride == problem->hidden) &&
-                 elements <= sizeof kept / sizeof *kept;
-    if (dense && kept_elements == elements) {
-        memcpy(tensors->y, kept, elements * sizeof *kept);
-        return;
-    }
-    well(state, tensors);
-    if (dense)
-        memcpy(kept, tensors->y, elements * sizeof *kept);
-    kept_elements = dense ? elements : kept_elements;
-}
-
 /* Leaves y as it was. */
 INSTEAD(unwritten_output)
 {
@@ -414,7 +395,6 @@ static const ln_kernel kernels[] = {
     {KERNEL("naive.good", well)},
     {NAIVE(n_for_n_minus_1)},
     {NAIVE(eps_on_wrong_side)},
-    {NAIVE(stale_output)},
     {NAIVE(unwritten_output)},
     {NAIVE(writes_one_behind)},
     {NAIVE(writes_one_before)},

@@ -107,7 +107,7 @@ bool row_make(row_maker *maker, ln_operation kind, const reduction *over, const 
     const ln_convention plain = {.operation = kind};
     const operation_judging *judging = judgings[kind];
     ln_reference_result result = {.rounded = maker->rounded, .exact = maker->z};
-    row_limits limits, poorest;
+    row_limits limits;
     ln_type type;
     double n = (double)over->length;
     bool centred = kind == LN_OPERATION_LAYERNORM;
@@ -129,10 +129,9 @@ bool row_make(row_maker *maker, ln_operation kind, const reduction *over, const 
                                   .accumulator = maker->sums,
                                   .hidden = over->length,
                                   .convention = &plain};
-    if (!limits_of_row(judging, &maker->book, &asked, &judged, maker->values, &limits) ||
-        !limits_poorest(judging, &maker->book, maker->sums, &judged, maker->values, &limits,
-                        &poorest))
-        return false;
+    limits_of_row(judging, &maker->book, &asked, &judged, maker->values, &limits);
+    const row_limits poorest =
+        limits_poorest(judging, &maker->book, maker->sums, &judged, maker->values, &limits);
     double h = printed_radius(maker->input, facts->max_abs);
     double mean_off = centred ? poorest.statistics[ROLE_MEAN] : 0;
     double rho = poorest.statistics[ROLE_RSTD], unit = unit_roundoff(maker->sums);

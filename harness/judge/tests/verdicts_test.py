@@ -4,7 +4,7 @@ import glob, os, re, sys
 ROOT = sys.argv[1]
 SAYS = {  # in which files, and the functions that put words into a verdict
     "judge/*.c": r"judge_find|number_print", "conformance/*.c": r"judge_find|blame|verdict_say|number_print|fault",
-    "worker/child/*.c": r"worker_send_failed|plugin_blame|call_again|fail_call"}
+    "worker/child/*.c": r"order_fails|call_again"}
 LITERAL = r'"(?:[^"\\]|\\.)*"'
 
 

@@ -80,7 +80,7 @@ void worker_leave_place(void);
 
 /* ---- other orders ---- */
 
-void worker_call(const work_order *order, const ln_kernel *kernel);
+void worker_grow(const work_order *order, const ln_kernel *kernel);
 void worker_call_large(const work_order *order, const ln_kernel *kernel);
 void worker_time_begin(const work_order *order);
 void worker_time_entry(const work_order *order);

@@ -5,7 +5,7 @@
  * 2. The stack is spoiled, the registers that a function must keep get known values, and run() is called.
  * 3. The floating-point state, those registers, the memory about each tensor and the gaps between rows are
  *    compared with what they were. The first thing that is wrong is the verdict.
- * 4. Calls that the order wants besides are made: again, in halves, after other contents, of no rows, in turn
+ * 4. Calls that the order wants besides are made: again, in halves, after other contents, over another output, of no rows, in turn
  *    with another problem, on several threads at once (meet.c), over several threads (threads.c). Their bits
  *    must be those of the first call.
  * 5. The rows go back to the parent, who alone knows what is right. */
@@ -305,11 +305,35 @@ static bool is_same(const judged_call *call)
     return same;
 }
 
+/* Whether an output lies where an input does. */
+static bool is_in_place(const judged_call *call)
+{
+    bool written = false;
+    for (size_t i = 0; i < call->tensors.what->count; i++)
+        written |= call->tensors.buffers[i].map && !call->tensors.what->roles[i].output &&
+                   tensors_input_is_written(&call->tensors, i);
+    return written;
+}
+
 static bool call_again(judged_call *call, const char *where)
 {
     return make_call(call, 0, false) &&
            (is_same(call) ||
             order_fails(VERDICT_NONDETERMINISTIC, "two calls on the same rows differ%s", where));
+}
+
+/* Again, where the result holds a number before the call: a kernel that takes that for its own shows. */
+static bool call_over_number(judged_call *call)
+{
+    const guarded *result = &call->tensors.buffers[call->tensors.what->result];
+    if (!result->map || is_in_place(call))
+        return true;
+    tensors_fill(&call->tensors, 0, false);
+    memset(result->data, 0, dtype_size(call->tensors.problem.storage));
+    kernel_run(&call->kernel, &call->tensors.given);
+    return is_same(call) ||
+           order_fails(VERDICT_NONDETERMINISTIC,
+                       "two calls on the same rows differ where y holds a number before");
 }
 
 /* All rows, a call some of them, in the same buffers; and the first call `again` times more. */
@@ -409,11 +433,7 @@ static bool call_no_rows(const judged_call *call)
 static bool call_at_once(void *context)
 {
     judged_call *call = context;
-    bool in_place = false;
-    for (size_t i = 0; i < call->tensors.what->count; i++)
-        in_place |= call->tensors.buffers[i].map && !call->tensors.what->roles[i].output &&
-                    tensors_input_is_written(&call->tensors, i);
-    if (in_place)
+    if (is_in_place(call))
         tensors_fill(&call->tensors, 0, false);
     kernel_run(&call->kernel, &call->tensors.given);
     return is_same(call);
@@ -448,7 +468,8 @@ static bool make_all_calls(judged_call *call)
 {
     switch (judged.order.layout.calls) {
     case CALLS_REPEATED:
-        return make_call(call, 0, true) && call_parts(call, 1) && call_no_rows(call);
+        return make_call(call, 0, true) && call_parts(call, 1) && call_over_number(call) &&
+               call_no_rows(call);
     case CALLS_IN_TURN:
     case CALLS_PREPARED:
         return call_beside(call);

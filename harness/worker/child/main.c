@@ -465,8 +465,8 @@ static void obey(const work_order *order)
         answer_supports(order, kernel);
     else if (order->kind == ORDER_JUDGE)
         worker_judge(order, kernel);
-    else if (order->kind == ORDER_CALL)
-        worker_call(order, kernel);
+    else if (order->kind == ORDER_GROW)
+        worker_grow(order, kernel);
     else if (order->kind == ORDER_CALL_LARGE)
         worker_call_large(order, kernel);
     else

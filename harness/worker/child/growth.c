@@ -1,0 +1,238 @@
+/* What a kernel's calls and states leave behind: memory, file descriptors and threads that grow from call to
+ * call, as a program that calls it ten thousand times would see them.
+ *
+ * 1. A shape of few rows, one row with a residual and one long row are prepared, and called in turn.
+ * 2. Between the tenth call and the last, open files, threads and memory of the process are counted.
+ * 3. The last call must give the bits of the first.
+ * 4. States are prepared and released, and must keep nothing. */
+#include "base/seconds.h"
+#include "worker/child/internal.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct process_growth {
+    size_t files, threads;
+    size_t bytes, resident; /* of all mappings; of memory; 0: not known */
+} process_growth;
+
+/* Watches what must not grow from call to call. It begins as all zero. */
+typedef struct growth_watch {
+    process_growth begun, settled;
+    size_t calls; /* since it settled */
+} growth_watch;
+
+static void take_growth(process_growth *growth)
+{
+    struct stat tasks;
+    DIR *files = opendir("/proc/self/fd");
+    *growth = (process_growth){0};
+    while (files && readdir(files))
+        growth->files++;
+    if (files)
+        closedir(files);
+    if (stat("/proc/self/task", &tasks) == 0)
+        growth->threads = (size_t)tasks.st_nlink - 2;
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what is freed */
+    size_t pages = 0, resident = 0, page = (size_t)sysconf(_SC_PAGESIZE);
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file && fscanf(file, "%zu %zu", &pages, &resident) == 2) {
+        growth->bytes = pages * page;
+        growth->resident = resident * page;
+    }
+    if (file)
+        fclose(file);
+#endif
+}
+
+/* The first time it takes the counts; later the order fails if one of them has grown since: false. Once in
+ * a while something may be opened late, and a pool may get its threads one by one, each with a stack and
+ * memory of its own. */
+static bool growth_is_little(growth_watch *watch)
+{
+    enum { FEW = 8, FEW_BYTES = 16 << 20, LOOKS = 20 };
+    const process_growth *begun = &watch->begun;
+    process_growth now;
+    take_growth(&now);
+    if (begun->threads == 0) {
+        watch->begun = now;
+        return true;
+    }
+    size_t few = FEW + (size_t)sysconf(_SC_NPROCESSORS_CONF);
+    for (int look = 0; look < LOOKS && now.threads > begun->threads + few; look++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL); /* they may end by themselves */
+        take_growth(&now);
+    }
+    const struct {
+        const char *what;
+        size_t before, now, few;
+    } counts[] = {
+        {"threads", begun->threads, now.threads, few},
+        {"file descriptors", begun->files, now.files, FEW},
+        {"bytes of mappings", begun->bytes, now.threads > begun->threads ? 0 : now.bytes,
+         FEW_BYTES},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i].now > counts[i].before + counts[i].few)
+            return order_fails(VERDICT_STATE_CHANGED,
+                               "run(): %s grow from call to call: %zu after the tenth, %zu later",
+                               counts[i].what, counts[i].before, counts[i].now);
+    return true;
+}
+
+/* Looks a last time, at the memory too that each call kept. */
+static bool growth_end(growth_watch *watch)
+{
+    enum { LEAST = 1 << 20, LEAST_A_CALL = 8 };
+    process_growth now;
+    if (watch->begun.threads == 0)
+        return true;
+    if (!growth_is_little(watch))
+        return false;
+    take_growth(&now);
+    size_t before = watch->settled.resident;
+    size_t kept = before > 0 && now.resident > before + LEAST ? now.resident - before : 0;
+    return kept <= LEAST_A_CALL * watch->calls ||
+           order_fails(VERDICT_STATE_CHANGED, "each call keeps %.0f bytes of memory",
+                       (double)kept / (double)watch->calls);
+}
+
+/* ---- calls ---- */
+
+enum { FEW_ROWS, WITH_RESIDUAL, LONG_ROW, SHAPES, LONG_HIDDEN = 4111, LONG_TURN = 16 };
+enum { PREPARATIONS = 1000 }; /* of a state that is released before it is called */
+
+/* Seconds of processor time after which a kernel is called no more. */
+static const double most_seconds = 10, most_prepare_seconds = 1;
+
+/* One shape with what it needs to be called. */
+typedef struct called_shape {
+    work_order order; /* of its tensors */
+    call_tensors tensors;
+    prepared_kernel kernel;
+    bool taken; /* the kernel takes it */
+} called_shape;
+
+/* One shape of inputs that begin as the order's, which come again and again where it is longer. */
+static bool make_shape(const work_order *order, const ln_kernel *kernel, called_shape *shape,
+                       size_t rows, size_t hidden, bool residual)
+{
+    const operation *what = operations[order->operation];
+    ln_problem problem = order->problem;
+    problem.rows = rows;
+    problem.hidden = hidden;
+    problem_set_strides(&problem, hidden);
+    if (kernel_refuses(kernel, &problem) || (residual && (kernel->traits & LN_TRAIT_NO_RESIDUAL)))
+        return true;
+    shape->order = *order;
+    shape->order.layout = layout_named(LAYOUT_TIMED, what, hidden);
+    char *memory =
+        arena_new(&order_memory, char, ROLES_MOST *(rows * hidden * sizeof(double) + 64));
+    char *end = memory;
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        off_t *at = &shape->order.at.tensors[i];
+        size_t from = i == ROLE_RESIDUAL ? ROLE_X : i;
+        role_extent extent = role_extent_of(role, &problem, LN_F64);
+        role_extent known = role_extent_of(&what->roles[from], &order->problem, LN_F64);
+        const char *given = worker_memory(order->at.tensors[from]);
+        bool wanted = role->output ? i == what->result
+                                   : role_is_parameter(role) || i == ROLE_X ||
+                                         (i == ROLE_RESIDUAL && residual);
+        if (!wanted || order->at.tensors[from] < 0) {
+            *at = -1;
+            continue;
+        }
+        *at = end - memory;
+        for (size_t byte = 0; !role->output && byte < extent_bytes(&extent); byte++)
+            *end++ = given[byte % extent_bytes(&known)];
+        end = memory + (end - memory + 63) / 64 * 64;
+    }
+    if (!tensors_create(&shape->tensors, &shape->order, memory, &problem, kernel->accumulator,
+                        true))
+        worker_out_of_memory(0);
+    tensors_fill(&shape->tensors, 0, false);
+    shape->taken =
+        kernel_prepare(&shape->kernel, &order_memory, plugin_of(order)->table, kernel, &problem, 1);
+    return shape->taken;
+}
+
+/* The shapes in turn; what came out first goes to the parent. */
+static bool call_often(const work_order *order, const called_shape *shapes)
+{
+    const called_shape *first = &shapes[FEW_ROWS];
+    const size_t calls = order->count;
+    const size_t bytes = extent_bytes(&first->tensors.extents[first->tensors.what->result]);
+    char *judged = worker_memory(order->at.tensors[first->tensors.what->result]);
+    growth_watch watch = {0};
+    double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_seconds;
+    double late = seconds_now() + 4 * most_seconds;
+    size_t call = 0;
+    for (; call < calls; call++) {
+        const called_shape *shape = call % LONG_TURN == LONG_TURN - 1 ? &shapes[LONG_ROW]
+                                    : call % 2 == 1                   ? &shapes[WITH_RESIDUAL]
+                                                                      : first;
+        shape = shape->taken ? shape : first;
+        if (call == calls / 8)
+            take_growth(&watch.settled);
+        if ((call == 10 || call == 100 || call == 1000) && !growth_is_little(&watch))
+            return false;
+        kernel_run(&shape->kernel, &shape->tensors.given);
+        watch.calls += call >= calls / 8;
+        if (call == 0)
+            memcpy(judged, first->tensors.given.y, bytes);
+        worker_send_alive();
+        if (call % 16 == 0 && (seconds_of(CLOCK_THREAD_CPUTIME_ID) > end || seconds_now() > late))
+            break;
+    }
+    if (call < calls)
+        snprintf(answer.text, sizeof answer.text, "slow: %zu of %zu calls were made", call, calls);
+    kernel_run(&first->kernel, &first->tensors.given);
+    return growth_end(&watch) &&
+           (memcmp(judged, first->tensors.given.y, bytes) == 0 ||
+            order_fails(VERDICT_NONDETERMINISTIC, "other bits after %zu calls", call));
+}
+
+/* States that are made and dropped keep nothing. */
+static bool prepare_often(const work_order *order, const ln_kernel *kernel)
+{
+    double end = seconds_of(CLOCK_THREAD_CPUTIME_ID) + most_prepare_seconds;
+    growth_watch watch = {0};
+    for (unsigned i = 0; kernel->prepare && i < PREPARATIONS; i++) {
+        void *state = NULL;
+        if (i == PREPARATIONS / 8) {
+            growth_is_little(&watch);
+            take_growth(&watch.settled);
+        }
+        if (kernel->prepare(&order->problem, &state) != 0 ||
+            seconds_of(CLOCK_THREAD_CPUTIME_ID) > end)
+            break;
+        if (kernel->release)
+            kernel->release(state);
+        watch.calls += i >= PREPARATIONS / 8;
+        worker_send_alive();
+    }
+    return growth_end(&watch);
+}
+
+void worker_grow(const work_order *order, const ln_kernel *kernel)
+{
+    static called_shape shapes[SHAPES]; /* larger than a stack is to be */
+    const size_t rows = order->problem.rows, hidden = order->problem.hidden;
+    thread_state before;
+    memset(shapes, 0, sizeof shapes);
+    plugin_enter(&before);
+    if (make_shape(order, kernel, &shapes[FEW_ROWS], rows, hidden, false) &&
+        make_shape(order, kernel, &shapes[WITH_RESIDUAL], 1, hidden, true) &&
+        make_shape(order, kernel, &shapes[LONG_ROW], 1, LONG_HIDDEN, false) &&
+        shapes[FEW_ROWS].taken && call_often(order, shapes))
+        prepare_often(order, kernel);
+    for (size_t i = 0; i < SHAPES; i++) {
+        kernel_release(&shapes[i].kernel);
+        tensors_destroy(&shapes[i].tensors);
+    }
+    plugin_leave(&before, "one of its functions");
+}
