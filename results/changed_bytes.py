@@ -2,12 +2,14 @@
 """Does `lnbench report --verify` find a byte that was changed, and a figure whose every hash was made again?
 
     results/changed_bytes.py LNBENCH FILE CHANGES [SEED]     one byte at a time, half of them digits
-    results/changed_bytes.py --forge FILE FORGED WHERE OLD NEW
-        one text for another, with new hashes; WHERE: run (the run within a page, or a run), page (around it)
+    results/changed_bytes.py --forge FILE FORGED run SQL
+        the run, or the run within a page, changed by SQL, with new hashes
+    results/changed_bytes.py --forge FILE FORGED page OLD NEW
+        one text for another around the run within a page, with a new hash
 
 The first prints a line for each change that was not found, then how many were; exit code 1 if one was not.
 """
-import base64, lzma, os, random, re, subprocess, sys, tempfile
+import base64, hashlib, lzma, os, random, re, sqlite3, subprocess, sys, tempfile
 
 OPENING, CLOSING = b'<script type="application/x-xz" id="run">\n', b"</script>\n"
 
@@ -19,10 +21,17 @@ def fnv(data):
     return b"%016x" % value
 
 
-def sealed_run(lines):
-    """Of a run's lines, the last one a hash of those before."""
-    before = lines[: lines.rindex(b'{"hash":')]
-    return before + b'{"hash":"%s","schema":"lnbench-record-4","type":"end"}\n' % fnv(before)
+def changed_run(run, sql):
+    """A run's database, behind whose pages the SHA-256 of all before stands."""
+    with tempfile.NamedTemporaryFile(suffix=".db") as file:
+        file.write(run[:-32])
+        file.flush()
+        database = sqlite3.connect(file.name)
+        database.executescript(sql)
+        database.close()
+        with open(file.name, "rb") as changed:
+            pages = changed.read()
+    return pages + hashlib.sha256(pages).digest()
 
 
 def sealed_page(page):
@@ -36,16 +45,15 @@ def once(data, old, new):
     return data.replace(old, new, 1)
 
 
-def forge(data, where, old, new):
+def forge(data, where, *words):
     if not data.startswith(b"<!DOCTYPE"):
-        return sealed_run(once(data, old, new))
+        return changed_run(data, *words)
     head, rest = data.split(OPENING)
     run, tail = rest.split(CLOSING)
     if where == "page":
-        head = once(head, old, new)
+        head = once(head, *(word.encode() for word in words))
     else:
-        lines = sealed_run(once(lzma.decompress(base64.b64decode(run)), old, new))
-        run = base64.encodebytes(lzma.compress(lines))
+        run = base64.encodebytes(lzma.compress(changed_run(lzma.decompress(base64.b64decode(run)), *words)))
     return sealed_page(head + OPENING + run + CLOSING + tail)
 
 
@@ -60,8 +68,8 @@ def changes(data, count, seed):
 
 def main(arguments):
     if arguments[0] == "--forge":
-        source, forged, where, old, new = arguments[1:]
-        data = forge(open(source, "rb").read(), where, old.encode(), new.encode())
+        source, forged, *what = arguments[1:]
+        data = forge(open(source, "rb").read(), *what)
         open(forged, "wb").write(data)
         return 0
     lnbench, source, count = arguments[0], arguments[1], int(arguments[2])

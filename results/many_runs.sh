@@ -8,7 +8,7 @@ root=$(dirname "$(readlink -f "$0")")
 lnbench=${LNBENCH_COMMAND:-$root/../lnbench}
 cd "$folder"
 rm -f one.db
-"$lnbench" import "$root"/published/*/run.jsonl.xz --db one.db
+"$lnbench" import "$root"/published/*/run.db.xz --db one.db
 for runs in "$@"; do
     cp one.db many.db
     python3 - "$runs" <<'END'
@@ -21,7 +21,7 @@ most = {table: store.execute(f"SELECT max(id) FROM {table}").fetchone()[0] for t
 store.execute("BEGIN")
 for i in range(1, int(sys.argv[1])):
     cell, case = i * most["cells"], i * most["cases"]
-    for table, first, values in (("runs", "id, started, ", f"{i + 1}, strftime('%Y-%m-%dT%H:%M:%SZ', started, '+{i} hours'), "),
+    for table, first, values in (("runs", "id, started, origin, ", f"{i + 1}, strftime('%Y-%m-%dT%H:%M:%SZ', started, '+{i} hours'), 'made {i}', "),
                                  ("facts", "run, ", f"{i + 1}, "), ("kernels", "run, ", f"{i + 1}, "),
                                  ("cells", "id, run, ", f"id + {cell}, {i + 1}, "), ("cases", "id, cell, ", f"id + {case}, cell + {cell}, ")):
         own = names(table, "id", "run", "cell", "origin", *(["started"] if table == "runs" else []))

@@ -3,7 +3,7 @@
 # the repository.
 #     results/publish.sh [NAME [OPTION OF lnbench run...]]     (default: the date and the processor)
 #     results/publish.sh --check     do the documents say what was published?
-# writes results/published/NAME/ (table.txt, answer.md, PNGs, run.jsonl.xz), makes the tables of
+# writes results/published/NAME/ (table.txt, answer.md, PNGs, run.db.xz), makes the tables of
 # figures in README.md and docs/lab/figures.md anew, and tells which sentences to read again.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd) || exit 7
@@ -69,11 +69,10 @@ old=$(published)
     stop "lnbench run ended with $?: nothing is published"
 "$lnbench" export --db "$work/run.db" --format tsv --out "$work/cases.tsv" || exit 7
 awk -f "$root/results/table.awk" "$work/cases.tsv" >"$work/table.txt" || exit 7
-"$lnbench" export --db "$work/run.db" --format jsonl --no-rows --out "$work/run.jsonl" || exit 7
-xz -9 -T 0 "$work/run.jsonl" || stop "xz failed (Debian: apt-get install xz-utils)"
+"$lnbench" export --db "$work/run.db" --format db --out "$work/run.db.xz" || exit 7
 
 mkdir -p "$to" || exit 7
-cp "$work/table.txt" "$work/run.jsonl.xz" "$to/" || exit 7
+cp "$work/table.txt" "$work/run.db.xz" "$to/" || exit 7
 answer_of "$work/charts/report.md" >"$to/answer.md" || exit 7
 for chart in $charts; do
     [ ! -f "$work/charts/$chart.png" ] || cp "$work/charts/$chart.png" "$to/" || exit 7

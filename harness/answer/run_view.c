@@ -164,22 +164,6 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err)
     return fine;
 }
 
-bool view_load_rows(run_view *view, error *err)
-{
-    return store_rows(view->store, view->run.id, &view->rows, err);
-}
-
-bool view_load_worst(result_store *store, run_view *view, error *err)
-{
-    view->worst = allocate_zeroed(view->cases.count + 1, sizeof *view->worst);
-    for (size_t i = 0; i < view->cases.count; i++) {
-        bool has;
-        if (!store_worst(store, &view->cases.cases[i], &view->worst[i], &has, err))
-            return false;
-    }
-    return true;
-}
-
 /* Below 0 where the first is less, or there is no second. */
 static int compare_figures(double own, double other)
 {
@@ -226,19 +210,10 @@ const char *view_error_words(const run_view *view, const error_sum *sum, ln_type
     return error_in_words(sum->error, type, at ? &at->verdict : NULL, words);
 }
 
-bool view_has_worst(const run_view *view, size_t i)
-{
-    return view->worst && (view->worst[i].y_hash != 0 || view->worst[i].inputs[ROLE_X].bits);
-}
-
 void view_free(run_view *view)
 {
-    for (size_t i = 0; view->worst && i < view->cases.count; i++)
-        stored_worst_free(&view->worst[i]);
-    free(view->worst);
     machine_free(&view->machine);
     stored_cases_free(&view->cases);
-    stored_rows_free(&view->rows);
     free(view->views);
     free(view->lost);
     free(view->standings.standings);
@@ -270,7 +245,7 @@ static json_t *histogram_json(const ln_metrics *metrics)
 
 static json_t *published_json(const ln_metrics *metrics)
 {
-    json_t *object = metrics_json(metrics, true);
+    json_t *object = metrics_json(metrics);
     json_object_set_new(object, "ulp_histogram", histogram_json(metrics));
     return object;
 }
@@ -404,7 +379,7 @@ json_t *view_run_json(const run_view *view)
     return array;
 }
 
-static bool load_run(const char *database, uint64_t wanted, bool worst, run_view *view, error *err)
+bool load_stored_run(const char *database, uint64_t wanted, run_view *view, error *err)
 {
     result_store *store;
     int64_t run = (int64_t)wanted;
@@ -414,25 +389,11 @@ static bool load_run(const char *database, uint64_t wanted, bool worst, run_view
     if (fine && run == 0)
         fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
                     database);
-    if (!fine || !view_load(store, run, view, err)) {
+    fine = fine && view_load(store, run, view, err);
+    view->owns_store = fine;
+    if (!fine)
         store_close(store);
-        return false;
-    }
-    view->owns_store = true;
-    if (!worst || view_load_worst(store, view, err))
-        return true;
-    view_free(view);
-    return false;
-}
-
-bool load_stored_run(const char *database, uint64_t wanted, run_view *view, error *err)
-{
-    return load_run(database, wanted, false, view, err);
-}
-
-bool load_whole_run(const char *database, uint64_t wanted, run_view *view, error *err)
-{
-    return load_run(database, wanted, true, view, err);
+    return fine;
 }
 
 /* 0: none. */

@@ -17,25 +17,19 @@ typedef struct view_case {
     const char *regime;   /* "L1", "L2", "L3", "DRAM" on the machine of the run */
 } view_case;
 
-/* Whether a file is as it was when it was written: its last record, or line, has a hash of all before it. */
-typedef enum run_seal { SEAL_NONE, SEAL_HOLDS, SEAL_BROKEN } run_seal;
-
 typedef struct run_view {
     stored_run run;
     machine_facts machine;
     stored_cases cases;
     int64_t unfinished; /* store_unfinished() */
-    stored_rows rows;
-    view_case *views; /* one a case, same order */
-    json_t *kernels;  /* array of descriptors */
-    asked_case *lost; /* asked for, without a result */
+    view_case *views;   /* one a case, same order */
+    json_t *kernels;    /* array of descriptors */
+    asked_case *lost;   /* asked for, without a result */
     size_t lost_count;
     standing_list standings; /* of its kernels, for a budget of STANDING_ROW_ULP */
     result_store *store;     /* that it was read from */
     bool owns_store;         /* it is closed with the view; else it has to outlive it */
     unsigned others; /* of a part, bits of the run's other operations; then its lists are its own */
-    stored_worst *worst; /* one a case, same order; NULL: not asked for, or the file has none */
-    run_seal seal;       /* of the file that it was read from */
 } run_view;
 
 /* The type that the answer is about: f32 where it was measured. */
@@ -55,9 +49,6 @@ void view_part_free(run_view *part);
 /* Of its run, machine, cases, descriptors and standings: its views, and the labels of its descriptors. */
 void view_sum_up(run_view *view);
 bool view_load(result_store *store, int64_t run, run_view *view, error *err);
-/* Its judged rows as well, and the worst rows of its cases, which view_load() leaves in the store. */
-bool view_load_rows(run_view *view, error *err);
-bool view_load_worst(result_store *store, run_view *view, error *err);
 void view_free(run_view *view);
 /* "requested 40, judged 37, missing 3: ...", and whether the run came to its end: one line without its end;
  * "" where there is nothing to say, of a complete run that tells no more. */
@@ -80,8 +71,6 @@ const stored_case *view_find(const run_view *view, int64_t id);
 /* error_in_words() of a sum. */
 const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
                              char words[ERROR_WORDS]);
-/* Whether a worst row was kept of a case. */
-bool view_has_worst(const run_view *view, size_t i);
 /* In words; in JSON "verdict" (null: not judged), "reason" and "detail" (EACH_MEMBER). */
 relation_value as_verdict(const case_verdict *verdict);
 json_t *verdict_json(const case_verdict *verdict); /* the same members */
@@ -103,9 +92,6 @@ void view_add_case_table(const run_view *view, output_format form, text_buffer *
 /* Loads run `wanted` of a database; 0: the latest. Errors (7): no such database or run, with what
  * would make one. */
 bool load_stored_run(const char *database, uint64_t wanted, run_view *view, error *err);
-
-/* The same with the worst rows of its cases. */
-bool load_whole_run(const char *database, uint64_t wanted, run_view *view, error *err);
 
 /* The same for a report: 0 is the latest that `lnbench run` made, since what `choose` measured for
  * itself is no survey; where there is no such run, the latest of all. */

@@ -3,7 +3,6 @@
 #include "cli/options.h"
 #include "commands/compare_options.h"
 #include "compare/run_find.h"
-#include "exchange/run_read.h"
 #include "store/store.h"
 #include <math.h>
 #include <string.h>
@@ -87,9 +86,8 @@ const cli_command command_compare = {
         "A run is its number, latest (the newest of lnbench run), previous (the newest before it "
         "on\n"
         "this machine that was asked for the same), a commit's first digits, or an exported file\n"
-        "(jsonl). Needs\n"
-        "runs of 5 processes or more (run --processes 5). Where doctor --noise has measured the "
-        "smallest\n"
+        "(run.db, run.db.xz) or a page. Needs runs of 5 processes or more (run --processes 5).\n"
+        "Where doctor --noise has measured the smallest\n"
         "change that is seen on the machine, nothing below it counts.\n"
         "Exit code: 0 fine; 1 a kernel is slower; 3 inconclusive; 4 something is missing (BASE has "
         "it\n"

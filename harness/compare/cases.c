@@ -4,7 +4,6 @@
 #include "compare/speed.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "exchange/run_read.h"
 #include "compare/comparison.h"
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 #include "compare/run_find.h"
-#include "base/hash.h"
 #include "base/words.h"
-#include "exchange/run_read.h"
-#include "exchange/run_store.h"
+#include "exchange/run_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,10 +180,9 @@ static bool from_store(const char *word, const char *database, run_view *view, e
 
 static bool from_file(const char *path, run_view *view, error *err)
 {
-    run_view read = {0};
-    bool fine = run_read(path, &read, err) && run_in_memory(path, &read, view, err);
+    run_file file; /* its temporary copy goes at the end of the program */
+    bool fine = run_file_open(&file, path, err) && load_stored_run(file.database, 0, view, err);
     view->run.id = 0; /* it is no run of the user's store */
-    view_free(&read);
     return fine;
 }
 
@@ -214,50 +211,4 @@ void run_describe(const run_view *view, char *words, size_t size)
         snprintf(number, sizeof number, "run %lld, ", (long long)view->run.id);
     snprintf(words, size, "%s%s%.12s%s%s%.31s", number, known ? "commit " : "", known ? commit : "",
              strcmp(dirty, "yes") == 0 ? " and more" : "", known ? ", " : "", view->run.started);
-}
-
-static uint64_t hash_word(uint64_t hash, const char *word)
-{
-    return hash_bytes(hash, word, strlen(word) + 1);
-}
-
-static uint64_t hash_number(uint64_t hash, uint64_t number)
-{
-    return hash_bytes(hash, &number, sizeof number);
-}
-
-static uint64_t hash_real(uint64_t hash, double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return hash_number(hash, isfinite(value) ? bits : 1);
-}
-
-/* What every format of an export has: the judge's verdict and worst error, and the times. */
-static uint64_t hash_case(uint64_t hash, const stored_case *stored)
-{
-    const case_key *key = &stored->key;
-    hash = hash_word(hash_word(hash_word(hash, key->kernel), key->convention), key->input);
-    hash = hash_number(hash_number(hash, key->rows), key->hidden);
-    hash = hash_number(hash_number(hash, key->dtype), key->cache);
-    hash = hash_word(hash_number(hash, key->threads), verdict_phrase(stored->verdict.kind));
-    hash = hash_real(hash, stored->metrics.elements ? stored->metrics.row_ulp_max : (double)NAN);
-    for (size_t i = 0; i < stored->repetition_count; i++) {
-        const timed_repetition *repetition = &stored->repetitions[i];
-        if (!(repetition->real_ns > 0) || !isfinite(repetition->real_ns) ||
-            !isfinite(repetition->cpu_ns))
-            continue; /* JSON leaves it out */
-        hash = hash_number(hash_number(hash, repetition->process), repetition->repetition);
-        hash = hash_real(hash, repetition->real_ns);
-    }
-    return hash;
-}
-
-void run_origin(const run_view *view, char origin[17])
-{
-    uint64_t hash = hash_word(hash_word(HASH_START, view->run.started), view->run.command_line);
-    hash = hash_number(hash, view->run.seed);
-    for (size_t i = 0; i < view->cases.count; i++)
-        hash = hash_case(hash, &view->cases.cases[i]);
-    snprintf(origin, 17, "%016llx", (unsigned long long)hash);
 }

@@ -13,7 +13,4 @@ bool run_find(const char *word, const char *database, run_view *view, error *err
 /* "run 3, commit 1234567, 2026-01-01T00:00:00Z" */
 void run_describe(const run_view *view, char *words, size_t size);
 
-/* A hash of what a run is and measured: equal for every export of one run. */
-void run_origin(const run_view *view, char origin[17]);
-
 #endif

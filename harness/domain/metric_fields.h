@@ -19,7 +19,7 @@ typedef struct metric_field {
     const char *name; /* the JSON key, the TSV heading and the database column */
     metric_kind kind;
     size_t offset;  /* in ln_metrics */
-    bool published; /* also in the short JSON of cases, not only in jsonl */
+    bool published; /* also in the JSON of cases, not only in the store */
 } metric_field;
 
 /* The list, in metric_list.c: a store gets a column for each that it lacks. */

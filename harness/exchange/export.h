@@ -4,7 +4,6 @@
  *     if (!format || !export_save(&view, format, "run.json", &err)) ...
  *
  * json     strict JSON in Google Benchmark's schema, with the run's cases besides
- * jsonl    JSON Lines: the whole run, one record a line, so that nothing is lost
  * tsv      the tidy table of cases; csv: the same with commas
  * smaller  github-action-benchmark's customSmallerIsBetter: times and errors
  */
@@ -15,19 +14,16 @@
 #include "base/text.h"
 #include <stdio.h>
 
-/* A format more is a name here (and whether it has the judged and the worst rows), and its function in
- * export.c. */
+/* A format more is a name here, and its function in export.c. */
 #define EXPORT_FORMATS(one)                                                                        \
-    one(json, false, add_benchmark_json) one(jsonl, true, export_lines) one(tsv, false, add_tsv)   \
-        one(csv, false, add_csv) one(smaller, false, add_smaller_json)
+    one(json, add_benchmark_json) one(tsv, add_tsv) one(csv, add_csv) one(smaller, add_smaller_json)
 
-/* "json|jsonl|tsv": all of them. */
+/* "|json|tsv": all of them, behind "db". */
 #define EXPORT_NAME(name, ...) "|" #name
-#define EXPORT_NAMES (&EXPORT_FORMATS(EXPORT_NAME)[1])
+#define EXPORT_NAMES EXPORT_FORMATS(EXPORT_NAME)
 
 typedef struct export_format {
     const char *name;
-    bool is_whole;
     void (*add)(const run_view *view, text_buffer *out);
 } export_format;
 
@@ -37,8 +33,6 @@ const export_format *export_format_named(const char *name, error *err);
 /* Writes to an open file; `name` is what errors call it. */
 bool export_write(const run_view *view, const export_format *format, FILE *file, const char *name,
                   error *err);
-/* The JSON Lines alone. */
-void export_lines(const run_view *view, text_buffer *out);
 /* Writes a file whole, or leaves what was there. */
 bool export_save(const run_view *view, const export_format *format, const char *path, error *err);
 

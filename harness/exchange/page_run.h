@@ -1,7 +1,7 @@
 /* The run within a report's page, so that whoever has the page can derive its errors anew, and the page's
  * last line, a hash of all before it.
  *
- *     page_run_add(&page, view, &err);     // in the body: <script type="application/x-xz" id="run">...
+ *     page_run_add(&page, &packed);         // in the body: <script type="application/x-xz" id="run">...
  *     page_run_end(&page);                 // behind it all
  *     ...
  *     size_t packed;
@@ -10,11 +10,11 @@
 #ifndef LNBENCH_PAGE_RUN_H
 #define LNBENCH_PAGE_RUN_H
 
-#include "answer/run_view.h"
+#include "base/error.h"
 #include "base/text.h"
 
-/* The view has its judged rows (view_load_rows()). */
-bool page_run_add(text_buffer *page, const run_view *view, error *err);
+/* packed: of run_file_make(). */
+void page_run_add(text_buffer *page, const text_buffer *packed);
 void page_run_end(text_buffer *page);
 
 bool page_run_is_page(const char *bytes, size_t size);

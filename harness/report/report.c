@@ -2,6 +2,7 @@
 #include "base/files.h"
 #include "base/paths.h"
 #include "exchange/page_run.h"
+#include "exchange/run_file.h"
 #include "machine/machine.h"
 #include "report/page/page.h"
 #include <stdlib.h>
@@ -252,13 +253,14 @@ static bool draw_part(const run_view *view, const char *plots, const char *direc
     return !result.lost || fail(err, EXIT_CODE_ENVIRONMENT, "charts are missing: %s", result.note);
 }
 
-/* Of all operations, with the judged rows, which charts read from the store. */
+/* Of all operations. */
 static bool pack_run(const run_view *view, text_buffer *run, error *err)
 {
-    run_view whole = *view;
-    whole.rows = (stored_rows){0};
-    bool fine = view_load_rows(&whole, err) && page_run_add(run, &whole, err);
-    free(whole.rows.rows);
+    text_buffer packed = {0};
+    bool fine = run_file_make(store_path(view->store), view->run.id, PACK_FAST, &packed, err);
+    if (fine)
+        page_run_add(run, &packed);
+    text_free(&packed);
     return fine;
 }
 

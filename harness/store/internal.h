@@ -9,7 +9,6 @@
 #include <stdarg.h>
 
 enum {
-    STORE_APPLICATION_ID = 0x6c6e6268, /* "lnbh": tells our files from other SQLite databases */
     STORE_BUSY_MS = 10000,
     STORE_TEXT_MOST = 1 << 20, /* bytes of a stored text */
     ANY_PROCESS = -1,
@@ -120,6 +119,8 @@ char *store_put_accuracy_sql(void);
 bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err);
 /* Makes the views of views.sql for this connection, which reads no others. */
 bool store_use_views(result_store *store, error *err);
+/* A URI by which a file can be attached and nothing is made beside it; free() it. */
+char *store_uri(const char *path);
 /* The functions that scripts have (script.h). */
 bool store_add_functions(const result_store *store, error *err);
 /* What is outdated gets what it lacks. */

@@ -118,8 +118,7 @@ static bool check_place(const char *path, store_mode mode, error *err)
     return fine;
 }
 
-/* A file: URI with "immutable", for databases on media where SQLite can't keep its -shm file. */
-static char *immutable_uri(const char *path)
+static char *uri_of(const char *path, const char *parameters)
 {
     text_buffer uri = {0};
     text_add(&uri, "file:");
@@ -129,8 +128,14 @@ static char *immutable_uri(const char *path)
         else
             text_add_bytes(&uri, (const char *)at, 1);
     }
-    text_add(&uri, "?immutable=1");
+    text_add(&uri, parameters);
     return uri.bytes;
+}
+
+/* For databases on media where SQLite can't keep its -shm file. */
+static char *immutable_uri(const char *path)
+{
+    return uri_of(path, "?immutable=1");
 }
 
 /* A connection that has statements left is not closed. */
@@ -217,6 +222,11 @@ static bool is_used(const char *path)
     return has_beside(path, "-wal") || has_beside(path, "-journal");
 }
 
+char *store_uri(const char *path)
+{
+    return uri_of(path, is_used(path) ? "?mode=ro" : "?immutable=1");
+}
+
 /* Looks at a file that nobody uses in a way that leaves nothing beside it, as opening one in
  * write-ahead mode does: what is refused stays as it was. Read so while somebody writes, it may seem
  * damaged. */
@@ -236,9 +246,13 @@ static bool look_at_unused(result_store *store, store_mode mode, error *err)
 static bool open_write(result_store *store, error *err)
 {
     bool outdated = false, rolled_back = has_beside(store->path, "-journal");
-    if (!connect(store, store->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err) ||
-        !store_check_schema(store, STORE_WRITE, &outdated, err) ||
-        (rolled_back && !store_check_sound(store, err)))
+    char *uri = uri_of(store->path, ""); /* so that others can be attached by theirs */
+    bool fine =
+        connect(store, uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, err) &&
+        store_check_schema(store, STORE_WRITE, &outdated, err) &&
+        (!rolled_back || store_check_sound(store, err));
+    free(uri);
+    if (!fine)
         return false;
     /* Only now, when the file is known to be ours or empty. */
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
@@ -327,13 +341,19 @@ bool store_open_memory(result_store **opened, error *err)
     bool outdated;
     result_store *made = allocate_zeroed(1, sizeof *made);
     made->path = allocate_copy(path, sizeof path);
-    bool fine = connect(made, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err) &&
-                store_check_schema(made, STORE_WRITE, &outdated, err) && store_upgrade(made, err) &&
-                store_use_views(made, err);
+    bool fine =
+        connect(made, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, err) &&
+        store_check_schema(made, STORE_WRITE, &outdated, err) && store_upgrade(made, err) &&
+        store_use_views(made, err);
     if (!fine)
         store_close(made);
     *opened = fine ? made : NULL;
     return fine;
+}
+
+const char *store_path(const result_store *store)
+{
+    return store->path;
 }
 
 void store_close(result_store *store)

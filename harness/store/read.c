@@ -29,12 +29,6 @@ bool store_find_unfinished(result_store *store, const char *plan_hash, int64_t *
                         run, err);
 }
 
-bool store_find_origin(result_store *store, const char *origin, int64_t *run, error *err)
-{
-    return store_number(store, store_bound(store, STATEMENT_FIND_ORIGIN, err, "s", origin), run,
-                        err);
-}
-
 bool store_latest_run(result_store *store, int64_t *run, error *err)
 {
     return store_number(store, store_statement(store, STATEMENT_LATEST_RUN, err), run, err);

@@ -65,8 +65,8 @@ const record_field run_fields[RUN_COLUMNS] = {
     FIELD(SEED, stored_run, seed),        WORD_FIELD(stored_run, state, run_state_names),
     TEXT_FIELD(stored_run, command, 0),   TEXT_FIELD(stored_run, request_hash, 0),
     FIELD(COUNT, stored_run, triples),    FIELD(COUNT, stored_run, triples_covered),
-    FIELD(COUNT, stored_run, id),         FIELD(COUNT, stored_run, cases),
-    FIELD(COUNT, stored_run, repetitions)};
+    TEXT_FIELD(stored_run, origin, 0),    FIELD(COUNT, stored_run, id),
+    FIELD(COUNT, stored_run, cases),      FIELD(COUNT, stored_run, repetitions)};
 
 const record_field run_count_fields[RUN_COUNTS] = {
     {"requested", FIELD_COUNT, offsetof(run_counts, asked), 0, INT64_MAX, NULL},
@@ -124,22 +124,13 @@ void record_put(json_t *object, const record_field *fields, size_t count, const 
         json_object_set_new(object, fields[i].key, json_of(&fields[i], from));
 }
 
-json_t *metrics_json(const ln_metrics *metrics, bool published)
+json_t *metrics_json(const ln_metrics *metrics)
 {
     json_t *object = json_object();
     for (size_t i = 0; i < metric_count_all; i++) {
         const record_field field = metric_record(&metric_list[i]);
-        if (metric_list[i].published == published)
+        if (metric_list[i].published)
             record_put(object, &field, 1, metrics);
     }
     return object;
-}
-
-void record_put_infinite(json_t *names, const record_field *fields, size_t count, const void *from)
-{
-    for (size_t i = 0; i < count; i++) {
-        double value = fields[i].kind == FIELD_REAL ? record_real(&fields[i], from) : 0;
-        if (isinf(value))
-            json_array_append_new(names, json_sprintf("%s%s", value < 0 ? "-" : "", fields[i].key));
-    }
 }

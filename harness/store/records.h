@@ -1,9 +1,8 @@
 /* What the store and the published JSON have of runs and cases, as tables: of which kind and range a
  * key's value is, and where it stands in a struct. The store reads and writes columns of these names,
- * answer/ and exchange/ write JSON, and exchange/ checks by them what it reads.
+ * answer/ and exchange/ write JSON.
  *
  *     record_put(object, speed_fields, SPEED_FIELDS, &speed);
- *     if (!reader_take(reader, object, speed_fields, SPEED_FIELDS, &speed)) ...   // run_read_internal.h
  */
 #ifndef LNBENCH_RECORDS_H
 #define LNBENCH_RECORDS_H
@@ -16,7 +15,7 @@ typedef enum field_kind {
     FIELD_TEXT,     /* char[most + 1] */
     FIELD_UNSIGNED, /* unsigned */
     FIELD_COUNT,    /* size_t or uint64_t, below 2^63 */
-    FIELD_REAL,     /* double; null: undefined, or infinite (record_put_infinite()) */
+    FIELD_REAL,     /* double; null: undefined, or infinite */
     FIELD_FLAG,     /* bool; not in JSON */
     FIELD_WORD,     /* an enum from 0 to most, by its words */
     FIELD_BITS,     /* a double to the bit, whatever it is: a hexadecimal number in a string */
@@ -46,8 +45,8 @@ typedef struct record_field {
     }
 #define FIELDS(table) (table), sizeof(table) / sizeof *(table)
 
-/* Of case_key; its operation is last: files of older programs do without. */
-enum { CASE_KEY_OPERATION = 8, CASE_KEY_FIELDS };
+/* Of case_key. */
+enum { CASE_KEY_FIELDS = 9 };
 extern const record_field case_key_fields[CASE_KEY_FIELDS];
 extern const char *const operation_names[OPERATIONS];
 /* Of speed_figures: SPEED_RATIOS times and what follows from them, then the CPU's counts. */
@@ -56,7 +55,7 @@ extern const record_field speed_fields[SPEED_COLUMNS];
 /* Of timed_repetition. */
 enum { REPETITION_FIELDS = 8 };
 extern const record_field repetition_fields[REPETITION_FIELDS];
-/* Of stored_row; first its case, by its place among those of the file. */
+/* Of stored_row; first its case, by its place among those of the run. */
 enum { ROW_FIELDS = 8 };
 extern const record_field row_fields[ROW_FIELDS];
 /* Of asked_case, beside its key. */
@@ -68,8 +67,8 @@ typedef struct verdict_words {
 } verdict_words;
 enum { VERDICT_FIELDS = 3 };
 extern const record_field verdict_fields[VERDICT_FIELDS];
-/* Of stored_run; those from RUN_PLAN on, before RUN_STATE, stand in every format. */
-enum { RUN_PLAN = 1, RUN_STATE = 5, RUN_COMMAND, RUN_FIELDS = 10, RUN_COLUMNS = 13 };
+/* Of stored_run. */
+enum { RUN_COLUMNS = 14 };
 extern const record_field run_fields[RUN_COLUMNS];
 /* Of run_counts, where they are known. */
 enum { RUN_COUNTS = 3 };
@@ -78,10 +77,8 @@ extern const record_field run_count_fields[RUN_COUNTS];
 record_field metric_record(const metric_field *field);
 
 void record_put(json_t *object, const record_field *fields, size_t count, const void *from);
-/* An object of the metrics that are published, or of the others. */
-json_t *metrics_json(const ln_metrics *metrics, bool published);
-/* JSON has no infinity: the names of reals that are infinite, "-" before one that is negative. */
-void record_put_infinite(json_t *names, const record_field *fields, size_t count, const void *from);
+/* An object of the metrics that are published. */
+json_t *metrics_json(const ln_metrics *metrics);
 double record_real(const record_field *field, const void *from);
 
 #endif

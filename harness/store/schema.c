@@ -6,7 +6,7 @@
 #include "views_sql.h"
 #include <string.h>
 
-enum { STORE_VERSION = 16 };
+enum { STORE_VERSION = 17 };
 
 static bool read_integer(const result_store *store, const char *sql, int64_t *value, error *err)
 {
@@ -28,7 +28,7 @@ static bool check_ours(const result_store *store, int64_t version, int64_t appli
     if (!read_integer(store, "SELECT count(*) FROM sqlite_master", &tables, err))
         return false;
     *fresh = version == 0 && application == 0 && tables == 0;
-    if (*fresh || application == STORE_APPLICATION_ID)
+    if (*fresh || application == STORE_APPLICATION_ID || application == STORE_EXPORTED_ID)
         return true;
     return fail(err, EXIT_CODE_ENVIRONMENT,
                 "%s: an SQLite database, but not one of lnbench: name another file with --db",
@@ -53,13 +53,15 @@ static bool check_version(const result_store *store, int64_t version, error *err
 }
 
 /* *fresh: an empty database, which becomes ours when it is written. */
-static bool check_kind(const result_store *store, bool *fresh, error *err)
+static bool check_kind(const result_store *store, bool *fresh, bool *exported, error *err)
 {
     int64_t version = 0, application = 0;
-    return read_integer(store, "PRAGMA user_version", &version, err) &&
-           read_integer(store, "PRAGMA application_id", &application, err) &&
-           check_ours(store, version, application, fresh, err) &&
-           (*fresh || check_version(store, version, err));
+    bool fine = read_integer(store, "PRAGMA user_version", &version, err) &&
+                read_integer(store, "PRAGMA application_id", &application, err) &&
+                check_ours(store, version, application, fresh, err) &&
+                (*fresh || check_version(store, version, err));
+    *exported = application == STORE_EXPORTED_ID;
+    return fine;
 }
 
 static bool execute(const result_store *store, const char *sql, const char *doing, error *err)
@@ -108,8 +110,8 @@ static bool add_metrics(const result_store *store, error *err)
 
 bool store_check_schema(result_store *store, store_mode mode, bool *outdated, error *err)
 {
-    bool fresh, every = false;
-    if (!check_kind(store, &fresh, err))
+    bool fresh, exported, every = false;
+    if (!check_kind(store, &fresh, &exported, err))
         return false;
     if (mode == STORE_READ && fresh)
         return fail(err, EXIT_CODE_ENVIRONMENT,
@@ -117,7 +119,8 @@ bool store_check_schema(result_store *store, store_mode mode, bool *outdated, er
                     store->path);
     if (!fresh && !has_every_metric(store, &every, err))
         return false;
-    *outdated = !every;
+    *outdated =
+        !every || (mode == STORE_WRITE && exported); /* its hash is void when it is written to */
     return true;
 }
 
@@ -125,15 +128,14 @@ bool store_check_schema(result_store *store, store_mode mode, bool *outdated, er
 static bool make_tables(result_store *store, error *err)
 {
     static const char doing[] = "make its tables";
-    bool fresh;
+    bool fresh, exported;
     char mark[96];
     sqlite3_snprintf(sizeof mark, mark, "PRAGMA user_version = %d; PRAGMA application_id = %d",
                      STORE_VERSION, STORE_APPLICATION_ID);
-    return check_kind(store, &fresh, err) &&
+    return check_kind(store, &fresh, &exported, err) &&
            (!fresh ||
-            (execute(store, schema_sql, doing, err) && execute(store, views_sql, doing, err) &&
-             execute(store, mark, doing, err))) &&
-           add_metrics(store, err);
+            (execute(store, schema_sql, doing, err) && execute(store, views_sql, doing, err))) &&
+           execute(store, mark, doing, err) && add_metrics(store, err);
 }
 
 bool store_upgrade(result_store *store, error *err)

@@ -1,8 +1,9 @@
--- The tables of the result store, format 16 (PRAGMA user_version). Documented in results/README.md.
+-- The tables of the result store, format 17 (PRAGMA user_version). Documented in results/README.md.
 -- Undefined figures are NULL; infinities are themselves; 64-bit seeds and hashes are stored as two's
 -- complement.
 
--- origin: of an imported run a hash of what was imported, so that it comes in once. NULL: measured here.
+-- origin: a hash that no other run has, made when it begins, so that an import stores it once. imported: it was
+-- measured into another store.
 -- request_hash: of the run's options, not of the library that ran, so that two builds which
 -- were given the same options share it. requested, unsupported (the kernel does not take the problem, or this CPU
 -- cannot run it), missing (no result): NULL is not known, or, but for requested, not counted yet. cases with a
@@ -18,7 +19,8 @@ CREATE TABLE runs (
     plan_hash       TEXT NOT NULL,
     seed            INTEGER NOT NULL,
     state           TEXT NOT NULL CHECK (state IN ('open', 'complete', 'interrupted')),
-    origin          TEXT,
+    origin          TEXT NOT NULL,
+    imported        INTEGER NOT NULL,
     command         TEXT,
     request_hash    TEXT,
     requested       INTEGER,
@@ -33,7 +35,7 @@ CREATE TABLE runs (
 ) STRICT;
 CREATE INDEX runs_by_plan ON runs (plan_hash, id);
 CREATE INDEX runs_by_machine ON runs (machine, id);
-CREATE UNIQUE INDEX runs_by_origin ON runs (origin) WHERE origin IS NOT NULL;
+CREATE UNIQUE INDEX runs_by_origin ON runs (origin);
 
 CREATE TABLE facts (
     run   INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,

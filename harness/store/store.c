@@ -2,11 +2,15 @@
  * versions in schema.c. */
 #include "store/internal.h"
 #include "domain/metric_fields.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 const char *const run_state_names[] = {"open", "complete", "interrupted"};
 
@@ -110,32 +114,33 @@ static bool add_facts(result_store *store, int64_t run, const machine_facts *mac
     return true;
 }
 
-bool store_import_run(result_store *store, const run_info *info, const stored_run *as,
-                      const char *origin, int64_t *run, error *err)
+/* Of the machine, the plan, the seed and the moment. */
+static void make_origin(const run_info *info, char origin[17])
 {
-    static const char doing[] = "store a run";
-    char machine[MACHINE_KEY_LENGTH];
-    sqlite3_stmt *statement = store_bound(
-        store, STATEMENT_ADD_RUN, err, "sssisssii", info->command_line, info->plan, info->plan_hash,
-        (int64_t)info->seed, info->command, info->request_hash, machine_key(info->machine, machine),
-        (int64_t)info->triples, (int64_t)info->triples_covered);
-    if (!statement)
-        return false;
-    store_bind(statement, 10, "nsn", as ? as->started : NULL, run_state_names[as ? as->state : 0],
-               origin);
-    if (as && as->counts.known)
-        store_bind(statement, 13, "i", (int64_t)as->counts.asked);
-    if (!store_step(store, statement, doing, err))
-        return false;
-    *run = sqlite3_last_insert_rowid(store->database);
-    return add_facts(store, *run, info->machine, err);
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    uint64_t hash = hash_bytes(HASH_START, &now, sizeof now);
+    hash = hash_bytes(hash, &info->seed, sizeof info->seed);
+    hash = hash_bytes(hash, info->plan_hash, strlen(info->plan_hash));
+    for (size_t i = 0; info->machine && i < info->machine->count; i++)
+        hash =
+            hash_bytes(hash, info->machine->facts[i].value, strlen(info->machine->facts[i].value));
+    snprintf(origin, 17, "%016" PRIx64, hash);
 }
 
 bool store_begin_run(result_store *store, const run_info *info, int64_t *run, error *err)
 {
-    return store_begin(store, "begin a run", err) &&
-           store_finish(store, store_import_run(store, info, NULL, NULL, run, err), "begin a run",
-                        err);
+    static const char doing[] = "begin a run";
+    char machine[MACHINE_KEY_LENGTH], origin[17];
+    make_origin(info, origin);
+    if (!store_begin(store, doing, err))
+        return false;
+    bool fine = store_do(store, STATEMENT_ADD_RUN, doing, err, "sssisssiis", info->command_line,
+                         info->plan, info->plan_hash, (int64_t)info->seed, info->command,
+                         info->request_hash, machine_key(info->machine, machine),
+                         (int64_t)info->triples, (int64_t)info->triples_covered, origin);
+    *run = sqlite3_last_insert_rowid(store->database);
+    return store_finish(store, fine && add_facts(store, *run, info->machine, err), doing, err);
 }
 
 bool store_count_asked(result_store *store, int64_t run, error *err)
@@ -143,11 +148,12 @@ bool store_count_asked(result_store *store, int64_t run, error *err)
     return store_do(store, STATEMENT_COUNT_ASKED, "store what was requested", err, "i", run);
 }
 
-bool store_import_end(result_store *store, int64_t run, int64_t unfinished, error *err)
+bool store_sum_up(result_store *store, int64_t run, int64_t unfinished, error *err)
 {
-    return store_do(store, STATEMENT_END_ALL_BUT, "import a run", err, "ii", run, unfinished) &&
+    static const char doing[] = "sum up a run";
+    return store_do(store, STATEMENT_END_ALL_BUT, doing, err, "ii", run, unfinished) &&
            store_put_timings(store, run, ANY_PROCESS, err) &&
-           store_do(store, STATEMENT_COUNT_RUN, "import a run", err, "i", run);
+           store_do(store, STATEMENT_COUNT_RUN, doing, err, "i", run);
 }
 
 bool store_end_run(result_store *store, int64_t run, run_state state, error *err)

@@ -63,12 +63,17 @@ typedef struct stored_run {
     size_t cases, repetitions; /* cases with a result */
     char command[16];          /* the subcommand; "": not known */
     char request_hash[17];     /* "": not known */
+    char origin[17];           /* a hash that no other run has */
     size_t triples, triples_covered;
     run_counts counts;
 } stored_run;
 
 /* What is said of stores and exports of earlier formats. */
-#define MADE_BY_OLDER "made by an older lnbench; the commit that reads it is e6cbcafc"
+#define MADE_BY_OLDER "made by an older lnbench; results/README.md lists the commits that read it"
+
+/* PRAGMA application_id: "lnbh", and "lnru" of an exported run, behind whose pages its hash stands
+ * (exchange/run_file.h). */
+enum { STORE_APPLICATION_ID = 0x6c6e6268, STORE_EXPORTED_ID = 0x6c6e7275 };
 
 /* Opens or (STORE_WRITE) creates. Errors (7): not a database, damaged (as far as
  * opening reads it, and all of it where a crash left something to be rolled back), made by
@@ -87,6 +92,8 @@ bool store_run_sizes(result_store *store, run_size **sizes, size_t *count, error
 /* Takes out these runs with all that belongs to them alone, and gives their space back. */
 bool store_remove_runs(result_store *store, int64_t first, int64_t last, int64_t *removed,
                        error *err);
+/* As it was opened. */
+const char *store_path(const result_store *store);
 void store_close(result_store *store);
 
 /* The smallest change of time that is seen on a machine, as a share (0.01 is 1 %), of each regime;
@@ -190,16 +197,17 @@ bool store_together_end(result_store *store, bool fine, error *err);
 /* The same without waiting for the disk: what is stored outlives the process, as each result alone does, and
  * may be lost where the power is. */
 bool store_together_leave(result_store *store, bool fine, error *err);
-/* A run that was measured elsewhere, with the time, state and number of cases asked for that it has
- * there. `origin` is a hash of what it came from; a second one with the same is refused by the
- * database. NULL: it is of this machine, and begins now. */
-bool store_import_run(result_store *store, const run_info *info, const stored_run *as,
-                      const char *origin, int64_t *run, error *err);
-/* When all of it is there: what the repetitions of its processes come to, but for the unfinished one
- * (store_unfinished()), and its counts. */
-bool store_import_end(result_store *store, int64_t run, int64_t unfinished, error *err);
-bool store_find_origin(result_store *store, const char *origin, int64_t *run,
-                       error *err); /* 0: none */
+/* Of results that were put without ending the processes that made them, as tests do: what the repetitions come to, but
+ * for the unfinished process (store_unfinished()), and the run's counts. */
+bool store_sum_up(result_store *store, int64_t run, int64_t unfinished, error *err);
+
+/* The runs of another database, or one of them (0: all), into the store, in one transaction; those that it has by
+ * their origin are left out. *count of them came, numbered from *first on; 0: the store has them all, the first of them as
+ * *first. */
+bool store_copy_runs(result_store *store, const char *path, int64_t only, int64_t *first,
+                     int64_t *count, error *err);
+/* A run of the database `path` into a file of its own, without the hash behind its pages. */
+bool store_export_run(const char *path, int64_t run, const char *to, error *err);
 
 /* For --resume: a worker process that left every repetition it was to make is ended, and the speeds of
  * what it timed are stored; the others'

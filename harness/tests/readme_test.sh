@@ -99,7 +99,7 @@ publish() {
         --processes 2 --repetitions 2 >"$scratch/out" 2>&1
 }
 publish new 16x768 || fail "publishing: $(cat "$scratch/out")"
-for file in table.txt answer.md run.jsonl.xz; do
+for file in table.txt answer.md run.db.xz; do
     [ -s "$tree/results/published/new/$file" ] || fail "published: no $file"
 done
 grep -q '(results/published/new/table.txt)' "$tree/README.md" || fail "the README's run: $(cat "$tree/README.md")"

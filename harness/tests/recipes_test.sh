@@ -131,9 +131,9 @@ done
 baseline() { # STATUS: the lines of the page
     rm -f now.*
     cc -shared -fPIC -O2 -I lnbench/kernels/include -I . -o side.so ci/adapter.c norm.c -lm
-    bash -ec "$(sed -n '/baseline.jsonl/,/^## /s/^lnbench /&/p' "$root/docs/tracking.md")"
+    bash -ec "$(sed -n '/baseline.db/,/^## /s/^lnbench /&/p' "$root/docs/tracking.md")"
     local status=$?
-    [ -e ci/baseline.jsonl ] || cp now.jsonl ci/baseline.jsonl
+    [ -e ci/baseline.db.xz ] || cp now.db.xz ci/baseline.db.xz
     [ "$status" = "$1" ] || { echo "$status instead of $1"; false; }
 }
 git checkout -q main
@@ -150,7 +150,7 @@ for recipe in github-pages.yml gitlab-pages.yml; do
     for night in 1 2; do
         check "$recipe: night $night" bash -e ../script
         check "$recipe: its page" test "$(ls -- */index.html)"
-        rm -f night.db* night.jsonl
+        rm -f night.db* night.run.db
     done
     check "$recipe: two nights are kept" test "$(lnbench list runs --db history/lnbench.db --format tsv | wc -l)" = 3
     cd .. || exit 1

@@ -2,7 +2,7 @@
 answer is known, and tables in C of choices.
 
 usage: dispatch_test.py LNBENCH C_COMPILER"""
-import glob, json, lzma, os, sqlite3, subprocess, sys, tempfile
+import glob, json, os, sqlite3, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -42,10 +42,8 @@ def change(database, statements):
 # ---- the library's table, held against the published run ----
 
 def test_check():
-    published = sorted(glob.glob(os.path.join(ROOT, "results/published/*/run.jsonl.xz")))[-1]
-    with lzma.open(published) as packed, open("run.jsonl", "wb") as out:
-        out.write(packed.read())
-    imported("run.jsonl", "p.db")
+    published = sorted(glob.glob(os.path.join(ROOT, "results/published/*/run.db.xz")))[-1]
+    imported(published, "p.db")
     code, said, _ = dispatch("check", "p.db")
     check("calls and table take fast kernels", code == 0 and "63 of 63 compared; 0 slower" in said, said)
     with open(os.path.join(os.path.dirname(published), "answer.md"), encoding="utf-8") as page:
@@ -92,8 +90,7 @@ def table_run(number, facts, operation="layernorm"):
     usual, bare = ("torch", BARE) if operation == "layernorm" else ("torch-rms", "operation=rmsnorm,weight=w")
     run = stores.Run(facts, number, plan="full")
     for name, (dtype, isa, statistics, time, late, again, late_again, row_ulp, family) in KERNELS.items():
-        one = stores.kernel(name, "", statistics, "mine" if "plugin" in name else "builtin", io=dtype)
-        run.kernels.append(dict(one, isa=isa, operation=operation))
+        run.kernels.append(stores.kernel(name, isa, statistics, "mine" if "plugin" in name else "builtin", dtype, operation))
         for hidden in (64, 256, 768, 1024, 4096, 12288):
             for convention, inputs in (((usual, INPUTS), (bare, ("normal",))) if number == 1 else ()):
                 for input in inputs:
@@ -109,11 +106,12 @@ def table_run(number, facts, operation="layernorm"):
                 # The copy takes 50, whatever the shape.
                 stores.timed(run.add(stores.case(name, count, hidden, **key)), 2 * size * count * hidden / takes)
                 if name in ("quick_f32_avx512", "short_bf16_avx512bf16"):
-                    run.roofs(count, hidden, 2 * size * count * hidden / 50, **key)
+                    run.copies(count, hidden, 2 * size * count * hidden / 50, **key)
     for one in run.cases:
         one["operation"] = operation
-    run.write(f"table{number}.jsonl")
-    imported(f"table{number}.jsonl", f"{operation}.db")
+    path = f"{operation}{number}.run.db"
+    run.write(path, os.path.dirname(LNBENCH))
+    imported(path, f"{operation}.db")
 
 
 def expected(name, isa, small, large):

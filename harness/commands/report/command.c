@@ -8,8 +8,7 @@
 #include "commands/report/verify.h"
 #include "commands/result_options.h"
 #include "answer/run_view.h"
-#include "exchange/run_read.h"
-#include "exchange/run_store.h"
+#include "exchange/run_file.h"
 #include <errno.h>
 #include <sys/random.h>
 
@@ -26,15 +25,10 @@ typedef struct report_options {
 static bool load_reported(const report_options *options, const char *file, run_view *view,
                           error *err)
 {
-    run_view read;
-    if (!file)
-        return load_reported_run(options->database, options->run, view, err);
-    bool fine = run_read(file, &read, err);
-    if (!fine)
-        return false;
-    fine = run_in_memory(file, &read, view, err);
-    view_free(&read);
-    return fine;
+    run_file opened; /* its temporary copy goes at the end of the program */
+    return file
+               ? run_file_open(&opened, file, err) && load_stored_run(opened.database, 0, view, err)
+               : load_reported_run(options->database, options->run, view, err);
 }
 
 static bool verify(const report_options *options, const char *file, const run_view *view,
@@ -142,7 +136,7 @@ const cli_command command_report = {
         "must\n"
         "meet. Of another machine's run it derives every error, and no speed. FILE is a page or a "
         "run\n"
-        "that was sent to you (index.html, run.jsonl, run.jsonl.xz): a page must be what its run "
+        "that was sent to you (index.html, run.db, run.db.xz): a page must be what its run "
         "draws.\n"
         "Exit code: 0 fine, or all figures hold; 1 a speed does not hold; 3 cases are missing, "
         "the\n"

@@ -26,7 +26,7 @@ bool report_verify(const verify_request *request, const run_view *view, exit_cod
 /* What a file that was sent tells of itself. */
 typedef struct sent_state {
     bool fails;       /* a page that its run does not draw: a line says so */
-    bool has_speeds;  /* with raw timings and a hash */
+    bool has_speeds;  /* with raw timings */
     const char *page; /* what the last line says of it, or "" */
 } sent_state;
 bool report_sent(const verify_request *request, const run_view *view, sent_state *sent, error *err);

@@ -166,7 +166,7 @@ static inline chosen sample_choose(result_store *store, choose_wanted wanted)
     size_t count;
     CHECK(store_runs(store, &runs, &count, &problem));
     for (size_t i = 0; i < count; i++)
-        CHECK(store_import_end(store, runs[i].id, NO_PROCESS, &problem));
+        CHECK(store_sum_up(store, runs[i].id, NO_PROCESS, &problem));
     free(runs);
     CHECK(evidence_gather(store, &wanted, &machine, &one.evidence, &problem));
     choice_make(&wanted, &one.evidence, &one.choice);

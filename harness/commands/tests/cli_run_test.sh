@@ -100,8 +100,8 @@ check "both: chart" has both/rmsnorm/field.svg 'RMSNorm of 4 rows'
 accepted "both: again" 0 "${both[@]}" --db both.db --no-charts --plan quick
 accepted "both: compare" 3 compare --db both.db 1 2
 check "both: compare says whose" has out '^rms_f32_scalar +rmsnorm '
-accepted "both: export" 0 export --db both.db --run 1 --format jsonl --out both.jsonl
-accepted "both: import" 0 import --db again.db both.jsonl
+accepted "both: export" 0 export --db both.db --run 1 --format db --out both.run.db
+accepted "both: import" 0 import --db again.db both.run.db
 accepted "both: choose" 0 choose --db again.db --run 1 --shapes 4x64 --conventions torch-rms --max-row-ulp 16
 check "both: its kernel" has out '^take rms_f32_scalar: '
 refused "both: not by another's times" 7 'another operation' \
@@ -162,8 +162,8 @@ run_it report --db lost.db --out lost
 check "lost: on the page, before all else" has lost/report.md '^requested 6, judged 2, unsupported 3, missing 1: '
 accepted "lost: --allow-missing" 0 report --db lost.db --no-charts --allow-missing
 check "lost: the table's first line" has out '^requested 6, judged 2, unsupported 3, missing 1: '
-"$lnbench" export --db lost.db --format jsonl --out lost.jsonl
-accepted "lost: import" 0 import lost.jsonl --db taken.db
+"$lnbench" export --db lost.db --format db --out lost.run.db
+accepted "lost: import" 0 import lost.run.db --db taken.db
 run_it report --db taken.db --no-charts
 check "lost: in an imported run" has out '^requested 6, judged 2, unsupported 3, missing 1: '
 sql "DELETE FROM cases WHERE input_id <> (SELECT id FROM inputs WHERE name = 'normal') AND cell IN (SELECT id FROM cells WHERE kernel = 'two_pass_f32_scalar')"

@@ -20,7 +20,7 @@ run ${small[*]}
 list runs
 export
 report --out charts
-import good.jsonl
+import good.run.db
 compare 1 1
 history
 choose --shapes 2x8 --stored
@@ -30,7 +30,7 @@ END
     [ -f "$file" ] && check "$label: not touched" cmp before "$file"
     check "$label: nothing beside it" test ! -e "$file-wal" -a ! -e "$file-shm"
 }
-"$lnbench" export --db good.db --format jsonl --out good.jsonl
+"$lnbench" export --db good.db --format db --out good.run.db
 head -c 20000 good.db >cut.db
 unusable "a database cut off" 'cut.db: the database is damaged' cut.db
 cp good.db hurt.db
@@ -130,17 +130,17 @@ check "full disk: complete" is "$(value 0.state out)" complete
 check "full disk: more than was kept" test "$(value 0.cases out)" -gt "$kept"
 
 # An import has no --resume, and leaves no store behind that it made for nothing.
-accepted "full disk: an export" 0 export --db full.db --format jsonl --out all.jsonl
+accepted "full disk: an export" 0 export --db full.db --format db --out all.run.db
 (
     trap '' XFSZ
     ulimit -f 200
-    exec "$lnbench" import all.jsonl --db new.db >out 2>err
+    exec "$lnbench" import all.run.db --db new.db >out 2>err
 )
 code=$?
 check "full disk: import: exit code" is "$code" 7
 check "full disk: import: what is wrong" has err '^lnbench: new.db: cannot .*was stored before is kept.(: free some space)?$'
 check "full disk: import: no store is left" is "$(ls new.db* 2>/dev/null)" ""
-refused "import of nothing" 7 'none.jsonl' import none.jsonl --db new.db
+refused "import of nothing" 7 'none.db' import none.db --db new.db
 check "import of nothing: no store is left" is "$(ls new.db* 2>/dev/null)" ""
 (
     ulimit -f 20 # a reader makes SQLite's -shm file

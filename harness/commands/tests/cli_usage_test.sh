@@ -47,7 +47,7 @@ options_of choose --shapes --model --tokens --conventions --dtypes --param --cac
     --run --machine --class --fresh --stored --allow-missing --time --plugin --seed --deadline --db
 options_of report --allow-missing --run --out --draw --no-charts --verify --errors --sample --seed --plugin --db --all --top --sort \
     --baseline --format --json
-options_of export --format --run --out --db --no-rows
+options_of export --format --run --out --db
 options_of doctor --store --remove --yes --noise --time --db --facts --format --json
 for subcommand in compare history import help; do
     accepted "$subcommand --help" 0 "$subcommand" --help

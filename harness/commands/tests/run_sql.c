@@ -43,7 +43,7 @@ static void sum_up(const char *path)
     for (size_t i = 0; i < count; i++)
         if (judge_again(store, runs[i].id, &ignored) &&
             store_unfinished(store, runs[i].id, &unfinished, &ignored))
-            store_import_end(store, runs[i].id, unfinished, &ignored);
+            store_sum_up(store, runs[i].id, unfinished, &ignored);
     free(runs);
     store_close(store);
 }
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", argv[1], message ? message : sqlite3_errmsg(database));
     if (fine && changed)
         sqlite3_exec(database,
-                     "UPDATE runs SET unsupported = NULL, missing = NULL WHERE origin IS NULL;"
+                     "UPDATE runs SET unsupported = NULL, missing = NULL WHERE NOT imported;"
                      "DELETE FROM timings",
                      NULL, NULL, NULL);
     sqlite3_free(message);

@@ -5,11 +5,14 @@
 # shellcheck disable=SC2034,SC2154 # expect.sh sets build, scratch and tests
 . "$(dirname "$0")/../../tests/expect.sh"
 
-# make NAME [KEY=VALUE...]: a made-up run as NAME.jsonl, see make_run.py. All of it follows from
+# make NAME [KEY=VALUE...]: a made-up run as NAME.db, see make_run.py. All of it follows from
 # the arguments.
+golden=$tests/../../commands/tests/golden
 cat >make_run.py <<'PYTHON'
-import json, random, sys
-name, *given = sys.argv[1:]
+import os, random, sys
+sys.dont_write_bytecode = True
+import stores
+binaries, name, *given = sys.argv[1:]
 o = dict(seed="1", slow="1", drift="1", processes="6", commit="a" * 40, cpu="made up", plan="quick",
          started="2024-01-01T00:00:00Z", bits="0", ulp="2", kernel="k", verdict="pass", reason="", noise="0.002",
          compiler="cc 1", load="0", draw="1", hash="yes", elements="100", rows="85", scale="1",
@@ -21,38 +24,31 @@ facts = dict(cpu_model=o["cpu"], l1d_bytes="49152", l2_bytes="1048576", l3_bytes
              cores="2", compiler=o["compiler"], compiler_flags="-O3", build_type="Release",
              git_commit=o["commit"], load_1m=o["load"])
 kernels = o["kernels"].split() or [o["kernel"]]
-lines = [dict(run=1, started=o["started"], plan=o["plan"], plan_hash="0", command_line=o["command"],
-              seed=o["seed"], state="complete", machine=facts, kernels=len(kernels),
-              cases=len(kernels) + 1, rows=0)]
-if o["lost"]: # KERNEL: what a run of today says of what it was asked for
-    lines[0].update(requested=len(kernels) + 1, unsupported=0, missing=1)
-lines += [dict(type="kernel", name=kernel, isa="scalar", statistics="s",
-               reproducibility=o["class"] or None, declared_reproducibility=o["declared"] or None)
-          for kernel in kernels]
+run = stores.Run(facts, plan=o["plan"], plan_hash="0", command_line=o["command"], seed=int(o["seed"]), started=o["started"],
+                 command=None, request_hash=None, triples=0, triples_covered=0)
+run.is_known = bool(o["lost"]) # KERNEL: what a run of today says of what it was asked for
+run.kernels = [dict(name=kernel, isa="scalar", statistics="s", reproducibility=o["class"] or None,
+                    declared_reproducibility=o["declared"] or None) for kernel in kernels]
 layout = [1 + float(o["noise"]) * draw.gauss(0, 1) for p in range(int(o["processes"]))]
 for kernel, ns in [(kernel, 400 * float(o["slow"])) for kernel in kernels] + [("copy", 100)]:
-    reps = [dict(process=p, repetition=r, order=0, iterations=10, cpu_ns=1.0,
-                 real_ns=ns * float(o["drift"]) * (layout[p] if ns > 100 else 1)
-                 * (1 + 0.0005 * draw.gauss(0, 1)))
+    reps = [(p, r, 0, 10, ns * float(o["drift"]) * (layout[p] if ns > 100 else 1) * (1 + 0.0005 * draw.gauss(0, 1)), 1.0, None, None)
             for p in range(int(o["processes"])) for r in range(3)]
-    roof, refused = kernel == "copy", kernel in o["refused"].split()
-    reps = [] if refused or kernel in o["untimed"].split() else reps
-    lines.append(dict(type="case", kernel=kernel, convention="torch", rows=int(o["rows"]), hidden=768,
-        dtype=o["dtype"], input="normal", cache="hot", threads=int(o["threads"]),
-        verdict=None if roof else "unsupported" if refused else o["verdict"], reason=o["reason"], detail="", bound_row_ulp=None,
-        output_hash="%016x" % int(o["bits"]) if o["hash"] == "yes" and not roof and not refused else None,
-        metrics=None if roof or refused or o["elements"] == "0" else
-            dict(row_ulp_max=float(o["ulp"]), elements=int(o["elements"]), mismatches=0),
-        measurements=reps))
-lines[0]["type"] = "run"
-if o["lost"]:
-    lines.append(dict(lines[-2], type="missing", kernel=o["lost"], requested=3, reason="not reached"))
-with open(name + ".jsonl", "w") as out:
-    for line in lines:
-        out.write(json.dumps(dict(line, schema="lnbench-record-4")) + "\n")
+    copy, refused = kernel == "copy", kernel in o["refused"].split()
+    one = run.add(stores.case(kernel, int(o["rows"]), 768, dtype=o["dtype"], threads=int(o["threads"])))
+    one["repetitions"] = [] if refused or kernel in o["untimed"].split() else reps
+    bits = {"output_hash": int(o["bits"])} if o["hash"] == "yes" else {}
+    if refused:
+        stores.judged(one, None, verdict="unsupported")
+    elif not copy:
+        stores.judged(one, float(o["ulp"]) if o["elements"] != "0" else None, None, o["verdict"], o["reason"], ulp_max=None,
+                      elements=int(o["elements"]), **bits)
+run.missing = [(stores.case(o["lost"], int(o["rows"]), 768, dtype=o["dtype"], threads=int(o["threads"])), 3)] if o["lost"] else []
+if os.path.exists(name + ".db"):
+    os.remove(name + ".db")
+run.write(name + ".db", binaries)
 PYTHON
 make() {
-    python3 make_run.py "$@" || exit 1
+    PYTHONPATH=$golden python3 make_run.py "$build/bin" "$@" || exit 1
 }
 
 # refused TEXT ARGUMENTS...: exit code 7 and one line.
@@ -79,25 +75,25 @@ make slight draw=5 slow=1.03
 make twice draw=6 drift=2
 make one processes=1
 make four processes=4
-expect 0 'run 1' import base.jsonl --db a.db
+expect 0 'run 1' import base.db --db a.db
 has_noise a.db 0.01
 compare="compare --db a.db"
-expect 0 'same .*bit-identical' $compare base.jsonl same.jsonl
-expect 1 'slower .*bits differ' $compare base.jsonl slow.jsonl
+expect 0 'same .*bit-identical' $compare base.db same.db
+expect 1 'slower .*bits differ' $compare base.db slow.db
 prints '1\.0[78][0-9]* \[' "the ratio is 1.08"
-expect 0 'faster' $compare base.jsonl fast.jsonl
-expect 1 'slower' $compare base.jsonl slight.jsonl
-expect 0 'same' $compare base.jsonl slight.jsonl --threshold 5%
-expect 0 'same' $compare base.jsonl twice.jsonl # the roof took as much longer
-expect 3 '1 process in a run' $compare base.jsonl one.jsonl
-expect 3 '4 processes in a run' $compare four.jsonl base.jsonl
-expect 1 'slower .*bits differ' compare --db none.db base.jsonl slow.jsonl
+expect 0 'faster' $compare base.db fast.db
+expect 1 'slower' $compare base.db slight.db
+expect 0 'same' $compare base.db slight.db --threshold 5%
+expect 0 'same' $compare base.db twice.db # the roof took as much longer
+expect 3 '1 process in a run' $compare base.db one.db
+expect 3 '4 processes in a run' $compare four.db base.db
+expect 1 'slower .*bits differ' compare --db none.db base.db slow.db
 prints 'decided by interval and rank test' "without a stored noise it says how it decides"
 has_noise a.db 0.06
-expect 0 'noise here exceeds' $compare base.jsonl slight.jsonl # never less than the floor
-expect 1 'slower' $compare base.jsonl slow.jsonl
+expect 0 'noise here exceeds' $compare base.db slight.db # never less than the floor
+expect 1 'slower' $compare base.db slow.db
 has_noise a.db 0.2
-expect 0 'same' $compare base.jsonl slow.jsonl
+expect 0 'same' $compare base.db slow.db
 has_noise a.db 0.01
 
 echo "accuracy"
@@ -108,75 +104,75 @@ make wrong verdict=fail reason=inaccurate bits=2 ulp=9
 make crash verdict=fail reason=crashed elements=0 hash=no
 make bare hash=no
 only="--only accuracy"
-expect 5 'less accurate' $compare base.jsonl worse.jsonl $only
-expect 0 'more accurate' $compare base.jsonl better.jsonl $only
-expect 0 'bits differ' $compare base.jsonl moved.jsonl $only
-expect 5 'bits differ' $compare base.jsonl moved.jsonl $only --accuracy exact
-expect 5 'inaccurate' $compare base.jsonl wrong.jsonl $only --accuracy bound
-expect 0 'less accurate' $compare base.jsonl worse.jsonl $only --accuracy bound
-expect 6 'crashed' $compare base.jsonl crash.jsonl
-expect 4 'crashed' $compare crash.jsonl base.jsonl
-expect 3 'no hash of the bits' $compare base.jsonl bare.jsonl $only --accuracy exact
-expect 0 '' $compare base.jsonl bare.jsonl $only
+expect 5 'less accurate' $compare base.db worse.db $only
+expect 0 'more accurate' $compare base.db better.db $only
+expect 0 'bits differ' $compare base.db moved.db $only
+expect 5 'bits differ' $compare base.db moved.db $only --accuracy exact
+expect 5 'inaccurate' $compare base.db wrong.db $only --accuracy bound
+expect 0 'less accurate' $compare base.db worse.db $only --accuracy bound
+expect 6 'crashed' $compare base.db crash.db
+expect 4 'crashed' $compare crash.db base.db
+expect 3 'no hash of the bits' $compare base.db bare.db $only --accuracy exact
+expect 0 '' $compare base.db bare.db $only
 
 echo "what was asked, compared and lost"
 make all kernels='k b c'
-expect 0 '^requested 3, compared 3, missing 0$' $compare all.jsonl all.jsonl
+expect 0 '^requested 3, compared 3, missing 0$' $compare all.db all.db
 make gone kernels='k b c d'
-expect 0 '^not compared: d (only in new)$' $compare all.jsonl gone.jsonl
-expect 4 '^requested 4, compared 3, missing 1: d torch 85x768 hot (only in base)$' $compare gone.jsonl all.jsonl
-expect 0 '3 pairs, .*1 of 4 missing (allowed)$' $compare gone.jsonl all.jsonl --allow-missing
-expect 4 'missing 1: d torch 85x768 hot (only in base);' $compare gone.jsonl all.jsonl --format markdown
+expect 0 '^not compared: d (only in new)$' $compare all.db gone.db
+expect 4 '^requested 4, compared 3, missing 1: d torch 85x768 hot (only in base)$' $compare gone.db all.db
+expect 0 '3 pairs, .*1 of 4 missing (allowed)$' $compare gone.db all.db --allow-missing
+expect 4 'missing 1: d torch 85x768 hot (only in base);' $compare gone.db all.db --format markdown
 make gone kernels='k b c' untimed='b'
-expect 4 'missing 1: b .*(new: no time)' $compare all.jsonl gone.jsonl
-expect 0 '^requested 3, compared 3, missing 0$' $compare all.jsonl gone.jsonl --only accuracy
-expect 0 '^requested 3, compared 3, missing 0$' $compare gone.jsonl all.jsonl
+expect 4 'missing 1: b .*(new: no time)' $compare all.db gone.db
+expect 0 '^requested 3, compared 3, missing 0$' $compare all.db gone.db --only accuracy
+expect 0 '^requested 3, compared 3, missing 0$' $compare gone.db all.db
 make gone kernels='k b c' refused='b'
-expect 4 'missing 1: b .*(new: unsupported)' $compare all.jsonl gone.jsonl
-expect 0 '^requested 3, compared 2, unsupported 1, missing 0$' $compare gone.jsonl gone.jsonl
-expect 0 '^not compared: b (unsupported in base)$' $compare gone.jsonl all.jsonl
+expect 4 'missing 1: b .*(new: unsupported)' $compare all.db gone.db
+expect 0 '^requested 3, compared 2, unsupported 1, missing 0$' $compare gone.db gone.db
+expect 0 '^not compared: b (unsupported in base)$' $compare gone.db all.db
 make other kernels='k c'
-expect 4 'missing 1: b .*(only in base)' $compare gone.jsonl other.jsonl
+expect 4 'missing 1: b .*(only in base)' $compare gone.db other.db
 make half kernels='k' lost=b
-expect 4 'missing 2: b .*(new: not reached); c .*(only in base)' $compare all.jsonl half.jsonl
-expect 4 'missing 1: b .*(base: not reached)' $compare half.jsonl all.jsonl
-expect 4 '^requested 2, compared 1, missing 1: b .*(both: not reached)$' $compare half.jsonl half.jsonl
+expect 4 'missing 2: b .*(new: not reached); c .*(only in base)' $compare all.db half.db
+expect 4 'missing 1: b .*(base: not reached)' $compare half.db all.db
+expect 4 '^requested 2, compared 1, missing 1: b .*(both: not reached)$' $compare half.db half.db
 grep -q 'is not known' output && failed "what was asked for is known"
-expect 0 'what either requested is not known' $compare all.jsonl all.jsonl
+expect 0 'what either requested is not known' $compare all.db all.db
 make never untimed=k
-expect 4 '^not comparable: nothing was compared$' $compare never.jsonl never.jsonl --only speed --allow-missing
+expect 4 '^not comparable: nothing was compared$' $compare never.db never.db --only speed --allow-missing
 
 echo "reproducibility classes"
 make row class=row
 make run class=run declared=row draw=2
 make promised declared=row draw=3
 make strange class="$(printf 'row\033[31m')" draw=4
-expect 0 'same, bit-identical in 1 pair.*, 1 kernel less reproducible' $compare row.jsonl run.jsonl
+expect 0 'same, bit-identical in 1 pair.*, 1 kernel less reproducible' $compare row.db run.db
 prints '^k 85x768: reproducible: run was row$' "the class is told of the pair"
 prints '^note: k: reproducible: run was row$' "the class is told below"
-expect 5 'accuracy violation' $compare row.jsonl run.jsonl --accuracy exact
-expect 0 'reproducible: row was run' $compare run.jsonl row.jsonl --accuracy exact
+expect 5 'accuracy violation' $compare row.db run.db --accuracy exact
+expect 0 'reproducible: row was run' $compare run.db row.db --accuracy exact
 grep -q 'less reproducible' output && failed "more is not less"
-expect 0 'reproducible: (row) was row' $compare row.jsonl promised.jsonl --accuracy exact # not measured
-expect 0 'reproducible: - was row' $compare row.jsonl strange.jsonl
-expect 0 'bit-identical' $compare row.jsonl row.jsonl
+expect 0 'reproducible: (row) was row' $compare row.db promised.db --accuracy exact # not measured
+expect 0 'reproducible: - was row' $compare row.db strange.db
+expect 0 'bit-identical' $compare row.db row.db
 
 grep -q ' was row' output && failed "nothing was lost"
 make both slow=1.2 ulp=9 bits=3
-expect 5 'slower .*less accurate' $compare base.jsonl both.jsonl
+expect 5 'slower .*less accurate' $compare base.db both.db
 
 echo "types and threads"
 for kind in dtype=bf16 dtype=f16 threads=2; do
     make typed $kind
     make typed_same $kind draw=2
     make typed_slow $kind draw=3 slow=1.08 bits=1
-    expect 0 'same .*bit-identical' $compare typed.jsonl typed_same.jsonl
-    expect 1 'slower .*bits differ' $compare typed.jsonl typed_slow.jsonl
+    expect 0 'same .*bit-identical' $compare typed.db typed_same.db
+    expect 1 'slower .*bits differ' $compare typed.db typed_slow.db
     case $kind in
     dtype=*) grep -q "85x768 ${kind#*=} " output || failed "the type is told" ;;
     *) prints '85x768, 2 threads' "the number of threads is told" ;;
     esac
-    expect 4 'nothing was compared' $compare base.jsonl typed.jsonl
+    expect 4 'nothing was compared' $compare base.db typed.db
 done
 
 echo "contexts"
@@ -187,22 +183,22 @@ make seed seed=2
 make load load=9
 make rows rows=84
 for what in cpu compiler plan seed; do
-    expect 4 "^differs: .*$what" $compare base.jsonl $what.jsonl
+    expect 4 "^differs: .*$what" $compare base.db $what.db
     grep -q 'slower\|same\|bit-identical' output && failed "a verdict of another $what"
 done
-expect 0 '^note: cpu_model: .* (base), other (new)$' $compare base.jsonl cpu.jsonl $only
-expect 4 '^differs: .*seed' $compare base.jsonl seed.jsonl $only
-expect 0 'same' $compare base.jsonl load.jsonl
-expect 4 'nothing was compared' $compare base.jsonl rows.jsonl
+expect 0 '^note: cpu_model: .* (base), other (new)$' $compare base.db cpu.db $only
+expect 4 '^differs: .*seed' $compare base.db seed.db $only
+expect 0 'same' $compare base.db load.db
+expect 4 'nothing was compared' $compare base.db rows.db
 
 echo "stored runs by name"
-expect 0 'run 2' import slow.jsonl --db a.db
+expect 0 'run 2' import slow.db --db a.db
 expect 1 'slower' $compare previous latest
 head -n 2 output | tr '\n' ' ' | grep -q 'previous (run 1, commit a*, .*) against latest (run 2, commit a*, ' || failed "no runs are named"
 expect 1 'slower' $compare 1 2
-expect 1 'slower' $compare 1 slow.jsonl
+expect 1 'slower' $compare 1 slow.db
 make third commit=bbbbbbb1234 started=2024-01-03T00:00:00Z draw=9
-expect 0 'run 3' import third.jsonl --db a.db
+expect 0 'run 3' import third.db --db a.db
 expect 0 'same' $compare 1 bbbb
 refused 'no run of this number or commit' $compare 1 cccc
 refused 'no run 99\|no run of this number' $compare 1 99
@@ -211,106 +207,113 @@ expect 2 'two runs were expected' $compare 1
 refused 'No such file' $compare 1 ./nowhere.json
 
 echo "one run only, none"
-expect 0 'run 1' import base.jsonl --db one.db
-expect 4 'no run before run 1 asked for the same' compare previous latest --db one.db
+expect 0 'run 1' import base.db --db single.db
+expect 4 'no run before run 1 asked for the same' compare previous latest --db single.db
 make chosen started=2024-01-05T00:00:00Z command='lnbench choose' draw=3 # choose is no run
 make another started=2024-01-04T00:00:00Z kernels=d
 make earlier started=2023-12-01T00:00:00Z draw=4
 make elsewhere started=2024-01-02T00:00:00Z draw=5 cpu=other
 make later started=2024-01-06T00:00:00Z draw=6
 for file in chosen another earlier elsewhere later; do
-    expect 0 . import $file.jsonl --db one.db
+    expect 0 . import $file.db --db single.db
 done
-expect 0 '^against latest (run 6, ' compare previous latest --db one.db
-expect 0 '8 runs are needed' history --db one.db
-refused 'no such file' compare 1 2 --db none.db
-refused 'no such file' history --db none.db
+expect 0 '^against latest (run 6, ' compare previous latest --db single.db
+expect 0 '8 runs are needed' history --db single.db
+refused 'no such file' compare 1 2 --db nsingle.db
+refused 'no such file' history --db nsingle.db
 : >empty.db
 refused 'empty' history --db empty.db
 refused 'empty' compare previous latest --db empty.db
-expect 0 . import base.jsonl --db vacant.db
+expect 0 . import base.db --db vacant.db
 "$build/bin/run_sql" vacant.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
 refused 'holds no run' history --db vacant.db
 expect 4 'holds no run' compare previous latest --db vacant.db
-expect 2 'did you mean .copy_ratio' history --db one.db --measure copy_ratios
-refused 'no stored case' history --db one.db --kernels nothing
+expect 2 'did you mean .copy_ratio' history --db single.db --measure copy_ratios
+refused 'no stored case' history --db single.db --kernels nothing
 
 echo "files that are no good"
 bad() {
-    why=$1
-    refused "bad.jsonl.*$why" compare bad.jsonl base.jsonl --db a.db
-    refused "bad.jsonl.*$why" import bad.jsonl --db a.db
+    refused "bad.db.*$1" compare bad.db base.db --db a.db
+    refused "bad.db.*$1" import bad.db --db a.db
 }
-head -c 700 base.jsonl >bad.jsonl
-bad 'line 3: not JSON'
-cat base.jsonl same.jsonl >bad.jsonl
-bad 'a second run'
-while IFS='|' read -r why change; do
-    sed "$change" base.jsonl >bad.jsonl
-    bad "$why"
-done <<TABLE
-1 of 2 cases|3q
-line 3: not JSON: duplicate|3s/"rows"/"rows": 3, "rows"/
-line 3: not JSON|3s/"real_ns": [0-9.]*/"real_ns": NaN/
-line 3: not JSON: real number overflow|3s/"real_ns": [0-9.]*/"real_ns": 1e999/
-line 3: "real_ns" is no number|3s/"real_ns": [0-9.]*/"real_ns": "fast"/
-"process" is missing or no whole number|3s/"process": 1/"process": -1/
-a repetition of k, 85x768, stands there twice|3s/"process": 1,/"process": 0,/g
-a case of k, 85x768, stands there twice|4s/"copy"/"k"/
-"cache" is missing or none of hot, cold, in-place, read|3s/"hot"/"warm"/
-unknown verdict|3s/"verdict": "pass"/"verdict": "splendid"/
-"kernel" is missing or no string of 1 to 63 bytes|3s/"kernel": "k"/"kernel": "$(printf 'k%.0s' $(seq 200))"/
-before the run|1d
-lnbench-record-4 was expected|s/lnbench-record-4/lnbench-record-9/
-TABLE
-: >bad.jsonl
-bad 'an empty file'
-echo '{"context": {}, "benchmarks": 3}' >bad.jsonl
+bad_import() {
+    refused "bad.db.*$1" import bad.db --db a.db
+}
+# alter SQL...: base.db as bad.db, changed without its checks.
+alter() {
+    cp base.db bad.db
+    python3 -c 'import sqlite3, sys
+database = sqlite3.connect("bad.db", isolation_level=None)
+for sql in ["PRAGMA ignore_check_constraints = ON", "PRAGMA writable_schema = ON"] + sys.argv[1:]:
+    database.execute(sql)' "$@" || exit 1
+}
+: >bad.db
 bad 'not a run as'
-echo '[1, 2' >bad.jsonl
+echo '{"context": {}, "benchmarks": 3}' >bad.db
 bad 'not a run as'
-python3 -c 'print("[" * 100000)' >bad.jsonl
+head -c 5000 /dev/zero >bad.db
 bad 'not a run as'
-python3 -c 'print("{\"a\":" * 100000)' >bad.jsonl
-bad 'not a run as'
-head -c 5000 /dev/zero >bad.jsonl
-bad 'not a run as'
-printf '{"schema": "lnbench-record-4", "type": "r\\u0000n"}\n' >bad.jsonl
-bad 'not JSON'
-rm bad.jsonl
-truncate -s 300M bad.jsonl
+printf '{"run":1,"schema":"lnbench-record-4","type":"run"}\n' >bad.db
+bad 'made by an older lnbench'
+rm bad.db
+truncate -s 300M bad.db
 bad 'larger than 256 MiB'
-rm bad.jsonl
-before=$("$build/bin/run_sql" a.db 'SELECT count(*) FROM runs')
-sed '4s/"process": 1,/"process": 0,/g' same.jsonl >bad.jsonl
-expect 7 '1 of 2 files were not imported' import bad.jsonl fast.jsonl --db a.db
+head -c 20000 base.db >bad.db
+bad 'damaged'
+alter "UPDATE runs SET origin = 'o'" "DROP TABLE judgements"
+bad 'no such table'
+alter "UPDATE runs SET origin = 'o'" "UPDATE judgements SET verdict = 'splendid'"
+bad_import 'CHECK constraint failed'
+alter "UPDATE runs SET origin = 'o'" "UPDATE cases SET cell = 99 WHERE id = 1"
+bad_import 'rows belong to none'
+alter "UPDATE runs SET origin = 'o'" "INSERT INTO tensors (hash, bits) VALUES (1, x'00')"
+bad_import 'a tensor has another hash'
+alter "PRAGMA user_version = 16"
+bad 'made by an older lnbench'
+alter "PRAGMA application_id = 7"
+bad 'not one of lnbench'
+"$build/bin/run_sql" a.db 'SELECT count(*) FROM runs' >before
+cp base.db bad.db
+"$build/bin/run_sql" bad.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
+bad_import 'holds no run'
+expect 7 '1 of 2 files were not imported' import bad.db fast.db --db a.db
 after=$("$build/bin/run_sql" a.db 'SELECT count(*) FROM runs')
-[ "$after" -eq $((before + 1)) ] || failed "a bad file among good ones: $before runs, then $after"
+[ "$after" -eq $(($(cat before) + 1)) ] || failed "a bad file among good ones: $(cat before) runs, then $after"
 
-echo "import: once, and whole"
-expect 0 'there already, as run 1' import base.jsonl --db a.db
-"$build/bin/lnbench" export --db a.db --run 2 --format jsonl --out again.jsonl
-expect 0 'run 1,' import again.jsonl --db b.db
-expect 0 'there already' import again.jsonl --db b.db
-"$build/bin/lnbench" export --db b.db --run 1 --format jsonl |
-    sed 's/"run":1,/"run":2,/; $d' >back.jsonl # the last line is a hash, also of the run's number
-sed '$d' again.jsonl | cmp - back.jsonl || failed "what was imported is exported as it was"
-has_noise b.db 0.01
-expect 0 'same' compare --db b.db again.jsonl 1
+echo "exported files"
+expect 0 'there already, as run 1' import base.db --db a.db
+for file in again.db again.db.xz; do
+    "$build/bin/lnbench" export --db a.db --run 2 --format db --out $file || failed "export to $file"
+    rm -f b.db b.db-wal b.db-shm
+    expect 0 'run 1,' import $file --db b.db
+    expect 0 'there already' import $file --db b.db
+    expect 0 'same' compare --db b.db $file 1
+done
+for format in json tsv smaller; do
+    "$build/bin/lnbench" export --db a.db --run 2 --format $format | sed 's/"run": 2,/"run": 1,/; s/case [0-9]*/case N/g' >theirs
+    "$build/bin/lnbench" export --db b.db --format $format | sed 's/case [0-9]*/case N/g' >ours
+    cmp theirs ours || failed "what was imported is exported as it was: $format"
+done
+head -c 3000 again.db.xz >bad.db
+bad 'its xz data is damaged'
+# A program that writes to the file voids its hash.
+expect 0 'run 2,' import base.db --db again.db
+expect 0 'runs 1 to 2' import again.db --db c.db
 
 echo "history"
-python3 - <<'PYTHON'
+PYTHONPATH=$golden python3 - "$build/bin" <<'PYTHON'
 import subprocess, sys
+binaries = sys.argv[1]
 for i in range(24):
     machine = "made up" if i % 4 else "other"
     slow = 1.05 if i >= 14 else 1
-    subprocess.run([sys.executable, "make_run.py", f"h{i:02}", f"draw={100 + i}", f"cpu={machine}",
+    subprocess.run([sys.executable, "make_run.py", binaries, f"h{i:02}", f"draw={100 + i}", f"cpu={machine}",
                     f"slow={slow}", f"commit={i:040x}", f"started=2024-02-{i + 1:02}T00:00:00Z",
                     "ulp=3" if i >= 8 else "ulp=2", "class=run" if i >= 12 else "class=row"],
                    check=True)
 PYTHON
 # The latest first: the order is that of time.
-for file in $(printf '%s\n' h??.jsonl | sort -r); do
+for file in $(printf '%s\n' h??.db | sort -r); do
     expect 0 . import "$file" --db h.db
 done
 expect 0 'machine 2: ' history --db h.db

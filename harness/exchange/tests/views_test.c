@@ -1,8 +1,9 @@
 /* Views and exports of a stored run: the published keys, strictly JSON, nothing lost. */
+#include "answer/run_view.h"
+#include "base/files.h"
 #include "exchange/export.h"
 #include "judged.h"
-#include "exchange/run_read.h"
-#include "exchange/run_store.h"
+#include "exchange/run_file.h"
 #include "domain/metric_fields.h"
 #include "scratch.h"
 #include <math.h>
@@ -84,9 +85,8 @@ static int load_view(void **state)
     CHECK(store_open(scratch_path(state, "a.db"), STORE_WRITE, &store, &problem));
     CHECK(store_begin_run(store, &info, &run, &problem));
     fill(store, run);
-    CHECK(store_import_end(store, run, NO_PROCESS, &problem));
+    CHECK(store_sum_up(store, run, NO_PROCESS, &problem));
     CHECK(view_load(store, run, &view, &problem));
-    CHECK(view_load_rows(&view, &problem));
     store_close(store);
     return 0;
 }
@@ -224,63 +224,88 @@ VIEW_TEST(test_benchmark)
     json_decref(json);
 }
 
-/* Every line is JSON of its own; together they are the run, and are read back to the bit. */
-VIEW_TEST(test_lines)
+/* A run of a database as a file of its own. */
+static const char *exported(void **state, const char *database, int64_t run, unsigned preset)
 {
-    const char *path = scratch_path(state, "out.jsonl");
-    CHECK(export_save(&view, export_format_named("jsonl", &problem), path, &problem));
-    char *bytes = slurp(path), *rest = NULL;
-    static const char *const types[] = {"run",  "kernel", "case", "case", "case",
-                                        "case", "case",   "row",  "end"};
-    size_t count = 0;
-    assert_strict(bytes);
-    for (char *line = strtok_r(bytes, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
-        json_t *record = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-        assert_non_null(record);
-        assert_true(count < 9);
-        assert_string_equal(word(record, "type"), types[count]);
-        assert_string_equal(word(record, "schema"), "lnbench-record-4");
-        if (count == 2)
-            assert_int_equal(json_array_size(json_object_get(record, "measurements")), 6);
-        json_decref(record);
-        count++;
+    const char *path = scratch_path(state, "out.db");
+    text_buffer bytes = {0};
+    CHECK(run_file_make(database, run, preset, &bytes, &problem));
+    CHECK(write_whole_file(path, &bytes, &problem));
+    text_free(&bytes);
+    return path;
+}
+
+/* A file's run, to the bit, packed or not. */
+VIEW_TEST(test_database)
+{
+    for (unsigned preset = PACK_NOT; preset <= PACK_SMALL; preset += PACK_SMALL) {
+        const char *path = exported(state, scratch_path(state, "a.db"), view.run.id, preset);
+        run_file file;
+        run_view read;
+        stored_rows rows;
+        CHECK(run_file_open(&file, path, &problem));
+        assert_int_equal(file.folder == NULL, preset == PACK_NOT);
+        CHECK(load_stored_run(file.database, 0, &read, &problem));
+        CHECK(store_rows(read.store, read.run.id, &rows, &problem));
+        const ln_metrics *wrong = &read.cases.cases[2].metrics;
+        assert_true(wrong->ulp_max == INFINITY && wrong->ulp_bias == -INFINITY &&
+                    isnan(wrong->bits));
+        assert_true(wrong->worst_exact == some_metrics().worst_exact &&
+                    isnan(wrong->worst_computed));
+        assert_true(rows.rows[0].bound_row_ulp == INFINITY && rows.rows[0].mean_error == -0.125);
+        assert_int_equal(read.cases.cases[0].repetition_count, 6);
+        assert_string_equal(read.run.origin, view.run.origin);
+        stored_rows_free(&rows);
+        view_free(&read);
+        run_file_close(&file);
     }
-    assert_int_equal(count, 9);
-    free(bytes);
-    run_view read;
-    CHECK(run_read(path, &read, &problem));
-    assert_int_equal(read.seal, SEAL_HOLDS);
-    const ln_metrics *wrong = &read.cases.cases[2].metrics;
-    const stored_row *row = &read.rows.rows[0];
-    assert_true(wrong->ulp_max == INFINITY && wrong->ulp_bias == -INFINITY && isnan(wrong->bits));
-    assert_true(wrong->worst_exact == some_metrics().worst_exact && isnan(wrong->worst_computed));
-    assert_true(row->bound_row_ulp == INFINITY && row->mean_error == -0.125);
-    view_free(&read);
+}
+
+/* One bit of a file is another: the file is refused, with one line. */
+VIEW_TEST(test_changed_bits)
+{
+    const char *path = exported(state, scratch_path(state, "a.db"), view.run.id, PACK_NOT);
+    text_buffer bytes = {0};
+    result_store *store;
+    CHECK(read_whole_file(path, &bytes, &problem));
+    CHECK(store_open_memory(&store, &problem));
+    for (size_t bit = 0; bit < 8 * bytes.length; bit += bit < 800 ? 7 : 9011) {
+        run_file file;
+        int64_t first, count;
+        error why = {0};
+        bytes.bytes[bit / 8] = (char)(bytes.bytes[bit / 8] ^ 1 << bit % 8);
+        CHECK(write_whole_file(path, &bytes, &problem));
+        if (run_file_open(&file, path, &why) &&
+            store_copy_runs(store, file.database, 0, &first, &count, &why))
+            fail_msg("bit %zu was changed, and the file was taken", bit);
+        assert_int_equal(why.code, EXIT_CODE_ENVIRONMENT);
+        assert_null(strchr(why.message, '\n'));
+        run_file_close(&file);
+        bytes.bytes[bit / 8] = (char)(bytes.bytes[bit / 8] ^ 1 << bit % 8);
+    }
+    text_free(&bytes);
+    store_close(store);
 }
 
 /* A run that was killed in its process 1: nothing that leaves the store counts that. */
 TEST_IN_SCRATCH(test_unfinished)
 {
     run_info info = {"lnbench run", "quick", "abc", 1, NULL, "run", "", 0, 0};
-    const char *path = scratch_path(state, "out");
+    const char *path = scratch_path(state, "b.db");
     result_store *store;
     int64_t run;
-    CHECK(store_open(scratch_path(state, "b.db"), STORE_WRITE, &store, &problem));
+    CHECK(store_open(path, STORE_WRITE, &store, &problem));
     CHECK(store_begin_run(store, &info, &run, &problem));
     fill(store, run);
     CHECK(store_end_process(store, run, 0, &problem));
-    run_view killed;
+    run_view killed, again;
     CHECK(view_load(store, run, &killed, &problem));
     assert_true(killed.unfinished == 1 && killed.views[0].speed.time_ns == 1001);
-    run_view read, again;
-    CHECK(export_save(&killed, export_format_named("jsonl", &problem), path, &problem));
-    CHECK(run_read(path, &read, &problem));
-    CHECK(run_in_memory(path, &read, &again, &problem));
+    CHECK(load_stored_run(exported(state, path, run, PACK_NOT), 0, &again, &problem));
     assert_int_equal(again.cases.cases[0].repetition_count, 6);
-    assert_true(again.views[0].speed.time_ns == 1001);
+    assert_true(again.unfinished == 1 && again.views[0].speed.time_ns == 1001);
     assert_true(again.views[0].speed.copy_ratio == killed.views[0].speed.copy_ratio);
     view_free(&again);
-    view_free(&read);
     view_free(&killed);
     store_close(store);
 }

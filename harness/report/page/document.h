@@ -39,7 +39,7 @@ typedef struct document_block {
 typedef struct document {
     char title[200], subtitle[400];
     const char *generator;  /* what drew it */
-    const text_buffer *run; /* exchange/page_run.h; NULL: not within it */
+    const text_buffer *run; /* page_run_add(); NULL: not within it */
     document_block *blocks;
     size_t count;
 } document;

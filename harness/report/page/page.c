@@ -103,8 +103,8 @@ static void add_repeat(const report_data *data, document *page)
         page, TONE_NONE,
         "The folder of `--out` has the figures behind each chart, in `data`, and each chart as PNG "
         "and PDF. `lnbench export --run %lld --format tsv` writes every case with all its "
-        "figures, `--format jsonl` the whole run: each repetition, judged row and histogram of "
-        "errors, the worst rows and the machine.",
+        "figures, `--format db --out run.db` the whole run: each repetition, judged row and "
+        "histogram of errors, the worst rows and the machine.",
         (long long)run->id);
     document_fold(page, "The machine and the build");
     page_machine_table(data, page);

@@ -1,5 +1,5 @@
 #include "sample_view.h"
-#include "exchange/run_store.h"
+#include "store/internal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ sample_view *sample_create(void)
                                     .l2_bytes = 1048576,
                                     .l3_bytes = 33554432};
     view->cases.cases = made->cases;
-    view->rows.rows = made->rows;
+    made->put_rows.rows = made->rows;
     view->kernels = json_array();
     return made;
 }
@@ -74,14 +74,76 @@ static void add_roofs(sample_view *sample)
     }
 }
 
+static bool put_case(result_store *store, int64_t run, const stored_case *stored, error *err)
+{
+    asked_case asked = {.key = stored->key, .parts = stored->judged ? ASKED_TO_JUDGE : 0};
+    asked.parts |= stored->repetition_count > 0 ? ASKED_TO_TIME : 0;
+    bool fine = !stored->judged || store_put_judged(store, run, stored, err);
+    for (size_t i = 0; fine && i < stored->repetition_count; i++)
+        fine = store_put_repetition(store, run, &stored->key, &stored->repetitions[i], err);
+    return fine && (is_roof(stored->key.kernel) || store_put_asked(store, run, &asked, err));
+}
+
+/* It began when the sample says so. */
+static bool put_time(result_store *store, int64_t run, const stored_run *as)
+{
+    char sql[256];
+    sqlite3_snprintf(sizeof sql, sql, "UPDATE runs SET started = %Q, state = %Q WHERE id = %lld",
+                     as->started, run_state_names[as->state], (long long)run);
+    return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static bool put_run(result_store *store, const sample_view *sample, int64_t *run, error *err)
+{
+    const run_view *put = &sample->put;
+    const run_info info = {.command_line = put->run.command_line,
+                           .plan = put->run.plan,
+                           .plan_hash = put->run.plan_hash,
+                           .seed = put->run.seed,
+                           .machine = &put->machine};
+    size_t index;
+    json_t *kernel;
+    bool fine = store_begin_run(store, &info, run, err);
+    json_array_foreach(put->kernels, index, kernel)
+    {
+        char *dumped = json_dumps(kernel, JSON_COMPACT);
+        const char *name = json_string_value(json_object_get(kernel, "name"));
+        fine = fine && store_put_kernel(store, *run, name, dumped, err);
+        free(dumped);
+    }
+    for (size_t i = 0; fine && i < put->cases.count; i++)
+        fine = put_case(store, *run, &put->cases.cases[i], err);
+    for (size_t i = 0; fine && i < sample->put_rows.count; i++) {
+        const stored_row *row = &sample->rows[i];
+        fine = store_put_row(store, *run, &put->cases.cases[row->case_index].key, row, err);
+    }
+    return fine && put_time(store, *run, &put->run) && store_sum_up(store, *run, NO_PROCESS, err);
+}
+
+void sample_store_again(sample_view *sample)
+{
+    error err = {0};
+    int64_t run;
+    if (!store_together(sample->view.store, &err) ||
+        !store_together_end(sample->view.store, put_run(sample->view.store, sample, &run, &err),
+                            &err))
+        abort();
+}
+
 void sample_store(sample_view *sample)
 {
     error err = {0};
+    result_store *store;
     if (sample->view.store)
         view_free(&sample->view);
     add_roofs(sample);
-    if (!run_in_memory("sample", &sample->put, &sample->view, &err))
+    if (!store_open_memory(&store, &err))
         abort();
+    sample->view.store = store;
+    sample_store_again(sample);
+    if (!view_load(store, 1, &sample->view, &err))
+        abort();
+    sample->view.owns_store = true;
 }
 
 /* Of a kernel whose statistics are another library's; NULL: ours. */
@@ -147,8 +209,8 @@ stored_case *sample_judged(sample_view *sample, const char *kernel, const char *
 
 void sample_row(sample_view *sample, double kappa, double row_ulp, double bound)
 {
-    sample->rows[sample->put.rows.count++] = (stored_row){.case_index = sample->put.cases.count - 1,
-                                                          .row = sample->put.rows.count,
+    sample->rows[sample->put_rows.count++] = (stored_row){.case_index = sample->put.cases.count - 1,
+                                                          .row = sample->put_rows.count,
                                                           .kappa = kappa,
                                                           .row_ulp = row_ulp,
                                                           .norm_max = row_ulp * 1e-7,

@@ -8,7 +8,8 @@
 enum { SAMPLE_MOST = 2048, SAMPLE_PROCESSES = 3, SAMPLE_ROUNDS = 3 };
 
 typedef struct sample_view {
-    run_view put;  /* still to be changed */
+    run_view put; /* still to be changed */
+    stored_rows put_rows;
     run_view view; /* what is stored of it: sample_store() */
     machine_fact facts[8];
     stored_case cases[SAMPLE_MOST];
@@ -20,6 +21,8 @@ sample_view *sample_create(void); /* a complete run with nothing in it; NULL: me
 void sample_free(sample_view *sample);
 /* Fills in the view, as often as one likes. */
 void sample_store(sample_view *sample);
+/* Stores it once more beside the others. */
+void sample_store_again(sample_view *sample);
 
 void sample_kernel(sample_view *sample, const char *name, const char *statistics, const char *isa);
 /* A timed case in L2 under "torch" on normal input, beside a roof of 100 GB/s. Judged ok with row ULP

@@ -44,8 +44,7 @@ static int steps_of(result_store *store, int kind)
     const case_key key = key_of(1, 0);
     sqlite3_stmt *statement = store_keyed(store, (statement_kind)kind, 1, &key, &problem);
     assert_non_null(statement);
-    if (kind == STATEMENT_NOISE || kind == STATEMENT_FIND_ORIGIN ||
-        kind == STATEMENT_FIND_UNFINISHED)
+    if (kind == STATEMENT_NOISE || kind == STATEMENT_FIND_UNFINISHED)
         store_bind(statement, 1, "s", "no such"); /* a text */
     if (kind == STATEMENT_CLASS)
         store_bind(statement, 1, "isssssss", (int64_t)1, "f32", "fast", "[768]", "torch", "",

@@ -66,21 +66,18 @@ TEST_IN_SCRATCH(test_together)
     run_info info = {.command_line = "c", .plan = "quick", .plan_hash = "h", .machine = &machine};
     case_key key = sample_key();
     timed_repetition put = {0, 0, 0, 1, 2, 3, NAN, NAN};
-    stored_run there = {.started = "2024-02-03T04:05:06Z", .state = RUN_INTERRUPTED};
     int64_t run, found;
     for (int fine = 0; fine < 2; fine++) {
         CHECK(store_together(store, &problem));
-        CHECK(store_import_run(store, &info, &there, "o1", &run, &problem));
+        CHECK(store_begin_run(store, &info, &run, &problem));
         CHECK(store_put_repetition(store, run, &key, &put, &problem));
         assert_int_equal(store_together_end(store, fine, &problem), fine);
-        CHECK(store_find_origin(store, "o1", &found, &problem));
+        CHECK(store_latest_run(store, &found, &problem));
         assert_true(fine ? found == run : found == 0);
     }
     stored_run stored;
     CHECK(store_run(store, run, &stored, &problem));
-    assert_string_equal(stored.started, "2024-02-03T04:05:06Z");
-    assert_true(stored.state == RUN_INTERRUPTED && stored.repetitions == 1);
-    assert_false(store_import_run(store, &info, &there, "o1", &run, &problem));
+    assert_true(stored.state == RUN_OPEN && stored.repetitions == 1);
     CHECK(store_put_repetition(store, begun(store), &key, &put, &problem)); /* and on as before */
     store_close(store);
 }

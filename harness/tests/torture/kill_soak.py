@@ -157,8 +157,8 @@ def judge_survivor(arguments, status, reference, exactly):
 
 def judge_rest(arguments):
     """By lnbench itself: run 1 is what it was, and --resume does what is left."""
-    start(["export", "--db", "work.db", "--run", "1", "--format", "jsonl"], "export").wait(LONGEST)
-    if content(TRY / "export") != content(Path("run.jsonl")):
+    start(["export", "--db", "work.db", "--run", "1"], "export").wait(LONGEST)
+    if content(TRY / "export") != content(Path("run.json")):
         return "run 1 is not what it was"
     if arguments[0] == "run" and start([*arguments, "--resume"]).wait(LONGEST) not in (0, 5):
         return "--resume failed"

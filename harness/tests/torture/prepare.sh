@@ -13,7 +13,8 @@ make_files() {
         "$lnbench" run --plan quick --db base.db --kernels two_pass_f32_scalar,library_exact_f32 --shapes 4x64 \
             --conventions torch --inputs normal,offset:10 --processes 5 --repetitions 2 --no-charts \
             >/dev/null &&
-        "$lnbench" export --db base.db --format jsonl --out run.jsonl &&
+        "$lnbench" export --db base.db --format db --out run.db &&
+        "$lnbench" export --db base.db --out run.json &&
         "$lnbench" hunt --kernels two_pass_f32_scalar --time 0.1 --hidden 4 --out h0.txt >/dev/null &&
         cp "$libraries/liblayernorm.so" lib.so &&
         cp lib.so lib2.so && "$binaries/run_sql" base.db 'PRAGMA journal_mode = DELETE' >/dev/null

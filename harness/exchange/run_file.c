@@ -1,0 +1,210 @@
+#include "exchange/run_file.h"
+#include "base/allocate.h"
+#include "base/files.h"
+#include "base/temporary.h"
+#include "exchange/page_run.h"
+#include "store/store.h"
+#include <errno.h>
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SHA256_BYTES = 32,
+    HEADER_BYTES = 100,               /* of a database: sqlite.org/fileformat2.html, 1.3 */
+    APPLICATION_ID_AT = 68,           /* there, in big-endian order */
+    UNPACKER_MEMORY_MOST = 128 << 20, /* xz -9 takes 65 MiB */
+};
+
+static bool hash_sha256(const char *bytes, size_t size, unsigned char hash[SHA256_BYTES],
+                        error *err)
+{
+    /* liblzma computes the SHA-256 of a block that it stores without compression. */
+    lzma_block block = {.version = 1, .check = LZMA_CHECK_SHA256};
+    size_t room = lzma_block_buffer_bound(size), made = 0;
+    unsigned char *out = allocate(room);
+    lzma_ret status =
+        lzma_block_uncomp_encode(&block, (const unsigned char *)bytes, size, out, &made, room);
+    free(out);
+    memcpy(hash, block.raw_check, SHA256_BYTES);
+    return status == LZMA_OK || fail_memory(err, "the SHA-256 of a run");
+}
+
+static bool pack_xz(const text_buffer *bytes, unsigned preset, text_buffer *packed, error *err)
+{
+    size_t room = lzma_stream_buffer_bound(bytes->length), size = 0;
+    unsigned char *made = allocate(room);
+    lzma_ret status = lzma_easy_buffer_encode(preset, LZMA_CHECK_SHA256, NULL,
+                                              (const unsigned char *)bytes->bytes, bytes->length,
+                                              made, &size, room);
+    if (status == LZMA_OK)
+        text_add_bytes(packed, (const char *)made, size);
+    free(made);
+    return status == LZMA_OK || fail_memory(err, "packing a run");
+}
+
+bool run_file_make(const char *database, int64_t run, unsigned preset, text_buffer *bytes,
+                   error *err)
+{
+    char path[1100];
+    unsigned char hash[SHA256_BYTES];
+    text_buffer plain = {0};
+    const char *folder = temporary_folder_make("export");
+    snprintf(path, sizeof path, "%s/run.db", folder);
+    bool fine = store_export_run(database, run, path, err) && read_whole_file(path, &plain, err) &&
+                hash_sha256(plain.bytes, plain.length, hash, err);
+    temporary_folder_remove(folder);
+    if (fine) {
+        text_add_bytes(&plain, (const char *)hash, sizeof hash);
+        if (preset != PACK_NOT)
+            fine = pack_xz(&plain, preset, bytes, err);
+        else
+            text_add_bytes(bytes, plain.bytes, plain.length);
+    }
+    text_free(&plain);
+    return fine;
+}
+
+static bool is_database(const char *bytes, size_t size)
+{
+    static const char magic[] = "SQLite format 3"; /* sqlite.org/fileformat2.html, 1.3.1 */
+    return size >= HEADER_BYTES && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+static bool is_exported(const char *header)
+{
+    const unsigned char *id = (const unsigned char *)header + APPLICATION_ID_AT;
+    return ((uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3]) ==
+           STORE_EXPORTED_ID;
+}
+
+static bool check_hash(const char *path, const text_buffer *database, error *err)
+{
+    unsigned char hash[SHA256_BYTES];
+    if (!is_exported(database->bytes))
+        return true;
+    size_t before = database->length - SHA256_BYTES;
+    return hash_sha256(database->bytes, before, hash, err) &&
+           (memcmp(database->bytes + before, hash, sizeof hash) == 0 ||
+            fail(err, EXIT_CODE_ENVIRONMENT,
+                 "%s: was changed after it was made, its hash tells: ask for it again", path));
+}
+
+static bool unpack(const char *path, const char *bytes, size_t size, text_buffer *database,
+                   error *err)
+{
+    unsigned char piece[1 << 16];
+    lzma_stream unpacker = LZMA_STREAM_INIT;
+    lzma_ret status = lzma_stream_decoder(&unpacker, UNPACKER_MEMORY_MOST, LZMA_CONCATENATED);
+    unpacker.next_in = (const unsigned char *)bytes;
+    unpacker.avail_in = size;
+    while (status == LZMA_OK && database->length < RUN_FILE_MOST_BYTES) {
+        unpacker.next_out = piece;
+        unpacker.avail_out = sizeof piece;
+        status = lzma_code(&unpacker, LZMA_FINISH);
+        text_add_bytes(database, (const char *)piece, sizeof piece - unpacker.avail_out);
+    }
+    lzma_end(&unpacker);
+    if (status == LZMA_OK)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB, unpacked", path,
+                    RUN_FILE_MOST_BYTES >> 20);
+    if (status == LZMA_MEM_ERROR)
+        return fail_memory(err, "unpacking a run");
+    if (status == LZMA_MEMLIMIT_ERROR)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: unpacking it takes more than %d MiB of memory",
+                    path, UNPACKER_MEMORY_MOST >> 20);
+    return status == LZMA_STREAM_END ||
+           fail(err, EXIT_CODE_ENVIRONMENT,
+                "%s: its xz data is damaged or was cut short: copy the file again", path);
+}
+
+static bool is_packed(const char *bytes, size_t size)
+{
+    static const char magic[6] = "\xfd"
+                                 "7zXZ"; /* tukaani.org/xz/xz-file-format.txt, 2.1.1.1 */
+    return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
+}
+
+/* JSON lines, which export wrote until format 16. */
+static bool is_lines(const char *bytes, size_t size)
+{
+    static const char sign[] = "lnbench-record-";
+    return size > 0 && bytes[0] == '{' &&
+           memmem(bytes, size < 4096 ? size : 4096, sign, sizeof sign - 1);
+}
+
+static bool no_run(const char *path, const char *bytes, size_t size, error *err)
+{
+    if (is_lines(bytes, size))
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: " MADE_BY_OLDER, path);
+    return fail(err, EXIT_CODE_ENVIRONMENT,
+                "%s: not a run as 'lnbench export --format db' writes it", path);
+}
+
+/* What is packed is unpacked into a temporary file. */
+static bool open_packed(run_file *file, const char *path, const char *bytes, size_t size,
+                        error *err)
+{
+    text_buffer unpacked = {0};
+    bool fine = unpack(path, bytes, size, &unpacked, err) &&
+                (is_database(unpacked.bytes, unpacked.length) ||
+                 no_run(path, unpacked.bytes, unpacked.length, err)) &&
+                check_hash(path, &unpacked, err);
+    if (fine) {
+        file->folder = temporary_folder_make("run");
+        snprintf(file->database, sizeof file->database, "%s/run.db", file->folder);
+        fine = write_whole_file(file->database, &unpacked, err);
+    }
+    text_free(&unpacked);
+    return fine;
+}
+
+/* All of a file, but of a store, which may be large, the beginning alone. */
+static bool read_file(const char *path, text_buffer *bytes, error *err)
+{
+    FILE *file = fopen(path, "rb");
+    char piece[1 << 16];
+    bool is_store = false;
+    text_add(bytes, "");
+    for (size_t got; file && !is_store && bytes->length <= RUN_FILE_MOST_BYTES &&
+                     (got = fread(piece, 1, sizeof piece, file)) > 0;) {
+        text_add_bytes(bytes, piece, got);
+        is_store = is_database(bytes->bytes, bytes->length) && !is_exported(bytes->bytes);
+    }
+    bool fine = file && !ferror(file);
+    if (!fine)
+        fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    if (file)
+        fclose(file);
+    return fine && (bytes->length <= RUN_FILE_MOST_BYTES ||
+                    fail(err, EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB", path,
+                         RUN_FILE_MOST_BYTES >> 20));
+}
+
+bool run_file_open(run_file *file, const char *path, error *err)
+{
+    text_buffer bytes = {0};
+    *file = (run_file){.folder = NULL};
+    bool fine = read_file(path, &bytes, err);
+    size_t size = bytes.length;
+    snprintf(file->database, sizeof file->database, "%s", path);
+    if (fine && is_database(bytes.bytes, size))
+        fine = check_hash(path, &bytes, err);
+    else if (fine && page_run_is_page(bytes.bytes, size))
+        fine = page_run_take(path, bytes.bytes, size, &size, err) &&
+               open_packed(file, path, bytes.bytes, size, err);
+    else if (fine && is_packed(bytes.bytes, size))
+        fine = open_packed(file, path, bytes.bytes, size, err);
+    else if (fine)
+        fine = no_run(path, bytes.bytes, size, err);
+    text_free(&bytes);
+    return fine;
+}
+
+void run_file_close(run_file *file)
+{
+    if (file->folder)
+        temporary_folder_remove(file->folder);
+    file->folder = NULL;
+}

@@ -1,0 +1,40 @@
+/* A run as a file of its own: a database, packed by xz or not, or within a report's page.
+ *
+ *     text_buffer bytes = {0};
+ *     if (run_file_make("results/lnbench.db", 3, PACK_SMALL, &bytes, &err)) ...   // run.db.xz
+ *
+ *     run_file file;
+ *     if (run_file_open(&file, "run.db.xz", &err)) ...            // store_open(file.database, STORE_READ, ...)
+ *     run_file_close(&file);
+ *
+ * The last 32 bytes of such a database are the SHA-256 of all before them. SQLite reads no further than the number of
+ * pages in its header, and a program that writes to the file cuts them off. `PRAGMA application_id` is
+ * STORE_EXPORTED_ID while they are there.
+ */
+#ifndef LNBENCH_RUN_FILE_H
+#define LNBENCH_RUN_FILE_H
+
+#include "base/error.h"
+#include "base/text.h"
+#include <stdint.h>
+
+/* The fast one takes a tenth of the time, for 28 % more. */
+enum { PACK_NOT = 0, PACK_FAST = 1, PACK_SMALL = 6 };
+
+/* A run of the store `database`, packed by this preset of xz or not at all. */
+bool run_file_make(const char *database, int64_t run, unsigned preset, text_buffer *bytes,
+                   error *err);
+
+typedef struct run_file {
+    char database[1100]; /* the file itself, or a temporary copy of what it holds */
+    const char *folder;  /* of the copy; NULL: there is none */
+} run_file;
+
+/* Errors (7): the file cannot be read, is no database, was changed after it was exported, or unpacks to more than
+ * RUN_FILE_MOST_BYTES. */
+#define RUN_FILE_MOST_BYTES ((size_t)256 << 20)
+bool run_file_open(run_file *file, const char *path, error *err);
+/* Removes the temporary copy, which goes at the end of the program otherwise. */
+void run_file_close(run_file *file);
+
+#endif

@@ -1,0 +1,175 @@
+/* Runs go from one database into another as rows: `lnbench export` writes one into a file of its own, and
+ * `lnbench import` takes those of a file, which may be a stranger's. */
+#include "store/internal.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "domain/metric_fields.h"
+#include <stdlib.h>
+#include <string.h>
+#include "copy_sql.h" /* copy.sql, as bytes */
+
+/* What goes wrong with the rows is the file's fault; what goes wrong with the disk is not. */
+static bool copy_fails(const result_store *store, int status, const char *file, error *err)
+{
+    int kind = status & 0xff;
+    if (kind == SQLITE_FULL || kind == SQLITE_IOERR || kind == SQLITE_BUSY ||
+        kind == SQLITE_READONLY)
+        return store_fail(store, status, "store the runs of a file", err);
+    return fail(err, EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be taken: %s", file,
+                sqlite3_errmsg(store->database));
+}
+
+static bool execute(const result_store *store, const char *sql, const char *file, error *err)
+{
+    int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
+    return status == SQLITE_OK || copy_fails(store, status, file, err);
+}
+
+/* The first number of the first row; 0: there is none. */
+static bool read_number(const result_store *store, const char *sql, const char *file,
+                        int64_t *number, error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL);
+    if (status == SQLITE_OK)
+        status = sqlite3_step(statement);
+    *number = status == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    bool fine = status == SQLITE_ROW || status == SQLITE_DONE;
+    if (!fine)
+        copy_fails(store, status, file, err);
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+static void hash_of_bits(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const void *bits = sqlite3_value_blob(values[0]);
+    uint64_t hash = hash_bytes(HASH_START, bits, (size_t)sqlite3_value_bytes(values[0]));
+    sqlite3_result_int64(context, (int64_t)hash);
+}
+
+static int note_row(void *row, int count, char **values, char **names)
+{
+    (void)count, (void)values, (void)names;
+    *(bool *)row = true;
+    return 1;
+}
+
+/* Bits under the hash of others would become the rows of other runs. */
+static bool check_file(const result_store *store, const char *file, error *err)
+{
+    int64_t wrong;
+    bool dangling = false;
+    sqlite3_create_function(store->database, "hash_of_bits", 1,
+                            SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+                            hash_of_bits, NULL, NULL);
+    int status =
+        sqlite3_exec(store->database, "PRAGMA f.foreign_key_check", note_row, &dangling, NULL);
+    if (dangling)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: rows belong to none: ask for the file again",
+                    file);
+    return (status == SQLITE_OK || copy_fails(store, status, file, err)) &&
+           read_number(store, "SELECT count(*) FROM f.tensors WHERE hash IS NOT hash_of_bits(bits)",
+                       file, &wrong, err) &&
+           (wrong == 0 ||
+            fail(err, EXIT_CODE_ENVIRONMENT,
+                 "%s: a tensor has another hash than its bits: ask for the file again", file));
+}
+
+static char *copy_script(void)
+{
+    text_buffer columns = {0}, sql = {0};
+    text_add(&columns, "bound_row_ulp, output_hash, ulp_histogram");
+    for (size_t i = 0; i < metric_count_all; i++)
+        text_format(&columns, ", %s", metric_list[i].name);
+    const char *rest = copy_sql, *at;
+    static const char word[] = "ACCURACIES";
+    rest = strstr(rest, "CREATE"); /* behind the comment, which names it too */
+    for (; (at = strstr(rest, word)); rest = at + sizeof word - 1) {
+        text_add_bytes(&sql, rest, (size_t)(at - rest));
+        text_add(&sql, columns.bytes);
+    }
+    text_add(&sql, rest);
+    text_free(&columns);
+    return sql.bytes;
+}
+
+/* `came`: which runs come, and their numbers here. */
+static bool choose_runs(const result_store *store, const char *file, int64_t only, error *err)
+{
+    char sql[512];
+    sqlite3_snprintf(
+        sizeof sql, sql,
+        "CREATE TEMP TABLE came AS SELECT id, row_number() OVER (ORDER BY id) + coalesce("
+        "(SELECT seq FROM main.sqlite_sequence WHERE name = 'runs'), 0) AS own FROM f.runs "
+        "WHERE %lld IN (0, id) AND origin NOT IN (SELECT origin FROM main.runs)",
+        (long long)only);
+    return execute(store, sql, file, err);
+}
+
+static bool copy_rows(result_store *store, const char *file, int64_t only, int64_t *first,
+                      int64_t *count, error *err)
+{
+    if (!store_begin(store, "store the runs of a file", err))
+        return false;
+    char *sql = copy_script();
+    bool fine = check_file(store, file, err) && choose_runs(store, file, only, err) &&
+                read_number(store, "SELECT count(*) FROM came", file, count, err) &&
+                read_number(store,
+                            "SELECT coalesce((SELECT min(own) FROM came), (SELECT min(id) FROM "
+                            "main.runs WHERE origin IN (SELECT origin FROM f.runs)))",
+                            file, first, err) &&
+                (*first != 0 || fail(err, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet", file)) &&
+                execute(store, sql, file, err) && execute(store, "DROP TABLE temp.came", file, err);
+    free(sql);
+    return store_finish(store, fine, "store the runs of a file", err);
+}
+
+/* As an URI, read-only: of a file that nobody uses nothing is made beside it. */
+static bool attach(const result_store *store, const char *path, error *err)
+{
+    char *uri = store_uri(path);
+    sqlite3_stmt *statement = NULL;
+    int status = sqlite3_prepare_v2(store->database, "ATTACH ?1 AS f", -1, &statement, NULL);
+    if (status == SQLITE_OK) {
+        sqlite3_bind_text(statement, 1, uri, -1, SQLITE_TRANSIENT);
+        status =
+            sqlite3_step(statement) == SQLITE_DONE ? SQLITE_OK : sqlite3_errcode(store->database);
+    }
+    sqlite3_finalize(statement);
+    free(uri);
+    return status == SQLITE_OK || copy_fails(store, status, path, err);
+}
+
+bool store_copy_runs(result_store *store, const char *path, int64_t only, int64_t *first,
+                     int64_t *count, error *err)
+{
+    result_store *from;
+    *first = *count = 0;
+    if (!store_open(path, STORE_READ, &from, err))
+        return false;
+    bool fine = store_check_sound(from, err);
+    store_close(from);
+    if (!fine || !attach(store, path, err))
+        return false;
+    fine = copy_rows(store, path, only, first, count, err);
+    sqlite3_exec(store->database, "DETACH f", NULL, NULL, NULL);
+    return fine;
+}
+
+bool store_export_run(const char *path, int64_t run, const char *to, error *err)
+{
+    char mark[64];
+    result_store *store;
+    int64_t first, count;
+    sqlite3_snprintf(sizeof mark, mark, "PRAGMA application_id = %d; VACUUM", STORE_EXPORTED_ID);
+    if (!store_open(to, STORE_WRITE, &store, err))
+        return false;
+    bool fine =
+        store_copy_runs(store, path, run, &first, &count, err) &&
+        (count == 1 || fail(err, EXIT_CODE_ENVIRONMENT, "%s: no run %lld", path, (long long)run)) &&
+        execute(store, "PRAGMA journal_mode = DELETE", to, err) && execute(store, mark, to, err);
+    store_close(store);
+    return fine;
+}
