@@ -2,6 +2,7 @@
 #ifndef LNBENCH_WHICH_INSIDE_H
 #define LNBENCH_WHICH_INSIDE_H
 
+#include "base/allocate.h"
 #include "exact/scale.h"
 #include "judge/judging.h"
 #include "judge/sums.h"
@@ -69,10 +70,11 @@ typedef struct layout {
     source sources[SOURCES_MOST];
     affine affines[AFFINES_MOST];
     size_t reduction_count, source_count, affine_count, elements;
+    arena memory; /* of all of it */
 } layout;
 
+/* Of one that is all zero. False: a usage error. */
 bool layout_make(const which_input *input, layout *made, error *err);
-void layout_free(layout *made);
 
 /* ---- rows.c: a row's exact answer, from which every candidate's follows, and what sums may be off ---- */
 
@@ -99,19 +101,11 @@ typedef struct row_maker {
     ln_type step; /* ...this one */
     ln_reference *reference;
     textbook book;
-    void *typed, *rounded; /* a row each */
-    double *values, *z;
+    double *typed, *rounded, *values, *z; /* a row each */
 } row_maker;
 
-bool row_maker_make(const which_input *input, size_t most, row_maker *maker, error *err);
-void row_maker_free(row_maker *maker);
-bool row_make(row_maker *maker, ln_operation kind, const reduction *over, const source *from,
+void row_make(row_maker *maker, ln_operation kind, const reduction *over, const source *from,
               size_t group, exact_row *row);
-
-/* ---- types.c ---- */
-
-/* Those that y may have been rounded to, the shortest first: how many. */
-size_t rounded_types(const which_input *input, size_t count, ln_type made[4]);
 
 /* ---- hold.c: a row against the candidates ---- */
 
@@ -148,16 +142,5 @@ void family_begin(family *one);
 /* y: what may have been rounded to each element. */
 void family_hold(family *one, const exact_row *row, const size_t *inner, size_t outer,
                  const range *y, double sums);
-
-/* ---- words.c ---- */
-
-/* eps: the likeliest in the interval: a preset's, a usual one, or the shortest decimal. */
-double usual_eps(double low, double high);
-extern const double usual_sizes[];
-extern const size_t usual_count;
-
-/* ---- probe.c ---- */
-
-void find_probe(size_t hidden, ln_type sums, ln_type out, which_found *found);
 
 #endif

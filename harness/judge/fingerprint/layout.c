@@ -2,7 +2,6 @@
  * beta. Two that come to the same on these tensors are one. */
 #include "judge/fingerprint/internal.h"
 #include <stdio.h>
-#include <stdlib.h>
 
 /* ---- reductions ---- */
 
@@ -12,15 +11,14 @@ typedef struct axes {
 } axes;
 
 /* The offsets of every place in the axes that are, or are not, normalised over. */
-static size_t *offsets_of(const axes *all, bool over, size_t *count)
+static size_t *offsets_of(arena *memory, const axes *all, bool over, size_t *count)
 {
     *count = 1;
     for (size_t a = 0; a < all->count; a++)
         *count *= all->over[a] == over ? all->extent[a] : 1;
-    size_t *made = malloc(*count * sizeof *made);
-    for (size_t i = 0; made && i < *count; i++) {
+    size_t *made = arena_new(memory, size_t, *count);
+    for (size_t i = 0; i < *count; i++) {
         size_t left = i;
-        made[i] = 0;
         for (size_t a = all->count; a > 0; a--) {
             if (all->over[a - 1] != over)
                 continue;
@@ -39,30 +37,23 @@ static bool same_places(const reduction *a, const reduction *b)
 }
 
 /* Left out where it is one of the reductions before it. */
-static bool add_reduction(layout *made, const axes *all, int rank, const char *words)
+static void add_reduction(layout *made, const axes *all, int rank, const char *words)
 {
+    reduction one = {.rank = rank, .last = made->reduction_count == 0};
     if (made->reduction_count == REDUCTIONS_MOST)
-        return false;
-    reduction *one = &made->reductions[made->reduction_count];
-    *one = (reduction){.rank = rank, .last = made->reduction_count == 0};
-    snprintf(one->words, sizeof one->words, "%s", words);
-    one->inner = offsets_of(all, true, &one->length);
-    one->outer = offsets_of(all, false, &one->groups);
+        return;
+    snprintf(one.words, sizeof one.words, "%s", words);
+    one.inner = offsets_of(&made->memory, all, true, &one.length);
+    one.outer = offsets_of(&made->memory, all, false, &one.groups);
     size_t axes_over = 0;
     for (size_t a = 0; a < all->count; a++)
         axes_over += all->over[a] && all->extent[a] > 1;
-    one->single = axes_over == 1;
-    if (!one->inner || !one->outer)
-        return false;
-    bool known = one->length < 2 && made->reduction_count > 0;
+    one.single = axes_over == 1;
+    bool known = one.length < 2 && made->reduction_count > 0;
     for (size_t i = 0; !known && i < made->reduction_count; i++)
-        known = same_places(one, &made->reductions[i]);
-    if (known) {
-        free(one->inner);
-        free(one->outer);
-    } else
-        made->reduction_count++;
-    return true;
+        known = same_places(&one, &made->reductions[i]);
+    if (!known)
+        made->reductions[made->reduction_count++] = one;
 }
 
 static axes axes_of(const which_input *input)
@@ -79,7 +70,7 @@ static axes axes_of(const which_input *input)
 
 /* Every divisor of the channels of axis c as the number of groups, which are normalised over together with the
  * other axes from `first` on. */
-static bool add_groups(const which_input *input, layout *made, size_t c, size_t first)
+static void add_groups(const which_input *input, layout *made, size_t c, size_t first)
 {
     char words[128];
     size_t channels = input->shape[c];
@@ -96,14 +87,12 @@ static bool add_groups(const which_input *input, layout *made, size_t c, size_t 
             all.over[a] = a != c;
         snprintf(words, sizeof words, "GroupNorm of %zu groups of the %zu channels of axis %zu%s",
                  groups, channels, c, first < c ? ", channels last" : "");
-        if (!add_reduction(made, &all, 6, words))
-            return false;
+        add_reduction(made, &all, 6, words);
     }
-    return true;
 }
 
 /* Axes first to last, or all but those. */
-static bool add_run(const which_input *input, layout *made, size_t first, size_t last, bool inside)
+static void add_run(const which_input *input, layout *made, size_t first, size_t last, bool inside)
 {
     size_t count = input->dimensions;
     bool is_single = first == last, to_end = last + 1 == count;
@@ -125,47 +114,35 @@ static bool add_run(const which_input *input, layout *made, size_t first, size_t
         snprintf(words, sizeof words, "over the last %zu axes", count - first);
     else
         snprintf(words, sizeof words, "over axes %s", which);
-    return add_reduction(made, &all,
-                         !inside     ? 5
-                         : is_single ? to_end ? 0 : 4
-                         : to_end    ? 3
-                                     : 5,
-                         words);
+    add_reduction(made, &all, !inside ? 5 : is_single ? to_end ? 0 : 4 : to_end ? 3 : 5, words);
 }
 
-/* The last axis first, then every run of neighbouring axes, then all axes but one. */
-static bool make_reductions(const which_input *input, layout *made)
+/* The last axis first, then every run of neighbouring axes, then all axes but one, then groups of channels. */
+static void make_reductions(const which_input *input, layout *made)
 {
     size_t count = input->dimensions, end = count - 1;
-    bool fine = true;
-    for (size_t first = count; fine && first > 0; first--)
-        fine = add_run(input, made, first - 1, end, true);
-    for (size_t last = 0; fine && last < end; last++)
-        for (size_t first = 0; fine && first <= last; first++)
-            fine = add_run(input, made, first, last, true);
-    for (size_t last = 0; fine && last < count; last++)
-        for (size_t first = 0; fine && first <= last && last - first < end; first++)
-            fine = add_run(input, made, first, last, false);
-    fine = fine && add_groups(input, made, end, end);
-    return fine &&
-           (count < 3 || (add_groups(input, made, 1, 1) && add_groups(input, made, end, 1)));
+    for (size_t first = count; first > 0; first--)
+        add_run(input, made, first - 1, end, true);
+    for (size_t last = 0; last < end; last++)
+        for (size_t first = 0; first <= last; first++)
+            add_run(input, made, first, last, true);
+    for (size_t last = 0; last < count; last++)
+        for (size_t first = 0; first <= last && last - first < end; first++)
+            add_run(input, made, first, last, false);
+    add_groups(input, made, end, end);
+    if (count < 3)
+        return;
+    add_groups(input, made, 1, 1);
+    add_groups(input, made, end, 1);
 }
 
 /* ---- what is normalised ---- */
 
-static double *doubles(size_t count)
-{
-    return malloc(count * sizeof(double));
-}
-
 static source *add_source(layout *made, int rank, const char *words)
 {
-    source *one = &made->sources[made->source_count];
-    *one = (source){.values = doubles(made->elements), .rank = rank};
+    source *one = &made->sources[made->source_count++];
+    *one = (source){.values = arena_new(&made->memory, double, made->elements), .rank = rank};
     snprintf(one->words, sizeof one->words, "%s", words);
-    if (!one->values)
-        return NULL;
-    made->source_count++;
     return one;
 }
 
@@ -180,119 +157,92 @@ static bool same_values(const double *a, const double *b, size_t count)
 /* Another one with the values of one that is there is none. */
 static void drop_known(layout *made)
 {
-    source *last = &made->sources[made->source_count - 1];
+    const source *last = &made->sources[made->source_count - 1];
     for (size_t i = 0; i + 1 < made->source_count; i++)
-        if (!last->squares && same_values(last->values, made->sources[i].values, made->elements)) {
-            free(last->values);
+        if (same_values(last->values, made->sources[i].values, made->elements)) {
             made->source_count--;
             return;
         }
 }
 
-/* x in fewer bits than it was kept in, as under autocast. */
-static bool add_rounded_x(const which_input *input, layout *made)
+static void make_sources(const which_input *input, layout *made)
 {
     static const ln_type types[] = {LN_F32, LN_BF16, LN_F16};
+    const size_t elements = made->elements;
     char words[64];
-    for (size_t t = 0; t < 3 && input->x_digits == WHICH_EXACT; t++) {
+    source *plain = add_source(made, 0, "");
+    for (size_t i = 0; i < elements; i++)
+        plain->values[i] = input->residual
+                               ? stored_in(input->x_type, input->x[i] + input->residual[i])
+                               : input->x[i];
+    /* x in fewer bits than it was kept in, as under autocast. */
+    for (size_t t = 0; t < 3 && !input->residual && input->x_digits == WHICH_EXACT; t++) {
         if (dtype_size(types[t]) >= dtype_size(input->x_type))
             continue;
         snprintf(words, sizeof words, "x rounded to %s first", dtype_name(types[t]));
         source *one = add_source(made, 20, words);
-        if (!one)
-            return false;
         one->shortened = true;
-        for (size_t i = 0; i < made->elements; i++)
-            one->values[i] = stored_in(types[t], made->sources[0].values[i]);
+        for (size_t i = 0; i < elements; i++)
+            one->values[i] = stored_in(types[t], plain->values[i]);
         drop_known(made);
     }
-    return true;
-}
-
-static bool make_sources(const which_input *input, layout *made)
-{
-    bool is_short = dtype_size(input->x_type) == 2;
-    source *plain = add_source(made, 0, "");
-    if (!plain)
-        return false;
-    for (size_t i = 0; i < made->elements; i++)
-        plain->values[i] = input->residual
-                               ? stored_in(input->x_type, input->x[i] + input->residual[i])
-                               : input->x[i];
     if (!input->residual)
-        return add_rounded_x(input, made);
+        return;
     /* In f32 and f64 what rounding the sum takes is no more than other roundings do. */
-    if (is_short) {
+    if (dtype_size(input->x_type) == 2) {
         source *unrounded = add_source(made, 1, "");
-        if (!unrounded)
-            return false;
         unrounded->sum = LN_RMS_SUM_UNROUNDED;
-        for (size_t i = 0; i < made->elements; i++)
+        for (size_t i = 0; i < elements; i++)
             unrounded->values[i] = (double)(float)(input->x[i] + input->residual[i]);
         drop_known(made);
     }
     if (made->source_count == 2) {
         source *squares = add_source(made, 2, "");
-        if (!squares)
-            return false;
         squares->sum = LN_RMS_SUM_SQUARES;
         squares->squares = made->sources[1].values;
-        memcpy(squares->values, plain->values, made->elements * sizeof *squares->values);
+        memcpy(squares->values, plain->values, elements * sizeof *squares->values);
     }
     source *alone = add_source(made, RANK_ALONE, "without the residual");
-    if (!alone)
-        return false;
-    memcpy(alone->values, input->x, made->elements * sizeof *alone->values);
+    memcpy(alone->values, input->x, elements * sizeof *alone->values);
     drop_known(made);
-    return true;
 }
 
 /* ---- gamma and beta ---- */
 
+enum { GAMMA = 1, BETA = 2, EITHER = 0 };
+
+/* Which of gamma and beta a use needs; what xhat is multiplied with, and what is added. */
+#define AFFINE_USES(X)                                                                             \
+    X(USE_ALL, EITHER, gamma, beta)                                                                \
+    X(USE_NONE, EITHER, 1, 0)                                                                      \
+    X(USE_GAMMA, GAMMA | BETA, gamma, 0)                                                           \
+    X(USE_BETA, GAMMA | BETA, 1, beta)                                                             \
+    X(USE_OFFSET, GAMMA, 1 + gamma, beta)                                                          \
+    X(USE_OFFSET_ROUNDED, GAMMA, 1 + gamma, beta)                                                  \
+    X(USE_TWICE, EITHER, gamma *gamma, gamma *beta + beta)                                         \
+    X(USE_BETA_FIRST, GAMMA | BETA, gamma, gamma * beta)                                           \
+    X(USE_SWAPPED, GAMMA | BETA, beta, gamma)                                                      \
+    X(USE_MINUS_BETA, BETA, gamma, -beta)                                                          \
+    X(USE_FIRST_GAMMA, GAMMA, gamma, beta)                                                         \
+    X(USE_FIRST_BETA, BETA, gamma, beta)
+
 static bool may_use(const which_input *input, affine_use use)
 {
-    bool gamma = input->gamma, beta = input->beta;
-    switch (use) {
-    case USE_ALL:
-        return gamma || beta;
-    case USE_NONE:
-        return true;
-    case USE_BETA_FIRST:
-    case USE_SWAPPED:
-    case USE_GAMMA:
-    case USE_BETA:
-        return gamma && beta;
-    case USE_OFFSET:
-        return gamma;
-    case USE_OFFSET_ROUNDED: /* in f32 and f64 that is one rounding among others */
-        return gamma && dtype_size(input->param) == 2;
-    case USE_MINUS_BETA:
-        return beta;
-    default:
-        return gamma || beta;
-    }
+#define NEEDS_OF(use, needs, gamma, beta) [use] = needs,
+    static const unsigned all[USES] = {AFFINE_USES(NEEDS_OF)};
+    const unsigned there = (input->gamma ? GAMMA : 0u) | (input->beta ? BETA : 0u);
+    return use == USE_NONE || (there && (all[use] & ~there) == 0 &&
+                               /* in f32 and f64 that is one rounding among others */
+                               (use != USE_OFFSET_ROUNDED || dtype_size(input->param) == 2));
 }
 
 affine_pair affine_used(affine_use use, double gamma, double beta)
 {
     switch (use) {
-    case USE_NONE:
-        return (affine_pair){1, 0};
-    case USE_BETA:
-        return (affine_pair){1, beta};
-    case USE_GAMMA:
-        return (affine_pair){gamma, 0};
-    case USE_OFFSET:
-    case USE_OFFSET_ROUNDED:
-        return (affine_pair){1 + gamma, beta};
-    case USE_TWICE:
-        return (affine_pair){gamma * gamma, gamma * beta + beta};
-    case USE_BETA_FIRST:
-        return (affine_pair){gamma, gamma * beta};
-    case USE_SWAPPED:
-        return (affine_pair){beta, gamma};
-    case USE_MINUS_BETA:
-        return (affine_pair){gamma, -beta};
+#define PAIR_OF(use, needs, factor, summand)                                                       \
+    case use:                                                                                      \
+        return (affine_pair){factor, summand};
+        AFFINE_USES(PAIR_OF)
     default:
         return (affine_pair){gamma, beta};
     }
@@ -317,40 +267,38 @@ static bool same_affine(const affine *a, const affine *b)
            same_values(a->gamma, b->gamma, a->extent) && same_values(a->beta, b->beta, a->extent);
 }
 
-static bool add_affine(const which_input *input, layout *made, affine_use use, size_t stride,
+static void add_affine(const which_input *input, layout *made, affine_use use, size_t stride,
                        int axis)
 {
     affine *one = &made->affines[made->affine_count];
-    *one = (affine){use, NULL, NULL, stride, input->parameters ? input->parameters : 1, axis, true};
-    one->gamma = doubles(one->extent);
-    one->beta = doubles(one->extent);
-    made->affine_count++;
-    if (!one->gamma || !one->beta)
-        return false;
+    const size_t extent = input->parameters ? input->parameters : 1;
+    *one = (affine){use,
+                    arena_new(&made->memory, double, extent),
+                    arena_new(&made->memory, double, extent),
+                    stride,
+                    extent,
+                    axis,
+                    true};
     fill_affine(input, one);
-    for (size_t i = 0; i < one->extent; i++)
+    for (size_t i = 0; i < extent; i++)
         one->trivial = one->trivial && one->gamma[i] == 1 && one->beta[i] == 0;
-    for (size_t i = 0; i + 1 < made->affine_count; i++)
-        if (same_affine(one, &made->affines[i]) && (use != USE_OFFSET_ROUNDED || i > 0)) {
-            free(one->gamma);
-            free(one->beta);
-            made->affine_count--;
-            break;
-        }
-    return true;
+    for (size_t i = 0; i < made->affine_count; i++)
+        if (same_affine(one, &made->affines[i]) && (use != USE_OFFSET_ROUNDED || i > 0))
+            return;
+    made->affine_count++;
 }
 
-static bool make_affines(const which_input *input, layout *made, error *err)
+/* Along the last axes, then along one of the others. False: they are as long as none. */
+static bool make_affines(const which_input *input, layout *made)
 {
     size_t tail = 1, before = input->dimensions;
-    bool fine = true, placed = input->parameters <= 1;
     while (before > 0 && tail < input->parameters)
         tail *= input->shape[--before];
-    bool along_last = input->parameters <= 1 || tail == input->parameters;
-    for (int use = 0; fine && use < USES_TRIED; use++)
+    const bool along_last = input->parameters <= 1 || tail == input->parameters;
+    bool placed = along_last;
+    for (int use = 0; use < USES_TRIED; use++)
         if (may_use(input, (affine_use)use) && (along_last || use == USE_NONE))
-            fine = add_affine(input, made, (affine_use)use, 1, -1);
-    placed |= along_last;
+            add_affine(input, made, (affine_use)use, 1, -1);
     for (size_t axis = 0; input->parameters > 1 && axis + 1 < input->dimensions; axis++) {
         size_t stride = 1;
         if (input->shape[axis] != input->parameters)
@@ -358,39 +306,23 @@ static bool make_affines(const which_input *input, layout *made, error *err)
         for (size_t a = axis + 1; a < input->dimensions; a++)
             stride *= input->shape[a];
         placed = true;
-        for (int use = 0; fine && use < USES_TRIED; use++)
+        for (int use = USE_ALL; use < USES_TRIED; use++)
             if (may_use(input, (affine_use)use) && use != USE_NONE)
-                fine = add_affine(input, made, (affine_use)use, stride, (int)axis);
+                add_affine(input, made, (affine_use)use, stride, (int)axis);
     }
-    if (!fine)
-        return fail_memory(err, "gamma and beta");
-    return placed ||
-           fail(err, EXIT_CODE_USAGE,
-                "gamma and beta of %zu elements: as many as an axis of x has, as its last "
-                "axes have, or 1, were expected",
-                input->parameters);
+    return placed;
 }
 
 bool layout_make(const which_input *input, layout *made, error *err)
 {
-    *made = (layout){.elements = 1};
+    made->elements = 1;
     for (size_t a = 0; a < input->dimensions; a++)
         made->elements *= input->shape[a];
-    bool fine = make_reductions(input, made) && make_sources(input, made);
-    return (fine || fail_memory(err, "what may have been normalised")) &&
-           make_affines(input, made, err);
-}
-
-void layout_free(layout *made)
-{
-    for (size_t i = 0; i < made->reduction_count; i++) {
-        free(made->reductions[i].inner);
-        free(made->reductions[i].outer);
-    }
-    for (size_t i = 0; i < made->source_count; i++)
-        free(made->sources[i].values);
-    for (size_t i = 0; i < made->affine_count; i++) {
-        free(made->affines[i].gamma);
-        free(made->affines[i].beta);
-    }
+    make_reductions(input, made);
+    make_sources(input, made);
+    return make_affines(input, made) ||
+           fail(err, EXIT_CODE_USAGE,
+                "gamma and beta of %zu elements: as many as an axis of x has, as its last "
+                "axes have, or 1, were expected",
+                input->parameters);
 }

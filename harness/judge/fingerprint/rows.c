@@ -2,32 +2,6 @@
  * what sums may be off: the judge's limits of mean and rstd (row_limits.h), of the row without eps. */
 #include "judge/fingerprint/internal.h"
 #include "certify/rms_row.h"
-#include <stdlib.h>
-
-bool row_maker_make(const which_input *input, size_t most, row_maker *maker, error *err)
-{
-    bool coarse = maker->coarse;
-    ln_type step = maker->step;
-    *maker = (row_maker){.input = input, .coarse = coarse, .step = step};
-    maker->sums = input->y_type == LN_F64 ? LN_F64 : LN_F32;
-    maker->reference = ln_reference_create();
-    maker->typed = malloc(most * sizeof(double));
-    maker->rounded = malloc(most * sizeof(double));
-    maker->values = malloc(most * sizeof(double));
-    maker->z = malloc(most * sizeof(double));
-    return (maker->reference && maker->typed && maker->rounded && maker->values && maker->z) ||
-           fail_memory(err, "a row");
-}
-
-void row_maker_free(row_maker *maker)
-{
-    ln_reference_destroy(maker->reference);
-    free(maker->book.terms);
-    free(maker->typed);
-    free(maker->rounded);
-    free(maker->values);
-    free(maker->z);
-}
 
 /* The row as doubles and in the type that holds it; false: an element is not finite. */
 static bool load_row(row_maker *maker, const reduction *over, const source *from, size_t group,
@@ -101,7 +75,7 @@ static void take_squares(const reduction *over, const source *from, size_t group
     row->most /= sqrt(ratio);
 }
 
-bool row_make(row_maker *maker, ln_operation kind, const reduction *over, const source *from,
+void row_make(row_maker *maker, ln_operation kind, const reduction *over, const source *from,
               size_t group, exact_row *row)
 {
     const ln_convention plain = {.operation = kind};
@@ -114,13 +88,13 @@ bool row_make(row_maker *maker, ln_operation kind, const reduction *over, const 
     *row = (exact_row){.length = over->length, .z = maker->z};
     if (!load_row(maker, over, from, group, &type, row)) {
         memcpy(row->z, maker->values, over->length * sizeof *row->z);
-        return true;
+        return;
     }
     if (!(centred ? ln_reference_row(maker->reference, &plain, type, type, over->length,
                                      maker->typed, NULL, NULL, NULL, &result)
                   : ln_rms_reference_row(maker->reference, &plain, type, type, over->length,
                                          maker->typed, NULL, NULL, &result)))
-        return false;
+        memory_is_out(over->length);
     const ln_row_facts *facts = &result.facts;
     metrics_row judged = {type, type,    over->length,   &plain, NULL,
                           NULL, &result, LN_AFFINE_NONE, false};
@@ -150,7 +124,7 @@ bool row_make(row_maker *maker, ln_operation kind, const reduction *over, const 
     }
     /* Beyond 1/2 hardly a digit of the root is known. */
     if (!(facts->var > 0) || !(rho < 0.5) || !isfinite(mean_off))
-        return true;
+        return;
     row->tells = true;
     double std = sqrt(facts->var), mean = centred ? fabs(facts->mean) : 0;
     double reach = centred ? facts->max_dev : facts->max_abs;
@@ -163,5 +137,4 @@ bool row_make(row_maker *maker, ln_operation kind, const reduction *over, const 
         widen_by_digits(h, n, centred, row);
     if (from->squares)
         take_squares(over, from, group, row);
-    return true;
 }
