@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "domain/kernel_json.h"
 #include "commands/result_options.h"
+#include "session/checks.h"
 #include "session/setup.h"
 #include <math.h>
 #include <stdlib.h>
@@ -32,10 +33,9 @@ static bool are_alike(const accuracy_group *group, const accuracy_group *other)
 {
     if (other->dtype != group->dtype || other->param != group->param)
         return false;
-    if (group->task.check != CHECK_ROWS)
-        return other->task.check == group->task.check;
-    return other->task.check == CHECK_ROWS && other->rows == group->rows &&
-           other->hidden == group->hidden &&
+    if (group->check || other->check)
+        return group->check && other->check && strcmp(other->input, group->input) == 0;
+    return other->rows == group->rows && other->hidden == group->hidden &&
            strcmp(other->convention_label, group->convention_label) == 0;
 }
 
@@ -98,24 +98,25 @@ static ln_operation set_operation(const combination_set *set)
 /* What the judged cases cover. */
 static void print_covered(const case_plan *plan, const output_file *out)
 {
+    static const plan_checks none;
+    const plan_checks *checks = plan->checks ? plan->checks : &none;
     bool asked = false;
     char words[256];
     for (size_t i = 0; i < plan->accuracy_count; i++)
-        asked |= plan->accuracy[i].task.check != CHECK_ROWS;
+        asked |= plan->accuracy[i].check != NULL;
     if (plan->accuracy_count == 0)
         return;
     size_t inputs = count_distinct(plan, offsetof(accuracy_group, input));
     size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
     output_line(out, "covered  %zu input%s and checks, %zu convention%s%s", inputs, plural(inputs),
                 conventions, plural(conventions), asked ? ";" : "");
-    for (size_t i = 0; i < plan->combination_count; i++) {
-        const ln_operation kind = set_operation(plan->combinations[i]);
-        bool again = i > 0 && set_operation(plan->combinations[i - 1]) == kind;
-        bool more =
-            i + 1 < plan->combination_count && set_operation(plan->combinations[i + 1]) == kind;
+    for (size_t i = 0; i < checks->count; i++) {
+        const ln_operation kind = set_operation(checks->sets[i]);
+        bool again = i > 0 && set_operation(checks->sets[i - 1]) == kind;
+        bool more = i + 1 < checks->count && set_operation(checks->sets[i + 1]) == kind;
         if (!again)
             output_line(out, "  of kernels of %s without a proof %s%s;", operations[kind]->title,
-                        combinations_describe(plan->combinations[i], words, sizeof words),
+                        combinations_describe(checks->sets[i], words, sizeof words),
                         more ? "; conventions in turn" : "");
     }
     if (asked)
@@ -184,8 +185,8 @@ static bool begin_run(run_session *session, const run_options *options, const ch
         .command = "run",
         .request_hash = session->plan.request_hash,
     };
-    for (size_t i = 0; i < session->plan.combination_count; i++)
-        combinations_add_triples(session->plan.combinations[i], &info.triples,
+    for (size_t i = 0; session->plan.checks && i < session->plan.checks->count; i++)
+        combinations_add_triples(session->plan.checks->sets[i], &info.triples,
                                  &info.triples_covered);
     return store_begin_run(session->store, &info, &session->run, err) &&
            session_ask(session, &session->plan, err) && session_store_kernels(session, err);
@@ -306,8 +307,8 @@ static bool prepare_session(run_session *session, const run_options *options, ke
         return false;
     if (kernels->left_out[0])
         output_note("a peer is left out: %s", kernels->left_out);
-    if (!plan_make(&options->request, kernels, &session->machine, &session->plan, err))
-        return false;
+    plan_make(&options->request, kernels, &session->machine, &session->plan);
+    session_add_checks(&session->plan);
     if (session->plan.worst_rows[0]) {
         machine_fact *fact = machine_add_fact(&session->machine);
         snprintf(fact->name, sizeof fact->name, "adversarial_rows");
@@ -322,7 +323,7 @@ static bool prepare_session(run_session *session, const run_options *options, ke
     session->cpu = session_last_cpu();
     session->huge_pages = options->huge_pages;
     session->deadline_seconds = options->deadline;
-    return session->judge || fail_memory(err, "the judge");
+    return true;
 }
 
 static bool read_conformance(run_options *options, error *err)
@@ -353,6 +354,7 @@ static exit_code run(void *context, const cli_call *call, error *err)
     worker_stop(session.worker);
     free(session.invariance);
     free(session.timeouts);
+    session_free_checks(&session.plan);
     plan_free(&session.plan);
     machine_free(&session.machine);
     kernel_list_free(&kernels);

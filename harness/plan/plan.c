@@ -1,12 +1,16 @@
+/* Which cases a run has: which kernels, under which conventions, on which inputs and shapes. What is asked for
+ * and cannot be had ends the program. */
 #include "plan/plan.h"
 #include "base/allocate.h"
-#include "domain/operation.h"
+#include "base/die.h"
+#include "base/hash.h"
+#include "base/text.h"
 #include "domain/convention.h"
+#include "domain/invariance.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
-#include "base/hash.h"
-#include <stdlib.h>
-#include <string.h>
+#include <sched.h>
+#include <stdio.h>
 
 enum {
     SWEEP_ROWS = 18,          /* two halves, each with the nine kappas of the offset sweep */
@@ -15,148 +19,401 @@ enum {
     MANY_ROWS = 32,
     FEW_ROWS = 8,
     MOST_SAMPLES = 1000, /* processes of a shape, repetitions of a process */
+    THREAD_NUMBERS = 32,
 };
 
-case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel)
+/* Ends the program where what reads an option found it wrong. */
+static void need(bool fine, const error *err)
+{
+    if (!fine)
+        die(err->code, "%s", err->message);
+}
+
+/* ---- keys ---- */
+
+static case_key key_of(const ln_convention *convention, const char *label, const char *input,
+                       size_t rows, size_t hidden, ln_type dtype, const char *kernel)
 {
     case_key key;
     memset(&key, 0, sizeof key); /* padding too: keys are hashed */
-    key.operation = group->convention.operation;
-    key.rows = group->rows;
-    key.hidden = group->hidden;
-    key.dtype = group->dtype;
+    key.operation = convention->operation;
+    key.rows = rows;
+    key.hidden = hidden;
+    key.dtype = dtype;
     key.threads = 1;
-    snprintf(key.kernel, sizeof key.kernel, "%s", kernel->facts.name);
-    snprintf(key.convention, sizeof key.convention, "%s", group->convention_label);
-    snprintf(key.input, sizeof key.input, "%s", group->input);
+    snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
+    snprintf(key.convention, sizeof key.convention, "%s", label);
+    snprintf(key.input, sizeof key.input, "%s", input);
     return key;
+}
+
+case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel)
+{
+    return key_of(&group->convention, group->convention_label, group->input, group->rows,
+                  group->hidden, group->dtype, kernel->facts.name);
 }
 
 case_key speed_key(const speed_group *group, const char *kernel)
 {
-    case_key key;
-    memset(&key, 0, sizeof key);
-    key.operation = group->convention.operation;
-    key.rows = group->rows;
-    key.hidden = group->hidden;
-    key.dtype = group->dtype;
+    case_key key = key_of(&group->convention, group->convention_label, group->input, group->rows,
+                          group->hidden, group->dtype, kernel);
     key.cache = group->cache;
     key.threads = group->threads;
-    snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
-    snprintf(key.convention, sizeof key.convention, "%s", group->convention_label);
-    snprintf(key.input, sizeof key.input, "%s", group->input);
     return key;
 }
 
+/* ---- options ---- */
+
 /* The request's words, read; the plan's own where there are none. */
 typedef struct resolved_plan {
-    ln_convention *conventions;     /* of the operation that is being added */
-    size_t convention_count, named; /* named: by the user */
-    size_t sets, set_count;         /* of plan->combinations, its own */
+    const plan_request *request;
+    const machine_facts *machine;
+    bool quick, full, speed, accuracy;
+    bool caches[CACHE_STATES];
+    unsigned threads[THREAD_NUMBERS]; /* each a number of threads to time with */
+    size_t thread_count;
+    ln_convention *named; /* by the user, of all operations */
+    size_t named_count;
+    const plan_conventions *conventions; /* of the operation that is being added */
     const char **inputs;
     bool *everywhere; /* the default plan has this input under every convention */
     size_t input_count;
-    bool named_inputs; /* by the user */
-    bool quick, full;
-    bool caches[CACHE_STATES];
-    unsigned threads[PLAN_THREAD_NUMBERS]; /* each a number of threads to time with */
-    size_t thread_count;
 } resolved_plan;
 
-/* Those of the operation that is being added; where none of its own is named, its presets. */
-static void resolve_conventions(const ln_convention *named, size_t count, ln_operation kind,
-                                resolved_plan *resolved)
+static void add_threads(const char *given, resolved_plan *resolved)
+{
+    bool number = given[0] && given[0] != '0' && strspn(given, "0123456789") == strlen(given);
+    unsigned long threads = number ? strtoul(given, NULL, 10) : 0;
+    cpu_set_t set;
+    int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    if (!number)
+        die(EXIT_CODE_USAGE, "--threads %.60s: a whole number from 1 was expected", given);
+    if (threads > (unsigned long)cpus)
+        die(EXIT_CODE_ENVIRONMENT,
+            "--threads %.60s: this process may run on %d CPU%s: threads that share one measure "
+            "nothing",
+            given, cpus, cpus == 1 ? "" : "s");
+    for (size_t i = 0; i < resolved->thread_count; i++)
+        if (resolved->threads[i] == threads)
+            return;
+    if (resolved->thread_count == THREAD_NUMBERS)
+        die(EXIT_CODE_USAGE, "--threads: %d numbers are the most", THREAD_NUMBERS);
+    resolved->threads[resolved->thread_count++] = (unsigned)threads;
+}
+
+static void check_samples(const char *option, uint64_t given)
+{
+    if (given > MOST_SAMPLES)
+        die(EXIT_CODE_USAGE, "--%s %llu: %d is the most", option, (unsigned long long)given,
+            MOST_SAMPLES);
+}
+
+static void resolve_options(resolved_plan *resolved)
+{
+    const plan_request *request = resolved->request;
+    ln_type type;
+    resolved->quick = strcmp(request->name, "quick") == 0;
+    resolved->full = strcmp(request->name, "full") == 0;
+    if (!resolved->quick && !resolved->full && strcmp(request->name, "default") != 0)
+        die(EXIT_CODE_USAGE, "--plan %.60s: quick, default or full was expected", request->name);
+    for (size_t i = 0; i < request->dtypes.count; i++)
+        if (!dtype_from_name(request->dtypes.words[i], &type))
+            die(EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
+                request->dtypes.words[i]);
+    for (size_t i = 0; i < request->threads.count; i++)
+        add_threads(request->threads.words[i], resolved);
+    if (request->threads.count == 0)
+        add_threads("1", resolved);
+    check_samples("processes", request->processes);
+    check_samples("repetitions", request->repetitions);
+    for (size_t i = 0; i < request->caches.count; i++) {
+        cache_state state;
+        if (!cache_from_name(request->caches.words[i], &state))
+            die(EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read",
+                request->caches.words[i]);
+        resolved->caches[state] = true;
+    }
+    resolved->caches[CACHE_HOT] |= request->caches.count == 0;
+    resolved->speed = !request->only || strcmp(request->only, "speed") == 0;
+    resolved->accuracy = !request->only || strcmp(request->only, "accuracy") == 0;
+    if (!resolved->speed && !resolved->accuracy)
+        die(EXIT_CODE_USAGE, "--only %.60s: speed or accuracy was expected", request->only);
+}
+
+/* ---- conventions ---- */
+
+static void add_convention(word_list *conventions, const char *whose, const char *text)
+{
+    char list[512];
+    bool bare = strchr(text, '=') && strncmp(text, "operation=", 10) != 0;
+    bool named = whose && strcmp(whose, "all") != 0;
+    snprintf(list, sizeof list, "operation=%.40s,%.440s", named ? whose : "", text);
+    word_list_add(conventions, bare && named ? list : text);
+}
+
+bool split_conventions(const word_list *given, const char *whose, word_list *conventions,
+                       error *err)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        word_list parts = {0};
+        text_buffer current = {0};
+        bool fine = word_list_split(&parts, given->words[i], err);
+        for (size_t part = 0; fine && part < parts.count; part++) {
+            const char *word = parts.words[part];
+            size_t key = strcspn(word, "=");
+            bool joins = word[key] == '=' && current.length > 0 && strchr(current.bytes, '=') &&
+                         strncmp(current.bytes, word, key + 1) != 0;
+            if (current.length > 0 && !joins) {
+                add_convention(conventions, whose, current.bytes);
+                text_free(&current);
+            }
+            text_add(&current, joins ? "," : "");
+            text_add(&current, word);
+        }
+        if (current.length > 0)
+            add_convention(conventions, whose, current.bytes);
+        text_free(&current);
+        word_list_free(&parts);
+        if (!fine)
+            return false;
+    }
+    return true;
+}
+
+/* Those that the request names, of whatever operation, and the plan's operations. */
+static void resolve_named(resolved_plan *resolved, case_plan *plan)
+{
+    const plan_request *request = resolved->request;
+    word_list words = {0};
+    unsigned kinds = 0;
+    error err;
+    need(operations_parse(request->operation, &plan->operations, &err) &&
+             split_conventions(&request->conventions, request->operation, &words, &err),
+         &err);
+    resolved->named = allocate_zeroed(words.count + 1, sizeof *resolved->named);
+    resolved->named_count = words.count;
+    for (size_t i = 0; i < words.count; i++) {
+        need(convention_parse(words.words[i], &resolved->named[i], &err), &err);
+        ln_operation kind = resolved->named[i].operation;
+        kinds |= OPERATION_BIT(kind);
+        if (request->operation && !(plan->operations & OPERATION_BIT(kind)))
+            die(EXIT_CODE_USAGE,
+                "--conventions %s is of %s: with --operation %s choose its own (lnbench list "
+                "conventions --operation %s), or say --operation all",
+                words.words[i], operation_name(kind), request->operation, request->operation);
+    }
+    if (!request->operation && kinds)
+        plan->operations = kinds;
+    word_list_free(&words);
+}
+
+/* Those of one operation; where none of its own is named, its presets. */
+static void resolve_conventions(resolved_plan *resolved, ln_operation kind, case_plan *plan)
 {
     size_t presets;
     const convention_preset *preset = convention_presets(kind, &presets);
-    resolved->conventions = allocate_zeroed(count + presets, sizeof *resolved->conventions);
-    resolved->convention_count = 0;
-    for (size_t i = 0; i < count; i++)
-        if (named[i].operation == kind)
-            resolved->conventions[resolved->convention_count++] = named[i];
-    resolved->named = resolved->convention_count;
-    for (size_t i = 0, same; resolved->named == 0 && i < presets; i++) {
+    plan_conventions *own = &plan->conventions[kind];
+    own->list = allocate_zeroed(resolved->named_count + presets, sizeof *own->list);
+    for (size_t i = 0; i < resolved->named_count; i++)
+        if (resolved->named[i].operation == kind)
+            own->list[own->count++] = resolved->named[i];
+    own->named = own->count > 0;
+    for (size_t i = 0, same; !own->named && i < presets; i++) {
         for (same = 0;
              same < i && !convention_equal(&preset[same].convention, &preset[i].convention);)
             same++;
         if (same == i) /* two makers may compute the same */
-            resolved->conventions[resolved->convention_count++] = preset[i].convention;
+            own->list[own->count++] = preset[i].convention;
+    }
+    resolved->conventions = own;
+}
+
+/* A convention that is named is asked of some kernel. */
+static void check_asked(const case_plan *plan, const resolved_plan *resolved)
+{
+    for (size_t i = 0; i < resolved->named_count; i++) {
+        char label[CONVENTION_MAX_LENGTH];
+        ln_operation kind = resolved->named[i].operation;
+        bool asked = false;
+        for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
+            asked |= plan->kernels[kernel]->facts.operation == kind;
+        if (!asked)
+            die(EXIT_CODE_USAGE,
+                "--conventions %s is of %s, which none of the chosen kernels computes: leave it "
+                "out, or name kernels of both",
+                convention_label(&resolved->named[i], label), operation_name(kind));
     }
 }
 
-static bool resolve_inputs(const plan_request *request, const case_plan *plan,
-                           resolved_plan *resolved, error *err)
+/* ---- kernels ---- */
+
+static bool takes(const kernel_entry *kernel, ln_operation what, ln_type dtype, ln_type param)
 {
-    size_t families;
-    const input_family *family = input_families(&families);
-    bool named = resolved->named_inputs = request->inputs.count > 0;
-    size_t most = named ? request->inputs.count : families;
-    resolved->inputs = allocate_zeroed(most, sizeof *resolved->inputs);
-    resolved->everywhere = allocate_zeroed(most, sizeof *resolved->everywhere);
-    resolved->input_count = 0;
-    for (size_t i = 0; i < most; i++) {
-        const char *input = named ? request->inputs.words[i] : family[i].name;
-        if (named && !input_check(input, err))
-            return false;
-        if (!named && !input_suits(&family[i], plan->adding.operation))
-            continue;
-        resolved->everywhere[resolved->input_count] = named || family[i].everywhere;
-        resolved->inputs[resolved->input_count++] = input;
-    }
-    return true;
+    const kernel_facts *facts = &kernel->facts;
+    return facts->operation == what && facts->storage == dtype && facts->param == param;
 }
 
-static bool resolve_rest(const plan_request *request, resolved_plan *resolved, error *err)
+bool plan_has(const case_plan *plan, const plan_adding *types)
 {
-    resolved->quick = strcmp(request->name, "quick") == 0;
-    resolved->full = strcmp(request->name, "full") == 0;
-    if (!resolved->quick && !resolved->full && strcmp(request->name, "default") != 0)
-        return fail(err, EXIT_CODE_USAGE, "--plan %.60s: quick, default or full was expected",
-                    request->name);
+    bool any = false;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        any |= takes(plan->kernels[i], types->operation, types->dtype, types->param);
+    return any;
+}
+
+bool speed_takes(const speed_group *group, const kernel_entry *kernel)
+{
+    return takes(kernel, group->convention.operation, group->dtype, group->param);
+}
+
+size_t speed_kernels(const case_plan *plan, const speed_group *group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        count += speed_takes(group, plan->kernels[i]);
+    return count;
+}
+
+bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
+{
+    bool is_call = strcmp(kernel->facts.role, KERNEL_ROLE_CALL) == 0;
+    bool asked =
+        !group->check || is_call || group->for_ours || strcmp(kernel->source, "builtin") != 0;
+    return asked && (kernel->facts.traits & group->traits) == group->traits &&
+           takes(kernel, group->convention.operation, group->dtype, group->param);
+}
+
+size_t group_kernels(const case_plan *plan, const accuracy_group *group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        count += group_takes(group, plan->kernels[i]);
+    return count;
+}
+
+/* Whether an earlier line of our table stands for this one in the smaller plans: of lines that
+ * differ in unroll alone, the first is the best. A file under test has no such lines, whatever its
+ * descriptors say. */
+static bool has_better_line(const kernel_list *kernels, size_t index)
+{
+    const kernel_facts *own = &kernels->kernels[index].facts;
+    bool ours = strcmp(kernels->kernels[index].source, "builtin") == 0;
+    bool is_call = strcmp(own->role, KERNEL_ROLE_CALL) == 0; /* whose parts are not told */
+    for (size_t i = 0; ours && !is_call && i < index; i++) {
+        const kernel_facts *other = &kernels->kernels[i].facts;
+        if (strcmp(kernels->kernels[i].source, "builtin") == 0 &&
+            other->operation == own->operation && other->storage == own->storage &&
+            other->param == own->param && other->accumulator == own->accumulator &&
+            strcmp(other->statistics, own->statistics) == 0 &&
+            strcmp(other->apply, own->apply) == 0 && strcmp(other->schedule, own->schedule) == 0 &&
+            strcmp(other->isa, own->isa) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the request has this type: those it names; else all in the full plan, and f32 in the
+ * smaller ones, where a kernel that is named in full, or brought in a plugin, is asked for all the
+ * same. */
+static bool is_type_wanted(const plan_request *request, const kernel_entry *kernel)
+{
+    const kernel_facts *facts = &kernel->facts;
+    if (request->dtypes.count > 0)
+        return word_is_in(dtype_name(facts->storage), request->dtypes.words, request->dtypes.count);
+    if (word_is_in(facts->name, request->kernels.words, request->kernels.count))
+        return true;
+    bool brought = strcmp(kernel->source, "builtin") != 0 && kernel->version[0] == '\0';
+    return facts->storage == LN_F32 || brought || strcmp(request->name, "full") == 0;
+}
+
+static bool is_kernel_wanted(const plan_request *request, const kernel_list *kernels, size_t index)
+{
+    bool named = false;
+    for (size_t glob = 0; glob < request->kernels.count; glob++)
+        named |= kernel_is_meant(&kernels->kernels[index], request->kernels.words[glob]);
+    if (request->kernels.count == 0)
+        named = strcmp(request->name, "full") == 0 || !has_better_line(kernels, index);
+    return named && is_type_wanted(request, &kernels->kernels[index]);
+}
+
+/* A type that is asked for must be there, at least among what the globs match. */
+static void check_types(const plan_request *request, const kernel_list *kernels,
+                        const case_plan *plan)
+{
     for (size_t i = 0; i < request->dtypes.count; i++) {
-        ln_type type;
-        if (!dtype_from_name(request->dtypes.words[i], &type))
-            return fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
-                        request->dtypes.words[i]);
+        bool any = false;
+        for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
+            any |= strcmp(request->dtypes.words[i],
+                          dtype_name(plan->kernels[kernel]->facts.storage)) == 0;
+        if (!any)
+            die(EXIT_CODE_USAGE, "--dtypes %s: no kernel of %s has it", request->dtypes.words[i],
+                request->kernels.count ? "--kernels" : "this build and its plugins");
     }
-    if (!plan_threads(&request->threads, resolved->threads, &resolved->thread_count, err))
-        return false;
-    if (request->processes > MOST_SAMPLES || request->repetitions > MOST_SAMPLES)
-        return fail(err, EXIT_CODE_USAGE, "--%s %llu: %d is the most",
-                    request->processes > MOST_SAMPLES ? "processes" : "repetitions",
-                    (unsigned long long)(request->processes > MOST_SAMPLES ? request->processes
-                                                                           : request->repetitions),
-                    MOST_SAMPLES);
-    for (size_t i = 0; i < request->caches.count; i++) {
-        cache_state state;
-        if (!cache_from_name(request->caches.words[i], &state))
-            return fail(err, EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read",
-                        request->caches.words[i]);
-        resolved->caches[state] = true;
+    for (size_t i = 0; i < kernels->count && request->kernels.count > 0; i++) {
+        const kernel_facts *other = &kernels->kernels[i].facts;
+        const char *own = operation_name(other->operation);
+        if (plan->kernel_count > 0 || (plan->operations & OPERATION_BIT(other->operation)) ||
+            !is_kernel_wanted(request, kernels, i))
+            continue;
+        die(EXIT_CODE_USAGE, "%s computes %s, not %s: say --operation %s%s", other->name, own,
+            operation_name((ln_operation)__builtin_ctz(plan->operations)), own,
+            request->conventions.count ? ", and --conventions of it" : "");
     }
-    if (request->caches.count == 0)
-        resolved->caches[CACHE_HOT] = true;
-    if (request->only && strcmp(request->only, "speed") != 0 &&
-        strcmp(request->only, "accuracy") != 0)
-        return fail(err, EXIT_CODE_USAGE, "--only %.60s: speed or accuracy was expected",
-                    request->only);
-    return true;
+    if (plan->kernel_count == 0)
+        die(EXIT_CODE_USAGE,
+            "no kernel is left: the ones chosen are not f32; name their type with --dtypes");
 }
 
-static accuracy_group *add_accuracy(case_plan *plan, const ln_convention *convention,
-                                    const char *input, size_t rows, size_t hidden)
+/* The kernels that the request names, of the types that it has. */
+static void choose_kernels(const plan_request *request, const kernel_list *kernels, case_plan *plan)
 {
-    plan->accuracy = allocate_room(plan->accuracy, plan->accuracy_count, sizeof *plan->accuracy);
-    accuracy_group *group = &plan->accuracy[plan->accuracy_count++];
-    *group = (accuracy_group){.convention = *convention,
-                              .dtype = plan->adding.dtype,
-                              .param = plan->adding.param,
-                              .rows = rows,
-                              .hidden = hidden};
-    convention_label(convention, group->convention_label);
-    snprintf(group->input, sizeof group->input, "%s", input);
-    return group;
+    error err;
+    plan->kernels = allocate_zeroed(kernels->count, sizeof *plan->kernels);
+    need(kernel_words_check(kernels, &request->kernels, &err), &err);
+    for (int kind = 0; kind < OPERATIONS; kind++)
+        for (size_t i = 0; i < kernels->count; i++)
+            if ((int)kernels->kernels[i].facts.operation == kind &&
+                (plan->operations & OPERATION_BIT(kind)) && is_kernel_wanted(request, kernels, i))
+                plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
+    const kernel_entry **related = allocate_zeroed(2 * kernels->count, sizeof *related);
+    size_t count = with_families(kernels, plan->kernels, plan->kernel_count, related);
+    for (size_t i = 0; i < count; i++)
+        plan->related_count += !related[i]->unsupported[0];
+    free(related);
+    check_types(request, kernels, plan);
 }
+
+size_t plan_judgements(const case_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        count += group_kernels(plan, &plan->accuracy[i]);
+    for (size_t i = 0; i < plan->speed_count; i++)
+        count += speed_kernels(plan, &plan->speed[i]);
+    return count;
+}
+
+size_t plan_repetitions(const case_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        const speed_group *group = &plan->speed[i];
+        count += (speed_kernels(plan, group) + ROOFS) * group->processes * group->repetitions;
+    }
+    return count;
+}
+
+void plan_free(case_plan *plan)
+{
+    for (int kind = 0; kind < OPERATIONS; kind++)
+        free(plan->conventions[kind].list);
+    free(plan->kernels);
+    free(plan->accuracy);
+    free(plan->speed);
+    *plan = (struct case_plan){0};
+}
+
+/* ---- what is timed ---- */
 
 /* Rows of the judged block that a timed tensor repeats: multiples of powers of two where they fit,
  * so that a row lies in each repeat as in the first, modulo cache lines and modulo the groups in
@@ -175,113 +432,140 @@ static size_t rows_of_block(size_t rows, size_t hidden, ln_type dtype)
     return block < rows ? block : rows;
 }
 
-static void add_speed_group(case_plan *plan, const plan_request *request,
-                            const resolved_plan *resolved, size_t rows, size_t hidden,
-                            cache_state cache, unsigned threads)
+/* A shape under every cache state and number of threads that is wanted. */
+static void add_speed(case_plan *plan, const resolved_plan *resolved, size_t rows, size_t hidden)
 {
-    plan->speed = allocate_room(plan->speed, plan->speed_count, sizeof *plan->speed);
-    speed_group *group = &plan->speed[plan->speed_count++];
-    *group = (speed_group){
-        .convention = resolved->conventions[0],
+    const plan_request *request = resolved->request;
+    const unsigned processes = resolved->quick ? 3 : 5;
+    const unsigned repetitions = resolved->quick ? 2 : resolved->full ? 6 : 3;
+    speed_group made = {
+        .convention = resolved->conventions->list[0],
         .dtype = plan->adding.dtype,
         .param = plan->adding.param,
         .rows = rows,
         .hidden = hidden,
         .block_rows = rows_of_block(rows, hidden, plan->adding.dtype),
-        .cache = cache,
-        .threads = threads,
-        .processes = (unsigned)(request->processes ? request->processes
-                                : resolved->quick  ? 3
-                                                   : 5),
-        .repetitions = (unsigned)(request->repetitions ? request->repetitions
-                                  : resolved->quick    ? 2
-                                  : resolved->full     ? 6
-                                                       : 3),
+        .processes = request->processes ? (unsigned)request->processes : processes,
+        .repetitions = request->repetitions ? (unsigned)request->repetitions : repetitions,
         .min_seconds = resolved->quick ? 0.003 : 0.005,
     };
-    snprintf(group->input, sizeof group->input, "%s",
-             request->time_on ? request->time_on : "normal");
     /* The plan's own number is shortened where that costs no precision, the user's never. */
-    group->slow_repetitions =
-        request->repetitions ? group->repetitions : (group->repetitions + 2) / 3;
-    convention_label(&group->convention, group->convention_label);
-}
-
-/* A shape under every cache state and number of threads that is wanted. */
-static void add_speed(case_plan *plan, const plan_request *request, const resolved_plan *resolved,
-                      size_t rows, size_t hidden)
-{
+    made.slow_repetitions = request->repetitions ? made.repetitions : (made.repetitions + 2) / 3;
+    snprintf(made.input, sizeof made.input, "%s", request->time_on ? request->time_on : "normal");
+    convention_label(&made.convention, made.convention_label);
     for (size_t i = 0; i < resolved->thread_count; i++)
-        for (cache_state cache = CACHE_HOT; cache < CACHE_STATES; cache++)
-            if (resolved->caches[cache])
-                add_speed_group(plan, request, resolved, rows, hidden, cache, resolved->threads[i]);
+        for (made.cache = CACHE_HOT; made.cache < CACHE_STATES; made.cache++) {
+            if (!resolved->caches[made.cache])
+                continue;
+            made.threads = resolved->threads[i];
+            plan->speed = allocate_room(plan->speed, plan->speed_count, sizeof *plan->speed);
+            plan->speed[plan->speed_count++] = made;
+        }
 }
 
-static void plan_speed(const plan_request *request, const resolved_plan *resolved,
-                       const machine_facts *machine, case_plan *plan)
+static void plan_speed(const resolved_plan *resolved, case_plan *plan)
 {
     static const size_t sizes[] = {64, 256, 768, 1024, 4096, 8192, 12288};
-    ln_type dtype = plan->adding.dtype;
+    static const cache_regime turn[REGIMES] = {REGIME_L2, REGIME_L1, REGIME_L3, REGIME_DRAM};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        size_t hidden = sizes[i];
-        bool few = hidden == 64 || hidden == 768 || hidden == 4096;
-        if (resolved->quick && !few)
-            continue;
-        const bool wanted[REGIMES] = {[REGIME_L1] = resolved->full,
+        const size_t hidden = sizes[i];
+        const bool usual = hidden == 768 || hidden == 4096, full = resolved->full;
+        const bool wanted[REGIMES] = {[REGIME_L1] = full,
                                       [REGIME_L2] = true,
-                                      [REGIME_L3] = resolved->full,
-                                      [REGIME_DRAM] =
-                                          resolved->full ||
-                                          (!resolved->quick && (hidden == 768 || hidden == 4096))};
-        static const cache_regime turn[REGIMES] = {REGIME_L2, REGIME_L1, REGIME_L3, REGIME_DRAM};
-        for (size_t r = 0; r < REGIMES; r++)
+                                      [REGIME_L3] = full,
+                                      [REGIME_DRAM] = full || (!resolved->quick && usual)};
+        for (size_t r = 0; r < REGIMES && (!resolved->quick || hidden == 64 || usual); r++)
             if (wanted[turn[r]])
-                add_speed(plan, request, resolved,
-                          machine_rows(machine, turn[r], plan->adding.operation, hidden, dtype),
+                add_speed(plan, resolved,
+                          machine_rows(resolved->machine, turn[r], plan->adding.operation, hidden,
+                                       plan->adding.dtype),
                           hidden);
     }
 }
 
-/* The rows of a user's file, so that a bad one is found before anything is measured. A family has
- * no shape of its own: *hidden is 0. */
-static bool own_shape(const char *input, size_t *rows, size_t *hidden, error *err)
+/* Timing holds x and y, as large as asked for. */
+static void check_memory(const resolved_plan *resolved, const case_plan *plan, size_t rows,
+                         size_t hidden)
 {
-    *rows = SWEEP_ROWS;
-    *hidden = 0;
-    if (!input_is_file(input))
-        return true;
-    if (!input_file_shape(input, rows, hidden, err))
-        return false;
-    *rows = *rows < SWEEP_ROWS ? *rows : SWEEP_ROWS;
-    return true;
+    bool of_group;
+    double memory = machine_memory(resolved->machine, &of_group);
+    double needed =
+        call_bytes(operations[plan->adding.operation], rows, hidden, plan->adding.dtype);
+    if (memory > 0 && needed >= memory)
+        die(EXIT_CODE_ENVIRONMENT,
+            "shape %zux%zu: x and y need %.0f MiB; %s %.0f MiB of memory: choose fewer rows, or "
+            "--only accuracy",
+            rows, hidden, needed / 0x1p20,
+            of_group ? "the control group may use" : "this machine has", memory / 0x1p20);
 }
 
-/* A user's file is judged at its own hidden size, under each convention. */
-static bool add_own(const resolved_plan *resolved, const char *input, case_plan *plan, bool *own,
-                    error *err)
+/* ---- what is judged ---- */
+
+static void resolve_inputs(resolved_plan *resolved, const case_plan *plan)
 {
-    size_t rows, hidden;
-    if (!own_shape(input, &rows, &hidden, err))
-        return false;
-    *own = hidden != 0;
-    for (size_t c = 0; *own && c < resolved->convention_count; c++)
-        add_accuracy(plan, &resolved->conventions[c], input, rows, hidden);
-    return true;
+    const word_list *given = &resolved->request->inputs;
+    size_t families;
+    const input_family *family = input_families(&families);
+    const size_t most = given->count ? given->count : families;
+    error err;
+    resolved->inputs = allocate_zeroed(most, sizeof *resolved->inputs);
+    resolved->everywhere = allocate_zeroed(most, sizeof *resolved->everywhere);
+    resolved->input_count = 0;
+    for (size_t i = 0; i < most; i++) {
+        const char *input = given->count ? given->words[i] : family[i].name;
+        need(given->count == 0 || input_check(input, &err), &err);
+        if (given->count == 0 && !input_suits(&family[i], plan->adding.operation))
+            continue;
+        resolved->everywhere[resolved->input_count] = given->count || family[i].everywhere;
+        resolved->inputs[resolved->input_count++] = input;
+    }
+}
+
+accuracy_group accuracy_group_of(const case_plan *plan, const ln_convention *convention,
+                                 const char *input, size_t rows, size_t hidden)
+{
+    accuracy_group group = {.convention = *convention,
+                            .dtype = plan->adding.dtype,
+                            .param = plan->adding.param,
+                            .rows = rows,
+                            .hidden = hidden,
+                            .elements = rows * hidden};
+    convention_label(convention, group.convention_label);
+    snprintf(group.input, sizeof group.input, "%s", input);
+    return group;
+}
+
+static void add_accuracy(case_plan *plan, const ln_convention *convention, const char *input,
+                         size_t rows, size_t hidden)
+{
+    plan->accuracy = allocate_room(plan->accuracy, plan->accuracy_count, sizeof *plan->accuracy);
+    plan->accuracy[plan->accuracy_count++] =
+        accuracy_group_of(plan, convention, input, rows, hidden);
+}
+
+/* The rows of a user's file, so that a bad one is found before anything is measured. A family has
+ * no shape of its own: *hidden is 0. */
+static void own_shape(const char *input, size_t *rows, size_t *hidden)
+{
+    error err;
+    *rows = SWEEP_ROWS;
+    *hidden = 0;
+    need(!input_is_file(input) || input_file_shape(input, rows, hidden, &err), &err);
+    *rows = *rows < SWEEP_ROWS ? *rows : SWEEP_ROWS;
 }
 
 /* Sums so long that their rounding grows: one row each, under the first convention. A row of 1e7 is
  * judged in about 2 GiB of memory; a machine without them leaves it out. */
-static void plan_long_sums(const resolved_plan *resolved, const machine_facts *machine,
-                           case_plan *plan)
+static void plan_long_sums(const resolved_plan *resolved, case_plan *plan)
 {
     static const size_t sizes[] = {100000, 1000000, 10000000};
     static const char *const inputs[] = {"normal", "positive"};
     static const double bytes_an_element = 200;
-    double memory = machine_memory(machine, NULL);
+    double memory = machine_memory(resolved->machine, NULL);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
             if (memory <= 0 || bytes_an_element * (double)sizes[s] < memory / 2)
-                add_accuracy(plan, &resolved->conventions[0], inputs[i], 1, sizes[s]);
+                add_accuracy(plan, &resolved->conventions->list[0], inputs[i], 1, sizes[s]);
 }
 
 /* Whether the plan has this input under this convention. What the user named is judged under all.
@@ -300,7 +584,7 @@ static void plan_without_eps(const resolved_plan *resolved, const size_t *sizes,
 {
     size_t families;
     const input_family *family = input_families(&families);
-    ln_convention convention = resolved->conventions[0];
+    ln_convention convention = resolved->conventions->list[0];
     convention.eps_place = LN_EPS_NONE;
     convention.eps = 0;
     for (size_t i = 0; i < count * families; i++)
@@ -325,267 +609,273 @@ static void note_worst(const char *input, const worst_shapes *found, case_plan *
 
 /* The rows that hunts found, of all kernels of the type, for every kernel: under the first
  * convention, or under all where the user named them. */
-static bool plan_worst(const resolved_plan *resolved, const char *input, bool named,
-                       case_plan *plan, error *err)
+static void plan_worst(const resolved_plan *resolved, const char *input, bool named,
+                       case_plan *plan)
 {
+    const plan_conventions *conventions = resolved->conventions;
     worst_shapes found;
     bool of_type = false;
-    if (!worst_input_shapes(input, &found, err))
-        return false;
-    size_t conventions = named || resolved->full ? resolved->convention_count : 1;
-    for (size_t c = 0; c < conventions; c++)
+    error err;
+    need(worst_input_shapes(input, &found, &err), &err);
+    for (size_t c = 0; c < (named || resolved->full ? conventions->count : 1); c++)
         for (size_t i = 0; i < found.count; i++) {
             const worst_shape *shape = &found.shapes[i];
-            of_type |= shape->type == plan->adding.dtype;
-            if (shape->type == plan->adding.dtype)
-                add_accuracy(plan, &resolved->conventions[c], input, shape->rows, shape->hidden);
+            if (shape->type != plan->adding.dtype)
+                continue;
+            of_type = true;
+            add_accuracy(plan, &conventions->list[c], input, shape->rows, shape->hidden);
         }
     note_worst(input, &found, plan);
     worst_shapes_free(&found);
-    return !named || of_type ||
-           fail(err, EXIT_CODE_USAGE,
-                "--inputs %s: %s holds no find of %s: lnbench hunt makes some", input,
-                worst_place(input), dtype_name(plan->adding.dtype));
+    if (named && !of_type)
+        die(EXIT_CODE_USAGE, "--inputs %s: %s holds no find of %s: lnbench hunt makes some", input,
+            worst_place(input), dtype_name(plan->adding.dtype));
 }
 
-static bool plan_accuracy(const resolved_plan *resolved, const machine_facts *machine,
-                          case_plan *plan, error *err)
+static void plan_accuracy(const resolved_plan *resolved, case_plan *plan)
 {
     /* Every convention on every family at one size; the first one also where tails, register tiling
      * and long sums differ. */
     static const size_t sizes[] = {768, 5, 100, 4096};
-    bool fine = true;
+    const plan_conventions *conventions = resolved->conventions;
+    const bool named = resolved->request->inputs.count > 0;
     bool *own = allocate_zeroed(resolved->input_count, sizeof *own);
-    for (size_t i = 0; i < resolved->input_count; i++)
-        own[i] = input_is_worst(resolved->inputs[i]);
-    for (size_t i = 0; fine && i < resolved->input_count; i++)
-        fine = own[i] ? plan_worst(resolved, resolved->inputs[i], true, plan, err)
-                      : add_own(resolved, resolved->inputs[i], plan, &own[i], err);
-    for (size_t c = 0; c < resolved->convention_count; c++) {
+    for (size_t i = 0; i < resolved->input_count; i++) {
+        const char *input = resolved->inputs[i];
+        size_t rows, hidden;
+        own[i] = input_is_worst(input);
+        if (own[i])
+            plan_worst(resolved, input, true, plan);
+        else
+            own_shape(input, &rows, &hidden);
+        if (own[i] || hidden == 0)
+            continue;
+        own[i] = true; /* a user's file is judged at its own hidden size, under each convention */
+        for (size_t c = 0; c < conventions->count; c++)
+            add_accuracy(plan, &conventions->list[c], input, rows, hidden);
+    }
+    for (size_t c = 0; c < conventions->count; c++) {
         bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
         for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
-            for (size_t i = 0; fine && i < resolved->input_count; i++) {
-                const char *input = resolved->inputs[i];
+            for (size_t i = 0; i < resolved->input_count; i++)
                 if (has_case(resolved, i, c) && !own[i])
-                    add_accuracy(plan, &resolved->conventions[c], input, SWEEP_ROWS, sizes[s]);
-            }
+                    add_accuracy(plan, &conventions->list[c], resolved->inputs[i], SWEEP_ROWS,
+                                 sizes[s]);
     }
-    if (fine && !resolved->named_inputs && !resolved->quick)
-        plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan);
-    if (fine && !resolved->named_inputs && !resolved->quick)
-        fine = plan_worst(resolved, WORST_INPUT, false, plan, err);
-    if (fine && !resolved->named_inputs && resolved->full)
-        plan_long_sums(resolved, machine, plan);
     free(own);
-    return fine;
-}
-
-/* A pack of a conformance test; false: there are not as many. */
-static bool add_pack(const resolved_plan *resolved, case_plan *plan, conformance_check check,
-                     size_t pack)
-{
-    const size_t turn = check == CHECK_COMBINATIONS ? pack % resolved->set_count : 0;
-    size_t rows, hidden;
-    conformance_task task = {.check = check,
-                             .convention = resolved->conventions[turn],
-                             .storage = plan->adding.dtype,
-                             .param = plan->adding.param,
-                             .set = plan->combinations[resolved->sets + turn]};
-    if (!conformance_pack(&task, pack, &rows, &hidden))
-        return false;
-    accuracy_group *group = add_accuracy(plan, &task.convention, check_names[check], rows, hidden);
-    group->task = task;
-    group->for_ours = resolved->full || check == CHECK_EXACT;
-    return true;
-}
-
-static void plan_conformance(const plan_request *request, resolved_plan *resolved, case_plan *plan)
-{
-    const size_t sets = resolved->named ? resolved->named : 1;
-    size_t before = plan->accuracy_count, pack = 0;
-    if (!resolved->quick)
-        add_pack(resolved, plan, CHECK_EXACT, 0);
-    if (plan->accuracy_count > before && group_kernels(plan, &plan->accuracy[before]) == 0)
-        plan->accuracy_count = before;
-    before = plan->accuracy_count;
-    add_pack(resolved, plan, CHECK_GROWTH, 0);
-    if (group_kernels(plan, &plan->accuracy[before]) == 0) {
-        plan->accuracy_count = before;
+    if (named || resolved->quick)
         return;
-    }
-    while (plan->combination_count < PLAN_SETS && resolved->set_count < sets) {
-        plan->combinations[plan->combination_count++] = combinations_make(
-            &(combinations_asked){.plain = resolved->conventions[resolved->set_count++],
-                                  .alone = resolved->named > 0,
-                                  .seed = request->seed,
-                                  .quick = resolved->quick});
-    }
-    for (; add_pack(resolved, plan, CHECK_COMBINATIONS, pack); pack++)
-        ;
-    add_pack(resolved, plan, CHECK_LARGE, 0);
+    plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan);
+    plan_worst(resolved, WORST_INPUT, false, plan);
     if (resolved->full)
-        add_pack(resolved, plan, CHECK_LARGE, 1);
-}
-
-/* Timing holds x and y, as large as asked for. */
-static bool fits_memory(const case_plan *plan, size_t rows, size_t hidden,
-                        const machine_facts *machine, error *err)
-{
-    bool of_group;
-    double memory = machine_memory(machine, &of_group);
-    double needed =
-        call_bytes(operations[plan->adding.operation], rows, hidden, plan->adding.dtype);
-    if (memory <= 0 || needed < memory)
-        return true;
-    return fail(
-        err, EXIT_CODE_ENVIRONMENT,
-        "shape %zux%zu: x and y need %.0f MiB; %s %.0f MiB of memory: choose fewer rows, or "
-        "--only accuracy",
-        rows, hidden, needed / 0x1p20, of_group ? "the control group may use" : "this machine has",
-        memory / 0x1p20);
+        plan_long_sums(resolved, plan);
 }
 
 /* How many rows of an input are judged at a shape: of the rows that hunts found all, as in the plan
  * without shapes. */
-static bool judged_rows(const char *input, size_t rows, size_t hidden, case_plan *plan,
-                        size_t *judged, error *err)
+static size_t judged_rows(const char *input, size_t rows, size_t hidden, case_plan *plan)
 {
     worst_shapes found;
-    *judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
+    size_t judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
+    error err;
     if (!input_is_worst(input))
-        return true;
-    if (!worst_input_shapes(input, &found, err))
-        return false;
+        return judged;
+    need(worst_input_shapes(input, &found, &err), &err);
     note_worst(input, &found, plan);
     for (size_t i = 0; i < found.count; i++)
         if (found.shapes[i].type == plan->adding.dtype && found.shapes[i].hidden == hidden)
-            *judged = found.shapes[i].rows;
+            judged = found.shapes[i].rows;
     worst_shapes_free(&found);
-    return true;
+    return judged;
 }
 
-static bool plan_shapes(const plan_request *request, const resolved_plan *resolved,
-                        const machine_facts *machine, case_plan *plan, bool speed, bool accuracy,
-                        error *err)
+static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
 {
-    for (size_t i = 0; i < request->shapes.count; i++) {
+    const word_list *shapes = &resolved->request->shapes;
+    for (size_t i = 0; i < shapes->count; i++) {
         size_t rows, hidden, own_rows, own_hidden;
-        if (!shape_parse(request->shapes.words[i], &rows, &hidden, err) ||
-            (speed && !fits_memory(plan, rows, hidden, machine, err)))
-            return false;
-        for (size_t input = 0; accuracy && input < resolved->input_count; input++) {
-            if (!own_shape(resolved->inputs[input], &own_rows, &own_hidden, err))
-                return false;
+        error err;
+        need(shape_parse(shapes->words[i], &rows, &hidden, &err), &err);
+        if (resolved->speed)
+            check_memory(resolved, plan, rows, hidden);
+        for (size_t input = 0; resolved->accuracy && input < resolved->input_count; input++) {
+            own_shape(resolved->inputs[input], &own_rows, &own_hidden);
             if (own_hidden && own_hidden != hidden)
-                return fail(err, EXIT_CODE_USAGE,
-                            "%s: last axis is %zu long: --shapes %s asks for %zu",
-                            resolved->inputs[input], own_hidden, request->shapes.words[i], hidden);
+                die(EXIT_CODE_USAGE, "%s: last axis is %zu long: --shapes %s asks for %zu",
+                    resolved->inputs[input], own_hidden, shapes->words[i], hidden);
         }
-        if (speed)
-            add_speed(plan, request, resolved, rows, hidden);
-        for (size_t c = 0; accuracy && c < resolved->convention_count; c++)
-            for (size_t input = 0; input < resolved->input_count; input++) {
-                size_t judged;
-                if (!judged_rows(resolved->inputs[input], rows, hidden, plan, &judged, err))
-                    return false;
-                add_accuracy(plan, &resolved->conventions[c], resolved->inputs[input], judged,
-                             hidden);
-            }
+        if (resolved->speed)
+            add_speed(plan, resolved, rows, hidden);
+        for (size_t c = 0; resolved->accuracy && c < resolved->conventions->count; c++)
+            for (size_t input = 0; input < resolved->input_count; input++)
+                add_accuracy(plan, &resolved->conventions->list[c], resolved->inputs[input],
+                             judged_rows(resolved->inputs[input], rows, hidden, plan), hidden);
     }
-    return true;
 }
+
+/* ---- what makes two plans the same ---- */
+
+/* A user's file may change between two runs; a family hashes to 0. */
+static uint64_t hash_contents(uint64_t hash, const word_list *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        uint64_t contents;
+        hash_file(inputs->words[i], &contents);
+        hash = hash_bytes(hash, &contents, sizeof contents);
+    }
+    return hash;
+}
+
+static uint64_t hash_word(uint64_t hash, const char *word)
+{
+    return hash_bytes(hash, word, strlen(word) + 1);
+}
+
+/* The same words in another order ask for the same. `fallback` is what no word at all means. */
+static uint64_t hash_set(uint64_t hash, const word_list *words, const char *fallback)
+{
+    uint64_t sum = words->count == 0 ? hash_word(HASH_START, fallback) : 0;
+    for (size_t i = 0; i < words->count; i++) {
+        size_t before = 0;
+        while (strcmp(words->words[before], words->words[i]) != 0)
+            before++;
+        sum += before == i ? hash_word(HASH_START, words->words[i]) : 0;
+    }
+    return hash_bytes(hash, &sum, sizeof sum);
+}
+
+/* The first convention is the one that is timed: their order counts. */
+static uint64_t hash_conventions(uint64_t hash, const plan_request *request)
+{
+    word_list words = {0};
+    error ignored = {0};
+    split_conventions(&request->conventions, request->operation, &words, &ignored);
+    for (size_t i = 0; i < words.count; i++) {
+        ln_convention convention;
+        char label[CONVENTION_MAX_LENGTH];
+        if (convention_parse(words.words[i], &convention, &ignored)) {
+            convention_label(&convention, label);
+            hash = hash_word(hash, label);
+        }
+    }
+    word_list_free(&words);
+    return hash;
+}
+
+/* The options alone: neither the kernels that are there nor how often each is timed. */
+static uint64_t hash_request(const case_plan *plan, const plan_request *request)
+{
+    uint64_t hash = hash_word(HASH_START, plan->name);
+    hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
+    hash = hash_bytes(hash, &request->settings, sizeof request->settings);
+    hash = hash_bytes(hash, &request->conformance, sizeof request->conformance);
+    unsigned others = plan->operations - 1; /* LayerNorm alone is 0 */
+    hash = hash_bytes(hash, &others, others ? sizeof others : 0);
+    hash = hash_word(hash, request->only ? request->only : "");
+    hash = hash_word(hash, request->time_on ? request->time_on : "normal");
+    hash = hash_set(hash, &request->kernels, "");
+    hash = hash_set(hash, &request->dtypes, "");
+    hash = hash_set(hash, &request->shapes, "");
+    hash = hash_set(hash, &request->inputs, "");
+    hash = hash_set(hash, &request->caches, cache_name(CACHE_HOT));
+    hash = hash_set(hash, &request->threads, "1");
+    return hash_conventions(hash_contents(hash, &request->inputs), request);
+}
+
+/* The plan's hash is of everything that decides what is measured: an unfinished run may go on only under the
+ * same one. Two builds of a library, asked the same, share that of the request. */
+static void identify(case_plan *plan, const plan_request *request)
+{
+    uint64_t hash = hash_bytes(HASH_START, plan->name, strlen(plan->name));
+    hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
+    hash = hash_bytes(hash, &request->settings, sizeof request->settings);
+    hash = hash_bytes(hash, &plan->conformance, sizeof plan->conformance);
+    hash = hash_contents(hash, &request->inputs);
+    hash = hash_bytes(hash, &plan->worst_hash, sizeof plan->worst_hash);
+    for (size_t i = 0; i < plan->kernel_count; i++) {
+        const kernel_entry *kernel = plan->kernels[i];
+        hash = hash_bytes(hash, kernel->facts.name, strlen(kernel->facts.name) + 1);
+        hash = hash_bytes(hash, kernel->source, strlen(kernel->source) + 1);
+        hash = hash_bytes(hash, &kernel->object_hash, sizeof kernel->object_hash);
+    }
+    for (size_t i = 0; i < plan->accuracy_count; i++) {
+        const accuracy_group *group = &plan->accuracy[i];
+        case_key key = accuracy_key(group, plan->kernels[0]);
+        hash = hash_bytes(hash, &key, sizeof key);
+        hash = hash_bytes(hash, &group->param, sizeof group->param);
+    }
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        case_key key = speed_key(&plan->speed[i], "");
+        hash = hash_bytes(hash, &key, sizeof key);
+        unsigned counts[] = {plan->speed[i].processes, plan->speed[i].repetitions,
+                             (unsigned)plan->speed[i].param};
+        hash = hash_bytes(hash, counts, sizeof counts);
+    }
+    snprintf(plan->hash, sizeof plan->hash, "%016llx", (unsigned long long)hash);
+    snprintf(plan->request_hash, sizeof plan->request_hash, "%016llx",
+             (unsigned long long)hash_request(plan, request));
+}
+
+/* ---- the plan ---- */
 
 /* The groups of one pair of types. */
-static bool plan_types(const plan_request *request, resolved_plan *resolved,
-                       const machine_facts *machine, case_plan *plan, bool speed, bool accuracy,
-                       error *err)
+static void plan_types(const resolved_plan *resolved, case_plan *plan)
 {
+    const plan_request *request = resolved->request;
+    error err;
     for (size_t i = 0; i < resolved->input_count; i++)
-        if (!input_has_type(resolved->inputs[i], plan->adding.dtype, err))
-            return false;
-    if (speed && request->time_on && !input_has_type(request->time_on, plan->adding.dtype, err))
-        return false;
-    /* What narrows the shapes and inputs narrows what is tabled, not what is trusted. */
-    if (accuracy && request->conformance)
-        plan_conformance(request, resolved, plan);
-    if (request->shapes.count)
-        return plan_shapes(request, resolved, machine, plan, speed, accuracy, err);
-    if (accuracy && !plan_accuracy(resolved, machine, plan, err))
-        return false;
-    if (speed)
-        plan_speed(request, resolved, machine, plan);
-    return true;
+        need(input_has_type(resolved->inputs[i], plan->adding.dtype, &err), &err);
+    if (resolved->speed && request->time_on)
+        need(input_has_type(request->time_on, plan->adding.dtype, &err), &err);
+    if (request->shapes.count) {
+        plan_shapes(resolved, plan);
+        return;
+    }
+    if (resolved->accuracy)
+        plan_accuracy(resolved, plan);
+    if (resolved->speed)
+        plan_speed(resolved, plan);
 }
 
-/* Every pair of storage and parameter type that a chosen kernel has, in the order of the types. */
-static bool plan_all_types(const plan_request *request, resolved_plan *resolved,
-                           const machine_facts *machine, case_plan *plan, bool speed, bool accuracy,
-                           error *err)
+void plan_each_types(case_plan *plan, void (*add)(case_plan *plan, void *context), void *context)
 {
     enum { TYPES = LN_F16 + 1 };
     for (int each = 0; each < TYPES * TYPES; each++) {
         plan->adding.dtype = (ln_type)(each / TYPES);
         plan->adding.param = (ln_type)(each % TYPES);
-        if (plan_has(plan, &plan->adding) &&
-            !plan_types(request, resolved, machine, plan, speed, accuracy, err))
-            return false;
+        if (plan_has(plan, &plan->adding))
+            add(plan, context);
     }
-    return true;
 }
 
-/* A convention that is named is asked of some kernel. */
-static bool check_asked(const case_plan *plan, const ln_convention *named, size_t count, error *err)
+static void add_types(case_plan *plan, void *resolved)
 {
-    for (size_t i = 0; i < count; i++) {
-        char label[CONVENTION_MAX_LENGTH];
-        ln_operation kind = named[i].operation;
-        bool asked = false;
-        for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
-            asked |= plan->kernels[kernel]->facts.operation == kind;
-        if (!asked)
-            return fail(
-                err, EXIT_CODE_USAGE,
-                "--conventions %s is of %s, which none of the chosen kernels computes: leave "
-                "it out, or name kernels of both",
-                convention_label(&named[i], label), operation_name(kind));
-    }
-    return true;
+    plan_types(resolved, plan);
 }
 
-bool plan_make(const plan_request *request, const kernel_list *kernels,
-               const machine_facts *machine, case_plan *plan, error *err)
+void plan_make(const plan_request *request, const kernel_list *kernels,
+               const machine_facts *machine, case_plan *plan)
 {
-    resolved_plan resolved = {0};
-    ln_convention *named = NULL;
-    size_t count = 0;
-    bool speed = !request->only || strcmp(request->only, "speed") == 0;
-    bool accuracy = !request->only || strcmp(request->only, "accuracy") == 0;
+    resolved_plan resolved = {.request = request, .machine = machine};
     *plan = (struct case_plan){.seed = request->seed};
-    bool fine = resolve_rest(request, &resolved, err) &&
-                plan_conventions(request, plan, &named, &count, err) &&
-                plan_choose_kernels(request, kernels, plan, err) &&
-                check_asked(plan, named, count, err);
+    resolve_options(&resolved);
+    plan->quick = resolved.quick;
+    plan->full = resolved.full;
+    plan->conformance = request->conformance && resolved.accuracy;
     snprintf(plan->name, sizeof plan->name, "%s", request->name);
-    for (int kind = 0; fine && kind < OPERATIONS; kind++) {
+    resolve_named(&resolved, plan);
+    choose_kernels(request, kernels, plan);
+    check_asked(plan, &resolved);
+    for (int kind = 0; kind < OPERATIONS; kind++) {
         if (!(plan->operations & OPERATION_BIT(kind)))
             continue;
         plan->adding.operation = (ln_operation)kind;
-        resolved.sets = plan->combination_count;
-        resolved.set_count = 0;
-        resolve_conventions(named, count, plan->adding.operation, &resolved);
-        fine = resolve_inputs(request, plan, &resolved, err) &&
-               plan_all_types(request, &resolved, machine, plan, speed, accuracy, err);
-        free(resolved.conventions);
+        resolve_conventions(&resolved, plan->adding.operation, plan);
+        resolve_inputs(&resolved, plan);
+        plan_each_types(plan, add_types, &resolved);
         free(resolved.inputs);
         free(resolved.everywhere);
-        resolved.conventions = NULL;
-        resolved.inputs = NULL;
-        resolved.everywhere = NULL;
     }
-    free(named);
-    if (fine)
-        plan_identify(plan, request);
-    else
-        plan_free(plan);
-    return fine;
+    free(resolved.named);
+    identify(plan, request);
 }

@@ -4,7 +4,7 @@
 
 #include "machine/machine.h"
 #include "base/words.h"
-#include "conformance/checks.h"
+#include "domain/operation.h"
 #include "worker/worker.h"
 
 /* What narrows a plan; empty lists narrow nothing. */
@@ -16,19 +16,23 @@ typedef struct plan_request {
     const char *time_on;   /* the input that is timed; NULL: "normal" */
     uint64_t seed;
     uint64_t processes, repetitions; /* 0: the plan's own */
-    bool conformance;                /* also the conformance tests */
+    bool conformance;                /* also the conformance tests, which the session adds */
     uint64_t settings;               /* a hash of what else decides results: limits, pages */
 } plan_request;
 
-/* Rows of one input under one convention, judged for every kernel of these types. */
+/* Rows of one input under one convention, judged for every kernel of these types; or a conformance test, which
+ * the session adds (session/checks.h), for those that come without a proof: plugins, peers and the library's own
+ * calls. */
 typedef struct accuracy_group {
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
     char input[INPUT_MAX_LENGTH];
     ln_type dtype, param; /* of the kernels that it is for */
     size_t rows, hidden;
-    conformance_task task; /* check CHECK_ROWS: rows of the input; else a conformance test */
-    bool for_ours;         /* the conformance tests ask it of our own kernels too */
+    size_t elements;                      /* for the time left */
+    const struct conformance_task *check; /* NULL: rows of the input */
+    bool for_ours;                        /* a check of our own kernels too... */
+    unsigned traits;                      /* ...but only of those that have these */
 } accuracy_group;
 
 /* One shape timed for every kernel of these types and the roofs, on a judged block of rows. */
@@ -51,7 +55,12 @@ typedef struct plan_adding {
     ln_type dtype, param;
 } plan_adding;
 
-enum { PLAN_SETS = 16 };
+/* Of one operation: those that the user named, or else the presets. */
+typedef struct plan_conventions {
+    ln_convention *list;
+    size_t count;
+    bool named;
+} plan_conventions;
 
 typedef struct case_plan {
     char name[16];
@@ -61,10 +70,9 @@ typedef struct case_plan {
     size_t related_count; /* with those of the same family on other ISAs that this CPU has */
     accuracy_group *accuracy;
     size_t accuracy_count;
-    /* Of each operation one over every convention; or one over each that is named, packs of which are
-     * asked in turn. */
-    combination_set *combinations[PLAN_SETS];
-    size_t combination_count;
+    plan_conventions conventions[OPERATIONS];
+    bool quick, full, conformance;
+    struct plan_checks *checks; /* the session's; NULL: no conformance tests were added */
     speed_group *speed;
     size_t speed_count;
     uint64_t seed;
@@ -75,15 +83,18 @@ typedef struct case_plan {
     plan_adding adding;
 } case_plan;
 
-/* Errors (usage) name the unknown word and the nearest known one. */
-bool plan_make(const plan_request *request, const kernel_list *kernels,
-               const machine_facts *machine, case_plan *plan, error *err);
+/* What the request has that cannot be ends the program with one line: an unknown word (2), more threads than this
+ * process has CPUs (7). */
+void plan_make(const plan_request *request, const kernel_list *kernels,
+               const machine_facts *machine, case_plan *plan);
 void plan_free(case_plan *plan);
 
-/* The distinct numbers of threads asked for, 1 where none was. Errors: no number (2), more threads
- * than this process has CPUs (7). */
-enum { PLAN_THREAD_NUMBERS = 32 };
-bool plan_threads(const word_list *given, unsigned numbers[], size_t *count, error *err);
+/* Calls `add` for every pair of storage and parameter type that a chosen kernel of plan->adding.operation has, in
+ * the order of the types, with it in plan->adding. */
+void plan_each_types(case_plan *plan, void (*add)(case_plan *plan, void *context), void *context);
+/* A group of these types. */
+accuracy_group accuracy_group_of(const case_plan *plan, const ln_convention *convention,
+                                 const char *input, size_t rows, size_t hidden);
 
 /* How many judgements and repetitions there are, and roughly how long they take. */
 size_t plan_judgements(const case_plan *plan);
@@ -94,19 +105,8 @@ size_t plan_repetitions(const case_plan *plan);
 bool plan_has(const case_plan *plan, const plan_adding *types);
 bool speed_takes(const speed_group *group, const kernel_entry *kernel);
 size_t speed_kernels(const case_plan *plan, const speed_group *group);
-/* The same of an accuracy group: the conformance tests are for those that come without a proof, plugins, peers
- * and the library's own calls. */
 bool group_takes(const accuracy_group *group, const kernel_entry *kernel);
 size_t group_kernels(const case_plan *plan, const accuracy_group *group);
-size_t group_elements(const accuracy_group *group);
-
-/* The kernels that the request names, of the types that it has. */
-bool plan_choose_kernels(const plan_request *request, const kernel_list *kernels, case_plan *plan,
-                         error *err);
-
-/* Fills the plan's hash, of everything that decides what is measured, and that of the request: two
- * builds of a library, asked the same, share it. */
-void plan_identify(case_plan *plan, const plan_request *request);
 
 /* The key of a case of a group. */
 case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);
@@ -116,8 +116,4 @@ case_key speed_key(const speed_group *group, const char *kernel);
  * the list before began with. Lists are of the operation that is named, where that is one (not NULL or "all") and they name none. */
 bool split_conventions(const word_list *given, const char *whose, word_list *conventions,
                        error *err);
-/* Those that the request names, of whatever operation, and the plan's operations; free(*named). */
-bool plan_conventions(const plan_request *request, case_plan *plan, ln_convention **named,
-                      size_t *count, error *err);
-
 #endif

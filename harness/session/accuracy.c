@@ -5,6 +5,7 @@
 #include "conformance/conformance.h"
 #include "base/allocate.h"
 #include "base/interrupt.h"
+#include "session/checks.h"
 #include "session/session.h"
 #include "inputs/worst.h"
 #include <pthread.h>
@@ -190,12 +191,12 @@ static bool make_block(judge_lane *lane, error *err)
     if (lane->block_of == group)
         return true;
     free_block(lane);
-    bool fine = group->task.check == CHECK_ROWS
+    bool fine = !group->check
                     ? judge_block_generate(lane->judge, &lane->block,
                                            call_dense(&group->convention, group->dtype,
                                                       group->param, group->rows, group->hidden),
                                            group->input, NULL, 0, err)
-                    : conformance_prepare(lane->judge, &group->task, &lane->asked, err);
+                    : conformance_prepare(lane->judge, group->check, &lane->asked, err);
     if (fine)
         lane->block_of = group;
     return fine;
@@ -207,9 +208,9 @@ static bool judge_case(judge_lane *lane, judged_case *found, error *err)
     case_judgement *judgement = &found->judgement;
     if (!make_block(lane, err))
         return false;
-    if (lane->group->task.check != CHECK_ROWS) {
+    if (lane->group->check) {
         /* It has no one row to keep: its verdict names the shape, which can be run. */
-        conformance_examine(lane->judge, &lane->group->task, &lane->asked, kernel, judgement);
+        conformance_examine(lane->judge, lane->group->check, &lane->asked, kernel, judgement);
     } else {
         judge_kernel(lane->judge, &lane->block, kernel, judgement);
         judge_promise(&lane->block, kernel, lane->key.input, judgement);
@@ -265,8 +266,8 @@ static bool is_wanted(accuracy_part *part, case_key *key, bool *wanted, error *e
     snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
              key->input, key->hidden);
     if (!kernel->unsupported[0])
-        progress_step(&session->progress,
-                      session_judgement_seconds(group_elements(group)) / part->lanes, what);
+        progress_step(&session->progress, session_judgement_seconds(group->elements) / part->lanes,
+                      what);
     if (session->resumed && !store_has_accuracy(session->store, session->run, key, &has, err))
         return false;
     *wanted = !has;
@@ -310,11 +311,12 @@ static void minimize(judge_lane *lane, judged_case *found)
     accuracy_part *part = lane->part;
     const accuracy_group *group = lane->group;
     int tells = verdict_telling(&found->judgement.verdict);
-    if (group->task.check != CHECK_COMBINATIONS || tells <= part->told[lane->kernel])
+    if (!group->check || group->check->check != CHECK_COMBINATIONS ||
+        tells <= part->told[lane->kernel])
         return;
     part->told[lane->kernel] = tells;
     pthread_mutex_unlock(&part->lock);
-    conformance_minimize(lane->judge, &group->task, &lane->asked,
+    conformance_minimize(lane->judge, group->check, &lane->asked,
                          part->session->plan.kernels[lane->kernel], &found->judgement);
     pthread_mutex_lock(&part->lock);
 }

@@ -20,7 +20,7 @@ double session_plan_seconds(const case_plan *plan)
     double seconds = 0, lanes = (double)session_lanes(plan);
     for (size_t i = 0; i < plan->accuracy_count; i++)
         seconds += 1 / lanes * kernels_here(plan, &plan->accuracy[i], NULL) *
-                   session_judgement_seconds(group_elements(&plan->accuracy[i]));
+                   session_judgement_seconds(plan->accuracy[i].elements);
     for (size_t i = 0; i < plan->speed_count; i++) {
         const speed_group *group = &plan->speed[i];
         double entries = kernels_here(plan, NULL, group) + ROOFS;

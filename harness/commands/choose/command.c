@@ -119,8 +119,7 @@ static void request_free(plan_request *request)
 
 /* The plan with the most repetitions that fit into the time. */
 static bool plan_within(const choose_meter *meter, const kernel_list *kernels,
-                        plan_request *request, double seconds, case_plan *plan, bool *short_of_time,
-                        error *err)
+                        plan_request *request, double seconds, case_plan *plan, bool *short_of_time)
 {
     static const struct {
         unsigned processes, repetitions;
@@ -129,8 +128,7 @@ static bool plan_within(const choose_meter *meter, const kernel_list *kernels,
     for (size_t i = 0; i < STEPS; i++) {
         request->processes = steps[i].processes;
         request->repetitions = steps[i].repetitions;
-        if (!plan_make(request, kernels, meter->machine, plan, err))
-            return false;
+        plan_make(request, kernels, meter->machine, plan);
         bool fits = session_plan_seconds(plan) <= seconds;
         if (fits || i + 1 == STEPS) {
             *short_of_time = !fits;
@@ -160,13 +158,14 @@ static bool make_plans(const choose_meter *meter, const choose_wanted *const *la
     add_shapes(lacking, count, meter->machine, &timed, &judged);
     request.only = "accuracy";
     request.shapes = judged;
-    fine = fine && plan_make(&request, narrowed, meter->machine, &plans->accuracy, err);
+    if (fine)
+        plan_make(&request, narrowed, meter->machine, &plans->accuracy);
     request.only = "speed";
     request.time_on = first->time_on;
     request.shapes = timed;
     fine = fine && plan_within(meter, narrowed, &request,
                                meter->seconds - session_plan_seconds(&plans->accuracy),
-                               &plans->speed, short_of_time, err);
+                               &plans->speed, short_of_time);
     request.shapes = (word_list){0};
     word_list_free(&timed);
     word_list_free(&judged);

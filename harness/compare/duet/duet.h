@@ -55,7 +55,7 @@ typedef struct duet_partner {
 /* Plans what the request asks of either side: every kernel of both files of the types and names that
  * it has, since of a file under test none stands for another. Errors (2): words that fit no kernel
  * of either. */
-bool duet_plan(duet_run *duet, const plan_request *request, error *err);
+void duet_plan(duet_run *duet, const plan_request *request);
 /* Of each of the plan's kernels: partners[i] goes with plan.kernels[i]. */
 void duet_find_partners(const duet_run *duet, duet_partner *partners);
 

@@ -53,12 +53,12 @@ static kernel_list both_lists(const duet_run *duet)
     return both;
 }
 
-bool duet_plan(duet_run *duet, const plan_request *request, error *err)
+void duet_plan(duet_run *duet, const plan_request *request)
 {
     kernel_list both = both_lists(duet);
     case_plan asked;
-    bool fine = plan_make(request, &both, &duet->comparison.machine, &asked, err);
-    for (size_t i = 0; fine && i < asked.kernel_count; i++) {
+    plan_make(request, &both, &duet->comparison.machine, &asked);
+    for (size_t i = 0; i < asked.kernel_count; i++) {
         const kernel_entry *kernel = asked.kernels[i];
         case_key key = {.threads = 1};
         snprintf(key.kernel, sizeof key.kernel, "%s", kernel->facts.name);
@@ -67,13 +67,11 @@ bool duet_plan(duet_run *duet, const plan_request *request, error *err)
         else if (!named(&duet->kernels[BASE], kernel->facts.name))
             comparison_add_new(&duet->comparison, &key, "only in new");
     }
-    if (fine)
-        plan_free(&asked);
+    plan_free(&asked);
     free(both.kernels);
     plan_request own = *request;
     own.kernels = duet->asked;
     own.dtypes = (word_list){0};
-    return fine &&
-           (duet->asked.count == 0 ||
-            plan_make(&own, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan, err));
+    if (duet->asked.count > 0)
+        plan_make(&own, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan);
 }

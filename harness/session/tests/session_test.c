@@ -33,9 +33,9 @@ static void trial_begin(void **state, session_trial *trial)
     *session = (struct run_session){.cpu = -1, .deadline_seconds = 10};
     machine_read(&session->machine);
     if (!worker_start(plugins, 1, &session->worker, &trial->kernels, &err) ||
-        !plan_make(&trial->request, &trial->kernels, &session->machine, &session->plan, &err) ||
         !store_open(scratch_path(state, "session.db"), STORE_WRITE, &session->store, &err))
         fail_msg("%s", err.message);
+    plan_make(&trial->request, &trial->kernels, &session->machine, &session->plan);
     session->judge = judge_create(worker_runner(session->worker), &settings);
     assert_non_null(session->judge);
     run_info info = {
