@@ -38,28 +38,49 @@ static size_t remainder_level(size_t hidden)
                                : 8;
 }
 
-static const char *const words[FACTOR_KINDS][COVERING_LEVELS] = {
-    [FACTOR_CONTENTS] = {"", "rows off centre", "variance about eps", "variance far below eps",
-                         "huge rows", "tiny rows", "rows with NaN or infinity"},
-    [FACTOR_EPS] = {"", "small eps", "large eps", "eps from 1 on"},
-    [FACTOR_THREADS] = {"", "2 threads at once", "5 threads at once"},
-    [FACTOR_CALLS] = {"", "after other contents in the same places", "half the rows at once",
-                      "in turn with another shape", "two problems prepared"},
-    [FACTOR_THERE] = {"", "%s"},
-    [FACTOR_STRIDE] = {"", "%s's rows 1 apart", "%s's rows a vector apart", "%s's rows far apart"},
-    [FACTOR_ADDRESS] = {"", "%s an element behind a line", "%s an element before a line",
-                        "%s flush with its end"},
-    [FACTOR_PARAMETER] = {"", "%s of -1, 0 and 1", "NaN or infinity in %s",
-                          "%s at an end of the range"},
+/* The factors with their levels, in the order of a covering array's entries: those of the call, those of each
+ * tensor in turn, and those of the convention. */
+static const struct factor_row {
+    factor_kind kind;
+    size_t levels, large; /* of a problem, and of a large one; 0: counted by count_levels() */
+    const char *words[COVERING_LEVELS]; /* of each level; "%s": the tensor's name */
+} of_call[] =
+    {
+        {FACTOR_ROWS, FEW_ROWS, MANY_ROWS, {0}},
+        {FACTOR_HIDDEN, SHORT_ROWS, LONG_ROWS, {0}},
+        {FACTOR_REMAINDER, REMAINDERS, REMAINDERS, {0}},
+        {FACTOR_CONTENTS,
+         CONTENTS_SPECIAL + 1,
+         CONTENTS_SPECIAL + 1,
+         {"", "rows off centre", "variance about eps", "variance far below eps", "huge rows",
+          "tiny rows", "rows with NaN or infinity"}},
+        {FACTOR_THREADS, 3, 2, {"", "2 threads at once", "5 threads at once"}},
+        {FACTOR_CALLS,
+         CALL_ORDERS,
+         CALLS_IN_TURN,
+         {"", "after other contents in the same places", "half the rows at once",
+          "in turn with another shape", "two problems prepared"}},
+},
+  of_tensor[] =
+      {
+          {.kind = FACTOR_PLACE},
+          {.kind = FACTOR_THERE, .words = {"", "%s"}},
+          {.kind = FACTOR_STRIDE,
+           .words = {"", "%s's rows 1 apart", "%s's rows a vector apart", "%s's rows far apart"}},
+          {.kind = FACTOR_ADDRESS,
+           .words = {"", "%s an element behind a line", "%s an element before a line",
+                     "%s flush with its end"}},
+          {.kind = FACTOR_PARAMETER,
+           .words = {"", "%s of -1, 0 and 1", "NaN or infinity in %s",
+                     "%s at an end of the range"}},
+},
+  of_convention[] = {
+      {.kind = FACTOR_CONVENTION},
+      {FACTOR_EPS, 4, 4, {"", "small eps", "large eps", "eps from 1 on"}},
 };
+#define COUNT_OF(rows) (sizeof(rows) / sizeof *(rows))
 
 /* ---- the table ---- */
-
-static void add_factor(factor_table *table, factor_kind kind, size_t of, size_t levels)
-{
-    table->levels[table->count] = levels;
-    table->factors[table->count++] = (call_factor){kind, of, levels, 0};
-}
 
 /* The inputs whose place an output may take, by number from 1 on: its own; a sum that of any table.
  * ROLES_MOST: no more. */
@@ -82,22 +103,32 @@ static size_t places_of(const operation *what, size_t role)
     return what->roles[role].optional + 1u + inputs;
 }
 
-static void add_role(factor_table *table, const operation *what, size_t i)
+/* Of a tensor, or a field of the convention; less than two: it has no such factor. */
+static size_t count_levels(const operation *what, factor_kind kind, size_t i)
 {
     const tensor_role *role = &what->roles[i];
-    bool is_table = role->shape == SHAPE_TABLE;
+    const bool is_table = role->shape == SHAPE_TABLE, parameter = role_is_parameter(role);
+    if (kind == FACTOR_CONVENTION)
+        return what->fields[i].levels;
     if (role->shape == SHAPE_NONE)
+        return 0;
+    return kind == FACTOR_PLACE         ? is_table && role->output ? places_of(what, i) : 0
+           : kind == FACTOR_THERE       ? !(is_table && role->output) && role->optional ? 2 : 0
+           : kind == FACTOR_STRIDE      ? is_table ? 4 : 0
+           : kind == FACTOR_ADDRESS     ? is_table || parameter ? 4 : 0
+           : !parameter || role->output ? 0
+           : i == ROLE_GAMMA            ? 4
+                                        : 3;
+}
+
+static void add_factor(factor_table *table, const struct factor_row *row, size_t of)
+{
+    size_t levels = table->large ? row->large : row->levels;
+    levels = levels ? levels : count_levels(operations[table->operation], row->kind, of);
+    if (levels < 2 && row->kind != FACTOR_CONVENTION)
         return;
-    if (is_table && role->output && places_of(what, i) > 1)
-        add_factor(table, FACTOR_PLACE, i, places_of(what, i));
-    if (!(is_table && role->output) && role->optional)
-        add_factor(table, FACTOR_THERE, i, 2);
-    if (is_table)
-        add_factor(table, FACTOR_STRIDE, i, 4);
-    if (is_table || role_is_parameter(role))
-        add_factor(table, FACTOR_ADDRESS, i, 4);
-    if (role_is_parameter(role) && !role->output)
-        add_factor(table, FACTOR_PARAMETER, i, i == ROLE_GAMMA ? 4 : 3);
+    table->levels[table->count] = levels;
+    table->factors[table->count++] = (call_factor){row->kind, of, levels, 0, row->words};
 }
 
 static ln_convention convention_at(const factor_table *table, size_t number)
@@ -316,17 +347,6 @@ bool factors_set_hidden(combination *of, size_t hidden)
     return !of->table->large && factors_allow(of->table, of->levels);
 }
 
-/* The levels that a call has that is nothing out of the ordinary. */
-static void set_plain(factor_table *table, const ln_convention *plain)
-{
-    const operation *what = operations[table->operation];
-    for (size_t f = 0; f < table->count; f++) {
-        call_factor *own = &table->factors[f];
-        if (own->kind == FACTOR_CONVENTION)
-            own->plain = (int8_t)convention_level(&what->fields[own->of], plain);
-    }
-}
-
 factor_table *factors_of(ln_operation kind, const ln_convention *plain, bool alone, bool large)
 {
     const operation *what = operations[kind];
@@ -336,22 +356,22 @@ factor_table *factors_of(ln_operation kind, const ln_convention *plain, bool alo
                             .alone = alone,
                             .plain = *plain,
                             .conventions = alone ? 1 : convention_count(what)};
-    add_factor(table, FACTOR_ROWS, 0, large ? MANY_ROWS : FEW_ROWS);
-    add_factor(table, FACTOR_HIDDEN, 0, large ? LONG_ROWS : SHORT_ROWS);
-    add_factor(table, FACTOR_REMAINDER, 0, REMAINDERS);
-    add_factor(table, FACTOR_CONTENTS, 0, CONTENTS_SPECIAL + 1);
-    add_factor(table, FACTOR_THREADS, 0, large ? 2 : 3);
-    add_factor(table, FACTOR_CALLS, 0, large ? CALLS_IN_TURN : CALL_ORDERS);
+    for (size_t i = 0; i < COUNT_OF(of_call); i++)
+        add_factor(table, &of_call[i], 0);
     for (size_t i = 0; i < what->count; i++)
-        add_role(table, what, i);
+        for (size_t k = 0; k < COUNT_OF(of_tensor); k++)
+            add_factor(table, &of_tensor[k], i);
     for (size_t i = 0; !alone && i < what->field_count; i++)
-        add_factor(table, FACTOR_CONVENTION, i, what->fields[i].levels);
+        add_factor(table, &of_convention[0], i);
     if (!alone)
-        add_factor(table, FACTOR_EPS, 0, 4);
+        add_factor(table, &of_convention[1], 0);
     for (size_t i = 0; i < table->conventions && i < FACTOR_CONVENTIONS; i++)
         note_convention(table, i);
     find_shapes(table);
-    set_plain(table, plain);
+    for (size_t f = 0; f < table->count; f++)
+        if (table->factors[f].kind == FACTOR_CONVENTION)
+            table->factors[f].plain =
+                (int8_t)convention_level(&what->fields[table->factors[f].of], plain);
     return table;
 }
 
@@ -524,7 +544,7 @@ const char *factor_describe(const combination *of, size_t f, char *text, size_t 
     size_t taken;
     *text = '\0';
     if (of->levels[f] >= 0)
-        word = words[own->kind][of->levels[f]];
+        word = own->words[of->levels[f]];
     switch (own->kind) {
     case FACTOR_PLACE:
         taken = place_taken(what, own->of, of->levels[f]);

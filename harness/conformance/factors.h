@@ -38,6 +38,7 @@ typedef struct call_factor {
     size_t of; /* a role, or a field of the convention */
     size_t levels;
     int8_t plain;
+    const char *const *words; /* of each level; "%s": the role's name */
 } call_factor;
 
 typedef struct convention_set {
