@@ -73,33 +73,6 @@ static affine_pair used_so(const metrics_row *row, affine_use use, size_t i)
     return affine_used(use, gamma, beta);
 }
 
-/* Whether the convention has the parameters that the mistake is made with. */
-static bool may_use_so(const metrics_row *row, affine_use use)
-{
-    bool gamma = ln_has_gamma(row->affine), beta = ln_has_beta(row->affine);
-    bool vector = row->affine != LN_AFFINE_SCALAR && row->hidden > 1;
-    switch (use) {
-    case USE_ALL:
-        return true;
-    case USE_BETA_FIRST:
-    case USE_SWAPPED:
-    case USE_NONE:
-        return gamma && beta;
-    case USE_BETA:
-    case USE_OFFSET:
-        return gamma;
-    case USE_FIRST_GAMMA:
-        return gamma && vector;
-    case USE_FIRST_BETA:
-        return beta && vector;
-    case USE_GAMMA:
-    case USE_MINUS_BETA:
-        return beta;
-    default:
-        return false;
-    }
-}
-
 /* Whether y has this element, to within `limit` ULP of the larger of the two scales. *told: it is a
  * number. */
 static bool is_near(const explained_row *asked, size_t i, double value, double scale, bool *told)
@@ -118,8 +91,6 @@ static bool is_result_of(const explaining *tries, const double *x, const mistake
     const metrics_row *row = tries->asked->row;
     bool casts = !tries->layernorm && row->convention->cast, told = false;
     double most = 0;
-    if (!may_use_so(row, made->use))
-        return false;
     for (size_t i = 0; i < row->hidden; i++)
         most = fmax(most, fabs(x[i] - made->centre));
     most = most / made->root + fabs(made->quotient);
@@ -227,54 +198,77 @@ static double square_of(const explaining *tries)
     return tries->layernorm ? tries->var : tries->var + tries->mean * tries->mean;
 }
 
-static void try_divisor(explaining *tries, double centre, double square)
+/* Mistakes that are one formula each: what is subtracted and divided by, and how gamma and beta are used. */
+static void try_formulas(explaining *tries)
 {
-    ln_convention other = *tries->asked->row->convention;
-    if (tries->layernorm)
-        other.ddof = 1 - other.ddof;
-    double counted = tries->layernorm ? square : square * tries->n / (tries->n - 1);
-    const mistake made = {centre, root_under(tries, &other, counted), tries->quotient, USE_ALL,
-                          false};
-    const mistake undivided = {centre, own_root(tries, square * tries->n), tries->quotient, USE_ALL,
-                               true};
-    const char *sum = tries->layernorm ? tries->words->square : "the sum of squares";
-    if (explains(tries, tries->asked->x, &made))
-        explained(tries, "divides %s by %s, where %s is asked for", sum,
-                  !tries->layernorm ? "N - 1"
-                  : other.ddof      ? "N - 1 (ddof=1)"
-                                    : "N (ddof=0)",
-                  tries->layernorm && !other.ddof ? "N - 1" : "N");
-    if (explains(tries, tries->asked->x, &undivided))
-        explained(tries, "does not divide the sum of squares by N");
-}
-
-static void try_moments(explaining *tries)
-{
-    const double q = tries->quotient, about_zero = tries->var + tries->mean * tries->mean;
-    bool layernorm = tries->layernorm, has_affine = tries->asked->row->affine != LN_AFFINE_NONE;
-    double centre = layernorm ? tries->mean : 0, other = layernorm ? 0 : tries->mean;
-    double square = layernorm ? tries->var : about_zero;
-    double other_square = layernorm ? about_zero : tries->var, root = own_root(tries, square);
+    enum { GAMMA = 1, BETA = 2, VECTOR = 4 };
+    const metrics_row *row = tries->asked->row;
     const norm_words *words = tries->words;
-    const affine_use none = !has_affine                              ? USE_ALL
-                            : ln_has_beta(tries->asked->row->affine) ? USE_NONE
-                                                                     : USE_BETA;
+    const bool layernorm = tries->layernorm, gamma1 = row->affine == LN_AFFINE_GAMMA1;
+    const bool has_gamma = ln_has_gamma(row->affine), has_beta = ln_has_beta(row->affine);
+    const unsigned there = (has_gamma ? GAMMA : 0u) | (has_beta ? BETA : 0u) |
+                           (row->affine != LN_AFFINE_SCALAR && row->hidden > 1 ? VECTOR : 0u);
+    const double q = tries->quotient, mean = tries->mean, c = centre_of(tries);
+    const double square = square_of(tries), about_zero = tries->var + mean * mean;
+    const double other_c = layernorm ? 0 : mean, other = layernorm ? about_zero : tries->var;
+    const double root = own_root(tries, square), other_root = own_root(tries, other);
+    const double exact = layernorm ? 1 / row->answer->facts.rstd : root;
+    ln_convention divisor = *row->convention;
+    divisor.ddof = layernorm ? 1 - divisor.ddof : divisor.ddof;
+    const double counted = layernorm ? square : square * tries->n / (tries->n - 1);
+    const affine_use none = row->affine == LN_AFFINE_NONE ? USE_ALL
+                            : has_beta                    ? USE_NONE
+                                                          : USE_BETA;
     const struct {
-        const char *words;
+        const char *words, *name; /* name: of the "%s" in the words */
+        unsigned needs;
         mistake made;
     } all[] = {
-        {words->other_operation, {other, own_root(tries, other_square), q, USE_ALL, false}},
-        {words->other_centre, {other, root, q, USE_ALL, false}},
-        {words->other_square, {centre, own_root(tries, other_square), q, USE_ALL, true}},
-        {words->no_root, {centre, root * root, q, USE_ALL, true}},
-        {"multiplies by the standard deviation", {centre, 1 / root, q, USE_ALL, true}},
-        {words->undivided, {centre, 1, q, USE_ALL, true}},
-        {"returns x as it is", {0, 1, 0, none, false}},
+        {"leaves out gamma and beta", "", GAMMA | BETA, {c, exact, q, USE_NONE, false}},
+        {"does not add beta: y - exact is -beta", "", BETA, {c, exact, q, USE_GAMMA, false}},
+        {"does not multiply by %s", words->gamma, GAMMA, {c, exact, q, USE_BETA, false}},
+        {gamma1 ? "multiplies by the stored %s, where 1 more is asked for" : "multiplies by 1 + %s",
+         gamma1 && layernorm ? "vector" : words->plus,
+         GAMMA,
+         {c, exact, q, USE_OFFSET, false}},
+        {"adds beta before it multiplies by gamma: y - exact is beta (gamma - 1)",
+         "",
+         GAMMA | BETA,
+         {c, exact, q, USE_BETA_FIRST, false}},
+        {"takes gamma for beta and beta for gamma",
+         "",
+         GAMMA | BETA,
+         {c, exact, q, USE_SWAPPED, false}},
+        {"subtracts beta: y - exact is -2 beta", "", BETA, {c, exact, q, USE_MINUS_BETA, false}},
+        {"takes the first %s for all columns",
+         words->plus,
+         GAMMA | VECTOR,
+         {c, exact, q, USE_FIRST_GAMMA, false}},
+        {"takes the first beta for all columns",
+         "",
+         BETA | VECTOR,
+         {c, exact, q, USE_FIRST_BETA, false}},
+        {!layernorm     ? "divides the sum of squares by N - 1, where N is asked for"
+         : divisor.ddof ? "divides the variance by N - 1 (ddof=1), where N is asked for"
+                        : "divides the variance by N (ddof=0), where N - 1 is asked for",
+         "",
+         0,
+         {c, root_under(tries, &divisor, counted), q, USE_ALL, false}},
+        {"does not divide the sum of squares by N",
+         "",
+         0,
+         {c, own_root(tries, square * tries->n), q, USE_ALL, true}},
+        {"%s", words->other_operation, 0, {other_c, other_root, q, USE_ALL, false}},
+        {"%s", words->other_centre, 0, {other_c, root, q, USE_ALL, false}},
+        {"%s", words->other_square, 0, {c, other_root, q, USE_ALL, true}},
+        {"%s", words->no_root, 0, {c, root * root, q, USE_ALL, true}},
+        {"multiplies by the standard deviation", "", 0, {c, 1 / root, q, USE_ALL, true}},
+        {"%s", words->undivided, 0, {c, 1, q, USE_ALL, true}},
+        {"returns x as it is", "", 0, {0, 1, 0, none, false}},
     };
-    try_divisor(tries, centre, square);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (explains(tries, tries->asked->x, &all[i].made))
-            explained(tries, "%s", all[i].words);
+        if ((all[i].needs & ~there) == 0 && explains(tries, tries->asked->x, &all[i].made))
+            explained(tries, all[i].words, all[i].name);
 }
 
 /* With eps in another place, or of another size. */
@@ -374,39 +368,6 @@ static void try_eps(explaining *tries)
                       tries->words->places[own->eps_place]);
     }
     try_sizes(tries);
-}
-
-static void try_affine(explaining *tries)
-{
-    const metrics_row *row = tries->asked->row;
-    const char *gamma = tries->words->gamma, *plus = tries->words->plus;
-    double centre = centre_of(tries);
-    double root =
-        tries->layernorm ? 1 / row->answer->facts.rstd : own_root(tries, square_of(tries));
-    for (int use = USE_ALL + 1; use < USES; use++) {
-        mistake made = {centre, root, tries->quotient, (affine_use)use, false};
-        if (!explains(tries, tries->asked->x, &made))
-            continue;
-        if (use == USE_BETA)
-            explained(tries, "does not multiply by %s", gamma);
-        else if (use == USE_FIRST_GAMMA)
-            explained(tries, "takes the first %s for all columns", plus);
-        else if (use == USE_OFFSET && row->affine != LN_AFFINE_GAMMA1)
-            explained(tries, "multiplies by 1 + %s", plus);
-        else if (use == USE_OFFSET)
-            explained(tries, "multiplies by the stored %s, where 1 more is asked for",
-                      tries->layernorm ? "vector" : plus);
-        else
-            explained(tries, "%s",
-                      use == USE_BETA_FIRST
-                          ? "adds beta before it multiplies by gamma: y - exact is "
-                            "beta (gamma - 1)"
-                      : use == USE_SWAPPED    ? "takes gamma for beta and beta for gamma"
-                      : use == USE_GAMMA      ? "does not add beta: y - exact is -beta"
-                      : use == USE_MINUS_BETA ? "subtracts beta: y - exact is -2 beta"
-                      : use == USE_FIRST_BETA ? "takes the first beta for all columns"
-                                              : "leaves out gamma and beta");
-    }
 }
 
 /* A loop that leaves the last columns out of a sum. */
@@ -518,8 +479,7 @@ bool norm_explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *
     if (!isfinite(asked->limit) || !isfinite(asked->row->answer->facts.max_abs))
         return false;
     explaining tries = begin_explaining(asked, why);
-    try_affine(&tries);
-    try_moments(&tries);
+    try_formulas(&tries);
     try_eps(&tries);
     /* On some rows a lost tail looks like another divisor, which is the likelier mistake. */
     if (!tries.found)
