@@ -584,8 +584,9 @@ bool result_table_print(const run_view *view, const output_file *out, const resu
     if (!output_is_data(out))
         return print_parts(view, out, look, err);
     text_buffer lines = {0};
-    view_add_case_table(view, out->format, &lines);
-    bool fine = !lines.failed && fputs(lines.bytes, out->file) >= 0;
+    bool fine = add_case_table(view->store, view->run.id, out->format, &lines, err) &&
+                ((!lines.failed && fputs(lines.bytes, out->file) >= 0) ||
+                 fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the cases"));
     text_free(&lines);
-    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the cases");
+    return fine;
 }

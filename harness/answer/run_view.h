@@ -85,7 +85,8 @@ json_t *view_case_json(const view_case *view);
 json_t *view_run_json(const run_view *view); /* array of cases */
 /* The same for data frames, as OUTPUT_TSV or OUTPUT_CSV: a row a case, with every key, metric and
  * speed; undefined is "nan". */
-void view_add_case_table(const run_view *view, output_format form, text_buffer *out);
+bool add_case_table(result_store *store, int64_t run, output_format form, text_buffer *out,
+                    error *err);
 
 /* ---- the run that --run and --db name, for commands that read the store ---- */
 

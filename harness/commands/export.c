@@ -4,7 +4,6 @@
 #include "base/output.h"
 #include "exchange/export.h"
 #include "exchange/run_file.h"
-#include "answer/run_view.h"
 #include <string.h>
 
 typedef struct export_options {
@@ -12,59 +11,57 @@ typedef struct export_options {
     uint64_t run;
 } export_options;
 
-static bool write_out(const run_view *view, const export_format *format, error *err)
+static bool write_out(result_store *store, int64_t run, const export_format *format, error *err)
 {
     output_file out;
     return output_standard(&out, err) &&
-           export_write(view, format, out.file, "standard output", err);
+           export_write(store, run, format, out.file, "standard output", err);
 }
 
-static bool find_run(const export_options *options, int64_t *run, error *err)
+static bool export_database(const export_options *options, int64_t run, error *err)
 {
-    result_store *store;
-    *run = (int64_t)options->run;
-    if (!store_open(options->database, STORE_READ, &store, err))
-        return false;
-    bool fine = *run != 0 || (store_latest_run(store, run, err) &&
-                              (*run != 0 || fail(err, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet",
-                                                 options->database)));
-    store_close(store);
-    return fine;
-}
-
-static bool export_database(const export_options *options, error *err)
-{
-    int64_t run;
     text_buffer bytes = {0};
     if (!options->out)
         return fail(err, EXIT_CODE_USAGE, "--format db: --out FILE is missing (run.db, run.db.xz)");
     const char *end = strrchr(options->out, '.');
     bool packed = end && strcmp(end, ".xz") == 0;
     bool fine =
-        find_run(options, &run, err) &&
         run_file_make(options->database, run, packed ? PACK_SMALL : PACK_NOT, &bytes, err) &&
         write_whole_file(options->out, &bytes, err);
     text_free(&bytes);
     return fine;
 }
 
+/* The run that was named, or the latest; it is there. */
+static bool find_run(result_store *store, const export_options *options, int64_t *run, error *err)
+{
+    stored_run found;
+    *run = (int64_t)options->run;
+    return (*run != 0 || store_latest_run(store, run, err)) &&
+           (*run != 0 || fail(err, EXIT_CODE_ENVIRONMENT,
+                              "%s: holds no run yet: lnbench run makes one", options->database)) &&
+           store_run(store, *run, &found, err);
+}
+
 static exit_code export_run(void *context, const cli_call *call, error *err)
 {
     const export_options *options = context;
+    const bool whole = strcmp(options->format, "db") == 0;
+    const export_format *format = whole ? NULL : export_format_named(options->format, err);
+    result_store *store;
+    int64_t run;
     (void)call;
-    if (strcmp(options->format, "db") == 0) {
-        export_database(options, err);
+    if ((!whole && !format) || !store_open(options->database, STORE_READ, &store, err))
         return err->code;
+    if (find_run(store, options, &run, err)) {
+        if (whole)
+            export_database(options, run, err);
+        else if (options->out)
+            export_save(store, run, format, options->out, err);
+        else
+            write_out(store, run, format, err);
     }
-    const export_format *format = export_format_named(options->format, err);
-    run_view view;
-    if (!format || !load_stored_run(options->database, options->run, &view, err))
-        return err->code;
-    if (options->out)
-        export_save(&view, format, options->out, err);
-    else
-        write_out(&view, format, err);
-    view_free(&view);
+    store_close(store);
     return err->code;
 }
 

@@ -1,9 +1,8 @@
 /* The formats but Google Benchmark's, and writing them. */
 #include "base/files.h"
-#include "exchange/internal.h"
-#include "domain/metric_fields.h"
+#include "exchange/export.h"
 #include "base/clean.h"
-#include "base/allocate.h"
+#include "store/script.h"
 #include "base/text.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -19,54 +18,62 @@ static void add_json(text_buffer *out, json_t *json, size_t flags)
     json_decref(json);
 }
 
-/* One {name, unit, value} of customSmallerIsBetter; an undefined figure is left out. */
-static void add_smaller(json_t *array, const view_case *view, const char *what, const char *unit,
-                        double value)
+/* {name, unit, value} of customSmallerIsBetter; an undefined figure is left out. */
+static const char smaller_sql[] =
+    "WITH named AS (SELECT cases.id, is_copy, time_ns, verdict, reason, row_ulp_max, ulp_max, "
+    "iif(elements > 0, mismatches, NULL) AS mismatches, kernel || '/' || convention || '/' || "
+    "inputs.name || '/' || rows || 'x' || hidden || '/' || types || '/' || cache || '/threads:' || "
+    "threads AS name FROM cells JOIN cases ON cell = cells.id JOIN inputs ON inputs.id = input_id "
+    "LEFT JOIN timings ON timings.case_id = cases.id LEFT JOIN judgements ON judgements.case_id = "
+    "cases.id LEFT JOIN accuracies ON accuracies.case_id = cases.id WHERE run = ?1) "
+    "SELECT name, what, unit, value, verdict, reason FROM ("
+    "SELECT *, 0 AS place, 'time' AS what, 'ns' AS unit, time_ns AS value FROM named WHERE NOT "
+    "is_copy UNION ALL SELECT *, 1, 'row_ulp_max', 'row ULP', row_ulp_max FROM named UNION ALL "
+    "SELECT *, 2, 'ulp_max', 'ULP', ulp_max FROM named UNION ALL "
+    "SELECT *, 3, 'mismatches', 'elements', mismatches FROM named) "
+    "WHERE abs(value) < 9e999 ORDER BY id, place";
+
+static void add_smaller(void *array, const stored_table *part)
 {
-    char suffix[64];
-    snprintf(suffix, sizeof suffix, " %s", what);
-    if (isfinite(value))
-        json_array_append_new(array, json_pack("{s:o, s:s, s:f, s:s}", "name",
-                                               case_name_json(&view->stored->key, suffix), "unit",
-                                               unit, "value", value, "extra",
-                                               verdict_phrase(view->stored->verdict.kind)));
+    for (size_t i = 0; i < part->rows; i++) {
+        verdict_kind kind = VERDICT_PENDING;
+        char name[512];
+        verdict_from_words(table_text(part, i, "verdict"), table_text(part, i, "reason"), &kind);
+        snprintf(name, sizeof name, "%s %s", table_text(part, i, "name"),
+                 table_text(part, i, "what"));
+        json_array_append_new(array, json_pack("{s:o, s:s, s:f, s:s}", "name", json_text(name),
+                                               "unit", table_text(part, i, "unit"), "value",
+                                               table_real(part, i, "value"), "extra",
+                                               verdict_phrase(kind)));
+    }
 }
 
-static json_t *smaller_json(const run_view *view)
+static bool add_benchmark_json(result_store *store, int64_t run, text_buffer *out, error *err)
+{
+    run_view view;
+    if (!view_load(store, run, &view, err))
+        return false;
+    add_json(out, benchmark_json(&view), JSON_INDENT(2));
+    view_free(&view);
+    return true;
+}
+
+static bool add_smaller_json(result_store *store, int64_t run, text_buffer *out, error *err)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const view_case *of_case = &view->views[i];
-        const ln_metrics *metrics = &of_case->stored->metrics;
-        if (!is_roof(of_case->stored->key.kernel))
-            add_smaller(array, of_case, "time", "ns", of_case->speed.time_ns);
-        if (!of_case->stored->judged || !metrics->elements)
-            continue;
-        add_smaller(array, of_case, "row_ulp_max", "row ULP", metrics->row_ulp_max);
-        add_smaller(array, of_case, "ulp_max", "ULP", metrics->ulp_max);
-        add_smaller(array, of_case, "mismatches", "elements", (double)metrics->mismatches);
-    }
-    return array;
+    bool fine = store_query(store, smaller_sql, run, 1024, add_smaller, array, err);
+    add_json(out, array, JSON_INDENT(2));
+    return fine;
 }
 
-static void add_benchmark_json(const run_view *view, text_buffer *out)
+static bool add_tsv(result_store *store, int64_t run, text_buffer *out, error *err)
 {
-    add_json(out, benchmark_json(view), JSON_INDENT(2));
+    return add_case_table(store, run, OUTPUT_TSV, out, err);
 }
 
-static void add_smaller_json(const run_view *view, text_buffer *out)
+static bool add_csv(result_store *store, int64_t run, text_buffer *out, error *err)
 {
-    add_json(out, smaller_json(view), JSON_INDENT(2));
-}
-
-static void add_tsv(const run_view *view, text_buffer *out)
-{
-    view_add_case_table(view, OUTPUT_TSV, out);
-}
-
-static void add_csv(const run_view *view, text_buffer *out)
-{
-    view_add_case_table(view, OUTPUT_CSV, out);
+    return add_case_table(store, run, OUTPUT_CSV, out, err);
 }
 
 #define EXPORT_FORMAT(name, add) {#name, add},
@@ -91,23 +98,23 @@ const export_format *export_format_named(const char *name, error *err)
     return NULL;
 }
 
-bool export_write(const run_view *view, const export_format *format, FILE *file, const char *name,
-                  error *err)
+bool export_write(result_store *store, int64_t run, const export_format *format, FILE *file,
+                  const char *name, error *err)
 {
     text_buffer out = {0};
-    format->add(view, &out);
-    bool fine = fwrite(out.bytes, 1, out.length, file) == out.length && fflush(file) == 0;
-    if (!fine)
-        fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", name, strerror(errno));
+    bool fine =
+        format->add(store, run, &out, err) &&
+        ((fwrite(out.bytes, 1, out.length, file) == out.length && fflush(file) == 0) ||
+         fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", name, strerror(errno)));
     text_free(&out);
     return fine;
 }
 
-bool export_save(const run_view *view, const export_format *format, const char *path, error *err)
+bool export_save(result_store *store, int64_t run, const export_format *format, const char *path,
+                 error *err)
 {
     text_buffer out = {0};
-    format->add(view, &out);
-    bool fine = write_whole_file(path, &out, err);
+    bool fine = format->add(store, run, &out, err) && write_whole_file(path, &out, err);
     text_free(&out);
     return fine;
 }

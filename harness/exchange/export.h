@@ -1,7 +1,7 @@
 /* A stored run in the formats that other programs read.
  *
  *     const export_format *format = export_format_named("json", &err);
- *     if (!format || !export_save(&view, format, "run.json", &err)) ...
+ *     if (!format || !export_save(store, 3, format, "run.json", &err)) ...
  *
  * json     strict JSON in Google Benchmark's schema, with the run's cases besides
  * tsv      the tidy table of cases; csv: the same with commas
@@ -24,16 +24,20 @@
 
 typedef struct export_format {
     const char *name;
-    void (*add)(const run_view *view, text_buffer *out);
+    bool (*add)(result_store *store, int64_t run, text_buffer *out, error *err);
 } export_format;
+
+/* The run in Google Benchmark's schema. */
+json_t *benchmark_json(const run_view *view);
 
 /* NULL: none has this name, which is a usage error that lists the formats. */
 const export_format *export_format_named(const char *name, error *err);
 
 /* Writes to an open file; `name` is what errors call it. */
-bool export_write(const run_view *view, const export_format *format, FILE *file, const char *name,
-                  error *err);
+bool export_write(result_store *store, int64_t run, const export_format *format, FILE *file,
+                  const char *name, error *err);
 /* Writes a file whole, or leaves what was there. */
-bool export_save(const run_view *view, const export_format *format, const char *path, error *err);
+bool export_save(result_store *store, int64_t run, const export_format *format, const char *path,
+                 error *err);
 
 #endif

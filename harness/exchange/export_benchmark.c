@@ -2,15 +2,25 @@
  * its compare.py and everything that reads it reads ours. One entry a repetition, aggregates for
  * what was timed more than once, and an aggregate "accuracy", without times, for what was judged:
  * tools that compare times pass it over. Our own cases stand beside, under "cases". */
-#include "exchange/internal.h"
+#include "exchange/export.h"
+#include "store/records.h"
 #include "base/allocate.h"
 #include "domain/metric_fields.h"
 #include "base/text.h"
 #include "base/number.h"
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
-json_t *case_name_json(const case_key *key, const char *suffix)
+/* Sets a figure, which is left out where it is undefined. */
+static void put_defined(json_t *object, const char *key, double value)
+{
+    if (isfinite(value))
+        json_object_set_new(object, key, json_real(value));
+}
+
+/* "kernel/convention/input/rowsxhidden/dtype/cache/threads:1" */
+static json_t *case_name_json(const case_key *key, const char *suffix)
 {
     text_buffer name = {0};
     text_format(&name, "%s/%s/%s/%zux%zu/%s/%s/threads:%u%s", key->kernel, key->convention,
@@ -54,10 +64,12 @@ static double bytes_per_second(const case_key *key, double time_ns)
     return 2e9 * (double)key->rows * (double)key->hidden * (double)dtype_size(key->dtype) / time_ns;
 }
 
-const record_field entry_fields[ENTRY_FIELDS] = {
-    NUMBER_FIELD(UNSIGNED, timed_repetition, process, 0, UINT32_MAX),
-    {"round", FIELD_UNSIGNED, offsetof(timed_repetition, repetition), 0, UINT32_MAX, NULL},
-    NUMBER_FIELD(UNSIGNED, timed_repetition, order, 0, UINT32_MAX),
+/* Of timed_repetition, in entries. */
+enum { ENTRY_ITERATIONS = 3, ENTRY_FIELDS };
+static const record_field entry_fields[ENTRY_FIELDS] = {
+    FIELD(UNSIGNED, timed_repetition, process),
+    {"round", FIELD_UNSIGNED, offsetof(timed_repetition, repetition), 0, NULL},
+    FIELD(UNSIGNED, timed_repetition, order),
     FIELD(COUNT, timed_repetition, iterations)};
 
 /* A time is a positive number; what is not has no place in a list of times. */

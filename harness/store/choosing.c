@@ -38,8 +38,8 @@ bool store_timed_kernels(result_store *store, const errors_wanted *wanted, const
 {
     static const record_field fields[] = {
         FIELD(COUNT, timed_kernel, run),
-        TEXT_FIELD(timed_kernel, param, 0),
-        TEXT_FIELD(timed_kernel, object_hash, 0),
+        TEXT_FIELD(timed_kernel, param),
+        TEXT_FIELD(timed_kernel, object_hash),
         FIELD(FLAG, timed_kernel, judged),
     };
     static const row_form form = {sizeof(timed_kernel), FIELDS(fields), take_timed_key};
@@ -116,11 +116,11 @@ bool store_errors_near(result_store *store, const errors_wanted *wanted, errors_
 }
 
 static const record_field breach_fields[] = {
-    TEXT_FIELD(class_breach, kernel, 1),  TEXT_FIELD(class_breach, unfit, 0),
-    TEXT_FIELD(class_breach, lacking, 0), FIELD(COUNT, class_breach, case_id),
-    TEXT_FIELD(class_breach, input, 0),   FIELD(COUNT, class_breach, hidden),
-    FIELD(FLAG, class_breach, bare),      FIELD(REAL, class_breach, found),
-    FIELD(REAL, class_breach, most),      FIELD(COUNT, class_breach, cases),
+    TEXT_FIELD(class_breach, kernel),  TEXT_FIELD(class_breach, unfit),
+    TEXT_FIELD(class_breach, lacking), FIELD(COUNT, class_breach, case_id),
+    TEXT_FIELD(class_breach, input),   FIELD(COUNT, class_breach, hidden),
+    FIELD(FLAG, class_breach, bare),   FIELD(REAL, class_breach, found),
+    FIELD(REAL, class_breach, most),   FIELD(COUNT, class_breach, cases),
 };
 
 bool store_class(result_store *store, const errors_wanted *wanted, const char *class,

@@ -12,7 +12,7 @@ INSERT INTO main.runs (id, started, ended, command_line, plan, plan_hash, seed, 
 INSERT INTO main.facts SELECT own, place, name, value FROM came JOIN f.facts ON run = id;
 INSERT INTO main.kernels SELECT k.id + kernel, own, name, descriptor, role, reproducible
     FROM came JOIN f.kernels AS k ON k.run = came.id, behind;
-INSERT INTO main.cells SELECT c.id + cell, own, c.kernel, types, convention, rows, hidden, cache, threads, operation
+INSERT INTO main.cells SELECT c.id + cell, own, c.kernel, types, convention, rows, hidden, cache, threads, operation, regime
     FROM came JOIN f.cells AS c ON c.run = came.id, behind;
 CREATE TEMP TABLE moved AS SELECT c.id AS old, c.id + one AS own, c.cell + behind.cell AS cell, input_id, requested
     FROM came JOIN f.cells ON f.cells.run = came.id JOIN f.cases AS c ON c.cell = f.cells.id, behind;
@@ -26,7 +26,7 @@ INSERT INTO main.judgements SELECT own, verdict, reason, detail, telling, checke
         has_correct_digits, error, kappa FROM moved JOIN f.judgements ON case_id = old;
 INSERT INTO main.repetitions SELECT own, process, repetition, place, iterations, real_ns, cpu_ns, cycles, instructions
     FROM moved JOIN f.repetitions ON case_id = old;
-INSERT INTO main.timings SELECT own, is_copy, regime, time_ns, time_lo_ns, time_hi_ns, gbps, copy_ratio, copy_ratio_lo,
+INSERT INTO main.timings SELECT own, is_copy, time_ns, time_lo_ns, time_hi_ns, gbps, copy_ratio, copy_ratio_lo,
         copy_ratio_hi, cycles, instructions, repetitions, processes FROM moved JOIN f.timings ON case_id = old;
 INSERT INTO main.judged_rows SELECT own, row, kappa, row_ulp, norm_max, bound_row_ulp, mean_error, rstd_error
     FROM moved JOIN f.judged_rows ON case_id = old;

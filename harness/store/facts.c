@@ -67,29 +67,23 @@ bool store_put_judgement(result_store *store, int64_t id, const stored_case *sto
 }
 
 static bool put_timing(result_store *store, const stored_case *stored, const speed_figures *speed,
-                       const machine_facts *machine, error *err)
+                       error *err)
 {
-    const case_key *key = &stored->key;
-    sqlite3_stmt *statement = store_bound(
-        store, STATEMENT_PUT_TIMING, err, "iis", stored->id, (int64_t)is_roof(key->kernel),
-        machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype));
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_PUT_TIMING, err, "ii", stored->id,
+                                          (int64_t)is_roof(stored->key.kernel));
     if (statement)
-        store_bind_record(statement, 4, speed_fields, SPEED_COLUMNS, speed);
+        store_bind_record(statement, 3, speed_fields, SPEED_COLUMNS, speed);
     return statement && store_step(store, statement, "store a speed", err);
 }
 
 bool store_put_timings(result_store *store, int64_t run, int64_t process, error *err)
 {
     stored_cases cases;
-    machine_facts machine = {0};
-    if (!store_timed_cases(store, run, process, &cases, err))
-        return false;
-    bool fine = store_machine(store, run, &machine, err);
+    bool fine = store_timed_cases(store, run, process, &cases, err);
     for (size_t i = 0; fine && i < cases.count; i++) {
         speed_figures speed = speed_of_case(&cases, i);
-        fine = speed.repetitions == 0 || put_timing(store, &cases.cases[i], &speed, &machine, err);
+        fine = speed.repetitions == 0 || put_timing(store, &cases.cases[i], &speed, err);
     }
-    machine_free(&machine);
     stored_cases_free(&cases);
     return fine;
 }

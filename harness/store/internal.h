@@ -31,6 +31,8 @@ struct result_store {
     /* The case written last: measurements of one case come in a row. */
     case_key last_key;
     int64_t last_run, last_case; /* 0: none */
+    machine_facts machine;       /* of the run `machine_run`, which regimes of cells follow from */
+    int64_t machine_run;         /* 0: none */
     bool together;               /* one transaction around what follows: see store_together() */
 };
 

@@ -361,6 +361,7 @@ void store_close(result_store *store)
     if (!store)
         return;
     disconnect(store);
+    machine_free(&store->machine);
     free(store->path);
     free(store);
 }

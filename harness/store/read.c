@@ -97,7 +97,7 @@ static bool take_metrics(const result_store *store, sqlite3_stmt *statement, ln_
 static bool take_verdict(const result_store *store, sqlite3_stmt *statement, stored_case *filled,
                          error *err)
 {
-    static const record_field fields[] = {FIELD(HASH, stored_case, output_hash),
+    static const record_field fields[] = {FIELD(COUNT, stored_case, output_hash),
                                           FIELD(REAL, stored_case, bound_row_ulp)};
     verdict_words said;
     metrics_undefined(&filled->metrics);
@@ -249,49 +249,10 @@ bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored
     return load_cases(store, run, statement, false, cases, err);
 }
 
-static bool take_case_id(const result_store *store, sqlite3_stmt *statement, void *row, error *err)
-{
-    (void)store;
-    (void)err;
-    *(int64_t *)row = sqlite3_column_int64(statement, 0);
-    return true;
-}
-
-/* The number of a case, until its place among them is known. */
-static bool take_row_case(const result_store *store, sqlite3_stmt *statement, void *row, error *err)
-{
-    int64_t id;
-    bool fine = take_case_id(store, statement, &id, err);
-    ((stored_row *)row)->case_index = (size_t)id;
-    return fine;
-}
-
-bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err)
-{
-    static const row_form id_form = {sizeof(int64_t), NULL, 0, take_case_id},
-                          form = {sizeof(stored_row), row_fields + 1, ROW_FIELDS - 1,
-                                  take_row_case};
-    int64_t *ids;
-    size_t count, index = 0;
-    *rows = (stored_rows){0};
-    if (!store_list(store, store_bound(store, STATEMENT_CASES, err, "i", run), &id_form, &ids,
-                    &count, err))
-        return false;
-    bool fine = store_list(store, store_bound(store, STATEMENT_ROWS, err, "i", run), &form,
-                           &rows->rows, &rows->count, err);
-    for (size_t i = 0; i < rows->count; i++) {
-        while (index < count && ids[index] < (int64_t)rows->rows[i].case_index)
-            index++;
-        rows->rows[i].case_index = index;
-    }
-    free(ids);
-    return fine;
-}
-
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err)
 {
-    static const record_field fields[] = {TEXT_FIELD(machine_fact, name, 1),
-                                          TEXT_FIELD(machine_fact, value, 0)};
+    static const record_field fields[] = {TEXT_FIELD(machine_fact, name),
+                                          TEXT_FIELD(machine_fact, value)};
     static const row_form form = {sizeof(machine_fact), FIELDS(fields), NULL};
     *machine = (struct machine_facts){0};
     bool fine = store_list(store, store_bound(store, STATEMENT_FACTS, err, "i", run), &form,
@@ -325,12 +286,6 @@ bool store_kernels_json(result_store *store, int64_t run, const char *kernel, ch
         text_free(&out);
     *json = out.bytes;
     return fine;
-}
-
-void stored_rows_free(stored_rows *rows)
-{
-    free(rows->rows);
-    *rows = (stored_rows){0};
 }
 
 bool store_process_count(result_store *store, int64_t run, const case_key *key, unsigned *processes,

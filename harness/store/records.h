@@ -14,34 +14,30 @@
 typedef enum field_kind {
     FIELD_TEXT,     /* char[most + 1] */
     FIELD_UNSIGNED, /* unsigned */
-    FIELD_COUNT,    /* size_t or uint64_t, below 2^63 */
-    FIELD_REAL,     /* double; null: undefined, or infinite */
+    FIELD_COUNT,    /* size_t or uint64_t */
     FIELD_FLAG,     /* bool; not in JSON */
+    FIELD_REAL,     /* double; null: undefined, or infinite */
     FIELD_WORD,     /* an enum from 0 to most, by its words */
-    FIELD_BITS,     /* a double to the bit, whatever it is: a hexadecimal number in a string */
-    FIELD_SEED,     /* uint64_t in a string: JSON numbers are exact to 53 bits */
-    FIELD_HASH,     /* uint64_t as 16 hexadecimal digits */
 } field_kind;
 
 typedef struct record_field {
     const char *key;
     field_kind kind;
-    size_t offset, least, most; /* of a number; of a text its bytes */
+    size_t offset, most; /* most: bytes of a text, the last of the words */
     const char *const *words;
 } record_field;
 
-#define TEXT_FIELD(type, field, least)                                                             \
+#define TEXT_FIELD(type, field)                                                                    \
     {                                                                                              \
-#field, FIELD_TEXT, offsetof(type, field), least, sizeof(((type *)0)->field) - 1, NULL     \
+#field, FIELD_TEXT, offsetof(type, field), sizeof(((type *)0)->field) - 1, NULL            \
     }
-#define NUMBER_FIELD(kind, type, field, least, most)                                               \
+#define FIELD(kind, type, field)                                                                   \
     {                                                                                              \
-#field, FIELD_##kind, offsetof(type, field), least, most, NULL                             \
+#field, FIELD_##kind, offsetof(type, field), 0, NULL                                       \
     }
-#define FIELD(kind, type, field) NUMBER_FIELD(kind, type, field, 0, INT64_MAX)
 #define WORD_FIELD(type, field, words)                                                             \
     {                                                                                              \
-#field, FIELD_WORD, offsetof(type, field), 0, sizeof(words) / sizeof *(words)-1, words     \
+#field, FIELD_WORD, offsetof(type, field), sizeof(words) / sizeof *(words)-1, words        \
     }
 #define FIELDS(table) (table), sizeof(table) / sizeof *(table)
 

@@ -6,7 +6,7 @@
 #include "views_sql.h"
 #include <string.h>
 
-enum { STORE_VERSION = 17 };
+enum { STORE_VERSION = 18 };
 
 static bool read_integer(const result_store *store, const char *sql, int64_t *value, error *err)
 {

@@ -57,7 +57,8 @@ CREATE TABLE kernels (
     UNIQUE (run, name)
 ) STRICT;
 
--- Cases that differ in their input alone: a row of the view summary.
+-- Cases that differ in their input alone: a row of the view summary. regime: what a call's bytes fit into on the machine
+-- of the run: 'L1', 'L2', 'L3' or 'DRAM'.
 CREATE TABLE cells (
     id         INTEGER PRIMARY KEY,
     run        INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -69,6 +70,7 @@ CREATE TABLE cells (
     cache      TEXT NOT NULL,
     threads    INTEGER NOT NULL,
     operation  TEXT NOT NULL,
+    regime     TEXT NOT NULL,
     UNIQUE (run, kernel, types, convention, rows, hidden, cache, threads, operation)
 ) STRICT;
 
@@ -154,7 +156,6 @@ CREATE TABLE repetitions (
 CREATE TABLE timings (
     case_id       INTEGER PRIMARY KEY REFERENCES cases (id) ON DELETE CASCADE,
     is_copy       INTEGER NOT NULL, -- a copy, what kernels are measured by
-    regime        TEXT NOT NULL,
     time_ns       REAL,
     time_lo_ns    REAL,
     time_hi_ns    REAL,

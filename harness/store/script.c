@@ -109,6 +109,25 @@ static void add_row(sqlite3_stmt *statement, stored_table *table)
     table->rows++;
 }
 
+static void free_cells(stored_table *table)
+{
+    for (size_t i = 0; i < table->rows * table->columns; i++)
+        free(table->cells[i].text);
+    free(table->cells);
+    table->cells = NULL;
+    table->rows = 0;
+}
+
+static void name_columns(sqlite3_stmt *statement, stored_table *table)
+{
+    *table = (stored_table){.columns = (size_t)sqlite3_column_count(statement)};
+    table->names = allocate_zeroed(table->columns + 1, sizeof *table->names);
+    for (size_t i = 0; i < table->columns; i++) {
+        const char *word = sqlite3_column_name(statement, (int)i);
+        table->names[i] = allocate_copy(word, strlen(word) + 1);
+    }
+}
+
 static bool read_table(result_store *store, sqlite3_stmt *statement, stored_table *table,
                        error *err)
 {
@@ -116,18 +135,36 @@ static bool read_table(result_store *store, sqlite3_stmt *statement, stored_tabl
     *table = (stored_table){0};
     if (!statement)
         return false;
-    table->columns = (size_t)sqlite3_column_count(statement);
-    table->names = allocate_zeroed(table->columns + 1, sizeof *table->names);
-    for (size_t i = 0; i < table->columns; i++) {
-        const char *word = sqlite3_column_name(statement, (int)i);
-        table->names[i] = allocate_copy(word, strlen(word) + 1);
-    }
+    name_columns(statement, table);
     bool fine = store_next(store, statement, &row, err);
     for (; fine && row; fine = store_next(store, statement, &row, err))
         add_row(statement, table);
     sqlite3_finalize(statement);
     if (!fine)
         stored_table_free(table);
+    return fine;
+}
+
+bool store_query(result_store *store, const char *sql, int64_t run, size_t most,
+                 void (*take)(void *context, const stored_table *part), void *context, error *err)
+{
+    stored_table part;
+    bool row = false, taken = false;
+    sqlite3_stmt *statement = prepare_statement(store, sql, err);
+    if (!statement)
+        return false;
+    sqlite3_bind_int64(statement, 1, run);
+    name_columns(statement, &part);
+    bool fine = store_next(store, statement, &row, err);
+    while (fine && (row || !taken)) {
+        for (; fine && row && part.rows < most; fine = store_next(store, statement, &row, err))
+            add_row(statement, &part);
+        take(context, &part);
+        free_cells(&part);
+        taken = true;
+    }
+    sqlite3_finalize(statement);
+    stored_table_free(&part);
     return fine;
 }
 
@@ -149,11 +186,9 @@ bool store_temp_names(result_store *store, const char *glob, stored_table *names
 
 void stored_table_free(stored_table *table)
 {
-    for (size_t i = 0; i < table->rows * table->columns; i++)
-        free(table->cells[i].text);
+    free_cells(table);
     for (size_t i = 0; i < table->columns; i++)
         free(table->names[i]);
-    free(table->cells);
     free(table->names);
     *table = (stored_table){0};
 }
@@ -169,6 +204,11 @@ static stored_cell cell_of(const stored_table *table, size_t row, const char *co
 int64_t table_whole(const stored_table *table, size_t row, const char *column)
 {
     return cell_of(table, row, column).whole;
+}
+
+double table_real(const stored_table *table, size_t row, const char *column)
+{
+    return cell_of(table, row, column).real;
 }
 
 const char *table_text(const stored_table *table, size_t row, const char *column)

@@ -43,9 +43,13 @@ typedef struct stored_table {
 /* The names of the TEMP tables that a glob fits, in a column `name`. */
 bool store_temp_names(result_store *store, const char *glob, stored_table *names, error *err);
 bool store_get_table(result_store *store, const char *name, stored_table *table, error *err);
+/* The rows of a query whose ?1 is a run, in parts of up to `most` rows; there is one part at least. */
+bool store_query(result_store *store, const char *sql, int64_t run, size_t most,
+                 void (*take)(void *context, const stored_table *part), void *context, error *err);
 void stored_table_free(stored_table *table);
-/* 0 and "" where there is no such row or column, or nothing in it. */
+/* 0, NaN and "" where there is no such row or column, or nothing in it. */
 int64_t table_whole(const stored_table *table, size_t row, const char *column);
+double table_real(const stored_table *table, size_t row, const char *column);
 const char *table_text(const stored_table *table, size_t row, const char *column);
 
 #endif

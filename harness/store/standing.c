@@ -9,25 +9,25 @@
 
 static const record_field sum_fields[] = {
     FIELD(COUNT, error_sum, judged),
-    {"failed", FIELD_COUNT, offsetof(error_sum, wrong), 0, INT64_MAX, NULL},
-    {"type_limited", FIELD_COUNT, offsetof(error_sum, limited), 0, INT64_MAX, NULL},
-    {"has_correct_digits", FIELD_COUNT, offsetof(error_sum, usable), 0, INT64_MAX, NULL},
+    {"failed", FIELD_COUNT, offsetof(error_sum, wrong), 0, NULL},
+    {"type_limited", FIELD_COUNT, offsetof(error_sum, limited), 0, NULL},
+    {"has_correct_digits", FIELD_COUNT, offsetof(error_sum, usable), 0, NULL},
     FIELD(COUNT, error_sum, checked),
     FIELD(COUNT, error_sum, apart),
     FIELD(REAL, error_sum, error),
-    {"case_id", FIELD_COUNT, offsetof(error_sum, at), 0, INT64_MAX, NULL},
+    {"case_id", FIELD_COUNT, offsetof(error_sum, at), 0, NULL},
 };
 
 static const record_field standing_fields[] = {
-    TEXT_FIELD(kernel_standing, kernel, 1),
+    TEXT_FIELD(kernel_standing, kernel),
     WORD_FIELD(kernel_standing, dtype, dtype_names),
-    {"missing", FIELD_COUNT, offsetof(kernel_standing, lost), 0, INT64_MAX, NULL},
+    {"missing", FIELD_COUNT, offsetof(kernel_standing, lost), 0, NULL},
     FIELD(REAL, kernel_standing, lost_from),
     FIELD(FLAG, kernel_standing, rounded),
     FIELD(FLAG, kernel_standing, proven),
     FIELD(COUNT, kernel_standing, fault),
     FIELD(FLAG, kernel_standing, accurate),
-    TEXT_FIELD(kernel_standing, doubt, 0),
+    TEXT_FIELD(kernel_standing, doubt),
     FIELD(FLAG, kernel_standing, other_param),
     WORD_FIELD(kernel_standing, operation, operation_names),
 };
@@ -106,9 +106,9 @@ bool store_input_errors(result_store *store, int64_t run, const char *convention
                         input_error **errors, size_t *count, error *err)
 {
     static const record_field fields[] = {
-        TEXT_FIELD(input_error, kernel, 1),
+        TEXT_FIELD(input_error, kernel),
         WORD_FIELD(input_error, dtype, dtype_names),
-        {"scope", FIELD_TEXT, offsetof(input_error, input), 0, INPUT_MAX_LENGTH - 1, NULL},
+        {"scope", FIELD_TEXT, offsetof(input_error, input), INPUT_MAX_LENGTH - 1, NULL},
     };
     static const row_form form = {sizeof(input_error), FIELDS(fields), take_input_sum};
     return store_list(

@@ -226,7 +226,6 @@ static bool take_column(const result_store *store, sqlite3_stmt *statement, int 
         *(bool *)place = whole != 0;
         return true;
     case FIELD_REAL:
-    case FIELD_BITS:
         *(double *)place = store_real(statement, column);
         return true;
     case FIELD_WORD:
@@ -278,7 +277,7 @@ void store_bind_record(sqlite3_stmt *statement, int place, const record_field *f
 {
     for (size_t i = 0; i < count; i++, place++) {
         const void *value = (const char *)from + fields[i].offset;
-        if (fields[i].kind == FIELD_REAL || fields[i].kind == FIELD_BITS)
+        if (fields[i].kind == FIELD_REAL)
             sqlite3_bind_double(statement, place, *(const double *)value);
         else if (fields[i].kind == FIELD_UNSIGNED)
             sqlite3_bind_int64(statement, place, *(const unsigned *)value);

@@ -199,6 +199,18 @@ sqlite3_stmt *store_keyed(result_store *store, statement_kind kind, int64_t run,
                        operation_name(key->operation));
 }
 
+static const char *find_regime(result_store *store, int64_t run, const case_key *key, error *err)
+{
+    if (store->machine_run != run) {
+        machine_free(&store->machine);
+        store->machine_run = 0;
+        if (!store_machine(store, run, &store->machine, err))
+            return NULL;
+        store->machine_run = run;
+    }
+    return machine_regime(&store->machine, key->operation, key->rows, key->hidden, key->dtype);
+}
+
 /* The number of the case, which is added where the run doesn't have it yet. */
 static bool find_or_add_case(result_store *store, int64_t run, const case_key *key, int64_t *id,
                              error *err)
@@ -210,9 +222,12 @@ static bool find_or_add_case(result_store *store, int64_t run, const case_key *k
     if (!store_number(store, store_keyed(store, STATEMENT_FIND_CASE, run, key, err), id, err))
         return false;
     if (*id == 0) {
+        const char *regime = find_regime(store, run, key, err);
         for (int kind = STATEMENT_ADD_CELL; kind <= STATEMENT_ADD_CASE; kind++) {
             sqlite3_stmt *add = store_keyed(store, (statement_kind)kind, run, key, err);
-            if (!add || !store_step(store, add, "store a case", err))
+            if (add && kind == STATEMENT_ADD_CELL)
+                store_bind(add, 11, "s", regime);
+            if (!regime || !add || !store_step(store, add, "store a case", err))
                 return false;
         }
         *id = sqlite3_last_insert_rowid(store->database);

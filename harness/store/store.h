@@ -167,11 +167,6 @@ typedef struct stored_row {
 bool store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row,
                    error *err); /* case_index is not looked at */
 
-typedef struct stored_rows {
-    stored_row *rows;
-    size_t count;
-} stored_rows;
-
 bool store_runs(result_store *store, stored_run **runs, size_t *count,
                 error *err); /* free(*runs) */
 bool store_run(result_store *store, int64_t run, stored_run *info, error *err);
@@ -183,13 +178,11 @@ bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *e
  * with a speed alone. */
 bool store_figures(result_store *store, int64_t run, const char *kernel, bool timed,
                    stored_cases *cases, error *err);
-bool store_rows(result_store *store, int64_t run, stored_rows *rows, error *err);
 /* The machine facts of a run; machine_free() them. */
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err);
 /* The kernels of a run, or one of them: a JSON array as text, free() it. */
 bool store_kernels_json(result_store *store, int64_t run, const char *kernel, char **json,
                         error *err);
-void stored_rows_free(stored_rows *rows);
 
 /* Everything put between the two is kept whole or not at all. */
 bool store_together(result_store *store, error *err);

@@ -27,7 +27,6 @@ sample_view *sample_create(void)
                                     .l2_bytes = 1048576,
                                     .l3_bytes = 33554432};
     view->cases.cases = made->cases;
-    made->put_rows.rows = made->rows;
     view->kernels = json_array();
     return made;
 }
@@ -113,7 +112,7 @@ static bool put_run(result_store *store, const sample_view *sample, int64_t *run
     }
     for (size_t i = 0; fine && i < put->cases.count; i++)
         fine = put_case(store, *run, &put->cases.cases[i], err);
-    for (size_t i = 0; fine && i < sample->put_rows.count; i++) {
+    for (size_t i = 0; fine && i < sample->row_count; i++) {
         const stored_row *row = &sample->rows[i];
         fine = store_put_row(store, *run, &put->cases.cases[row->case_index].key, row, err);
     }
@@ -209,14 +208,14 @@ stored_case *sample_judged(sample_view *sample, const char *kernel, const char *
 
 void sample_row(sample_view *sample, double kappa, double row_ulp, double bound)
 {
-    sample->rows[sample->put_rows.count++] = (stored_row){.case_index = sample->put.cases.count - 1,
-                                                          .row = sample->put_rows.count,
-                                                          .kappa = kappa,
-                                                          .row_ulp = row_ulp,
-                                                          .norm_max = row_ulp * 1e-7,
-                                                          .bound_row_ulp = bound,
-                                                          .mean_error = 1e-8,
-                                                          .rstd_error = row_ulp * -1e-8};
+    sample->rows[sample->row_count++] = (stored_row){.case_index = sample->put.cases.count - 1,
+                                                     .row = sample->row_count,
+                                                     .kappa = kappa,
+                                                     .row_ulp = row_ulp,
+                                                     .norm_max = row_ulp * 1e-7,
+                                                     .bound_row_ulp = bound,
+                                                     .mean_error = 1e-8,
+                                                     .rstd_error = row_ulp * -1e-8};
 }
 
 sample_view *sample_plain(void)

@@ -9,7 +9,7 @@ enum { SAMPLE_MOST = 2048, SAMPLE_PROCESSES = 3, SAMPLE_ROUNDS = 3 };
 
 typedef struct sample_view {
     run_view put; /* still to be changed */
-    stored_rows put_rows;
+    size_t row_count;
     run_view view; /* what is stored of it: sample_store() */
     machine_fact facts[8];
     stored_case cases[SAMPLE_MOST];

@@ -52,7 +52,7 @@ TEST_IN_SCRATCH(metric)
     run_view view;
     CHECK(view_load(store, run, &view, &problem));
     text_buffer table = {0};
-    view_add_case_table(&view, OUTPUT_TSV, &table);
+    CHECK(add_case_table(store, run, OUTPUT_TSV, &table, &problem));
     assert_non_null(strstr(table.bytes, "\ttoy_metric\t"));
     assert_non_null(strstr(table.bytes, "\t21.25\t"));
     text_free(&table);

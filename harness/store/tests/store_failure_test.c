@@ -210,12 +210,10 @@ static bool read_everything(result_store *store)
         asked_case *lost = NULL;
         machine_facts machine = {0};
         stored_cases cases = {0};
-        stored_rows rows = {0};
         char *kernels = NULL;
         fine = store_machine(store, runs[i].id, &machine, &problem) &&
                store_kernels_json(store, runs[i].id, NULL, &kernels, &problem) &&
                store_lost(store, runs[i].id, &lost, &lost_count, &problem) &&
-               store_rows(store, runs[i].id, &rows, &problem) &&
                store_cases(store, runs[i].id, &cases, &problem);
         for (size_t c = 0; fine && c < cases.count; c++) {
             stored_worst worst;
@@ -224,7 +222,6 @@ static bool read_everything(result_store *store)
             stored_worst_free(&worst);
         }
         stored_cases_free(&cases);
-        stored_rows_free(&rows);
         machine_free(&machine);
         free(lost);
         free(kernels);
@@ -395,8 +392,10 @@ TEST_IN_SCRATCH(test_long_names)
         snprintf(
             sql, sizeof sql,
             "INSERT INTO cells (run, kernel, types, convention, rows, hidden, cache, threads, "
-            "operation) SELECT 1, substr(z, 1, %u), 'f32', substr(z, 1, %u), 1, 1, 'hot', 1, "
-            "'layernorm' FROM (SELECT hex(zeroblob(200)) AS z); INSERT INTO inputs VALUES (77, "
+            "operation, regime) SELECT 1, substr(z, 1, %u), 'f32', substr(z, 1, %u), 1, 1, 'hot', "
+            "1, "
+            "'layernorm', 'L1' FROM (SELECT hex(zeroblob(200)) AS z); INSERT INTO inputs VALUES "
+            "(77, "
             "substr(hex(zeroblob(200)), 1, %u)); INSERT INTO cases (cell, input_id, requested) "
             "SELECT id, 77, 1 FROM cells",
             lengths[i][0], lengths[i][1], lengths[i][2]);

@@ -1,4 +1,5 @@
 /* The store: what was put is there again, to the bit. */
+#include "store/script.h"
 #include "store_sample.h"
 #include <math.h>
 
@@ -333,6 +334,12 @@ TEST_IN_SCRATCH(test_processes)
     store_close(store);
 }
 
+static void take_reals(void *into, const stored_table *part)
+{
+    for (size_t i = 0; i < part->rows * part->columns; i++)
+        ((double *)into)[i] = part->cells[i].real;
+}
+
 TEST_IN_SCRATCH(test_rows)
 {
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
@@ -352,17 +359,16 @@ TEST_IN_SCRATCH(test_rows)
     };
     for (size_t i = 0; i < sizeof puts / sizeof *puts; i++)
         CHECK(store_put_row(store, run, puts[i].key, &puts[i].row, &problem));
-    stored_rows rows;
-    CHECK(store_rows(store, run, &rows, &problem));
-    assert_int_equal(rows.count, 3);
-    assert_true(rows.rows[0].case_index == 0 && rows.rows[0].row == 0 &&
-                rows.rows[0].norm_max == 0.25 && rows.rows[0].bound_row_ulp == 8);
-    assert_true(rows.rows[0].mean_error == -0x1p-30 && rows.rows[0].rstd_error == 0x1p-25);
-    assert_true(isnan(rows.rows[2].mean_error) && isinf(rows.rows[2].rstd_error));
-    assert_true(rows.rows[1].case_index == 1 && rows.rows[1].row == 3 && rows.rows[1].kappa == 100);
-    assert_true(rows.rows[2].row == 4 && isinf(rows.rows[2].kappa) && rows.rows[2].row_ulp == 1.5 &&
-                isnan(rows.rows[2].bound_row_ulp));
-    stored_rows_free(&rows);
+    double
+        rows[3]
+            [8]; /* case_id, row, kappa, row_ulp, norm_max, bound_row_ulp, mean_error, rstd_error */
+    CHECK(store_query(store, "SELECT * FROM judged_rows WHERE ?1 ORDER BY case_id, row", run, 3,
+                      take_reals, rows, &problem));
+    assert_true(rows[0][1] == 0 && rows[0][4] == 0.25 && rows[0][5] == 8);
+    assert_true(rows[0][6] == -0x1p-30 && rows[0][7] == 0x1p-25);
+    assert_true(rows[1][0] == rows[0][0] + 1 && rows[1][1] == 3 && rows[1][2] == 100);
+    assert_true(rows[2][1] == 4 && isinf(rows[2][2]) && rows[2][3] == 1.5 && isnan(rows[2][5]));
+    assert_true(isnan(rows[2][6]) && isinf(rows[2][7]));
     store_close(store);
 }
 

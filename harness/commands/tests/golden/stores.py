@@ -77,9 +77,9 @@ class Run:
         self.put_run(database)
         for one in self.cases:
             parts = (JUDGE if "verdict" in one else 0) | (TIME if one["repetitions"] else 0)
-            put_case(database, one, parts if self.is_known and not one["kernel"].startswith("copy") else None)
+            put_case(database, one, parts if self.is_known and not one["kernel"].startswith("copy") else None, self.facts)
         for one, parts in self.missing:
-            put_case(database, {key: value for key, value in one.items() if key != "verdict"}, parts)
+            put_case(database, {key: value for key, value in one.items() if key != "verdict"}, parts, self.facts)
         database.commit()
         database.close()
         subprocess.run([os.path.join(binaries, "run_sql"), path, "UPDATE cases SET requested = requested"],
@@ -115,10 +115,17 @@ def reproducible(kernel):
     return measured if measured in classes else f"({declared})" if declared in classes else "-"
 
 
-def put_case(database, one, parts):
+def regime_of(one, facts):
+    """What two tensors of a call fit into, as domain/regime.c says."""
+    size = 2 * one["rows"] * one["hidden"] * {"f32": 4, "f64": 8}.get(one["types"], 2)
+    l1, l2, l3 = (int(facts.get(name, 0)) for name in ("l1d_bytes", "l2_bytes", "l3_bytes"))
+    return "L1" if size <= l1 else "L2" if size <= l2 else "L3" if size <= l3 else "DRAM"
+
+
+def put_case(database, one, parts, facts):
     key = {name: one[name] for name in ("kernel", "types", "convention", "rows", "hidden", "cache", "threads", "operation")}
     found = database.execute(f"SELECT id FROM cells WHERE ({', '.join(key)}) = ({', '.join('?' * len(key))})", list(key.values())).fetchone()
-    cell = found[0] if found else insert(database, "cells", dict(key, run=1))
+    cell = found[0] if found else insert(database, "cells", dict(key, run=1, regime=regime_of(one, facts)))
     database.execute("INSERT OR IGNORE INTO inputs (name) VALUES (?)", [one["input"]])
     input, = database.execute("SELECT id FROM inputs WHERE name = ?", [one["input"]]).fetchone()
     number = insert(database, "cases", {"cell": cell, "input_id": input, "requested": parts})
