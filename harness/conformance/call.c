@@ -5,7 +5,6 @@
 #include "base/allocate.h"
 #include "base/die.h"
 #include "base/hash.h"
-#include "base/interrupt.h"
 #include "base/number.h"
 #include "domain/poison.h"
 #include "domain/promise.h"

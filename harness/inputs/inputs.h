@@ -68,7 +68,7 @@ bool input_has_type(const char *input, ln_type type, error *err);
 /* Fills the parameters of a call that go with an input, those that it has room for: ordinary ones, but
  * where a family hurts by its own, such as affine-cancellation; rounded to nearest even after they were
  * brought into the type's range by a power of two where they lie beyond. */
-bool input_parameters(const char *input, const operation_call *call, uint64_t seed, error *err);
+void input_parameters(const char *input, const operation_call *call, uint64_t seed);
 
 /* Fills all of a dense call: its tables with the rows of the input from `first` on, those behind in the
  * next table, the one that may be left out from another input (NULL: none); and the parameters. */

@@ -11,6 +11,7 @@
  *
  * Offset rows are made in each type (offset.c), since the largest kappa is a matter of its
  * precision. NaN keep sign and payload as far as there is room. */
+#include "base/allocate.h"
 #include "inputs/families.h"
 #include "inputs/inputs.h"
 #include "inputs/offset.h"
@@ -18,8 +19,6 @@
 #include "inputs/worst.h"
 #include "metrics/storage.h"
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     MORE_BITS = 29,  /* of f64's fraction than of f32's */
@@ -127,19 +126,16 @@ bool input_has_type(const char *input, ln_type type, error *err)
                 input, dtype_name(type), offset_kappa_most(type));
 }
 
-static bool offset_rows(const char *input, ln_type type, uint64_t seed, double kappa, size_t first,
-                        size_t count, size_t hidden, void *x, error *err)
+static void offset_rows(const char *input, ln_type type, uint64_t seed, double kappa, size_t first,
+                        size_t count, size_t hidden, void *x)
 {
     bool to_the_end = strcmp(input, "kappa") == 0;
-    double *scratch = malloc(hidden * sizeof *scratch);
-    if (!scratch)
-        return fail_memory(err, "rows of input");
+    double *scratch = allocate(hidden * sizeof *scratch);
     for (size_t i = 0; i < count; i++) {
         offset_place place = {type, seed, first + i, hidden, kappa, to_the_end};
         offset_row(&place, scratch, (char *)x + i * hidden * dtype_size(type));
     }
     free(scratch);
-    return true;
 }
 
 bool input_rows(const char *input, ln_type type, uint64_t seed, size_t first, size_t count,
@@ -165,10 +161,12 @@ bool input_rows(const char *input, ln_type type, uint64_t seed, size_t first, si
         return input_rows_of_file(input, type, first, count, hidden, x, err);
     if (hidden > 0 && input_is_worst(input))
         return worst_input_rows(input, type, first, count, hidden, x, err);
-    if (hidden > 0 && offset)
-        return offset_rows(input, type, seed, kappa, first, count, hidden, x, err);
-    float *row = malloc((hidden ? hidden : 1) * sizeof *row);
-    bool fine = row || fail_memory(err, "rows of input");
+    if (hidden > 0 && offset) {
+        offset_rows(input, type, seed, kappa, first, count, hidden, x);
+        return true;
+    }
+    float *row = allocate((hidden ? hidden : 1) * sizeof *row);
+    bool fine = true;
     bool printed = strncmp(input, "seed-", 5) == 0; /* are what was printed */
     for (size_t i = 0; fine && i < count; i++) {
         fine = input_rows_f32(input, seed, first + i, 1, hidden, row, err);
@@ -193,7 +191,7 @@ static void store_parameters(ln_type type, const float *from, size_t count, doub
         parameters_tell_apart(type, count, to);
 }
 
-bool input_parameters(const char *input, const operation_call *call, uint64_t seed, error *err)
+void input_parameters(const char *input, const operation_call *call, uint64_t seed)
 {
     const operation *what = operations[call->operation];
     operation_call whole = *call; /* whose form fills each parameter that it has not itself */
@@ -207,9 +205,7 @@ bool input_parameters(const char *input, const operation_call *call, uint64_t se
     size_t hidden = problem->hidden;
     size_t count = ln_parameter_elements(problem->convention.affine, hidden);
     double largest = 0;
-    float *made[ROLES_MOST], *room = calloc(ROLES_MOST * hidden, sizeof *room);
-    if (!room)
-        return fail_memory(err, "parameters");
+    float *made[ROLES_MOST], *room = allocate_zeroed(ROLES_MOST * hidden, sizeof *room);
     for (size_t i = 0; i < ROLES_MOST; i++)
         made[i] = room + i * hidden;
     bool ties = problem->param != LN_F32 && strcmp(input, "ties") == 0;
@@ -228,7 +224,6 @@ bool input_parameters(const char *input, const operation_call *call, uint64_t se
     if (ties)
         parameters_of_typed_ties(&whole, seed);
     free(room);
-    return true;
 }
 
 bool input_call(const char *input, const char *residual, const operation_call *call, uint64_t seed,
@@ -246,5 +241,7 @@ bool input_call(const char *input, const char *residual, const operation_call *c
                           call->inputs[i], err);
         first += made->rows;
     }
-    return fine && input_parameters(input, call, seed, err);
+    if (fine)
+        input_parameters(input, call, seed);
+    return fine;
 }

@@ -102,6 +102,12 @@ static inline const void *judge_row_of(const judge_block *block, const void *y, 
     return (const char *)y + row * block->hidden * dtype_size(block->storage);
 }
 
+/* Of an input that is there; else NULL. */
+static inline const void *judge_input_row(const judge_block *block, size_t role, size_t row)
+{
+    return block->inputs[role] ? judge_row_of(block, block->inputs[role], row) : NULL;
+}
+
 /* Whether all bits are set: what stands where nothing was written. */
 static inline bool judge_is_poison(const void *bytes, size_t size)
 {

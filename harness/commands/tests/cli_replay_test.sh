@@ -34,20 +34,20 @@ for words in 'x --case 3' '--case 3 --failures' 'x --failures' 'x --run 1'; do
     refused "two of them: $words" 2 'one of --case, --failures and FILE was expected' replay $words
 done
 
-# What the referee asks: the problems of then, by their bits or, where nothing came out, by their words. A
+# Conformance tests: the problems of then, by their bits or, where nothing came out, by their words. A
 # run that names a convention has others than one that names none, and another seed has others still.
-of_referee() { # DATABASE RUN-ARGUMENT...
+of_conformance() { # DATABASE RUN-ARGUMENT...
     run_it run --only accuracy --plan quick --db "$1" --no-charts --shapes 3x40 --inputs normal \
-        --plugin "$sabotage" --kernels naive.stale_output,naive.crash,naive.random_bit "${@:2}"
+        --plugin "$sabotage" --kernels naive.eps_on_wrong_side,naive.crash,naive.random_bit "${@:2}"
 }
 first() { # DATABASE KERNEL
     "$binaries/run_sql" "$1" "SELECT min(case_id) FROM judged WHERE input = 'combinations' AND kernel = '$2'
         AND convention = 'torch'" | tail -n 1
 }
-of_referee all.db
-of_referee torch.db --conventions torch
+of_conformance all.db
+of_conformance torch.db --conventions torch
 for db in all.db torch.db; do
-    for kernel in naive.stale_output naive.crash; do
+    for kernel in naive.eps_on_wrong_side naive.crash; do
         accepted "$db, $kernel" 0 replay --db $db --case "$(first $db $kernel)" --plugin "$sabotage"
         check "$db, $kernel: the words of then" has out '^  now   the same words$'
         check "$db, $kernel: the same" has out '1 the same in bits'
@@ -56,7 +56,7 @@ done
 run_it replay --db all.db --case "$(first all.db naive.random_bit)" --plugin "$sabotage"
 check "a race: said" has out 'nondeterministic again: no two runs|perhaps another problem'
 "$binaries/run_sql" all.db "UPDATE runs SET seed = 77"
-for kernel in naive.stale_output naive.crash; do
+for kernel in naive.eps_on_wrong_side naive.crash; do
     run_it replay --db all.db --case "$(first all.db $kernel)" --plugin "$sabotage"
     check "$kernel, another seed: other problems are not the same" has out ' 0 the same in bits'
 done

@@ -213,8 +213,9 @@ bool hunt_begin(hunt_state *hunt, error *err)
         hunt->until = seconds_now() + settings->seconds;
     hunt->call =
         call_dense(&hunt->convention, settings->storage, settings->param, 1, settings->hidden);
-    bool fine = (call_allocate(&hunt->call, false) || fail_memory(err, "parameters")) &&
-                input_parameters("normal", &hunt->call, settings->seed, err);
+    bool fine = call_allocate(&hunt->call, false) || fail_memory(err, "parameters");
+    if (fine)
+        input_parameters("normal", &hunt->call, settings->seed);
     call_drop_unneeded(&hunt->call);
     return fine;
 }

@@ -6,7 +6,6 @@
 #include "block.h"
 #include "judging.h"
 #include "conformance/internal.h"
-#include <stdio.h>
 #include <string.h>
 
 /* As it is timed, and in the other layouts. */

@@ -6,7 +6,6 @@
 #include "judge/pattern.h"
 #include "judge/rmsnorm/rmsnorm.h"
 #include "judge/fingerprint/internal.h"
-#include <stdlib.h>
 
 /* The words of an operation. */
 typedef struct norm_words {
@@ -306,15 +305,15 @@ static bool other_row_fits(const explaining *tries, size_t number, double factor
     const judge_block *block = tries->asked->block;
     const size_t hidden = block->hidden;
     metrics_row row = judge_metrics_row(block, number);
-    double *x = malloc(hidden * sizeof *x), ignored;
+    double *x = allocate(hidden * sizeof *x), ignored;
     explained_row asked = {
         &row, x,   judge_row_of(block, tries->asked->rows, number), tries->asked->limit, NULL,
         0,    NULL};
-    for (size_t i = 0; x && i < hidden; i++)
+    for (size_t i = 0; i < hidden; i++)
         x[i] = block->inputs[ROLE_RESIDUAL]
                    ? judgings[block->operation]->added(block, number * hidden + i)
                    : load(block->storage, block->inputs[ROLE_X], number * hidden + i);
-    bool tells = x && isfinite(row.answer->facts.max_abs);
+    bool tells = isfinite(row.answer->facts.max_abs);
     if (tells) {
         explaining other = begin_explaining(&asked, NULL);
         const mistake scaled = {centre_of(&other), own_root(&other, square_of(&other)) * factor,
@@ -447,16 +446,14 @@ static bool is_multiple(const explained_row *asked, const judge_block *block, si
 static void try_no_residual(explaining *tries, const judge_block *block)
 {
     size_t hidden = block->hidden;
-    double *x = malloc(hidden * sizeof *x);
-    for (size_t i = 0; x && i < hidden; i++)
+    double *x = allocate(hidden * sizeof *x);
+    for (size_t i = 0; i < hidden; i++)
         x[i] = load(block->storage, block->inputs[ROLE_X], tries->asked->number * hidden + i);
-    if (x) {
-        double centre = tries->layernorm ? sum_of(x, hidden) / tries->n : 0;
-        double square = squares_about(x, hidden, centre) / tries->n;
-        mistake made = {centre, own_root(tries, square), tries->quotient, USE_ALL, false};
-        if (explains(tries, x, &made))
-            explained(tries, "does not add the residual to x");
-    }
+    double centre = tries->layernorm ? sum_of(x, hidden) / tries->n : 0;
+    double square = squares_about(x, hidden, centre) / tries->n;
+    mistake made = {centre, own_root(tries, square), tries->quotient, USE_ALL, false};
+    if (explains(tries, x, &made))
+        explained(tries, "does not add the residual to x");
     free(x);
 }
 

@@ -1,17 +1,12 @@
 #include "judge/layernorm/layernorm.h"
 #include "exact/scale.h"
-#include "inputs/inputs.h"
-
-static const void *input_row(const judge_block *block, size_t role, size_t row)
-{
-    return block->inputs[role] ? judge_row_of(block, block->inputs[role], row) : NULL;
-}
+#include "judge/slope.h"
 
 static bool layernorm_answer(ln_reference *reference, const judge_block *block, size_t row)
 {
     return ln_reference_row(reference, &block->convention, block->storage, block->param,
-                            block->hidden, input_row(block, ROLE_X, row),
-                            input_row(block, ROLE_RESIDUAL, row), block->inputs[ROLE_GAMMA],
+                            block->hidden, judge_input_row(block, ROLE_X, row),
+                            judge_input_row(block, ROLE_RESIDUAL, row), block->inputs[ROLE_GAMMA],
                             block->inputs[ROLE_BETA], &block->results[row]);
 }
 
@@ -41,6 +36,28 @@ static judged_statistic layernorm_statistic(const ln_reference_result *answer, s
                               .weight = answer->max_xhat,
                               .error = facts->rstd > 0 ? (given - facts->rstd) / facts->rstd : NAN,
                               .relative = true};
+}
+
+/* ---- the sum with a residual, which is rounded to the storage type before it is normalised ---- */
+
+/* Two roundings are one here (Figueroa 1995: 53 >= 2 p + 2), and f64 is added as it is. */
+static double layernorm_sum(const judge_block *block, size_t i)
+{
+    return stored_in(block->storage, sum_in_double(block, i));
+}
+
+static double taken(const judge_block *block, const metrics_row *row, size_t at, size_t i,
+                    const void *which)
+{
+    (void)which;
+    return gamma_at(row, i) * row->answer->facts.rstd *
+           (sum_in_double(block, at) - layernorm_sum(block, at));
+}
+
+static const char *layernorm_rounded_otherwise(const judge_block *block, const void *y)
+{
+    bool is = block->inputs[ROLE_RESIDUAL] && judge_follows(block, y, taken, NULL);
+    return is ? "normalises x + residual before it rounds the sum" : NULL;
 }
 
 const operation_judging layernorm_judging = {.answer = layernorm_answer,

@@ -21,8 +21,4 @@ bool layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
 bool layernorm_poorest(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
                        textbook_errors *worst);
 
-/* unrounded.c */
-double layernorm_sum(const judge_block *block, size_t i);
-const char *layernorm_rounded_otherwise(const judge_block *block, const void *y);
-
 #endif

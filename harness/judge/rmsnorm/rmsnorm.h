@@ -23,8 +23,4 @@ double rmsnorm_reach(const metrics_row *row, const double *x, size_t column);
 order_answer rmsnorm_any_order(const order_question *asked, const ln_row_facts *facts);
 bool rmsnorm_textbook(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
                       textbook_errors *worst);
-/* roundings.c: of 16-bit rows, a root, an xhat, a sum or 1 + w that is rounded, or is not, against the
- * convention. */
-const char *rmsnorm_rounded_otherwise(const judge_block *block, const void *y);
-
 #endif

@@ -92,12 +92,12 @@ static void choose_convention(whole_audit *audit, const input_family *family, au
     }
 }
 
-static bool take_parameters(const char *input, uint64_t seed, audit_row *row, error *err)
+static void take_parameters(const char *input, uint64_t seed, audit_row *row)
 {
     const operation_call call = {
         .problem = problem_dense(&row->convention, row->storage, row->param, 1, row->hidden),
         .inputs = {[ROLE_GAMMA] = &row->gamma, [ROLE_BETA] = &row->beta}};
-    return input_parameters(input, &call, seed, err);
+    input_parameters(input, &call, seed);
 }
 
 static bool take_family(whole_audit *audit, const input_family *family, audit_row *row, error *err)
@@ -106,9 +106,9 @@ static bool take_family(whole_audit *audit, const input_family *family, audit_ro
     row->hidden = 2 + below(audit, AUDIT_MAX_HIDDEN - 1);
     row->hidden -= family->without_eps && row->hidden % 2; /* ties are of even rows */
     choose_convention(audit, family, row);
+    take_parameters(family->name, seed, row);
     return input_rows(family->name, row->storage, seed, below(audit, 64), 1, row->hidden, &row->x,
-                      err) &&
-           take_parameters(family->name, seed, row, err);
+                      err);
 }
 
 /* A find of the type; where there is none, a normal row. */
@@ -121,7 +121,8 @@ static bool take_find(whole_audit *audit, audit_row *row, error *err)
     row->hidden = finds->hidden;
     choose_convention(audit, NULL, row);
     memcpy(&row->x, (char *)finds->x + below(audit, finds->rows) * bytes, bytes);
-    return take_parameters("normal", audit->seed, row, err);
+    take_parameters("normal", audit->seed, row);
+    return true;
 }
 
 static bool is_preset(const ln_convention *convention, size_t preset)
@@ -189,8 +190,8 @@ static bool take_long(whole_audit *audit, ln_type type, const char *input, size_
         const operation_call call = {
             .problem = problem_dense(&row.convention, type, type, 1, hidden),
             .inputs = {[ROLE_GAMMA] = room + bytes, [ROLE_BETA] = room + 2 * bytes}};
+        input_parameters(input, &call, audit->seed);
         fine = input_rows(input, type, audit->seed, 0, 1, hidden, room, err) &&
-               input_parameters(input, &call, audit->seed, err) &&
                (audit_run_take_long(audit->run, &row, SAMPLES) || fail_memory(err, "the audit"));
     }
     free(room);
