@@ -55,7 +55,7 @@ TEST_IN_SCRATCH(test_schema)
                    {"runs", FIELDS(run_count_fields), -1},
                    {"repetitions", FIELDS(repetition_fields), 1},
                    {"judged_rows", row_fields + 1, ROW_FIELDS - 1, 1},
-                   {"timings", FIELDS(speed_fields), 3}};
+                   {"timings", FIELDS(speed_fields), 2}};
     result_store *store = opened(scratch_path(state, "a.db"), STORE_WRITE);
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
         for (size_t f = 0; f < records[i].count; f++) {
