@@ -353,7 +353,7 @@ static exit_code run(void *context, const cli_call *call, error *err)
     judge_destroy(session.judge);
     worker_stop(session.worker);
     free(session.invariance);
-    free(session.timeouts);
+    word_list_free(&session.timeouts);
     session_free_checks(&session.plan);
     plan_free(&session.plan);
     machine_free(&session.machine);

@@ -26,15 +26,25 @@ double session_judgement_seconds(size_t elements)
 
 enum { ENOUGH_TIMEOUTS = 3 };
 
+static bool has_enough_timeouts(const run_session *session, const char *kernel)
+{
+    unsigned timeouts = 0;
+    for (size_t i = 0; i < session->timeouts.count; i++)
+        timeouts += strcmp(session->timeouts.words[i], kernel) == 0;
+    return timeouts >= ENOUGH_TIMEOUTS;
+}
+
 /* What a case shows of a kernel's bits adds to what the matrix showed; and its time-outs are counted. */
 static void note_found(run_session *session, const case_key *key, const case_judgement *judgement)
 {
+    if (judgement->verdict.kind == VERDICT_TIMEOUT) {
+        word_list_add(&session->timeouts, key->kernel);
+        session->gave_up |= has_enough_timeouts(session, key->kernel);
+    }
     for (size_t i = 0; session->invariance && i < session->plan.kernel_count; i++) {
         invariance_result *found = &session->invariance[i];
         if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
             continue;
-        session->timeouts[i] += judgement->verdict.kind == VERDICT_TIMEOUT;
-        session->gave_up |= session->timeouts[i] >= ENOUGH_TIMEOUTS;
         found->varies |= judgement->varies;
         if (judgement->verdict.kind == VERDICT_NONDETERMINISTIC)
             found->varies |= 1u << AXIS_CALL;
@@ -43,10 +53,7 @@ static void note_found(run_session *session, const case_key *key, const case_jud
 
 bool session_gave_up(const run_session *session, const kernel_entry *kernel, case_verdict *verdict)
 {
-    bool enough = false;
-    for (size_t i = 0; session->timeouts && i < session->plan.kernel_count; i++)
-        enough |= session->plan.kernels[i] == kernel && session->timeouts[i] >= ENOUGH_TIMEOUTS;
-    if (!enough)
+    if (!kernel || !has_enough_timeouts(session, kernel->facts.name))
         return false;
     *verdict = (case_verdict){.kind = VERDICT_LOST};
     verdict_say(

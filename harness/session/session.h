@@ -5,6 +5,7 @@
 #include "conformance/invariance.h"
 #include "plan/plan.h"
 #include "base/progress.h"
+#include "base/words.h"
 #include "store/store.h"
 
 typedef struct run_session {
@@ -22,7 +23,7 @@ typedef struct run_session {
     progress_bar progress;
     exit_code worst;               /* of all verdicts so far */
     invariance_result *invariance; /* one a kernel of the plan; NULL: not measured */
-    unsigned *timeouts;            /* likewise: cases that timed out so far; NULL: not counted */
+    word_list timeouts;            /* the name of its kernel for each case that timed out so far */
     bool gave_up;                  /* on a kernel, after its third time-out */
 } run_session;
 

@@ -53,7 +53,6 @@ bool session_invariance(run_session *session, const kernel_list *kernels, error 
     const case_plan *plan = &session->plan;
     bool fine = true;
     session->invariance = allocate_zeroed(kernels->count + 1, sizeof *session->invariance);
-    session->timeouts = allocate_zeroed(kernels->count + 1, sizeof *session->timeouts);
     for (size_t first = 0, count; fine && first < plan->kernel_count; first += count) {
         const ln_operation kind = plan->kernels[first]->facts.operation;
         const ln_convention *convention = NULL;

@@ -233,6 +233,7 @@ static bool choose_measure(const choose_meter *meter, const choose_wanted *const
     *run = session.run;
     store_close(session.store);
     judge_destroy(session.judge);
+    word_list_free(&session.timeouts);
     plan_free(&plans.speed);
     plan_free(&plans.accuracy);
     free(plans.kernels.kernels);
