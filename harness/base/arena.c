@@ -80,19 +80,23 @@ static void free_blocks(arena_block *block)
     }
 }
 
-void arena_reset(arena *memory)
-{
-    arena_block *kept = memory->blocks;
-    if (!kept)
-        return;
-    free_blocks(kept->next);
-    memset(kept->bytes, 0, kept->used);
-    kept->next = NULL;
-    kept->used = 0;
-}
-
 void arena_free(arena *memory)
 {
     free_blocks(memory->blocks);
     memory->blocks = NULL;
+}
+
+void arena_reset(arena *memory)
+{
+    arena_block *newest = memory->blocks;
+    size_t total = 0;
+    for (const arena_block *block = newest; block; block = block->next)
+        total += block->size;
+    if (newest && newest->next) {
+        arena_free(memory);
+        add_block(memory, 2 * total);
+    } else if (newest) {
+        memset(newest->bytes, 0, newest->used);
+        newest->used = 0;
+    }
 }

@@ -21,6 +21,7 @@ enum {
     MAX_LIVE = 128,
     MOST_WAITING = 128,
     MOST_WAITING_BYTES = 64 << 20,
+    HUGE_PAGE = 2 << 20,
     SMALL = 64 << 10, /* bytes, up to which a buffer has a power of two of pages */
 };
 
@@ -111,8 +112,15 @@ static bool find_map(guarded *buffer, size_t inside, bool input)
     if (map == MAP_FAILED)
         return false;
     *buffer = (guarded){.map = map, .map_size = whole, .second = second};
-    if (second != MAP_FAILED && mprotect(map + page, inside, usable) == 0)
+    if (second != MAP_FAILED && mprotect(map + page, inside, usable) == 0) {
+        /* All pages at once: each would take a fault, of an input two. What timing has in huge pages
+         * takes them when it is filled. */
+        if (input)
+            madvise(second + page, inside, MADV_POPULATE_WRITE);
+        if (input || inside < HUGE_PAGE)
+            madvise(map + page, inside, input ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);
         return true;
+    }
     munmap(map, whole);
     return false;
 }

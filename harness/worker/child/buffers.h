@@ -12,6 +12,13 @@
 #define LNBENCH_BUFFERS_H
 
 #include "worker/protocol.h"
+#include <sys/mman.h>
+
+/* Of Linux 5.14; elsewhere madvise() fails, and pages are found one by one. */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#define MADV_POPULATE_WRITE 23
+#endif
 
 typedef struct guarded {
     const char *name; /* "x", "y", ...: for verdicts */

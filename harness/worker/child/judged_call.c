@@ -14,7 +14,6 @@
 #include "worker/child/internal.h"
 #include <dlfcn.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
@@ -269,29 +268,15 @@ static bool make_call(judged_call *call, size_t first, bool altered)
     return plugin_leave(&before, "run()") && kept && is_clean(call);
 }
 
-/* Keeps all outputs of a call, each call of an order in rooms of its own. Those stay from order to order and
- * lie in huge pages where the system has them, so that it is seldom asked for pages. */
-static void keep_outputs(judged_call *call, unsigned number)
+static void keep_outputs(judged_call *call)
 {
-    static struct {
-        char *place;
-        size_t bytes;
-    } rooms[AT_ONCE_MOST][ROLES_MOST], *room;
     for (size_t i = 0; i < call->tensors.what->count; i++) {
         const guarded *buffer = &call->tensors.buffers[i];
         bool output = call->tensors.what->roles[i].output;
         if (!buffer->map || !(output || tensors_input_is_written(&call->tensors, i)))
             continue;
-        room = &rooms[number][i];
-        if (buffer->size > room->bytes) {
-            room->bytes = 2 * buffer->size;
-            room->place =
-                mmap(NULL, room->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-            if (room->place == MAP_FAILED)
-                worker_out_of_memory(room->bytes);
-            madvise(room->place, room->bytes, MADV_HUGEPAGE);
-        }
-        call->once[i] = memcpy(room->place, buffer->data, buffer->size);
+        call->once[i] = arena_new(&order_memory, char, buffer->size);
+        memcpy(call->once[i], buffer->data, buffer->size);
     }
 }
 
@@ -346,7 +331,7 @@ static bool call_parts(judged_call *call, unsigned again)
             return false;
         tensors_hand_back(&call->tensors, first);
         if (row == 0)
-            keep_outputs(call, 0);
+            keep_outputs(call);
     }
     for (; again > 0; again--)
         if (!call_again(call, ""))
@@ -450,7 +435,7 @@ static bool call_all_at_once(void)
         parties[i] = &judged.calls[i];
         if (!make_call(parties[i], 0, false))
             return false;
-        keep_outputs(parties[i], i);
+        keep_outputs(parties[i]);
     }
     bool refused, fine = worker_meet(call_at_once, parties, judged.at_once, &plan, &refused);
     for (unsigned i = 0; i < judged.at_once; i++)

@@ -14,10 +14,6 @@
 static const size_t least_block = (size_t)32 << 20, least_of_dense = (size_t)2 << 20;
 static const size_t most_dense = (size_t)512 << 20;
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22 /* Linux 5.14; elsewhere it fails, and nothing is lost */
-#endif
-
 typedef struct large_tensor {
     char *map; /* ends with a page that cannot be accessed */
     size_t size;
