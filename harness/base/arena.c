@@ -27,10 +27,10 @@ void memory_is_out(size_t bytes)
     _exit(EXIT_CODE_ENVIRONMENT);
 }
 
-/* A block has twice the size of the one before it, up to 1 MiB, or what is needed. */
+/* A block has twice the size of the one before it, up to 8 MiB, or what is needed. */
 static arena_block *add_block(arena *memory, size_t size)
 {
-    enum { LEAST = 4096, MOST = 1 << 20 };
+    enum { LEAST = 4096, MOST = 8 << 20 };
     size_t room = memory->blocks ? 2 * memory->blocks->size : LEAST;
     room = room < MOST ? room : MOST;
     room = room < size ? size : room;
@@ -80,23 +80,19 @@ static void free_blocks(arena_block *block)
     }
 }
 
+void arena_reset(arena *memory)
+{
+    arena_block *kept = memory->blocks;
+    if (!kept)
+        return;
+    free_blocks(kept->next);
+    memset(kept->bytes, 0, kept->used);
+    kept->next = NULL;
+    kept->used = 0;
+}
+
 void arena_free(arena *memory)
 {
     free_blocks(memory->blocks);
     memory->blocks = NULL;
-}
-
-void arena_reset(arena *memory)
-{
-    arena_block *newest = memory->blocks;
-    size_t total = 0;
-    for (const arena_block *block = newest; block; block = block->next)
-        total += block->size;
-    if (newest && newest->next) {
-        arena_free(memory);
-        add_block(memory, 2 * total);
-    } else if (newest) {
-        memset(newest->bytes, 0, newest->used);
-        newest->used = 0;
-    }
 }

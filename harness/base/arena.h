@@ -20,8 +20,7 @@ typedef struct arena {
 void *arena_take(arena *memory, size_t count, size_t size) __attribute__((alloc_size(2, 3)));
 char *arena_format(arena *memory, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Forgets everything in the arena. It keeps one block, large enough for as much again, so that what comes next
- * seldom takes memory of the system. */
+/* Forgets everything in the arena, and keeps one block for what comes next. */
 void arena_reset(arena *memory);
 /* Frees everything. The arena is empty, and may be used again. */
 void arena_free(arena *memory);

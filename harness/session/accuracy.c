@@ -26,21 +26,11 @@ double session_judgement_seconds(size_t elements)
 
 enum { ENOUGH_TIMEOUTS = 3 };
 
-static bool has_enough_timeouts(const run_session *session, const char *kernel)
-{
-    unsigned timeouts = 0;
-    for (size_t i = 0; i < session->timeouts.count; i++)
-        timeouts += strcmp(session->timeouts.words[i], kernel) == 0;
-    return timeouts >= ENOUGH_TIMEOUTS;
-}
-
 /* What a case shows of a kernel's bits adds to what the matrix showed; and its time-outs are counted. */
 static void note_found(run_session *session, const case_key *key, const case_judgement *judgement)
 {
-    if (judgement->verdict.kind == VERDICT_TIMEOUT) {
+    if (judgement->verdict.kind == VERDICT_TIMEOUT)
         word_list_add(&session->timeouts, key->kernel);
-        session->gave_up |= has_enough_timeouts(session, key->kernel);
-    }
     for (size_t i = 0; session->invariance && i < session->plan.kernel_count; i++) {
         invariance_result *found = &session->invariance[i];
         if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
@@ -51,10 +41,14 @@ static void note_found(run_session *session, const case_key *key, const case_jud
     }
 }
 
-bool session_gave_up(const run_session *session, const kernel_entry *kernel, case_verdict *verdict)
+bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verdict *verdict)
 {
-    if (!kernel || !has_enough_timeouts(session, kernel->facts.name))
+    unsigned timeouts = 0;
+    for (size_t i = 0; kernel && i < session->timeouts.count; i++)
+        timeouts += strcmp(session->timeouts.words[i], kernel->facts.name) == 0;
+    if (timeouts < ENOUGH_TIMEOUTS)
         return false;
+    session->gave_up = true;
     *verdict = (case_verdict){.kind = VERDICT_LOST};
     verdict_say(
         verdict,

@@ -5,7 +5,6 @@
 #include "conformance/invariance.h"
 #include "plan/plan.h"
 #include "base/progress.h"
-#include "base/words.h"
 #include "store/store.h"
 
 typedef struct run_session {
@@ -24,7 +23,7 @@ typedef struct run_session {
     exit_code worst;               /* of all verdicts so far */
     invariance_result *invariance; /* one a kernel of the plan; NULL: not measured */
     word_list timeouts;            /* the name of its kernel for each case that timed out so far */
-    bool gave_up;                  /* on a kernel, after its third time-out */
+    bool gave_up;                  /* on a kernel: a case was not run */
 } run_session;
 
 /* Rough costs for the time left: a judgement, a repetition. */
@@ -42,7 +41,7 @@ size_t session_lanes(const case_plan *plan);
 bool session_speed(run_session *session, error *err);
 
 /* Whether so many cases of the kernel timed out that the rest is not run: its verdict says so. */
-bool session_gave_up(const run_session *session, const kernel_entry *kernel, case_verdict *verdict);
+bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verdict *verdict);
 /* Stores a judgement and remembers its exit code. */
 bool session_put(run_session *session, const case_key *key, const case_judgement *judgement,
                  error *err);

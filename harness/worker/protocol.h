@@ -1,6 +1,5 @@
-/* What parent and worker say to each other: fixed-size orders and replies over a SOCK_SEQPACKET
- * socket; tensors lie in an arena (shared_arena), from where the worker copies them into buffers of the
- * kernel's. */
+/* The messages between lnbench and a worker process: orders and replies of fixed size over a SOCK_SEQPACKET
+ * socket. Tensors lie in shared memory (shared_arena); the worker copies them into buffers for the kernel. */
 #ifndef LNBENCH_PROTOCOL_H
 #define LNBENCH_PROTOCOL_H
 

@@ -36,8 +36,9 @@ enum {
     NOBODY = -1
 };
 
-/* A process, and what it holds. No call waits for it without a deadline, or longer than to the next Ctrl-C. */
-typedef struct worker_seat {
+/* A place for one process, which may be empty: one for each plugin, and one for timing. Each wait for the process
+ * ends at a deadline, or at the next Ctrl-C. */
+typedef struct worker_slot {
     pid_t process;
     int socket; /* -1: there is none */
     int words;  /* what a plugin wrote to standard error while it was loaded; 0: no file */
@@ -48,7 +49,7 @@ typedef struct worker_seat {
     uint64_t loaded;    /* bit i: plugin i */
     int64_t ran_last;   /* a kernel by its number in the plugin, or NOBODY */
     bool ran_others;    /* of this process, not only the last one */
-} worker_seat;
+} worker_slot;
 
 struct worker_process {
     kernel_runner runner; /* the first member */
@@ -58,26 +59,26 @@ struct worker_process {
     size_t peer_count; /* these follow the library */
     bool builds;       /* side by side in one process, without the library */
     shared_arena arena;
-    worker_seat *seats; /* of each plugin; one more for timing */
-    worker_seat *asked; /* by the last order; NULL: none yet */
+    worker_slot *slots; /* of each plugin; one more for timing */
+    worker_slot *asked; /* by the last order; NULL: none yet */
 };
 
 /* ---- a process ---- */
 
-static void vacate(worker_seat *seat)
+static void end_process(worker_slot *slot)
 {
-    if (seat->words > 0)
-        close(seat->words);
-    if (seat->socket >= 0) {
-        close(seat->socket);
-        child_kill(seat->process);
+    if (slot->words > 0)
+        close(slot->words);
+    if (slot->socket >= 0) {
+        close(slot->socket);
+        child_kill(slot->process);
     }
-    *seat = (worker_seat){.socket = -1, .ran_last = NOBODY};
+    *slot = (worker_slot){.socket = -1, .ran_last = NOBODY};
 }
 
-static bool end_with(worker_seat *seat, verdict_kind verdict, const char *text, worker_reply *reply)
+static bool end_with(worker_slot *slot, verdict_kind verdict, const char *text, worker_reply *reply)
 {
-    vacate(seat);
+    end_process(slot);
     *reply = (worker_reply){.kind = REPLY_FAILED, .verdict = verdict, .count = reply->count};
     snprintf(reply->text, sizeof reply->text, "%s", text);
     return false;
@@ -109,12 +110,12 @@ static void become_worker(void *context)
 }
 
 /* By the system, since memory ran out: nobody's fault, and it ends the run. */
-static bool ended_for_memory(const worker_seat *seat, int status, worker_reply *reply)
+static bool ended_for_memory(const worker_slot *slot, int status, worker_reply *reply)
 {
-    const ln_problem *problem = &seat->problem;
+    const ln_problem *problem = &slot->problem;
     bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     char limit[64] = "", needed[96] = "";
-    if (!killed || seat->oom_kills < 0 || control_group_oom_kills() <= seat->oom_kills)
+    if (!killed || slot->oom_kills < 0 || control_group_oom_kills() <= slot->oom_kills)
         return false;
     double bytes = control_group_memory();
     if (bytes > 0)
@@ -122,7 +123,7 @@ static bool ended_for_memory(const worker_seat *seat, int status, worker_reply *
     if (problem->rows > 0)
         snprintf(needed, sizeof needed, "; x and y of %zux%zu need %.3g MiB", problem->rows,
                  problem->hidden,
-                 call_bytes(operations[seat->operation], problem->rows, problem->hidden,
+                 call_bytes(operations[slot->operation], problem->rows, problem->hidden,
                             problem->storage) /
                      0x1p20);
     reply->verdict = VERDICT_LOST;
@@ -136,15 +137,15 @@ static bool ended_for_memory(const worker_seat *seat, int status, worker_reply *
 
 /* Behind why the process ended while it loaded a plugin: the last line of standard error, such as a
  * sanitizer's or the plugin's own. */
-static void add_last_words(const worker_seat *seat, worker_reply *reply)
+static void add_last_words(const worker_slot *slot, worker_reply *reply)
 {
     struct stat about;
     char words[1024] = "", text[REPLY_TEXT_LENGTH];
     const off_t most = sizeof words - 1;
-    if (seat->asked != ORDER_LOAD || reply->verdict != VERDICT_CRASHED || seat->words <= 0 ||
-        fstat(seat->words, &about) != 0)
+    if (slot->asked != ORDER_LOAD || reply->verdict != VERDICT_CRASHED || slot->words <= 0 ||
+        fstat(slot->words, &about) != 0)
         return;
-    ssize_t got = pread(seat->words, words, sizeof words - 1,
+    ssize_t got = pread(slot->words, words, sizeof words - 1,
                         about.st_size > most ? about.st_size - most : 0);
     while (got > 0 && isspace((unsigned char)words[got - 1]))
         words[--got] = '\0';
@@ -158,60 +159,60 @@ static void add_last_words(const worker_seat *seat, worker_reply *reply)
 
 /* A process whose socket is closed has ended, or is about to; but a kernel that closed the socket
  * may run on for ever. */
-static bool has_ended(worker_seat *seat, worker_reply *reply)
+static bool has_ended(worker_slot *slot, worker_reply *reply)
 {
     int status;
     worker_reply ended = {.kind = REPLY_FAILED, .verdict = VERDICT_CRASHED, .count = reply->count};
-    close(seat->socket);
-    seat->socket = -1;
-    child_wait(seat->process, END_DEADLINE, &status);
-    if (!ended_for_memory(seat, status, &ended)) {
+    close(slot->socket);
+    slot->socket = -1;
+    child_wait(slot->process, END_DEADLINE, &status);
+    if (!ended_for_memory(slot, status, &ended)) {
         if (WIFSIGNALED(status))
             snprintf(ended.text, sizeof ended.text, "SIG%s", sigabbrev_np(WTERMSIG(status)));
         else
             snprintf(ended.text, sizeof ended.text, "exited with status %d", WEXITSTATUS(status));
     }
-    add_last_words(seat, &ended);
+    add_last_words(slot, &ended);
     *reply = ended;
-    vacate(seat);
+    end_process(slot);
     return false;
 }
 
 /* The system's fault and not a kernel's: it ends the run. */
-static bool lose_touch(worker_seat *seat, int problem, worker_reply *reply)
+static bool lose_touch(worker_slot *slot, int problem, worker_reply *reply)
 {
     char text[128];
     if (problem == EPIPE || problem == ECONNRESET)
-        return has_ended(seat, reply);
+        return has_ended(slot, reply);
     snprintf(text, sizeof text, "the worker's socket: %s", strerror(problem));
-    end_with(seat, VERDICT_LOST, text, reply);
+    end_with(slot, VERDICT_LOST, text, reply);
     reply->value = REPLY_ENDS_RUN;
     return false;
 }
 
 /* Orders with one answer each, or one order. False: *reply says why, and the process is gone. */
-static bool send_orders(worker_seat *seat, const work_order *orders, size_t count,
+static bool send_orders(worker_slot *slot, const work_order *orders, size_t count,
                         worker_reply *reply)
 {
     const ssize_t size = (ssize_t)(count * sizeof *orders);
     double deadline = seconds_now() + SEND_DEADLINE;
     *reply = (worker_reply){0};
     if (orders->kind != ORDER_GO_ON) {
-        seat->asked = orders->kind;
-        seat->operation = orders->operation;
-        seat->problem = orders->problem;
+        slot->asked = orders->kind;
+        slot->operation = orders->operation;
+        slot->problem = orders->problem;
     }
     for (;;) {
-        ssize_t put = send(seat->socket, orders, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t put = send(slot->socket, orders, (size_t)size, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (put == size)
             return true;
         if (put >= 0 || (errno != EAGAIN && errno != EINTR))
-            return lose_touch(seat, put >= 0 ? EPIPE : errno, reply);
+            return lose_touch(slot, put >= 0 ? EPIPE : errno, reply);
         if (interrupted())
-            return end_with(seat, VERDICT_LOST, "interrupted", reply);
+            return end_with(slot, VERDICT_LOST, "interrupted", reply);
         if (seconds_now() > deadline)
-            return end_with(seat, VERDICT_TIMEOUT, "it takes no orders any more", reply);
-        poll(&(struct pollfd){.fd = seat->socket, .events = POLLOUT}, 1, 100);
+            return end_with(slot, VERDICT_TIMEOUT, "it takes no orders any more", reply);
+        poll(&(struct pollfd){.fd = slot->socket, .events = POLLOUT}, 1, 100);
     }
 }
 
@@ -231,20 +232,20 @@ static double seconds_queued(pid_t process)
 
 /* 1: something to read; 0: it took so many seconds; -1: interrupted. What the worker waits for a
  * processor does not count, up to nine times as long. */
-static int wait_readable(const worker_seat *seat, double seconds)
+static int wait_readable(const worker_slot *slot, double seconds)
 {
     enum { LONGEST = 500 }; /* milliseconds */
     double deadline = seconds_now() + seconds;
-    double before = seconds_queued(seat->process);
+    double before = seconds_queued(slot->process);
     for (;;) {
         double left = deadline - seconds_now();
         if (interrupted())
             return -1;
         if (left <= 0)
-            left += fmin(seconds_queued(seat->process) - before, 9 * seconds);
+            left += fmin(seconds_queued(slot->process) - before, 9 * seconds);
         if (left <= 0)
             return 0;
-        struct pollfd poll_this = {.fd = seat->socket, .events = POLLIN};
+        struct pollfd poll_this = {.fd = slot->socket, .events = POLLIN};
         int ready = poll(&poll_this, 1, left * 1000 > LONGEST ? LONGEST : (int)(left * 1000) + 1);
         if (ready > 0)
             return 1;
@@ -255,42 +256,42 @@ static int wait_readable(const worker_seat *seat, double seconds)
 
 /* The next message, of at most `most` replies; how many. 0: *reply is a FAILED one, and the process is
  * gone. */
-static size_t receive_replies(worker_seat *seat, double deadline_seconds, worker_reply *reply,
+static size_t receive_replies(worker_slot *slot, double deadline_seconds, worker_reply *reply,
                               size_t most)
 {
     char text[64];
     ssize_t got = -1;
     bool soon = deadline_seconds * 1e6 > AT_ONCE;
     if (soon)
-        got = recv(seat->socket, reply, most * sizeof *reply, 0);
+        got = recv(slot->socket, reply, most * sizeof *reply, 0);
     bool waits = !soon || (got < 0 && (errno == EAGAIN || errno == EINTR));
-    int ready = interrupted() ? -1 : waits ? wait_readable(seat, deadline_seconds) : 1;
+    int ready = interrupted() ? -1 : waits ? wait_readable(slot, deadline_seconds) : 1;
     if (ready < 0)
-        return end_with(seat, VERDICT_LOST, "interrupted", reply);
+        return end_with(slot, VERDICT_LOST, "interrupted", reply);
     if (ready == 0) {
         number_print(text, sizeof text, "no answer within %g s", deadline_seconds);
-        return end_with(seat, VERDICT_TIMEOUT, text, reply);
+        return end_with(slot, VERDICT_TIMEOUT, text, reply);
     }
-    while (waits && (got = recv(seat->socket, reply, most * sizeof *reply, MSG_DONTWAIT)) < 0 &&
+    while (waits && (got = recv(slot->socket, reply, most * sizeof *reply, MSG_DONTWAIT)) < 0 &&
            errno == EINTR)
         ;
     if (got <= 0)
-        return lose_touch(seat, got == 0 ? EPIPE : errno, reply);
+        return lose_touch(slot, got == 0 ? EPIPE : errno, reply);
     if ((size_t)got % sizeof *reply != 0 || reply->magic != PROTOCOL_MAGIC)
-        return end_with(seat, VERDICT_CRASHED, "the worker's answers make no sense", reply);
+        return end_with(slot, VERDICT_CRASHED, "the worker's answers make no sense", reply);
     return (size_t)got / sizeof *reply;
 }
 
 /* The answers to `count` orders: how many there are, of which the last may end the process. 0: it is gone,
  * and *replies says why. The deadline is of each. */
-static size_t receive_answers(worker_seat *seat, double deadline_seconds, worker_reply *replies,
+static size_t receive_answers(worker_slot *slot, double deadline_seconds, worker_reply *replies,
                               size_t count)
 {
     enum { MOST_DEADLINES = 100 }; /* of an order that goes on */
     double end = seconds_now() + MOST_DEADLINES * deadline_seconds * (double)count;
     size_t got;
     do
-        got = receive_replies(seat, seconds_now() < end ? deadline_seconds : 0, replies, count);
+        got = receive_replies(slot, seconds_now() < end ? deadline_seconds : 0, replies, count);
     while (got > 0 && replies->kind == REPLY_ALIVE);
     /* A plugin's own words, shown on terminals, in tables and pages: one printable line. */
     for (size_t i = 0; i < (got ? got : 1); i++) {
@@ -299,36 +300,36 @@ static size_t receive_answers(worker_seat *seat, double deadline_seconds, worker
     }
     /* These end the process, or leave it in a state that nothing should be measured in. */
     if (got > 0 && reply_ends_process(&replies[got - 1]))
-        vacate(seat);
+        end_process(slot);
     return got;
 }
 
 /* One answer. False: *reply is a FAILED one; but after DECLINED and NONDETERMINISTIC the process is gone. */
-static bool receive_answer(worker_seat *seat, double deadline_seconds, worker_reply *reply)
+static bool receive_answer(worker_slot *slot, double deadline_seconds, worker_reply *reply)
 {
-    return receive_answers(seat, deadline_seconds, reply, 1) == 1 && reply->kind != REPLY_FAILED;
+    return receive_answers(slot, deadline_seconds, reply, 1) == 1 && reply->kind != REPLY_FAILED;
 }
 
 /* The others do nothing meanwhile: neither take time nor reach the arena. */
-static void turn_to(worker_process *worker, worker_seat *seat)
+static void turn_to(worker_process *worker, worker_slot *slot)
 {
-    worker_seat *before = worker->asked;
-    if (before && before != seat && before->socket >= 0)
+    worker_slot *before = worker->asked;
+    if (before && before != slot && before->socket >= 0)
         kill(-before->process, SIGSTOP);
-    if (before != seat && seat->socket >= 0)
-        kill(-seat->process, SIGCONT);
-    worker->asked = seat;
+    if (before != slot && slot->socket >= 0)
+        kill(-slot->process, SIGCONT);
+    worker->asked = slot;
 }
 
 /* A new process of the worker's program, which says that it is there. False and an error (7): it cannot be
  * started. */
-static bool start_process(worker_process *worker, worker_seat *seat, error *err)
+static bool start_process(worker_process *worker, worker_slot *slot, error *err)
 {
     int pair[2];
     work_order greet = worker_order(ORDER_GREET, NULL);
     worker_reply reply;
-    vacate(seat);
-    turn_to(worker, seat);
+    end_process(slot);
+    turn_to(worker, slot);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
         return fail(err, EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
     setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_usec = AT_ONCE},
@@ -344,14 +345,14 @@ static bool start_process(worker_process *worker, worker_seat *seat, error *err)
         close(words);
         return fail(err, EXIT_CODE_ENVIRONMENT, "fork for the worker: %s", strerror(why));
     }
-    *seat = (worker_seat){.process = child,
+    *slot = (worker_slot){.process = child,
                           .socket = pair[0],
                           .words = words,
                           .ran_last = NOBODY,
                           .oom_kills = control_group_oom_kills()};
-    if (send_orders(seat, &greet, 1, &reply) && receive_answer(seat, START_DEADLINE, &reply))
+    if (send_orders(slot, &greet, 1, &reply) && receive_answer(slot, START_DEADLINE, &reply))
         return true;
-    vacate(seat);
+    end_process(slot);
     if (interrupted())
         return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
     return fail(err, EXIT_CODE_ENVIRONMENT, "the worker %.300s cannot be started: %.200s",
@@ -360,15 +361,15 @@ static bool start_process(worker_process *worker, worker_seat *seat, error *err)
 
 /* ---- orders ---- */
 
-static worker_seat *seat_of(worker_process *worker, const work_order *order)
+static worker_slot *slot_of(worker_process *worker, const work_order *order)
 {
     bool times = order->kind == ORDER_TIME_BEGIN || order->kind == ORDER_TIME_ENTRY ||
                  order->kind == ORDER_TIME_RUN || order->kind == ORDER_GO_ON;
-    return &worker->seats[worker->builds ? 0 : times ? worker->plugin_count : order->plugin];
+    return &worker->slots[worker->builds ? 0 : times ? worker->plugin_count : order->plugin];
 }
 
 /* The first answer to an order to load; those that describe kernels follow if they are wanted. */
-static bool ask_to_load(worker_process *worker, worker_seat *seat, unsigned plugin, bool describe,
+static bool ask_to_load(worker_process *worker, worker_slot *slot, unsigned plugin, bool describe,
                         worker_reply *reply)
 {
     work_order order = worker_order(ORDER_LOAD, NULL);
@@ -377,17 +378,17 @@ static bool ask_to_load(worker_process *worker, worker_seat *seat, unsigned plug
     order.count = describe;
     order.own_file = worker->builds;
     order.trusted = plugin == 0 && !worker->builds;
-    if (!send_orders(seat, &order, 1, reply) || !receive_answer(seat, LOAD_DEADLINE, reply))
+    if (!send_orders(slot, &order, 1, reply) || !receive_answer(slot, LOAD_DEADLINE, reply))
         return false;
-    seat->loaded |= UINT64_C(1) << plugin;
+    slot->loaded |= UINT64_C(1) << plugin;
     return true;
 }
 
 /* False: *reply says why, and its count which plugin it is. */
-static bool load_again(worker_process *worker, worker_seat *seat, unsigned plugin,
+static bool load_again(worker_process *worker, worker_slot *slot, unsigned plugin,
                        worker_reply *reply)
 {
-    if (seat->loaded >> plugin & 1 || ask_to_load(worker, seat, plugin, false, reply))
+    if (slot->loaded >> plugin & 1 || ask_to_load(worker, slot, plugin, false, reply))
         return true;
     char text[REPLY_TEXT_LENGTH];
     snprintf(text, sizeof text, "at load: %.200s", reply->text);
@@ -397,10 +398,10 @@ static bool load_again(worker_process *worker, worker_seat *seat, unsigned plugi
 }
 
 /* Where it cannot be started, *reply ends the run. */
-static bool start_or_fail(worker_process *worker, worker_seat *seat, worker_reply *reply)
+static bool start_or_fail(worker_process *worker, worker_slot *slot, worker_reply *reply)
 {
     error err = {0};
-    if (start_process(worker, seat, &err))
+    if (start_process(worker, slot, &err))
         return true;
     *reply = (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_LOST, .value = REPLY_ENDS_RUN};
     snprintf(reply->text, sizeof reply->text, "%.*s", (int)sizeof reply->text - 1, err.message);
@@ -410,13 +411,13 @@ static bool start_or_fail(worker_process *worker, worker_seat *seat, worker_repl
 bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, size_t count,
                   worker_reply *reply)
 {
-    worker_seat *seat = &worker->seats[worker->builds ? 0 : worker->plugin_count];
-    bool fine = start_or_fail(worker, seat, reply);
+    worker_slot *slot = &worker->slots[worker->builds ? 0 : worker->plugin_count];
+    bool fine = start_or_fail(worker, slot, reply);
     for (unsigned plugin = 0; fine && plugin < worker->plugin_count; plugin++) {
         bool wanted = !kernels;
         for (size_t i = 0; i < count; i++)
             wanted |= kernels[i]->plugin == plugin;
-        fine = !wanted || load_again(worker, seat, plugin, reply);
+        fine = !wanted || load_again(worker, slot, plugin, reply);
     }
     return fine;
 }
@@ -427,7 +428,7 @@ static bool runs_kernel(const work_order *order)
 }
 
 /* Orders of one kernel, to a process with its plugin. */
-static bool send_to(worker_process *worker, worker_seat *seat, const work_order *order,
+static bool send_to(worker_process *worker, worker_slot *slot, const work_order *order,
                     size_t count, worker_reply *reply)
 {
     work_order sent[BATCH_MOST];
@@ -435,26 +436,26 @@ static bool send_to(worker_process *worker, worker_seat *seat, const work_order 
     *reply = (worker_reply){0};
     for (size_t i = 0; i < count; i++)
         sent[i].arena_bytes = worker->arena.mapped;
-    if (seat->socket < 0 && !start_or_fail(worker, seat, reply))
+    if (slot->socket < 0 && !start_or_fail(worker, slot, reply))
         return false;
-    turn_to(worker, seat);
+    turn_to(worker, slot);
     bool of_kernel = order->text[0] && !is_roof(order->text);
     for (unsigned plugin = 0; plugin < worker->plugin_count; plugin++)
         if ((worker->builds || (of_kernel && plugin == order->plugin)) &&
-            !load_again(worker, seat, plugin, reply))
+            !load_again(worker, slot, plugin, reply))
             return false;
-    if (!send_orders(seat, sent, count, reply))
+    if (!send_orders(slot, sent, count, reply))
         return false;
     if (runs_kernel(order)) {
-        seat->ran_others |= seat->ran_last != NOBODY && seat->ran_last != (int64_t)order->kernel;
-        seat->ran_last = order->kernel;
+        slot->ran_others |= slot->ran_last != NOBODY && slot->ran_last != (int64_t)order->kernel;
+        slot->ran_last = order->kernel;
     }
     return true;
 }
 
 bool worker_send_order(worker_process *worker, const work_order *order, worker_reply *reply)
 {
-    return send_to(worker, seat_of(worker, order), order, 1, reply);
+    return send_to(worker, slot_of(worker, order), order, 1, reply);
 }
 
 bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply)
@@ -464,7 +465,7 @@ bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *
 
 /* A crash where another kernel of the plugin ran before, or want of memory where any did, may be that one's
  * doing: the order is given again in a process where nobody ran. `before`: the process before the orders. */
-static bool is_asked_again(const worker_seat *before, const work_order *order, size_t count,
+static bool is_asked_again(const worker_slot *before, const work_order *order, size_t count,
                            const worker_reply *reply)
 {
     bool others = before->ran_last != NOBODY &&
@@ -477,14 +478,14 @@ static bool is_asked_again(const worker_seat *before, const work_order *order, s
 bool worker_ask(worker_process *worker, const work_order *order, double deadline_seconds,
                 worker_reply *reply)
 {
-    worker_seat *seat = seat_of(worker, order), before;
+    worker_slot *slot = slot_of(worker, order), before;
     do {
-        before = *seat;
-        if (!send_to(worker, seat, order, 1, reply))
+        before = *slot;
+        if (!send_to(worker, slot, order, 1, reply))
             return false;
-        if (receive_answer(seat, deadline_seconds, reply))
+        if (receive_answer(slot, deadline_seconds, reply))
             return true;
-    } while (seat->socket < 0 && is_asked_again(&before, order, 1, reply));
+    } while (slot->socket < 0 && is_asked_again(&before, order, 1, reply));
     return false;
 }
 
@@ -500,14 +501,14 @@ static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, si
                              double deadline_seconds, worker_reply *replies)
 {
     worker_process *worker = (worker_process *)runner;
-    worker_seat *seat = seat_of(worker, orders);
+    worker_slot *slot = slot_of(worker, orders);
     worker_reply lost = {0};
     size_t answered = 0;
     bool fine = true;
-    const worker_seat before = *seat;
-    if (send_to(worker, seat, orders, count, replies)) {
-        answered = receive_answers(seat, deadline_seconds, replies, count);
-        if (seat->socket >= 0)
+    const worker_slot before = *slot;
+    if (send_to(worker, slot, orders, count, replies)) {
+        answered = receive_answers(slot, deadline_seconds, replies, count);
+        if (slot->socket >= 0)
             return answered;
         const worker_reply *end = &replies[answered ? answered - 1 : 0];
         bool again = is_asked_again(&before, orders, count, end);
@@ -538,8 +539,8 @@ static bool runner_reserve(kernel_runner *runner, size_t bytes, error *err)
 
 void worker_forget(worker_process *worker)
 {
-    for (size_t i = 0; worker->seats && i <= worker->plugin_count; i++)
-        vacate(&worker->seats[i]);
+    for (size_t i = 0; worker->slots && i <= worker->plugin_count; i++)
+        end_process(&worker->slots[i]);
     worker->asked = NULL;
 }
 
@@ -609,13 +610,13 @@ static bool load_failed(const char *path, const worker_reply *reply, error *err)
 /* Loads plugin i into its process and fills the list. */
 static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, error *err)
 {
-    worker_seat *seat = &worker->seats[worker->builds ? 0 : i];
+    worker_slot *slot = &worker->slots[worker->builds ? 0 : i];
     worker_reply loaded = {0}, described[BATCH_MOST];
     uint64_t object_hash = 0;
-    if (seat->socket < 0 && !start_process(worker, seat, err))
+    if (slot->socket < 0 && !start_process(worker, slot, err))
         return false;
-    turn_to(worker, seat);
-    if (!ask_to_load(worker, seat, i, true, &loaded))
+    turn_to(worker, slot);
+    if (!ask_to_load(worker, slot, i, true, &loaded))
         return load_failed(worker->plugins[i], &loaded, err);
     if (!hash_file(worker->plugins[i], &object_hash))
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", worker->plugins[i],
@@ -623,7 +624,7 @@ static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, e
     list->kernels = reallocate(list->kernels, (list->count + loaded.count) * sizeof *list->kernels);
     for (unsigned kernel = 0; kernel < loaded.count; kernel++) {
         const unsigned at = kernel % BATCH_MOST, left = loaded.count - kernel;
-        if (at == 0 && receive_answers(seat, LOAD_DEADLINE, described,
+        if (at == 0 && receive_answers(slot, LOAD_DEADLINE, described,
                                        left < BATCH_MOST ? left : BATCH_MOST) == 0)
             return load_failed(worker->plugins[i], described, err);
         kernel_entry *entry = &list->kernels[list->count];
@@ -700,9 +701,9 @@ static bool open_worker(worker_process *worker, error *err)
 {
     worker->runner =
         (kernel_runner){.ask = runner_ask, .ask_all = runner_ask_all, .reserve = runner_reserve};
-    worker->seats = allocate_zeroed(worker->plugin_count + 1, sizeof *worker->seats);
+    worker->slots = allocate_zeroed(worker->plugin_count + 1, sizeof *worker->slots);
     for (size_t i = 0; i <= worker->plugin_count; i++)
-        worker->seats[i] = (worker_seat){.socket = -1, .ran_last = NOBODY};
+        worker->slots[i] = (worker_slot){.socket = -1, .ran_last = NOBODY};
     return shared_arena_open(&worker->arena, err);
 }
 
@@ -776,7 +777,7 @@ bool worker_start_another(const worker_process *worker, worker_process **another
 bool worker_files(const worker_process *worker, word_list *files, error *err)
 {
     char maps[64], line[PROTOCOL_PATH_LENGTH + 128];
-    snprintf(maps, sizeof maps, "/proc/%d/maps", (int)worker->seats->process);
+    snprintf(maps, sizeof maps, "/proc/%d/maps", (int)worker->slots->process);
     FILE *file = fopen(maps, "re");
     if (!file)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", maps, strerror(errno));
@@ -796,7 +797,7 @@ void worker_stop(worker_process *worker)
         return;
     worker_forget(worker);
     shared_arena_close(&worker->arena);
-    free(worker->seats);
+    free(worker->slots);
     free(worker->plugins);
     free(worker);
 }

@@ -1,4 +1,5 @@
-/* The parent's hold on its worker processes: orders with a deadline, and what a process's death means.
+/* Worker processes, as lnbench sees them: it sends an order, waits for the answer until a deadline, and turns the
+ * end of a process into a verdict.
  *
  *     worker_process *worker;
  *     if (!worker_start(plugins, count, &worker, &kernels, &err)) ...
@@ -6,9 +7,9 @@
  *     worker_reply reply;
  *     if (!worker_ask(worker, &order, 10.0, &reply)) ... // reply: crashed, timeout, overrun ...
  *
- * liblayernorm and every plugin are judged in processes of their own, so that none answers for
- * another; only one of them runs at a time. Timing has a process with all whom it compares. A process
- * that is gone is started anew when it is next asked.
+ * liblayernorm and every plugin are judged in processes of their own, so that none gets the verdict of
+ * another; only one of them runs at a time. Timing has one process with all kernels that it compares. A
+ * process that has ended is started again by the next order.
  */
 #ifndef LNBENCH_WORKER_H
 #define LNBENCH_WORKER_H

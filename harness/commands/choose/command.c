@@ -173,8 +173,11 @@ static bool make_plans(const choose_meter *meter, const choose_wanted *const *la
     return fine;
 }
 
-static bool begin_run(run_session *session, const choose_meter *meter, error *err)
+/* One run, two plans: the session turns from the one to the other. */
+static bool run_both(run_session *session, const measure_plans *plans, const choose_meter *meter,
+                     error *err)
 {
+    session->plan = plans->speed;
     run_info info = {
         .command_line = meter->command_line,
         .plan = "choose",
@@ -184,16 +187,8 @@ static bool begin_run(run_session *session, const choose_meter *meter, error *er
         .command = "choose",
         .request_hash = session->plan.request_hash,
     };
-    return store_begin_run(session->store, &info, &session->run, err) &&
-           session_store_kernels(session, err);
-}
-
-/* One run, two plans: the session turns from the one to the other. */
-static bool run_both(run_session *session, const measure_plans *plans, const choose_meter *meter,
-                     error *err)
-{
-    session->plan = plans->speed;
-    if (!begin_run(session, meter, err) || !session_ask(session, &plans->speed, err) ||
+    if (!store_begin_run(session->store, &info, &session->run, err) ||
+        !session_store_kernels(session, err) || !session_ask(session, &plans->speed, err) ||
         !session_ask(session, &plans->accuracy, err))
         return false;
     progress_begin(&session->progress,

@@ -99,6 +99,10 @@ ends "three time-outs" 6 run --plan quick --conformance no --only accuracy --no-
     --plugin "$libraries/sabotage_plugin.so" --kernels naive.endless_loop --deadline 0.2
 check "three time-outs: the rest is missing, with a hint" has out 'judged 3, missing [0-9]+: .*not run after 3 time-outs'
 check "three time-outs: each a verdict" has out '^✗ naive.endless_loop: timeout .*fails on 3 of 3 cases'
+ends "three time-outs of choose" 6 choose --shape 4x64 --time 1 --db asked.db --plugin "$libraries/sabotage_plugin.so" \
+    --kernels naive.endless_loop --deadline 0.2
+accepted "three time-outs of choose: its cases" 0 export --db asked.db --format tsv
+check "three time-outs of choose: the rest is missing, with a hint" has out 'not run after 3 time-outs of this kernel; --deadline'
 
 # Options narrow what is timed and tabled, not what is trusted: a kernel that is wrong when two threads
 # call it is not taken for its rows; without the referee, or half of the evidence, none is.

@@ -131,13 +131,6 @@ TEST(a_speed_trap_is_told)
     assert_true(gets_its_verdict(&good));
 }
 
-/* A kernel that refuses one convention is not unsupported on this machine. */
-TEST(support_is_asked_case_by_case)
-{
-    assert_string_equal(kernel_named("special.unless_refused")->unsupported, "");
-    assert_string_equal(kernel_named("special.wide_parameters")->unsupported, "");
-}
-
 static case_judgement judge_residual(judge_block *block, const char *kernel)
 {
     error err = {0};

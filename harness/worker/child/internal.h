@@ -123,27 +123,27 @@ const char *kernel_changed(const prepared_kernel *of);
 typedef void roof_function(const void *x, void *y, size_t bytes);
 void roof_run(roof_function *roof, unsigned threads, const void *x, void *y, size_t bytes);
 
-/* ---- calls at the same time (meet.c) ---- */
+/* ---- calls that overlap in time (overlap.c) ---- */
 
-/* One call; whether its bits are right. */
-typedef bool (*meeting_call)(void *context);
+/* Makes one call. Returns whether its output has the known bits. */
+typedef bool (*overlap_call)(void *context);
 
-enum { MEETING_MOST = 5 };
+enum { OVERLAP_MOST = 5 };
 
-/* How calls meet. */
-typedef struct meeting_plan {
-    unsigned free_calls; /* of each party before, at least one: how long a call takes */
-    unsigned stops;      /* of the first party */
-    double part;         /* 0 to 1: where in a call the first stop comes */
-} meeting_plan;
+typedef struct overlap_plan {
+    unsigned free_calls; /* of each caller at first, to learn how long a call takes: at least one */
+    unsigned stops;      /* interruptions of the first caller */
+    double part;         /* 0 to 1: where in a call the first interruption comes */
+} overlap_plan;
 
-/* Calls with the first party on this thread and with each other one, MEETING_MOST in all, on a
- * thread of its own: freely at first, then with so many stops, whose instants are spread over the
- * call. False: some bits were wrong. Fewer stops are made where the next thread cannot go on
+/* Calls with the first context on this thread and with each other one on a thread of its own, OVERLAP_MOST in
+ * all. False: an output had other bits. There are fewer interruptions where the next thread cannot go on
  * meanwhile (the kernel holds a lock), and for slow kernels. *refused: the system gave no sockets, threads
- * or timers for it, so that calls did not meet. */
-bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan,
-                 bool *refused);
+ * or timers, so that no calls overlapped. */
+bool worker_overlap(overlap_call call, void *const *contexts, size_t count,
+                    const overlap_plan *plan, bool *refused);
+
+/* ---- code pages (code_place.c) ---- */
 
 /* Puts the pages of code and constants of the file in which `function` lies into fresh memory, behind a
  * number of unused pages that `draw` decides. Addresses stay as they are. An object is moved once a process;

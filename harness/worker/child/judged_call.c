@@ -6,7 +6,7 @@
  * 3. The floating-point state, those registers, the memory about each tensor and the gaps between rows are
  *    compared with what they were. The first thing that is wrong is the verdict.
  * 4. Calls that the order wants besides are made: again, in halves, after other contents, over another output, of no rows, in turn
- *    with another problem, on several threads at once (meet.c), over several threads (threads.c). Their bits
+ *    with another problem, on several threads at once (overlap.c), over several threads (threads.c). Their bits
  *    must be those of the first call.
  * 5. The rows go back to the parent, who alone knows what is right. */
 #include "base/random.h"
@@ -427,17 +427,17 @@ static bool call_at_once(void *context)
 static bool call_all_at_once(void)
 {
     uint64_t drawn = judged.order.seed;
-    const meeting_plan plan = {.free_calls = 1,
+    const overlap_plan plan = {.free_calls = 1,
                                .stops = judged.at_once == 2 ? STOPS_OF_TWO : STOPS_OF_MORE,
                                .part = (double)(splitmix64(&drawn) >> 11) * 0x1p-53};
-    void *parties[AT_ONCE_MOST] = {&judged.calls[0]};
+    void *contexts[AT_ONCE_MOST] = {&judged.calls[0]};
     for (unsigned i = 1; i < judged.at_once; i++) {
-        parties[i] = &judged.calls[i];
-        if (!make_call(parties[i], 0, false))
+        contexts[i] = &judged.calls[i];
+        if (!make_call(contexts[i], 0, false))
             return false;
-        keep_outputs(parties[i]);
+        keep_outputs(contexts[i]);
     }
-    bool refused, fine = worker_meet(call_at_once, parties, judged.at_once, &plan, &refused);
+    bool refused, fine = worker_overlap(call_at_once, contexts, judged.at_once, &plan, &refused);
     for (unsigned i = 0; i < judged.at_once; i++)
         if (!is_clean(&judged.calls[i]))
             return false;

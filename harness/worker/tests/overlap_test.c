@@ -1,5 +1,5 @@
-/* Calls that share a variable meet in it, on any machine and under any load, also where two places
- * keep two of them apart; a lock ends the meetings and hangs nothing. */
+/* Overlapping calls that share a variable are found, on any machine and under any load, also where they take two
+ * places in turn. A kernel with a lock passes, and nothing hangs. */
 #include "worker/child/internal.h"
 #include "test.h"
 #include <pthread.h>
@@ -53,20 +53,20 @@ static bool call_with_lock(void *context)
 }
 
 static bool refused;
-static const meeting_plan plan = {.free_calls = 300, .stops = 1000};
-static int rows[MEETING_MOST];
-static void *const parties[MEETING_MOST] = {&rows[0], &rows[1], &rows[2], &rows[3], &rows[4]};
+static const overlap_plan plan = {.free_calls = 300, .stops = 1000};
+static int rows[OVERLAP_MOST];
+static void *const contexts[OVERLAP_MOST] = {&rows[0], &rows[1], &rows[2], &rows[3], &rows[4]};
 
 TEST(what_calls_share_is_found)
 {
-    assert_false(worker_meet(call_through_static, parties, 2, &plan, &refused));
-    assert_false(worker_meet(call_through_static, parties, MEETING_MOST, &plan, &refused));
-    assert_false(worker_meet(call_through_two_places, parties, MEETING_MOST, &plan, &refused));
+    assert_false(worker_overlap(call_through_static, contexts, 2, &plan, &refused));
+    assert_false(worker_overlap(call_through_static, contexts, OVERLAP_MOST, &plan, &refused));
+    assert_false(worker_overlap(call_through_two_places, contexts, OVERLAP_MOST, &plan, &refused));
 }
 
 TEST(separate_calls_and_locked_ones_pass)
 {
-    assert_true(worker_meet(call_through_stack, parties, MEETING_MOST, &plan, &refused));
-    assert_true(worker_meet(call_with_lock, parties, MEETING_MOST, &plan, &refused));
-    assert_true(worker_meet(call_through_static, parties, 1, &plan, &refused));
+    assert_true(worker_overlap(call_through_stack, contexts, OVERLAP_MOST, &plan, &refused));
+    assert_true(worker_overlap(call_with_lock, contexts, OVERLAP_MOST, &plan, &refused));
+    assert_true(worker_overlap(call_through_static, contexts, 1, &plan, &refused));
 }

@@ -1,7 +1,12 @@
-/* Calls at the same time, by design and not by luck: on one processor or under load two threads may
- * each run thousands of calls and never be inside one together. So a timer stops the first thread at
- * some instant of a call, and there it stays until the second has made a whole call; in the midst of
- * which that one is stopped for the third, and so on to the last. */
+/* Makes calls overlap in time, so that data races show up on one processor too, and under any load.
+ *
+ * 1. Each caller has a thread of its own; the first one is this thread. All of them call freely for a while, which
+ *    tells how long a call takes.
+ * 2. A timer then interrupts the first thread somewhere in a call. Its signal handler waits there until the next
+ *    thread has made a whole call; that call is interrupted for the third thread, and so on to the last.
+ * 3. Step 2 is repeated at other places of the call. After each call its output is compared with the known one.
+ */
+#include "base/seconds.h"
 #include "worker/child/internal.h"
 #include <errno.h>
 #include <math.h>
@@ -24,37 +29,30 @@ enum {
 static const double most_seconds = 1; /* of a thread's own time */
 static const double set_off = 20e-6;
 
-struct meeting;
+struct overlap;
 
-typedef struct party {
-    struct meeting *of;
+typedef struct caller {
+    struct overlap *of;
     void *what;
-    struct party *next; /* NULL: the last one, which is not stopped */
+    struct caller *next; /* NULL: the last one, which is not stopped */
     int ends[2]; /* sockets to the next one: a byte asks for a call, a byte says it was made */
     int asked;   /* the other end of the one before; -1: the first */
     timer_t timer;
     double one, part, step; /* seconds of a call; where in it the next stop comes */
     bool fine;
-    /* The signal handler's, which runs in the party's own thread. */
-    volatile sig_atomic_t inside, stopped, met, late;
-} party;
+    /* The signal handler's, which runs in the caller's own thread. */
+    volatile sig_atomic_t inside, stopped, overlapped, late;
+} caller;
 
-typedef struct meeting {
-    meeting_call call;
-    const meeting_plan *plan;
+typedef struct overlap {
+    overlap_call call;
+    const overlap_plan *plan;
     sem_t start;
     volatile bool refused; /* the system refuses a socket, a thread or a timer */
-    party parties[MEETING_MOST];
-} meeting;
+    caller callers[OVERLAP_MOST];
+} overlap;
 
-static _Thread_local party *self; /* a handler has no other argument */
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+static _Thread_local caller *self; /* a handler has no other argument */
 
 static bool receive_turn(int end)
 {
@@ -70,7 +68,7 @@ static bool receive_turn(int end)
 static void stop_thread(int number)
 {
     int kept = errno;
-    party *own = self;
+    caller *own = self;
     (void)number;
     if (own) {
         struct pollfd reply = {.fd = own->ends[0], .events = POLLIN};
@@ -78,7 +76,7 @@ static void stop_thread(int number)
         own->stopped = 1;
         if (own->inside && send(own->ends[0], "", 1, MSG_NOSIGNAL) == 1) {
             if (poll(&reply, 1, late) == 1 && receive_turn(own->ends[0]))
-                own->met++;
+                own->overlapped++;
             else
                 own->late++;
         }
@@ -86,20 +84,20 @@ static void stop_thread(int number)
     errno = kept;
 }
 
-static bool set_timer(const party *own, double seconds)
+static bool set_timer(const caller *own, double seconds)
 {
     struct itimerspec timer = {.it_value.tv_sec = (time_t)seconds,
                                .it_value.tv_nsec = (long)(1e9 * fmod(seconds, 1))};
     return timer_settime(own->timer, 0, &timer, NULL) == 0;
 }
 
-static void call_freely(party *own)
+static void call_freely(caller *own)
 {
-    double begun = seconds_now(), taken = 0;
+    double begun = seconds_of(CLOCK_THREAD_CPUTIME_ID), taken = 0;
     unsigned calls = 0;
     for (; own->fine && calls < own->of->plan->free_calls && taken < most_seconds; calls++) {
         own->fine = own->of->call(own->what);
-        taken = seconds_now() - begun;
+        taken = seconds_of(CLOCK_THREAD_CPUTIME_ID) - begun;
     }
     own->one = calls ? fmin(taken / calls, 1) : 0;
 }
@@ -107,7 +105,7 @@ static void call_freely(party *own)
 /* Calls until the timer stops one of them at the next instant, or a little later: it is not to go
  * off before the first call. The instants go on by an irrational part of a call, which leaves no
  * gap. */
-static void call_until_stopped(party *own)
+static void call_until_stopped(caller *own)
 {
     sig_atomic_t late = own->late;
     own->stopped = 0;
@@ -124,7 +122,7 @@ static void call_until_stopped(party *own)
         receive_turn(own->ends[0]);
 }
 
-static bool make_timer(party *own)
+static bool make_timer(caller *own)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM};
     event._sigev_un._tid = (pid_t)syscall(SYS_gettid);
@@ -134,9 +132,9 @@ static bool make_timer(party *own)
     return fine;
 }
 
-static void *be_met(void *context)
+static void *call_on_thread(void *context)
 {
-    party *own = context;
+    caller *own = context;
     while (sem_wait(&own->of->start) != 0) /* a signal */
         ;
     bool stops = own->next && make_timer(own);
@@ -154,66 +152,66 @@ static void *be_met(void *context)
     return NULL;
 }
 
-static void meet(party *first)
+static void call_here(caller *first)
 {
     bool stops = first->next && make_timer(first);
-    double begun = seconds_now();
+    double begun = seconds_of(CLOCK_THREAD_CPUTIME_ID);
     call_freely(first);
-    while (stops && first->fine && first->met < (sig_atomic_t)first->of->plan->stops &&
-           first->late < MOST_LATE && seconds_now() - begun < most_seconds)
+    while (stops && first->fine && first->overlapped < (sig_atomic_t)first->of->plan->stops &&
+           first->late < MOST_LATE && seconds_of(CLOCK_THREAD_CPUTIME_ID) - begun < most_seconds)
         call_until_stopped(first);
     if (stops)
         timer_delete(first->timer);
     self = NULL;
 }
 
-bool worker_meet(meeting_call call, void *const *parties, size_t count, const meeting_plan *plan,
-                 bool *refused)
+bool worker_overlap(overlap_call call, void *const *contexts, size_t count,
+                    const overlap_plan *plan, bool *refused)
 {
-    static const double steps[MEETING_MOST] = {0.6180339887498949, 0.41421356237309515,
+    static const double steps[OVERLAP_MOST] = {0.6180339887498949, 0.41421356237309515,
                                                0.7320508075688772, 0.23606797749978969,
                                                0.6457513110645906};
-    static meeting of;
+    static overlap of;
     struct sigaction handler = {.sa_handler = stop_thread, .sa_flags = SA_RESTART}, before;
-    pthread_t threads[MEETING_MOST];
+    pthread_t threads[OVERLAP_MOST];
     bool fine = true;
     size_t started = 0;
-    of = (meeting){.call = call, .plan = plan};
+    of = (overlap){.call = call, .plan = plan};
     sem_init(&of.start, 0, 0);
     sigaction(SIGALRM, &handler, &before);
     for (; started < count; started++) { /* as far as there are sockets and threads */
-        party *own = &of.parties[started], *last = own - 1;
-        *own = (party){.of = &of,
-                       .what = parties[started],
-                       .ends = {-1, -1},
-                       .asked = -1,
-                       .part = plan->part,
-                       .step = steps[started],
-                       .fine = true};
+        caller *own = &of.callers[started], *last = own - 1;
+        *own = (caller){.of = &of,
+                        .what = contexts[started],
+                        .ends = {-1, -1},
+                        .asked = -1,
+                        .part = plan->part,
+                        .step = steps[started],
+                        .fine = true};
         if (started == 0)
             continue;
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, last->ends) != 0)
             break;
         own->asked = last->ends[1];
-        if (pthread_create(&threads[started], NULL, be_met, own) != 0)
+        if (pthread_create(&threads[started], NULL, call_on_thread, own) != 0)
             break;
         last->next = own;
     }
     of.refused = started < count;
     for (size_t i = 1; i < started; i++)
         sem_post(&of.start);
-    meet(&of.parties[0]);
+    call_here(&of.callers[0]);
     for (size_t i = 1; i < started; i++) {
-        shutdown(of.parties[i - 1].ends[0], SHUT_RDWR);
+        shutdown(of.callers[i - 1].ends[0], SHUT_RDWR);
         pthread_join(threads[i], NULL);
     }
     sigaction(SIGALRM, &before, NULL);
     sem_destroy(&of.start);
     for (size_t i = 0; i < started; i++) {
-        fine = fine && of.parties[i].fine;
-        if (of.parties[i].ends[0] >= 0) {
-            close(of.parties[i].ends[0]);
-            close(of.parties[i].ends[1]);
+        fine = fine && of.callers[i].fine;
+        if (of.callers[i].ends[0] >= 0) {
+            close(of.callers[i].ends[0]);
+            close(of.callers[i].ends[1]);
         }
     }
     *refused = of.refused;
