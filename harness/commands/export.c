@@ -11,13 +11,6 @@ typedef struct export_options {
     uint64_t run;
 } export_options;
 
-static bool write_out(result_store *store, int64_t run, const export_format *format, error *err)
-{
-    output_file out;
-    return output_standard(&out, err) &&
-           export_write(store, run, format, out.file, "standard output", err);
-}
-
 static bool export_database(const export_options *options, int64_t run, error *err)
 {
     text_buffer bytes = {0};
@@ -48,6 +41,7 @@ static exit_code export_run(void *context, const cli_call *call, error *err)
     const export_options *options = context;
     const bool whole = strcmp(options->format, "db") == 0;
     const export_format *format = whole ? NULL : export_format_named(options->format, err);
+    output_file out;
     result_store *store;
     int64_t run;
     (void)call;
@@ -58,8 +52,8 @@ static exit_code export_run(void *context, const cli_call *call, error *err)
             export_database(options, run, err);
         else if (options->out)
             export_save(store, run, format, options->out, err);
-        else
-            write_out(store, run, format, err);
+        else if (output_standard(&out, err))
+            export_write(store, run, format, out.file, "standard output", err);
     }
     store_close(store);
     return err->code;

@@ -36,16 +36,6 @@ static bool import_file(result_store *store, const char *path, const output_file
     return fine;
 }
 
-static bool is_empty(result_store *store)
-{
-    stored_run *runs = NULL;
-    size_t count = 0;
-    struct error none = {0};
-    bool empty = store_runs(store, &runs, &count, &none) && count == 0;
-    free(runs);
-    return empty;
-}
-
 /* A store that was made for runs of which none came in. */
 static void remove_store(const char *path)
 {
@@ -78,9 +68,8 @@ static bool import_files(const word_list *files, const char *database, error *er
         *err = own;
         bad++;
     }
-    bool unused = is_new && is_empty(store);
     store_close(store);
-    if (unused)
+    if (is_new && bad == files->count)
         remove_store(database);
     if (bad > 0 && files->count > 1) /* each of them was said */
         snprintf(err->message, sizeof err->message, "%zu of %zu files were not imported", bad,

@@ -90,11 +90,6 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-static ln_operation set_operation(const combination_set *set)
-{
-    return combinations_at(set, 0).table->operation;
-}
-
 /* What the judged cases cover. */
 static void print_covered(const case_plan *plan, const output_file *out)
 {
@@ -111,9 +106,10 @@ static void print_covered(const case_plan *plan, const output_file *out)
     output_line(out, "covered  %zu input%s and checks, %zu convention%s%s", inputs, plural(inputs),
                 conventions, plural(conventions), asked ? ";" : "");
     for (size_t i = 0; i < checks->count; i++) {
-        const ln_operation kind = set_operation(checks->sets[i]);
-        bool again = i > 0 && set_operation(checks->sets[i - 1]) == kind;
-        bool more = i + 1 < checks->count && set_operation(checks->sets[i + 1]) == kind;
+        const ln_operation kind = combinations_at(checks->sets[i], 0).table->operation;
+        bool again = i > 0 && combinations_at(checks->sets[i - 1], 0).table->operation == kind;
+        bool more = i + 1 < checks->count &&
+                    combinations_at(checks->sets[i + 1], 0).table->operation == kind;
         if (!again)
             output_line(out, "  of kernels of %s without a proof %s%s;", operations[kind]->title,
                         combinations_describe(checks->sets[i], words, sizeof words),
@@ -160,6 +156,24 @@ static bool dry_run(const case_plan *plan, const output_file *out, error *err)
     return true;
 }
 
+/* With --resume, where no unfinished run has this plan: another unfinished run is what was meant. */
+static bool check_other_plans(const run_session *session, error *err)
+{
+    stored_run *runs = NULL;
+    size_t count = 0;
+    bool fine = store_runs(session->store, &runs, &count, err);
+    for (size_t i = count; fine && i-- > 0;)
+        fine = runs[i].imported || strcmp(runs[i].command, "run") != 0 ||
+               (runs[i].state == RUN_COMPLETE && runs[i].counts.lost == 0) ||
+               fail(err, EXIT_CODE_USAGE,
+                    "run %lld is unfinished, and of another plan: go on with it by '%s%s', or "
+                    "leave out --resume to begin a new run",
+                    (long long)runs[i].id, runs[i].command_line,
+                    strstr(runs[i].command_line, "--resume") ? "" : " --resume");
+    free(runs);
+    return fine;
+}
+
 /* A new run in the store, or an unfinished one of the same plan. */
 static bool begin_run(run_session *session, const run_options *options, const char *command_line,
                       error *err)
@@ -168,9 +182,10 @@ static bool begin_run(run_session *session, const run_options *options, const ch
         if (!store_find_unfinished(session->store, session->plan.hash, &session->run, err))
             return false;
         session->resumed = session->run != 0;
+        if (!session->resumed && !check_other_plans(session, err))
+            return false;
         if (!session->resumed)
-            output_note("no unfinished run of this plan in %s: a new one begins",
-                        options->database);
+            output_note("no unfinished run in %s: a new one begins", options->database);
         else
             return store_drop_unfinished(session->store, session->run, err) &&
                    session_ask(session, &session->plan, err) &&

@@ -60,7 +60,8 @@ const record_field run_fields[RUN_COLUMNS] = {
     TEXT_FIELD(stored_run, command),   TEXT_FIELD(stored_run, request_hash),
     FIELD(COUNT, stored_run, triples), FIELD(COUNT, stored_run, triples_covered),
     TEXT_FIELD(stored_run, origin),    FIELD(COUNT, stored_run, id),
-    FIELD(COUNT, stored_run, cases),   FIELD(COUNT, stored_run, repetitions)};
+    FIELD(COUNT, stored_run, cases),   FIELD(COUNT, stored_run, repetitions),
+    FIELD(FLAG, stored_run, imported)};
 
 const record_field run_count_fields[RUN_COUNTS] = {
     {"requested", FIELD_COUNT, offsetof(run_counts, asked), 0, NULL},

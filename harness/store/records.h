@@ -64,7 +64,7 @@ typedef struct verdict_words {
 enum { VERDICT_FIELDS = 3 };
 extern const record_field verdict_fields[VERDICT_FIELDS];
 /* Of stored_run. */
-enum { RUN_COLUMNS = 14 };
+enum { RUN_COLUMNS = 15 };
 extern const record_field run_fields[RUN_COLUMNS];
 /* Of run_counts, where they are known. */
 enum { RUN_COUNTS = 3 };

@@ -37,7 +37,7 @@
 /* Once a run is over, its own columns say what became of its cases: nobody counts for a list. */
 #define RUNS                                                                                       \
     "SELECT id, started, plan, plan_hash, command_line, seed, state, "                             \
-    "command, request_hash, triples, triples_covered, origin, "                                    \
+    "command, request_hash, triples, triples_covered, origin, imported, "                          \
     "coalesce(runs.cases, " COUNT_CASES ") AS cases, "                                             \
     "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, requested, "                \
     "iif(requested IS NULL, NULL, coalesce(unsupported, " COUNT_DECLINED ")) AS unsupported, "     \

@@ -64,6 +64,7 @@ typedef struct stored_run {
     char command[16];          /* the subcommand; "": not known */
     char request_hash[17];     /* "": not known */
     char origin[17];           /* a hash that no other run has */
+    bool imported;
     size_t triples, triples_covered;
     run_counts counts;
 } stored_run;

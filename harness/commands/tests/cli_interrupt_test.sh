@@ -84,7 +84,7 @@ interrupted() {
     "$lnbench" export --db "$database" --format tsv | cut -f 1-13,15-37 | grep -v '^roof_' >resumed.tsv
     check "$label: the figures of an uninterrupted run" diff whole.tsv resumed.tsv
     run_it run "${plan[@]}" --only accuracy --shapes 2x4 --db "$database" --resume
-    check "$label: another plan does not go on with it" has err 'no unfinished run of this plan'
+    check "$label: another plan does not go on with it" has err 'no unfinished run in '
 }
 interrupted accuracy-INT INT cases 130 interrupted
 interrupted speed-INT INT repetitions 130 interrupted
@@ -196,10 +196,10 @@ run_it run "${small[@]}" --resume
 check "the same limit and tensor go on" hasnt err 'no unfinished run'
 unfinish
 run_it run "${small[@]}" --resume --max-row-ulp 1e6
-check "another limit does not" has err 'no unfinished run of this plan'
+check "another limit does not" has err "run 1 is unfinished, and of another plan: go on with it by 'lnbench run .*--resume', or"
 unfinish
 "$binaries/npy_tool" make x.npy '<f4' '(2, 4)' 2:3
 run_it run "${small[@]}" --resume
-check "another tensor does not" has err 'no unfinished run of this plan'
+check "another tensor does not" has err 'run 1 is unfinished, and of another plan'
 
 finish
