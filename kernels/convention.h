@@ -32,7 +32,13 @@
 enum { FORM_OFFSET_ROUNDED = 8, FORM_CAST = 16 };
 #define FORM_USUAL LN_AFFINE_GAMMA
 
-/* Where items are stored as they are, an xhat that is rounded is what it was. */
+/* Where items are stored as they are, an xhat of one item that is rounded is what it was. */
+#ifdef CENTRE_IN_TWO
+#define ROUNDS_XHAT 1
+#else
+#define ROUNDS_XHAT (!STORED_AS_COMPUTED)
+#endif
+
 LN_INLINE ln_affine form_of(const ln_problem *problem)
 {
     static const unsigned forms[] = {[LN_RMS_WEIGHT_NONE] = LN_AFFINE_NONE,
@@ -41,7 +47,7 @@ LN_INLINE ln_affine form_of(const ln_problem *problem)
                                      [LN_RMS_WEIGHT_OFFSET_ROUNDED] =
                                          LN_AFFINE_GAMMA1 | FORM_OFFSET_ROUNDED};
     unsigned form = forms[problem->convention.weight];
-    if (problem->convention.cast && !STORED_AS_COMPUTED && form != LN_AFFINE_NONE)
+    if (problem->convention.cast && ROUNDS_XHAT && form != LN_AFFINE_NONE)
         form |= FORM_CAST;
     return (ln_affine)form;
 }
@@ -87,9 +93,15 @@ LN_INLINE int convention_rounds_root(const ln_problem *problem)
 typedef double quotient_type;
 #define HOLDS_RSTD 1
 #else
+#ifndef LN_RMS /* apply/scaled.h says it */
 typedef vec normalised;
+#endif
 typedef item quotient_type;
+#ifdef CENTRE_IN_TWO
+#define HOLDS_RSTD 1
+#else
 #define HOLDS_RSTD (ITEM_UNIT == UNIT_f64)
+#endif
 #endif
 
 typedef struct convention {
@@ -227,12 +239,23 @@ LN_INLINE vec convention_finish_gamma1(normalised xhat, vec gamma, vec beta)
 
 /* y from xhat of n elements (LANES of them if n is more) from column i on. */
 #ifdef LN_RMS
-LN_INLINE vec convention_finish(ln_affine form, const convention *rules, vec xhat, size_t i,
+LN_INLINE vec convention_finish(ln_affine form, const convention *rules, normalised xhat, size_t i,
                                 size_t n)
 {
+#ifdef CENTRE_IN_TWO
+    if (form == LN_AFFINE_NONE)
+        return lane_add(xhat.first, xhat.rest);
+    if (form == LN_AFFINE_GAMMA1)
+        return convention_finish_gamma1(xhat, param_load(rules->gamma + i, n), lane_set(-(item)0));
+    vec weight = weight_of(form, rules, i, n);
+    if (form & FORM_CAST)
+        return lane_multiply(lane_add(xhat.first, xhat.rest), weight);
+    return multiply_add(xhat.first, weight, lane_multiply(xhat.rest, weight));
+#else
     if (form == LN_AFFINE_NONE)
         return xhat;
     return lane_multiply(form & FORM_CAST ? lane_stored(xhat) : xhat, weight_of(form, rules, i, n));
+#endif
 }
 #elif defined(CENTRE_IN_TWO)
 LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, normalised xhat,
@@ -275,7 +298,7 @@ LN_INLINE vec convention_finish(ln_affine affine, const convention *rules, vec x
 #define LN_BY_AFFINE(rules, function, ...)                                                         \
     ((rules)->affine == LN_AFFINE_GAMMA ? function(LN_AFFINE_GAMMA, __VA_ARGS__)                   \
      : (rules)->form != RESIDUAL_NONE   ? function((rules)->affine, __VA_ARGS__)                   \
-     : !STORED_AS_COMPUTED && (rules)->affine == (LN_AFFINE_GAMMA | FORM_CAST)                     \
+     : ROUNDS_XHAT && (rules)->affine == (LN_AFFINE_GAMMA | FORM_CAST)                             \
          ? function((ln_affine)(LN_AFFINE_GAMMA | FORM_CAST), __VA_ARGS__)                         \
          : function((rules)->affine, __VA_ARGS__))
 #else
@@ -306,7 +329,9 @@ LN_INLINE affine_terms convention_terms_any(const convention *rules, size_t i, s
 /* Whether they are enough: 1 + gamma may take two numbers. */
 LN_INLINE int convention_has_terms(ln_affine affine)
 {
-#ifdef LN_RMS
+#if defined(LN_RMS) && defined(CENTRE_IN_TWO)
+    return !(affine & FORM_CAST) && affine != LN_AFFINE_GAMMA1;
+#elif defined(LN_RMS)
     return !(affine & FORM_CAST);
 #elif defined(CENTRE_IN_TWO)
     return affine != LN_AFFINE_GAMMA1;
@@ -442,6 +467,37 @@ LN_INLINE double convention_roundings(ln_affine affine)
     return INFINITY;
 }
 
+#if defined(LN_RMS) && defined(CENTRE_IN_TWO)
+/* Bound of apply/scaled.h with rstd in two items, u = ITEM_UNIT, tiny = ITEM_TINY. r' = r_exact (1 + rho) is the rstd
+ * that was computed, D = max|x| r_exact, P >= max|x| r', X >= max|xhat|.
+ *  1. r + l = r' (1 + e), |e| <= u^2 + 2^-60, since r' >= 2^-90.
+ *  2. w = fl(x l): |w| <= W = u (1 + 4 u) P + 2 tiny, off by u W + tiny.
+ *  3. s = fl(x r) is off by half a unit in its last place, h = u 2^floor(log2 X), and tiny.
+ *  4. The weight, before the last rounding: apply/split.h, 5, where the addend is 0. In all,
+ *     |weight| (h + D rho + 2 u^2 P + 6 u W + 3 u^2 X + 4 tiny).
+ *  5. An xhat that is rounded to an item, as the exact one is: to numbers 2 u X further apart; 1 + weight is then
+ *     rounded, too.
+ *  6. A strange row is computed in double, but for 1 + weight, which is rounded to an item: u X. */
+LN_INLINE ln_bound scaled_bound(const ln_problem *problem, const ln_row_facts *facts, double rho)
+{
+    double u = ITEM_UNIT, deviation = facts->max_dev * facts->rstd;
+    if (!(rho < 0x1p-6) || !isfinite(facts->rstd))
+        return (ln_bound){INFINITY, 0};
+    double off = deviation * rho, p = (deviation + off) * (1 + 0x1p-10);
+    double w = u * (1 + 4 * u) * p + 2 * ITEM_TINY;
+    double in_double = off + (u + 8 * DOUBLE_UNIT) * (deviation + off) * bound_slack;
+    off += 2 * u * u * p + u * w + 4 * ITEM_TINY;
+    double most = (deviation + off + w) * bound_slack, half = u * exp2(floor(log2(most)));
+    double error = half + off + 5 * u * w + 3 * u * u * most;
+    error = fmax(error, in_double);
+    const ln_affine form = form_of(problem);
+    if (form & FORM_CAST)
+        error += 2 * u * (1 + u) * (deviation + error) + 2 * ITEM_TINY;
+    const int rounds_weight = (form & FORM_CAST) && form_without_cast(form) == LN_AFFINE_GAMMA1;
+    return (ln_bound){error * (1 + 4 * u), u * (1 + rounds_weight) * (1 + 4 * u)};
+}
+#endif
+
 #ifdef LN_RMS
 /* The smallest number of the 16-bit types. */
 #define CAST_TINY (LN_PASTE(UNIT_, LN_STORAGE) == UNIT_f16 ? 0x1p-24 : 0x1p-133)
@@ -468,6 +524,8 @@ LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_fact
     if (!isfinite(facts->rstd))
         return (ln_bound){INFINITY, 0.0};
     return split_bound(problem, facts, found, rho);
+#elif defined(CENTRE_IN_TWO)
+    return scaled_bound(problem, facts, rho);
 #else
     double affine = item_gamma(convention_roundings(form_of(problem)));
     double error = INFINITY;

@@ -1,20 +1,11 @@
 #!/bin/sh
 # Measurements of RMSNorm, on a machine that does nothing else:
 #     results/rmsnorm.sh FOLDER          ln_rmsnorm() beside the peers and the loops of three programs (docs/choosing.md)
-#     results/rmsnorm.sh FOLDER table    the runs of its dispatch table, and the table (docs/lab/dispatch.md): some 30 minutes;
-#                                        KEPT=DRAM: rows of DRAM stay as they are
-# Both leave a store in FOLDER; the first loops.txt, the second rms_table.h.
+# It leaves a store and loops.txt in FOLDER.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 lnbench=${LNBENCH:-$root/build/release/bin/lnbench}
-if [ "${2-}" = table ]; then
-    export LNBENCH="$lnbench"
-    "$root/tools/dispatch" measure "$out/table.db" --operation rmsnorm --types f32,bf16,f16 --processes 3 --repetitions 6
-    (cd "$out" && "$root/tools/dispatch" table table.db --operation rmsnorm --types f32,bf16,f16 \
-        --onto kernels/dispatch/rms_table.h ${KEPT:+--kept "$KEPT"}) >"$out/rms_table.h"
-    exit
-fi
 ${CC:-cc} -O3 -march=native -shared -fPIC -I "$root/kernels/include" -o "$out/loops.so" "$root/docs/recipes/rmsnorm_loops.c" -lm
 shapes=
 for hidden in 64 768 2048 4096 5120 8192 16384; do # f32: x and y of 512 KiB and of 256 MiB

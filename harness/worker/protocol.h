@@ -46,10 +46,8 @@ typedef enum order_kind {
 typedef enum call_place {
     PLACE_ITS_OWN, /* by the caches of this machine */
     PLACE_FEW,     /* 1 to 3 rows, by the order's rows_at_once */
-    PLACE_L1,
-    PLACE_L2,
-    PLACE_L3,
-    PLACE_DRAM,
+    PLACE_CACHES,
+    PLACE_MEMORY,
     CALL_PLACES,
 } call_place;
 

@@ -1,7 +1,10 @@
 /* scaled: x * rstd, of rows about zero (statistics/rms.h).
  *
- * Bound: bound_product() of moments.h, with deviations that are exact. In double all is nearer, and there is one
- * rounding to an item less. */
+ * With sums of f64 over f32, rstd is two items, r + l. The row's y is s weight + w weight, with s = x r and
+ * w = x l: three roundings, of which those of w weight are nothing.
+ *
+ * Bound: bound_product() of moments.h, with deviations that are exact; of two items, in convention.h. In double all is
+ * nearer, and there is one rounding to an item less. */
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
@@ -15,60 +18,126 @@ typedef real factor;
  * a row whose rstd is outside 2^-100 ... 2^100 is strange, and computed in double (schedule/call.h). */
 #ifdef LN_ACCUMULATOR_FILE
 #define CENTRE_CHECKED
+#if STORES_F32
+#define CENTRE_IN_TWO
+_Static_assert(LN_FMA, "s weight + w weight is fused");
+#define SCALED_RSTD_LEAST 0x1p-90
+#define SCALED_RSTD_MOST 0x1p90
+#else
+#define SCALED_RSTD_LEAST 0x1p-100
+#define SCALED_RSTD_MOST 0x1p100
+#endif
 #undef RSTD_MAX
 #undef RSTD_MIN
 #define RSTD_MAX FACTOR_MAX
 #define RSTD_MIN FACTOR_MIN
 #endif
 
+/* The numbers that are the same for all elements of a row. */
+#ifdef CENTRE_IN_TWO
+enum { CENTRE_PARTS = 2 };
+#else
+enum { CENTRE_PARTS = 1 };
+#endif
+
 typedef struct centre {
     vec rstd;
+#ifdef CENTRE_IN_TWO
+    vec rstd_rest;
+#endif
 #ifdef CENTRE_CHECKED
-    int strange;
+    int strange; /* the row is not for items: apply_in_double(), schedule/call.h */
     double rstd_of_row;
 #endif
 } centre;
 
-enum { CENTRE_PARTS = 1 };
+#ifdef CENTRE_IN_TWO
+/* xhat in two parts. */
+typedef struct normalised {
+    vec first;
+    vec rest;
+} normalised;
+#else
+typedef vec normalised;
+#endif
 
 LN_INLINE void centre_parts(moments found, factor rstd, item quotient, item parts[CENTRE_PARTS])
 {
     (void)found, (void)quotient;
     parts[0] = (item)rstd;
+#ifdef CENTRE_IN_TWO
+    parts[1] = (item)(rstd - parts[0]);
+#endif
 }
 
 LN_INLINE centre centre_of_parts(const item parts[CENTRE_PARTS])
 {
-    return (centre){.rstd = lane_set(parts[0])};
+    centre by = {.rstd = lane_set(parts[0])};
+#ifdef CENTRE_IN_TWO
+    by.rstd_rest = lane_set(parts[1]);
+#endif
+    return by;
 }
+
+#ifdef CENTRE_CHECKED
+LN_INLINE int centre_is_strange(moments found, factor rstd, item quotient)
+{
+    (void)found, (void)quotient;
+    return !((rstd >= SCALED_RSTD_LEAST) & (rstd <= SCALED_RSTD_MOST));
+}
+#endif
 
 LN_INLINE centre centre_of(moments found, factor rstd, item quotient)
 {
-    (void)found, (void)quotient;
-    return (centre){.rstd = lane_set((item)rstd),
+    item parts[CENTRE_PARTS];
+    centre_parts(found, rstd, quotient, parts);
+    centre by = centre_of_parts(parts);
 #ifdef CENTRE_CHECKED
-                    .strange = !(rstd >= 0x1p-100 && rstd <= 0x1p100),
-                    .rstd_of_row = rstd
+    by.strange = centre_is_strange(found, rstd, quotient);
+    by.rstd_of_row = rstd;
 #endif
-    };
+    return by;
 }
 
-LN_INLINE vec centre_normalise(centre by, vec x)
+LN_INLINE normalised centre_normalise(centre by, vec x)
 {
+#ifdef CENTRE_IN_TWO
+    return (normalised){lane_multiply(x, by.rstd), lane_multiply(x, by.rstd_rest)};
+#else
     return lane_multiply(x, by.rstd);
+#endif
 }
 
-/* No eps is on the quotient. */
-LN_INLINE vec centre_multiply(centre by, vec x)
+/* For schedules that have shorter ways for rows of some kind: there are none. */
+LN_INLINE normalised centre_normalise_unshifted(centre by, vec x)
 {
     return centre_normalise(by, x);
 }
 
+/* No eps is on the quotient. */
+LN_INLINE normalised centre_multiply(centre by, vec x)
+{
+    return centre_normalise(by, x);
+}
+
+/* Whether no y is subnormal, which is not known. */
+LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
+{
+    (void)parts;
+#ifdef LANE_STORE_REGULAR
+    return 0;
+#else
+    return 1;
+#endif
+}
+
+#ifndef CENTRE_IN_TWO
 LN_INLINE double centre_bound(const ln_problem *problem, const ln_row_facts *facts,
                               const moments_bound *found, double rho)
 {
     (void)found;
     return bound_product(problem, facts, 0, rho);
 }
+#endif
 
 #endif

@@ -1,12 +1,9 @@
-/* From a problem to a kernel, by the tables that `tools/dispatch` makes from measured results, one an
- * operation. They have rows for each ISA; what this CPU can use of them is picked out once. */
+/* From a problem to a kernel, by the rows of dispatch_table.h. They are there for each ISA; what this CPU can use of
+ * them is picked out once. */
 #include "dispatch.h"
 #include "caches.h"
-#include "cpu.h"
-#include "dispatch_by_hand.h"
 #include "dispatch_table.h"
 #include "part.h"
-#include "rms_table.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,9 +13,6 @@
 
 enum { TYPES = LN_F16 + 1, CLASSES = LN_ACCURACY_REPRODUCIBLE + 1 };
 enum { OPERATIONS = LN_OPERATION_RMSNORM + 1 };
-/* few: FEW_ROWS rows at most, within L2: what counts there is how long one row takes, not how many a second. */
-enum { L1, L2, L3, DRAM, few, REGIMES, FEW_ROWS = 3 };
-
 /* A kernel, by what a row of the table names and a class asks. */
 typedef struct line {
     const char *name;
@@ -37,46 +31,39 @@ static const struct {
 } kernels[OPERATIONS] = {{layernorm_lines, KERNEL_LINES}, {rmsnorm_lines, RMS_KERNEL_LINES}};
 
 typedef struct row {
-    unsigned char operation, make, accuracy, storage, param, isa, regime;
-    size_t hidden_to;
+    unsigned char operation, accuracy, storage, param, isa, when;
     const char *kernel;
 } row;
 
 #define CLASS_fast LN_ACCURACY_FAST
 #define CLASS_accurate LN_ACCURACY_ACCURATE
 #define CLASS_reproducible LN_ACCURACY_REPRODUCIBLE
-#define READ_ROW(operation, make, accuracy, storage, param, isa, regime, hidden_to, kernel)        \
+#define READ_ROW(operation, accuracy, storage, param, isa, when, kernel)                           \
     {LN_OPERATION_##operation,                                                                     \
-     CPU_##make,                                                                                   \
      CLASS_##accuracy,                                                                             \
      TYPE_##storage,                                                                               \
      TYPE_##param,                                                                                 \
      ISA_##isa,                                                                                    \
-     regime,                                                                                       \
-     hidden_to,                                                                                    \
+     LN_WHEN_##when,                                                                               \
      kernel},
-#define READ_OF_MAKE(...) READ_ROW(LAYERNORM, __VA_ARGS__)
-#define READ_OF_ANY(...) READ_ROW(LAYERNORM, any, __VA_ARGS__)
-#define READ_RMS_OF_MAKE(...) READ_ROW(RMSNORM, __VA_ARGS__)
-#define READ_RMS_OF_ANY(...) READ_ROW(RMSNORM, any, __VA_ARGS__)
+#define READ_LAYERNORM(...) READ_ROW(LAYERNORM, __VA_ARGS__)
+#define READ_RMSNORM(...) READ_ROW(RMSNORM, __VA_ARGS__)
 
-static const row table[] = {LAYERNORM_DISPATCH_BY_HAND(READ_OF_MAKE) LAYERNORM_DISPATCH(
-    READ_OF_ANY) RMSNORM_DISPATCH_BY_HAND(READ_RMS_OF_MAKE) RMSNORM_DISPATCH(READ_RMS_OF_ANY)};
+static const row table[] = {LN_LAYERNORM_ROWS(READ_LAYERNORM) LN_RMSNORM_ROWS(READ_RMSNORM)};
 enum { ROWS = sizeof table / sizeof *table };
 
-/* The rows that this CPU uses, in the table's order, and where those of each cell lie. */
+/* The rows that this CPU uses, in the table's order, and where those of each class and pair of types lie. */
 static struct used_row {
-    size_t hidden_to;
+    ln_when when;
     int line;
 } used[ROWS];
 
 typedef struct cell {
-    ln_cpu make;
     int isa;
     size_t first, count;
 } cell;
 
-static cell cells[OPERATIONS][CLASSES][TYPES][TYPES][REGIMES];
+static cell cells[OPERATIONS][CLASSES][TYPES][TYPES];
 static int exact_lines[OPERATIONS][TYPES][TYPES][2]; /* [1]: for y that goes to DRAM */
 static size_t found_bytes[LN_CACHES];                /* the caches of this machine */
 static atomic_size_t cache_bytes[LN_CACHES];         /* what calls are compared with */
@@ -91,10 +78,10 @@ static int find_line(const row *wanted)
     return -1;
 }
 
-/* What the machine does not tell is taken from the one that was measured. */
+/* What the machine does not tell is taken from one that was measured. */
 static void read_caches(void)
 {
-    static const size_t measured[LN_CACHES] = {LAYERNORM_DISPATCH_CACHES};
+    static const size_t measured[LN_CACHES] = {49152, 1048576, 33554432};
     cache_sources here = ln_cache_sources();
     cache_sizes sizes;
     ln_caches_find(&here, &sizes);
@@ -104,73 +91,45 @@ static void read_caches(void)
     }
 }
 
-/* Of each cell the rows of the first ISA that there is, of this make of CPU or any: the table has
- * the best one first. */
+/* Of each cell the rows of the first ISA that there is: the table has the best one first. */
 static void read_table(void)
 {
-    const cache_sources here = ln_cache_sources();
-    const ln_cpu make = ln_cpu_make(&here);
     size_t count = 0;
     for (size_t i = 0; i < ROWS; i++) {
         const row *own = &table[i];
-        cell *at = &cells[own->operation][own->accuracy][own->storage][own->param][own->regime];
-        bool other = (own->make != CPU_any && own->make != make) ||
-                     (at->count > 0 && (at->isa != own->isa || at->make != own->make));
-        int found = find_line(own);
-        if (other || !ln_isa_is_usable(own->isa) || found < 0)
+        cell *at = &cells[own->operation][own->accuracy][own->storage][own->param];
+        const int found = find_line(own);
+        if ((at->count > 0 && at->isa != own->isa) || !ln_isa_is_usable(own->isa) || found < 0)
             continue;
         if (at->count++ == 0) {
-            at->make = own->make;
             at->isa = own->isa;
             at->first = count;
         }
-        used[count++] = (struct used_row){own->hidden_to, found};
+        used[count++] = (struct used_row){(ln_when)own->when, found};
     }
     read_caches();
 }
 
-/* x and y stay in L3 up to 5/8 of it: at half of it a kernel that stores through the caches is still
- * the faster one, at three quarters it takes twice as long as one that stores around them (docs/lab/figures.md). */
-static int regime_of(const ln_problem *problem)
+/* Whether x and y are in memory. They stay in L3 up to 5/8 of it: at half of it a kernel that stores through the
+ * caches is still the faster one, at three quarters it takes twice as long as one that stores around them
+ * (docs/lab/figures.md). */
+static bool is_in_memory(const ln_problem *problem)
 {
+    const size_t l3 = atomic_load_explicit(&cache_bytes[LN_CACHES - 1], memory_order_relaxed);
     size_t bytes;
-    int regime = L1;
-    if (__builtin_mul_overflow(problem->rows, problem->hidden, &bytes) ||
-        __builtin_mul_overflow(bytes, 2 * ln_type_size(problem->storage), &bytes))
-        return DRAM;
-    for (; regime < DRAM; regime++) {
-        size_t fits = atomic_load_explicit(&cache_bytes[regime], memory_order_relaxed);
-        if (bytes <= (regime == L3 ? fits - fits / 8 * 3 : fits))
-            break;
-    }
-    return regime;
+    return __builtin_mul_overflow(problem->rows, problem->hidden, &bytes) ||
+           __builtin_mul_overflow(bytes, 2 * ln_type_size(problem->storage), &bytes) ||
+           bytes > l3 - l3 / 8 * 3;
 }
 
-/* Where a call's rows are, and whether they are few. */
-typedef struct place {
-    int regime;
-    bool is_few;
-} place;
-
-static place place_of(const ln_problem *problem)
+static int look_up(const ln_problem *problem, bool in_memory)
 {
-    return (place){regime_of(problem), problem->rows <= FEW_ROWS};
-}
-
-static int look_up(ln_operation operation, const ln_problem *problem, place where)
-{
-    const cell *of_regimes = cells[operation][problem->accuracy][problem->storage][problem->param];
-    const cell *found = &of_regimes[where.regime], *of_few = &of_regimes[few];
-    /* Few rows may have been measured on a lesser ISA alone. */
-    if (where.is_few && where.regime <= L2 && of_few->count > 0 &&
-        (found->count == 0 || of_few->isa >= found->isa))
-        found = of_few;
-    if (found->count == 0)
-        return -1;
-    size_t at = found->first, last = found->first + found->count - 1;
-    while (at < last && problem->hidden > used[at].hidden_to)
-        at++;
-    return used[at].line;
+    const cell *found =
+        &cells[problem->convention.operation][problem->accuracy][problem->storage][problem->param];
+    for (size_t i = found->first; i < found->first + found->count; i++)
+        if (ln_when_holds(used[i].when, problem, ln_type_size(problem->storage), in_memory))
+            return used[i].line;
+    return -1;
 }
 
 /* The correctly rounded kernel for these types on the best ISA, which stores around the caches or not; -1:
@@ -233,12 +192,12 @@ static bool is_known(const ln_problem *problem)
            (problem->accuracy == LN_ACCURACY_EXACT || (unsigned)problem->accuracy < CLASSES);
 }
 
-static int dispatch_in(const ln_problem *problem, place where)
+static int dispatch_in(const ln_problem *problem, bool in_memory)
 {
-    const ln_operation operation = problem->convention.operation;
     if (problem->accuracy == LN_ACCURACY_EXACT)
-        return exact_lines[operation][problem->storage][problem->param][where.regime == DRAM];
-    return look_up(operation, problem, where);
+        return exact_lines[problem->convention.operation][problem->storage][problem->param]
+                          [in_memory];
+    return look_up(problem, in_memory);
 }
 
 int ln_dispatch(const ln_problem *problem)
@@ -246,19 +205,23 @@ int ln_dispatch(const ln_problem *problem)
     if (!is_known(problem))
         return -1;
     begin();
-    return dispatch_in(problem, place_of(problem));
+    return dispatch_in(problem, is_in_memory(problem));
 }
 
 size_t ln_dispatch_any_rows(const ln_problem *problem, int lines[LN_PLACES])
 {
-    static const place places[LN_PLACES] = {
-        {L1, false}, {L1, true}, {L2, false}, {L3, false}, {DRAM, false}};
+    static const struct {
+        size_t rows;
+        bool in_memory;
+    } places[LN_PLACES] = {{1, false}, {LN_FEW_ROWS + 1, false}, {LN_FEW_ROWS + 1, true}};
     size_t count = 0;
     if (!is_known(problem))
         return 0;
     begin();
     for (size_t i = 0; i < LN_PLACES; i++) {
-        int found = dispatch_in(problem, places[i]);
+        ln_problem with_rows = *problem;
+        with_rows.rows = places[i].rows;
+        const int found = dispatch_in(&with_rows, places[i].in_memory);
         bool is_new = found >= 0;
         for (size_t before = 0; before < count; before++)
             is_new = is_new && lines[before] != found;

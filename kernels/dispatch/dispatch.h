@@ -53,7 +53,7 @@ int ln_dispatch(const ln_problem *problem);
 
 /* The lines, each once, that a call like this one may get with any number of rows; returns how many
  * there are. */
-enum { LN_PLACES = 5 };
+enum { LN_PLACES = 3 };
 size_t ln_dispatch_any_rows(const ln_problem *problem, int lines[LN_PLACES]);
 
 /* Grows whenever ln_set_cache_bytes() may have changed what ln_dispatch() says. */

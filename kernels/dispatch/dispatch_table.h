@@ -1,507 +1,286 @@
 /* clang-format off */
-/* Which kernel ln_layernorm() takes, as measured. Written by
+/* Which kernel ln_layernorm() and ln_rmsnorm() take: docs/lab/dispatch.md has the measured times behind each row.
  *
- *     lnbench choose --emit c --class all --dtype f32,f64,bf16 --time 100 --db dispatch.db --time-on normal+offset:1.42+offset:4.13+outlier-channels
- *
- * CPU: AMD EPYC
- * compiler: gcc 12.2.0
- * commit: da848794978d42f6256e3ac26943a42aca893d84
- * run: 4, 2026-11-23T04:49:10Z, f32
- * run: 5, 2026-11-23T04:50:36Z, f32, DRAM
- * run: 3, 2026-11-23T04:47:35Z, f32, DRAM
- * run: 9, 2026-11-23T04:54:53Z, f64
- * run: 10, 2026-11-23T04:56:08Z, f64, DRAM
- * run: 8, 2026-11-23T04:53:35Z, f64, DRAM
- * run: 14, 2026-11-23T05:01:45Z, bf16
- * run: 15, 2026-11-23T05:03:34Z, bf16, DRAM
- * run: 13, 2026-11-23T04:59:10Z, bf16, DRAM
- * accurate of f64, behind the others: one kernel an ISA (its mean of a subnormal row was inaccurate once: docs/lab/experiments.md)
- * accurate of f32 in DRAM at 4096, avx512: by the published run of 2026-11-23, a third one
- * bf16 and f16 with parameters of f32 in DRAM, avx512 and avx512bf16: on a Zen 4 (AMD EPYC, family 25), of commit 6f13a72; runs: 2026-11-23T22:59:47Z (bf16), 23:01:00 (f16), about zero; 23:02:19, 23:03:13, as above
- * accurate of bf16 and f16 with parameters of their own type in DRAM, avx512 and avx512bf16: on a Zen 4 (docs/lab/dispatch.md)
- * accurate of bf16, avx512bf16: one kernel but in DRAM, the fastest on an Intel Xeon (docs/lab/experiments.md, "row_pairs")
- * f16, behind the others: run: 10, 2026-11-21T19:13:37Z, of commit 0549de2; accurate: one kernel an ISA
- * avx2: on a Zen 3 (AMD EPYC, family 25, which has no AVX-512), of commit 4bb83d8, with --kernels .avx2.,onednn_f32 --time 120; runs: 2026-11-24T04:22:38Z to 04:25:20 (f32), 04:29:40 to 04:32:20 (f64), 04:35:48 to 04:38:46 (bf16), 04:42:10 to 04:44:59 (f16); accurate of f16: as above
- * fast, without kernels that broke its promise (dispatch_by_hand.h): naive of bf16, reproducible of f32 and f64, two_pass of f16
- * fast: row ULP at most 8 times the best peer's, up to 128, on every input family but huge and overflow, not on hunted rows; without peers at most 16, or 8 times that of two_pass_f32_avx2
- * accurate: proven row ULP at most 2 on every input family, with eps and without, and on hunted rows
- * reproducible: the same bits on every ISA and number of threads
- *
- * row(class, storage, param, isa, regime, hidden up to, kernel): of the rows for a
- * CPU's best ISA and a call's regime (x + y bytes within L1, L2, L3, or beyond; few:
- * 3 rows at most, within L2) the first that is long enough; rows of better ISAs come
- * first. A program may use it with a macro of its own for row, and
- * ln_layernorm_with(). */
-#ifndef LAYERNORM_DISPATCH
+ * row(class, storage, param, isa, when, kernel): of the rows for these types and the best ISA of the CPU that has
+ * any, the first that holds is taken. The last row of each ISA holds always. */
+#ifndef LN_DISPATCH_TABLE_H
+#define LN_DISPATCH_TABLE_H
 
-/* The caches of the machine that was measured, in bytes. */
-#define LAYERNORM_DISPATCH_CACHES 49152, 1048576, 33554432
+#include "layernorm.h"
 
-#define LAYERNORM_DISPATCH(row) \
-    row(fast, f32, f32, avx512, L1, 886, "shifted_folded_transposed_f32_avx512") \
-    row(fast, f32, f32, avx512, L1, 2048, "shifted_two_mean_fused_f32_avx512") \
-    row(fast, f32, f32, avx512, L1, 7094, "unpivoted_folded_f32_avx512") \
-    row(fast, f32, f32, avx512, L1, SIZE_MAX, "shifted_two_mean_blocked_f32_avx512_u8") \
-    row(fast, f32, f32, avx512, L2, 443, "shifted_folded_transposed_f32_avx512") \
-    row(fast, f32, f32, avx512, L2, 2048, "shifted_folded_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L2, SIZE_MAX, "shifted_two_mean_blocked_f32_avx512_u8") \
-    row(fast, f32, f32, avx512, L3, 443, "shifted_folded_transposed_f32_avx512") \
-    row(fast, f32, f32, avx512, L3, 2048, "shifted_folded_pipelined_f32_avx512") \
-    row(fast, f32, f32, avx512, L3, SIZE_MAX, "shifted_two_mean_blocked_f32_avx512_u8") \
-    row(fast, f32, f32, avx512, DRAM, 128, "retry_split_transposed_nt_f32_avx512") \
-    row(fast, f32, f32, avx512, DRAM, 886, "shifted_two_mean_fused_nt_f32_avx2") \
-    row(fast, f32, f32, avx512, DRAM, 2048, "shifted_two_mean_fused_nt_f32_avx512") \
-    row(fast, f32, f32, avx512, DRAM, 7094, "shifted_two_mean_blocked_nt_f32_avx512") \
-    row(fast, f32, f32, avx512, DRAM, SIZE_MAX, "shifted_two_mean_blocked_nt_f32_avx2") \
-    row(fast, f32, f32, avx512, few, 7094, "unpivoted_folded_f32_avx512") \
-    row(fast, f32, f32, avx512, few, SIZE_MAX, "shifted_two_mean_blocked_f32_avx512_u8") \
-    row(fast, f32, f32, avx2, L1, 2048, "shifted_folded_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, L1, 7094, "unpivoted_folded_f32_avx2") \
-    row(fast, f32, f32, avx2, L1, SIZE_MAX, "lanewise_checked_f32_acc_f64_avx2") \
-    row(fast, f32, f32, avx2, L2, 7094, "shifted_folded_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, L2, SIZE_MAX, "lanewise_checked_f32_acc_f64_avx2") \
-    row(fast, f32, f32, avx2, L3, 7094, "shifted_folded_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, L3, SIZE_MAX, "lanewise_checked_staged_f32_acc_f64_avx2") \
-    row(fast, f32, f32, avx2, DRAM, 2048, "shifted_two_mean_fused_nt_f32_avx2") \
-    row(fast, f32, f32, avx2, DRAM, SIZE_MAX, "lanewise_checked_fused_nt_f32_acc_f64_avx2") \
-    row(fast, f32, f32, avx2, few, 443, "unpivoted_folded_f32_avx2") \
-    row(fast, f32, f32, avx2, few, 886, "shifted_folded_pipelined_f32_avx2") \
-    row(fast, f32, f32, avx2, few, 7094, "unpivoted_folded_f32_avx2") \
-    row(fast, f32, f32, avx2, few, SIZE_MAX, "lanewise_checked_blocked_f32_acc_f64_avx2") \
-    row(fast, f32, f32, scalar, L1, 128, "shifted_folded_pipelined_f32_scalar") \
-    row(fast, f32, f32, scalar, L1, SIZE_MAX, "two_pass_two_mean_f32_acc_f64_scalar") \
-    row(fast, f32, f32, scalar, L2, 128, "shifted_folded_pipelined_f32_scalar") \
-    row(fast, f32, f32, scalar, L2, SIZE_MAX, "two_pass_two_mean_f32_acc_f64_scalar") \
-    row(fast, f32, f32, scalar, L3, 128, "shifted_folded_pipelined_f32_scalar") \
-    row(fast, f32, f32, scalar, L3, 443, "shifted_two_mean_fused_f32_scalar") \
-    row(fast, f32, f32, scalar, L3, SIZE_MAX, "two_pass_two_mean_f32_acc_f64_scalar") \
-    row(fast, f32, f32, scalar, DRAM, 128, "shifted_two_mean_fused_f32_scalar") \
-    row(fast, f32, f32, scalar, DRAM, SIZE_MAX, "two_pass_two_mean_f32_acc_f64_scalar") \
-    row(fast, f32, f32, scalar, few, SIZE_MAX, "two_pass_two_mean_f32_acc_f64_scalar") \
-    row(fast, f64, f32, avx512, L1, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_avx512") \
-    row(fast, f64, f32, avx512, L2, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_avx512") \
-    row(fast, f64, f32, avx512, L3, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_avx512") \
-    row(fast, f64, f32, avx512, DRAM, 128, "shifted_two_mean_fused_f64_param_f32_avx2") \
-    row(fast, f64, f32, avx512, DRAM, 2048, "shifted_two_mean_fused_f64_param_f32_avx512") \
-    row(fast, f64, f32, avx512, DRAM, 7094, "shifted_two_mean_fused_f64_param_f32_avx2") \
-    row(fast, f64, f32, avx512, DRAM, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_avx512") \
-    row(fast, f64, f32, avx512, few, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_avx512") \
-    row(fast, f64, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_avx2") \
-    row(fast, f64, f32, avx2, L2, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_avx2") \
-    row(fast, f64, f32, avx2, L3, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_avx2") \
-    row(fast, f64, f32, avx2, DRAM, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_avx2") \
-    row(fast, f64, f32, avx2, few, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_avx2") \
-    row(fast, f64, f32, scalar, L1, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_scalar") \
-    row(fast, f64, f32, scalar, L2, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_scalar") \
-    row(fast, f64, f32, scalar, L3, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_scalar") \
-    row(fast, f64, f32, scalar, DRAM, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_scalar") \
-    row(fast, f64, f32, scalar, few, SIZE_MAX, "shifted_two_mean_fused_f64_param_f32_scalar") \
-    row(fast, f64, f64, avx512, L1, SIZE_MAX, "shifted_two_mean_fused_f64_avx512") \
-    row(fast, f64, f64, avx512, L2, SIZE_MAX, "shifted_two_mean_fused_f64_avx512") \
-    row(fast, f64, f64, avx512, L3, SIZE_MAX, "shifted_two_mean_fused_f64_avx512") \
-    row(fast, f64, f64, avx512, DRAM, 7094, "corrected_two_mean_f64_avx512") \
-    row(fast, f64, f64, avx512, DRAM, SIZE_MAX, "shifted_two_mean_fused_f64_avx512") \
-    row(fast, f64, f64, avx512, few, SIZE_MAX, "shifted_two_mean_fused_f64_avx512") \
-    row(fast, f64, f64, avx2, L1, SIZE_MAX, "shifted_two_mean_fused_f64_avx2") \
-    row(fast, f64, f64, avx2, L2, SIZE_MAX, "shifted_two_mean_fused_f64_avx2") \
-    row(fast, f64, f64, avx2, L3, SIZE_MAX, "shifted_two_mean_fused_f64_avx2") \
-    row(fast, f64, f64, avx2, DRAM, 886, "corrected_two_mean_f64_avx2") \
-    row(fast, f64, f64, avx2, DRAM, SIZE_MAX, "shifted_two_mean_fused_f64_avx2") \
-    row(fast, f64, f64, avx2, few, SIZE_MAX, "shifted_two_mean_fused_f64_avx2") \
-    row(fast, f64, f64, scalar, L1, 7094, "shifted_two_mean_fused_f64_scalar") \
-    row(fast, f64, f64, scalar, L1, SIZE_MAX, "corrected_two_mean_f64_scalar") \
-    row(fast, f64, f64, scalar, L2, 7094, "shifted_two_mean_fused_f64_scalar") \
-    row(fast, f64, f64, scalar, L2, SIZE_MAX, "corrected_two_mean_f64_scalar") \
-    row(fast, f64, f64, scalar, L3, 7094, "shifted_two_mean_fused_f64_scalar") \
-    row(fast, f64, f64, scalar, L3, SIZE_MAX, "corrected_two_mean_f64_scalar") \
-    row(fast, f64, f64, scalar, DRAM, 7094, "shifted_two_mean_fused_f64_scalar") \
-    row(fast, f64, f64, scalar, DRAM, SIZE_MAX, "corrected_two_mean_f64_scalar") \
-    row(fast, f64, f64, scalar, few, 7094, "shifted_two_mean_fused_f64_scalar") \
-    row(fast, f64, f64, scalar, few, SIZE_MAX, "corrected_two_mean_f64_scalar") \
-    row(fast, bf16, f32, avx512bf16, L1, 128, "shifted_two_mean_fused_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, L1, SIZE_MAX, "retry_folded_row_pairs_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, L2, 128, "shifted_two_mean_fused_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, L2, SIZE_MAX, "retry_folded_row_pairs_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, L3, 443, "shifted_two_mean_fused_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, L3, SIZE_MAX, "retry_folded_row_pairs_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, DRAM, 128, "shifted_two_mean_fused_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, DRAM, 2048, "retry_folded_fused_nt_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512bf16, few, 7094, "retry_folded_row_pairs_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512bf16, few, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512bf16") \
-    row(fast, bf16, f32, avx512, L1, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, L2, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, L3, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, DRAM, 886, "shifted_two_mean_fused_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, DRAM, 2048, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx512, few, 128, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(fast, bf16, f32, avx512, few, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx512") \
-    row(fast, bf16, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, avx2, L2, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, avx2, L3, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, avx2, DRAM, 7094, "shifted_two_mean_fused_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
-    row(fast, bf16, f32, avx2, few, 128, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
-    row(fast, bf16, f32, avx2, few, SIZE_MAX, "shifted_two_mean_fused_bf16_param_f32_avx2") \
-    row(fast, bf16, f32, scalar, L1, 886, "shifted_two_mean_fused_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, L2, 886, "shifted_two_mean_fused_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, L2, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, L3, 886, "shifted_two_mean_fused_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, L3, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, DRAM, 886, "shifted_two_mean_fused_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, few, 886, "shifted_two_mean_fused_bf16_param_f32_scalar") \
-    row(fast, bf16, f32, scalar, few, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(fast, bf16, bf16, avx512bf16, L1, 128, "shifted_folded_transposed_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L1, 2048, "retry_folded_row_pairs_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L1, SIZE_MAX, "shifted_folded_transposed_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L2, 443, "shifted_folded_transposed_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L2, 2048, "retry_folded_row_pairs_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L2, SIZE_MAX, "retry_folded_transposed_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L3, 443, "shifted_folded_transposed_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L3, 7094, "retry_folded_transposed_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, L3, SIZE_MAX, "shifted_folded_transposed_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, DRAM, 7094, "shifted_folded_transposed_nt_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "shifted_two_mean_fused_nt_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, few, 2048, "retry_folded_row_pairs_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, few, 7094, "shifted_folded_transposed_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512bf16, few, SIZE_MAX, "shifted_folded_pipelined_bf16_avx512bf16") \
-    row(fast, bf16, bf16, avx512, L1, 128, "shifted_folded_pipelined_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L1, 886, "retry_folded_row_pairs_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L1, 2048, "shifted_folded_pipelined_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L1, SIZE_MAX, "retry_folded_row_pairs_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L2, 443, "shifted_folded_pipelined_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L2, 7094, "retry_folded_row_pairs_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L2, SIZE_MAX, "shifted_folded_pipelined_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L3, 2048, "shifted_folded_pipelined_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, L3, SIZE_MAX, "retry_folded_row_pairs_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, DRAM, 2048, "shifted_folded_pipelined_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, DRAM, 7094, "two_pass_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, DRAM, SIZE_MAX, "shifted_two_mean_fused_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, few, 64, "shifted_two_mean_fused_bf16_avx512") \
-    row(fast, bf16, bf16, avx512, few, SIZE_MAX, "retry_folded_row_pairs_bf16_avx512") \
-    row(fast, bf16, bf16, avx2, L1, 886, "shifted_folded_pipelined_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L1, SIZE_MAX, "retry_folded_row_pairs_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L2, 443, "shifted_folded_pipelined_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L2, SIZE_MAX, "retry_folded_row_pairs_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L3, 443, "shifted_folded_pipelined_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, L3, SIZE_MAX, "retry_folded_row_pairs_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, DRAM, SIZE_MAX, "shifted_folded_pipelined_bf16_avx2") \
-    row(fast, bf16, bf16, avx2, few, SIZE_MAX, "retry_folded_row_pairs_bf16_avx2") \
-    row(fast, bf16, bf16, scalar, L1, 128, "shifted_two_mean_fused_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, L1, 2048, "two_pass_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, L1, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, L2, 128, "shifted_two_mean_fused_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, L2, 2048, "two_pass_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, L2, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, L3, 128, "shifted_two_mean_fused_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, L3, 2048, "two_pass_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, L3, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, DRAM, 128, "shifted_two_mean_fused_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, DRAM, 2048, "two_pass_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, few, 2048, "two_pass_bf16_scalar") \
-    row(fast, bf16, bf16, scalar, few, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(accurate, f32, f32, avx512, L1, 128, "retry_split_transposed_f32_avx512") \
-    row(accurate, f32, f32, avx512, L1, 2048, "retry_split_row_pairs_f32_avx512_u2") \
-    row(accurate, f32, f32, avx512, L1, 7094, "retry_split_transposed_f32_avx512") \
-    row(accurate, f32, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f32_avx512_u2") \
-    row(accurate, f32, f32, avx512, L2, 128, "retry_split_transposed_f32_avx512") \
-    row(accurate, f32, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f32_avx512_u2") \
-    row(accurate, f32, f32, avx512, L3, 128, "retry_split_transposed_f32_avx512") \
-    row(accurate, f32, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f32_avx512_u2") \
-    row(accurate, f32, f32, avx512, DRAM, 7094, "retry_split_transposed_nt_f32_avx512") \
-    row(accurate, f32, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f32_avx2_u1") \
-    row(accurate, f32, f32, avx512, few, 2048, "retry_split_row_pairs_f32_avx512_u2") \
-    row(accurate, f32, f32, avx512, few, 7094, "retry_split_transposed_f32_avx512") \
-    row(accurate, f32, f32, avx512, few, SIZE_MAX, "retry_split_row_pairs_f32_avx512_u2") \
-    row(accurate, f32, f32, avx2, L1, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L1, 886, "retry_split_row_pairs_f32_avx2_u1") \
-    row(accurate, f32, f32, avx2, L1, 7094, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
-    row(accurate, f32, f32, avx2, L2, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L2, 7094, "retry_split_row_pairs_f32_avx2_u1") \
-    row(accurate, f32, f32, avx2, L2, SIZE_MAX, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L3, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
-    row(accurate, f32, f32, avx2, DRAM, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, DRAM, 886, "retry_split_row_pairs_nt_f32_avx2_u1") \
-    row(accurate, f32, f32, avx2, DRAM, 2048, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f32_avx2_u1") \
-    row(accurate, f32, f32, avx2, few, 128, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, few, 886, "retry_split_row_pairs_f32_avx2_u1") \
-    row(accurate, f32, f32, avx2, few, 2048, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, avx2, few, 7094, "retry_split_row_pairs_f32_avx2_u1") \
-    row(accurate, f32, f32, avx2, few, SIZE_MAX, "retry_wide_fold_pipelined_f32_acc_f64_avx2") \
-    row(accurate, f32, f32, scalar, L1, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, L2, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, L3, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, DRAM, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
-    row(accurate, f32, f32, scalar, few, SIZE_MAX, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
-    row(accurate, bf16, f32, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
-    row(accurate, bf16, f32, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
-    row(accurate, bf16, f32, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
-    row(accurate, bf16, f32, avx512bf16, DRAM, 181, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
-    row(accurate, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_param_f32_avx512") \
-    row(accurate, bf16, f32, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
-    row(accurate, bf16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, bf16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, bf16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, bf16, f32, avx512, DRAM, 181, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, bf16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_param_f32_avx512") \
-    row(accurate, bf16, f32, avx512, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
-    row(accurate, bf16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
-    row(accurate, bf16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
-    row(accurate, bf16, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
-    row(accurate, bf16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
-    row(accurate, bf16, f32, avx2, few, SIZE_MAX, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
-    row(accurate, bf16, f32, scalar, L1, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
-    row(accurate, bf16, f32, scalar, L2, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
-    row(accurate, bf16, f32, scalar, L3, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
-    row(accurate, bf16, f32, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
-    row(accurate, bf16, f32, scalar, few, SIZE_MAX, "exact_certified_grouped_bf16_param_f32_scalar") \
-    row(accurate, bf16, bf16, avx512bf16, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
-    row(accurate, bf16, bf16, avx512bf16, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
-    row(accurate, bf16, bf16, avx512bf16, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
-    row(accurate, bf16, bf16, avx512bf16, DRAM, 90, "retry_split_row_pairs_bf16_avx512bf16") \
-    row(accurate, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_avx512bf16") \
-    row(accurate, bf16, bf16, avx512bf16, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx512bf16") \
-    row(accurate, bf16, bf16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, DRAM, 181, "retry_split_row_pairs_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx512, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx512_u2") \
-    row(accurate, bf16, bf16, avx2, L1, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
-    row(accurate, bf16, bf16, avx2, L2, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
-    row(accurate, bf16, bf16, avx2, L3, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
-    row(accurate, bf16, bf16, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
-    row(accurate, bf16, bf16, avx2, few, SIZE_MAX, "retry_split_row_pairs_bf16_avx2_u1") \
-    row(accurate, bf16, bf16, scalar, L1, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
-    row(accurate, bf16, bf16, scalar, L2, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
-    row(accurate, bf16, bf16, scalar, L3, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
-    row(accurate, bf16, bf16, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
-    row(accurate, bf16, bf16, scalar, few, SIZE_MAX, "exact_certified_grouped_bf16_scalar") \
-    row(reproducible, f32, f32, avx512, L1, SIZE_MAX, "reproducible_two_mean_f32_avx512") \
-    row(reproducible, f32, f32, avx512, L2, SIZE_MAX, "reproducible_two_mean_f32_avx512") \
-    row(reproducible, f32, f32, avx512, L3, SIZE_MAX, "reproducible_two_mean_f32_avx512") \
-    row(reproducible, f32, f32, avx512, DRAM, 443, "reproducible_two_mean_f32_avx512") \
-    row(reproducible, f32, f32, avx512, DRAM, 2048, "reproducible_two_mean_f32_avx2") \
-    row(reproducible, f32, f32, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_f32_avx512") \
-    row(reproducible, f32, f32, avx512, few, SIZE_MAX, "reproducible_two_mean_f32_avx512") \
-    row(reproducible, f32, f32, avx2, L1, SIZE_MAX, "reproducible_two_mean_f32_avx2") \
-    row(reproducible, f32, f32, avx2, L2, SIZE_MAX, "reproducible_two_mean_f32_avx2") \
-    row(reproducible, f32, f32, avx2, L3, SIZE_MAX, "reproducible_two_mean_f32_avx2") \
-    row(reproducible, f32, f32, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f32_avx2") \
-    row(reproducible, f32, f32, avx2, few, SIZE_MAX, "reproducible_two_mean_f32_avx2") \
-    row(reproducible, f32, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_f32_scalar") \
-    row(reproducible, f32, f32, scalar, L2, SIZE_MAX, "reproducible_two_mean_f32_scalar") \
-    row(reproducible, f32, f32, scalar, L3, SIZE_MAX, "reproducible_two_mean_f32_scalar") \
-    row(reproducible, f32, f32, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f32_scalar") \
-    row(reproducible, f32, f32, scalar, few, SIZE_MAX, "reproducible_two_mean_f32_scalar") \
-    row(reproducible, f64, f32, avx512, L1, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx512") \
-    row(reproducible, f64, f32, avx512, L2, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx512") \
-    row(reproducible, f64, f32, avx512, L3, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx512") \
-    row(reproducible, f64, f32, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx512") \
-    row(reproducible, f64, f32, avx512, few, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx512") \
-    row(reproducible, f64, f32, avx2, L1, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx2") \
-    row(reproducible, f64, f32, avx2, L2, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx2") \
-    row(reproducible, f64, f32, avx2, L3, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx2") \
-    row(reproducible, f64, f32, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx2") \
-    row(reproducible, f64, f32, avx2, few, SIZE_MAX, "reproducible_two_mean_f64_param_f32_avx2") \
-    row(reproducible, f64, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_f64_param_f32_scalar") \
-    row(reproducible, f64, f32, scalar, L2, SIZE_MAX, "reproducible_two_mean_f64_param_f32_scalar") \
-    row(reproducible, f64, f32, scalar, L3, SIZE_MAX, "reproducible_two_mean_f64_param_f32_scalar") \
-    row(reproducible, f64, f32, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f64_param_f32_scalar") \
-    row(reproducible, f64, f32, scalar, few, SIZE_MAX, "reproducible_two_mean_f64_param_f32_scalar") \
-    row(reproducible, f64, f64, avx512, L1, SIZE_MAX, "reproducible_two_mean_f64_avx512") \
-    row(reproducible, f64, f64, avx512, L2, SIZE_MAX, "reproducible_two_mean_f64_avx512") \
-    row(reproducible, f64, f64, avx512, L3, SIZE_MAX, "reproducible_two_mean_f64_avx512") \
-    row(reproducible, f64, f64, avx512, DRAM, 128, "reproducible_two_mean_f64_avx512") \
-    row(reproducible, f64, f64, avx512, DRAM, 2048, "reproducible_two_mean_f64_avx2") \
-    row(reproducible, f64, f64, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_f64_avx512") \
-    row(reproducible, f64, f64, avx512, few, SIZE_MAX, "reproducible_two_mean_f64_avx512") \
-    row(reproducible, f64, f64, avx2, L1, SIZE_MAX, "reproducible_two_mean_f64_avx2") \
-    row(reproducible, f64, f64, avx2, L2, SIZE_MAX, "reproducible_two_mean_f64_avx2") \
-    row(reproducible, f64, f64, avx2, L3, SIZE_MAX, "reproducible_two_mean_f64_avx2") \
-    row(reproducible, f64, f64, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f64_avx2") \
-    row(reproducible, f64, f64, avx2, few, SIZE_MAX, "reproducible_two_mean_f64_avx2") \
-    row(reproducible, f64, f64, scalar, L1, SIZE_MAX, "reproducible_two_mean_f64_scalar") \
-    row(reproducible, f64, f64, scalar, L2, SIZE_MAX, "reproducible_two_mean_f64_scalar") \
-    row(reproducible, f64, f64, scalar, L3, SIZE_MAX, "reproducible_two_mean_f64_scalar") \
-    row(reproducible, f64, f64, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f64_scalar") \
-    row(reproducible, f64, f64, scalar, few, SIZE_MAX, "reproducible_two_mean_f64_scalar") \
-    row(reproducible, bf16, f32, avx512bf16, L1, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512bf16, L2, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512bf16, L3, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512bf16, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512bf16, few, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512, L1, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512, L2, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512, L3, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx512, few, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx512") \
-    row(reproducible, bf16, f32, avx2, L1, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, avx2, L2, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, avx2, L3, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, avx2, few, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_avx2") \
-    row(reproducible, bf16, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(reproducible, bf16, f32, scalar, L2, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(reproducible, bf16, f32, scalar, L3, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(reproducible, bf16, f32, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(reproducible, bf16, f32, scalar, few, SIZE_MAX, "reproducible_two_mean_bf16_param_f32_scalar") \
-    row(reproducible, bf16, bf16, avx512bf16, L1, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512bf16, L2, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512bf16, L3, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512bf16, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512bf16, few, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512, L1, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512, L2, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512, L3, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx512, few, SIZE_MAX, "reproducible_two_mean_bf16_avx512") \
-    row(reproducible, bf16, bf16, avx2, L1, SIZE_MAX, "reproducible_two_mean_bf16_avx2") \
-    row(reproducible, bf16, bf16, avx2, L2, SIZE_MAX, "reproducible_two_mean_bf16_avx2") \
-    row(reproducible, bf16, bf16, avx2, L3, SIZE_MAX, "reproducible_two_mean_bf16_avx2") \
-    row(reproducible, bf16, bf16, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_avx2") \
-    row(reproducible, bf16, bf16, avx2, few, SIZE_MAX, "reproducible_two_mean_bf16_avx2") \
-    row(reproducible, bf16, bf16, scalar, L1, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(reproducible, bf16, bf16, scalar, L2, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(reproducible, bf16, bf16, scalar, L3, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(reproducible, bf16, bf16, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(reproducible, bf16, bf16, scalar, few, SIZE_MAX, "reproducible_two_mean_bf16_scalar") \
-    row(fast, f16, f32, avx512, L1, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx512, L2, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx512, L3, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx512, DRAM, 181, "shifted_two_mean_fused_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx512, DRAM, 2048, "retry_folded_fused_nt_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx512, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_f16_param_f32_avx512") \
-    row(fast, f16, f32, avx2, L1, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(fast, f16, f32, avx2, L2, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(fast, f16, f32, avx2, L3, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(fast, f16, f32, avx2, DRAM, 443, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(fast, f16, f32, avx2, DRAM, 2048, "reproducible_two_mean_f16_param_f32_avx2") \
-    row(fast, f16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
-    row(fast, f16, f32, avx2, few, 128, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
-    row(fast, f16, f32, avx2, few, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_avx2") \
-    row(fast, f16, f32, scalar, L1, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
-    row(fast, f16, f32, scalar, L2, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
-    row(fast, f16, f32, scalar, L3, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
-    row(fast, f16, f32, scalar, DRAM, SIZE_MAX, "shifted_two_mean_fused_f16_param_f32_scalar") \
-    row(fast, f16, f16, avx512, L1, 128, "retry_folded_transposed_f16_avx512") \
-    row(fast, f16, f16, avx512, L1, 886, "retry_folded_row_pairs_f16_avx512") \
-    row(fast, f16, f16, avx512, L1, 2048, "retry_folded_transposed_f16_avx512") \
-    row(fast, f16, f16, avx512, L1, 7094, "retry_folded_row_pairs_f16_avx512") \
-    row(fast, f16, f16, avx512, L1, SIZE_MAX, "retry_folded_transposed_f16_avx512") \
-    row(fast, f16, f16, avx512, L2, 128, "retry_folded_transposed_f16_avx512") \
-    row(fast, f16, f16, avx512, L2, 2048, "retry_folded_four_rows_f16_avx512") \
-    row(fast, f16, f16, avx512, L2, 7094, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(fast, f16, f16, avx512, L2, SIZE_MAX, "retry_folded_row_pairs_f16_avx512") \
-    row(fast, f16, f16, avx512, L3, 128, "retry_folded_transposed_f16_avx512") \
-    row(fast, f16, f16, avx512, L3, 2048, "retry_folded_four_rows_f16_avx512") \
-    row(fast, f16, f16, avx512, L3, SIZE_MAX, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(fast, f16, f16, avx512, DRAM, 128, "shifted_folded_transposed_nt_f16_avx512") \
-    row(fast, f16, f16, avx512, DRAM, 443, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(fast, f16, f16, avx512, DRAM, 886, "shifted_folded_transposed_nt_f16_avx512") \
-    row(fast, f16, f16, avx512, DRAM, 2048, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(fast, f16, f16, avx512, DRAM, 7094, "shifted_folded_transposed_nt_f16_avx512") \
-    row(fast, f16, f16, avx512, DRAM, SIZE_MAX, "retry_folded_row_pairs_nt_f16_avx512") \
-    row(fast, f16, f16, avx2, L1, 443, "shifted_folded_pipelined_f16_avx2") \
-    row(fast, f16, f16, avx2, L1, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
-    row(fast, f16, f16, avx2, L2, 886, "shifted_folded_pipelined_f16_avx2") \
-    row(fast, f16, f16, avx2, L2, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
-    row(fast, f16, f16, avx2, L3, 7094, "shifted_folded_pipelined_f16_avx2") \
-    row(fast, f16, f16, avx2, L3, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
-    row(fast, f16, f16, avx2, DRAM, SIZE_MAX, "shifted_folded_pipelined_f16_avx2") \
-    row(fast, f16, f16, avx2, few, SIZE_MAX, "retry_folded_row_pairs_f16_avx2") \
-    row(fast, f16, f16, scalar, L1, 128, "shifted_two_mean_fused_f16_scalar") \
-    row(fast, f16, f16, scalar, L1, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
-    row(fast, f16, f16, scalar, L2, 128, "shifted_two_mean_fused_f16_scalar") \
-    row(fast, f16, f16, scalar, L2, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
-    row(fast, f16, f16, scalar, L3, 128, "shifted_two_mean_fused_f16_scalar") \
-    row(fast, f16, f16, scalar, L3, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
-    row(fast, f16, f16, scalar, DRAM, 128, "shifted_two_mean_fused_f16_scalar") \
-    row(fast, f16, f16, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
-    row(accurate, f16, f32, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
-    row(accurate, f16, f32, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
-    row(accurate, f16, f32, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
-    row(accurate, f16, f32, avx512, DRAM, 181, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
-    row(accurate, f16, f32, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f16_param_f32_avx512_u2") \
-    row(accurate, f16, f32, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
-    row(accurate, f16, f32, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
-    row(accurate, f16, f32, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
-    row(accurate, f16, f32, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
-    row(accurate, f16, f32, scalar, L1, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
-    row(accurate, f16, f32, scalar, L2, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
-    row(accurate, f16, f32, scalar, L3, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
-    row(accurate, f16, f32, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_f16_param_f32_scalar") \
-    row(accurate, f16, f16, avx512, L1, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
-    row(accurate, f16, f16, avx512, L2, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
-    row(accurate, f16, f16, avx512, L3, SIZE_MAX, "retry_split_row_pairs_f16_avx512_u2") \
-    row(accurate, f16, f16, avx512, DRAM, 181, "retry_split_row_pairs_f16_avx512_u2") \
-    row(accurate, f16, f16, avx512, DRAM, SIZE_MAX, "retry_split_row_pairs_nt_f16_avx512_u2") \
-    row(accurate, f16, f16, avx2, L1, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
-    row(accurate, f16, f16, avx2, L2, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
-    row(accurate, f16, f16, avx2, L3, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
-    row(accurate, f16, f16, avx2, DRAM, SIZE_MAX, "retry_split_row_pairs_f16_avx2_u1") \
-    row(accurate, f16, f16, scalar, L1, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
-    row(accurate, f16, f16, scalar, L2, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
-    row(accurate, f16, f16, scalar, L3, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
-    row(accurate, f16, f16, scalar, DRAM, SIZE_MAX, "exact_certified_grouped_f16_scalar") \
-    row(reproducible, f16, f32, avx512, L1, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx512, L2, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx512, L3, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx512") \
-    row(reproducible, f16, f32, avx2, L1, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, avx2, L2, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, avx2, L3, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, avx2, few, SIZE_MAX, "reproducible_two_mean_f16_param_f32_avx2") \
-    row(reproducible, f16, f32, scalar, L1, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
-    row(reproducible, f16, f32, scalar, L2, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
-    row(reproducible, f16, f32, scalar, L3, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
-    row(reproducible, f16, f32, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f16_param_f32_scalar") \
-    row(reproducible, f16, f16, avx512, L1, SIZE_MAX, "reproducible_two_mean_f16_avx512") \
-    row(reproducible, f16, f16, avx512, L2, SIZE_MAX, "reproducible_two_mean_f16_avx512") \
-    row(reproducible, f16, f16, avx512, L3, SIZE_MAX, "reproducible_two_mean_f16_avx512") \
-    row(reproducible, f16, f16, avx512, DRAM, SIZE_MAX, "reproducible_two_mean_f16_avx512") \
-    row(reproducible, f16, f16, avx2, L1, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
-    row(reproducible, f16, f16, avx2, L2, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
-    row(reproducible, f16, f16, avx2, L3, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
-    row(reproducible, f16, f16, avx2, DRAM, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
-    row(reproducible, f16, f16, avx2, few, SIZE_MAX, "reproducible_two_mean_f16_avx2") \
-    row(reproducible, f16, f16, scalar, L1, SIZE_MAX, "reproducible_two_mean_f16_scalar") \
-    row(reproducible, f16, f16, scalar, L2, SIZE_MAX, "reproducible_two_mean_f16_scalar") \
-    row(reproducible, f16, f16, scalar, L3, SIZE_MAX, "reproducible_two_mean_f16_scalar") \
-    row(reproducible, f16, f16, scalar, DRAM, SIZE_MAX, "reproducible_two_mean_f16_scalar") \
-    row(accurate, f64, f32, avx512, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx512_u2") \
-    row(accurate, f64, f32, avx512, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx512_u2") \
-    row(accurate, f64, f32, avx512, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx512_u2") \
-    row(accurate, f64, f32, avx512, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx512_u2") \
-    row(accurate, f64, f32, avx2, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
-    row(accurate, f64, f32, avx2, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
-    row(accurate, f64, f32, avx2, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
-    row(accurate, f64, f32, avx2, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
-    row(accurate, f64, f32, avx2, few, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
-    row(accurate, f64, f32, scalar, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
-    row(accurate, f64, f32, scalar, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
-    row(accurate, f64, f32, scalar, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
-    row(accurate, f64, f32, scalar, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
-    row(accurate, f64, f64, avx512, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_avx512_u2") \
-    row(accurate, f64, f64, avx512, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_avx512_u2") \
-    row(accurate, f64, f64, avx512, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_avx512_u2") \
-    row(accurate, f64, f64, avx512, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_avx512_u2") \
-    row(accurate, f64, f64, avx2, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
-    row(accurate, f64, f64, avx2, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
-    row(accurate, f64, f64, avx2, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
-    row(accurate, f64, f64, avx2, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
-    row(accurate, f64, f64, avx2, few, SIZE_MAX, "doubled_in_pairs_alone_f64_avx2_u2") \
-    row(accurate, f64, f64, scalar, L1, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
-    row(accurate, f64, f64, scalar, L2, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
-    row(accurate, f64, f64, scalar, L3, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2") \
-    row(accurate, f64, f64, scalar, DRAM, SIZE_MAX, "doubled_in_pairs_alone_f64_scalar_u2")
+/* When a row holds. A call is in memory where x and y do not fit the caches (dispatch.c): kernels with _nt in their
+ * name then store y around them. */
+typedef enum ln_when {
+    LN_WHEN_few,           /* 3 rows at most: what counts is how long one row takes */
+    LN_WHEN_narrow,        /* at most 128 columns */
+    LN_WHEN_long_even,     /* rows of 16 KiB or more that each begin a cache line */
+    LN_WHEN_uneven,        /* rows that do not all begin cache lines: storing two rows side by side then takes twice as long */
+    LN_WHEN_memory,        /* in memory */
+    LN_WHEN_narrow_memory, /* both */
+    LN_WHEN_uneven_memory, /* both */
+    LN_WHEN_long_memory,   /* in memory, rows of 16 KiB or more */
+    LN_WHEN_always,
+} ln_when;
+
+enum { LN_FEW_ROWS = 3, LN_NARROW_COLUMNS = 128, LN_LONG_ROW_BYTES = 16384, LN_LINE_BYTES = 64 };
+
+static inline int ln_when_holds(ln_when when, const ln_problem *problem, size_t element_bytes, int in_memory)
+{
+    const size_t row_bytes = problem->hidden * element_bytes;
+    const size_t y_stride = problem->y_stride ? problem->y_stride : problem->hidden;
+    const int is_even = y_stride * element_bytes % LN_LINE_BYTES == 0;
+    const int is_narrow = problem->hidden <= LN_NARROW_COLUMNS;
+    switch (when) {
+    case LN_WHEN_few:
+        return problem->rows <= LN_FEW_ROWS && !in_memory;
+    case LN_WHEN_narrow:
+        return is_narrow;
+    case LN_WHEN_long_even:
+        return row_bytes >= LN_LONG_ROW_BYTES && is_even;
+    case LN_WHEN_uneven:
+        return !is_even;
+    case LN_WHEN_memory:
+        return in_memory;
+    case LN_WHEN_narrow_memory:
+        return in_memory && is_narrow;
+    case LN_WHEN_uneven_memory:
+        return in_memory && !is_even;
+    case LN_WHEN_long_memory:
+        return in_memory && row_bytes >= LN_LONG_ROW_BYTES;
+    case LN_WHEN_always:
+        return 1;
+    }
+    return 0;
+}
+
+#define LN_LAYERNORM_ROWS_X86(row) \
+    row(fast, f32, f32, avx512, few, "unpivoted_folded_f32_avx512") \
+    row(fast, f32, f32, avx512, narrow_memory, "retry_split_transposed_nt_f32_avx512") \
+    row(fast, f32, f32, avx512, uneven_memory, "retry_split_transposed_nt_f32_avx512") \
+    row(fast, f32, f32, avx512, long_memory, "shifted_two_mean_blocked_nt_f32_avx512") \
+    row(fast, f32, f32, avx512, memory, "retry_split_row_pairs_nt_f32_avx512_u2") \
+    row(fast, f32, f32, avx512, long_even, "shifted_two_mean_blocked_f32_avx512_u8") \
+    row(fast, f32, f32, avx512, always, "shifted_folded_transposed_f32_avx512") \
+    row(fast, f32, f32, avx2, few, "unpivoted_folded_f32_avx2") \
+    row(fast, f32, f32, avx2, memory, "retry_split_row_pairs_nt_f32_avx2_u1") \
+    row(fast, f32, f32, avx2, always, "shifted_folded_pipelined_f32_avx2") \
+    row(fast, f32, f32, scalar, always, "two_pass_two_rstd_f32_acc_f64_scalar") \
+    row(fast, f64, f64, avx512, always, "shifted_two_mean_fused_f64_avx512") \
+    row(fast, f64, f64, avx2, always, "shifted_two_mean_fused_f64_avx2") \
+    row(fast, f64, f64, scalar, always, "shifted_two_mean_fused_f64_scalar") \
+    row(fast, f64, f32, avx512, always, "shifted_two_mean_fused_f64_param_f32_avx512") \
+    row(fast, f64, f32, avx2, always, "shifted_two_mean_fused_f64_param_f32_avx2") \
+    row(fast, f64, f32, scalar, always, "shifted_two_mean_fused_f64_param_f32_scalar") \
+    row(fast, bf16, bf16, avx512bf16, memory, "retry_folded_row_pairs_nt_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, few, "retry_folded_row_pairs_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, narrow, "retry_folded_transposed_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, always, "retry_folded_row_pairs_bf16_avx512bf16") \
+    row(fast, bf16, bf16, avx512, memory, "retry_split_row_pairs_nt_bf16_avx512_u2") \
+    row(fast, bf16, bf16, avx512, always, "retry_folded_row_pairs_bf16_avx512") \
+    row(fast, bf16, bf16, avx2, always, "retry_folded_row_pairs_bf16_avx2") \
+    row(fast, bf16, f32, avx512bf16, memory, "retry_folded_row_pairs_nt_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512bf16, always, "retry_folded_row_pairs_bf16_param_f32_avx512bf16") \
+    row(fast, bf16, f32, avx512, memory, "retry_folded_row_pairs_nt_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512, always, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(fast, bf16, f32, avx2, always, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
+    row(fast, f16, f16, avx512, memory, "retry_folded_row_pairs_nt_f16_avx512") \
+    row(fast, f16, f16, avx512, few, "retry_folded_row_pairs_f16_avx512") \
+    row(fast, f16, f16, avx512, narrow, "retry_folded_transposed_f16_avx512") \
+    row(fast, f16, f16, avx512, always, "retry_folded_row_pairs_f16_avx512") \
+    row(fast, f16, f16, avx2, always, "retry_folded_row_pairs_f16_avx2") \
+    row(fast, f16, f32, avx512, memory, "retry_folded_row_pairs_nt_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx512, always, "retry_folded_row_pairs_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx2, always, "shifted_two_mean_fused_f16_param_f32_avx2") \
+    row(fast, bf16, bf16, scalar, always, "shifted_two_mean_fused_bf16_scalar") \
+    row(fast, bf16, f32, scalar, always, "shifted_two_mean_fused_bf16_param_f32_scalar") \
+    row(fast, f16, f16, scalar, always, "shifted_two_mean_fused_f16_scalar") \
+    row(fast, f16, f32, scalar, always, "shifted_two_mean_fused_f16_param_f32_scalar") \
+    row(accurate, f32, f32, avx512, narrow_memory, "retry_split_transposed_nt_f32_avx512") \
+    row(accurate, f32, f32, avx512, uneven_memory, "retry_split_transposed_nt_f32_avx512") \
+    row(accurate, f32, f32, avx512, memory, "retry_split_row_pairs_nt_f32_avx512_u2") \
+    row(accurate, f32, f32, avx512, few, "retry_split_row_pairs_f32_avx512_u2") \
+    row(accurate, f32, f32, avx512, narrow, "retry_split_transposed_f32_avx512") \
+    row(accurate, f32, f32, avx512, uneven, "retry_split_transposed_f32_avx512") \
+    row(accurate, f32, f32, avx512, always, "retry_split_row_pairs_f32_avx512_u2") \
+    row(accurate, f32, f32, avx2, memory, "retry_split_row_pairs_nt_f32_avx2_u1") \
+    row(accurate, f32, f32, avx2, always, "retry_split_row_pairs_f32_avx2_u1") \
+    row(accurate, f32, f32, scalar, always, "retry_wide_fold_row_pairs_f32_acc_f64_scalar") \
+    row(accurate, f64, f64, avx512, always, "doubled_in_pairs_alone_f64_avx512_u2") \
+    row(accurate, f64, f64, avx2, always, "doubled_in_pairs_alone_f64_avx2_u2") \
+    row(accurate, f64, f64, scalar, always, "doubled_in_pairs_alone_f64_scalar_u2") \
+    row(accurate, f64, f32, avx512, always, "doubled_in_pairs_alone_f64_param_f32_avx512_u2") \
+    row(accurate, f64, f32, avx2, always, "doubled_in_pairs_alone_f64_param_f32_avx2_u2") \
+    row(accurate, f64, f32, scalar, always, "doubled_in_pairs_alone_f64_param_f32_scalar_u2") \
+    row(accurate, bf16, bf16, avx512bf16, memory, "retry_split_row_pairs_nt_bf16_avx512bf16") \
+    row(accurate, bf16, bf16, avx512bf16, always, "retry_split_row_pairs_bf16_avx512bf16") \
+    row(accurate, bf16, bf16, avx512, memory, "retry_split_row_pairs_nt_bf16_avx512_u2") \
+    row(accurate, bf16, bf16, avx512, always, "retry_split_row_pairs_bf16_avx512_u2") \
+    row(accurate, bf16, f32, avx512bf16, memory, "retry_split_row_pairs_nt_bf16_param_f32_avx512") \
+    row(accurate, bf16, f32, avx512bf16, always, "retry_split_row_pairs_bf16_param_f32_avx512bf16") \
+    row(accurate, bf16, f32, avx512, memory, "retry_split_row_pairs_nt_bf16_param_f32_avx512") \
+    row(accurate, bf16, f32, avx512, always, "retry_split_row_pairs_bf16_param_f32_avx512_u2") \
+    row(accurate, f16, f16, avx512, memory, "retry_split_row_pairs_nt_f16_avx512_u2") \
+    row(accurate, f16, f16, avx512, always, "retry_split_row_pairs_f16_avx512_u2") \
+    row(accurate, f16, f32, avx512, memory, "retry_split_row_pairs_nt_f16_param_f32_avx512_u2") \
+    row(accurate, f16, f32, avx512, always, "retry_split_row_pairs_f16_param_f32_avx512_u2") \
+    row(accurate, bf16, bf16, avx2, always, "retry_split_row_pairs_bf16_avx2_u1") \
+    row(accurate, bf16, bf16, scalar, always, "exact_certified_grouped_bf16_scalar") \
+    row(accurate, bf16, f32, avx2, always, "retry_split_row_pairs_bf16_param_f32_avx2_u1") \
+    row(accurate, bf16, f32, scalar, always, "exact_certified_grouped_bf16_param_f32_scalar") \
+    row(accurate, f16, f16, avx2, always, "retry_split_row_pairs_f16_avx2_u1") \
+    row(accurate, f16, f16, scalar, always, "exact_certified_grouped_f16_scalar") \
+    row(accurate, f16, f32, avx2, always, "retry_split_row_pairs_f16_param_f32_avx2_u1") \
+    row(accurate, f16, f32, scalar, always, "exact_certified_grouped_f16_param_f32_scalar") \
+    row(reproducible, f32, f32, avx512, always, "reproducible_two_mean_f32_avx512") \
+    row(reproducible, f32, f32, avx2, always, "reproducible_two_mean_f32_avx2") \
+    row(reproducible, f32, f32, scalar, always, "reproducible_two_mean_f32_scalar") \
+    row(reproducible, f64, f64, avx512, always, "reproducible_two_mean_f64_avx512") \
+    row(reproducible, f64, f64, avx2, always, "reproducible_two_mean_f64_avx2") \
+    row(reproducible, f64, f64, scalar, always, "reproducible_two_mean_f64_scalar") \
+    row(reproducible, f64, f32, avx512, always, "reproducible_two_mean_f64_param_f32_avx512") \
+    row(reproducible, f64, f32, avx2, always, "reproducible_two_mean_f64_param_f32_avx2") \
+    row(reproducible, f64, f32, scalar, always, "reproducible_two_mean_f64_param_f32_scalar") \
+    row(reproducible, bf16, bf16, avx512, always, "reproducible_two_mean_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx2, always, "reproducible_two_mean_bf16_avx2") \
+    row(reproducible, bf16, bf16, scalar, always, "reproducible_two_mean_bf16_scalar") \
+    row(reproducible, bf16, f32, avx512, always, "reproducible_two_mean_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx2, always, "reproducible_two_mean_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, scalar, always, "reproducible_two_mean_bf16_param_f32_scalar") \
+    row(reproducible, f16, f16, avx512, always, "reproducible_two_mean_f16_avx512") \
+    row(reproducible, f16, f16, avx2, always, "reproducible_two_mean_f16_avx2") \
+    row(reproducible, f16, f16, scalar, always, "reproducible_two_mean_f16_scalar") \
+    row(reproducible, f16, f32, avx512, always, "reproducible_two_mean_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx2, always, "reproducible_two_mean_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, scalar, always, "reproducible_two_mean_f16_param_f32_scalar")
+
+#define LN_RMSNORM_ROWS_X86(row) \
+    row(fast, f32, f32, avx512, few, "rms_f32_avx512") \
+    row(fast, f32, f32, avx512, narrow_memory, "rms_transposed_nt_f32_avx512") \
+    row(fast, f32, f32, avx512, long_memory, "rms_blocked_nt_f32_avx512") \
+    row(fast, f32, f32, avx512, memory, "rms_fused_nt_f32_acc_f64_avx512") \
+    row(fast, f32, f32, avx512, narrow, "rms_transposed_f32_avx512") \
+    row(fast, f32, f32, avx512, long_even, "rms_blocked_f32_avx512") \
+    row(fast, f32, f32, avx512, always, "rms_pipelined_f32_avx512") \
+    row(fast, f32, f32, avx2, few, "rms_f32_avx2") \
+    row(fast, f32, f32, avx2, memory, "rms_fused_nt_f32_acc_f64_avx2") \
+    row(fast, f32, f32, avx2, always, "rms_pipelined_f32_avx2") \
+    row(fast, f32, f32, scalar, always, "rms_f32_scalar") \
+    row(fast, f64, f64, avx512, always, "rms_f64_avx512") \
+    row(fast, f64, f64, avx2, always, "rms_f64_avx2") \
+    row(fast, f64, f64, scalar, always, "rms_f64_scalar") \
+    row(fast, bf16, bf16, avx512bf16, memory, "rms_fused_nt_bf16_acc_f64_avx512bf16") \
+    row(fast, bf16, bf16, avx512bf16, few, "rms_bf16_avx512") \
+    row(fast, bf16, bf16, avx512bf16, always, "rms_fused_bf16_acc_f64_avx512bf16") \
+    row(fast, bf16, bf16, avx512, always, "rms_pipelined_bf16_avx512") \
+    row(fast, bf16, bf16, avx2, always, "rms_bf16_avx2") \
+    row(fast, bf16, bf16, scalar, always, "rms_bf16_acc_f64_scalar") \
+    row(fast, bf16, f32, avx512bf16, memory, "rms_fused_nt_bf16_param_f32_acc_f64_avx512bf16") \
+    row(fast, bf16, f32, avx512bf16, few, "rms_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx512bf16, always, "rms_fused_bf16_param_f32_acc_f64_avx512bf16") \
+    row(fast, bf16, f32, avx512, always, "rms_pipelined_bf16_param_f32_avx512") \
+    row(fast, bf16, f32, avx2, always, "rms_bf16_param_f32_avx2") \
+    row(fast, bf16, f32, scalar, always, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(fast, f16, f16, avx512, always, "rms_f16_avx512") \
+    row(fast, f16, f16, avx2, always, "rms_f16_avx2") \
+    row(fast, f16, f16, scalar, always, "rms_f16_acc_f64_scalar") \
+    row(fast, f16, f32, avx512, always, "rms_f16_param_f32_avx512") \
+    row(fast, f16, f32, avx2, always, "rms_f16_param_f32_avx2") \
+    row(fast, f16, f32, scalar, always, "rms_f16_param_f32_acc_f64_scalar") \
+    row(accurate, f32, f32, avx512, memory, "rms_fused_nt_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, few, "rms_fused_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, narrow, "rms_transposed_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx512, always, "rms_fused_f32_acc_f64_avx512") \
+    row(accurate, f32, f32, avx2, memory, "rms_fused_nt_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, avx2, always, "rms_fused_f32_acc_f64_avx2") \
+    row(accurate, f32, f32, scalar, always, "rms_wide_scaled_f32_acc_f64_scalar") \
+    row(accurate, bf16, bf16, avx512bf16, memory, "rms_fused_nt_bf16_acc_f64_avx512bf16") \
+    row(accurate, bf16, bf16, avx512bf16, always, "rms_fused_bf16_acc_f64_avx512bf16") \
+    row(accurate, bf16, bf16, avx512, always, "rms_bf16_acc_f64_avx512") \
+    row(accurate, bf16, bf16, avx2, always, "rms_bf16_acc_f64_avx2") \
+    row(accurate, bf16, bf16, scalar, always, "rms_bf16_acc_f64_scalar") \
+    row(accurate, bf16, f32, avx512bf16, memory, "rms_fused_nt_bf16_param_f32_acc_f64_avx512bf16") \
+    row(accurate, bf16, f32, avx512bf16, always, "rms_fused_bf16_param_f32_acc_f64_avx512bf16") \
+    row(accurate, bf16, f32, avx512, always, "rms_bf16_param_f32_acc_f64_avx512") \
+    row(accurate, bf16, f32, avx2, always, "rms_bf16_param_f32_acc_f64_avx2") \
+    row(accurate, bf16, f32, scalar, always, "rms_bf16_param_f32_acc_f64_scalar") \
+    row(accurate, f16, f16, avx512, always, "rms_f16_acc_f64_avx512") \
+    row(accurate, f16, f16, avx2, always, "rms_f16_acc_f64_avx2") \
+    row(accurate, f16, f16, scalar, always, "rms_f16_acc_f64_scalar") \
+    row(accurate, f16, f32, avx512, always, "rms_f16_param_f32_acc_f64_avx512") \
+    row(accurate, f16, f32, avx2, always, "rms_f16_param_f32_acc_f64_avx2") \
+    row(accurate, f16, f32, scalar, always, "rms_f16_param_f32_acc_f64_scalar") \
+    row(reproducible, f32, f32, avx512, always, "rms_tiled_f32_avx512") \
+    row(reproducible, f32, f32, avx2, always, "rms_tiled_f32_avx2") \
+    row(reproducible, f32, f32, scalar, always, "rms_tiled_f32_scalar") \
+    row(reproducible, f64, f64, avx512, always, "rms_tiled_f64_avx512") \
+    row(reproducible, f64, f64, avx2, always, "rms_tiled_f64_avx2") \
+    row(reproducible, f64, f64, scalar, always, "rms_tiled_f64_scalar") \
+    row(reproducible, bf16, bf16, avx512, always, "rms_tiled_bf16_avx512") \
+    row(reproducible, bf16, bf16, avx2, always, "rms_tiled_bf16_avx2") \
+    row(reproducible, bf16, bf16, scalar, always, "rms_tiled_bf16_scalar") \
+    row(reproducible, bf16, f32, avx512, always, "rms_tiled_bf16_param_f32_avx512") \
+    row(reproducible, bf16, f32, avx2, always, "rms_tiled_bf16_param_f32_avx2") \
+    row(reproducible, bf16, f32, scalar, always, "rms_tiled_bf16_param_f32_scalar") \
+    row(reproducible, f16, f16, avx512, always, "rms_tiled_f16_avx512") \
+    row(reproducible, f16, f16, avx2, always, "rms_tiled_f16_avx2") \
+    row(reproducible, f16, f16, scalar, always, "rms_tiled_f16_scalar") \
+    row(reproducible, f16, f32, avx512, always, "rms_tiled_f16_param_f32_avx512") \
+    row(reproducible, f16, f32, avx2, always, "rms_tiled_f16_param_f32_avx2") \
+    row(reproducible, f16, f32, scalar, always, "rms_tiled_f16_param_f32_scalar")
+
+/* No machine at hand has NEON: of each class the simplest kernel that keeps its promise. */
+#define LN_LAYERNORM_ROWS_NEON(row) \
+    row(fast, f32, f32, neon, always, "shifted_two_mean_fused_f32_neon") \
+    row(fast, f64, f64, neon, always, "shifted_two_mean_fused_f64_neon") \
+    row(fast, f64, f32, neon, always, "shifted_two_mean_fused_f64_param_f32_neon") \
+    row(fast, bf16, bf16, neon, always, "shifted_two_mean_fused_bf16_neon") \
+    row(fast, bf16, f32, neon, always, "shifted_two_mean_fused_bf16_param_f32_neon") \
+    row(fast, f16, f16, neon, always, "shifted_two_mean_fused_f16_neon") \
+    row(fast, f16, f32, neon, always, "shifted_two_mean_fused_f16_param_f32_neon") \
+    row(accurate, f32, f32, neon, always, "retry_split_row_pairs_f32_neon_u2") \
+    row(accurate, f64, f64, neon, always, "doubled_in_pairs_alone_f64_neon_u2") \
+    row(accurate, f64, f32, neon, always, "doubled_in_pairs_alone_f64_param_f32_neon_u2") \
+    row(accurate, bf16, bf16, neon, always, "retry_split_row_pairs_bf16_neon_u2") \
+    row(accurate, bf16, f32, neon, always, "retry_split_row_pairs_bf16_param_f32_neon_u2") \
+    row(accurate, f16, f16, neon, always, "retry_split_row_pairs_f16_neon_u2") \
+    row(accurate, f16, f32, neon, always, "retry_split_row_pairs_f16_param_f32_neon_u2") \
+    row(reproducible, f32, f32, neon, always, "reproducible_two_mean_f32_neon") \
+    row(reproducible, f64, f64, neon, always, "reproducible_two_mean_f64_neon") \
+    row(reproducible, f64, f32, neon, always, "reproducible_two_mean_f64_param_f32_neon") \
+    row(reproducible, bf16, bf16, neon, always, "reproducible_two_mean_bf16_neon") \
+    row(reproducible, bf16, f32, neon, always, "reproducible_two_mean_bf16_param_f32_neon") \
+    row(reproducible, f16, f16, neon, always, "reproducible_two_mean_f16_neon") \
+    row(reproducible, f16, f32, neon, always, "reproducible_two_mean_f16_param_f32_neon")
+
+#define LN_RMSNORM_ROWS_NEON(row) \
+    row(fast, f32, f32, neon, always, "rms_f32_neon") \
+    row(fast, f64, f64, neon, always, "rms_f64_neon") \
+    row(fast, bf16, bf16, neon, always, "rms_bf16_neon") \
+    row(fast, bf16, f32, neon, always, "rms_bf16_param_f32_neon") \
+    row(fast, f16, f16, neon, always, "rms_f16_neon") \
+    row(fast, f16, f32, neon, always, "rms_f16_param_f32_neon") \
+    row(accurate, f32, f32, neon, always, "rms_fused_f32_acc_f64_neon") \
+    row(accurate, bf16, bf16, neon, always, "rms_bf16_acc_f64_neon") \
+    row(accurate, bf16, f32, neon, always, "rms_bf16_param_f32_acc_f64_neon") \
+    row(accurate, f16, f16, neon, always, "rms_f16_acc_f64_neon") \
+    row(accurate, f16, f32, neon, always, "rms_f16_param_f32_acc_f64_neon") \
+    row(reproducible, f32, f32, neon, always, "rms_tiled_f32_neon") \
+    row(reproducible, f64, f64, neon, always, "rms_tiled_f64_neon") \
+    row(reproducible, bf16, bf16, neon, always, "rms_tiled_bf16_neon") \
+    row(reproducible, bf16, f32, neon, always, "rms_tiled_bf16_param_f32_neon") \
+    row(reproducible, f16, f16, neon, always, "rms_tiled_f16_neon") \
+    row(reproducible, f16, f32, neon, always, "rms_tiled_f16_param_f32_neon")
+
+/* Builds for one architecture leave the other's rows out, but for those that look at all rows. */
+#if defined __aarch64__
+#define LN_LAYERNORM_ROWS(row) LN_LAYERNORM_ROWS_NEON(row) LN_LAYERNORM_ROWS_X86(row)
+#define LN_RMSNORM_ROWS(row) LN_RMSNORM_ROWS_NEON(row) LN_RMSNORM_ROWS_X86(row)
+#elif defined LN_EVERY_ROW
+#define LN_LAYERNORM_ROWS(row) LN_LAYERNORM_ROWS_X86(row) LN_LAYERNORM_ROWS_NEON(row)
+#define LN_RMSNORM_ROWS(row) LN_RMSNORM_ROWS_X86(row) LN_RMSNORM_ROWS_NEON(row)
+#else
+#define LN_LAYERNORM_ROWS(row) LN_LAYERNORM_ROWS_X86(row)
+#define LN_RMSNORM_ROWS(row) LN_RMSNORM_ROWS_X86(row)
+#endif
 
 #endif

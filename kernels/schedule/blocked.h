@@ -22,21 +22,7 @@ typedef struct group {
     size_t count;
     moments found[GROUP_ROWS];
     factor rstds[GROUP_ROWS];
-    int done[GROUP_ROWS]; /* y too */
 } group;
-
-/* Where y is not for items (apply/checked.h), it is made at once, by rows. */
-LN_INLINE int apply_if_strange(const row *view, const convention *rules, centre by)
-{
-#ifdef CENTRE_CHECKED
-    if (__builtin_expect(by.strange, 0)) {
-        apply_row(view, rules, by);
-        return 1;
-    }
-#endif
-    (void)view, (void)rules, (void)by;
-    return 0;
-}
 
 LN_INLINE void group_sweep(const call *run, group *set)
 {
@@ -48,8 +34,6 @@ LN_INLINE void group_sweep(const call *run, group *set)
         keep_moments(run->tensors, set->first + g, found, rstd);
         set->found[g] = found;
         set->rstds[g] = rstd;
-        set->done[g] = apply_if_strange(&view, &run->convention,
-                                        centre_of(found, rstd, run->convention.quotient));
     }
 }
 
@@ -74,8 +58,6 @@ LN_INLINE void group_apply(const call *run, const group *set)
         begin = (end - 1) / BLOCK_COLUMNS * BLOCK_COLUMNS;
         for (size_t g = 0; g < set->count; g++) {
             const row view = call_row(run, set->first + g);
-            if (set->done[g])
-                continue;
             const centre by = centre_of(set->found[g], set->rstds[g], run->convention.quotient);
             LN_BY_AFFINE(&run->convention, apply_columns, &view, &run->convention, by, begin, end);
         }

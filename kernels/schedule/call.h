@@ -143,7 +143,7 @@ LN_INLINE void apply_items(ln_affine affine, const row *view, const convention *
 }
 #endif
 
-/* ---- Rows that items cannot hold (apply/checked.h, apply/split.h): in double ---- */
+/* ---- Rows that items cannot hold (apply/split.h, apply/scaled.h): in double ---- */
 
 #ifdef CENTRE_CHECKED
 #ifdef LN_RMS

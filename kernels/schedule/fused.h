@@ -11,6 +11,11 @@
 
 #include "schedule/call.h"
 
+/* A row of RMSNorm alone goes apart: kernel.h. */
+#if defined(SWEEP_SQUARES) && STORES_F32 && LN_LANES > 1 && !LN_NONTEMPORAL
+#define STATISTICS_OF_ONE
+#endif
+
 enum { GROUP_ROWS = 8, GROUP_BYTES = LN_NONTEMPORAL ? 2048 : 16384 };
 
 LN_INLINE void fused_apply(ln_affine affine, const call *run, size_t first, size_t count,

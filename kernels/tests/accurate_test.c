@@ -2,8 +2,7 @@
  * .51, and so is what is proven of each kernel that the class may take on any ISA, on ordinary rows
  * and on those that are hard for sums, in all conventions. Rows that broke the class before it was proven are among them. */
 #include "tests.h"
-#define LAYERNORM_DISPATCH_EVERY_ISA
-#include "dispatch_by_hand.h"
+#define LN_EVERY_ROW
 #include "dispatch_table.h"
 #include <stdio.h>
 
@@ -30,14 +29,12 @@ static double promised(ln_type storage)
 
 /* ---- The kernels of the class ---- */
 
-#define READ_ROW_OF(make, class, storage, param, isa, regime, hidden_to, kernel) {#class, kernel},
-#define READ_ROW(...) READ_ROW_OF(any, __VA_ARGS__)
+#define READ_ROW(class, storage, param, isa, when, kernel) {#class, kernel},
 static const struct {
     const char *class, *kernel;
-} rows[] = {
-    LAYERNORM_DISPATCH_BY_HAND(READ_ROW_OF) LAYERNORM_DISPATCH(READ_ROW)
+} rows[] = {LN_LAYERNORM_ROWS(READ_ROW)
 #ifdef ACCURATE_PLANTED
-        READ_ROW(accurate, f32, f32, avx2, L1, SIZE_MAX, "lanewise_checked_f32_acc_f64_avx2")
+                READ_ROW(accurate, f32, f32, avx2, always, "two_pass_two_rstd_f32_acc_f64_avx2")
 #endif
 };
 

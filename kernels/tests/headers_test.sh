@@ -49,9 +49,6 @@ for header in *.h lane/*.h statistics/*.h apply/*.h schedule/*.h; do
     aarch64*) known=neon ;;
     *) known= ;;
     esac
-    case $header in
-    statistics/lanewise.h | schedule/staged.h) isa=avx2 ;; # no other ISA has all that they need
-    esac
     case $isa in
     neon) wanted=neon ;;
     avx2 | avx512 | avx512bf16) wanted=x86 ;;

@@ -156,8 +156,9 @@ static void check_call(const ln_kernel *kernel, const ln_problem *problem, unsig
             fail_msg("%s, hidden %zu, rstd %g: no bound", kernel->name, problem->hidden,
                      found.facts.rstd);
         if (strcmp(kernel->name, "library_accurate_rms_f32") == 0 && !problem->convention.root &&
-            !problem->convention.cast) /* 2 row ULP, as promised */
-            assert_true(bound.xhat_abs / found.max_xhat + bound.affine_rel <= 0x1p-23);
+            !problem->convention.cast) /* 2 row ULP, as promised, evaluated as in accurate_test.c */
+            assert_true(bound.xhat_abs / found.max_xhat + bound.affine_rel <=
+                        0x1p-23 * (1 + 0x1p-14));
         double given = kernel->accumulator == LN_F64 ? rrms[0].f64 : (double)rrms[0].f32;
         if (r == 0)
             assert_true(fabs(given / found.facts.rstd - 1) <

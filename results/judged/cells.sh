@@ -28,18 +28,6 @@ keep() {
     parts+=("$part")
 }
 
-# Cells whose row of the table is for other makes of CPU: their kernels alone.
-others() {
-    "$build/bin/judge_cells" --table | awk -F'\t' '
-        FILENAME != "-" { judged[$1, $2, $3, $4, $5] = 1; next }
-        NF == 5 && !(($1, $2, $3, $4, $5) in judged)' "${parts[@]}" - | while read -r call isa hidden place kernel; do
-        [ "$isa$emulated" = neon ] && continue
-        for seed in $seeds; do
-            judge "$isa" "$seed" "$call" "$hidden" "$place" "$kernel"
-        done
-    done
-}
-
 mkdir -p "$build/cells"
 for seed in $seeds; do
     for isa in avx512bf16 avx512 avx2 scalar; do
@@ -47,7 +35,6 @@ for seed in $seeds; do
     done
 done
 [ -z "$emulated" ] || keep neon judge neon "${seeds%% *}"
-keep others others
 {
     printf 'call\tisa\thidden\trows\tkernel\trow_ulp\tfamily\tseed\n'
     awk -F'\t' -v OFS='\t' '

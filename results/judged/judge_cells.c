@@ -1,20 +1,18 @@
 /* Judges the library's calls in the cells of its dispatch table, on every input family:
  *
  *     judge_cells ISA SEED                              all cells of an ISA
- *     judge_cells ISA SEED CALL HIDDEN PLACE [KERNEL]   one: avx2 1 library_fast_f32 64 few
+ *     judge_cells ISA SEED CALL HIDDEN PLACE            one: avx2 1 library_fast_f32 64 few
  *     judge_cells --table     the row ULP promised of each class and type; the cells of the table
  *
- * A line has call, ISA, hidden, place, kernel, the largest row ULP, its family, the seed. KERNEL is
- * judged alone, in place of the one that the call takes here: the table has rows for other makes of
- * CPU. LNBENCH_WORKER and LNBENCH_LIBRARY say what runs. Exit codes are those of lnbench; 5: a cell
- * breaks its promise. */
+ * A place is few (1 to 3 rows), caches or memory. A line has call, ISA, hidden, place, kernel, the largest row
+ * ULP, its family, the seed. LNBENCH_WORKER and LNBENCH_LIBRARY say what runs. Exit codes are those of lnbench; 5: a
+ * cell breaks its promise. */
 #include "domain/promise.h"
 #include "judge/internal.h"
 #include "conformance/internal.h"
 #include "inputs/inputs.h"
 #include "worker/worker.h"
-#define LAYERNORM_DISPATCH_EVERY_ISA
-#include "dispatch/dispatch_by_hand.h"
+#define LN_EVERY_ROW
 #include "dispatch/dispatch_table.h"
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +23,7 @@ enum { CELL_ROWS = 18, NAME_LENGTH = 64 };
 enum { PAIRS = 7, SIZES = 6, CLASSES = LN_ACCURACY_EXACT + 1, TYPES = LN_F16 + 1 };
 
 static const char *const classes[CLASSES] = {"fast", "accurate", "reproducible", "exact"};
-static const char *const places[CALL_PLACES] = {"", "few", "L1", "L2", "L3", "DRAM"};
+static const char *const places[CALL_PLACES] = {"", "few", "caches", "memory"};
 static const size_t sizes[SIZES] = {64, 256, 768, 1024, 4096, 12288};
 static const ln_type pairs[PAIRS][2] = {{LN_F32, LN_F32},   {LN_F64, LN_F64},  {LN_F64, LN_F32},
                                         {LN_BF16, LN_BF16}, {LN_BF16, LN_F32}, {LN_F16, LN_F16},
@@ -41,16 +39,14 @@ enum { ISAS = sizeof isas / sizeof *isas };
 static const ln_convention pytorch = {
     .eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
 
-/* The dispatch table, with the rows of every make of CPU. */
 static const struct row {
-    const char *make, *class, *storage, *param, *isa, *regime;
-    size_t hidden_to;
+    const char *class, *storage, *param, *isa;
+    ln_when when;
     const char *kernel;
 } table[] = {
-#define ROW_OF(make, class, storage, param, isa, regime, hidden_to, kernel)                        \
-    {#make, #class, #storage, #param, #isa, #regime, hidden_to, kernel},
-#define ROW(...) ROW_OF(any, __VA_ARGS__)
-    LAYERNORM_DISPATCH_BY_HAND(ROW_OF) LAYERNORM_DISPATCH(ROW)};
+#define ROW(class, storage, param, isa, when, kernel)                                              \
+    {#class, #storage, #param, #isa, LN_WHEN_##when, kernel},
+    LN_LAYERNORM_ROWS(ROW)};
 enum { ROWS = sizeof table / sizeof *table };
 
 /* Who judges, and rows of every family of one hidden size and pair of types. */
@@ -87,10 +83,10 @@ static size_t count_blocks(void)
     return count + residual;
 }
 
-/* "few rows: blocks", "DRAM: normal with a residual". */
+/* "few rows: blocks", "memory: normal with a residual". */
 static const char *name_cell(size_t index, call_place place, char name[NAME_LENGTH])
 {
-    static const char *const words[CALL_PLACES] = {"", "few rows", "L1", "L2", "L3", "DRAM"};
+    static const char *const words[CALL_PLACES] = {"", "few rows", "caches", "memory"};
     bool residual;
     const char *family = family_of(index, &residual);
     snprintf(name, NAME_LENGTH, "%s: %.30s%s", words[place], family,
@@ -154,9 +150,8 @@ static void judge_place_of(const bench *at, const kernel_entry *call, size_t ind
     judge_call(at->judge, block, at->judge->computed, &kind, false, &findings, judgement);
 }
 
-/* Judges one cell, or a kernel that the table has for such a call, and prints its line. */
-static bool judge_cell(const bench *at, const kernel_entry *call, call_place place,
-                       const kernel_entry *kernel, error *err)
+/* Judges one cell and prints its line. */
+static bool judge_cell(const bench *at, const kernel_entry *call, call_place place, error *err)
 {
     char name[NAME_LENGTH], worst[NAME_LENGTH] = "";
     bool residual;
@@ -168,38 +163,44 @@ static bool judge_cell(const bench *at, const kernel_entry *call, call_place pla
         if (!promise_covers(accuracy, family_of(i, &residual)))
             continue;
         name_cell(i, place, name);
-        if (kernel)
-            judge_kernel(at->judge, &at->blocks[i], kernel, &one);
-        else
-            judge_place_of(at, call, i, place, &one);
+        judge_place_of(at, call, i, place, &one);
         if (!verdict_is_right(one.verdict.kind) ||
             one.metrics.row_ulp_max > promised_row_ulp(accuracy, at->storage, &pytorch))
             return fail(err, EXIT_CODE_ACCURACY,
                         "%s, %s, hidden %zu, seed %s, %s: %s has %.4g row ULP: %s",
-                        call->facts.name, at->isa, at->hidden, at->seed, name,
-                        kernel ? kernel->facts.name : at->judge->taken, one.metrics.row_ulp_max,
-                        one.verdict.detail);
+                        call->facts.name, at->isa, at->hidden, at->seed, name, at->judge->taken,
+                        one.metrics.row_ulp_max, one.verdict.detail);
         if (one.metrics.row_ulp_max > largest) {
             largest = one.metrics.row_ulp_max;
             snprintf(worst, sizeof worst, "%s", strchr(name, ':') + 2);
         }
     }
     printf("%s\t%s\t%zu\t%s\t%s\t%.4g\t%s\t%s\n", call->facts.name, at->isa, at->hidden,
-           places[place], kernel ? kernel->facts.name : at->judge->taken, largest, worst, at->seed);
+           places[place], at->judge->taken, largest, worst, at->seed);
     return true;
 }
 
-/* Whether a row of the table is for these calls at this size. */
-static bool is_for(const bench *at, size_t index, ln_accuracy accuracy, const char *place)
+/* Whether a row of the table is of these calls, and whether it holds for them. */
+static bool is_of(const bench *at, const struct row *row, ln_accuracy accuracy)
 {
-    const struct row *row = &table[index], *before = index > 0 ? row - 1 : NULL;
-    bool goes_on = before && strcmp(before->make, row->make) == 0 &&
-                   strcmp(before->class, row->class) == 0 && before->hidden_to < row->hidden_to &&
-                   strcmp(before->isa, row->isa) == 0 && strcmp(before->regime, row->regime) == 0;
     return strcmp(row->class, classes[accuracy]) == 0 && strcmp(row->isa, at->isa) == 0 &&
            strcmp(row->storage, dtype_name(at->storage)) == 0 &&
-           strcmp(row->param, dtype_name(at->param)) == 0 && strcmp(row->regime, place) == 0 &&
-           at->hidden <= row->hidden_to && !(goes_on && at->hidden <= before->hidden_to);
+           strcmp(row->param, dtype_name(at->param)) == 0;
+}
+
+static bool holds(const bench *at, const struct row *row, call_place place)
+{
+    const ln_problem problem = {.rows = place == PLACE_FEW ? 1 : CELL_ROWS, .hidden = at->hidden};
+    return ln_when_holds(row->when, &problem, dtype_size(at->storage), place == PLACE_MEMORY);
+}
+
+/* Whether a row of the table is the one that these calls take. */
+static bool is_for(const bench *at, size_t index, ln_accuracy accuracy, call_place place)
+{
+    size_t first = 0;
+    while (first < ROWS && !(is_of(at, &table[first], accuracy) && holds(at, &table[first], place)))
+        first++;
+    return first == index;
 }
 
 static bool judge_all(bench *at, error *err)
@@ -217,7 +218,7 @@ static bool judge_all(bench *at, error *err)
                         call->facts.storage == pair[0] && call->facts.param == pair[1] &&
                         call_class(&call->facts, &accuracy);
             for (call_place place = PLACE_FEW; fine && place < CALL_PLACES; place++)
-                if (!judge_cell(at, call, place, NULL, err))
+                if (!judge_cell(at, call, place, err))
                     return false;
         }
     }
@@ -227,13 +228,12 @@ static bool judge_all(bench *at, error *err)
 static bool judge_one(bench *at, char **cell, error *err)
 {
     const kernel_entry *call = kernel_find(&at->kernels, cell[0], err);
-    const kernel_entry *kernel = cell[3] ? kernel_find(&at->kernels, cell[3], err) : NULL;
     call_place place = PLACE_FEW;
-    while (place < PLACE_DRAM && strcmp(places[place], cell[2]) != 0)
+    while (place < PLACE_MEMORY && strcmp(places[place], cell[2]) != 0)
         place++;
-    return call && (kernel || !cell[3]) &&
+    return call &&
            make_rows(at, call->facts.storage, call->facts.param, strtoul(cell[1], NULL, 10), err) &&
-           judge_cell(at, call, place, kernel, err);
+           judge_cell(at, call, place, err);
 }
 
 static void print_promises(void)
@@ -250,7 +250,7 @@ static void print_rows(const bench *at)
     for (size_t i = 0; i < ROWS; i++)
         for (int class = 0; class < LN_ACCURACY_EXACT; class ++)
             for (call_place place = PLACE_FEW; place < CALL_PLACES; place++)
-                if (is_for(at, i, (ln_accuracy) class, places[place]))
+                if (is_for(at, i, (ln_accuracy) class, place))
                     printf("library_%s_%s%s%s\t%s\t%zu\t%s\t%s\n", classes[class], table[i].storage,
                            at->storage == at->param ? "" : "_param_",
                            at->storage == at->param ? "" : table[i].param, at->isa, at->hidden,
@@ -280,8 +280,8 @@ int main(int argc, char **argv)
     }
     while (argc > 2 && isa < ISAS && strcmp(isas[isa].name, argv[1]) != 0)
         isa++;
-    if ((argc != 3 && argc != 6 && argc != 7) || isa == ISAS) {
-        fputs("usage: judge_cells ISA SEED [CALL HIDDEN PLACE [KERNEL]] | --table\n", stderr);
+    if ((argc != 3 && argc != 6) || isa == ISAS) {
+        fputs("usage: judge_cells ISA SEED [CALL HIDDEN PLACE] | --table\n", stderr);
         return EXIT_CODE_USAGE;
     }
     setenv("LN_DISABLE_ISA", isas[isa].without, 1);

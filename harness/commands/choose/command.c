@@ -547,9 +547,8 @@ static const cli_option options[] = {
 
 static const former_option former[] = {
     {"allow-lost", "use --allow-missing"},
-    {"emit", "use tools/dispatch choices FILE.json... with files of choose --json"},
-    {"machines", "use tools/dispatch choices FILE.json... with a file of choose --run N --json of "
-                 "each machine"},
+    {"emit", "call ln_layernorm_kernel() with the name that choose prints"},
+    {"machines", "call ln_layernorm_kernel() with the name that choose prints on each machine"},
     {"check-dispatch", "use tools/dispatch check STORE"},
     {NULL, NULL},
 };

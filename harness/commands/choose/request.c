@@ -106,9 +106,7 @@ static bool class_from_name(const char *name, accuracy_class *class, error *err)
             return true;
         }
     return fail(err, EXIT_CODE_USAGE,
-                "--class %.60s: fast, accurate, reproducible or exact was expected%s", name,
-                strcmp(name, "all") == 0 ? "; the library's table is now made by tools/dispatch"
-                                         : "");
+                "--class %.60s: fast, accurate, reproducible or exact was expected", name);
 }
 
 static bool add_shape(choose_request *choosing, const choose_wanted *common, const char *word,

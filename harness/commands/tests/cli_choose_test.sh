@@ -14,7 +14,6 @@ refused "proven, but how much?" 2 '--max-row-ulp' choose --shape 1x8 --proven
 refused "kappa below 1" 2 '--kappa 0.5' choose --shape 1x8 --kappa 0.5
 refused "a share above 1" 2 'correctly-rounded 99' choose --shape 1x8 --correctly-rounded 99
 refused "stored and fresh" 2 'exclude each other' choose --shape 1x8 --stored --fresh
-refused "the library's table went" 2 'made by tools/dispatch' choose --shape 1x8 --class all
 refused "two runs" 2 'exclude each other' choose --shape 1x8 --run 1 --machine x
 refused "another format" 2 '--format xml' choose --shape 1x8 --format xml
 refused "another dtype" 2 '--dtypes f17: f32, f64' choose --shape 1x8 --dtype f17 --db c.db

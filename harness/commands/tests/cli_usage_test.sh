@@ -90,7 +90,7 @@ while IFS='|' read -r command options instead; do
         refused "$command $option" 2 "$option of $command was removed: .*$instead" "$command" "$option"
     done
 done <<'END'
-choose|--emit --machines|tools/dispatch choices
+choose|--emit --machines|ln_layernorm_kernel()
 choose|--check-dispatch|tools/dispatch check STORE
 eval|--attribute --chart|docs/lab/errors.md
 eval|--reproducible --hashes|the column .reproducible.

@@ -15,12 +15,10 @@ scratch=$(mktemp -d) || exit 7
 trap 'rm -rf "$scratch"' EXIT
 
 # of_class CLASS: the f32 kernels of the table that this CPU runs, with commas between; and into
-# ranges.CLASS, for which hidden sizes each is taken, whatever the ISA and regime.
+# ranges.CLASS, for which hidden sizes each may be taken, whatever the ISA.
 of_class() {
-    sed -n 's/^ *row('"$1"', f32, f32, \([a-z0-9]*, [A-Z0-9]*\), \([A-Z0-9_]*\), "\([a-z0-9_]*\)").*/\1,\2,\3/p' \
-        "$table" | tr -d ' ' | awk -F, '
-        $1 "," $2 != cell { cell = $1 "," $2; from = 1 }
-        { to = $3 == "SIZE_MAX" ? 1e18 : $3; print $4, from, to; from = to + 1 }' >"$scratch/ranges.$1"
+    sed -n 's/^ *row('"$1"', f32, f32, [a-z0-9]*, \([a-z_]*\), "\([a-z0-9_]*\)").*/\1 \2/p' "$table" | awk '
+        $2 !~ /^rms_/ { print $2, $1 ~ /^long/ ? 4096 : 1, $1 ~ /^narrow/ ? 128 : 1e18 }' >"$scratch/ranges.$1"
     cut -d' ' -f1 "$scratch/ranges.$1" | sort -u >"$scratch/$1"
     grep -Fxf "$scratch/$1" "$scratch/usable" | paste -sd, -
 }

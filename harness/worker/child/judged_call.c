@@ -495,13 +495,6 @@ typedef ln_status set_cache_bytes(size_t l1d, size_t l2, size_t l3);
  * takes; NULL where it has no such functions. */
 static const char *enter_place(void *library, const work_order *order, size_t rows)
 {
-    static const struct {
-        size_t l1, l2,
-            l3; /* what the caches hold, in calls; 0: nothing. L3 is left in part free. */
-    } rooms[CALL_PLACES] = {[PLACE_FEW] = {1, 1, 1},
-                            [PLACE_L1] = {1, 1, 1},
-                            [PLACE_L2] = {0, 1, 1},
-                            [PLACE_L3] = {0, 0, 2}};
     set_cache_bytes *set;
     const char *(*name_of)(const ln_problem *);
     char symbol[40];
@@ -511,12 +504,12 @@ static const char *enter_place(void *library, const work_order *order, size_t ro
     ln_problem problem = order->problem;
     problem.rows = rows;
     problem.accuracy = order->accuracy;
-    size_t bytes =
+    const size_t bytes =
         (size_t)call_bytes(operations[order->operation], rows, problem.hidden, problem.storage);
-    size_t l1 = rooms[order->place].l1 * bytes, l2 = rooms[order->place].l2 * bytes;
-    size_t l3 = rooms[order->place].l3 * bytes;
+    const size_t caches =
+        order->place == PLACE_MEMORY ? 1 : 2 * bytes; /* L3 is left in part free */
     placed = library;
-    bool fine = set && name_of && set(l1 ? l1 : 1, l2 ? l2 : 1, l3 ? l3 : 1) == LN_OK;
+    bool fine = set && name_of && set(caches, caches, caches) == LN_OK;
     return fine ? name_of(&problem) : NULL;
 }
 
