@@ -3,7 +3,7 @@
 # hunt: finds are the same each time, replay, and survive what may happen.
 . "$(dirname "$0")/cli_common.sh" "$@"
 
-kernel=two_pass_two_mean_f32_acc_f64_scalar
+kernel=two_pass_two_rstd_f32_acc_f64_scalar
 hunt() { accepted "$1" 0 hunt --kernel $kernel --hidden 4 "${@:2}"; }
 hunt "a hunt" --out whole.txt
 check "a hunt: eight finds" is "$(grep -c '^find$' whole.txt)" 8

@@ -272,7 +272,7 @@ TEST_IN_SCRATCH(rows_keep_the_errors_of_their_statistics)
     session_trial trial;
     double worst[2];
     char sql[300];
-    trial_of(&trial, "two_pass_f32_scalar,two_pass_two_mean_f32_acc_f64_scalar", "9x100");
+    trial_of(&trial, "two_pass_f32_scalar,two_pass_two_rstd_f32_acc_f64_scalar", "9x100");
     trial.request.only = "accuracy";
     assert_true(word_list_split(&trial.request.inputs, "offset", &err) &&
                 word_list_split(&trial.request.conventions, "torch", &err));
@@ -289,7 +289,7 @@ TEST_IN_SCRATCH(rows_keep_the_errors_of_their_statistics)
                 metrics->rstd_ulp_max <= rstd * 0x1p24 * (1 + 0x1p-40));
     assert_true(mean > 0 && mean <= metrics->mean_ulp_max * 0x1p-23);
     /* As it gives them: in f64, not rounded to the type of the row. */
-    snprintf(sql, sizeof sql, "%s'two_pass_two_mean_f32_acc_f64_scalar'", statistics_sql);
+    snprintf(sql, sizeof sql, "%s'two_pass_two_rstd_f32_acc_f64_scalar'", statistics_sql);
     assert_true(
         store_query(trial.session.store, sql, trial.session.run, 1, take_reals, worst, &err));
     assert_true(worst[0] < 0x1p-30 && worst[1] < 0x1p-30);
