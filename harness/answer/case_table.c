@@ -24,13 +24,6 @@ static char *case_query(void)
     return sql.bytes;
 }
 
-static relation_value value_of(const stored_cell *cell)
-{
-    return cell->kind == CELL_TEXT    ? as_text(cell->text)
-           : cell->kind == CELL_WHOLE ? as_count((unsigned long long)cell->whole)
-                                      : as_digits(cell->real);
-}
-
 typedef struct case_table {
     output_format form;
     text_buffer *out;
@@ -47,7 +40,7 @@ static void add_part(void *context, const stored_table *part)
     if (table->begun)
         relation_go_on(rows);
     for (size_t i = 0; i < part->rows * part->columns; i++)
-        relation_add(rows, value_of(&part->cells[i]));
+        relation_add(rows, cell_value(&part->cells[i]));
     relation_add_form(rows, table->form, 0, table->out);
     relation_destroy(rows);
     free(columns);

@@ -56,10 +56,13 @@ static int note_row(void *row, int count, char **values, char **names)
     return 1;
 }
 
+/* Numbers are added to those of the store, import after import: none of a file may be near the end of their range. */
+#define NUMBER_MOST ((int64_t)1 << 40)
+
 /* Bits under the hash of others would become the rows of other runs. */
 static bool check_file(const result_store *store, const char *file, error *err)
 {
-    int64_t wrong;
+    int64_t wrong, largest;
     bool dangling = false;
     sqlite3_create_function(store->database, "hash_of_bits", 1,
                             SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
@@ -70,6 +73,15 @@ static bool check_file(const result_store *store, const char *file, error *err)
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: rows belong to none: ask for the file again",
                     file);
     return (status == SQLITE_OK || copy_fails(store, status, file, err)) &&
+           read_number(store,
+                       "SELECT max(id) FROM (SELECT max(id) AS id FROM f.cells UNION ALL SELECT "
+                       "max(id) FROM f.cases UNION ALL SELECT max(id) FROM f.kernels)",
+                       file, &largest, err) &&
+           (largest <= NUMBER_MOST ||
+            fail(err, EXIT_CODE_ENVIRONMENT,
+                 "%s: a row has the number %lld, which lnbench gives to none: ask for the file "
+                 "again",
+                 file, (long long)largest)) &&
            read_number(store, "SELECT count(*) FROM f.tensors WHERE hash IS NOT hash_of_bits(bits)",
                        file, &wrong, err) &&
            (wrong == 0 ||

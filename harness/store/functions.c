@@ -41,6 +41,13 @@ static void label_of(sqlite3_context *context, int count, sqlite3_value **values
     give_text(context, label);
 }
 
+/* kernel_matches(glob, name) */
+static void match_kernel(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    sqlite3_result_int(context, kernel_name_matches(text_at(values[0]), text_at(values[1])));
+}
+
 /* cache_phrase(cache) */
 static void phrase_of_cache(sqlite3_context *context, int count, sqlite3_value **values)
 {
@@ -136,6 +143,7 @@ bool store_add_functions(const result_store *store, error *err)
         void *context;
     } functions[] = {
         {"kernel_label", 3, label_of, NULL},
+        {"kernel_matches", 2, match_kernel, NULL},
         {"cache_phrase", 1, phrase_of_cache, NULL},
         {"copy_words", 1, words_of_roof, NULL},
         {"operation_title", 1, title_of_operation, NULL},

@@ -1,5 +1,6 @@
 #include "store/script.h"
 #include "base/allocate.h"
+#include "base/die.h"
 #include "base/text.h"
 #include "store/internal.h"
 #include <math.h>
@@ -175,6 +176,21 @@ bool store_get_table(result_store *store, const char *name, stored_table *table,
     return read_table(store, prepare_statement(store, sql, err), table, err);
 }
 
+stored_table store_ask(result_store *store, const char *sql, const char *types, ...)
+{
+    stored_table table;
+    va_list values;
+    error problem = {0};
+    sqlite3_stmt *statement = prepare_statement(store, sql, &problem);
+    va_start(values, types);
+    if (statement)
+        store_bind_list(statement, 1, types, values);
+    va_end(values);
+    if (!read_table(store, statement, &table, &problem))
+        die(problem.code, "%s", problem.message);
+    return table;
+}
+
 bool store_temp_names(result_store *store, const char *glob, stored_table *names, error *err)
 {
     sqlite3_stmt *statement = prepare_statement(
@@ -193,12 +209,20 @@ void stored_table_free(stored_table *table)
     *table = (stored_table){0};
 }
 
+/* `columns`: there is no such column. */
+static size_t column_of(const stored_table *table, const char *column)
+{
+    size_t i = 0;
+    while (i < table->columns && strcmp(table->names[i], column) != 0)
+        i++;
+    return i;
+}
+
 static stored_cell cell_of(const stored_table *table, size_t row, const char *column)
 {
-    for (size_t i = 0; i < table->columns && row < table->rows; i++)
-        if (strcmp(table->names[i], column) == 0)
-            return table->cells[row * table->columns + i];
-    return (stored_cell){.kind = CELL_NONE, .real = NAN};
+    size_t at = column_of(table, column);
+    return row < table->rows && at < table->columns ? table->cells[row * table->columns + at]
+                                                    : (stored_cell){.kind = CELL_NONE, .real = NAN};
 }
 
 int64_t table_whole(const stored_table *table, size_t row, const char *column)
@@ -215,4 +239,30 @@ const char *table_text(const stored_table *table, size_t row, const char *column
 {
     const char *text = cell_of(table, row, column).text;
     return text ? text : "";
+}
+
+relation_value cell_value(const stored_cell *cell)
+{
+    return cell->kind == CELL_TEXT    ? as_text(cell->text)
+           : cell->kind == CELL_WHOLE ? as_count((unsigned long long)cell->whole)
+                                      : as_digits(cell->real);
+}
+
+relation_value table_value(const stored_table *table, size_t row, const char *column)
+{
+    stored_cell cell = cell_of(table, row, column);
+    return cell_value(&cell);
+}
+
+json_t *table_object(const stored_table *table, size_t row, const char *first, const char *last)
+{
+    json_t *object = json_object();
+    for (size_t i = column_of(table, first); i <= column_of(table, last); i++) {
+        const stored_cell *cell = &table->cells[row * table->columns + i];
+        json_object_set_new(object, table->names[i],
+                            cell->kind == CELL_TEXT    ? json_text(cell->text)
+                            : cell->kind == CELL_WHOLE ? json_integer((json_int_t)cell->whole)
+                                                       : json_figure(cell->real));
+    }
+    return object;
 }

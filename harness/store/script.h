@@ -15,6 +15,7 @@
 #ifndef LNBENCH_STORE_SCRIPT_H
 #define LNBENCH_STORE_SCRIPT_H
 
+#include "base/relation.h"
 #include "store/store.h"
 
 /* What is between the two may be nested. */
@@ -43,6 +44,9 @@ typedef struct stored_table {
 /* The names of the TEMP tables that a glob fits, in a column `name`. */
 bool store_temp_names(result_store *store, const char *glob, stored_table *names, error *err);
 bool store_get_table(result_store *store, const char *name, stored_table *table, error *err);
+/* All rows of a query; `types` and what follows are its parameters, as store_bound() has them. Where the store
+ * cannot be read the program ends (base/die.h). */
+stored_table store_ask(result_store *store, const char *sql, const char *types, ...);
 /* The rows of a query whose ?1 is a run, in parts of up to `most` rows; there is one part at least. */
 bool store_query(result_store *store, const char *sql, int64_t run, size_t most,
                  void (*take)(void *context, const stored_table *part), void *context, error *err);
@@ -51,5 +55,10 @@ void stored_table_free(stored_table *table);
 int64_t table_whole(const stored_table *table, size_t row, const char *column);
 double table_real(const stored_table *table, size_t row, const char *column);
 const char *table_text(const stored_table *table, size_t row, const char *column);
+/* A cell as a relation shows it, every digit of it. */
+relation_value table_value(const stored_table *table, size_t row, const char *column);
+relation_value cell_value(const stored_cell *cell);
+/* An object whose members are the columns from `first` to `last`, by their names. */
+json_t *table_object(const stored_table *table, size_t row, const char *first, const char *last);
 
 #endif

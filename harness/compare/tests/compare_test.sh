@@ -157,7 +157,6 @@ expect 0 'reproducible: (row) was row' $compare row.db promised.db --accuracy ex
 expect 0 'reproducible: - was row' $compare row.db strange.db
 expect 0 'bit-identical' $compare row.db row.db
 
-grep -q ' was row' output && failed "nothing was lost"
 make both slow=1.2 ulp=9 bits=3
 expect 5 'slower .*less accurate' $compare base.db both.db
 
@@ -220,9 +219,7 @@ done
 expect 0 '^against latest (run 6, ' compare previous latest --db single.db
 expect 0 '8 runs are needed' history --db single.db
 refused 'no such file' compare 1 2 --db nsingle.db
-refused 'no such file' history --db nsingle.db
 : >empty.db
-refused 'empty' history --db empty.db
 refused 'empty' compare previous latest --db empty.db
 expect 0 . import base.db --db vacant.db
 "$build/bin/run_sql" vacant.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
@@ -261,6 +258,9 @@ alter "UPDATE runs SET origin = 'o'" "UPDATE cases SET cell = 99 WHERE id = 1"
 refused "bad.db.*"'rows belong to none' import bad.db --db a.db
 alter "UPDATE runs SET origin = 'o'" "INSERT INTO tensors (hash, bits) VALUES (1, x'00')"
 refused "bad.db.*"'a tensor has another hash' import bad.db --db a.db
+last=9223372036854775807 # the largest that there is: numbers of the next import would be larger
+alter "UPDATE runs SET origin = 'o'" "UPDATE cells SET id = $last WHERE id = 1" "UPDATE cases SET cell = $last WHERE cell = 1"
+refused "bad.db.*has the number $last" import bad.db --db a.db
 "$build/bin/run_sql" a.db 'SELECT count(*) FROM runs' >before
 cp base.db bad.db
 "$build/bin/run_sql" bad.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
