@@ -23,25 +23,6 @@ typedef struct centre {
     vec addend;
 } centre;
 
-/* The numbers that are the same for all elements of a row: schedules that compute those of several
- * rows at once keep them so. */
-enum { CENTRE_PARTS = 4 };
-
-LN_INLINE void centre_parts(moments found, factor rstd, item quotient, item parts[CENTRE_PARTS])
-{
-    item mean = (item)found.mean, first = (item)rstd;
-    real rest = WIDE ? (found.mean - mean) + found.rest : found.rest;
-    parts[0] = mean;
-    parts[1] = first;
-    parts[2] = (item)(rstd - first);
-    parts[3] = (item)(quotient - rest * rstd);
-}
-
-LN_INLINE centre centre_of_parts(const item parts[CENTRE_PARTS])
-{
-    return (centre){lane_set(parts[0]), lane_set(parts[1]), lane_set(parts[2]), lane_set(parts[3])};
-}
-
 /* (x - mean) * rstd + quotient */
 LN_INLINE vec centre_normalise(centre by, vec x)
 {
@@ -52,9 +33,10 @@ LN_INLINE vec centre_normalise(centre by, vec x)
 
 LN_INLINE centre centre_of(moments found, factor rstd, item quotient)
 {
-    item parts[CENTRE_PARTS];
-    centre_parts(found, rstd, quotient, parts);
-    return centre_of_parts(parts);
+    item mean = (item)found.mean, first = (item)rstd;
+    real rest = WIDE ? (found.mean - mean) + found.rest : found.rest;
+    return (centre){lane_set(mean), lane_set(first), lane_set((item)(rstd - first)),
+                    lane_set((item)(quotient - rest * rstd))};
 }
 
 /* Bound. r' = r_exact (1 + rho) is the rstd that was computed, delta the error of mean + rest; S =

@@ -88,16 +88,6 @@ LN_INLINE octet octet_of(vec a)
     return acc_of(a);
 }
 
-LN_INLINE octet octet_of_first(vec a)
-{
-    return acc_of(a);
-}
-
-LN_INLINE octet octet_load(const real p[8])
-{
-    return (octet){_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)};
-}
-
 LN_INLINE octet octet_set(real a)
 {
     return acc_set(a);
@@ -106,16 +96,6 @@ LN_INLINE octet octet_set(real a)
 LN_INLINE octet octet_add(octet a, octet b)
 {
     return acc_add(a, b);
-}
-
-LN_INLINE octet octet_subtract(octet a, octet b)
-{
-    return acc_subtract(a, b);
-}
-
-LN_INLINE octet octet_multiply_add(octet a, octet b, octet c)
-{
-    return acc_multiply_add(a, b, c);
 }
 
 /* i with i + 4, then i + 2, i + 1. */

@@ -385,14 +385,6 @@ LN_INLINE void keep_moments(const ln_tensors *tensors, size_t r, moments found, 
         ((real *)tensors->rstd)[r] = (real)rstd;
 }
 
-/* From what was found of row r to what apply needs of it. */
-LN_INLINE centre call_centre(const call *run, size_t r, moments found)
-{
-    factor rstd = convention_rstd(&run->convention, found);
-    keep_moments(run->tensors, r, found, rstd);
-    return centre_of(found, rstd, run->convention.quotient);
-}
-
 /* n elements of y (LANES of them if n is more); regular, a constant, as in convention_is_regular(). */
 LN_INLINE void call_store(const call *run, storage *y, vec a, size_t n, int regular)
 {
