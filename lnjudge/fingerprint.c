@@ -7,24 +7,23 @@
 
 _Static_assert(LNJUDGE_AXES == (int)WHICH_AXES && LNJUDGE_WORDS == (int)WHICH_WORDS &&
                    LNJUDGE_NAMED == (int)WHICH_NAMED,
-               "lnjudge.h says what which.h does");
+               "lnjudge.h says what fingerprint.h does");
 
-static bool check_box(const lnjudge_box *box, error *err)
+static void check_box(const lnjudge_box *box)
 {
     size_t elements = 1;
     if (!box || !box->x || !box->y || box->dimensions == 0 || box->dimensions > LNJUDGE_AXES)
-        return fail(err, EXIT_CODE_USAGE, "x and y of 1 to %d axes were expected", LNJUDGE_AXES);
+        die(EXIT_CODE_USAGE, "x and y of 1 to %d axes were expected", LNJUDGE_AXES);
     for (size_t a = 0; a < box->dimensions; a++)
         if (box->shape[a] == 0 || __builtin_mul_overflow(elements, box->shape[a], &elements) ||
             elements > SIZE_MAX / 64)
-            return fail(err, EXIT_CODE_USAGE, "axis %zu of %zu: none, or too many", a,
-                        box->shape[a]);
+            die(EXIT_CODE_USAGE, "axis %zu of %zu: none, or too many", a, box->shape[a]);
     if (!box->parameters != (!box->gamma && !box->beta))
-        return fail(err, EXIT_CODE_USAGE, "gamma or beta of %zu elements", box->parameters);
-    return (box->digits >= LNJUDGE_EXACT && box->digits <= WHICH_MOST_DIGITS &&
-            box->x_digits >= LNJUDGE_EXACT && box->x_digits <= WHICH_MOST_DIGITS) ||
-           fail(err, EXIT_CODE_USAGE, "0 to %d decimals, or LNJUDGE_EXACT, were expected",
-                WHICH_MOST_DIGITS);
+        die(EXIT_CODE_USAGE, "gamma or beta of %zu elements", box->parameters);
+    if (box->digits < LNJUDGE_EXACT || box->digits > WHICH_MOST_DIGITS ||
+        box->x_digits < LNJUDGE_EXACT || box->x_digits > WHICH_MOST_DIGITS)
+        die(EXIT_CODE_USAGE, "0 to %d decimals, or LNJUDGE_EXACT, were expected",
+            WHICH_MOST_DIGITS);
 }
 
 static void take_candidates(const which_found *found, lnjudge_fingerprint *made)
@@ -54,31 +53,28 @@ static void take_candidates(const which_found *found, lnjudge_fingerprint *made)
 lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerprint *made,
                                         lnjudge_error *told)
 {
-    error err = {0};
-    which_found found = {0};
-    CATCH_MEMORY(told);
-    if (!check_place(made, "the answer", &err))
-        return report_error(&err, told);
+    which_found found;
+    CATCH(told);
+    check_place(made, "the answer");
     *made = (lnjudge_fingerprint){0};
-    if (check_box(box, &err)) {
-        which_input input = {.dimensions = box->dimensions,
-                             .x = box->x,
-                             .y = box->y,
-                             .residual = box->residual,
-                             .gamma = box->gamma,
-                             .beta = box->beta,
-                             .parameters = box->parameters,
-                             .x_type = box->x_type,
-                             .y_type = box->y_type,
-                             .param = box->param,
-                             .digits = box->digits,
-                             .x_digits = box->x_digits};
-        memcpy(input.shape, box->shape, sizeof input.shape);
-        if (which_make(&input, &found, &err))
-            take_candidates(&found, made);
-        which_free(&found);
-    }
-    return report_error(&err, told);
+    check_box(box);
+    which_input input = {.dimensions = box->dimensions,
+                         .x = box->x,
+                         .y = box->y,
+                         .residual = box->residual,
+                         .gamma = box->gamma,
+                         .beta = box->beta,
+                         .parameters = box->parameters,
+                         .x_type = box->x_type,
+                         .y_type = box->y_type,
+                         .param = box->param,
+                         .digits = box->digits,
+                         .x_digits = box->x_digits};
+    memcpy(input.shape, box->shape, sizeof input.shape);
+    which_make(&input, &found);
+    take_candidates(&found, made);
+    which_free(&found);
+    return report_error(&caught.error, told);
 }
 
 void lnjudge_fingerprint_free(lnjudge_fingerprint *made)

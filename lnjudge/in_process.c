@@ -89,10 +89,9 @@ static bool run_rows(in_process *worker, call_tensors *of, size_t first, worker_
     const lnjudge_question *question = worker->question;
     char text[REPLY_TEXT_LENGTH];
     tensors_fill(of, first, false);
-    jmp_buf kept; /* the kernel may call this library */
-    memcpy(&kept, &memory_catcher, sizeof kept);
+    die_catcher *kept = die_caught_by; /* the kernel may call this library */
     int status = question->kernel(question->user, &of->problem, &of->given);
-    memcpy(&memory_catcher, &kept, sizeof kept);
+    die_caught_by = kept;
     worker->stopped |= status == LNJUDGE_STOP;
     if (status == LNJUDGE_STOP)
         return blame(reply, VERDICT_LOST, "stopped");

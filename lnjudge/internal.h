@@ -2,31 +2,27 @@
 #ifndef LNJUDGE_INTERNAL_H
 #define LNJUDGE_INTERNAL_H
 
+#include "base/die.h"
 #include "judge/judge.h"
 #include "lnjudge.h"
 #include "worker/protocol.h"
-#include <setjmp.h>
 
 /* The harness's errors as the library's; returns the status. */
 lnjudge_status report_error(const error *err, lnjudge_error *given);
 
-/* Arguments that were NULL, or no limit: false and an error. */
-bool check_place(const void *place, const char *what, error *err);
-bool check_limit(double max_row_ulp, error *err);
-/* A problem whose strides are not 0; false and an error for one that cannot be. `wanted` tells
- * which tensors must be there. */
-bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_problem *problem,
-                   error *err);
+/* Where die() is called after it, also since memory ran out, the function that it stands in returns that error;
+ * it ends with `return report_error(&caught.error, told)` in any case. */
+#define CATCH(told)                                                                                \
+    die_catcher caught = {0};                                                                      \
+    die_caught_by = &caught;                                                                       \
+    if (setjmp(caught.place) != 0)                                                                 \
+    return report_error(&caught.error, told)
 
-/* Where memory runs out after it, the function that it stands in returns LNJUDGE_ERROR_MEMORY. What was
- * allocated until then may stay so. */
-#define CATCH_MEMORY(told)                                                                         \
-    do {                                                                                           \
-        if (setjmp(memory_catcher) != 0)                                                           \
-            return report_no_memory(told);                                                         \
-    } while (0)
-extern _Thread_local jmp_buf memory_catcher;
-lnjudge_status report_no_memory(lnjudge_error *given);
+/* Die of arguments that are NULL, of what is no limit, and of a problem that cannot be. */
+void check_place(const void *place, const char *what);
+void check_limit(double max_row_ulp);
+/* The problem that was given, with strides that are not 0. */
+ln_problem check_problem(const ln_problem *given, const ln_tensors *tensors);
 
 /* Fills a case but for check, input and worst. */
 void fill_case(const judge_block *block, const case_verdict *verdict, const ln_metrics *metrics,

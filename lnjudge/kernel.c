@@ -31,6 +31,7 @@ struct lnjudge_session {
     row_judge *judge;
     kernel_entry kernel;
     combination_set *combinations;
+    arena memory; /* of the combinations and the sizes */
     covering_run covering;
     const char *families[FAMILIES_MOST];
     size_t family_count;
@@ -115,21 +116,19 @@ static void hold_to_limit(lnjudge_session *session, case_judgement *judgement)
 
 /* ---- steps ---- */
 
-static bool ask_family(lnjudge_session *session, const char *input, size_t hidden, error *err)
+static void ask_family(lnjudge_session *session, const char *input, size_t hidden)
 {
     const lnjudge_question *question = &session->question;
     case_judgement judgement;
     size_t rows = FAMILY_ELEMENTS / hidden;
     rows = rows > FAMILY_ROWS ? FAMILY_ROWS : rows < LEAST_ROWS ? LEAST_ROWS : rows;
-    if (!judge_block_generate(
-            session->judge, &session->block,
-            call_dense(&question->convention, question->storage, question->param, rows, hidden),
-            input, NULL, 0, err))
-        return false;
+    judge_block_generate(
+        session->judge, &session->block,
+        call_dense(&question->convention, question->storage, question->param, rows, hidden), input,
+        NULL, 0);
     judge_kernel(session->judge, &session->block, &session->kernel, &judgement);
     hold_to_limit(session, &judgement);
     note_verdict(session, input, "", &judgement);
-    return true;
 }
 
 /* What is asked, but for what this process does not do. */
@@ -152,59 +151,56 @@ static void describe_asked(const lnjudge_session *session, const combination *as
 }
 
 /* A problem of the covering array; and after the last one what all of them show. */
-static bool ask_problem(lnjudge_session *session, size_t index, error *err)
+static void ask_problem(lnjudge_session *session, size_t index)
 {
     combination asked = combinations_at(session->combinations, index);
     case_judgement judgement, all = {.verdict.kind = VERDICT_RIGHT};
     char words[256];
     combination_without(&asked, session->kernel.facts.traits);
-    if (!combination_block(session->judge, &asked, session->question.storage,
-                           session->question.param, &session->block, err) ||
-        !covering_run_ask(&session->covering, &asked, &session->block, &judgement, err))
-        return false;
+    combination_block(session->judge, &asked, session->question.storage, session->question.param,
+                      &session->block);
+    covering_run_ask(&session->covering, &asked, &session->block, &judgement);
     describe_asked(session, &asked, words);
     hold_to_limit(session, &judgement);
     note_verdict(session, "", words, &judgement);
     if (session->done < session->count || session->question.entry > 0)
-        return true;
+        return;
     covering_run_conclude(&session->covering, &all.verdict);
     if (verdict_is_fault(all.verdict.kind))
         note_verdict(session, "", "all problems", &all);
-    return true;
 }
 
 /* ---- the question ---- */
 
-static bool take_question(const lnjudge_question *given, lnjudge_session *session, error *err)
+static void take_question(const lnjudge_question *given, lnjudge_session *session)
 {
     static const size_t usual[] = {USUAL_HIDDEN};
     lnjudge_question *question = &session->question;
     if (!given || given->struct_size != sizeof *given || !given->kernel)
-        return fail(err, EXIT_CODE_USAGE,
-                    "a question with a kernel and struct_size = sizeof(lnjudge_question) was "
-                    "expected");
+        die(EXIT_CODE_USAGE,
+            "a question with a kernel and struct_size = sizeof(lnjudge_question) was "
+            "expected");
     if ((unsigned)given->accumulator > LN_F16)
-        return fail(err, EXIT_CODE_USAGE, "accumulator: LN_F32, LN_F64, LN_BF16 or LN_F16");
+        die(EXIT_CODE_USAGE, "accumulator: LN_F32, LN_F64, LN_BF16 or LN_F16");
     if (given->hidden && (given->hidden_count == 0 || given->hidden_count > MOST_SIZES))
-        return fail(err, EXIT_CODE_USAGE, "%zu hidden sizes: 1 to %d were expected",
-                    given->hidden_count, MOST_SIZES);
+        die(EXIT_CODE_USAGE, "%zu hidden sizes: 1 to %d were expected", given->hidden_count,
+            MOST_SIZES);
     if (given->traits & ~(unsigned)ALL_TRAITS)
-        return fail(err, EXIT_CODE_USAGE, "traits %#x: those of lnjudge_trait were expected",
-                    given->traits);
-    if (!check_limit(given->max_row_ulp, err))
-        return false;
+        die(EXIT_CODE_USAGE, "traits %#x: those of lnjudge_trait were expected", given->traits);
+    check_limit(given->max_row_ulp);
     *question = *given;
     question->hidden_count = given->hidden ? given->hidden_count : 1;
     question->seed = given->seed ? given->seed : 1;
-    question->hidden = allocate_copy(given->hidden ? given->hidden : usual,
-                                     question->hidden_count * sizeof *usual);
+    size_t *hidden = arena_new(&session->memory, size_t, question->hidden_count);
+    memcpy(hidden, given->hidden ? given->hidden : usual, question->hidden_count * sizeof *usual);
+    question->hidden = hidden;
     for (size_t i = 0; i < question->hidden_count; i++) {
         const char any = 0;
-        ln_problem ignored, problem = {.rows = FAMILY_ROWS,
-                                       .hidden = question->hidden[i],
-                                       .storage = given->storage,
-                                       .param = given->param,
-                                       .convention = given->convention};
+        const ln_problem problem = {.rows = FAMILY_ROWS,
+                                    .hidden = question->hidden[i],
+                                    .storage = given->storage,
+                                    .param = given->param,
+                                    .convention = given->convention};
         const unsigned kind = given->convention.operation;
         ln_tensors tensors = {.x = &any};
         for (size_t role = 0; kind < OPERATIONS && role < operations[kind]->count; role++) {
@@ -212,18 +208,15 @@ static bool take_question(const lnjudge_question *given, lnjudge_session *sessio
             if (!own->output && role_is_parameter(own) && role_is_needed(own, &given->convention))
                 role_set(role, &tensors, &any);
         }
-        if (!check_problem(&problem, &tensors, &ignored, err))
-            return false;
+        check_problem(&problem, &tensors);
     }
-    return true;
 }
 
-static bool begin(const lnjudge_question *given, lnjudge_session *session, error *err)
+static void begin(const lnjudge_question *given, lnjudge_session *session)
 {
     const lnjudge_question *question = &session->question;
     size_t families;
-    if (!take_question(given, session, err))
-        return false;
+    take_question(given, session);
     const judge_settings settings = {
         .seed = question->seed, .max_row_ulp = INFINITY, .stop = question->stop};
     session->worker = in_process_start(question);
@@ -238,14 +231,14 @@ static bool begin(const lnjudge_question *given, lnjudge_session *session, error
                   (question->traits & LNJUDGE_NO_RESIDUAL ? LN_TRAIT_NO_RESIDUAL : 0u)};
     const input_family *family = input_families(&families);
     for (size_t i = 0; i < families && session->family_count < FAMILIES_MOST; i++)
-        if (input_has_type(family[i].name, question->storage, NULL) &&
-            input_suits(&family[i], question->convention.operation))
+        if (input_suits(&family[i], question->convention.operation))
             session->families[session->family_count++] = family[i].name;
     session->count = session->family_count * question->hidden_count;
     const bool these = question->traits & LNJUDGE_THESE_SIZES;
     if (question->entry == 0 || question->entry > session->count) {
         /* Under the convention of the question alone. */
         session->combinations = combinations_make(
+            &session->memory,
             &(combinations_asked){.plain = question->convention,
                                   .alone = true,
                                   .seed = question->seed,
@@ -257,59 +250,52 @@ static bool begin(const lnjudge_question *given, lnjudge_session *session, error
                            &question->convention);
     }
     if (question->entry > session->count)
-        return fail(err, EXIT_CODE_USAGE, "entry %zu: there are %zu", question->entry,
-                    session->count);
+        die(EXIT_CODE_USAGE, "entry %zu: there are %zu", question->entry, session->count);
     if (question->entry > 0) {
         session->done = question->entry - 1;
         session->count = question->entry;
     }
-    return true;
 }
 
 lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_session **session,
                              lnjudge_error *told)
 {
-    error err = {0};
-    CATCH_MEMORY(told);
-    if (!check_place(session, "the session", &err))
-        return report_error(&err, told);
-    *session = allocate_zeroed(1, sizeof **session);
-    if (!begin(question, *session, &err)) {
-        lnjudge_end(*session, NULL);
+    die_catcher caught = {0};
+    lnjudge_session *volatile made = NULL;
+    die_caught_by = &caught;
+    if (setjmp(caught.place) == 0) {
+        check_place(session, "the session");
         *session = NULL;
+        made = allocate_zeroed(1, sizeof *made);
+        begin(question, made);
+        *session = made;
+    } else {
+        lnjudge_end(made, NULL);
     }
-    return report_error(&err, told);
-}
-
-static void step(lnjudge_session *session, error *err)
-{
-    const size_t index = session->done++, hidden = index / session->family_count;
-    const bool fine =
-        hidden < session->question.hidden_count
-            ? ask_family(session, session->families[index % session->family_count],
-                         session->question.hidden[hidden], err)
-            : ask_problem(session, index - session->family_count * session->question.hidden_count,
-                          err);
-    session->judge->placed = NULL;
-    judge_block_free(&session->block);
-    if (fine && in_process_stopped(session->worker))
-        fail(err, EXIT_CODE_INTERRUPTED, "the kernel ended the judgement");
+    return report_error(&caught.error, told);
 }
 
 lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *steps,
                             lnjudge_error *told)
 {
-    error err = {0};
-    CATCH_MEMORY(told);
-    if (!session || !done || !steps) {
-        fail(&err, EXIT_CODE_USAGE, "a session and places for done and steps were expected");
-        return report_error(&err, told);
-    }
+    CATCH(told);
+    if (!session || !done || !steps)
+        die(EXIT_CODE_USAGE, "a session and places for done and steps were expected");
     *steps = session->count;
-    if (session->done < session->count)
-        step(session, &err);
+    if (session->done < session->count) {
+        const size_t index = session->done++, hidden = index / session->family_count;
+        if (hidden < session->question.hidden_count)
+            ask_family(session, session->families[index % session->family_count],
+                       session->question.hidden[hidden]);
+        else
+            ask_problem(session, index - session->family_count * session->question.hidden_count);
+        session->judge->placed = NULL;
+        judge_block_free(&session->block);
+        if (in_process_stopped(session->worker))
+            die(EXIT_CODE_INTERRUPTED, "the kernel ended the judgement");
+    }
     *done = session->done;
-    return report_error(&err, told);
+    return report_error(&caught.error, told);
 }
 
 void lnjudge_limit(lnjudge_session *session, double max_row_ulp)
@@ -363,21 +349,19 @@ void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
     }
     judge_block_free(&session->block);
     covering_run_end(&session->covering);
-    combinations_free(session->combinations);
+    arena_free(&session->memory);
     judge_destroy(session->judge);
     in_process_stop(session->worker);
-    free((size_t *)session->question.hidden);
     free(session);
 }
 
 lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,
                                     lnjudge_error *told)
 {
-    error err = {0};
     lnjudge_session *session;
     size_t done = 0, steps = 1;
-    if (!check_place(report, "the report", &err))
-        return report_error(&err, told);
+    CATCH(told);
+    check_place(report, "the report");
     *report = (lnjudge_report){0};
     lnjudge_status status = lnjudge_begin(question, &session, told);
     if (status != LNJUDGE_OK)

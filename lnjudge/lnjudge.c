@@ -31,24 +31,9 @@ lnjudge_status report_error(const error *err, lnjudge_error *given)
     return status;
 }
 
-_Thread_local jmp_buf memory_catcher;
-
-static _Noreturn void throw_memory(size_t bytes)
-{
-    (void)bytes;
-    longjmp(memory_catcher, 1);
-}
-
 static __attribute__((constructor)) void catch_memory(void)
 {
-    out_of_memory = throw_memory;
-}
-
-lnjudge_status report_no_memory(lnjudge_error *given)
-{
-    error err;
-    fail(&err, EXIT_CODE_ENVIRONMENT, "out of memory");
-    return report_error(&err, given);
+    out_of_memory = die_of_memory;
 }
 
 lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge_error *given)
@@ -75,15 +60,16 @@ const char *lnjudge_convention_label(const ln_convention *convention, char label
 
 /* ---- arguments ---- */
 
-bool check_place(const void *place, const char *what, error *err)
+void check_place(const void *place, const char *what)
 {
-    return place || fail(err, EXIT_CODE_USAGE, "a place for %s was expected, not NULL", what);
+    if (!place)
+        die(EXIT_CODE_USAGE, "a place for %s was expected, not NULL", what);
 }
 
-bool check_limit(double max_row_ulp, error *err)
+void check_limit(double max_row_ulp)
 {
-    return max_row_ulp >= 0 ||
-           fail(err, EXIT_CODE_USAGE, "max_row_ulp %g: at least 0 was expected", max_row_ulp);
+    if (!(max_row_ulp >= 0))
+        die(EXIT_CODE_USAGE, "max_row_ulp %g: at least 0 was expected", max_row_ulp);
 }
 
 /* Whether it says nothing but the levels of its operation's fields, and an eps. */
@@ -102,58 +88,48 @@ static bool is_convention(const ln_convention *convention)
            (convention->eps_place == LN_EPS_NONE) == (convention->eps == 0);
 }
 
-static bool check_convention(const ln_convention *convention, error *err)
-{
-    return is_convention(convention) ||
-           fail(err, EXIT_CODE_USAGE,
-                "the convention is none: one of lnjudge_convention(), or ddof 0 or 1, eps >= 0, "
-                "which "
-                "is 0 where eps_place is LN_EPS_NONE and only there, and a known affine form were "
-                "expected");
-}
-
-static bool check_stride(const char *name, const ln_problem *problem, size_t *stride, error *err)
+static void check_stride(const char *name, const ln_problem *problem, size_t *stride)
 {
     size_t elements;
     if (*stride == 0)
         *stride = problem->hidden;
     if (*stride < problem->hidden)
-        return fail(err, EXIT_CODE_USAGE, "%s_stride %zu: at least hidden, %zu", name, *stride,
-                    problem->hidden);
-    return (!__builtin_mul_overflow(problem->rows, *stride, &elements) &&
-            elements <= SIZE_MAX / 64) ||
-           fail(err, EXIT_CODE_USAGE, "%zu rows of %zu are too many", problem->rows, *stride);
+        die(EXIT_CODE_USAGE, "%s_stride %zu: at least hidden, %zu", name, *stride, problem->hidden);
+    if (__builtin_mul_overflow(problem->rows, *stride, &elements) || elements > SIZE_MAX / 64)
+        die(EXIT_CODE_USAGE, "%zu rows of %zu are too many", problem->rows, *stride);
 }
 
-bool check_problem(const ln_problem *given, const ln_tensors *tensors, ln_problem *problem,
-                   error *err)
+ln_problem check_problem(const ln_problem *given, const ln_tensors *tensors)
 {
     if (!given || !tensors)
-        return fail(err, EXIT_CODE_USAGE, "a problem and tensors were expected, not NULL");
-    *problem = *given;
+        die(EXIT_CODE_USAGE, "a problem and tensors were expected, not NULL");
+    ln_problem problem = *given;
     if ((unsigned)given->storage > LN_F16 || (unsigned)given->param > LN_F16)
-        return fail(err, EXIT_CODE_USAGE, "storage and param: LN_F32, LN_F64, LN_BF16 or LN_F16");
-    if (!check_convention(&given->convention, err) ||
-        !check_stride("x", given, &problem->x_stride, err) ||
-        !check_stride("y", given, &problem->y_stride, err) ||
-        !check_stride("residual", given, &problem->residual_stride, err))
-        return false;
+        die(EXIT_CODE_USAGE, "storage and param: LN_F32, LN_F64, LN_BF16 or LN_F16");
+    if (!is_convention(&given->convention))
+        die(EXIT_CODE_USAGE,
+            "the convention is none: one of lnjudge_convention(), or ddof 0 or 1, eps >= 0, which "
+            "is 0 where eps_place is LN_EPS_NONE and only there, and a known affine form were "
+            "expected");
+    check_stride("x", given, &problem.x_stride);
+    check_stride("y", given, &problem.y_stride);
+    check_stride("residual", given, &problem.residual_stride);
     if (given->rows == 0 || given->hidden == 0)
-        return fail(err, EXIT_CODE_USAGE, "%zu rows of %zu: at least 1 of 1 was expected",
-                    given->rows, given->hidden);
+        die(EXIT_CODE_USAGE, "%zu rows of %zu: at least 1 of 1 was expected", given->rows,
+            given->hidden);
     if (!tensors->x)
-        return fail(err, EXIT_CODE_USAGE, "x is NULL");
+        die(EXIT_CODE_USAGE, "x is NULL");
     const operation *what = operations[given->convention.operation];
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         bool wanted = role->shape != SHAPE_NONE && role_is_needed(role, &given->convention);
         bool parameter = role_is_parameter(role) || role->shape == SHAPE_NONE;
         if (parameter && !role->output && wanted != (role_get(i, tensors) != NULL))
-            return fail(err, EXIT_CODE_USAGE, "%s: this convention %s",
-                        role->name ? role->name : operations[0]->roles[i].name,
-                        wanted ? "needs it" : "has none, NULL was expected");
+            die(EXIT_CODE_USAGE, "%s: this convention %s",
+                role->name ? role->name : operations[0]->roles[i].name,
+                wanted ? "needs it" : "has none, NULL was expected");
     }
-    return true;
+    return problem;
 }
 
 /* ---- the reference ---- */
@@ -207,12 +183,10 @@ static void answer_rows(const ln_problem *problem, const ln_tensors *tensors, do
 lnjudge_status lnjudge_reference(const ln_problem *given, const ln_tensors *tensors, double *exact,
                                  lnjudge_error *told)
 {
-    error err = {0};
-    ln_problem problem;
-    CATCH_MEMORY(told);
-    if (check_problem(given, tensors, &problem, &err))
-        answer_rows(&problem, tensors, exact);
-    return report_error(&err, told);
+    CATCH(told);
+    const ln_problem problem = check_problem(given, tensors);
+    answer_rows(&problem, tensors, exact);
+    return report_error(&caught.error, told);
 }
 
 /* ---- figures ---- */
@@ -344,134 +318,108 @@ static operation_call call_of(const ln_problem *problem, const ln_tensors *tenso
     return call;
 }
 
-static bool judge_given(const ln_problem *problem, const ln_tensors *tensors, double max_row_ulp,
-                        lnjudge_case *made, error *err)
-{
-    void *copy = NULL;
-    judge_block block = {0};
-    case_judgement judgement;
-    judge_settings settings = {.seed = 1, .max_row_ulp = max_row_ulp > 0 ? max_row_ulp : INFINITY};
-    row_judge *judge = judge_create(NULL, &settings);
-    const void *y = dense(tensors->y, problem, problem->y_stride, &copy);
-    const operation_call call = call_of(problem, tensors);
-    bool fine = judge_block_from(judge, &block, &call, err);
-    if (fine) {
-        judge_output(judge, &block, y, &judgement);
-        snprintf(made->check, sizeof made->check, "rows");
-        snprintf(made->input, sizeof made->input, "given");
-        fill_case(&block, &judgement.verdict, &judgement.metrics, made);
-        keep_row(&block, judgement.metrics.worst_row, y, &made->worst);
-    }
-    judge_block_free(&block);
-    judge_destroy(judge);
-    free(copy);
-    return fine;
-}
-
 lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *tensors,
                                     double max_row_ulp, lnjudge_report *report, lnjudge_error *told)
 {
-    error err = {0};
-    ln_problem problem;
-    if (!check_place(report, "the report", &err))
-        return report_error(&err, told);
-    CATCH_MEMORY(told);
+    judge_block block;
+    case_judgement judgement;
+    const judge_settings settings = {.seed = 1,
+                                     .max_row_ulp = max_row_ulp > 0 ? max_row_ulp : INFINITY};
+    CATCH(told);
+    check_place(report, "the report");
     *report = (lnjudge_report){0};
+    check_limit(max_row_ulp);
+    const ln_problem problem = check_problem(given, tensors);
+    if (!tensors->y)
+        die(EXIT_CODE_USAGE, "y is NULL");
+    void *copy = NULL;
+    row_judge *judge = judge_create(NULL, &settings);
     lnjudge_case *made = allocate_zeroed(1, sizeof *made);
-    if (check_limit(max_row_ulp, &err) && check_problem(given, tensors, &problem, &err) &&
-        (tensors->y || fail(&err, EXIT_CODE_USAGE, "y is NULL")) &&
-        judge_given(&problem, tensors, max_row_ulp, made, &err))
-        *report = (lnjudge_report){.count = 1, .cases = made, .passed = made->passed};
-    else
-        free(made);
-    return report_error(&err, told);
+    const void *y = dense(tensors->y, &problem, problem.y_stride, &copy);
+    const operation_call call = call_of(&problem, tensors);
+    judge_block_from(judge, &block, &call);
+    judge_output(judge, &block, y, &judgement);
+    snprintf(made->check, sizeof made->check, "rows");
+    snprintf(made->input, sizeof made->input, "given");
+    fill_case(&block, &judgement.verdict, &judgement.metrics, made);
+    keep_row(&block, judgement.metrics.worst_row, y, &made->worst);
+    *report = (lnjudge_report){.count = 1, .cases = made, .passed = made->passed};
+    judge_block_free(&block);
+    judge_destroy(judge);
+    free(copy);
+    return report_error(&caught.error, told);
 }
 
 /* ---- tolerances ---- */
 
-static bool find_tolerance(const ln_problem *problem, const ln_tensors *tensors, tolerance *found,
-                           error *err)
-{
-    const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY};
-    row_judge *judge = judge_create(NULL, &settings);
-    judge_block block = {0};
-    const operation_call call = call_of(problem, tensors);
-    bool fine =
-        judge_block_from(judge, &block, &call, err) && tolerance_find(judge, &block, found, err);
-    judge_block_free(&block);
-    judge_destroy(judge);
-    return fine;
-}
-
 lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors *tensors,
                                       lnjudge_tolerance *made, lnjudge_error *told)
 {
-    error err = {0};
-    ln_problem problem;
+    const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY};
+    judge_block block;
     tolerance found;
-    CATCH_MEMORY(told);
-    if (check_place(made, "the tolerances", &err) &&
-        check_problem(given, tensors, &problem, &err) &&
-        find_tolerance(&problem, tensors, &found, &err)) {
-        *made = (lnjudge_tolerance){.rtol = found.rtol,
-                                    .certain = found.certain,
-                                    .likely = found.likely,
-                                    .usual = found.usual,
-                                    .count = found.count};
-        for (size_t i = 0; i < found.count; i++) {
-            snprintf(made->mistakes[i].words, sizeof made->mistakes[i].words, "%s",
-                     found.mistakes[i].words);
-            made->mistakes[i].atol = found.mistakes[i].atol;
-        }
+    CATCH(told);
+    check_place(made, "the tolerances");
+    const ln_problem problem = check_problem(given, tensors);
+    const operation_call call = call_of(&problem, tensors);
+    row_judge *judge = judge_create(NULL, &settings);
+    judge_block_from(judge, &block, &call);
+    tolerance_find(judge, &block, &found);
+    judge_block_free(&block);
+    judge_destroy(judge);
+    *made = (lnjudge_tolerance){.rtol = found.rtol,
+                                .certain = found.certain,
+                                .likely = found.likely,
+                                .usual = found.usual,
+                                .count = found.count};
+    for (size_t i = 0; i < found.count; i++) {
+        snprintf(made->mistakes[i].words, sizeof made->mistakes[i].words, "%s",
+                 found.mistakes[i].words);
+        made->mistakes[i].atol = found.mistakes[i].atol;
     }
-    return report_error(&err, told);
+    return report_error(&caught.error, told);
 }
 
 /* ---- gradients ---- */
 
-static bool check_gradients(const ln_problem *given, const ln_tensors *tensors, const void *dy,
-                            const lnjudge_gradients *gradients, ln_problem *problem, error *err)
+static ln_problem check_gradients(const ln_problem *given, const ln_tensors *tensors,
+                                  const void *dy, const lnjudge_gradients *gradients)
 {
-    return check_place(gradients, "the gradients", err) &&
-           check_problem(given, tensors, problem, err) &&
-           (problem->convention.operation == LN_OPERATION_LAYERNORM ||
-            fail(err, EXIT_CODE_USAGE, "gradients: a convention of LayerNorm was expected")) &&
-           ((dy && !tensors->residual && problem->x_stride == problem->hidden) ||
-            fail(err, EXIT_CODE_USAGE,
-                 "gradients: dy and dense rows without a residual were expected"));
+    check_place(gradients, "the gradients");
+    const ln_problem problem = check_problem(given, tensors);
+    if (problem.convention.operation != LN_OPERATION_LAYERNORM)
+        die(EXIT_CODE_USAGE, "gradients: a convention of LayerNorm was expected");
+    if (!dy || tensors->residual || problem.x_stride != problem.hidden)
+        die(EXIT_CODE_USAGE, "gradients: dy and dense rows without a residual were expected");
+    return problem;
 }
 
 lnjudge_status lnjudge_gradients_of(const ln_problem *given, const ln_tensors *tensors,
                                     const void *dy, const lnjudge_gradients *made,
                                     lnjudge_error *told)
 {
-    error err = {0};
-    ln_problem problem;
-    if (!check_gradients(given, tensors, dy, made, &problem, &err))
-        return report_error(&err, told);
+    CATCH(told);
+    const ln_problem problem = check_gradients(given, tensors, dy, made);
     ln_gradients gradients = {{made->dx, NULL}, {made->dgamma, NULL}, {made->dbeta, NULL}};
     if (!ln_backward(&problem.convention, problem.storage, problem.param, problem.rows,
                      problem.hidden, tensors->x, dy, tensors->gamma, &gradients))
-        fail_memory(&err, "the gradients");
-    return report_error(&err, told);
+        memory_is_out(problem.hidden);
+    return report_error(&caught.error, told);
 }
 
 lnjudge_status lnjudge_gradients_judge(const ln_problem *given, const ln_tensors *tensors,
                                        const void *dy, const lnjudge_gradients *judged,
                                        lnjudge_distance distance[3], lnjudge_error *told)
 {
-    error err = {0};
-    ln_problem problem;
     gradient_errors found[GRADIENTS];
-    CATCH_MEMORY(told);
-    if (!check_gradients(given, tensors, dy, judged, &problem, &err) ||
-        !check_place(distance, "the distances", &err))
-        return report_error(&err, told);
+    CATCH(told);
+    const ln_problem problem = check_gradients(given, tensors, dy, judged);
+    check_place(distance, "the distances");
     const void *all[GRADIENTS] = {judged->dx, judged->dgamma, judged->dbeta};
     judge_gradients(&problem, tensors, dy, all, found);
     for (size_t i = 0; i < GRADIENTS; i++)
         distance[i] = (lnjudge_distance){
             found[i].ulp_max,  found[i].row_ulp_max, found[i].rel_l2,    found[i].correctly_rounded,
             found[i].elements, found[i].mismatches,  found[i].worst_row, found[i].worst_column};
-    return report_error(&err, told);
+    return report_error(&caught.error, told);
 }

@@ -72,9 +72,20 @@ static void begin_to_end(exit_code code)
         pause();
 }
 
+_Thread_local die_catcher *die_caught_by;
+
 void die(exit_code code, const char *format, ...)
 {
     va_list arguments;
+    if (die_caught_by) {
+        error *err = &die_caught_by->error;
+        err->code = code;
+        va_start(arguments, format);
+        number_print_list(err->message, sizeof err->message, format, arguments);
+        va_end(arguments);
+        text_make_printable(err->message, "");
+        longjmp(die_caught_by->place, 1);
+    }
     begin_to_end(code);
     va_start(arguments, format);
     if (!reader_is_gone())

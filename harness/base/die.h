@@ -1,5 +1,11 @@
-/* An error that ends the program with one line on standard error and an exit code. It is for lnbench's
- * commands; liblnjudge and the worker return their errors.
+/* An error that ends the program with one line on standard error and an exit code. The worker returns its
+ * errors; liblnjudge's functions and tests catch them:
+ *
+ *     die_catcher caught = {0};
+ *     die_caught_by = &caught;
+ *     if (setjmp(caught.place) == 0)
+ *         tensor_read(...);
+ *     die_caught_by = NULL; // caught.error has the code and the message
  *
  *     FILE *file = fopen(path, "rb");
  *     if (!file)
@@ -12,7 +18,15 @@
 #define LNBENCH_DIE_H
 
 #include "base/error.h"
+#include <setjmp.h>
 #include <stddef.h>
+
+/* Where die() goes in this thread instead of exit(). What was allocated until then stays so. */
+typedef struct die_catcher {
+    jmp_buf place;
+    error error;
+} die_catcher;
+extern _Thread_local die_catcher *die_caught_by;
 
 /* Prints "lnbench: ...", made printable (base/text.h), unless the reader of standard output went away
  * (| head). Then it exits with the code that finish_output() gives. Allocates no memory. */

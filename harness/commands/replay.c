@@ -133,9 +133,8 @@ static const kernel_entry *kernel_then(replay_state *replayer, const char *name,
 
 static bool replay_file(replay_state *replayer, const char *path, error *err)
 {
-    worst_list list;
-    if (!worst_list_read(path, &list, err))
-        return false;
+    worst_list list = {0};
+    worst_list_read(NULL, path, &list);
     bool fine = list.count > 0 || fail(err, EXIT_CODE_USAGE, "%s: holds no find", path);
     fine = fine && turn_to_seed(replayer, 1, err);
     for (size_t i = 0; fine && i < list.count; i++) {

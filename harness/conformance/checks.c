@@ -1,5 +1,4 @@
 /* The rows of each check; and a kernel on all of them, summed up. */
-#include "base/allocate.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "conformance/internal.h"
@@ -7,6 +6,7 @@
 #include "worker/layout.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum {
     CALLS = 75000,
@@ -112,28 +112,6 @@ bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t 
 
 /* ---- rows ---- */
 
-/* Everything that one block is made from, a residual too. */
-static operation_call call_make(const ln_convention *convention, const conformance_task *task,
-                                size_t rows, size_t hidden)
-{
-    operation_call raw = call_dense(convention, task->storage, task->param, rows, hidden);
-    if (!call_allocate(&raw, true))
-        memory_is_out(rows * hidden);
-    return raw;
-}
-
-/* The block, with or without the residual. Frees what it was made from. */
-static bool make_block(row_judge *judge, operation_call *raw, bool residual, bool fine,
-                       judge_block *block, error *err)
-{
-    operation_call wanted = *raw;
-    if (!residual)
-        wanted.inputs[ROLE_RESIDUAL] = NULL;
-    fine = fine && judge_block_from(judge, block, &wanted, err);
-    call_free(raw);
-    return fine;
-}
-
 /* The row of an input. */
 static void *row_at(const operation_call *raw, size_t role, size_t row)
 {
@@ -141,16 +119,18 @@ static void *row_at(const operation_call *raw, size_t role, size_t row)
 }
 
 /* Rows about zero, then rows three deviations off it. */
-static bool make_called_rows(row_judge *judge, const conformance_task *task, judge_block *block,
-                             error *err)
+static void make_called_rows(row_judge *judge, const conformance_task *task, arena *memory,
+                             judge_block *block)
 {
     enum { CENTRED = CALL_ROWS / 2 };
-    uint64_t seed = judge->settings.seed;
-    operation_call raw = call_make(&task->convention, task, CALL_ROWS, CALL_HIDDEN);
-    bool fine = input_call("normal", NULL, &raw, seed, 0, err) &&
-                input_rows("offset:3", task->storage, seed, 0, CALL_ROWS - CENTRED, CALL_HIDDEN,
-                           row_at(&raw, ROLE_X, CENTRED), err);
-    return make_block(judge, &raw, false, fine, block, err);
+    const uint64_t seed = judge->settings.seed;
+    operation_call raw =
+        call_dense(&task->convention, task->storage, task->param, CALL_ROWS, CALL_HIDDEN);
+    call_allocate(memory, &raw, false);
+    input_call("normal", NULL, &raw, seed, 0);
+    input_rows("offset:3", task->storage, seed, 0, CALL_ROWS - CENTRED, CALL_HIDDEN,
+               row_at(&raw, ROLE_X, CENTRED));
+    judge_block_from(judge, block, &raw);
 }
 
 /* One that has no parameters, with the eps of that of the run. */
@@ -171,71 +151,63 @@ static ln_convention bare_convention(const ln_convention *of)
 }
 
 /* The block has the rows that are looked at. */
-static bool make_large(row_judge *judge, const conformance_task *task,
-                       const struct large_shape *shape, large_tensors *large, judge_block *block,
-                       error *err)
+static void make_large(row_judge *judge, const conformance_task *task,
+                       const struct large_shape *shape, arena *memory, large_tensors *large,
+                       judge_block *block)
 {
     const ln_convention convention =
         shape->bare ? bare_convention(&task->convention) : task->convention;
     const size_t hidden = shape->hidden, row_bytes = hidden * dtype_size(task->storage);
     size_t rows[LARGE_ROWS];
+    char *period = arena_new(memory, char, LARGE_PERIOD *row_bytes);
     *large = (large_tensors){
         .problem = problem_dense(&convention, task->storage, task->param, shape->rows, hidden),
-        .period = allocate(LARGE_PERIOD * row_bytes),
+        .period = period,
         .seed = judge->settings.seed};
     problem_set_strides(&large->problem, shape->step * hidden);
     const size_t count = large_rows(&large->problem, large->seed, rows);
-    operation_call raw = call_make(&convention, task, LARGE_ROWS, hidden);
-    bool fine = input_rows("normal", task->storage, large->seed, 0, LARGE_PERIOD, hidden,
-                           large->period, err);
+    operation_call raw = call_dense(&convention, task->storage, task->param, count, hidden);
+    call_allocate(memory, &raw, shape->all);
+    input_rows("normal", task->storage, large->seed, 0, LARGE_PERIOD, hidden, period);
     input_parameters("normal", &raw, large->seed);
-    for (size_t i = 0; fine && i < count; i++) {
-        const char *period = large->period;
+    for (size_t i = 0; i < count; i++) {
         size_t row = large_row_of_block(&large->problem, rows[i]);
         memcpy(row_at(&raw, ROLE_X, i), period + row * row_bytes, row_bytes);
-        memcpy(row_at(&raw, ROLE_RESIDUAL, i),
-               period + (row + LARGE_RESIDUAL_ROW) % LARGE_PERIOD * row_bytes, row_bytes);
+        if (shape->all)
+            memcpy(row_at(&raw, ROLE_RESIDUAL, i),
+                   period + (row + LARGE_RESIDUAL_ROW) % LARGE_PERIOD * row_bytes, row_bytes);
     }
-    raw.problem.rows = count;
-    return make_block(judge, &raw, shape->all, fine, block, err);
+    judge_block_from(judge, block, &raw);
 }
 
-bool conformance_prepare(row_judge *judge, const conformance_task *task, conformance_blocks *made,
-                         error *err)
+void conformance_prepare(row_judge *judge, const conformance_task *task, conformance_blocks *made)
 {
     const size_t count = count_blocks(task);
-    *made = (conformance_blocks){.blocks = allocate_zeroed(count, sizeof *made->blocks),
-                                 .of = allocate_zeroed(count, sizeof *made->of),
-                                 .large = allocate_zeroed(count, sizeof *made->large)};
-    bool fine = true;
-    while (fine && made->count < count) {
-        const size_t i = made->count++;
+    *made = (conformance_blocks){.count = count};
+    made->blocks = arena_new(&made->memory, judge_block, count);
+    made->of = arena_new(&made->memory, combination, count);
+    made->large = arena_new(&made->memory, large_tensors, count);
+    for (size_t i = 0; i < count; i++) {
         judge_block *block = &made->blocks[i];
-        if (task->check == CHECK_COMBINATIONS) {
-            made->of[i] = combinations_at(task->set, task->first + i);
-            fine = combination_block(judge, &made->of[i], task->storage, task->param, block, err);
-        } else if (task->check == CHECK_LARGE) {
-            fine = make_large(judge, task, large_shape_of(task, i), &made->large[i], block, err);
-        } else if (task->check == CHECK_EXACT) {
-            fine = exact_make(judge, task, i, block, err);
-        } else {
-            fine = make_called_rows(judge, task, block, err);
-        }
+        made->of[i] = task->check == CHECK_COMBINATIONS
+                          ? combinations_at(task->set, task->first + i)
+                          : (combination){0};
+        if (task->check == CHECK_COMBINATIONS)
+            combination_block(judge, &made->of[i], task->storage, task->param, block);
+        else if (task->check == CHECK_LARGE)
+            make_large(judge, task, large_shape_of(task, i), &made->memory, &made->large[i], block);
+        else if (task->check == CHECK_EXACT)
+            exact_make(judge, task, i, block);
+        else
+            make_called_rows(judge, task, &made->memory, block);
     }
-    if (!fine)
-        conformance_release(made);
-    return fine;
 }
 
 void conformance_release(conformance_blocks *blocks)
 {
-    for (size_t i = 0; i < blocks->count; i++) {
+    for (size_t i = 0; i < blocks->count; i++)
         judge_block_free(&blocks->blocks[i]);
-        free(blocks->large[i].period);
-    }
-    free(blocks->blocks);
-    free(blocks->of);
-    free(blocks->large);
+    arena_free(&blocks->memory);
     *blocks = (conformance_blocks){0};
 }
 

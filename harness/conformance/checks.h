@@ -2,7 +2,7 @@
  * a run, over many blocks of rows.
  *
  *     conformance_blocks blocks;
- *     conformance_prepare(judge, &task, &blocks, &err);          // once for all kernels of the types
+ *     conformance_prepare(judge, &task, &blocks);                // once for all kernels of the types
  *     conformance_examine(judge, &task, &blocks, kernel, &judgement);
  *     conformance_release(&blocks);
  */
@@ -44,6 +44,7 @@ typedef struct conformance_blocks {
     size_t count;
     combination *of;      /* of CHECK_COMBINATIONS: one for each block */
     large_tensors *large; /* of CHECK_LARGE: one for each block */
+    arena memory;         /* of all but the blocks' own */
 } conformance_blocks;
 
 /* In the place of an input's name (domain/case.h). */
@@ -58,8 +59,8 @@ bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t 
 /* The elements of all blocks, for the time left. */
 size_t conformance_elements(const conformance_task *task);
 
-bool conformance_prepare(row_judge *judge, const conformance_task *task, conformance_blocks *blocks,
-                         error *err);
+void conformance_prepare(row_judge *judge, const conformance_task *task,
+                         conformance_blocks *blocks);
 /* As judge_kernel(); no rows stay in the judgement. Ends with the first violation, of combinations with the
  * third, of which the most telling stays. */
 void conformance_examine(row_judge *judge, const conformance_task *task,

@@ -184,11 +184,11 @@ static bool best_entry(generator *made, candidate *best)
     return false;
 }
 
-covering_array covering_make(const covering_question *asked)
+covering_array covering_make(arena *memory, const covering_question *asked)
 {
     const bool pairs = asked->strength == 2;
     covering_array array = {.factors = asked->factors,
-                            .entries = allocate(asked->most * asked->factors + 1)};
+                            .entries = arena_new(memory, int8_t, asked->most * asked->factors)};
     generator *made = allocate(sizeof *made);
     *made = (generator){.asked = asked,
                         .random = asked->seed,

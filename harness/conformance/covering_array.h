@@ -2,16 +2,16 @@
  *
  *     covering_question asked = {.factors = 27, .levels = levels, .strength = 3, .most = 900, .seed = 1,
  *                                .allows = allows, .context = &table};
- *     covering_array array = covering_make(&asked);
+ *     covering_array array = covering_make(&memory, &asked);
  *     for (size_t i = 0; i < array.count; i++)
  *         use(covering_entry(&array, i));                  // a level of each factor
- *     free(array.entries);
  *
  * A fault of a program needs two or three factors to show, seldom more (Kuhn, Wallace and Gallo, IEEE
  * TSE 30, 2004). The greedy generator is that of AETG (Cohen, Dalal, Fredman and Patton, IEEE TSE 23, 1997). */
 #ifndef LNBENCH_COVERING_ARRAY_H
 #define LNBENCH_COVERING_ARRAY_H
 
+#include "base/arena.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ typedef struct covering_array {
 } covering_array;
 
 /* The same from the same question. */
-covering_array covering_make(const covering_question *asked);
+covering_array covering_make(arena *memory, const covering_question *asked);
 
 static inline const int8_t *covering_entry(const covering_array *array, size_t i)
 {

@@ -123,18 +123,15 @@ static void ask_block(covering_run *run, const combination *asked, const judge_b
 }
 
 /* The same on rows of its own. */
-static bool ask_anew(covering_run *run, const combination *asked, case_judgement *judgement,
-                     error *err)
+static void ask_anew(covering_run *run, const combination *asked, case_judgement *judgement)
 {
     judge_block block;
-    if (!combination_block(run->judge, asked, run->kernel->facts.storage, run->kernel->facts.param,
-                           &block, err))
-        return false;
+    combination_block(run->judge, asked, run->kernel->facts.storage, run->kernel->facts.param,
+                      &block);
     run->judge->placed = NULL;
     ask_block(run, asked, &block, judgement);
     run->judge->placed = NULL;
     judge_block_free(&block);
-    return true;
 }
 
 static bool takes(covering_run *run, const ln_problem *problem)
@@ -170,19 +167,17 @@ static bool take_less(covering_run *run, combination *asked)
     return true;
 }
 
-bool covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
-                      case_judgement *judgement, error *err)
+void covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
+                      case_judgement *judgement)
 {
-    bool fine = true;
     if (combination_without(asked, run->kernel->facts.traits) || !block)
-        fine = ask_anew(run, asked, judgement, err);
+        ask_anew(run, asked, judgement);
     else
         ask_block(run, asked, block, judgement);
-    while (fine && judgement->verdict.kind == VERDICT_DECLINED && take_less(run, asked))
-        fine = ask_anew(run, asked, judgement, err);
+    while (judgement->verdict.kind == VERDICT_DECLINED && take_less(run, asked))
+        ask_anew(run, asked, judgement);
     run->declined += judgement->verdict.kind == VERDICT_DECLINED;
     run->judged += verdict_is_judged(judgement->verdict.kind);
-    return fine;
 }
 
 /* ---- all of them ---- */
@@ -340,13 +335,12 @@ void run_combinations(row_judge *judge, const conformance_task *task,
     covering_run run;
     fault_found found = {0};
     case_judgement one = {0};
-    error err;
     covering_run_begin(&run, judge, kernel, &task->convention);
     for (size_t i = 0; !is_enough(&found, &one.verdict) && i < blocks->count && !interrupted();
          i++) {
         combination asked = blocks->of[i];
         send_batch(&run, blocks, i);
-        covering_run_ask(&run, &asked, &blocks->blocks[i], &one, &err);
+        covering_run_ask(&run, &asked, &blocks->blocks[i], &one);
         if (verdict_is_fault(one.verdict.kind))
             note_fault(&found, &asked, &one.verdict, i);
         add_up(&run, &asked, &one, judgement);

@@ -3,7 +3,7 @@
  *     covering_run run;
  *     covering_run_begin(&run, judge, kernel, &convention);
  *     for (...)
- *         covering_run_ask(&run, &asked, &block, &judgement, &err);
+ *         covering_run_ask(&run, &asked, &block, &judgement);
  *     covering_run_conclude(&run, &verdict);
  *     covering_run_end(&run);
  */
@@ -30,10 +30,9 @@ typedef struct covering_run {
 void covering_run_begin(covering_run *run, row_judge *judge, const kernel_entry *kernel,
                         const ln_convention *first);
 void covering_run_end(covering_run *run);
-/* One problem, or as much of it as the kernel takes: *asked becomes that. Block NULL: on rows of its own.
- * False: the judge was told to stop. */
-bool covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
-                      case_judgement *judgement, error *err);
+/* One problem, or as much of it as the kernel takes: *asked becomes that. Block NULL: on rows of its own. */
+void covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
+                      case_judgement *judgement);
 /* Into a verdict that is right: what all problems together show, and what else there is to say. */
 void covering_run_conclude(const covering_run *run, case_verdict *verdict);
 

@@ -1,5 +1,4 @@
 #include "conformance/factors.h"
-#include "base/allocate.h"
 #include "base/random.h"
 #include <math.h>
 #include <stdio.h>
@@ -347,10 +346,11 @@ bool factors_set_hidden(combination *of, size_t hidden)
     return !of->table->large && factors_allow(of->table, of->levels);
 }
 
-factor_table *factors_of(ln_operation kind, const ln_convention *plain, bool alone, bool large)
+factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *plain, bool alone,
+                         bool large)
 {
     const operation *what = operations[kind];
-    factor_table *table = allocate(sizeof *table);
+    factor_table *table = arena_new(memory, factor_table, 1);
     *table = (factor_table){.operation = kind,
                             .large = large,
                             .alone = alone,

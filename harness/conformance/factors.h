@@ -2,11 +2,10 @@
  * contents' and the convention's. All follow from the operation's table (domain/operation.h), so that a new
  * operation brings its own.
  *
- *     factor_table *table = factors_of(LN_OPERATION_LAYERNORM, &torch, false, false);
+ *     factor_table *table = factors_of(&memory, LN_OPERATION_LAYERNORM, &torch, false, false);
  *     combination of = {.table = table, .levels = {...}, .seed = 1, .number = 17};
  *     ln_problem problem = combination_problem(&of, LN_F32, LN_F32);
  *     call_layout layout = combination_layout(&of, LN_F32, LN_F32);
- *     free(table);
  */
 #ifndef LNBENCH_FACTORS_H
 #define LNBENCH_FACTORS_H
@@ -71,8 +70,9 @@ typedef struct combination {
     const ln_convention *instead; /* not NULL: this one, whatever the levels say */
 } combination;
 
-/* `plain`: the convention whose levels are plain. To be freed. */
-factor_table *factors_of(ln_operation kind, const ln_convention *plain, bool alone, bool large);
+/* `plain`: the convention whose levels are plain. */
+factor_table *factors_of(arena *memory, ln_operation kind, const ln_convention *plain, bool alone,
+                         bool large);
 /* For covering_make(): whether the levels can stand together. */
 bool factors_allow(const void *table, const int8_t *levels);
 /* Makes plain what cannot stand with the others. False: the others can't either. */

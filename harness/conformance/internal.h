@@ -76,8 +76,7 @@ judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound);
 /* Kernels that claim to be correctly rounded (exact.c). */
 size_t exact_blocks(ln_operation kind);
 ln_problem exact_problem(const conformance_task *task, size_t index);
-bool exact_make(row_judge *judge, const conformance_task *task, size_t index, judge_block *block,
-                error *err);
+void exact_make(row_judge *judge, const conformance_task *task, size_t index, judge_block *block);
 /* As judge_kernel(). What is not the correctly rounded value is inaccurate. */
 void exact_judge(row_judge *judge, const judge_block *block, size_t index,
                  const kernel_entry *kernel, case_judgement *judgement);

@@ -115,19 +115,17 @@ static bool same_types(const kernel_entry *a, const kernel_entry *b)
 
 /* All kernels of the types of kernels[first], which is the first of them, on the same rows: normal ones show
  * most orders of summation. */
-static bool measure_types(row_judge *judge, const ln_convention *convention, progress_bar *progress,
+static void measure_types(row_judge *judge, const ln_convention *convention, progress_bar *progress,
                           const kernel_entry *const *kernels, invariance_result *found,
-                          size_t count, size_t first, error *err)
+                          size_t count, size_t first)
 {
     const kernel_facts *of = &kernels[first]->facts;
     judge_block blocks[INVARIANCE_HIDDEN] = {0};
-    bool fine = true;
-    for (size_t i = 0; fine && i < INVARIANCE_HIDDEN; i++)
-        fine = judge_block_generate(
-            judge, &blocks[i],
-            call_dense(convention, of->storage, of->param, ROWS, hidden_sizes[i]), "normal", NULL,
-            0, err);
-    for (size_t i = first; fine && i < count && !interrupted(); i++) {
+    for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
+        judge_block_generate(judge, &blocks[i],
+                             call_dense(convention, of->storage, of->param, ROWS, hidden_sizes[i]),
+                             "normal", NULL, 0);
+    for (size_t i = first; i < count && !interrupted(); i++) {
         if (!same_types(kernels[first], kernels[i]))
             continue;
         if (progress && !kernels[i]->unsupported[0])
@@ -138,7 +136,6 @@ static bool measure_types(row_judge *judge, const ln_convention *convention, pro
     }
     for (size_t i = 0; i < INVARIANCE_HIDDEN; i++)
         judge_block_free(&blocks[i]);
-    return fine;
 }
 
 bool invariance_measure(row_judge *judge, const ln_convention *convention, progress_bar *progress,
@@ -148,20 +145,16 @@ bool invariance_measure(row_judge *judge, const ln_convention *convention, progr
     const kernel_entry **family = allocate_zeroed(all->count + 1, sizeof *family);
     invariance_result *each = allocate_zeroed(all->count + 1, sizeof *each);
     const size_t measured = with_families(all, own, count, family);
-    bool fine = true;
-    for (size_t i = 0; fine && i < measured; i++) {
+    for (size_t i = 0; i < measured; i++) {
         bool first = true;
         for (size_t before = 0; before < i; before++)
             first = first && !same_types(family[before], family[i]);
-        fine = !first || measure_types(judge, convention, progress, family, each, measured, i, err);
+        if (first)
+            measure_types(judge, convention, progress, family, each, measured, i);
     }
-    if (fine && interrupted())
-        fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    if (fine) {
-        invariance_compare_isas(family, each, measured);
-        memcpy(found, each, count * sizeof *found);
-    }
+    invariance_compare_isas(family, each, measured);
+    memcpy(found, each, count * sizeof *found);
     free(family);
     free(each);
-    return fine;
+    return !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
 }

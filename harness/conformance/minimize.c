@@ -57,9 +57,8 @@ static verdict_kind ask_combination(narrowing *in, combination tried, bool *same
     *same = false;
     in->asked++;
     for (int i = 0; i < times && !*same && !interrupted(); i++) {
-        error err;
-        *same = covering_run_ask(in->of, &tried, NULL, &found, &err) &&
-                verdict_is_fault(found.verdict.kind) && is_same(in, &found.verdict);
+        covering_run_ask(in->of, &tried, NULL, &found);
+        *same = verdict_is_fault(found.verdict.kind) && is_same(in, &found.verdict);
         in->unsteady |= *same && i > 0;
     }
     if (*same) {

@@ -40,8 +40,8 @@ struct combination_set {
     bool sizes_given;
 };
 
-static covering_array cover(const factor_table *table, unsigned strength, size_t most,
-                            uint64_t seed)
+static covering_array cover(arena *memory, const factor_table *table, unsigned strength,
+                            size_t most, uint64_t seed)
 {
     const covering_question asked = {.factors = table->count,
                                      .levels = table->levels,
@@ -50,7 +50,7 @@ static covering_array cover(const factor_table *table, unsigned strength, size_t
                                      .seed = seed,
                                      .allows = factors_allow,
                                      .context = table};
-    return covering_make(&asked);
+    return covering_make(memory, &asked);
 }
 
 static void add_place(combination_set *set, bool large, size_t entry, size_t hidden)
@@ -96,32 +96,20 @@ static void order_problems(combination_set *set, const combinations_asked *asked
         add_place(set, true, i, 0);
 }
 
-combination_set *combinations_make(const combinations_asked *asked)
+combination_set *combinations_make(arena *memory, const combinations_asked *asked)
 {
     const ln_operation kind = asked->plain.operation;
-    combination_set *set = allocate_zeroed(1, sizeof *set);
+    combination_set *set = arena_new(memory, combination_set, 1);
     set->seed = asked->seed;
     set->sizes_given = asked->hidden_count > 0;
-    set->table = factors_of(kind, &asked->plain, asked->alone, false);
-    set->large_table = factors_of(kind, &asked->plain, asked->alone, true);
-    set->small = cover(set->table, 3, asked->quick ? MOST_QUICK : MOST_SMALL, asked->seed);
-    set->large = cover(set->large_table, 2, asked->quick ? 0 : MOST_LARGE, asked->seed);
+    set->table = factors_of(memory, kind, &asked->plain, asked->alone, false);
+    set->large_table = factors_of(memory, kind, &asked->plain, asked->alone, true);
+    set->small = cover(memory, set->table, 3, asked->quick ? MOST_QUICK : MOST_SMALL, asked->seed);
+    set->large = cover(memory, set->large_table, 2, asked->quick ? 0 : MOST_LARGE, asked->seed);
     set->places =
-        allocate_zeroed(set->small.count + set->large.count + SWEPT + SAMPLE, sizeof *set->places);
+        arena_new(memory, problem_place, set->small.count + set->large.count + SWEPT + SAMPLE);
     order_problems(set, asked);
     return set;
-}
-
-void combinations_free(combination_set *set)
-{
-    if (!set)
-        return;
-    free(set->small.entries);
-    free(set->large.entries);
-    free(set->table);
-    free(set->large_table);
-    free(set->places);
-    free(set);
 }
 
 /* ---- which there are ---- */
@@ -233,17 +221,19 @@ static double scale_of(const combination *of, const ln_problem *problem, size_t 
 }
 
 /* Rows from the middle on, or all where there is one, are those of the level. */
-static bool make_special_rows(const combination *of, operation_call *call, error *err)
+static void make_special_rows(const combination *of, operation_call *call)
 {
     const ln_problem *problem = &call->problem;
     const size_t hidden = problem->hidden, first = problem->rows / 2;
     const int8_t contents = level_of(of, FACTOR_CONTENTS, 0);
     uint64_t drawn = combination_draw(of, DRAW_CONTENTS);
     char *x = call->inputs[ROLE_X];
-    if (contents == CONTENTS_OFF_CENTRE)
-        return input_rows("offset:3", problem->storage, of->seed, of->number * ROWS_APART,
-                          problem->rows - first, hidden,
-                          x + first * hidden * dtype_size(problem->storage), err);
+    if (contents == CONTENTS_OFF_CENTRE) {
+        input_rows("offset:3", problem->storage, of->seed, of->number * ROWS_APART,
+                   problem->rows - first, hidden,
+                   x + first * hidden * dtype_size(problem->storage));
+        return;
+    }
     for (size_t i = 0; i < operations[call->operation]->count; i++) {
         void *rows = call->inputs[i];
         if (operations[call->operation]->roles[i].shape != SHAPE_TABLE || !rows)
@@ -264,7 +254,6 @@ static bool make_special_rows(const combination *of, operation_call *call, error
         storage_store(problem->storage, call->inputs[ROLE_RESIDUAL], at,
                       2 * overflowing(problem->storage));
     }
-    return true;
 }
 
 /* Of -1, 0 and 1, and where gamma is stored less 1 of such gamma: all kinds in turn; one alone; or in the
@@ -324,56 +313,47 @@ static void make_parameter(const combination *of, operation_call *call, size_t r
 }
 
 /* Parts of a tensor, `distinct` of them, over and over, in place of them. */
-static void repeat(void **of, size_t bytes, size_t distinct, size_t rows)
+static void repeat(arena *memory, void **of, size_t bytes, size_t distinct, size_t rows)
 {
-    char *made = *of ? allocate(rows * bytes) : NULL;
+    char *made = *of ? arena_take(memory, rows, bytes) : NULL;
     for (size_t row = 0; made && row < rows; row++)
         memcpy(made + row * bytes, (const char *)*of + row % distinct * bytes, bytes);
-    free(*of);
     *of = made;
 }
 
-/* Their answers are found once, and what they may be off. */
-static void repeat_rows(judge_block *block, size_t rows)
-{
-    const operation *what = operations[block->operation];
-    void *results = block->results;
-    block->distinct = block->rows;
-    for (size_t i = 0; i < what->count; i++)
-        if (what->roles[i].shape == SHAPE_TABLE)
-            repeat(&block->inputs[i], block->hidden * dtype_size(block->storage), block->distinct,
-                   rows);
-    repeat(&results, sizeof *block->results, block->distinct, rows);
-    block->results = results;
-    block->rows = rows;
-}
-
-bool combination_block(row_judge *judge, const combination *of, ln_type storage, ln_type param,
-                       judge_block *block, error *err)
+void combination_block(row_judge *judge, const combination *of, ln_type storage, ln_type param,
+                       judge_block *block)
 {
     const operation *what = operations[of->table->operation];
     ln_problem problem = combination_problem(of, storage, param);
     size_t distinct = DISTINCT_ELEMENTS / problem.hidden | 1, rows = problem.rows;
+    arena memory = {0};
     distinct = distinct < 3 ? 3 : distinct > DISTINCT ? DISTINCT : distinct;
     problem.rows = rows < distinct ? rows : distinct;
     operation_call call = {.operation = of->table->operation, .problem = problem};
-    if (!call_allocate(&call, true))
-        memory_is_out(problem.rows * problem.hidden);
-    bool fine = input_call("normal", "normal", &call, of->seed, of->number * ROWS_APART, err);
+    call_allocate(&memory, &call, true);
+    input_call("normal", "normal", &call, of->seed, of->number * ROWS_APART);
     for (size_t i = 0; i < what->count; i++)
-        if (what->roles[i].optional && !what->roles[i].output && !level_of(of, FACTOR_THERE, i)) {
-            free(call.inputs[i]);
+        if (what->roles[i].optional && !what->roles[i].output && !level_of(of, FACTOR_THERE, i))
             call.inputs[i] = NULL;
-        }
-    fine = fine && make_special_rows(of, &call, err);
-    for (size_t i = 0; fine && i < what->count; i++)
+    make_special_rows(of, &call);
+    for (size_t i = 0; i < what->count; i++)
         if (role_is_parameter(&what->roles[i]) && call.inputs[i])
             make_parameter(of, &call, i);
-    fine = fine && judge_block_from(judge, block, &call, err);
-    call_free(&call);
-    if (fine && rows != problem.rows)
-        repeat_rows(block, rows);
-    return fine;
+    judge_block_from(judge, block, &call);
+    arena_free(&memory);
+    if (rows == problem.rows)
+        return;
+    /* The answers of rows that come again are found once, and what they may be off. */
+    void *results = block->results;
+    for (size_t i = 0; i < what->count; i++)
+        if (what->roles[i].shape == SHAPE_TABLE)
+            repeat(&block->memory, &block->inputs[i], block->hidden * dtype_size(storage),
+                   block->rows, rows);
+    repeat(&block->memory, &results, sizeof *block->results, block->rows, rows);
+    block->results = results;
+    block->distinct = block->rows;
+    block->rows = rows;
 }
 
 bool combination_is_even(const combination *of)

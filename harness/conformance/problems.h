@@ -1,13 +1,13 @@
 /* The problems of the covering array: which there are, their rows with the answers, and how a kernel does
  * on one.
  *
- *     combination_set *set = combinations_make(&asked);
+ *     combination_set *set = combinations_make(&memory, &asked);
  *     for (size_t i = 0; i < combinations_count(set); i++) {
  *         combination of = combinations_at(set, i);
- *         combination_block(judge, &of, LN_F32, LN_F32, &block, &err);
+ *         combination_block(judge, &of, LN_F32, LN_F32, &block);
  *         ...
  *     }
- *     combinations_free(set);
+ *     arena_free(&memory);
  */
 #ifndef LNBENCH_PROBLEMS_H
 #define LNBENCH_PROBLEMS_H
@@ -26,8 +26,7 @@ typedef struct combinations_asked {
 
 typedef struct combination_set combination_set;
 
-combination_set *combinations_make(const combinations_asked *asked);
-void combinations_free(combination_set *set);
+combination_set *combinations_make(arena *memory, const combinations_asked *asked);
 
 /* The first 400 of the small array and a third of the hidden sizes, each with the levels of one of those;
  * then, but for the quick plan, the rest of both: every size up to 1100 and a sample of longer ones; and
@@ -41,8 +40,8 @@ void combinations_add_triples(const combination_set *set, size_t *triples, size_
 const char *combinations_describe(const combination_set *set, char *text, size_t size);
 
 /* The block of a combination; few distinct rows, over and over. */
-bool combination_block(row_judge *judge, const combination *of, ln_type storage, ln_type param,
-                       judge_block *block, error *err);
+void combination_block(row_judge *judge, const combination *of, ln_type storage, ln_type param,
+                       judge_block *block);
 /* Whether errors at all positions of the first half of its rows are alike. */
 bool combination_is_even(const combination *of);
 

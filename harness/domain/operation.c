@@ -97,7 +97,7 @@ operation_call call_dense(const ln_convention *convention, ln_type storage, ln_t
                             .problem = problem_dense(convention, storage, param, rows, hidden)};
 }
 
-bool call_allocate(operation_call *call, bool optional)
+void call_allocate(arena *memory, operation_call *call, bool optional)
 {
     const operation *what = operations[call->operation];
     for (size_t i = 0; i < what->count; i++) {
@@ -105,27 +105,17 @@ bool call_allocate(operation_call *call, bool optional)
         role_extent extent = role_extent_of(role, &call->problem, LN_F64);
         if (role->output || role->shape == SHAPE_NONE || (role->optional && !optional))
             continue;
-        call->inputs[i] = malloc(extent.rows * call->problem.hidden * extent.element);
-        if (!call->inputs[i])
-            return false;
+        call->inputs[i] =
+            arena_new(memory, char, extent.rows * call->problem.hidden * extent.element);
     }
-    return true;
 }
 
 void call_drop_unneeded(operation_call *call)
 {
     const operation *what = operations[call->operation];
     for (size_t i = 0; i < what->count; i++)
-        if (!role_is_needed(&what->roles[i], &call->problem.convention)) {
-            free(call->inputs[i]);
+        if (!role_is_needed(&what->roles[i], &call->problem.convention))
             call->inputs[i] = NULL;
-        }
-}
-
-void call_free(operation_call *call)
-{
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        free(call->inputs[i]);
 }
 
 size_t convention_count(const operation *what)

@@ -13,6 +13,7 @@
 #ifndef LNBENCH_OPERATION_H
 #define LNBENCH_OPERATION_H
 
+#include "base/arena.h"
 #include "domain/case.h"
 
 enum {
@@ -218,11 +219,10 @@ typedef struct operation_call {
 operation_call call_dense(const ln_convention *convention, ln_type storage, ln_type param,
                           size_t rows, size_t hidden);
 /* Room for every input, whether its convention has it or not; `optional`: for those too that a call may
- * leave out. False: memory; free it all the same. */
-bool call_allocate(operation_call *call, bool optional);
-/* Frees those that its convention has not. */
+ * leave out. */
+void call_allocate(arena *memory, operation_call *call, bool optional);
+/* Leaves out those that its convention has not. */
 void call_drop_unneeded(operation_call *call);
-void call_free(operation_call *call);
 
 /* A problem with dense rows. */
 ln_problem problem_dense(const ln_convention *convention, ln_type storage, ln_type param,

@@ -37,33 +37,32 @@ bool input_suits(const input_family *family, ln_operation kind);
  * constant row is 0/0. */
 bool case_is_extreme(const case_key *key);
 
-/* Whether such an input exists: a family, "offset:KAPPA", "worst" or "worst:PATH" (see worst.h), a
+/* That such an input exists: a family, "offset:KAPPA", "worst" or "worst:PATH" (see worst.h), a
  * file of tensors (neither opened here), or several families, "normal+offset:4+outlier-channels", whose rows
- * come in turn. Errors are usage errors with the nearest name. */
-bool input_check(const char *input, error *err);
+ * come in turn. If not, the program ends (base/die.h) with the nearest name. */
+void input_check(const char *input);
+/* That it exists in this type, too. */
+void input_check_type(const char *input, ln_type type);
 
 /* Fills count rows, beginning with row `first`, of hidden elements each (dense). Element (r, c)
  * depends only on input, type, seed, hidden, r and c; every family is in the type's own range and
- * precision, by integer arithmetic and one rounding to nearest even (typed.c tells how; "offset"
+ * precision, by integer arithmetic and one rounding to nearest even (inputs.c tells how; "offset"
  * sweeps kappa from 1 to 1e8 in f32, 1e3 in bf16, 1e4 in f16, 1e16 in f64). A file gives its
  * rows in turn, over again when they run out, and must have this hidden; it is read anew at each
  * call. One of the type is taken bit for bit (u2 for bf16 and f16), another is rounded. Documents'
  * tensors are tiled to hidden the same way. Of several families row r is row r of the
  * (r mod number)-th. */
-bool input_rows(const char *input, ln_type type, uint64_t seed, size_t first, size_t count,
-                size_t hidden, void *x, error *err);
+void input_rows(const char *input, ln_type type, uint64_t seed, size_t first, size_t count,
+                size_t hidden, void *x);
 
 /* Whether an input is a file of tensors (inputs/tensor/tensor.h); and how many rows it has, of which
  * size; the whole file is read, so that a bad one is found. */
 bool input_is_file(const char *input);
-bool input_file_shape(const char *path, size_t *rows, size_t *hidden, error *err);
+void input_file_shape(const char *path, size_t *rows, size_t *hidden);
 
 /* How many families come in turn, 1 where the input names one; and the one that row `row` is of. */
 size_t input_parts(const char *input);
 void input_part(const char *input, size_t row, char part[INPUT_MAX_LENGTH]);
-
-/* Whether such an input exists in this type, too. */
-bool input_has_type(const char *input, ln_type type, error *err);
 
 /* Fills the parameters of a call that go with an input, those that it has room for: ordinary ones, but
  * where a family hurts by its own, such as affine-cancellation; rounded to nearest even after they were
@@ -72,7 +71,7 @@ void input_parameters(const char *input, const operation_call *call, uint64_t se
 
 /* Fills all of a dense call: its tables with the rows of the input from `first` on, those behind in the
  * next table, the one that may be left out from another input (NULL: none); and the parameters. */
-bool input_call(const char *input, const char *residual, const operation_call *call, uint64_t seed,
-                size_t first, error *err);
+void input_call(const char *input, const char *residual, const operation_call *call, uint64_t seed,
+                size_t first);
 
 #endif

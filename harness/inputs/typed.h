@@ -1,17 +1,14 @@
-/* What inputs.c and typed.c share. */
+/* What the files of inputs/ share. */
 #ifndef LNBENCH_INPUTS_TYPED_H
 #define LNBENCH_INPUTS_TYPED_H
 
 #include "domain/operation.h"
 
-/* Whether offset.c makes the rows: "offset", "kappa" and, with a kappa that is not 0,
- * "offset:KAPPA". */
-bool input_offset(const char *input, double *kappa, error *err);
 /* Length of the path before :NAME, or of all of it, where it is that of an archive of tensors; else 0. */
 size_t input_archive_length(const char *path);
 /* The rows of a file in a type. */
-bool input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
-                        void *x, error *err);
+void input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
+                        void *x);
 
 static inline uint64_t mix(uint64_t z)
 {

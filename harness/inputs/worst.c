@@ -1,6 +1,7 @@
 /* Adversarial rows: their text, and the inputs that are made of it. */
 #include "inputs/worst.h"
 #include "base/allocate.h"
+#include "base/die.h"
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/paths.h"
@@ -175,23 +176,24 @@ void worst_row_format(const worst_row *row, text_buffer *out)
 /* Where the reader is. */
 typedef struct file_reader {
     const char *path;
+    worst_list *list;
     size_t line;
     bool inside; /* between find and end */
     worst_row row;
     size_t have[ROLES_MOST]; /* numbers of each input */
 } file_reader;
 
-static bool bad(const file_reader *reader, error *err, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static _Noreturn void bad(const file_reader *reader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static bool bad(const file_reader *reader, error *err, const char *format, ...)
+static _Noreturn void bad(const file_reader *reader, const char *format, ...)
 {
     char what[512];
     va_list arguments;
     va_start(arguments, format);
     number_print_list(what, sizeof what, format, arguments);
     va_end(arguments);
-    return fail(err, EXIT_CODE_USAGE, "%s:%zu: %s", reader->path, reader->line, what);
+    die(EXIT_CODE_USAGE, "%s:%zu: %s", reader->path, reader->line, what);
 }
 
 static bool parse_size(const char *text, uint64_t *size)
@@ -220,41 +222,37 @@ static size_t wanted_of(const worst_row *row, const tensor_role *role)
 }
 
 /* More numbers of an input. */
-static bool add_floats(file_reader *reader, size_t role, char *words, error *err)
+static void add_floats(file_reader *reader, size_t role, char *words)
 {
     worst_row *row = &reader->row;
-    size_t wanted = wanted_of(row, &operations[row->operation]->roles[role]);
-    size_t *have = &reader->have[role];
-    ln_type type = type_of(row, role);
+    const size_t wanted = wanted_of(row, &operations[row->operation]->roles[role]);
+    const ln_type type = type_of(row, role);
     char *state = NULL;
     if (wanted == 0 || wanted > WORST_MAX_ELEMENTS)
-        return bad(reader, err, "numbers before rows and hidden are known to be 1 or more");
-    if (!row->inputs[role] && !(row->inputs[role] = malloc(wanted * dtype_size(type))))
-        return fail_memory(err, "a worst row");
+        bad(reader, "numbers before rows and hidden are known to be 1 or more");
+    if (!row->inputs[role])
+        row->inputs[role] = arena_new(&reader->list->memory, char, wanted *dtype_size(type));
     for (char *word = strtok_r(words, " ", &state); word; word = strtok_r(NULL, " ", &state)) {
-        if (*have == wanted)
-            return bad(reader, err, "'%.40s': %zu numbers are there already, and no more expected",
-                       word, wanted);
-        if (!hex_float_parse(word, type, row->inputs[role], *have))
-            return bad(reader, err, "'%.40s': a hex float of %s was expected, as in 0x1.8p-3", word,
-                       dtype_name(type));
-        ++*have;
+        if (reader->have[role] == wanted)
+            bad(reader, "'%.40s': %zu numbers are there already, and no more expected", word,
+                wanted);
+        if (!hex_float_parse(word, type, row->inputs[role], reader->have[role]++))
+            bad(reader, "'%.40s': a hex float of %s was expected, as in 0x1.8p-3", word,
+                dtype_name(type));
     }
-    return true;
 }
 
-static bool set_convention(file_reader *reader, const char *value, error *err)
+static void set_convention(file_reader *reader, const char *value)
 {
     worst_row *row = &reader->row;
     ln_convention convention;
-    struct error why = {0};
+    error why = {0};
     if (strlen(value) >= sizeof row->convention)
-        return bad(reader, err, "a convention of %zu characters", strlen(value));
+        bad(reader, "a convention of %zu characters", strlen(value));
     if (!convention_parse(value, &convention, &why))
-        return bad(reader, err, "%.400s", why.message);
+        bad(reader, "%.400s", why.message);
     snprintf(row->convention, sizeof row->convention, "%s", value);
     row->operation = convention.operation;
-    return true;
 }
 
 static bool set_worst(worst_row *row, char *value)
@@ -271,186 +269,156 @@ static bool set_worst(worst_row *row, char *value)
     return fine;
 }
 
-/* Numbers have room for as many as type, convention and shape said when the first came. */
-static bool comes_too_late(const file_reader *reader, const find_field *field)
+static void set_field(file_reader *reader, const find_field *field, char *value)
 {
-    bool any = false;
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        any |= reader->row.inputs[i] != NULL;
-    return any && (field->kind == FIELD_TYPE || field->kind == FIELD_CONVENTION ||
-                   field->kind == FIELD_SHAPE);
-}
-
-static bool set_field(file_reader *reader, const find_field *field, char *value, error *err)
-{
+    static const char *const expected[] = {[FIELD_TYPE] = "f32, f64, bf16 or f16",
+                                           [FIELD_SHAPE] = "a whole number from 1",
+                                           [FIELD_COUNT] = "a whole number",
+                                           [FIELD_REAL] = "a hex float",
+                                           [FIELD_HASH] = "16 hex digits",
+                                           [FIELD_WORST] = "row, column, computed and exact, two "
+                                                           "whole numbers and two hex floats,"};
     worst_row *row = &reader->row;
     void *at = (char *)row + field->at;
     uint64_t count;
-    ln_type type;
     case_verdict found;
     char *end;
-    if (comes_too_late(reader, field))
-        return bad(reader, err, "%s: comes after the numbers", field->name);
+    bool any = false, fine = true;
+    /* Numbers have room for as many as type, convention and shape said when the first came. */
+    for (size_t i = 0; i < ROLES_MOST; i++)
+        any |= row->inputs[i] != NULL;
+    if (any && (field->kind == FIELD_TYPE || field->kind == FIELD_CONVENTION ||
+                field->kind == FIELD_SHAPE))
+        bad(reader, "%s: comes after the numbers", field->name);
     switch (field->kind) {
     case FIELD_TEXT:
         if (!*value || strlen(value) >= field->size)
-            return bad(reader, err, "%s: 1 to %zu characters were expected", field->name,
-                       field->size - 1);
+            bad(reader, "%s: 1 to %zu characters were expected", field->name, field->size - 1);
         memcpy(at, value, strlen(value) + 1);
-        return true;
+        break;
     case FIELD_CONVENTION:
-        return set_convention(reader, value, err);
+        set_convention(reader, value);
+        break;
     case FIELD_TYPE: /* dtype is of parameters too, where no param follows */
-        if (!dtype_from_name(value, &type))
-            return bad(reader, err, "%s %.20s: f32, f64, bf16 or f16 was expected", field->name,
-                       value);
-        *(ln_type *)at = row->param = type;
-        return true;
+        if ((fine = dtype_from_name(value, at)))
+            row->param = *(ln_type *)at;
+        break;
     case FIELD_SHAPE:
-        if (!parse_size(value, &count) || count == 0 || count > WORST_MAX_ELEMENTS)
-            return bad(reader, err, "%s '%.40s': a whole number from 1 was expected", field->name,
-                       value);
-        *(size_t *)at = (size_t)count;
-        return true;
+        fine = parse_size(value, &count) && count > 0 && count <= WORST_MAX_ELEMENTS;
+        *(size_t *)at = fine ? (size_t)count : 0;
+        break;
     case FIELD_COUNT:
-        return parse_size(value, at) ||
-               bad(reader, err, "%s '%.40s': a whole number was expected", field->name, value);
+        fine = parse_size(value, at);
+        break;
     case FIELD_REAL:
-        return parse_hex(value, at) ||
-               bad(reader, err, "%s '%.40s': a hex float was expected", field->name, value);
+        fine = parse_hex(value, at);
+        break;
     case FIELD_HASH:
         *(uint64_t *)at = strtoull(value, &end, 16);
-        return (strlen(value) == 16 && *end == '\0') ||
-               bad(reader, err, "%s '%.40s': 16 hex digits were expected", field->name, value);
+        fine = strlen(value) == 16 && *end == '\0';
+        break;
     case FIELD_VERDICT:
         if (!verdict_from_phrase(value, &found))
-            return bad(reader, err, "unknown verdict '%.60s'", value);
+            bad(reader, "unknown verdict '%.60s'", value);
         row->verdict.kind = found.kind;
-        return true;
+        break;
     case FIELD_WORST:
-        return set_worst(row, value) ||
-               bad(reader, err,
-                   "worst: row, column, computed and exact were expected, two whole "
-                   "numbers and two hex floats");
+        fine = set_worst(row, value);
+        break;
     }
-    return false;
+    if (!fine)
+        bad(reader, "%s '%.60s': %s was expected", field->name, value, expected[field->kind]);
 }
 
 /* Everything there, and of the right length. */
-static bool end_find(file_reader *reader, worst_list *list, error *err)
+static void end_find(file_reader *reader)
 {
     worst_row *row = &reader->row;
+    worst_list *list = reader->list;
     ln_convention convention;
     if (!row->kernel[0] || !row->convention[0])
-        return bad(reader, err, "this find has no %s", row->kernel[0] ? "convention" : "kernel");
-    if (!convention_parse(row->convention, &convention, err))
-        return false;
+        bad(reader, "this find has no %s", row->kernel[0] ? "convention" : "kernel");
+    convention_parse(row->convention, &convention, NULL);
     const operation *what = operations[row->operation];
-    row->parameters = 0;
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         bool there = role_is_kept(role) && role_is_needed(role, &convention);
         size_t wanted = there ? wanted_of(row, role) : 0;
         if (reader->have[i] != wanted || (there && wanted == 0))
-            return bad(reader, err, "%s has %zu numbers; %zu were expected", role->name,
-                       reader->have[i], wanted);
+            bad(reader, "%s has %zu numbers; %zu were expected", role->name, reader->have[i],
+                wanted);
         if (role_is_parameter(role) && wanted > 0)
             row->parameters = wanted;
     }
     if (row->row >= row->rows || row->column >= row->hidden)
-        return bad(reader, err, "the worst element lies outside of the find");
-    worst_row *grown = realloc(list->rows, (list->count + 1) * sizeof *grown);
-    if (!grown)
-        return fail_memory(err, "worst rows");
-    list->rows = grown;
+        bad(reader, "the worst element lies outside of the find");
+    list->rows = allocate_room(list->rows, list->count, sizeof *list->rows);
     list->rows[list->count++] = *row;
-    *row = (worst_row){0};
     reader->inside = false;
-    return true;
 }
 
-static bool read_line(file_reader *reader, char *line, worst_list *list, error *err)
+static void read_line(file_reader *reader, char *line)
 {
     line[strcspn(line, "\r\n")] = '\0';
     if (line[0] == '\0' || line[0] == '#')
-        return true;
+        return;
     if (strcmp(line, "find") == 0) {
         if (reader->inside)
-            return bad(reader, err, "a find begins before the one above it has its end");
-        *reader = (struct file_reader){.path = reader->path,
-                                       .line = reader->line,
-                                       .inside = true,
-                                       .row = {.row_ulp = NAN, .bound_row_ulp = NAN, .rows = 1}};
-        return true;
+            bad(reader, "a find begins before the one above it has its end");
+        *reader = (file_reader){.path = reader->path,
+                                .list = reader->list,
+                                .line = reader->line,
+                                .inside = true,
+                                .row = {.row_ulp = NAN, .bound_row_ulp = NAN, .rows = 1}};
+        return;
     }
     if (!reader->inside)
-        return bad(reader, err, "'%.40s': find was expected", line);
-    if (strcmp(line, "end") == 0)
-        return end_find(reader, list, err);
+        bad(reader, "'%.40s': find was expected", line);
+    if (strcmp(line, "end") == 0) {
+        end_find(reader);
+        return;
+    }
     char *value = strchr(line, ' ');
     if (!value)
-        return bad(reader, err, "'%.40s': a field and its value were expected", line);
+        bad(reader, "'%.40s': a field and its value were expected", line);
     *value++ = '\0';
     const operation *what = operations[reader->row.operation];
     for (size_t i = 0; i < what->count; i++)
-        if (role_is_kept(&what->roles[i]) && strcmp(line, what->roles[i].name) == 0)
-            return add_floats(reader, i, value, err);
+        if (role_is_kept(&what->roles[i]) && strcmp(line, what->roles[i].name) == 0) {
+            add_floats(reader, i, value);
+            return;
+        }
     for (size_t i = 0; i < FIELDS_COUNT; i++)
-        if (strcmp(line, fields[i].name) == 0)
-            return set_field(reader, &fields[i], value, err);
-    return bad(reader, err, "'%.40s' is no field of a find: see docs/accuracy.md", line);
+        if (strcmp(line, fields[i].name) == 0) {
+            set_field(reader, &fields[i], value);
+            return;
+        }
+    bad(reader, "'%.40s' is no field of a find: see docs/accuracy.md", line);
 }
 
-static bool add_finds(FILE *file, const char *path, worst_list *list, error *err)
+void worst_list_read(FILE *file, const char *path, worst_list *list)
 {
-    file_reader reader = {.path = path};
+    file_reader reader = {.path = path, .list = list};
+    FILE *opened = file ? file : fopen(path, "r");
     char *line = NULL;
     size_t room = 0;
-    bool fine = true;
-    errno = 0;
-    while (fine && getline(&line, &room, file) >= 0) {
+    errno = opened ? 0 : errno;
+    while (opened && getline(&line, &room, opened) >= 0) {
         reader.line++;
-        fine = read_line(&reader, line, list, err);
+        read_line(&reader, line);
     }
-    if (fine && ferror(file))
-        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    if (fine && reader.inside)
-        fine = bad(&reader, err, "the file ends within a find");
+    if (!opened || ferror(opened))
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    if (reader.inside)
+        bad(&reader, "the file ends within a find");
     free(line);
-    worst_row_free(&reader.row);
-    if (!fine)
-        worst_list_free(list);
-    return fine;
-}
-
-static bool add_file(const char *path, worst_list *list, error *err)
-{
-    FILE *file = fopen(path, "r");
-    if (!file) {
-        worst_list_free(list);
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    }
-    bool fine = add_finds(file, path, list, err);
-    fclose(file);
-    return fine;
-}
-
-bool worst_list_read_stream(FILE *file, const char *path, worst_list *list, error *err)
-{
-    *list = (worst_list){0};
-    return add_finds(file, path, list, err);
-}
-
-bool worst_list_read(const char *path, worst_list *list, error *err)
-{
-    *list = (worst_list){0};
-    return add_file(path, list, err);
+    if (!file)
+        fclose(opened);
 }
 
 void worst_list_free(worst_list *list)
 {
-    for (size_t i = 0; i < list->count; i++)
-        worst_row_free(&list->rows[i]);
+    arena_free(&list->memory);
     free(list->rows);
     *list = (worst_list){0};
 }
@@ -486,44 +454,38 @@ static int is_find_file(const struct dirent *entry)
 }
 
 /* Every find, in the order of the files' names. */
-static bool read_input(const char *input, worst_list *list, error *err)
+static worst_list read_input(const char *input)
 {
     const char *place = worst_place(input);
     struct dirent **names = NULL;
-    int count = scandir(place, &names, is_find_file, alphasort);
-    *list = (worst_list){0};
+    worst_list list = {0};
+    const int count = scandir(place, &names, is_find_file, alphasort);
     if (count < 0 && errno == ENOTDIR)
-        return add_file(place, list, err);
-    if (count < 0)
-        return (errno == ENOENT && !has_place(input)) ||
-               fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", place, strerror(errno));
-    bool fine = true;
+        worst_list_read(NULL, place, &list);
+    else if (count < 0 && (errno != ENOENT || has_place(input)))
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", place, strerror(errno));
     for (int i = 0; i < count; i++) {
-        char path[1024];
-        snprintf(path, sizeof path, "%s/%s", place, names[i]->d_name);
+        worst_list_read(NULL, arena_format(&list.memory, "%s/%s", place, names[i]->d_name), &list);
         free(names[i]);
-        fine = fine && add_file(path, list, err);
     }
     free(names);
-    return fine;
+    return list;
 }
 
-bool worst_input_rows(const char *input, ln_type type, size_t first, size_t count, size_t hidden,
-                      void *x, error *err)
+void worst_input_rows(const char *input, ln_type type, size_t first, size_t count, size_t hidden,
+                      void *x)
 {
-    worst_list list;
+    worst_list list = read_input(input);
     size_t row_bytes = hidden * dtype_size(type), all = 0, row = 0;
-    if (!read_input(input, &list, err))
-        return false;
     for (size_t i = 0; i < list.count; i++)
         if (list.rows[i].hidden == hidden && list.rows[i].storage == type)
             all += list.rows[i].rows;
     if (all == 0)
-        fail(err, EXIT_CODE_USAGE,
-             "input %.64s: no %s row of hidden %zu in %s: lnbench hunt --hidden %zu with a kernel "
-             "of that type finds some",
-             input, dtype_name(type), hidden, worst_place(input), hidden);
-    for (size_t i = 0; all > 0 && i < list.count; i++) {
+        die(EXIT_CODE_USAGE,
+            "input %.64s: no %s row of hidden %zu in %s: lnbench hunt --hidden %zu with a kernel "
+            "of that type finds some",
+            input, dtype_name(type), hidden, worst_place(input), hidden);
+    for (size_t i = 0; i < list.count; i++) {
         const worst_row *find = &list.rows[i];
         if (find->hidden != hidden || find->storage != type)
             continue;
@@ -533,19 +495,13 @@ bool worst_input_rows(const char *input, ln_type type, size_t first, size_t coun
                        (const char *)find->inputs[ROLE_X] + r * row_bytes, row_bytes);
     }
     worst_list_free(&list);
-    return all > 0;
 }
 
-bool worst_input_shapes(const char *input, worst_shapes *shapes, error *err)
+void worst_input_shapes(const char *input, worst_shapes *shapes)
 {
-    worst_list list;
-    *shapes = (worst_shapes){.hash = HASH_START};
-    if (!read_input(input, &list, err))
-        return false;
-    if (!(shapes->shapes = malloc((list.count + 1) * sizeof *shapes->shapes))) {
-        worst_list_free(&list);
-        return fail_memory(err, "the worst rows");
-    }
+    worst_list list = read_input(input);
+    *shapes = (worst_shapes){.hash = HASH_START,
+                             .shapes = allocate((list.count + 1) * sizeof *shapes->shapes)};
     for (size_t i = 0; i < list.count; i++) {
         const worst_row *find = &list.rows[i];
         size_t at = 0;
@@ -560,11 +516,4 @@ bool worst_input_shapes(const char *input, worst_shapes *shapes, error *err)
                                   find->rows * find->hidden * dtype_size(find->storage));
     }
     worst_list_free(&list);
-    return true;
-}
-
-void worst_shapes_free(worst_shapes *shapes)
-{
-    free(shapes->shapes);
-    *shapes = (worst_shapes){0};
 }

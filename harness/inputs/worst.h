@@ -2,8 +2,8 @@
  * right. In files they are text, numbers as hex floats, so that they can be run again bit for bit;
  * docs/accuracy.md describes the format.
  *
- *     worst_list list;
- *     if (!worst_list_read("reference/worst/two_pass.txt", &list, &err)) ...
+ *     worst_list list = {0};
+ *     worst_list_read(NULL, "reference/worst/two_pass.txt", &list);
  *     for (size_t i = 0; i < list.count; i++) ... list.rows[i].inputs[ROLE_X] ...
  *     worst_list_free(&list);
  *
@@ -15,6 +15,7 @@
 #define LNBENCH_INPUTS_WORST_H
 
 #include "domain/operation.h"
+#include "base/arena.h"
 #include "base/text.h"
 
 enum { ORIGIN_MAX_LENGTH = 128, WORST_MAX_ELEMENTS = 1 << 28 };
@@ -40,6 +41,7 @@ typedef struct worst_row {
 typedef struct worst_list {
     worst_row *rows;
     size_t count;
+    arena memory; /* their inputs */
 } worst_list;
 
 /* Bytes of an input by its role; 0: it is an output, or not there. */
@@ -51,11 +53,9 @@ void worst_row_free(worst_row *row);
 /* Appends it as text, from "find" to "end". */
 void worst_row_format(const worst_row *row, text_buffer *out);
 
-/* Reads a file, or several that were joined; on failure the list is empty. Errors (usage, with file and
- * line): a line that is no field, a number that is no hex float, a find without its end. */
-bool worst_list_read(const char *path, worst_list *list, error *err);
-/* The same of an open file, which stays open; path for its errors. */
-bool worst_list_read_stream(FILE *file, const char *path, worst_list *list, error *err);
+/* Adds the rows of a file, or of several that were joined. Ends the program (with file and line) at a line that is
+ * no field, a number that is no hex float, a find without its end. `file`: it is open, and stays so; NULL: not yet. */
+void worst_list_read(FILE *file, const char *path, worst_list *list);
 void worst_list_free(worst_list *list);
 
 /* Element i of values as text that reads back to the bit: "-0x1.8p-3", "inf", and a NaN with its
@@ -72,9 +72,9 @@ bool hex_float_parse(const char *text, ln_type type, void *values, size_t i);
 bool input_is_worst(const char *input);
 
 /* As input_rows(): the rows of this type and hidden in the order of files and finds, over
- * again when they run out. An error (2) where there is none. */
-bool worst_input_rows(const char *input, ln_type type, size_t first, size_t count, size_t hidden,
-                      void *x, error *err);
+ * again when they run out. Where there is none, the program ends. */
+void worst_input_rows(const char *input, ln_type type, size_t first, size_t count, size_t hidden,
+                      void *x);
 
 /* Where they are looked for. */
 const char *worst_place(const char *input);
@@ -85,13 +85,12 @@ typedef struct worst_shape {
 } worst_shape;
 
 typedef struct worst_shapes {
-    worst_shape *shapes; /* each type and hidden once */
+    worst_shape *shapes; /* each type and hidden once; to be freed */
     size_t count, rows;
     uint64_t hash; /* of all rows */
 } worst_shapes;
 
 /* What there is; nothing where the directory of "worst" is missing. */
-bool worst_input_shapes(const char *input, worst_shapes *shapes, error *err);
-void worst_shapes_free(worst_shapes *shapes);
+void worst_input_shapes(const char *input, worst_shapes *shapes);
 
 #endif

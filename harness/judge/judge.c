@@ -1,21 +1,22 @@
 /* A judge, blocks of rows with their exact answers and with what each row may be off, and an output against a
  * block. */
 #include "base/allocate.h"
+#include "base/die.h"
 #include "exact/scale.h"
 #include "inputs/inputs.h"
-#include "judge/internal.h"
+#include "judge/judging.h"
 #include <math.h>
 #include <stdio.h>
 
 row_judge *judge_create(kernel_runner *runner, const judge_settings *settings)
 {
-    whole_judge *made = allocate_zeroed(1, sizeof *made);
-    made->judge.runner = runner;
-    made->judge.settings = *settings;
+    row_judge *made = allocate_zeroed(1, sizeof *made);
+    made->runner = runner;
+    made->settings = *settings;
     made->reference = ln_reference_create();
     if (!made->reference)
         memory_is_out(0);
-    return &made->judge;
+    return made;
 }
 
 row_judge *judge_create_another(const row_judge *judge, kernel_runner *runner)
@@ -27,26 +28,18 @@ void judge_destroy(row_judge *judge)
 {
     if (!judge)
         return;
-    ln_reference_destroy(judge_whole(judge)->reference);
-    free(judge_whole(judge)->book.terms);
+    ln_reference_destroy(judge->reference);
+    free(judge->book.terms);
     free(judge->values);
     free(judge->batch);
-    free(judge_whole(judge)->wrong_columns);
-    free(judge_whole(judge)->wrong_rows);
     free(judge->computed);
-    free(judge->other);
-    for (size_t i = 0; i < ROLES_MOST; i++) {
-        free(judge->given[i]);
-        free(judge->rounded[i]);
-    }
-    free(judge->bounds);
     free(judge->by_row);
-    free(judge_whole(judge));
+    free(judge);
 }
 
 ln_reference_counts judge_reference_counts(const row_judge *judge)
 {
-    return ln_reference_count(((const whole_judge *)judge)->reference);
+    return ln_reference_count(judge->reference);
 }
 
 const char *judge_describe_counts(const ln_reference_counts *counts, char *buffer, size_t size)
@@ -72,26 +65,30 @@ const char *judge_describe_counts(const ln_reference_counts *counts, char *buffe
     return buffer;
 }
 
+/* What was there before need not be kept. */
 void judge_reserve(row_judge *judge, const judge_block *block)
 {
-    whole_judge *own = judge_whole(judge);
-    size_t bytes = judge_bytes(block), rows = block->rows;
+    const size_t bytes = judge_bytes(block), rows = block->rows;
     judge->placed = NULL;
-    if (bytes > own->bytes) {
-        judge->computed = reallocate(judge->computed, bytes);
-        judge->other = reallocate(judge->other, bytes);
-        own->bytes = bytes;
+    if (bytes > judge->bytes) {
+        free(judge->computed);
+        judge->computed = allocate(2 * bytes);
+        judge->other = judge->computed + bytes;
+        judge->bytes = bytes;
     }
-    if (rows <= own->rows)
+    if (rows <= judge->rows)
         return;
+    free(judge->by_row);
+    judge->by_row = allocate(rows * (sizeof *judge->by_row + sizeof *judge->bounds +
+                                     2 * ROLES_MOST * sizeof(double) + sizeof(bool)));
+    judge->bounds = (ln_bound *)(judge->by_row + rows);
+    double *numbers = (double *)(judge->bounds + rows);
     for (size_t i = 0; i < ROLES_MOST; i++) { /* of any operation */
-        judge->given[i] = reallocate(judge->given[i], rows * sizeof(double));
-        judge->rounded[i] = reallocate(judge->rounded[i], rows * sizeof(double));
+        judge->given[i] = numbers + 2 * i * rows;
+        judge->rounded[i] = numbers + (2 * i + 1) * rows;
     }
-    judge->bounds = reallocate(judge->bounds, rows * sizeof *judge->bounds);
-    own->wrong_rows = reallocate(own->wrong_rows, rows * sizeof *own->wrong_rows);
-    judge->by_row = reallocate(judge->by_row, rows * sizeof *judge->by_row);
-    own->rows = rows;
+    judge->wrong_rows = (bool *)(numbers + 2 * ROLES_MOST * rows);
+    judge->rows = rows;
 }
 
 /* ---- blocks ---- */
@@ -102,6 +99,7 @@ void judge_reserve(row_judge *judge, const judge_block *block)
 enum { KINDS = 2 };
 
 struct block_limits {
+    arena memory; /* its own, since blocks are copied */
     struct kind_limits {
         judged_kind kind;
         row_limits *rows;
@@ -110,10 +108,11 @@ struct block_limits {
 };
 
 /* Of an empty block whose convention, types and size are those of the call. */
-static bool block_begin(judge_block *block, const operation_call *call, error *err)
+static void block_begin(judge_block *block, const operation_call *call)
 {
     const ln_problem *problem = &call->problem;
-    size_t elements, size = dtype_size(problem->storage);
+    const size_t size = dtype_size(problem->storage);
+    size_t elements;
     *block = (judge_block){.convention = problem->convention,
                            .storage = problem->storage,
                            .param = problem->param,
@@ -121,34 +120,30 @@ static bool block_begin(judge_block *block, const operation_call *call, error *e
                            .hidden = problem->hidden,
                            .operation = call->operation};
     if (__builtin_mul_overflow(block->rows, block->hidden, &elements) || elements > SIZE_MAX / 16)
-        return fail(err, EXIT_CODE_USAGE, "%zu rows of %zu elements are too many", block->rows,
-                    block->hidden);
-    block->limits = allocate_zeroed(1, sizeof *block->limits);
-    block->rounded = allocate(elements * size);
-    block->exact = allocate(elements * sizeof *block->exact);
-    block->rest = block->storage == LN_F64 ? allocate(elements * sizeof *block->rest) : NULL;
-    block->results = allocate_zeroed(block->rows, sizeof *block->results);
+        die(EXIT_CODE_USAGE, "%zu rows of %zu elements are too many", block->rows, block->hidden);
+    /* The largest comes first: the arena's next block, of twice its size, has room for all the others. */
+    block->exact = arena_new(&block->memory, double, elements);
+    block->rest = block->storage == LN_F64 ? arena_new(&block->memory, double, elements) : NULL;
+    block->rounded = arena_new(&block->memory, char, elements *size);
+    block->limits = arena_new(&block->memory, struct block_limits, 1);
+    block->results = arena_new(&block->memory, ln_reference_result, block->rows);
     for (size_t row = 0; row < block->rows; row++) {
         size_t at = row * block->hidden;
         block->results[row].rounded = (char *)block->rounded + at * size;
         block->results[row].exact = block->exact + at;
         block->results[row].rest = block->rest ? block->rest + at : NULL;
     }
-    return true;
 }
 
 /* The end of making a block. */
-static bool block_answer(row_judge *judge, judge_block *block, bool fine, error *err)
+static void block_answer(row_judge *judge, judge_block *block)
 {
-    for (size_t row = 0; fine && row < block->rows; row++) {
+    for (size_t row = 0; row < block->rows; row++) {
         if (judge->settings.stop && *judge->settings.stop)
-            fine = fail(err, EXIT_CODE_INTERRUPTED, "stopped");
-        else if (!judgings[block->operation]->answer(judge_whole(judge)->reference, block, row))
+            die(EXIT_CODE_INTERRUPTED, "stopped");
+        if (!judgings[block->operation]->answer(judge->reference, block, row))
             memory_is_out(block->hidden);
     }
-    if (!fine)
-        judge_block_free(block);
-    return fine;
 }
 
 operation_call judge_block_call(const judge_block *block)
@@ -159,48 +154,40 @@ operation_call judge_block_call(const judge_block *block)
     return call;
 }
 
-bool judge_block_generate(row_judge *judge, judge_block *block, operation_call call,
-                          const char *input, const char *residual, size_t first, error *err)
+void judge_block_generate(row_judge *judge, judge_block *block, operation_call call,
+                          const char *input, const char *residual, size_t first)
 {
-    bool fine = block_begin(block, &call, err);
-    if (fine && !call_allocate(&call, residual))
-        memory_is_out(block->rows * block->hidden);
-    fine = fine && input_call(input, residual, &call, judge->settings.seed, first, err);
+    block_begin(block, &call);
+    call_allocate(&block->memory, &call, residual);
+    input_call(input, residual, &call, judge->settings.seed, first);
     call_drop_unneeded(&call);
     memcpy(block->inputs, call.inputs, sizeof call.inputs);
-    return block_answer(judge, block, fine, err);
+    block_answer(judge, block);
 }
 
-bool judge_block_from(row_judge *judge, judge_block *block, const operation_call *call, error *err)
+void judge_block_from(row_judge *judge, judge_block *block, const operation_call *call)
 {
     const operation *what = operations[call->operation];
-    bool fine = block_begin(block, call, err);
-    for (size_t i = 0; fine && i < what->count; i++) {
+    block_begin(block, call);
+    for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         role_extent extent = role_extent_of(role, &call->problem, call->problem.storage);
         if (role->output || !call->inputs[i] || !role_is_needed(role, &block->convention))
             continue;
-        char *to = block->inputs[i] = allocate(extent.rows * extent.row_bytes);
+        char *to = block->inputs[i] =
+            arena_new(&block->memory, char, extent.rows *extent.row_bytes);
         for (size_t row = 0; row < extent.rows; row++)
             memcpy(to + row * extent.row_bytes,
                    (const char *)call->inputs[i] + row * extent.stride_bytes, extent.row_bytes);
     }
-    return block_answer(judge, block, fine, err);
+    block_answer(judge, block);
 }
 
 void judge_block_free(judge_block *block)
 {
-    for (size_t i = 0; i < sizeof block->inputs / sizeof *block->inputs; i++)
-        free(block->inputs[i]);
-    free(block->rounded);
-    free(block->exact);
-    free(block->rest);
-    free(block->results);
-    for (size_t i = 0; block->limits && i < KINDS; i++) {
-        free(block->limits->kinds[i].rows);
-        free(block->limits->kinds[i].made);
-    }
-    free(block->limits);
+    if (block->limits)
+        arena_free(&block->limits->memory);
+    arena_free(&block->memory);
     *block = (judge_block){0};
 }
 
@@ -224,18 +211,17 @@ const char *judge_rounded_otherwise(const judge_block *block, const void *y)
 void judge_load_row(row_judge *judge, const judge_block *block, size_t row)
 {
     const operation_judging *judging = judgings[block->operation];
-    whole_judge *own = judge_whole(judge);
-    if (block->hidden > own->hidden) {
-        judge->values = reallocate(judge->values, block->hidden * sizeof *judge->values);
-        own->wrong_columns =
-            reallocate(own->wrong_columns, block->hidden * sizeof *own->wrong_columns);
-        own->hidden = block->hidden;
+    const size_t hidden = block->hidden;
+    if (hidden > judge->hidden) {
+        free(judge->values);
+        judge->values = allocate(hidden * (sizeof *judge->values + sizeof(bool)));
+        judge->wrong_columns = (bool *)(judge->values + hidden);
+        judge->hidden = hidden;
     }
-    for (size_t i = 0; i < block->hidden; i++)
-        judge->values[i] =
-            block->inputs[ROLE_RESIDUAL]
-                ? judging->added(block, row * block->hidden + i)
-                : load(block->storage, block->inputs[ROLE_X], row * block->hidden + i);
+    for (size_t i = 0; i < hidden; i++)
+        judge->values[i] = block->inputs[ROLE_RESIDUAL]
+                               ? judging->added(block, row * hidden + i)
+                               : load(block->storage, block->inputs[ROLE_X], row * hidden + i);
 }
 
 const row_limits *judge_limits(row_judge *judge, const judge_block *block, const judged_kind *kind,
@@ -247,21 +233,20 @@ const row_limits *judge_limits(row_judge *judge, const judge_block *block, const
                                   .convention = &block->convention,
                                   .flushes = kind->flushes};
     const metrics_row judged = judge_metrics_row(block, row);
-    struct kind_limits *place = &block->limits->kinds[kind->accumulator == LN_F64];
     const size_t rows = block->distinct ? block->distinct : block->rows;
-    if (!place->rows)
-        place->rows = allocate(rows * sizeof *place->rows);
-    if (!place->made || place->kind.accumulator != kind->accumulator ||
-        place->kind.flushes != kind->flushes) {
-        free(place->made);
-        place->made = allocate_zeroed(rows, sizeof *place->made);
+    struct kind_limits *place = &block->limits->kinds[kind->accumulator == LN_F64];
+    if (!place->rows) {
+        place->rows = arena_new(&block->limits->memory, row_limits, rows);
+        place->made = arena_new(&block->limits->memory, bool, rows);
     }
+    if (place->kind.accumulator != kind->accumulator || place->kind.flushes != kind->flushes)
+        memset(place->made, 0, rows * sizeof *place->made);
     place->kind = *kind;
     judge_load_row(judge, block, row);
     row %= rows;
     if (!place->made[row])
-        limits_of_row(judgings[block->operation], &judge_whole(judge)->book, &asked, &judged,
-                      judge->values, &place->rows[row]);
+        limits_of_row(judgings[block->operation], &judge->book, &asked, &judged, judge->values,
+                      &place->rows[row]);
     place->made[row] = true;
     return &place->rows[row];
 }

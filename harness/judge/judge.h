@@ -5,7 +5,7 @@
  *     judge_block block;
  *     operation_call call =
  *         call_dense(&convention, LN_F32, LN_F32, rows, hidden);
- *     judge_block_generate(judge, &block, call, "normal", NULL, 0, &err);
+ *     judge_block_generate(judge, &block, call, "normal", NULL, 0);
  *     case_judgement judgement;
  *     judge_output(judge, &block, y, &judgement);
  *     judge_block_free(&block);
@@ -24,7 +24,7 @@ typedef struct judge_settings {
     double max_row_ulp; /* above it a case is inaccurate, whatever its bound; infinite: no limit */
     double deadline_seconds; /* for one order to the runner */
     double chance; /* that some row of a block is beyond its probable bound; 0: none is asked for */
-    const volatile int *stop; /* NULL, or: once it is not 0, making answers ends as interrupted */
+    const volatile int *stop; /* NULL, or: once it is not 0, making answers dies as interrupted */
 } judge_settings;
 
 /* Rows under one convention with their exact answers, of one storage and parameter type. All
@@ -40,6 +40,7 @@ typedef struct judge_block {
     ln_reference_result *results; /* a row each, their arrays pointing into the above */
     size_t distinct; /* from this row on the first ones come again, and so on; 0: they do not */
     struct block_limits *limits; /* what each row may be off, once it was asked for */
+    arena memory;                /* all of the above; of the runner's thread */
 } judge_block;
 
 /* One row's part, for curves over kappa. The errors of what the kernel gives are signed, and of
@@ -83,10 +84,10 @@ const char *judge_describe_counts(const ln_reference_counts *counts, char *buffe
 /* A block for a dense call without inputs, from an input family or a file (another
  * one for the residual; NULL: none), with parameters from the seed, and its answers. `first` is its
  * first row. */
-bool judge_block_generate(row_judge *judge, judge_block *block, operation_call call,
-                          const char *input, const char *residual, size_t first, error *err);
+void judge_block_generate(row_judge *judge, judge_block *block, operation_call call,
+                          const char *input, const char *residual, size_t first);
 /* A block from the caller's inputs, which are copied; of parameters what the convention has. */
-bool judge_block_from(row_judge *judge, judge_block *block, const operation_call *call, error *err);
+void judge_block_from(row_judge *judge, judge_block *block, const operation_call *call);
 /* The inputs of a block, which stay its own: another block from some of them. */
 operation_call judge_block_call(const judge_block *block);
 void judge_block_free(judge_block *block);

@@ -1,7 +1,7 @@
 /* What came out, row by row, against the answers: classes, bounds, metrics, the verdict. */
 #include "base/arena.h"
 #include "base/hash.h"
-#include "judge/internal.h"
+#include "judge/judging.h"
 #include "judge/pattern.h"
 #include "domain/poison.h"
 #include "exact/scale.h"
@@ -119,7 +119,7 @@ static const char *mark_columns(const wrong_row *wrong, size_t *first, size_t *c
         bool finite = isfinite(given) && isfinite(right);
         bool bad = class_of(given) != class_of(right) ||
                    (finite && fabs(row_ulp_of(&judged, i, given)) > fmin(most, alike));
-        judge_whole(wrong->judge)->wrong_columns[i] = bad;
+        wrong->judge->wrong_columns[i] = bad;
         if (!bad)
             continue;
         const char *here = look_of(wrong, i);
@@ -180,7 +180,7 @@ static bool describe_row(wrong_row *wrong)
     }
     const char *look = mark_columns(wrong, &first, &count);
     if (count == 0 || (!look && (count == block->hidden || block->hidden < LONG_ENOUGH)) ||
-        !pattern_words(judge_whole(wrong->judge)->wrong_columns, block->hidden, "column", where))
+        !pattern_words(wrong->judge->wrong_columns, block->hidden, "column", where))
         return false;
     double given = shown_at(block->storage, wrong->y, first);
     double right = shown_at(block->storage, judged.answer->rounded, first);
@@ -260,7 +260,7 @@ static void judge_unclaimed(row_judge *judge, const judge_block *block, const vo
         row_limits poorest = *limits;
         bool holds = limits_hold(limits, &judged, y);
         if (!holds)
-            poorest = limits_poorest(judging, &judge_whole(judge)->book, kind->accumulator, &judged,
+            poorest = limits_poorest(judging, &judge->book, kind->accumulator, &judged,
                                      judge->values, limits);
         if (!holds && limits_hold(&poorest, &judged, y))
             judge_find(
@@ -315,7 +315,7 @@ void judge_rows(row_judge *judge, const judge_block *block, const void *computed
     for (size_t row = 0; row < block->rows; row++) {
         row_findings one = {.verdict.kind = VERDICT_RIGHT};
         judge_row(judge, block, judge_row_of(block, computed, row), row, kind, &one);
-        judge_whole(judge)->wrong_rows[row] =
+        judge->wrong_rows[row] =
             one.verdict.kind != VERDICT_RIGHT && !verdict_is_limit(one.verdict.kind);
         if (one.verdict.kind != VERDICT_RIGHT)
             judge_find(&all, one.verdict.kind, "%s", one.verdict.detail);
@@ -328,7 +328,7 @@ void judge_rows(row_judge *judge, const judge_block *block, const void *computed
     if (verdict_is_limit(found->kind) || block->rows == 1)
         judge_find(findings, found->kind, "%s", found->detail);
     else {
-        pattern_words(judge_whole(judge)->wrong_rows, block->rows, "row", where);
+        pattern_words(judge->wrong_rows, block->rows, "row", where);
         judge_find(findings, found->kind, "%s; wrong in %s", found->detail, where);
     }
 }
@@ -373,8 +373,8 @@ void judge_statistics(row_judge *judge, const judge_block *block, size_t row,
         row_limits poorest = *limits;
         metrics_row judged = judge_metrics_row(block, row);
         if (!claims)
-            poorest = limits_poorest(judging, &judge_whole(judge)->book, as_rows.accumulator,
-                                     &judged, judge->values, limits);
+            poorest = limits_poorest(judging, &judge->book, as_rows.accumulator, &judged,
+                                     judge->values, limits);
         bool limit = found.off <= poorest.statistics[i] && !claims;
         judge_find(findings, limit ? VERDICT_LIMIT : VERDICT_INACCURATE,
                    "row %zu: %s is %.*g where %.*g is right, and may be off by %.3g%s", row,

@@ -11,7 +11,11 @@
 #include "judge/row_limits.h"
 #include <sys/types.h>
 
+/* A judge with what is its own, grown as needed and kept, since a run judges thousands of cases of few
+ * sizes. */
 struct row_judge {
+    ln_reference *reference;
+    textbook book;
     kernel_runner *runner; /* borrowed; the conformance tests ask it */
     const judge_block
         *placed;     /* whose inputs lie in the runner's memory, as an order for it has them */
@@ -28,7 +32,10 @@ struct row_judge {
     ln_bound *bounds;
     double probable_row_ulp; /* as case_judgement's */
     judged_row *by_row;
-    double *values; /* a row, by judge_load_row() */
+    double *values;                   /* a row, by judge_load_row() */
+    bool *wrong_columns, *wrong_rows; /* of the last row that was described, and of the block */
+    size_t bytes, rows,
+        hidden; /* that there is room for: of an output, of what each row has, of values */
 };
 
 /* What is known of a kernel, or of an output that some kernel made. */

@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "domain/convention.h"
 #include "exact/scale.h"
-#include "judge/internal.h"
+#include "judge/judging.h"
 #include "judge/sums.h"
 
 /* atol for a difference at an element whose value is `value`. */
@@ -51,7 +51,7 @@ static void find_apart(const judge_block *block, const judge_block *other, doubl
     }
 }
 
-static bool find_mistakes(row_judge *judge, const judge_block *block, tolerance *found, error *err)
+static void find_mistakes(row_judge *judge, const judge_block *block, tolerance *found)
 {
     ln_convention others[NEIGHBOURS_MOST];
     operation_call call = judge_block_call(block);
@@ -61,8 +61,7 @@ static bool find_mistakes(row_judge *judge, const judge_block *block, tolerance 
         judge_block other;
         tolerance_mistake *made = &found->mistakes[found->count++];
         call.problem.convention = others[i];
-        if (!judge_block_from(judge, &other, &call, err))
-            return false;
+        judge_block_from(judge, &other, &call);
         bool divisor =
             block->operation == LN_OPERATION_LAYERNORM && others[i].ddof != block->convention.ddof;
         snprintf(made->words, sizeof made->words, "%s%s",
@@ -73,7 +72,6 @@ static bool find_mistakes(row_judge *judge, const judge_block *block, tolerance 
         find_apart(block, &other, found->rtol, made);
         judge_block_free(&other);
     }
-    return true;
 }
 
 /* Sums of 16 bits, as the worst of the textbook ways has them. */
@@ -86,18 +84,18 @@ static void find_short_sums(row_judge *judge, const judge_block *block, toleranc
         metrics_row judged = judge_metrics_row(block, row);
         textbook_errors worst;
         judge_load_row(judge, block, row);
-        if (!judgings[block->operation]->textbook(&judge_whole(judge)->book, &judged, judge->values,
-                                                  sums, &worst))
+        if (!judgings[block->operation]->textbook(&judge->book, &judged, judge->values, sums,
+                                                  &worst))
             memory_is_out(block->hidden);
         if (isfinite(block->results[row].facts.rstd))
             made->atol = fmax(made->atol, atol_of(block, row, worst.row_ulp / 2, found->rtol));
     }
 }
 
-bool tolerance_find(row_judge *judge, const judge_block *block, tolerance *found, error *err)
+void tolerance_find(row_judge *judge, const judge_block *block, tolerance *found)
 {
     *found = (tolerance){.rtol = 2 * unit_roundoff(block->storage)};
     find_right(judge, block, found);
     find_short_sums(judge, block, found);
-    return find_mistakes(judge, block, found, err);
+    find_mistakes(judge, block, found);
 }

@@ -1,7 +1,7 @@
 /* What rtol and atol tell a right implementation from a wrong one?
  *
  *     tolerance found;
- *     if (tolerance_find(judge, &block, &found, &err)) ... found.certain, found.likely, found.mistakes[i]
+ *     tolerance_find(judge, &block, &found); // found.certain, found.likely, found.mistakes[i]
  *
  * Two right implementations a and b: |a - b| <= atol + rtol |b| for all elements, as allclose() has it, of
  * which each may be off by what any order of its sums gives (judging.h). rtol is what both round last, 2 u
@@ -28,6 +28,6 @@ typedef struct tolerance {
     size_t count;
 } tolerance;
 
-bool tolerance_find(row_judge *judge, const judge_block *block, tolerance *found, error *err);
+void tolerance_find(row_judge *judge, const judge_block *block, tolerance *found);
 
 #endif

@@ -507,13 +507,13 @@ static void resolve_inputs(resolved_plan *resolved, const case_plan *plan)
     size_t families;
     const input_family *family = input_families(&families);
     const size_t most = given->count ? given->count : families;
-    error err;
     resolved->inputs = allocate_zeroed(most, sizeof *resolved->inputs);
     resolved->everywhere = allocate_zeroed(most, sizeof *resolved->everywhere);
     resolved->input_count = 0;
     for (size_t i = 0; i < most; i++) {
         const char *input = given->count ? given->words[i] : family[i].name;
-        need(given->count == 0 || input_check(input, &err), &err);
+        if (given->count > 0)
+            input_check(input);
         if (given->count == 0 && !input_suits(&family[i], plan->adding.operation))
             continue;
         resolved->everywhere[resolved->input_count] = given->count || family[i].everywhere;
@@ -547,10 +547,10 @@ static void add_accuracy(case_plan *plan, const ln_convention *convention, const
  * no shape of its own: *hidden is 0. */
 static void own_shape(const char *input, size_t *rows, size_t *hidden)
 {
-    error err;
     *rows = SWEEP_ROWS;
     *hidden = 0;
-    need(!input_is_file(input) || input_file_shape(input, rows, hidden, &err), &err);
+    if (input_is_file(input))
+        input_file_shape(input, rows, hidden);
     *rows = *rows < SWEEP_ROWS ? *rows : SWEEP_ROWS;
 }
 
@@ -615,8 +615,7 @@ static void plan_worst(const resolved_plan *resolved, const char *input, bool na
     const plan_conventions *conventions = resolved->conventions;
     worst_shapes found;
     bool of_type = false;
-    error err;
-    need(worst_input_shapes(input, &found, &err), &err);
+    worst_input_shapes(input, &found);
     for (size_t c = 0; c < (named || resolved->full ? conventions->count : 1); c++)
         for (size_t i = 0; i < found.count; i++) {
             const worst_shape *shape = &found.shapes[i];
@@ -626,7 +625,7 @@ static void plan_worst(const resolved_plan *resolved, const char *input, bool na
             add_accuracy(plan, &conventions->list[c], input, shape->rows, shape->hidden);
         }
     note_worst(input, &found, plan);
-    worst_shapes_free(&found);
+    free(found.shapes);
     if (named && !of_type)
         die(EXIT_CODE_USAGE, "--inputs %s: %s holds no find of %s: lnbench hunt makes some", input,
             worst_place(input), dtype_name(plan->adding.dtype));
@@ -677,15 +676,14 @@ static size_t judged_rows(const char *input, size_t rows, size_t hidden, case_pl
 {
     worst_shapes found;
     size_t judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
-    error err;
     if (!input_is_worst(input))
         return judged;
-    need(worst_input_shapes(input, &found, &err), &err);
+    worst_input_shapes(input, &found);
     note_worst(input, &found, plan);
     for (size_t i = 0; i < found.count; i++)
         if (found.shapes[i].type == plan->adding.dtype && found.shapes[i].hidden == hidden)
             judged = found.shapes[i].rows;
-    worst_shapes_free(&found);
+    free(found.shapes);
     return judged;
 }
 
@@ -822,11 +820,10 @@ static void identify(case_plan *plan, const plan_request *request)
 static void plan_types(const resolved_plan *resolved, case_plan *plan)
 {
     const plan_request *request = resolved->request;
-    error err;
     for (size_t i = 0; i < resolved->input_count; i++)
-        need(input_has_type(resolved->inputs[i], plan->adding.dtype, &err), &err);
+        input_check_type(resolved->inputs[i], plan->adding.dtype);
     if (resolved->speed && request->time_on)
-        need(input_has_type(request->time_on, plan->adding.dtype, &err), &err);
+        input_check_type(request->time_on, plan->adding.dtype);
     if (request->shapes.count) {
         plan_shapes(resolved, plan);
         return;

@@ -186,29 +186,27 @@ static void free_block(judge_lane *lane)
     lane->block_of = NULL;
 }
 
-static bool make_block(judge_lane *lane, error *err)
+static void make_block(judge_lane *lane)
 {
     const accuracy_group *group = lane->group;
     if (lane->block_of == group)
-        return true;
+        return;
     free_block(lane);
-    bool fine = !group->check
-                    ? judge_block_generate(lane->judge, &lane->block,
-                                           call_dense(&group->convention, group->dtype,
-                                                      group->param, group->rows, group->hidden),
-                                           group->input, NULL, 0, err)
-                    : conformance_prepare(lane->judge, group->check, &lane->asked, err);
-    if (fine)
-        lane->block_of = group;
-    return fine;
+    if (group->check)
+        conformance_prepare(lane->judge, group->check, &lane->asked);
+    else
+        judge_block_generate(
+            lane->judge, &lane->block,
+            call_dense(&group->convention, group->dtype, group->param, group->rows, group->hidden),
+            group->input, NULL, 0);
+    lane->block_of = group;
 }
 
 static bool judge_case(judge_lane *lane, judged_case *found, error *err)
 {
     const kernel_entry *kernel = lane->part->session->plan.kernels[lane->kernel];
     case_judgement *judgement = &found->judgement;
-    if (!make_block(lane, err))
-        return false;
+    make_block(lane);
     if (lane->group->check) {
         /* It has no one row to keep: its verdict names the shape, which can be run. */
         conformance_examine(lane->judge, lane->group->check, &lane->asked, kernel, judgement);

@@ -29,7 +29,9 @@ static bool add_pack(case_plan *plan, adding_checks *adding, conformance_check c
     made.traits = check == CHECK_EXACT ? LN_TRAIT_CORRECTLY_ROUNDED : 0;
     if (group_kernels(plan, &made) == 0)
         return false;
-    made.check = allocate_copy(&task, sizeof task);
+    conformance_task *kept = arena_new(&plan->checks->memory, conformance_task, 1);
+    *kept = task;
+    made.check = kept;
     adding->groups = allocate_room(adding->groups, adding->count, sizeof *adding->groups);
     adding->groups[adding->count++] = made;
     return true;
@@ -47,11 +49,11 @@ static void add_checks(case_plan *plan, void *context)
     if (!add_pack(plan, adding, CHECK_GROWTH, 0))
         return;
     while (checks->count < CHECK_SETS && adding->set_count < sets)
-        checks->sets[checks->count++] =
-            combinations_make(&(combinations_asked){.plain = conventions->list[adding->set_count++],
-                                                    .alone = conventions->named,
-                                                    .seed = plan->seed,
-                                                    .quick = plan->quick});
+        checks->sets[checks->count++] = combinations_make(
+            &checks->memory, &(combinations_asked){.plain = conventions->list[adding->set_count++],
+                                                   .alone = conventions->named,
+                                                   .seed = plan->seed,
+                                                   .quick = plan->quick});
     for (size_t pack = 0; add_pack(plan, adding, CHECK_COMBINATIONS, pack); pack++)
         ;
     add_pack(plan, adding, CHECK_LARGE, 0);
@@ -84,10 +86,8 @@ void session_add_checks(case_plan *plan)
 
 void session_free_checks(case_plan *plan)
 {
-    for (size_t i = 0; plan->checks && i < plan->checks->count; i++)
-        combinations_free(plan->checks->sets[i]);
-    for (size_t i = 0; i < plan->accuracy_count; i++)
-        free((void *)plan->accuracy[i].check);
+    if (plan->checks)
+        arena_free(&plan->checks->memory);
     free(plan->checks);
     plan->checks = NULL;
 }

@@ -12,6 +12,7 @@ typedef struct plan_checks {
      * turn. */
     combination_set *sets[CHECK_SETS];
     size_t count;
+    arena memory; /* of the sets and the tasks */
 } plan_checks;
 
 /* Adds a group for each of them before those of the plan, where it has conformance tests. */

@@ -1,6 +1,7 @@
 #include "judge/rows.h"
 #include "session/replay.h"
 #include "base/allocate.h"
+#include "base/die.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "domain/convention.h"
@@ -53,9 +54,7 @@ void replay_kept_free(replay_kept *kept)
 {
     drop_block(kept);
     conformance_release(&kept->asked);
-    for (size_t i = 0; i < REPLAY_ARRAYS; i++)
-        if (kept->sets[i])
-            combinations_free(kept->sets[i]);
+    arena_free(&kept->memory);
     *kept = (replay_kept){.array = kept->array};
 }
 
@@ -105,6 +104,19 @@ static bool fits(const stored_worst *stored, const kernel_entry *kernel, const o
     return fine;
 }
 
+/* False: the input is not as it was, such as a file that is gone. */
+static bool generate(row_judge *judge, judge_block *block, operation_call call, const char *input,
+                     error *why)
+{
+    die_catcher caught = {0};
+    die_caught_by = &caught;
+    if (setjmp(caught.place) == 0)
+        judge_block_generate(judge, block, call, input, NULL, 0);
+    die_caught_by = NULL;
+    *why = caught.error;
+    return why->code == EXIT_CODE_FINE;
+}
+
 /* The block of the case, given a call of one row, as its input, seed and shape give it today; whether
  * its worst row is still the one that was kept. */
 static bool regenerate(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
@@ -120,7 +132,7 @@ static bool regenerate(row_judge *judge, const kernel_entry *kernel, const store
         block->hidden != key->hidden || block->storage != call.problem.storage ||
         block->param != call.problem.param) {
         drop_block(kept);
-        if (!judge_block_generate(judge, block, call, key->input, NULL, 0, &why)) {
+        if (!generate(judge, block, call, key->input, &why)) {
             snprintf(result->note, sizeof result->note, "the stored row alone: %.120s",
                      why.message);
             return false;
@@ -191,9 +203,9 @@ static bool task_of(const case_key *key, const kernel_entry *kernel,
     return false;
 }
 
-/* The blocks of the task that has this key, of one of the arrays. *found: there is such a task. */
+/* The blocks of the task that has this key, of one of the arrays. False: there is no such task. */
 static bool prepare_task(row_judge *judge, const kernel_entry *kernel, const case_key *key,
-                         size_t array, replay_kept *kept, bool *found, error *err)
+                         size_t array, replay_kept *kept)
 {
     const combinations_asked asked = {.plain = kept->convention,
                                       .alone = array % 2 == 1,
@@ -202,17 +214,18 @@ static bool prepare_task(row_judge *judge, const kernel_entry *kernel, const cas
     const conformance_task *had = &kept->task;
     conformance_task task;
     if (!kept->sets[array])
-        kept->sets[array] = combinations_make(&asked);
-    *found = task_of(key, kernel, &kept->convention, kept->sets[array], &task);
-    if (!*found || (kept->asked.blocks && kept->asked_of == array && had->check == task.check &&
-                    had->first == task.first && had->last == task.last &&
-                    had->storage == task.storage && had->param == task.param))
-        return true;
+        kept->sets[array] = combinations_make(&kept->memory, &asked);
+    const bool found = task_of(key, kernel, &kept->convention, kept->sets[array], &task);
+    if (!found || (kept->asked.blocks && kept->asked_of == array && had->check == task.check &&
+                   had->first == task.first && had->last == task.last &&
+                   had->storage == task.storage && had->param == task.param))
+        return found;
     conformance_release(&kept->asked);
     kept->asked = (conformance_blocks){0};
     kept->task = task;
     kept->asked_of = array;
-    return conformance_prepare(judge, &kept->task, &kept->asked, err);
+    conformance_prepare(judge, &kept->task, &kept->asked);
+    return true;
 }
 
 /* The check over one array; *found: it has one with this key; *same_text: it says what it said then, before
@@ -222,8 +235,7 @@ static bool ask_again(row_judge *judge, const kernel_entry *kernel, const stored
                       case_judgement *judgement, error *err)
 {
     const char *now = judgement->verdict.detail, *then = judged->verdict.detail;
-    if (!prepare_task(judge, kernel, &judged->key, array, kept, found, err))
-        return false;
+    *found = prepare_task(judge, kernel, &judged->key, array, kept);
     if (*found)
         conformance_examine(judge, &kept->task, &kept->asked, kernel, judgement);
     *same_text = strcmp(now, then) == 0;
@@ -318,8 +330,7 @@ static bool replay_kept_case(row_judge *judge, const kernel_entry *kernel,
         result->alone = true;
         for (size_t i = 0; i < ROLES_MOST; i++)
             call.inputs[i] = (void *)stored->inputs[i].bits;
-        if (!judge_block_from(judge, &row, &call, err))
-            return false;
+        judge_block_from(judge, &row, &call);
     }
     bool measured = judged->metrics.elements > 0;
     result->hashed = measured && (result->whole ? judged->hashed : stored->y_hash != 0);
@@ -362,9 +373,10 @@ bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *
     operation_call call =
         call_dense(&convention, find->storage, kernel->facts.param, find->rows, find->hidden);
     memcpy(call.inputs, find->inputs, sizeof find->inputs);
-    bool fine = takes_rows(kernel, find->storage, err) && takes_parameters(kernel, find, err) &&
-                judge_block_from(judge, &block, &call, err) &&
-                judge_as_then(judge, &block, kernel, result, err);
+    if (!takes_rows(kernel, find->storage, err) || !takes_parameters(kernel, find, err))
+        return false;
+    judge_block_from(judge, &block, &call);
+    bool fine = judge_as_then(judge, &block, kernel, result, err);
     if (fine)
         compare_sides(result);
     judge_block_free(&block);

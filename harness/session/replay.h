@@ -39,6 +39,7 @@ typedef struct replay_kept {
     case_key of;                          /* the block is of; its input "": there is none */
     ln_convention convention;             /* that all is kept for */
     combination_set *sets[REPLAY_ARRAYS]; /* NULL: not made yet */
+    arena memory;                         /* of these */
     size_t array;                         /* the one that the case before was of */
     size_t asked_of;                      /* and that `asked` is of */
     conformance_task task;

@@ -78,8 +78,7 @@ static void heat_free(timed_round *heat)
     free(heat->results);
 }
 
-static bool heat_create(timed_round *heat, run_session *session, const speed_group *group,
-                        error *err)
+static void heat_create(timed_round *heat, run_session *session, const speed_group *group)
 {
     size_t kernels = speed_kernels(&session->plan, group);
     *heat = (struct timed_round){
@@ -97,12 +96,10 @@ static bool heat_create(timed_round *heat, run_session *session, const speed_gro
         contender->timed = true;
     }
     for (size_t i = 0; i < BLOCKS; i++)
-        if (!judge_block_generate(session->judge, &heat->blocks[i],
-                                  call_dense(&group->convention, group->dtype, group->param,
-                                             group->block_rows, group->hidden),
-                                  group->input, NULL, i * group->block_rows, err))
-            return false;
-    return true;
+        judge_block_generate(session->judge, &heat->blocks[i],
+                             call_dense(&group->convention, group->dtype, group->param,
+                                        group->block_rows, group->hidden),
+                             group->input, NULL, i * group->block_rows);
 }
 
 static bool is_fit(const case_verdict *verdict)
@@ -449,8 +446,8 @@ static bool time_group(run_session *session, const speed_group *group, error *er
 {
     timed_round heat;
     unsigned done = 0;
-    bool fine = heat_create(&heat, session, group, err) && processes_done(&heat, &done, err) &&
-                leave_out_the_fallen(&heat, err);
+    heat_create(&heat, session, group);
+    bool fine = processes_done(&heat, &done, err) && leave_out_the_fallen(&heat, err);
     for (size_t i = 0; fine && done < group->processes && i < heat.count; i++) {
         char what[160];
         snprintf(what, sizeof what, "judging %s  %zux%zu", heat.contenders[i].key.kernel,

@@ -95,7 +95,7 @@ mkdir "$work/planted"
 cp -r harness reference kernels "$work/planted"
 for plant in answer:domain/kernel.h judge:judge/judge.h conformance:conformance/internal.h; do
     read=worker/worker.h
-    [ "${plant%:*}" != conformance ] || read=judge/internal.h
+    [ "${plant%:*}" != conformance ] || read=machine/internal.h
     sed -i "1i #include \"$read\"" "$work/planted/harness/${plant#*:}"
     (cd "$work/planted" && root=$PWD && headers "harness/${plant%:*}" "-I kernels $kernel_folders") >"$work/headers"
     if check_headers 1 <"$work/headers" >/dev/null; then

@@ -5,15 +5,29 @@
 
 #include "../../kernels/tests/test_list.h"
 #include <stdio.h>
+#include <string.h>
 
 #undef fail
 #undef fail_msg
+#include "base/die.h"
 #define fail_msg(...)                                                                              \
     do {                                                                                           \
         print_error("ERROR: ");                                                                    \
         print_error(__VA_ARGS__);                                                                  \
         print_error("\n");                                                                         \
         _fail(__FILE__, __LINE__);                                                                 \
+    } while (0)
+
+/* That a statement ends with die(), with this exit code and these words. */
+#define assert_dies(exit, words, statement)                                                        \
+    do {                                                                                           \
+        die_catcher caught = {0};                                                                  \
+        die_caught_by = &caught;                                                                   \
+        if (setjmp(caught.place) == 0)                                                             \
+            statement;                                                                             \
+        die_caught_by = NULL;                                                                      \
+        if (caught.error.code != (exit) || !strstr(caught.error.message, words))                   \
+            fail_msg("%s: %d, %s", #statement, caught.error.code, caught.error.message);           \
     } while (0)
 
 /* What is in a file, and a 0 behind it; NULL where there is none. To be freed. */

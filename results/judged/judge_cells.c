@@ -7,8 +7,8 @@
  * A place is few (1 to 3 rows), caches or memory. A line has call, ISA, hidden, place, kernel, the largest row
  * ULP, its family, the seed. LNBENCH_WORKER and LNBENCH_LIBRARY say what runs. Exit codes are those of lnbench; 5: a
  * cell breaks its promise. */
+#include "base/allocate.h"
 #include "domain/promise.h"
-#include "judge/internal.h"
 #include "conformance/internal.h"
 #include "inputs/inputs.h"
 #include "worker/worker.h"
@@ -103,25 +103,24 @@ static void drop_rows(bench *at)
     at->count = 0;
 }
 
-static bool make_rows(bench *at, ln_type storage, ln_type param, size_t hidden, error *err)
+static void make_rows(bench *at, ln_type storage, ln_type param, size_t hidden)
 {
     const judge_settings as = {
         .seed = strtoull(at->seed, NULL, 10), .max_row_ulp = INFINITY, .deadline_seconds = 600};
-    bool fine = true, residual;
+    bool residual;
     drop_rows(at);
     judge_destroy(at->judge);
     at->storage = storage;
     at->param = param;
     at->hidden = hidden;
     at->judge = judge_create(worker_runner(at->worker), &as);
-    at->blocks = calloc(count_blocks(), sizeof *at->blocks);
-    while (fine && at->blocks && at->count < count_blocks()) {
+    at->blocks = allocate_zeroed(count_blocks(), sizeof *at->blocks);
+    while (at->count < count_blocks()) {
         const char *family = family_of(at->count, &residual);
-        fine = judge_block_generate(at->judge, &at->blocks[at->count++],
-                                    call_dense(&pytorch, storage, param, CELL_ROWS, hidden), family,
-                                    residual ? "normal" : NULL, 0, err);
+        judge_block_generate(at->judge, &at->blocks[at->count++],
+                             call_dense(&pytorch, storage, param, CELL_ROWS, hidden), family,
+                             residual ? "normal" : NULL, 0);
     }
-    return fine && (at->blocks || fail_memory(err, "the rows"));
 }
 
 /* One block in one place. A row's bits depend on that row alone (docs/accuracy.md), so that 18 rows for which
@@ -209,8 +208,7 @@ static bool judge_all(bench *at, error *err)
         const ln_type *pair = pairs[i % PAIRS];
         if (strcmp(at->isa, "avx512bf16") == 0 && pair[0] != LN_BF16)
             continue;
-        if (!make_rows(at, pair[0], pair[1], sizes[i / PAIRS], err))
-            return false;
+        make_rows(at, pair[0], pair[1], sizes[i / PAIRS]);
         for (size_t k = 0; k < at->kernels.count; k++) {
             const kernel_entry *call = &at->kernels.kernels[k];
             ln_accuracy accuracy;
@@ -231,9 +229,10 @@ static bool judge_one(bench *at, char **cell, error *err)
     call_place place = PLACE_FEW;
     while (place < PLACE_MEMORY && strcmp(places[place], cell[2]) != 0)
         place++;
-    return call &&
-           make_rows(at, call->facts.storage, call->facts.param, strtoul(cell[1], NULL, 10), err) &&
-           judge_cell(at, call, place, err);
+    if (!call)
+        return false;
+    make_rows(at, call->facts.storage, call->facts.param, strtoul(cell[1], NULL, 10));
+    return judge_cell(at, call, place, err);
 }
 
 static void print_promises(void)

@@ -289,13 +289,13 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     exit_code code = EXIT_CODE_FINE;
     bool fine = judge || fail_memory(err, "the judge");
     const size_t dense[] = {tensors->rows, tensors->hidden};
-    fine = fine && eval_block(&options->files, convention, tensors, judge, &block, err) &&
-           judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, err);
-    if (fine && options->out && computed)
-        fine = options->files.input
-                   ? npy_write(options->out, tensors->storage, 2, dense, computed, err)
-                   : tensor_write(options->out, tensors->storage, &tensors->arrays[ROLE_X],
-                                  computed, err);
+    if (fine)
+        eval_block(&options->files, convention, tensors, judge, &block);
+    fine = fine && judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, err);
+    if (fine && options->out && computed && options->files.input)
+        npy_write(options->out, tensors->storage, 2, dense, computed);
+    else if (fine && options->out && computed)
+        tensor_write(options->out, tensors->storage, &tensors->arrays[ROLE_X], computed);
     if (fine) {
         fine = show_result(options, convention, tensors, judge, kernels, kernel, &judgement, err);
         code = verdict_exit_code(&judgement.verdict);

@@ -17,19 +17,15 @@ typedef struct eval_reading {
 
 void eval_tensors_free(eval_tensors *tensors)
 {
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        tensor_free(&tensors->arrays[i]);
-    for (size_t i = 0; i < GRADIENTS; i++)
-        tensor_free(&tensors->gradients[i]);
-    tensor_free(&tensors->dy);
+    arena_free(&tensors->memory);
 }
 
-static bool read_file(const eval_reading *reading, const char *path, bool has_rows,
+static void read_file(const eval_reading *reading, const char *path, bool has_rows,
                       tensor_array *array)
 {
     const tensor_request request = {
         .path = path, .u2_is_bf16 = reading->u2_is_bf16, .axes = has_rows ? &reading->axes : NULL};
-    return tensor_read(&request, array, reading->err);
+    tensor_read(&reading->tensors->memory, &request, array);
 }
 
 /* A table of rows, in its file's type as yet. */
@@ -40,12 +36,12 @@ static bool read_rows(const eval_reading *reading, const char *path, const char 
     tensor_array *x = &tensors->arrays[ROLE_X];
     if (!path)
         return true;
-    if (!read_file(reading, path, true, array))
-        return false;
-    if (array != x)
-        return tensor_same_shape(x, array, path, option, reading->err);
-    if (!tensor_has_rows(x, path, reading->err))
-        return false;
+    read_file(reading, path, true, array);
+    if (array != x) {
+        tensor_same_shape(x, array, path, option);
+        return true;
+    }
+    tensor_has_rows(x, path);
     tensors->hidden = x->hidden;
     tensors->rows = x->elements / x->hidden;
     return true;
@@ -72,19 +68,20 @@ static bool read_parameter(const eval_reading *reading, const char *path, const 
         return fail(err, EXIT_CODE_USAGE,
                     "--%s is missing: this convention needs %zu element%s of it", option, length,
                     length == 1 ? "" : "s");
-    if (!read_file(reading, path, false, array))
-        return false;
+    read_file(reading, path, false, array);
     if (reading->weight_has_type && !is_gradient &&
         dtype_size(array->dtype) < dtype_size(tensors->param))
         reading->tensors->param = array->dtype;
-    if (length > 1 && !is_gradient &&
-        !tensor_broadcast(&tensors->arrays[ROLE_X], array, path, option, err))
-        return false;
+    if (length > 1 && !is_gradient)
+        tensor_broadcast(&reading->tensors->memory, &tensors->arrays[ROLE_X], array, path, option);
     if (array->elements != length)
         return fail(err, EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path,
                     option, array->elements, length);
-    return (is_gradient || tensor_is_finite(array, path, option, err)) &&
-           tensor_convert(array, tensors->param, "the type of parameters here", path, option, err);
+    if (!is_gradient)
+        tensor_is_finite(array, path, option);
+    tensor_convert(&reading->tensors->memory, array, tensors->param, "the type of parameters here",
+                   path, option);
+    return true;
 }
 
 /* Every table of the operation, then those of gradients. */
@@ -110,8 +107,10 @@ static bool each_table(const eval_reading *reading,
 static bool convert_rows(const eval_reading *reading, const char *path, const char *option,
                          tensor_array *array)
 {
-    return !path || tensor_convert(array, reading->tensors->storage, reading->whose, path, option,
-                                   reading->err);
+    if (path)
+        tensor_convert(&reading->tensors->memory, array, reading->tensors->storage, reading->whose,
+                       path, option);
+    return true;
 }
 
 static void choose_types(eval_reading *reading, const kernel_entry *kernel)
@@ -189,12 +188,11 @@ bool eval_read(const eval_files *files, const ln_convention *convention, const k
         return fail(err, EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", files->dtype,
                     kernel->facts.name, dtype_name(kernel->facts.storage));
     reading.u2_is_bf16 = said == LN_BF16;
-    if (!tensor_axes_parse(files->axis, &reading.axes, err))
-        return false;
+    tensor_axes_parse(files->axis, &reading.axes);
     if (files->input) {
         choose_types(&reading, kernel);
-        return input_check(files->input, err) &&
-               shape_parse(files->shape, &tensors->rows, &tensors->hidden, err);
+        input_check(files->input);
+        return shape_parse(files->shape, &tensors->rows, &tensors->hidden, err);
     }
     if (!each_table(&reading, read_rows))
         return false;
@@ -202,16 +200,18 @@ bool eval_read(const eval_files *files, const ln_convention *convention, const k
     return each_table(&reading, convert_rows) && read_parameters(&reading);
 }
 
-bool eval_block(const eval_files *files, const ln_convention *convention,
-                const eval_tensors *tensors, row_judge *judge, judge_block *block, error *err)
+void eval_block(const eval_files *files, const ln_convention *convention,
+                const eval_tensors *tensors, row_judge *judge, judge_block *block)
 {
     operation_call call =
         call_dense(convention, tensors->storage, tensors->param, tensors->rows, tensors->hidden);
-    if (files->input)
-        return judge_block_generate(judge, block, call, files->input, NULL, 0, err);
+    if (files->input) {
+        judge_block_generate(judge, block, call, files->input, NULL, 0);
+        return;
+    }
     for (size_t i = 0; i < ROLES_MOST; i++)
         call.inputs[i] = tensors->arrays[i].data;
-    return judge_block_from(judge, block, &call, err);
+    judge_block_from(judge, block, &call);
 }
 
 bool eval_function(const eval_files *files, const eval_tensors *tensors,
@@ -222,7 +222,8 @@ bool eval_function(const eval_files *files, const eval_tensors *tensors,
     bool fine = which_take(tensors->arrays, files->paths, &given, err);
     if (fine && given.input.dimensions == 2 && given.input.shape[0] > most_rows)
         given.input.shape[0] = most_rows;
-    fine = fine && which_make(&given.input, found, err);
+    if (fine)
+        which_make(&given.input, found);
     *is_among = fine && which_is_among(&given.input, found, convention);
     which_tensors_free(&given);
     return fine;

@@ -20,6 +20,7 @@ typedef struct eval_files {
 typedef struct eval_tensors {
     tensor_array arrays[ROLES_MOST]; /* by role */
     tensor_array dy, gradients[GRADIENTS];
+    arena memory; /* of all of them */
     ln_type storage, param;
     size_t rows, hidden;
 } eval_tensors;
@@ -33,8 +34,8 @@ bool eval_check_type(const eval_files *files, error *err);
 bool eval_read(const eval_files *files, const ln_convention *convention, const kernel_entry *kernel,
                eval_tensors *tensors, error *err);
 /* The user's tensors, or rows of a family, with their exact answers. */
-bool eval_block(const eval_files *files, const ln_convention *convention,
-                const eval_tensors *tensors, row_judge *judge, judge_block *block, error *err);
+void eval_block(const eval_files *files, const ln_convention *convention,
+                const eval_tensors *tensors, row_judge *judge, judge_block *block);
 /* Which function made the y that was given, and whether the convention may have. Of a table its first most_rows
  * are looked at: what they exclude, all rows exclude. */
 bool eval_function(const eval_files *files, const eval_tensors *tensors,

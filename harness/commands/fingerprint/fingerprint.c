@@ -134,22 +134,21 @@ static bool print_text(const which_input *input, const which_found *found, bool 
 }
 
 /* Writes nothing where no row tells: that is an answer too. */
-static bool write_probe(const which_found *found, size_t hidden, const char *path,
-                        const output_file *out, error *err)
+static void write_probe(const which_found *found, size_t hidden, const char *path,
+                        const output_file *out)
 {
     const size_t shape[2] = {1, hidden};
     if (found->probe == 0) {
         output_line(out, "%s was not written: %s", path,
                     found->answer == WHICH_OPEN ? "no row tells the rest apart"
                                                 : "nothing is left to tell apart");
-        return true;
+        return;
     }
     float *row = allocate(hidden * sizeof *row);
     for (size_t i = 0; i < hidden; i++)
         row[i] = which_probe_value(found->probe, hidden, i);
-    bool fine = npy_write(path, LN_F32, 2, shape, row, err);
+    npy_write(path, LN_F32, 2, shape, row);
     free(row);
-    return fine;
 }
 
 /* ---- the command ---- */
@@ -178,12 +177,14 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
         !take_digits(options->digits, "digits", WHICH_EXACT, &input->digits, err) ||
         !take_digits(options->x_digits, "x-digits", WHICH_GUESS, &input->x_digits, err))
         return err->code;
-    bool fine = which_read(options->paths, options->dtype != NULL, &tensors, err) &&
-                which_make(input, &found, err);
+    bool fine = which_read(options->paths, options->dtype != NULL, &tensors, err);
+    if (fine)
+        which_make(input, &found);
     size_t hidden = fine ? input->shape[input->dimensions - 1] : 0;
     fine = fine && (out->format == OUTPUT_JSON ? output_json(out, found_json(&found, hidden), err)
                                                : print_text(input, &found, options->all, out, err));
-    fine = fine && (!options->probe || write_probe(&found, hidden, options->probe, out, err));
+    if (fine && options->probe)
+        write_probe(&found, hidden, options->probe, out);
     exit_code code = which_exit_code(found.answer);
     which_free(&found);
     which_tensors_free(&tensors);

@@ -63,8 +63,7 @@ static void take_shape(const tensor_array *x, which_input *input)
 static bool take_parameter(const char *path, const char *name, const tensor_array *array,
                            which_input *input, error *err)
 {
-    if (!tensor_is_finite(array, path, name, err))
-        return false;
+    tensor_is_finite(array, path, name);
     if (input->parameters && array->elements != input->parameters)
         return fail(err, EXIT_CODE_USAGE,
                     "%s (--%s): %zu elements; %zu were expected, as gamma has", path, name,
@@ -114,18 +113,19 @@ bool which_read(const char *const paths[ROLES_MOST], bool u2_is_bf16, which_tens
 {
     const operation *what = operations[LN_OPERATION_LAYERNORM];
     tensor_array arrays[ROLES_MOST] = {0};
-    bool fine = true;
-    for (size_t i = 0; fine && i < what->count; i++) {
+    arena memory = {0};
+    for (size_t i = 0; i < what->count; i++) {
         const tensor_request request = {.path = paths[i], .u2_is_bf16 = u2_is_bf16};
-        fine = !paths[i] || (tensor_read(&request, &arrays[i], err) &&
-                             (i == ROLE_X ? tensor_has_rows(&arrays[i], paths[i], err)
-                                          : role_is_parameter(&what->roles[i]) ||
-                                                tensor_same_shape(arrays, &arrays[i], paths[i],
-                                                                  what->roles[i].name, err)));
+        if (!paths[i])
+            continue;
+        tensor_read(&memory, &request, &arrays[i]);
+        if (i == ROLE_X)
+            tensor_has_rows(&arrays[i], paths[i]);
+        else if (!role_is_parameter(&what->roles[i]))
+            tensor_same_shape(arrays, &arrays[i], paths[i], what->roles[i].name);
     }
-    fine = fine && which_take(arrays, paths, tensors, err);
-    for (size_t i = 0; i < what->count; i++)
-        tensor_free(&arrays[i]);
+    bool fine = which_take(arrays, paths, tensors, err);
+    arena_free(&memory);
     return fine;
 }
 

@@ -160,7 +160,7 @@ wrong "a number lacks" 'x has 39 numbers; 40 were expected' "${line}s/^x [^ ]*/x
 wrong "a number too many" 'no more expected' "$ s/^end/x 0x1p+0\nend/"
 wrong "an unknown field" "bad.txt:2: 'colour' is no field" '2s/.*/colour red/'
 wrong "an unknown convention" 'bad.txt:3: .*torhc' '3s/.*/convention torhc/'
-wrong "no type" 'bad.txt:4: dtype f8: f32, f64, bf16 or f16 was expected' '4s/.*/dtype f8/'
+wrong "no type" "bad.txt:4: dtype 'f8': f32, f64, bf16 or f16 was expected" '4s/.*/dtype f8/'
 wrong "a type behind its numbers" 'dtype: comes after the numbers' '$ s/^end/dtype f32\nend/'
 # Found by fuzzing: gamma had room for the first hidden size, and was written with the second.
 for field in 'hidden 400' 'rows 9' 'convention torch'; do

@@ -105,14 +105,13 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
 {
     judge_block blocks[2] = {0};
     duet_outputs *outputs = allocate_zeroed(count, sizeof *outputs);
-    bool fine = true;
     *done = 0;
-    for (size_t i = 0; fine && i < 2; i++)
-        fine = judge_block_generate(duet->judge, &blocks[i],
-                                    call_dense(&group->convention, group->dtype, group->param,
-                                               group->block_rows, group->hidden),
-                                    group->input, NULL, i * group->block_rows, err);
-    fine = fine && duet_judge_blocks(duet, blocks, pairs, count, outputs, err);
+    for (size_t i = 0; i < 2; i++)
+        judge_block_generate(duet->judge, &blocks[i],
+                             call_dense(&group->convention, group->dtype, group->param,
+                                        group->block_rows, group->hidden),
+                             group->input, NULL, i * group->block_rows);
+    bool fine = duet_judge_blocks(duet, blocks, pairs, count, outputs, err);
     if (fine && duet->comparison.settings.accuracy && first_of_shape)
         fine = duet_judge_families(duet, group, pairs, count, err);
     fine = fine && time_pairs(duet, group, blocks, pairs, count, outputs, done, err);

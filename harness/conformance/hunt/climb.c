@@ -213,20 +213,18 @@ bool hunt_begin(hunt_state *hunt, error *err)
         hunt->until = seconds_now() + settings->seconds;
     hunt->call =
         call_dense(&hunt->convention, settings->storage, settings->param, 1, settings->hidden);
-    bool fine = call_allocate(&hunt->call, false) || fail_memory(err, "parameters");
-    if (fine)
-        input_parameters("normal", &hunt->call, settings->seed);
+    call_allocate(&hunt->memory, &hunt->call, false);
+    input_parameters("normal", &hunt->call, settings->seed);
     call_drop_unneeded(&hunt->call);
-    return fine;
+    return true;
 }
 
-static bool block_of(hunt_state *hunt, const void *rows, size_t count, judge_block *block,
-                     error *err)
+static void block_of(hunt_state *hunt, const void *rows, size_t count, judge_block *block)
 {
     operation_call call = hunt->call;
     call.problem.rows = count;
     call.inputs[ROLE_X] = (void *)rows;
-    return judge_block_from(hunt->judge, block, &call, err);
+    judge_block_from(hunt->judge, block, &call);
 }
 
 /* What a row counts: -1 for one that does not, as where a kernel's bound makes no claim. */
@@ -276,8 +274,7 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
     worst_row find = {0};
     judge_block block;
     case_judgement judgement;
-    if (!block_of(hunt, rows, count, &block, err))
-        return false;
+    block_of(hunt, rows, count, &block);
     judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
     /* It did well a moment ago: once more, as in try_step(). */
     if (isfinite(score) && verdict_exit_code(&judgement.verdict) == EXIT_CODE_KERNEL_FAILED)
@@ -321,8 +318,7 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
     for (size_t row = 0; culprit == BATCH && row < BATCH; row++) {
         struct case_verdict alone;
         judge_block block;
-        if (!block_of(hunt, climb->batch + row * row_bytes, 1, &block, err))
-            return false;
+        block_of(hunt, climb->batch + row * row_bytes, 1, &block);
         judge_score(hunt->judge, &block, hunt->kernel, false, &score, &alone);
         judge_block_free(&block);
         if (interrupted())
@@ -380,8 +376,7 @@ static bool make_step(hill_climb *climb, error *err)
     change_rows(climb);
     for (int turn = 0; turn == 0 || (turn == 1 && verdict.kind != VERDICT_RIGHT); turn++) {
         judge_block block;
-        if (!block_of(hunt, climb->batch, BATCH, &block, err))
-            return false;
+        block_of(hunt, climb->batch, BATCH, &block);
         judge_score(hunt->judge, &block, hunt->kernel, hunt->kernel->facts.has_bound, scores,
                     &verdict);
         judge_block_free(&block);
@@ -406,8 +401,9 @@ bool hunt_climb(hunt_state *hunt, uint64_t number, error *err)
                         .row_bytes = row_bytes,
                         .random = {.seed = settings->seed, .restart = number}};
     bool fine = (climb.row && climb.batch) || fail_memory(err, "rows to try");
-    fine = fine && input_rows(starts[number % STARTS], settings->storage, settings->seed,
-                              hunt_draw(&climb.random) % 4096, 1, settings->hidden, climb.row, err);
+    if (fine)
+        input_rows(starts[number % STARTS], settings->storage, settings->seed,
+                   hunt_draw(&climb.random) % 4096, 1, settings->hidden, climb.row);
     while (fine && !climb.ended && !must_stop(hunt)) {
         fine = make_step(&climb, err);
         if (!fine && err->code == EXIT_CODE_INTERRUPTED) {
@@ -427,7 +423,7 @@ void hunt_free(hunt_state *hunt)
 {
     for (size_t i = 0; i < hunt->find_count; i++)
         worst_row_free(&hunt->finds[i]);
-    call_free(&hunt->call);
+    arena_free(&hunt->memory);
     *hunt = (struct hunt_state){0};
 }
 

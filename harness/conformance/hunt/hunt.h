@@ -32,6 +32,7 @@ typedef struct hunt_state {
     ln_convention convention;
     row_judge *judge;
     const kernel_entry *kernel;
+    arena memory;
     operation_call call;         /* its parameters */
     worst_row finds[HUNT_FINDS]; /* gravest first */
     size_t find_count;

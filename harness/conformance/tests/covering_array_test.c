@@ -7,6 +7,8 @@
 static const ln_convention torch = {
     .eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
 
+static arena memory;
+
 static covering_array array_of(const factor_table *table, unsigned strength, size_t most,
                                uint64_t seed)
 {
@@ -17,7 +19,7 @@ static covering_array array_of(const factor_table *table, unsigned strength, siz
                                      .seed = seed,
                                      .allows = factors_allow,
                                      .context = table};
-    return covering_make(&asked);
+    return covering_make(&memory, &asked);
 }
 
 /* Triples of levels of three factors in the array. */
@@ -37,7 +39,7 @@ static size_t count_triples(const covering_array *array, size_t a, size_t b, siz
 
 TEST(every_triple_is_there_within_900_problems)
 {
-    factor_table *table = factors_of(LN_OPERATION_LAYERNORM, &torch, false, false);
+    factor_table *table = factors_of(&memory, LN_OPERATION_LAYERNORM, &torch, false, false);
     covering_array array = array_of(table, 3, 900, 1);
     size_t count = 0;
     for (size_t c = 2; c < table->count; c++)
@@ -49,31 +51,26 @@ TEST(every_triple_is_there_within_900_problems)
     assert_true(array.tuples > 150000);
     for (size_t i = 0; i < array.count; i++)
         assert_true(factors_allow(table, covering_entry(&array, i)));
-    free(array.entries);
-    free(table);
+    arena_free(&memory);
 }
 
 TEST(a_part_says_how_much_it_holds_and_begins_as_the_whole)
 {
-    factor_table *table = factors_of(LN_OPERATION_LAYERNORM, &torch, true, false);
+    factor_table *table = factors_of(&memory, LN_OPERATION_LAYERNORM, &torch, true, false);
     covering_array all = array_of(table, 3, 900, 1), part = array_of(table, 3, 100, 1);
     covering_array other = array_of(table, 3, 100, 2), pairs = array_of(table, 2, 900, 1);
     assert_true(part.covered < part.tuples && part.covered > part.tuples / 2);
     assert_memory_equal(part.entries, all.entries, part.count * part.factors);
     assert_memory_not_equal(part.entries, other.entries, part.count * part.factors);
     assert_true(pairs.covered == pairs.tuples && pairs.count < all.count);
-    free(all.entries);
-    free(part.entries);
-    free(other.entries);
-    free(pairs.entries);
-    free(table);
+    arena_free(&memory);
 }
 
 /* Every hidden size up to 1100, and few elements. */
 TEST(problems_have_every_size_and_keep_to_their_elements)
 {
     const combinations_asked asked = {.plain = torch, .alone = true, .seed = 3};
-    combination_set *set = combinations_make(&asked);
+    combination_set *set = combinations_make(&memory, &asked);
     bool seen[1101] = {0};
     for (size_t i = 0; i < combinations_count(set); i++) {
         combination of = combinations_at(set, i);
@@ -85,5 +82,5 @@ TEST(problems_have_every_size_and_keep_to_their_elements)
     }
     for (size_t hidden = 1; hidden <= 1100; hidden++)
         assert_true(seen[hidden]);
-    combinations_free(set);
+    arena_free(&memory);
 }

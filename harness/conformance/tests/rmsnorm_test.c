@@ -9,13 +9,10 @@ static case_verdict judged(const kernel_entry *kernel, const ln_convention *conv
 {
     judge_block block;
     case_judgement judgement = {0};
-    error err = {0};
-    bool fine = judge_block_generate(
+    judge_block_generate(
         the_judge, &block,
         call_dense(convention, kernel->facts.storage, kernel->facts.param, rows, hidden), input,
-        residual ? "normal" : NULL, 0, &err);
-    if (!fine)
-        fail_msg("%s: %s", kernel->facts.name, err.message);
+        residual ? "normal" : NULL, 0);
     judge_kernel(the_judge, &block, kernel, &judgement);
     judge_block_free(&block);
     return judgement.verdict;

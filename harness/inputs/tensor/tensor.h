@@ -2,9 +2,8 @@
  *
  *     tensor_array x;
  *     tensor_request request = {.path = "layer.npz:x"};
- *     if (!tensor_read(&request, &x, err)) return false;
+ *     tensor_read(&memory, &request, &x);
  *     ... x.data has x.elements of x.dtype ...
- *     tensor_free(&x);
  *
  * FILE.npy                   NumPy's, versions 1.0 to 3.0, C or Fortran order, either byte order
  * FILE.npz:NAME              an archive of those, plain or deflated (numpy.savez, savez_compressed)
@@ -15,7 +14,9 @@
 #ifndef LNBENCH_TENSOR_H
 #define LNBENCH_TENSOR_H
 
+#include "base/arena.h"
 #include "domain/case.h"
+#include <stdio.h>
 
 enum { TENSOR_MAX_DIMENSIONS = 32 };
 
@@ -42,47 +43,47 @@ typedef struct tensor_request {
     const tensor_axes *axes; /* NULL: the last */
 } tensor_request;
 
-/* Errors name the file, the tensor or field, and what was expected; a file that is missing or cannot
- * be read is an environment error, all else is usage. Never more memory is taken than the tensor needs
- * and 64 KiB, and a header. */
-bool tensor_read(const tensor_request *request, tensor_array *array, error *err);
-void tensor_free(tensor_array *array);
+/* What is wrong with a file ends the program (base/die.h) with the file, the tensor or field, and what was
+ * expected; a file that is missing or cannot be read has exit code 7, all else 2. Never more memory is taken than
+ * the tensor needs and 64 KiB, and a header. */
+void tensor_read(arena *memory, const tensor_request *request, tensor_array *array);
+/* The same of a file that is open, by its name in the request. */
+void tensor_read_open(arena *memory, FILE *file, const tensor_request *request,
+                      tensor_array *array);
 
 /* "1,2" or "-1"; NULL: the last axis. */
-bool tensor_axes_parse(const char *text, tensor_axes *axes, error *err);
+void tensor_axes_parse(const char *text, tensor_axes *axes);
 
-/* Whether there are rows: one axis or more, and elements. */
-bool tensor_has_rows(const tensor_array *array, const char *path, error *err);
+/* That there are rows: one axis or more, and elements. */
+void tensor_has_rows(const tensor_array *array, const char *path);
 
 /* "(2, 3, 768)", as NumPy writes a shape. */
 const char *tensor_shape_text(const tensor_array *array, char buffer[128]);
 
-/* Whether `other`, read from `path` for --option, has the shape of x. An error (usage) names both
- * shapes. */
-bool tensor_same_shape(const tensor_array *x, const tensor_array *other, const char *path,
-                       const char *option, error *err);
+/* That `other`, read from `path` for --option, has the shape of x. */
+void tensor_same_shape(const tensor_array *x, const tensor_array *other, const char *path,
+                       const char *option);
 
 /* Makes a parameter as long as a row of x: it may have the row's shape, be flat, or have sizes of 1 and
  * axes left out, as NumPy and ONNX broadcast (numpy.org/doc/stable/user/basics.broadcasting.html). */
-bool tensor_broadcast(const tensor_array *x, tensor_array *parameter, const char *path,
-                      const char *option, error *err);
+void tensor_broadcast(arena *memory, const tensor_array *x, tensor_array *parameter,
+                      const char *path, const char *option);
 
 /* Makes the elements those of another type. Each must be a number of it: none is rounded without a word.
  * `whose`: "the kernel's type", for the error. */
-bool tensor_convert(tensor_array *array, ln_type type, const char *whose, const char *path,
-                    const char *option, error *err);
+void tensor_convert(arena *memory, tensor_array *array, ln_type type, const char *whose,
+                    const char *path, const char *option);
 /* Whether tensor_convert() would. */
 bool tensor_converts(const tensor_array *array, ln_type type);
 /* That no element of a parameter is NaN or infinite. */
-bool tensor_is_finite(const tensor_array *array, const char *path, const char *option, error *err);
+void tensor_is_finite(const tensor_array *array, const char *path, const char *option);
 
 /* Writes rows that belong to x (its shape, as its elements lie) as an .npy file of x's shape, version
  * 1.0: through a temporary file and a rename, so that a full disk leaves nothing half. A path that is
  * no regular file (/dev/null) is written to as it is. */
-bool tensor_write(const char *path, ln_type dtype, const tensor_array *x, const void *rows,
-                  error *err);
+void tensor_write(const char *path, ln_type dtype, const tensor_array *x, const void *rows);
 /* The same of elements in C order. */
-bool npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t *shape,
-               const void *data, error *err);
+void npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t *shape,
+               const void *data);
 
 #endif

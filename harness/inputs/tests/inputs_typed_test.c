@@ -17,10 +17,8 @@ static float narrow[ROWS * HIDDEN];
 
 static void fill(const char *input, ln_type type)
 {
-    error err = {0};
-    if (!input_rows(input, type, 5, 0, ROWS, HIDDEN, wide, &err) ||
-        !input_rows(input, LN_F32, 5, 0, ROWS, HIDDEN, narrow, &err))
-        fail_msg("%s: %s", input, err.message);
+    input_rows(input, type, 5, 0, ROWS, HIDDEN, wide);
+    input_rows(input, LN_F32, 5, 0, ROWS, HIDDEN, narrow);
 }
 
 /* Rounded to f32, a row of f64 is that of f32; the bits below are not all 0, and equal and opposite
@@ -129,7 +127,7 @@ TEST(test_offset_sweeps_the_kappa_of_the_type)
                          wanted);
         }
     }
-    assert_true(input_rows("offset:700", LN_BF16, 5, 0, 1, HIDDEN, wide, NULL));
+    input_rows("offset:700", LN_BF16, 5, 0, 1, HIDDEN, wide);
     assert_true(kappa_of(LN_BF16, 0) > 630 && kappa_of(LN_BF16, 0) < 770);
 }
 
@@ -141,7 +139,7 @@ TEST(test_kappa_goes_to_the_end)
     for (size_t t = 0; t < TYPES; t++) {
         double before = 0, most = ldexp(HIDDEN / sqrt(HIDDEN - 1.0), precision[types[t]]);
         for (size_t row = 0; row < KAPPA_ROWS; row++) {
-            assert_true(input_rows("kappa", types[t], 5, row, 1, HIDDEN, wide, NULL));
+            input_rows("kappa", types[t], 5, row, 1, HIDDEN, wide);
             double found = kappa_of(types[t], 0), mean = fabs(storage_load(types[t], wide, 0));
             if (!(found > before && found <= most * (1 + 1e-9)))
                 fail_msg("%s: kappa %g of row %zu, after %g", dtype_name(types[t]), found, row,
@@ -157,14 +155,13 @@ TEST(test_kappa_goes_to_the_end)
 
 TEST(test_what_a_type_cannot_have_is_refused)
 {
-    error err = {0};
-    assert_false(input_has_type("offset:1e5", LN_F16, &err));
-    assert_int_equal(err.code, EXIT_CODE_USAGE);
-    assert_non_null(strstr(err.message, "f16 can realise kappa from 1 to 10000"));
-    assert_false(input_rows("offset:1e5", LN_F16, 5, 0, 1, HIDDEN, wide, &err));
-    assert_true(input_has_type("offset:1e5", LN_F32, &err));
-    assert_true(input_has_type("offset:1e5", LN_F64, &err));
-    assert_false(input_has_type("norml", LN_F64, &err));
+    assert_dies(EXIT_CODE_USAGE, "f16 can realise kappa from 1 to 10000",
+                input_check_type("offset:1e5", LN_F16));
+    assert_dies(EXIT_CODE_USAGE, "f16 can realise",
+                input_rows("offset:1e5", LN_F16, 5, 0, 1, HIDDEN, wide));
+    input_check_type("offset:1e5", LN_F32);
+    input_check_type("offset:1e5", LN_F64);
+    assert_dies(EXIT_CODE_USAGE, "unknown input", input_check_type("norml", LN_F64));
 }
 
 /* A file of the type is taken bit for bit, another rounded, and refused beyond the range. */
@@ -174,23 +171,21 @@ TEST(test_files_of_every_type)
     const size_t shape[] = {2, 2};
     const uint16_t halves[] = {0x3c01, 0xfe12, 0x0001, 0x8000};
     uint16_t got[4];
-    error err = {0};
-    assert_true(npy_write(path, LN_F16, 2, shape, halves, &err));
-    assert_true(input_rows(path, LN_F16, 0, 0, 2, 2, got, &err));
+    npy_write(path, LN_F16, 2, shape, halves);
+    input_rows(path, LN_F16, 0, 0, 2, 2, got);
     assert_memory_equal(got, halves, sizeof got);
-    assert_true(npy_write(path, LN_BF16, 2, shape, halves, &err));
-    assert_true(input_rows(path, LN_BF16, 0, 0, 2, 2, got, &err));
+    npy_write(path, LN_BF16, 2, shape, halves);
+    input_rows(path, LN_BF16, 0, 0, 2, 2, got);
     assert_memory_equal(got, halves, sizeof got);
-    assert_false(input_rows(path, LN_F16, 0, 0, 2, 2, got, &err));
+    assert_dies(EXIT_CODE_USAGE, "--dtypes bf16", input_rows(path, LN_F16, 0, 0, 2, 2, got));
     const double doubles[] = {1 + 0x1p-11, 1 + 0x1.8p-10, 65519, -65520};
-    assert_true(npy_write(path, LN_F64, 2, shape, doubles, &err));
-    assert_true(input_rows(path, LN_F64, 0, 0, 2, 2, wide, &err));
+    npy_write(path, LN_F64, 2, shape, doubles);
+    input_rows(path, LN_F64, 0, 0, 2, 2, wide);
     assert_memory_equal(wide, doubles, sizeof doubles);
-    assert_true(input_rows(path, LN_F16, 0, 0, 1, 2, got, &err));
+    input_rows(path, LN_F16, 0, 0, 1, 2, got);
     assert_int_equal(got[0], 0x3c00); /* ties to even, both ways */
     assert_int_equal(got[1], 0x3c02);
-    assert_false(input_rows(path, LN_F16, 0, 1, 1, 2, got, &err));
-    assert_non_null(strstr(err.message, "beyond f16"));
+    assert_dies(EXIT_CODE_USAGE, "beyond f16", input_rows(path, LN_F16, 0, 1, 1, 2, got));
     unlink(path);
 }
 

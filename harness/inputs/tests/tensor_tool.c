@@ -2,6 +2,7 @@
  *
  *     tensor_tool bf16|- AXES|- PATH...    a line each: type, shape, hidden and the elements' bytes; or
  *                                          the exit code and the error */
+#include "base/die.h"
 #include "inputs/tensor/tensor.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,19 +10,23 @@
 static void print(const char *path, bool u2_is_bf16, const char *axis)
 {
     tensor_axes axes;
-    tensor_array array = {0};
-    error err = {0};
+    tensor_array array;
+    arena memory = {0};
+    die_catcher caught = {0};
     char shape[128];
     const tensor_request request = {.path = path, .u2_is_bf16 = u2_is_bf16, .axes = &axes};
-    if (!tensor_axes_parse(axis, &axes, &err) || !tensor_read(&request, &array, &err)) {
-        printf("error %d %s\n", (int)err.code, err.message);
+    die_caught_by = &caught;
+    if (setjmp(caught.place) != 0) {
+        printf("error %d %s\n", (int)caught.error.code, caught.error.message);
         return;
     }
+    tensor_axes_parse(axis, &axes);
+    tensor_read(&memory, &request, &array);
     printf("%s %s %zu ", dtype_name(array.dtype), tensor_shape_text(&array, shape), array.hidden);
     for (size_t i = 0; i < array.elements * dtype_size(array.dtype); i++)
         printf("%02x", ((const unsigned char *)array.data)[i]);
     printf("\n");
-    tensor_free(&array);
+    arena_free(&memory);
 }
 
 int main(int argc, char **argv)

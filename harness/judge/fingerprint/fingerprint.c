@@ -700,18 +700,15 @@ static void find_probe(size_t hidden, ln_type sums, ln_type out, which_found *fo
     found->pairs_left -= best;
 }
 
-bool which_make(const which_input *input, which_found *found, error *err)
+void which_make(const which_input *input, which_found *found)
 {
+    check_parameters(input);
     engine *own = allocate_zeroed(1, sizeof *own);
     *found = (which_found){0};
     own->input = input;
     own->typed = *input;
     own->found = found;
-    if (!layout_make(input, &own->all, err)) {
-        arena_free(&own->all.memory);
-        free(own);
-        return false;
-    }
+    layout_make(input, &own->all);
     layout *all = &own->all;
     ln_type types[4];
     size_t count = rounded_types(input, all->elements, types), most = 1;
@@ -748,7 +745,6 @@ bool which_make(const which_input *input, which_found *found, error *err)
     free(own->maker.book.terms);
     arena_free(&all->memory);
     free(own);
-    return true;
 }
 
 void which_free(which_found *found)

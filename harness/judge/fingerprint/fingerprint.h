@@ -3,7 +3,8 @@
  *     which_input input = {.dimensions = 2, .shape = {6, 768}, .x = x, .y = y, .x_type = LN_F32,
  *                          .y_type = LN_F32, .digits = WHICH_EXACT, .x_digits = WHICH_EXACT};
  *     which_found found;
- *     if (which_make(&input, &found, &err) && found.answer == WHICH_NAMED)
+ *     which_make(&input, &found);
+ *     if (found.answer == WHICH_NAMED)
  *         puts(found.candidates[0].words);               // "torch"
  *     which_free(&found);
  *
@@ -65,8 +66,8 @@ typedef struct which_found {
     size_t pairs, pairs_left;
 } which_found;
 
-/* Errors: memory, a shape and parameters that do not go together (usage). */
-bool which_make(const which_input *input, which_found *found, error *err);
+/* Dies of a shape and parameters that do not go together (usage). */
+void which_make(const which_input *input, which_found *found);
 void which_free(which_found *found);
 
 /* Whether the convention may have made y: a candidate with nothing strange is the same to these types, its eps

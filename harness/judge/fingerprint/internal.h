@@ -1,4 +1,4 @@
-/* The parts of which.h, between the files of this folder. Nobody else includes this. */
+/* The parts of fingerprint.h, between the files of this folder. Nobody else includes this. */
 #ifndef LNBENCH_WHICH_INSIDE_H
 #define LNBENCH_WHICH_INSIDE_H
 
@@ -73,8 +73,10 @@ typedef struct layout {
     arena memory; /* of all of it */
 } layout;
 
-/* Of one that is all zero. False: a usage error. */
-bool layout_make(const which_input *input, layout *made, error *err);
+/* Dies of gamma and beta that are as long as nothing of x. */
+void check_parameters(const which_input *input);
+/* Of one that is all zero. */
+void layout_make(const which_input *input, layout *made);
 
 /* ---- rows.c: a row's exact answer, from which every candidate's follows, and what sums may be off ---- */
 

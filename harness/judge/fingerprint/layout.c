@@ -1,5 +1,6 @@
 /* What may have been normalised: sets of axes, x or its sum with a residual, and the ways to use gamma and
  * beta. Two that come to the same on these tensors are one. */
+#include "base/die.h"
 #include "judge/fingerprint/internal.h"
 #include <stdio.h>
 
@@ -288,14 +289,31 @@ static void add_affine(const which_input *input, layout *made, affine_use use, s
     made->affine_count++;
 }
 
-/* Along the last axes, then along one of the others. False: they are as long as none. */
-static bool make_affines(const which_input *input, layout *made)
+/* Whether parameters lie along the last axes, as many as there are. */
+static bool lie_along_last(const which_input *input)
 {
     size_t tail = 1, before = input->dimensions;
     while (before > 0 && tail < input->parameters)
         tail *= input->shape[--before];
-    const bool along_last = input->parameters <= 1 || tail == input->parameters;
-    bool placed = along_last;
+    return input->parameters <= 1 || tail == input->parameters;
+}
+
+void check_parameters(const which_input *input)
+{
+    bool fit = lie_along_last(input);
+    for (size_t axis = 0; axis + 1 < input->dimensions; axis++)
+        fit |= input->shape[axis] == input->parameters;
+    if (!fit)
+        die(EXIT_CODE_USAGE,
+            "gamma and beta of %zu elements: as many as an axis of x has, as its last axes have, "
+            "or 1, were expected",
+            input->parameters);
+}
+
+/* Along the last axes, then along one of the others. */
+static void make_affines(const which_input *input, layout *made)
+{
+    const bool along_last = lie_along_last(input);
     for (int use = 0; use < USES_TRIED; use++)
         if (may_use(input, (affine_use)use) && (along_last || use == USE_NONE))
             add_affine(input, made, (affine_use)use, 1, -1);
@@ -305,24 +323,18 @@ static bool make_affines(const which_input *input, layout *made)
             continue;
         for (size_t a = axis + 1; a < input->dimensions; a++)
             stride *= input->shape[a];
-        placed = true;
         for (int use = USE_ALL; use < USES_TRIED; use++)
             if (may_use(input, (affine_use)use) && use != USE_NONE)
                 add_affine(input, made, (affine_use)use, stride, (int)axis);
     }
-    return placed;
 }
 
-bool layout_make(const which_input *input, layout *made, error *err)
+void layout_make(const which_input *input, layout *made)
 {
     made->elements = 1;
     for (size_t a = 0; a < input->dimensions; a++)
         made->elements *= input->shape[a];
     make_reductions(input, made);
     make_sources(input, made);
-    return make_affines(input, made) ||
-           fail(err, EXIT_CODE_USAGE,
-                "gamma and beta of %zu elements: as many as an axis of x has, as its last "
-                "axes have, or 1, were expected",
-                input->parameters);
+    make_affines(input, made);
 }

@@ -39,8 +39,7 @@ typedef struct whole_audit {
 static bool load_finds(whole_audit *audit, error *err)
 {
     worst_shapes shapes;
-    if (!worst_input_shapes(WORST_INPUT, &shapes, err))
-        return false;
+    worst_input_shapes(WORST_INPUT, &shapes);
     bool fine = true;
     for (size_t i = 0; i < shapes.count; i++) {
         const worst_shape *shape = &shapes.shapes[i];
@@ -53,10 +52,10 @@ static bool load_finds(whole_audit *audit, error *err)
         of_type->x = malloc(of_type->rows * of_type->hidden * dtype_size((ln_type)type) + 1);
         fine = of_type->x != NULL || fail_memory(err, "finds");
         if (fine && of_type->rows > 0)
-            fine = worst_input_rows(WORST_INPUT, (ln_type)type, 0, of_type->rows, of_type->hidden,
-                                    of_type->x, err);
+            worst_input_rows(WORST_INPUT, (ln_type)type, 0, of_type->rows, of_type->hidden,
+                             of_type->x);
     }
-    worst_shapes_free(&shapes);
+    free(shapes.shapes);
     return fine;
 }
 
@@ -100,29 +99,29 @@ static void take_parameters(const char *input, uint64_t seed, audit_row *row)
     input_parameters(input, &call, seed);
 }
 
-static bool take_family(whole_audit *audit, const input_family *family, audit_row *row, error *err)
+static void take_family(whole_audit *audit, const input_family *family, audit_row *row)
 {
     uint64_t seed = audit->seed + below(audit, 8);
     row->hidden = 2 + below(audit, AUDIT_MAX_HIDDEN - 1);
     row->hidden -= family->without_eps && row->hidden % 2; /* ties are of even rows */
     choose_convention(audit, family, row);
     take_parameters(family->name, seed, row);
-    return input_rows(family->name, row->storage, seed, below(audit, 64), 1, row->hidden, &row->x,
-                      err);
+    input_rows(family->name, row->storage, seed, below(audit, 64), 1, row->hidden, &row->x);
 }
 
 /* A find of the type; where there is none, a normal row. */
-static bool take_find(whole_audit *audit, audit_row *row, error *err)
+static void take_find(whole_audit *audit, audit_row *row)
 {
     const hunt_finds *finds = &audit->finds[row->storage];
-    if (finds->rows == 0)
-        return take_family(audit, &audit->families[0], row, err);
+    if (finds->rows == 0) {
+        take_family(audit, &audit->families[0], row);
+        return;
+    }
     size_t bytes = finds->hidden * dtype_size(row->storage);
     row->hidden = finds->hidden;
     choose_convention(audit, NULL, row);
     memcpy(&row->x, (char *)finds->x + below(audit, finds->rows) * bytes, bytes);
     take_parameters("normal", audit->seed, row);
-    return true;
 }
 
 static bool is_preset(const ln_convention *convention, size_t preset)
@@ -159,15 +158,14 @@ static bool take_row(whole_audit *audit, uint64_t number, error *err)
     row->storage = (ln_type)((number / audit->kinds) % TYPES);
     row->param = below(audit, 3) == 0 ? (ln_type)below(audit, TYPES) : row->storage;
     row->has_residual = false;
-    bool fine = true;
     if (kind < audit->family_count)
-        fine = take_family(audit, &audit->families[kind], row, err);
+        take_family(audit, &audit->families[kind], row);
     else if (kind == audit->family_count)
-        fine = take_find(audit, row, err);
+        take_find(audit, row);
     else
         audit_row_draw(row, kind - (unsigned)audit->family_count - 1, &audit->state);
     note_preset(audit, kind);
-    return fine && (audit_run_take(audit->run, kind) || fail_memory(err, "the audit"));
+    return audit_run_take(audit->run, kind) || fail_memory(err, "the audit");
 }
 
 /* One long sum: of numbers of both signs, and of one. */
@@ -191,8 +189,8 @@ static bool take_long(whole_audit *audit, ln_type type, const char *input, size_
             .problem = problem_dense(&row.convention, type, type, 1, hidden),
             .inputs = {[ROLE_GAMMA] = room + bytes, [ROLE_BETA] = room + 2 * bytes}};
         input_parameters(input, &call, audit->seed);
-        fine = input_rows(input, type, audit->seed, 0, 1, hidden, room, err) &&
-               (audit_run_take_long(audit->run, &row, SAMPLES) || fail_memory(err, "the audit"));
+        input_rows(input, type, audit->seed, 0, 1, hidden, room);
+        fine = audit_run_take_long(audit->run, &row, SAMPLES) || fail_memory(err, "the audit");
     }
     free(room);
     return fine;
