@@ -1,4 +1,4 @@
-/* Views of one stored run: JSON and tidy TSV. Report, exchange and the tables read only these. */
+/* Views of one stored run. The report and the tables read only these. */
 #ifndef LNBENCH_RUN_VIEW_H
 #define LNBENCH_RUN_VIEW_H
 
@@ -83,11 +83,6 @@ json_t *json_facts(const machine_facts *machine); /* an object of strings */
 /* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */
 json_t *view_case_json(const view_case *view);
 json_t *view_run_json(const run_view *view); /* array of cases */
-/* The same for data frames, as OUTPUT_TSV or OUTPUT_CSV: a row a case, with every key, metric and
- * speed; undefined is "nan". */
-bool add_case_table(result_store *store, int64_t run, output_format form, text_buffer *out,
-                    error *err);
-
 /* ---- the run that --run and --db name, for commands that read the store ---- */
 
 /* Loads run `wanted` of a database; 0: the latest. Errors (7): no such database or run, with what

@@ -1,9 +1,9 @@
 /* lnbench export: a stored run in the formats that other programs read. */
 #include "cli/options.h"
+#include "base/die.h"
 #include "base/files.h"
-#include "base/output.h"
-#include "exchange/export.h"
-#include "exchange/run_file.h"
+#include "store/export.h"
+#include "store/run_file.h"
 #include <string.h>
 
 typedef struct export_options {
@@ -11,49 +11,54 @@ typedef struct export_options {
     uint64_t run;
 } export_options;
 
-static bool export_database(const export_options *options, int64_t run, error *err)
+static void export_database(const export_options *options, int64_t run)
 {
     text_buffer bytes = {0};
+    error problem;
     if (!options->out)
-        return fail(err, EXIT_CODE_USAGE, "--format db: --out FILE is missing (run.db, run.db.xz)");
+        die(EXIT_CODE_USAGE, "--format db: --out FILE is missing (run.db, run.db.xz)");
     const char *end = strrchr(options->out, '.');
     bool packed = end && strcmp(end, ".xz") == 0;
-    bool fine =
-        run_file_make(options->database, run, packed ? PACK_SMALL : PACK_NOT, &bytes, err) &&
-        write_whole_file(options->out, &bytes, err);
+    if (!run_file_make(options->database, run, packed ? PACK_SMALL : PACK_NOT, &bytes, &problem) ||
+        !write_whole_file(options->out, &bytes, &problem))
+        die(problem.code, "%s", problem.message);
     text_free(&bytes);
-    return fine;
 }
 
-/* The run that was named, or the latest; it is there. */
-static bool find_run(result_store *store, const export_options *options, int64_t *run, error *err)
+static void export_text(const export_options *options, const export_format *format,
+                        result_store *store, int64_t run)
 {
-    stored_run found;
-    *run = (int64_t)options->run;
-    return (*run != 0 || store_latest_run(store, run, err)) &&
-           (*run != 0 || fail(err, EXIT_CODE_ENVIRONMENT,
-                              "%s: holds no run yet: lnbench run makes one", options->database)) &&
-           store_run(store, *run, &found, err);
+    text_buffer bytes = {0};
+    output_file out;
+    error problem;
+    format->add(store, run, &bytes);
+    if (options->out ? !write_whole_file(options->out, &bytes, &problem)
+                     : !output_standard(&out, &problem))
+        die(problem.code, "%s", problem.message);
+    if (!options->out)
+        fwrite(bytes.bytes, 1, bytes.length, out.file);
+    text_free(&bytes);
 }
 
 static exit_code export_run(void *context, const cli_call *call, error *err)
 {
     const export_options *options = context;
     const bool whole = strcmp(options->format, "db") == 0;
-    const export_format *format = whole ? NULL : export_format_named(options->format, err);
-    output_file out;
+    const export_format *format = whole ? NULL : export_format_named(options->format);
     result_store *store;
-    int64_t run;
+    stored_run found;
+    int64_t run = (int64_t)options->run;
     (void)call;
-    if ((!whole && !format) || !store_open(options->database, STORE_READ, &store, err))
+    if (!store_open(options->database, STORE_READ, &store, err))
         return err->code;
-    if (find_run(store, options, &run, err)) {
+    if (run == 0 && store_latest_run(store, &run, err) && run == 0)
+        fail(err, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
+             options->database);
+    if (run != 0 && store_run(store, run, &found, err)) {
         if (whole)
-            export_database(options, run, err);
-        else if (options->out)
-            export_save(store, run, format, options->out, err);
-        else if (output_standard(&out, err))
-            export_write(store, run, format, out.file, "standard output", err);
+            export_database(options, run);
+        else
+            export_text(options, format, store, run);
     }
     store_close(store);
     return err->code;

@@ -1,6 +1,6 @@
 /* lnbench import: exported runs of other machines, or other days, into the one store. */
 #include "cli/options.h"
-#include "exchange/run_file.h"
+#include "store/run_file.h"
 #include "base/output.h"
 #include "base/paths.h"
 #include "store/store.h"

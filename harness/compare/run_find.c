@@ -1,6 +1,6 @@
 #include "compare/run_find.h"
 #include "base/words.h"
-#include "exchange/run_file.h"
+#include "store/run_file.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "base/files.h"
 #include "base/paths.h"
 #include "base/temporary.h"
-#include "exchange/page_run.h"
+#include "store/page_run.h"
 #include "report/report.h"
 #include <ctype.h>
 #include <stdlib.h>

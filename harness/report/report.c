@@ -1,8 +1,8 @@
 #include "report/report.h"
 #include "base/files.h"
 #include "base/paths.h"
-#include "exchange/page_run.h"
-#include "exchange/run_file.h"
+#include "store/page_run.h"
+#include "store/run_file.h"
 #include "machine/machine.h"
 #include "report/page/page.h"
 #include <stdlib.h>

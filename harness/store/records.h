@@ -1,6 +1,6 @@
 /* What the store and the published JSON have of runs and cases, as tables: of which kind and range a
  * key's value is, and where it stands in a struct. The store reads and writes columns of these names,
- * answer/ and exchange/ write JSON.
+ * answer/ writes JSON.
  *
  *     record_put(object, speed_fields, SPEED_FIELDS, &speed);
  */

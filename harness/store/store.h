@@ -73,7 +73,7 @@ typedef struct stored_run {
 #define MADE_BY_OLDER "made by an older lnbench; results/README.md lists the commits that read it"
 
 /* PRAGMA application_id: "lnbh", and "lnru" of an exported run, behind whose pages its hash stands
- * (exchange/run_file.h). */
+ * (store/run_file.h). */
 enum { STORE_APPLICATION_ID = 0x6c6e6268, STORE_EXPORTED_ID = 0x6c6e7275 };
 
 /* Opens or (STORE_WRITE) creates. Errors (7): not a database, damaged (as far as

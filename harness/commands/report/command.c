@@ -8,7 +8,7 @@
 #include "commands/report/verify.h"
 #include "commands/result_options.h"
 #include "answer/run_view.h"
-#include "exchange/run_file.h"
+#include "store/run_file.h"
 #include <errno.h>
 #include <sys/random.h>
 

@@ -1,7 +1,7 @@
 /* What was sent: whether it has raw timings, and the page around the run. */
 #include "base/files.h"
 #include "commands/report/verify.h"
-#include "exchange/page_run.h"
+#include "store/page_run.h"
 #include "report/report.h"
 
 static bool has_repetitions(const run_view *view)

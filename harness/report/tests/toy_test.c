@@ -2,6 +2,7 @@
  * of the table: this program has lists of its own with a toy in each (CMakeLists.txt adds the chart to a copy of
  * plots/), and finds the toys in store, table, exports, chart and page. (kernels.toy_test adds lines to the
  * table itself.) */
+#include "store/export.h"
 #include "test.h"
 
 #include "report/charts/chart.h"
@@ -52,7 +53,7 @@ TEST_IN_SCRATCH(metric)
     run_view view;
     CHECK(view_load(store, run, &view, &problem));
     text_buffer table = {0};
-    CHECK(add_case_table(store, run, OUTPUT_TSV, &table, &problem));
+    export_cases(store, run, OUTPUT_TSV, &table);
     assert_non_null(strstr(table.bytes, "\ttoy_metric\t"));
     assert_non_null(strstr(table.bytes, "\t21.25\t"));
     text_free(&table);

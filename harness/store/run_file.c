@@ -1,8 +1,8 @@
-#include "exchange/run_file.h"
+#include "store/run_file.h"
 #include "base/allocate.h"
 #include "base/files.h"
 #include "base/temporary.h"
-#include "exchange/page_run.h"
+#include "store/page_run.h"
 #include "store/store.h"
 #include <errno.h>
 #include <lzma.h>

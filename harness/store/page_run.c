@@ -1,4 +1,4 @@
-#include "exchange/page_run.h"
+#include "store/page_run.h"
 #include "base/hash.h"
 #include <inttypes.h>
 #include <string.h>

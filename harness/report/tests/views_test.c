@@ -1,9 +1,9 @@
 /* Views and exports of a stored run: the published keys, strictly JSON, nothing lost. */
 #include "answer/run_view.h"
 #include "base/files.h"
-#include "exchange/export.h"
+#include "store/export.h"
 #include "judged.h"
-#include "exchange/run_file.h"
+#include "store/run_file.h"
 #include "domain/metric_fields.h"
 #include "scratch.h"
 #include "store/internal.h"
@@ -181,12 +181,19 @@ static void assert_strict(const char *bytes)
     }
 }
 
+static void save(const char *format, const char *path)
+{
+    text_buffer bytes = {0};
+    export_format_named(format)->add(view.store, view.run.id, &bytes);
+    CHECK(write_whole_file(path, &bytes, &problem));
+    text_free(&bytes);
+}
+
 /* What no record of the golden test has: figures that are not finite, and text that would break a line. */
 VIEW_TEST(test_tsv)
 {
     const char *path = scratch_path(state, "cases.tsv");
-    CHECK(
-        export_save(view.store, view.run.id, export_format_named("tsv", &problem), path, &problem));
+    save("tsv", path);
     char *bytes = slurp(path), *wrong = strstr(bytes, "\twrong\t");
     assert_non_null(strstr(bytes, "\ttab\\there\\\\\"quote\\nline???ü\t"));
     assert_non_null(wrong);
@@ -200,8 +207,7 @@ VIEW_TEST(test_tsv)
 static json_t *saved_json(void **state, const char *format)
 {
     const char *path = scratch_path(state, "out");
-    CHECK(export_save(view.store, view.run.id, export_format_named(format, &problem), path,
-                      &problem));
+    save(format, path);
     char *bytes = slurp(path);
     assert_strict(bytes);
     json_error_t where;
@@ -309,27 +315,6 @@ TEST_IN_SCRATCH(test_unfinished)
     store_close(store);
 }
 
-VIEW_TEST(test_export_errors)
-{
-    assert_null(export_format_named("jsn", &problem));
-    assert_int_equal(problem.code, EXIT_CODE_USAGE);
-    assert_non_null(strstr(problem.message, "did you mean 'json'"));
-    /* A disk that is full keeps nothing half. */
-    FILE *full = fopen("/dev/full", "w");
-    if (full) {
-        assert_false(export_write(view.store, view.run.id, export_format_named("json", &problem),
-                                  full, "out.json", &problem));
-        assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
-        assert_non_null(strstr(problem.message, "out.json: cannot write it: No space left"));
-        /* and what fits into the buffer fails when that is written out */
-        assert_false(export_write(view.store, view.run.id, export_format_named("smaller", &problem),
-                                  full, "out.json", &problem));
-        fclose(full);
-    }
-    assert_false(export_save(view.store, view.run.id, export_format_named("tsv", &problem),
-                             scratch_path(state, "no/out.tsv"), &problem));
-}
-
 /* Google Benchmark's own tool reads what we write: Debian's libbenchmark-tools and python3-scipy,
  * where they are there. */
 static const char *python_with_scipy(void)
@@ -352,15 +337,13 @@ VIEW_TEST(test_google_compare)
     if (!python)
         skip();
     const char *old = scratch_path(state, "old.json"), *new = scratch_path(state, "new.json");
-    CHECK(
-        export_save(view.store, view.run.id, export_format_named("json", &problem), old, &problem));
+    save("json", old);
     assert_int_equal(
         sqlite3_exec(view.store->database,
                      "UPDATE repetitions SET real_ns = real_ns * 1.5 WHERE case_id = 1", NULL, NULL,
                      NULL),
         SQLITE_OK);
-    CHECK(
-        export_save(view.store, view.run.id, export_format_named("json", &problem), new, &problem));
+    save("json", new);
     char command[2048], said[8192];
     snprintf(command, sizeof command, "%s %s --no-color benchmarks %s %s 2>&1", python, COMPARE_PY,
              old, new);
