@@ -27,19 +27,29 @@ void memory_is_out(size_t bytes)
     _exit(EXIT_CODE_ENVIRONMENT);
 }
 
-/* A block has twice the size of the one before it, up to 8 MiB, or what is needed. */
-static arena_block *add_block(arena *memory, size_t size)
+static arena_block *add_room(arena *memory, size_t room)
 {
-    enum { LEAST = 4096, MOST = 8 << 20 };
-    size_t room = memory->blocks ? 2 * memory->blocks->size : LEAST;
-    room = room < MOST ? room : MOST;
-    room = room < size ? size : room;
     arena_block *block = calloc(1, sizeof *block + room);
     if (!block)
         memory_is_out(room);
     block->next = memory->blocks;
     block->size = room;
     return memory->blocks = block;
+}
+
+/* A block has twice the size of the one before it, up to 8 MiB, or what is needed. */
+static arena_block *add_block(arena *memory, size_t size)
+{
+    enum { LEAST = 4096, MOST = 8 << 20 };
+    size_t room = memory->blocks ? 2 * memory->blocks->size : LEAST;
+    room = room < MOST ? room : MOST;
+    return add_room(memory, room < size ? size : room);
+}
+
+void arena_expect(arena *memory, size_t bytes)
+{
+    if (!memory->blocks || memory->blocks->size - memory->blocks->used < bytes)
+        add_room(memory, bytes);
 }
 
 void *arena_take(arena *memory, size_t count, size_t size)

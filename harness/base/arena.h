@@ -18,6 +18,8 @@ typedef struct arena {
 #define arena_new(memory, type, count) ((type *)arena_take(memory, count, sizeof(type)))
 /* Zeroed, and aligned for any type. */
 void *arena_take(arena *memory, size_t count, size_t size) __attribute__((alloc_size(2, 3)));
+/* Makes room for so many bytes at once, where less is left: what is known to come takes no more memory. */
+void arena_expect(arena *memory, size_t bytes);
 char *arena_format(arena *memory, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Forgets everything in the arena, and keeps one block for what comes next. */

@@ -346,6 +346,8 @@ void combination_block(row_judge *judge, const combination *of, ln_type storage,
         return;
     /* The answers of rows that come again are found once, and what they may be off. */
     void *results = block->results;
+    arena_expect(&block->memory,
+                 rows * (sizeof *block->results + 2 * block->hidden * dtype_size(storage)) + 64);
     for (size_t i = 0; i < what->count; i++)
         if (what->roles[i].shape == SHAPE_TABLE)
             repeat(&block->memory, &block->inputs[i], block->hidden * dtype_size(storage),

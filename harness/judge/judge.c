@@ -121,7 +121,11 @@ static void block_begin(judge_block *block, const operation_call *call)
                            .operation = call->operation};
     if (__builtin_mul_overflow(block->rows, block->hidden, &elements) || elements > SIZE_MAX / 16)
         die(EXIT_CODE_USAGE, "%zu rows of %zu elements are too many", block->rows, block->hidden);
-    /* The largest comes first: the arena's next block, of twice its size, has room for all the others. */
+    /* exact, rest; rounded, x, residual; gamma, beta; results; and 1 KiB for what is small. */
+    arena_expect(&block->memory,
+                 elements * (sizeof(double) * (block->storage == LN_F64 ? 2 : 1) + 3 * size) +
+                     2 * block->hidden * dtype_size(block->param) +
+                     block->rows * sizeof *block->results + 1024);
     block->exact = arena_new(&block->memory, double, elements);
     block->rest = block->storage == LN_F64 ? arena_new(&block->memory, double, elements) : NULL;
     block->rounded = arena_new(&block->memory, char, elements *size);

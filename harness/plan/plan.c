@@ -101,21 +101,30 @@ static void add_threads(const char *given, resolved_plan *resolved)
     resolved->threads[resolved->thread_count++] = (unsigned)threads;
 }
 
-static void check_samples(const char *option, uint64_t given)
+/* The index of an option's word among those that there are. */
+static int word_or_die(const char *option, const char *given, const char *const *words,
+                       const char *expected)
 {
-    if (given > MOST_SAMPLES)
-        die(EXIT_CODE_USAGE, "--%s %llu: %d is the most", option, (unsigned long long)given,
-            MOST_SAMPLES);
+    for (int i = 0; words[i]; i++)
+        if (strcmp(given, words[i]) == 0)
+            return i;
+    die(EXIT_CODE_USAGE, "--%s %.60s: %s", option, given, expected);
 }
 
 static void resolve_options(resolved_plan *resolved)
 {
+    static const char *const plans[] = {"quick", "full", "default", NULL};
+    static const char *const halves[] = {"speed", "accuracy", NULL};
     const plan_request *request = resolved->request;
+    const struct {
+        const char *option;
+        uint64_t given;
+    } samples[] = {{"processes", request->processes}, {"repetitions", request->repetitions}};
+    const int plan =
+        word_or_die("plan", request->name, plans, "quick, default or full was expected");
     ln_type type;
-    resolved->quick = strcmp(request->name, "quick") == 0;
-    resolved->full = strcmp(request->name, "full") == 0;
-    if (!resolved->quick && !resolved->full && strcmp(request->name, "default") != 0)
-        die(EXIT_CODE_USAGE, "--plan %.60s: quick, default or full was expected", request->name);
+    resolved->quick = plan == 0;
+    resolved->full = plan == 1;
     for (size_t i = 0; i < request->dtypes.count; i++)
         if (!dtype_from_name(request->dtypes.words[i], &type))
             die(EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
@@ -124,8 +133,10 @@ static void resolve_options(resolved_plan *resolved)
         add_threads(request->threads.words[i], resolved);
     if (request->threads.count == 0)
         add_threads("1", resolved);
-    check_samples("processes", request->processes);
-    check_samples("repetitions", request->repetitions);
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        if (samples[i].given > MOST_SAMPLES)
+            die(EXIT_CODE_USAGE, "--%s %llu: %d is the most", samples[i].option,
+                (unsigned long long)samples[i].given, MOST_SAMPLES);
     for (size_t i = 0; i < request->caches.count; i++) {
         cache_state state;
         if (!cache_from_name(request->caches.words[i], &state))
@@ -134,10 +145,11 @@ static void resolve_options(resolved_plan *resolved)
         resolved->caches[state] = true;
     }
     resolved->caches[CACHE_HOT] |= request->caches.count == 0;
-    resolved->speed = !request->only || strcmp(request->only, "speed") == 0;
-    resolved->accuracy = !request->only || strcmp(request->only, "accuracy") == 0;
-    if (!resolved->speed && !resolved->accuracy)
-        die(EXIT_CODE_USAGE, "--only %.60s: speed or accuracy was expected", request->only);
+    const int half =
+        request->only ? word_or_die("only", request->only, halves, "speed or accuracy was expected")
+                      : -1;
+    resolved->speed = half != 1;
+    resolved->accuracy = half != 0;
 }
 
 /* ---- conventions ---- */
@@ -151,14 +163,14 @@ static void add_convention(word_list *conventions, const char *whose, const char
     word_list_add(conventions, bare && named ? list : text);
 }
 
-bool split_conventions(const word_list *given, const char *whose, word_list *conventions,
-                       error *err)
+void split_conventions(const word_list *given, const char *whose, word_list *conventions)
 {
     for (size_t i = 0; i < given->count; i++) {
         word_list parts = {0};
         text_buffer current = {0};
-        bool fine = word_list_split(&parts, given->words[i], err);
-        for (size_t part = 0; fine && part < parts.count; part++) {
+        error err;
+        need(word_list_split(&parts, given->words[i], &err), &err);
+        for (size_t part = 0; part < parts.count; part++) {
             const char *word = parts.words[part];
             size_t key = strcspn(word, "=");
             bool joins = word[key] == '=' && current.length > 0 && strchr(current.bytes, '=') &&
@@ -174,10 +186,7 @@ bool split_conventions(const word_list *given, const char *whose, word_list *con
             add_convention(conventions, whose, current.bytes);
         text_free(&current);
         word_list_free(&parts);
-        if (!fine)
-            return false;
     }
-    return true;
 }
 
 /* Those that the request names, of whatever operation, and the plan's operations. */
@@ -187,9 +196,8 @@ static void resolve_named(resolved_plan *resolved, case_plan *plan)
     word_list words = {0};
     unsigned kinds = 0;
     error err;
-    need(operations_parse(request->operation, &plan->operations, &err) &&
-             split_conventions(&request->conventions, request->operation, &words, &err),
-         &err);
+    need(operations_parse(request->operation, &plan->operations, &err), &err);
+    split_conventions(&request->conventions, request->operation, &words);
     resolved->named = allocate_zeroed(words.count + 1, sizeof *resolved->named);
     resolved->named_count = words.count;
     for (size_t i = 0; i < words.count; i++) {
@@ -742,27 +750,11 @@ static uint64_t hash_set(uint64_t hash, const word_list *words, const char *fall
     return hash_bytes(hash, &sum, sizeof sum);
 }
 
-/* The first convention is the one that is timed: their order counts. */
-static uint64_t hash_conventions(uint64_t hash, const plan_request *request)
-{
-    word_list words = {0};
-    error ignored = {0};
-    split_conventions(&request->conventions, request->operation, &words, &ignored);
-    for (size_t i = 0; i < words.count; i++) {
-        ln_convention convention;
-        char label[CONVENTION_MAX_LENGTH];
-        if (convention_parse(words.words[i], &convention, &ignored)) {
-            convention_label(&convention, label);
-            hash = hash_word(hash, label);
-        }
-    }
-    word_list_free(&words);
-    return hash;
-}
-
 /* The options alone: neither the kernels that are there nor how often each is timed. */
-static uint64_t hash_request(const case_plan *plan, const plan_request *request)
+static uint64_t hash_request(const case_plan *plan, const resolved_plan *resolved)
 {
+    const plan_request *request = resolved->request;
+    char label[CONVENTION_MAX_LENGTH];
     uint64_t hash = hash_word(HASH_START, plan->name);
     hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
     hash = hash_bytes(hash, &request->settings, sizeof request->settings);
@@ -777,13 +769,18 @@ static uint64_t hash_request(const case_plan *plan, const plan_request *request)
     hash = hash_set(hash, &request->inputs, "");
     hash = hash_set(hash, &request->caches, cache_name(CACHE_HOT));
     hash = hash_set(hash, &request->threads, "1");
-    return hash_conventions(hash_contents(hash, &request->inputs), request);
+    hash = hash_contents(hash, &request->inputs);
+    /* The first convention is the one that is timed: their order counts. */
+    for (size_t i = 0; i < resolved->named_count; i++)
+        hash = hash_word(hash, convention_label(&resolved->named[i], label));
+    return hash;
 }
 
 /* The plan's hash is of everything that decides what is measured: an unfinished run may go on only under the
  * same one. Two builds of a library, asked the same, share that of the request. */
-static void identify(case_plan *plan, const plan_request *request)
+static void identify(case_plan *plan, const resolved_plan *resolved)
 {
+    const plan_request *request = resolved->request;
     uint64_t hash = hash_bytes(HASH_START, plan->name, strlen(plan->name));
     hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
     hash = hash_bytes(hash, &request->settings, sizeof request->settings);
@@ -811,7 +808,7 @@ static void identify(case_plan *plan, const plan_request *request)
     }
     snprintf(plan->hash, sizeof plan->hash, "%016llx", (unsigned long long)hash);
     snprintf(plan->request_hash, sizeof plan->request_hash, "%016llx",
-             (unsigned long long)hash_request(plan, request));
+             (unsigned long long)hash_request(plan, resolved));
 }
 
 /* ---- the plan ---- */
@@ -873,6 +870,6 @@ void plan_make(const plan_request *request, const kernel_list *kernels,
         free(resolved.inputs);
         free(resolved.everywhere);
     }
+    identify(plan, &resolved);
     free(resolved.named);
-    identify(plan, request);
 }

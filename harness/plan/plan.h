@@ -114,6 +114,5 @@ case_key speed_key(const speed_group *group, const char *kernel);
 
 /* "torch,eps=1e-6@std,affine=vector" is two conventions: a name begins a new one, and so does the key that
  * the list before began with. Lists are of the operation that is named, where that is one (not NULL or "all") and they name none. */
-bool split_conventions(const word_list *given, const char *whose, word_list *conventions,
-                       error *err);
+void split_conventions(const word_list *given, const char *whose, word_list *conventions);
 #endif

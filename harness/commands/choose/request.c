@@ -153,8 +153,9 @@ static bool set_convention(const choose_options *options, const model_shape *mod
                            choose_wanted *wanted, error *err)
 {
     word_list conventions = {0};
-    bool fine = split_conventions(&options->conventions, NULL, &conventions, err);
-    if (fine && conventions.count > 1)
+    bool fine = true;
+    split_conventions(&options->conventions, NULL, &conventions);
+    if (conventions.count > 1)
         fine = fail(err, EXIT_CODE_USAGE, "--conventions: one was expected, %zu were given",
                     conventions.count);
     const char *given = conventions.count == 1 ? conventions.words[0]
