@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(LNJUDGE_AXES == (int)WHICH_AXES && LNJUDGE_WORDS == (int)WHICH_WORDS &&
-                   LNJUDGE_NAMED == (int)WHICH_NAMED,
+_Static_assert(LNJUDGE_AXES == (int)FINGERPRINT_AXES && LNJUDGE_WORDS == (int)FINGERPRINT_WORDS &&
+                   LNJUDGE_NAMED == (int)ANSWER_NAMED,
                "lnjudge.h says what fingerprint.h does");
 
 static void check_box(const lnjudge_box *box)
@@ -20,13 +20,13 @@ static void check_box(const lnjudge_box *box)
             die(EXIT_CODE_USAGE, "axis %zu of %zu: none, or too many", a, box->shape[a]);
     if (!box->parameters != (!box->gamma && !box->beta))
         die(EXIT_CODE_USAGE, "gamma or beta of %zu elements", box->parameters);
-    if (box->digits < LNJUDGE_EXACT || box->digits > WHICH_MOST_DIGITS ||
-        box->x_digits < LNJUDGE_EXACT || box->x_digits > WHICH_MOST_DIGITS)
+    if (box->digits < LNJUDGE_EXACT || box->digits > FINGERPRINT_MOST_DIGITS ||
+        box->x_digits < LNJUDGE_EXACT || box->x_digits > FINGERPRINT_MOST_DIGITS)
         die(EXIT_CODE_USAGE, "0 to %d decimals, or LNJUDGE_EXACT, were expected",
-            WHICH_MOST_DIGITS);
+            FINGERPRINT_MOST_DIGITS);
 }
 
-static void take_candidates(const which_found *found, lnjudge_fingerprint *made)
+static void take_candidates(const fingerprint_found *found, lnjudge_fingerprint *made)
 {
     *made = (lnjudge_fingerprint){.answer = (lnjudge_answer)found->answer,
                                   .count = found->count,
@@ -39,9 +39,9 @@ static void take_candidates(const which_found *found, lnjudge_fingerprint *made)
                                   .pairs = found->pairs,
                                   .pairs_left = found->pairs_left};
     for (size_t i = 0; i < found->count; i++) {
-        const which_candidate *from = &found->candidates[i];
+        const fingerprint_candidate *from = &found->candidates[i];
         lnjudge_candidate *to = &made->candidates[i];
-        to->is_convention = from->kind == WHICH_NORMALISED;
+        to->is_convention = from->kind == KIND_NORMALISED;
         to->convention = from->convention;
         to->eps_low = from->eps_low;
         to->eps_high = from->eps_high;
@@ -53,27 +53,27 @@ static void take_candidates(const which_found *found, lnjudge_fingerprint *made)
 lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerprint *made,
                                         lnjudge_error *told)
 {
-    which_found found;
+    fingerprint_found found;
     CATCH(told);
     check_place(made, "the answer");
     *made = (lnjudge_fingerprint){0};
     check_box(box);
-    which_input input = {.dimensions = box->dimensions,
-                         .x = box->x,
-                         .y = box->y,
-                         .residual = box->residual,
-                         .gamma = box->gamma,
-                         .beta = box->beta,
-                         .parameters = box->parameters,
-                         .x_type = box->x_type,
-                         .y_type = box->y_type,
-                         .param = box->param,
-                         .digits = box->digits,
-                         .x_digits = box->x_digits};
+    fingerprint_input input = {.dimensions = box->dimensions,
+                               .x = box->x,
+                               .y = box->y,
+                               .residual = box->residual,
+                               .gamma = box->gamma,
+                               .beta = box->beta,
+                               .parameters = box->parameters,
+                               .x_type = box->x_type,
+                               .y_type = box->y_type,
+                               .param = box->param,
+                               .digits = box->digits,
+                               .x_digits = box->x_digits};
     memcpy(input.shape, box->shape, sizeof input.shape);
-    which_make(&input, &found);
+    fingerprint_make(&input, &found);
     take_candidates(&found, made);
-    which_free(&found);
+    fingerprint_free(&found);
     return report_error(&caught.error, told);
 }
 

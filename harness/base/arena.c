@@ -27,7 +27,7 @@ void memory_is_out(size_t bytes)
     _exit(EXIT_CODE_ENVIRONMENT);
 }
 
-static arena_block *add_room(arena *memory, size_t room)
+static arena_block *add_block(arena *memory, size_t room)
 {
     arena_block *block = calloc(1, sizeof *block + room);
     if (!block)
@@ -37,19 +37,10 @@ static arena_block *add_room(arena *memory, size_t room)
     return memory->blocks = block;
 }
 
-/* A block has twice the size of the one before it, up to 8 MiB, or what is needed. */
-static arena_block *add_block(arena *memory, size_t size)
-{
-    enum { LEAST = 4096, MOST = 8 << 20 };
-    size_t room = memory->blocks ? 2 * memory->blocks->size : LEAST;
-    room = room < MOST ? room : MOST;
-    return add_room(memory, room < size ? size : room);
-}
-
 void arena_expect(arena *memory, size_t bytes)
 {
     if (!memory->blocks || memory->blocks->size - memory->blocks->used < bytes)
-        add_room(memory, bytes);
+        add_block(memory, bytes);
 }
 
 void *arena_take(arena *memory, size_t count, size_t size)
@@ -60,8 +51,11 @@ void *arena_take(arena *memory, size_t count, size_t size)
         memory_is_out(SIZE_MAX);
     bytes = (bytes + step - 1) / step * step;
     arena_block *block = memory->blocks;
-    if (!block || block->size - block->used < bytes)
-        block = add_block(memory, bytes);
+    if (!block || block->size - block->used < bytes) {
+        /* A block has twice the size of the one before it, up to 8 MiB, or what is needed. */
+        size_t room = !block ? 4096 : block->size < (4 << 20) ? 2 * block->size : 8 << 20;
+        block = add_block(memory, room < bytes ? bytes : room);
+    }
     void *taken = block->bytes + block->used;
     block->used += bytes;
     return taken;

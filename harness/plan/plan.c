@@ -261,14 +261,6 @@ static bool takes(const kernel_entry *kernel, ln_operation what, ln_type dtype, 
     return facts->operation == what && facts->storage == dtype && facts->param == param;
 }
 
-bool plan_has(const case_plan *plan, const plan_adding *types)
-{
-    bool any = false;
-    for (size_t i = 0; i < plan->kernel_count; i++)
-        any |= takes(plan->kernels[i], types->operation, types->dtype, types->param);
-    return any;
-}
-
 bool speed_takes(const speed_group *group, const kernel_entry *kernel)
 {
     return takes(kernel, group->convention.operation, group->dtype, group->param);
@@ -814,8 +806,9 @@ static void identify(case_plan *plan, const resolved_plan *resolved)
 /* ---- the plan ---- */
 
 /* The groups of one pair of types. */
-static void plan_types(const resolved_plan *resolved, case_plan *plan)
+static void plan_types(case_plan *plan, void *context)
 {
+    const resolved_plan *resolved = context;
     const plan_request *request = resolved->request;
     for (size_t i = 0; i < resolved->input_count; i++)
         input_check_type(resolved->inputs[i], plan->adding.dtype);
@@ -837,14 +830,13 @@ void plan_each_types(case_plan *plan, void (*add)(case_plan *plan, void *context
     for (int each = 0; each < TYPES * TYPES; each++) {
         plan->adding.dtype = (ln_type)(each / TYPES);
         plan->adding.param = (ln_type)(each % TYPES);
-        if (plan_has(plan, &plan->adding))
+        bool any = false;
+        for (size_t i = 0; i < plan->kernel_count; i++)
+            any |= takes(plan->kernels[i], plan->adding.operation, plan->adding.dtype,
+                         plan->adding.param);
+        if (any)
             add(plan, context);
     }
-}
-
-static void add_types(case_plan *plan, void *resolved)
-{
-    plan_types(resolved, plan);
 }
 
 void plan_make(const plan_request *request, const kernel_list *kernels,
@@ -866,7 +858,7 @@ void plan_make(const plan_request *request, const kernel_list *kernels,
         plan->adding.operation = (ln_operation)kind;
         resolve_conventions(&resolved, plan->adding.operation, plan);
         resolve_inputs(&resolved, plan);
-        plan_each_types(plan, add_types, &resolved);
+        plan_each_types(plan, plan_types, &resolved);
         free(resolved.inputs);
         free(resolved.everywhere);
     }

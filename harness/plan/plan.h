@@ -100,9 +100,7 @@ accuracy_group accuracy_group_of(const case_plan *plan, const ln_convention *con
 size_t plan_judgements(const case_plan *plan);
 size_t plan_repetitions(const case_plan *plan);
 
-/* Whether the plan has a kernel of these; whether a group is for this kernel; how many of the plan it is
- * for. */
-bool plan_has(const case_plan *plan, const plan_adding *types);
+/* Whether a group is for this kernel; how many of the plan it is for. */
 bool speed_takes(const speed_group *group, const kernel_entry *kernel);
 size_t speed_kernels(const case_plan *plan, const speed_group *group);
 bool group_takes(const accuracy_group *group, const kernel_entry *kernel);

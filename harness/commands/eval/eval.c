@@ -17,14 +17,14 @@
 
 typedef struct eval_shown {
     const stored_case *result;
-    const char *label;             /* of the kernel; "": the reference */
-    const char *reproducibility;   /* the class */
-    const char *reproducible;      /* and what else the bits depend on, in words */
-    ln_reference_counts certified; /* how the right answers were decided */
-    double probable_row_ulp;       /* NaN: none */
-    double chance;                 /* that some row is beyond it */
-    const which_found *function;   /* what made a wrong output; NULL: nothing was wrong */
-    bool is_among;                 /* the result's convention is one of them */
+    const char *label;                 /* of the kernel; "": the reference */
+    const char *reproducibility;       /* the class */
+    const char *reproducible;          /* and what else the bits depend on, in words */
+    ln_reference_counts certified;     /* how the right answers were decided */
+    double probable_row_ulp;           /* NaN: none */
+    double chance;                     /* that some row is beyond it */
+    const fingerprint_found *function; /* what made a wrong output; NULL: nothing was wrong */
+    bool is_among;                     /* the result's convention is one of them */
 } eval_shown;
 
 static json_t *certified_json(const ln_reference_counts *counts)
@@ -35,15 +35,15 @@ static json_t *certified_json(const ln_reference_counts *counts)
                      "special", (json_int_t)counts->special);
 }
 
-static json_t *function_json(const which_found *function)
+static json_t *function_json(const fingerprint_found *function)
 {
     if (!function)
         return json_null();
     json_t *names = json_array();
     for (size_t i = 0; i < function->count; i++)
         json_array_append_new(names, json_string(function->candidates[i].words));
-    return json_pack("{s:s, s:o}", "answer", which_answer_name(function->answer), "candidates",
-                     names);
+    return json_pack("{s:s, s:o}", "answer", fingerprint_answer_name(function->answer),
+                     "candidates", names);
 }
 
 static json_t *shown_json(const eval_shown *shown)
@@ -93,14 +93,14 @@ static void add_figures(relation *rows, const eval_shown *shown)
 /* What matters most: the verdict, and what made a wrong output. */
 static void add_verdict(relation *rows, const eval_shown *shown)
 {
-    char described[VERDICT_MAX_LENGTH], said[5 * WHICH_WORDS];
+    char described[VERDICT_MAX_LENGTH], said[5 * FINGERPRINT_WORDS];
     verdict_describe(&shown->result->verdict, described, sizeof described);
     relation_row(rows, as_text("verdict"), as_text(described));
     if (!shown->function)
         return;
     bool right = verdict_exit_code(&shown->result->verdict) == EXIT_CODE_FINE;
     relation_row(rows, as_text("function"),
-                 as_format("%s%s%s%s", which_say(shown->function, said, sizeof said),
+                 as_format("%s%s%s%s", fingerprint_say(shown->function, said, sizeof said),
                            shown->is_among ? " ("
                            : right         ? ", not "
                                            : "",
@@ -218,13 +218,13 @@ static bool no_output(const eval_options *options, const case_verdict *verdict, 
 static const double rare = 1e-9;
 
 /* What the judge guessed gives way to what was found: a candidate is held against all rows. */
-static void replace_guess(const which_found *function, case_verdict *verdict)
+static void replace_guess(const fingerprint_found *function, case_verdict *verdict)
 {
     char text[2 * DETAIL_MAX_LENGTH];
     const char *guess = strstr(verdict->detail, SAYS_GUESS);
-    if (!guess || function->answer == WHICH_NONE)
+    if (!guess || function->answer == ANSWER_NONE)
         return;
-    bool named = function->answer == WHICH_NAMED;
+    bool named = function->answer == ANSWER_NAMED;
     snprintf(text, sizeof text, "%.*s%s%s%s", (int)(guess - verdict->detail), verdict->detail,
              named ? ", and y is that of " : "", named ? function->candidates[0].words : "",
              guess + strcspn(guess, ";"));
@@ -253,7 +253,7 @@ static bool show_result(const eval_options *options, const ln_convention *conven
     shown.reproducibility = reproducibility_name(reproducibility_of(&found));
     shown.reproducible = reproducibility_describe(&found, words, sizeof words);
     enum { FEW_ROWS = 64 };
-    which_found function = {0};
+    fingerprint_found function = {0};
     bool is_file = options->files.paths[ROLE_Y];
     bool wrong = is_file && verdict_exit_code(&judgement->verdict) == EXIT_CODE_ACCURACY;
     /* Within what 16 bits allow, but rounded elsewhere: another convention may give each bit of it. */
@@ -263,14 +263,14 @@ static bool show_result(const eval_options *options, const ln_convention *conven
     bool fine =
         !(wrong || elsewhere) || eval_function(&options->files, tensors, convention,
                                                wrong ? SIZE_MAX : FEW_ROWS, &function, &among, err);
-    if (fine && (wrong || (function.answer != WHICH_NONE && !among))) {
+    if (fine && (wrong || (function.answer != ANSWER_NONE && !among))) {
         shown.function = &function;
         shown.is_among = among;
     }
     if (fine && wrong)
         replace_guess(&function, &result.verdict);
     fine = fine && eval_show(&shown, &options->printed, err);
-    which_free(&function);
+    fingerprint_free(&function);
     return fine;
 }
 

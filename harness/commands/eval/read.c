@@ -215,16 +215,17 @@ void eval_block(const eval_files *files, const ln_convention *convention,
 }
 
 bool eval_function(const eval_files *files, const eval_tensors *tensors,
-                   const ln_convention *convention, size_t most_rows, which_found *found,
+                   const ln_convention *convention, size_t most_rows, fingerprint_found *found,
                    bool *is_among, error *err)
 {
-    which_tensors given = {.input = {.digits = WHICH_EXACT, .x_digits = WHICH_EXACT}};
-    bool fine = which_take(tensors->arrays, files->paths, &given, err);
+    fingerprint_tensors given = {
+        .input = {.digits = FINGERPRINT_EXACT, .x_digits = FINGERPRINT_EXACT}};
+    bool fine = fingerprint_take(tensors->arrays, files->paths, &given, err);
     if (fine && given.input.dimensions == 2 && given.input.shape[0] > most_rows)
         given.input.shape[0] = most_rows;
     if (fine)
-        which_make(&given.input, found);
-    *is_among = fine && which_is_among(&given.input, found, convention);
-    which_tensors_free(&given);
+        fingerprint_make(&given.input, found);
+    *is_among = fine && fingerprint_is_among(&given.input, found, convention);
+    fingerprint_tensors_free(&given);
     return fine;
 }

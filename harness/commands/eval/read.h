@@ -39,7 +39,7 @@ void eval_block(const eval_files *files, const ln_convention *convention,
 /* Which function made the y that was given, and whether the convention may have. Of a table its first most_rows
  * are looked at: what they exclude, all rows exclude. */
 bool eval_function(const eval_files *files, const eval_tensors *tensors,
-                   const ln_convention *convention, size_t most_rows, which_found *found,
+                   const ln_convention *convention, size_t most_rows, fingerprint_found *found,
                    bool *is_among, error *err);
 void eval_tensors_free(eval_tensors *tensors);
 

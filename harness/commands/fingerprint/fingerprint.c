@@ -21,7 +21,7 @@ enum { SHOWN = 12 };
 
 /* ---- what is printed ---- */
 
-static relation *candidates_relation(const which_found *found, size_t most)
+static relation *candidates_relation(const fingerprint_found *found, size_t most)
 {
     static const relation_column columns[] = {
         COLUMN("function", "function"), FOR_PROGRAMS("convention"), COLUMN("eps from", "eps_low"),
@@ -29,9 +29,9 @@ static relation *candidates_relation(const which_found *found, size_t most)
     };
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < found->count && i < most; i++) {
-        const which_candidate *one = &found->candidates[i];
+        const fingerprint_candidate *one = &found->candidates[i];
         char label[CONVENTION_MAX_LENGTH];
-        bool has_eps = one->kind == WHICH_NORMALISED;
+        bool has_eps = one->kind == KIND_NORMALISED;
         relation_row(rows, as_text(one->words),
                      as_text(has_eps ? convention_label(&one->convention, label) : NULL),
                      as_figure(has_eps ? one->eps_low : NAN),
@@ -41,48 +41,51 @@ static relation *candidates_relation(const which_found *found, size_t most)
     return rows;
 }
 
-static json_t *probe_json(const which_found *found, size_t hidden)
+static json_t *probe_json(const fingerprint_found *found, size_t hidden)
 {
     if (found->probe == 0)
         return json_null();
     json_t *row = json_array();
     for (size_t i = 0; i < hidden; i++)
-        json_array_append_new(row, json_real((double)which_probe_value(found->probe, hidden, i)));
+        json_array_append_new(row,
+                              json_real((double)fingerprint_probe_value(found->probe, hidden, i)));
     return row;
 }
 
-static json_t *found_json(const which_found *found, size_t hidden)
+static json_t *found_json(const fingerprint_found *found, size_t hidden)
 {
     return json_pack("{s:s, s:s, s:o, s:I, s:I, s:I, s:o, s:I, s:I}", "schema",
-                     "lnbench-fingerprint-2", "answer", which_answer_name(found->answer),
+                     "lnbench-fingerprint-2", "answer", fingerprint_answer_name(found->answer),
                      "candidates", relation_json(candidates_relation(found, SIZE_MAX)), "tried",
                      (json_int_t)found->tried, "rows", (json_int_t)found->rows, "rows_told",
                      (json_int_t)found->told, "row", probe_json(found, hidden), "pairs",
                      (json_int_t)found->pairs, "pairs_left", (json_int_t)found->pairs_left);
 }
 
-static void print_head(const which_input *input, const which_found *found, const output_file *out)
+static void print_head(const fingerprint_input *input, const fingerprint_found *found,
+                       const output_file *out)
 {
     FILE *file = out->file;
     fprintf(file, "%zu row%s of %zu; ", found->rows, found->rows == 1 ? "" : "s",
             input->shape[input->dimensions - 1]);
-    if (input->digits == WHICH_EXACT)
+    if (input->digits == FINGERPRINT_EXACT)
         fprintf(file, "y in %s", dtype_name(input->y_type));
     else
         fprintf(file, "y printed to %d decimals; x %s", input->digits,
-                input->x_digits == WHICH_EXACT ? "taken as exact (--x-digits D if it is not)"
-                                               : "too");
+                input->x_digits == FINGERPRINT_EXACT ? "taken as exact (--x-digits D if it is not)"
+                                                     : "too");
     fprintf(file, "; %zu candidates\n", found->tried);
-    if (found->told < found->rows && found->answer != WHICH_NONE)
+    if (found->told < found->rows && found->answer != ANSWER_NONE)
         fprintf(file,
                 "%zu of the rows tell nothing: sums may be off by more than they hold, or x is not "
                 "finite there\n",
                 found->rows - found->told);
 }
 
-static void print_none(const which_input *input, const which_found *found, FILE *file)
+static void print_none(const fingerprint_input *input, const fingerprint_found *found, FILE *file)
 {
-    int digits = input->digits == WHICH_EXACT ? which_printed_digits(input) : WHICH_EXACT;
+    int digits =
+        input->digits == FINGERPRINT_EXACT ? fingerprint_printed_digits(input) : FINGERPRINT_EXACT;
     fprintf(file, "none: no candidate (eps up to 1/64) explains y%s\n",
             input->gamma || input->beta ? "" : "; if the black box has gamma or beta, give them");
     if (found->last_row == 0)
@@ -90,19 +93,20 @@ static void print_none(const which_input *input, const which_found *found, FILE 
     else
         fprintf(file, "Over the last axis it takes rows 0 to %zu to rule out all\n",
                 found->last_row);
-    if (digits != WHICH_EXACT)
+    if (digits != FINGERPRINT_EXACT)
         fprintf(file, "y looks rounded to %d decimals: ask with --digits %d\n", digits, digits);
 }
 
-static void print_answer(const which_input *input, const which_found *found, const output_file *out)
+static void print_answer(const fingerprint_input *input, const fingerprint_found *found,
+                         const output_file *out)
 {
     FILE *file = out->file;
     size_t hidden = input->shape[input->dimensions - 1];
-    char said[2 * WHICH_WORDS];
-    if (found->answer == WHICH_NONE)
+    char said[2 * FINGERPRINT_WORDS];
+    if (found->answer == ANSWER_NONE)
         print_none(input, found, file);
-    else if (found->answer == WHICH_NAMED)
-        fprintf(file, "%s\n", which_say(found, said, sizeof said));
+    else if (found->answer == ANSWER_NAMED)
+        fprintf(file, "%s\n", fingerprint_say(found, said, sizeof said));
     else
         fprintf(file, "open: %zu candidate%s y%s\n", found->count,
                 found->count == 1 ? " explains" : "s explain",
@@ -115,7 +119,7 @@ static void print_answer(const which_input *input, const which_found *found, con
                 (double)found->probe, hidden % 2 ? ", 0 at the end" : "");
 }
 
-static bool print_text(const which_input *input, const which_found *found, bool all,
+static bool print_text(const fingerprint_input *input, const fingerprint_found *found, bool all,
                        const output_file *out, error *err)
 {
     bool markdown = out->format == OUTPUT_MARKDOWN;
@@ -134,19 +138,19 @@ static bool print_text(const which_input *input, const which_found *found, bool 
 }
 
 /* Writes nothing where no row tells: that is an answer too. */
-static void write_probe(const which_found *found, size_t hidden, const char *path,
+static void write_probe(const fingerprint_found *found, size_t hidden, const char *path,
                         const output_file *out)
 {
     const size_t shape[2] = {1, hidden};
     if (found->probe == 0) {
         output_line(out, "%s was not written: %s", path,
-                    found->answer == WHICH_OPEN ? "no row tells the rest apart"
-                                                : "nothing is left to tell apart");
+                    found->answer == ANSWER_OPEN ? "no row tells the rest apart"
+                                                 : "nothing is left to tell apart");
         return;
     }
     float *row = allocate(hidden * sizeof *row);
     for (size_t i = 0; i < hidden; i++)
-        row[i] = which_probe_value(found->probe, hidden, i);
+        row[i] = fingerprint_probe_value(found->probe, hidden, i);
     npy_write(path, LN_F32, 2, shape, row);
     free(row);
 }
@@ -156,38 +160,38 @@ static void write_probe(const which_found *found, size_t hidden, const char *pat
 static bool take_digits(uint64_t given, const char *option, int otherwise, int *digits, error *err)
 {
     *digits = given == NOT_GIVEN ? otherwise : (int)(given & 0xff);
-    return given == NOT_GIVEN || given <= WHICH_MOST_DIGITS ||
+    return given == NOT_GIVEN || given <= FINGERPRINT_MOST_DIGITS ||
            fail(err, EXIT_CODE_USAGE, "--%s %llu: 0 to %d decimals were expected", option,
-                (unsigned long long)given, WHICH_MOST_DIGITS);
+                (unsigned long long)given, FINGERPRINT_MOST_DIGITS);
 }
 
 static exit_code find_and_print(void *context, const cli_call *call, error *err)
 {
     const fingerprint_options *options = context;
-    which_tensors tensors = {0};
-    which_found found = {0};
+    fingerprint_tensors tensors = {0};
+    fingerprint_found found = {0};
     const output_file *out = &options->printed;
-    which_input *input = &tensors.input;
+    fingerprint_input *input = &tensors.input;
     (void)call;
     if (!options->paths[ROLE_X] || !options->paths[ROLE_Y])
         fail(err, EXIT_CODE_USAGE, "--%s FILE is missing", options->paths[ROLE_X] ? "y" : "x");
     if (err->code != EXIT_CODE_FINE ||
         (options->dtype && strcmp(options->dtype, "bf16") != 0 &&
          !fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: bf16 was expected", options->dtype)) ||
-        !take_digits(options->digits, "digits", WHICH_EXACT, &input->digits, err) ||
-        !take_digits(options->x_digits, "x-digits", WHICH_GUESS, &input->x_digits, err))
+        !take_digits(options->digits, "digits", FINGERPRINT_EXACT, &input->digits, err) ||
+        !take_digits(options->x_digits, "x-digits", FINGERPRINT_GUESS, &input->x_digits, err))
         return err->code;
-    bool fine = which_read(options->paths, options->dtype != NULL, &tensors, err);
+    bool fine = fingerprint_read(options->paths, options->dtype != NULL, &tensors, err);
     if (fine)
-        which_make(input, &found);
+        fingerprint_make(input, &found);
     size_t hidden = fine ? input->shape[input->dimensions - 1] : 0;
     fine = fine && (out->format == OUTPUT_JSON ? output_json(out, found_json(&found, hidden), err)
                                                : print_text(input, &found, options->all, out, err));
     if (fine && options->probe)
         write_probe(&found, hidden, options->probe, out);
-    exit_code code = which_exit_code(found.answer);
-    which_free(&found);
-    which_tensors_free(&tensors);
+    exit_code code = fingerprint_exit_code(found.answer);
+    fingerprint_free(&found);
+    fingerprint_tensors_free(&tensors);
     return fine ? code : err->code;
 }
 

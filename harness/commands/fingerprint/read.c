@@ -17,18 +17,18 @@ static bool has_decimals(const double *values, size_t count, ln_type type, int d
     return true;
 }
 
-static int guess_digits(const which_input *input, size_t count)
+static int guess_digits(const fingerprint_input *input, size_t count)
 {
     int digits = input->digits;
     if (digits <= 0)
-        return WHICH_EXACT;
+        return FINGERPRINT_EXACT;
     return has_decimals(input->x, count, input->x_type, digits) &&
                    !has_decimals(input->x, count, input->x_type, digits - 1)
                ? digits
-               : WHICH_EXACT;
+               : FINGERPRINT_EXACT;
 }
 
-int which_printed_digits(const which_input *input)
+int fingerprint_printed_digits(const fingerprint_input *input)
 {
     enum { MOST = 6, ENOUGH = 4 };
     size_t count = 1;
@@ -36,13 +36,13 @@ int which_printed_digits(const which_input *input)
         count *= input->shape[a];
     for (int digits = 0; count >= ENOUGH && digits <= MOST; digits++)
         if (has_decimals(input->y, count, input->y_type, digits))
-            return digits > 0 ? digits : WHICH_EXACT;
-    return WHICH_EXACT;
+            return digits > 0 ? digits : FINGERPRINT_EXACT;
+    return FINGERPRINT_EXACT;
 }
 
 /* Axes in front that are too many are one. Where a row is not the last axis, the elements lie otherwise than
  * the axes: they are rows. */
-static void take_shape(const tensor_array *x, which_input *input)
+static void take_shape(const tensor_array *x, fingerprint_input *input)
 {
     if (x->row_axes != 1 || x->order[x->dimensions - 1] != x->dimensions - 1) {
         input->dimensions = 2;
@@ -50,7 +50,7 @@ static void take_shape(const tensor_array *x, which_input *input)
         input->shape[1] = x->hidden;
         return;
     }
-    size_t joined = x->dimensions > WHICH_AXES ? x->dimensions - WHICH_AXES : 0;
+    size_t joined = x->dimensions > FINGERPRINT_AXES ? x->dimensions - FINGERPRINT_AXES : 0;
     input->dimensions = x->dimensions - joined;
     input->shape[0] = 1;
     for (size_t a = 0; a < x->dimensions; a++)
@@ -61,7 +61,7 @@ static void take_shape(const tensor_array *x, which_input *input)
 }
 
 static bool take_parameter(const char *path, const char *name, const tensor_array *array,
-                           which_input *input, error *err)
+                           fingerprint_input *input, error *err)
 {
     tensor_is_finite(array, path, name);
     if (input->parameters && array->elements != input->parameters)
@@ -81,11 +81,11 @@ static double *as_doubles(const tensor_array *array)
     return made;
 }
 
-bool which_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
-                which_tensors *tensors, error *err)
+bool fingerprint_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
+                      fingerprint_tensors *tensors, error *err)
 {
     const operation *what = operations[LN_OPERATION_LAYERNORM];
-    which_input *input = &tensors->input;
+    fingerprint_input *input = &tensors->input;
     const tensor_array *x = &arrays[ROLE_X];
     take_shape(x, input);
     for (size_t i = 0; i < what->count; i++) {
@@ -103,13 +103,13 @@ bool which_take(const tensor_array arrays[ROLES_MOST], const char *const paths[R
     input->y = tensors->values[ROLE_Y];
     input->x_type = x->dtype;
     input->y_type = arrays[ROLE_Y].dtype;
-    if (input->x_digits == WHICH_GUESS)
+    if (input->x_digits == FINGERPRINT_GUESS)
         input->x_digits = guess_digits(input, x->elements);
     return true;
 }
 
-bool which_read(const char *const paths[ROLES_MOST], bool u2_is_bf16, which_tensors *tensors,
-                error *err)
+bool fingerprint_read(const char *const paths[ROLES_MOST], bool u2_is_bf16,
+                      fingerprint_tensors *tensors, error *err)
 {
     const operation *what = operations[LN_OPERATION_LAYERNORM];
     tensor_array arrays[ROLES_MOST] = {0};
@@ -124,12 +124,12 @@ bool which_read(const char *const paths[ROLES_MOST], bool u2_is_bf16, which_tens
         else if (!role_is_parameter(&what->roles[i]))
             tensor_same_shape(arrays, &arrays[i], paths[i], what->roles[i].name);
     }
-    bool fine = which_take(arrays, paths, tensors, err);
+    bool fine = fingerprint_take(arrays, paths, tensors, err);
     arena_free(&memory);
     return fine;
 }
 
-void which_tensors_free(which_tensors *tensors)
+void fingerprint_tensors_free(fingerprint_tensors *tensors)
 {
     for (size_t i = 0; i < ROLES_MOST; i++)
         free(tensors->values[i]);

@@ -1,25 +1,25 @@
 /* The tensors of lnbench fingerprint, and of an output that eval finds wrong. */
-#ifndef LNBENCH_WHICH_READ_H
-#define LNBENCH_WHICH_READ_H
+#ifndef LNBENCH_FINGERPRINT_READ_H
+#define LNBENCH_FINGERPRINT_READ_H
 
 #include "inputs/tensor/tensor.h"
 #include "judge/fingerprint/fingerprint.h"
 
 /* x_digits: as many as y, where x needs just as many, else exact. */
-enum { WHICH_GUESS = -2 };
+enum { FINGERPRINT_GUESS = -2 };
 
-typedef struct which_tensors {
+typedef struct fingerprint_tensors {
     double *values[ROLES_MOST]; /* by role */
-    which_input input;          /* points into them; digits and x_digits are the caller's */
-} which_tensors;
+    fingerprint_input input;    /* points into them; digits and x_digits are the caller's */
+} fingerprint_tensors;
 
 /* From tensors that were read, whose parameters are flat. */
-bool which_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
-                which_tensors *tensors, error *err);
-bool which_read(const char *const paths[ROLES_MOST], bool u2_is_bf16, which_tensors *tensors,
-                error *err);
-/* The decimals that y seems to have been rounded to; else WHICH_EXACT. */
-int which_printed_digits(const which_input *input);
-void which_tensors_free(which_tensors *tensors);
+bool fingerprint_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
+                      fingerprint_tensors *tensors, error *err);
+bool fingerprint_read(const char *const paths[ROLES_MOST], bool u2_is_bf16,
+                      fingerprint_tensors *tensors, error *err);
+/* The decimals that y seems to have been rounded to; else FINGERPRINT_EXACT. */
+int fingerprint_printed_digits(const fingerprint_input *input);
+void fingerprint_tensors_free(fingerprint_tensors *tensors);
 
 #endif

@@ -1,6 +1,6 @@
-/* The parts of fingerprint.h, between the files of this folder. Nobody else includes this. */
-#ifndef LNBENCH_WHICH_INSIDE_H
-#define LNBENCH_WHICH_INSIDE_H
+/* What may have been normalised, and with which parameters: layout.c makes it, fingerprint.c goes through it. */
+#ifndef LNBENCH_FINGERPRINT_INSIDE_H
+#define LNBENCH_FINGERPRINT_INSIDE_H
 
 #include "base/allocate.h"
 #include "exact/scale.h"
@@ -8,10 +8,13 @@
 #include "judge/sums.h"
 #include "judge/fingerprint/fingerprint.h"
 
-/* ---- layout.c: what may have been normalised, and with which parameters ---- */
-
 /* More groups than two axes of a tensor in memory have divisors. RANK_ALONE: of x without the residual. */
-enum { REDUCTIONS_MOST = 2048, SOURCES_MOST = 6, SPLIT_AXES = WHICH_AXES + 1, RANK_ALONE = 10 };
+enum {
+    REDUCTIONS_MOST = 2048,
+    SOURCES_MOST = 6,
+    SPLIT_AXES = FINGERPRINT_AXES + 1,
+    RANK_ALONE = 10
+};
 
 /* Group g has the elements outer[g] + inner[i]. */
 typedef struct reduction {
@@ -47,7 +50,9 @@ typedef enum affine_use {
     USES
 } affine_use;
 
-enum { AFFINES_MOST = USES_TRIED * WHICH_AXES }; /* along the last axes, or one of the others */
+enum {
+    AFFINES_MOST = USES_TRIED * FINGERPRINT_AXES
+}; /* along the last axes, or one of the others */
 
 /* What multiplies xhat and what is added. */
 typedef struct affine_pair {
@@ -74,75 +79,8 @@ typedef struct layout {
 } layout;
 
 /* Dies of gamma and beta that are as long as nothing of x. */
-void check_parameters(const which_input *input);
+void check_parameters(const fingerprint_input *input);
 /* Of one that is all zero. */
-void layout_make(const which_input *input, layout *made);
-
-/* ---- rows.c: a row's exact answer, from which every candidate's follows, and what sums may be off ---- */
-
-typedef struct exact_row {
-    bool tells;                 /* false: sums may be off by everything, or the row is not finite */
-    bool undefined;             /* 0 / 0, and every way to compute it says so */
-    bool has_nan, has_infinity; /* among what is normalised */
-    bool constant;              /* all elements became one by rounding */
-    size_t length;
-    double *z; /* (x - mean) / std with the divisor N and no eps; of RMSNorm x / root; x where it is
-                    * not finite */
-    double most;   /* the largest |z| */
-    double square; /* the variance, or the mean square */
-    double lost;   /* what sums may be off it */
-    double shift;  /* what each z may be off alike: the mean, and roundings of x and mean */
-    double unit;   /* of roundings behind the sums... */
-    double tiny;   /* ...and what they lose of numbers below the normal ones */
-} exact_row;
-
-typedef struct row_maker {
-    const which_input *input;
-    ln_type sums;
-    bool coarse;  /* each step may be rounded to a 16-bit type... */
-    ln_type step; /* ...this one */
-    ln_reference *reference;
-    textbook book;
-    double *typed, *rounded, *values, *z; /* a row each */
-} row_maker;
-
-void row_make(row_maker *maker, ln_operation kind, const reduction *over, const source *from,
-              size_t group, exact_row *row);
-
-/* ---- hold.c: a row against the candidates ---- */
-
-/* What was rounded into a number, or printed as it. */
-typedef struct range {
-    double low, high;
-} range;
-
-range rounded_from(ln_type type, double value);
-
-enum { PLACES = 3 }; /* LN_EPS_VAR, _STD, _QUOTIENT, less 1 */
-
-/* Nobody's eps is as large. With a larger one a norm of small numbers would be what no norm is, and with a
- * single beta one on the quotient what beta is. */
-#define EPS_MOST 0x1p-6
-
-/* Candidates that differ in divisor (or rounding of the root) and eps alone. */
-typedef struct family {
-    ln_operation kind;
-    const affine *with;
-    bool casts; /* xhat is rounded... */
-    ln_type cast;
-    bool rounds_root; /* RMSNorm: eps[1] is of a root rounded to this type */
-    ln_type root;
-    /* By divisor N, N - 1 (RMSNorm: root exact, rounded) and place of eps; empty: dead. */
-    range eps[2][PLACES];
-    bool whole; /* not divided at all: WHICH_CENTRED, WHICH_COPIED */
-    bool alive;
-    ln_type out;            /* the type of y */
-    double bits, most_bits; /* of 16 bits: hold_step() */
-} family;
-
-void family_begin(family *one);
-/* y: what may have been rounded to each element. */
-void family_hold(family *one, const exact_row *row, const size_t *inner, size_t outer,
-                 const range *y, double sums);
+void layout_make(const fingerprint_input *input, layout *made);
 
 #endif

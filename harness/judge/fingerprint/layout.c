@@ -57,7 +57,7 @@ static void add_reduction(layout *made, const axes *all, int rank, const char *w
         made->reductions[made->reduction_count++] = one;
 }
 
-static axes axes_of(const which_input *input)
+static axes axes_of(const fingerprint_input *input)
 {
     axes all = {.count = input->dimensions};
     size_t stride = 1;
@@ -71,7 +71,7 @@ static axes axes_of(const which_input *input)
 
 /* Every divisor of the channels of axis c as the number of groups, which are normalised over together with the
  * other axes from `first` on. */
-static void add_groups(const which_input *input, layout *made, size_t c, size_t first)
+static void add_groups(const fingerprint_input *input, layout *made, size_t c, size_t first)
 {
     char words[128];
     size_t channels = input->shape[c];
@@ -93,7 +93,8 @@ static void add_groups(const which_input *input, layout *made, size_t c, size_t 
 }
 
 /* Axes first to last, or all but those. */
-static void add_run(const which_input *input, layout *made, size_t first, size_t last, bool inside)
+static void add_run(const fingerprint_input *input, layout *made, size_t first, size_t last,
+                    bool inside)
 {
     size_t count = input->dimensions;
     bool is_single = first == last, to_end = last + 1 == count;
@@ -119,17 +120,16 @@ static void add_run(const which_input *input, layout *made, size_t first, size_t
 }
 
 /* The last axis first, then every run of neighbouring axes, then all axes but one, then groups of channels. */
-static void make_reductions(const which_input *input, layout *made)
+static void make_reductions(const fingerprint_input *input, layout *made)
 {
     size_t count = input->dimensions, end = count - 1;
     for (size_t first = count; first > 0; first--)
         add_run(input, made, first - 1, end, true);
-    for (size_t last = 0; last < end; last++)
-        for (size_t first = 0; first <= last; first++)
-            add_run(input, made, first, last, true);
-    for (size_t last = 0; last < count; last++)
-        for (size_t first = 0; first <= last && last - first < end; first++)
-            add_run(input, made, first, last, false);
+    for (int inside = 1; inside >= 0; inside--)
+        for (size_t last = 0; last < count - (size_t)inside; last++)
+            for (size_t first = 0; first <= last; first++)
+                if (inside || last - first < end)
+                    add_run(input, made, first, last, inside);
     add_groups(input, made, end, end);
     if (count < 3)
         return;
@@ -166,7 +166,7 @@ static void drop_known(layout *made)
         }
 }
 
-static void make_sources(const which_input *input, layout *made)
+static void make_sources(const fingerprint_input *input, layout *made)
 {
     static const ln_type types[] = {LN_F32, LN_BF16, LN_F16};
     const size_t elements = made->elements;
@@ -177,7 +177,7 @@ static void make_sources(const which_input *input, layout *made)
                                ? stored_in(input->x_type, input->x[i] + input->residual[i])
                                : input->x[i];
     /* x in fewer bits than it was kept in, as under autocast. */
-    for (size_t t = 0; t < 3 && !input->residual && input->x_digits == WHICH_EXACT; t++) {
+    for (size_t t = 0; t < 3 && !input->residual && input->x_digits == FINGERPRINT_EXACT; t++) {
         if (dtype_size(types[t]) >= dtype_size(input->x_type))
             continue;
         snprintf(words, sizeof words, "x rounded to %s first", dtype_name(types[t]));
@@ -227,7 +227,7 @@ enum { GAMMA = 1, BETA = 2, EITHER = 0 };
     X(USE_FIRST_GAMMA, GAMMA, gamma, beta)                                                         \
     X(USE_FIRST_BETA, BETA, gamma, beta)
 
-static bool may_use(const which_input *input, affine_use use)
+static bool may_use(const fingerprint_input *input, affine_use use)
 {
 #define NEEDS_OF(use, needs, gamma, beta) [use] = needs,
     static const unsigned all[USES] = {AFFINE_USES(NEEDS_OF)};
@@ -249,7 +249,7 @@ affine_pair affine_used(affine_use use, double gamma, double beta)
     }
 }
 
-static void fill_affine(const which_input *input, affine *one)
+static void fill_affine(const fingerprint_input *input, affine *one)
 {
     for (size_t i = 0; i < one->extent; i++) {
         affine_pair made = affine_used(one->use, input->gamma ? input->gamma[i] : 1,
@@ -268,7 +268,7 @@ static bool same_affine(const affine *a, const affine *b)
            same_values(a->gamma, b->gamma, a->extent) && same_values(a->beta, b->beta, a->extent);
 }
 
-static void add_affine(const which_input *input, layout *made, affine_use use, size_t stride,
+static void add_affine(const fingerprint_input *input, layout *made, affine_use use, size_t stride,
                        int axis)
 {
     affine *one = &made->affines[made->affine_count];
@@ -290,7 +290,7 @@ static void add_affine(const which_input *input, layout *made, affine_use use, s
 }
 
 /* Whether parameters lie along the last axes, as many as there are. */
-static bool lie_along_last(const which_input *input)
+static bool lie_along_last(const fingerprint_input *input)
 {
     size_t tail = 1, before = input->dimensions;
     while (before > 0 && tail < input->parameters)
@@ -298,7 +298,7 @@ static bool lie_along_last(const which_input *input)
     return input->parameters <= 1 || tail == input->parameters;
 }
 
-void check_parameters(const which_input *input)
+void check_parameters(const fingerprint_input *input)
 {
     bool fit = lie_along_last(input);
     for (size_t axis = 0; axis + 1 < input->dimensions; axis++)
@@ -311,7 +311,7 @@ void check_parameters(const which_input *input)
 }
 
 /* Along the last axes, then along one of the others. */
-static void make_affines(const which_input *input, layout *made)
+static void make_affines(const fingerprint_input *input, layout *made)
 {
     const bool along_last = lie_along_last(input);
     for (int use = 0; use < USES_TRIED; use++)
@@ -329,7 +329,7 @@ static void make_affines(const which_input *input, layout *made)
     }
 }
 
-void layout_make(const which_input *input, layout *made)
+void layout_make(const fingerprint_input *input, layout *made)
 {
     made->elements = 1;
     for (size_t a = 0; a < input->dimensions; a++)

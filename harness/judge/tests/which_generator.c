@@ -1,4 +1,4 @@
-/* Functions whose name is known, run by the library's textbook kernels, and what which_make() says of them.
+/* Functions whose name is known, run by textbook kernels of the library, and what fingerprint_make() says of them.
  *
  *     which_generator [CASES [SEED]]
  *
@@ -59,7 +59,7 @@ typedef struct drawn {
     size_t rows, hidden, length;     /* length: of what is normalised */
     ln_type type, out;
     double kappa;
-    char words[WHICH_WORDS];
+    char words[FINGERPRINT_WORDS];
 } drawn;
 
 typedef struct tally {
@@ -318,13 +318,13 @@ static bool draw(drawn *one)
 
 /* ---- what is said of it ---- */
 
-static bool is_true(const drawn *one, const which_candidate *candidate)
+static bool is_true(const drawn *one, const fingerprint_candidate *candidate)
 {
     if (one->kind == DRAW_COPY || one->kind == DRAW_SOFTMAX)
-        return candidate->kind == (one->kind == DRAW_COPY ? WHICH_COPIED : WHICH_SOFTMAX);
+        return candidate->kind == (one->kind == DRAW_COPY ? KIND_COPIED : KIND_SOFTMAX);
     ln_convention same = candidate->convention;
     double eps = one->convention.eps;
-    if (candidate->kind != WHICH_NORMALISED || !(eps >= candidate->eps_low * (1 - 1e-12)) ||
+    if (candidate->kind != KIND_NORMALISED || !(eps >= candidate->eps_low * (1 - 1e-12)) ||
         !(eps <= candidate->eps_high * (1 + 1e-12)))
         return false;
     same.eps = eps;
@@ -449,13 +449,13 @@ static void print_tally(const char *name, const tally *one)
            one->decided ? 100 * (double)one->decided_named / (double)one->decided : 100);
 }
 
-static void describe_wrong(const drawn *one, const which_found *found, size_t number)
+static void describe_wrong(const drawn *one, const fingerprint_found *found, size_t number)
 {
     char list[CONVENTION_MAX_LENGTH];
     fprintf(stderr, "case %zu: %s, %zu x %zu, %s, %s%s, kappa %.3g: %s, %zu candidates, first %s\n",
             number, convention_format(&one->convention, list), one->rows, one->hidden,
             draw_names[one->kind], one->kernel ? one->kernel->name : "", "", one->kappa,
-            which_answer_name(found->answer), found->count,
+            fingerprint_answer_name(found->answer), found->count,
             found->count ? found->candidates[0].words : "-");
     for (size_t i = 0; i < found->count && i < 5; i++)
         fprintf(stderr, "    %s: %.6g to %.6g\n", found->candidates[i].words,
@@ -470,30 +470,30 @@ static void judge_case(const drawn *one, size_t number, tally *all, tally *kinds
     if (one->kind >= DRAW_COPY)
         gamma = with_beta = false;
     bool scalar = one->kind != DRAW_RMSNORM && one->given.affine == LN_AFFINE_SCALAR;
-    which_input input = {.dimensions = 2,
-                         .shape = {one->rows, one->hidden},
-                         .x = x,
-                         .y = y,
-                         .residual = one->kind == DRAW_RESIDUAL ? residual : NULL,
-                         .gamma = gamma ? gamma_ : NULL,
-                         .beta = with_beta ? beta : NULL,
-                         .parameters = !gamma && !with_beta ? 0
-                                       : scalar             ? 1
-                                                            : one->length,
-                         .x_type = one->type,
-                         .y_type = one->type,
-                         .param = one->kernel ? one->kernel->param : one->type,
-                         .digits = WHICH_EXACT,
-                         .x_digits = WHICH_EXACT};
-    which_found found;
+    fingerprint_input input = {.dimensions = 2,
+                               .shape = {one->rows, one->hidden},
+                               .x = x,
+                               .y = y,
+                               .residual = one->kind == DRAW_RESIDUAL ? residual : NULL,
+                               .gamma = gamma ? gamma_ : NULL,
+                               .beta = with_beta ? beta : NULL,
+                               .parameters = !gamma && !with_beta ? 0
+                                             : scalar             ? 1
+                                                                  : one->length,
+                               .x_type = one->type,
+                               .y_type = one->type,
+                               .param = one->kernel ? one->kernel->param : one->type,
+                               .digits = FINGERPRINT_EXACT,
+                               .x_digits = FINGERPRINT_EXACT};
+    fingerprint_found found;
     tally one_more = {.cases = 1};
-    which_make(&input, &found);
+    fingerprint_make(&input, &found);
     bool known = false;
     for (size_t i = 0; i < found.count; i++)
         known = known || is_true(one, &found.candidates[i]);
     one_more.wrong = !known;
-    one_more.named = known && found.answer == WHICH_NAMED;
-    one_more.open = known && found.answer == WHICH_OPEN;
+    one_more.named = known && found.answer == ANSWER_NAMED;
+    one_more.open = known && found.answer == ANSWER_OPEN;
     one_more.decided = is_decided(one);
     one_more.decided_named = one_more.decided && one_more.named;
     if (!known || (one_more.decided && !one_more.named))
@@ -508,7 +508,7 @@ static void judge_case(const drawn *one, size_t number, tally *all, tally *kinds
         into[i]->decided += one_more.decided;
         into[i]->decided_named += one_more.decided_named;
     }
-    which_free(&found);
+    fingerprint_free(&found);
 }
 
 int main(int count, char **arguments)

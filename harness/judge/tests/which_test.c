@@ -25,7 +25,7 @@ enum { NONE, BOTH, GAMMA, BETA, OFFSET, TWICE, BETA_FIRST, SWAPPED, MINUS };
 
 typedef struct made {
     const char *words; /* that every candidate must have... */
-    which_answer answer;
+    fingerprint_answer answer;
     int over, rms, ddof, place, use, softmax;
     ln_type type, x_first, xhat, out; /* LN_F32: not rounded there (type and out: f32) */
     int residual;                     /* 1: rounded, 2: unrounded, 3: left out */
@@ -101,83 +101,83 @@ static void fill(ln_type type, double size)
     }
 }
 
-static void find(const made *one, which_found *found)
+static void find(const made *one, fingerprint_found *found)
 {
     static const size_t shapes[][4] = {
         {I, J, K, 1}, {I, J / 2, 2, K}, {2, I / 2, J, K}, {1, 1, 4, K}};
     const size_t *shape = shapes[one->shape];
-    const which_input input = {.dimensions = one->shape == THREE ? 3 : 4,
-                               .shape = {shape[0], shape[1], shape[2], shape[3]},
-                               .x = x,
-                               .y = y,
-                               .residual = one->residual ? residual : NULL,
-                               .gamma = one->use == NONE ? NULL : gamma_,
-                               .beta = one->use == NONE ? NULL : beta,
-                               .parameters = one->use == NONE ? 0
-                                             : one->along     ? J
-                                                              : K,
-                               .x_type = one->type,
-                               .y_type = one->type,
-                               .param = one->type,
-                               .digits = WHICH_EXACT,
-                               .x_digits = WHICH_EXACT};
-    which_make(&input, found);
+    const fingerprint_input input = {.dimensions = one->shape == THREE ? 3 : 4,
+                                     .shape = {shape[0], shape[1], shape[2], shape[3]},
+                                     .x = x,
+                                     .y = y,
+                                     .residual = one->residual ? residual : NULL,
+                                     .gamma = one->use == NONE ? NULL : gamma_,
+                                     .beta = one->use == NONE ? NULL : beta,
+                                     .parameters = one->use == NONE ? 0
+                                                   : one->along     ? J
+                                                                    : K,
+                                     .x_type = one->type,
+                                     .y_type = one->type,
+                                     .param = one->type,
+                                     .digits = FINGERPRINT_EXACT,
+                                     .x_digits = FINGERPRINT_EXACT};
+    fingerprint_make(&input, found);
 }
 
 static const made kinds[] = {
-    {"ddof=0,eps=1e-06@var,affine=none", WHICH_NAMED, .place = LN_EPS_VAR},
-    {"ddof=1,eps=1e-06@std,affine=none", WHICH_NAMED, .place = LN_EPS_STD, .ddof = 1},
-    {"ddof=0,eps=0.001@quotient,affine=none", WHICH_NAMED, .place = LN_EPS_QUOTIENT},
-    {"manual-1e-6", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH},
-    {"affine=gamma; beta left out", WHICH_NAMED, .place = LN_EPS_VAR, .use = GAMMA},
-    {"manual-1e-6; gamma left out", WHICH_NAMED, .place = LN_EPS_VAR, .use = BETA},
-    {"affine=gamma1", WHICH_NAMED, .place = LN_EPS_VAR, .use = OFFSET},
-    {"manual-1e-6; gamma and beta applied twice", WHICH_NAMED, .place = LN_EPS_VAR, .use = TWICE},
-    {"beta added before gamma multiplies", WHICH_NAMED, .place = LN_EPS_VAR, .use = BETA_FIRST},
-    {"gamma and beta swapped", WHICH_NAMED, .place = LN_EPS_VAR, .use = SWAPPED},
-    {"manual-1e-6; beta subtracted", WHICH_NAMED, .place = LN_EPS_VAR, .use = MINUS},
-    {"gamma and beta along axis 1", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH, .along = 1},
-    {"operation=rmsnorm,eps=1e-06@square", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR},
-    {"operation=rmsnorm,eps=1e-06@root", WHICH_NAMED, .rms = 1, .place = LN_EPS_STD},
-    {"; over axis 0", WHICH_NAMED, AXIS0, .place = LN_EPS_VAR},
-    {"; over axis 1", WHICH_NAMED, AXIS1, .place = LN_EPS_VAR},
-    {"; over the last 2 axes", WHICH_NAMED, LAST_TWO, .place = LN_EPS_VAR},
-    {"; one norm of the whole tensor", WHICH_OPEN, WHOLE, .place = LN_EPS_VAR},
-    {"; batch norm: over all axes but 1", WHICH_NAMED, BATCH, .place = LN_EPS_VAR},
-    {"; over all axes but 1 to 2", WHICH_NAMED, BATCH, .place = LN_EPS_VAR, .shape = SPLIT_J},
-    {"; GroupNorm of 2 groups", WHICH_NAMED, GROUPS, .place = LN_EPS_VAR},
-    {"; GroupNorm of 2 groups of the 8 channels of axis 2, channels last", WHICH_NAMED, LAST_GROUPS,
-     .place = LN_EPS_VAR, .use = BOTH},
-    {"; GroupNorm of 2 groups of the 8 channels of axis 3, channels last", WHICH_NAMED, LAST_GROUPS,
-     .place = LN_EPS_VAR, .use = BOTH, .shape = SPLIT_J},
-    {"; over axes 1 to 2", WHICH_NAMED, AXIS1, .place = LN_EPS_VAR, .use = BOTH, .shape = SPLIT_J},
-    {"; over the last 3 axes", WHICH_NAMED, LAST_TWO, .place = LN_EPS_VAR, .shape = SPLIT_J},
-    {"; over axes 0 to 1", WHICH_NAMED, AXIS0, .place = LN_EPS_VAR, .shape = SPLIT_I},
-    {"; over axes 0 to 2", WHICH_NAMED, BATCH_LAST, .place = LN_EPS_VAR, .shape = SPLIT_J},
-    {"; over axes 0 to 2", WHICH_NAMED, BATCH_LAST, .place = LN_EPS_VAR, .shape = SPLIT_I},
-    {"output rounded to bf16", WHICH_NAMED, .place = LN_EPS_VAR, .out = LN_BF16},
-    {"output rounded to f16", WHICH_NAMED, .place = LN_EPS_VAR, .out = LN_F16},
-    {"x rounded to bf16 first", WHICH_NAMED, .place = LN_EPS_VAR, .x_first = LN_BF16},
-    {"xhat rounded to f16", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH, .xhat = LN_F16},
-    {"manual-1e-6", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH, .residual = 1},
-    {"without the residual", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH, .residual = 3},
-    {"x - mean, not divided", WHICH_NAMED, .scale = 1},
-    {"x as it is, not normalised", WHICH_NAMED, .rms = 1, .scale = 1},
-    {"softmax", WHICH_NAMED, .softmax = 1},
+    {"ddof=0,eps=1e-06@var,affine=none", ANSWER_NAMED, .place = LN_EPS_VAR},
+    {"ddof=1,eps=1e-06@std,affine=none", ANSWER_NAMED, .place = LN_EPS_STD, .ddof = 1},
+    {"ddof=0,eps=0.001@quotient,affine=none", ANSWER_NAMED, .place = LN_EPS_QUOTIENT},
+    {"manual-1e-6", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH},
+    {"affine=gamma; beta left out", ANSWER_NAMED, .place = LN_EPS_VAR, .use = GAMMA},
+    {"manual-1e-6; gamma left out", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BETA},
+    {"affine=gamma1", ANSWER_NAMED, .place = LN_EPS_VAR, .use = OFFSET},
+    {"manual-1e-6; gamma and beta applied twice", ANSWER_NAMED, .place = LN_EPS_VAR, .use = TWICE},
+    {"beta added before gamma multiplies", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BETA_FIRST},
+    {"gamma and beta swapped", ANSWER_NAMED, .place = LN_EPS_VAR, .use = SWAPPED},
+    {"manual-1e-6; beta subtracted", ANSWER_NAMED, .place = LN_EPS_VAR, .use = MINUS},
+    {"gamma and beta along axis 1", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH, .along = 1},
+    {"operation=rmsnorm,eps=1e-06@square", ANSWER_NAMED, .rms = 1, .place = LN_EPS_VAR},
+    {"operation=rmsnorm,eps=1e-06@root", ANSWER_NAMED, .rms = 1, .place = LN_EPS_STD},
+    {"; over axis 0", ANSWER_NAMED, AXIS0, .place = LN_EPS_VAR},
+    {"; over axis 1", ANSWER_NAMED, AXIS1, .place = LN_EPS_VAR},
+    {"; over the last 2 axes", ANSWER_NAMED, LAST_TWO, .place = LN_EPS_VAR},
+    {"; one norm of the whole tensor", ANSWER_OPEN, WHOLE, .place = LN_EPS_VAR},
+    {"; batch norm: over all axes but 1", ANSWER_NAMED, BATCH, .place = LN_EPS_VAR},
+    {"; over all axes but 1 to 2", ANSWER_NAMED, BATCH, .place = LN_EPS_VAR, .shape = SPLIT_J},
+    {"; GroupNorm of 2 groups", ANSWER_NAMED, GROUPS, .place = LN_EPS_VAR},
+    {"; GroupNorm of 2 groups of the 8 channels of axis 2, channels last", ANSWER_NAMED,
+     LAST_GROUPS, .place = LN_EPS_VAR, .use = BOTH},
+    {"; GroupNorm of 2 groups of the 8 channels of axis 3, channels last", ANSWER_NAMED,
+     LAST_GROUPS, .place = LN_EPS_VAR, .use = BOTH, .shape = SPLIT_J},
+    {"; over axes 1 to 2", ANSWER_NAMED, AXIS1, .place = LN_EPS_VAR, .use = BOTH, .shape = SPLIT_J},
+    {"; over the last 3 axes", ANSWER_NAMED, LAST_TWO, .place = LN_EPS_VAR, .shape = SPLIT_J},
+    {"; over axes 0 to 1", ANSWER_NAMED, AXIS0, .place = LN_EPS_VAR, .shape = SPLIT_I},
+    {"; over axes 0 to 2", ANSWER_NAMED, BATCH_LAST, .place = LN_EPS_VAR, .shape = SPLIT_J},
+    {"; over axes 0 to 2", ANSWER_NAMED, BATCH_LAST, .place = LN_EPS_VAR, .shape = SPLIT_I},
+    {"output rounded to bf16", ANSWER_NAMED, .place = LN_EPS_VAR, .out = LN_BF16},
+    {"output rounded to f16", ANSWER_NAMED, .place = LN_EPS_VAR, .out = LN_F16},
+    {"x rounded to bf16 first", ANSWER_NAMED, .place = LN_EPS_VAR, .x_first = LN_BF16},
+    {"xhat rounded to f16", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH, .xhat = LN_F16},
+    {"manual-1e-6", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH, .residual = 1},
+    {"without the residual", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH, .residual = 3},
+    {"x - mean, not divided", ANSWER_NAMED, .scale = 1},
+    {"x as it is, not normalised", ANSWER_NAMED, .rms = 1, .scale = 1},
+    {"softmax", ANSWER_NAMED, .softmax = 1},
 };
 
 static void check(const made *one, double eps)
 {
-    which_found found;
+    fingerprint_found found;
     make(one, eps);
     find(one, &found);
     if (found.answer != one->answer)
-        fail_msg("%s: %s, %zu candidates, first %s", one->words, which_answer_name(found.answer),
+        fail_msg("%s: %s, %zu, first %s", one->words, fingerprint_answer_name(found.answer),
                  found.count, found.count ? found.candidates[0].words : "-");
     for (size_t i = 0; i < found.count; i++)
         if (!strstr(found.candidates[i].words, one->words))
             fail_msg("%s: candidate %zu is %s", one->words, i, found.candidates[i].words);
-    which_free(&found);
+    fingerprint_free(&found);
 }
 
 TEST(each_kind_is_named)
@@ -192,16 +192,16 @@ TEST(each_kind_is_named)
 TEST(roundings_of_16_bits)
 {
     static const made all[] = {
-        {"t5", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16,
+        {"t5", ANSWER_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16,
          .xhat = LN_BF16},
-        {"gemma3n", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16},
-        {"flashinfer", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16,
+        {"gemma3n", ANSWER_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16},
+        {"flashinfer", ANSWER_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16,
          .residual = 2},
-        {"gemma3n", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16,
+        {"gemma3n", ANSWER_NAMED, .rms = 1, .place = LN_EPS_VAR, .use = GAMMA, .type = LN_BF16,
          .shape = FEW}, /* rounded once or at each step */
-        {"manual-1e-6; xhat rounded to f16", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH,
+        {"manual-1e-6; xhat rounded to f16", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH,
          .type = LN_F16, .xhat = LN_F16},
-        {"manual-1e-6; x + residual not rounded", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH,
+        {"manual-1e-6; x + residual not rounded", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH,
          .type = LN_F16, .residual = 2},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -211,22 +211,22 @@ TEST(roundings_of_16_bits)
 }
 
 /* Whether torch's divisor and place are a candidate with 1e-5. */
-static bool has_1e5(const which_input *input)
+static bool has_1e5(const fingerprint_input *input)
 {
-    which_found found;
+    fingerprint_found found;
     bool known = false;
-    which_make(input, &found);
+    fingerprint_make(input, &found);
     for (size_t i = 0; i < found.count; i++) {
-        const which_candidate *one = &found.candidates[i];
-        known |= one->kind == WHICH_NORMALISED && one->convention.ddof == 0 && one->plain &&
+        const fingerprint_candidate *one = &found.candidates[i];
+        known |= one->kind == KIND_NORMALISED && one->convention.ddof == 0 && one->plain &&
                  one->convention.eps_place == LN_EPS_VAR && one->eps_low <= 1e-5 &&
                  one->eps_high >= 1e-5;
     }
-    which_free(&found);
+    fingerprint_free(&found);
     return known;
 }
 
-static void normalise(const which_input *input, ln_type type, bool steps)
+static void normalise(const fingerprint_input *input, ln_type type, bool steps)
 {
     size_t n = input->shape[1];
     ln_type step = steps ? type : LN_F64;
@@ -257,18 +257,18 @@ TEST(few_numbers_of_16_bits)
     for (size_t c = 0; c < 400; c++) {
         ln_type type = types[c & 1];
         bool steps = c >> 1 & 1, kept = c >> 2 & 1, used = c >> 3 & 1;
-        which_input input = {.dimensions = 2,
-                             .shape = {1 + c % 3, 2 + c % 7},
-                             .x = x,
-                             .y = y,
-                             .gamma = used ? gamma_ : NULL,
-                             .beta = used ? beta : NULL,
-                             .parameters = used ? 2 + c % 7 : 0,
-                             .x_type = kept ? LN_F32 : type,
-                             .y_type = kept ? LN_F32 : type,
-                             .param = kept ? LN_F32 : type,
-                             .digits = WHICH_EXACT,
-                             .x_digits = WHICH_EXACT};
+        fingerprint_input input = {.dimensions = 2,
+                                   .shape = {1 + c % 3, 2 + c % 7},
+                                   .x = x,
+                                   .y = y,
+                                   .gamma = used ? gamma_ : NULL,
+                                   .beta = used ? beta : NULL,
+                                   .parameters = used ? 2 + c % 7 : 0,
+                                   .x_type = kept ? LN_F32 : type,
+                                   .y_type = kept ? LN_F32 : type,
+                                   .param = kept ? LN_F32 : type,
+                                   .digits = FINGERPRINT_EXACT,
+                                   .x_digits = FINGERPRINT_EXACT};
         fill(type, 1);
         for (size_t e = 0; e < ALL; e++)
             x[e] = stored_in(type, residual[(e + 5 * c) % ALL] * exp2(-(double)(c % 11)));
@@ -281,10 +281,10 @@ TEST(few_numbers_of_16_bits)
 /* A NaN, or an infinity, takes the evidence of its own row away, and leaves open no norm over others too. */
 TEST(not_finite)
 {
-    static const made all[] = {{"manual-1e-6", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH},
-                               {"eps=1e-06@square", WHICH_NAMED, .rms = 1, .place = LN_EPS_VAR},
-                               {"x as it is, not normalised", WHICH_NAMED, .rms = 1, .scale = 1},
-                               {"softmax", WHICH_NAMED, .softmax = 1}};
+    static const made all[] = {{"manual-1e-6", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH},
+                               {"eps=1e-06@square", ANSWER_NAMED, .rms = 1, .place = LN_EPS_VAR},
+                               {"x as it is, not normalised", ANSWER_NAMED, .rms = 1, .scale = 1},
+                               {"softmax", ANSWER_NAMED, .softmax = 1}};
     for (size_t i = 0; i < 7; i++) {
         fill(LN_F32, all[i % 4].softmax ? 4 : 2e-3);
         x[77] = i < 4 ? NAN : INFINITY;
@@ -295,16 +295,16 @@ TEST(not_finite)
 /* Noise is no function; and neither is a norm of which one element is wrong. */
 TEST(nothing_explains_noise)
 {
-    const made noise = {"", WHICH_NONE, .place = LN_EPS_VAR, .use = BOTH};
-    which_found found;
+    const made noise = {"", ANSWER_NONE, .place = LN_EPS_VAR, .use = BOTH};
+    fingerprint_found found;
     fill(LN_F32, 2e-3);
     make(&noise, 1e-6);
     y[77] += 1e-4;
     find(&noise, &found);
-    assert_int_equal(found.answer, WHICH_NONE);
+    assert_int_equal(found.answer, ANSWER_NONE);
     assert_int_equal(found.count, 0);
     assert_true(found.probe == 0 && found.tried > 1000);
-    which_free(&found);
+    fingerprint_free(&found);
 }
 
 /* The true eps is in the range, and the range is no wider than rounding makes it. */
@@ -312,23 +312,23 @@ TEST(any_eps_is_found)
 {
     const double all[] = {2.5e-4, 3.5e-5, 7e-7};
     for (size_t i = 0; i < 3; i++) {
-        const made one = {"", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH};
-        which_found found;
+        const made one = {"", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH};
+        fingerprint_found found;
         fill(LN_F32, 2 * sqrt(all[i]));
         make(&one, all[i]);
         find(&one, &found);
-        assert_int_equal(found.answer, WHICH_NAMED);
+        assert_int_equal(found.answer, ANSWER_NAMED);
         assert_true(found.candidates->eps_low < all[i] && all[i] < found.candidates->eps_high);
         assert_true(found.candidates->eps_high < 1.001 * found.candidates->eps_low);
         assert_true(fabs(found.candidates->convention.eps - all[i]) <= 1e-12 * all[i]);
-        which_free(&found);
+        fingerprint_free(&found);
     }
 }
 
 /* A gamma of ones and a beta of zeros do nothing: what uses them is the function that is named. */
 TEST(trivial_parameters)
 {
-    const made one = {"manual-1e-6", WHICH_NAMED, .place = LN_EPS_VAR, .use = BOTH};
+    const made one = {"manual-1e-6", ANSWER_NAMED, .place = LN_EPS_VAR, .use = BOTH};
     fill(LN_F32, 2e-3);
     for (size_t p = 0; p < K; p++)
         gamma_[p] = 1, beta[p] = 0;
@@ -338,8 +338,8 @@ TEST(trivial_parameters)
 /* A constant row is NaN without an eps under the root. */
 TEST(constant_rows)
 {
-    const made one = {"", WHICH_OPEN, .place = LN_EPS_NONE};
-    which_found found;
+    const made one = {"", ANSWER_OPEN, .place = LN_EPS_NONE};
+    fingerprint_found found;
     fill(LN_F32, 1);
     for (size_t k = 0; k < K; k++)
         x[k] = 3;
@@ -349,22 +349,22 @@ TEST(constant_rows)
     for (size_t i = 0; i < found.count; i++)
         assert_true(found.candidates[i].convention.eps_place == LN_EPS_NONE ||
                     found.candidates[i].convention.eps_place == LN_EPS_QUOTIENT);
-    which_free(&found);
+    fingerprint_free(&found);
 }
 
 /* The row that is proposed tells what is said: of 1e-5 in the variance at std 1 it tells none from it. */
 TEST(probe_row)
 {
-    const made one = {"", WHICH_OPEN, .place = LN_EPS_VAR};
-    which_found found;
+    const made one = {"", ANSWER_OPEN, .place = LN_EPS_VAR};
+    fingerprint_found found;
     fill(LN_F32, 64);
     make(&one, 1e-6);
     find(&one, &found);
-    assert_int_equal(found.answer, WHICH_OPEN);
+    assert_int_equal(found.answer, ANSWER_OPEN);
     assert_true(found.probe > 0 && found.probe < 0x1p-6F && found.pairs_left < found.pairs);
-    assert_true(which_probe_value(found.probe, 3, 1) == -found.probe &&
-                which_probe_value(found.probe, 3, 2) == 0);
-    which_free(&found);
+    assert_true(fingerprint_probe_value(found.probe, 3, 1) == -found.probe &&
+                fingerprint_probe_value(found.probe, 3, 2) == 0);
+    fingerprint_free(&found);
 }
 
 /* Whatever the convention, printing its input and output never excludes it. */
@@ -373,34 +373,34 @@ TEST(digits_never_exclude_the_truth)
     static const double eps[] = {1e-3, 1e-5, 1e-12};
     for (int digits = 1; digits <= 8; digits++)
         for (int c = 0; c < 24; c++) {
-            made one = {"", WHICH_OPEN, .ddof = c & 1, .place = c >> 1 & 3, .use = BOTH};
+            made one = {"", ANSWER_OPEN, .ddof = c & 1, .place = c >> 1 & 3, .use = BOTH};
             double own = one.place == LN_EPS_NONE ? 0 : eps[c >> 3];
-            which_found found;
+            fingerprint_found found;
             bool known = false;
             fill(LN_F32, 1);
             make(&one, own);
-            which_input input = {.dimensions = 2,
-                                 .shape = {I * J, K},
-                                 .x = x,
-                                 .y = y,
-                                 .gamma = gamma_,
-                                 .beta = beta,
-                                 .parameters = K,
-                                 .digits = digits,
-                                 .x_digits = digits};
+            fingerprint_input input = {.dimensions = 2,
+                                       .shape = {I * J, K},
+                                       .x = x,
+                                       .y = y,
+                                       .gamma = gamma_,
+                                       .beta = beta,
+                                       .parameters = K,
+                                       .digits = digits,
+                                       .x_digits = digits};
             for (size_t e = 0; e < ALL; e++) {
                 x[e] = nearbyint(x[e] * pow(10, digits)) / pow(10, digits);
                 y[e] = nearbyint(y[e] * pow(10, digits)) / pow(10, digits);
             }
-            which_make(&input, &found);
+            fingerprint_make(&input, &found);
             for (size_t i = 0; i < found.count; i++) {
-                const which_candidate *it = &found.candidates[i];
-                known |= it->kind == WHICH_NORMALISED && it->convention.ddof == one.ddof &&
+                const fingerprint_candidate *it = &found.candidates[i];
+                known |= it->kind == KIND_NORMALISED && it->convention.ddof == one.ddof &&
                          (int)it->convention.eps_place == one.place && it->eps_low <= own &&
                          own <= it->eps_high && it->convention.affine == LN_AFFINE_VECTOR;
             }
             if (!known)
                 fail_msg("%d digits, case %d", digits, c);
-            which_free(&found);
+            fingerprint_free(&found);
         }
 }
