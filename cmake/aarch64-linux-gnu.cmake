@@ -1,6 +1,6 @@
 # Cross-building for 64-bit ARM with Debian's gcc-aarch64-linux-gnu; what is built runs under
 # qemu-user. Libraries are those of Debian's arm64, installed beside the others
-# (dpkg --add-architecture arm64), or unpacked below LNBENCH_AARCH64_ROOT: docs/lab/aarch64.md.
+# (dpkg --add-architecture arm64), or unpacked below LNBENCH_AARCH64_ROOT: docs/install.md.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

@@ -109,7 +109,7 @@ def build_wheel(directory, _settings=None, _metadata=None):
     wheel.folder(os.path.join(HERE, "lnbench"), "lnbench")
     for folder in ("plots", "reference/worst"):  # where the program looks for them
         wheel.folder(os.path.join(ROOT, folder), "lnbench/_native/share/lnbench/" + os.path.basename(folder))
-    with open(os.path.join(HERE, "README.md"), encoding="utf-8") as readme:
+    with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as readme:
         wheel.text(INFO + "METADATA", METADATA + readme.read())
     wheel.text(INFO + "WHEEL", f"Wheel-Version: 1.0\nGenerator: lnbench\nRoot-Is-Purelib: false\nTag: {wheel.tag}\n")
     wheel.close()

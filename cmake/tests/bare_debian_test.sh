@@ -1,5 +1,5 @@
 #!/bin/sh
-# The Debian packages, and the commands of python/README.md, in a bare Debian that debootstrap makes.
+# The Debian packages, and the commands of docs/python.md, in a bare Debian that debootstrap makes.
 # Takes ten minutes, and root: only with LNBENCH_FULL. exit code 77: skipped
 # usage: bare_debian_test.sh SOURCE [DEBIAN]   (DEBIAN: a root made earlier by debootstrap)
 set -eu
@@ -98,7 +98,7 @@ mkdir "$work/python/source"
 git -C "$source" ls-files -z | tar -C "$source" --null -T - -cf - | tar -C "$work/python/source" -xf -
 {
     echo 'set -eux; cd /source'
-    sed -n 's/^    \(apt-get update\|python3 -m venv\) /\1 /p' "$source/python/README.md"
+    sed -n 's/^    \(apt-get update\|python3 -m venv\) /\1 /p' "$source/docs/python.md"
     echo '/source/env/bin/python python/tests/run_notebook.py docs/lnbench.ipynb'
     echo '/source/env/bin/python -m lnbench list kernels | grep two_pass'
 } >"$work/python/tmp/python.sh"

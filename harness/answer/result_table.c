@@ -388,7 +388,7 @@ static void add_fault(const answer_row *row, const char *name, const stored_case
     clean_format(out, FORM_LINE, "  lnbench replay --case %lld%s\n", (long long)fault->id,
                  again ? again : "");
     if (plugin)
-        text_add(out, "  What the words mean, and where to look: docs/verdicts.md\n");
+        text_add(out, "  What the words mean, and where to look: docs/conformance.md\n");
 }
 
 /* Of its judged cases, the rows of the largest. */

@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     if (sandbox &&
         strcmp(sandbox, "0") != 0) /* no plugin shall run unprotected because of an old script */
         die(EXIT_CODE_USAGE, "LNBENCH_SANDBOX was removed: unset it, and run lnbench inside "
-                             "bubblewrap; docs/method.md has the command");
+                             "bubblewrap; docs/conformance.md has the command");
     check_stack();
     error err = {0};
     const cli_command *command = command_find(argv[1], &err);

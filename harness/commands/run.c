@@ -428,7 +428,7 @@ static const cli_option options[] = {
 static const former_option former[] = {
     {"referee", "use --conformance yes|no"},
     {"allow-lost", "use --allow-missing"},
-    {"sandbox", "run lnbench inside bubblewrap; docs/method.md has the command"},
+    {"sandbox", "run lnbench inside bubblewrap; docs/conformance.md has the command"},
     {NULL, NULL},
 };
 

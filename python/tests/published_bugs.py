@@ -1,4 +1,4 @@
-"""The ten published bugs of docs/referee.md, in NumPy, each with the check that its project's own
+"""The ten published bugs of docs/lab/faults.md, in NumPy, each with the check that its project's own
 test made: the check passes, and one line of assert_layernorm finds the bug."""
 import numpy as np
 

@@ -166,7 +166,7 @@ static void hear_balls(audit_run *run, size_t i, audit_claim claim)
     }
 }
 
-/* An infinite gamma or beta is not for integers: what then must come out (docs/method.md) is
+/* An infinite gamma or beta is not for integers: what then must come out (docs/accuracy.md) is
  * decided here. False: both are finite, or the row has no xhat. */
 static bool audit_parameters(audit_run *run, size_t i, audit_claim claim)
 {

@@ -3,7 +3,7 @@
 #
 #     reference/worst/every.sh avx2 >reference/worst/every_avx2.txt
 #
-# An ISA that this CPU has not runs under an emulator (docs/lab/aarch64.md).
+# An ISA that this CPU has not runs under an emulator (docs/install.md).
 # The files here are older: rows of f32 and f64 counted up to kappa 100 only.
 set -eu
 isa=$1

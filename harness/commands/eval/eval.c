@@ -479,12 +479,10 @@ const cli_command command_eval = {
     .details =
         "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16 "
         "(docs/inputs.md).\n"
-        "An output of your own (--y) fails (inaccurate) where no order of summation explains "
-        "its "
-        "error,\n"
-        "or above --max-row-ulp; so is that of a plugin without a bound (docs/referee.md). Of a "
-        "wrong\n"
-        "output `function` says what made it, as lnbench fingerprint finds it.\n"
+        "An output of your own (--y) fails (inaccurate) if no order of summation explains its\n"
+        "error, or above --max-row-ulp; so does that of a plugin without a bound\n"
+        "(docs/conformance.md). `function` says what made a wrong output, as lnbench fingerprint\n"
+        "finds it.\n"
         "Exit code: 0 fine; 5 wrong; 3 not judged: nothing can be said; 6 the kernel failed;\n"
         "2 usage; 7 files or environment, or a kernel that cannot run here.",
     OPTIONS(options),

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs planted faults, their correct twins and honest kernels through lnbench, and prints which
-# check finds which fault, as Markdown (docs/referee.md).
+# check finds which fault, as Markdown (docs/conformance.md).
 # usage: faults_table.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF [OPTION...]
 #   OPTION...  of lnbench run, such as --plan quick; --kernels narrows the faults
 # Exit code: 0 where at least 97 % of the faults and none of the others are alarmed, else 1.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Each fault is found and its twin is not (docs/referee.md): a fault or two for each check and some
+# Each fault is found and its twin is not (docs/conformance.md): a fault or two for each check and some
 # twins under torch; with LNBENCH_FULL one fault of each kind, with its twin, under three conventions.
 # All of faults.def takes an hour: faults_table.sh.
 # usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF

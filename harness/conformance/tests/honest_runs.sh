@@ -1,5 +1,5 @@
 #!/bin/bash
-# Whole accuracy runs of the honest kernels over seeds: none may be alarmed (docs/referee.md).
+# Whole accuracy runs of the honest kernels over seeds: none may be alarmed (docs/conformance.md).
 # usage: honest_runs.sh LNBENCH FAULTS_PLUGIN RUNS [FIRST_SEED [--by-turns] [OPTION...]]
 #   --by-turns  one of the honest kernels a run, and not all of them
 #   OPTION...  of lnbench run, such as --plan quick or --kernels honest.kahan,honest.fma

@@ -2,7 +2,7 @@
  * alarmed, planted errors are.
  *
  * usage: limits_test [RUNS]; a run is a row of each kind and type through all honest kernels. The
- * figures of docs/referee.md: limits_test 10000. */
+ * figures of docs/conformance.md: limits_test 10000. */
 #include "faults/faults.h"
 #include "judge/layernorm/layernorm.h"
 #include "judge/position.h"

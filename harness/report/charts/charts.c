@@ -437,6 +437,6 @@ bool charts_draw_again(const char *name, const char *directory, const output_fil
     const word_list stems = {&name, 1};
     if (!kind_named(name))
         return fail(err, EXIT_CODE_USAGE,
-                    "--draw '%.60s': no such chart (docs/report.md lists them)", name);
+                    "--draw '%.60s': no such chart (docs/publish.md lists them)", name);
     return draw_stems(directory, &stems, name, FORMATS, false, out, err);
 }
