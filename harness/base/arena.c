@@ -1,5 +1,5 @@
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/die.h"
 #include "base/number.h"
 #include <stdarg.h>
 #include <stdint.h>

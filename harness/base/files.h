@@ -9,8 +9,9 @@
 #ifndef LNBENCH_FILES_H
 #define LNBENCH_FILES_H
 
+#include "base/die.h"
 #include "base/text.h"
-#include "base/error.h"
+#include <stddef.h>
 #include <stdio.h>
 
 typedef struct whole_file {
@@ -32,5 +33,40 @@ bool read_whole_file(const char *path, text_buffer *content, error *err);
 bool write_whole_file(const char *path, const text_buffer *content, error *err);
 /* Brings a new name to the disk: the folder in which it lies. false: errno says why. */
 bool sync_folder_of(const char *path);
+
+/* Where lnbench's own parts lie: found from the running executable, so that a build tree and an
+ * installation both work. */
+
+/* $LNBENCH_WORKER, else beside lnbench or in ../libexec/lnbench. */
+bool path_of_worker(char *path, size_t size, error *err);
+bool path_of_library(char *path, size_t size,
+                     error *err); /* $LNBENCH_LIBRARY, else ../lib/liblayernorm.so */
+/* $LNBENCH_PEERS_DIRECTORY, else ../lib/peers; false where no peers were built. */
+bool path_of_peers(char *path, size_t size);
+bool path_of_plots(char *path, size_t size,
+                   error *err); /* $LNBENCH_PLOTS, else the source's or installed plots/ */
+/* $LNBENCH_WORST, else the installed or the source's reference/worst. */
+bool path_of_worst(char *path, size_t size, error *err);
+
+/* mkdir -p. */
+bool make_directories(const char *path, error *err);
+/* The directory of a file, made where it is missing. */
+bool make_parent_directory(const char *path, error *err);
+
+/* A folder for temporary files. It is removed, with all that is in it, when the program ends, unless that
+ * is killed by SIGKILL.
+ *
+ *     const char *folder = temporary_folder_make("verify"); // /tmp/lnbench-verify-k3Xq0b
+ *     temporary_folder_remove(folder);
+ */
+
+/* Makes a folder in $TMPDIR or /tmp, or dies. For the main thread. */
+const char *temporary_folder_make(const char *name);
+/* Removes the folder, and frees its name. */
+void temporary_folder_remove(const char *path);
+
+/* Kills child processes, and removes unfinished files and temporary folders. main() registers it with
+ * atexit(); before _exit(), a signal's handler may call it. */
+void tidy_up(void);
 
 #endif

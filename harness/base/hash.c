@@ -23,3 +23,104 @@ bool hash_file(const char *path, uint64_t *hash)
     free(block);
     return fine;
 }
+
+/* The last bits of a hash of few bytes differ little: all of them take part. */
+static size_t slot_of(uint64_t hash, size_t room)
+{
+    return (size_t)((hash ^ hash >> 32) * 0x9e3779b97f4a7c15u >> 32) & (room - 1);
+}
+
+static void put_slot(hash_index *index, uint64_t hash, size_t place)
+{
+    size_t slot = slot_of(hash, index->room);
+    while (index->slots[slot].place != 0)
+        slot = (slot + 1) & (index->room - 1);
+    index->slots[slot] = (struct hash_slot){hash, place + 1};
+}
+
+void hash_index_add(hash_index *index, uint64_t hash, size_t place)
+{
+    if (2 * index->count >= index->room) {
+        hash_index larger = {.room = index->room ? 2 * index->room : 64, .count = index->count};
+        larger.slots = allocate_zeroed(larger.room, sizeof *larger.slots);
+        /* From a free slot on, so that equal hashes keep their order. */
+        size_t first = 0;
+        while (first < index->room && index->slots[first].place != 0)
+            first++;
+        for (size_t i = 0; i < index->room; i++) {
+            const struct hash_slot *slot = &index->slots[(first + i) & (index->room - 1)];
+            if (slot->place != 0)
+                put_slot(&larger, slot->hash, slot->place - 1);
+        }
+        free(index->slots);
+        *index = larger;
+    }
+    put_slot(index, hash, place);
+    index->count++;
+}
+
+hash_probe hash_index_probe(const hash_index *index, uint64_t hash)
+{
+    return (hash_probe){hash, index->room ? slot_of(hash, index->room) : 0};
+}
+
+bool hash_index_next(const hash_index *index, hash_probe *at, size_t *place)
+{
+    while (index->room > 0 && index->slots[at->slot].place != 0) {
+        const struct hash_slot *slot = &index->slots[at->slot];
+        at->slot = (at->slot + 1) & (index->room - 1);
+        if (slot->hash != at->hash)
+            continue;
+        *place = slot->place - 1;
+        return true;
+    }
+    return false;
+}
+
+void hash_index_free(hash_index *index)
+{
+    free(index->slots);
+    *index = (hash_index){0};
+}
+
+/* The place of a hash among `room` (a power of 2) places, or the free one where it would be. */
+static size_t place_of(const uint64_t *places, size_t room, uint64_t hash)
+{
+    size_t at = hash & (room - 1);
+    while (places[at] != 0 && places[at] != hash)
+        at = (at + 1) & (room - 1);
+    return at;
+}
+
+static bool make_room(hash_set *set)
+{
+    size_t room = set->room ? 2 * set->room : 1024;
+    uint64_t *places = calloc(room, sizeof *places);
+    if (!places)
+        return false;
+    for (size_t i = 0; i < set->room; i++)
+        if (set->places[i] != 0)
+            places[place_of(places, room, set->places[i])] = set->places[i];
+    free(set->places);
+    set->places = places;
+    set->room = room;
+    return true;
+}
+
+bool hash_set_add(hash_set *set, uint64_t hash, bool *added)
+{
+    hash += hash == 0;
+    if (2 * set->count >= set->room && !make_room(set))
+        return false;
+    size_t place = place_of(set->places, set->room, hash);
+    *added = set->places[place] != hash;
+    set->places[place] = hash;
+    set->count += *added;
+    return true;
+}
+
+void hash_set_free(hash_set *set)
+{
+    free(set->places);
+    *set = (hash_set){0};
+}

@@ -1,5 +1,5 @@
 #include "base/interrupt.h"
-#include "base/temporary.h"
+#include "base/files.h"
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/time.h>

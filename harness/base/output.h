@@ -11,12 +11,12 @@
 #ifndef LNBENCH_OUTPUT_H
 #define LNBENCH_OUTPUT_H
 
-#include "base/error.h"
+#include "base/die.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <jansson.h>
 
-/* Their names and printers are in forms.c. The first are those of every command, the next those of
+/* Their names and printers are in table.c. The first are those of every command, the next those of
  * compare and duet besides. */
 #define OUTPUT_FORMATS "text|markdown|tsv|csv|json"
 #define OUTPUT_FORMATS_CI OUTPUT_FORMATS "|junit|github|smaller"

@@ -1,6 +1,5 @@
 #include "base/progress.h"
 #include "base/output.h"
-#include "base/seconds.h"
 #include "base/text.h"
 #include <math.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #define LNBENCH_PROGRESS_H
 
 #include <stdbool.h>
+#include <time.h>
 
 typedef struct progress_bar {
     bool shown, terminal;
@@ -17,5 +18,20 @@ void progress_step(progress_bar *progress, double seconds, const char *what);
 /* The time left at a moment of seconds_now(); remembers it. */
 double progress_left(progress_bar *progress, double now);
 void progress_end(progress_bar *progress); /* clears the line */
+
+/* Wall-clock time that no one sets back. */
+
+static inline double seconds_of(clockid_t clock)
+{
+    struct timespec time;
+    clock_gettime(clock, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Since some moment in the past. */
+static inline double seconds_now(void)
+{
+    return seconds_of(CLOCK_MONOTONIC);
+}
 
 #endif

@@ -28,7 +28,7 @@ size_t table_width(const text_table *table); /* columns that it takes with every
 bool table_is_number(const char *string);
 
 /* A form of a table: its name in --format, and its printer (NULL: relation_json()). A form more is a
- * word of output_format, a line of the list in forms.c, and its printer. */
+ * word of output_format, a line of the list in table.c, and its printer. */
 typedef struct table_form {
     const char *name;
     void (*add)(const text_table *table, text_buffer *out);

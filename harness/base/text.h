@@ -9,6 +9,7 @@
 #ifndef LNBENCH_TEXT_H
 #define LNBENCH_TEXT_H
 
+#include "base/die.h"
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +69,20 @@ const char *nearest_word(const char *given, const char *const *words, size_t cou
 enum { MEANT_LENGTH = 128 };
 const char *did_you_mean(const char *given, const char *const *words, size_t count,
                          char buffer[MEANT_LENGTH]);
+
+/* Lists of words, as options take them, and the shapes among them. */
+
+typedef struct word_list {
+    const char **words; /* the strings belong to the list or to argv */
+    size_t count;
+} word_list;
+
+void word_list_add(word_list *list, const char *word); /* copies */
+bool word_list_split(word_list *list, const char *text,
+                     error *err); /* at commas; empty parts are errors */
+void word_list_free(word_list *list);
+
+/* "512x768": rows and hidden, both at least 1, product within memory's reach. */
+bool shape_parse(const char *text, size_t *rows, size_t *hidden, error *err);
 
 #endif

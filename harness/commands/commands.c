@@ -1,5 +1,5 @@
 /* The list of subcommands: dispatch and --help read it. */
-#include "cli/options.h"
+#include "commands/options.h"
 #include "base/text.h"
 #include <string.h>
 

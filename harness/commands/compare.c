@@ -1,8 +1,8 @@
 /* lnbench compare: two runs, from the store or from exported files. */
-#include "compare/compare.h"
-#include "cli/options.h"
+#include "show/compare/compare.h"
+#include "commands/options.h"
 #include "commands/compare_options.h"
-#include "compare/run_find.h"
+#include "show/compare/run_find.h"
 #include "store/store.h"
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #define LNBENCH_COMPARE_OPTIONS_H
 
 #include "commands/result_options.h"
-#include "compare/comparison.h"
+#include "show/compare/comparison.h"
 
 typedef struct comparison_options {
     const char *threshold, *gate, *format, *only;

@@ -1,14 +1,12 @@
 /* lnbench doctor: what makes timings here untrustworthy, and how to mend it; the noise of this
  * machine; and the store. */
-#include "cli/options.h"
-#include "machine/machine.h"
+#include "commands/options.h"
+#include "domain/machine.h"
 #include "base/files.h"
 #include "base/interrupt.h"
 #include "base/output.h"
-#include "base/paths.h"
-#include "base/temporary.h"
-#include "answer/run_view.h"
-#include "compare/duet/duet.h"
+#include "show/run_view.h"
+#include "show/duet/duet.h"
 #include "store/store.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* lnbench duet: two builds of a kernel library in one process, interleaved, judged bit for bit. */
-#include "cli/options.h"
+#include "commands/options.h"
 #include "commands/compare_options.h"
-#include "compare/duet/duet.h"
+#include "show/duet/duet.h"
 #include "base/interrupt.h"
 
 typedef struct duet_options {

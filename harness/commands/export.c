@@ -1,5 +1,5 @@
 /* lnbench export: a stored run in the formats that other programs read. */
-#include "cli/options.h"
+#include "commands/options.h"
 #include "base/die.h"
 #include "base/files.h"
 #include "store/export.h"

@@ -1,5 +1,5 @@
 /* lnbench help SUBCOMMAND: the same as lnbench SUBCOMMAND --help. */
-#include "cli/options.h"
+#include "commands/options.h"
 
 static exit_code help(void *context, const cli_call *call, error *err)
 {

@@ -1,12 +1,12 @@
 /* lnbench history: a measure over the stored runs, by machine and case, with its change points. */
-#include "answer/run_view.h"
+#include "show/run_view.h"
 #include "base/allocate.h"
 #include "base/text.h"
-#include "cli/options.h"
+#include "commands/options.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
-#include "report/charts/chart.h"
-#include "stats/change_points.h"
+#include "show/charts/chart.h"
+#include "store/change_points.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,14 @@
 /* lnbench hunt: the rows on which a kernel is worst. */
-#include "conformance/hunt/hunt.h"
-#include "base/seconds.h"
-#include "cli/options.h"
+#include "conformance/hunt.h"
+#include "base/progress.h"
+#include "commands/options.h"
 #include "domain/convention.h"
 #include "base/interrupt.h"
-#include "base/paths.h"
-#include "base/progress.h"
+#include "base/files.h"
 #include "domain/reproducible.h"
 #include "conformance/invariance.h"
 #include "worker/worker.h"
-#include "answer/run_view.h"
+#include "show/run_view.h"
 #include "base/output.h"
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* lnbench import: exported runs of other machines, or other days, into the one store. */
-#include "cli/options.h"
+#include "commands/options.h"
 #include "store/run_file.h"
 #include "base/output.h"
-#include "base/paths.h"
+#include "base/files.h"
 #include "store/store.h"
 #include <stdlib.h>
 #include <string.h>

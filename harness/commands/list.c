@@ -1,7 +1,7 @@
 /* lnbench list: what there is. */
 #include "worker/worker.h"
-#include "cli/options.h"
-#include "answer/run_view.h"
+#include "commands/options.h"
+#include "show/run_view.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "domain/kernel_json.h"

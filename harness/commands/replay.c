@@ -1,9 +1,9 @@
 /* lnbench replay: a stored worst case or failures, or a file of adversarial rows, bit for bit. */
-#include "cli/options.h"
-#include "answer/run_view.h"
+#include "commands/options.h"
+#include "show/run_view.h"
 #include "base/interrupt.h"
 #include "base/output.h"
-#include "session/replay.h"
+#include "run/replay.h"
 #include "domain/reproducible.h"
 #include "worker/worker.h"
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef LNBENCH_RESULT_OPTIONS_H
 #define LNBENCH_RESULT_OPTIONS_H
 
-#include "cli/options.h"
-#include "answer/result_table.h"
+#include "commands/options.h"
+#include "show/result_table.h"
 
 typedef struct result_options {
     bool all;

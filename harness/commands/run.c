@@ -1,15 +1,15 @@
 /* lnbench run: plan, measure, judge, store, table, charts, report. */
-#include "cli/options.h"
-#include "report/report.h"
+#include "commands/options.h"
+#include "show/report.h"
 #include "base/hash.h"
 #include "domain/kernel_json.h"
 #include "base/interrupt.h"
 #include "base/output.h"
-#include "base/paths.h"
+#include "base/files.h"
 #include "domain/kernel_json.h"
 #include "commands/result_options.h"
-#include "session/checks.h"
-#include "session/setup.h"
+#include "run/accuracy.h"
+#include "run/session.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #ifndef LNBENCH_INVARIANCE_H
 #define LNBENCH_INVARIANCE_H
 
-#include "domain/invariance.h"
+#include "domain/reproducible.h"
 #include "judge/judge.h"
 #include "base/progress.h"
 

@@ -10,7 +10,7 @@
 #ifndef LNBENCH_TIMED_ROWS_H
 #define LNBENCH_TIMED_ROWS_H
 
-#include "base/hash_set.h"
+#include "base/hash.h"
 #include "conformance/conformance.h"
 
 enum { TIMED_BLOCKS = 2 };

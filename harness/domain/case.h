@@ -6,6 +6,7 @@
 #include "domain/verdict.h"
 #include "layernorm.h"
 #include "metrics/metrics.h"
+#include <stddef.h>
 
 enum { NAME_MAX_LENGTH = 64, CONVENTION_MAX_LENGTH = 128, INPUT_MAX_LENGTH = 256 };
 
@@ -99,5 +100,14 @@ bool case_key_equal(const case_key *a, const case_key *b);
 uint64_t case_key_hash(const case_key *key);
 /* All but the kernel is the same: cases that are timed in the same rounds. */
 bool case_key_beside(const case_key *a, const case_key *b);
+
+/* Regimes: which cache holds the tables of a call (operation.h: call_bytes()). */
+
+typedef enum cache_regime { REGIME_L1, REGIME_L2, REGIME_L3, REGIME_DRAM, REGIMES } cache_regime;
+extern const char *const regime_names[REGIMES]; /* "L1", "L2", "L3", "DRAM" */
+
+/* The smallest cache that holds a call; sizes of 0 are unknown. Where all three are, sizes that are
+ * common stand for them. */
+cache_regime regime_of(double bytes, size_t l1d, size_t l2, size_t l3);
 
 #endif

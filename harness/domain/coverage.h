@@ -14,7 +14,7 @@
 #define LNBENCH_COVERAGE_H
 
 #include "base/relation.h"
-#include "base/words.h"
+#include "base/text.h"
 
 enum { COVERAGE_NAMED = 3 }; /* lost cases that a line names */
 

@@ -2,8 +2,10 @@
 #ifndef LNBENCH_KERNEL_H
 #define LNBENCH_KERNEL_H
 
-#include "base/words.h"
+#include "base/text.h"
 #include "domain/case.h"
+#include <stdbool.h>
+#include <stddef.h>
 
 enum { REPLY_TEXT_LENGTH = 256, CHANGE_LENGTH = 96 };
 
@@ -56,5 +58,32 @@ bool kernel_words_named(const kernel_list *kernels, const word_list *words, word
 bool kernel_words_convention(const kernel_list *kernels, const word_list *words, const char *given,
                              ln_convention *convention, error *err);
 void kernel_list_free(kernel_list *kernels);
+
+/* Names of kernels: globs that fit them, and their labels under a heading. */
+
+/* The label of a kernel under a heading that says its type and ISA ("": it does not): the name without
+ * these words, "naive" of "naive_f32_avx512". At most `size` bytes with the end. */
+void kernel_label(const char *name, const char *type, const char *isa, char *label, size_t size);
+/* Whether it is the label of this kernel under some heading. */
+bool kernel_label_fits(const char *label, const char *name);
+
+/* Whether a glob fits the name of a kernel, or is its label: what is printed can be typed. */
+bool kernel_name_matches(const char *glob, const char *name);
+
+/* Whether it is an ISA of isa.def, "any", or "" (not known). */
+bool kernel_isa_is_known(const char *isa);
+
+/* What a kernel is to those who choose among them. */
+
+/* What it is, and the word for it: "" of ours. */
+typedef enum kernel_role {
+    ROLE_OURS,     /* with a proof, as the textbook's */
+    ROLE_LIBRARY,  /* a call of ln_layernorm() */
+    ROLE_TEXTBOOK, /* what people write: the role of its line in kernels.def */
+    ROLE_PEER,     /* another library's */
+    ROLE_PLUGIN,   /* the user's */
+} kernel_role;
+const char *kernel_role_word(kernel_role role);
+kernel_role kernel_role_from_word(const char *word);
 
 #endif

@@ -1,6 +1,6 @@
 #include "domain/kernel_json.h"
 #include "base/relation.h"
-#include "domain/kernel_name.h"
+#include "domain/kernel.h"
 #include <string.h>
 
 static const struct {

@@ -2,8 +2,8 @@
 #ifndef LNBENCH_KERNEL_JSON_H
 #define LNBENCH_KERNEL_JSON_H
 
-#include "domain/invariance.h"
-#include "domain/kernel_role.h"
+#include "domain/reproducible.h"
+#include "domain/kernel.h"
 #include "domain/operation.h"
 #include <jansson.h>
 

@@ -5,7 +5,7 @@
 #ifndef LNBENCH_MODELS_H
 #define LNBENCH_MODELS_H
 
-#include "base/error.h"
+#include "base/die.h"
 #include <stddef.h>
 
 enum { MODEL_BATCH = 8, MODEL_PROMPT = 512 };

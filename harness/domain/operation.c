@@ -162,3 +162,14 @@ bool convention_equal(const ln_convention *a, const ln_convention *b)
            a->ddof == b->ddof && a->affine == b->affine && a->weight == b->weight &&
            a->cast == b->cast && a->root == b->root && a->sum == b->sum;
 }
+
+#define OPERATION(KIND, name) extern const operation name##_operation;
+#include "domain/operations.def"
+#undef OPERATION
+
+#define OPERATION(KIND, name) [LN_OPERATION_##KIND] = &name##_operation,
+const operation *const operations[] = {
+#include "domain/operations.def"
+    NULL};
+
+const size_t operation_count = sizeof operations / sizeof *operations - 1;

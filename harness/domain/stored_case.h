@@ -3,7 +3,7 @@
 #ifndef LNBENCH_STORED_CASE_H
 #define LNBENCH_STORED_CASE_H
 
-#include "base/hash_index.h"
+#include "base/hash.h"
 #include "domain/case.h"
 
 typedef struct stored_case {

@@ -9,7 +9,7 @@
 #ifndef LNBENCH_VERDICT_H
 #define LNBENCH_VERDICT_H
 
-#include "base/error.h"
+#include "base/die.h"
 #include <stddef.h>
 
 enum { DETAIL_MAX_LENGTH = 512, VERDICT_MAX_LENGTH = DETAIL_MAX_LENGTH + 64 };

@@ -55,7 +55,7 @@ void input_check_type(const char *input, ln_type type);
 void input_rows(const char *input, ln_type type, uint64_t seed, size_t first, size_t count,
                 size_t hidden, void *x);
 
-/* Whether an input is a file of tensors (inputs/tensor/tensor.h); and how many rows it has, of which
+/* Whether an input is a file of tensors (inputs/tensor.h); and how many rows it has, of which
  * size; the whole file is read, so that a bad one is found. */
 bool input_is_file(const char *input);
 void input_file_shape(const char *path, size_t *rows, size_t *hidden);

@@ -4,7 +4,7 @@
 #include "base/die.h"
 #include "base/hash.h"
 #include "base/number.h"
-#include "base/paths.h"
+#include "base/files.h"
 #include "domain/convention.h"
 #include "metrics/storage.h"
 #include <dirent.h>

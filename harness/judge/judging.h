@@ -55,7 +55,7 @@ struct operation_judging {
     /* Of x + residual, element i: what is normalised, and what is written out; NULL: it adds none. */
     double (*added)(const judge_block *block, size_t i);
     double (*sum)(const judge_block *block, size_t i);
-    /* What a kernel does that rounds elsewhere than it is asked to (slope.h), in words that follow
+    /* What a kernel does that rounds elsewhere than it is asked to (tolerance.h), in words that follow
      * SAYS_MISTAKE; NULL: nothing tells. */
     const char *(*rounded_otherwise)(const judge_block *block, const void *y);
 };

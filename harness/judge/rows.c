@@ -2,7 +2,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "judge/judging.h"
-#include "judge/pattern.h"
+#include "judge/position.h"
 #include "domain/poison.h"
 #include "exact/scale.h"
 #include "metrics/storage.h"

@@ -16,7 +16,7 @@
 #ifndef LNBENCH_RUNNER_H
 #define LNBENCH_RUNNER_H
 
-#include "base/error.h"
+#include "base/die.h"
 #include <stdbool.h>
 #include <stddef.h>
 

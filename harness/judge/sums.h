@@ -1,5 +1,5 @@
 /* What sums cost, whatever is summed: roundings of a type, orders of addition, and what a sum of squares that
- * is off does to a root. The proofs are in layernorm/any_order.c. */
+ * is off does to a root. The proofs are in layernorm/layernorm.c. */
 #ifndef LNBENCH_SUMS_H
 #define LNBENCH_SUMS_H
 

@@ -1,3 +1,31 @@
+/* Whether a kernel rounds elsewhere than it is asked to. It is off by less than a row ULP then, as an honest
+ * one may be: only all elements together tell.
+ *
+ * Let a_i be what the other way gives less what is asked for, both rounded as y is. The errors e_i of y
+ * are regressed on a_i, both in row ULP: the slope is 0 where y is as asked for, and 1 where it is the other
+ * way's. Its deviation is estimated from the same residues, sqrt(sum e_i^2 a_i^2) / sum a_i^2 (White 1980),
+ * which holds whatever the errors' sizes are. */
+#ifndef LNBENCH_TOLERANCE_H
+#define LNBENCH_TOLERANCE_H
+
+#include "exact/scale.h"
+#include "judge/judge.h"
+#include "judge/rows.h"
+
+/* That difference before the last rounding, of element i of a row, `at` in the block; `which`: as given. */
+typedef double taken_of(const judge_block *block, const metrics_row *row, size_t at, size_t i,
+                        const void *which);
+
+/* Only of 16-bit rows, where what a rounding takes is as large as the result's own: false of others. */
+bool judge_follows(const judge_block *block, const void *y, taken_of *taken, const void *which);
+
+/* x + residual of element i; NaN where that is none. */
+static inline double sum_in_double(const judge_block *block, size_t i)
+{
+    return load(block->storage, block->inputs[ROLE_X], i) +
+           load(block->storage, block->inputs[ROLE_RESIDUAL], i);
+}
+
 /* What rtol and atol tell a right implementation from a wrong one?
  *
  *     tolerance found;
@@ -6,10 +34,6 @@
  * Two right implementations a and b: |a - b| <= atol + rtol |b| for all elements, as allclose() has it, of
  * which each may be off by what any order of its sums gives (judging.h). rtol is what both round last, 2 u
  * of the storage type. */
-#ifndef LNBENCH_TOLERANCE_H
-#define LNBENCH_TOLERANCE_H
-
-#include "judge/judge.h"
 
 enum { TOLERANCE_MISTAKES = NEIGHBOURS_MOST + 1 };
 

@@ -6,7 +6,7 @@
 #include "benchmark_sql.h" /* the files of the same names, as bytes */
 #include "cases_sql.h"
 #include "domain/metric_fields.h"
-#include "machine/machine.h"
+#include "domain/machine.h"
 #include "store/script.h"
 #include <math.h>
 #include <stdlib.h>

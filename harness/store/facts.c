@@ -6,7 +6,7 @@
 #include "domain/reproducible.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
-#include "stats/speed.h"
+#include "store/speed.h"
 #include <jansson.h>
 #include <math.h>
 

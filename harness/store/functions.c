@@ -1,7 +1,7 @@
 /* What SQL cannot say, as functions for scripts (script.h); no view uses them, so that other programs read
  * the views as we do. */
 #include "domain/convention.h"
-#include "domain/kernel_name.h"
+#include "domain/kernel.h"
 #include "exact/apart.h"
 #include "store/internal.h"
 #include "store/standing.h"

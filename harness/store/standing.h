@@ -10,7 +10,7 @@
 #ifndef LNBENCH_STORE_STANDING_H
 #define LNBENCH_STORE_STANDING_H
 
-#include "domain/kernel_role.h"
+#include "domain/kernel.h"
 #include "store/store.h"
 
 /* A kernel that stays below this on every row, and fails on none, can be recommended where nothing else

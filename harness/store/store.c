@@ -105,13 +105,17 @@ bool store_together_end(result_store *store, bool fine, error *err)
     return store_together_leave(store, fine, err) && (!fine || settle(store, err));
 }
 
+/* The machine's facts, and which SQLite stored them. */
 static bool add_facts(result_store *store, int64_t run, const machine_facts *machine, error *err)
 {
-    for (size_t i = 0; machine && i < machine->count; i++)
-        if (!store_do(store, STATEMENT_ADD_FACT, "store the machine's facts", err, "iiss", run,
-                      (int64_t)i, machine->facts[i].name, machine->facts[i].value))
+    static const char doing[] = "store the machine's facts";
+    size_t count = machine ? machine->count : 0;
+    for (size_t i = 0; i < count; i++)
+        if (!store_do(store, STATEMENT_ADD_FACT, doing, err, "iiss", run, (int64_t)i,
+                      machine->facts[i].name, machine->facts[i].value))
             return false;
-    return true;
+    return store_do(store, STATEMENT_ADD_FACT, doing, err, "iiss", run, (int64_t)count, "sqlite",
+                    sqlite3_libversion());
 }
 
 /* Of the machine, the plan, the seed and the moment. */

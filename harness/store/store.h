@@ -13,7 +13,7 @@
 
 #include "domain/operation.h"
 #include "domain/stored_case.h"
-#include "machine/machine.h"
+#include "domain/machine.h"
 
 typedef struct result_store result_store;
 

@@ -2,7 +2,7 @@
 #ifndef LNBENCH_DRAWS_H
 #define LNBENCH_DRAWS_H
 
-#include "stats/bootstrap.h"
+#include "store/bootstrap.h"
 #include <math.h>
 
 static inline double uniform(random_stream *stream)

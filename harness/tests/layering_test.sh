@@ -67,13 +67,13 @@ BEGIN {
     owner = header; sub(/\/internal\.h$/, "/", owner)
     if (owner != header && index(file, owner) != 1) complain("it belongs to " owner " alone")
     if (header ~ /(mpfr|gmp)\.h$/) complain("only reference/ uses MPFR and GMP")
-    if (header ~ /sqlite3\.h$/ && here != "store" && here != "machine")
+    if (header ~ /sqlite3\.h$/ && here != "store")
         complain("SQL stands in harness/store alone")
     if (header ~ /(dlfcn|hayai)\.h$/ && file !~ /^harness\/worker\/child\//)
         complain("only the worker loads and times kernels")
     if (file ~ /^harness\/worker\/child\// && header ~ /^harness\/(judge|store)\//)
         complain("the worker never holds the answer")
-    if (rank[here] > rank["store"] && rank[here] != rank["plan"] && here !~ /^(session|compare|commands|cli)$/ &&
+    if (rank[here] > rank["store"] && file !~ /^harness\/(run|commands|show\/(compare|duet))\// &&
         header ~ /^harness\/(judge|worker|conformance)\//)
         complain("what reads the store knows neither judge nor worker")
     if (of == "harness" && header !~ /^harness\/hayai-c\// && folder(header) in rank) {
@@ -89,13 +89,13 @@ END {
 }
 check_headers 100 <"$work/headers" || exit 1
 
-# The check is worth something: headers of the worker that answer/ reads only through another one, and
+# The check is worth something: headers of the worker that show/ reads only through another one, and
 # that the judge reads, are found.
 mkdir "$work/planted"
 cp -r harness reference kernels "$work/planted"
-for plant in answer:domain/kernel.h judge:judge/judge.h conformance:conformance/internal.h; do
+for plant in show:domain/kernel.h judge:judge/judge.h conformance:conformance/internal.h; do
     read=worker/worker.h
-    [ "${plant%:*}" != conformance ] || read=machine/internal.h
+    [ "${plant%:*}" != conformance ] || read=store/internal.h
     sed -i "1i #include \"$read\"" "$work/planted/harness/${plant#*:}"
     (cd "$work/planted" && root=$PWD && headers "harness/${plant%:*}" "-I kernels $kernel_folders") >"$work/headers"
     if check_headers 1 <"$work/headers" >/dev/null; then
@@ -145,7 +145,7 @@ drawn=$(sed -n 's/^| `harness\/\([a-z-]*\)\/` .*/\1/p' docs/architecture.md | gr
     bad=1
 }
 # Texts leave through base/output.c and base/die.c, which clean them; help holds none but ours.
-doors='harness/(base/(die|output|progress)\.c|cli/|commands/help\.c|worker/child/|hayai-c/|.*tests/)'
+doors='harness/(base/(die|output|progress)\.c|commands/(main|options|help)\.c|worker/child/|hayai-c/|.*tests/)'
 grep -rnE '\b(stdout|stderr)\b|(^|[^a-z_])(printf|puts|putchar)\(' harness --include='*.c' | grep -vE "^$doors" &&
     echo "these print past base/output.h" && bad=1
 [ "$bad" -eq 0 ] && echo "layers: every include and every link goes one way"

@@ -4,7 +4,7 @@
 #define LNBENCH_SCRATCH_H
 
 #include "test.h"
-#include "base/error.h"
+#include "base/die.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 #include <stdbool.h>
-#include "base/error.h"
+#include "base/die.h"
 #include "domain/kernel.h"
 #include "domain/operation.h"
 #include "layernorm_plugin.h"

@@ -1,13 +1,13 @@
 #include "worker/worker.h"
 #include "base/allocate.h"
-#include "base/children.h"
+#include "base/program.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "base/number.h"
-#include "base/paths.h"
-#include "base/seconds.h"
+#include "base/files.h"
+#include "base/progress.h"
 #include "base/text.h"
-#include "machine/control_group.h"
+#include "domain/machine.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +45,7 @@ typedef struct worker_slot {
     order_kind asked;
     ln_operation operation;
     ln_problem problem; /* of the order; no rows: it has none */
-    long oom_kills;     /* of the control group, when it began (control_group.h) */
+    long oom_kills;     /* of the control group, when it began (domain/machine.h) */
     uint64_t loaded;    /* bit i: plugin i */
     int64_t ran_last;   /* a kernel by its number in the plugin, or NOBODY */
     bool ran_others;    /* of this process, not only the last one */

@@ -14,7 +14,7 @@
 #ifndef LNBENCH_WORKER_H
 #define LNBENCH_WORKER_H
 
-#include "base/words.h"
+#include "base/text.h"
 #include "judge/runner.h"
 #include "worker/protocol.h"
 

@@ -1,8 +1,8 @@
 /* No child outlives its deadline or an interruption, and nothing that it started. */
-#include "base/children.h"
+#include "base/program.h"
 #include "base/interrupt.h"
-#include "base/seconds.h"
-#include "base/temporary.h"
+#include "base/progress.h"
+#include "base/files.h"
 #include "scratch.h"
 #include "test.h"
 #include <signal.h>
@@ -44,8 +44,8 @@ TEST(one_signal_is_enough)
     int ready[2], status;
     char byte;
     assert_int_equal(pipe(ready), 0);
-    pid_t program = fork();
-    if (program == 0) {
+    pid_t child = fork();
+    if (child == 0) {
         start_shell("sleep 1000"); /* it keeps the pipe open */
         ssize_t put = write(ready[1], "", 1);
         while (put == 1)
@@ -53,8 +53,8 @@ TEST(one_signal_is_enough)
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
     close(ready[1]);
-    kill(program, SIGTERM);
-    assert_int_equal(waitpid(program, &status, 0), program);
+    kill(child, SIGTERM);
+    assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
     assert_int_equal(read(ready[0], &byte, 1), 0); /* nobody has it open any more */
     close(ready[0]);
@@ -101,14 +101,14 @@ TEST(an_interruption_ends_the_wait)
 TEST(what_was_ignored_stays_so)
 {
     int status;
-    pid_t program = fork();
-    if (program == 0) {
+    pid_t child = fork();
+    if (child == 0) {
         signal(SIGHUP, SIG_IGN);
         interrupt_watch();
         raise(SIGHUP);
         _exit(interrupted());
     }
-    assert_int_equal(waitpid(program, &status, 0), program);
+    assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
@@ -138,8 +138,8 @@ TEST(a_temporary_folder_is_removed_by_a_signal)
     int ends[2], status;
     char path[1024] = "";
     assert_int_equal(pipe(ends), 0);
-    pid_t program = fork();
-    if (program == 0) {
+    pid_t child = fork();
+    if (child == 0) {
         const char *folder = temporary_folder_make("test");
         ssize_t put = write(ends[1], folder, strlen(folder));
         while (put > 0)
@@ -148,9 +148,9 @@ TEST(a_temporary_folder_is_removed_by_a_signal)
     assert_true(read(ends[0], path, sizeof path - 1) > 0);
     /* Repeated: a signal soon after that of an earlier test counts as the same wish. */
     do {
-        kill(program, SIGTERM);
+        kill(child, SIGTERM);
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    } while (waitpid(program, &status, WNOHANG) == 0);
+    } while (waitpid(child, &status, WNOHANG) == 0);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 130);
     assert_int_equal(access(path, F_OK), -1);
 }

@@ -1,7 +1,7 @@
 /* die(): the line, the exit code, and what ends with the program. */
 #include "base/die.h"
-#include "base/children.h"
-#include "base/temporary.h"
+#include "base/program.h"
+#include "base/files.h"
 #include "scratch.h"
 #include <pthread.h>
 #include <signal.h>
@@ -18,8 +18,8 @@ static int run(void (*body)(void *), void *context, char *said, size_t size)
     int ends[2], status;
     size_t length = 0;
     assert_int_equal(pipe(ends), 0);
-    pid_t program = fork();
-    if (program == 0) {
+    pid_t child = fork();
+    if (child == 0) {
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]);
         close(ends[1]);
@@ -33,7 +33,7 @@ static int run(void (*body)(void *), void *context, char *said, size_t size)
             break;
     said[length] = '\0';
     close(ends[0]);
-    assert_int_equal(waitpid(program, &status, 0), program);
+    assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     return WEXITSTATUS(status);
 }

@@ -11,10 +11,10 @@
 #ifndef LNBENCH_CHOOSE_H
 #define LNBENCH_CHOOSE_H
 
-#include "cli/options.h"
+#include "commands/options.h"
 #include "store/choosing.h"
 #include "store/standing.h"
-#include "answer/run_view.h"
+#include "show/run_view.h"
 
 /* How wrong a kernel may be. NaN: not asked for. */
 typedef struct choose_budget {

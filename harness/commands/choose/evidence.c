@@ -1,5 +1,5 @@
 /* What the store knows for a choice: the run whose times are nearest, and what it says of its kernels. */
-#include "domain/kernel_name.h"
+#include "domain/kernel.h"
 #include "commands/choose/choose.h"
 #include "domain/convention.h"
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Choices for programs: the candidates as one relation, and what JSON says besides. */
 #include "commands/choose/show.h"
-#include "answer/answer.h"
+#include "show/answer.h"
 
 /* In JSON, and as a cell. */
 static const char *const fates[][2] = {

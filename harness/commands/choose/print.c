@@ -1,6 +1,6 @@
 /* Choices as text and Markdown. */
 #include "commands/choose/show.h"
-#include "answer/answer.h"
+#include "show/answer.h"
 #include "base/clean.h"
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "commands/choose/request.h"
 #include "base/allocate.h"
 #include "domain/convention.h"
-#include "plan/plan.h"
+#include "run/plan.h"
 #include "commands/choose/show.h"
 #include <math.h>
 #include <string.h>

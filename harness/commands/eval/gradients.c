@@ -1,6 +1,6 @@
 #include "commands/eval/read.h"
 #include "domain/convention.h"
-#include "answer/run_view.h"
+#include "show/run_view.h"
 #include <math.h>
 
 static verdict_kind verdict_of(const gradient_errors *found, double max_row_ulp)

@@ -2,7 +2,7 @@
 #include "commands/eval/read.h"
 #include "commands/fingerprint/read.h"
 #include "inputs/inputs.h"
-#include "base/words.h"
+#include "base/text.h"
 
 typedef struct eval_reading {
     const eval_files *files;

@@ -5,7 +5,7 @@
 #include "base/output.h"
 #include "domain/kernel.h"
 #include "domain/operation.h"
-#include "inputs/tensor/tensor.h"
+#include "inputs/tensor.h"
 #include "judge/gradients.h"
 #include "judge/judge.h"
 #include "judge/fingerprint/fingerprint.h"

@@ -1,8 +1,8 @@
 /* lnbench fingerprint: which function made this output? */
 #include "base/allocate.h"
 #include "base/number.h"
-#include "cli/options.h"
-#include "answer/run_view.h"
+#include "commands/options.h"
+#include "show/run_view.h"
 #include "commands/fingerprint/read.h"
 #include "domain/convention.h"
 #include <math.h>

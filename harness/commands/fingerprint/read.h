@@ -2,7 +2,7 @@
 #ifndef LNBENCH_FINGERPRINT_READ_H
 #define LNBENCH_FINGERPRINT_READ_H
 
-#include "inputs/tensor/tensor.h"
+#include "inputs/tensor.h"
 #include "judge/fingerprint/fingerprint.h"
 
 /* x_digits: as many as y, where x needs just as many, else exact. */

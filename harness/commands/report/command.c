@@ -1,13 +1,13 @@
 /* lnbench report: charts and the page of a stored run, nothing measured again unless --verify asks.
  */
-#include "cli/options.h"
-#include "report/charts/chart.h"
-#include "report/report.h"
-#include "base/paths.h"
+#include "commands/options.h"
+#include "show/charts/chart.h"
+#include "show/report.h"
+#include "base/files.h"
 #include "commands/choose/choose.h"
 #include "commands/report/verify.h"
 #include "commands/result_options.h"
-#include "answer/run_view.h"
+#include "show/run_view.h"
 #include "store/run_file.h"
 #include <errno.h>
 #include <sys/random.h>

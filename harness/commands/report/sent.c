@@ -1,8 +1,8 @@
 /* What was sent: whether it has raw timings, and the page around the run. */
 #include "base/files.h"
 #include "commands/report/verify.h"
-#include "store/page_run.h"
-#include "report/report.h"
+#include "store/run_file.h"
+#include "show/report.h"
 
 static bool has_repetitions(const run_view *view)
 {

@@ -4,12 +4,12 @@
 #include "base/program.h"
 #include "base/progress.h"
 #include "base/random.h"
-#include "base/temporary.h"
+#include "base/files.h"
 #include "domain/kernel_json.h"
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
-#include "answer/run_view.h"
-#include "session/replay.h"
+#include "show/run_view.h"
+#include "run/replay.h"
 #include "worker/worker.h"
 #include <math.h>
 #include <pthread.h>

@@ -3,9 +3,9 @@
 #ifndef LNBENCH_REPORT_VERIFY_H
 #define LNBENCH_REPORT_VERIFY_H
 
-#include "answer/run_view.h"
+#include "show/run_view.h"
 #include "base/output.h"
-#include "base/words.h"
+#include "base/text.h"
 
 typedef struct verify_request {
     const char *file; /* that was sent: a page or an exported run; NULL: the run is of the store */

@@ -1,6 +1,6 @@
 /* Choosing on synthetic stores with known answers: budgets, ties, kappa, and whose results count.
  */
-#include "answer/result_table.h"
+#include "show/result_table.h"
 #include "choose_sample.h"
 #include <math.h>
 

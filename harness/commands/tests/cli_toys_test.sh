@@ -2,7 +2,7 @@
 # shellcheck disable=SC2154 # cli_common.sh sets lnbench, binaries and libraries
 # In how many places a column, an export format and a subcommand are added: each patch in toys/ adds one,
 # may change so many places (hunks of a patch), and shows in a program of its own (lnbench_toys) in every
-# form and in --help. A chart: harness/report/tests/toy_test.c.
+# form and in --help. A chart: harness/show/tests/toy_test.c.
 #     cli_toys_test.sh BINARIES LIBRARIES SOURCE BUILD
 source=${3:?} build=${4:?}
 . "$(dirname "$0")/cli_common.sh" "$@"

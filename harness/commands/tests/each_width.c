@@ -3,7 +3,7 @@
  * table is longer than the terminal is wide. Of what reads a run, one width in four, in turn; all
  * with LNBENCH_FULL. */
 #include "base/die.h"
-#include "cli/options.h"
+#include "commands/options.h"
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* Rank test, geometric mean, two-sample bootstrap and change points: published tables and series,
  * and data made up so that the answer is known. */
 #include "draws.h"
-#include "stats/change_points.h"
-#include "stats/rank_test.h"
+#include "store/change_points.h"
+#include "store/rank_test.h"
 #include "test.h"
 #include <math.h>
 #include <stdio.h>

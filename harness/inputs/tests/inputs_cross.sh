@@ -30,11 +30,12 @@ harness=$source/harness
     -DLNBENCH_INSTALLED_LIBRARY='""' -DLNBENCH_INSTALLED_PEERS='""' -DLNBENCH_SOURCE_PLOTS='""' \
     -DLNBENCH_SOURCE_WORST='""' \
     -I "$harness" -I "$source/kernels/include" -I "$source/reference" \
-    "$harness"/inputs/tests/inputs_golden.c "$harness"/inputs/*.c "$source"/lnjudge/no_files.c \
+    "$harness"/inputs/tests/inputs_golden.c "$harness"/inputs/[!t]*.c "$source"/lnjudge/no_files.c \
     "$harness"/domain/case.c \
-    "$harness"/domain/convention.c "$harness"/domain/operation.c "$harness"/domain/operations.c \
+    "$harness"/domain/convention.c "$harness"/domain/operation.c \
     "$harness"/domain/layernorm.c "$harness"/domain/rmsnorm.c "$harness"/domain/verdict.c \
-    "$harness"/base/random.c "$harness"/base/number.c "$harness"/base/error.c "$harness"/base/die.c \
-    "$harness"/base/text.c "$harness"/base/arena.c "$harness"/base/paths.c "$harness"/base/files.c "$source"/reference/metrics/storage.c \
+    "$harness"/base/random.c "$harness"/base/number.c "$harness"/base/die.c \
+    "$harness"/base/text.c "$harness"/base/arena.c "$harness"/base/files.c \
+    "$harness"/base/program.c "$harness"/base/interrupt.c "$source"/reference/metrics/storage.c \
     -lm -o "$directory/golden" || exit 1
 "$@" "$directory/golden"

@@ -6,7 +6,7 @@
 #include "inputs/families.h"
 #include "inputs/offset.h"
 #include "inputs/draws.h"
-#include "inputs/tensor/tensor.h"
+#include "inputs/tensor.h"
 #include "test.h"
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "test.h"
 #include <math.h>
 #include <unistd.h>
-#include "inputs/tensor/tensor.h"
+#include "inputs/tensor.h"
 
 enum { HIDDEN = 300, ROWS = 9 };
 static const ln_type types[] = {LN_F64, LN_BF16, LN_F16};

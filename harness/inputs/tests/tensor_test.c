@@ -1,5 +1,5 @@
 /* What is written as .npy: read back, its bytes, and where it cannot be. (tensor_forms_test.py reads.) */
-#include "inputs/tensor/tensor.h"
+#include "inputs/tensor.h"
 #include "test.h"
 #include <signal.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *     tensor_tool bf16|- AXES|- PATH...    a line each: type, shape, hidden and the elements' bytes; or
  *                                          the exit code and the error */
 #include "base/die.h"
-#include "inputs/tensor/tensor.h"
+#include "inputs/tensor.h"
 #include <stdio.h>
 #include <string.h>
 

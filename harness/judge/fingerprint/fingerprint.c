@@ -180,7 +180,7 @@ static void row_make(row_maker *maker, ln_operation kind, const reduction *over,
  *
  *     xhat_i = z_i s + t,    y_i = gamma_i xhat_i + beta_i,    s = std / (what is divided by),
  *
- * with one s a row and |t| <= shift s: the mean that was found is off by no more (any_order.c), and six
+ * with one s a row and |t| <= shift s: the mean that was found is off by no more (judge/layernorm/layernorm.c), and six
  * roundings of numbers of at most |mean| + max |x - mean| stand before the factor. What was rounded to y_i
  * lies between the middles to its neighbours in its type (or its digits); five roundings (u each) of
  * numbers of at most |y_i| + 2 |beta_i| lie between that and gamma_i xhat_i + beta_i;

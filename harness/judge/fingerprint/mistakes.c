@@ -3,7 +3,7 @@
  * take, explains it; where two do, none does. It is sure where y is far from right: a root that is somewhat
  * off is as with another eps at one variance, and at no other. */
 #include "base/number.h"
-#include "judge/pattern.h"
+#include "judge/position.h"
 #include "judge/rmsnorm/rmsnorm.h"
 #include "judge/fingerprint/internal.h"
 

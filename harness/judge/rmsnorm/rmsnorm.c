@@ -1,6 +1,6 @@
 #include "judge/rmsnorm/rmsnorm.h"
 #include "certify/rms_row.h"
-#include "judge/slope.h"
+#include "judge/tolerance.h"
 
 double rmsnorm_root(const ln_convention *convention, double square)
 {
@@ -146,3 +146,121 @@ const operation_judging rmsnorm_judging = {.answer = rmsnorm_answer,
                                            .added = added,
                                            .sum = rmsnorm_sum,
                                            .rounded_otherwise = rmsnorm_rounded_otherwise};
+
+/* What a row may be off without a bound. The model and the letters are those of layernorm/layernorm.c, with
+ * mu = 0: V = sum(x^2) / N, R = 1 / r the root as the convention has it, D = max |x|.
+ *
+ * Sum. No square is negative: |V' - V| <= lost = g V + 4 u V + 4 tiny, g = gamma(N + 4), and 2 a V where
+ * x + residual is not rounded to x's type. With rho = rstd_error() of that the root lies between root (1 -
+ * rho) and root (1 + rho); where it is rounded to T, R' lies between those two rounded.
+ *
+ * xhat. x / R' or x r' with at most six roundings: |xhat' - xhat| <= D r (rho + 6 a (1 + rho)). Where it is
+ * rounded to T, two numbers so near round to two that are one unit further apart: 2 v max |xhat|, or the
+ * smallest number. 1 + w and the product round once each, y to T: 3 a + v.
+ *
+ * The ways of the textbook: the squares added up in six orders (sums.h), each off by what 4 u V and its
+ * underflow take besides, since one order may be right by luck; then x r or x / R, as one of them gives r,
+ * with the convention's roundings. */
+
+static const double slack = 1 + 1e-12;
+static const order_answer no_claim = {{INFINITY, 0}, {[ROLE_RSTD] = INFINITY}};
+static const textbook_errors nothing_known = {.row_ulp = INFINITY,
+                                              .statistics = {[ROLE_RSTD] = INFINITY}};
+
+/* |r' / r - 1| where the root is off by rho before it is rounded. */
+static double off_when_rounded(const ln_convention *own, ln_type storage, const ln_row_facts *facts,
+                               double rho)
+{
+    double root = rmsnorm_root(own, facts->var), high, low;
+    if (!own->root)
+        return rho;
+    high = stored_in(storage, root * (1 + 2 * rho) * slack);
+    low = stored_in(storage, root * (1 - rho) / slack);
+    return low > 0 ? fmax(fabs(1 / (low * facts->rstd) - 1), fabs(1 / (high * facts->rstd) - 1))
+                   : INFINITY;
+}
+
+order_answer rmsnorm_any_order(const order_question *asked, const ln_row_facts *facts)
+{
+    const ln_convention *own = asked->convention;
+    arithmetic sums = arithmetic_of(asked->accumulator, asked->flushes);
+    double n = (double)asked->hidden, r = facts->rstd, V = facts->var, D = facts->max_abs;
+    double g = gamma_with(n + 4, sums.unit, asked->chance);
+    double a = unit_behind(asked), v = unit_roundoff(asked->storage);
+    if (!isfinite(r) || !isfinite(g) || !rstd_is_ordinary(asked->accumulator, asked->storage, r) ||
+        !(4 * n * V < sums.largest))
+        return no_claim;
+    double lost = g * V + 4 * sums.unit * V + 4 * sums.tiny;
+    if (own->sum != LN_RMS_SUM_ROUNDED)
+        lost += 2 * a * V;
+    double rho = rstd_error(asked->convention, V, lost, sums.unit);
+    rho = isfinite(rho) ? off_when_rounded(own, asked->storage, facts, rho) : rho;
+    if (!isfinite(rho))
+        return no_claim;
+    double xhat = D * r * (rho + 6 * a * (1 + rho)) + 4 * sums.tiny, affine = 3 * a + v;
+    if (asked->flushes)
+        xhat += r * (1 + rho) * 4 * arithmetic_of(asked->storage, true).tiny;
+    if (own->cast) {
+        affine += 2 * v;
+        xhat += 2 * v * dtype_least_normal(asked->storage);
+    }
+    return (order_answer){{xhat * slack, affine}, {[ROLE_RSTD] = (rho + 4 * sums.unit) * slack}};
+}
+
+/* |r' / r - 1| of a sum of squares as found, or `off` less or more. */
+static double error_of_sum(ln_type type, const metrics_row *row, double found, double off)
+{
+    double worst = 0, n = rounded_to(type, (double)row->hidden);
+    ln_convention rounded = *row->convention;
+    rounded.eps = rounded_to(type, rounded.eps);
+    for (int side = -1; side <= 1; side += 2) {
+        double root = rmsnorm_rounded_root(&rounded, row->storage,
+                                           rounded_to(type, fmax(found + side * off, 0) / n));
+        double given = rounded_to(type, 1 / rounded_to(type, root));
+        worst = fmax(worst, fabs(given / row->answer->facts.rstd - 1));
+    }
+    return worst;
+}
+
+/* What rounding behind the sum costs. */
+static double error_of_rest(ln_type type, const metrics_row *row, const double *x)
+{
+    const ln_convention *own = row->convention;
+    double r = rounded_to(type, row->answer->facts.rstd), worst = 0;
+    for (size_t i = 0; i < row->hidden; i++) {
+        double y = rounded_to(type, rmsnorm_value(own, row, rounded_to(type, x[i] * r), i));
+        double off = fabs(row_ulp_of(row, i, y));
+        if (isnan(off) && isfinite(load(row->storage, row->answer->rounded, i)))
+            return INFINITY;
+        worst = fmax(worst, off);
+    }
+    return worst + 0.5 + (own->cast ? 2 : 0); /* y's own rounding, and an xhat of the other side */
+}
+
+bool rmsnorm_textbook(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
+                      textbook_errors *worst)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    type_format format = format_of(row->storage);
+    double n = (double)row->hidden, unit = unit_roundoff(accumulator), most = 0, off = 0;
+    *worst = nothing_known;
+    worst->undefined = isnan(facts->rstd) && facts->max_abs == 0;
+    if (!isfinite(facts->rstd) || !rstd_is_ordinary(accumulator, row->storage, facts->rstd) ||
+        !(16 * n * facts->max_abs * facts->max_abs < largest_power(accumulator)))
+        return true;
+    if (!textbook_reserve(book, row->hidden))
+        return false;
+    for (size_t i = 0; i < row->hidden; i++) {
+        double lever = rmsnorm_reach(row, x, i) / ulp_in(format, element_scale(row, i));
+        most = fmax(most, lever);
+        book->terms[i] = rounded_to(accumulator, x[i] * x[i]);
+    }
+    double lost = n * (4 * unit * facts->var + 2 * arithmetic_of(accumulator, false).tiny);
+    for (int order = 0; order < ORDERS; order++) {
+        double sum = add_up(accumulator, book->terms, row->hidden, order);
+        off = fmax(off, error_of_sum(accumulator, row, sum, lost));
+    }
+    *worst = (textbook_errors){.row_ulp = off * most + error_of_rest(accumulator, row, x)};
+    worst->statistics[ROLE_RSTD] = fmax(off, fmax(4, 2 + sqrt(n) / 2) * unit);
+    return true;
+}

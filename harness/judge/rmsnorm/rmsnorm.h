@@ -23,4 +23,5 @@ double rmsnorm_reach(const metrics_row *row, const double *x, size_t column);
 order_answer rmsnorm_any_order(const order_question *asked, const ln_row_facts *facts);
 bool rmsnorm_textbook(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
                       textbook_errors *worst);
+
 #endif

@@ -8,7 +8,7 @@
 #include "audit_run.h"
 #include "inputs/inputs.h"
 #include "inputs/worst.h"
-#include "base/seconds.h"
+#include "base/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Command lines: each line of the input is an argument. No command is run. */
-#include "cli/options.h"
+#include "commands/options.h"
 #include "fuzz.h"
 
 static exit_code no_body(void *context, const cli_call *call, error *err)

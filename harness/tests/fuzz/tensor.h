@@ -5,7 +5,7 @@
 
 #include "fuzz.h"
 #include "base/die.h"
-#include "inputs/tensor/tensor.h"
+#include "inputs/tensor.h"
 
 /* What a parsed header of safetensors takes stays, where die() is caught: a program would have ended. */
 const char *__asan_default_options(void);

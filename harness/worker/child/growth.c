@@ -5,7 +5,7 @@
  * 2. Between the tenth call and the last, open files, threads and memory of the process are counted.
  * 3. The last call must give the bits of the first.
  * 4. States are prepared and released, and must keep nothing. */
-#include "base/seconds.h"
+#include "base/progress.h"
 #include "worker/child/internal.h"
 #include <dirent.h>
 #include <stdio.h>

@@ -7,9 +7,9 @@
  * 3. Each order names a kernel: SUPPORTS, JUDGE (judged_call.c), GROW (growth.c), CALL_LARGE
  *    (large.c), BOUND, and those of timing (time.c). Its answer is DONE or FAILED, with a verdict.
  * 4. After a failure lnbench ends the process; the next case has a new one. */
-#include "base/seconds.h"
+#include "base/progress.h"
 #include "domain/convention.h"
-#include "domain/kernel_name.h"
+#include "domain/kernel.h"
 #include "worker/child/internal.h"
 #include <dlfcn.h>
 #include <errno.h>

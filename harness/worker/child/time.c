@@ -12,9 +12,8 @@
  * is read and written once, as by the best kernel. */
 #include "base/counters.h"
 #include "base/hash.h"
-#include "base/hash_set.h"
 #include "base/random.h"
-#include "base/seconds.h"
+#include "base/progress.h"
 #include "domain/poison.h"
 #include "hayai.h"
 #include "hayai_benchmark.h"

@@ -116,7 +116,7 @@ def reproducible(kernel):
 
 
 def regime_of(one, facts):
-    """What two tensors of a call fit into, as domain/regime.c says."""
+    """What two tensors of a call fit into, as domain/case.c says."""
     size = 2 * one["rows"] * one["hidden"] * {"f32": 4, "f64": 8}.get(one["types"], 2)
     l1, l2, l3 = (int(facts.get(name, 0)) for name in ("l1d_bytes", "l2_bytes", "l3_bytes"))
     return "L1" if size <= l1 else "L2" if size <= l2 else "L3" if size <= l3 else "DRAM"

@@ -1,0 +1,128 @@
+/* lnbench: which LayerNorm kernel to use, how fast each one is and how wrong. */
+#include "base/allocate.h"
+#include "base/die.h"
+#include "base/files.h"
+#include "commands/options.h"
+#include "certify/memory.h"
+#include <jansson.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static void print_help(FILE *file)
+{
+    fputs("lnbench tells how fast each LayerNorm kernel is and how wrong, from the same run.\n\n"
+          "Usage: lnbench SUBCOMMAND [OPTION...]\n   or: lnbench SUBCOMMAND --help\n\n",
+          file);
+    for (size_t i = 0; i < command_count; i++)
+        fprintf(file, "  %-10s  %s\n", commands[i]->name, commands[i]->brief);
+    fputs("\nExit codes: 0 fine, 1 regression, 2 usage, 3 inconclusive, 4 not comparable,\n"
+          "5 accuracy violation or a budget that nothing meets, 6 a kernel failed,\n"
+          "7 environment or I/O, 130 interrupted, 141 the reader of standard output went away.\n",
+          file);
+}
+
+/* ---- memory ---- */
+
+static void *gmp_resize(void *old, size_t old_size, size_t size)
+{
+    (void)old_size;
+    return reallocate(old, size);
+}
+
+static void gmp_release(void *old, size_t size)
+{
+    (void)size;
+    free(old);
+}
+
+/* Blocks come and go with each case: what is freed stays for the next one, in one place for all
+ * threads, instead of going back to the system, which would have to clear its pages anew. */
+static void keep_freed(void)
+{
+#ifdef __GLIBC__
+    enum {
+        LARGE = 32 << 20,
+        MUCH = 512 << 20,
+        ROOM = 256 << 20,
+        USUAL = 128 << 10,
+        HUGE = 2 << 20
+    };
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, LARGE);
+    mallopt(M_TRIM_THRESHOLD, MUCH);
+    /* Room for these blocks, in huge pages: the rows of a check are 222 MB at once. */
+    mallopt(M_TOP_PAD, ROOM);
+    static char *first; /* kept, and never used: what comes behind it begins in a huge page */
+    first = malloc(HUGE);
+    char *end = sbrk(0);
+    mallopt(M_TOP_PAD, USUAL);
+    uintptr_t begin = ((uintptr_t)first + HUGE - 1) / HUGE * HUGE;
+    if (first && begin < (uintptr_t)end) {
+        madvise((void *)begin, (uintptr_t)end - begin, MADV_HUGEPAGE);
+        first = realloc(first, begin - (uintptr_t)first);
+    }
+#endif
+}
+
+/* Memory that runs out ends lnbench with one line and exit code 7. jansson would leave out what it could not
+ * allocate, and GMP would abort. Nothing that was measured is lost: the store commits each measurement,
+ * and SQLite rolls back what was not committed. */
+static void prepare_memory(void)
+{
+    keep_freed();
+    out_of_memory = die_of_memory;
+    json_set_alloc_funcs(allocate, free);
+    ln_reference_take_memory(allocate, gmp_resize, gmp_release);
+}
+
+/* Less would end it by a signal, without a word; threads get as much. */
+static void check_stack(void)
+{
+    enum { LEAST_KIB = 1024 };
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < LEAST_KIB * 1024)
+        die(EXIT_CODE_ENVIRONMENT,
+            "the limit of the stack is %llu KiB, and %d are needed: raise it (ulimit -s 8192)",
+            (unsigned long long)limit.rlim_cur / 1024, LEAST_KIB);
+}
+
+int main(int argc, char **argv)
+{
+    /* A reader that goes away (| head) is an error of writing, not a reason to die unsaid. */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes (ulimit -f): likewise */
+    prepare_memory();
+    atexit(tidy_up);
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_CODE_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        (strcmp(argv[1], "help") == 0 && argc == 2)) {
+        print_help(stdout);
+        return finish_output(EXIT_CODE_FINE);
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("lnbench %s\n", LNBENCH_VERSION_STRING);
+        return finish_output(EXIT_CODE_FINE);
+    }
+    const char *sandbox = getenv("LNBENCH_SANDBOX");
+    if (sandbox &&
+        strcmp(sandbox, "0") != 0) /* no plugin shall run unprotected because of an old script */
+        die(EXIT_CODE_USAGE, "LNBENCH_SANDBOX was removed: unset it, and run lnbench inside "
+                             "bubblewrap; docs/conformance.md has the command");
+    check_stack();
+    error err = {0};
+    const cli_command *command = command_find(argv[1], &err);
+    exit_code code = command ? command_run_with(command, argc - 1, argv + 1, &err) : err.code;
+    if (err.code != EXIT_CODE_FINE && err.message[0])
+        die(code, "%s", err.message);
+    return finish_output(code);
+}

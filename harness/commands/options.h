@@ -1,0 +1,126 @@
+/* A subcommand as data: its options, its words for --help, and the function that does it. Parsing
+ * and --help follow from the one table; help2man makes the man pages from --help, and cmake/lnbench.bash
+ * asks it for completions.
+ *
+ *     typedef struct export_options { const char *format, *database; } export_options;
+ *     static const cli_option options[] = {
+ *         {"format", "json|tsv", "of the file", OPTION_TEXT, offsetof(export_options, format)},
+ *         STORE_OPTION(export_options, database),
+ *     };
+ *     const cli_command command_export = {
+ *         .name = "export", .brief = "a stored run as a file", .usage = "[OPTION...]",
+ *         .summary = "Writes a stored run.", OPTIONS(options),
+ *         DEFAULTS(export_options, .format = "json"), .body = export_run,
+ *     };
+ */
+#ifndef LNBENCH_OPTIONS_H
+#define LNBENCH_OPTIONS_H
+
+#include "base/output.h"
+#include "base/text.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define DEFAULT_STORE "results/lnbench.db"
+
+typedef enum option_kind {
+    OPTION_FLAG,    /* bool */
+    OPTION_TEXT,    /* const char *, pointing into argv */
+    OPTION_LIST,    /* word_list: may be given again, and split at commas */
+    OPTION_RAW,     /* word_list: may be given again, not split */
+    OPTION_COUNT,   /* uint64_t */
+    OPTION_REAL,    /* double, >= 0 */
+    OPTION_SECONDS, /* double, > 0 */
+    OPTION_STORE,   /* const char *: a database in a directory that exists; else DEFAULT_STORE */
+    OPTION_FORMAT,  /* output_file */
+    OPTION_JSON,    /* output_file: a flag, the same as --format json */
+} option_kind;
+
+typedef struct cli_option {
+    const char *name;     /* without the dashes */
+    const char *argument; /* shown in --help; NULL for a flag */
+    const char *help;
+    option_kind kind;
+    size_t target; /* offset of the member of the command's options */
+} cli_option;
+
+/* An option that was removed, and what to use instead: "use lnbench ...". */
+typedef struct former_option {
+    const char *name, *instead;
+} former_option;
+
+/* What the body of a command gets besides its options. */
+typedef struct cli_call {
+    const word_list *operands; /* what is no option */
+    const char *line;          /* "lnbench run --plan quick" */
+} cli_call;
+
+/* Gives the exit code; an error that ends the command is in *err with code != 0. */
+typedef exit_code command_body(void *options, const cli_call *call, error *err);
+
+typedef struct cli_command {
+    const char *name;    /* "doctor" */
+    const char *brief;   /* what it is for, in the list of subcommands */
+    const char *usage;   /* what follows the name */
+    const char *summary; /* one sentence */
+    const char *details; /* more lines for --help, or NULL */
+    const cli_option *options;
+    size_t option_count;
+    size_t most_operands;
+    const void *defaults; /* what the options are where they are not given */
+    size_t size;          /* of the options */
+    command_body *body;
+    const former_option *former; /* ends with a NULL name; NULL: none */
+} cli_command;
+
+#define OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
+#define DEFAULTS(type, ...) .defaults = &(const type){__VA_ARGS__}, .size = sizeof(type)
+
+/* The subcommands, in the order of --help. commands/, above this folder, defines them: a new one is a file
+ * there, and its name in commands/commands.c. */
+extern const cli_command *const commands[];
+extern const size_t command_count;
+/* Errors (2): no such subcommand; names the nearest. */
+const cli_command *command_find(const char *name, error *err);
+
+/* Reads argv[1..], prints --help where it was asked for, else runs the body. Errors of parsing are
+ * usage errors that name the nearest option. */
+exit_code command_run_with(const cli_command *command, int argc, char **argv, error *err);
+void command_print_help(const cli_command *command, FILE *file);
+
+/* Of the commands that run kernels. */
+#define PLUGIN_OPTION(type, member)                                                                \
+    {                                                                                              \
+        "plugin", "FILE.so", "with a plugin's kernels; may be given again", OPTION_RAW,            \
+            offsetof(type, member)                                                                 \
+    }
+#define DEADLINE_OPTION(type, member, preset)                                                      \
+    {                                                                                              \
+        "deadline", "S", "seconds until a kernel counts as hung (default: " #preset ")",           \
+            OPTION_SECONDS, offsetof(type, member)                                                 \
+    }
+#define CACHE_OPTION(words, kind, type, member)                                                    \
+    {                                                                                              \
+        "cache", words, "hot, cold, in-place: y is x, read: y is read next (default: hot)", kind,  \
+            offsetof(type, member)                                                                 \
+    }
+#define TIME_ON_OPTION(type, member)                                                               \
+    {                                                                                              \
+        "time-on", "FAMILY[+FAMILY...]", "rows to time on, of several in turn (default: normal)",  \
+            OPTION_TEXT, offsetof(type, member)                                                    \
+    }
+#define STORE_OPTION(type, member)                                                                 \
+    {                                                                                              \
+        "db", "FILE", "result store (default: " DEFAULT_STORE ")", OPTION_STORE,                   \
+            offsetof(type, member)                                                                 \
+    }
+/* Of the commands that print a table; the member is an output_file. */
+#define OUTPUT_OPTIONS(type, member)                                                               \
+    {"format", OUTPUT_FORMATS, "how to print it (default: text)", OPTION_FORMAT,                   \
+     offsetof(type, member)},                                                                      \
+    {                                                                                              \
+        "json", NULL, "the same as --format json", OPTION_JSON, offsetof(type, member)             \
+    }
+
+#endif

@@ -1,0 +1,452 @@
+/* The climbs of a hunt: from a row of some family, the best of a batch of changed rows again and
+ * again, until nothing gets worse for the kernel any more. And the file of the finds. */
+#include "domain/convention.h"
+#include "base/progress.h"
+#include "conformance/hunt.h"
+#include "inputs/inputs.h"
+#include "base/files.h"
+#include "base/interrupt.h"
+#include "base/number.h"
+#include "base/random.h"
+#include "metrics/storage.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t hunt_draw(hunt_random *random)
+{
+    /* Apart from the streams of the input families, which have the seed itself as their key. */
+    static const uint64_t apart = UINT64_C(0x68756e7468756e74);
+    if (random->left == 0) {
+        philox4x32(random->seed ^ apart, random->counter++, random->restart, random->words);
+        random->left = 4;
+    }
+    return random->words[--random->left];
+}
+
+static size_t draw_column(hunt_random *random, size_t hidden)
+{
+    return hunt_draw(random) % hidden;
+}
+
+/* A row under change. */
+typedef struct changing {
+    ln_type type;
+    size_t hidden;
+    void *x;
+} changing;
+
+static double at(const changing *row, size_t i)
+{
+    return storage_load(row->type, row->x, i);
+}
+
+static void copy_element(const changing *row, size_t to, size_t from)
+{
+    size_t size = dtype_size(row->type);
+    memmove((char *)row->x + to * size, (char *)row->x + from * size, size);
+}
+
+/* Rounded; what would not be finite is left. */
+static void put_element(const changing *row, size_t i, double value)
+{
+    double rounded;
+    storage_store(row->type, &rounded, 0, value);
+    if (isfinite(storage_load(row->type, &rounded, 0)))
+        storage_store(row->type, row->x, i, value);
+}
+
+/* By a change of its bits: flipped is the number of the bit to flip, or beyond them. */
+static void change_bits(const changing *row, size_t i, unsigned flipped, int steps)
+{
+    size_t size = dtype_size(row->type);
+    void *element = (char *)row->x + i * size;
+    uint64_t bits = 0, changed;
+    memcpy(&bits, element, size);
+    changed = (flipped < 64 ? bits ^ UINT64_C(1) << flipped : bits) + (uint64_t)(int64_t)steps;
+    memcpy(element, &changed, size);
+    if (!isfinite(at(row, i)))
+        memcpy(element, &bits, size);
+}
+
+static double power_of_half(unsigned exponent)
+{
+    return 1.0 / (double)(UINT64_C(1) << exponent);
+}
+
+/* p of the type: parts of an element below 2^-p are none. */
+static unsigned precision_of(ln_type type)
+{
+    return type == LN_F32 ? 24 : type == LN_F64 ? 53 : type == LN_BF16 ? 8 : 11;
+}
+
+/* One element. */
+static void move_element(hunt_random *random, const changing *row)
+{
+    enum { NO_BIT = 64 };
+    size_t i = draw_column(random, row->hidden), j = draw_column(random, row->hidden);
+    uint32_t drawn = hunt_draw(random);
+    double sign = drawn & 0x100 ? 1 : -1;
+    switch (drawn % 8) {
+    case 0:
+        change_bits(row, i, (drawn >> 16) % (8 * (unsigned)dtype_size(row->type)), 0);
+        break;
+    case 1:
+    case 2:
+        change_bits(row, i, NO_BIT, (int)((drawn >> 16) % 9) - 4);
+        break;
+    case 3:
+        copy_element(row, i, j);
+        break;
+    case 4: {
+        double kept = at(row, i);
+        copy_element(row, i, j);
+        put_element(row, j, kept);
+        break;
+    }
+    case 5:
+        put_element(row, i, -at(row, i));
+        break;
+    case 6:
+        put_element(row, i, at(row, i) * (drawn & 0x100 ? 2 : 0.5));
+        break;
+    default:
+        put_element(row, i,
+                    at(row, j) *
+                        (1 + sign * power_of_half((drawn >> 16) % precision_of(row->type))));
+    }
+}
+
+/* The whole row, or a stretch of it. */
+static void move_row(hunt_random *random, const changing *row)
+{
+    size_t hidden = row->hidden;
+    size_t first = draw_column(random, hidden), second = draw_column(random, hidden);
+    uint32_t drawn = hunt_draw(random);
+    double sign = drawn & 0x100 ? 1 : -1;
+    double part = power_of_half((drawn >> 16) % precision_of(row->type));
+    size_t length = 1 + second % 16;
+    switch (drawn % 4) {
+    case 0: { /* shift by a part of some element */
+        double shift = sign * part * at(row, first);
+        for (size_t i = 0; i < hidden; i++)
+            put_element(row, i, at(row, i) + shift);
+        break;
+    }
+    case 1: /* scale: by 2 or a half, or by a little */
+        for (size_t i = 0; i < hidden; i++)
+            put_element(row, i, at(row, i) * (part == 1 ? (sign > 0 ? 2 : 0.5) : 1 + sign * part));
+        break;
+    case 2: /* a stretch becomes like its first */
+        for (size_t i = first; i < hidden && i < first + length; i++)
+            copy_element(row, i, first);
+        break;
+    default: /* a stretch moves away */
+        for (size_t i = first; i < hidden && i < first + length; i++)
+            put_element(row, i, at(row, i) + sign * part * at(row, second));
+    }
+}
+
+void hunt_mutate(hunt_random *random, ln_type type, void *x, size_t hidden)
+{
+    const changing row = {type, hidden, x};
+    uint32_t drawn = hunt_draw(random);
+    unsigned moves = 1U << drawn % 4;
+    for (unsigned i = 0; i < moves; i++) {
+        if ((drawn >> (8 + i)) % 4 == 0)
+            move_row(random, &row);
+        else
+            move_element(random, &row);
+    }
+}
+
+enum {
+    BATCH = 64, /* changed rows of a step */
+    MOST_STEPS = 1000,
+    MOST_STALL = 30, /* steps without a gain */
+};
+
+/* Where climbs begin, in turn: every family whose rows are finite numbers. */
+static const char *const starts[] = {
+    "normal",       "kappa",    "near-constant", "offset",      "two-valued",
+    "sorted",       "blocks",   "bad-pivot",     "alternating", "outlier-channels",
+    "positive",     "sparse",   "var-near-eps",  "geometric",   "massive-activations",
+    "spike",        "ramp",     "heavy-tails",   "quantised",   "alternating-scales",
+    "uniform",      "ties",     "constant",      "overflow",    "underflow",
+    "signed-zeros", "subnormal"};
+enum { STARTS = sizeof starts / sizeof *starts };
+
+/* A climb under way. */
+typedef struct hill_climb {
+    hunt_state *hunt;
+    uint64_t number;
+    hunt_random random;
+    char *row, *batch; /* batch: of the step that is tried */
+    size_t row_bytes;
+    double score;
+    unsigned steps, stall;
+    bool ended, failed; /* the kernel itself: the find is made */
+} hill_climb;
+
+/* The best so far is still judged and kept, for which the worker is needed. */
+static void give_up(hunt_state *hunt)
+{
+    hunt->cut = hunt->interrupted = true;
+    interrupt_forgive();
+}
+
+static bool must_stop(hunt_state *hunt)
+{
+    if (hunt->until > 0 && seconds_now() >= hunt->until)
+        hunt->cut = true;
+    if (interrupted())
+        give_up(hunt);
+    return hunt->cut;
+}
+
+bool hunt_begin(hunt_state *hunt, error *err)
+{
+    const hunt_settings *settings = &hunt->settings;
+    if (!convention_parse(settings->convention, &hunt->convention, err))
+        return false;
+    if (settings->seconds > 0)
+        hunt->until = seconds_now() + settings->seconds;
+    hunt->call =
+        call_dense(&hunt->convention, settings->storage, settings->param, 1, settings->hidden);
+    call_allocate(&hunt->memory, &hunt->call, false);
+    input_parameters("normal", &hunt->call, settings->seed);
+    call_drop_unneeded(&hunt->call);
+    return true;
+}
+
+static void block_of(hunt_state *hunt, const void *rows, size_t count, judge_block *block)
+{
+    operation_call call = hunt->call;
+    call.problem.rows = count;
+    call.inputs[ROLE_X] = (void *)rows;
+    judge_block_from(hunt->judge, block, &call);
+}
+
+/* What a row counts: -1 for one that does not, as where a kernel's bound makes no claim. */
+static double score_of(const hunt_state *hunt, const row_score *row)
+{
+    bool unclaimed = hunt->kernel->facts.has_bound && !isfinite(row->bound_row_ulp);
+    return isnan(row->kappa) || unclaimed ? -1 : row->row_ulp;
+}
+
+/* 0: the kernel failed; 1: a wrong class; 2: an error. */
+static int rank(const worst_row *find)
+{
+    if (verdict_exit_code(&find->verdict) == EXIT_CODE_KERNEL_FAILED)
+        return 0;
+    return find->score == INFINITY ? 1 : 2;
+}
+
+static bool comes_before(const worst_row *a, const worst_row *b)
+{
+    if (rank(a) != rank(b))
+        return rank(a) < rank(b);
+    if (a->score != b->score)
+        return a->score > b->score;
+    return a->restart < b->restart;
+}
+
+/* Sorts it in, and takes what it owns. What falls behind the last is freed. */
+static void keep_find(hunt_state *hunt, worst_row *find)
+{
+    if (hunt->find_count == HUNT_FINDS) {
+        if (!comes_before(find, &hunt->finds[HUNT_FINDS - 1])) {
+            worst_row_free(find);
+            return;
+        }
+        worst_row_free(&hunt->finds[--hunt->find_count]);
+    }
+    size_t at = hunt->find_count++;
+    for (; at > 0 && comes_before(find, &hunt->finds[at - 1]); at--)
+        hunt->finds[at] = hunt->finds[at - 1];
+    hunt->finds[at] = *find;
+}
+
+/* Judges the rows as a find is judged when it is replayed, and keeps them. */
+static bool make_find(hill_climb *climb, const void *rows, size_t count, double score, error *err)
+{
+    hunt_state *hunt = climb->hunt;
+    worst_row find = {0};
+    judge_block block;
+    case_judgement judgement;
+    block_of(hunt, rows, count, &block);
+    judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
+    /* It did well a moment ago: once more, as in try_step(). */
+    if (isfinite(score) && verdict_exit_code(&judgement.verdict) == EXIT_CODE_KERNEL_FAILED)
+        judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
+    bool fine = !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    worst_row_take(&block, judgement.metrics.worst_row, &judgement, hunt->settings.kernel,
+                   hunt->settings.convention, &find);
+    if (fine && count > 1) { /* together or not at all */
+        free(find.inputs[ROLE_X]);
+        find.inputs[ROLE_X] = malloc(count * climb->row_bytes);
+        find.rows = count;
+        find.row = judgement.metrics.worst_row;
+        fine = find.inputs[ROLE_X] != NULL || fail_memory(err, "a find");
+        if (fine)
+            memcpy(find.inputs[ROLE_X], rows, count * climb->row_bytes);
+    }
+    judge_block_free(&block);
+    if (fine)
+        snprintf(find.origin, sizeof find.origin, "restart %llu of seed %llu: %s, %u steps",
+                 (unsigned long long)climb->number, (unsigned long long)hunt->settings.seed,
+                 starts[climb->number % STARTS], climb->steps);
+    find.score = score;
+    find.restart = climb->number;
+    if (fine)
+        keep_find(hunt, &find);
+    else
+        worst_row_free(&find);
+    return fine;
+}
+
+/* The kernel failed on a batch: the first row that does it alone is the find, else all of them. */
+static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *err)
+{
+    hunt_state *hunt = climb->hunt;
+    size_t row_bytes = climb->row_bytes, culprit = BATCH;
+    row_score score;
+    climb->failed = climb->ended = true;
+    if (verdict->kind == VERDICT_DECLINED || verdict->kind == VERDICT_LOST)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
+                    verdict_phrase(verdict->kind), verdict->detail);
+    for (size_t row = 0; culprit == BATCH && row < BATCH; row++) {
+        struct case_verdict alone;
+        judge_block block;
+        block_of(hunt, climb->batch + row * row_bytes, 1, &block);
+        judge_score(hunt->judge, &block, hunt->kernel, false, &score, &alone);
+        judge_block_free(&block);
+        if (interrupted())
+            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+        if (alone.kind != VERDICT_RIGHT)
+            culprit = row;
+    }
+    return culprit < BATCH ? make_find(climb, climb->batch + culprit * row_bytes, 1, INFINITY, err)
+                           : make_find(climb, climb->batch, BATCH, INFINITY, err);
+}
+
+/* The changed rows of the next step. */
+static void change_rows(hill_climb *climb)
+{
+    const hunt_settings *settings = &climb->hunt->settings;
+    for (size_t row = 0; row < BATCH; row++) {
+        char *changed = climb->batch + row * climb->row_bytes;
+        memcpy(changed, climb->row, climb->row_bytes);
+        /* The first batch has the start itself in it. */
+        if (row > 0 || climb->steps > 0)
+            hunt_mutate(&climb->random, settings->storage, changed, settings->hidden);
+    }
+    climb->steps++;
+    climb->hunt->rows += BATCH;
+}
+
+/* To the best row of the step, if it is no better for the kernel than the climb's own. */
+static void move_on(hill_climb *climb, const row_score scores[BATCH])
+{
+    size_t best = 0;
+    double score = -INFINITY;
+    for (size_t row = 0; row < BATCH; row++) {
+        double here = score_of(climb->hunt, &scores[row]);
+        if (here > score) {
+            score = here;
+            best = row;
+        }
+    }
+    climb->stall = score > climb->score ? 0 : climb->stall + 1;
+    /* Along a plateau as well: what was as bad may lead to worse. */
+    if (score >= climb->score) {
+        climb->score = score;
+        memcpy(climb->row, climb->batch + best * climb->row_bytes, climb->row_bytes);
+    }
+    climb->ended =
+        climb->score == INFINITY || climb->steps == MOST_STEPS || climb->stall == MOST_STALL;
+}
+
+/* A kernel that fails is asked once more, since a worker that somebody killed tells nothing of it. */
+static bool make_step(hill_climb *climb, error *err)
+{
+    hunt_state *hunt = climb->hunt;
+    row_score scores[BATCH];
+    case_verdict verdict = {.kind = VERDICT_RIGHT};
+    change_rows(climb);
+    for (int turn = 0; turn == 0 || (turn == 1 && verdict.kind != VERDICT_RIGHT); turn++) {
+        judge_block block;
+        block_of(hunt, climb->batch, BATCH, &block);
+        judge_score(hunt->judge, &block, hunt->kernel, hunt->kernel->facts.has_bound, scores,
+                    &verdict);
+        judge_block_free(&block);
+        if (interrupted())
+            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    }
+    if (verdict.kind != VERDICT_RIGHT)
+        return find_failure(climb, &verdict, err);
+    move_on(climb, scores);
+    return true;
+}
+
+bool hunt_climb(hunt_state *hunt, uint64_t number, error *err)
+{
+    const hunt_settings *settings = &hunt->settings;
+    size_t row_bytes = settings->hidden * dtype_size(settings->storage);
+    hill_climb climb = {.hunt = hunt,
+                        .number = number,
+                        .score = -1,
+                        .row = malloc(row_bytes),
+                        .batch = malloc(BATCH * row_bytes),
+                        .row_bytes = row_bytes,
+                        .random = {.seed = settings->seed, .restart = number}};
+    bool fine = (climb.row && climb.batch) || fail_memory(err, "rows to try");
+    if (fine)
+        input_rows(starts[number % STARTS], settings->storage, settings->seed,
+                   hunt_draw(&climb.random) % 4096, 1, settings->hidden, climb.row);
+    while (fine && !climb.ended && !must_stop(hunt)) {
+        fine = make_step(&climb, err);
+        if (!fine && err->code == EXIT_CODE_INTERRUPTED) {
+            give_up(hunt);
+            fine = true;
+        }
+    }
+    hunt->done += climb.ended;
+    if (fine && !climb.failed && climb.score >= 0)
+        fine = make_find(&climb, climb.row, 1, climb.score, err);
+    free(climb.row);
+    free(climb.batch);
+    return fine;
+}
+
+void hunt_free(hunt_state *hunt)
+{
+    for (size_t i = 0; i < hunt->find_count; i++)
+        worst_row_free(&hunt->finds[i]);
+    arena_free(&hunt->memory);
+    *hunt = (struct hunt_state){0};
+}
+
+bool hunt_save(const hunt_state *hunt, const char *state, const char *path, error *err)
+{
+    const hunt_settings *settings = &hunt->settings;
+    char number[32];
+    text_buffer out = {0};
+    text_format(&out,
+                "# Rows on which a kernel is worst, found by lnbench hunt (docs/accuracy.md).\n"
+                "# Again, bit for bit: lnbench replay THIS-FILE\n"
+                "# lnbench hunt --kernels %s --conventions %s --hidden %zu --seed %llu",
+                settings->kernel, settings->convention, settings->hidden,
+                (unsigned long long)settings->seed);
+    if (settings->seconds > 0)
+        text_format(&out, " --time %s", number_format(settings->seconds, number));
+    text_format(&out, "\n# %s: %llu climbs, %llu rows tried\n", state,
+                (unsigned long long)hunt->done, (unsigned long long)hunt->rows);
+    for (size_t i = 0; i < hunt->find_count; i++) {
+        text_add(&out, "\n");
+        worst_row_format(&hunt->finds[i], &out);
+    }
+    bool fine = out.failed ? fail_memory(err, path) : write_whole_file(path, &out, err);
+    text_free(&out);
+    return fine;
+}

@@ -1,0 +1,508 @@
+/* The accuracy half of a run. Judging takes turns between a worker that computes and the judge that
+ * compares, so that one pair of them keeps one processor busy: there are as many lanes, a worker
+ * and a judge each, as there are processors for them. Cases are dealt out in the order of the plan
+ * and stored in that order, so that what is stored does not tell how many lanes there were. */
+#include "run/accuracy.h"
+#include "base/allocate.h"
+#include "base/interrupt.h"
+#include "conformance/conformance.h"
+#include "inputs/worst.h"
+#include "run/session.h"
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+
+enum {
+    LANES_MOST = 4,
+    JUDGEMENTS_A_LANE = 64,  /* fewer are not worth another worker */
+    LONG_ELEMENTS = 1 << 22, /* blocks of more are judged in one lane: they are large */
+};
+
+/* Every element is computed twice and once exactly. */
+double session_judgement_seconds(size_t elements)
+{
+    return 0.0005 + 2e-7 * (double)elements;
+}
+
+enum { ENOUGH_TIMEOUTS = 3 };
+
+/* What a case shows of a kernel's bits adds to what the matrix showed; and its time-outs are counted. */
+static void note_found(run_session *session, const case_key *key, const case_judgement *judgement)
+{
+    if (judgement->verdict.kind == VERDICT_TIMEOUT)
+        word_list_add(&session->timeouts, key->kernel);
+    for (size_t i = 0; session->invariance && i < session->plan.kernel_count; i++) {
+        invariance_result *found = &session->invariance[i];
+        if (strcmp(session->plan.kernels[i]->facts.name, key->kernel) != 0)
+            continue;
+        found->varies |= judgement->varies;
+        if (judgement->verdict.kind == VERDICT_NONDETERMINISTIC)
+            found->varies |= 1u << AXIS_CALL;
+    }
+}
+
+bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verdict *verdict)
+{
+    unsigned timeouts = 0;
+    for (size_t i = 0; kernel && i < session->timeouts.count; i++)
+        timeouts += strcmp(session->timeouts.words[i], kernel->facts.name) == 0;
+    if (timeouts < ENOUGH_TIMEOUTS)
+        return false;
+    session->gave_up = true;
+    *verdict = (case_verdict){.kind = VERDICT_LOST};
+    verdict_say(
+        verdict,
+        "not run after %d time-outs of this kernel; --deadline gives a call more time than %g s",
+        ENOUGH_TIMEOUTS, session->deadline_seconds);
+    return true;
+}
+
+/* What is wrong with a peer stands in the table, and does not make the run fail. */
+static bool is_peer(const run_session *session, const char *kernel)
+{
+    for (size_t i = 0; i < session->plan.kernel_count; i++)
+        if (strcmp(session->plan.kernels[i]->facts.name, kernel) == 0)
+            return session->plan.kernels[i]->version[0] != '\0';
+    return false;
+}
+
+bool session_put(run_session *session, const case_key *key, const case_judgement *judgement,
+                 error *err)
+{
+    const stored_case stored = {.key = *key,
+                                .judged = judgement->verdict.kind != VERDICT_PENDING,
+                                .verdict = judgement->verdict,
+                                .metrics = judgement->metrics,
+                                .bound_row_ulp = judgement->bound_row_ulp,
+                                .hashed = judgement->metrics.elements > 0,
+                                .output_hash = judgement->output_hash};
+    if (!is_peer(session, key->kernel))
+        session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
+    note_found(session, key, judgement);
+    return store_put_judged(session->store, session->run, &stored, err);
+}
+
+/* What the lanes share. All of it is under the lock. */
+typedef struct accuracy_part {
+    run_session *session;
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* a case was stored, or the cursor went on, or it is over */
+    double lanes;         /* at once, for the time left */
+    size_t group, kernel; /* the next case to be dealt out */
+    size_t dealt, stored; /* cases so far */
+    int *told;            /* by kernel: how much the least problem tells that shows a fault of it */
+    bool over;            /* nothing is left, or there is an error */
+    error error;
+} accuracy_part;
+
+typedef struct judge_lane {
+    accuracy_part *part;
+    size_t number;
+    worker_process *worker; /* NULL: the session's */
+    row_judge *judge;
+    pthread_t thread;
+    /* Its case. */
+    const accuracy_group *group;
+    size_t kernel, turn;
+    case_key key;
+    judge_block block;
+    conformance_blocks asked;       /* of of a conformance test: instead of the block */
+    const accuracy_group *block_of; /* NULL: no block */
+} judge_lane;
+
+/* What a case has to store; the judge's own rows are gone with its next call. */
+typedef struct judged_case {
+    case_judgement judgement;
+    worst_row worst;
+    judged_row *rows; /* NULL: not kept */
+    bool measured;
+} judged_case;
+
+/* ---- storing a case ---- */
+
+static bool put_rows(run_session *session, const case_key *key, const judged_row *rows,
+                     size_t count, error *err)
+{
+    for (size_t row = 0; rows && row < count; row++) {
+        const judged_row *judged = &rows[row];
+        const stored_row put = {.row = row,
+                                .kappa = judged->kappa,
+                                .row_ulp = judged->row_ulp,
+                                .norm_max = judged->norm_max,
+                                .bound_row_ulp = judged->bound_row_ulp,
+                                .mean_error = judged->statistic_errors[ROLE_MEAN],
+                                .rstd_error = judged->statistic_errors[ROLE_RSTD]};
+        if (!store_put_row(session->store, session->run, key, &put, err))
+            return false;
+    }
+    return true;
+}
+
+/* The worst row with what went with it; a very long one is made anew from its seed when it is
+ * wanted. */
+static bool put_worst(run_session *session, const case_key *key, const worst_row *worst, error *err)
+{
+    enum { MOST_BYTES = 1 << 20 };
+    const operation *what = operations[key->operation];
+    stored_worst stored = {.y_hash = worst->y_hash};
+    for (size_t i = 0; i < what->count; i++) {
+        size_t bytes = worst_row_bytes(worst, i);
+        if (worst->hidden * dtype_size(worst->storage) <= MOST_BYTES && worst->inputs[i])
+            stored.inputs[i] = (stored_tensor){worst->inputs[i], bytes, 0};
+    }
+    return store_put_worst(session->store, session->run, key, &stored, err);
+}
+
+static bool put_case(run_session *session, const case_key *key, const judged_case *found,
+                     size_t rows, error *err)
+{
+    return store_together(session->store, err) &&
+           store_together_leave(
+               session->store,
+               put_rows(session, key, found->rows, rows, err) &&
+                   session_put(session, key, &found->judgement, err) &&
+                   (!found->measured || put_worst(session, key, &found->worst, err)),
+               err);
+}
+
+/* ---- judging a case ---- */
+
+static bool is_swept(const char *input)
+{
+    return strncmp(input, "offset", 6) == 0 || strcmp(input, "kappa") == 0;
+}
+
+static void keep_rows(const judge_lane *lane, judged_case *found)
+{
+    size_t bytes = lane->block.rows * sizeof *found->rows;
+    if (is_swept(lane->key.input) && found->judgement.by_row)
+        found->rows = allocate_copy(found->judgement.by_row, bytes);
+}
+
+static void free_block(judge_lane *lane)
+{
+    judge_block_free(&lane->block);
+    conformance_release(&lane->asked);
+    lane->block_of = NULL;
+}
+
+static void make_block(judge_lane *lane)
+{
+    const accuracy_group *group = lane->group;
+    if (lane->block_of == group)
+        return;
+    free_block(lane);
+    if (group->check)
+        conformance_prepare(lane->judge, group->check, &lane->asked);
+    else
+        judge_block_generate(
+            lane->judge, &lane->block,
+            call_dense(&group->convention, group->dtype, group->param, group->rows, group->hidden),
+            group->input, NULL, 0);
+    lane->block_of = group;
+}
+
+static bool judge_case(judge_lane *lane, judged_case *found, error *err)
+{
+    const kernel_entry *kernel = lane->part->session->plan.kernels[lane->kernel];
+    case_judgement *judgement = &found->judgement;
+    make_block(lane);
+    if (lane->group->check) {
+        /* It has no one row to keep: its verdict names the shape, which can be run. */
+        conformance_examine(lane->judge, lane->group->check, &lane->asked, kernel, judgement);
+    } else {
+        judge_kernel(lane->judge, &lane->block, kernel, judgement);
+        judge_promise(&lane->block, kernel, lane->key.input, judgement);
+        /* The rows are the judge's until its next call. */
+        found->measured = judgement->metrics.elements > 0;
+        if (found->measured)
+            worst_row_take(&lane->block, judgement->metrics.worst_row, judgement, lane->key.kernel,
+                           lane->key.convention, &found->worst);
+        keep_rows(lane, found);
+    }
+    return !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+}
+
+/* ---- the lanes ---- */
+
+/* Under the lock. */
+static void end_with(accuracy_part *part, const error *err)
+{
+    if (part->error.code == EXIT_CODE_FINE)
+        part->error = *err;
+    part->over = true;
+    pthread_cond_broadcast(&part->moved);
+}
+
+static bool is_long(const accuracy_part *part)
+{
+    const case_plan *plan = &part->session->plan;
+    return part->group < plan->accuracy_count &&
+           plan->accuracy[part->group].rows * plan->accuracy[part->group].hidden > LONG_ELEMENTS;
+}
+
+static void advance(accuracy_part *part)
+{
+    const case_plan *plan = &part->session->plan;
+    if (++part->kernel < plan->kernel_count)
+        return;
+    part->group++;
+    part->kernel = 0;
+}
+
+/* Whether the case at the cursor is to be judged; its key. */
+static bool is_wanted(accuracy_part *part, case_key *key, bool *wanted, error *err)
+{
+    run_session *session = part->session;
+    const accuracy_group *group = &session->plan.accuracy[part->group];
+    const kernel_entry *kernel = session->plan.kernels[part->kernel];
+    bool has = false;
+    *wanted = group_takes(group, kernel);
+    if (!*wanted)
+        return true;
+    *key = accuracy_key(group, kernel);
+    char what[160];
+    snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
+             key->input, key->hidden);
+    if (!kernel->unsupported[0])
+        progress_step(&session->progress, session_judgement_seconds(group->elements) / part->lanes,
+                      what);
+    if (session->resumed && !store_has_accuracy(session->store, session->run, key, &has, err))
+        return false;
+    *wanted = !has;
+    return true;
+}
+
+/* Under the lock: the next case becomes the lane's. False: there is none left. */
+static bool deal(judge_lane *lane)
+{
+    accuracy_part *part = lane->part;
+    error err = {0};
+    bool wanted = false;
+    while (!part->over && !wanted) {
+        if (part->group == part->session->plan.accuracy_count) {
+            part->over = true;
+        } else if (is_long(part) && lane->number > 0) {
+            free_block(lane);
+            pthread_cond_wait(&part->moved, &part->lock);
+            continue;
+        } else if (interrupted()) {
+            fail(&err, EXIT_CODE_INTERRUPTED, "interrupted");
+            end_with(part, &err);
+        } else if (!is_wanted(part, &lane->key, &wanted, &err)) {
+            end_with(part, &err);
+        } else {
+            lane->group = &part->session->plan.accuracy[part->group];
+            lane->kernel = part->kernel;
+            advance(part);
+        }
+    }
+    if (wanted)
+        lane->turn = part->dealt++;
+    pthread_cond_broadcast(&part->moved);
+    return wanted;
+}
+
+/* The first fault that tells more of a kernel than those before: what it takes for it. Under the lock, but
+ * not while the kernel is asked. */
+static void minimize(judge_lane *lane, judged_case *found)
+{
+    accuracy_part *part = lane->part;
+    const accuracy_group *group = lane->group;
+    int tells = verdict_telling(&found->judgement.verdict);
+    if (!group->check || group->check->check != CHECK_COMBINATIONS ||
+        tells <= part->told[lane->kernel])
+        return;
+    part->told[lane->kernel] = tells;
+    pthread_mutex_unlock(&part->lock);
+    conformance_minimize(lane->judge, group->check, &lane->asked,
+                         part->session->plan.kernels[lane->kernel], &found->judgement);
+    pthread_mutex_lock(&part->lock);
+}
+
+/* Stores the case when all before it are; where one of them failed, it is lost. */
+static void put_in_turn(judge_lane *lane, judged_case *found, bool fine, error *err)
+{
+    accuracy_part *part = lane->part;
+    while (part->stored != lane->turn && part->error.code == EXIT_CODE_FINE)
+        pthread_cond_wait(&part->moved, &part->lock);
+    if (part->error.code != EXIT_CODE_FINE)
+        return;
+    if (fine)
+        minimize(lane, found);
+    if (fine && interrupted()) /* what was asked meanwhile means nothing */
+        fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    fine = fine && put_case(part->session, &lane->key, found, lane->block.rows, err);
+    if (!fine)
+        end_with(part, err);
+    part->stored++;
+    pthread_cond_broadcast(&part->moved);
+}
+
+static void *run_lane(void *context)
+{
+    judge_lane *lane = context;
+    accuracy_part *part = lane->part;
+    pthread_mutex_lock(&part->lock);
+    while (deal(lane)) {
+        judged_case found = {0};
+        error err = {0};
+        bool gave_up = session_gave_up(part->session, part->session->plan.kernels[lane->kernel],
+                                       &found.judgement.verdict);
+        pthread_mutex_unlock(&part->lock);
+        bool fine = gave_up || judge_case(lane, &found, &err);
+        pthread_mutex_lock(&part->lock);
+        put_in_turn(lane, &found, fine, &err);
+        worst_row_free(&found.worst);
+        free(found.rows);
+    }
+    pthread_mutex_unlock(&part->lock);
+    free_block(lane);
+    return NULL;
+}
+
+/* A worker and a judge more. False: it goes without them. */
+static bool open_lane(judge_lane *lane)
+{
+    const run_session *session = lane->part->session;
+    error ignored = {0};
+    if (!worker_start_another(session->worker, &lane->worker, &ignored))
+        return false;
+    lane->judge = judge_create_another(session->judge, worker_runner(lane->worker));
+    if (lane->judge && pthread_create(&lane->thread, NULL, run_lane, lane) == 0)
+        return true;
+    judge_destroy(lane->judge);
+    worker_stop(lane->worker);
+    return false;
+}
+
+size_t session_lanes(const case_plan *plan)
+{
+    size_t lanes = 1, judgements = 0;
+    cpu_set_t set;
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        judgements += group_kernels(plan, &plan->accuracy[i]);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        lanes = (size_t)CPU_COUNT(&set);
+    lanes = lanes < LANES_MOST ? lanes : LANES_MOST;
+    size_t worth = judgements / JUDGEMENTS_A_LANE;
+    return lanes < worth ? lanes : worth ? worth : 1;
+}
+
+bool session_accuracy(run_session *session, error *err)
+{
+    judge_lane lanes[LANES_MOST] = {0};
+    accuracy_part part = {.session = session,
+                          .lanes = (double)session_lanes(&session->plan),
+                          .lock = PTHREAD_MUTEX_INITIALIZER,
+                          .moved = PTHREAD_COND_INITIALIZER,
+                          .told =
+                              allocate_zeroed(session->plan.kernel_count + 1, sizeof *part.told)};
+    size_t wanted = session_lanes(&session->plan), opened = 1;
+    for (size_t i = 0; i < LANES_MOST; i++)
+        lanes[i] = (judge_lane){.part = &part, .number = i};
+    lanes[0].judge = session->judge;
+    while (opened < wanted && open_lane(&lanes[opened]))
+        opened++;
+    run_lane(&lanes[0]);
+    for (size_t i = 1; i < opened; i++) {
+        pthread_join(lanes[i].thread, NULL);
+        judge_destroy(lanes[i].judge);
+        worker_stop(lanes[i].worker);
+    }
+    free(part.told);
+    if (part.error.code != EXIT_CODE_FINE)
+        *err = part.error;
+    return part.error.code == EXIT_CODE_FINE;
+}
+
+/* The groups that are made, and the sets of the operation that is added. */
+typedef struct adding_checks {
+    accuracy_group *groups;
+    size_t count;
+    size_t first_set, set_count;
+} adding_checks;
+
+/* A pack of a check; false: there are not as many. */
+static bool add_pack(case_plan *plan, adding_checks *adding, conformance_check check, size_t pack)
+{
+    const bool of_array = check == CHECK_COMBINATIONS;
+    const size_t turn = of_array ? pack % adding->set_count : 0;
+    size_t rows, hidden;
+    conformance_task task = {.check = check,
+                             .convention = plan->conventions[plan->adding.operation].list[turn],
+                             .storage = plan->adding.dtype,
+                             .param = plan->adding.param,
+                             .set = of_array ? plan->checks->sets[adding->first_set + turn] : NULL};
+    if (!conformance_pack(&task, pack, &rows, &hidden))
+        return false;
+    accuracy_group made =
+        accuracy_group_of(plan, &task.convention, check_names[check], rows, hidden);
+    made.check = &task;
+    made.elements = conformance_elements(&task);
+    made.for_ours = plan->full || check == CHECK_EXACT;
+    made.traits = check == CHECK_EXACT ? LN_TRAIT_CORRECTLY_ROUNDED : 0;
+    if (group_kernels(plan, &made) == 0)
+        return false;
+    conformance_task *kept = arena_new(&plan->checks->memory, conformance_task, 1);
+    *kept = task;
+    made.check = kept;
+    adding->groups = allocate_room(adding->groups, adding->count, sizeof *adding->groups);
+    adding->groups[adding->count++] = made;
+    return true;
+}
+
+/* Of one pair of types. The array is made where a kernel is asked for it. */
+static void add_checks(case_plan *plan, void *context)
+{
+    const plan_conventions *conventions = &plan->conventions[plan->adding.operation];
+    const size_t sets = conventions->named ? conventions->count : 1;
+    adding_checks *adding = context;
+    plan_checks *checks = plan->checks;
+    if (!plan->quick)
+        add_pack(plan, adding, CHECK_EXACT, 0);
+    if (!add_pack(plan, adding, CHECK_GROWTH, 0))
+        return;
+    while (checks->count < CHECK_SETS && adding->set_count < sets)
+        checks->sets[checks->count++] = combinations_make(
+            &checks->memory, &(combinations_asked){.plain = conventions->list[adding->set_count++],
+                                                   .alone = conventions->named,
+                                                   .seed = plan->seed,
+                                                   .quick = plan->quick});
+    for (size_t pack = 0; add_pack(plan, adding, CHECK_COMBINATIONS, pack); pack++)
+        ;
+    add_pack(plan, adding, CHECK_LARGE, 0);
+    if (plan->full)
+        add_pack(plan, adding, CHECK_LARGE, 1);
+}
+
+void session_add_checks(case_plan *plan)
+{
+    adding_checks adding = {0};
+    if (!plan->conformance)
+        return;
+    plan->checks = allocate_zeroed(1, sizeof *plan->checks);
+    for (int kind = 0; kind < OPERATIONS; kind++) {
+        if (!(plan->operations & OPERATION_BIT(kind)))
+            continue;
+        plan->adding.operation = (ln_operation)kind;
+        adding.first_set = plan->checks->count;
+        adding.set_count = 0;
+        plan_each_types(plan, add_checks, &adding);
+    }
+    const size_t count = adding.count + plan->accuracy_count;
+    adding.groups = reallocate(adding.groups, (count + 1) * sizeof *adding.groups);
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        adding.groups[adding.count + i] = plan->accuracy[i];
+    free(plan->accuracy);
+    plan->accuracy = adding.groups;
+    plan->accuracy_count = count;
+}
+
+void session_free_checks(case_plan *plan)
+{
+    if (plan->checks)
+        arena_free(&plan->checks->memory);
+    free(plan->checks);
+    plan->checks = NULL;
+}

@@ -1,0 +1,867 @@
+/* Which cases a run has: which kernels, under which conventions, on which inputs and shapes. What is asked for
+ * and cannot be had ends the program. */
+#include "run/plan.h"
+#include "base/allocate.h"
+#include "base/die.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "domain/convention.h"
+#include "domain/reproducible.h"
+#include "inputs/inputs.h"
+#include "inputs/worst.h"
+#include <sched.h>
+#include <stdio.h>
+
+enum {
+    SWEEP_ROWS = 18,          /* two halves, each with the nine kappas of the offset sweep */
+    BLOCK_BYTES = 256 * 1024, /* of a timed group's judged block */
+    MOST_BLOCK_BYTES = 1024 * 1024,
+    MANY_ROWS = 32,
+    FEW_ROWS = 8,
+    MOST_SAMPLES = 1000, /* processes of a shape, repetitions of a process */
+    THREAD_NUMBERS = 32,
+};
+
+/* Ends the program where what reads an option found it wrong. */
+static void need(bool fine, const error *err)
+{
+    if (!fine)
+        die(err->code, "%s", err->message);
+}
+
+/* ---- keys ---- */
+
+static case_key key_of(const ln_convention *convention, const char *label, const char *input,
+                       size_t rows, size_t hidden, ln_type dtype, const char *kernel)
+{
+    case_key key;
+    memset(&key, 0, sizeof key); /* padding too: keys are hashed */
+    key.operation = convention->operation;
+    key.rows = rows;
+    key.hidden = hidden;
+    key.dtype = dtype;
+    key.threads = 1;
+    snprintf(key.kernel, sizeof key.kernel, "%s", kernel);
+    snprintf(key.convention, sizeof key.convention, "%s", label);
+    snprintf(key.input, sizeof key.input, "%s", input);
+    return key;
+}
+
+case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel)
+{
+    return key_of(&group->convention, group->convention_label, group->input, group->rows,
+                  group->hidden, group->dtype, kernel->facts.name);
+}
+
+case_key speed_key(const speed_group *group, const char *kernel)
+{
+    case_key key = key_of(&group->convention, group->convention_label, group->input, group->rows,
+                          group->hidden, group->dtype, kernel);
+    key.cache = group->cache;
+    key.threads = group->threads;
+    return key;
+}
+
+/* ---- options ---- */
+
+/* The request's words, read; the plan's own where there are none. */
+typedef struct resolved_plan {
+    const plan_request *request;
+    const machine_facts *machine;
+    bool quick, full, speed, accuracy;
+    bool caches[CACHE_STATES];
+    unsigned threads[THREAD_NUMBERS]; /* each a number of threads to time with */
+    size_t thread_count;
+    ln_convention *named; /* by the user, of all operations */
+    size_t named_count;
+    const plan_conventions *conventions; /* of the operation that is being added */
+    const char **inputs;
+    bool *everywhere; /* the default plan has this input under every convention */
+    size_t input_count;
+} resolved_plan;
+
+static void add_threads(const char *given, resolved_plan *resolved)
+{
+    bool number = given[0] && given[0] != '0' && strspn(given, "0123456789") == strlen(given);
+    unsigned long threads = number ? strtoul(given, NULL, 10) : 0;
+    cpu_set_t set;
+    int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    if (!number)
+        die(EXIT_CODE_USAGE, "--threads %.60s: a whole number from 1 was expected", given);
+    if (threads > (unsigned long)cpus)
+        die(EXIT_CODE_ENVIRONMENT,
+            "--threads %.60s: this process may run on %d CPU%s: threads that share one measure "
+            "nothing",
+            given, cpus, cpus == 1 ? "" : "s");
+    for (size_t i = 0; i < resolved->thread_count; i++)
+        if (resolved->threads[i] == threads)
+            return;
+    if (resolved->thread_count == THREAD_NUMBERS)
+        die(EXIT_CODE_USAGE, "--threads: %d numbers are the most", THREAD_NUMBERS);
+    resolved->threads[resolved->thread_count++] = (unsigned)threads;
+}
+
+/* The index of an option's word among those that there are. */
+static int word_or_die(const char *option, const char *given, const char *const *words,
+                       const char *expected)
+{
+    for (int i = 0; words[i]; i++)
+        if (strcmp(given, words[i]) == 0)
+            return i;
+    die(EXIT_CODE_USAGE, "--%s %.60s: %s", option, given, expected);
+}
+
+static void resolve_options(resolved_plan *resolved)
+{
+    static const char *const plans[] = {"quick", "full", "default", NULL};
+    static const char *const halves[] = {"speed", "accuracy", NULL};
+    const plan_request *request = resolved->request;
+    const struct {
+        const char *option;
+        uint64_t given;
+    } samples[] = {{"processes", request->processes}, {"repetitions", request->repetitions}};
+    const int plan =
+        word_or_die("plan", request->name, plans, "quick, default or full was expected");
+    ln_type type;
+    resolved->quick = plan == 0;
+    resolved->full = plan == 1;
+    for (size_t i = 0; i < request->dtypes.count; i++)
+        if (!dtype_from_name(request->dtypes.words[i], &type))
+            die(EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
+                request->dtypes.words[i]);
+    for (size_t i = 0; i < request->threads.count; i++)
+        add_threads(request->threads.words[i], resolved);
+    if (request->threads.count == 0)
+        add_threads("1", resolved);
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        if (samples[i].given > MOST_SAMPLES)
+            die(EXIT_CODE_USAGE, "--%s %llu: %d is the most", samples[i].option,
+                (unsigned long long)samples[i].given, MOST_SAMPLES);
+    for (size_t i = 0; i < request->caches.count; i++) {
+        cache_state state;
+        if (!cache_from_name(request->caches.words[i], &state))
+            die(EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read",
+                request->caches.words[i]);
+        resolved->caches[state] = true;
+    }
+    resolved->caches[CACHE_HOT] |= request->caches.count == 0;
+    const int half =
+        request->only ? word_or_die("only", request->only, halves, "speed or accuracy was expected")
+                      : -1;
+    resolved->speed = half != 1;
+    resolved->accuracy = half != 0;
+}
+
+/* ---- conventions ---- */
+
+static void add_convention(word_list *conventions, const char *whose, const char *text)
+{
+    char list[512];
+    bool bare = strchr(text, '=') && strncmp(text, "operation=", 10) != 0;
+    bool named = whose && strcmp(whose, "all") != 0;
+    snprintf(list, sizeof list, "operation=%.40s,%.440s", named ? whose : "", text);
+    word_list_add(conventions, bare && named ? list : text);
+}
+
+void split_conventions(const word_list *given, const char *whose, word_list *conventions)
+{
+    for (size_t i = 0; i < given->count; i++) {
+        word_list parts = {0};
+        text_buffer current = {0};
+        error err;
+        need(word_list_split(&parts, given->words[i], &err), &err);
+        for (size_t part = 0; part < parts.count; part++) {
+            const char *word = parts.words[part];
+            size_t key = strcspn(word, "=");
+            bool joins = word[key] == '=' && current.length > 0 && strchr(current.bytes, '=') &&
+                         strncmp(current.bytes, word, key + 1) != 0;
+            if (current.length > 0 && !joins) {
+                add_convention(conventions, whose, current.bytes);
+                text_free(&current);
+            }
+            text_add(&current, joins ? "," : "");
+            text_add(&current, word);
+        }
+        if (current.length > 0)
+            add_convention(conventions, whose, current.bytes);
+        text_free(&current);
+        word_list_free(&parts);
+    }
+}
+
+/* Those that the request names, of whatever operation, and the plan's operations. */
+static void resolve_named(resolved_plan *resolved, case_plan *plan)
+{
+    const plan_request *request = resolved->request;
+    word_list words = {0};
+    unsigned kinds = 0;
+    error err;
+    need(operations_parse(request->operation, &plan->operations, &err), &err);
+    split_conventions(&request->conventions, request->operation, &words);
+    resolved->named = allocate_zeroed(words.count + 1, sizeof *resolved->named);
+    resolved->named_count = words.count;
+    for (size_t i = 0; i < words.count; i++) {
+        need(convention_parse(words.words[i], &resolved->named[i], &err), &err);
+        ln_operation kind = resolved->named[i].operation;
+        kinds |= OPERATION_BIT(kind);
+        if (request->operation && !(plan->operations & OPERATION_BIT(kind)))
+            die(EXIT_CODE_USAGE,
+                "--conventions %s is of %s: with --operation %s choose its own (lnbench list "
+                "conventions --operation %s), or say --operation all",
+                words.words[i], operation_name(kind), request->operation, request->operation);
+    }
+    if (!request->operation && kinds)
+        plan->operations = kinds;
+    word_list_free(&words);
+}
+
+/* Those of one operation; where none of its own is named, its presets. */
+static void resolve_conventions(resolved_plan *resolved, ln_operation kind, case_plan *plan)
+{
+    size_t presets;
+    const convention_preset *preset = convention_presets(kind, &presets);
+    plan_conventions *own = &plan->conventions[kind];
+    own->list = allocate_zeroed(resolved->named_count + presets, sizeof *own->list);
+    for (size_t i = 0; i < resolved->named_count; i++)
+        if (resolved->named[i].operation == kind)
+            own->list[own->count++] = resolved->named[i];
+    own->named = own->count > 0;
+    for (size_t i = 0, same; !own->named && i < presets; i++) {
+        for (same = 0;
+             same < i && !convention_equal(&preset[same].convention, &preset[i].convention);)
+            same++;
+        if (same == i) /* two makers may compute the same */
+            own->list[own->count++] = preset[i].convention;
+    }
+    resolved->conventions = own;
+}
+
+/* A convention that is named is asked of some kernel. */
+static void check_asked(const case_plan *plan, const resolved_plan *resolved)
+{
+    for (size_t i = 0; i < resolved->named_count; i++) {
+        char label[CONVENTION_MAX_LENGTH];
+        ln_operation kind = resolved->named[i].operation;
+        bool asked = false;
+        for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
+            asked |= plan->kernels[kernel]->facts.operation == kind;
+        if (!asked)
+            die(EXIT_CODE_USAGE,
+                "--conventions %s is of %s, which none of the chosen kernels computes: leave it "
+                "out, or name kernels of both",
+                convention_label(&resolved->named[i], label), operation_name(kind));
+    }
+}
+
+/* ---- kernels ---- */
+
+static bool takes(const kernel_entry *kernel, ln_operation what, ln_type dtype, ln_type param)
+{
+    const kernel_facts *facts = &kernel->facts;
+    return facts->operation == what && facts->storage == dtype && facts->param == param;
+}
+
+bool speed_takes(const speed_group *group, const kernel_entry *kernel)
+{
+    return takes(kernel, group->convention.operation, group->dtype, group->param);
+}
+
+size_t speed_kernels(const case_plan *plan, const speed_group *group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        count += speed_takes(group, plan->kernels[i]);
+    return count;
+}
+
+bool group_takes(const accuracy_group *group, const kernel_entry *kernel)
+{
+    bool is_call = strcmp(kernel->facts.role, KERNEL_ROLE_CALL) == 0;
+    bool asked =
+        !group->check || is_call || group->for_ours || strcmp(kernel->source, "builtin") != 0;
+    return asked && (kernel->facts.traits & group->traits) == group->traits &&
+           takes(kernel, group->convention.operation, group->dtype, group->param);
+}
+
+size_t group_kernels(const case_plan *plan, const accuracy_group *group)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->kernel_count; i++)
+        count += group_takes(group, plan->kernels[i]);
+    return count;
+}
+
+/* Whether an earlier line of our table stands for this one in the smaller plans: of lines that
+ * differ in unroll alone, the first is the best. A file under test has no such lines, whatever its
+ * descriptors say. */
+static bool has_better_line(const kernel_list *kernels, size_t index)
+{
+    const kernel_facts *own = &kernels->kernels[index].facts;
+    bool ours = strcmp(kernels->kernels[index].source, "builtin") == 0;
+    bool is_call = strcmp(own->role, KERNEL_ROLE_CALL) == 0; /* whose parts are not told */
+    for (size_t i = 0; ours && !is_call && i < index; i++) {
+        const kernel_facts *other = &kernels->kernels[i].facts;
+        if (strcmp(kernels->kernels[i].source, "builtin") == 0 &&
+            other->operation == own->operation && other->storage == own->storage &&
+            other->param == own->param && other->accumulator == own->accumulator &&
+            strcmp(other->statistics, own->statistics) == 0 &&
+            strcmp(other->apply, own->apply) == 0 && strcmp(other->schedule, own->schedule) == 0 &&
+            strcmp(other->isa, own->isa) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the request has this type: those it names; else all in the full plan, and f32 in the
+ * smaller ones, where a kernel that is named in full, or brought in a plugin, is asked for all the
+ * same. */
+static bool is_type_wanted(const plan_request *request, const kernel_entry *kernel)
+{
+    const kernel_facts *facts = &kernel->facts;
+    if (request->dtypes.count > 0)
+        return word_is_in(dtype_name(facts->storage), request->dtypes.words, request->dtypes.count);
+    if (word_is_in(facts->name, request->kernels.words, request->kernels.count))
+        return true;
+    bool brought = strcmp(kernel->source, "builtin") != 0 && kernel->version[0] == '\0';
+    return facts->storage == LN_F32 || brought || strcmp(request->name, "full") == 0;
+}
+
+static bool is_kernel_wanted(const plan_request *request, const kernel_list *kernels, size_t index)
+{
+    bool named = false;
+    for (size_t glob = 0; glob < request->kernels.count; glob++)
+        named |= kernel_is_meant(&kernels->kernels[index], request->kernels.words[glob]);
+    if (request->kernels.count == 0)
+        named = strcmp(request->name, "full") == 0 || !has_better_line(kernels, index);
+    return named && is_type_wanted(request, &kernels->kernels[index]);
+}
+
+/* A type that is asked for must be there, at least among what the globs match. */
+static void check_types(const plan_request *request, const kernel_list *kernels,
+                        const case_plan *plan)
+{
+    for (size_t i = 0; i < request->dtypes.count; i++) {
+        bool any = false;
+        for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
+            any |= strcmp(request->dtypes.words[i],
+                          dtype_name(plan->kernels[kernel]->facts.storage)) == 0;
+        if (!any)
+            die(EXIT_CODE_USAGE, "--dtypes %s: no kernel of %s has it", request->dtypes.words[i],
+                request->kernels.count ? "--kernels" : "this build and its plugins");
+    }
+    for (size_t i = 0; i < kernels->count && request->kernels.count > 0; i++) {
+        const kernel_facts *other = &kernels->kernels[i].facts;
+        const char *own = operation_name(other->operation);
+        if (plan->kernel_count > 0 || (plan->operations & OPERATION_BIT(other->operation)) ||
+            !is_kernel_wanted(request, kernels, i))
+            continue;
+        die(EXIT_CODE_USAGE, "%s computes %s, not %s: say --operation %s%s", other->name, own,
+            operation_name((ln_operation)__builtin_ctz(plan->operations)), own,
+            request->conventions.count ? ", and --conventions of it" : "");
+    }
+    if (plan->kernel_count == 0)
+        die(EXIT_CODE_USAGE,
+            "no kernel is left: the ones chosen are not f32; name their type with --dtypes");
+}
+
+/* The kernels that the request names, of the types that it has. */
+static void choose_kernels(const plan_request *request, const kernel_list *kernels, case_plan *plan)
+{
+    error err;
+    plan->kernels = allocate_zeroed(kernels->count, sizeof *plan->kernels);
+    need(kernel_words_check(kernels, &request->kernels, &err), &err);
+    for (int kind = 0; kind < OPERATIONS; kind++)
+        for (size_t i = 0; i < kernels->count; i++)
+            if ((int)kernels->kernels[i].facts.operation == kind &&
+                (plan->operations & OPERATION_BIT(kind)) && is_kernel_wanted(request, kernels, i))
+                plan->kernels[plan->kernel_count++] = &kernels->kernels[i];
+    const kernel_entry **related = allocate_zeroed(2 * kernels->count, sizeof *related);
+    size_t count = with_families(kernels, plan->kernels, plan->kernel_count, related);
+    for (size_t i = 0; i < count; i++)
+        plan->related_count += !related[i]->unsupported[0];
+    free(related);
+    check_types(request, kernels, plan);
+}
+
+size_t plan_judgements(const case_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->accuracy_count; i++)
+        count += group_kernels(plan, &plan->accuracy[i]);
+    for (size_t i = 0; i < plan->speed_count; i++)
+        count += speed_kernels(plan, &plan->speed[i]);
+    return count;
+}
+
+size_t plan_repetitions(const case_plan *plan)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        const speed_group *group = &plan->speed[i];
+        count += (speed_kernels(plan, group) + ROOFS) * group->processes * group->repetitions;
+    }
+    return count;
+}
+
+void plan_free(case_plan *plan)
+{
+    for (int kind = 0; kind < OPERATIONS; kind++)
+        free(plan->conventions[kind].list);
+    free(plan->kernels);
+    free(plan->accuracy);
+    free(plan->speed);
+    *plan = (struct case_plan){0};
+}
+
+/* ---- what is timed ---- */
+
+/* Rows of the judged block that a timed tensor repeats: multiples of powers of two where they fit,
+ * so that a row lies in each repeat as in the first, modulo cache lines and modulo the groups in
+ * which a kernel may take rows. */
+static size_t rows_of_block(size_t rows, size_t hidden, ln_type dtype)
+{
+    size_t row_bytes = hidden * dtype_size(dtype), block = BLOCK_BYTES / row_bytes;
+    if (block >= MANY_ROWS)
+        block -= block % MANY_ROWS;
+    else if (block >= FEW_ROWS)
+        block -= block % FEW_ROWS;
+    else if (FEW_ROWS * row_bytes <= MOST_BLOCK_BYTES)
+        block = FEW_ROWS;
+    else
+        block = block == 0 ? 1 : block;
+    return block < rows ? block : rows;
+}
+
+/* A shape under every cache state and number of threads that is wanted. */
+static void add_speed(case_plan *plan, const resolved_plan *resolved, size_t rows, size_t hidden)
+{
+    const plan_request *request = resolved->request;
+    const unsigned processes = resolved->quick ? 3 : 5;
+    const unsigned repetitions = resolved->quick ? 2 : resolved->full ? 6 : 3;
+    speed_group made = {
+        .convention = resolved->conventions->list[0],
+        .dtype = plan->adding.dtype,
+        .param = plan->adding.param,
+        .rows = rows,
+        .hidden = hidden,
+        .block_rows = rows_of_block(rows, hidden, plan->adding.dtype),
+        .processes = request->processes ? (unsigned)request->processes : processes,
+        .repetitions = request->repetitions ? (unsigned)request->repetitions : repetitions,
+        .min_seconds = resolved->quick ? 0.003 : 0.005,
+    };
+    /* The plan's own number is shortened where that costs no precision, the user's never. */
+    made.slow_repetitions = request->repetitions ? made.repetitions : (made.repetitions + 2) / 3;
+    snprintf(made.input, sizeof made.input, "%s", request->time_on ? request->time_on : "normal");
+    convention_label(&made.convention, made.convention_label);
+    for (size_t i = 0; i < resolved->thread_count; i++)
+        for (made.cache = CACHE_HOT; made.cache < CACHE_STATES; made.cache++) {
+            if (!resolved->caches[made.cache])
+                continue;
+            made.threads = resolved->threads[i];
+            plan->speed = allocate_room(plan->speed, plan->speed_count, sizeof *plan->speed);
+            plan->speed[plan->speed_count++] = made;
+        }
+}
+
+static void plan_speed(const resolved_plan *resolved, case_plan *plan)
+{
+    static const size_t sizes[] = {64, 256, 768, 1024, 4096, 8192, 12288};
+    static const cache_regime turn[REGIMES] = {REGIME_L2, REGIME_L1, REGIME_L3, REGIME_DRAM};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const size_t hidden = sizes[i];
+        const bool usual = hidden == 768 || hidden == 4096, full = resolved->full;
+        const bool wanted[REGIMES] = {[REGIME_L1] = full,
+                                      [REGIME_L2] = true,
+                                      [REGIME_L3] = full,
+                                      [REGIME_DRAM] = full || (!resolved->quick && usual)};
+        for (size_t r = 0; r < REGIMES && (!resolved->quick || hidden == 64 || usual); r++)
+            if (wanted[turn[r]])
+                add_speed(plan, resolved,
+                          machine_rows(resolved->machine, turn[r], plan->adding.operation, hidden,
+                                       plan->adding.dtype),
+                          hidden);
+    }
+}
+
+/* Timing holds x and y, as large as asked for. */
+static void check_memory(const resolved_plan *resolved, const case_plan *plan, size_t rows,
+                         size_t hidden)
+{
+    bool of_group;
+    double memory = machine_memory(resolved->machine, &of_group);
+    double needed =
+        call_bytes(operations[plan->adding.operation], rows, hidden, plan->adding.dtype);
+    if (memory > 0 && needed >= memory)
+        die(EXIT_CODE_ENVIRONMENT,
+            "shape %zux%zu: x and y need %.0f MiB; %s %.0f MiB of memory: choose fewer rows, or "
+            "--only accuracy",
+            rows, hidden, needed / 0x1p20,
+            of_group ? "the control group may use" : "this machine has", memory / 0x1p20);
+}
+
+/* ---- what is judged ---- */
+
+static void resolve_inputs(resolved_plan *resolved, const case_plan *plan)
+{
+    const word_list *given = &resolved->request->inputs;
+    size_t families;
+    const input_family *family = input_families(&families);
+    const size_t most = given->count ? given->count : families;
+    resolved->inputs = allocate_zeroed(most, sizeof *resolved->inputs);
+    resolved->everywhere = allocate_zeroed(most, sizeof *resolved->everywhere);
+    resolved->input_count = 0;
+    for (size_t i = 0; i < most; i++) {
+        const char *input = given->count ? given->words[i] : family[i].name;
+        if (given->count > 0)
+            input_check(input);
+        if (given->count == 0 && !input_suits(&family[i], plan->adding.operation))
+            continue;
+        resolved->everywhere[resolved->input_count] = given->count || family[i].everywhere;
+        resolved->inputs[resolved->input_count++] = input;
+    }
+}
+
+accuracy_group accuracy_group_of(const case_plan *plan, const ln_convention *convention,
+                                 const char *input, size_t rows, size_t hidden)
+{
+    accuracy_group group = {.convention = *convention,
+                            .dtype = plan->adding.dtype,
+                            .param = plan->adding.param,
+                            .rows = rows,
+                            .hidden = hidden,
+                            .elements = rows * hidden};
+    convention_label(convention, group.convention_label);
+    snprintf(group.input, sizeof group.input, "%s", input);
+    return group;
+}
+
+static void add_accuracy(case_plan *plan, const ln_convention *convention, const char *input,
+                         size_t rows, size_t hidden)
+{
+    plan->accuracy = allocate_room(plan->accuracy, plan->accuracy_count, sizeof *plan->accuracy);
+    plan->accuracy[plan->accuracy_count++] =
+        accuracy_group_of(plan, convention, input, rows, hidden);
+}
+
+/* The rows of a user's file, so that a bad one is found before anything is measured. A family has
+ * no shape of its own: *hidden is 0. */
+static void own_shape(const char *input, size_t *rows, size_t *hidden)
+{
+    *rows = SWEEP_ROWS;
+    *hidden = 0;
+    if (input_is_file(input))
+        input_file_shape(input, rows, hidden);
+    *rows = *rows < SWEEP_ROWS ? *rows : SWEEP_ROWS;
+}
+
+/* Sums so long that their rounding grows: one row each, under the first convention. A row of 1e7 is
+ * judged in about 2 GiB of memory; a machine without them leaves it out. */
+static void plan_long_sums(const resolved_plan *resolved, case_plan *plan)
+{
+    static const size_t sizes[] = {100000, 1000000, 10000000};
+    static const char *const inputs[] = {"normal", "positive"};
+    static const double bytes_an_element = 200;
+    double memory = machine_memory(resolved->machine, NULL);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
+            if (memory <= 0 || bytes_an_element * (double)sizes[s] < memory / 2)
+                add_accuracy(plan, &resolved->conventions->list[0], inputs[i], 1, sizes[s]);
+}
+
+/* Whether the plan has this input under this convention. What the user named is judged under all.
+ */
+static bool has_case(const resolved_plan *resolved, size_t input, size_t convention)
+{
+    if (resolved->quick)
+        return convention == 0 ? resolved->everywhere[input]
+                               : strcmp(resolved->inputs[input], "normal") == 0;
+    return convention == 0 || resolved->full || resolved->everywhere[input];
+}
+
+/* What eps would hide: the kappa sweep's axis is kappa alone, ties are none with it. */
+static void plan_without_eps(const resolved_plan *resolved, const size_t *sizes, size_t count,
+                             case_plan *plan)
+{
+    size_t families;
+    const input_family *family = input_families(&families);
+    ln_convention convention = resolved->conventions->list[0];
+    convention.eps_place = LN_EPS_NONE;
+    convention.eps = 0;
+    for (size_t i = 0; i < count * families; i++)
+        if (family[i % families].without_eps &&
+            input_suits(&family[i % families], plan->adding.operation))
+            add_accuracy(plan, &convention, family[i % families].name, SWEEP_ROWS,
+                         sizes[i / families]);
+}
+
+/* Names in the plan, and so in the run, which rows of hunts they are. */
+static void note_worst(const char *input, const worst_shapes *found, case_plan *plan)
+{
+    char line[224];
+    size_t length = strlen(plan->worst_rows);
+    snprintf(line, sizeof line, "%.160s: %zu rows, hash %016llx", input, found->rows,
+             (unsigned long long)found->hash);
+    if (!strstr(plan->worst_rows, line))
+        snprintf(plan->worst_rows + length, sizeof plan->worst_rows - length, "%s%s",
+                 length ? "; " : "", line);
+    plan->worst_hash = hash_bytes(plan->worst_hash, &found->hash, sizeof found->hash);
+}
+
+/* The rows that hunts found, of all kernels of the type, for every kernel: under the first
+ * convention, or under all where the user named them. */
+static void plan_worst(const resolved_plan *resolved, const char *input, bool named,
+                       case_plan *plan)
+{
+    const plan_conventions *conventions = resolved->conventions;
+    worst_shapes found;
+    bool of_type = false;
+    worst_input_shapes(input, &found);
+    for (size_t c = 0; c < (named || resolved->full ? conventions->count : 1); c++)
+        for (size_t i = 0; i < found.count; i++) {
+            const worst_shape *shape = &found.shapes[i];
+            if (shape->type != plan->adding.dtype)
+                continue;
+            of_type = true;
+            add_accuracy(plan, &conventions->list[c], input, shape->rows, shape->hidden);
+        }
+    note_worst(input, &found, plan);
+    free(found.shapes);
+    if (named && !of_type)
+        die(EXIT_CODE_USAGE, "--inputs %s: %s holds no find of %s: lnbench hunt makes some", input,
+            worst_place(input), dtype_name(plan->adding.dtype));
+}
+
+static void plan_accuracy(const resolved_plan *resolved, case_plan *plan)
+{
+    /* Every convention on every family at one size; the first one also where tails, register tiling
+     * and long sums differ. */
+    static const size_t sizes[] = {768, 5, 100, 4096};
+    const plan_conventions *conventions = resolved->conventions;
+    const bool named = resolved->request->inputs.count > 0;
+    bool *own = allocate_zeroed(resolved->input_count, sizeof *own);
+    for (size_t i = 0; i < resolved->input_count; i++) {
+        const char *input = resolved->inputs[i];
+        size_t rows, hidden;
+        own[i] = input_is_worst(input);
+        if (own[i])
+            plan_worst(resolved, input, true, plan);
+        else
+            own_shape(input, &rows, &hidden);
+        if (own[i] || hidden == 0)
+            continue;
+        own[i] = true; /* a user's file is judged at its own hidden size, under each convention */
+        for (size_t c = 0; c < conventions->count; c++)
+            add_accuracy(plan, &conventions->list[c], input, rows, hidden);
+    }
+    for (size_t c = 0; c < conventions->count; c++) {
+        bool all_sizes = !resolved->quick && (c == 0 || resolved->full);
+        for (size_t s = 0; s < (all_sizes ? sizeof sizes / sizeof *sizes : 1); s++)
+            for (size_t i = 0; i < resolved->input_count; i++)
+                if (has_case(resolved, i, c) && !own[i])
+                    add_accuracy(plan, &conventions->list[c], resolved->inputs[i], SWEEP_ROWS,
+                                 sizes[s]);
+    }
+    free(own);
+    if (named || resolved->quick)
+        return;
+    plan_without_eps(resolved, sizes, sizeof sizes / sizeof *sizes, plan);
+    plan_worst(resolved, WORST_INPUT, false, plan);
+    if (resolved->full)
+        plan_long_sums(resolved, plan);
+}
+
+/* How many rows of an input are judged at a shape: of the rows that hunts found all, as in the plan
+ * without shapes. */
+static size_t judged_rows(const char *input, size_t rows, size_t hidden, case_plan *plan)
+{
+    worst_shapes found;
+    size_t judged = rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
+    if (!input_is_worst(input))
+        return judged;
+    worst_input_shapes(input, &found);
+    note_worst(input, &found, plan);
+    for (size_t i = 0; i < found.count; i++)
+        if (found.shapes[i].type == plan->adding.dtype && found.shapes[i].hidden == hidden)
+            judged = found.shapes[i].rows;
+    free(found.shapes);
+    return judged;
+}
+
+static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
+{
+    const word_list *shapes = &resolved->request->shapes;
+    for (size_t i = 0; i < shapes->count; i++) {
+        size_t rows, hidden, own_rows, own_hidden;
+        error err;
+        need(shape_parse(shapes->words[i], &rows, &hidden, &err), &err);
+        if (resolved->speed)
+            check_memory(resolved, plan, rows, hidden);
+        for (size_t input = 0; resolved->accuracy && input < resolved->input_count; input++) {
+            own_shape(resolved->inputs[input], &own_rows, &own_hidden);
+            if (own_hidden && own_hidden != hidden)
+                die(EXIT_CODE_USAGE, "%s: last axis is %zu long: --shapes %s asks for %zu",
+                    resolved->inputs[input], own_hidden, shapes->words[i], hidden);
+        }
+        if (resolved->speed)
+            add_speed(plan, resolved, rows, hidden);
+        for (size_t c = 0; resolved->accuracy && c < resolved->conventions->count; c++)
+            for (size_t input = 0; input < resolved->input_count; input++)
+                add_accuracy(plan, &resolved->conventions->list[c], resolved->inputs[input],
+                             judged_rows(resolved->inputs[input], rows, hidden, plan), hidden);
+    }
+}
+
+/* ---- what makes two plans the same ---- */
+
+/* A user's file may change between two runs; a family hashes to 0. */
+static uint64_t hash_contents(uint64_t hash, const word_list *inputs)
+{
+    for (size_t i = 0; i < inputs->count; i++) {
+        uint64_t contents;
+        hash_file(inputs->words[i], &contents);
+        hash = hash_bytes(hash, &contents, sizeof contents);
+    }
+    return hash;
+}
+
+static uint64_t hash_word(uint64_t hash, const char *word)
+{
+    return hash_bytes(hash, word, strlen(word) + 1);
+}
+
+/* The same words in another order ask for the same. `fallback` is what no word at all means. */
+static uint64_t hash_texts(uint64_t hash, const word_list *words, const char *fallback)
+{
+    uint64_t sum = words->count == 0 ? hash_word(HASH_START, fallback) : 0;
+    for (size_t i = 0; i < words->count; i++) {
+        size_t before = 0;
+        while (strcmp(words->words[before], words->words[i]) != 0)
+            before++;
+        sum += before == i ? hash_word(HASH_START, words->words[i]) : 0;
+    }
+    return hash_bytes(hash, &sum, sizeof sum);
+}
+
+/* The options alone: neither the kernels that are there nor how often each is timed. */
+static uint64_t hash_request(const case_plan *plan, const resolved_plan *resolved)
+{
+    const plan_request *request = resolved->request;
+    char label[CONVENTION_MAX_LENGTH];
+    uint64_t hash = hash_word(HASH_START, plan->name);
+    hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
+    hash = hash_bytes(hash, &request->settings, sizeof request->settings);
+    hash = hash_bytes(hash, &request->conformance, sizeof request->conformance);
+    unsigned others = plan->operations - 1; /* LayerNorm alone is 0 */
+    hash = hash_bytes(hash, &others, others ? sizeof others : 0);
+    hash = hash_word(hash, request->only ? request->only : "");
+    hash = hash_word(hash, request->time_on ? request->time_on : "normal");
+    hash = hash_texts(hash, &request->kernels, "");
+    hash = hash_texts(hash, &request->dtypes, "");
+    hash = hash_texts(hash, &request->shapes, "");
+    hash = hash_texts(hash, &request->inputs, "");
+    hash = hash_texts(hash, &request->caches, cache_name(CACHE_HOT));
+    hash = hash_texts(hash, &request->threads, "1");
+    hash = hash_contents(hash, &request->inputs);
+    /* The first convention is the one that is timed: their order counts. */
+    for (size_t i = 0; i < resolved->named_count; i++)
+        hash = hash_word(hash, convention_label(&resolved->named[i], label));
+    return hash;
+}
+
+/* The plan's hash is of everything that decides what is measured: an unfinished run may go on only under the
+ * same one. Two builds of a library, asked the same, share that of the request. */
+static void identify(case_plan *plan, const resolved_plan *resolved)
+{
+    const plan_request *request = resolved->request;
+    uint64_t hash = hash_bytes(HASH_START, plan->name, strlen(plan->name));
+    hash = hash_bytes(hash, &plan->seed, sizeof plan->seed);
+    hash = hash_bytes(hash, &request->settings, sizeof request->settings);
+    hash = hash_bytes(hash, &plan->conformance, sizeof plan->conformance);
+    hash = hash_contents(hash, &request->inputs);
+    hash = hash_bytes(hash, &plan->worst_hash, sizeof plan->worst_hash);
+    for (size_t i = 0; i < plan->kernel_count; i++) {
+        const kernel_entry *kernel = plan->kernels[i];
+        hash = hash_bytes(hash, kernel->facts.name, strlen(kernel->facts.name) + 1);
+        hash = hash_bytes(hash, kernel->source, strlen(kernel->source) + 1);
+        hash = hash_bytes(hash, &kernel->object_hash, sizeof kernel->object_hash);
+    }
+    for (size_t i = 0; i < plan->accuracy_count; i++) {
+        const accuracy_group *group = &plan->accuracy[i];
+        case_key key = accuracy_key(group, plan->kernels[0]);
+        hash = hash_bytes(hash, &key, sizeof key);
+        hash = hash_bytes(hash, &group->param, sizeof group->param);
+    }
+    for (size_t i = 0; i < plan->speed_count; i++) {
+        case_key key = speed_key(&plan->speed[i], "");
+        hash = hash_bytes(hash, &key, sizeof key);
+        unsigned counts[] = {plan->speed[i].processes, plan->speed[i].repetitions,
+                             (unsigned)plan->speed[i].param};
+        hash = hash_bytes(hash, counts, sizeof counts);
+    }
+    snprintf(plan->hash, sizeof plan->hash, "%016llx", (unsigned long long)hash);
+    snprintf(plan->request_hash, sizeof plan->request_hash, "%016llx",
+             (unsigned long long)hash_request(plan, resolved));
+}
+
+/* ---- the plan ---- */
+
+/* The groups of one pair of types. */
+static void plan_types(case_plan *plan, void *context)
+{
+    const resolved_plan *resolved = context;
+    const plan_request *request = resolved->request;
+    for (size_t i = 0; i < resolved->input_count; i++)
+        input_check_type(resolved->inputs[i], plan->adding.dtype);
+    if (resolved->speed && request->time_on)
+        input_check_type(request->time_on, plan->adding.dtype);
+    if (request->shapes.count) {
+        plan_shapes(resolved, plan);
+        return;
+    }
+    if (resolved->accuracy)
+        plan_accuracy(resolved, plan);
+    if (resolved->speed)
+        plan_speed(resolved, plan);
+}
+
+void plan_each_types(case_plan *plan, void (*add)(case_plan *plan, void *context), void *context)
+{
+    enum { TYPES = LN_F16 + 1 };
+    for (int each = 0; each < TYPES * TYPES; each++) {
+        plan->adding.dtype = (ln_type)(each / TYPES);
+        plan->adding.param = (ln_type)(each % TYPES);
+        bool any = false;
+        for (size_t i = 0; i < plan->kernel_count; i++)
+            any |= takes(plan->kernels[i], plan->adding.operation, plan->adding.dtype,
+                         plan->adding.param);
+        if (any)
+            add(plan, context);
+    }
+}
+
+void plan_make(const plan_request *request, const kernel_list *kernels,
+               const machine_facts *machine, case_plan *plan)
+{
+    resolved_plan resolved = {.request = request, .machine = machine};
+    *plan = (struct case_plan){.seed = request->seed};
+    resolve_options(&resolved);
+    plan->quick = resolved.quick;
+    plan->full = resolved.full;
+    plan->conformance = request->conformance && resolved.accuracy;
+    snprintf(plan->name, sizeof plan->name, "%s", request->name);
+    resolve_named(&resolved, plan);
+    choose_kernels(request, kernels, plan);
+    check_asked(plan, &resolved);
+    for (int kind = 0; kind < OPERATIONS; kind++) {
+        if (!(plan->operations & OPERATION_BIT(kind)))
+            continue;
+        plan->adding.operation = (ln_operation)kind;
+        resolve_conventions(&resolved, plan->adding.operation, plan);
+        resolve_inputs(&resolved, plan);
+        plan_each_types(plan, plan_types, &resolved);
+        free(resolved.inputs);
+        free(resolved.everywhere);
+    }
+    identify(plan, &resolved);
+    free(resolved.named);
+}

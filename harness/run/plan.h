@@ -1,0 +1,116 @@
+/* Plans: which cases a run has. */
+#ifndef LNBENCH_PLAN_H
+#define LNBENCH_PLAN_H
+
+#include "domain/machine.h"
+#include "base/text.h"
+#include "domain/operation.h"
+#include "worker/worker.h"
+
+/* What narrows a plan; empty lists narrow nothing. */
+typedef struct plan_request {
+    const char *name; /* "quick", "default", "full" */
+    word_list kernels, conventions, dtypes, shapes, inputs, caches, threads;
+    const char *operation; /* or "all"; NULL: those of the conventions, or the first */
+    const char *only;      /* "speed", "accuracy" or NULL */
+    const char *time_on;   /* the input that is timed; NULL: "normal" */
+    uint64_t seed;
+    uint64_t processes, repetitions; /* 0: the plan's own */
+    bool conformance;                /* also the conformance tests, which the session adds */
+    uint64_t settings;               /* a hash of what else decides results: limits, pages */
+} plan_request;
+
+/* Rows of one input under one convention, judged for every kernel of these types; or a conformance test, which
+ * the session adds (run/accuracy.h), for those that come without a proof: plugins, peers and the library's own
+ * calls. */
+typedef struct accuracy_group {
+    ln_convention convention;
+    char convention_label[CONVENTION_MAX_LENGTH];
+    char input[INPUT_MAX_LENGTH];
+    ln_type dtype, param; /* of the kernels that it is for */
+    size_t rows, hidden;
+    size_t elements;                      /* for the time left */
+    const struct conformance_task *check; /* NULL: rows of the input */
+    bool for_ours;                        /* a check of our own kernels too... */
+    unsigned traits;                      /* ...but only of those that have these */
+} accuracy_group;
+
+/* One shape timed for every kernel of these types and the roofs, on a judged block of rows. */
+typedef struct speed_group {
+    ln_convention convention;
+    char convention_label[CONVENTION_MAX_LENGTH];
+    char input[INPUT_MAX_LENGTH];
+    ln_type dtype, param;
+    size_t rows, hidden, block_rows;
+    cache_state cache;
+    unsigned threads;
+    unsigned processes, repetitions;
+    unsigned slow_repetitions; /* the fewest, in processes that know a call to be long */
+    double min_seconds;
+} speed_group;
+
+/* What the groups that are being added are of. */
+typedef struct plan_adding {
+    ln_operation operation;
+    ln_type dtype, param;
+} plan_adding;
+
+/* Of one operation: those that the user named, or else the presets. */
+typedef struct plan_conventions {
+    ln_convention *list;
+    size_t count;
+    bool named;
+} plan_conventions;
+
+typedef struct case_plan {
+    char name[16];
+    unsigned operations;          /* bits of ln_operation */
+    const kernel_entry **kernels; /* chosen ones, borrowed, those of an operation together */
+    size_t kernel_count;
+    size_t related_count; /* with those of the same family on other ISAs that this CPU has */
+    accuracy_group *accuracy;
+    size_t accuracy_count;
+    plan_conventions conventions[OPERATIONS];
+    bool quick, full, conformance;
+    struct plan_checks *checks; /* the session's; NULL: no conformance tests were added */
+    speed_group *speed;
+    size_t speed_count;
+    uint64_t seed;
+    uint64_t worst_hash;  /* of the rows of hunts that take part */
+    char worst_rows[256]; /* which they are, in words; "": none */
+    char hash[65];
+    char request_hash[17]; /* of what was asked for, whatever kernels answer */
+    plan_adding adding;
+} case_plan;
+
+/* What the request has that cannot be ends the program with one line: an unknown word (2), more threads than this
+ * process has CPUs (7). */
+void plan_make(const plan_request *request, const kernel_list *kernels,
+               const machine_facts *machine, case_plan *plan);
+void plan_free(case_plan *plan);
+
+/* Calls `add` for every pair of storage and parameter type that a chosen kernel of plan->adding.operation has, in
+ * the order of the types, with it in plan->adding. */
+void plan_each_types(case_plan *plan, void (*add)(case_plan *plan, void *context), void *context);
+/* A group of these types. */
+accuracy_group accuracy_group_of(const case_plan *plan, const ln_convention *convention,
+                                 const char *input, size_t rows, size_t hidden);
+
+/* How many judgements and repetitions there are, and roughly how long they take. */
+size_t plan_judgements(const case_plan *plan);
+size_t plan_repetitions(const case_plan *plan);
+
+/* Whether a group is for this kernel; how many of the plan it is for. */
+bool speed_takes(const speed_group *group, const kernel_entry *kernel);
+size_t speed_kernels(const case_plan *plan, const speed_group *group);
+bool group_takes(const accuracy_group *group, const kernel_entry *kernel);
+size_t group_kernels(const case_plan *plan, const accuracy_group *group);
+
+/* The key of a case of a group. */
+case_key accuracy_key(const accuracy_group *group, const kernel_entry *kernel);
+case_key speed_key(const speed_group *group, const char *kernel);
+
+/* "torch,eps=1e-6@std,affine=vector" is two conventions: a name begins a new one, and so does the key that
+ * the list before began with. Lists are of the operation that is named, where that is one (not NULL or "all") and they name none. */
+void split_conventions(const word_list *given, const char *whose, word_list *conventions);
+#endif

@@ -1,0 +1,533 @@
+/* Times the speed groups: judges the two blocks, then measures in several fresh worker processes,
+ * all kernels and both roofs interleaved. */
+#include "run/speed.h"
+#include "base/allocate.h"
+#include "base/interrupt.h"
+#include "conformance/timed_rows.h"
+#include "domain/operation.h"
+#include "run/session.h"
+#include <math.h>
+#include <string.h>
+
+enum { BLOCKS = 2 };
+
+/* One kernel (or roof) of the group that is being timed. */
+typedef struct timed_case {
+    const kernel_entry *kernel; /* NULL: a roof */
+    case_key key;
+    void *judged[BLOCKS];
+    case_judgement judgement; /* of the first block */
+    timed_rows rows;
+    bool timed;     /* false: left out, its verdict is stored */
+    double call_ns; /* the shortest repetition's, so far; 0: none yet */
+} timed_case;
+
+enum { NOBODY = -1 };
+
+/* Why a process came to no end: what it said, and of whom; NOBODY: of no contender. */
+typedef struct process_failure {
+    bool failed;
+    int64_t suspect;
+    worker_reply reply;
+} process_failure;
+
+typedef struct timed_result {
+    timed_case *contender;
+    timed_repetition repetition;
+} timed_result;
+
+typedef struct timed_round {
+    run_session *session;
+    const speed_group *group;
+    judge_block blocks[BLOCKS];
+    timed_case *contenders;
+    size_t count;
+    size_t *entries; /* contender of each entry of the process that runs */
+    size_t entry_count;
+    timed_result *results; /* of the process that runs */
+    size_t result_count;
+    int64_t alone;        /* the one that has a process of its own; NOBODY: all are timed */
+    unsigned unexplained; /* processes that failed though no kernel fails alone */
+} timed_round;
+
+double session_repetition_seconds(const speed_group *group)
+{
+    double bytes = call_bytes(operations[group->convention.operation], group->rows, group->hidden,
+                              group->dtype);
+    double call = bytes / 16e9; /* of a kernel that is neither fast nor slow */
+    /* Besides what is timed: a call that settles the caches, poison, comparison. */
+    return (call > group->min_seconds ? call : group->min_seconds) * 1.2 + call + bytes / 8e9;
+}
+
+double session_timed_judgement_seconds(const speed_group *group)
+{
+    return BLOCKS * session_judgement_seconds(group->block_rows * group->hidden);
+}
+
+static void heat_free(timed_round *heat)
+{
+    for (size_t i = 0; i < BLOCKS; i++)
+        judge_block_free(&heat->blocks[i]);
+    for (size_t i = 0; heat->contenders && i < heat->count; i++) {
+        timed_rows_free(&heat->contenders[i].rows);
+        for (size_t block = 0; block < BLOCKS; block++)
+            free(heat->contenders[i].judged[block]);
+    }
+    free(heat->contenders);
+    free(heat->entries);
+    free(heat->results);
+}
+
+static void heat_create(timed_round *heat, run_session *session, const speed_group *group)
+{
+    size_t kernels = speed_kernels(&session->plan, group);
+    *heat = (struct timed_round){
+        .session = session, .group = group, .count = kernels + ROOFS, .alone = NOBODY};
+    heat->contenders = allocate_zeroed(heat->count, sizeof *heat->contenders);
+    heat->entries = allocate_zeroed(heat->count, sizeof *heat->entries);
+    size_t next = 0;
+    for (size_t i = 0; i < session->plan.kernel_count; i++)
+        if (speed_takes(group, session->plan.kernels[i]))
+            heat->contenders[next++].kernel = session->plan.kernels[i];
+    for (size_t i = 0; i < heat->count; i++) {
+        timed_case *contender = &heat->contenders[i];
+        contender->key = speed_key(group, contender->kernel ? contender->kernel->facts.name
+                                                            : roof_names[i - kernels]);
+        contender->timed = true;
+    }
+    for (size_t i = 0; i < BLOCKS; i++)
+        judge_block_generate(session->judge, &heat->blocks[i],
+                             call_dense(&group->convention, group->dtype, group->param,
+                                        group->block_rows, group->hidden),
+                             group->input, NULL, i * group->block_rows);
+}
+
+static bool is_fit(const case_verdict *verdict)
+{
+    return verdict_is_right(verdict->kind) || verdict_is_limit(verdict->kind) ||
+           verdict->kind == VERDICT_INACCURATE || verdict->kind == VERDICT_WRONG_CLASS;
+}
+
+/* What its constructor set for all of its calls is no reason not to time them. */
+static bool is_timed(const timed_case *contender, const case_verdict *verdict)
+{
+    const char *set = contender->kernel ? contender->kernel->set_at_load : "";
+    return is_fit(verdict) || (verdict->kind == VERDICT_STATE_CHANGED && set[0] &&
+                               strncmp(verdict->detail, set, strlen(set)) == 0);
+}
+
+/* Judges both blocks; keeps the outputs, which timing then compares with. Wrong kernels are timed
+ * too: how fast a wrong answer is has interest; one that crashed or wrote elsewhere is not. */
+static bool judge_contender(timed_round *heat, timed_case *contender, error *err)
+{
+    run_session *session = heat->session;
+    size_t bytes = timed_group_bytes(heat->group);
+    case_judgement judgement = {0};
+    if (session_gave_up(session, contender->kernel, &judgement.verdict)) {
+        contender->timed = false;
+        return session_put(session, &contender->key, &judgement, err);
+    }
+    for (size_t i = 0; i < BLOCKS && contender->timed; i++) {
+        judge_kernel(session->judge, &heat->blocks[i], contender->kernel, &judgement);
+        if (interrupted())
+            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+        contender->timed = is_timed(contender, &judgement.verdict);
+        if (contender->timed) {
+            contender->judged[i] = allocate(bytes);
+            memcpy(contender->judged[i], judgement.computed, bytes);
+        }
+        if (i == 0)
+            contender->judgement = judgement;
+        bool worse = !verdict_is_right(judgement.verdict.kind);
+        if ((i == 0 || worse) && !session_put(session, &contender->key, &judgement, err))
+            return false;
+        if (worse)
+            contender->judgement = judgement;
+    }
+    if (!contender->timed)
+        return true;
+    if (timed_rows_begin(&contender->rows, session->judge, heat->blocks, contender->kernel,
+                         contender->judged, &judgement.verdict))
+        return true;
+    contender->timed = false; /* bound() itself failed */
+    return session_put(session, &contender->key, &judgement, err);
+}
+
+/* The order that begins a group, with its tensors in the arena; *end is where expected outputs go.
+ */
+static bool place_group(const timed_round *heat, unsigned process, work_order *begin, off_t *end,
+                        error *err)
+{
+    const speed_group *group = heat->group;
+    run_session *session = heat->session;
+    *begin = timed_group_order(group, &session->machine);
+    begin->huge_pages = session->huge_pages;
+    begin->cpu = session->cpu;
+    begin->repetitions = group->repetitions;
+    begin->min_seconds = group->min_seconds;
+    begin->seed = session->plan.seed * 0x9e3779b97f4a7c15u + process;
+    return timed_group_place(group, heat->blocks, session->worker, 2, begin, end, err);
+}
+
+/* A contender that fell out while being timed. */
+static bool drop(timed_round *heat, size_t index, const worker_reply *reply, error *err)
+{
+    timed_case *contender = &heat->contenders[index];
+    case_judgement judgement = {.verdict.kind = reply->verdict, .bound_row_ulp = NAN};
+    contender->timed = false;
+    verdict_say(&judgement.verdict, "%s", reply->text);
+    return session_put(heat->session, &contender->key, &judgement, err);
+}
+
+static bool takes_part(const timed_round *heat, size_t index)
+{
+    return heat->contenders[index].timed &&
+           (heat->alone == NOBODY || heat->alone == (int64_t)index);
+}
+
+/* False where the failure is no kernel's: it ends the run. */
+static bool note_failure(process_failure *failure, int64_t suspect, const worker_reply *reply,
+                         error *err)
+{
+    if (reply_ends_run(reply, err))
+        return false;
+    if (reply->verdict == VERDICT_LOST)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply->text);
+    *failure = (process_failure){.failed = true, .suspect = suspect, .reply = *reply};
+    return true;
+}
+
+/* The first process finds how many calls make a repetition, by Google Benchmark's search, which
+ * costs as much as a repetition and overshoots by up to a half; the others are told. A call that
+ * alone is as long as several repetitions has averaged as much noise by itself. */
+static void set_length(work_order *entry, const speed_group *group, double call_ns)
+{
+    double calls = call_ns > 0 ? round(group->min_seconds * 1e9 / call_ns) : 0;
+    if (!(call_ns > 0))
+        return;
+    entry->iterations = calls < 1 ? 1 : calls > 1e9 ? 1000000000 : (uint64_t)calls;
+    double enough = ceil(group->repetitions * group->min_seconds * 1e9 / call_ns);
+    if (enough < group->repetitions)
+        entry->repetitions =
+            enough > group->slow_repetitions ? (unsigned)enough : group->slow_repetitions;
+}
+
+/* Begins the group and enters everyone who is still in it. */
+static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
+                      process_failure *failure, error *err)
+{
+    worker_process *worker = heat->session->worker;
+    double deadline = heat->session->deadline_seconds;
+    size_t bytes = timed_group_bytes(heat->group);
+    char *memory = worker_runner(worker)->memory;
+    worker_reply reply;
+    heat->entry_count = 0;
+    if (!worker_ask(worker, begin, deadline, &reply))
+        return note_failure(failure, NOBODY, &reply, err);
+    for (size_t i = 0; i < heat->count; i++) {
+        timed_case *contender = &heat->contenders[i];
+        if (!takes_part(heat, i))
+            continue;
+        work_order entry = worker_order(ORDER_TIME_ENTRY, contender->kernel);
+        snprintf(entry.text, sizeof entry.text, "%s", contender->key.kernel);
+        if (contender->kernel) {
+            entry.at.expected = end;
+            entry.at.expected_other = end + (off_t)((bytes + 63) / 64 * 64);
+            memcpy(memory + entry.at.expected, contender->judged[0], bytes);
+            memcpy(memory + entry.at.expected_other, contender->judged[1], bytes);
+        }
+        set_length(&entry, heat->group, contender->call_ns);
+        if (worker_ask(worker, &entry, deadline, &reply))
+            heat->entries[heat->entry_count++] = i;
+        else if (reply.verdict != VERDICT_DECLINED)
+            return note_failure(failure, (int64_t)i, &reply, err);
+        else if (!drop(heat, i, &reply, err))
+            return false;
+    }
+    return true;
+}
+
+static void keep_one(timed_round *heat, timed_case *contender, unsigned process,
+                     const worker_reply *reply)
+{
+    timed_repetition repetition = reply->repetition;
+    char what[160];
+    if (heat->alone != NOBODY)
+        return;
+    repetition.process = process;
+    if (!(contender->call_ns > 0) || repetition.real_ns < contender->call_ns)
+        contender->call_ns = repetition.real_ns;
+    snprintf(what, sizeof what, "%s  %zux%zu", contender->key.kernel, heat->group->rows,
+             heat->group->hidden);
+    progress_step(&heat->session->progress, session_repetition_seconds(heat->group), what);
+    heat->results = allocate_room(heat->results, heat->result_count, sizeof *heat->results);
+    heat->results[heat->result_count++] = (timed_result){contender, repetition};
+}
+
+/* Those of a process at once: one that did not come to its end is timed again. */
+static bool store_all(timed_round *heat, error *err)
+{
+    run_session *session = heat->session;
+    const size_t count = heat->result_count;
+    heat->result_count = 0;
+    if (count == 0)
+        return true;
+    bool fine = store_together(session->store, err);
+    for (size_t i = 0; fine && i < count; i++)
+        fine = store_put_repetition(session->store, session->run, &heat->results[i].contender->key,
+                                    &heat->results[i].repetition, err);
+    return store_together_leave(session->store, fine, err);
+}
+
+/* Rows whose bits depend on their place. */
+static bool take_rows(timed_round *heat, timed_case *contender, const work_order *begin,
+                      const worker_reply *reply, error *err)
+{
+    run_session *session = heat->session;
+    case_judgement judgement = contender->judgement;
+    judgement.varies |= 1u << (heat->group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
+    if (heat->alone != NOBODY)
+        return true;
+    timed_rows_take(&contender->rows, session->judge, begin, reply);
+    return !timed_rows_judge(&contender->rows, session->judge, &judgement) ||
+           session_put(session, &contender->key, &judgement, err);
+}
+
+/* The stream of repetitions of one process. */
+static bool follow(timed_round *heat, const work_order *begin, unsigned process,
+                   process_failure *failure, error *err)
+{
+    worker_process *worker = heat->session->worker;
+    work_order run = *begin, go_on = worker_order(ORDER_GO_ON, NULL);
+    worker_reply reply;
+    timed_case *running = NULL;
+    /* A slow kernel's whole repetition, its calibration, poison and comparison. */
+    double deadline =
+        heat->session->deadline_seconds + 20 * session_repetition_seconds(heat->group);
+    run.kind = ORDER_TIME_RUN;
+    bool fine = worker_send_order(worker, &run, &reply);
+    while (fine && (fine = worker_next(worker, deadline, &reply)) && reply.kind != REPLY_DONE) {
+        timed_case *contender = &heat->contenders[heat->entries[reply.count]];
+        if (reply.kind == REPLY_STARTED) {
+            running = contender;
+        } else if (reply.kind == REPLY_REPETITION) {
+            keep_one(heat, contender, process, &reply);
+        } else {
+            if (!take_rows(heat, contender, begin, &reply, err))
+                return false;
+            fine = worker_send_order(worker, &go_on, &reply);
+        }
+    }
+    if ((fine || interrupted()) && !store_all(heat, err))
+        return false;
+    heat->result_count = 0; /* of a process that failed nothing is kept */
+    if (fine && !interrupted())
+        return true;
+    return note_failure(failure, running ? running - heat->contenders : NOBODY, &reply, err);
+}
+
+/* Roofs alone have nothing to be compared with. */
+static bool anyone_left(const timed_round *heat)
+{
+    for (size_t i = 0; i < heat->count; i++)
+        if (heat->contenders[i].kernel && heat->contenders[i].timed)
+            return true;
+    return false;
+}
+
+/* One fresh process with all who take part. */
+static bool try_process(timed_round *heat, unsigned process, process_failure *failure, error *err)
+{
+    work_order begin;
+    off_t end;
+    worker_reply reply;
+    const kernel_entry **kernels = allocate_zeroed(heat->count, sizeof *kernels);
+    size_t count = 0;
+    *failure = (process_failure){.suspect = NOBODY};
+    for (size_t i = 0; i < heat->count; i++)
+        if (heat->contenders[i].kernel && takes_part(heat, i))
+            kernels[count++] = heat->contenders[i].kernel;
+    bool renewed = worker_renew(heat->session->worker, kernels, count, &reply);
+    for (size_t i = 0; !renewed && i < heat->count && failure->suspect == NOBODY; i++)
+        if (heat->contenders[i].kernel && takes_part(heat, i) &&
+            heat->contenders[i].kernel->plugin == reply.count)
+            failure->suspect = (int64_t)i;
+    free(kernels);
+    if (!renewed)
+        return note_failure(failure, failure->suspect, &reply, err);
+    return place_group(heat, process, &begin, &end, err) &&
+           enter_all(heat, &begin, end, failure, err) &&
+           (failure->failed || follow(heat, &begin, process, failure, err));
+}
+
+/* ---- a process that failed ---- */
+
+/* Runs each kernel of the group once in a process of its own: one that fails there gets the verdict, and
+ * the others are timed again. Where none fails alone the group is timed again, and next time the kernel
+ * that ran gets the verdict. */
+static bool find_failing(timed_round *heat, const process_failure *together, error *err)
+{
+    bool found = false;
+    for (size_t i = 0; i < heat->count; i++) {
+        process_failure alone;
+        if (!heat->contenders[i].kernel || !heat->contenders[i].timed)
+            continue;
+        heat->alone = (int64_t)i;
+        bool fine = try_process(heat, heat->session->next_process, &alone, err);
+        heat->alone = NOBODY;
+        if (!fine || (alone.failed && !drop(heat, i, &alone.reply, err)))
+            return false;
+        found |= alone.failed;
+    }
+    if (found || heat->unexplained++ == 0)
+        return true;
+    if (together->suspect == NOBODY || !heat->contenders[together->suspect].kernel)
+        return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", together->reply.text);
+    return drop(heat, (size_t)together->suspect, &together->reply, err);
+}
+
+/* One process; started over as often as kernels of it fail, each time under a number of its own. */
+static bool run_process(timed_round *heat, error *err)
+{
+    while (anyone_left(heat)) {
+        unsigned process = heat->session->next_process++;
+        process_failure failure;
+        if (!try_process(heat, process, &failure, err))
+            return false;
+        if (!failure.failed)
+            return store_end_process(heat->session->store, heat->session->run, process, err);
+        if (!find_failing(heat, &failure, err))
+            return false;
+    }
+    return true;
+}
+
+/* Processes of an earlier try that timed this group to their end. Groups that differ in the type of
+ * the parameters alone share their roofs' cases: the kernels tell. */
+static bool processes_done(timed_round *heat, unsigned *done, error *err)
+{
+    *done = 0;
+    for (size_t i = 0; heat->session->resumed && i + ROOFS < heat->count; i++) {
+        unsigned processes;
+        if (!store_process_count(heat->session->store, heat->session->run, &heat->contenders[i].key,
+                                 &processes, err))
+            return false;
+        if (processes > *done)
+            *done = processes;
+    }
+    return true;
+}
+
+static bool fell_out(const timed_case *contender, const stored_case *stored)
+{
+    return stored->judged && stored->verdict.kind != VERDICT_LOST &&
+           !is_timed(contender, &stored->verdict);
+}
+
+/* Who fell out in an earlier try stays out, or its verdict would be written over: what goes wrong
+ * once in a while may go right today. */
+static bool leave_out_the_fallen(timed_round *heat, error *err)
+{
+    stored_cases cases;
+    if (!heat->session->resumed)
+        return true;
+    if (!store_cases(heat->session->store, heat->session->run, &cases, err))
+        return false;
+    for (size_t i = 0; i < heat->count; i++)
+        for (size_t stored = 0; stored < cases.count; stored++)
+            if (case_key_equal(&cases.cases[stored].key, &heat->contenders[i].key) &&
+                fell_out(&heat->contenders[i], &cases.cases[stored]))
+                heat->contenders[i].timed = false;
+    stored_cases_free(&cases);
+    return true;
+}
+
+static bool time_group(run_session *session, const speed_group *group, error *err)
+{
+    timed_round heat;
+    unsigned done = 0;
+    heat_create(&heat, session, group);
+    bool fine = processes_done(&heat, &done, err) && leave_out_the_fallen(&heat, err);
+    for (size_t i = 0; fine && done < group->processes && i < heat.count; i++) {
+        char what[160];
+        snprintf(what, sizeof what, "judging %s  %zux%zu", heat.contenders[i].key.kernel,
+                 group->rows, group->hidden);
+        if (!heat.contenders[i].kernel || !heat.contenders[i].kernel->unsupported[0])
+            progress_step(&session->progress, session_timed_judgement_seconds(group), what);
+        if (interrupted())
+            fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+        else if (heat.contenders[i].kernel)
+            fine = judge_contender(&heat, &heat.contenders[i], err);
+    }
+    for (; fine && done < group->processes && anyone_left(&heat); done++)
+        fine = run_process(&heat, err);
+    heat_free(&heat);
+    return fine;
+}
+
+bool session_speed(run_session *session, error *err)
+{
+    for (size_t i = 0; i < session->plan.speed_count; i++)
+        if (!time_group(session, &session->plan.speed[i], err))
+            return false;
+    return true;
+}
+
+enum { LINE = 64 };
+
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+size_t timed_group_bytes(const speed_group *group)
+{
+    return group->block_rows * group->hidden * dtype_size(group->dtype);
+}
+
+work_order timed_group_order(const speed_group *group, const machine_facts *machine)
+{
+    work_order begin = worker_order(ORDER_TIME_BEGIN, NULL);
+    begin.problem =
+        problem_dense(&group->convention, group->dtype, group->param, group->rows, group->hidden);
+    begin.operation = group->convention.operation;
+    begin.block_rows = group->block_rows;
+    begin.cache = group->cache;
+    begin.threads = group->threads;
+    begin.rotated_bytes = machine_rotated_bytes(machine, group->cache);
+    return begin;
+}
+
+void timed_group_put(char *memory, off_t *end, off_t *at, const void *data, size_t bytes)
+{
+    *at = data ? *end : -1;
+    if (!data)
+        return;
+    *end += (off_t)whole_lines(bytes);
+    memcpy(memory + *at, data, bytes);
+}
+
+bool timed_group_place(const speed_group *group, const judge_block blocks[2],
+                       worker_process *worker, size_t outputs, work_order *begin, off_t *end,
+                       error *err)
+{
+    const operation *what = operations[begin->operation];
+    size_t bytes = timed_group_bytes(group), row = group->hidden * sizeof(double);
+    size_t varied = timed_rows_room(blocks), tensors = 2 + outputs;
+    /* Each of them, the parameters and the varied rows may be up to a line longer. */
+    kernel_runner *runner = worker_runner(worker);
+    if (!runner->reserve(runner, tensors * bytes + varied + 2 * row + (tensors + 3) * LINE, err))
+        return false;
+    char *memory = runner->memory;
+    begin->at.varied = 0;
+    *end = (off_t)whole_lines(varied);
+    timed_group_put(memory, end, &begin->at.tensors[ROLE_X], blocks[0].inputs[ROLE_X], bytes);
+    timed_group_put(memory, end, &begin->at.x_other, blocks[1].inputs[ROLE_X], bytes);
+    for (size_t i = 0; i < what->count; i++) {
+        role_extent extent = role_extent_of(&what->roles[i], &begin->problem, group->dtype);
+        if (role_is_parameter(&what->roles[i]) && !what->roles[i].output)
+            timed_group_put(memory, end, &begin->at.tensors[i], blocks[0].inputs[i],
+                            extent_bytes(&extent));
+    }
+    return true;
+}

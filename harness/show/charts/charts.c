@@ -1,0 +1,441 @@
+/* How each chart gets its tables and drawings. */
+#include "base/interrupt.h"
+#include "show/charts/chart.h"
+#include "base/clean.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "domain/machine.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A cell: "NaN" for what is not finite; of a text nothing is left that gnuplot, TSV or XML could
+ * take for syntax. */
+static void tsv_add_number(text_buffer *out, double value)
+{
+    if (!isfinite(value))
+        text_add(out, "NaN");
+    else if (value == rint(value) && fabs(value) < 1e15)
+        text_format(out, "%.0f", value); /* 40, not 4e+01 */
+    else
+        text_number(out, value);
+}
+
+static void tsv_add_text(text_buffer *out, const char *text)
+{
+    clean_add(out, FORM_GNUPLOT, text);
+}
+
+bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
+                 error *err)
+{
+    int length = snprintf(path, 512, "%s/%s%s", directory, name, suffix);
+    if (length < 0 || length >= 512)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "%.200s...: the path of a report must be shorter than 500 bytes", directory);
+    return true;
+}
+
+/* Writes and frees DIRECTORY/data/STEM SUFFIX. */
+static bool tsv_save(text_buffer *out, const char *directory, const char *stem, const char *suffix,
+                     error *err)
+{
+    char path[512], name[64];
+    snprintf(name, sizeof name, "data/%s", stem);
+    bool fine = report_path(path, directory, name, suffix, err) && write_whole_file(path, out, err);
+    text_free(out);
+    return fine;
+}
+
+/* A chart takes half a second. */
+static const double most_seconds = 60;
+
+/* gnuplot's tooltips are event handlers for a script that it would fetch; as <title> elements they
+ * need none: a drawing's lines with a handler become "<g><title>TEXT</title>". */
+static bool title_tips(const char *path)
+{
+    static const char mark[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'";
+    static const char end[] = "')\" onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>";
+    FILE *file = fopen(path, "r");
+    text_buffer out = {0};
+    char *line = NULL;
+    size_t size = 0;
+    struct error ignored = {0};
+    while (file && getline(&line, &size, file) >= 0) {
+        char *tip = strstr(line, mark), *after = tip ? strstr(tip, end) : NULL;
+        if (after) {
+            text_add_bytes(&out, line, (size_t)(tip - line));
+            text_format(&out, "<g><title>%.*s</title>%s",
+                        (int)(after - tip - (long)sizeof mark + 1), tip + sizeof mark - 1,
+                        after + sizeof end - 1);
+        } else {
+            text_add(&out, line);
+        }
+    }
+    bool fine = file && !ferror(file) && write_whole_file(path, &out, &ignored);
+    if (file)
+        fclose(file);
+    free(line);
+    text_free(&out);
+    return fine;
+}
+
+/* Whether the file begins and ends as its format does. */
+static bool is_whole(const char *path, const char *format)
+{
+    static const struct {
+        const char *format, *begin, *end;
+    } forms[] = {{"svg", "<?xml", "</svg>"}, {"png", "\x89PNG", "IEND"}, {"pdf", "%PDF", "%%EOF"}};
+    char head[8] = "", tail[33] = "";
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return false;
+    size_t count = fread(head, 1, sizeof head, file), last = 0;
+    if (fseek(file, -(long)sizeof tail + 1, SEEK_END) == 0)
+        last = fread(tail, 1, sizeof tail - 1, file);
+    fclose(file);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (strcmp(format, forms[i].format) == 0)
+            return count == sizeof head &&
+                   memcmp(head, forms[i].begin, strlen(forms[i].begin)) == 0 &&
+                   memmem(tail, last, forms[i].end, strlen(forms[i].end));
+    return false;
+}
+
+/* Names reach gnuplot as arguments and TSV, never as text of a script; -d keeps start-up files out. */
+static void gnuplot_start(gnuplot_job *job, const char *plots_directory, arena *memory)
+{
+    error err = {0};
+    const char *named = arena_format(memory, "%s/%s.gp", plots_directory, job->script);
+    char *path = realpath(named, NULL); /* gnuplot runs in the folder */
+    job->result = PROGRAM_FAILED;
+    if (!path) {
+        snprintf(job->note, sizeof job->note, "gnuplot's script %.180s: %s", named,
+                 strerror(errno));
+        return;
+    }
+    const char *script = arena_format(memory, "%s", path);
+    free(path);
+    const char *drawing = arena_format(memory, "%s/%s.%s", job->folder, job->stem, job->format);
+    job->begun = whole_file_begin(&job->drawing, drawing, &err);
+    if (!job->begun) {
+        snprintf(job->note, sizeof job->note, "gnuplot failed on %.230s", err.message);
+        return;
+    }
+    job->part = job->drawing.part ? job->drawing.part : drawing;
+    const char *const arguments[] = {
+        "gnuplot", "-d", "-c", script, job->stem, job->format, strrchr(job->part, '/') + 1, NULL};
+    memcpy(job->arguments, arguments, sizeof arguments);
+    job->run =
+        (program){.arguments = job->arguments, .folder = job->folder, .seconds = most_seconds};
+    program_start(&job->run);
+}
+
+/* The drawing gets its name only when it is whole; else nothing is left of it. */
+static program_result gnuplot_end(gnuplot_job *job)
+{
+    error err = {0};
+    if (!job->begun)
+        return job->result;
+    job->result = program_end(&job->run);
+    bool drew = job->result == PROGRAM_DONE && is_whole(job->part, job->format) &&
+                (strcmp(job->format, "svg") != 0 || title_tips(job->part));
+    if ((!whole_file_end(&job->drawing, drew, &err) || !drew) && job->result == PROGRAM_DONE) {
+        job->result = PROGRAM_FAILED;
+        snprintf(job->run.words, sizeof job->run.words, "%.255s",
+                 err.message[0] ? err.message : "it left no whole drawing");
+    }
+    if (job->result == PROGRAM_ABSENT)
+        snprintf(job->note, sizeof job->note,
+                 "gnuplot was not found: install it (Debian: gnuplot-nox)");
+    else if (job->result != PROGRAM_DONE)
+        snprintf(job->note, sizeof job->note, "gnuplot failed on %s.%s: %.190s", job->stem,
+                 job->format, job->run.words);
+    return job->result;
+}
+
+static void add_cell(const stored_cell *cell, text_buffer *out)
+{
+    if (cell->kind == CELL_TEXT)
+        tsv_add_text(out, cell->text);
+    else
+        tsv_add_number(out, cell->real);
+}
+
+/* Keys that have a place of their own. */
+static bool is_ours(const stored_table *settings, size_t row, report_chart *chart)
+{
+    const struct {
+        const char *key;
+        char *place;
+        size_t size;
+    } ours[] = {{"title", chart->title, sizeof chart->title},
+                {"footer", chart->footer, sizeof chart->footer},
+                {"again", chart->again, sizeof chart->again}};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (strcmp(table_text(settings, row, "key"), ours[i].key) == 0) {
+            text_copy(ours[i].place, ours[i].size, table_text(settings, row, "text"));
+            return true;
+        }
+    return false;
+}
+
+static void add_rows(const stored_table *table, bool settings, report_chart *chart,
+                     text_buffer *out)
+{
+    for (size_t row = 0; row < table->rows; row++) {
+        if (settings && is_ours(table, row, chart))
+            continue;
+        for (size_t i = 0; i < table->columns; i++) {
+            text_add(out, i ? "\t" : "");
+            add_cell(&table->cells[row * table->columns + i], out);
+        }
+        text_add(out, "\n");
+    }
+}
+
+static void add_setting(const char *key, const char *text, text_buffer *out)
+{
+    text_format(out, "%s\t0\t", key);
+    tsv_add_text(out, text);
+    text_add(out, "\n");
+}
+
+/* data/STEM.tsv of the table chart, data/STEM_more.tsv of chart_more. */
+static bool save_table(const stored_table *table, const char *name, const char *mark,
+                       const char *directory, report_chart *chart, error *err)
+{
+    char suffix[64];
+    bool settings = strcmp(name, "chart_settings") == 0;
+    text_buffer rows = {0}, out = {0};
+    for (size_t i = 0; i < table->columns; i++)
+        text_format(&out, "%s%s", i ? "\t" : "", table->names[i]);
+    text_add(&out, "\n");
+    add_rows(table, settings, chart, &rows);
+    if (settings) {
+        size_t length = strlen(chart->title);
+        if (mark[0] && chart->kind->of_report)
+            snprintf(chart->title + length, sizeof chart->title - length, ", %s", mark);
+        add_setting("title", chart->title, &out);
+        add_setting("footer", chart->footer, &out);
+    }
+    text_add(&out, rows.bytes ? rows.bytes : "");
+    text_free(&rows);
+    snprintf(suffix, sizeof suffix, "%.40s.tsv", name + strlen("chart"));
+    return tsv_save(&out, directory, chart->stem, suffix, err);
+}
+
+static bool save_tables(result_store *store, const char *mark, const char *directory,
+                        report_chart *chart, error *err)
+{
+    stored_table names = {0}, table;
+    bool fine = store_temp_names(store, "chart*", &names, err);
+    for (size_t i = 0; fine && i < names.rows && !chart->reason[0]; i++) {
+        const char *name = table_text(&names, i, "name");
+        fine = store_get_table(store, name, &table, err);
+        if (fine && table.rows == 0 && strcmp(name, "chart") == 0)
+            snprintf(chart->reason, sizeof chart->reason, "%s", chart->kind->needs);
+        else if (fine)
+            fine = save_table(&table, name, mark, directory, chart, err);
+        stored_table_free(&table);
+    }
+    stored_table_free(&names);
+    return fine;
+}
+
+bool chart_prepare(result_store *store, const chart_kind *kind, const char *mark,
+                   const char *footer, const char *directory, report_chart *chart, error *err)
+{
+    *chart = (report_chart){.kind = kind};
+    snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, mark[0] ? "_" : "", mark);
+    snprintf(chart->title, sizeof chart->title, "%s", kind->title);
+    text_copy(chart->footer, sizeof chart->footer, footer);
+    if (!store_scratch_begin(store, err))
+        return false;
+    bool fine =
+        store_script(store, kind->sql, err) && save_tables(store, mark, directory, chart, err);
+    store_scratch_end(store);
+    return fine;
+}
+
+/* ---- drawing ---- */
+
+enum { FORMATS = 3 };
+static const char *const formats[FORMATS] = {"svg", "png", "pdf"};
+
+/* As many drawings at once as there are processors, begun in order. Where gnuplot is missing, or
+ * hangs, the rest is not tried. */
+static void run_jobs(gnuplot_job *jobs, size_t count, const char *plots_directory, arena *memory)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t at_once = processors < 1 ? 1 : processors < 8 ? (size_t)processors : 8, begun = 0;
+    const gnuplot_job *last = NULL;
+    for (size_t ended = 0; ended < count; ended++) {
+        while (!last && begun < count && begun < ended + at_once)
+            gnuplot_start(&jobs[begun++], plots_directory, memory);
+        if (ended < begun) {
+            gnuplot_end(&jobs[ended]);
+        } else {
+            jobs[ended].result = last->result;
+            memcpy(jobs[ended].note, last->note, sizeof last->note);
+        }
+        if (!last && (jobs[ended].result == PROGRAM_ABSENT || jobs[ended].result == PROGRAM_LATE))
+            last = &jobs[ended];
+    }
+}
+
+/* A chart is there when all of its formats are; else its reason says what went wrong. */
+static void conclude(report_chart *chart, const gnuplot_job jobs[FORMATS])
+{
+    const gnuplot_job *failed = NULL;
+    for (size_t i = 0; i < FORMATS && !failed; i++)
+        if (jobs[i].result != PROGRAM_DONE)
+            failed = &jobs[i];
+    if (!failed)
+        return;
+    chart->lost = failed->result != PROGRAM_ABSENT;
+    snprintf(chart->reason, sizeof chart->reason, "%.*s", REASON_LENGTH - 1, failed->note);
+}
+
+/* Drawings of an earlier report, which this one does not have. */
+static void remove_older(const report_chart *charts, size_t count, const char *folder,
+                         arena *memory)
+{
+    for (size_t i = 0; i < chart_count; i++)
+        for (int type = LN_F32 - 1; type <= LN_F16; type++) {
+            const char *kind = chart_list[i].stem, *stem = kind;
+            if (type >= LN_F32)
+                stem = arena_format(memory, "%s_%s", kind, dtype_name((ln_type)type));
+            bool drawn = false;
+            for (size_t k = 0; k < count; k++)
+                drawn = drawn || (!charts[k].reason[0] && strcmp(charts[k].stem, stem) == 0);
+            for (size_t f = 0; f < FORMATS && !drawn; f++)
+                unlink(arena_format(memory, "%s/%s.%s", folder, stem, formats[f]));
+        }
+}
+
+bool charts_draw(report_chart *charts, size_t count, const char *plots_directory,
+                 const char *folder, error *err)
+{
+    arena memory = {0};
+    gnuplot_job *jobs = arena_new(&memory, gnuplot_job, count * FORMATS);
+    size_t wanted = 0;
+    for (size_t i = 0; i < count; i++)
+        for (size_t f = 0; f < FORMATS && !charts[i].reason[0]; f++)
+            jobs[wanted++] = (gnuplot_job){.stem = charts[i].stem,
+                                           .script = charts[i].kind->stem,
+                                           .format = formats[f],
+                                           .folder = folder};
+    run_jobs(jobs, wanted, plots_directory, &memory);
+    for (size_t i = 0, job = 0; i < count; i++)
+        if (!charts[i].reason[0]) {
+            conclude(&charts[i], &jobs[job]);
+            job += FORMATS;
+        }
+    bool fine = !interrupted() || fail(err, EXIT_CODE_INTERRUPTED,
+                                       "interrupted: lnbench report draws what is stored");
+    if (fine)
+        remove_older(charts, count, folder, &memory);
+    arena_free(&memory);
+    return fine;
+}
+
+enum { ALONE = 2 }; /* of the formats */
+
+/* NULL: there is none. */
+static const chart_kind *kind_named(const char *name)
+{
+    for (size_t i = 0; i < chart_count; i++)
+        if (strcmp(chart_list[i].stem, name) == 0)
+            return &chart_list[i];
+    return NULL;
+}
+
+static void describe_machine(char made_on[256])
+{
+    machine_facts machine = {0};
+    machine_read(&machine);
+    snprintf(made_on, 256, "%.200s | commit %.12s", machine_fact_value(&machine, "cpu_model"),
+             machine_fact_value(&machine, "git_commit"));
+    machine_free(&machine);
+}
+
+static bool write_tables(const chart_kind *kind, const char *mark, size_t number, chart_input *put,
+                         const void *what, const char *folder, word_list *stems, error *err)
+{
+    char made_on[256];
+    report_chart chart;
+    result_store *store;
+    if (!store_open_memory(&store, err))
+        return false;
+    describe_machine(made_on);
+    bool fine = put(store, what, number, made_on, err) &&
+                chart_prepare(store, kind, mark, made_on, folder, &chart, err) &&
+                (!chart.reason[0] || fail(err, EXIT_CODE_ENVIRONMENT, "%s", chart.reason));
+    store_close(store);
+    if (fine)
+        word_list_add(stems, chart.stem);
+    return fine;
+}
+
+/* Draws until gnuplot fails on one, whose job this is then; prints the paths. */
+static bool draw_stems(const char *folder, const word_list *stems, const char *script,
+                       size_t format_count, bool remove_old, const output_file *out, error *err)
+{
+    char plots[1024];
+    arena memory = {0};
+    gnuplot_job job = {.result = PROGRAM_DONE};
+    if (!path_of_plots(plots, sizeof plots, err))
+        return false;
+    size_t count = format_count * stems->count, drawn = 0;
+    while (drawn < count && job.result == PROGRAM_DONE) {
+        job = (gnuplot_job){.stem = stems->words[drawn / format_count],
+                            .script = script,
+                            .format = formats[drawn % format_count],
+                            .folder = folder};
+        gnuplot_start(&job, plots, &memory);
+        drawn += gnuplot_end(&job) == PROGRAM_DONE;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *path = arena_format(&memory, "%s/%s.%s", folder, stems->words[i / format_count],
+                                        formats[i % format_count]);
+        if (job.result == PROGRAM_DONE)
+            output_aside(out, "chart   %s", path);
+        else if (i >= drawn && remove_old)
+            unlink(path);
+    }
+    arena_free(&memory);
+    if (job.result == PROGRAM_ABSENT)
+        output_note("no chart: %s (the tables are in %s/data)", job.note, folder);
+    return job.result == PROGRAM_DONE || job.result == PROGRAM_ABSENT ||
+           fail(err, interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,
+                "no chart %s: %s (the tables are in %s/data)", job.stem, job.note, folder);
+}
+
+bool charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
+                       const char *directory, const output_file *out, error *err)
+{
+    const chart_kind *kind = kind_named(name);
+    word_list stems = {0};
+    char mark[24] = "", data[512];
+    bool fine = report_path(data, directory, "data", "", err) && make_directories(data, err);
+    for (size_t i = 0; fine && i < (count ? count : 1); i++) {
+        if (count)
+            snprintf(mark, sizeof mark, "%zu", i + 1);
+        fine = write_tables(kind, mark, i, put, what, directory, &stems, err);
+    }
+    fine = fine && draw_stems(directory, &stems, kind->stem, ALONE, true, out, err);
+    word_list_free(&stems);
+    return fine;
+}
+
+bool charts_draw_again(const char *name, const char *directory, const output_file *out, error *err)
+{
+    const word_list stems = {&name, 1};
+    if (!kind_named(name))
+        return fail(err, EXIT_CODE_USAGE,
+                    "--draw '%.60s': no such chart (docs/publish.md lists them)", name);
+    return draw_stems(directory, &stems, name, FORMATS, false, out, err);
+}

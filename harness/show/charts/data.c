@@ -1,0 +1,107 @@
+/* From the script's tables and a view to what a page shows, and the words of a run. */
+#include "show/charts/data.h"
+#include "base/allocate.h"
+#include "domain/reproducible.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const view_case *case_at_shape(const report_data *data, const stored_table *timed,
+                                      const char *kernel)
+{
+    for (size_t row = 0; row < timed->rows; row++) {
+        const stored_case *at = strcmp(table_text(timed, row, "kernel"), kernel) == 0
+                                    ? view_find(data->view, table_whole(timed, row, "case_id"))
+                                    : NULL;
+        if (at)
+            return &data->view->views[at - data->view->cases.cases];
+    }
+    return NULL;
+}
+
+static void gather_kernels(report_data *data, const stored_table *timed)
+{
+    const standing_list *standings = &data->view->standings;
+    data->kernels = allocate_zeroed(standings->count + 1, sizeof *data->kernels);
+    for (size_t i = 0; i < standings->count; i++) {
+        const kernel_standing *standing = &standings->standings[i];
+        if (standing->dtype == data->type)
+            data->kernels[data->kernel_count++] = (report_kernel){
+                .name = standing->kernel,
+                .reproducibility = reproducible_stored(data->view->kernels, standing->kernel),
+                .standing = standing,
+                .class = error_class_of(&standing->errors[SCOPE_ANY], data->type),
+                .at = case_at_shape(data, timed, standing->kernel)};
+    }
+}
+
+bool report_data_read(report_data *data, error *err)
+{
+    result_store *store = data->view->store;
+    stored_table timed = {0};
+    const struct {
+        const char *name;
+        stored_table *table;
+    } tables[] = {{"about", &data->about},  {"shape", &data->shape},
+                  {"looks", &data->looks},  {"best", &data->best},
+                  {"shown", &data->shown},  {"inputs_judged", &data->inputs_judged},
+                  {"timed_kernels", &timed}};
+    bool fine = true;
+    for (size_t i = 0; fine && i < sizeof tables / sizeof *tables; i++)
+        fine = store_get_table(store, tables[i].name, tables[i].table, err);
+    dtype_from_name(table_text(&data->about, 0, "types"), &data->type);
+    if (fine)
+        gather_kernels(data, &timed);
+    stored_table_free(&timed);
+    return fine && (data->about.rows == 0 ||
+                    store_input_errors(store, data->view->run.id,
+                                       table_text(&data->about, 0, "judged_convention"),
+                                       &data->input_errors, &data->input_error_count, err));
+}
+
+void report_data_free(report_data *data)
+{
+    stored_table *const tables[] = {&data->about, &data->shape, &data->looks,
+                                    &data->best,  &data->shown, &data->inputs_judged};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        stored_table_free(tables[i]);
+    answer_free(&data->answer);
+    free(data->kernels);
+    free(data->input_errors);
+    *data = (report_data){0};
+}
+
+const report_kernel *report_kernel_named(const report_data *data, const char *name)
+{
+    for (size_t i = 0; i < data->kernel_count; i++)
+        if (strcmp(data->kernels[i].name, name) == 0)
+            return &data->kernels[i];
+    return NULL;
+}
+
+bool report_is_failure(const case_verdict *verdict)
+{
+    return verdict_exit_code(verdict) != EXIT_CODE_FINE;
+}
+
+static const char *fact_of(const run_view *view, const char *name)
+{
+    return machine_fact_value(&view->machine, name);
+}
+
+void report_machine_words(const run_view *view, text_buffer *out)
+{
+    const char *hypervisor = fact_of(view, "hypervisor"), *cores = fact_of(view, "cores");
+    text_add(out, fact_of(view, "cpu_model"));
+    if (strcmp(cores, "unknown") != 0)
+        text_format(out, ", %s core%s", cores, strcmp(cores, "1") == 0 ? "" : "s");
+    if (strcmp(hypervisor, "unknown") != 0 && strcmp(hypervisor, "none") != 0)
+        text_add(out, ", in a virtual machine");
+}
+
+void report_footer(const run_view *view, text_buffer *out)
+{
+    text_format(out, "%s | commit %.12s%s | %s | run %lld, seed %llu", fact_of(view, "cpu_model"),
+                fact_of(view, "git_commit"),
+                strcmp(fact_of(view, "git_dirty"), "yes") == 0 ? " (dirty)" : "", view->run.started,
+                (long long)view->run.id, (unsigned long long)view->run.seed);
+}

@@ -1,0 +1,439 @@
+/* The tables of the page. */
+#include "show/page/page.h"
+#include "base/allocate.h"
+#include "base/clean.h"
+#include "show/result_table.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_wrong(const stored_case *stored, bool limits)
+{
+    return stored->judged &&
+           (limits ? verdict_is_limit(stored->verdict.kind) : report_is_failure(&stored->verdict));
+}
+
+static bool is_of(const report_data *data, size_t kernel, const stored_case *stored)
+{
+    return stored->key.dtype == data->type &&
+           strcmp(stored->key.kernel, data->kernels[kernel].name) == 0;
+}
+
+/* "crashed (SIGSEGV)", "wrong-class", "inaccurate": what inputs are gathered under. */
+static const char *wrong_words(const stored_case *stored, char *buffer, size_t size)
+{
+    const case_verdict *verdict = &stored->verdict;
+    const char *reason = verdict_reason(verdict->kind);
+    if (verdict_is_limit(verdict->kind) || verdict->kind == VERDICT_WRONG_CLASS ||
+        verdict->kind == VERDICT_INACCURATE)
+        return reason;
+    return verdict_why(verdict, buffer, size);
+}
+
+enum { WORDS_LENGTH = DETAIL_MAX_LENGTH + 64, INPUTS_SHOWN = 8 };
+
+/* A wrong of one kernel: an input is named once, whatever convention or shape. */
+typedef struct wrong_list {
+    const char *inputs[INPUTS_SHOWN];
+    size_t count, cases, left_out;
+    double most;
+} wrong_list;
+
+static void add_input(wrong_list *list, const stored_case *stored)
+{
+    size_t place = 0;
+    list->cases++;
+    if (!(list->most >= stored->metrics.row_ulp_max))
+        list->most = stored->metrics.row_ulp_max;
+    while (place < list->count && strcmp(list->inputs[place], stored->key.input) != 0)
+        place++;
+    if (place < list->count)
+        return;
+    if (list->count < INPUTS_SHOWN)
+        list->inputs[list->count++] = stored->key.input;
+    else
+        list->left_out++;
+}
+
+static void add_words(const wrong_list *list, const char *what, text_buffer *out)
+{
+    char number[16];
+    clean_format(out, FORM_PAGE, "%s%s on ", out->length ? "; " : "", what);
+    for (size_t i = 0; i < list->count; i++)
+        clean_format(out, FORM_PAGE, "%s%s", i ? ", " : "", list->inputs[i]);
+    text_format(out, "%s (%zu case%s", list->left_out ? ", ..." : "", list->cases,
+                list->cases == 1 ? "" : "s");
+    if (strcmp(what, verdict_reason(VERDICT_INACCURATE)) == 0 && isfinite(list->most))
+        text_format(out, ", up to %s row ULP", number_short(list->most, number));
+    text_add(out, ")");
+}
+
+/* Every wrong of a kernel in words; nothing where it did none. */
+static void describe_wrongs(const report_data *data, size_t kernel, bool limits, text_buffer *out)
+{
+    const stored_cases *cases = &data->view->cases;
+    char words[WORDS_LENGTH], others[WORDS_LENGTH];
+    const char *done[VERDICT_COUNT];
+    size_t done_count = 0;
+    for (size_t i = 0; i < cases->count; i++) {
+        if (!is_wrong(&cases->cases[i], limits) || !is_of(data, kernel, &cases->cases[i]))
+            continue;
+        const char *what = wrong_words(&cases->cases[i], words, sizeof words);
+        bool said = false;
+        for (size_t j = 0; j < done_count; j++)
+            said = said || strcmp(done[j], what) == 0;
+        if (said || done_count == VERDICT_COUNT)
+            continue;
+        wrong_list list = {.most = NAN};
+        for (size_t j = i; j < cases->count; j++)
+            if (is_wrong(&cases->cases[j], limits) && is_of(data, kernel, &cases->cases[j]) &&
+                strcmp(wrong_words(&cases->cases[j], others, sizeof others), what) == 0)
+                add_input(&list, &cases->cases[j]);
+        add_words(&list, what, out);
+        done[done_count++] = allocate_copy(what, strlen(what) + 1);
+    }
+    for (size_t i = 0; i < done_count; i++)
+        free((char *)done[i]);
+}
+
+size_t page_wrongs(const report_data *data, bool limits, document *page)
+{
+    text_buffer *wrongs = allocate_zeroed(data->kernel_count + 1, sizeof *wrongs);
+    size_t kernels = 0;
+    for (size_t i = 0; i < data->kernel_count; i++)
+        describe_wrongs(data, i, limits, &wrongs[i]);
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        text_buffer names = {0};
+        for (size_t j = i; j < data->kernel_count && wrongs[i].length; j++)
+            if (j == i || (wrongs[j].length && strcmp(wrongs[i].bytes, wrongs[j].bytes) == 0)) {
+                clean_format(&names, FORM_PAGE, "%s`%s`", names.length ? ", " : "",
+                             data->kernels[j].name);
+                kernels++;
+                if (j > i)
+                    text_free(&wrongs[j]);
+            }
+        const kernel_standing *standing = data->kernels[i].standing;
+        const stored_case *fault = standing->role == ROLE_PLUGIN && !limits && wrongs[i].length
+                                       ? view_find(data->view, standing->fault)
+                                       : NULL;
+        if (fault)
+            clean_format(&wrongs[i], FORM_PAGE, ". Case %lld (%s, %zux%zu, %s): %s",
+                         (long long)fault->id, fault->key.input, fault->key.rows, fault->key.hidden,
+                         fault->key.convention, fault->verdict.detail);
+        if (names.length)
+            document_item(page, limits ? TONE_LIMIT : TONE_FAULT, "%-s: %-s.", names.bytes,
+                          wrongs[i].bytes);
+        text_free(&names);
+        text_free(&wrongs[i]);
+    }
+    free(wrongs);
+    return kernels;
+}
+
+/* Kernels' names, which have an underscore, as code. */
+static void add_sentence(const char *line, text_tone tone, document *page)
+{
+    text_buffer out = {0};
+    while (*line) {
+        size_t length = strcspn(line, " "), name = length;
+        while (name > 0 && strchr(",:.;", line[name - 1]))
+            name--;
+        const char *mark = memchr(line, '_', name) ? "`" : "";
+        clean_format(&out, FORM_PAGE, "%-s%.*s%-s%.*s", mark, (int)name, line, mark,
+                     (int)(length - name), line + name);
+        line += length;
+        text_add(&out, *line ? " " : "");
+        line += *line != '\0';
+    }
+    document_paragraph(page, tone, "%-s", out.bytes ? out.bytes : "");
+    text_free(&out);
+}
+
+/* The names whose fastest kernel ends in NaN: "two-pass, Welford and oneDNN 2.6.3". */
+static void add_avoid(const report_data *data, document *page)
+{
+    text_buffer words = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < data->best.rows; i++)
+        if (table_whole(&data->best, i, "class") == ERROR_NAN)
+            clean_format(&words, FORM_PAGE, "%s**%s**", count++ ? ", " : "",
+                         table_text(&data->best, i, "name"));
+    if (count)
+        document_paragraph(
+            page, TONE_FAULT,
+            "NaN or infinity in place of a number, on rows that are no edge case: %-s.",
+            words.bytes ? words.bytes : "");
+    text_free(&words);
+}
+
+static void add_faults(const report_data *data, document *page)
+{
+    enum { NAMED = 4 };
+    text_buffer names = {0};
+    size_t faults = 0;
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const report_kernel *kernel = &data->kernels[i];
+        if (!kernel->standing->fault || kernel->standing->role == ROLE_PEER)
+            continue;
+        if (faults++ < NAMED)
+            clean_format(&names, FORM_PAGE, "%s`%s`", names.length ? ", " : "", kernel->name);
+    }
+    if (faults)
+        document_paragraph(page, TONE_FAULT,
+                           "%zu kernel%s what %s: %-s%s. [Which, and on what inputs](#wrong)",
+                           faults, faults == 1 ? " breaks" : "s break",
+                           faults == 1 ? "it promises" : "they promise", names.bytes,
+                           faults > NAMED ? ", ..." : "");
+    else if (table_whole(&data->about, 0, "has_judged"))
+        document_paragraph(
+            page, TONE_NONE,
+            "No kernel broke what it promises; [what kernels do wrong](#wrong) elsewhere.");
+    text_free(&names);
+}
+
+/* The terminal's line, where speeds are uncertain. */
+static void add_noise(const report_data *data, document *page)
+{
+    text_buffer line = {0};
+    result_noise(&data->answer, &line);
+    if (line.bytes && line.bytes[0] == '!')
+        document_paragraph(page, TONE_FAULT, "%.*s", (int)strcspn(line.bytes + 2, "\n"),
+                           line.bytes + 2);
+    text_free(&line);
+}
+
+/* The first operation's page has the others in folders below it (draw_report()). */
+static void add_others(const run_view *view, document *page)
+{
+    const unsigned own = OPERATION_BIT(view_operation(view)), all = view->others | own;
+    for (int kind = 0; kind < OPERATIONS; kind++)
+        if (view->others & OPERATION_BIT(kind))
+            document_paragraph(page, TONE_SOFT,
+                               "The run has %s too, on a page of its own: "
+                               "[%s](%-s%-s%-sindex.html). The counts are of both.",
+                               operations[kind]->title, operations[kind]->title,
+                               all & (own - 1) ? "../" : "",
+                               all & (OPERATION_BIT(kind) - 1) ? operations[kind]->name : "",
+                               all & (OPERATION_BIT(kind) - 1) ? "/" : "");
+}
+
+void page_answer(const page_contents *contents, document *page)
+{
+    const report_data *data = contents->data;
+    text_buffer words = {0};
+    document_section(page, "answer", "Which kernel to take");
+    view_add_coverage(data->view, &words);
+    if (words.length > 0)
+        add_sentence(words.bytes, view_is_partial(data->view) ? TONE_FAULT : TONE_SOFT, page);
+    text_free(&words);
+    add_others(data->view, page);
+    answer_sentences(&data->answer, &words);
+    /* What is proven, where the kernel to take is not, and that kernel. */
+    size_t good = data->answer.take ? 1 + (data->answer.proven != NULL) : 0;
+    for (char *line = words.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        *end = '\0';
+        add_sentence(line, good > 0 ? TONE_GOOD : TONE_NONE, page);
+        good -= good > 0;
+    }
+    text_free(&words);
+    add_avoid(data, page);
+    add_faults(data, page);
+    if (data->shape.rows)
+        document_paragraph(page, TONE_SOFT, "%s in %s; %s.", table_text(&data->shape, 0, "words"),
+                           table_text(&data->shape, 0, "regime"),
+                           table_text(&data->about, 0, "words"));
+    add_noise(data, page);
+    page_figure(contents, "field", page);
+}
+
+static relation_value as_error(const report_data *data, const error_sum *sum)
+{
+    char words[ERROR_WORDS];
+    const error_class class = error_class_of(sum, data->type);
+    return as_figure_words(sum->error,
+                           sum->wrong || class == ERROR_NAN ? TONE_FAULT
+                           : class == ERROR_LOST            ? TONE_LIMIT
+                                                            : TONE_NONE,
+                           "%s", view_error_words(data->view, sum, data->type, words));
+}
+
+static relation_value as_share(const speed_figures *speed)
+{
+    return isfinite(speed->copy_ratio_lo) && isfinite(speed->copy_ratio_hi)
+               ? as_figure_words(speed->copy_ratio, TONE_NONE, "%.0f %% [%.0f, %.0f]",
+                                 100 * speed->copy_ratio, 100 * speed->copy_ratio_lo,
+                                 100 * speed->copy_ratio_hi)
+               : as_text(NULL);
+}
+
+/* The fastest peer at the report's shape; NaN: none was timed. */
+static double peer_speed(const report_data *data)
+{
+    const view_case *best = NULL;
+    for (size_t i = 0; i < data->best.rows; i++) {
+        const report_kernel *kernel =
+            table_whole(&data->best, i, "kind") == LOOK_PEER
+                ? report_kernel_named(data, table_text(&data->best, i, "kernel"))
+                : NULL;
+        best = kernel && kernel->at && (!best || view_by_speed(kernel->at, best) < 0) ? kernel->at
+                                                                                      : best;
+    }
+    return best ? best->speed.gbps : (double)NAN;
+}
+
+#define KERNEL                                                                                     \
+    {                                                                                              \
+        .heading = "kernel", .is_code = true                                                       \
+    }
+/* On a narrow screen those with a priority are left out. */
+#define OPTIONAL(heading_)                                                                         \
+    {                                                                                              \
+        .heading = (heading_), .priority = 1                                                       \
+    }
+#define FIGURES                                                                                    \
+    FOR_PEOPLE("GB/s"), OPTIONAL("% of copy [95 %]"), OPTIONAL("× fastest peer"),                  \
+        OPTIONAL("error, ordinary rows"), FOR_PEOPLE("worst error"),                               \
+        OPTIONAL("error, edge cases"), OPTIONAL("reproducible")
+
+/* What was wrong on extreme rows, or a limit there, by how many cases. */
+static relation_value as_extreme(const error_sum *extreme)
+{
+    const double cases = (double)(extreme->wrong + extreme->limited);
+    return extreme->judged == 0 ? as_text(NULL)
+           : extreme->wrong     ? as_figure_words(cases, TONE_FAULT, "%zu fail", extreme->wrong)
+           : extreme->limited
+               ? as_figure_words(cases, TONE_LIMIT, "%zu type-limited", extreme->limited)
+               : as_figure_words(cases, TONE_NONE, "pass");
+}
+
+/* The rows of the terminal's short table, with the same figures. */
+void page_names_table(const report_data *data, document *page)
+{
+    static const relation_column columns[] = {OPTIONAL(""), KERNEL, FIGURES,
+                                              OPTIONAL("correctly rounded")};
+    static const speed_figures none = SPEED_UNKNOWN;
+    const run_answer *answer = &data->answer;
+    relation *rows = relation_create(COLUMNS(columns));
+    char times[16];
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        const view_case *cell = answer->column_count ? row->cells[answer->key] : NULL;
+        const speed_figures *speed = cell ? &cell->speed : &none;
+        const error_sum *errors = row->standing->errors;
+        if (!row->shown)
+            continue;
+        relation_row(
+            rows, as_text(answer_role_word(answer, row)), as_text(row->kernel),
+            as_figure(speed->gbps), as_share(speed),
+            as_figure_words(row->speedup, TONE_NONE, "%s", answer_times(row->speedup, times)),
+            as_error(data, &errors[SCOPE_ORDINARY]), as_error(data, &errors[SCOPE_ANY]),
+            as_extreme(&errors[SCOPE_EXTREME]), as_text(row->reproducible),
+            as_text(row->all->judged == 0    ? "-"
+                    : row->standing->rounded ? "yes"
+                                             : "no"));
+    }
+    document_table(page, rows);
+}
+
+static int faster_first(const void *a, const void *b)
+{
+    const report_kernel *left = *(const report_kernel *const *)a,
+                        *right = *(const report_kernel *const *)b;
+    if (left->at && right->at)
+        return view_by_speed(left->at, right->at);
+    return left->at || right->at ? !left->at - !right->at : strcmp(left->name, right->name);
+}
+
+void page_kernels_table(const report_data *data, document *page)
+{
+    static const relation_column columns[] = {KERNEL, FIGURES};
+    static const speed_figures none = SPEED_UNKNOWN;
+    const report_kernel **list = allocate_zeroed(data->kernel_count + 1, sizeof *list);
+    relation *rows = relation_create(COLUMNS(columns));
+    double peer = peer_speed(data);
+    size_t count = 0;
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const report_kernel *kernel = &data->kernels[i];
+        if (kernel->at || kernel->class != ERROR_UNKNOWN)
+            list[count++] = kernel;
+    }
+    qsort(list, count, sizeof *list, faster_first);
+    for (size_t i = 0; i < count; i++) {
+        const speed_figures *speed = list[i]->at ? &list[i]->at->speed : &none;
+        const error_sum *errors = list[i]->standing->errors;
+        relation_row(rows, as_text(list[i]->name), as_figure(speed->gbps), as_share(speed),
+                     as_figure(speed->gbps / peer), as_error(data, &errors[SCOPE_ORDINARY]),
+                     as_error(data, &errors[SCOPE_ANY]), as_error(data, &errors[SCOPE_EXTREME]),
+                     as_text(list[i]->reproducibility));
+    }
+    document_table(page, rows);
+    free(list);
+}
+
+/* ---- errors by input ---- */
+
+static error_sum error_on(const report_data *data, const char *kernel, const char *input)
+{
+    for (size_t i = 0; i < data->input_error_count; i++) {
+        const input_error *own = &data->input_errors[i];
+        if (own->dtype == data->type && strcmp(own->kernel, kernel) == 0 &&
+            strcmp(own->input, input) == 0)
+            return own->sum;
+    }
+    return (error_sum){.error = NAN};
+}
+
+void page_inputs_table(const report_data *data, document *page)
+{
+    enum { KERNELS_MOST = 7, ON_NARROW_SCREENS = 3 };
+    relation_column columns[1 + KERNELS_MOST] = {FOR_PEOPLE("input")};
+    const stored_table *shown = &data->shown;
+    size_t count = shown->rows < KERNELS_MOST ? shown->rows : KERNELS_MOST;
+    for (size_t i = 0; i < count; i++)
+        columns[i + 1] = (relation_column){.heading = table_text(shown, i, "name"),
+                                           .priority = i >= ON_NARROW_SCREENS};
+    relation *rows = relation_create(columns, 1 + count);
+    for (size_t row = 0; row < data->inputs_judged.rows; row++) {
+        const char *input = table_text(&data->inputs_judged, row, "input");
+        relation_add(rows, as_text(input));
+        for (size_t i = 0; i < count; i++) {
+            error_sum sum = error_on(data, table_text(shown, i, "kernel"), input);
+            relation_add(rows, as_error(data, &sum));
+        }
+    }
+    document_table(page, rows);
+}
+
+void page_worst_table(const report_data *data, document *page)
+{
+    static const relation_column columns[] = {
+        KERNEL,
+        FOR_PEOPLE("worst error"),
+        OPTIONAL("input"),
+        OPTIONAL("rows × hidden"),
+        OPTIONAL("reproducible"),
+        {.heading = "again", .priority = 1, .is_code = true},
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < data->kernel_count; i++) {
+        const error_sum *any = &data->kernels[i].standing->errors[SCOPE_ANY];
+        const stored_case *worst = isnan(any->error) ? NULL : view_find(data->view, any->at);
+        if (worst)
+            relation_row(rows, as_text(data->kernels[i].name), as_error(data, any),
+                         as_text(worst->key.input),
+                         as_format("%zu × %zu", worst->key.rows, worst->key.hidden),
+                         as_text(data->kernels[i].reproducibility),
+                         as_format("lnbench replay --case %lld", (long long)worst->id));
+    }
+    document_table(page, rows);
+}
+
+void page_machine_table(const report_data *data, document *page)
+{
+    static const relation_column columns[] = {FOR_PEOPLE("fact"), FOR_PEOPLE("value")};
+    const machine_facts *machine = &data->view->machine;
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < machine->count; i++)
+        relation_row(rows, as_text(machine->facts[i].name), as_text(machine->facts[i].value));
+    document_table(page, rows);
+}

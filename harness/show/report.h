@@ -1,0 +1,40 @@
+/* Charts and the one-file HTML page of a stored run. Nothing is measured here. */
+#ifndef LNBENCH_REPORT_H
+#define LNBENCH_REPORT_H
+
+#include "base/output.h"
+#include "show/run_view.h"
+
+typedef struct report_result {
+    char index_html[512]; /* path of the page */
+    char markdown[512];   /* of the same as Markdown */
+    char charts[64][512]; /* paths of the SVG charts that were drawn */
+    size_t chart_count;
+    bool charts_drawn; /* false: some are missing; the page says so and has the tables */
+    bool lost;         /* gnuplot is there, and failed on some: the note names them */
+    char note[768];    /* why charts are missing, "" where they are not */
+} report_result;
+
+/* Writes TSV views, draws every chart (SVG, PNG and PDF) into `directory`, which is made where it is
+ * missing, with gnuplot and the scripts of plots/, and writes directory/index.html with the charts
+ * inlined: one file that can be sent to somebody. The same goes to directory/report.md. Each file
+ * appears when it is whole (base/files.h). run: what page_run_add() made of it, for the page; NULL: without. */
+bool report_write(const run_view *view, const char *plots_directory, const char *directory,
+                  const text_buffer *run, report_result *result, error *err);
+
+/* The same, as `run` and `report` end with it, of each operation of the run: the first one's in the directory,
+ * another's in a folder of its name below it. Prints the paths to `file`. Charts that are missing
+ * because gnuplot is not installed are named on standard error, which is no failure; charts that are
+ * missing because gnuplot failed are an error (7), and everything else is written. */
+bool draw_report(const run_view *view, const char *directory, const output_file *out, error *err);
+
+/* Whether a page says of this run what the report does, whatever its number and those of its cases: it
+ * is drawn again, in a folder that goes. Takes the run out of the page. */
+typedef struct page_match {
+    bool compared; /* else another lnbench or gnuplot drew it, or none is here */
+    bool same;
+    char theirs[80], ours[80]; /* where they differ first */
+} page_match;
+bool report_again(const run_view *view, char *page, size_t size, page_match *match, error *err);
+
+#endif

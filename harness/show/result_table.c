@@ -1,0 +1,593 @@
+#include "show/result_table.h"
+#include "base/clean.h"
+#include "base/allocate.h"
+#include "base/text.h"
+#include "domain/kernel_json.h"
+#include "store/export.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_FIELDS = ANSWER_COLUMNS + 10, MOST_KERNELS = 6 };
+
+exit_code result_exit_code(const run_view *view)
+{
+    exit_code code = EXIT_CODE_FINE;
+    for (int kind = 0; kind < OPERATIONS; kind++) {
+        run_answer answer;
+        if (!(view_operations(view) & OPERATION_BIT(kind)))
+            continue;
+        run_view part = view_part(view, (ln_operation)kind);
+        answer_make(&part, &answer);
+        code = answer_is_noisy(&answer) ? EXIT_CODE_INCONCLUSIVE : code;
+        answer_free(&answer);
+        view_part_free(&part);
+    }
+    return code;
+}
+
+exit_code view_exit_code(const run_view *view)
+{
+    exit_code worst = EXIT_CODE_FINE;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        if (stored->judged && !kernel_is_peer(view->kernels, stored->key.kernel))
+            worst = worse_exit_code(worst, verdict_exit_code(&stored->verdict));
+    }
+    return worse_exit_code(worst, result_exit_code(view));
+}
+
+bool result_order_from_name(const char *name, result_order *order, error *err)
+{
+    static const char *const names[] = {"speed", "error", "name"};
+    size_t found = word_find(name, WORDS(names));
+    *order = (result_order)found;
+    return found <= ORDER_NAME ||
+           fail(err, EXIT_CODE_USAGE, "invalid --sort '%.60s' (choose speed, error or name)", name);
+}
+
+/* ---- which columns ---- */
+
+typedef enum field_kind {
+    FIELD_ROLE,
+    FIELD_KERNEL,
+    FIELD_GBPS,
+    FIELD_SHAPE,
+    FIELD_SPEEDUP,
+    FIELD_CHANGE,
+    FIELD_ORDINARY,
+    FIELD_WORST,
+    FIELD_EXTREME,
+    FIELD_USABLE,
+    FIELD_REPRODUCIBLE,
+} field_kind;
+
+typedef struct result_field {
+    field_kind kind;
+    char heading[64];
+    size_t column; /* of FIELD_SHAPE */
+    int priority;  /* that of its column */
+} result_field;
+
+typedef struct result_fields {
+    result_field fields[MOST_FIELDS];
+    size_t count;
+} result_fields;
+
+static void add_field(result_fields *all, field_kind kind, const char *heading, size_t column,
+                      int priority)
+{
+    result_field *own = &all->fields[all->count++];
+    *own = (result_field){.kind = kind, .column = column, .priority = priority};
+    snprintf(own->heading, sizeof own->heading, "%s", heading);
+}
+
+/* The key shape stays longest; then one of each other regime, then the smallest and the largest
+ * hidden size of the key's. */
+static int shape_priority(const run_answer *answer, size_t column)
+{
+    const answer_column *own = &answer->columns[column], *key = &answer->columns[answer->key];
+    bool last = column + 1 == answer->column_count ||
+                strcmp(answer->columns[column + 1].regime, own->regime) != 0;
+    bool first = column == 0 || strcmp(answer->columns[column - 1].regime, own->regime) != 0;
+    if (column == answer->key)
+        return 1;
+    if (strcmp(own->regime, key->regime) != 0)
+        return last ? 8 : 30;
+    return last ? 9 : first ? 10 : 31;
+}
+
+static void choose_fields(const run_answer *answer, const result_look *look, result_fields *all)
+{
+    char heading[64], name[64];
+    bool timed = answer->column_count > 0;
+    all->count = 0;
+    add_field(all, FIELD_ROLE, "", 0, 5);
+    add_field(all, FIELD_KERNEL, "kernel", 0, 0);
+    for (size_t i = 0; i < answer->column_count; i++)
+        if (look->all || shape_priority(answer, i) < 30)
+            add_field(all, FIELD_SHAPE, answer_column_name(answer, i, name), i,
+                      shape_priority(answer, i));
+    if (timed)
+        add_field(all, FIELD_GBPS, "GB/s", answer->key, 12);
+    if (answer->peer) {
+        snprintf(heading, sizeof heading, "x %.20s", answer->peer->label);
+        heading[2 + strcspn(heading + 2, " ")] = '\0';
+        add_field(all, FIELD_SPEEDUP, heading, 0, 4);
+    }
+    if (timed && look->baseline)
+        add_field(all, FIELD_CHANGE, "change", answer->key, 2);
+    if (answer->cases > 0) {
+        add_field(all, FIELD_ORDINARY, "ordinary", 0, 6);
+        add_field(all, FIELD_WORST, "worst", 0, 3);
+        add_field(all, FIELD_EXTREME, "edge cases", 0, 7);
+        add_field(all, FIELD_USABLE, "digits", 0, 6);
+        add_field(all, FIELD_REPRODUCIBLE, "reproducible", 0, 13);
+    }
+}
+
+/* ---- cells ---- */
+
+static relation_value as_share(const view_case *cell)
+{
+    if (!cell || isnan(cell->speed.copy_ratio))
+        return as_text(NULL);
+    const speed_figures *speed = &cell->speed;
+    return as_format("%.0f ±%.0f%s", 100 * speed->copy_ratio,
+                     fmax(1, 50 * (speed->copy_ratio_hi - speed->copy_ratio_lo)),
+                     answer_spread(speed) > SPEED_NOISY ? "!" : "");
+}
+
+/* By how much the time over the roof's changed; "=" where the intervals meet. */
+static relation_value as_change(const answer_row *row, size_t column, const run_view *baseline)
+{
+    const view_case *own = row->cells[column], *base = NULL;
+    for (size_t i = 0; own && i < baseline->cases.count; i++) {
+        const case_key *key = &baseline->cases.cases[i].key, *wanted = &own->stored->key;
+        if (strcmp(key->kernel, wanted->kernel) == 0 && key->rows == wanted->rows &&
+            key->hidden == wanted->hidden && key->cache == wanted->cache &&
+            key->threads == wanted->threads && strcmp(key->convention, wanted->convention) == 0 &&
+            baseline->views[i].speed.repetitions > 0)
+            base = &baseline->views[i];
+    }
+    if (!own || !base)
+        return as_text(NULL);
+    if (own->speed.copy_ratio_lo <= base->speed.copy_ratio_hi &&
+        base->speed.copy_ratio_lo <= own->speed.copy_ratio_hi)
+        return as_text("=");
+    return as_format("%+.0f %%", 100 * (own->speed.copy_ratio / base->speed.copy_ratio - 1));
+}
+
+static relation_value as_extreme(const error_sum *extreme)
+{
+    if (extreme->judged == 0)
+        return as_text(NULL);
+    return extreme->wrong     ? as_format("%zu fail", extreme->wrong)
+           : extreme->limited ? as_format("%zu type-limited", extreme->limited)
+                              : as_text("pass");
+}
+
+/* On how many cases it has a correct digit. */
+static relation_value as_usable(const error_sum *all)
+{
+    if (all->judged == 0)
+        return as_text(NULL);
+    return all->usable == all->judged ? as_text("all")
+                                      : as_format("%zu/%zu", all->usable, all->judged);
+}
+
+static relation_value as_cell(const run_answer *answer, const answer_row *row,
+                              const result_field *own, const result_look *look)
+{
+    char number[ERROR_WORDS];
+    const view_case *cell = answer->column_count ? row->cells[own->column] : NULL;
+    const error_sum *errors = row->standing->errors;
+    switch (own->kind) {
+    case FIELD_ROLE:
+        return as_text(answer_role_word(answer, row));
+    case FIELD_KERNEL:
+        return as_text(row->label);
+    case FIELD_GBPS:
+        return as_figure(cell ? cell->speed.gbps : NAN);
+    case FIELD_SHAPE:
+        return as_share(cell);
+    case FIELD_SPEEDUP:
+        return as_text(answer_times(row->speedup, number));
+    case FIELD_CHANGE:
+        return as_change(row, own->column, look->baseline);
+    case FIELD_ORDINARY:
+        return as_text(
+            view_error_words(answer->view, &errors[SCOPE_ORDINARY], answer->dtype, number));
+    case FIELD_WORST:
+        return as_text(view_error_words(answer->view, &errors[SCOPE_ANY], answer->dtype, number));
+    case FIELD_EXTREME:
+        return as_extreme(&errors[SCOPE_EXTREME]);
+    case FIELD_USABLE:
+        return as_usable(row->all);
+    case FIELD_REPRODUCIBLE:
+        break;
+    }
+    return as_text(row->reproducible);
+}
+
+/* What the copy reaches at each shape: 100 %. */
+static relation_value as_copy(const run_answer *answer, const result_field *own)
+{
+    char number[16];
+    const answer_column *column = &answer->columns[own->column];
+    if (own->kind == FIELD_SHAPE)
+        return as_format("%s%s", number_short(column->copy.gbps, number),
+                         roof_mark(column->key.kernel));
+    if (own->kind == FIELD_GBPS)
+        return as_figure(column->copy.gbps);
+    return as_text(own->kind == FIELD_KERNEL ? "copy, GB/s" : "");
+}
+
+static relation *make_relation(const run_answer *answer, const answer_row *const *rows,
+                               size_t count, const result_fields *fields, const result_look *look)
+{
+    relation_column columns[MOST_FIELDS];
+    for (size_t i = 0; i < fields->count; i++)
+        columns[i] = (relation_column){.heading = fields->fields[i].heading,
+                                       .priority = fields->fields[i].priority};
+    relation *made = relation_create(columns, fields->count);
+    for (size_t row = 0; row < count; row++)
+        for (size_t i = 0; i < fields->count; i++)
+            relation_add(made, as_cell(answer, rows[row], &fields->fields[i], look));
+    for (size_t i = 0; answer->column_count > 0 && i < fields->count; i++)
+        relation_add(made, as_copy(answer, &fields->fields[i]));
+    return made;
+}
+
+/* ---- which rows ---- */
+
+static int by_error(const void *a, const void *b)
+{
+    const error_sum *left = (*(const answer_row *const *)a)->standing->errors;
+    const error_sum *right = (*(const answer_row *const *)b)->standing->errors;
+    double own = left[SCOPE_ANY].error, other = right[SCOPE_ANY].error;
+    if (isnan(own) || isnan(other))
+        return isnan(own) - isnan(other);
+    if (own < other || own > other)
+        return own < other ? -1 : 1;
+    size_t left_wrong = left[SCOPE_EXTREME].wrong + left[SCOPE_EXTREME].limited;
+    size_t right_wrong = right[SCOPE_EXTREME].wrong + right[SCOPE_EXTREME].limited;
+    return (left_wrong > right_wrong) - (left_wrong < right_wrong);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(const answer_row *const *)a)->label, (*(const answer_row *const *)b)->label);
+}
+
+static size_t choose_rows(const run_answer *answer, const result_look *look,
+                          const answer_row **rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        bool measured = row->all->judged > 0 || row->at_key;
+        if (measured && (look->all || look->top || row->shown || answer->count <= ANSWER_ROWS))
+            rows[count++] = row;
+    }
+    if (look->order != ORDER_SPEED)
+        qsort(rows, count, sizeof *rows, look->order == ORDER_ERROR ? by_error : by_name);
+    return look->top && look->top < count && !look->all ? look->top : count;
+}
+
+/* ---- the words around the table ---- */
+
+static void print_lines_of(const output_file *out, const text_buffer *lines)
+{
+    output_wrapped(out, lines->bytes ? lines->bytes : "");
+}
+
+static void print_head(const run_view *view, const run_answer *answer, const output_file *out)
+{
+    const char *vm = machine_fact_value(&view->machine, "hypervisor");
+    text_buffer line = {0};
+    clean_format(&line, FORM_LINE, "%s %s", view_title(view), dtype_name(answer->dtype));
+    if (answer->column_count > 0) {
+        const case_key *key = &answer->columns[answer->key].key;
+        clean_format(&line, FORM_LINE, ", %s, %s, %u thread%s", key->convention,
+                     cache_phrase(key->cache), key->threads, key->threads == 1 ? "" : "s");
+        if (strcmp(key->input, "normal") != 0)
+            clean_format(&line, FORM_LINE, ", timed on %s", key->input);
+    }
+    if (answer->isa[0])
+        clean_format(&line, FORM_LINE, ", %s unless named", answer->isa);
+    output_line(out, "%s", line.bytes ? line.bytes : "");
+    output_line(out, "%zu kernel%s, %zu shape%s timed, %zu case%s judged; %s, %s cores%s",
+                answer->count, answer->count == 1 ? "" : "s", answer->column_count,
+                answer->column_count == 1 ? "" : "s", answer->cases, answer->cases == 1 ? "" : "s",
+                machine_fact_value(&view->machine, "cpu_model"),
+                machine_fact_value(&view->machine, "cores"),
+                strcmp(vm, "none") == 0 || strcmp(vm, "unknown") == 0 ? "" : " of a VM");
+    text_free(&line);
+}
+
+/* "; not in this table: f64, f16": the table has one type, the counts have all. */
+static void add_other_types(const run_view *view, ln_type shown, text_buffer *line)
+{
+    bool named[LN_F16 + 1] = {false}, any = false;
+    named[shown] = true;
+    for (size_t i = 0; i < view->standings.count; i++) {
+        ln_type type = view->standings.standings[i].dtype;
+        if (!named[type])
+            text_format(line, "%s%s",
+                        any ? ", " : "; not in this table, but in the page: ", dtype_name(type));
+        any |= !named[type];
+        named[type] = true;
+    }
+}
+
+/* What the table rests on. */
+static void print_coverage(const run_view *view, ln_type shown, const output_file *out)
+{
+    text_buffer line = {0};
+    if (!view->others)
+        view_add_coverage(view, &line);
+    add_other_types(view, shown, &line);
+    if (line.length > 0)
+        output_wrapped(out, line.bytes);
+    text_free(&line);
+}
+
+/* What the columns that are shown mean. */
+static void add_legend(const run_answer *answer, const result_fields *fields, const relation *shown,
+                       text_buffer *lines)
+{
+    char name[64];
+    bool has[FIELD_REPRODUCIBLE + 1] = {false};
+    for (size_t i = 0; i < fields->count; i++)
+        has[fields->fields[i].kind] |= relation_shows(shown, i);
+    if (answer->column_count > 0)
+        answer_column_name(answer, answer->key, name);
+    if (has[FIELD_SHAPE])
+        clean_format(
+            lines, FORM_LINE,
+            "%s: hidden %zu, data in %s; %% of a copy's speed ± 95 %% interval%s%s.\n", name,
+            answer->columns[answer->key].key.hidden, answer->columns[answer->key].regime,
+            has[FIELD_SPEEDUP] ? "; x: times as fast at " : "", has[FIELD_SPEEDUP] ? name : "");
+    if (has[FIELD_SHAPE])
+        clean_format(lines, FORM_LINE,
+                     "copy: the fastest of a plain loop, non-temporal stores (nt) and rep "
+                     "movsb (rep).\n");
+    if (has[FIELD_GBPS])
+        clean_format(lines, FORM_LINE, "GB/s: at %s.\n", name);
+    if (has[FIELD_WORST])
+        clean_format(lines, FORM_LINE,
+                     "Ordinary rows, worst error: in row ULP, units in the last place of the row's "
+                     "largest number; NaN: "
+                     "where a number is right, or the reverse%s.\n",
+                     has[FIELD_EXTREME]
+                         ? "; edge cases: overflow, underflow, no eps (type-limited: no "
+                           "kernel of these types can be right)"
+                         : "");
+    if (has[FIELD_USABLE])
+        text_add(lines, "Digits: cases that pass, with a correct digit in every row.\n");
+    if (has[FIELD_REPRODUCIBLE])
+        text_add(lines, "Reproducible, bit for bit: in any batch (row), on every ISA too (isa), in "
+                        "the same call only (run).\n");
+}
+
+/* The author of a plugin has to act on it: what is wrong in full, and what the words mean. */
+static void add_fault(const answer_row *row, const char *name, const stored_case *fault,
+                      const char *again, text_buffer *out)
+{
+    const case_key *key = &fault->key;
+    bool plugin = row->standing->role == ROLE_PLUGIN;
+    char described[VERDICT_MAX_LENGTH];
+    bool brief = strlen(verdict_why(&fault->verdict, described, sizeof described)) <= 32;
+    clean_format(out, FORM_LINE, "✗ %s: %s on %s, %s; fails on %zu of %zu case%s\n", name,
+                 brief ? described : verdict_reason(fault->verdict.kind), key->input,
+                 key->convention, row->all->wrong, row->all->judged,
+                 row->all->judged == 1 ? "" : "s");
+    if (plugin && !brief)
+        clean_format(out, FORM_LINE, "  %s\n", fault->verdict.detail);
+    clean_format(out, FORM_LINE, "  lnbench replay --case %lld%s\n", (long long)fault->id,
+                 again ? again : "");
+    if (plugin)
+        text_add(out, "  What the words mean, and where to look: docs/conformance.md\n");
+}
+
+/* Of its judged cases, the rows of the largest. */
+static size_t most_rows(const run_view *view, const answer_row *row)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const stored_case *stored = &view->cases.cases[i];
+        if (stored->judged && strcmp(stored->key.kernel, row->standing->kernel) == 0 &&
+            stored->key.rows > most)
+            most = stored->key.rows;
+    }
+    return most;
+}
+
+/* A plugin that passes is told so. */
+static void add_pass(const run_answer *answer, const answer_row *row, text_buffer *out)
+{
+    char number[ERROR_WORDS];
+    const error_sum *all = row->all, *ordinary = &row->standing->errors[SCOPE_ORDINARY];
+    clean_format(out, FORM_LINE, "✓ %s: passes on %zu of %zu case%s", row->kernel,
+                 all->judged - all->limited, all->judged, all->judged == 1 ? "" : "s");
+    if (all->limited)
+        text_format(out, ", type-limited (%s) on %zu", dtype_name(answer->dtype), all->limited);
+    if (all->usable < all->judged)
+        text_format(out, "; no right digit, or NaN, in rows of %zu", all->judged - all->usable);
+    if (row->standing->lost_from >= 10)
+        text_format(out, ", some with |mean| from %.1g std on", row->standing->lost_from);
+    if (ordinary->judged)
+        text_format(out, "; at most %s row ULP on ordinary rows",
+                    view_error_words(answer->view, ordinary, answer->dtype, number));
+    if (all->checked == 0)
+        text_format(out, "; judged on up to %zu rows of a shape alone",
+                    most_rows(answer->view, row));
+    text_add(out, "\n");
+}
+
+/* What became of each kernel that failed, and of each plugin. */
+static void add_faults(const run_answer *answer, const result_look *look, text_buffer *out)
+{
+    size_t kernels = 0, more = 0;
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        const stored_case *fault = view_find(answer->view, row->standing->fault);
+        bool peer = row->standing->role == ROLE_PEER, seen = !fault;
+        for (size_t j = 0; !seen && peer && j < i; j++)
+            seen = strcmp(answer->rows[j].label, row->label) == 0;
+        if (!fault && row->standing->role == ROLE_PLUGIN && row->all->judged > 0)
+            add_pass(answer, row, out);
+        if (seen)
+            continue;
+        if (kernels == MOST_KERNELS && !look->all)
+            more++;
+        else
+            add_fault(row, peer ? row->label : row->kernel, fault, look->again, out);
+        kernels += kernels < MOST_KERNELS;
+    }
+    if (more > 0)
+        clean_format(out, FORM_LINE, "✗ and %zu kernels more: --all\n", more);
+}
+
+/* A line for each kernel that slows others down. */
+static void add_traps(const run_view *view, const run_answer *answer, text_buffer *out)
+{
+    for (size_t i = 0; i < answer->count; i++)
+        for (size_t j = 0; j < view->cases.count; j++) {
+            const stored_case *stored = &view->cases.cases[j];
+            const case_verdict *verdict = &stored->verdict;
+            bool told = strncmp(verdict->detail, SPEED_TRAP, strlen(SPEED_TRAP)) == 0;
+            if (!told || strcmp(stored->key.kernel, answer->rows[i].kernel) != 0)
+                continue;
+            clean_format(out, FORM_LINE, "! %s: %s\n", answer->rows[i].kernel, verdict->detail);
+            break;
+        }
+}
+
+/* A line for each reason for which kernels did not run at all. */
+static void add_left_out(const run_view *view, const run_answer *answer, text_buffer *out)
+{
+    for (size_t i = 0; i < answer->count; i++) {
+        const answer_row *row = &answer->rows[i];
+        const char *why = descriptor_word(view->kernels, row->kernel, "unsupported_because");
+        size_t alike = 0;
+        bool seen = !why[0];
+        for (size_t j = 0; !seen && j < answer->count; j++) {
+            const char *other =
+                descriptor_word(view->kernels, answer->rows[j].kernel, "unsupported_because");
+            seen = j < i && strcmp(why, other) == 0;
+            alike += strcmp(why, other) == 0;
+        }
+        if (!seen)
+            clean_format(out, FORM_LINE, "%zu kernel%s cannot run here: %s\n", alike,
+                         alike == 1 ? "" : "s", why);
+    }
+}
+
+/* Of the speeds of a table as wide as it takes. Where it is too noisy to say who is fastest, narrow
+ * intervals are no comfort. */
+static void add_noise(const run_answer *answer, const answer_row *const *rows, size_t count,
+                      const result_fields *fields, text_buffer *out)
+{
+    speed_noise noise = {0};
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = 0; j < fields->count; j++) {
+            const view_case *cell = rows[i]->cells[fields->fields[j].column];
+            if (fields->fields[j].kind == FIELD_SHAPE && cell && !isnan(cell->speed.copy_ratio))
+                noise_count(&noise, answer_spread(&cell->speed));
+        }
+    if (noise.wide == 0 && answer->untold_count[OF_ALL] > 1)
+        return;
+    noise_add_line(out, &noise, "add --processes 5");
+}
+
+void result_noise(const run_answer *answer, text_buffer *out)
+{
+    const result_look look = {0};
+    result_fields fields;
+    const answer_row **rows = allocate_zeroed(answer->count + 1, sizeof *rows);
+    size_t count = choose_rows(answer, &look, rows);
+    choose_fields(answer, &look, &fields);
+    add_noise(answer, rows, count, &fields, out);
+    free(rows);
+}
+
+static bool print_text(const run_view *view, const output_file *out, const result_look *look,
+                       error *err)
+{
+    size_t room = out->width ? out->width : 100;
+    run_answer answer;
+    result_fields fields;
+    text_buffer legend = {0}, words = {0}, notes = {0}, noise = {0};
+    answer_make(view, &answer);
+    const answer_row **rows = allocate_zeroed(answer.count + 1, sizeof *rows);
+    size_t count = choose_rows(&answer, look, rows);
+    choose_fields(&answer, look, &fields);
+    add_noise(&answer, rows, count, &fields, &noise); /* however narrow the terminal is */
+    relation *table = make_relation(&answer, rows, count, &fields, look);
+    if (out->format == OUTPUT_TEXT)
+        relation_fit(table, room);
+    add_legend(&answer, &fields, table, &legend);
+    print_head(view, &answer, out);
+    print_coverage(view, answer.dtype, out);
+    output_line(out, "%s", "");
+    bool fine = relation_print(table, out, err);
+    print_lines_of(out, &legend);
+    text_free(&legend);
+    output_line(out, "%s", "");
+    answer_sentences(&answer, &words);
+    print_lines_of(out, &words);
+    add_faults(&answer, look, &notes);
+    add_traps(view, &answer, &notes);
+    add_left_out(view, &answer, &notes);
+    text_add(&notes, noise.bytes ? noise.bytes : "");
+    if (notes.length > 0)
+        output_line(out, "%s", "");
+    print_lines_of(out, &notes);
+    text_free(&words);
+    text_free(&notes);
+    text_free(&noise);
+    free(rows);
+    answer_free(&answer);
+    return fine;
+}
+
+/* A table an operation: kernels of two are not ranked together. */
+static bool print_parts(const run_view *view, const output_file *out, const result_look *look,
+                        error *err)
+{
+    const unsigned kinds = view_operations(view);
+    const bool several = (kinds & (kinds - 1)) != 0;
+    bool fine = true;
+    text_buffer line = {0};
+    view_add_coverage(view, &line);
+    if (several && line.length > 0)
+        output_wrapped(out, line.bytes);
+    text_free(&line);
+    for (int kind = 0; fine && kind < OPERATIONS; kind++) {
+        if (!(kinds & OPERATION_BIT(kind)))
+            continue;
+        run_view part = view_part(view, (ln_operation)kind);
+        if (several)
+            output_line(out, "%s", "");
+        fine = print_text(&part, out, look, err);
+        view_part_free(&part);
+    }
+    return fine;
+}
+
+bool result_table_print(const run_view *view, const output_file *out, const result_look *look,
+                        error *err)
+{
+    if (out->format == OUTPUT_JSON)
+        return output_json(out, view_run_json(view), err);
+    if (!output_is_data(out))
+        return print_parts(view, out, look, err);
+    text_buffer lines = {0};
+    export_cases(view->store, view->run.id, out->format, &lines);
+    bool fine = fputs(lines.bytes, out->file) >= 0 ||
+                fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the cases");
+    text_free(&lines);
+    return fine;
+}

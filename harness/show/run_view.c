@@ -1,0 +1,416 @@
+/* A stored run in memory, and as JSON. */
+#include "show/run_view.h"
+#include "show/answer.h"
+#include "store/records.h"
+#include "domain/operation.h"
+#include "base/allocate.h"
+#include "domain/kernel_json.h"
+#include "domain/metric_fields.h"
+#include "domain/reproducible.h"
+#include "base/text.h"
+#include <math.h>
+#include <string.h>
+
+/* A name that is cut off where cases have it would be another kernel's. */
+static bool names_fit(const json_t *kernels, error *err)
+{
+    size_t index;
+    const json_t *kernel;
+    json_array_foreach(kernels, index, kernel)
+    {
+        size_t length = json_string_length(json_object_get(kernel, "name"));
+        if (length >= NAME_MAX_LENGTH)
+            return fail(err, EXIT_CODE_ENVIRONMENT,
+                        "a kernel's name of %zu bytes, where %d are the most: the database is "
+                        "damaged",
+                        length, NAME_MAX_LENGTH - 1);
+    }
+    return true;
+}
+
+bool store_descriptors(result_store *store, int64_t run, const char *kernel, json_t **kernels,
+                       error *err)
+{
+    char *text;
+    if (!store_kernels_json(store, run, kernel, &text, err))
+        return false;
+    json_error_t where;
+    *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    free(text);
+    if (*kernels && names_fit(*kernels, err))
+        return true;
+    if (*kernels) {
+        json_decref(*kernels);
+        *kernels = NULL;
+        return false;
+    }
+    /* jansson's parser takes memory that ran out for bad JSON. */
+    return fail(err, EXIT_CODE_ENVIRONMENT,
+                "run %lld: a kernel's descriptor cannot be read as JSON (%s): the database is "
+                "damaged, or memory ran out",
+                (long long)run, where.text);
+}
+
+unsigned view_operations(const run_view *view)
+{
+    unsigned kinds = 0;
+    for (size_t i = 0; i < view->standings.count; i++)
+        kinds |= OPERATION_BIT(view->standings.standings[i].operation);
+    return kinds ? kinds : 1;
+}
+
+run_view view_part(const run_view *whole, ln_operation kind)
+{
+    run_view part = *whole;
+    part.owns_store = false;
+    part.others = view_operations(whole) & ~OPERATION_BIT(kind);
+    if (!part.others)
+        return part;
+    part.cases = (stored_cases){0};
+    part.standings.count = 0;
+    part.cases.cases = allocate_zeroed(whole->cases.count + 1, sizeof *part.cases.cases);
+    part.views = allocate_zeroed(whole->cases.count + 1, sizeof *part.views);
+    part.standings.standings =
+        allocate_zeroed(whole->standings.count + 1, sizeof *part.standings.standings);
+    for (size_t i = 0; i < whole->cases.count; i++) {
+        stored_case *own = &part.cases.cases[part.cases.count];
+        if (whole->cases.cases[i].key.operation != kind)
+            continue;
+        *own = whole->cases.cases[i];
+        part.views[part.cases.count] = whole->views[i];
+        part.views[part.cases.count++].stored = own;
+    }
+    stored_cases_index(&part.cases);
+    for (size_t i = 0; i < whole->standings.count; i++)
+        if (whole->standings.standings[i].operation == kind)
+            part.standings.standings[part.standings.count++] = whole->standings.standings[i];
+    return part;
+}
+
+void view_part_free(run_view *part)
+{
+    if (part->others) {
+        hash_index_free(&part->cases.index);
+        free(part->cases.cases);
+        free(part->views);
+        free(part->standings.standings);
+    }
+    *part = (run_view){0};
+}
+
+void view_sum_up(run_view *view)
+{
+    view->views = allocate_zeroed(view->cases.count + 1, sizeof *view->views);
+    const machine_facts *machine = &view->machine;
+    for (size_t i = 0; i < view->cases.count; i++) {
+        const case_key *key = &view->cases.cases[i].key;
+        view->views[i].stored = &view->cases.cases[i];
+        view->views[i].reproducibility = reproducible_stored(view->kernels, key->kernel);
+        view->views[i].regime =
+            machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype);
+        view->views[i].speed = view->cases.cases[i].speed;
+    }
+    answer_label(view);
+    for (size_t i = 0; i < view->cases.count; i++)
+        view->views[i].label =
+            descriptor_word(view->kernels, view->cases.cases[i].key.kernel, "label");
+}
+
+bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
+                        error *err)
+{
+    json_t *descriptors, *descriptor;
+    size_t index;
+    if (!store_descriptors(store, run, NULL, &descriptors, err))
+        return false;
+    kernel_list list = {
+        .kernels = allocate_zeroed(json_array_size(descriptors) + 1, sizeof *list.kernels)};
+    json_array_foreach(descriptors, index, descriptor)
+    {
+        kernel_entry *kernel = &list.kernels[list.count++];
+        const char *name = json_string_value(json_object_get(descriptor, "name"));
+        const char *version = json_string_value(json_object_get(descriptor, "version"));
+        snprintf(kernel->facts.name, sizeof kernel->facts.name, "%s", name ? name : "");
+        snprintf(kernel->version, sizeof kernel->version, "%s", version ? version : "");
+    }
+    bool fine = kernel_words_named(&list, words, names, err);
+    free(list.kernels);
+    json_decref(descriptors);
+    return fine;
+}
+
+ln_type view_answer_type(const run_view *view)
+{
+    for (size_t i = 0; i < view->cases.count; i++)
+        if (view->cases.cases[i].key.dtype == LN_F32)
+            return LN_F32;
+    return view->cases.count ? view->cases.cases[0].key.dtype : LN_F32;
+}
+
+bool view_load(result_store *store, int64_t run, run_view *view, error *err)
+{
+    *view = (struct run_view){.store = store};
+    bool fine = store_run(store, run, &view->run, err) &&
+                store_machine(store, run, &view->machine, err) &&
+                store_cases(store, run, &view->cases, err) &&
+                store_unfinished(store, run, &view->unfinished, err) &&
+                store_lost(store, run, &view->lost, &view->lost_count, err) &&
+                store_descriptors(store, run, NULL, &view->kernels, err);
+    fine = fine && store_standings(store, run, STANDING_ROW_ULP, &view->standings, err);
+    if (fine)
+        view_sum_up(view);
+    else
+        view_free(view);
+    return fine;
+}
+
+/* Below 0 where the first is less, or there is no second. */
+static int compare_figures(double own, double other)
+{
+    return isnan(own) || isnan(other) ? isnan(own) - isnan(other) : (own > other) - (own < other);
+}
+
+int view_by_speed(const view_case *own, const view_case *other)
+{
+    int by_share = compare_figures(-own->speed.copy_ratio, -other->speed.copy_ratio);
+    int by_time = compare_figures(own->speed.time_ns, other->speed.time_ns);
+    return by_share  ? by_share
+           : by_time ? by_time
+                     : strcmp(own->stored->key.kernel, other->stored->key.kernel);
+}
+
+/* The interval of one process says nothing of the next. */
+static bool contradicts(const view_case *own, const view_case *fastest)
+{
+    return own->speed.processes > 1 && fastest->speed.processes > 1 &&
+           own->speed.time_hi_ns < fastest->speed.time_lo_ns;
+}
+
+size_t view_untold(const view_case *const *sorted, size_t count, size_t places[UNTOLD_MOST])
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count && found < UNTOLD_MOST; i++)
+        if (i == 0 || contradicts(sorted[i], sorted[0]))
+            places[found++] = i;
+    return found;
+}
+
+const stored_case *view_find(const run_view *view, int64_t id)
+{
+    for (size_t i = 0; id != 0 && i < view->cases.count; i++)
+        if (view->cases.cases[i].id == id)
+            return &view->cases.cases[i];
+    return NULL;
+}
+
+const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
+                             char words[ERROR_WORDS])
+{
+    const stored_case *at = isinf(sum->error) ? view_find(view, sum->at) : NULL;
+    return error_in_words(sum->error, type, at ? &at->verdict : NULL, words);
+}
+
+void view_free(run_view *view)
+{
+    machine_free(&view->machine);
+    stored_cases_free(&view->cases);
+    free(view->views);
+    free(view->lost);
+    free(view->standings.standings);
+    json_decref(view->kernels);
+    if (view->owns_store)
+        store_close(view->store);
+    *view = (struct run_view){0};
+}
+
+json_t *json_facts(const machine_facts *machine)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < machine->count; i++)
+        json_object_set_new(object, machine->facts[i].name, json_text(machine->facts[i].value));
+    return object;
+}
+
+/* The share of each bin: the edges are in results/README.md. */
+static json_t *histogram_json(const ln_metrics *metrics)
+{
+    json_t *array = json_array();
+    uint64_t all = 0;
+    for (size_t i = 0; i < ULP_BINS; i++)
+        all += metrics->ulp_histogram[i];
+    for (size_t i = 0; all > 0 && i < ULP_BINS; i++)
+        json_array_append_new(array, json_real((double)metrics->ulp_histogram[i] / (double)all));
+    return array;
+}
+
+static json_t *published_json(const ln_metrics *metrics)
+{
+    json_t *object = metrics_json(metrics);
+    json_object_set_new(object, "ulp_histogram", histogram_json(metrics));
+    return object;
+}
+
+static json_t *speed_json(const speed_figures *speed)
+{
+    json_t *object = json_object();
+    record_put(object, speed_fields, SPEED_FIELDS, speed);
+    return object;
+}
+
+ln_operation view_operation(const run_view *part)
+{
+    return (ln_operation)__builtin_ctz(view_operations(part));
+}
+
+const char *view_title(const run_view *part)
+{
+    return operations[view_operation(part)]->title;
+}
+
+bool view_is_partial(const run_view *view)
+{
+    return view->run.state != RUN_COMPLETE || view->run.counts.lost > 0;
+}
+
+/* What was asked of the run, and what is lost by name. False: the run does not say. */
+static bool view_coverage(const run_view *view, coverage *covered)
+{
+    const run_counts *counts = &view->run.counts;
+    *covered = (struct coverage){.asked = counts->asked, .declined = counts->declined};
+    for (size_t i = 0; i < view->lost_count; i++) {
+        const asked_case *lost = &view->lost[i];
+        char name[2 * NAME_MAX_LENGTH + CONVENTION_MAX_LENGTH + INPUT_MAX_LENGTH];
+        snprintf(name, sizeof name, "%s %s %s %zux%zu", lost->key.kernel, lost->key.convention,
+                 lost->key.input, lost->key.rows, lost->key.hidden);
+        coverage_lose(covered, name, lost->reason);
+    }
+    covered->lost = counts->lost;
+    covered->done = counts->asked - counts->declined - counts->lost;
+    return counts->known;
+}
+
+void view_add_coverage(const run_view *view, text_buffer *out)
+{
+    coverage covered;
+    bool known = view_coverage(view, &covered), ended = view->run.state == RUN_COMPLETE;
+    if (known)
+        coverage_add_line(out, &covered, "judged");
+    if (known && !ended)
+        text_add(out, "; ");
+    if (!ended)
+        text_format(out, "the run has not come to its end%s",
+                    known ? "" : ": what is missing is not known");
+    coverage_free(&covered);
+}
+
+/* A verdict may have no figures: a kernel that crashed has no errors. */
+static bool has_metrics(const stored_case *stored)
+{
+    return stored->judged && stored->metrics.elements > 0;
+}
+
+/* 64 bits as hex: JSON numbers are exact to 53 bits only. */
+static json_t *hash_json(const stored_case *stored)
+{
+    char hex[20];
+    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)stored->output_hash);
+    return stored->hashed ? json_string(hex) : json_null();
+}
+
+/* NULL, "": not known. */
+static json_t *word_or_null(const char *word)
+{
+    return word && word[0] ? json_text(word) : json_null();
+}
+
+static json_t *usable_json(const stored_case *stored)
+{
+    usability usable = stored_usable(stored);
+    return usable == USABLE_UNKNOWN ? json_null() : json_boolean(usable == USABLE_YES);
+}
+
+json_t *verdict_json(const case_verdict *verdict)
+{
+    return json_pack("{s:s?, s:s, s:o}", "verdict", verdict_word(verdict->kind), "reason",
+                     verdict_reason(verdict->kind), "detail", json_text(verdict->detail));
+}
+
+relation_value as_verdict(const case_verdict *verdict)
+{
+    char described[VERDICT_MAX_LENGTH];
+    return as_json(verdict_json(verdict), verdict_describe(verdict, described, sizeof described));
+}
+
+relation_value as_class(const char *word)
+{
+    return as_json(reproducible_json(word), word);
+}
+
+json_t *case_key_json(const case_key *key)
+{
+    json_t *object = json_object();
+    record_put(object, case_key_fields, CASE_KEY_FIELDS, key);
+    return object;
+}
+
+json_t *view_case_json(const view_case *view)
+{
+    const stored_case *stored = view->stored;
+    const case_key *key = &stored->key;
+    json_t *object = case_key_json(key);
+    json_object_update_new(
+        object,
+        json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "label", word_or_null(view->label),
+                  "regime", json_text(view->regime), "reproducibility",
+                  reproducible_json(view->reproducibility), "has_correct_digits",
+                  usable_json(stored), "bound_row_ulp", json_figure(stored->bound_row_ulp),
+                  "output_hash", hash_json(stored), "metrics",
+                  has_metrics(stored) ? published_json(&stored->metrics) : json_null(), "speed",
+                  view->speed.repetitions ? speed_json(&view->speed) : json_null()));
+    json_object_update_new(object, verdict_json(&stored->verdict));
+    return object;
+}
+
+json_t *view_run_json(const run_view *view)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < view->cases.count; i++)
+        json_array_append_new(array, view_case_json(&view->views[i]));
+    return array;
+}
+
+bool load_stored_run(const char *database, uint64_t wanted, run_view *view, error *err)
+{
+    result_store *store;
+    int64_t run = (int64_t)wanted;
+    if (!store_open(database, STORE_READ, &store, err))
+        return false;
+    bool fine = run != 0 || store_latest_run(store, &run, err);
+    if (fine && run == 0)
+        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
+                    database);
+    fine = fine && view_load(store, run, view, err);
+    view->owns_store = fine;
+    if (!fine)
+        store_close(store);
+    return fine;
+}
+
+/* 0: none. */
+static bool latest_survey(const char *database, uint64_t *run, error *err)
+{
+    result_store *store;
+    int64_t found;
+    if (!store_open(database, STORE_READ, &store, err))
+        return false;
+    bool fine = store_latest_survey(store, &found, err);
+    store_close(store);
+    *run = fine ? (uint64_t)found : 0;
+    return fine;
+}
+
+bool load_reported_run(const char *database, uint64_t wanted, run_view *view, error *err)
+{
+    return (wanted != 0 || latest_survey(database, &wanted, err)) &&
+           load_stored_run(database, wanted, view, err);
+}

@@ -1,0 +1,96 @@
+/* Views of one stored run. The report and the tables read only these. */
+#ifndef LNBENCH_RUN_VIEW_H
+#define LNBENCH_RUN_VIEW_H
+
+#include "base/relation.h"
+#include "domain/coverage.h"
+#include "store/speed.h"
+#include "store/facts.h"
+#include "store/standing.h"
+
+typedef struct view_case {
+    const stored_case *stored;
+    speed_figures speed;
+    const char *label; /* of its kernel; NULL: not known */
+    const char
+        *reproducibility; /* of its kernel, as domain/reproducible.h has it; NULL: not known */
+    const char *regime;   /* "L1", "L2", "L3", "DRAM" on the machine of the run */
+} view_case;
+
+typedef struct run_view {
+    stored_run run;
+    machine_facts machine;
+    stored_cases cases;
+    int64_t unfinished; /* store_unfinished() */
+    view_case *views;   /* one a case, same order */
+    json_t *kernels;    /* array of descriptors */
+    asked_case *lost;   /* asked for, without a result */
+    size_t lost_count;
+    standing_list standings; /* of its kernels, for a budget of STANDING_ROW_ULP */
+    result_store *store;     /* that it was read from */
+    bool owns_store;         /* it is closed with the view; else it has to outlive it */
+    unsigned others; /* of a part, bits of the run's other operations; then its lists are its own */
+} run_view;
+
+/* The type that the answer is about: f32 where it was measured. */
+ln_type view_answer_type(const run_view *view);
+/* The array of a run's kernel descriptors; of one alone where it is named. */
+bool store_descriptors(result_store *store, int64_t run, const char *kernel, json_t **kernels,
+                       error *err);
+/* kernel_words_named() among a run's kernels: free the names with word_list_free(). */
+bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
+                        error *err);
+/* Bits of the operations that it has kernels of; that of the first where it has none at all. */
+unsigned view_operations(const run_view *view);
+/* What of a view is of one operation, as if the run had nothing else: whoever ranks kernels ranks a part's. It
+ * borrows from the whole; give it back with view_part_free(). */
+run_view view_part(const run_view *whole, ln_operation kind);
+void view_part_free(run_view *part);
+/* Of its run, machine, cases, descriptors and standings: its views, and the labels of its descriptors. */
+void view_sum_up(run_view *view);
+bool view_load(result_store *store, int64_t run, run_view *view, error *err);
+void view_free(run_view *view);
+/* "requested 40, judged 37, missing 3: ...", and whether the run came to its end: one line without its end;
+ * "" where there is nothing to say, of a complete run that tells no more. */
+void view_add_coverage(const run_view *view, text_buffer *out);
+/* What a part computes; and "LayerNorm", in headings. */
+ln_operation view_operation(const run_view *part);
+const char *view_title(const run_view *part);
+/* Whether the run lost cases, or did not come to its end. */
+bool view_is_partial(const run_view *view);
+/* Who is faster at one shape, everywhere, below 0 where `own` is: by the stored share of the roof, paired
+ * round by round; where no roof was timed, by the time; then by name. */
+int view_by_speed(const view_case *own, const view_case *other);
+enum { UNTOLD_MOST = 3 };
+/* Of cases at one shape, sorted by view_by_speed(), the places of those that nobody can tell apart: the
+ * first, and each whose share of the roof is smaller although its time is shorter than the first's by
+ * more than both intervals. Returns how many; 1: the first is the fastest; 0: there are no cases. */
+size_t view_untold(const view_case *const *sorted, size_t count, size_t places[UNTOLD_MOST]);
+/* A case by its number; NULL: none of this view. */
+const stored_case *view_find(const run_view *view, int64_t id);
+/* error_in_words() of a sum. */
+const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
+                             char words[ERROR_WORDS]);
+/* In words; in JSON "verdict" (null: not judged), "reason" and "detail" (EACH_MEMBER). */
+relation_value as_verdict(const case_verdict *verdict);
+json_t *verdict_json(const case_verdict *verdict); /* the same members */
+/* A word of domain/reproducible.h. */
+relation_value as_class(const char *word);
+/* An object of its fields. */
+json_t *case_key_json(const case_key *key);
+json_t *json_facts(const machine_facts *machine); /* an object of strings */
+
+/* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */
+json_t *view_case_json(const view_case *view);
+json_t *view_run_json(const run_view *view); /* array of cases */
+/* ---- the run that --run and --db name, for commands that read the store ---- */
+
+/* Loads run `wanted` of a database; 0: the latest. Errors (7): no such database or run, with what
+ * would make one. */
+bool load_stored_run(const char *database, uint64_t wanted, run_view *view, error *err);
+
+/* The same for a report: 0 is the latest that `lnbench run` made, since what `choose` measured for
+ * itself is no survey; where there is no such run, the latest of all. */
+bool load_reported_run(const char *database, uint64_t wanted, run_view *view, error *err);
+
+#endif

@@ -1,0 +1,154 @@
+#include "store/change_points.h"
+#include "base/allocate.h"
+#include "store/bootstrap.h"
+#include <math.h>
+#include <string.h>
+
+change_settings change_defaults(void)
+{
+    return (change_settings){0.05, 4, 199, 1};
+}
+
+/* The values in some order, cut into segments, and room for one segment's sums of distances. */
+typedef struct change_search {
+    const change_settings *settings;
+    double *values;
+    size_t *cuts; /* 0, ..., count: ascending */
+    size_t segments;
+    double *sums; /* of |x_i - x_j|, over i < row and j < column: (n + 1) x (n + 1) */
+} change_search;
+
+typedef struct row_split {
+    size_t at;
+    double distance;
+} row_split;
+
+static void sum_distances(const double *x, size_t n, double *sums)
+{
+    size_t width = n + 1;
+    memset(sums, 0, width * sizeof *sums);
+    for (size_t i = 0; i < n; i++) {
+        double row = 0;
+        sums[(i + 1) * width] = 0;
+        for (size_t j = 0; j < n; j++) {
+            row += fabs(x[i] - x[j]);
+            sums[(i + 1) * width + j + 1] = sums[i * width + j + 1] + row;
+        }
+    }
+}
+
+/* Q of the paper's equation (5), for the first `at` values of a segment and those from there to
+ * `end`: n m / (n + m) times the energy distance. */
+static double divergence(const double *sums, size_t width, size_t at, size_t end)
+{
+    double n = (double)at, m = (double)(end - at);
+    double left = sums[at * width + at];
+    double between = sums[at * width + end] - left;
+    double right = sums[end * width + end] - left - 2 * between;
+    double energy = 2 * between / (n * m) - left / (n * (n - 1)) - right / (m * (m - 1));
+    return n * m / (n + m) * energy;
+}
+
+/* The best split of values[begin..begin + n). The first of equals, so that the answer is one. */
+static row_split best_split(const change_search *search, size_t begin, size_t n)
+{
+    size_t least = search->settings->least_segment, width = n + 1;
+    row_split best = {0, -INFINITY};
+    if (n < 2 * least)
+        return best;
+    sum_distances(search->values + begin, n, search->sums);
+    for (size_t at = least; at + least <= n; at++)
+        for (size_t end = at + least; end <= n; end++) {
+            double distance = divergence(search->sums, width, at, end);
+            if (distance > best.distance)
+                best = (row_split){begin + at, distance};
+        }
+    return best;
+}
+
+static row_split best_of_all(const change_search *search)
+{
+    row_split best = {0, -INFINITY};
+    for (size_t i = 0; i < search->segments; i++) {
+        row_split own = best_split(search, search->cuts[i], search->cuts[i + 1] - search->cuts[i]);
+        if (own.distance > best.distance)
+            best = own;
+    }
+    return best;
+}
+
+/* Fisher and Yates, within each segment. */
+static void shuffle(change_search *search, random_stream *stream)
+{
+    for (size_t s = 0; s < search->segments; s++) {
+        double *values = search->values + search->cuts[s];
+        for (size_t i = search->cuts[s + 1] - search->cuts[s]; i > 1; i--) {
+            size_t j = random_stream_below(stream, i);
+            double kept = values[i - 1];
+            values[i - 1] = values[j];
+            values[j] = kept;
+        }
+    }
+}
+
+/* Whether random orders hardly ever reach as far: Phipson and Smyth's (2010) estimate of p, which
+ * counts the order that was seen. It ends as soon as the answer is known. */
+static bool is_significant(change_search *search, double distance, random_stream *stream)
+{
+    const change_settings *settings = search->settings;
+    double limit = settings->significance * (settings->orders + 1);
+    unsigned reached = 1;
+    for (unsigned i = 0; i < settings->orders && reached <= limit; i++) {
+        shuffle(search, stream);
+        reached += best_of_all(search).distance >= distance;
+    }
+    return reached <= limit;
+}
+
+static void cut(change_search *search, size_t at)
+{
+    size_t i = search->segments++;
+    for (; search->cuts[i] > at; i--)
+        search->cuts[i + 1] = search->cuts[i];
+    search->cuts[i + 1] = at;
+}
+
+static void divide(change_search *search, const double *values, size_t count)
+{
+    random_stream stream = random_stream_seeded(search->settings->seed);
+    for (;;) {
+        memcpy(search->values, values, count * sizeof *values);
+        row_split best = best_of_all(search);
+        if (!(best.distance > 0) || !is_significant(search, best.distance, &stream))
+            return;
+        cut(search, best.at);
+    }
+}
+
+bool change_points(const double *values, size_t count, const change_settings *settings,
+                   size_t *places, size_t *found, error *err)
+{
+    *found = 0;
+    if (count > CHANGE_MOST_VALUES)
+        return fail(err, EXIT_CODE_ENVIRONMENT,
+                    "change points: at most %d values are searched, there are %zu",
+                    CHANGE_MOST_VALUES, count);
+    change_search search = {
+        .settings = settings,
+        .values = allocate((count + 1) * sizeof(double)),
+        .cuts = allocate((count + 2) * sizeof(size_t)),
+        .segments = 1,
+        .sums = allocate((count + 1) * (count + 1) * sizeof(double)),
+    };
+    if (count > 0) {
+        search.cuts[0] = 0;
+        search.cuts[1] = count;
+        divide(&search, values, count);
+        *found = search.segments - 1;
+        memcpy(places, search.cuts + 1, *found * sizeof *places);
+    }
+    free(search.values);
+    free(search.cuts);
+    free(search.sums);
+    return true;
+}
