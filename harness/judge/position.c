@@ -61,11 +61,8 @@ bool pattern_words(const bool *wrong, size_t count, const char *noun, char words
         number_print(words, PATTERN_LENGTH, "%zu of %zu %ss, from %s %zu on", number, count, noun,
                      noun, first);
     else if (!run)
-        number_print(words, PATTERN_LENGTH, "every %zu%s of %zu %ss, from %s %zu on", period,
-                     period == 2   ? "nd"
-                     : period == 3 ? "rd"
-                                   : "th",
-                     count, noun, noun, first);
+        number_print(words, PATTERN_LENGTH, "one in %zu of %zu %ss, from %s %zu on", period, count,
+                     noun, noun, first);
     else if (last + 1 == count)
         pattern_tail(number, count, noun, words);
     else if (number == 1)
@@ -84,11 +81,11 @@ bool pattern_words(const bool *wrong, size_t count, const char *noun, char words
  *
  * For a place G (a lane, an element counted from the end, an eighth) each row gives one number: the
  * mean of s over G less the mean over the rest of the row. Were places alike, this number would be
- * zero on average, and rows are independent. Over n rows, t = mean / (deviation / sqrt(n)) is then
- * close to normal: |s_i| is a few row ULP at most, and n is 200 or more. The same of |s|, less its
- * own mean over all. 166 places and two statistics are 332 comparisons; |t| > 7 has a probability
- * of 2.6e-12 each for a normal variable, 5e-11 for Student's t of 199 degrees of freedom: 1.6e-8 in
- * all, and less than 1e-6 with room for what is not normal. A fast and a careful rounding of the
+ * zero on average, and rows are independent. Over n rows, mean / (deviation / sqrt(n)) is then
+ * Student's t of n - 1 degrees of freedom: |s_i| is a few row ULP at most, and n is 30 or more. The
+ * same of |s|, less its own mean over all. Wallace (1959) turns t into the normal variable that is as
+ * rare. 166 places and two statistics are 332 comparisons; more than 7 has a probability of 2.6e-12
+ * each: 1e-9 in all, and less than 1e-6 with room for what is not normal. A fast and a careful rounding of the
  * tail differ by a row ULP at most (half an ulp each of product and sum): less is no finding. */
 
 enum {
@@ -98,7 +95,7 @@ enum {
     LANE_GROUPS = POSITION_LANE_GROUPS,
     GROUPS = POSITION_GROUPS,
     LEAST_HIDDEN = 32,
-    LEAST_ROWS = 200,
+    LEAST_ROWS = 30,
 };
 
 static const double beyond_chance = 7;
@@ -250,15 +247,18 @@ static void name_place(size_t place, char where[40])
     snprintf(where, 40, "lane %u of %u", lane, lanes);
 }
 
+static bool is_beyond_chance(const place_sums *place, double mean)
+{
+    const double squares = mean * mean, more = fmax(0, place->squares / place->rows - squares);
+    const double n = place->rows, normal = sqrt((n - 1) * log1p(squares / more));
+    return n >= LEAST_ROWS && normal * (8 * n - 7) / (8 * n - 5) > beyond_chance;
+}
+
 /* Truncation is off by half an ulp on average; a quarter is told from rounding by steps. */
 bool position_truncates(const position_errors *errors, double *outward)
 {
-    const place_sums *sums = &errors->outward;
-    double n = sums->rows, deviation;
-    *outward = sums->sum / n;
-    deviation = sqrt(fmax(0, sums->squares / n - *outward * *outward) * n / (n - 1));
-    return n >= LEAST_ROWS && fabs(*outward) > 0.25 &&
-           fabs(*outward) * sqrt(n) > beyond_chance * deviation;
+    *outward = errors->outward.sum / errors->outward.rows;
+    return fabs(*outward) > 0.25 && is_beyond_chance(&errors->outward, *outward);
 }
 
 bool position_differs(const position_errors *errors, position_finding *found)
@@ -267,10 +267,8 @@ bool position_differs(const position_errors *errors, position_finding *found)
     for (size_t i = 0; i < 2 * GROUPS; i++) {
         const place_sums *place =
             i < GROUPS ? &errors->signed_sums[i] : &errors->absolute_sums[i - GROUPS];
-        double n = place->rows, mean = place->sum / n;
-        double deviation = sqrt(fmax(0, place->squares / n - mean * mean) * n / (n - 1));
-        if (n < LEAST_ROWS || !(fabs(mean) > 1) || !(fabs(mean) > fabs(found->difference)) ||
-            !(fabs(mean) * sqrt(n) > beyond_chance * deviation))
+        double mean = place->sum / place->rows;
+        if (!(fabs(mean) > fmax(1, fabs(found->difference))) || !is_beyond_chance(place, mean))
             continue;
         found->difference = mean;
         name_place(i % GROUPS, found->where);

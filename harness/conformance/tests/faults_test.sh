@@ -4,7 +4,7 @@
 # All of faults.def takes an hour: faults_table.sh.
 # usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF
 set -u
-faults="two_slots third_thread row_23_bits flushes_and_40_ulp bf16_unrounded_alone keeps_threads
+faults="two_slots third_thread row_23_bits flushes_and_40_ulp bf16_truncated_alone bf16_unrounded_alone keeps_threads
     residual_keeps_memory"
 twins=flushes_and_40_ulp
 every=fault.ddof_1_var
