@@ -1,5 +1,5 @@
 -- What tools/dispatch asks a store: who is of a class, and how the library's calls compare. The tool fills the
--- tables; harness/store/class.sql says who is of a class.
+-- tables; tools/class.sql says who is of a class.
 
 -- The operation: one row.
 CREATE TEMP TABLE wanted (operation TEXT);

@@ -8,8 +8,8 @@
 #include "base/files.h"
 #include "domain/kernel_json.h"
 #include "commands/result_options.h"
+#include "commands/run.h"
 #include "run/accuracy.h"
-#include "run/session.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,10 @@
 enum { MOST_NAMES = 8 }; /* of kernels, in --dry-run */
 
 typedef struct run_options {
-    plan_request request;
-    word_list plugins;
-    const char *database, *out;
+    run_settings run;
+    const char *out;
     const char *conformance; /* "yes" or "no" */
-    double max_row_ulp, deadline;
-    bool allow_missing, resume, dry_run, huge_pages, no_charts;
+    bool dry_run, no_charts;
     result_options shown;
     output_file printed;
 } run_options;
@@ -175,17 +173,17 @@ static bool check_other_plans(const run_session *session, error *err)
 }
 
 /* A new run in the store, or an unfinished one of the same plan. */
-static bool begin_run(run_session *session, const run_options *options, const char *command_line,
-                      error *err)
+static bool begin_run(run_session *session, const run_settings *settings, const char *command,
+                      const char *command_line, error *err)
 {
-    if (options->resume) {
+    if (settings->resume) {
         if (!store_find_unfinished(session->store, session->plan.hash, &session->run, err))
             return false;
         session->resumed = session->run != 0;
         if (!session->resumed && !check_other_plans(session, err))
             return false;
         if (!session->resumed)
-            output_note("no unfinished run in %s: a new one begins", options->database);
+            output_note("no unfinished run in %s: a new one begins", settings->database);
         else
             return store_drop_unfinished(session->store, session->run, err) &&
                    session_ask(session, &session->plan, err) &&
@@ -197,7 +195,7 @@ static bool begin_run(run_session *session, const run_options *options, const ch
         .plan_hash = session->plan.hash,
         .seed = session->plan.seed,
         .machine = &session->machine,
-        .command = "run",
+        .command = command,
         .request_hash = session->plan.request_hash,
     };
     for (size_t i = 0; session->plan.checks && i < session->plan.checks->count; i++)
@@ -235,11 +233,11 @@ static bool show_run(run_session *session, const run_options *options, bool fini
         return false;
     session->worst = worse_exit_code(session->worst, view_exit_code(&view));
     *lost = view.run.counts.lost;
-    bool fine = result_show(&options->shown, &view, options->database, &options->plugins,
+    bool fine = result_show(&options->shown, &view, options->run.database, &options->run.plugins,
                             &options->printed, err);
     bool is_text = options->printed.format == OUTPUT_TEXT;
     output_aside(&options->printed, "stored  run %lld in %s", (long long)session->run,
-                 options->database);
+                 options->run.database);
     if (is_text)
         print_covered(&session->plan, &options->printed);
     if (is_text && options->shown.all && session->judge)
@@ -265,25 +263,42 @@ static void print_lost(const run_session *session, const output_file *out)
     view_free(&view);
 }
 
+bool run_measure(run_session *session, const run_settings *settings, const kernel_list *kernels,
+                 const char *command, const char *command_line, bool *finished, error *err)
+{
+    *finished = false;
+    if (!make_parent_directory(settings->database, err) ||
+        !store_open(settings->database, STORE_WRITE, &session->store, err) ||
+        !begin_run(session, settings, command, command_line, err))
+        return false;
+    *finished = measure_speed(session, kernels, err);
+    struct error ending = *err;
+    return store_end_run(session->store, session->run, *finished ? RUN_COMPLETE : RUN_INTERRUPTED,
+                         *finished ? err : &ending) &&
+           (*finished || err->code == EXIT_CODE_INTERRUPTED);
+}
+
+bool run_check_missing(const run_settings *settings, size_t missing, bool gave_up, const char *hint,
+                       error *err)
+{
+    return missing == 0 || settings->allow_missing ||
+           fail(err, gave_up ? EXIT_CODE_KERNEL_FAILED : EXIT_CODE_ENVIRONMENT,
+                "%zu case%s without a result: %s(--allow-missing accepts that)", missing,
+                plural(missing), hint);
+}
+
 static bool run_plan(run_session *session, const kernel_list *kernels, const run_options *options,
                      const char *command_line, error *err)
 {
     /* Places that cannot be written to are found before anything is measured. */
-    bool charts = options->printed.format == OUTPUT_TEXT && !options->no_charts;
-    if ((charts && !make_directories(options->out, err)) ||
-        !make_parent_directory(options->database, err) ||
-        !store_open(options->database, STORE_WRITE, &session->store, err) ||
-        !begin_run(session, options, command_line, err))
+    bool charts = options->printed.format == OUTPUT_TEXT && !options->no_charts, finished;
+    if (charts && !make_directories(options->out, err))
         return false;
-    bool finished = measure_speed(session, kernels, err);
-    struct error ending = *err;
-    bool was_interrupted = !finished && err->code == EXIT_CODE_INTERRUPTED;
-    bool ended = store_end_run(session->store, session->run,
-                               finished ? RUN_COMPLETE : RUN_INTERRUPTED, finished ? err : &ending);
-    if (!ended || (!finished && !was_interrupted)) {
-        if (ended)
-            print_lost(session, &options->printed);
-        ending = *err;
+    if (!run_measure(session, &options->run, kernels, "run", command_line, &finished, err)) {
+        struct error ending = *err;
+        if (session->run == 0)
+            return false;
+        print_lost(session, &options->printed);
         return fail(err, ending.code, "%.900s; the same command with --resume goes on",
                     ending.message);
     }
@@ -293,58 +308,72 @@ static bool run_plan(run_session *session, const kernel_list *kernels, const run
         *err = shown;
         return false;
     }
-    if (was_interrupted)
+    if (!finished)
         return fail(err, EXIT_CODE_INTERRUPTED,
                     "interrupted: what was measured is kept; the same command with --resume "
                     "goes on");
-    return lost == 0 || options->allow_missing ||
-           fail(err, session->gave_up ? EXIT_CODE_KERNEL_FAILED : EXIT_CODE_ENVIRONMENT,
-                "%zu case%s without a result: the same command with --resume tries %s again "
-                "(--allow-missing accepts that)",
-                lost, plural(lost), lost == 1 ? "it" : "them");
+    return run_check_missing(&options->run, lost, session->gave_up,
+                             lost == 1 ? "the same command with --resume tries it again "
+                                       : "the same command with --resume tries them again ",
+                             err);
 }
 
 /* What decides results and is no part of the plan; a deadline only decides when to give up. */
-static uint64_t hash_settings(const run_options *options)
+static uint64_t hash_settings(const run_settings *settings)
 {
-    uint64_t hash = hash_bytes(HASH_START, &options->max_row_ulp, sizeof options->max_row_ulp);
-    hash = hash_bytes(hash, &options->plugins.count, sizeof options->plugins.count);
-    return hash_bytes(hash, &options->huge_pages, sizeof options->huge_pages);
+    uint64_t hash = hash_bytes(HASH_START, &settings->max_row_ulp, sizeof settings->max_row_ulp);
+    hash = hash_bytes(hash, &settings->plugins.count, sizeof settings->plugins.count);
+    return hash_bytes(hash, &settings->huge_pages, sizeof settings->huge_pages);
 }
 
-static bool prepare_session(run_session *session, const run_options *options, kernel_list *kernels,
-                            error *err)
+bool run_prepare(run_session *session, const run_settings *settings, kernel_list *kernels,
+                 error *err)
 {
+    plan_request request = settings->request;
+    request.settings = hash_settings(settings);
     machine_read(&session->machine);
-    if (!result_check(&options->shown, options->database, err) ||
-        !worker_start(options->plugins.words, options->plugins.count, &session->worker, kernels,
+    if (!worker_start(settings->plugins.words, settings->plugins.count, &session->worker, kernels,
                       err))
         return false;
     if (kernels->left_out[0])
         output_note("a peer is left out: %s", kernels->left_out);
-    plan_make(&options->request, kernels, &session->machine, &session->plan);
+    plan_make(&request, kernels, &session->machine, &session->plan);
     session_add_checks(&session->plan);
     if (session->plan.worst_rows[0]) {
         machine_fact *fact = machine_add_fact(&session->machine);
         snprintf(fact->name, sizeof fact->name, "adversarial_rows");
         snprintf(fact->value, sizeof fact->value, "%s", session->plan.worst_rows);
     }
-    judge_settings settings = {
-        .seed = options->request.seed,
-        .max_row_ulp = options->max_row_ulp,
-        .deadline_seconds = options->deadline,
+    judge_settings judging = {
+        .seed = settings->request.seed,
+        .max_row_ulp = settings->max_row_ulp,
+        .deadline_seconds = settings->deadline,
     };
-    session->judge = judge_create(worker_runner(session->worker), &settings);
+    session->judge = judge_create(worker_runner(session->worker), &judging);
     session->cpu = session_last_cpu();
-    session->huge_pages = options->huge_pages;
-    session->deadline_seconds = options->deadline;
+    session->huge_pages = settings->huge_pages;
+    session->deadline_seconds = settings->deadline;
     return true;
+}
+
+void run_end(run_session *session, kernel_list *kernels)
+{
+    store_close(session->store);
+    judge_destroy(session->judge);
+    worker_stop(session->worker);
+    free(session->invariance);
+    word_list_free(&session->timeouts);
+    session_free_checks(&session->plan);
+    plan_free(&session->plan);
+    machine_free(&session->machine);
+    kernel_list_free(kernels);
 }
 
 static bool read_conformance(run_options *options, error *err)
 {
-    options->request.conformance = strcmp(options->conformance, "no") != 0;
-    return !options->request.conformance || strcmp(options->conformance, "yes") == 0 ||
+    bool *wanted = &options->run.request.conformance;
+    *wanted = strcmp(options->conformance, "no") != 0;
+    return !*wanted || strcmp(options->conformance, "yes") == 0 ||
            fail(err, EXIT_CODE_USAGE, "--conformance %.60s: yes or no was expected",
                 options->conformance);
 }
@@ -355,8 +384,9 @@ static exit_code run(void *context, const cli_call *call, error *err)
     kernel_list kernels = {0};
     run_session session = {.cpu = -1};
     interrupt_watch();
-    options->request.settings = hash_settings(options);
-    bool fine = read_conformance(options, err) && prepare_session(&session, options, &kernels, err);
+    bool fine = read_conformance(options, err) &&
+                result_check(&options->shown, options->run.database, err) &&
+                run_prepare(&session, &options->run, &kernels, err);
     if (fine && options->dry_run)
         fine = options->printed.format == OUTPUT_JSON
                    ? dry_run_json(&session.plan, &options->printed, err)
@@ -364,61 +394,53 @@ static exit_code run(void *context, const cli_call *call, error *err)
     else if (fine)
         fine = run_plan(&session, &kernels, options, call->line, err);
     exit_code code = fine ? session.worst : err->code;
-    store_close(session.store);
-    judge_destroy(session.judge);
-    worker_stop(session.worker);
-    free(session.invariance);
-    word_list_free(&session.timeouts);
-    session_free_checks(&session.plan);
-    plan_free(&session.plan);
-    machine_free(&session.machine);
-    kernel_list_free(&kernels);
+    run_end(&session, &kernels);
     return code;
 }
 
 static const cli_option options[] = {
     {"plan", "quick|default|full", "which cases (default: default)", OPTION_TEXT,
-     offsetof(run_options, request.name)},
+     offsetof(run_options, run.request.name)},
     {"operation", "layernorm|rmsnorm|all",
      "what is computed (default: that of --conventions, or layernorm)", OPTION_TEXT,
-     offsetof(run_options, request.operation)},
+     offsetof(run_options, run.request.operation)},
     {"kernels", "GLOB,...", "only these kernels: names or labels", OPTION_LIST,
-     offsetof(run_options, request.kernels)},
+     offsetof(run_options, run.request.kernels)},
     {"conventions", "C,...", "only these: presets or lists (lnbench list conventions)", OPTION_RAW,
-     offsetof(run_options, request.conventions)},
+     offsetof(run_options, run.request.conventions)},
     {"dtypes", "f32,...", "f32, f64, bf16, f16 (default: f32; the full plan: all)", OPTION_LIST,
-     offsetof(run_options, request.dtypes)},
+     offsetof(run_options, run.request.dtypes)},
     {"shapes", "ROWSxHIDDEN,...", "these shapes instead of the plan's", OPTION_LIST,
-     offsetof(run_options, request.shapes)},
+     offsetof(run_options, run.request.shapes)},
     {"inputs", "FAMILY,...", "judge these: families, files of tensors, worst:FILE of a hunt",
-     OPTION_LIST, offsetof(run_options, request.inputs)},
-    CACHE_OPTION("hot,cold,in-place,read", OPTION_LIST, run_options, request.caches),
-    TIME_ON_OPTION(run_options, request.time_on),
+     OPTION_LIST, offsetof(run_options, run.request.inputs)},
+    CACHE_OPTION("hot,cold,in-place,read", OPTION_LIST, run_options, run.request.caches),
+    TIME_ON_OPTION(run_options, run.request.time_on),
     {"threads", "T,...", "threads of one call (default: 1)", OPTION_LIST,
-     offsetof(run_options, request.threads)},
+     offsetof(run_options, run.request.threads)},
     {"only", "speed|accuracy", "leave out the other half", OPTION_TEXT,
-     offsetof(run_options, request.only)},
+     offsetof(run_options, run.request.only)},
     {"conformance", "yes|no", "run the conformance tests of kernels without a proof (default: yes)",
      OPTION_TEXT, offsetof(run_options, conformance)},
-    PLUGIN_OPTION(run_options, plugins),
+    PLUGIN_OPTION(run_options, run.plugins),
     {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT,
-     offsetof(run_options, request.seed)},
+     offsetof(run_options, run.request.seed)},
     {"processes", "P", "worker processes that time each shape (default: the plan's)", OPTION_COUNT,
-     offsetof(run_options, request.processes)},
+     offsetof(run_options, run.request.processes)},
     {"repetitions", "R", "repetitions in each of them (default: the plan's)", OPTION_COUNT,
-     offsetof(run_options, request.repetitions)},
+     offsetof(run_options, run.request.repetitions)},
     {"max-row-ulp", "X", "above it a case fails (inaccurate), whatever its bound", OPTION_REAL,
-     offsetof(run_options, max_row_ulp)},
-    DEADLINE_OPTION(run_options, deadline, 10),
+     offsetof(run_options, run.max_row_ulp)},
+    DEADLINE_OPTION(run_options, run.deadline, 10),
     {"huge-pages", NULL, "ask for transparent huge pages for timed buffers", OPTION_FLAG,
-     offsetof(run_options, huge_pages)},
-    STORE_OPTION(run_options, database),
+     offsetof(run_options, run.huge_pages)},
+    STORE_OPTION(run_options, run.database),
     {"out", "DIR", "where charts and the report go (default: results/charts)", OPTION_TEXT,
      offsetof(run_options, out)},
     {"no-charts", NULL, "table only", OPTION_FLAG, offsetof(run_options, no_charts)},
-    ALLOW_LOST_OPTION(run_options, allow_missing),
+    ALLOW_LOST_OPTION(run_options, run.allow_missing),
     {"resume", NULL, "go on with the unfinished run of the same plan", OPTION_FLAG,
-     offsetof(run_options, resume)},
+     offsetof(run_options, run.resume)},
     {"dry-run", NULL, "show the plan, measure nothing", OPTION_FLAG,
      offsetof(run_options, dry_run)},
     RESULT_OPTIONS(run_options, shown),
@@ -450,7 +472,9 @@ const cli_command command_run = {
         "Peers (docs/choosing.md) never decide it.",
     OPTIONS(options),
     .former = former,
-    DEFAULTS(run_options, .request = {.name = "default", .seed = 1}, .conformance = "yes",
-             .out = "results/charts", .max_row_ulp = INFINITY, .deadline = 10),
+    DEFAULTS(
+        run_options,
+        .run = {.request = {.name = "default", .seed = 1}, .max_row_ulp = INFINITY, .deadline = 10},
+        .conformance = "yes", .out = "results/charts"),
     .body = run,
 };

@@ -248,10 +248,3 @@ const model_shape *model_find(const char *name, error *err)
          name, did_you_mean(slash ? slash + 1 : name, names, MODELS, meant));
     return NULL;
 }
-
-void model_rows(const model_shape *model, size_t rows[3])
-{
-    rows[0] = 1;
-    rows[1] = model->tokens < MODEL_PROMPT ? model->tokens : MODEL_PROMPT;
-    rows[2] = MODEL_BATCH * model->tokens;
-}

@@ -8,7 +8,7 @@
 #include "base/die.h"
 #include <stddef.h>
 
-enum { MODEL_BATCH = 8, MODEL_PROMPT = 512 };
+enum { MODEL_PROMPT = 512 }; /* tokens of a prompt */
 
 typedef struct model_shape {
     const char *name;       /* "gpt2-xl" */
@@ -27,9 +27,5 @@ const model_shape *models(size_t *count);
 const model_shape *model_find(const char *name, error *err);
 /* The type of what was found last, as its config.json has it; NULL: not known. */
 const char *model_dtype(void);
-
-/* The rows worth choosing for: one token, a prompt of MODEL_PROMPT tokens (one sequence where that
- * is shorter), and a training batch of MODEL_BATCH sequences. */
-void model_rows(const model_shape *model, size_t rows[3]);
 
 #endif

@@ -318,6 +318,8 @@ static bool has_better_line(const kernel_list *kernels, size_t index)
 static bool is_type_wanted(const plan_request *request, const kernel_entry *kernel)
 {
     const kernel_facts *facts = &kernel->facts;
+    if (request->param && strcmp(request->param, dtype_name(facts->param)) != 0)
+        return false;
     if (request->dtypes.count > 0)
         return word_is_in(dtype_name(facts->storage), request->dtypes.words, request->dtypes.count);
     if (word_is_in(facts->name, request->kernels.words, request->kernels.count))
@@ -346,7 +348,9 @@ static void check_types(const plan_request *request, const kernel_list *kernels,
             any |= strcmp(request->dtypes.words[i],
                           dtype_name(plan->kernels[kernel]->facts.storage)) == 0;
         if (!any)
-            die(EXIT_CODE_USAGE, "--dtypes %s: no kernel of %s has it", request->dtypes.words[i],
+            die(EXIT_CODE_USAGE, "--dtypes %s%s%s: no kernel of %s has it",
+                request->dtypes.words[i], request->param ? " --param " : "",
+                request->param ? request->param : "",
                 request->kernels.count ? "--kernels" : "this build and its plugins");
     }
     for (size_t i = 0; i < kernels->count && request->kernels.count > 0; i++) {

@@ -14,6 +14,7 @@ typedef struct plan_request {
     const char *operation; /* or "all"; NULL: those of the conventions, or the first */
     const char *only;      /* "speed", "accuracy" or NULL */
     const char *time_on;   /* the input that is timed; NULL: "normal" */
+    const char *param;     /* type of gamma and beta; NULL: any */
     uint64_t seed;
     uint64_t processes, repetitions; /* 0: the plan's own */
     bool conformance;                /* also the conformance tests, which the session adds */

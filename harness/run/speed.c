@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "conformance/timed_rows.h"
 #include "domain/operation.h"
+#include "domain/promise.h"
 #include "run/session.h"
 #include <math.h>
 #include <string.h>
@@ -237,12 +238,18 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
             memcpy(memory + entry.at.expected_other, contender->judged[1], bytes);
         }
         set_length(&entry, heat->group, contender->call_ns);
-        if (worker_ask(worker, &entry, deadline, &reply))
+        bool is_call = contender->kernel && call_class(&contender->kernel->facts, &entry.accuracy);
+        if (worker_ask(worker, &entry, deadline, &reply)) {
             heat->entries[heat->entry_count++] = i;
-        else if (reply.verdict != VERDICT_DECLINED)
+            if (is_call && reply.text[0] &&
+                !store_put_dispatched(heat->session->store, heat->session->run, &contender->key,
+                                      reply.text, err))
+                return false;
+        } else if (reply.verdict != VERDICT_DECLINED) {
             return note_failure(failure, (int64_t)i, &reply, err);
-        else if (!drop(heat, i, &reply, err))
+        } else if (!drop(heat, i, &reply, err)) {
             return false;
+        }
     }
     return true;
 }

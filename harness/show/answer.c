@@ -1,5 +1,6 @@
 #include "show/answer.h"
 #include "base/allocate.h"
+#include "base/die.h"
 #include "base/text.h"
 #include "domain/kernel_json.h"
 #include "domain/reproducible.h"
@@ -93,15 +94,18 @@ static int by_speed(const void *a, const void *b)
 
 static void make_rows(const run_view *view, run_answer *answer)
 {
+    static const ranked_kernel none = {.doubt = STANDING_NOT_TIMED};
     answer->rows = allocate_zeroed(view->standings.count + 1, sizeof *answer->rows);
     for (size_t i = 0; i < view->standings.count; i++) {
         const kernel_standing *standing = &view->standings.standings[i];
         const error_sum *all = &standing->errors[SCOPE_ALL];
         if (standing->dtype != answer->dtype)
             continue;
+        const ranked_kernel *ranked = ranked_of(&answer->ranking, standing->kernel);
         answer->rows[answer->count++] =
             (answer_row){.kernel = standing->kernel,
                          .standing = standing,
+                         .ranked = ranked ? ranked : &none,
                          .all = all,
                          .label = descriptor_word(view->kernels, standing->kernel, "label"),
                          .version = descriptor_word(view->kernels, standing->kernel, "version"),
@@ -178,13 +182,13 @@ const char *answer_half(const run_answer *answer)
 const char *answer_doubt(const run_answer *answer, const answer_row *row)
 {
     const char *half = answer_half(answer);
-    return half ? half : row->standing->doubt[0] ? row->standing->doubt : NULL;
+    return half ? half : row->ranked->doubt[0] ? row->ranked->doubt : NULL;
 }
 
 const answer_row *answer_accurate(const run_answer *answer)
 {
     for (size_t i = 0; i < answer->count; i++)
-        if (answer->rows[i].standing->accurate)
+        if (answer->rows[i].ranked->callable && answer->rows[i].ranked->within)
             return &answer->rows[i];
     return NULL;
 }
@@ -227,81 +231,60 @@ static void show_textbook(const run_view *view, run_answer *answer)
     }
 }
 
-/* Those at the key column, fastest first, that can be taken, or all but peers' and other_param; how many of them are
- * not told apart. */
-static size_t find_untold(run_answer *answer, int of)
+static const answer_row *row_of(const run_answer *answer, const ranked_kernel *ranked)
 {
-    const view_case **cases = allocate_zeroed(answer->count + 1, sizeof *cases);
-    const answer_row **rows = allocate_zeroed(answer->count + 1, sizeof *rows);
-    size_t count = 0, places[UNTOLD_MOST];
-    for (size_t i = 0; i < answer->count; i++) {
-        const answer_row *row = &answer->rows[i];
-        if (!row->at_key ||
-            (of == OF_TAKEN ? !row->standing->accurate || answer_doubt(answer, row)
-                            : row->standing->role == ROLE_PEER || row->standing->other_param))
-            continue;
-        cases[count] = row->at_key;
-        rows[count++] = row;
-    }
-    answer->untold_count[of] = view_untold(cases, count, places);
-    for (size_t i = 0; i < answer->untold_count[of]; i++)
-        answer->untold[of][i] = rows[places[i]];
-    free(cases);
-    free(rows);
-    return answer->untold_count[of];
+    for (size_t i = 0; ranked && i < answer->count; i++)
+        if (answer->rows[i].ranked == ranked)
+            return &answer->rows[i];
+    return NULL;
 }
 
-/* The fastest that can be taken; where nobody can say, the most accurate of those not told apart. */
-static void take_row(run_answer *answer)
+/* The fastest, of all or of those that can be recommended, and who contradicts that. */
+static void find_untold(run_answer *answer, int of)
 {
-    const answer_row *take = NULL;
-    size_t count = find_untold(answer, OF_TAKEN);
-    for (size_t i = 0; i < count; i++) {
-        const answer_row *row = answer->untold[OF_TAKEN][i];
-        take = !take || row->all->error < take->all->error ? row : take;
-    }
-    answer->take = take;
-}
-
-static void find_proven(run_answer *answer)
-{
-    for (size_t i = 0; answer->take && !answer->take->standing->proven && i < answer->count; i++) {
-        const answer_row *row = &answer->rows[i];
-        bool call = row->standing->role == ROLE_LIBRARY;
-        if (row->at_key && row->standing->accurate && row->standing->proven &&
-            !answer_doubt(answer, row) &&
-            (!answer->proven || (call && answer->proven->standing->role != ROLE_LIBRARY)))
-            answer->proven = row;
+    const kernel_ranking *ranking = &answer->ranking;
+    const ranked_kernel *first = of == OF_ALL ? ranking->fastest : NULL;
+    for (size_t i = 0; of == OF_CALLABLE && !first && i < ranking->count; i++)
+        first = ranking->kernels[i].near ? &ranking->kernels[i] : NULL;
+    for (size_t i = 0; first && i < ranking->count; i++) {
+        const ranked_kernel *own = &ranking->kernels[i];
+        const answer_row *row = row_of(answer, own);
+        bool sooner = of == OF_ALL ? own->sooner_than_fastest : own->sooner_than_best;
+        if (row && (own == first || sooner) && answer->untold_count[of] < UNTOLD_MOST)
+            answer->untold[of][answer->untold_count[of]++] = row;
     }
 }
 
 bool answer_is_noisy(const run_answer *answer)
 {
-    return answer->untold_count[OF_ALL] > 1 || answer->untold_count[OF_TAKEN] > 1;
+    return answer->untold_count[OF_ALL] > 1 || answer->untold_count[OF_CALLABLE] > 1;
 }
 
 static bool is_untold(const run_answer *answer, const answer_row *row)
 {
-    for (int of = OF_ALL; of <= OF_TAKEN; of++)
+    for (int of = OF_ALL; of <= OF_CALLABLE; of++)
         for (size_t i = 0; i < answer->untold_count[of]; i++)
             if (answer->untold[of][i] == row)
                 return true;
     return false;
 }
 
-/* The short table: the fastest, the fastest that can be taken, all of the library and of plugins,
+/* The short table: the fastest, the recommended kernel, all of the library and of plugins,
  * the best of each peer, and textbook forms. */
 static void choose_rows(const run_view *view, run_answer *answer)
 {
     const answer_row *accurate = answer_accurate(answer);
     answer->fastest = answer->untold_count[OF_ALL] == 1 ? answer->untold[OF_ALL][0] : NULL;
-    take_row(answer);
-    find_proven(answer);
+    find_untold(answer, OF_CALLABLE);
+    answer->recommended = row_of(answer, answer->ranking.recommended);
+    answer->tuned = row_of(answer, answer->ranking.tuned);
+    if (answer->recommended && !answer->recommended->ranked->proven)
+        answer->proven = row_of(answer, answer->ranking.proven);
     for (size_t i = 0; i < answer->count; i++) {
         answer_row *row = &answer->rows[i];
         kernel_role role = row->standing->role;
-        row->shown = row == accurate || row == answer->take || row == answer->proven ||
-                     is_untold(answer, row) ||
+        row->shown = row == accurate || row == answer->recommended || row == answer->proven ||
+                     row == answer->tuned || is_untold(answer, row) ||
                      ((role == ROLE_LIBRARY || role == ROLE_PLUGIN) &&
                       (row->all->judged > 0 || row->at_key)) ||
                      (role == ROLE_PEER && is_best(view, answer, i));
@@ -317,9 +300,18 @@ static void rank(const run_view *view, run_answer *answer)
     *answer = (run_answer){
         .view = view, .dtype = view_answer_type(view), .isa = "", .plan = view->run.plan};
     make_columns(view, answer);
+    recommend_wanted wanted = {.run = view->run.id, .budget = STANDING_ROW_ULP, .kappa = NAN};
+    if (answer->column_count > 0)
+        wanted.at = answer->columns[answer->key].key;
+    wanted.at.operation = view_operation(view);
+    wanted.at.dtype = answer->dtype;
+    error err;
+    if (!store_recommend(view->store, &wanted, &answer->ranking, &err))
+        die(err.code, "%s", err.message);
     make_rows(view, answer);
+    find_untold(answer, OF_ALL);
     const answer_row *named =
-        find_untold(answer, OF_ALL) > 0 ? answer->untold[OF_ALL][0] : answer_accurate(answer);
+        answer->untold_count[OF_ALL] > 0 ? answer->untold[OF_ALL][0] : answer_accurate(answer);
     answer->isa = named ? descriptor_word(view->kernels, named->kernel, "isa") : "";
 }
 
@@ -347,6 +339,7 @@ void answer_make(const run_view *view, run_answer *answer)
 void answer_free(run_answer *answer)
 {
     free(answer->rows);
+    free(answer->ranking.kernels);
     *answer = (run_answer){0};
 }
 
@@ -419,8 +412,8 @@ void noise_add_line(text_buffer *out, const speed_noise *noise, const char *reme
 const char *answer_role_word(const run_answer *answer, const answer_row *row)
 {
     kernel_role role = row->standing->role;
-    return role == ROLE_PLUGIN      ? kernel_role_word(role)
-           : row == answer->take    ? "recommended"
-           : row == answer->fastest ? "fastest"
-                                    : kernel_role_word(role);
+    return role == ROLE_PLUGIN          ? kernel_role_word(role)
+           : row == answer->recommended ? "recommended"
+           : row == answer->fastest     ? "fastest"
+                                        : kernel_role_word(role);
 }

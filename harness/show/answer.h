@@ -3,7 +3,7 @@
  *
  *     run_answer answer;
  *     answer_make(&view, &answer);
- *     const answer_row *take = answer.take;      // NULL: nothing is accurate enough
+ *     if (answer.recommended) puts(answer.recommended->kernel);
  *     answer_free(&answer);
  */
 #ifndef LNBENCH_ANSWER_H
@@ -12,7 +12,11 @@
 #include "base/text.h"
 #include "show/run_view.h"
 
-enum { ANSWER_COLUMNS = 32, ANSWER_ROWS = 12 }; /* rows of the short table, but for plugins' */
+enum {
+    ANSWER_COLUMNS = 32,
+    ANSWER_ROWS = 12,
+    UNTOLD_MOST = 3
+}; /* rows of the short table, but for plugins' */
 
 typedef struct answer_row {
     const char *kernel;
@@ -20,6 +24,7 @@ typedef struct answer_row {
     const char *version;      /* of a peer: "oneDNN 2.6.3"; "" */
     const char *reproducible; /* as domain/reproducible.h has it */
     const kernel_standing *standing;
+    const ranked_kernel *ranked;            /* at the key column */
     const error_sum *all;                   /* of these: its errors on every judged row */
     bool shown;                             /* in the short table */
     const view_case *cells[ANSWER_COLUMNS]; /* NULL: not timed */
@@ -45,23 +50,24 @@ typedef struct run_answer {
     size_t count;
     size_t cases; /* judged of most kernels */
     const char *plan;
-    const answer_row *fastest, *take, *peer; /* NULL: there is none, or nobody can say */
-    /* Where the take has no proof of its accuracy: the fastest call of the library that has one and
-     * can be taken, or the fastest kernel; NULL: there is none. */
-    const answer_row *proven;
-    /* Where speeds are too noisy to say who is fastest, of all and of those that can be taken: who is
-     * not told apart (view_untold()). */
+    kernel_ranking ranking; /* the answer of recommended.sql, which the rest follows from */
+    const answer_row *fastest, *recommended, *peer; /* NULL: there is none, or nobody can say */
+    /* Where the recommended kernel has no proof of its accuracy: the fastest that has one; and a tuned kernel that
+     * is over 10 % faster than the recommended call; NULL: there is none. */
+    const answer_row *proven, *tuned;
+    /* Where speeds are too noisy to say who is fastest, of all and of those that can be recommended: who is
+     * not told apart (ranked_kernel.sooner_than_...). */
     const answer_row *untold[2][UNTOLD_MOST];
     size_t untold_count[2];
 } run_answer;
-enum { OF_ALL, OF_TAKEN }; /* of untold */
+enum { OF_ALL, OF_CALLABLE }; /* of untold */
 
-/* Why no kernel of the run is taken: half of the evidence is missing. NULL: it is all there. */
+/* Why no kernel of the run is recommended: half of the evidence is missing. NULL: it is all there. */
 const char *answer_half(const run_answer *answer);
-/* Why a kernel that is accurate enough is not taken all the same: that, or what speaks against it
- * alone: its bits differ from call to call, cases are missing. NULL: it can be taken. */
+/* Why a kernel that is accurate enough is not recommended: that, or what speaks against it alone: its bits differ
+ * from call to call, cases are missing. NULL: it can be recommended. */
 const char *answer_doubt(const run_answer *answer, const answer_row *row);
-/* The first row that is accurate enough, whatever doubt there is; NULL: none. */
+/* The first row that can be called and is accurate enough, whatever doubt there is; NULL: none. */
 const answer_row *answer_accurate(const run_answer *answer);
 
 /* " (provisional: the quick plan judges few cases; the default plan decides)", for plans that do; else

@@ -22,6 +22,13 @@ static bool add_peers(const run_answer *answer, const answer_row *row, text_buff
     return peers > 0;
 }
 
+/* "library_fast_f32 (retry_folded_f32_avx512)" */
+static void add_name(const answer_row *row, text_buffer *out)
+{
+    clean_format(out, FORM_LINE, row->ranked->dispatched[0] ? "%s (%s)" : "%s", row->kernel,
+                 row->ranked->dispatched);
+}
+
 static void add_speedups(const run_answer *answer, const answer_row *row, text_buffer *out)
 {
     if (add_peers(answer, row, out))
@@ -29,19 +36,21 @@ static void add_speedups(const run_answer *answer, const answer_row *row, text_b
     if (answer->fastest == row)
         text_add(out, "the fastest");
     else
-        text_format(out, "%s fastest within %g row ULP",
-                    answer->untold_count[OF_TAKEN] > 1 ? "among the" : "the", STANDING_ROW_ULP);
+        text_format(out, "%s fastest%s within %g row ULP",
+                    answer->untold_count[OF_CALLABLE] > 1 ? "among the" : "the",
+                    answer->tuned ? " call" : "", STANDING_ROW_ULP);
 }
 
-/* Who needs more than what was seen takes this one. */
+/* Who needs a proof takes this one. */
 static void add_proven(const run_answer *answer, text_buffer *out)
 {
-    char name[64];
-    clean_format(out, FORM_LINE, "Proven within %g row ULP: %s, ", STANDING_ROW_ULP,
-                 answer->proven->kernel);
-    if (!add_peers(answer, answer->proven, out))
-        text_format(out, "%.1f GB/s", answer->proven->at_key->speed.gbps);
-    text_format(out, " at %s.\n", answer_shape(answer, name));
+    char name[64], number[16];
+    const answer_row *proven = answer->proven;
+    text_format(out, "Proven within %g row ULP: ", STANDING_ROW_ULP);
+    add_name(proven, out);
+    text_format(out, ", %s times as long at %s.\n",
+                answer_times(proven->relative / answer->recommended->relative, number),
+                answer_shape(answer, name));
 }
 
 const char *answer_provisional(const char *plan)
@@ -62,7 +71,7 @@ static void add_basis(const run_answer *answer, const answer_row *row, text_buff
                 row->all->judged == 1 ? "at most %s row ULP on the one case judged"
                                       : "at most %s row ULP on all %zu cases",
                 view_error_words(answer->view, row->all, answer->dtype, number), row->all->judged);
-    if (hunted->error > row->all->error)
+    if (hunted->error > 1.05 * row->all->error)
         text_format(out, ", %s on adversarial rows",
                     view_error_words(answer->view, hunted, answer->dtype, number));
     if (answer->column_count > 0)
@@ -81,105 +90,122 @@ static void add_untold(const run_answer *answer, int of, text_buffer *out)
                      answer->untold[of][i]->kernel);
 }
 
-static void add_none(const char *half, text_buffer *out)
+/* Why none is recommended. */
+static void add_none(const run_answer *answer, text_buffer *out)
 {
-    if (strcmp(half, STANDING_NOT_TIMED) == 0)
+    const answer_row *accurate = answer_accurate(answer);
+    const char *half = answer_half(answer);
+    bool calls = false;
+    for (size_t i = 0; i < answer->count; i++)
+        calls |= answer->rows[i].standing->role == ROLE_LIBRARY ||
+                 answer->rows[i].standing->role == ROLE_PLUGIN;
+    if (half && strcmp(half, STANDING_NOT_TIMED) == 0)
         text_add(out, "Speed was not timed, so none is recommended.\n");
+    else if (half)
+        text_format(out, "No kernel is recommended: %s.\n", half);
+    else if (accurate)
+        clean_format(out, FORM_LINE, "No kernel is recommended: %s is accurate enough, but %s.\n",
+                     accurate->label, answer_doubt(answer, accurate));
     else
-        text_format(out, "No kernel is to be taken: %s.\n", half);
+        text_format(out, "No %s stays within %g row ULP on all cases judged.\n",
+                    calls ? "call of the library and no plugin" : "kernel", STANDING_ROW_ULP);
 }
 
-static void add_take(const run_answer *answer, text_buffer *out)
+/* What is as fast as the recommended kernel, as far as the measurement can tell. */
+static void add_near(const run_answer *answer, text_buffer *out)
 {
-    const answer_row *take = answer->take;
-    char name[64], ratio[16];
-    const answer_row *accurate = take ? take : answer_accurate(answer);
-    if (!accurate && answer_half(answer) && answer->cases > 0) {
-        add_none(answer_half(answer), out);
-        return;
+    size_t count = 0, of = 0;
+    for (size_t i = 0; i < answer->ranking.count; i++)
+        of += answer->ranking.kernels[i].near && !answer->ranking.kernels[i].recommended;
+    for (size_t i = 0; i < answer->ranking.count; i++) {
+        const ranked_kernel *own = &answer->ranking.kernels[i];
+        if (own->near && !own->recommended)
+            clean_format(out, FORM_LINE, "%s%s",
+                         count++ == 0  ? ""
+                         : count == of ? " and "
+                                       : ", ",
+                         own->kernel);
     }
-    if (!accurate && answer->cases > 0) {
-        text_format(out, "No kernel stays within %g row ULP on all cases judged.\n",
-                    STANDING_ROW_ULP);
-        return;
-    }
-    if (!accurate) {
-        if (answer->fastest) {
-            clean_format(out, FORM_LINE, "%s is ", answer->fastest->kernel);
-            add_speedups(answer, answer->fastest, out);
-            text_format(out, " at %s; errors", answer_shape(answer, name));
+    if (count > 0)
+        text_format(out,
+                    " show%s no significant difference in speed; the smallest error decides.\n",
+                    count == 1 ? "s" : "");
+}
+
+static void add_recommended(const run_answer *answer, text_buffer *out)
+{
+    const answer_row *own = answer->recommended;
+    const answer_row *shown = own ? own : answer_accurate(answer);
+    char name[64], number[16];
+    if (own)
+        text_add(out, "Recommended: ");
+    if (shown) {
+        add_name(shown, out);
+        text_add(out, ", ");
+        if (!isnan(shown->relative)) {
+            add_speedups(answer, shown, out);
+            text_format(out, " at %s, ", answer_shape(answer, name));
         }
-        text_format(out, "%s were not judged.\n", answer->fastest ? "" : "Errors");
-        return;
+        add_basis(answer, shown, out);
     }
+    if (!own)
+        add_none(answer, out);
     if (answer->proven)
         add_proven(answer, out);
-    clean_format(out, FORM_LINE, "%s%s%s: ", take ? "Take " : "", accurate->kernel,
-                 answer->proven ? ", which has no such proof" : "");
-    if (answer->proven && answer->untold_count[OF_TAKEN] == 1)
-        text_format(out, "%s times as fast as that at %s, ",
-                    answer_times(answer->proven->relative / take->relative, ratio),
-                    answer_shape(answer, name));
-    else if (!isnan(accurate->relative)) {
-        add_speedups(answer, accurate, out);
-        text_format(out, " at %s, ", answer_shape(answer, name));
-    }
-    add_basis(answer, accurate, out);
-    if (!take && answer_half(answer))
-        add_none(answer_half(answer), out);
-    else if (!take)
-        text_format(out, "No kernel is to be taken: %s is accurate enough, but %s.\n",
-                    accurate->label, answer_doubt(answer, accurate));
-    if (answer->untold_count[OF_TAKEN] > 1) {
+    if (answer->untold_count[OF_CALLABLE] > 1) {
         text_add(out, "Too noisy to say which is fastest of ");
-        add_untold(answer, OF_TAKEN, out);
-        text_add(out, ": taken is the one with the smallest worst error.\n");
+        add_untold(answer, OF_CALLABLE, out);
+        text_add(out, ": recommended is the one with the smallest worst error.\n");
+    } else if (own) {
+        add_near(answer, out);
+    }
+    if (answer->tuned) {
+        clean_format(out, FORM_LINE, own->ranked->dispatched[0] ? "Dispatch picks %s; " : "",
+                     own->ranked->dispatched);
+        clean_format(out, FORM_LINE, "%s is %s times as fast here, within %g row ULP.\n",
+                     answer->tuned->kernel,
+                     answer_times(own->relative / answer->tuned->relative, number),
+                     STANDING_ROW_ULP);
     }
 }
 
-/* What a program has that names no kernel: the fastest of the library's calls that can be taken. */
-static void add_library(const run_answer *answer, text_buffer *out)
+/* Where no error was judged. */
+static void add_unjudged(const run_answer *answer, text_buffer *out)
 {
-    char number[16];
-    const answer_row *take = answer->take, *call = NULL;
-    for (size_t i = 0; i < answer->count && !call; i++) {
-        const answer_row *row = &answer->rows[i];
-        if (row->standing->role == ROLE_LIBRARY && row->at_key && row->standing->accurate &&
-            !row->standing->doubt[0])
-            call = row;
+    char name[64];
+    if (answer->fastest) {
+        clean_format(out, FORM_LINE, "%s is ", answer->fastest->kernel);
+        add_speedups(answer, answer->fastest, out);
+        text_format(out, " at %s; errors", answer_shape(answer, name));
     }
-    if (take && call && take != call && call != answer->proven &&
-        take->standing->role != ROLE_PLUGIN)
-        clean_format(
-            out, FORM_LINE,
-            "%s is the fastest call of the library that can be taken; it takes %s times as long as "
-            "the kernel to take.\n",
-            call->kernel, answer_times(call->relative / take->relative, number));
+    text_format(out, "%s were not judged.\n", answer->fastest ? "" : "Errors");
 }
 
 static void add_fastest(const run_answer *answer, text_buffer *out)
 {
-    const answer_row *fastest = answer->fastest, *take = answer->take;
+    const answer_row *fastest = answer->fastest, *own = answer->recommended;
     char number[16], objection[OBJECTION_WORDS];
     if (answer->untold_count[OF_ALL] > 1) {
         text_add(out, "Too noisy to say which kernel is fastest at any error: ");
         add_untold(answer, OF_ALL, out);
         text_add(out, ".\n");
     }
-    if (!fastest || !take || fastest == take)
+    if (!fastest || !own || fastest == own || fastest == answer->tuned || fastest->ranked->near)
         return;
-    if (take->tied)
-        clean_format(out, FORM_LINE, "%s shows no significant difference to it in speed, but ",
+    if (own->tied)
+        clean_format(out, FORM_LINE, "%s shows no significant difference in speed, but ",
                      fastest->kernel);
     else
         clean_format(out, FORM_LINE,
-                     strcmp(answer_times(take->relative / fastest->relative, number), "1.0") == 0
-                         ? "%s is hardly faster than that, but "
-                         : "%s is %s times as fast as that, but ",
+                     strcmp(answer_times(own->relative / fastest->relative, number), "1.0") == 0
+                         ? "%s is hardly faster, but "
+                         : "%s is %s times as fast as the recommended kernel, but ",
                      fastest->kernel, number);
     const stored_case *worst = view_find(answer->view, fastest->standing->errors[SCOPE_ANY].at);
-    if (fastest->standing->accurate)
-        text_format(out, "is not to be taken: %s.\n", answer_doubt(answer, fastest));
+    if (fastest->ranked->within && fastest->ranked->callable)
+        text_format(out, "is not recommended: %s.\n", answer_doubt(answer, fastest));
+    else if (fastest->ranked->within)
+        text_add(out, "ln_layernorm() does not call it.\n");
     else
         text_format(
             out, "%s.\n",
@@ -229,9 +255,10 @@ void answer_sentences(const run_answer *answer, text_buffer *out)
 {
     if (answer->untold_count[OF_ALL] == 0 && answer->cases == 0)
         text_add(out, "Nothing was measured.\n");
+    else if (answer->cases == 0)
+        add_unjudged(answer, out);
     else
-        add_take(answer, out);
+        add_recommended(answer, out);
     add_fastest(answer, out);
-    add_library(answer, out);
     add_lost(answer, out);
 }

@@ -3,6 +3,7 @@
 #include "store/run_file.h"
 #include "domain/machine.h"
 #include "show/page/page.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,11 +29,11 @@ static bool has_type(const run_view *view, ln_type type)
     return false;
 }
 
-/* Those that nobody can tell apart in speed, of all (kind 1) and of those that can be taken (2). */
+/* Those that nobody can tell apart in speed, of all (kind 1) and of those that can be recommended (2). */
 static bool put_untold(const report_data *data, const run_answer *answer, error *err)
 {
     bool fine = store_put_table(data->view->store, "untold", "case_id, kind", err);
-    for (int of = OF_ALL; of <= OF_TAKEN; of++)
+    for (int of = OF_ALL; of <= OF_CALLABLE; of++)
         for (size_t i = 0; fine && answer->untold_count[of] > 1 && i < answer->untold_count[of];
              i++)
             fine = store_put_line(data->view->store, "untold", err, "ii",
@@ -59,7 +60,7 @@ static bool put_asked(const report_data *data, const char *other, error *err)
            store_put_line(data->view->store, "asked", err, "isniiisiiii", data->view->run.id,
                           operation_name(view_operation(data->view)), types, (int64_t)!other[0],
                           (int64_t)(key ? key->rows : 0), (int64_t)(key ? key->hidden : 0),
-                          answer->isa, case_of(fastest), case_of(answer->take),
+                          answer->isa, case_of(fastest), case_of(answer->recommended),
                           case_of(answer->proven), (int64_t)answer_is_noisy(answer));
 }
 
@@ -69,14 +70,28 @@ static bool put_standings(const run_view *view, error *err)
         view->store, "standing",
         "kernel, types, role, other_param, recommendable, judged, error, worst_case, edge_case",
         err);
-    for (size_t i = 0; fine && i < view->standings.count; i++) {
-        const kernel_standing *own = &view->standings.standings[i];
-        const error_sum *any = &own->errors[SCOPE_ANY];
-        fine = store_put_line(view->store, "standing", err, "sssiiidid", own->kernel,
-                              dtype_name(own->dtype), kernel_role_word(own->role),
-                              (int64_t)own->other_param, (int64_t)(own->accurate && !own->doubt[0]),
-                              (int64_t)any->judged, any->error, any->at,
-                              own->errors[SCOPE_EXTREME].error);
+    for (ln_type type = LN_F32; fine && type <= LN_F16; type++) {
+        const recommend_wanted wanted = {
+            .run = view->run.id,
+            .at = {.operation = view_operation(view), .dtype = type},
+            .budget = STANDING_ROW_ULP,
+            .kappa = NAN,
+        };
+        kernel_ranking ranking = {0};
+        fine = !has_type(view, type) || store_recommend(view->store, &wanted, &ranking, err);
+        for (size_t i = 0; fine && i < view->standings.count; i++) {
+            const kernel_standing *own = &view->standings.standings[i];
+            const ranked_kernel *ranked = ranked_of(&ranking, own->kernel);
+            const error_sum *any = &own->errors[SCOPE_ANY];
+            if (own->dtype != type || !ranked)
+                continue;
+            bool recommendable = ranked->callable && ranked->within && !ranked->doubt[0];
+            fine = store_put_line(
+                view->store, "standing", err, "sssiiidid", own->kernel, dtype_name(type),
+                kernel_role_word(own->role), (int64_t)ranked->other_param, (int64_t)recommendable,
+                (int64_t)any->judged, any->error, any->at, own->errors[SCOPE_EXTREME].error);
+        }
+        free(ranking.kernels);
     }
     return fine;
 }

@@ -156,7 +156,7 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err)
                 store_unfinished(store, run, &view->unfinished, err) &&
                 store_lost(store, run, &view->lost, &view->lost_count, err) &&
                 store_descriptors(store, run, NULL, &view->kernels, err);
-    fine = fine && store_standings(store, run, STANDING_ROW_ULP, &view->standings, err);
+    fine = fine && store_standings(store, run, &view->standings, err);
     if (fine)
         view_sum_up(view);
     else
@@ -177,22 +177,6 @@ int view_by_speed(const view_case *own, const view_case *other)
     return by_share  ? by_share
            : by_time ? by_time
                      : strcmp(own->stored->key.kernel, other->stored->key.kernel);
-}
-
-/* The interval of one process says nothing of the next. */
-static bool contradicts(const view_case *own, const view_case *fastest)
-{
-    return own->speed.processes > 1 && fastest->speed.processes > 1 &&
-           own->speed.time_hi_ns < fastest->speed.time_lo_ns;
-}
-
-size_t view_untold(const view_case *const *sorted, size_t count, size_t places[UNTOLD_MOST])
-{
-    size_t found = 0;
-    for (size_t i = 0; i < count && found < UNTOLD_MOST; i++)
-        if (i == 0 || contradicts(sorted[i], sorted[0]))
-            places[found++] = i;
-    return found;
 }
 
 const stored_case *view_find(const run_view *view, int64_t id)

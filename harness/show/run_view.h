@@ -26,7 +26,7 @@ typedef struct run_view {
     json_t *kernels;    /* array of descriptors */
     asked_case *lost;   /* asked for, without a result */
     size_t lost_count;
-    standing_list standings; /* of its kernels, for a budget of STANDING_ROW_ULP */
+    standing_list standings; /* of its kernels */
     result_store *store;     /* that it was read from */
     bool owns_store;         /* it is closed with the view; else it has to outlive it */
     unsigned others; /* of a part, bits of the run's other operations; then its lists are its own */
@@ -61,11 +61,6 @@ bool view_is_partial(const run_view *view);
 /* Who is faster at one shape, everywhere, below 0 where `own` is: by the stored share of the roof, paired
  * round by round; where no roof was timed, by the time; then by name. */
 int view_by_speed(const view_case *own, const view_case *other);
-enum { UNTOLD_MOST = 3 };
-/* Of cases at one shape, sorted by view_by_speed(), the places of those that nobody can tell apart: the
- * first, and each whose share of the roof is smaller although its time is shorter than the first's by
- * more than both intervals. Returns how many; 1: the first is the fastest; 0: there are no cases. */
-size_t view_untold(const view_case *const *sorted, size_t count, size_t places[UNTOLD_MOST]);
 /* A case by its number; NULL: none of this view. */
 const stored_case *view_find(const run_view *view, int64_t id);
 /* error_in_words() of a sum. */

@@ -112,3 +112,10 @@ bool store_put_kernel(result_store *store, int64_t run, const char *name, const 
     json_decref(kernels);
     return fine;
 }
+
+bool store_put_dispatched(result_store *store, int64_t run, const case_key *key, const char *name,
+                          error *err)
+{
+    return store_do(store, STATEMENT_PUT_DISPATCHED, "store a kernel", err, "isiis", run,
+                    key->kernel, (int64_t)key->rows, (int64_t)key->hidden, name);
+}

@@ -21,14 +21,9 @@ static const record_field sum_fields[] = {
 static const record_field standing_fields[] = {
     TEXT_FIELD(kernel_standing, kernel),
     WORD_FIELD(kernel_standing, dtype, dtype_names),
-    {"missing", FIELD_COUNT, offsetof(kernel_standing, lost), 0, NULL},
     FIELD(REAL, kernel_standing, lost_from),
     FIELD(FLAG, kernel_standing, rounded),
-    FIELD(FLAG, kernel_standing, proven),
     FIELD(COUNT, kernel_standing, fault),
-    FIELD(FLAG, kernel_standing, accurate),
-    TEXT_FIELD(kernel_standing, doubt),
-    FIELD(FLAG, kernel_standing, other_param),
     WORD_FIELD(kernel_standing, operation, operation_names),
 };
 
@@ -58,10 +53,9 @@ static int scope_of(sqlite3_stmt *statement)
     return (int)word_find(word, WORDS(names));
 }
 
-bool store_standings(result_store *store, int64_t run, double budget, standing_list *list,
-                     error *err)
+bool store_standings(result_store *store, int64_t run, standing_list *list, error *err)
 {
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_STANDING, err, "ids", run, budget, "");
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_STANDING, err, "is", run, "");
     bool row = false;
     *list = (standing_list){0};
     bool fine = statement && store_next(store, statement, &row, err);
@@ -96,6 +90,131 @@ const kernel_standing *standing_of(const standing_list *list, const char *kernel
     return NULL;
 }
 
+/* ---- which kernel to call ---- */
+
+static bool take_role(const result_store *store, sqlite3_stmt *statement, void *row, error *err)
+{
+    char role[16];
+    (void)store;
+    (void)err;
+    store_copy_text(statement, store_column(statement, "role"), role, sizeof role);
+    ((ranked_kernel *)row)->role = kernel_role_from_word(role);
+    return true;
+}
+
+/* The words as a JSON array; "": all kernels. */
+static char *words_json(const word_list *words)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; words && i < words->count; i++)
+        json_array_append_new(array, json_string(words->words[i]));
+    char *json = words && words->count ? json_dumps(array, JSON_COMPACT) : NULL;
+    json_decref(array);
+    return json;
+}
+
+static void note_answers(kernel_ranking *ranking)
+{
+    for (size_t i = ranking->count; i-- > 0;) {
+        const ranked_kernel *own = &ranking->kernels[i];
+        if (own->recommended)
+            ranking->recommended = own;
+        if (own->case_id && own->within && own->callable && own->proven && !own->doubt[0])
+            ranking->proven = own;
+        if (own->case_id && own->role != ROLE_PEER && !own->other_param)
+            ranking->fastest = own;
+    }
+    const ranked_kernel *call = ranking->recommended;
+    for (size_t i = ranking->count; call && i-- > 0;) {
+        const ranked_kernel *own = &ranking->kernels[i];
+        if (own->case_id && own->within && !own->callable && !own->doubt[0] &&
+            strcmp(own->kernel, call->dispatched) != 0 &&
+            own->copy_ratio > 1.1 * call->copy_ratio && own->copy_ratio_lo > call->copy_ratio_hi)
+            ranking->tuned = own;
+    }
+}
+
+static sqlite3_stmt *bound_at(result_store *store, statement_kind kind,
+                              const recommend_wanted *wanted, const char *words, error *err)
+{
+    const case_key *at = &wanted->at;
+    sqlite3_stmt *statement = store_statement(store, kind, err);
+    if (statement) {
+        store_bind(statement, 2, "ss", operation_name(at->operation), dtype_name(at->dtype));
+        store_bind(statement, 7, "siisis", at->convention, (int64_t)at->rows, (int64_t)at->hidden,
+                   cache_name(at->cache), (int64_t)at->threads, at->input);
+        store_bind(statement, 13, "ss", wanted->param, words);
+    }
+    return statement;
+}
+
+bool store_recommend(result_store *store, const recommend_wanted *wanted, kernel_ranking *ranking,
+                     error *err)
+{
+    static const record_field fields[] = {
+        TEXT_FIELD(ranked_kernel, kernel),
+        TEXT_FIELD(ranked_kernel, dispatched),
+        FIELD(COUNT, ranked_kernel, case_id),
+        FIELD(REAL, ranked_kernel, time_ns),
+        FIELD(REAL, ranked_kernel, time_lo_ns),
+        FIELD(REAL, ranked_kernel, time_hi_ns),
+        FIELD(REAL, ranked_kernel, copy_ratio),
+        FIELD(REAL, ranked_kernel, copy_ratio_lo),
+        FIELD(REAL, ranked_kernel, copy_ratio_hi),
+        FIELD(COUNT, ranked_kernel, judged),
+        FIELD(REAL, ranked_kernel, error),
+        FIELD(COUNT, ranked_kernel, worst),
+        FIELD(FLAG, ranked_kernel, callable),
+        FIELD(FLAG, ranked_kernel, other_param),
+        FIELD(FLAG, ranked_kernel, proven),
+        FIELD(FLAG, ranked_kernel, in_budget),
+        TEXT_FIELD(ranked_kernel, doubt),
+        FIELD(FLAG, ranked_kernel, within),
+        FIELD(FLAG, ranked_kernel, near),
+        FIELD(FLAG, ranked_kernel, recommended),
+        FIELD(FLAG, ranked_kernel, sooner_than_fastest),
+        FIELD(FLAG, ranked_kernel, sooner_than_best),
+    };
+    static const row_form form = {sizeof(ranked_kernel), FIELDS(fields), take_role};
+    char *words = words_json(wanted->kernels);
+    *ranking = (kernel_ranking){0};
+    sqlite3_stmt *statement = bound_at(store, STATEMENT_RECOMMENDED, wanted, words, err);
+    if (statement) {
+        store_bind(statement, 1, "i", wanted->run);
+        store_bind(statement, 4, "did", wanted->budget, (int64_t)wanted->proven, wanted->kappa);
+    }
+    bool fine = store_list(store, statement, &form, &ranking->kernels, &ranking->count, err);
+    free(words);
+    note_answers(ranking);
+    return fine;
+}
+
+const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel)
+{
+    for (size_t i = 0; i < ranking->count; i++)
+        if (strcmp(ranking->kernels[i].kernel, kernel) == 0)
+            return &ranking->kernels[i];
+    return NULL;
+}
+
+bool store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine,
+                     int64_t *run, error *err)
+{
+    char *words = words_json(wanted->kernels);
+    bool fine = true;
+    *run = 0;
+    for (int i = 0; fine && *run == 0 && i < 4; i++) {
+        sqlite3_stmt *statement = bound_at(store, STATEMENT_TIMED_RUN, wanted, words, err);
+        if (statement)
+            store_bind(statement, 4, "si", i < 2 ? machine : "", (int64_t)(i % 2 == 0));
+        fine = statement && store_number(store, statement, run, err);
+    }
+    free(words);
+    return fine;
+}
+
+/* ---- errors ---- */
+
 static bool take_input_sum(const result_store *store, sqlite3_stmt *statement, void *row,
                            error *err)
 {
@@ -111,10 +230,8 @@ bool store_input_errors(result_store *store, int64_t run, const char *convention
         {"scope", FIELD_TEXT, offsetof(input_error, input), INPUT_MAX_LENGTH - 1, NULL},
     };
     static const row_form form = {sizeof(input_error), FIELDS(fields), take_input_sum};
-    return store_list(
-        store,
-        store_bound(store, STATEMENT_STANDING, err, "ids", run, (double)INFINITY, convention),
-        &form, errors, count, err);
+    return store_list(store, store_bound(store, STATEMENT_STANDING, err, "is", run, convention),
+                      &form, errors, count, err);
 }
 
 double error_rough_limit(ln_type type)

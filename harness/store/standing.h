@@ -1,11 +1,16 @@
-/* What a run says of its kernels: how wrong each is, what that rests on, and whether it can be
- * recommended. One query (standing.sql); whoever shows or recommends a kernel asks here.
+/* What a run says of its kernels: how large the errors of each are (standing.sql), and which one to call
+ * (recommended.sql). Whoever shows or recommends a kernel asks here.
  *
  *     standing_list list;
- *     store_standings(store, run, STANDING_ROW_ULP, &list, &err);
+ *     store_standings(store, run, &list, &err);
  *     const kernel_standing *own = standing_of(&list, "naive_f32_avx2", LN_F32);
- *     if (own && own->accurate && !own->doubt[0]) ...
  *     free(list.standings);
+ *
+ *     recommend_wanted wanted = {.run = run, .at = timed_case, .budget = STANDING_ROW_ULP, .kappa = NAN};
+ *     kernel_ranking ranking;
+ *     store_recommend(store, &wanted, &ranking, &err);
+ *     if (ranking.recommended) puts(ranking.recommended->kernel);
+ *     free(ranking.kernels);
  */
 #ifndef LNBENCH_STORE_STANDING_H
 #define LNBENCH_STORE_STANDING_H
@@ -13,8 +18,7 @@
 #include "domain/kernel.h"
 #include "store/store.h"
 
-/* A kernel that stays below this on every row, and fails on none, can be recommended where nothing else
- * is asked for: the library's class `accurate`. */
+/* The budget where nothing else is asked for: the promise of the library's class `accurate`. */
 #define STANDING_ROW_ULP 2.0
 
 #define STANDING_NOT_TIMED "judged, not timed"
@@ -46,17 +50,10 @@ typedef struct kernel_standing {
     ln_type dtype;
     ln_operation operation;
     kernel_role role;
-    size_t lost;      /* requested, without a result */
     double lost_from; /* smallest kappa of a row without a correct digit; NaN: none */
     bool rounded;     /* every element is correctly rounded, as far as it was judged */
-    bool proven;      /* its own bound is within the budget on all of them but edge cases */
     int64_t fault; /* the first case at fault, of rows that an input has if there is one; 0: none */
     error_sum errors[SCOPES];
-    bool
-        other_param; /* its parameters are of another type than its elements, and others' are not */
-    bool
-        accurate; /* judged, nowhere wrong, within the budget, no other library's nor other_param */
-    char doubt[64]; /* why it is not recommended even so; "": it can be */
 } kernel_standing;
 
 typedef struct standing_list {
@@ -64,11 +61,59 @@ typedef struct standing_list {
     size_t count;
 } standing_list;
 
-/* Of each kernel and type of a run; budget: row ULP. */
-bool store_standings(result_store *store, int64_t run, double budget, standing_list *list,
-                     error *err);
+/* Of each kernel and type of a run. */
+bool store_standings(result_store *store, int64_t run, standing_list *list, error *err);
 /* NULL: it is not among them. */
 const kernel_standing *standing_of(const standing_list *list, const char *kernel, ln_type dtype);
+
+/* Which kernel is wanted. */
+typedef struct recommend_wanted {
+    int64_t run;
+    case_key at;       /* what is timed, but for the kernel; rows 0: nothing was */
+    const char *param; /* type of gamma and beta; NULL: that of the elements, where it was timed */
+    const word_list *kernels; /* of these alone: names, labels, patterns; NULL or empty: all */
+    double budget;            /* largest row ULP */
+    double kappa;             /* on rows of kappa up to this; NaN: on every judged row */
+    bool proven;              /* the proven bound must be within the budget */
+} recommend_wanted;
+
+typedef struct ranked_kernel {
+    char kernel[NAME_MAX_LENGTH];
+    char dispatched[NAME_MAX_LENGTH]; /* the kernel behind a call of the library; "": not known */
+    kernel_role role;
+    int64_t case_id; /* that was timed; 0: it was not */
+    double time_ns, time_lo_ns, time_hi_ns, copy_ratio, copy_ratio_lo, copy_ratio_hi;
+    size_t judged;
+    double error;  /* largest row ULP of the rows that the budget is about; NaN: not judged */
+    int64_t worst; /* the case of it */
+    bool callable, other_param, in_budget, proven;
+    bool within; /* in_budget, proven if that is wanted, and not other_param */
+    bool near;   /* no significant difference in speed to the fastest that can be recommended */
+    bool recommended;
+    /* Its time is shorter, by more than both intervals, than that of the fastest of all, or of those that can be
+     * recommended, although its ratio to the copy is smaller. */
+    bool sooner_than_fastest, sooner_than_best;
+    char doubt[64]; /* why it is not recommended although it is within the budget; "": it can be */
+} ranked_kernel;
+
+/* The fastest first; those that were not timed at the place come last. Pointers are NULL where there is none. */
+typedef struct kernel_ranking {
+    ranked_kernel *kernels;
+    size_t count;
+    const ranked_kernel *recommended;
+    const ranked_kernel *proven;  /* the fastest with a proof that can be recommended */
+    const ranked_kernel *fastest; /* at any error, but another library's */
+    const ranked_kernel *
+        tuned; /* within the budget, and over 10 % faster than the recommended call, beyond both intervals; no kernel behind it */
+} kernel_ranking;
+bool store_recommend(result_store *store, const recommend_wanted *wanted, kernel_ranking *ranking,
+                     error *err);
+/* NULL: it is not among them. */
+const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel);
+/* The latest run that timed the place: of this machine (machine_key()) if there is one, and, before all, one that timed
+ * the library's calls and ran the conformance tests. 0: none. wanted->run is not looked at. */
+bool store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine,
+                     int64_t *run, error *err);
 
 /* Of each kernel and input that were judged under a convention; free(*errors). */
 typedef struct input_error {

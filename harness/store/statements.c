@@ -3,10 +3,8 @@
 #include "base/allocate.h"
 #include "base/text.h"
 /* The files of the same names, as bytes. */
-#include "class_sql.h"
-#include "errors_near_sql.h"
+#include "recommended_sql.h"
 #include "standing_sql.h"
-#include "timed_kernels_sql.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

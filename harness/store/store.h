@@ -130,6 +130,9 @@ bool store_latest_survey(result_store *store, int64_t *run, error *err);
 
 bool store_put_kernel(result_store *store, int64_t run, const char *name, const char *json,
                       error *err);
+/* The kernel behind a call of the library (key->kernel) at a shape. */
+bool store_put_dispatched(result_store *store, int64_t run, const case_key *key, const char *name,
+                          error *err);
 /* The judgement of a case, in place of an earlier one: its verdict, errors, bound and hash. */
 bool store_put_judged(result_store *store, int64_t run, const stored_case *stored, error *err);
 bool store_put_repetition(result_store *store, int64_t run, const case_key *key,

@@ -36,7 +36,8 @@ typedef enum order_kind {
     ORDER_BOUND,      /* bounds for rows of facts, proven or, with a chance, probable: replies DONE
                     (value: 1 if the kernel has such a bound) */
     ORDER_TIME_BEGIN, /* buffers of one timed group: replies DONE */
-    ORDER_TIME_ENTRY, /* one more kernel (or roof) of the group: replies DONE or FAILED */
+    ORDER_TIME_ENTRY, /* one more kernel (or roof) of the group: replies DONE or FAILED; of a call of the library
+                         DONE names the kernel behind it in text, "" if that is not known */
     ORDER_TIME_RUN, /* replies STARTED and REPETITION each time, then DONE; a FAILED one is left out
                      */
     ORDER_GO_ON,    /* the answer to ROWS, while TIME_RUN goes on */
@@ -77,12 +78,13 @@ typedef struct work_order {
     cache_state cache;
     size_t rotated_bytes; /* cold: x and y fill at least this; in place: copies of x fill no more */
     bool huge_pages;
-    int cpu;                   /* pin to this CPU, further threads to others; -1: leave */
-    unsigned threads;          /* of one call; 0 is 1 */
-    unsigned again;            /* to judge: so many calls more must give the same bits */
-    size_t rows_at_once;       /* to judge: rows of a call, a divisor of all; 0: no such limit */
-    call_place place;          /* to judge: another than its own is for the library's calls */
-    ln_accuracy accuracy;      /* their class; DONE then names the kernel in text */
+    int cpu;              /* pin to this CPU, further threads to others; -1: leave */
+    unsigned threads;     /* of one call; 0 is 1 */
+    unsigned again;       /* to judge: so many calls more must give the same bits */
+    size_t rows_at_once;  /* to judge: rows of a call, a divisor of all; 0: no such limit */
+    call_place place;     /* to judge: another than its own is for the library's calls */
+    ln_accuracy accuracy; /* class of a call of the library, to judge (DONE then names the kernel in
+                                  text) and to a timed entry */
     size_t x_offset, y_offset; /* timed group: where x and y begin in their first page */
     bool trusted;              /* load: the library that lnbench came with, and no plugin */
     bool own_file; /* load: the table must lie in the file itself, not in what it loads */

@@ -4,7 +4,6 @@
 #include "show/charts/chart.h"
 #include "show/report.h"
 #include "base/files.h"
-#include "commands/choose/choose.h"
 #include "commands/report/verify.h"
 #include "commands/result_options.h"
 #include "show/run_view.h"

@@ -32,9 +32,9 @@ agrees() { # FILE
     local name worst times sentence
     name=$(awk '$1 == "recommended" { print $2 }' "$1")
     worst=$(cells "$1" recommended 0)
-    times=$(cells "$1" 'library      library_accurate' 2)
-    sentence=$(sed -n '/^Proven /,/^[^ ]*_/p' "$1" | tr -s '\n ' ' ')
-    [[ $sentence == *": library_accurate_f32, $times times as fast as oneDNN"*"Take ${name%%_*}"*"at most $worst row ULP on all "* ]] ||
+    times=$(cells "$1" recommended 2)
+    sentence=$(sed -n '/^Recommended: /,/^[^ ]*_/p' "$1" | tr -s '\n ' ' ')
+    [[ $sentence == "Recommended: $name"*", $times times as fast as oneDNN"*"at most $worst row ULP on all "* ]] ||
         { echo "'$worst', '$times' are not '$sentence'"; false; }
 }
 check "sentence and table agree" agrees short
@@ -69,26 +69,27 @@ check "the view summary counts them" is "$(sql 'SELECT sum(judged) FROM summary'
     "$(sql 'SELECT count(*) FROM judged WHERE NOT adversarial')"
 
 # One kernel everywhere: in the table, in the page's files and by the line of SQL (with choose: cli_golden).
-take=$(sed -n 's/^Take \([^,:]*\).*/\1/p' short)
-check "somebody is taken" test -n "$take"
+recommended=$(sed -n 's/^Recommended: \([^ ,]*\).*/\1/p' short)
+check "a kernel is recommended" test -n "$recommended"
 accepted "the page" 0 report --db p.db --allow-missing --out page
 check "the page and all beside it: 7 MB at most" is "$(($(du -sb page | cut -f1) <= 7000000))" 1
 # The charts at its shape: TITLE LABEL of the field, of the map's columns.
 label() { awk -v role="$1" '$1 == role { print $2; exit }' short; }
 fastest=$(label fastest)
 [ -n "$fastest" ] || fastest=$(label recommended) # one row is both
-check "the field's take is the answer's" is "$(awk -F'\t' '$5 ~ /recommended/ { print $3 "=" $4 }' page/data/field.tsv)" \
-    "$(label recommended)=$take"
+check "the field's recommended kernel is the answer's" is "$(awk -F'\t' '$5 ~ /recommended/ { print $3 "=" $4 }' page/data/field.tsv)" \
+    "$(label recommended)=$recommended"
 check "the field's fastest is the answer's" is \
     "$(awk -F'\t' '$5 ~ /^fastest($|,)/ { print $3 }' page/data/field.tsv)" "$fastest"
 check "no kernel stands twice in the field" is "$(cut -f4 page/data/field.tsv | grep -v '^-' | sort | uniq -d)" ''
 cell() { awk -F'\t' -v column="$1" '$1 == "L2" && $2 == 768 { sub(/^≈ /, "", $column); print $column }' page/data/winner_map.tsv; }
 check "the map's fastest is the answer's" is "$(cell 3)" "$fastest"
-check "the map's take is the answer's" is "$(cell 5)" "$(label recommended)"
-check "SQL takes the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows = 85 AND hidden = 768 AND NOT is_copy AND
-    convention = 'torch' AND cache = 'hot' AND threads = 1 AND EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run
+check "the map's recommended kernel is the answer's" is "$(cell 5)" "$(label recommended)"
+check "SQL recommends the same" is "$(sql "SELECT kernel FROM timed AS t WHERE rows = 85 AND hidden = 768 AND NOT is_copy AND
+    convention = 'torch' AND cache = 'hot' AND threads = 1 AND EXISTS (SELECT 1 FROM kernels AS k WHERE k.run = t.run AND name = t.kernel
+    AND role IN ('library', 'plugin')) AND EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run
     AND j.kernel = t.kernel) AND NOT EXISTS (SELECT 1 FROM judged AS j WHERE j.run = t.run AND j.kernel = t.kernel
-    AND NOT adversarial AND (failed OR error > 2)) ORDER BY copy_ratio DESC LIMIT 1")" "$take"
+    AND NOT adversarial AND (failed OR error > 2)) ORDER BY copy_ratio DESC LIMIT 1")" "$recommended"
 
 # Too noisy to say, in a run whose times are replaced by made-up ones: while the machine was slow one kernel
 # came nearer to a copy, and took longer, than the other did later.
@@ -103,22 +104,21 @@ accepted "a run to make noisy" 0 "${noisy[@]}"
         FROM repetitions JOIN own USING (case_id) WHERE kernel LIKE 'copy%';
     INSERT INTO finished_processes SELECT run, process + 100 FROM finished_processes;
     UPDATE runs SET state = 'open'"
-untold() { # FILE: it takes the sooner, which has the smaller error, and says that nobody can say
-    tr -s '`\n ' ' ' <"$1" | grep -Eqi "(take|use) $sooner ?: .*too noisy to say which is fastest of $nearer and $sooner ?:"
+untold() { # FILE: it recommends the sooner, which has the smaller error, and says that nobody can say
+    tr -s '`\n ' ' ' <"$1" | grep -Eq "Recommended: $sooner ?, .*Too noisy to say which is fastest of $nearer and $sooner ?:"
 }
 accepted "noisy: run, with nothing left to measure" 3 "${noisy[@]}" --resume
-check "noisy: the table takes the most accurate" has out "^recommended +exact_certified_grouped "
+check "noisy: the table recommends the most accurate" has out "^recommended +exact_certified_grouped "
 check "noisy: nothing is called the fastest" hasnt out '^fastest '
 check "noisy: run says so" untold out
 accepted "noisy: report" 3 report --db noisy.db --out noisy
 check "noisy: report says so" untold out
 check "noisy: the page says so" untold noisy/report.md
 check "noisy: the map of winners names nobody" has noisy/data/winner_map.tsv $'\ttoo noisy to say\t'
-check "noisy: but the one to take" has noisy/data/winner_map.tsv $'\t768\ttoo noisy to say\t[^\t]*\texact_'
-refused "noisy: choose" 3 'too noisy to say which is fastest' choose --shapes 85x768 --stored --db noisy.db
-check "noisy: choose says so" untold out
-run_it choose --shapes 85x768 --stored --db noisy.db --json
-check "noisy: choose --json" is "$(value too_noisy out)" 2
+check "noisy: but the recommended one" has noisy/data/winner_map.tsv $'\t768\ttoo noisy to say\t[^\t]*\texact_'
+refused "noisy: choose" 3 'too noisy to say which kernel is fastest' choose --shapes 85x768 --stored --db noisy.db
+check "noisy: choose recommends the same" has out "^Recommended: $sooner: "
+check "noisy: choose says so" has out '^Too noisy to say which is fastest: '
 
 # What is printed can be typed: a label is the name of one kernel, or says whose it is. The published run
 # has a kernel that is no longer there.

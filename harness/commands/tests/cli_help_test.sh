@@ -45,7 +45,7 @@ proposes() {
     check "$label: bash proposes $wanted" is "$(sort out | tr '\n' ' ')" "$wanted "
 }
 proposes "a subcommand" "doctor duet" lnbench d
-proposes "an option" "--threads --time --time-on --tokens" lnbench choose --t
+proposes "an option" "--threads --time-on --tokens" lnbench choose --t
 proposes "a word" "quick" lnbench run --plan q
 proposes "no word of a flag's help" "" lnbench run --json t
 proposes "nothing for a number, so bash takes files" "" lnbench run --seed 1

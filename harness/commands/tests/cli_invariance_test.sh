@@ -74,8 +74,6 @@ accepted "replay" 0 replay --db v.db --plugin "$plugin" --case "$(case_of on_row
 check "replay" has out ' yes +run +-$'
 accepted "replay --json" 0 replay --db v.db --plugin "$plugin" --case "$(case_of on_same.one)" --json
 check "replay --json" is "$(value 0.reproducibility out)" isa
-run_it choose --db c.db --kappa 1 --shape 8x64 --fresh --kernels two_pass_f32_scalar --explain
-check "choose: timed here, its class not measured" has out '^two_pass_f32_scalar .* \(row\)'
 
 # Two builds, of which the second depends on the number of threads: a class that was lost.
 duet="duet --base $libraries/invariance_kept.so --new $plugin --only accuracy --shapes 5x768"

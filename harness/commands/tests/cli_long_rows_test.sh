@@ -1,6 +1,6 @@
 #!/bin/bash
 # Long rows about a pivot keep what `fast` promises where no peer was judged, a row ULP of 16
-# (commands/choose/class.c), on the families whose roundings go one way: one large element among the first or
+# (tools/class.sql), on the families whose roundings go one way: one large element among the first or
 # anywhere, many zeros, few different values.
 . "$(dirname "$0")/cli_common.sh" "$@"
 

@@ -99,7 +99,7 @@ ends "three time-outs" 6 run --plan quick --conformance no --only accuracy --no-
     --plugin "$libraries/sabotage_plugin.so" --kernels naive.endless_loop --deadline 0.2
 check "three time-outs: the rest is missing, with a hint" has out 'judged 3, missing [0-9]+: .*not run after 3 time-outs'
 check "three time-outs: each a verdict" has out '^✗ naive.endless_loop: timeout .*fails on 3 of 3 cases'
-ends "three time-outs of choose" 6 choose --shape 4x64 --time 1 --db asked.db --plugin "$libraries/sabotage_plugin.so" \
+ends "three time-outs of choose" 6 choose --shape 4x64 --db asked.db --plugin "$libraries/sabotage_plugin.so" \
     --kernels naive.endless_loop --deadline 0.2
 accepted "three time-outs of choose: its cases" 0 export --db asked.db --format tsv
 check "three time-outs of choose: the rest is missing, with a hint" has out 'not run after 3 time-outs of this kernel; --deadline'
@@ -127,13 +127,13 @@ half() { # LABEL WORDS ARGUMENT...
     shift 2
     accepted "$label" 0 run "${narrow[@]}" "$@"
     check "$label: said" has out "^$words\\.$"
-    check "$label: none is taken" hasnt out '^recommended|^Take'
+    check "$label: none is recommended" hasnt out '^recommended|^Recommended'
 }
 accepted "without the referee" 0 run --kernels library_accurate_f32 --conventions torch --no-charts --db l.db \
     --processes 1 --repetitions 2 --conformance no --shapes 4x64 --inputs normal,offset
-check "without conformance tests: said" has out 'No kernel is to be taken: library_accurate is accurate enough, but not judged beyond these'
-check "without conformance tests: none is taken" hasnt out '^recommended|^Take'
-half "half of the evidence" 'No kernel is to be taken: timed, judged on the timed rows only' --only speed --shapes 4x64
+check "without conformance tests: said" has out 'No kernel is recommended: library_accurate is accurate enough, but not judged beyond these'
+check "without conformance tests: none is recommended" hasnt out '^recommended|^Recommended'
+half "half of the evidence" 'No kernel is recommended: timed, judged on the timed rows only' --only speed --shapes 4x64
 half "the other half" 'Speed was not timed, so none is recommended' --only accuracy --conformance no --shapes 4x64 --inputs spike
 check "the other half: how little was judged" has out '^✓ .* judged on up to 4 rows of a shape alone$'
 cp "$libraries/faults_plugin.so" other.so

@@ -102,10 +102,10 @@ accepted "both: compare" 3 compare --db both.db 1 2
 check "both: compare says whose" has out '^rms_f32_scalar +rmsnorm '
 accepted "both: export" 0 export --db both.db --run 1 --format db --out both.run.db
 accepted "both: import" 0 import --db again.db both.run.db
-accepted "both: choose" 0 choose --db again.db --run 1 --shapes 4x64 --conventions torch-rms --max-row-ulp 16
-check "both: its kernel" has out '^take rms_f32_scalar: '
-refused "both: not by another's times" 7 'another operation' \
-    choose --db again.db --run 1 --shapes 4x64 --conventions torch-rms --kernels two_pass_f32_scalar
+accepted "both: choose" 0 choose --db again.db --stored --shapes 4x64 --conventions torch-rms --max-row-ulp 16
+check "both: its kernel" has out '^Recommended: rms_f32_scalar: '
+refused "both: not by another's times" 7 'no run timed 4x64 f32, torch-rms, .*, of these kernels' \
+    choose --db again.db --stored --shapes 4x64 --conventions torch-rms --kernels two_pass_f32_scalar
 refused "a convention of another operation" 2 'torch is of layernorm: with --operation rmsnorm choose its own' \
     run --operation rmsnorm --conventions torch
 refused "a convention that no kernel is asked for" 2 'torch is of layernorm, which none of the chosen kernels computes' \

@@ -42,9 +42,8 @@ options_of eval --x --residual --gamma --beta --dy --dx --dgamma --dbeta --conve
     --shapes --seed --axis --dtypes \
     --plugin --max-row-ulp --deadline --format --json
 options_of fingerprint --x --y --gamma --beta --residual --dtypes --digits --x-digits --probe --all --format --json
-options_of choose --shapes --model --tokens --conventions --dtypes --param --cache --time-on --threads --kernels \
-    --max-row-ulp --max-ulp --correctly-rounded --bits --kappa --proven --exact --explain --format --json \
-    --run --machine --class --fresh --stored --allow-missing --time --plugin --seed --deadline --db
+options_of choose --shapes --model --tokens --max-row-ulp --proven --kappa --stored --conventions --dtypes --param --kernels \
+    --cache --time-on --threads --plugin --seed --deadline --allow-missing --db --format --json
 options_of report --allow-missing --run --out --draw --no-charts --verify --errors --sample --seed --plugin --db --all --top --sort \
     --baseline --format --json
 options_of export --format --run --out --db

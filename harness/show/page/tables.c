@@ -221,15 +221,15 @@ void page_answer(const page_contents *contents, document *page)
 {
     const report_data *data = contents->data;
     text_buffer words = {0};
-    document_section(page, "answer", "Which kernel to take");
+    document_section(page, "answer", "Which kernel to use");
     view_add_coverage(data->view, &words);
     if (words.length > 0)
         add_sentence(words.bytes, view_is_partial(data->view) ? TONE_FAULT : TONE_SOFT, page);
     text_free(&words);
     add_others(data->view, page);
     answer_sentences(&data->answer, &words);
-    /* What is proven, where the kernel to take is not, and that kernel. */
-    size_t good = data->answer.take ? 1 + (data->answer.proven != NULL) : 0;
+    /* The recommended kernel, and what is proven where that is not. */
+    size_t good = data->answer.recommended ? 1 + (data->answer.proven != NULL) : 0;
     for (char *line = words.bytes, *end; line && (end = strchr(line, '\n')); line = end + 1) {
         *end = '\0';
         add_sentence(line, good > 0 ? TONE_GOOD : TONE_NONE, page);

@@ -46,15 +46,16 @@ static int steps_of(result_store *store, int kind)
     assert_non_null(statement);
     if (kind == STATEMENT_NOISE || kind == STATEMENT_FIND_UNFINISHED)
         store_bind(statement, 1, "s", "no such"); /* a text */
-    if (kind == STATEMENT_CLASS)
-        store_bind(statement, 1, "isssssss", (int64_t)1, "f32", "fast", "[768]", "torch", "",
-                   "[\"normal\"]", "[1]");
-    if (kind == STATEMENT_ERRORS_NEAR)
-        store_bind(statement, 1, "issids", (int64_t)1, "f32", "torch", (int64_t)768, 1.0, "[1]");
-    if (kind == STATEMENT_TIMED_KERNELS)
-        store_bind(statement, 1, "issidi", (int64_t)0,
-                   "x | unknown | 1048576 | unknown | unknown | unknown | unknown", "torch",
-                   (int64_t)768, NAN, (int64_t)0);
+    if (kind == STATEMENT_RECOMMENDED || kind == STATEMENT_TIMED_RUN) {
+        store_bind(statement, 2, "ss", "layernorm", "f32");
+        store_bind(statement, 7, "siisis", key.convention, (int64_t)key.rows, (int64_t)key.hidden,
+                   cache_name(key.cache), (int64_t)key.threads, key.input);
+        store_bind(statement, 13, "ss", "", "");
+    }
+    if (kind == STATEMENT_RECOMMENDED)
+        store_bind(statement, 4, "did", 2.0, (int64_t)0, NAN);
+    if (kind == STATEMENT_TIMED_RUN)
+        store_bind(statement, 4, "si", "", (int64_t)0);
     sqlite3_stmt_status(statement, SQLITE_STMTSTATUS_VM_STEP, 1);
     int status = SQLITE_ROW;
     while (status == SQLITE_ROW)
@@ -85,8 +86,7 @@ TEST_IN_SCRATCH(test_steps)
         put_run(store);
     for (int kind = 0; kind < STATEMENT_COUNT; kind++) {
         int steps = one[kind] ? steps_of(store, kind) : 0;
-        int runs = kind == STATEMENT_TIMED_KERNELS ? 8 : 1; /* it reads the latest eight */
-        int most = one[kind] * runs * 6 / 5 + (kind == STATEMENT_ALL_RUNS ? 100 * MANY : 0);
+        int most = one[kind] * 6 / 5 + (kind == STATEMENT_ALL_RUNS ? 100 * MANY : 0);
         if (steps > most)
             fail_msg("%d steps in %d runs, %d in one:\n%s", steps, MANY, one[kind],
                      sqlite3_sql(store->statements[kind]));

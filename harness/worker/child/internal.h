@@ -75,6 +75,8 @@ void floating_point_set(const thread_state *state);
 /* NULL if it did not change, else what did ("changed ..."), and how it was found; it is put back. */
 const char *floating_point_compare(const thread_state *before, thread_state *found);
 void worker_judge(const work_order *order, const ln_kernel *kernel);
+/* The kernel that the library takes for a problem of its class; NULL: it has none, or does not say. */
+const char *worker_kernel_behind(void *library, const ln_problem *problem);
 /* After orders that had a call_place: the library's calls are by the caches of this machine again. */
 void worker_leave_place(void);
 

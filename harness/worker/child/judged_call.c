@@ -491,16 +491,22 @@ static void *placed;
 
 typedef ln_status set_cache_bytes(size_t l1d, size_t l2, size_t l3);
 
+const char *worker_kernel_behind(void *library, const ln_problem *problem)
+{
+    const char *(*name_of)(const ln_problem *);
+    char symbol[40];
+    snprintf(symbol, sizeof symbol, "ln_%s_kernel_name",
+             operation_name(problem->convention.operation));
+    *(void **)&name_of = dlsym(library, symbol);
+    return name_of ? name_of(problem) : NULL;
+}
+
 /* Has the library take the call for one whose rows lie in the order's place. Returns the kernel that it
  * takes; NULL where it has no such functions. */
 static const char *enter_place(void *library, const work_order *order, size_t rows)
 {
     set_cache_bytes *set;
-    const char *(*name_of)(const ln_problem *);
-    char symbol[40];
-    snprintf(symbol, sizeof symbol, "ln_%s_kernel_name", operation_name(order->operation));
     *(void **)&set = dlsym(library, "ln_set_cache_bytes");
-    *(void **)&name_of = dlsym(library, symbol);
     ln_problem problem = order->problem;
     problem.rows = rows;
     problem.accuracy = order->accuracy;
@@ -509,8 +515,8 @@ static const char *enter_place(void *library, const work_order *order, size_t ro
     const size_t caches =
         order->place == PLACE_MEMORY ? 1 : 2 * bytes; /* L3 is left in part free */
     placed = library;
-    bool fine = set && name_of && set(caches, caches, caches) == LN_OK;
-    return fine ? name_of(&problem) : NULL;
+    bool fine = set && set(caches, caches, caches) == LN_OK;
+    return fine ? worker_kernel_behind(library, &problem) : NULL;
 }
 
 void worker_leave_place(void)

@@ -18,8 +18,10 @@
 #include "hayai.h"
 #include "hayai_benchmark.h"
 #include "worker/child/internal.h"
+#include <stdio.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -604,6 +606,13 @@ void worker_time_entry(const work_order *order)
         entry->expected[1] = read_block(order->at.expected_other);
         if (!entry->kernel || !prepare_entry(entry, plugin_of(order)->table))
             return;
+        ln_problem problem = group.problem;
+        problem.accuracy = order->accuracy;
+        const char *role = entry->kernel->role; /* NULL: of a plugin */
+        const char *behind = role && strcmp(role, KERNEL_ROLE_CALL) == 0
+                                 ? worker_kernel_behind(plugin_of(order)->library, &problem)
+                                 : NULL;
+        snprintf(answer.text, sizeof answer.text, "%s", behind ? behind : "");
     }
     code_place_draw(entry->kernel ? (void (*)(void))entry->kernel->run
                                   : (void (*)(void))entry->roof,

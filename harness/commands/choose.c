@@ -1,0 +1,596 @@
+/* lnbench choose: measures one or more shapes as `lnbench run --shapes` would, and says which kernel to call. */
+#include "show/answer.h"
+#include "base/clean.h"
+#include "base/die.h"
+#include "base/interrupt.h"
+#include "base/text.h"
+#include "commands/result_options.h"
+#include "commands/run.h"
+#include "domain/convention.h"
+#include "domain/models.h"
+#include "inputs/inputs.h"
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct choose_options {
+    run_settings run;
+    word_list tokens;
+    const char *model, *dtype, *cache;
+    uint64_t threads;
+    double max_row_ulp, kappa; /* NaN: not given */
+    bool proven, stored;
+    output_file printed;
+} choose_options;
+
+/* The answer for one shape. */
+typedef struct choice {
+    recommend_wanted wanted;
+    stored_run run;
+    machine_facts machine;
+    standing_list standings;
+    kernel_ranking ranking;
+} choice;
+
+typedef struct choosing {
+    choose_options *options;
+    const model_shape *model; /* NULL: shapes were given */
+    choice *choices;          /* one for each shape */
+    size_t count;
+    result_store *store;
+    size_t missing; /* cases of the runs that have no result */
+} choosing;
+
+static void need(bool fine, const error *err)
+{
+    if (!fine)
+        die(err->code, "%s", err->message);
+}
+
+/* ---- what was asked for ---- */
+
+/* A hidden size alone stands for the rows of one sequence. */
+static void read_shapes(const choosing *all, word_list *shapes)
+{
+    const word_list *tokens = &all->options->tokens;
+    const word_list given = *shapes;
+    char word[96];
+    *shapes = (word_list){0};
+    for (size_t i = 0; i < given.count; i++) {
+        bool bare = strspn(given.words[i], "0123456789") == strlen(given.words[i]);
+        snprintf(word, sizeof word, "%s%.60s", bare ? "512x" : "", given.words[i]);
+        word_list_add(shapes, word);
+    }
+    for (size_t i = 0; all->model && i < (tokens->count ? tokens->count : 2); i++) {
+        const size_t prompt = all->model->tokens < MODEL_PROMPT ? all->model->tokens : MODEL_PROMPT;
+        if (tokens->count && strspn(tokens->words[i], "0123456789") != strlen(tokens->words[i]))
+            die(EXIT_CODE_USAGE, "--tokens %.60s: a whole number was expected", tokens->words[i]);
+        if (tokens->count)
+            snprintf(word, sizeof word, "%.60sx%zu", tokens->words[i], all->model->hidden);
+        else
+            snprintf(word, sizeof word, "%zux%zu", i == 0 ? 1 : prompt, all->model->hidden);
+        word_list_add(shapes, word);
+    }
+}
+
+/* One convention: the one that was given, else the model's, else torch. */
+static void read_convention(const choosing *all, case_key *at)
+{
+    word_list *given = &all->options->run.request.conventions, conventions = {0};
+    ln_convention convention, own;
+    error err;
+    split_conventions(given, NULL, &conventions);
+    if (conventions.count > 1)
+        die(EXIT_CODE_USAGE, "--conventions: one was expected, %zu were given", conventions.count);
+    const char *word = conventions.count ? conventions.words[0]
+                       : all->model      ? all->model->convention
+                                         : "torch";
+    need(convention_parse(word, &convention, &err), &err);
+    if (all->model) {
+        need(convention_parse(all->model->convention, &own, &err), &err);
+        if (own.operation != convention.operation)
+            die(EXIT_CODE_USAGE,
+                "--conventions %s is of %s: %s has %s, as %s computes it (lnbench list conventions "
+                "--operation %s)",
+                word, operation_name(convention.operation), all->model->name,
+                operation_name(own.operation), all->model->convention,
+                operation_name(own.operation));
+    }
+    at->operation = convention.operation;
+    convention_label(&convention, at->convention);
+    *given = (word_list){0};
+    word_list_add(given, at->convention);
+}
+
+/* What all shapes share. */
+static recommend_wanted read_budget(const choosing *all)
+{
+    choose_options *options = all->options;
+    plan_request *request = &options->run.request;
+    recommend_wanted wanted = {.budget = isnan(options->max_row_ulp) ? STANDING_ROW_ULP
+                                                                     : options->max_row_ulp,
+                               .kappa = options->kappa,
+                               .proven = options->proven,
+                               .kernels = &request->kernels};
+    case_key *at = &wanted.at;
+    const char *type = options->dtype                ? options->dtype
+                       : all->model && model_dtype() ? model_dtype()
+                                                     : "f32";
+    ln_type param;
+    char threads[16], offset[64];
+    if (!dtype_from_name(type, &at->dtype))
+        die(EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected", type);
+    if (request->param && !dtype_from_name(request->param, &param))
+        die(EXIT_CODE_USAGE, "--param %.60s: f32, f64, bf16 or f16 was expected", request->param);
+    if (!cache_from_name(options->cache, &at->cache))
+        die(EXIT_CODE_USAGE, "--cache %.60s: expected hot, cold, in-place or read", options->cache);
+    if (options->threads < 1 || options->threads > 4096)
+        die(EXIT_CODE_USAGE, "--threads %llu: a number from 1 to 4096 was expected",
+            (unsigned long long)options->threads);
+    read_convention(all, at);
+    if (!isnan(wanted.kappa) && at->operation != LN_OPERATION_LAYERNORM)
+        die(EXIT_CODE_USAGE, "--kappa is for LayerNorm: %s subtracts no mean",
+            operations[at->operation]->title);
+    if (!isnan(wanted.kappa) && !(wanted.kappa >= 1 && wanted.kappa <= 1e8))
+        die(EXIT_CODE_USAGE, "--kappa %g: a number from 1 to 1e8 was expected", wanted.kappa);
+    if (!isnan(wanted.kappa)) {
+        snprintf(offset, sizeof offset, "offset:%g", wanted.kappa);
+        input_check_type(offset, at->dtype);
+    }
+    wanted.param = request->param ? request->param : dtype_name(at->dtype);
+    request->param = wanted.param;
+    at->threads = (unsigned)options->threads;
+    text_copy(at->input, sizeof at->input, request->time_on);
+    snprintf(threads, sizeof threads, "%u", at->threads);
+    word_list_add(&request->dtypes, dtype_name(at->dtype));
+    word_list_add(&request->caches, options->cache);
+    word_list_add(&request->threads, threads);
+    return wanted;
+}
+
+static void read_request(choosing *all)
+{
+    const choose_options *options = all->options;
+    word_list *shapes = &all->options->run.request.shapes;
+    error err;
+    if (options->model && !(all->model = model_find(options->model, &err)))
+        die(err.code, "%s", err.message);
+    if (all->model && shapes->count)
+        die(EXIT_CODE_USAGE,
+            "--shapes and --model exclude each other: a model has its own shapes (--tokens changes "
+            "their rows)");
+    if (!all->model && options->tokens.count)
+        die(EXIT_CODE_USAGE, "--tokens goes with --model; --shapes has its own rows");
+    if (!all->model && shapes->count == 0)
+        die(EXIT_CODE_USAGE,
+            "choose for what? --shapes ROWSxHIDDEN, as in 512x768, or --model NAME (lnbench list "
+            "models)");
+    read_shapes(all, shapes);
+    const recommend_wanted wanted = read_budget(all);
+    all->choices = calloc(shapes->count, sizeof *all->choices);
+    all->count = shapes->count;
+    if (!all->choices)
+        die_of_memory(shapes->count * sizeof *all->choices);
+    for (size_t i = 0; i < shapes->count; i++) {
+        case_key *at = &all->choices[i].wanted.at;
+        all->choices[i].wanted = wanted;
+        need(shape_parse(shapes->words[i], &at->rows, &at->hidden, &err), &err);
+    }
+}
+
+/* ---- the evidence ---- */
+
+/* One run of all shapes. */
+static int64_t measure(choosing *all, const char *command_line, error *err)
+{
+    const run_settings *settings = &all->options->run;
+    kernel_list kernels = {0};
+    run_session session = {.cpu = -1};
+    bool finished = false;
+    need(run_prepare(&session, settings, &kernels, err), err);
+    snprintf(session.plan.name, sizeof session.plan.name, "choose");
+    need(run_measure(&session, settings, &kernels, "choose", command_line, &finished, err), err);
+    if (!finished)
+        die(EXIT_CODE_INTERRUPTED, "interrupted: what was measured is kept");
+    const int64_t run = session.run;
+    stored_run info;
+    need(store_run(session.store, run, &info, err), err);
+    need(run_check_missing(settings, info.counts.lost, session.gave_up, "", err), err);
+    run_end(&session, &kernels);
+    return run;
+}
+
+/* The stored run that is asked for a shape. */
+static int64_t find_stored(const choosing *all, const choice *own, error *err)
+{
+    machine_facts machine;
+    char key[MACHINE_KEY_LENGTH];
+    const char *database = all->options->run.database;
+    const case_key *at = &own->wanted.at;
+    int64_t run = 0;
+    machine_read(&machine);
+    if (all->store)
+        need(store_timed_run(all->store, &own->wanted, machine_key(&machine, key), &run, err), err);
+    machine_free(&machine);
+    if (run == 0)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%.200s: no run timed %zux%zu %s, %s, %s, %u thread%s%s; without --stored it is "
+            "measured",
+            database, at->rows, at->hidden, dtype_name(at->dtype), at->convention,
+            cache_phrase(at->cache), at->threads, at->threads == 1 ? "" : "s",
+            own->wanted.kernels->count ? ", of these kernels" : "");
+    return run;
+}
+
+static void ask(choosing *all, choice *own, int64_t run, error *err)
+{
+    own->wanted.run = run;
+    need(store_run(all->store, run, &own->run, err) &&
+             store_machine(all->store, run, &own->machine, err) &&
+             store_standings(all->store, run, &own->standings, err) &&
+             store_recommend(all->store, &own->wanted, &own->ranking, err),
+         err);
+}
+
+static void gather(choosing *all, const char *command_line, error *err)
+{
+    const char *database = all->options->run.database;
+    int64_t run = all->options->stored ? 0 : measure(all, command_line, err);
+    if (access(database, F_OK) == 0)
+        need(store_open(database, STORE_READ, &all->store, err), err);
+    for (size_t i = 0; i < all->count; i++) {
+        choice *own = &all->choices[i];
+        ask(all, own, run ? run : find_stored(all, own, err), err);
+        if (i == 0 || own->run.id != all->choices[i - 1].run.id)
+            all->missing += own->run.counts.lost + (own->run.state != RUN_COMPLETE);
+    }
+}
+
+/* ---- the answer ---- */
+
+/* The kernel that can be called and has the smallest error, whatever budget there is; NULL: none. */
+static const ranked_kernel *most_accurate(const choice *own)
+{
+    const ranked_kernel *best = NULL;
+    for (size_t i = 0; i < own->ranking.count; i++) {
+        const ranked_kernel *other = &own->ranking.kernels[i];
+        if (other->callable && other->case_id && !isnan(other->error) &&
+            (!best || other->error < best->error))
+            best = other;
+    }
+    return best;
+}
+
+static bool is_noisy(const choice *own)
+{
+    bool noisy = false;
+    for (size_t i = 0; i < own->ranking.count; i++)
+        noisy |= own->ranking.kernels[i].sooner_than_best;
+    return noisy;
+}
+
+/* How many times as fast as the recommended kernel, or the most accurate: by the ratio to the copy. */
+static double speedup(const choice *own, const ranked_kernel *other)
+{
+    const ranked_kernel *call =
+        own->ranking.recommended ? own->ranking.recommended : most_accurate(own);
+    if (!call)
+        return NAN;
+    double ratio = other->copy_ratio / call->copy_ratio;
+    return isnan(ratio) ? call->time_ns / other->time_ns : ratio;
+}
+
+static const char *error_words(const choice *own, const ranked_kernel *kernel,
+                               char words[ERROR_WORDS])
+{
+    return error_in_words(kernel->error, own->wanted.at.dtype, NULL, words);
+}
+
+/* Why a kernel is not recommended, in a few words. */
+static const char *objection(const choice *own, const ranked_kernel *kernel,
+                             char words[OBJECTION_WORDS])
+{
+    char number[ERROR_WORDS];
+    const double budget = own->wanted.budget;
+    const ln_type type = own->wanted.at.dtype;
+    const kernel_standing *standing = standing_of(&own->standings, kernel->kernel, type);
+    const error_sum *edge = &standing->errors[SCOPE_EXTREME], *all = &standing->errors[SCOPE_ALL];
+    const size_t bad = edge->wrong + edge->limited;
+    if (kernel->within)
+        snprintf(words, OBJECTION_WORDS, "%s",
+                 kernel->doubt[0] ? kernel->doubt : "no call of the library picks it");
+    else if (kernel->in_budget && !kernel->other_param)
+        snprintf(words, OBJECTION_WORDS, "no bound of %g row ULP is proven", budget);
+    else if (bad > 0 && bad == all->wrong + all->limited && isnan(own->wanted.kappa))
+        snprintf(words, OBJECTION_WORDS, "%s on %zu of %zu edge cases",
+                 edge->wrong ? "fails" : "type-limited", bad, edge->judged);
+    else if (all->wrong + all->limited > 0 && isnan(own->wanted.kappa))
+        standing_objection(standing, NULL, words);
+    else if (kernel->error < dtype_no_digit(type))
+        snprintf(words, OBJECTION_WORDS, "row ULP %s; %g allowed%s",
+                 error_in_words(kernel->error, type, NULL, number), budget,
+                 isnan(own->wanted.kappa) ? "" : " on rows of this kappa");
+    else
+        snprintf(words, OBJECTION_WORDS, "no correct digit on some rows");
+    return strncmp(words, "is ", 3) == 0 ? words + 3 : words;
+}
+
+/* "4.21 us [4.18, 4.25]" */
+static const char *time_words(const ranked_kernel *kernel, char words[64])
+{
+    char numbers[3][16];
+    snprintf(words, 64, "%s us [%s, %s]", number_short(kernel->time_ns / 1e3, numbers[0]),
+             number_short(kernel->time_lo_ns / 1e3, numbers[1]),
+             number_short(kernel->time_hi_ns / 1e3, numbers[2]));
+    return words;
+}
+
+/* "Recommended: library_fast_f32 (retry_folded_f32_avx512)" */
+static void add_name(const char *what, const ranked_kernel *kernel, text_buffer *out)
+{
+    clean_format(out, FORM_LINE, kernel->dispatched[0] ? "%s: %s (%s)" : "%s: %s", what,
+                 kernel->kernel, kernel->dispatched);
+}
+
+static void add_kernel(const choice *own, const char *what, const ranked_kernel *kernel,
+                       text_buffer *out)
+{
+    char time[64], number[ERROR_WORDS];
+    add_name(what, kernel, out);
+    text_format(out, ": %s, at most %s row ULP on %zu case%s\n", time_words(kernel, time),
+                error_words(own, kernel, number), kernel->judged, kernel->judged == 1 ? "" : "s");
+}
+
+/* The names of those that the flag is set of, but for the recommended one. */
+static size_t add_names(const choice *own, bool sooner, text_buffer *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < own->ranking.count; i++) {
+        const ranked_kernel *other = &own->ranking.kernels[i];
+        if (!other->recommended && (sooner ? other->sooner_than_best || other->near : other->near))
+            clean_format(out, FORM_LINE, "%s%s", count++ ? ", " : "", other->kernel);
+    }
+    return count;
+}
+
+static void add_answer(const choice *own, text_buffer *out)
+{
+    const kernel_ranking *ranking = &own->ranking;
+    const ranked_kernel *call = ranking->recommended, *fastest = ranking->fastest;
+    const ranked_kernel *best = most_accurate(own);
+    char words[OBJECTION_WORDS], number[16];
+    if (call)
+        add_kernel(own, "Recommended", call, out);
+    else if (best)
+        add_kernel(own, "None is recommended; the most accurate", best, out);
+    if (call && !call->proven && ranking->proven)
+        add_kernel(own, "Proven", ranking->proven, out);
+    if (call && is_noisy(own)) {
+        text_add(out, "Too noisy to say which is fastest: it has the smallest error, and ");
+        add_names(own, true, out);
+        text_add(out, " may be as fast.\n");
+    } else if (call && add_names(own, false, out)) {
+        text_add(out, ": no significant difference in speed, no smaller error.\n");
+    }
+    if (ranking->tuned) {
+        clean_format(out, FORM_LINE, call->dispatched[0] ? "Dispatch picks %s; " : "",
+                     call->dispatched);
+        clean_format(out, FORM_LINE, "%s is %s times as fast here.\n", ranking->tuned->kernel,
+                     answer_times(speedup(own, ranking->tuned), number));
+    }
+    if (fastest && fastest != (call ? call : best) && fastest != ranking->tuned && !fastest->near &&
+        !(call && fastest->within && !fastest->doubt[0])) {
+        add_name("Fastest at any error", fastest, out);
+        text_add(out, ": ");
+        if (call || best)
+            text_format(out, "%s times as fast; ", answer_times(speedup(own, fastest), number));
+        clean_format(out, FORM_LINE, "%s\n", objection(own, fastest, words));
+    }
+}
+
+static void print_text(const choosing *all, const output_file *out)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        const choice *own = &all->choices[i];
+        const case_key *at = &own->wanted.at;
+        text_buffer words = {0};
+        bool typed = all->options->dtype || (all->model && model_dtype());
+        output_line(out, "%s%s%s%zu x %zu %s%s, %s, %s, %u thread%s", i ? "\n" : "",
+                    all->model ? all->model->name : "", all->model ? ": " : "", at->rows,
+                    at->hidden, dtype_name(at->dtype),
+                    all->model && !typed ? " (--dtypes bf16 for bf16)" : "", at->convention,
+                    cache_phrase(at->cache), at->threads, at->threads == 1 ? "" : "s");
+        add_answer(own, &words);
+        output_wrapped(out, words.bytes ? words.bytes : "");
+        text_free(&words);
+        if (i + 1 == all->count || own->run.id != all->choices[i + 1].run.id)
+            output_line(out, "measured %s%s on %s: run %lld in %s",
+                        all->options->stored ? "at " : "now",
+                        all->options->stored ? own->run.started : "",
+                        machine_fact_value(&own->machine, "cpu_model"), (long long)own->run.id,
+                        all->options->run.database);
+    }
+}
+
+static void add_row(const choice *own, const char *answer, const ranked_kernel *kernel,
+                    relation *rows)
+{
+    const case_key *at = &own->wanted.at;
+    char words[OBJECTION_WORDS];
+    const bool is_answer = strcmp(answer, "recommended") == 0 || strcmp(answer, "proven") == 0;
+    if (kernel)
+        relation_row(rows, as_text(answer), as_count(at->rows), as_count(at->hidden),
+                     as_text(dtype_name(at->dtype)), as_text(at->convention),
+                     as_text(cache_name(at->cache)), as_count(at->threads), as_text(kernel->kernel),
+                     as_word(kernel->dispatched), as_figure(kernel->time_ns),
+                     as_figure(kernel->time_lo_ns), as_figure(kernel->time_hi_ns),
+                     as_figure(speedup(own, kernel)), as_figure(kernel->error),
+                     as_count(kernel->judged), as_flag(kernel->proven),
+                     as_word(is_answer ? "" : objection(own, kernel, words)),
+                     as_count((unsigned long long)own->run.id), as_text(own->run.started),
+                     as_text(machine_fact_value(&own->machine, "cpu_model")));
+}
+
+/* One row for each answer. */
+static bool print_rows(const choosing *all, const output_file *out, error *err)
+{
+    static const relation_column columns[] = {
+        COLUMN("answer", "answer"),         COLUMN("rows", "rows"),
+        COLUMN("hidden", "hidden"),         COLUMN("dtype", "dtype"),
+        COLUMN("convention", "convention"), COLUMN("cache", "cache"),
+        COLUMN("threads", "threads"),       COLUMN("kernel", "kernel"),
+        COLUMN("dispatched", "dispatched"), COLUMN("time_ns", "time_ns"),
+        COLUMN("time_lo_ns", "time_lo_ns"), COLUMN("time_hi_ns", "time_hi_ns"),
+        COLUMN("speedup", "speedup"),       COLUMN("row_ulp", "row_ulp"),
+        COLUMN("judged", "judged"),         COLUMN("proven", "proven"),
+        COLUMN("reason", "reason"),         COLUMN("run", "run"),
+        COLUMN("measured", "measured"),     COLUMN("cpu_model", "cpu_model"),
+    };
+    relation *rows = relation_create(COLUMNS(columns));
+    for (size_t i = 0; i < all->count; i++) {
+        const kernel_ranking *ranking = &all->choices[i].ranking;
+        const ranked_kernel *call = ranking->recommended;
+        add_row(&all->choices[i], "recommended", call, rows);
+        if (!call)
+            add_row(&all->choices[i], "most accurate", most_accurate(&all->choices[i]), rows);
+        if (call && !call->proven)
+            add_row(&all->choices[i], "proven", ranking->proven, rows);
+        add_row(&all->choices[i], "tuned", ranking->tuned, rows);
+        if (ranking->fastest != call && ranking->fastest != ranking->tuned)
+            add_row(&all->choices[i], "fastest", ranking->fastest, rows);
+    }
+    return relation_print(rows, out, err);
+}
+
+/* An answer all the same, but with an exit code that says what it lacks. */
+static void check(const choosing *all, error *err)
+{
+    char words[OBJECTION_WORDS];
+    if (all->options->stored && all->missing > 0 && !all->options->run.allow_missing)
+        die(EXIT_CODE_ENVIRONMENT,
+            "the run was interrupted, or cases of it have no result (lnbench report names them; "
+            "--allow-missing accepts that)");
+    for (size_t i = 0; i < all->count; i++) {
+        const choice *own = &all->choices[i];
+        const ranked_kernel *best = most_accurate(own);
+        if (!own->ranking.recommended && !best)
+            die(EXIT_CODE_ACCURACY,
+                "%zux%zu: nothing meets the budget: no kernel that can be "
+                "called was judged and timed",
+                own->wanted.at.rows, own->wanted.at.hidden);
+        if (!own->ranking.recommended)
+            die(EXIT_CODE_ACCURACY, "%zux%zu: nothing meets the budget: the most accurate, %s: %s",
+                own->wanted.at.rows, own->wanted.at.hidden, best->kernel,
+                objection(own, best, words));
+    }
+    for (size_t i = 0; i < all->count; i++)
+        if (is_noisy(&all->choices[i]))
+            fail(err, EXIT_CODE_INCONCLUSIVE, "%zux%zu: too noisy to say which kernel is fastest",
+                 all->choices[i].wanted.at.rows, all->choices[i].wanted.at.hidden);
+}
+
+static exit_code choose(void *context, const cli_call *call, error *err)
+{
+    choosing all = {.options = context};
+    interrupt_watch();
+    read_request(&all);
+    gather(&all, call->line, err);
+    if (all.options->printed.format == OUTPUT_TEXT)
+        print_text(&all, &all.options->printed);
+    else
+        need(print_rows(&all, &all.options->printed, err), err);
+    check(&all, err);
+    for (size_t i = 0; i < all.count; i++) {
+        machine_free(&all.choices[i].machine);
+        free(all.choices[i].standings.standings);
+        free(all.choices[i].ranking.kernels);
+    }
+    free(all.choices);
+    store_close(all.store);
+    return err->code;
+}
+
+static const cli_option options[] = {
+    {"shapes", "ROWSxHIDDEN,...", "what to choose for; HIDDEN alone: 512 rows of it", OPTION_LIST,
+     offsetof(choose_options, run.request.shapes)},
+    {"model", "NAME", "a model of lnbench list models, or a config.json", OPTION_TEXT,
+     offsetof(choose_options, model)},
+    {"tokens", "T,...", "rows of the model (default: 1 and 512)", OPTION_LIST,
+     offsetof(choose_options, tokens)},
+    {"max-row-ulp", "X", "row ULP at most (default: 2)", OPTION_REAL,
+     offsetof(choose_options, max_row_ulp)},
+    {"proven", NULL, "the proven bound counts, not the error that was measured", OPTION_FLAG,
+     offsetof(choose_options, proven)},
+    {"kappa", "K", "on rows of kappa up to K, not on every judged row (LayerNorm)", OPTION_REAL,
+     offsetof(choose_options, kappa)},
+    {"stored", NULL, "from stored runs; nothing is measured", OPTION_FLAG,
+     offsetof(choose_options, stored)},
+    {"conventions", "C", "a preset or list (default: the model's, else torch)", OPTION_RAW,
+     offsetof(choose_options, run.request.conventions)},
+    {"dtypes", "f32|f64|bf16|f16", "element type (default: the model's, else f32)", OPTION_TEXT,
+     offsetof(choose_options, dtype)},
+    {"param", "f32|f64|bf16|f16", "type of gamma and beta (default: that of the elements)",
+     OPTION_TEXT, offsetof(choose_options, run.request.param)},
+    {"kernels", "NAME,...", "choose among these: names, labels or globs", OPTION_LIST,
+     offsetof(choose_options, run.request.kernels)},
+    CACHE_OPTION("hot|cold|in-place|read", OPTION_TEXT, choose_options, cache),
+    TIME_ON_OPTION(choose_options, run.request.time_on),
+    {"threads", "T", "threads of one call (default: 1)", OPTION_COUNT,
+     offsetof(choose_options, threads)},
+    PLUGIN_OPTION(choose_options, run.plugins),
+    {"seed", "N", "of inputs and of the order (default: 1)", OPTION_COUNT,
+     offsetof(choose_options, run.request.seed)},
+    DEADLINE_OPTION(choose_options, run.deadline, 10),
+    ALLOW_LOST_OPTION(choose_options, run.allow_missing),
+    STORE_OPTION(choose_options, run.database),
+    OUTPUT_OPTIONS(choose_options, printed),
+};
+
+static const former_option former[] = {
+    {"allow-lost", "use --allow-missing"},
+    {"emit", "call ln_layernorm_kernel() with the name that choose prints"},
+    {"machines", "call ln_layernorm_kernel() with the name that choose prints on each machine"},
+    {"check-dispatch", "use tools/dispatch check STORE"},
+    {"class", "use --kernels 'library_CLASS_*'"},
+    {"exact", "use --kernels 'library_exact_*'"},
+    {"fresh", "choose measures unless --stored is given"},
+    {"run", "use --stored, with the run in a store of its own (lnbench export --format db)"},
+    {"machine", "use --stored, with the runs of that machine in a store of their own"},
+    {"explain", "use lnbench report --run N --all with the run that choose names"},
+    {"max-ulp", "use --max-row-ulp"},
+    {"correctly-rounded", "use --kernels 'library_exact_*'"},
+    {"bits", "use --max-row-ulp"},
+    {"time", "use lnbench run --shapes with --processes and --repetitions"},
+    {NULL, NULL},
+};
+
+const cli_command command_choose = {
+    .name = "choose",
+    .brief = "the kernel to use for a shape, a model and an error budget",
+    .usage = "--shapes ROWSxHIDDEN | --model NAME [OPTION...]",
+    .summary = "The fastest call of the library, or plugin, within an error budget.",
+    .details =
+        "Measures the shapes, as lnbench run --shapes would, with fewer conformance tests and one\n"
+        "convention (about half a minute), stores the run and names: the recommended call and, in\n"
+        "brackets, the kernel behind it; where that has no proof, the fastest that has one; what\n"
+        "the fastest kernel at any error would gain, and where it fails. --stored asks the latest\n"
+        "run that timed the shape, and says when and where it was measured.\n"
+        "Exit code: 0 fine; 5 nothing meets the budget (the most accurate is named); 3 speeds too\n"
+        "noisy to say which kernel is fastest (the most accurate of these is recommended); 2 "
+        "usage;\n"
+        "7 files or environment, or a case has no result (--allow-missing); 6 a kernel hung too\n"
+        "often; 130 interrupted.",
+    OPTIONS(options),
+    .former = former,
+    DEFAULTS(choose_options,
+             .run = {.request = {.name = "quick",
+                                 .seed = 1,
+                                 .time_on = "normal",
+                                 .processes = 5,
+                                 .repetitions = 2,
+                                 .conformance = true},
+                     .max_row_ulp = INFINITY,
+                     .deadline = 10},
+             .cache = "hot", .threads = 1, .max_row_ulp = NAN, .kappa = NAN),
+    .body = choose,
+};
