@@ -5,19 +5,7 @@
  * the addend of (x - mean) * rstd + quotient, which is -0 elsewhere: adding -0 changes nothing, not
  * even the sign of a zero.
  *
- * Bound. Each step of rstd is monotone, so the interval of m2 / N gives one of rstd: N - ddof and
- * the quotient round, eps rounds to rstd's type, factor, then the sum, the root, the second sum
- * and the reciprocal; a scale, being a power of two, is exact but for underflow. Where items are
- * shorter, it is rounded to one, in apply. That is r (1 + rho), from which apply states the error
- * of xhat.
- * Affine: fl(gamma xhat + beta) rounds once where fused or where there is no beta, else twice; 1 +
- * gamma once more. Those roundings are relative to |gamma xhat| + |beta|, with xhat as computed:
- * the exact one gives affine_rel, its error a factor on xhat_abs. Subnormal products, at most two
- * of tiny each, are in ln_bound's twice the smallest number of the storage type, which is four
- * tiny. Storing: where the storage type is shorter, |stored - y| <= v |y| + tiny_s, v its unit and
- * tiny_s half of its smallest number, |y| being within the error so far of at most |gamma xhat| +
- * |beta|. So both terms grow by 1 + v, affine_rel by v too; tiny_s and (1 + v) 2 tiny are less than
- * four tiny_s. */
+ * Bound: bounds/bounds.c. */
 #ifndef LN_CONVENTION_H
 #define LN_CONVENTION_H
 
@@ -87,21 +75,14 @@ LN_INLINE int convention_rounds_root(const ln_problem *problem)
 }
 #endif
 
-/* What apply makes of x, which may take more than one vector, and the type of eps on the quotient;
- * whether rstd may be any double. */
+/* What apply makes of x, which may take more than one vector, and the type of eps on the quotient. */
 #ifdef CENTRE_SPLIT
 typedef double quotient_type;
-#define HOLDS_RSTD 1
 #else
 #ifndef LN_RMS /* apply/scaled.h says it */
 typedef vec normalised;
 #endif
 typedef item quotient_type;
-#ifdef CENTRE_IN_TWO
-#define HOLDS_RSTD 1
-#else
-#define HOLDS_RSTD (ITEM_UNIT == UNIT_f64)
-#endif
 #endif
 
 typedef struct convention {
@@ -375,171 +356,6 @@ LN_INLINE int convention_is_regular(const convention *rules, size_t hidden)
 #else
     (void)rules, (void)hidden;
     return 1;
-#endif
-}
-
-/* Outward roundings of an end of an interval: `roundings` of them, and an underflow. And those of
- * double, four at most: two (of a ratio and a product; of a sum, or a root) in value, one of the
- * factor's sum and one of the last. */
-LN_INLINE double bound_below(double value, double roundings)
-{
-    double below = value -
-                   fabs(value) * (bound_gamma_of(FACTOR_UNIT, roundings) + 5 * DOUBLE_UNIT) -
-                   FACTOR_TINY;
-    return value >= 0 ? fmax(below, 0.0) : below; /* rounding never crosses zero */
-}
-
-LN_INLINE double bound_above(double value, double roundings)
-{
-    return value + fabs(value) * (bound_gamma_of(FACTOR_UNIT, roundings) + 5 * DOUBLE_UNIT) +
-           FACTOR_TINY;
-}
-
-#ifdef LN_RMS
-/* The exact root is rounded too, to a number that is v off; so may what was computed be, once more: of
- * rho, that of the root before, 4 v is left over for both and the second order. Not where the root is
- * subnormal. */
-LN_INLINE double rounded_root_bound(double rho, const ln_row_facts *facts)
-{
-    double v = LN_PASTE(UNIT_, LN_STORAGE);
-    double least = LN_PASTE(UNIT_, LN_STORAGE) == UNIT_f16 ? 0x1p-14
-                   : ITEM_UNIT == UNIT_f64                 ? 0x1p-1022
-                                                           : 0x1p-126;
-    return facts->rstd * least < 0.5 && rho < 1 ? rho * (1 + 4 * v) + 4 * v : INFINITY;
-}
-#endif
-
-/* rho: |rstd / exact - 1|, infinite for no claim. */
-LN_INLINE double convention_rstd_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                       const moments_bound *found)
-{
-    const ln_convention *wanted = &problem->convention;
-    double n = (double)problem->hidden, scale = found->scale;
-    double ratio = n / (n - (double)convention_ddof(problem)) * scale * scale;
-    double in_variance = wanted->eps_place == LN_EPS_VAR ? wanted->eps * scale * scale : 0.0;
-    double on_std = wanted->eps_place == LN_EPS_STD ? wanted->eps * scale : 0.0;
-    double lo = bound_below(found->var_lo * ratio, 2), hi = bound_above(found->var_hi * ratio, 2);
-    if (in_variance > 0) {
-        lo = bound_below(lo + bound_below(in_variance, 2), 1);
-        hi = bound_above(hi + bound_above(in_variance, 2), 1);
-    }
-    if (!(lo >= 0 && hi < FACTOR_MAX / 2))
-        return INFINITY;
-    double root_lo = bound_below(sqrt(lo), 1), root_hi = bound_above(sqrt(hi), 1);
-    if (on_std > 0) {
-        root_lo = bound_below(root_lo + bound_below(on_std, 1), 1);
-        root_hi = bound_above(root_hi + bound_above(on_std, 1), 1);
-    }
-    if (!(2 / root_lo < FACTOR_MAX && root_hi < FACTOR_MAX / 2 && 1 / root_hi > 2 * FACTOR_MIN))
-        return INFINITY;
-    double largest = scale / root_lo * (1 + FACTOR_UNIT);
-    double smallest = scale / root_hi * (1 - FACTOR_UNIT);
-    if (!(2 * largest < RSTD_MAX && smallest > 2 * RSTD_MIN))
-        return INFINITY;
-    /* The ratios round six times, the fact and 1 + FACTOR_UNIT among them. */
-    double above = largest / facts->rstd, below = smallest / facts->rstd;
-    double rho = fmax(above - 1 + 8 * DOUBLE_UNIT * above, 1 - below + 8 * DOUBLE_UNIT);
-#ifdef LN_RMS
-    if (convention_rounds_root(problem))
-        rho = rounded_root_bound(rho, facts);
-#endif
-    return rho * bound_slack;
-}
-
-/* Roundings of the affine form after xhat. */
-LN_INLINE double convention_roundings(ln_affine affine)
-{
-    double sum = LN_FMA ? 1 : 2;
-#ifdef LN_RMS
-    return affine == LN_AFFINE_NONE ? 0 : form_without_cast(affine) == LN_AFFINE_GAMMA1 ? 2 : 1;
-#endif
-    switch (affine) {
-    case LN_AFFINE_NONE:
-        return 0;
-    case LN_AFFINE_GAMMA:
-        return 1;
-    case LN_AFFINE_SCALAR:
-    case LN_AFFINE_VECTOR:
-        return sum;
-    case LN_AFFINE_GAMMA1:
-        return sum + 1;
-    }
-    return INFINITY;
-}
-
-#if defined(LN_RMS) && defined(CENTRE_IN_TWO)
-/* Bound of apply/scaled.h with rstd in two items, u = ITEM_UNIT, tiny = ITEM_TINY. r' = r_exact (1 + rho) is the rstd
- * that was computed, D = max|x| r_exact, P >= max|x| r', X >= max|xhat|.
- *  1. r + l = r' (1 + e), |e| <= u^2 + 2^-60, since r' >= 2^-90.
- *  2. w = fl(x l): |w| <= W = u (1 + 4 u) P + 2 tiny, off by u W + tiny.
- *  3. s = fl(x r) is off by half a unit in its last place, h = u 2^floor(log2 X), and tiny.
- *  4. The weight, before the last rounding: apply/split.h, 5, where the addend is 0. In all,
- *     |weight| (h + D rho + 2 u^2 P + 6 u W + 3 u^2 X + 4 tiny).
- *  5. An xhat that is rounded to an item, as the exact one is: to numbers 2 u X further apart; 1 + weight is then
- *     rounded, too.
- *  6. A strange row is computed in double, but for 1 + weight, which is rounded to an item: u X. */
-LN_INLINE ln_bound scaled_bound(const ln_problem *problem, const ln_row_facts *facts, double rho)
-{
-    double u = ITEM_UNIT, deviation = facts->max_dev * facts->rstd;
-    if (!(rho < 0x1p-6) || !isfinite(facts->rstd))
-        return (ln_bound){INFINITY, 0};
-    double off = deviation * rho, p = (deviation + off) * (1 + 0x1p-10);
-    double w = u * (1 + 4 * u) * p + 2 * ITEM_TINY;
-    double in_double = off + (u + 8 * DOUBLE_UNIT) * (deviation + off) * bound_slack;
-    off += 2 * u * u * p + u * w + 4 * ITEM_TINY;
-    double most = (deviation + off + w) * bound_slack, half = u * exp2(floor(log2(most)));
-    double error = half + off + 5 * u * w + 3 * u * u * most;
-    error = fmax(error, in_double);
-    const ln_affine form = form_of(problem);
-    if (form & FORM_CAST)
-        error += 2 * u * (1 + u) * (deviation + error) + 2 * ITEM_TINY;
-    const int rounds_weight = (form & FORM_CAST) && form_without_cast(form) == LN_AFFINE_GAMMA1;
-    return (ln_bound){error * (1 + 4 * u), u * (1 + rounds_weight) * (1 + 4 * u)};
-}
-#endif
-
-#ifdef LN_RMS
-/* The smallest number of the 16-bit types. */
-#define CAST_TINY (LN_PASTE(UNIT_, LN_STORAGE) == UNIT_f16 ? 0x1p-24 : 0x1p-133)
-#endif
-
-/* moments: the bound of the moments, from which apply states that of xhat. */
-LN_INLINE ln_bound convention_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                    const moments_bound *found)
-{
-#ifdef APPLY_BOUND
-    (void)problem, (void)facts, (void)found;
-    return APPLY_BOUND(problem, facts);
-#else
-    /* Of equal elements, about which nothing is rounded, 0 is multiplied by 1 / 0, or by 1 / eps, so that
-     * y is beta. */
-    if (found->mean == 0 && found->rest == 0 && found->var_hi == 0) {
-        if (isnan(facts->rstd))
-            return (ln_bound){0.0, 0.0};
-        if (SUMS_ARE_LONG && HOLDS_RSTD)
-            return (ln_bound){0.0, STORAGE_UNIT};
-    }
-    double rho = convention_rstd_bound(problem, facts, found);
-#ifdef CENTRE_SPLIT
-    if (!isfinite(facts->rstd))
-        return (ln_bound){INFINITY, 0.0};
-    return split_bound(problem, facts, found, rho);
-#elif defined(CENTRE_IN_TWO)
-    return scaled_bound(problem, facts, rho);
-#else
-    double affine = item_gamma(convention_roundings(form_of(problem)));
-    double error = INFINITY;
-    if (isfinite(rho) && isfinite(facts->rstd))
-        error = centre_bound(problem, facts, found, rho);
-    double stored = STORAGE_UNIT;
-#ifdef LN_RMS
-    /* xhat is rounded to storage, and so is the exact one: to numbers one unit of it further apart. */
-    if (form_of(problem) & FORM_CAST)
-        error += 2 * stored * (1 + stored) * (facts->max_dev * facts->rstd + error) + CAST_TINY;
-#endif
-    return (ln_bound){error * (1 + affine) * (1 + stored) * bound_slack,
-                      affine * (1 + stored) + stored};
-#endif
 #endif
 }
 

@@ -1,6 +1,5 @@
-/* The template of every kernel. CMake writes two small files for each line of kernels.def: one
- * compiled with the flags of its ISA, which becomes the kernel, and one (LN_BOUND_ONLY) compiled
- * without them, which becomes its error bound: a bound can be asked for on any CPU.
+/* The template of every kernel. CMake writes a small file for each line of kernels.def, compiled with the flags of
+ * its ISA. The kernel's error bound is in bounds/, for all kernels and on any CPU.
  *
  *     #define LN_NAME two_pass_bf16_param_f32_avx512
  *     #define LN_ITEM f32
@@ -23,20 +22,18 @@
 /* What the parts give each other:
  *     statistics  statistics_prepare(problem) once a call; statistics_pivot(&statistics, &row) -> a
  *                 real, the first touch of a row where one is needed; statistics_of(&statistics,
- *                 &row, pivot) -> moments; statistics_bound(problem, facts) -> moments_bound,
- *                 or with STATISTICS_PROBABLE, statistics_bound(problem, facts, lambda)
+ *                 &row, pivot) -> moments.
  *                 What schedules that take several rows at a time need more: one_sweep.h
  *     apply       factor, the type in which rstd is computed; centre_of(moments, rstd, quotient) ->
- *                 centre, centre_normalise(centre, x) -> (x - mean) * rstd + quotient,
- *                 centre_bound(problem, facts, moments_bound, rho) -> absolute error of that, rho
- *                 being rstd's relative error. CENTRE_CHECKED and CENTRE_FOLDED change a row's last
+ *                 centre, centre_normalise(centre, x) -> (x - mean) * rstd + quotient.
+ *                 CENTRE_CHECKED and CENTRE_FOLDED change a row's last
  *                 step (schedule/call.h)
  *     schedule    schedule_run(problem, tensors, affine, form): all rows. One that stores y around
  *                 the caches says LN_NONTEMPORAL, and the kernel has that trait. One that has
  *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem, form)
  *                 and schedule_run_long(). One that says SCHEDULE_FEW has so few rows, of the usual form,
  *                 done one by one
- *     convention  rstd from the moments, the finish of an element, and their bounds; where rows lie
+ *     convention  rstd from the moments, the finish of an element; where rows lie
  */
 
 #ifndef LN_NAME
@@ -47,55 +44,7 @@
 #include "moments.h"
 #include LN_STATISTICS_FILE
 #include "convention.h"
-#ifndef LN_BOUND_ONLY
 #include LN_SCHEDULE_FILE
-#endif
-
-#ifdef LN_BOUND_ONLY
-
-/* The kernel's bound (see ln_bound), put together from its parts' bounds: proven where lambda is 0,
- * else that of moments.h for sums whose roundings cancel. */
-static __attribute__((noinline)) ln_bound bound_of(const ln_problem *problem,
-                                                   const ln_row_facts *facts, double lambda)
-{
-    (void)lambda;
-    /* A NaN or Inf, and one element under ddof 1, make the whole row NaN: that is kept exactly. */
-    if (!isfinite(facts->max_abs) || problem->hidden == convention_ddof(problem))
-        return (ln_bound){0.0, 0.0};
-#ifndef APPLY_BOUND
-    /* Facts are doubles: the variance of f64 rows may be beyond them. */
-    if (facts->max_dev > 0 && !(facts->var >= DBL_MIN && facts->var <= DBL_MAX))
-        return (ln_bound){INFINITY, 0.0};
-#endif
-#ifdef STATISTICS_PROBABLE
-    moments_bound found = statistics_bound(problem, facts, lambda);
-#else
-    moments_bound found = statistics_bound(problem, facts);
-#endif
-    ln_bound bound = convention_bound(problem, facts, &found);
-    /* Each of some tens of products of facts may lose half of the smallest double. */
-    if (bound.xhat_abs > 0)
-        bound.xhat_abs += 64 * 0x1p-1074;
-    return bound;
-}
-
-ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts);
-ln_bound LN_PASTE(ln_bound_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts)
-{
-    return bound_of(problem, facts, 0);
-}
-
-/* No statistics use more than 4 sums of a row (two sweeps, of t and of t^2). That one of them fails
- * has a probability of 4 times 2 exp(-lambda^2 / 2) at most. */
-ln_bound LN_PASTE(ln_probable_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts,
-                                         double chance);
-ln_bound LN_PASTE(ln_probable_, LN_NAME)(const ln_problem *problem, const ln_row_facts *facts,
-                                         double chance)
-{
-    return bound_of(problem, facts, sqrt(2 * log(8 / chance)));
-}
-
-#else
 
 _Static_assert(LANES == LN_LANES, "isa.def's vector bytes and the lane file disagree");
 
@@ -235,5 +184,4 @@ void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors)
 #endif
 }
 
-#endif
 #endif

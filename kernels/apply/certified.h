@@ -36,10 +36,8 @@
 #include "moments.h"
 
 #define APPLY_CERTIFIED
-#define APPLY_BOUND(problem, facts) bound_of_one_rounding()
 
 typedef double factor;
-#define FACTOR f64
 
 #define DROPPED_f32 29
 #define DROPPED_bf16 45
@@ -73,14 +71,6 @@ LN_INLINE vec nearest_of(vec nearest, vec y)
     return IS_ROUNDED_TWICE ? lane_minimum(nearest, distance_of(y))
                             : lane_nearer(nearest, lane_subtract(y, lane_mirrored(y, DROPPED)));
 }
-
-/* One rounding of y is all: half a unit of its last place. */
-LN_INLINE ln_bound bound_of_one_rounding(void)
-{
-    return (ln_bound){0, STORAGE_UNIT};
-}
-
-#ifndef LN_BOUND_ONLY
 
 /* ---- y of 16-bit storage in f32 ----
  *
@@ -228,5 +218,4 @@ LN_INLINE int store_columns(const row *view, const row_terms *by, const column_t
 }
 #endif
 
-#endif
 #endif

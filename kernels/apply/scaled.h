@@ -3,8 +3,7 @@
  * With sums of f64 over f32, rstd is two items, r + l. The row's y is s weight + w weight, with s = x r and
  * w = x l: three roundings, of which those of w weight are nothing.
  *
- * Bound: bound_product() of moments.h, with deviations that are exact; of two items, in convention.h. In double all is
- * nearer, and there is one rounding to an item less. */
+ * Bound: bounds/bounds.c. */
 #ifndef LN_APPLY_H
 #define LN_APPLY_H
 
@@ -12,7 +11,6 @@
 
 /* The type in which rstd is computed. */
 typedef real factor;
-#define FACTOR LN_ACCUMULATOR
 
 /* Sums in double give a root of any row of short elements, but an item holds no reciprocal of one below 2^-128:
  * a row whose rstd is outside 2^-100 ... 2^100 is strange, and computed in double (schedule/call.h). */
@@ -27,10 +25,6 @@ _Static_assert(LN_FMA, "s weight + w weight is fused");
 #define SCALED_RSTD_LEAST 0x1p-100
 #define SCALED_RSTD_MOST 0x1p100
 #endif
-#undef RSTD_MAX
-#undef RSTD_MIN
-#define RSTD_MAX FACTOR_MAX
-#define RSTD_MIN FACTOR_MIN
 #endif
 
 /* The numbers that are the same for all elements of a row. */
@@ -130,14 +124,5 @@ LN_INLINE int centre_is_regular(const item parts[CENTRE_PARTS])
     return 1;
 #endif
 }
-
-#ifndef CENTRE_IN_TWO
-LN_INLINE double centre_bound(const ln_problem *problem, const ln_row_facts *facts,
-                              const moments_bound *found, double rho)
-{
-    (void)found;
-    return bound_product(problem, facts, 0, rho);
-}
-#endif
 
 #endif

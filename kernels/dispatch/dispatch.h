@@ -35,7 +35,7 @@ bool ln_isa_is_usable(int isa);
               LN_TRAIT_ROW_REPRODUCIBLE | ((SAME_BITS) ? LN_TRAIT_ISA_REPRODUCIBLE : 0u) |         \
               ((SAME_BITS) == 2 ? LN_TRAIT_CORRECTLY_ROUNDED : 0u) |                               \
               ((ROUNDED_LAST) ? LN_TRAIT_ROUNDED_LAST : 0u),                                       \
-    .bound = ln_bound_##NAME, .role = #ROLE, .probable_bound = ln_probable_##NAME
+    .bound = bound_##NAME, .role = #ROLE, .probable_bound = probable_##NAME
 
 /* The kernel of a line that ln_dispatch() gave for a problem of this operation. */
 const ln_kernel *ln_kernel_at(ln_operation operation, int line);

@@ -33,7 +33,7 @@ static inline ln_part ln_part_of(const ln_problem *problem, const ln_tensors *te
                                  ln_type accumulator, unsigned parts, unsigned part)
 {
     size_t first = ln_part_begin(problem->rows, parts, part), hidden = problem->hidden;
-    size_t size = ln_type_size(problem->storage), real = ln_type_size(accumulator);
+    size_t size = ln_type_size(problem->storage), kept = ln_type_size(accumulator);
     ln_part cut = {*problem, *tensors};
     cut.problem.rows = ln_part_begin(problem->rows, parts, part + 1) - first;
     size_t x_stride = problem->x_stride ? problem->x_stride : hidden;
@@ -44,8 +44,8 @@ static inline ln_part ln_part_of(const ln_problem *problem, const ln_tensors *te
     cut.tensors.y = ln_rows_from(tensors->y, first * y_stride, size);
     cut.tensors.residual = ln_rows_from(tensors->residual, first * residual_stride, size);
     cut.tensors.sum = ln_rows_from(tensors->sum, first * sum_stride, size);
-    cut.tensors.mean = ln_rows_from(tensors->mean, first, real);
-    cut.tensors.rstd = ln_rows_from(tensors->rstd, first, real);
+    cut.tensors.mean = ln_rows_from(tensors->mean, first, kept);
+    cut.tensors.rstd = ln_rows_from(tensors->rstd, first, kept);
     return cut;
 }
 

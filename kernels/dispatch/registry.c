@@ -1,7 +1,7 @@
 /* The library's front: which kernels there are, what this CPU can run, checks, dispatch. */
+#include "bounds/bounds.h"
 #include "calls.h"
 #include "dispatch.h"
-#include "known.h"
 #include "kernel_table.h"
 #include "part.h"
 #include "pool.h"
@@ -86,15 +86,40 @@ static const char *why_not(const ln_problem *problem, ln_operation operation, in
 
 /* ---- The kernels ---- */
 
-#define DECLARE_BOUNDS(name)                                                                       \
-    ln_bound ln_bound_##name(const ln_problem *problem, const ln_row_facts *facts);                \
-    ln_bound ln_probable_##name(const ln_problem *problem, const ln_row_facts *facts,              \
-                                double chance);
+/* No statistics use more than 4 sums of a row (two sweeps, of t and of t^2). That one of them fails
+ * has a probability of 4 times 2 exp(-lambda^2 / 2) at most. */
+static ln_bound probable_bound(const bounded_row *kernel, const ln_problem *problem,
+                               const ln_row_facts *facts, double chance)
+{
+    return ln_bound_of(kernel, problem, facts, sqrt(2 * log(8 / chance)));
+}
+
+#define DEFINE_BOUNDS(NAME, STATISTICS, APPLY, STORAGE, ITEM, SUM, LANES, UNROLL, CHUNK, TILE,     \
+                      FMA)                                                                         \
+    static const bounded_row bounded_##NAME = {.moments = ln_moments_##STATISTICS,                 \
+                                               .apply = BOUND_APPLY_##APPLY,                       \
+                                               .storage = &ln_numbers[TYPE_##STORAGE],             \
+                                               .item = &ln_numbers[TYPE_##ITEM],                   \
+                                               .sum = &ln_numbers[TYPE_##SUM],                     \
+                                               .lanes = LANES,                                     \
+                                               .unroll = UNROLL,                                   \
+                                               .chunk = CHUNK,                                     \
+                                               .tile = TILE,                                       \
+                                               .fuses = FMA};                                      \
+    static ln_bound bound_##NAME(const ln_problem *problem, const ln_row_facts *facts)             \
+    {                                                                                              \
+        return ln_bound_of(&bounded_##NAME, problem, facts, 0);                                    \
+    }                                                                                              \
+    static ln_bound probable_##NAME(const ln_problem *problem, const ln_row_facts *facts,          \
+                                    double chance)                                                 \
+    {                                                                                              \
+        return probable_bound(&bounded_##NAME, problem, facts, chance);                            \
+    }
+LN_BOUND_TABLE(DEFINE_BOUNDS)
 
 #define DECLARE_PRESENT(name, role, statistics, apply, schedule, storage, param, accumulator, isa, \
                         ...)                                                                       \
     void ln_run_##name(const void *state, const ln_tensors *tensors);                              \
-    DECLARE_BOUNDS(name)                                                                           \
     static const char *supports_##name(const ln_problem *problem)                                  \
     {                                                                                              \
         return why_not(problem, LN_OPERATION_LAYERNORM, ISA_##isa, TYPE_##storage, TYPE_##param);  \
@@ -102,7 +127,6 @@ static const char *why_not(const ln_problem *problem, ln_operation operation, in
 
 #define DECLARE_ABSENT(name, role, statistics, apply, schedule, storage, param, accumulator, isa,  \
                        ...)                                                                        \
-    DECLARE_BOUNDS(name)                                                                           \
     static const char *supports_##name(const ln_problem *problem)                                  \
     {                                                                                              \
         (void)problem;                                                                             \
@@ -139,7 +163,6 @@ static ln_problem without_mean(const ln_problem *problem)
 }
 
 #define DECLARE_RMS(NAME, STORAGE, PARAM, ISA, SAME_BITS)                                          \
-    DECLARE_BOUNDS(NAME)                                                                           \
     static const char *supports_##NAME(const ln_problem *problem)                                  \
     {                                                                                              \
         return why_not_rms(problem, ISA_##ISA, TYPE_##STORAGE, TYPE_##PARAM, (SAME_BITS) == 2);    \
@@ -373,6 +396,40 @@ static ln_status run_parallel(const ln_kernel *kernel, const ln_problem *problem
 typedef ln_status runner(const ln_kernel *kernel, const ln_problem *problem,
                          const ln_tensors *tensors);
 
+/* ---- The latest call ----
+ *
+ * A program calls with the same problem again and again: a thread's last one is not checked, and its
+ * kernel not looked up, a second time. */
+
+#ifdef __GLIBC__ /* elsewhere a library that was opened late has no room of this kind */
+#define LN_THREAD_LOCAL __attribute__((tls_model("initial-exec"))) _Thread_local
+#else
+#define LN_THREAD_LOCAL _Thread_local
+#endif
+
+typedef struct known_call {
+    ln_problem problem;
+    unsigned caches; /* ln_caches_version() when its kernel was looked up */
+    const ln_kernel *kernel;
+} known_call;
+
+/* The kernel of the latest problem if this one is the same bit by bit, padding too, else NULL: what
+ * differs there alone is looked up once more. Each word is compared as it is loaded: copies of both would
+ * take longer than a row of 16. */
+static const ln_kernel *known_kernel(const known_call *latest, const ln_problem *problem)
+{
+    enum { WORDS = sizeof latest->problem / sizeof(uint64_t) };
+    _Static_assert(sizeof latest->problem % sizeof(uint64_t) == 0, "whole words");
+    uint64_t differ = latest->caches ^ ln_caches_version();
+    for (size_t i = 0; i < WORDS; i++) {
+        uint64_t word, known;
+        memcpy(&word, (const char *)problem + i * sizeof word, sizeof word);
+        memcpy(&known, (const char *)&latest->problem + i * sizeof known, sizeof known);
+        differ |= word ^ known;
+    }
+    return differ == 0 ? latest->kernel : NULL;
+}
+
 static LN_THREAD_LOCAL known_call latest[LN_OPERATION_RMSNORM + 1];
 
 /* A call of a problem that is not the thread's latest one of this operation. Apart from those of the latest,
@@ -381,17 +438,18 @@ static __attribute__((noinline)) ln_status first_call(ln_operation operation,
                                                       const ln_problem *problem,
                                                       const ln_tensors *tensors, runner *run_call)
 {
-    const unsigned caches = ln_caches_version();
+    const unsigned caches = ln_caches_version(); /* before the kernel is looked up */
     if (!is_problem(problem, operation) || !are_tensors(problem, tensors))
         return LN_ERROR_ARGUMENT;
-    ln_remember(&latest[operation], problem, caches, dispatched(problem, operation));
+    latest[operation] = (known_call){.caches = caches, .kernel = dispatched(problem, operation)};
+    memcpy(&latest[operation].problem, problem, sizeof *problem); /* padding too */
     return run_call(latest[operation].kernel, problem, tensors);
 }
 
 static inline ln_status call_of(ln_operation operation, const ln_problem *problem,
                                 const ln_tensors *tensors, runner *run_call)
 {
-    const ln_kernel *known = problem ? ln_known_kernel(&latest[operation], problem) : NULL;
+    const ln_kernel *known = problem ? known_kernel(&latest[operation], problem) : NULL;
     return known && are_tensors(problem, tensors)
                ? run_call(known, problem, tensors)
                : first_call(operation, problem, tensors, run_call);

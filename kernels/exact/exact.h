@@ -5,7 +5,7 @@
  *     uint32_t bits = ln_exact_y(&row, &estimate, i);
  *
  * An estimate says where a result lies; ln_exact_y() rounds both ends of that interval, and where
- * they differ compares the exact result with the midpoints between them: in two doubles each (fine.c),
+ * they differ compares the exact result with the midpoints between them: in two doubles each,
  * where the row can be added up again, and else in integers. exact.c has the method, and the proof
  * that it ends. Built once, for the machine's base instructions. */
 #ifndef LN_EXACT_H
@@ -29,7 +29,7 @@ typedef struct ln_exact_estimate {
     double mean_error;
 } ln_exact_estimate;
 
-/* ---- Two doubles each: fine.c ---- */
+/* ---- Two doubles each ---- */
 
 /* The sum of two doubles, the second within half of the first's last place. */
 typedef struct ln_two {
@@ -51,12 +51,6 @@ typedef struct ln_exact_fine {
     double size;     /* sqrt(sum x^2 / N) */
     double relative; /* error of rstd, and of the mean beside `size`; infinite: nothing is known */
 } ln_exact_fine;
-
-ln_exact_fine ln_exact_refine(const ln_problem *problem, const ln_exact_sums *sums);
-
-/* The sign of gamma xhat + beta - t, or 0 where that is not certain. */
-int ln_exact_fine_side(const ln_exact_fine *fine, double x, double quotient, ln_two gamma,
-                       double beta, double t);
 
 ln_two ln_two_sum(double a, double b);
 

@@ -212,8 +212,6 @@ typedef LN_PASTE(element_, LN_ACCUMULATOR) real;
 #define MAX_f64 DBL_MAX
 #define MIN_f32 ((double)FLT_MIN)
 #define MIN_f64 DBL_MIN
-#define EXACT_INTEGERS_f32 0x1p24
-#define EXACT_INTEGERS_f64 0x1p53
 #define SCALES_f32 126 /* 2^-126 ... 2^126 are normal */
 #define SCALES_f64 1022
 
@@ -226,12 +224,6 @@ typedef LN_PASTE(element_, LN_ACCUMULATOR) real;
 #define REAL_TINY LN_PASTE(TINY_, LN_ACCUMULATOR)
 #define REAL_MAX LN_PASTE(MAX_, LN_ACCUMULATOR)
 #define REAL_MIN LN_PASTE(MIN_, LN_ACCUMULATOR)
-#define REAL_EXACT_INTEGERS LN_PASTE(EXACT_INTEGERS_, LN_ACCUMULATOR)
-/* Of rstd's type, which apply calls FACTOR. */
-#define FACTOR_UNIT LN_PASTE(UNIT_, FACTOR)
-#define FACTOR_TINY LN_PASTE(TINY_, FACTOR)
-#define FACTOR_MAX LN_PASTE(MAX_, FACTOR)
-#define FACTOR_MIN LN_PASTE(MIN_, FACTOR)
 
 /* The one quiet NaN of a type that the library's promises of bits are about. */
 #define NAN_f32 __builtin_nanf("")
@@ -249,6 +241,69 @@ LN_INLINE double greater(double a, double b)
 {
     return a > b ? a : b;
 }
+
+/* ---- Limits: what rows are tested against, which bounds/ counts on, too ---- */
+
+/* Elements of AVX512-BF16's vectors, whose lanes take two products an instruction (LANE_DOT). */
+enum { DOT_LANES = 32 };
+
+/* statistics/shifted.h: a pivot's vectors. Enough that their mean is seldom two standard deviations off. */
+#define PIVOT_VECTORS_OF(lanes, unroll) ((lanes) < 8 ? (unroll) : 1)
+
+/* Blocks of 16-bit elements that are added up in items: of statistics/rms.h, and accumulators times blocks of
+ * statistics/retry.h. */
+enum { RMS_CHAIN = 16, CHAIN_OF_bf16 = 8, CHAIN_OF_f16 = 4 };
+
+/* The mean square that such sums of f32 may have. */
+#define CHAINED_MIN 0x1p-90
+#define CHAINED_MAX 0x1p120
+
+/* statistics/retry.h: what mean^2 / var may be of sums by chains. At 32 a relative error e of the sums becomes
+ * about 100 e of var; at 16 the three roundings of f16 would prove .5113 row ULP. */
+#define CHAIN_MOST_bf16 32
+#define CHAIN_MOST_f16 12
+
+#define RETRY_VAR_MIN 0x1p-90
+#define RETRY_VAR_MAX 0x1p120
+
+/* What mean^2 / var may be of sums of `depth` terms; with chains, of the sweep in f64. Beside long sums, errors of rstd of a 2^-8 of an
+ * item's unit are fine (apply/split.h). Sums of items over 16-bit storage are off by as much as they are long:
+ * f16 rows of two values came out .534 row ULP off at 12288 with 32, where they have 8. */
+LN_INLINE double retry_most(double depth, double storage_unit, double sum_unit)
+{
+    if (sum_unit == UNIT_f64 && storage_unit >= UNIT_f32)
+        return lesser(1024, 0x1p19 / depth);
+    if (storage_unit > UNIT_f32)
+        return greater(4, lesser(32, 0x3p20 * storage_unit / depth));
+    return 4;
+}
+
+/* statistics/corrected.h: m2 that does not overflow, and is not so small that squares were lost, but where eps
+ * hides that: from a deviation of 2^-40 on. */
+#define CORRECTED_HIGHEST(max) ((max)*0x1p-28)
+
+LN_INLINE double corrected_lowest(double floor, double min)
+{
+    return floor < 0x1p-40 ? min * 0x1p66 : 0;
+}
+
+/* The power of two that brings the larger of max|x| and floor into [1/2, 1), as near as a normal
+ * number does. */
+LN_INLINE double scale_of(double largest, double floor, double max, int scales)
+{
+    int exponent = 0;
+    largest = fmax(largest, floor);
+    if (largest > 0 && largest <= max)
+        (void)frexp(largest, &exponent);
+    exponent = exponent > scales ? scales : exponent;
+    exponent = exponent < -scales ? -scales : exponent;
+    return ldexp(1, -exponent);
+}
+
+/* apply/split.h */
+#define SPLIT_MEAN_MOST 0x1p5 /* of mean / sqrt(var) where statistics took no pivot */
+#define SPLIT_QUOTIENT_MOST 0x1p-6
+#define SPLIT_SQUARES_LEAST 0x1p-60 /* of sum((x - mean)^2) rstd^2 */
 
 /* The bits of an f32. */
 LN_INLINE uint32_t bits_of(float a)

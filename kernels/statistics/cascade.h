@@ -5,10 +5,7 @@
  * "Accuracy and Stability of Numerical Algorithms", 4.2). What is left is added from the shortest
  * sums to the longest.
  *
- * No term goes through more than cascade_depth(N) roundings, that of its product included: at most
- * LN_CHUNK in its chunk (the first is added to zero, exactly), log2(BLOCK) over accumulators and
- * lanes, and for C > 1 chunks, floor(log2(C)) + 1: a term at level l has l of those behind it, and
- * before it are at most the levels above l, and one more. */
+ * Bound: cascade_depth() of bounds/bounds.c. */
 #ifndef LN_CASCADE_H
 #define LN_CASCADE_H
 
@@ -40,12 +37,6 @@ LN_INLINE real cascade_sum(const cascade *levels)
         if (left & 1)
             sum = acc_add(levels->level[level], sum);
     return acc_sum(sum);
-}
-
-LN_INLINE double cascade_depth(size_t hidden)
-{
-    double steps = ceil((double)hidden / BLOCK), chunks = ceil(steps / LN_CHUNK);
-    return fmin(steps, LN_CHUNK) + bound_levels() + (chunks > 1 ? floor(log2(chunks)) + 1 : 0);
 }
 
 #endif

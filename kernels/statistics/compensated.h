@@ -7,19 +7,7 @@
  * 4.2.2, theorem B.) Reads the row twice for the statistics. Sums are as good as in twice the
  * precision, then rounded; what limits it is that mean is one number.
  *
- * Bound. D = bound_depth(N), A = sum|x| / N, V the exact biased variance.
- *  - A term goes through at most D additions, so the errors e, each u times its partial sum at
- *    most, come to gamma(D) sum|x| in all, and the exact sum is s + sum e. Each e then goes through
- *    at most ceil(N / BLOCK) + 2 log2(BLOCK) <= 2 D additions: low is off by H sum|x|,
- *    H = gamma(2 D) gamma(D), and sum = fl(s + low) by u |sum| more (Ogita, Rump, Oishi, "Accurate
- *    Sum and Dot Product", SIAM J. Sci. Comput. 26, 2005).
- *  - mean: N where it is not exact, the quotient: delta = gamma(3) |mu| + (1 + gamma(3)) H A +
- *    tiny.
- *  - A term of m2 is the product of a rounded difference with itself: a factor 1 + g, |g| <=
- *    gamma(3); and it may be subnormal. As in two_sweeps.h, with G = gamma(5) + (1 + gamma(5)) H,
- *    V (1 - G) - 2 tiny <= m2 / N <= (V + delta^2)(1 + G) + 2 tiny, and 0 is set for what may come
- *    out below it.
- * No claim where N A, a difference or N (V + delta^2) come near the largest number. */
+ * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
@@ -115,21 +103,6 @@ LN_INLINE moments statistics_of(const statistics *stats, const row *view, real p
     compensated_squares(&sums, view, means, i, view->hidden - i);
     real m2 = compensated_sum(&sums);
     return (moments){mean, 0, m2 < 0 ? 0 : m2, 1};
-}
-
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
-{
-    double n = (double)problem->hidden, depth = bound_depth(problem->hidden);
-    double second_order = bound_gamma(2 * depth) * bound_gamma(depth);
-    double delta = bound_gamma(3) * fabs(facts->mean) +
-                   (1 + bound_gamma(3)) * second_order * facts->mean_abs + REAL_TINY;
-    double g = bound_gamma(5) + (1 + bound_gamma(5)) * second_order;
-    double lo = facts->var * (1 - g) - 2 * REAL_TINY;
-    double hi = (facts->var + delta * delta) * (1 + g) + 2 * REAL_TINY;
-    if (!(2 * n * facts->mean_abs < REAL_MAX && 2 * (facts->max_dev + delta) < REAL_MAX &&
-          2 * n * hi < REAL_MAX))
-        return bound_none;
-    return bound_between(facts, lo, hi, delta, 0);
 }
 
 #endif

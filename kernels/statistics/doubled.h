@@ -34,8 +34,6 @@
 #define HIGHEST 0x1p400
 #define LOWEST 0x1p-800
 
-#ifndef LN_BOUND_ONLY
-
 /* ---- Pairs ---- */
 
 /* a + b = high + low. */
@@ -203,7 +201,7 @@ LN_INLINE doubled_moments doubled_about(const statistics *stats, residual_source
 
 LN_RARE doubled_moments doubled_scaled(statistics stats, row view)
 {
-    real scale = residual_scale(residual_largest(&view), 0);
+    real scale = scale_of(residual_largest(&view), 0, ITEM_MAX, ITEM_SCALES);
     residual_source source = {&view, scale, 1};
     real pivot = acc_sum(row_again(&view, 0, 1)) * scale;
     doubled_moments found =
@@ -270,15 +268,6 @@ LN_INLINE doubled_factor doubled_rstd(const statistics *stats, const doubled_mom
 LN_INLINE real doubled_rstd_of_row(const doubled_moments *found, const doubled_factor *rstd)
 {
     return rstd->far ? ldexp(rstd->value.high, -rstd->exponent) : rstd->value.high * found->scale;
-}
-
-#endif
-
-/* Not looked at: apply/in_pairs.h has the bound. */
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
-{
-    (void)problem, (void)facts;
-    return bound_none;
 }
 
 #endif

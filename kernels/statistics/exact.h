@@ -29,17 +29,6 @@
 #include "exact/exact.h"
 #include "moments.h"
 
-#ifdef LN_BOUND_ONLY
-
-/* Not looked at: apply/certified.h has the bound. */
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
-{
-    (void)problem, (void)facts;
-    return bound_none;
-}
-
-#else
-
 #ifdef LN_UNCENTRED
 enum { UNCENTRED = 1 };
 #else
@@ -213,7 +202,7 @@ LN_INLINE void add_finely(fine_sums *sums, vec x)
     sums->square = sum_and_rest(sums->square, acc_multiply(x, x), &sums->square_rest);
 }
 
-/* For the few rows with an element that the estimate leaves in doubt (exact/fine.c). */
+/* For the few rows with an element that the estimate leaves in doubt (exact/exact.c). */
 LN_APART void sweep_fine(const void *of_row, ln_exact_sums *found)
 {
     const row view = *(const row *)of_row;
@@ -310,5 +299,4 @@ LN_INLINE ln_exact_estimate estimate_of(const statistics *stats, real pivot, exa
     };
 }
 
-#endif
 #endif

@@ -8,7 +8,7 @@
  * even come out negative, which gives NaN. That is left as it is: this kernel is here to be
  * measured, not to be recommended.
  *
- * Bound: proven below, beside the code that computes it. */
+ * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
@@ -40,38 +40,5 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 
 #define SWEEP_UNSHIFTED
 #include "statistics/one_sweep.h"
-
-/* Bound. D = bound_depth(N), A = sum|x| / N, V the exact biased variance, mu the exact mean.
- *   S = fl(sum x):    S = N (mu + s), |s| <= gamma(D) A.
- *   mean = fl(S / N): N itself may round, then the quotient: |mean - mu| <= delta
- *                     = |s| + gamma(2) (|mu| + |s|) + tiny.
- *   Q = fl(sum x^2):  |Q / N - (V + mu^2)| <= gamma(D) (V + mu^2) + 2 tiny, the product's rounding
- *                     being one of the D; each of N products may be subnormal.
- *   P = fl(S * mean): |P / N - mu^2| <= |mu| (s + delta) + s delta + u (|mu| + s)(|mu| + delta) +
- *                     tiny.
- *   m2 = fl(Q - P):   |m2 / N - V| <= E + u (V + E), E the sum of the two.
- * The product is rounded before it is subtracted, also where the ISA could fuse: so a row of one
- * element has m2 = fl(x^2) - fl(x^2) = 0 exactly, and is NaN under ddof 1.
- * S and Q may be sums whose roundings cancel (moments.h).
- * No claim where N A or N (V + mu^2) come near the largest number. */
-#define STATISTICS_PROBABLE
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                         double lambda)
-{
-    double n = (double)problem->hidden;
-    const row_sums sums = sums_of_blocks(problem, facts, lambda);
-    double mu = fabs(facts->mean);
-    double square = facts->var + mu * mu;
-    double s = sum_error(&sums, 0, facts->mean_abs, sqrt(square), 1);
-    double delta = s + bound_gamma(2) * (mu + s) + REAL_TINY;
-    double peak = facts->max_abs * facts->max_abs / square;
-    double error = sum_error(&sums, 0, square, square, peak) + 2 * REAL_TINY + mu * (s + delta) +
-                   s * delta + REAL_UNIT * (mu + s) * (mu + delta) + REAL_TINY;
-    error += REAL_UNIT * (facts->var + error);
-    /* Written so that a NaN or infinity fails it too. */
-    if (!(2 * n * facts->mean_abs < REAL_MAX && 2 * n * (square + error) < REAL_MAX))
-        return bound_none;
-    return bound_around(facts->var, error, delta, 0);
-}
 
 #endif

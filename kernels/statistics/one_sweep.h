@@ -151,51 +151,10 @@ LN_INLINE void sweep_sums_of(const sweep_sums *sums, int is_long, sweep_total *x
     }
 }
 
-/* Without SWEEP_CHAIN, no term of a sum goes through more roundings, that of its product included:
- * at most LN_CHUNK in its chunk (the first is added to zero, exactly), log2(BLOCK) over accumulators
- * and lanes, and one for each chunk but the first (which is added to zero as well). */
-LN_INLINE double sweep_depth(size_t hidden)
-{
-    double blocks = ceil((double)hidden / BLOCK), chunk = LN_CHUNK;
-    if (chunk == 0 || blocks <= chunk)
-        return bound_depth(hidden);
-    return chunk + ceil(blocks / chunk) - 1 + bound_levels();
-}
-
-/* Also of a schedule that takes a short row in two steps of half as many accumulators: the sums that
- * they make are the same. */
-LN_INLINE row_sums sums_of_sweep(const ln_problem *problem, const ln_row_facts *facts,
-                                 double lambda)
-{
-    row_sums sums = sums_of_blocks(problem, facts, lambda);
-    double chunk = LN_CHUNK;
-    sums.depth = sweep_depth(problem->hidden);
-    if (chunk > 0 && sums.steps > chunk) {
-        sums.chunks = ceil(sums.steps / chunk);
-        sums.steps = chunk;
-    }
-    return sums;
-}
-
 #ifdef SWEEP_CHAIN
-/* Products that one instruction adds to a lane, at most. (LANE_DOT says so too, but bounds are built over
- * scalar lanes.) */
-#define CHAIN_PRODUCTS (LN_LANES == 32 ? 2 : 1)
 #ifdef LANE_DOT
-_Static_assert(CHAIN_PRODUCTS == 2, "its bound counts two roundings");
+_Static_assert(LN_LANES == DOT_LANES, "its bound counts two roundings");
 #endif
-
-/* How far a sum by chains is off, beside that of its terms' sizes. A term of an item's sum goes through
- * P C - 1 roundings in turn, P = CHAIN_PRODUCTS, C blocks a chain: of the first P one is an addition to zero,
- * in whichever order a lane takes two products. Then log2(unroll), and log2(lanes / 8) where lanes are more
- * than eight; then, in accumulators, those of the chains and over the lanes. */
-LN_INLINE double sweep_chain_share(size_t hidden)
-{
-    double chains = ceil(ceil((double)hidden / BLOCK) / SWEEP_CHAIN);
-    double folds = fmax(0, log2(LN_LANES) - 3);
-    double items = item_gamma(CHAIN_PRODUCTS * SWEEP_CHAIN - 1 + log2(UNROLL) + folds);
-    return (1 + items) * (1 + bound_gamma(chains + log2(LN_LANES) + 1)) - 1;
-}
 
 /* Adds n elements (LANES of them if n is more) at column `at` to the sums number u. Zeros behind them
  * change nothing. */

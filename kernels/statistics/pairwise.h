@@ -7,7 +7,7 @@
  * error of the sums grows with log N instead of N; what limits it is that the mean is rounded to
  * one number before it is subtracted.
  *
- * Bound: two_sweeps.h, with D = cascade_depth(N). */
+ * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
@@ -46,12 +46,6 @@ LN_INLINE moments statistics_of(const statistics *stats, const row *view, real p
     (void)pivot;
     real mean = pairwise_sum(view, 0, acc_set(0)) / stats->count;
     return (moments){mean, 0, pairwise_sum(view, 1, acc_set(mean)), 1};
-}
-
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts)
-{
-    const row_sums sums = {.depth = cascade_depth(problem->hidden)};
-    return two_pass_bound(problem, facts, &sums);
 }
 
 #endif

@@ -10,9 +10,7 @@
  * for the statistics. The table says that it never fuses: so apply and affine round each product
  * too; all that is left are IEEE operations in one order.
  *
- * Bound. A term goes through at most D = ceil(N / 64) + 6 roundings. The mean is within
- * gamma(D + 2) A + tiny of mu, A = sum|x| / N; the second sweep is bound_sweep() with that. No claim
- * where N A or N (V + a^2) come near the largest number. */
+ * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
@@ -84,21 +82,6 @@ LN_INLINE moments statistics_of(const statistics *stats, const row *view, real p
     real sum = tile_sum(sums.x), rest = sum / stats->count, correction = sum * rest;
     real m2 = tile_sum(sums.square) - correction;
     return (moments){mean, rest, m2 < 0 ? 0 : m2, 1};
-}
-
-#define STATISTICS_PROBABLE
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                         double lambda)
-{
-    double n = (double)problem->hidden, steps = ceil(n / TILE), levels = log2(TILE);
-    const row_sums sums = {steps + levels, lambda, n, facts->max_dev, steps, TILE, 1, 1};
-    double rms = sqrt(facts->var + facts->mean * facts->mean);
-    double a = (sum_error(&sums, 2, facts->mean_abs, rms, 1) + REAL_TINY) * bound_slack;
-    moments_bound found = bound_sweep_of(&sums, facts->var, a);
-    if (!(2 * n * facts->mean_abs < REAL_MAX && 4 * n * (facts->var + a * a) < REAL_MAX &&
-          2 * n * (facts->max_dev + a) < REAL_MAX && found.var_hi < REAL_MAX / (2 * n)))
-        return bound_none;
-    return found;
 }
 
 #endif

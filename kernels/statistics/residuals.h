@@ -12,12 +12,7 @@
  *
  * At a scale other than 1, a power of two, x * scale stands for x.
  *
- * Bound, at scale 1. p being an element, |mu - p| <= max_dev; so bound_sweep() with bound_depth(N)
- * gives the error of p + d, and rounding that to mean adds u (|mu| + that): together, |mu - mean|
- * <= a. The second sweep is bound_sweep() with cascade_depth(N) and this a.
- * At another scale the row is x * scale, each element within tiny of exact. That moves the mean by
- * tiny, the root of var by tiny, hence var by 2 sqrt(V) tiny + tiny^2; and a by 4 tiny, generously.
- * Taking mean and rest back to scale 1 is exact, or within tiny each. */
+ * Bound: bounds/bounds.c. */
 #ifndef LN_RESIDUALS_H
 #define LN_RESIDUALS_H
 
@@ -112,19 +107,6 @@ LN_INLINE real residual_pivot(const row *view)
     return acc_sum(acc_of(row_add_up(view, 0, 1)));
 }
 
-/* The power of two that brings the larger of max|x| and floor into [1/2, 1), as near as a normal
- * number does. */
-LN_INLINE real residual_scale(double largest, real floor)
-{
-    int exponent = 0;
-    largest = fmax(largest, floor);
-    if (largest > 0 && largest <= ITEM_MAX)
-        (void)frexp(largest, &exponent);
-    exponent = exponent > ITEM_SCALES ? ITEM_SCALES : exponent;
-    exponent = exponent < -ITEM_SCALES ? -ITEM_SCALES : exponent;
-    return (real)ldexp(1, -exponent);
-}
-
 LN_INLINE double residual_largest(const row *view)
 {
     vec most = lane_set(0);
@@ -140,7 +122,7 @@ LN_INLINE double residual_largest(const row *view)
 /* All of it at the scale that max|x| asks for, for rows that have been touched. */
 LN_RARE moments residual_scaled(row view, real count, real floor)
 {
-    real scale = residual_scale(residual_largest(&view), floor);
+    real scale = (real)scale_of(residual_largest(&view), floor, ITEM_MAX, ITEM_SCALES);
     residual_source source = {&view, scale, 1};
     real pivot = acc_sum(acc_of(row_again(&view, 0, 1)));
     real mean = residual_mean(source, pivot * scale, count);
@@ -148,26 +130,6 @@ LN_RARE moments residual_scaled(row view, real count, real floor)
     found.mean *= 1 / scale;
     found.rest *= 1 / scale;
     found.scale = found.m2 == 0 ? 1 : scale; /* eps needs no scale beside nothing */
-    return found;
-}
-
-LN_INLINE moments_bound residual_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                       double scale)
-{
-    double tiny = scale == 1 ? 0 : REAL_TINY, var = facts->var * scale * scale;
-    if (facts->max_dev == 0 && facts->var == 0)
-        return (moments_bound){0, 0, 0, 0, 1};
-    moments_bound first = bound_sweep(bound_depth(problem->hidden), var, facts->max_dev * scale);
-    double a = first.mean + REAL_UNIT * (fabs(facts->mean) * scale + first.mean) + 4 * tiny;
-    moments_bound found = bound_sweep(cascade_depth(problem->hidden), var, a * bound_slack);
-    double moved = 2 * sqrt(var) * tiny + tiny * tiny;
-    found.mean = (found.mean + tiny) / scale + 2 * tiny;
-    found.rest = found.rest / scale + tiny;
-    if (moved > 0)
-        moved = moved * bound_slack + 2 * DOUBLE_UNIT * found.var_hi; /* the sum rounds */
-    found.var_lo = fmax(0, (found.var_lo - moved) / (scale * scale));
-    found.var_hi = (found.var_hi + moved) / (scale * scale);
-    found.scale = scale;
     return found;
 }
 

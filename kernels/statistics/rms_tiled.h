@@ -5,7 +5,7 @@
  *
  * (statistics/reproducible.h says where such a tree comes from. The table says that it never fuses.)
  *
- * Bound: that of rms.h, where a term goes through D = ceil(N / 64) + 6 additions and its product. */
+ * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
@@ -47,19 +47,6 @@ LN_INLINE moments statistics_of(const statistics *stats, const row *view, real p
         tile_add(squares, view, i, TILE);
     tile_add(squares, view, i, view->hidden - i);
     return (moments){0, 0, tile_sum(squares), 1};
-}
-
-#define STATISTICS_PROBABLE
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                         double lambda)
-{
-    double n = (double)problem->hidden, steps = ceil(n / TILE), var = facts->var;
-    const row_sums sums = {steps + log2(TILE), lambda, n, facts->max_dev, steps, TILE, 1, 1};
-    double peak = facts->max_abs * facts->max_abs / var;
-    double error = var == 0 ? 0 : sum_error(&sums, 1, var, var, peak) + 2 * REAL_TINY;
-    if (!(2 * n * (var + error) < REAL_MAX))
-        return bound_none;
-    return bound_between(facts, var - error, var + error, 0, 0);
 }
 
 #endif

@@ -16,14 +16,17 @@
  * others after each chunk. Both keep rows of few different values, or with one large element, from
  * rounding all alike (docs/lab/experiments.md, "shifted").
  *
- * Bound: proven below, beside the code that computes it. */
+ * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
 #include "moments.h"
 
-/* The pivot's elements: enough that their mean is seldom two standard deviations off. */
-enum { PIVOT_VECTORS = LN_LANES < 8 ? UNROLL : 1, PIVOT_ELEMENTS = PIVOT_VECTORS * LN_LANES };
+/* The pivot's elements. */
+enum {
+    PIVOT_VECTORS = PIVOT_VECTORS_OF(LN_LANES, LN_UNROLL),
+    PIVOT_ELEMENTS = PIVOT_VECTORS * LN_LANES
+};
 
 /* 1024 elements of AVX-512: shorter rows, which depend on every operation more, have one chunk. */
 _Static_assert(LN_CHUNK >= 4, "three blocks of a long row must be three");
@@ -113,61 +116,5 @@ LN_INLINE int statistics_is_off(const statistics *stats, moments found)
 }
 
 #include "statistics/one_sweep.h"
-
-/* Bound. D = sweep_depth(N), V the exact biased variance, a = mu - p for the pivot as it is.
- *  1. One sweep, given a bound on |a|: bound_sweep() of moments.h. The errors of d (delta) and of m2
- *     (call it F) grow with |a|.
- *  2. How far off the first pivot is. The mean of a subset of b = P of the N elements is within
- *     min(max_dev, sqrt(V (N - b) / b)) of mu (Cauchy-Schwarz), whichever they are: medians of
- *     three are elements too, and of different columns. So with the roundings of the pivot,
- *     |a| <= a1 = that + gamma(log2(BLOCK) + 3) max_abs + tiny.
- *  3. If the check passed, fl(d^2) <= fl(4 fl(m2 fl(1/N))), hence with |a| <= |d| + delta
- *         |a| <= g(|a|) = sqrt(4 (V + F(a)) (1 + gamma(8)) + 2^10 tiny) + delta(a).
- *     g(a) / a falls as a grows (F is at most quadratic in a, delta at most linear), so g(b) < b
- *     rules out every a >= b: any such b bounds |a|. Put in again, g(b) is a bound too.
- *  4. If it did not pass, the second pivot is fl(p + d): |a| <= delta(a1) + u (|mu| + delta(a1)).
- *  The claim is that of the largest |a| that 3 (or 2, where that is less) and 4 leave.
- * No claim where N (V + a^2) or N max_abs come near the largest number. */
-
-/* Step 3: the largest |mu - pivot| that passes the check, infinite where every one might. */
-LN_INLINE double passed_bound(const row_sums *sums, double var)
-{
-    double b = 2.5 * sqrt(var) + 64 * sqrt(REAL_TINY), best = INFINITY;
-    for (int tries = 0; tries < 60; tries++) {
-        moments_bound at = bound_sweep_of(sums, var, b);
-        double g = (sqrt(4 * at.var_hi * (1 + bound_gamma(8)) + 0x1p10 * REAL_TINY) + at.mean) *
-                   bound_slack;
-        if (!(g < b)) {
-            if (isfinite(best))
-                return best;
-            b *= 1.5;
-        } else {
-            best = b;
-            if (g > 0.999 * b)
-                return best;
-            b = 1.0001 * g;
-        }
-    }
-    return best;
-}
-
-#define STATISTICS_PROBABLE
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                         double lambda)
-{
-    const row_sums sums = sums_of_sweep(problem, facts, lambda);
-    double n = (double)problem->hidden, var = facts->var;
-    double pivots = PIVOT_ELEMENTS;
-    double subset = n > pivots ? fmin(facts->max_dev, sqrt(var * (n - pivots) / pivots)) : 0.0;
-    double first =
-        (subset + bound_gamma(bound_levels() + 3) * facts->max_abs + REAL_TINY) * bound_slack;
-    moments_bound first_sweep = bound_sweep_of(&sums, var, first);
-    double second =
-        (first_sweep.mean + REAL_UNIT * (fabs(facts->mean) + first_sweep.mean)) * bound_slack;
-    if (!(4 * n * facts->max_abs < REAL_MAX && 32 * n * (var + first * first) < REAL_MAX &&
-          first_sweep.var_hi < REAL_MAX))
-        return bound_none;
-    return bound_sweep_of(&sums, var, fmax(second, fmin(first, passed_bound(&sums, var))));
-}
 
 #endif

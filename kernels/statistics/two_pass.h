@@ -5,7 +5,7 @@
  * (Chan, Golub, LeVeque, 1983, formula 1.1.) Reads the row twice for the statistics. Its variance
  * is good for every row; what limits it is that the mean is rounded before it is subtracted.
  *
- * Bound: two_sweeps.h, with D = bound_depth(N). */
+ * Bound: bounds/bounds.c. */
 #ifndef LN_STATISTICS_H
 #define LN_STATISTICS_H
 
@@ -28,14 +28,6 @@ LN_INLINE moments statistics_of(const statistics *stats, const row *view, real p
         two_pass_add_squares(sums, view, means, i, BLOCK);
     two_pass_add_squares(sums, view, means, i, view->hidden - i);
     return (moments){mean, 0, sum_of(sums), 1};
-}
-
-#define STATISTICS_PROBABLE
-LN_INLINE moments_bound statistics_bound(const ln_problem *problem, const ln_row_facts *facts,
-                                         double lambda)
-{
-    const row_sums sums = sums_of_blocks(problem, facts, lambda);
-    return two_pass_bound(problem, facts, &sums);
 }
 
 #endif

@@ -2,7 +2,7 @@
  * a few rows of f32: nothing waits for a pivot, and rows with one large element do not round all
  * alike.
  *
- * Bound: that of retry.h, with sweep_depth() for chunks. */
+ * Bound: bounds/bounds.c. */
 #include "statistics/retry.h"
 
 /* One row goes apart (kernel.h). */

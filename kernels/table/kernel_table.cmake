@@ -1,6 +1,5 @@
 # Reads isa.def and kernels.def. For each line of kernels.def that is to be built it
-# writes a small C file with the kernel's parts, and one for its error bound; for the library and
-# for lnbench, kernel_table.h.
+# writes a small C file with the kernel's parts; for the library and for lnbench, kernel_table.h.
 include(CheckCSourceCompiles)
 
 # The fields of all lines of a file that begin with `macro(`, into ${result}: lists with | between.
@@ -153,22 +152,15 @@ function(precompile_intrinsics directory path flags)
     set_property(SOURCE ${path} APPEND PROPERTY OBJECT_DEPENDS ${header}.gch)
 endfunction()
 
-# Writes a C file of the kernel whose facts the caller has in variables: `kernel` or `bound`. The
-# bound's file is built over the scalar lanes, whose types are the same, so that it runs on any CPU.
-function(write_kernel_source directory kind)
-    set(lane_isa ${isa})
-    set(first "")
-    if(kind STREQUAL "bound")
-        set(lane_isa scalar)
-        set(first "#define LN_BOUND_ONLY\n")
-    endif()
-    lane_file(lanes_file ${item} ${lane_isa})
-    memory_file(storage_file ${storage} ${item} ${lane_isa})
-    memory_file(param_file ${param} ${item} ${lane_isa})
+# Writes the C file of the kernel whose facts the caller has in variables.
+function(write_kernel_source directory)
+    lane_file(lanes_file ${item} ${isa})
+    memory_file(storage_file ${storage} ${item} ${isa})
+    memory_file(param_file ${param} ${item} ${isa})
     set(accumulator_define "")
     set(accumulator_file ${lanes_file})
     if(NOT item STREQUAL sums)
-        set(accumulator_file accumulator_${sums}_${lane_isa})
+        set(accumulator_file accumulator_${sums}_${isa})
         set(accumulator_define "#define LN_ACCUMULATOR_FILE \"lane/${accumulator_file}.h\"\n")
     endif()
     foreach(part IN ITEMS statistics/${statistics} apply/${apply_file} schedule/${schedule_file}
@@ -178,21 +170,9 @@ function(write_kernel_source directory kind)
             message(FATAL_ERROR "kernels.def: ${name}: there is no kernels/${part}.h")
         endif()
     endforeach()
-    set(path ${directory}/${name}.${kind}.c)
-    if(kind STREQUAL "bound")
-        # Kernels that differ in schedule, parameters or ISA alone may have one bound.
-        string(JOIN "_" parts ${statistics} ${apply_file} ${storage} ${item} ${accumulator} ${lanes} ${unroll} ${fma})
-        get_property(first_name DIRECTORY PROPERTY LN_BOUND_${parts})
-        if(first_name)
-            string(APPEND bounds "#define ln_bound_${name} ln_bound_${first_name}\n"
-                "#define ln_probable_${name} ln_probable_${first_name}\n")
-            set(bounds "${bounds}" PARENT_SCOPE)
-            return()
-        endif()
-        set_property(DIRECTORY PROPERTY LN_BOUND_${parts} ${name})
-    endif()
+    set(path ${directory}/${name}.kernel.c)
     file(CONFIGURE OUTPUT ${path} @ONLY CONTENT "/* From the line of ${name} in kernels.def. */
-${first}#define LN_NAME ${name}
+#define LN_NAME ${name}
 #define LN_ITEM ${item}
 #define LN_ACCUMULATOR ${sums}
 #define LN_LANE_FILE \"lane/${lanes_file}.h\"
@@ -212,19 +192,15 @@ ${accumulator_define}#define LN_STATISTICS_FILE \"statistics/${statistics}.h\"
 #define LN_NONTEMPORAL ${nontemporal}
 #include \"kernel.h\"
 ")
-    if(kind STREQUAL "kernel")
-        separate_arguments(flags UNIX_COMMAND "${LN_ISA_${isa}_FLAGS}")
-        if(wide EQUAL 2 OR (isa STREQUAL "scalar" AND storage MATCHES "16$")) # as fast, and shorter
-            list(APPEND flags "$<$<CONFIG:Release>:-O2>")
-        elseif(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT isa STREQUAL "scalar") # no slower, and a tenth shorter
-            list(APPEND flags "$<$<CONFIG:Release>:-fno-unswitch-loops>")
-        endif()
-        set_source_files_properties(${path} PROPERTIES COMPILE_OPTIONS "${flags}")
-        if(LN_PRECOMPILED AND LN_ISA_${isa}_BYTES GREATER 0)
-            precompile_intrinsics(${directory} ${path} "${flags}")
-        endif()
-    else()
-        set_source_files_properties(${path} PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-Os>")
+    separate_arguments(flags UNIX_COMMAND "${LN_ISA_${isa}_FLAGS}")
+    if(wide EQUAL 2 OR (isa STREQUAL "scalar" AND storage MATCHES "16$")) # as fast, and shorter
+        list(APPEND flags "$<$<CONFIG:Release>:-O2>")
+    elseif(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT isa STREQUAL "scalar") # no slower, and a tenth shorter
+        list(APPEND flags "$<$<CONFIG:Release>:-fno-unswitch-loops>")
+    endif()
+    set_source_files_properties(${path} PROPERTIES COMPILE_OPTIONS "${flags}")
+    if(LN_PRECOMPILED AND LN_ISA_${isa}_BYTES GREATER 0)
+        precompile_intrinsics(${directory} ${path} "${flags}")
     endif()
     set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} ${path} PARENT_SCOPE)
 endfunction()
@@ -289,11 +265,11 @@ function(read_kernel_table file directory)
             message(FATAL_ERROR "${file}: ${name} has ${length} letters; 48 are allowed")
         endif()
         list(APPEND names ${name})
-        write_kernel_source(${directory} bound)
+        string(APPEND bounds " \\\n    row(${name}, ${statistics}, ${apply_file}, ${storage}, ${item}, ${sums}, ${lanes}, ${unroll}, ${chunk}, ${tile}, ${fma})")
         set(kind absent)
         if(LN_ISA_${isa}_PRESENT)
             set(kind present)
-            write_kernel_source(${directory} kernel)
+            write_kernel_source(${directory})
         endif()
         set(rounded_last 0)
         if(wide EQUAL 3)
@@ -310,9 +286,10 @@ function(read_kernel_table file directory)
         string(APPEND isas " \\\n    row(${isa}, \"${LN_ISA_${isa}_LABEL}\", ${cpu}, ${LN_ISA_${isa}_BYTES})")
     endforeach()
     file(CONFIGURE OUTPUT ${directory}/kernel_table.h @ONLY CONTENT "/* From isa.def and kernels.def. */
-${bounds}#define LN_ISA_TABLE(row)${isas}
+#define LN_ISA_TABLE(row)${isas}
 #define LN_KERNEL_TABLE(present, absent)${rows_layernorm}
 #define LN_RMS_KERNEL_TABLE(present, absent)${rows_rmsnorm}
+#define LN_BOUND_TABLE(row)${bounds}
 ")
     set(LN_KERNEL_SOURCES ${LN_KERNEL_SOURCES} PARENT_SCOPE)
 endfunction()

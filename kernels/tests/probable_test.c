@@ -1,7 +1,7 @@
 /* The probable bounds: of a sum, against additions whose errors are as large as they may be and of
  * random sign; of kernels, against what they compute, and never more than what is proven. */
 #include "tests.h"
-#include "moments.h"
+#include "bounds/bounds.h"
 
 #ifdef LN_EMULATED /* quad arithmetic is slow there */
 enum { LARGEST = 4096, ROWS = 2 };
@@ -16,7 +16,7 @@ static exact_number exact[LARGEST];
 static double added(numbers *draws, double a, double b, double *spread)
 {
     *spread += (a + b) * (a + b);
-    return (a + b) * (1 + (numbers_next(draws) & 1 ? REAL_UNIT : -REAL_UNIT));
+    return (a + b) * (1 + (numbers_next(draws) & 1 ? UNIT_f32 : -UNIT_f32));
 }
 
 /* Halves added up until one is left. */
@@ -60,6 +60,8 @@ static void fill_terms(numbers *draws, size_t count, term_kind kind)
 /* The most of sum_error() that is used up, over some rows. */
 static double most_used(const row_sums *sums, term_kind kind, int squares)
 {
+    const number_type f32 = {.unit = UNIT_f32};
+    const bounded_row plain = {.item = &f32, .sum = &f32};
     numbers draws = {5};
     size_t count = (size_t)sums->hidden;
     double used = 0;
@@ -75,7 +77,7 @@ static double most_used(const row_sums *sums, term_kind kind, int squares)
         }
         double scale = squares ? square : sqrt(square), peak = squares ? most * most / square : 1;
         double error = fabs(summed(&draws, sums, x_values, &spread) - sum) / sums->hidden;
-        used = fmax(used, error / sum_error(sums, 0, scale, scale, peak));
+        used = fmax(used, error / sum_error(&plain, sums, 0, scale, scale, peak));
         for (size_t i = 0; i < count; i++)
             x_values[i] = fabs(x_values[i]);
         summed(&draws, sums, x_values, &spread);

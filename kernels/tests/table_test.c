@@ -164,8 +164,6 @@ TEST(symbols_agree)
         char symbol[128];
         snprintf(symbol, sizeof(symbol), "ln_run_%s", plugin->kernels[i].name);
         assert_null(dlsym(library, symbol));
-        snprintf(symbol, sizeof(symbol), "ln_bound_%s", plugin->kernels[i].name);
-        assert_null(dlsym(library, symbol));
     }
     dlclose(library);
 }

@@ -1,6 +1,5 @@
-# A new statistics, schedule and ISA are a line of the table and a file each: adds a toy of each kind
-# to a copy of the tree with few kernels, builds that, and looks for the toys in what it runs. They
-# do what two_pass, plain and scalar do, so their bits are those of two_pass_f32_scalar.
+# Adds a toy statistics, schedule and ISA, a line of the table and a file each, to a copy of the tree with few
+# kernels. They do what two_pass, plain and scalar do, so their bits are those of two_pass_f32_scalar.
 #   cmake -DSOURCE=<project> -DWORK=... -DGENERATOR=... -DCOMPILER=... -P toy_test.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 
@@ -25,6 +24,7 @@ endforeach()
 file(WRITE ${kernels}/table/kernels.def "${table}")
 file(APPEND ${kernels}/table/isa.def "LN_ISA(toy, \"a toy\", 0, 0, 4, \"\", 1, 1)\n")
 configure_file(${kernels}/statistics/two_pass.h ${kernels}/statistics/toy.h COPYONLY)
+file(APPEND ${kernels}/bounds/bounds.h "#define ln_moments_toy ln_moments_two_pass\n")
 configure_file(${kernels}/schedule/plain.h ${kernels}/schedule/toy.h COPYONLY)
 configure_file(${kernels}/lane/scalar.h ${kernels}/lane/toy.h COPYONLY)
 

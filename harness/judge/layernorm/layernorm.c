@@ -72,7 +72,7 @@ const operation_judging layernorm_judging = {.answer = layernorm_answer,
                                              .sum = layernorm_sum,
                                              .rounded_otherwise = layernorm_rounded_otherwise};
 
-/* The proof, in the model of kernels/moments.h: fl(a op b) = (a op b)(1 + e) + t, |e| <= u, and |t| <=
+/* The proof, in the model of kernels/bounds/bounds.h: fl(a op b) = (a op b)(1 + e) + t, |e| <= u, and |t| <=
  * tiny where the result is subnormal; u is the accumulator's unit, a that of the arithmetic behind
  * the sums (the coarser of the accumulator's and the storage type's, but f32's for 16-bit rows,
  * which nobody computes in). mu, V: exact mean and biased variance; A = sum |x| / N; Q = V + mu^2;
