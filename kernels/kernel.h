@@ -30,7 +30,7 @@
  *                 step (schedule/call.h)
  *     schedule    schedule_run(problem, tensors, affine, form): all rows. One that stores y around
  *                 the caches says LN_NONTEMPORAL, and the kernel has that trait. One that has
- *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem, form)
+ *                 another way for long rows says SCHEDULE_LONG, and has schedule_is_long(problem)
  *                 and schedule_run_long(). One that says SCHEDULE_FEW has so few rows, of the usual form,
  *                 done one by one
  *     convention  rstd from the moments, the finish of an element; where rows lie
@@ -84,7 +84,7 @@ LN_INLINE void leave_vectors(void)
     LN_RUNNER(name##_long, schedule_run_long, affine, form)                                        \
     LN_INLINE void name(const ln_problem *problem, const ln_tensors *tensors)                      \
     {                                                                                              \
-        (schedule_is_long(problem, form) ? name##_long : name##_short)(problem, tensors);          \
+        (schedule_is_long(problem) ? name##_long : name##_short)(problem, tensors);                \
     }
 #else
 #define LN_RUNNERS(name, affine, form) LN_RUNNER(name, schedule_run, affine, form)
@@ -174,7 +174,7 @@ void LN_PASTE(ln_run_, LN_NAME)(const void *state, const ln_tensors *tensors)
     if (!tensors->residual)
         run_alone(problem, tensors);
 #ifdef LN_SCHEDULE_CALL_H
-    else if (ADDED_UP_BEFORE)
+    else if (ADDED_UP_BEFORE || SCHEDULE_ADDS_UP(problem))
         run_added_up(problem, tensors, run_alone);
 #endif
     else

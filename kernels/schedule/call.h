@@ -224,7 +224,11 @@ LN_RARE void make_one_nan(storage *values, size_t count)
  * Where storage is shorter than items, x + residual is written before the schedule begins, some rows
  * at a time: to sum, or where none is wanted to y. Those are the schedule's x then, and still in L2.
  * It takes 0.7 to 0.9 of the time of adding up on the way, and half the code; f32 would take 1.1 to
- * 1.5. */
+ * 1.5, so there only schedules that say SCHEDULE_ADDS_UP(problem) do it. */
+
+#ifndef SCHEDULE_ADDS_UP
+#define SCHEDULE_ADDS_UP(problem) 0
+#endif
 
 enum { ADDED_UP_BEFORE = sizeof(storage) < sizeof(item), SUM_BYTES = 1 << 17, SUM_ROWS = 16 };
 

@@ -185,9 +185,8 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
 /* Rows whose sums go by chunks. */
 #define SCHEDULE_LONG
 
-LN_INLINE int schedule_is_long(const ln_problem *problem, residual_form form)
+LN_INLINE int schedule_is_long(const ln_problem *problem)
 {
-    (void)form;
     return sweep_is_long(problem->hidden);
 }
 

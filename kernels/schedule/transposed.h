@@ -12,6 +12,9 @@
 #ifndef LN_SCHEDULE_H
 #define LN_SCHEDULE_H
 
+/* Short rows with a residual are added up before: with it there would be more pointers than registers. */
+#define SCHEDULE_ADDS_UP(problem) ((problem)->hidden <= SHORT_ROW)
+
 #include "schedule/call.h"
 
 #if !defined(STATISTICS_ONE_SWEEP) || !defined(ACC_SUM_SQUARE)
@@ -226,11 +229,6 @@ LN_INLINE row shape_rest(const row *view, shape cut)
         return rest;
     rest.x += cut.first;
     rest.y += cut.first;
-    if (rest.form != RESIDUAL_NONE) {
-        rest.residual += cut.first;
-        if (row_has_sum(view))
-            rest.sum += cut.first;
-    }
     if (!cut.whole && cut.vectors > 2) {
         LN_OPAQUE(rest.x);
         LN_OPAQUE(rest.y);
@@ -248,29 +246,21 @@ LN_INLINE acc_fold row_take(const row *view, shape cut) /* what its pivot is mad
     return acc_fold_one(acc_of(row_add_up(view, 0, shape_count(cut))));
 }
 
-/* The first touch of a row: all of it is read before any of its sum is written, which may be the
- * same. */
+/* The first touch of a row. */
 LN_INLINE void row_first_all(const row *view, shape cut, acc x[MOST])
 {
     const struct row rest = shape_rest(view, cut);
     size_t n = shape_count(cut);
-    vec items[MOST];
     LN_UNROLLED
     for (size_t u = 0; u < cut.vectors; u++) {
 #if defined(ACC_LOADS) && STORES_F32
-        if (view->form == RESIDUAL_NONE && n >= LANES) {
+        if (n >= LANES) {
             x[u] = LN_PASTE(acc_load_, LN_STORAGE)(u == 0 ? view->x : rest.x + (u - 1) * LANES);
             continue;
         }
 #endif
-        items[u] = u == 0 ? row_add_up(view, 0, n) : row_add_up(&rest, (u - 1) * LANES, n);
-        x[u] = acc_of(items[u]);
+        x[u] = acc_of(u == 0 ? row_load(view->x, n) : row_load(rest.x + (u - 1) * LANES, n));
     }
-    if (!row_has_sum(view))
-        return;
-    LN_UNROLLED
-    for (size_t u = 0; u < cut.vectors; u++)
-        row_store(u == 0 ? view->sum : rest.sum + (u - 1) * LANES, items[u], n);
 }
 
 /* Sums side by side. Few, so that squares are summed up by fused operations rather than by products
@@ -304,11 +294,9 @@ LN_INLINE void row_dots(const row *view, shape cut, acc_fold *sum, acc_fold *squ
 LN_INLINE void row_sweep(const row *view, shape cut, real pivot, acc_fold *sum, acc_fold *square)
 {
 #ifdef SWEEP_DOTS
-    if (view->form == RESIDUAL_NONE) {
-        row_dots(view, cut, sum, square);
-        return;
-    }
-#endif
+    (void)pivot;
+    row_dots(view, cut, sum, square);
+#else
     acc x[MOST], sums[UNROLL], squares[UNROLL], pivots = acc_set(pivot);
     size_t width = shape_width(cut);
     row_first_all(view, cut, x);
@@ -326,6 +314,7 @@ LN_INLINE void row_sweep(const row *view, shape cut, real pivot, acc_fold *sum, 
     size_t count = cut.vectors < width ? cut.vectors : width;
     *sum = acc_fold_one(parts_sum_first(sums, count));
     *square = acc_fold_one(parts_sum_first(squares, count));
+#endif
 }
 
 LN_INLINE normalised row_normalise(centre by, vec x, int regular)
@@ -441,21 +430,14 @@ LN_INLINE void turn_quad(const call *run, turn now, shape cut, const affine_term
         now.next->pivots[q] = acc_fold_four(pivots);
 }
 
-/* All of a turn together, where its groups are full. Unrolled, f32 in caches gains 2 to 4 %, in rows of
- * up to four vectors; 16 bits lose 5 to 20 %. */
+/* All of a turn together, where its groups are full. */
 LN_INLINE void turn_together(const call *run, turn now, shape cut)
 {
     affine_terms terms[MOST];
     row applied = call_row(run, now.this->first);
     shape_terms(run, cut, terms);
-    if (cut.vectors <= 4 && !WIDE && !ADDED_UP_BEFORE && !LN_NONTEMPORAL) {
-        LN_UNROLLED
-        for (size_t q = 0; q < QUADS; q++)
-            turn_quad(run, now, cut, terms, &applied, q);
-    } else {
-        for (size_t q = 0; q < QUADS; q++)
-            turn_quad(run, now, cut, terms, &applied, q);
-    }
+    for (size_t q = 0; q < QUADS; q++)
+        turn_quad(run, now, cut, terms, &applied, q);
 }
 
 LN_INLINE void turn_apart(const call *run, turn now, shape cut)
@@ -470,10 +452,9 @@ LN_INLINE void turn_apart(const call *run, turn now, shape cut)
         group_take(run, now.next, cut);
 }
 
-/* With a residual there would be more pointers than registers. */
-LN_INLINE int turn_is_full(const call *run, turn now)
+LN_INLINE int turn_is_full(turn now)
 {
-    if (run->form != RESIDUAL_NONE || !now.this || !now.next || now.next->count < LANES)
+    if (!now.this || !now.next || now.next->count < LANES)
         return 0;
 #if defined(CENTRE_CHECKED)
     return !now.this->strange;
@@ -487,7 +468,7 @@ LN_INLINE void run_short(const call *run, shape cut)
     group ring[4];
     for (size_t t = 0, turns = turns_of(run->problem->rows); t < turns; t++) {
         turn now = turn_begin(run, ring, t);
-        if (turn_is_full(run, now))
+        if (turn_is_full(now))
             turn_together(run, now, cut);
         else
             turn_apart(run, now, cut);
@@ -498,41 +479,34 @@ LN_INLINE void run_short(const call *run, shape cut)
 /* Rows of one shape, of any affine form. It works on a copy of the call, which no store can change. */
 typedef void short_runner(const call *given);
 
-#define LN_SHORT(name, vectors, whole, row_form)                                                   \
+#define LN_SHORT(name, vectors, whole)                                                             \
     static __attribute__((noinline)) void name(const call *given)                                  \
     {                                                                                              \
         call run = *given;                                                                         \
         size_t hidden = run.problem->hidden;                                                       \
-        run.form = row_form;                                                                       \
+        run.form = RESIDUAL_NONE;                                                                  \
         run.regular = GROUPS_REGULAR && run.problem->rows > 2 * LANES &&                           \
                       convention_is_regular(&run.convention, hidden);                              \
         run_short(&run, (shape){vectors, whole, whole ? LANES : hidden - (vectors - 1) * LANES});  \
     }
 
-/* RMSNorm has no copies for a residual: its short rows are heads of attention, which have none. */
-#define SHORT_RESIDUAL (!ADDED_UP_BEFORE && FORM_USUAL != LN_AFFINE_GAMMA)
-#define LN_SHORTS(name, vectors, whole)                                                            \
-    LN_SHORT(name##_alone, vectors, whole, RESIDUAL_NONE)                                          \
-    LN_SHORT(name##_residual, vectors, whole, RESIDUAL_ADDED)                                      \
-    static short_runner *const name[] = {name##_alone, SHORT_RESIDUAL ? name##_residual : NULL};
-
-LN_SHORTS(run_part, 1, 0)
-LN_SHORTS(run_one, 1, 1)
-LN_SHORTS(run_two, 2, 0)
-LN_SHORTS(run_three, 3, 0)
-LN_SHORTS(run_four, 4, 0)
+LN_SHORT(run_part, 1, 0)
+LN_SHORT(run_one, 1, 1)
+LN_SHORT(run_two, 2, 0)
+LN_SHORT(run_three, 3, 0)
+LN_SHORT(run_four, 4, 0)
 #if LN_LANES <= 16
-LN_SHORT(run_four_whole, 4, 1, RESIDUAL_NONE)
-LN_SHORTS(run_five, 5, 0)
-LN_SHORTS(run_six, 6, 0)
-LN_SHORTS(run_seven, 7, 0)
-LN_SHORTS(run_eight, 8, 0)
-LN_SHORT(run_eight_whole, 8, 1, RESIDUAL_NONE)
+LN_SHORT(run_four_whole, 4, 1)
+LN_SHORT(run_five, 5, 0)
+LN_SHORT(run_six, 6, 0)
+LN_SHORT(run_seven, 7, 0)
+LN_SHORT(run_eight, 8, 0)
+LN_SHORT(run_eight_whole, 8, 1)
 #endif
 
-LN_INLINE short_runner *short_of(size_t hidden, residual_form form)
+LN_INLINE short_runner *short_of(size_t hidden)
 {
-    static short_runner *const *const by_vectors[] = {
+    static short_runner *const by_vectors[] = {
         run_part,
         run_two,
         run_three,
@@ -545,12 +519,12 @@ LN_INLINE short_runner *short_of(size_t hidden, residual_form form)
 #endif
     };
 #if LN_LANES <= 16
-    if (hidden == 4 * LANES && form == RESIDUAL_NONE)
+    if (hidden == 4 * LANES)
         return run_four_whole;
-    if (hidden == 8 * LANES && form == RESIDUAL_NONE)
+    if (hidden == 8 * LANES)
         return run_eight_whole;
 #endif
-    return hidden == LANES ? run_one[form] : by_vectors[(hidden - 1) / LANES][form];
+    return hidden == LANES ? run_one : by_vectors[(hidden - 1) / LANES];
 }
 
 /* ---- A call ---- */
@@ -570,15 +544,14 @@ LN_INLINE void schedule_run(const ln_problem *problem, const ln_tensors *tensors
                             residual_form form)
 {
     const call run = transposed_call(problem, tensors, affine, form);
-    short_of(problem->hidden, form)(&run);
+    short_of(problem->hidden)(&run);
 }
 
 #define SCHEDULE_LONG
 
-LN_INLINE int schedule_is_long(const ln_problem *problem, residual_form form)
+LN_INLINE int schedule_is_long(const ln_problem *problem)
 {
-    return (!SHORT_RESIDUAL && form != RESIDUAL_NONE) || problem->hidden > SHORT_ROW ||
-           !convention_has_terms(form_of(problem));
+    return problem->hidden > SHORT_ROW || !convention_has_terms(form_of(problem));
 }
 
 /* Rows that are too long for groups of LANES go one by one; those of several chunks too, but whole,
