@@ -194,8 +194,10 @@ static int64_t measure(choosing *all, const char *command_line, error *err)
         die(EXIT_CODE_INTERRUPTED, "interrupted: what was measured is kept");
     const int64_t run = session.run;
     stored_run info;
+    char hint[64];
     need(store_run(session.store, run, &info, err), err);
-    need(run_check_missing(settings, info.counts.lost, session.gave_up, "", err), err);
+    snprintf(hint, sizeof hint, "lnbench report --run %lld says more ", (long long)run);
+    need(run_check_missing(settings, info.counts.lost, session.gave_up, hint, err), err);
     run_end(&session, &kernels);
     return run;
 }

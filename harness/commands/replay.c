@@ -244,7 +244,7 @@ static bool replay_store(replay_state *replayer, error *err)
         return false;
     bool fine = run_of_case(store, replayer->options, &id, err) &&
                 store_run(store, id, &run, err) &&
-                store_descriptors(store, id, NULL, &replayer->descriptors, err) &&
+                store_descriptors(store, id, &replayer->descriptors, err) &&
                 store_cases(store, id, &cases, err) && turn_to_seed(replayer, run.seed, err) &&
                 replay_cases(replayer, store, &cases, err);
     stored_cases_free(&cases);

@@ -170,8 +170,3 @@ kernel_role kernel_role_from_word(const char *word)
             return (kernel_role)role;
     return ROLE_OURS;
 }
-
-const char *descriptor_hash(const json_t *kernels, const char *kernel)
-{
-    return descriptor_word(kernels, kernel, "object_hash");
-}

@@ -29,7 +29,5 @@ bool kernel_is_peer(const json_t *kernels, const char *kernel);
 /* Whether it is a call of ln_layernorm(), of our library. */
 bool kernel_is_call(const json_t *kernels, const char *kernel);
 kernel_role kernel_role_of(const json_t *kernels, const char *kernel);
-/* Its object hash, likewise. */
-const char *descriptor_hash(const json_t *kernels, const char *kernel);
 
 #endif

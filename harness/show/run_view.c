@@ -28,11 +28,10 @@ static bool names_fit(const json_t *kernels, error *err)
     return true;
 }
 
-bool store_descriptors(result_store *store, int64_t run, const char *kernel, json_t **kernels,
-                       error *err)
+bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error *err)
 {
     char *text;
-    if (!store_kernels_json(store, run, kernel, &text, err))
+    if (!store_kernels_json(store, run, &text, err))
         return false;
     json_error_t where;
     *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
@@ -121,7 +120,7 @@ bool store_kernel_words(result_store *store, int64_t run, const word_list *words
 {
     json_t *descriptors, *descriptor;
     size_t index;
-    if (!store_descriptors(store, run, NULL, &descriptors, err))
+    if (!store_descriptors(store, run, &descriptors, err))
         return false;
     kernel_list list = {
         .kernels = allocate_zeroed(json_array_size(descriptors) + 1, sizeof *list.kernels)};
@@ -155,7 +154,7 @@ bool view_load(result_store *store, int64_t run, run_view *view, error *err)
                 store_cases(store, run, &view->cases, err) &&
                 store_unfinished(store, run, &view->unfinished, err) &&
                 store_lost(store, run, &view->lost, &view->lost_count, err) &&
-                store_descriptors(store, run, NULL, &view->kernels, err);
+                store_descriptors(store, run, &view->kernels, err);
     fine = fine && store_standings(store, run, &view->standings, err);
     if (fine)
         view_sum_up(view);

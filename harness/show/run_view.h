@@ -34,9 +34,8 @@ typedef struct run_view {
 
 /* The type that the answer is about: f32 where it was measured. */
 ln_type view_answer_type(const run_view *view);
-/* The array of a run's kernel descriptors; of one alone where it is named. */
-bool store_descriptors(result_store *store, int64_t run, const char *kernel, json_t **kernels,
-                       error *err);
+/* The array of a run's kernel descriptors. */
+bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error *err);
 /* kernel_words_named() among a run's kernels: free the names with word_list_free(). */
 bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
                         error *err);

@@ -225,23 +225,6 @@ bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *e
     return load_cases(store, run, statement, true, cases, err);
 }
 
-bool store_figures(result_store *store, int64_t run, const char *kernel, bool timed,
-                   stored_cases *cases, error *err)
-{
-    *cases = (stored_cases){0};
-    sqlite3_stmt *statement =
-        kernel ? store_bound(store, timed ? STATEMENT_KERNEL_TIMINGS : STATEMENT_KERNEL_CASES, err,
-                             "is", run, kernel)
-               : store_bound(store, STATEMENT_CASES, err, "i", run);
-    if (!statement)
-        return false;
-    bool fine = read_cases(store, statement, true, cases, err);
-    sqlite3_reset(statement);
-    if (!fine)
-        stored_cases_free(cases);
-    return fine;
-}
-
 bool store_timed_cases(result_store *store, int64_t run, int64_t process, stored_cases *cases,
                        error *err)
 {
@@ -262,12 +245,10 @@ bool store_machine(result_store *store, int64_t run, machine_facts *machine, err
     return fine;
 }
 
-bool store_kernels_json(result_store *store, int64_t run, const char *kernel, char **json,
-                        error *err)
+bool store_kernels_json(result_store *store, int64_t run, char **json, error *err)
 {
     *json = NULL;
-    sqlite3_stmt *statement = kernel ? store_bound(store, STATEMENT_KERNEL, err, "is", run, kernel)
-                                     : store_bound(store, STATEMENT_KERNELS, err, "i", run);
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_KERNELS, err, "i", run);
     bool row = false;
     if (!statement)
         return false;

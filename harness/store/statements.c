@@ -40,15 +40,6 @@
     "coalesce(runs.repetitions, " COUNT_REPETITIONS ") AS repetitions, requested, "                \
     "iif(requested IS NULL, NULL, coalesce(unsupported, " COUNT_DECLINED ")) AS unsupported, "     \
     "iif(requested IS NULL, NULL, coalesce(missing, " COUNT_LOST ")) AS missing FROM runs "
-/* The figures of a case stand last: a file's accuracies may have columns of other programs. */
-#define CASES_WHERE(condition)                                                                     \
-    "SELECT cases.id, " KEY_COLUMNS ", (SELECT count(*) FROM repetitions WHERE case_id = "         \
-    "cases.id) AS measured, verdict, reason, detail, timings.*, accuracies.* " KEYED_CASES         \
-    "LEFT JOIN judgements ON judgements.case_id = cases.id "                                       \
-    "LEFT JOIN accuracies ON accuracies.case_id = cases.id "                                       \
-    "LEFT JOIN timings ON timings.case_id = cases.id WHERE run = ?1 AND " condition                \
-    " AND (judgements.case_id IS NOT NULL OR EXISTS "                                              \
-    "(SELECT 1 FROM repetitions WHERE repetitions.case_id = cases.id)) ORDER BY cases.id"
 
 static const struct {
     const char *sql;

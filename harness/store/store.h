@@ -178,15 +178,10 @@ bool store_run(result_store *store, int64_t run, stored_run *info, error *err);
 bool store_case_set(result_store *store, int64_t run, uint64_t *hash, error *err);
 bool store_run_of_case(result_store *store, int64_t id, int64_t *run, error *err);
 bool store_cases(result_store *store, int64_t run, stored_cases *cases, error *err);
-/* Of one kernel, or of all (NULL), without the values of their repetitions; `timed`: of the one, those
- * with a speed alone. */
-bool store_figures(result_store *store, int64_t run, const char *kernel, bool timed,
-                   stored_cases *cases, error *err);
 /* The machine facts of a run; machine_free() them. */
 bool store_machine(result_store *store, int64_t run, machine_facts *machine, error *err);
-/* The kernels of a run, or one of them: a JSON array as text, free() it. */
-bool store_kernels_json(result_store *store, int64_t run, const char *kernel, char **json,
-                        error *err);
+/* The kernels of a run: a JSON array as text, free() it. */
+bool store_kernels_json(result_store *store, int64_t run, char **json, error *err);
 
 /* Everything put between the two is kept whole or not at all. */
 bool store_together(result_store *store, error *err);

@@ -212,7 +212,7 @@ static bool read_everything(result_store *store)
         stored_cases cases = {0};
         char *kernels = NULL;
         fine = store_machine(store, runs[i].id, &machine, &problem) &&
-               store_kernels_json(store, runs[i].id, NULL, &kernels, &problem) &&
+               store_kernels_json(store, runs[i].id, &kernels, &problem) &&
                store_lost(store, runs[i].id, &lost, &lost_count, &problem) &&
                store_cases(store, runs[i].id, &cases, &problem);
         for (size_t c = 0; fine && c < cases.count; c++) {
@@ -345,7 +345,7 @@ TEST_IN_SCRATCH(test_tables_of_their_own)
             result_store *store = opened(path, (store_mode)mode);
             stored_run run;
             CHECK(store_run(store, 1, &run, &problem));
-            assert_int_equal(number(store, "SELECT count(*) FROM facts WHERE run = 1"), 3);
+            assert_int_equal(number(store, "SELECT count(*) FROM facts WHERE run = 1"), 4);
             assert_int_equal(number(store, "SELECT count(*) FROM timed"), 0);
             if (mode == STORE_WRITE) {
                 assert_int_equal(fill(store, begun(store), 2, &problem), 2);
@@ -356,7 +356,7 @@ TEST_IN_SCRATCH(test_tables_of_their_own)
         sqlite3 *database;
         assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
         const result_store file = {.database = database};
-        assert_int_equal(number(&file, "SELECT count(*) FROM facts WHERE run = 1"), 3);
+        assert_int_equal(number(&file, "SELECT count(*) FROM facts WHERE run = 1"), 4);
         assert_int_equal(
             number(&file, "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%mine%'"), kept[i]);
         sqlite3_close(database);

@@ -149,13 +149,13 @@ TEST_IN_SCRATCH(test_machine_and_kernels)
     assert_true(machine.l2_bytes == 1048576 && machine.l1d_bytes == 0 && machine.cores == 3);
     machine_free(&machine);
     char *json;
-    CHECK(store_kernels_json(store, run, NULL, &json, &problem));
+    CHECK(store_kernels_json(store, run, &json, &problem));
     assert_string_equal(json, "[]");
     free(json);
     CHECK(store_put_kernel(store, run, "b", "{\"name\":\"b\"}", &problem));
     CHECK(store_put_kernel(store, run, "a", "{\"name\":\"old\"}", &problem));
     CHECK(store_put_kernel(store, run, "a", "{\"name\":\"a\"}", &problem));
-    CHECK(store_kernels_json(store, run, NULL, &json, &problem));
+    CHECK(store_kernels_json(store, run, &json, &problem));
     assert_string_equal(json, "[{\"name\":\"b\"}, {\"name\":\"a\"}]");
     free(json);
     store_close(store);
