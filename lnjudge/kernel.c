@@ -116,19 +116,31 @@ static void hold_to_limit(lnjudge_session *session, case_judgement *judgement)
 
 /* ---- steps ---- */
 
-static void ask_family(lnjudge_session *session, const char *input, size_t hidden)
+static void judge_family(lnjudge_session *session, const char *input, size_t hidden,
+                         case_judgement *judgement)
 {
     const lnjudge_question *question = &session->question;
-    case_judgement judgement;
     size_t rows = FAMILY_ELEMENTS / hidden;
     rows = rows > FAMILY_ROWS ? FAMILY_ROWS : rows < LEAST_ROWS ? LEAST_ROWS : rows;
+    judge_block_free(&session->block);
     judge_block_generate(
         session->judge, &session->block,
         call_dense(&question->convention, question->storage, question->param, rows, hidden), input,
         NULL, 0);
-    judge_kernel(session->judge, &session->block, &session->kernel, &judgement);
+    judge_kernel(session->judge, &session->block, &session->kernel, judgement);
+    covering_run_note(&session->covering, hidden, judgement);
+}
+
+/* Of what is wrong another size may tell why. */
+static void ask_family(lnjudge_session *session, const char *input, size_t hidden)
+{
+    case_judgement judgement;
+    judge_family(session, input, hidden, &judgement);
+    const bool wrong = judgement.verdict.kind == VERDICT_INACCURATE;
     hold_to_limit(session, &judgement);
     note_verdict(session, input, "", &judgement);
+    if (wrong && !(session->question.traits & LNJUDGE_THESE_SIZES))
+        judge_family(session, input, 2 * hidden, &judgement);
 }
 
 /* What is asked, but for what this process does not do. */
@@ -334,6 +346,7 @@ static void refuse_declined(lnjudge_report *report, size_t hidden)
 
 void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
 {
+    char why[ROW_FAULT_LENGTH];
     if (report)
         *report = session ? session->report : (lnjudge_report){0};
     if (!session)
@@ -343,6 +356,9 @@ void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
         for (size_t i = 0; all && i < session->question.hidden_count; i++)
             refuse_declined(report, session->question.hidden[i]);
         choose_worst(report);
+        if (covering_run_mistake(&session->covering, &session->question.convention, why))
+            number_print(report->cases[report->worst].detail, sizeof report->cases->detail,
+                         SAYS_MISTAKE "%s", why);
         report->not_asked = "large tensors, growth, calls at the same time";
     } else {
         lnjudge_report_free(&session->report);

@@ -266,15 +266,6 @@ void lnjudge_report_free(lnjudge_report *report)
     }
 }
 
-/* Whether a case that did not pass is better shown than the one held: its detail names a mistake, where
- * the other has figures alone. */
-static bool tells_more(const lnjudge_case *held, const lnjudge_case *here)
-{
-    bool figures =
-        strcmp(held->reason, "inaccurate") == 0 || strcmp(held->reason, "wrong-class") == 0;
-    return figures && !strstr(held->detail, SAYS_MISTAKE) && strstr(here->detail, SAYS_MISTAKE);
-}
-
 void choose_worst(lnjudge_report *report)
 {
     double largest = -1;
@@ -286,8 +277,7 @@ void choose_worst(lnjudge_report *report)
         double row_ulp = lnjudge_metric(here, "row_ulp_max");
         judged |= here->worst.x != NULL;
         bool larger = strcmp(here->verdict, "type-limited") != 0 && row_ulp > largest;
-        if (report->passed ? !here->passed || larger
-                           : !here->passed && tells_more(&report->cases[report->worst], here)) {
+        if (report->passed && (!here->passed || larger)) {
             report->worst = i;
             largest = row_ulp;
         }

@@ -443,9 +443,7 @@ void judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_ent
     fine =
         fine && judge_run(judge, block, kernel, LAYOUT_TIMED, judge->computed, &findings.verdict);
     if (fine) {
-        const char *otherwise = judge_rounded_otherwise(block, judge->computed);
-        if (otherwise)
-            judge_find(&findings, VERDICT_INACCURATE, SAYS_MISTAKE "%s", otherwise);
+        judge_rounding(block, judge->computed, &findings);
         judge_rows(judge, block, judge->computed, &kind, &findings);
         fine = judge_run(judge, block, kernel, LAYOUT_BEHIND, judge->other, &findings.verdict);
     }

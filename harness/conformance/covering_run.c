@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "conformance/internal.h"
 #include "domain/promise.h"
+#include "judge/judging.h"
 #include <math.h>
 #include <string.h>
 
@@ -78,9 +79,7 @@ static void judge_output_of(covering_run *run, const combination *asked, const j
     head.rows = block->distinct ? block->distinct : block->rows;
     for (size_t i = 0; i < operations[block->operation]->count; i++)
         statistics |= role_is_statistic(&operations[block->operation]->roles[i]) ? ROLE_BIT(i) : 0;
-    const char *otherwise = judge_rounded_otherwise(&head, judge->computed);
-    if (otherwise)
-        judge_find(&findings, VERDICT_INACCURATE, SAYS_MISTAKE "%s", otherwise);
+    judge_rounding(&head, judge->computed, &findings);
     judge_rows(judge, comes_again(judge, block) ? &head : block, judge->computed, &kind, &findings);
     for (size_t row = 0; (outputs & statistics) && row < block->rows; row++)
         judge_statistics(judge, block, row, &kind, &findings);
@@ -167,6 +166,27 @@ static bool take_less(covering_run *run, combination *asked)
     return true;
 }
 
+void covering_run_note(covering_run *run, size_t hidden, const case_judgement *judgement)
+{
+    mistakes_seen *seen = &run->mistakes;
+    if (!verdict_is_fault(judgement->verdict.kind))
+        return;
+    seen->unfit |= ~judgement->mistakes.fit;
+    for (size_t i = 0; i < sizeof seen->told_at / sizeof *seen->told_at; i++)
+        if (judgement->mistakes.far >> i & 1) {
+            seen->told_twice |= (uint64_t)(seen->told_at[i] && seen->told_at[i] != hidden) << i;
+            seen->told_at[i] = hidden;
+        }
+}
+
+bool covering_run_mistake(const covering_run *run, const ln_convention *convention,
+                          char why[ROW_FAULT_LENGTH])
+{
+    const operation_judging *judging = judgings[convention->operation];
+    uint64_t told = run->mistakes.told_twice & ~run->mistakes.unfit;
+    return told && judging->say_mistake(convention, told, why);
+}
+
 void covering_run_ask(covering_run *run, combination *asked, const judge_block *block,
                       case_judgement *judgement)
 {
@@ -178,6 +198,7 @@ void covering_run_ask(covering_run *run, combination *asked, const judge_block *
         ask_anew(run, asked, judgement);
     run->declined += judgement->verdict.kind == VERDICT_DECLINED;
     run->judged += verdict_is_judged(judgement->verdict.kind);
+    covering_run_note(run, combination_problem(asked, LN_F32, LN_F32).hidden, judgement);
 }
 
 /* ---- all of them ---- */
@@ -347,6 +368,7 @@ void run_combinations(row_judge *judge, const conformance_task *task,
     }
     if (found.seen.count > 0) {
         name_problem(&run, &found);
+        found.seen.mistakes = run.mistakes;
         judgement->verdict = found.verdict;
         judgement->faults = found.seen;
     } else if (one.verdict.kind == VERDICT_LOST) {
@@ -367,6 +389,7 @@ void conformance_minimize(row_judge *judge, const conformance_task *task,
         kernel->set_at_load[0]) /* what loading it changed may be all there is to it */
         return;
     covering_run_begin(&run, judge, kernel, &task->convention);
+    run.mistakes = judgement->faults.mistakes;
     minimize_fault(&run, &blocks->of[judgement->faults.block], &judgement->faults,
                    &judgement->verdict);
     covering_run_end(&run);

@@ -6,6 +6,8 @@
  *     minimize_fault(&run, &asked, &seen, &verdict);
  *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: pass; right at hidden 8;
  *     // wrong at 13): ..."
+ *
+ * "only" stands where the condition separates eight problems of other contents.
  */
 #include "conformance/covering_run.h"
 #include "base/interrupt.h"
@@ -252,10 +254,27 @@ static verdict_kind narrow_down(narrowing *in, const faults_seen *seen)
     return of_plain;
 }
 
-/* The fewest rows that are wrong, one fewer being right and some more not. 0: there is no such number. */
+/* Whether a problem is wrong, and another one right, in each of four contents. Nothing of it stays. */
+static bool separates(narrowing *in, const combination *with, const combination *without)
+{
+    enum { CONTENTS = 4, APART = 1 << 20 };
+    const narrowing kept = *in;
+    bool apart = true, same;
+    in->any_reason = true;
+    for (int i = 1; apart && i <= CONTENTS && !interrupted(); i++) {
+        combination wrong = *with, right = *without;
+        wrong.number = right.number = with->number + (uint64_t)i * APART;
+        ask_combination(in, wrong, &same);
+        apart = same && verdict_is_right(ask_combination(in, right, &same));
+    }
+    *in = kept;
+    return apart;
+}
+
+/* The fewest rows that are wrong, one fewer being right. 0: there is no such number. */
 static size_t find_rows(narrowing *in)
 {
-    enum { FEWEST = 2, MORE = 3 };
+    enum { FEWEST = 2 };
     const narrowing kept = *in;
     size_t right = FEWEST - 1, wrong = in->least.rows;
     bool fine = in->least.levels[0] != 0 && wrong > FEWEST, same = true;
@@ -266,14 +285,24 @@ static size_t find_rows(narrowing *in)
         *(same ? &wrong : &right) = tried.rows;
         fine = (same ? tried.rows > FEWEST : verdict_is_right(kind)) && !interrupted();
     }
-    const narrowing least = *in;
-    for (size_t i = 1; fine && i <= MORE && wrong + i < kept.least.rows; i++) {
-        combination tried = least.least;
-        tried.rows = wrong + i;
-        ask_combination(in, tried, &fine);
-    }
-    *in = fine ? least : kept;
+    combination fewer = in->least;
+    fewer.rows = right;
+    fine = fine && separates(in, &in->least, &fewer);
+    *in = fine ? *in : kept;
     return fine ? wrong : 0;
+}
+
+/* Whether the least is wrong and, without any one of its factors, right. */
+static bool is_condition(narrowing *in)
+{
+    size_t factors[COVERING_FACTORS], count = list_factors(&in->least, factors);
+    const combination least = in->least;
+    bool fine = count > 0;
+    for (size_t i = 0; fine && i < count; i++) {
+        combination less;
+        fine = without(in, &factors[i], 1, &less) && separates(in, &least, &less);
+    }
+    return fine;
 }
 
 /* What is out of the ordinary, in all that were wrong where there are several, before what was said without it. */
@@ -287,15 +316,6 @@ static void name_shared(const narrowing *in, const faults_seen *seen, const char
                 seen->count > 1 ? " as all that are wrong" : "",
                 detail ? detail + 2 : verdict->detail,
                 verdict->kind == VERDICT_TIMEOUT ? "" : "; asked alone, it is not wrong");
-}
-
-/* Whether a factor makes errors larger or smaller: with less of it they may not show. */
-static bool has_amount(const combination *of)
-{
-    int8_t contents = of->levels[factor_find(of->table, FACTOR_CONTENTS, 0)];
-    size_t eps = factor_find(of->table, FACTOR_EPS, 0);
-    return (contents != CONTENTS_CENTRED && contents != CONTENTS_SPECIAL) ||
-           (eps != COVERING_FACTORS && !of->instead && of->levels[eps] != 0);
 }
 
 /* "257 rows or more, residual": of the least, whose rows may have been found. */
@@ -322,7 +342,7 @@ static void say_best(const narrowing *in, const narrowing *told, char *text, siz
         return;
     ln_problem problem = problem_of(in, &told->least);
     combination_describe(&told->least, more, words, sizeof words);
-    snprintf(text, size, "; seen best at %zux%zu%s%s", problem.rows, problem.hidden,
+    snprintf(text, size, "; more shows at %zux%zu%s%s", problem.rows, problem.hidden,
              *words ? " with " : "", words);
 }
 
@@ -331,7 +351,8 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
 {
     ln_problem problem =
         combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
-    char words[256], sizes[160] = "", best[256] = "", where[48], rows[64] = "";
+    char words[256], sizes[160] = "", best[256] = "", where[48], rows[64] = "",
+                     why[ROW_FAULT_LENGTH];
     narrowing in = {.of = of, .least = *asked, .verdict = *verdict};
     bool same = false;
     in.least.hidden = problem.hidden;
@@ -355,6 +376,7 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
     size_t from = in.unsteady || in.cut ? 0 : find_rows(&in);
     if (!in.unsteady)
         try_sizes(&in, problem.hidden, sizes, sizeof sizes);
+    const bool only = !in.cut && !in.unsteady && verdict_is_right(of_plain) && is_condition(&in);
     problem = problem_of(&in, &in.least);
     say_factors(&in, from, words, sizeof words);
     snprintf(where, sizeof where, "%zux%zu", problem.rows, problem.hidden);
@@ -364,12 +386,13 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
         snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "; %zux%zu", in.plain_rows,
                  problem.hidden);
     *verdict = *best ? told.verdict : in.verdict;
+    in.least = *best ? told.least : in.least;
+    const ln_convention convention = problem_of(&in, &in.least).convention;
+    if (covering_run_mistake(of, &convention, why))
+        verdict_say(verdict, SAYS_MISTAKE "%s", why);
     if (!*words)
         verdict_say(verdict, "%s" SAYS_PLAIN "%s%s: %s", where, sizes, best, verdict->detail);
     else
-        verdict_say(verdict, "%swith %s (%s%s" SAYS_PLAIN ": %s%s)%s: %s",
-                    in.cut || in.unsteady                                  ? ""
-                    : has_amount(&in.least) || !verdict_is_right(of_plain) ? "seen best "
-                                                                           : "only ",
+        verdict_say(verdict, "%swith %s (%s%s" SAYS_PLAIN ": %s%s)%s: %s", only ? "only " : "",
                     words, where, rows, verdict_word(of_plain), sizes, best, verdict->detail);
 }

@@ -39,8 +39,6 @@ typedef enum verdict_kind {
 
 /* How the detail of a wrong verdict goes on where the judge knows what the kernel computes. */
 #define SAYS_MISTAKE "y is that of a kernel that "
-/* Likewise behind an error, where it is not sure. Up to a ';', or the end. */
-#define SAYS_GUESS ", as of a kernel that "
 #define SAYS_UNWRITTEN "nothing was written"
 #define SAYS_FROM_GAP "NaN that it read between the rows of "
 /* Of the least problem that shows a fault: whether it is so plain, or what the plain one is. */

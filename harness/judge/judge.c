@@ -206,12 +206,6 @@ double judge_right_sum(const judge_block *block, size_t i)
     return judgings[block->operation]->sum(block, i);
 }
 
-const char *judge_rounded_otherwise(const judge_block *block, const void *y)
-{
-    const operation_judging *judging = judgings[block->operation];
-    return judging->rounded_otherwise ? judging->rounded_otherwise(block, y) : NULL;
-}
-
 void judge_load_row(row_judge *judge, const judge_block *block, size_t row)
 {
     const operation_judging *judging = judgings[block->operation];

@@ -51,10 +51,24 @@ typedef struct judged_row {
     double statistic_errors[ROLES_MOST]; /* by role; relative, or to the RMS of the row */
 } judged_row;
 
+/* What a kernel may do that explains a wrong row, a bit each (fingerprint/mistakes.c); far: likewise, and the
+ * right row is far from this one. Of several rows: what explains each, and what is far in some. */
+typedef struct mistake_set {
+    uint64_t fit, far;
+} mistake_set;
+
+/* Of problems that are wrong: mistakes that do not explain all of them, and those that two hidden sizes tell
+ * from what is right, of which each was told last at told_at. */
+typedef struct mistakes_seen {
+    uint64_t unfit, told_twice;
+    size_t told_at[64];
+} mistakes_seen;
+
 /* Of combinations that are wrong (conformance/problems.h). */
 typedef struct faults_seen {
     size_t count, block; /* block: that of the verdict */
-    uint64_t factors;    /* out of the ordinary in all of them, a bit each */
+    mistakes_seen mistakes;
+    uint64_t factors; /* out of the ordinary in all of them, a bit each */
 } faults_seen;
 
 typedef struct case_judgement {
@@ -69,6 +83,7 @@ typedef struct case_judgement {
     void *computed;       /* rows x hidden, as in timing; the judge's, good until its next call */
     judged_row *by_row;   /* likewise, a row each; meaningful where metrics.elements > 0 */
     faults_seen faults;
+    mistake_set mistakes; /* of all rows that are wrong */
 } case_judgement;
 
 /* The runner (runner.h) is borrowed, and kept for harness/conformance; NULL where

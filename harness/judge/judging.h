@@ -24,15 +24,17 @@ typedef struct explained_row {
     const metrics_row *row;
     const double *x; /* with the residual in it */
     const void *y;
-    double limit;             /* row ULP that rounding may take */
-    const judge_block *block; /* NULL, or where the row is among others... */
-    size_t number;            /* ...the so-manieth... */
-    const void *rows;         /* ...of this output; NULL: not known */
+    double limit; /* row ULP that rounding may take */
+    const judge_block *block;
+    size_t number; /* the row's, in the block */
 } explained_row;
 
-/* fingerprint/mistakes.c: mistakes of the operation, of divisor, eps, parameters, loop tails, the residual, and
- * rows; what .explain is of LayerNorm and of RMSNorm. */
-bool norm_explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure);
+/* fingerprint/mistakes.c: what .mistakes and .say_mistake are of LayerNorm and of RMSNorm; of
+ * divisor, eps, parameters, the residual, and rows. */
+mistake_set norm_mistakes(const explained_row *asked);
+bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH]);
+/* Bits of what .rounded_otherwise finds. */
+enum { MISTAKE_CAST = 32, MISTAKE_ROOT, MISTAKE_SUM, MISTAKE_OFFSET };
 
 struct operation_judging {
     /* The exact answer of a row, into block->results. False: memory. */
@@ -46,18 +48,18 @@ struct operation_judging {
      * there are none. */
     bool (*poorest)(textbook *book, const metrics_row *row, const double *x, ln_type accumulator,
                     textbook_errors *worst);
-    /* What a kernel does that gives this y: words that follow SAYS_MISTAKE. False: nothing known explains
-     * it to within the limit, or two things do. *sure: nor does an error of another kind look so. */
-    bool (*explain)(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure);
+    /* What kernels do that gives this y, to within the limit; and one of them in words that follow
+     * SAYS_MISTAKE. False: these are several. NULL: nothing is known. */
+    mistake_set (*mistakes)(const explained_row *asked);
+    bool (*say_mistake)(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH]);
     /* The largest number that an element's way may come by. */
     double (*reach)(const metrics_row *row, const double *x, size_t column);
     judged_statistic (*statistic)(const ln_reference_result *answer, size_t role, double given);
     /* Of x + residual, element i: what is normalised, and what is written out; NULL: it adds none. */
     double (*added)(const judge_block *block, size_t i);
     double (*sum)(const judge_block *block, size_t i);
-    /* What a kernel does that rounds elsewhere than it is asked to (tolerance.h), in words that follow
-     * SAYS_MISTAKE; NULL: nothing tells. */
-    const char *(*rounded_otherwise)(const judge_block *block, const void *y);
+    /* The bit of what a kernel does that rounds elsewhere than it is asked to (tolerance.h); 0: nothing tells. */
+    uint64_t (*rounded_otherwise)(const judge_block *block, const void *y);
 };
 
 /* By ln_operation. */

@@ -65,6 +65,23 @@ void judge_find(row_findings *findings, verdict_kind kind, const char *format, .
 
 /* ---- a wrong row in words ---- */
 
+static void note_mistakes(row_findings *findings, mistake_set made)
+{
+    mistake_set *held = &findings->mistakes;
+    held->fit = findings->explained++ ? held->fit & made.fit : made.fit;
+    held->far |= made.far;
+}
+
+void judge_rounding(const judge_block *block, const void *y, row_findings *findings)
+{
+    const operation_judging *judging = judgings[block->operation];
+    uint64_t otherwise = judging->rounded_otherwise ? judging->rounded_otherwise(block, y) : 0;
+    if (!otherwise)
+        return;
+    judge_find(findings, VERDICT_INACCURATE, "y is rounded elsewhere than the convention says");
+    note_mistakes(findings, (mistake_set){otherwise, otherwise});
+}
+
 /* A row that is wrong, and what is to be said of it. */
 typedef struct wrong_row {
     row_judge *judge;
@@ -73,7 +90,7 @@ typedef struct wrong_row {
     const void *y;
     double limit; /* row ULP that rounding may take; infinite: not known */
     char words[ROW_FAULT_LENGTH];
-    char as[ROW_FAULT_LENGTH]; /* ", as of a kernel that ..." where that is not sure; or "" */
+    char as[ROW_FAULT_LENGTH]; /* what all columns are off by; or "" */
 } wrong_row;
 
 /* An element in words: NaN has no sign there. */
@@ -142,7 +159,7 @@ static bool is_stretched(const metrics_row *row, const void *y, double *share)
         squares += part * part;
     }
     *share = products / squares;
-    bool all = isfinite(*share);
+    bool all = isfinite(*share) && limits_error(row, y) > noise;
     for (size_t i = 0; all && i < row->hidden; i++) {
         double part = row->answer->exact[i] - beta_at(row, i);
         double given = storage_load(row->storage, y, i);
@@ -154,24 +171,17 @@ static bool is_stretched(const metrics_row *row, const void *y, double *share)
 /* Columns of which a pattern is no accident. */
 enum { LONG_ENOUGH = 8 };
 
-/* What explains y, or where and how it is wrong; false: a figure says all. */
-static bool describe_row(wrong_row *wrong)
+/* Where and how it is wrong; false: a figure says all. */
+static bool describe_row(wrong_row *wrong, row_findings *findings)
 {
     const judge_block *block = wrong->block;
     const operation_judging *judging = judgings[block->operation];
     metrics_row judged = judge_metrics_row(block, wrong->number);
-    char why[ROW_FAULT_LENGTH], where[PATTERN_LENGTH];
+    char where[PATTERN_LENGTH];
     size_t first, count;
-    const void *all = wrong->judge->computed;
-    const bool among = all && wrong->y == judge_row_of(block, all, wrong->number);
-    const explained_row asked = {&judged, wrong->judge->values, wrong->y,          wrong->limit,
-                                 block,   wrong->number,        among ? all : NULL};
-    bool sure, known = judging->explain && judging->explain(&asked, why, &sure);
-    if (known)
-        number_print(sure ? wrong->words : wrong->as, ROW_FAULT_LENGTH, "%s%s",
-                     sure ? SAYS_MISTAKE : SAYS_GUESS, why);
-    if (known)
-        return sure;
+    const explained_row asked = {&judged, wrong->judge->values, wrong->y, wrong->limit,
+                                 block,   wrong->number};
+    note_mistakes(findings, judging->mistakes ? judging->mistakes(&asked) : (mistake_set){0});
     double share;
     if (block->hidden >= LONG_ENOUGH && is_stretched(&judged, wrong->y, &share)) {
         number_print(wrong->as, ROW_FAULT_LENGTH,
@@ -197,7 +207,7 @@ static void find_wrong_class(wrong_row *wrong, size_t column, bool limit, row_fi
 {
     verdict_kind kind = limit ? VERDICT_LIMIT_CLASS : VERDICT_WRONG_CLASS;
     const char *look = look_of(wrong, column);
-    if (describe_row(wrong))
+    if (describe_row(wrong, findings))
         judge_find(findings, kind, "row %zu: %s", wrong->number, wrong->words);
     else
         judge_find(
@@ -211,7 +221,7 @@ static void find_inaccuracy(wrong_row *wrong, const row_limits *limits, row_find
 {
     metrics_row judged = judge_metrics_row(wrong->block, wrong->number);
     double own = limits_error(&judged, wrong->y);
-    if (describe_row(wrong))
+    if (describe_row(wrong, findings))
         judge_find(findings, VERDICT_INACCURATE, "row %zu: %s", wrong->number, wrong->words);
     else if (own > limits->order_ulp)
         judge_find(
@@ -300,7 +310,7 @@ void judge_row(row_judge *judge, const judge_block *block, const void *y, size_t
     wrong_row wrong = {judge, block, row, y, limits->row_ulp, "", ""};
     if (!judge_classes_match(block, row, y, &column))
         find_wrong_class(&wrong, column, false, findings);
-    else if (describe_row(&wrong))
+    else if (describe_row(&wrong, findings))
         judge_find(findings, VERDICT_INACCURATE, "row %zu: %s", row, wrong.words);
     else
         judge_find(findings, VERDICT_INACCURATE,
@@ -321,6 +331,8 @@ void judge_rows(row_judge *judge, const judge_block *block, const void *computed
             judge_find(&all, one.verdict.kind, "%s", one.verdict.detail);
         findings->unclaimed += one.unclaimed;
         findings->untold += one.untold;
+        if (one.explained && verdict_is_fault(one.verdict.kind))
+            note_mistakes(findings, one.mistakes);
     }
     const case_verdict *found = &all.verdict;
     if (found->kind == VERDICT_RIGHT)
@@ -449,6 +461,7 @@ void judge_conclude(const row_judge *judge, const judge_block *block, bool has_b
                    limit);
     find_digitless_rows(judge, block, findings);
     judgement->verdict = findings->verdict;
+    judgement->mistakes = findings->mistakes;
     if (findings->verdict.kind != VERDICT_RIGHT || findings->unclaimed == 0)
         return;
     judgement->verdict.kind = VERDICT_RIGHT_NO_BOUND;

@@ -66,6 +66,8 @@ typedef struct row_findings {
     case_verdict verdict;
     size_t unclaimed; /* rows without a claim */
     size_t untold;    /* of those, rows off by more than 1 row ULP of which nothing is known */
+    size_t explained; /* rows that are wrong, and what explains them all */
+    mistake_set mistakes;
 } row_findings;
 
 void judge_find(row_findings *findings, verdict_kind kind, const char *format, ...)
@@ -132,7 +134,7 @@ static inline bool judge_is_given(const double *statistic)
     return !judge_is_poison(statistic, sizeof *statistic);
 }
 
-/* As operation_judging has it; NULL too where the operation cannot tell. */
-const char *judge_rounded_otherwise(const judge_block *block, const void *y);
+/* Of 16-bit rows that are rounded elsewhere than they are asked to. */
+void judge_rounding(const judge_block *block, const void *y, row_findings *findings);
 
 #endif

@@ -6,7 +6,8 @@
 #include "judge/sums.h"
 #include <math.h>
 
-static const double most_off = 0.5, least_deviations = 7; /* of a slope of 1 */
+static const double most_off = 0.25,
+                    least_deviations = 7; /* of a slope of 1; cut-off results have 0.5 */
 
 bool judge_follows(const judge_block *block, const void *y, taken_of *taken, const void *which)
 {

@@ -204,8 +204,8 @@ def judge_output(x, y, gamma=None, beta=None, *, convention="torch", residual=No
             return None if array is None else (arrays.as_double(array, type_), type_)
         rows = [None if array is None else own(array.reshape(given.shape), given.type)
                 for array in (given.x, y, given.inputs.get("residual"))]
-        made.take_function(patiently(lambda: _fingerprint(
-            *rows, *(own(given.inputs.get(role), given.param) for role in lib.PARAMETERS))))
+        made.function = patiently(lambda: _fingerprint(
+            *rows, *(own(given.inputs.get(role), given.param) for role in lib.PARAMETERS)))
     return made
 
 

@@ -2,7 +2,6 @@
 import html
 import json
 import math
-import re
 from dataclasses import asdict, dataclass, field
 from typing import Any, Dict, List, Optional
 
@@ -115,13 +114,6 @@ class Report:
                     "answer": self.function.answer,
                     "candidates": [one.function for one in self.function.candidates]},
                 "cases": [case.to_dict() for case in self.cases]}
-
-    def take_function(self, found):
-        """What made a wrong output. It gives way to no guess of the verdict: rows were held against it."""
-        self.function, case = found, self.worst_case
-        if found.answer != "none":
-            case.detail = re.sub(", as of a kernel that [^;]*", f", and y is that of {found.function}"
-                                 if found.function else "", case.detail)
 
     def to_json(self) -> str:
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)

@@ -217,20 +217,6 @@ static bool no_output(const eval_options *options, const case_verdict *verdict, 
 /* That some row is beyond its probable bound. */
 static const double rare = 1e-9;
 
-/* What the judge guessed gives way to what was found: a candidate is held against all rows. */
-static void replace_guess(const fingerprint_found *function, case_verdict *verdict)
-{
-    char text[2 * DETAIL_MAX_LENGTH];
-    const char *guess = strstr(verdict->detail, SAYS_GUESS);
-    if (!guess || function->answer == ANSWER_NONE)
-        return;
-    bool named = function->answer == ANSWER_NAMED;
-    snprintf(text, sizeof text, "%.*s%s%s%s", (int)(guess - verdict->detail), verdict->detail,
-             named ? ", and y is that of " : "", named ? function->candidates[0].words : "",
-             guess + strcspn(guess, ";"));
-    verdict_say(verdict, "%s", text);
-}
-
 /* The class of a kernel that ran, and the result. */
 static bool show_result(const eval_options *options, const ln_convention *convention,
                         const eval_tensors *tensors, row_judge *judge, const kernel_list *kernels,
@@ -267,8 +253,6 @@ static bool show_result(const eval_options *options, const ln_convention *conven
         shown.function = &function;
         shown.is_among = among;
     }
-    if (fine && wrong)
-        replace_guess(&function, &result.verdict);
     fine = fine && eval_show(&shown, &options->printed, err);
     fingerprint_free(&function);
     return fine;

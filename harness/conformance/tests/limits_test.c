@@ -251,7 +251,6 @@ TEST(another_divisor_is_named)
     random_state = 2;
     for (int run = 0; run < 200; run++) {
         char why[ROW_FAULT_LENGTH] = "";
-        bool sure;
         double y[MOST_HIDDEN];
         make_row(LN_F32, run % 2);
         row_limits limits = limits_of(made->param);
@@ -261,8 +260,8 @@ TEST(another_divisor_is_named)
         if (!limits_tell(&limits))
             continue;
         assert_false(limits_hold(&limits, &made->row, y));
-        explained_row asked = {&made->row, made->x, y, limits.row_ulp, NULL, 0, NULL};
-        assert_true(norm_explain(&asked, why, &sure));
+        explained_row asked = {&made->row, made->x, y, limits.row_ulp, NULL, 0};
+        assert_true(norm_say_mistake(&made->convention, norm_mistakes(&asked).fit, why));
         assert_string_equal(
             why, other.ddof ? "divides the variance by N - 1 (ddof=1), where N is asked for"
                             : "divides the variance by N (ddof=0), where N - 1 is asked for");
@@ -281,22 +280,22 @@ static void other_variance(const judge_block *block, bool factor, double *y)
     }
 }
 
-TEST(an_eps_is_named_where_two_variances_agree_on_it)
+TEST(an_eps_is_named_where_rows_agree_on_it)
 {
     judge_settings settings = {.max_row_ulp = INFINITY};
     row_judge *judge = judge_create(NULL, &settings);
     judge_block block;
+    case_judgement judged;
     char why[ROW_FAULT_LENGTH];
-    bool sure = false;
     double y[6 * 64];
     block_of(judge, &block, "ddof=0,eps=1e-4@var,affine=none", LN_F64, LN_F64, "normal", 6, 64);
-    metrics_row row = judge_metrics_row(&block, 0);
-    explained_row asked = {&row, block.inputs[ROLE_X], y, 64, &block, 0, y};
     other_variance(&block, false, y);
-    assert_true(norm_explain(&asked, why, &sure) && sure);
+    judge_output(judge, &block, y, &judged);
+    assert_true(norm_say_mistake(&block.convention, judged.mistakes.fit, why));
     assert_string_equal(why, "has an eps of 0.001, where 0.0001 is asked for");
     other_variance(&block, true, y);
-    assert_false(norm_explain(&asked, why, &sure));
+    judge_output(judge, &block, y, &judged);
+    assert_false(norm_say_mistake(&block.convention, judged.mistakes.fit, why));
     judge_block_free(&block);
     judge_destroy(judge);
 }

@@ -124,7 +124,7 @@ TEST(a_right_kernel_is_right_in_every_placement)
 
 TEST(wrong_kernels_get_their_verdict)
 {
-    expect("toy.sum", VERDICT_INACCURATE, "adds gamma");
+    expect("toy.sum", VERDICT_INACCURATE, "row");
     expect("toy.last_off", VERDICT_INACCURATE, "the last of 37 columns");
     expect("toy.not_written", VERDICT_WRONG_CLASS, "column 3 of 37 alone: NaN");
     expect("toy.overrun", VERDICT_OVERRUN, "y");

@@ -1,18 +1,16 @@
-/* What a wrong kernel of a known convention does, found by doing the same: mistakes that people make, each a
- * way to compute the row from x, gamma and beta. The one whose result is y, to within what rounding may
- * take, explains it; where two do, none does. It is sure where y is far from right: a root that is somewhat
- * off is as with another eps at one variance, and at no other. */
+/* What a wrong kernel of a known convention may do: mistakes that people make, each a way to compute the row
+ * from x, gamma and beta. One row says little: a root that is somewhat off is as with another eps at one
+ * variance, and at no other. So each wrong row gives the set of the mistakes whose result it is, to within
+ * what rounding may take, and of these the ones from which the right row is far; who judges many problems
+ * names the one that is left (conformance/covering_run.c). */
 #include "base/number.h"
-#include "judge/position.h"
 #include "judge/rmsnorm/rmsnorm.h"
 #include "judge/fingerprint/internal.h"
 
 /* The words of an operation. */
 typedef struct norm_words {
     const char *other_operation, *other_centre, *other_square, *no_root, *undivided;
-    const char *square;       /* what the root is of */
-    const char *gamma, *plus; /* as an object; behind "1 +" */
-    const char *places[4];    /* of eps */
+    const char *places[4]; /* of eps */
 } norm_words;
 
 static const norm_words words_of[] = {
@@ -21,18 +19,12 @@ static const norm_words words_of[] = {
                                 "divides by the root of the mean square, not of the variance",
                                 "divides by the variance, without its root",
                                 "does not divide by the standard deviation",
-                                "the variance",
-                                "gamma",
-                                "gamma",
                                 {"", "the variance", "the standard deviation", "the quotient"}},
     [LN_OPERATION_RMSNORM] = {"subtracts the mean (LayerNorm)",
                               "subtracts the mean from x",
                               "divides by the root of the variance, not of the mean square",
                               "divides by the mean square, without its root",
                               "does not divide by the root",
-                              "the mean square",
-                              "the weight",
-                              "weight",
                               {"", "the mean square", "the root", ""}}};
 
 /* gamma (xhat + quotient) + beta with xhat = (x - centre) / root, but for how gamma and beta are used. */
@@ -42,22 +34,30 @@ typedef struct mistake {
     bool scales; /* another root, of any size, is all there is to it */
 } mistake;
 
-/* Mistakes are tried one after the other; what explains the row is kept. */
+/* Mistakes are tried one after the other. */
 typedef struct explaining {
     const explained_row *asked;
-    const norm_words *words;
     bool layernorm;
     double mean, var; /* of x, biased */
-    double n, quotient;
-    double own;   /* how far y is off */
-    size_t found; /* mistakes that give y */
-    bool far;     /* y is far enough from right for the mistake that is tried... */
-    bool sure;    /* ...for the first that gives y */
-    char *why;
+    double quotient;
+    double own; /* how far y is off */
+    double n;
+    mistake_set found;
 } explaining;
 
-/* The least error / limit of y; the former where another root is all there is. */
+/* The bits of a set: formulas in the order of all_formulas(), then eps. */
+enum {
+    EPS_PLACES = 18, /* by place */
+    EPS_SIZES = 22,
+    NO_RESIDUAL = 30,
+    OTHER_ROWS,
+};
+
+/* The least error / limit of a row that tells; the former where another root is all there is. */
 static const double far_off = 64, off = 8;
+/* Row ULP that 16-bit results may be off when they are rounded elsewhere: judge_rounding() finds that in all
+ * rows together. */
+static const double by_rounding = 2;
 
 /* ---- how far y lies from a mistake ---- */
 
@@ -85,10 +85,10 @@ static bool is_near(const explained_row *asked, size_t i, double value, double s
     return fabs(given - value) <= asked->limit * ulp;
 }
 
-static bool is_result_of(const explaining *tries, const double *x, const mistake *made)
+static bool is_result_of(const explaining *tries, const double *x, const mistake *made, bool *told)
 {
     const metrics_row *row = tries->asked->row;
-    bool casts = !tries->layernorm && row->convention->cast, told = false;
+    bool casts = !tries->layernorm && row->convention->cast;
     double most = 0;
     for (size_t i = 0; i < row->hidden; i++)
         most = fmax(most, fabs(x[i] - made->centre));
@@ -99,30 +99,23 @@ static bool is_result_of(const explaining *tries, const double *x, const mistake
         if (casts && made->use != USE_BETA && ln_has_gamma(row->affine))
             xhat = stored_in(row->storage, xhat);
         double scale = fabs(with.gamma) * most + fabs(with.beta);
-        if (!is_near(tries->asked, i, with.gamma * xhat + with.beta, scale, &told))
+        if (!is_near(tries->asked, i, with.gamma * xhat + with.beta, scale, told))
             return false;
     }
-    return told;
+    return true;
 }
 
-static bool explains(explaining *tries, const double *x, const mistake *made)
+static void note(explaining *tries, int bit, double far)
 {
-    tries->far = tries->own > (made->scales ? far_off : off) * tries->asked->limit;
-    return is_result_of(tries, x, made);
+    tries->found.fit |= (uint64_t)1 << bit;
+    tries->found.far |= (uint64_t)(tries->own > far * tries->asked->limit) << bit;
 }
 
-static void explained(explaining *tries, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void explained(explaining *tries, const char *format, ...)
+static void try_mistake(explaining *tries, const double *x, const mistake *made, int bit)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    if (tries->found++ == 0) {
-        tries->sure = tries->far;
-        number_print_list(tries->why, ROW_FAULT_LENGTH, format, arguments);
-    }
-    va_end(arguments);
+    bool told = false;
+    if (is_result_of(tries, x, made, &told))
+        note(tries, bit, !told ? INFINITY : made->scales ? far_off : off);
 }
 
 /* ---- the mistakes ---- */
@@ -144,19 +137,17 @@ static double squares_about(const double *x, size_t end, double mean)
     return sum;
 }
 
-static explaining begin_explaining(const explained_row *asked, char *why)
+static explaining begin_explaining(const explained_row *asked)
 {
     const metrics_row *row = asked->row;
     const ln_row_facts *facts = &row->answer->facts;
     ln_operation kind = row->convention->operation;
     explaining tries = {.asked = asked,
-                        .words = &words_of[kind],
                         .layernorm = kind == LN_OPERATION_LAYERNORM,
                         .n = (double)row->hidden,
                         .mean = facts->mean,
                         .var = facts->var,
-                        .own = limits_error(row, asked->y),
-                        .why = why};
+                        .own = limits_error(row, asked->y)};
     if (!tries.layernorm) {
         tries.mean = sum_of(asked->x, row->hidden) / tries.n;
         tries.var = squares_about(asked->x, row->hidden, tries.mean) / tries.n;
@@ -197,13 +188,13 @@ static double square_of(const explaining *tries)
     return tries->layernorm ? tries->var : tries->var + tries->mean * tries->mean;
 }
 
+enum { GAMMA = 1, BETA = 2, VECTOR = 4 };
+
 /* Mistakes that are one formula each: what is subtracted and divided by, and how gamma and beta are used. */
 static void try_formulas(explaining *tries)
 {
-    enum { GAMMA = 1, BETA = 2, VECTOR = 4 };
     const metrics_row *row = tries->asked->row;
-    const norm_words *words = tries->words;
-    const bool layernorm = tries->layernorm, gamma1 = row->affine == LN_AFFINE_GAMMA1;
+    const bool layernorm = tries->layernorm;
     const bool has_gamma = ln_has_gamma(row->affine), has_beta = ln_has_beta(row->affine);
     const unsigned there = (has_gamma ? GAMMA : 0u) | (has_beta ? BETA : 0u) |
                            (row->affine != LN_AFFINE_SCALAR && row->hidden > 1 ? VECTOR : 0u);
@@ -219,201 +210,61 @@ static void try_formulas(explaining *tries)
                             : has_beta                    ? USE_NONE
                                                           : USE_BETA;
     const struct {
-        const char *words, *name; /* name: of the "%s" in the words */
         unsigned needs;
         mistake made;
     } all[] = {
-        {"leaves out gamma and beta", "", GAMMA | BETA, {c, exact, q, USE_NONE, false}},
-        {"does not add beta: y - exact is -beta", "", BETA, {c, exact, q, USE_GAMMA, false}},
-        {"does not multiply by %s", words->gamma, GAMMA, {c, exact, q, USE_BETA, false}},
-        {gamma1 ? "multiplies by the stored %s, where 1 more is asked for" : "multiplies by 1 + %s",
-         gamma1 && layernorm ? "vector" : words->plus,
-         GAMMA,
-         {c, exact, q, USE_OFFSET, false}},
-        {"adds beta before it multiplies by gamma: y - exact is beta (gamma - 1)",
-         "",
-         GAMMA | BETA,
-         {c, exact, q, USE_BETA_FIRST, false}},
-        {"takes gamma for beta and beta for gamma",
-         "",
-         GAMMA | BETA,
-         {c, exact, q, USE_SWAPPED, false}},
-        {"subtracts beta: y - exact is -2 beta", "", BETA, {c, exact, q, USE_MINUS_BETA, false}},
-        {"takes the first %s for all columns",
-         words->plus,
-         GAMMA | VECTOR,
-         {c, exact, q, USE_FIRST_GAMMA, false}},
-        {"takes the first beta for all columns",
-         "",
-         BETA | VECTOR,
-         {c, exact, q, USE_FIRST_BETA, false}},
-        {!layernorm     ? "divides the sum of squares by N - 1, where N is asked for"
-         : divisor.ddof ? "divides the variance by N - 1 (ddof=1), where N is asked for"
-                        : "divides the variance by N (ddof=0), where N - 1 is asked for",
-         "",
-         0,
-         {c, root_under(tries, &divisor, counted), q, USE_ALL, false}},
-        {"does not divide the sum of squares by N",
-         "",
-         0,
-         {c, own_root(tries, square * tries->n), q, USE_ALL, true}},
-        {"%s", words->other_operation, 0, {other_c, other_root, q, USE_ALL, false}},
-        {"%s", words->other_centre, 0, {other_c, root, q, USE_ALL, false}},
-        {"%s", words->other_square, 0, {c, other_root, q, USE_ALL, true}},
-        {"%s", words->no_root, 0, {c, root * root, q, USE_ALL, true}},
-        {"multiplies by the standard deviation", "", 0, {c, 1 / root, q, USE_ALL, true}},
-        {"%s", words->undivided, 0, {c, 1, q, USE_ALL, true}},
-        {"returns x as it is", "", 0, {0, 1, 0, none, false}},
+        {GAMMA | BETA, {c, exact, q, USE_NONE, false}},
+        {BETA, {c, exact, q, USE_GAMMA, false}},
+        {GAMMA, {c, exact, q, USE_BETA, false}},
+        {GAMMA, {c, exact, q, USE_OFFSET, false}},
+        {GAMMA | BETA, {c, exact, q, USE_BETA_FIRST, false}},
+        {GAMMA | BETA, {c, exact, q, USE_SWAPPED, false}},
+        {BETA, {c, exact, q, USE_MINUS_BETA, false}},
+        {GAMMA | VECTOR, {c, exact, q, USE_FIRST_GAMMA, false}},
+        {BETA | VECTOR, {c, exact, q, USE_FIRST_BETA, false}},
+        {0, {c, root_under(tries, &divisor, counted), q, USE_ALL, false}},
+        {0, {c, own_root(tries, square * tries->n), q, USE_ALL, true}},
+        {0, {other_c, other_root, q, USE_ALL, false}},
+        {0, {other_c, root, q, USE_ALL, false}},
+        {0, {c, other_root, q, USE_ALL, true}},
+        {0, {c, root * root, q, USE_ALL, true}},
+        {0, {c, 1 / root, q, USE_ALL, true}},
+        {0, {c, 1, q, USE_ALL, true}},
+        {0, {0, 1, 0, none, false}},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if ((all[i].needs & ~there) == 0 && explains(tries, tries->asked->x, &all[i].made))
-            explained(tries, all[i].words, all[i].name);
-}
-
-/* With eps in another place, or of another size. */
-static bool explains_eps(explaining *tries, const ln_convention *with)
-{
-    mistake made = {centre_of(tries), root_under(tries, with, square_of(tries)),
-                    with->eps_place == LN_EPS_QUOTIENT ? with->eps : 0, USE_ALL, true};
-    return explains(tries, tries->asked->x, &made);
+        if ((all[i].needs & ~there) == 0)
+            try_mistake(tries, tries->asked->x, &all[i].made, (int)i);
 }
 
 /* None, and those of presets. */
 static const double sizes[] = {0, 1e-12, 1e-8, 0x1p-23, 1e-6, 1e-5, 1e-3};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* A bit for each size that gives y. *factor: by how much the root is off then. */
-static unsigned sizes_that_fit(explaining *tries, double *factor)
+/* With eps in another place, or of another size. */
+static void try_eps(explaining *tries, ln_eps_place place, double eps, int bit)
 {
-    ln_convention with = *tries->asked->row->convention;
-    const double eps = with.eps;
-    unsigned fit = 0;
-    for (size_t i = 0; i < SIZES; i++) {
-        with.eps = sizes[i];
-        if (sizes[i] == eps || !explains_eps(tries, &with))
-            continue;
-        fit |= 1u << i;
-        *factor = root_under(tries, &with, square_of(tries)) / own_root(tries, square_of(tries));
-    }
-    return fit;
+    const ln_convention *own = tries->asked->row->convention;
+    ln_convention with = *own;
+    with.eps_place = place;
+    with.eps = eps;
+    mistake made = {centre_of(tries), root_under(tries, &with, square_of(tries)),
+                    place == LN_EPS_QUOTIENT ? eps : 0, USE_ALL, true};
+    if (place != own->eps_place || eps != own->eps)
+        try_mistake(tries, tries->asked->x, &made, bit);
 }
 
-/* Keeps the sizes that another row has too. False: it tells nothing, since it is not wrong, or is that of a
- * root that is off by the same factor. */
-static bool other_row_fits(const explaining *tries, size_t number, double factor, unsigned *fit)
-{
-    const judge_block *block = tries->asked->block;
-    const size_t hidden = block->hidden;
-    metrics_row row = judge_metrics_row(block, number);
-    double *x = allocate(hidden * sizeof *x), ignored;
-    explained_row asked = {
-        &row, x,   judge_row_of(block, tries->asked->rows, number), tries->asked->limit, NULL,
-        0,    NULL};
-    for (size_t i = 0; i < hidden; i++)
-        x[i] = block->inputs[ROLE_RESIDUAL]
-                   ? judgings[block->operation]->added(block, number * hidden + i)
-                   : load(block->storage, block->inputs[ROLE_X], number * hidden + i);
-    bool tells = isfinite(row.answer->facts.max_abs);
-    if (tells) {
-        explaining other = begin_explaining(&asked, NULL);
-        const mistake scaled = {centre_of(&other), own_root(&other, square_of(&other)) * factor,
-                                other.quotient, USE_ALL, true};
-        tells = other.own > far_off * asked.limit && !is_result_of(&other, x, &scaled);
-        *fit &= tells ? sizes_that_fit(&other, &ignored) : *fit;
-    }
-    free(x);
-    return tells;
-}
-
-/* One row says what its root is; it takes two variances to say that this comes from eps. */
-static void try_sizes(explaining *tries)
-{
-    enum { OTHERS = 8 };
-    const explained_row *asked = tries->asked;
-    const size_t rows = asked->rows ? asked->block->rows : 0, step = rows / OTHERS + 1;
-    const double own = asked->row->convention->eps;
-    double factor = 1;
-    unsigned fit = sizes_that_fit(tries, &factor);
-    bool agree = false;
-    for (size_t i = 0; fit && i < rows; i += step)
-        if (i != asked->number)
-            agree |= other_row_fits(tries, i, factor, &fit);
-    const bool none = fit & 1;
-    if (!fit || (!none && (tries->found || !agree)))
-        return;
-    const double least = sizes[__builtin_ctz(fit)], most = sizes[31 - __builtin_clz(fit)];
-    if (none && most == 0)
-        explained(tries, "leaves eps out, where one is asked for");
-    else if (none)
-        explained(tries, "leaves eps out, or has one of at most %g, where %g is asked for", most,
-                  own);
-    else if (least == most)
-        explained(tries, "has an eps of %g, where %g is asked for", least, own);
-    else
-        explained(tries, "has an eps of %g to %g, where %g is asked for", least, most, own);
-}
-
-static void try_eps(explaining *tries)
+static void try_all_eps(explaining *tries)
 {
     const ln_convention *own = tries->asked->row->convention;
     const int last = tries->layernorm ? LN_EPS_QUOTIENT : LN_EPS_STD;
     if (own->eps_place == LN_EPS_NONE)
         return;
-    for (int place = LN_EPS_NONE + 1; place <= last; place++) {
-        ln_convention with = *own;
-        with.eps_place = (ln_eps_place)place;
-        if (place != (int)own->eps_place && explains_eps(tries, &with))
-            explained(tries, "adds eps to %s, where %s is asked for", tries->words->places[place],
-                      tries->words->places[own->eps_place]);
-    }
-    try_sizes(tries);
-}
-
-/* A loop that leaves the last columns out of a sum. */
-static bool try_tail(explaining *tries, size_t end, const char *columns)
-{
-    const double *x = tries->asked->x;
-    size_t hidden = tries->asked->row->hidden;
-    double n = tries->n, mean = tries->mean, part = sum_of(x, end), alone = part / (double)end;
-    double short_mean = part / n, short_square = squares_about(x, end, 0) / n;
-    const struct {
-        const char *words;
-        double centre, square;
-    } all[] = {
-        {"the mean square", 0, short_square},
-        {"the variance", mean, squares_about(x, end, mean) / n},
-        {"the mean", short_mean, squares_about(x, hidden, short_mean) / n},
-        {"mean and variance", short_mean, squares_about(x, end, short_mean) / n},
-        {"mean and variance (as sums of x and x^2)", short_mean,
-         short_square - short_mean * short_mean},
-        {"mean, variance and N", alone, squares_about(x, end, alone) / (double)end},
-    };
-    size_t first = tries->layernorm ? 1 : 0, last = tries->layernorm ? sizeof all / sizeof *all : 1;
-    for (size_t i = first; i < last; i++) {
-        mistake made = {all[i].centre, own_root(tries, all[i].square), tries->quotient, USE_ALL,
-                        false};
-        if (explains(tries, x, &made)) {
-            explained(tries, "leaves %s out of %s", columns, all[i].words);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Steps of 2, 4, ... 128. */
-static void try_tails(explaining *tries)
-{
-    size_t hidden = tries->asked->row->hidden, before = 0;
-    for (size_t step = 2; step <= 128; step *= 2) {
-        size_t tail = hidden % step;
-        char columns[PATTERN_LENGTH];
-        if (tail == before)
-            continue;
-        before = tail;
-        pattern_tail(tail, hidden, "column", columns);
-        if (try_tail(tries, hidden - tail, columns))
-            return;
-    }
+    for (int place = LN_EPS_NONE + 1; place <= last; place++)
+        if (place != (int)own->eps_place)
+            try_eps(tries, (ln_eps_place)place, own->eps, EPS_PLACES + place);
+    for (int i = 0; i < SIZES; i++)
+        try_eps(tries, own->eps_place, sizes[i], EPS_SIZES + i);
 }
 
 /* ---- the rows beside it ---- */
@@ -452,8 +303,7 @@ static void try_no_residual(explaining *tries, const judge_block *block)
     double centre = tries->layernorm ? sum_of(x, hidden) / tries->n : 0;
     double square = squares_about(x, hidden, centre) / tries->n;
     mistake made = {centre, own_root(tries, square), tries->quotient, USE_ALL, false};
-    if (explains(tries, x, &made))
-        explained(tries, "does not add the residual to x");
+    try_mistake(tries, x, &made, NO_RESIDUAL);
     free(x);
 }
 
@@ -466,22 +316,97 @@ static void try_block(explaining *tries)
         return;
     if (block->inputs[ROLE_RESIDUAL])
         try_no_residual(tries, block);
-    for (size_t i = 0; i < block->rows && !tries->found; i++)
+    for (size_t i = 0; i < block->rows && !tries->found.fit; i++)
         if (i != asked->number && is_row(asked, block, i) && !is_multiple(asked, block, i))
-            explained(tries, "puts row %zu here", i);
+            note(tries, OTHER_ROWS, off);
 }
 
-bool norm_explain(const explained_row *asked, char why[ROW_FAULT_LENGTH], bool *sure)
+mistake_set norm_mistakes(const explained_row *asked)
 {
-    if (!isfinite(asked->limit) || !isfinite(asked->row->answer->facts.max_abs))
-        return false;
-    explaining tries = begin_explaining(asked, why);
+    explaining tries = begin_explaining(asked);
     try_formulas(&tries);
-    try_eps(&tries);
-    /* On some rows a lost tail looks like another divisor, which is the likelier mistake. */
-    if (!tries.found)
-        try_tails(&tries);
+    try_all_eps(&tries);
     try_block(&tries);
-    *sure = tries.sure;
-    return tries.found == 1;
+    if (dtype_size(asked->row->storage) == 2 && tries.own <= by_rounding)
+        tries.found.fit |= (uint64_t)0xf << MISTAKE_CAST;
+    return tries.found;
+}
+
+/* ---- in words ---- */
+
+static void say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
+{
+    const norm_words *words = &words_of[own->operation];
+    const uint64_t fit = bits >> EPS_SIZES;
+    const int place = __builtin_ctzll(bits) - EPS_PLACES;
+    const double least = sizes[fit ? __builtin_ctzll(fit) : 0];
+    const double most = sizes[fit ? 63 - __builtin_clzll(fit) : 0];
+    if (!fit)
+        number_print(why, ROW_FAULT_LENGTH, "adds eps to %s, where %s is asked for",
+                     words->places[place], words->places[own->eps_place]);
+    else if (most == 0)
+        number_print(why, ROW_FAULT_LENGTH, "leaves eps out, where one is asked for");
+    else if (least == 0)
+        number_print(why, ROW_FAULT_LENGTH,
+                     "leaves eps out, or has one of at most %g, where %g is asked for", most,
+                     own->eps);
+    else if (least == most)
+        number_print(why, ROW_FAULT_LENGTH, "has an eps of %g, where %g is asked for", least,
+                     own->eps);
+    else
+        number_print(why, ROW_FAULT_LENGTH, "has an eps of %g to %g, where %g is asked for", least,
+                     most, own->eps);
+}
+
+bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
+{
+    const norm_words *words = &words_of[own->operation];
+    const bool layernorm = own->operation == LN_OPERATION_LAYERNORM;
+    const bool gamma1 = convention_form(own) == LN_AFFINE_GAMMA1;
+    const bool rounds_sum = layernorm || own->sum != LN_RMS_SUM_UNROUNDED;
+    const char *const all[] = {
+        "leaves out gamma and beta",
+        "does not add beta: y - exact is -beta",
+        layernorm ? "does not multiply by gamma" : "does not multiply by the weight",
+        gamma1 && layernorm ? "multiplies by the stored vector, where 1 more is asked for"
+        : gamma1            ? "multiplies by the stored weight, where 1 more is asked for"
+        : layernorm         ? "multiplies by 1 + gamma"
+                            : "multiplies by 1 + weight",
+        "adds beta before it multiplies by gamma: y - exact is beta (gamma - 1)",
+        "takes gamma for beta and beta for gamma",
+        "subtracts beta: y - exact is -2 beta",
+        layernorm ? "takes the first gamma for all columns"
+                  : "takes the first weight for all columns",
+        "takes the first beta for all columns",
+        !layernorm  ? "divides the sum of squares by N - 1, where N is asked for"
+        : own->ddof ? "divides the variance by N (ddof=0), where N - 1 is asked for"
+                    : "divides the variance by N - 1 (ddof=1), where N is asked for",
+        "does not divide the sum of squares by N",
+        words->other_operation,
+        words->other_centre,
+        words->other_square,
+        words->no_root,
+        "multiplies by the standard deviation",
+        words->undivided,
+        "returns x as it is",
+        [NO_RESIDUAL] = "does not add the residual to x",
+        [OTHER_ROWS] = "puts the results of other rows there",
+        [MISTAKE_CAST] = own->cast ? "does not round xhat to x's type before the weight"
+                                   : "rounds xhat to x's type before the weight",
+        [MISTAKE_ROOT] =
+            own->root ? "does not round the root to x's type" : "rounds the root to x's type",
+        [MISTAKE_SUM] = rounds_sum ? "normalises x + residual before it rounds the sum"
+                                   : "rounds x + residual before it normalises the sum",
+        [MISTAKE_OFFSET] = own->weight == LN_RMS_WEIGHT_OFFSET
+                               ? "rounds 1 + weight to the weight's type"
+                               : "does not round 1 + weight to the weight's type",
+    };
+    const bool one = bits && (bits & (bits - 1)) == 0;
+    const uint64_t of_eps = bits & (((uint64_t)1 << NO_RESIDUAL) - ((uint64_t)1 << EPS_SIZES));
+    const char *said = one ? all[__builtin_ctzll(bits)] : NULL;
+    if (said)
+        number_print(why, ROW_FAULT_LENGTH, "%s", said);
+    else if (one || (bits && of_eps == bits))
+        say_eps(own, bits, why);
+    return one || (bits && of_eps == bits);
 }

@@ -55,17 +55,18 @@ static double taken(const judge_block *block, const metrics_row *row, size_t at,
            (sum_in_double(block, at) - layernorm_sum(block, at));
 }
 
-static const char *layernorm_rounded_otherwise(const judge_block *block, const void *y)
+static uint64_t layernorm_rounded_otherwise(const judge_block *block, const void *y)
 {
     bool is = block->inputs[ROLE_RESIDUAL] && judge_follows(block, y, taken, NULL);
-    return is ? "normalises x + residual before it rounds the sum" : NULL;
+    return (uint64_t)is << MISTAKE_SUM;
 }
 
 const operation_judging layernorm_judging = {.answer = layernorm_answer,
                                              .any_order = layernorm_any_order,
                                              .textbook = layernorm_textbook,
                                              .poorest = layernorm_poorest,
-                                             .explain = norm_explain,
+                                             .mistakes = norm_mistakes,
+                                             .say_mistake = norm_say_mistake,
                                              .reach = layernorm_reach,
                                              .statistic = layernorm_statistic,
                                              .added = layernorm_sum,

@@ -102,45 +102,37 @@ static double taken(const judge_block *block, const metrics_row *row, size_t at,
            element(&ways->own, &ways->own, block, row, at, i);
 }
 
-static const char *rmsnorm_rounded_otherwise(const judge_block *block, const void *y)
+static uint64_t rmsnorm_rounded_otherwise(const judge_block *block, const void *y)
 {
     const ln_convention own = block->convention;
     ln_convention cast = own, root = own, sum = own, offset = own;
-    bool rounds_sum = own.sum != LN_RMS_SUM_UNROUNDED;
     cast.cast = !own.cast;
     root.root = !own.root;
-    sum.sum = rounds_sum ? LN_RMS_SUM_UNROUNDED : LN_RMS_SUM_ROUNDED;
+    sum.sum = own.sum != LN_RMS_SUM_UNROUNDED ? LN_RMS_SUM_UNROUNDED : LN_RMS_SUM_ROUNDED;
     offset.weight =
         own.weight == LN_RMS_WEIGHT_OFFSET ? LN_RMS_WEIGHT_OFFSET_ROUNDED : LN_RMS_WEIGHT_OFFSET;
     const struct {
         bool told;
         ln_convention other;
-        const char *words;
     } all[] = {
-        {own.weight != LN_RMS_WEIGHT_NONE, cast,
-         own.cast ? "does not round xhat to x's type before the weight"
-                  : "rounds xhat to x's type before the weight"},
-        {true, root,
-         own.root ? "does not round the root to x's type" : "rounds the root to x's type"},
-        {block->inputs[ROLE_RESIDUAL] != NULL, sum,
-         rounds_sum ? "normalises x + residual before it rounds the sum"
-                    : "rounds x + residual before it normalises the sum"},
-        {own.weight >= LN_RMS_WEIGHT_OFFSET && dtype_size(block->param) == 2, offset,
-         own.weight == LN_RMS_WEIGHT_OFFSET ? "rounds 1 + weight to the weight's type"
-                                            : "does not round 1 + weight to the weight's type"},
+        {own.weight != LN_RMS_WEIGHT_NONE, cast},
+        {true, root},
+        {block->inputs[ROLE_RESIDUAL] != NULL, sum},
+        {own.weight >= LN_RMS_WEIGHT_OFFSET && dtype_size(block->param) == 2, offset},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         const other_way ways = {own, all[i].other};
         if (all[i].told && judge_follows(block, y, taken, &ways))
-            return all[i].words;
+            return (uint64_t)1 << (MISTAKE_CAST + i);
     }
-    return NULL;
+    return 0;
 }
 
 const operation_judging rmsnorm_judging = {.answer = rmsnorm_answer,
                                            .any_order = rmsnorm_any_order,
                                            .textbook = rmsnorm_textbook,
-                                           .explain = norm_explain,
+                                           .mistakes = norm_mistakes,
+                                           .say_mistake = norm_say_mistake,
                                            .reach = rmsnorm_reach,
                                            .statistic = rmsnorm_statistic,
                                            .added = added,
