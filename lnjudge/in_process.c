@@ -162,15 +162,13 @@ static bool ask_in_process(kernel_runner *runner, const work_order *order, doubl
     return fine;
 }
 
-static bool reserve(kernel_runner *runner, size_t bytes, error *err)
+static void reserve(kernel_runner *runner, size_t bytes)
 {
     in_process *worker = (in_process *)runner;
-    (void)err;
     if (bytes > worker->bytes) {
         runner->memory = reallocate(runner->memory, bytes);
         worker->bytes = bytes;
     }
-    return true;
 }
 
 in_process *in_process_start(const lnjudge_question *question)

@@ -24,17 +24,14 @@ bool(fail)(error *err, exit_code code, const char *format, ...)
     return false;
 }
 
-bool(fail_memory)(error *err, const char *what)
-{
-    return fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", what);
-}
-
 /* Whether writing failed because nobody reads any more (| head): no news to anyone. */
 static bool reader_is_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
+
+const char *die_note = "";
 
 /* Not by stdio, which allocates. Names and values in the line may come from files and plugins. */
 static void print_line_list(const char *format, va_list arguments)
@@ -43,6 +40,8 @@ static void print_line_list(const char *format, va_list arguments)
     char line[sizeof name + 1024];
     memcpy(line, name, sizeof name);
     number_print_list(line + sizeof name - 1, 1024, format, arguments);
+    size_t said = strlen(line);
+    snprintf(line + said, sizeof line - said, "%s", die_note);
     text_make_printable(line, "");
     size_t length = strlen(line);
     line[length] = '\n';

@@ -1,11 +1,11 @@
-/* Errors are values: a function that can fail returns false and fills an error, and only main
- * prints it.
+/* An error ends the program: die() prints one line and exits.
  *
- *     bool read_it(const char *path, error *err)
- *     {
- *         FILE *file = fopen(path, "rb");
- *         if (!file)
- *             return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", path, strerror(errno));
+ *     FILE *file = fopen(path, "rb");
+ *     if (!file)
+ *         die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+ *
+ * Only where something must go on after a failure (one case of many, a peer that can be left out), a function
+ * returns false and fills an `error`.
  */
 #ifndef LNBENCH_DIE_H
 #define LNBENCH_DIE_H
@@ -37,25 +37,17 @@ typedef struct error {
 bool fail(error *err, exit_code code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for memory that ran out: "out of memory (what)". */
-bool fail_memory(error *err, const char *what);
 #ifdef LNBENCH_ANALYSIS /* that they return false, for analyzers, which see one file at a time */
 #define fail(...) (fail(__VA_ARGS__), false)
-#define fail_memory(...) (fail_memory(__VA_ARGS__), false)
 #endif
 
-/* An error that ends the program with one line on standard error and an exit code. The worker returns its
- * errors; liblnjudge's functions and tests catch them:
+/* liblnjudge's functions and tests catch what die() says:
  *
  *     die_catcher caught = {0};
  *     die_caught_by = &caught;
  *     if (setjmp(caught.place) == 0)
  *         tensor_read(...);
  *     die_caught_by = NULL; // caught.error has the code and the message
- *
- *     FILE *file = fopen(path, "rb");
- *     if (!file)
- *         die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
  *
  * die() calls exit(). main() registers tidy_up() (base/files.h) with atexit(), so child processes end,
  * and unfinished files and temporary folders are removed. Any thread may call die(). If several do, the
@@ -71,6 +63,8 @@ extern _Thread_local die_catcher *die_caught_by;
 /* Prints "lnbench: ...", made printable (base/text.h), unless the reader of standard output went away
  * (| head). Then it exits with the code that finish_output() gives. Allocates no memory. */
 _Noreturn void die(exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What die() prints behind its line, such as "; the same command with --resume goes on". */
+extern const char *die_note;
 /* die() with exit code 7 and "out of memory (N bytes more)": what main() sets as out_of_memory
  * (base/arena.h). */
 _Noreturn void die_of_memory(size_t bytes);

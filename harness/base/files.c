@@ -13,9 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static bool failed_write(const char *path, error *err)
+static _Noreturn void write_dies(const char *path)
 {
-    return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", path, strerror(errno));
+    die(EXIT_CODE_ENVIRONMENT, "%s: cannot write it: %s", path, strerror(errno));
 }
 
 /* EINVAL, EROFS: a pipe, a device or a file system that has no disk behind it. */
@@ -83,185 +83,187 @@ static void forget(const whole_file *file)
         *at = file->next;
 }
 
-bool whole_file_begin(whole_file *file, const char *path, error *err)
+void whole_file_begin(whole_file *file, const char *path)
 {
     struct stat status;
-    text_buffer part = {0};
     *file = (whole_file){.path = path};
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
         file->stream = fopen(path, "wb");
-        return file->stream || failed_write(path, err);
+    } else {
+        text_buffer part = {0};
+        text_format(&part, "%s.%ld.part", path, (long)getpid());
+        file->stream = create_new(part.bytes);
+        remember(file, part.bytes);
     }
-    text_format(&part, "%s.%ld.part", path, (long)getpid());
-    if (part.failed) {
-        text_free(&part);
-        return fail_memory(err, path);
-    }
-    remember(file, part.bytes);
-    file->stream = create_new(file->part);
-    if (file->stream)
-        return true;
-    forget(file);
-    failed_write(path, err);
-    free(file->part);
-    return false;
+    if (!file->stream)
+        write_dies(path);
 }
 
-bool whole_file_end(whole_file *file, bool fine, error *err)
+static void close_file(const whole_file *file)
 {
-    bool written = fine && !ferror(file->stream) && fflush(file->stream) == 0 &&
-                   sync_open(fileno(file->stream));
+    if (file->part)
+        unlink(file->part);
+    forget(file);
+    free(file->part);
+}
+
+void whole_file_drop(whole_file *file)
+{
+    fclose(file->stream);
+    close_file(file);
+}
+
+void whole_file_end(whole_file *file)
+{
+    bool written =
+        !ferror(file->stream) && fflush(file->stream) == 0 && sync_open(fileno(file->stream));
     int problem = errno;
     if (fclose(file->stream) != 0 && written) {
         problem = errno;
         written = false;
     }
-    if (written && file->part && !move_to(file->part, file->path)) {
-        problem = errno;
-        written = false;
+    if (written && (!file->part || move_to(file->part, file->path))) {
+        forget(file);
+        free(file->part);
+        return;
     }
-    if (!written && file->part)
-        unlink(file->part);
-    forget(file);
-    free(file->part);
+    errno = written ? errno : problem;
+    problem = errno;
+    close_file(file);
     errno = problem;
-    return written || !fine || failed_write(file->path, err);
+    write_dies(file->path);
 }
 
-bool read_whole_file(const char *path, text_buffer *content, error *err)
+void read_whole_file(const char *path, text_buffer *content)
 {
     FILE *file = fopen(path, "rb");
     char piece[1 << 14];
     text_add(content, "");
     for (size_t got; file && (got = fread(piece, 1, sizeof piece, file)) > 0;)
         text_add_bytes(content, piece, got);
-    bool fine = file && !ferror(file) && !content->failed;
-    if (!fine)
-        fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    if (file)
-        fclose(file);
-    return fine;
+    if (!file || ferror(file))
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    fclose(file);
 }
 
-bool write_whole_file(const char *path, const text_buffer *content, error *err)
+void write_whole_file(const char *path, const text_buffer *content)
 {
     whole_file file;
-    if (content->failed)
-        return fail_memory(err, path);
-    if (!whole_file_begin(&file, path, err))
-        return false;
+    whole_file_begin(&file, path);
     if (content->length > 0)
         fwrite(content->bytes, 1, content->length, file.stream);
-    return whole_file_end(&file, true, err);
+    whole_file_end(&file);
 }
 
 enum { PATH_LENGTH = 1024 };
 
 /* Directory of the running executable, without a slash at the end. */
-static bool own_directory(char directory[PATH_LENGTH], error *err)
+static void own_directory(char directory[PATH_LENGTH])
 {
     ssize_t length = readlink("/proc/self/exe", directory, PATH_LENGTH - 1);
     if (length <= 0)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "/proc/self/exe: %s (is /proc mounted?)",
-                    strerror(errno));
+        die(EXIT_CODE_ENVIRONMENT, "/proc/self/exe: %s (is /proc mounted?)", strerror(errno));
     directory[length] = '\0';
     char *slash = strrchr(directory, '/');
     if (slash)
         *slash = '\0';
-    return true;
 }
 
 /* The first that exists: the variable's value, then each candidate, relative to the executable or
- * absolute. */
-static bool find_path(const char *variable, const char *const *candidates, size_t count,
-                      const char *what, char *path, size_t size, error *err)
+ * absolute. False: none does. */
+static bool find_path(const char *variable, const char *const candidates[2], char *path,
+                      size_t size)
 {
     const char *given = getenv(variable);
     if (given && given[0]) {
         snprintf(path, size, "%s", given);
-        if (access(path, R_OK) == 0)
-            return true;
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s=%s: %s", variable, given, strerror(errno));
+        if (access(path, R_OK) != 0)
+            die(EXIT_CODE_ENVIRONMENT, "%s=%s: %s", variable, given, strerror(errno));
+        return true;
     }
     char directory[PATH_LENGTH];
-    if (!own_directory(directory, err))
-        return false;
-    for (size_t i = 0; i < count; i++) {
+    own_directory(directory);
+    for (size_t i = 0; i < 2; i++) {
         bool absolute = candidates[i][0] == '/';
         snprintf(path, size, "%s%s%s", absolute ? "" : directory, absolute ? "" : "/",
                  candidates[i]);
         if (access(path, R_OK) == 0)
             return true;
     }
-    return fail(err, EXIT_CODE_ENVIRONMENT,
-                "%s not found near %s: build or install lnbench whole, or set %s", what, directory,
-                variable);
+    return false;
 }
 
-bool path_of_worker(char *path, size_t size, error *err)
+static void need_path(const char *variable, const char *const candidates[2], const char *what,
+                      char *path, size_t size)
+{
+    char directory[PATH_LENGTH];
+    if (find_path(variable, candidates, path, size))
+        return;
+    own_directory(directory);
+    die(EXIT_CODE_ENVIRONMENT, "%s not found near %s: build or install lnbench whole, or set %s",
+        what, directory, variable);
+}
+
+void path_of_worker(char *path, size_t size)
 {
     static const char *const candidates[] = {"lnbench-worker", "../libexec/lnbench/lnbench-worker"};
-    return find_path("LNBENCH_WORKER", candidates, 2, "lnbench-worker", path, size, err);
+    need_path("LNBENCH_WORKER", candidates, "lnbench-worker", path, size);
 }
 
-bool path_of_library(char *path, size_t size, error *err)
+void path_of_library(char *path, size_t size)
 {
     static const char *const candidates[] = {"../lib/liblayernorm.so", LNBENCH_INSTALLED_LIBRARY};
-    return find_path("LNBENCH_LIBRARY", candidates, 2, "liblayernorm.so", path, size, err);
+    need_path("LNBENCH_LIBRARY", candidates, "liblayernorm.so", path, size);
 }
 
 bool path_of_peers(char *path, size_t size)
 {
     static const char *const candidates[] = {"../lib/peers", LNBENCH_INSTALLED_PEERS};
-    error none = {0};
-    return find_path("LNBENCH_PEERS_DIRECTORY", candidates, 2, "peers", path, size, &none);
+    return find_path("LNBENCH_PEERS_DIRECTORY", candidates, path, size);
 }
 
-bool path_of_plots(char *path, size_t size, error *err)
+void path_of_plots(char *path, size_t size)
 {
     static const char *const candidates[] = {"../share/lnbench/plots", LNBENCH_SOURCE_PLOTS};
-    return find_path("LNBENCH_PLOTS", candidates, 2, "the plots directory", path, size, err);
+    need_path("LNBENCH_PLOTS", candidates, "the plots directory", path, size);
 }
 
-bool path_of_worst(char *path, size_t size, error *err)
+bool path_of_worst(char *path, size_t size)
 {
     static const char *const candidates[] = {"../share/lnbench/worst", LNBENCH_SOURCE_WORST};
-    return find_path("LNBENCH_WORST", candidates, 2, "the worst rows", path, size, err);
+    return find_path("LNBENCH_WORST", candidates, path, size);
 }
 
-bool make_directories(const char *path, error *err)
+void make_directories(const char *path)
 {
     char part[PATH_LENGTH];
+    struct stat status;
     if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part)
-        return fail(err, EXIT_CODE_USAGE, "%.60s...: path of more than %d characters", path,
-                    PATH_LENGTH - 1);
+        die(EXIT_CODE_USAGE, "%.60s...: path of more than %d characters", path, PATH_LENGTH - 1);
     for (char *at = part + 1;; at++) {
         if (*at != '/' && *at != '\0')
             continue;
         char kept = *at;
         *at = '\0';
         if (mkdir(part, 0777) == 0 ? !sync_folder_of(part) : errno != EEXIST)
-            return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot make the directory: %s", part,
-                        strerror(errno));
+            die(EXIT_CODE_ENVIRONMENT, "%s: cannot make the directory: %s", part, strerror(errno));
         *at = kept;
         if (kept == '\0')
             break;
     }
-    struct stat status;
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: is not a directory", path);
-    return true;
+        die(EXIT_CODE_ENVIRONMENT, "%s: is not a directory", path);
 }
 
-bool make_parent_directory(const char *path, error *err)
+void make_parent_directory(const char *path)
 {
-    char directory[1024];
+    char directory[PATH_LENGTH];
     snprintf(directory, sizeof directory, "%s", path);
     char *slash = strrchr(directory, '/');
-    if (!slash || slash == directory)
-        return true;
-    *slash = '\0';
-    return make_directories(directory, err);
+    if (slash && slash != directory) {
+        *slash = '\0';
+        make_directories(directory);
+    }
 }
 
 enum { FOLDERS_MOST = 16 };

@@ -2,9 +2,11 @@
  * temporary one beside it. A crash or a power loss leaves them whole, or as they were before.
  *
  *     whole_file file;
- *     if (!whole_file_begin(&file, path, err)) return false;
- *     bool fine = print(file.stream);
- *     return whole_file_end(&file, fine, err) && fine;
+ *     whole_file_begin(&file, path);
+ *     print(file.stream);
+ *     whole_file_end(&file);
+ *
+ * What cannot be read, written, made or found ends the program (7).
  */
 #ifndef LNBENCH_FILES_H
 #define LNBENCH_FILES_H
@@ -21,16 +23,17 @@ typedef struct whole_file {
     struct whole_file *next; /* that is open; it stays where it is until its end */
 } whole_file;
 
-bool whole_file_begin(whole_file *file, const char *path, error *err);
-/* Not fine: the temporary file is removed, and nothing else happens. */
-bool whole_file_end(whole_file *file, bool fine, error *err);
+void whole_file_begin(whole_file *file, const char *path);
+void whole_file_end(whole_file *file);
+/* In place of the end: removes the temporary file, and nothing else happens. */
+void whole_file_drop(whole_file *file);
 
 /* Removes the temporary ones of all that are open, before _exit(); a signal's handler may call it. */
 void whole_files_abandon(void);
 
 /* Adds all that it has, and a 0 behind that, which is not counted. */
-bool read_whole_file(const char *path, text_buffer *content, error *err);
-bool write_whole_file(const char *path, const text_buffer *content, error *err);
+void read_whole_file(const char *path, text_buffer *content);
+void write_whole_file(const char *path, const text_buffer *content);
 /* Brings a new name to the disk: the folder in which it lies. false: errno says why. */
 bool sync_folder_of(const char *path);
 
@@ -38,20 +41,20 @@ bool sync_folder_of(const char *path);
  * installation both work. */
 
 /* $LNBENCH_WORKER, else beside lnbench or in ../libexec/lnbench. */
-bool path_of_worker(char *path, size_t size, error *err);
-bool path_of_library(char *path, size_t size,
-                     error *err); /* $LNBENCH_LIBRARY, else ../lib/liblayernorm.so */
+void path_of_worker(char *path, size_t size);
+/* $LNBENCH_LIBRARY, else ../lib/liblayernorm.so */
+void path_of_library(char *path, size_t size);
 /* $LNBENCH_PEERS_DIRECTORY, else ../lib/peers; false where no peers were built. */
 bool path_of_peers(char *path, size_t size);
-bool path_of_plots(char *path, size_t size,
-                   error *err); /* $LNBENCH_PLOTS, else the source's or installed plots/ */
-/* $LNBENCH_WORST, else the installed or the source's reference/worst. */
-bool path_of_worst(char *path, size_t size, error *err);
+/* $LNBENCH_PLOTS, else the source's or installed plots/ */
+void path_of_plots(char *path, size_t size);
+/* $LNBENCH_WORST, else the installed or the source's reference/worst; false where there is none. */
+bool path_of_worst(char *path, size_t size);
 
 /* mkdir -p. */
-bool make_directories(const char *path, error *err);
+void make_directories(const char *path);
 /* The directory of a file, made where it is missing. */
-bool make_parent_directory(const char *path, error *err);
+void make_parent_directory(const char *path);
 
 /* A folder for temporary files. It is removed, with all that is in it, when the program ends, unless that
  * is killed by SIGKILL.

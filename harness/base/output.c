@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-bool output_choose(output_file *output, const char *given, error *err)
+void output_choose(output_file *output, const char *given)
 {
     const char *names[OUTPUT_FORMATS_OF_ALL];
     for (size_t i = 0; i < OUTPUT_FORMATS_OF_ALL; i++)
@@ -15,19 +15,17 @@ bool output_choose(output_file *output, const char *given, error *err)
     size_t format = word_find(given ? given : "json", WORDS(names));
     if (format == OUTPUT_FORMATS_OF_ALL) {
         char meant[MEANT_LENGTH];
-        return fail(err, EXIT_CODE_USAGE, "--format %.60s%s: choose " OUTPUT_FORMATS, given,
-                    did_you_mean(given, WORDS(names), meant));
+        die(EXIT_CODE_USAGE, "--format %.60s%s: choose " OUTPUT_FORMATS, given,
+            did_you_mean(given, WORDS(names), meant));
     }
     /* --json beside another --format, in whichever order */
     if (output->chosen && (output_format)format != output->format &&
         (!given || output->format == OUTPUT_JSON))
-        return fail(err, EXIT_CODE_USAGE,
-                    "--json and --format %s exclude each other: --json is --format json",
-                    given ? given : names[output->format]);
+        die(EXIT_CODE_USAGE, "--json and --format %s exclude each other: --json is --format json",
+            given ? given : names[output->format]);
     output->format = (output_format)format;
     output->chosen = true;
     output->colour &= output->format == OUTPUT_TEXT;
-    return true;
 }
 
 bool output_is_data(const output_file *output)
@@ -137,24 +135,22 @@ void output_note(const char *format, ...)
     va_end(arguments);
 }
 
-bool output_json_to(FILE *file, json_t *json)
+static void print_json(FILE *file, json_t *json)
 {
     text_buffer clean = {0};
-    char *text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
-    if (text)
-        clean_add_json(&clean, text);
+    char *text = json_dumps(json, JSON_INDENT(1));
+    clean_add_json(&clean, text);
     text_add(&clean, "\n");
-    bool fine = text && !clean.failed && fputs(clean.bytes, file) != EOF;
+    if (fputs(clean.bytes, file) == EOF)
+        die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
     free(text);
     text_free(&clean);
     json_decref(json);
-    return fine;
 }
 
-bool output_json(const output_file *output, json_t *json, error *err)
+void output_json(const output_file *output, json_t *json)
 {
-    return output_json_to(output->file, json) ||
-           fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
+    print_json(output->file, json);
 }
 
 static FILE *standard; /* made when the first asks */
@@ -185,10 +181,11 @@ static bool terminal_has_colour(FILE *file)
            !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-bool output_standard(output_file *output, error *err)
+output_file output_standard(void)
 {
     standard = standard ? standard : clean_stream(stdout);
-    *output = (output_file){
+    if (!standard)
+        die(EXIT_CODE_ENVIRONMENT, "out of memory (standard output)");
+    return (output_file){
         .file = standard, .width = terminal_width(stdout), .colour = terminal_has_colour(stdout)};
-    return output->file || fail_memory(err, "standard output");
 }

@@ -1,8 +1,7 @@
 /* --format text|markdown|tsv|csv|json, the same for every command that prints a table.
  *
- *     output_file out;
- *     if (!output_standard(&out, err)) ...           // the option parser does
- *     if (!output_choose(&out, "tsv", err)) ...
+ *     output_file out = output_standard();           // the option parser does
+ *     output_choose(&out, "tsv");
  *     output_line(&out, "%zu x %zu of %s", rows, hidden, input);
  *
  * This and base/die.h are the only doors to standard output and standard error (layering_test checks that). Every %s is taken
@@ -43,12 +42,11 @@ typedef struct output_file {
     bool chosen;  /* by an option */
 } output_file;
 
-/* False (7): memory ran out. */
-bool output_standard(output_file *output, error *err);
+output_file output_standard(void);
 
-/* What --format says; NULL: what --json says. Errors: a format that is none of the five, --json
- * together with another one. */
-bool output_choose(output_file *output, const char *given, error *err);
+/* What --format says; NULL: what --json says. Ends the program (2): a format that is none of the five,
+ * --json together with another one. */
+void output_choose(output_file *output, const char *given);
 /* TSV or CSV: a table for programs, and nothing besides. */
 bool output_is_data(const output_file *output);
 
@@ -70,9 +68,7 @@ void output_aside(const output_file *output, const char *format, ...)
 /* "lnbench: ..." on standard error. */
 void output_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Takes the JSON over. NULL: memory ran out. */
-bool output_json(const output_file *output, json_t *json, error *err);
-/* The same into any file; false: memory ran out, or the file has an error. */
-bool output_json_to(FILE *file, json_t *json);
+/* Takes the JSON over. */
+void output_json(const output_file *output, json_t *json);
 
 #endif

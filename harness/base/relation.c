@@ -298,14 +298,14 @@ void relation_add_form(const relation *rows, output_format format, size_t room, 
     free_table(&table);
 }
 
-bool relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output,
-                       error *err)
+void relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output)
 {
     if (!table_forms[output->format].add) {
         json_t *array = relation_json(rows);
         if (whole)
             json_object_set_new(whole, key, array);
-        return output_json(output, whole ? whole : array, err);
+        output_json(output, whole ? whole : array);
+        return;
     }
     text_buffer text = {0};
     json_decref(whole);
@@ -313,12 +313,12 @@ bool relation_print_in(relation *rows, json_t *whole, const char *key, const out
         relation_fit(rows, output->width);
     relation_add_form(rows, output->format, output->width, &text);
     relation_destroy(rows);
-    bool fine = !text.failed && fputs(text.bytes ? text.bytes : "", output->file) >= 0;
+    if (text.bytes && fputs(text.bytes, output->file) < 0)
+        die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
     text_free(&text);
-    return fine || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the table");
 }
 
-bool relation_print(relation *rows, const output_file *output, error *err)
+void relation_print(relation *rows, const output_file *output)
 {
-    return relation_print_in(rows, NULL, NULL, output, err);
+    relation_print_in(rows, NULL, NULL, output);
 }

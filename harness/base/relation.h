@@ -10,7 +10,7 @@
  *     relation *answer = relation_create(COLUMNS(columns));
  *     relation_row(answer, as_text(name), as_flag(first), as_count(seed), as_figure(gbps),
  *                  as_figure(noise));
- *     fine = relation_print(answer, out, err);
+ *     relation_print(answer, out);
  */
 #ifndef LNBENCH_RELATION_H
 #define LNBENCH_RELATION_H
@@ -93,10 +93,9 @@ json_t *relation_json(relation *rows);
 /* Adds a form other than JSON; text: `room` columns wide, 0: as many as it takes. */
 void relation_add_form(const relation *rows, output_format format, size_t room, text_buffer *out);
 /* In the form that was asked for. False (7): it cannot be written. */
-bool relation_print(relation *rows, const output_file *output, error *err);
+void relation_print(relation *rows, const output_file *output);
 /* The same; JSON is `whole`, which is taken over, with the array as its member `key`. */
-bool relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output,
-                       error *err);
+void relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output);
 
 /* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
  * it is not finite. Both NULL when memory runs out. */

@@ -293,16 +293,16 @@ void word_list_add(word_list *list, const char *word)
     add_part(list, word, strlen(word));
 }
 
-bool word_list_split(word_list *list, const char *text, error *err)
+void word_list_split(word_list *list, const char *text)
 {
     for (const char *part = text;; part++) {
         size_t length = strcspn(part, ",");
         if (length == 0)
-            return fail(err, EXIT_CODE_USAGE, "'%.200s': an empty part between commas", text);
+            die(EXIT_CODE_USAGE, "'%.200s': an empty part between commas", text);
         add_part(list, part, length);
         part += length;
         if (*part == '\0')
-            return true;
+            return;
     }
 }
 
@@ -329,18 +329,15 @@ static bool parse_size(const char *text, size_t length, size_t *size)
     return true;
 }
 
-bool shape_parse(const char *text, size_t *rows, size_t *hidden, error *err)
+void shape_parse(const char *text, size_t *rows, size_t *hidden)
 {
     const char *times = strchr(text, 'x');
     size_t elements;
     if (!times || !parse_size(text, (size_t)(times - text), rows) ||
         !parse_size(times + 1, strlen(times + 1), hidden))
-        return fail(err, EXIT_CODE_USAGE, "shape '%.60s': ROWSxHIDDEN was expected, as in 512x768",
-                    text);
+        die(EXIT_CODE_USAGE, "shape '%.60s': ROWSxHIDDEN was expected, as in 512x768", text);
     if (*rows == 0 || *hidden == 0)
-        return fail(err, EXIT_CODE_USAGE, "shape '%.60s': rows and hidden must be at least 1",
-                    text);
+        die(EXIT_CODE_USAGE, "shape '%.60s': rows and hidden must be at least 1", text);
     if (__builtin_mul_overflow(*rows, *hidden, &elements) || elements > (SIZE_MAX >> 24))
-        return fail(err, EXIT_CODE_USAGE, "shape '%.60s': rows times hidden is too large", text);
-    return true;
+        die(EXIT_CODE_USAGE, "shape '%.60s': rows times hidden is too large", text);
 }

@@ -41,12 +41,6 @@ typedef struct choosing {
     size_t missing; /* cases of the runs that have no result */
 } choosing;
 
-static void need(bool fine, const error *err)
-{
-    if (!fine)
-        die(err->code, "%s", err->message);
-}
-
 /* ---- what was asked for ---- */
 
 /* A hidden size alone stands for the rows of one sequence. */
@@ -77,17 +71,15 @@ static void read_shapes(const choosing *all, word_list *shapes)
 static void read_convention(const choosing *all, case_key *at)
 {
     word_list *given = &all->options->run.request.conventions, conventions = {0};
-    ln_convention convention, own;
-    error err;
     split_conventions(given, NULL, &conventions);
     if (conventions.count > 1)
         die(EXIT_CODE_USAGE, "--conventions: one was expected, %zu were given", conventions.count);
     const char *word = conventions.count ? conventions.words[0]
                        : all->model      ? all->model->convention
                                          : "torch";
-    need(convention_parse(word, &convention, &err), &err);
+    const ln_convention convention = convention_named(word);
     if (all->model) {
-        need(convention_parse(all->model->convention, &own, &err), &err);
+        const ln_convention own = convention_named(all->model->convention);
         if (own.operation != convention.operation)
             die(EXIT_CODE_USAGE,
                 "--conventions %s is of %s: %s has %s, as %s computes it (lnbench list conventions "
@@ -152,9 +144,8 @@ static void read_request(choosing *all)
 {
     const choose_options *options = all->options;
     word_list *shapes = &all->options->run.request.shapes;
-    error err;
-    if (options->model && !(all->model = model_find(options->model, &err)))
-        die(err.code, "%s", err.message);
+    if (options->model)
+        all->model = model_find(options->model);
     if (all->model && shapes->count)
         die(EXIT_CODE_USAGE,
             "--shapes and --model exclude each other: a model has its own shapes (--tokens changes "
@@ -174,36 +165,33 @@ static void read_request(choosing *all)
     for (size_t i = 0; i < shapes->count; i++) {
         case_key *at = &all->choices[i].wanted.at;
         all->choices[i].wanted = wanted;
-        need(shape_parse(shapes->words[i], &at->rows, &at->hidden, &err), &err);
+        shape_parse(shapes->words[i], &at->rows, &at->hidden);
     }
 }
 
 /* ---- the evidence ---- */
 
 /* One run of all shapes. */
-static int64_t measure(choosing *all, const char *command_line, error *err)
+static int64_t measure(choosing *all, const char *command_line)
 {
     const run_settings *settings = &all->options->run;
     kernel_list kernels = {0};
     run_session session = {.cpu = -1};
-    bool finished = false;
-    need(run_prepare(&session, settings, &kernels, err), err);
+    run_prepare(&session, settings, &kernels);
     snprintf(session.plan.name, sizeof session.plan.name, "choose");
-    need(run_measure(&session, settings, &kernels, "choose", command_line, &finished, err), err);
+    bool finished = run_measure(&session, settings, &kernels, "choose", command_line);
+    const stored_run run = store_run(session.store, session.run);
+    run_end(&session, &kernels);
     if (!finished)
         die(EXIT_CODE_INTERRUPTED, "interrupted: what was measured is kept");
-    const int64_t run = session.run;
-    stored_run info;
     char hint[64];
-    need(store_run(session.store, run, &info, err), err);
-    snprintf(hint, sizeof hint, "lnbench report --run %lld says more ", (long long)run);
-    need(run_check_missing(settings, info.counts.lost, session.gave_up, hint, err), err);
-    run_end(&session, &kernels);
-    return run;
+    snprintf(hint, sizeof hint, "lnbench report --run %lld says more ", (long long)run.id);
+    run_check_missing(settings, run.counts.lost, session.gave_up, hint);
+    return run.id;
 }
 
 /* The stored run that is asked for a shape. */
-static int64_t find_stored(const choosing *all, const choice *own, error *err)
+static int64_t find_stored(const choosing *all, const choice *own)
 {
     machine_facts machine;
     char key[MACHINE_KEY_LENGTH];
@@ -212,7 +200,7 @@ static int64_t find_stored(const choosing *all, const choice *own, error *err)
     int64_t run = 0;
     machine_read(&machine);
     if (all->store)
-        need(store_timed_run(all->store, &own->wanted, machine_key(&machine, key), &run, err), err);
+        run = store_timed_run(all->store, &own->wanted, machine_key(&machine, key));
     machine_free(&machine);
     if (run == 0)
         die(EXIT_CODE_ENVIRONMENT,
@@ -224,25 +212,24 @@ static int64_t find_stored(const choosing *all, const choice *own, error *err)
     return run;
 }
 
-static void ask(choosing *all, choice *own, int64_t run, error *err)
+static void ask(choosing *all, choice *own, int64_t run)
 {
     own->wanted.run = run;
-    need(store_run(all->store, run, &own->run, err) &&
-             store_machine(all->store, run, &own->machine, err) &&
-             store_standings(all->store, run, &own->standings, err) &&
-             store_recommend(all->store, &own->wanted, &own->ranking, err),
-         err);
+    own->run = store_run(all->store, run);
+    own->machine = store_machine(all->store, run);
+    own->standings = store_standings(all->store, run);
+    own->ranking = store_recommend(all->store, &own->wanted);
 }
 
-static void gather(choosing *all, const char *command_line, error *err)
+static void gather(choosing *all, const char *command_line)
 {
     const char *database = all->options->run.database;
-    int64_t run = all->options->stored ? 0 : measure(all, command_line, err);
+    int64_t run = all->options->stored ? 0 : measure(all, command_line);
     if (access(database, F_OK) == 0)
-        need(store_open(database, STORE_READ, &all->store, err), err);
+        all->store = store_open(database, STORE_READ);
     for (size_t i = 0; i < all->count; i++) {
         choice *own = &all->choices[i];
-        ask(all, own, run ? run : find_stored(all, own, err), err);
+        ask(all, own, run ? run : find_stored(all, own));
         if (i == 0 || own->run.id != all->choices[i - 1].run.id)
             all->missing += own->run.counts.lost + (own->run.state != RUN_COMPLETE);
     }
@@ -434,7 +421,7 @@ static void add_row(const choice *own, const char *answer, const ranked_kernel *
 }
 
 /* One row for each answer. */
-static bool print_rows(const choosing *all, const output_file *out, error *err)
+static void print_rows(const choosing *all, const output_file *out)
 {
     static const relation_column columns[] = {
         COLUMN("answer", "answer"),         COLUMN("rows", "rows"),
@@ -461,11 +448,11 @@ static bool print_rows(const choosing *all, const output_file *out, error *err)
         if (ranking->fastest != call && ranking->fastest != ranking->tuned)
             add_row(&all->choices[i], "fastest", ranking->fastest, rows);
     }
-    return relation_print(rows, out, err);
+    relation_print(rows, out);
 }
 
 /* An answer all the same, but with an exit code that says what it lacks. */
-static void check(const choosing *all, error *err)
+static void check(const choosing *all)
 {
     char words[OBJECTION_WORDS];
     if (all->options->stored && all->missing > 0 && !all->options->run.allow_missing)
@@ -487,29 +474,29 @@ static void check(const choosing *all, error *err)
     }
     for (size_t i = 0; i < all->count; i++)
         if (is_noisy(&all->choices[i]))
-            fail(err, EXIT_CODE_INCONCLUSIVE, "%zux%zu: too noisy to say which kernel is fastest",
-                 all->choices[i].wanted.at.rows, all->choices[i].wanted.at.hidden);
+            die(EXIT_CODE_INCONCLUSIVE, "%zux%zu: too noisy to say which kernel is fastest",
+                all->choices[i].wanted.at.rows, all->choices[i].wanted.at.hidden);
 }
 
-static exit_code choose(void *context, const cli_call *call, error *err)
+static exit_code choose(void *context, const cli_call *call)
 {
     choosing all = {.options = context};
     interrupt_watch();
     read_request(&all);
-    gather(&all, call->line, err);
+    gather(&all, call->line);
     if (all.options->printed.format == OUTPUT_TEXT)
         print_text(&all, &all.options->printed);
     else
-        need(print_rows(&all, &all.options->printed, err), err);
-    check(&all, err);
+        print_rows(&all, &all.options->printed);
+    store_close(all.store);
+    check(&all);
     for (size_t i = 0; i < all.count; i++) {
         machine_free(&all.choices[i].machine);
         free(all.choices[i].standings.standings);
         free(all.choices[i].ranking.kernels);
     }
     free(all.choices);
-    store_close(all.store);
-    return err->code;
+    return EXIT_CODE_FINE;
 }
 
 static const cli_option options[] = {

@@ -27,7 +27,7 @@ static const struct {
      "run lnbench hunt --seed N in several processes, and lnbench import of other machines' runs"},
 };
 
-const cli_command *command_find(const char *name, error *err)
+const cli_command *command_find(const char *name)
 {
     const char *names[sizeof commands / sizeof *commands];
     for (size_t i = 0; i < command_count; i++) {
@@ -37,10 +37,9 @@ const cli_command *command_find(const char *name, error *err)
     }
     for (size_t i = 0; i < sizeof former / sizeof *former; i++)
         if (strcmp(name, former[i].was) == 0)
-            return fail(err, EXIT_CODE_USAGE, "%s was removed: %s", name, former[i].instead), NULL;
+            die(EXIT_CODE_USAGE, "%s was removed: %s", name, former[i].instead);
     char meant[MEANT_LENGTH];
-    fail(err, EXIT_CODE_USAGE, "no %s '%.60s'%s: see lnbench --help",
-         name[0] == '-' ? "option" : "subcommand", name,
-         did_you_mean(name, names, command_count, meant));
-    return NULL;
+    die(EXIT_CODE_USAGE, "no %s '%.60s'%s: see lnbench --help",
+        name[0] == '-' ? "option" : "subcommand", name,
+        did_you_mean(name, names, command_count, meant));
 }

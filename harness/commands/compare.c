@@ -8,35 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The views own what the comparison shows of them, but for the machine, which is handed over. */
-static bool compare_views(run_comparison *comparison, run_view *base, run_view *new,
-                          const char *database, error *err)
+static void compare_runs(run_comparison *comparison, const char *database)
 {
-    run_describe(base, comparison->identity[BASE], sizeof comparison->identity[BASE]);
-    run_describe(new, comparison->identity[NEW], sizeof comparison->identity[NEW]);
-    compare_contexts(comparison, base, new);
-    comparison->machine = new->machine;
-    bool differ = comparison->differences.count > 0;
-    bool fine = differ || store_load_noise(database, &comparison->machine, &comparison->noise, err);
-    if (fine && !differ)
-        compare_cases(comparison, base, new);
-    new->machine = (machine_facts){0};
-    return fine;
-}
-
-static bool compare_runs(run_comparison *comparison, const char *database, error *err)
-{
-    run_view base, new;
-    const char *const *files = comparison->settings.files;
-    if (!run_find(files[BASE], database, &base, err))
-        return false;
-    bool fine = run_find(files[NEW], database, &new, err);
-    if (fine) {
-        fine = compare_views(comparison, &base, &new, database, err);
-        view_free(&new);
+    run_view base = run_find(comparison->settings.files[BASE], database);
+    run_view new = run_find(comparison->settings.files[NEW], database);
+    run_describe(&base, comparison->identity[BASE], sizeof comparison->identity[BASE]);
+    run_describe(&new, comparison->identity[NEW], sizeof comparison->identity[NEW]);
+    compare_contexts(comparison, &base, &new);
+    comparison->machine = new.machine;
+    new.machine = (machine_facts){0};
+    if (comparison->differences.count == 0) {
+        comparison->noise = store_load_noise(database, &comparison->machine);
+        compare_cases(comparison, &base, &new);
     }
+    view_free(&new);
     view_free(&base);
-    return fine;
 }
 
 typedef struct compare_options {
@@ -44,25 +30,22 @@ typedef struct compare_options {
     const char *database;
 } compare_options;
 
-static exit_code compare(void *context, const cli_call *call, error *err)
+static exit_code compare(void *context, const cli_call *call)
 {
     const compare_options *options = context;
     run_comparison comparison = {0};
-    output_format format;
     if (call->operands->count != SIDES)
-        return fail(err, EXIT_CODE_USAGE,
-                    "two runs were expected, such as: lnbench compare previous latest"),
-               err->code;
+        die(EXIT_CODE_USAGE, "two runs were expected, such as: lnbench compare previous latest");
     comparison.settings = (comparison_settings){
         .tool = "compare",
         .files = {call->operands->words[BASE], call->operands->words[NEW]},
         .seconds = NAN,
         .seed = 1,
     };
-    bool fine = comparison_read_options(&options->shown, &comparison.settings, &format, err) &&
-                compare_runs(&comparison, options->database, err) &&
-                comparison_show(&comparison, format, &options->shown.also, err);
-    exit_code code = fine ? comparison_exit_code(&comparison) : err->code;
+    output_format format = comparison_read_options(&options->shown, &comparison.settings);
+    compare_runs(&comparison, options->database);
+    comparison_show(&comparison, format, &options->shown.also);
+    exit_code code = comparison_exit_code(&comparison);
     comparison_free(&comparison);
     return code;
 }

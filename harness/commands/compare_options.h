@@ -36,11 +36,10 @@ typedef struct comparison_options {
         "json", NULL, "the same as --format json", OPTION_FLAG, offsetof(type, member.json)        \
     }
 
-/* Errors are usage errors that say what was expected. */
-bool comparison_read_options(const comparison_options *options, comparison_settings *settings,
-                             output_format *format, error *err);
+/* Returns the format of standard output. A wrong option ends the program (2) and says what was expected. */
+output_format comparison_read_options(const comparison_options *options,
+                                      comparison_settings *settings);
 /* To standard output and to every --also. */
-bool comparison_show(const run_comparison *comparison, output_format format, const word_list *also,
-                     error *err);
+void comparison_show(const run_comparison *comparison, output_format format, const word_list *also);
 
 #endif

@@ -15,23 +15,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool read_range(const char *words, int64_t *first, int64_t *last, error *err)
+static void read_range(const char *words, int64_t *first, int64_t *last)
 {
     char *end;
     *first = *last = strtoll(words, &end, 10);
     if (end != words && strncmp(end, "..", 2) == 0 && end[2])
         *last = strtoll(end + 2, &end, 10);
-    return (end != words && !*end && *first > 0 && *last >= *first) ||
-           fail(err, EXIT_CODE_USAGE, "--remove %.60s: a run or a range was expected, 3 or 1..50",
-                words);
+    if (!((end != words && !*end && *first > 0 && *last >= *first)))
+        die(EXIT_CODE_USAGE, "--remove %.60s: a run or a range was expected, 3 or 1..50", words);
 }
 
 /* Without a terminal there is nobody to ask. */
-static bool is_wanted(const char *database, int64_t first, int64_t last, error *err)
+static bool is_wanted(const char *database, int64_t first, int64_t last)
 {
     char answer[16] = "";
     if (!isatty(STDIN_FILENO))
-        return fail(err, EXIT_CODE_USAGE, "--remove asks on a terminal: add --yes");
+        die(EXIT_CODE_USAGE, "--remove asks on a terminal: add --yes");
     output_note("remove runs %lld to %lld of %s? [y/N]", (long long)first, (long long)last,
                 database);
     bool wanted = fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
@@ -40,29 +39,26 @@ static bool is_wanted(const char *database, int64_t first, int64_t last, error *
     return wanted;
 }
 
-static bool remove_runs(const char *database, const char *words, bool yes, const output_file *out,
-                        error *err)
+static void remove_runs(const char *database, const char *words, bool yes, const output_file *out)
 {
-    int64_t first, last, removed;
-    result_store *store;
-    if (!read_range(words, &first, &last, err) || (!yes && !is_wanted(database, first, last, err)))
-        return err->code == EXIT_CODE_FINE;
-    if (!store_open(database, STORE_WRITE, &store, err))
-        return false;
-    bool fine = store_check_sound(store, err) &&
-                store_remove_runs(store, first, last, &removed, err) &&
-                (removed > 0 || fail(err, EXIT_CODE_ENVIRONMENT,
-                                     "%s: no run %lld to %lld: lnbench list runs shows those there "
-                                     "are",
-                                     database, (long long)first, (long long)last));
+    int64_t first, last;
+    read_range(words, &first, &last);
+    if (!yes && !is_wanted(database, first, last))
+        return;
+    result_store *store = store_open(database, STORE_WRITE);
+    store_check_sound(store);
+    int64_t removed = store_remove_runs(store, first, last);
     store_close(store);
-    if (fine && out->format == OUTPUT_TEXT)
+    if (removed == 0)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: no run %lld to %lld: lnbench list runs shows those there are", database,
+            (long long)first, (long long)last);
+    if (out->format == OUTPUT_TEXT)
         output_line(out, "removed %lld runs", (long long)removed);
-    return fine;
 }
 
-static bool print_sizes(const output_file *out, const char *database, const run_size *sizes,
-                        size_t count, error *err)
+static void print_sizes(const output_file *out, const char *database, const run_size *sizes,
+                        size_t count)
 {
     static const relation_column columns[] = {
         COLUMN("run", "run"), {"MB", .format = "%.1f"}, FOR_PROGRAMS("bytes")};
@@ -76,28 +72,24 @@ static bool print_sizes(const output_file *out, const char *database, const run_
     if (out->format == OUTPUT_TEXT)
         output_line(out, "%s: sound, %.1f MB, %zu run%s", database, (double)about.st_size / 1e6,
                     count, count == 1 ? "" : "s");
-    return relation_print_in(rows,
-                             json_pack("{s:s, s:o, s:I}", "schema", "lnbench-store-1", "store",
-                                       json_text(database), "bytes", (json_int_t)about.st_size),
-                             "runs", out, err);
+    relation_print_in(rows,
+                      json_pack("{s:s, s:o, s:I}", "schema", "lnbench-store-1", "store",
+                                json_text(database), "bytes", (json_int_t)about.st_size),
+                      "runs", out);
 }
 
-/* remove: "3" or "1..50", NULL: none; yes: without asking. Errors: damage, no such run (7), bad words,
- * or nobody to ask (2). */
-static bool doctor_store(const char *database, const char *remove, bool yes, const output_file *out,
-                         error *err)
+/* remove: "3" or "1..50", NULL: none; yes: without asking. */
+static void doctor_store(const char *database, const char *remove, bool yes, const output_file *out)
 {
-    result_store *store;
-    run_size *sizes = NULL;
-    size_t count;
-    if ((remove && !remove_runs(database, remove, yes, out, err)) ||
-        !store_open(database, STORE_READ, &store, err))
-        return false;
-    bool fine = store_check_sound(store, err) && store_run_sizes(store, &sizes, &count, err);
+    run_size *sizes;
+    if (remove)
+        remove_runs(database, remove, yes, out);
+    result_store *store = store_open(database, STORE_READ);
+    store_check_sound(store);
+    size_t count = store_run_sizes(store, &sizes);
     store_close(store);
-    fine = fine && print_sizes(out, database, sizes, count, err);
+    print_sizes(out, database, sizes, count);
     free(sizes);
-    return fine;
 }
 
 /* One interval of equal code. Its farther end from 1 is the floor: at this threshold the duet would
@@ -111,8 +103,8 @@ static double smallest_seen(const interval_estimate *ratio)
 
 /* The library against a copy of it, a call of each regime that the machine has. A call that is too
  * large is left out: its buffers take longer to fill and to compare than the call takes. */
-static bool measure_equal_code(const char *library, const char *copy, double seconds,
-                               duet_run *duet, error *err)
+static void measure_equal_code(const char *library, const char *copy, double seconds,
+                               duet_run *duet)
 {
     static const char *kernel = "library_fast_f32", *convention = "torch";
     enum { HIDDEN = 768, MOST_ROWS = (256 << 20) / (2 * 4 * HIDDEN) };
@@ -144,13 +136,14 @@ static bool measure_equal_code(const char *library, const char *copy, double sec
                           .deadline = 10,
                           .fixed = true,
                           .cpu = -1};
-    bool fine = duet_prepare(duet, &request, err) && duet_measure(duet, &request, err);
+    duet_prepare(duet, &request);
+    if (!duet_measure(duet, &request))
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
     word_list_free(&request.shapes);
-    return fine;
 }
 
-static bool store_and_print(const run_comparison *comparison, const char *database,
-                            const output_file *out, error *err)
+static void store_and_print(const run_comparison *comparison, const char *database,
+                            const output_file *out)
 {
     static const relation_column columns[] = {
         COLUMN("regime", "regime"),
@@ -162,7 +155,6 @@ static bool store_and_print(const run_comparison *comparison, const char *databa
         COLUMN("processes", "processes"),
     };
     double smallest[REGIMES] = {NAN, NAN, NAN, NAN};
-    result_store *store;
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const comparison_pair *pair = &comparison->pairs[i];
@@ -176,35 +168,31 @@ static bool store_and_print(const run_comparison *comparison, const char *databa
                      as_count(pair->key.rows), as_count(pair->key.hidden), as_figure(seen),
                      as_count(pair->processes[NEW]));
     }
-    if (!store_open(database, STORE_WRITE, &store, err))
-        return false;
-    bool fine = store_put_noise(store, &comparison->machine, smallest, err);
+    result_store *store = store_open(database, STORE_WRITE);
+    store_put_noise(store, &comparison->machine, smallest);
     store_close(store);
-    return fine && relation_print_in(rows, json_pack("{s:s}", "schema", "lnbench-noise-1"), "noise",
-                                     out, err);
+    relation_print_in(rows, json_pack("{s:s}", "schema", "lnbench-noise-1"), "noise", out);
 }
 
 /* A database that cannot be written is found before anything is measured. */
-static bool doctor_noise(const char *database, double seconds, const output_file *out, error *err)
+static void doctor_noise(const char *database, double seconds, const output_file *out)
 {
     char library[1024], copy[1100];
     text_buffer bytes = {0};
-    result_store *store;
     duet_run duet = {.cpu = -1};
     interrupt_watch();
-    if (!path_of_library(library, sizeof library, err) || !make_parent_directory(database, err) ||
-        !store_open(database, STORE_WRITE, &store, err))
-        return false;
-    store_close(store);
+    path_of_library(library, sizeof library);
+    make_parent_directory(database);
+    store_close(store_open(database, STORE_WRITE));
     const char *folder = temporary_folder_make("noise");
     snprintf(copy, sizeof copy, "%s/copy.so", folder);
-    bool fine = read_whole_file(library, &bytes, err) && write_whole_file(copy, &bytes, err) &&
-                measure_equal_code(library, copy, seconds, &duet, err) &&
-                store_and_print(&duet.comparison, database, out, err);
+    read_whole_file(library, &bytes);
+    write_whole_file(copy, &bytes);
+    measure_equal_code(library, copy, seconds, &duet);
+    store_and_print(&duet.comparison, database, out);
     duet_free(&duet);
     text_free(&bytes);
     temporary_folder_remove(folder);
-    return fine;
 }
 
 enum { MOST_FINDINGS = 64 };
@@ -282,20 +270,19 @@ static void print_text(const output_file *out, const machine_facts *machine,
         output_line(out, "%-22s  %s", machine->facts[i].name, machine->facts[i].value);
 }
 
-static bool print_findings(const output_file *out, const machine_facts *machine,
+static void print_findings(const output_file *out, const machine_facts *machine,
                            const timing_scatter *scatter, const finding *findings, size_t count,
-                           bool facts, error *err)
+                           bool facts)
 {
     if (out->format == OUTPUT_TEXT) {
         print_text(out, machine, scatter, findings, count, facts);
-        return true;
+        return;
     }
-    return relation_print_in(findings_relation(machine, findings, count, out->format),
-                             json_pack("{s:s, s:b, s:f, s:f, s:o}", "schema", "lnbench-doctor-1",
-                                       "trusted", is_trusted(scatter), "apart", scatter->apart,
-                                       "cpu_share", scatter->cpu_share, "machine",
-                                       json_facts(machine)),
-                             "findings", out, err);
+    relation_print_in(findings_relation(machine, findings, count, out->format),
+                      json_pack("{s:s, s:b, s:f, s:f, s:o}", "schema", "lnbench-doctor-1",
+                                "trusted", is_trusted(scatter), "apart", scatter->apart,
+                                "cpu_share", scatter->cpu_share, "machine", json_facts(machine)),
+                      "findings", out);
 }
 
 typedef struct doctor_options {
@@ -305,30 +292,29 @@ typedef struct doctor_options {
     bool store, yes, facts, noise;
 } doctor_options;
 
-static exit_code doctor(void *context, const cli_call *call, error *err)
+static exit_code doctor(void *context, const cli_call *call)
 {
     const doctor_options *options = context;
     machine_facts machine;
     finding findings[MOST_FINDINGS];
     (void)call;
     if (options->seconds > 0 && !options->noise)
-        return fail(err, EXIT_CODE_USAGE, "--time goes with --noise"), err->code;
+        die(EXIT_CODE_USAGE, "--time goes with --noise");
     if (options->noise) {
         doctor_noise(options->database, options->seconds > 0 ? options->seconds : 60,
-                     &options->printed, err);
-        return err->code;
+                     &options->printed);
+        return EXIT_CODE_FINE;
     }
     if (options->store || options->remove) {
-        doctor_store(options->database, options->remove, options->yes, &options->printed, err);
-        return err->code;
+        doctor_store(options->database, options->remove, options->yes, &options->printed);
+        return EXIT_CODE_FINE;
     }
     timing_scatter scatter = machine_scatter();
     machine_read(&machine);
     size_t count = machine_findings(&machine, findings, MOST_FINDINGS);
-    bool printed =
-        print_findings(&options->printed, &machine, &scatter, findings, count, options->facts, err);
+    print_findings(&options->printed, &machine, &scatter, findings, count, options->facts);
     machine_free(&machine);
-    return printed && !is_trusted(&scatter) ? EXIT_CODE_INCONCLUSIVE : err->code;
+    return is_trusted(&scatter) ? EXIT_CODE_FINE : EXIT_CODE_INCONCLUSIVE;
 }
 
 static const cli_option options[] = {

@@ -11,13 +11,12 @@ typedef struct duet_options {
     double seconds, deadline;
 } duet_options;
 
-static bool read_settings(const duet_options *options, duet_run *duet, output_format *format,
-                          error *err)
+static output_format read_settings(const duet_options *options, duet_run *duet)
 {
     comparison_settings *settings = &duet->comparison.settings;
     if (!options->base || !options->new)
-        return fail(err, EXIT_CODE_USAGE, "--%s FILE.so is missing: the %s build",
-                    options->base ? "new" : "base", options->base ? "new" : "old");
+        die(EXIT_CODE_USAGE, "--%s FILE.so is missing: the %s build",
+            options->base ? "new" : "base", options->base ? "new" : "old");
     *settings = (comparison_settings){
         .tool = "duet",
         .files = {options->base, options->new},
@@ -26,33 +25,24 @@ static bool read_settings(const duet_options *options, duet_run *duet, output_fo
     };
     duet->comparison.requested_known = true;
     duet->deadline = options->deadline;
-    return comparison_read_options(&options->shown, settings, format, err);
+    return comparison_read_options(&options->shown, settings);
 }
 
-/* What was measured is shown even where the rest was not. */
-static bool measure_duet(duet_run *duet, const duet_options *options, error *err)
+static exit_code duet(void *context, const cli_call *call)
 {
-    output_format format;
-    if (!read_settings(options, duet, &format, err) || !duet_prepare(duet, &options->request, err))
-        return false;
-    bool measured = duet_measure(duet, &options->request, err);
-    struct error ending = *err;
-    if (!measured && err->code != EXIT_CODE_INTERRUPTED)
-        return false;
-    if (!comparison_show(&duet->comparison, format, &options->shown.also, err))
-        return false;
-    *err = ending;
-    return measured;
-}
-
-static exit_code duet(void *context, const cli_call *call, error *err)
-{
+    const duet_options *options = context;
     struct duet_run duet = {.cpu = -1};
     (void)call;
     interrupt_watch();
-    bool fine = measure_duet(&duet, context, err);
-    exit_code code = fine ? comparison_exit_code(&duet.comparison) : err->code;
+    output_format format = read_settings(options, &duet);
+    duet_prepare(&duet, &options->request);
+    bool finished = duet_measure(&duet, &options->request);
+    /* What was measured is shown even where the rest was not. */
+    comparison_show(&duet.comparison, format, &options->shown.also);
+    exit_code code = finished ? comparison_exit_code(&duet.comparison) : EXIT_CODE_INTERRUPTED;
     duet_free(&duet);
+    if (!finished)
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
     return code;
 }
 

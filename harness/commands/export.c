@@ -14,14 +14,12 @@ typedef struct export_options {
 static void export_database(const export_options *options, int64_t run)
 {
     text_buffer bytes = {0};
-    error problem;
     if (!options->out)
         die(EXIT_CODE_USAGE, "--format db: --out FILE is missing (run.db, run.db.xz)");
     const char *end = strrchr(options->out, '.');
     bool packed = end && strcmp(end, ".xz") == 0;
-    if (!run_file_make(options->database, run, packed ? PACK_SMALL : PACK_NOT, &bytes, &problem) ||
-        !write_whole_file(options->out, &bytes, &problem))
-        die(problem.code, "%s", problem.message);
+    run_file_make(options->database, run, packed ? PACK_SMALL : PACK_NOT, &bytes);
+    write_whole_file(options->out, &bytes);
     text_free(&bytes);
 }
 
@@ -29,39 +27,32 @@ static void export_text(const export_options *options, const export_format *form
                         result_store *store, int64_t run)
 {
     text_buffer bytes = {0};
-    output_file out;
-    error problem;
     format->add(store, run, &bytes);
-    if (options->out ? !write_whole_file(options->out, &bytes, &problem)
-                     : !output_standard(&out, &problem))
-        die(problem.code, "%s", problem.message);
-    if (!options->out)
-        fwrite(bytes.bytes, 1, bytes.length, out.file);
+    if (options->out)
+        write_whole_file(options->out, &bytes);
+    else
+        fwrite(bytes.bytes, 1, bytes.length, output_standard().file);
     text_free(&bytes);
 }
 
-static exit_code export_run(void *context, const cli_call *call, error *err)
+static exit_code export_run(void *context, const cli_call *call)
 {
     const export_options *options = context;
     const bool whole = strcmp(options->format, "db") == 0;
     const export_format *format = whole ? NULL : export_format_named(options->format);
-    result_store *store;
-    stored_run found;
-    int64_t run = (int64_t)options->run;
     (void)call;
-    if (!store_open(options->database, STORE_READ, &store, err))
-        return err->code;
-    if (run == 0 && store_latest_run(store, &run, err) && run == 0)
-        fail(err, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
-             options->database);
-    if (run != 0 && store_run(store, run, &found, err)) {
-        if (whole)
-            export_database(options, run);
-        else
-            export_text(options, format, store, run);
-    }
+    result_store *store = store_open(options->database, STORE_READ);
+    int64_t run = options->run ? (int64_t)options->run : store_latest_run(store);
+    if (run == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
+            options->database);
+    store_run(store, run); /* it is there */
+    if (whole)
+        export_database(options, run);
+    else
+        export_text(options, format, store, run);
     store_close(store);
-    return err->code;
+    return EXIT_CODE_FINE;
 }
 
 static const cli_option options[] = {

@@ -1,15 +1,13 @@
 /* lnbench help SUBCOMMAND: the same as lnbench SUBCOMMAND --help. */
 #include "commands/options.h"
 
-static exit_code help(void *context, const cli_call *call, error *err)
+static exit_code help(void *context, const cli_call *call)
 {
     (void)context;
     if (call->operands->count == 0)
-        return fail(err, EXIT_CODE_USAGE, "help with what? lnbench help SUBCOMMAND"), err->code;
-    const cli_command *command = command_find(call->operands->words[0], err);
-    if (command)
-        command_print_help(command, stdout);
-    return err->code;
+        die(EXIT_CODE_USAGE, "help with what? lnbench help SUBCOMMAND");
+    command_print_help(command_find(call->operands->words[0]), stdout);
+    return EXIT_CODE_FINE;
 }
 
 static const former_option former[] = {

@@ -94,7 +94,7 @@ static const measure speeds[] = {
 enum { SPEEDS = sizeof speeds / sizeof *speeds };
 
 /* Else the name of an error. */
-static bool find_measure(const char *name, measure *found, char value[96], error *err)
+static void find_measure(const char *name, measure *found, char value[96])
 {
     const char *names[64];
     char meant[MEANT_LENGTH];
@@ -107,16 +107,15 @@ static bool find_measure(const char *name, measure *found, char value[96], error
     size_t at = word_find(name, names, known);
     snprintf(value, 96, "iif(elements > 0, %.60s, NULL)", name);
     *found = at < SPEEDS ? speeds[at] : (measure){name, value, "NULL", "NULL"};
-    return at < known ||
-           fail(err, EXIT_CODE_USAGE,
-                "--measure %.60s: time_ns, gbps, copy_ratio, cycles, instructions or an error "
-                "metric was expected%s",
-                name, did_you_mean(name, names, known, meant));
+    if (!(at < known))
+        die(EXIT_CODE_USAGE,
+            "--measure %.60s: time_ns, gbps, copy_ratio, cycles, instructions or an error "
+            "metric was expected%s",
+            name, did_you_mean(name, names, known, meant));
 }
 
 /* Change points of the latest CHANGE_MOST_VALUES. */
-static bool divide(const measure_history *history, history_series *series, uint64_t seed,
-                   error *err)
+static void divide(const measure_history *history, history_series *series, uint64_t seed)
 {
     change_settings settings = change_defaults();
     size_t first = series->count > CHANGE_MOST_VALUES ? series->count - CHANGE_MOST_VALUES : 0;
@@ -126,17 +125,16 @@ static bool divide(const measure_history *history, history_series *series, uint6
     settings.seed = seed;
     for (size_t i = 0; i < series->count; i++)
         values[i] = table_real(&history->points, series->first + i, "value");
-    bool fine = change_points(values + first, series->count - first, &settings, series->changes,
-                              &series->change_count, err);
-    for (size_t c = 0; fine && c < series->change_count; c++)
+    series->change_count =
+        change_points(values + first, series->count - first, &settings, series->changes);
+    for (size_t c = 0; c < series->change_count; c++)
         series->changes[c] += first;
-    for (size_t c = 0; fine && c <= series->change_count; c++) {
+    for (size_t c = 0; c <= series->change_count; c++) {
         size_t begin = c ? series->changes[c - 1] : 0;
         size_t end = c < series->change_count ? series->changes[c] : series->count;
         series->medians[c] = median(values + begin, end - begin);
     }
     free(values);
-    return fine;
 }
 
 static char *json_of(const word_list *words)
@@ -165,23 +163,20 @@ static stored_table ask_points(result_store *store, const history_options *optio
     return points;
 }
 
-static bool load(result_store *store, const history_options *options, measure_history *history,
-                 error *err)
+static void load(result_store *store, const history_options *options, measure_history *history)
 {
     char value[96];
     measure of;
     word_list kernels = {0};
-    if (!find_measure(options->measure, &of, value, err))
-        return false;
+    find_measure(options->measure, &of, value);
     stored_table latest =
         store_ask(store, "SELECT id FROM runs ORDER BY started DESC, id DESC LIMIT 1", "");
     int64_t run = table_whole(&latest, 0, "id");
     stored_table_free(&latest);
     if (run == 0)
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "the store holds no run yet: lnbench run makes one, lnbench import takes one");
-    if (!store_kernel_words(store, run, &options->kernels, &kernels, err))
-        return false;
+        die(EXIT_CODE_ENVIRONMENT,
+            "the store holds no run yet: lnbench run makes one, lnbench import takes one");
+    store_kernel_words(store, run, &options->kernels, &kernels);
     history->points = ask_points(store, options, &kernels, &of);
     word_list_free(&kernels);
     const stored_table *points = &history->points;
@@ -198,14 +193,11 @@ static bool load(result_store *store, const history_options *options, measure_hi
         history->machines = own->machine > history->machines ? own->machine : history->machines;
     }
     if (history->count == 0)
-        return fail(
-            err, EXIT_CODE_ENVIRONMENT,
+        die(EXIT_CODE_ENVIRONMENT,
             "--measure %s: no stored case of these kernels, conventions, shapes and inputs has it",
             options->measure);
     for (size_t i = 0; i < history->count; i++)
-        if (!divide(history, &history->series[i], options->seed, err))
-            return false;
-    return true;
+        divide(history, &history->series[i], options->seed);
 }
 
 /* ---- showing it ---- */
@@ -378,8 +370,7 @@ static void print_machines(const measure_history *history, const output_file *ou
 }
 
 /* The answer, then the series that changed, or else a few. */
-static bool print_series(const measure_history *history, bool all, const output_file *out,
-                         error *err)
+static void print_series(const measure_history *history, bool all, const output_file *out)
 {
     const history_series **series = allocate_zeroed(history->count + 1, sizeof *series);
     size_t changed = 0, few = 0;
@@ -407,51 +398,49 @@ static bool print_series(const measure_history *history, bool all, const output_
     if (few > 0)
         output_line(out, "%zu of them have too few: %d runs are needed to tell", few, LEAST_RUNS);
     output_line(out, "%s", "");
-    if (!relation_print(rows, out, err))
-        return false;
+    relation_print(rows, out);
     if (count < history->count)
         output_line(out, "%zu more series (--all shows them)", history->count - count);
     output_line(out, "first: the median of the first segment");
     print_machines(history, out);
-    return true;
 }
 
-static bool print(const measure_history *history, bool all, const output_file *out, error *err)
+static void print(const measure_history *history, bool all, const output_file *out)
 {
-    if (!output_is_data(out) && out->format != OUTPUT_JSON)
-        return print_series(history, all, out, err);
+    if (!output_is_data(out) && out->format != OUTPUT_JSON) {
+        print_series(history, all, out);
+        return;
+    }
     bool json = out->format == OUTPUT_JSON;
     relation *rows = json ? series_relation() : points_relation(history);
     for (size_t i = 0; i < history->count; i++)
         (json ? add_series : add_points)(rows, history, &history->series[i]);
-    return relation_print_in(rows,
-                             json ? json_pack("{s:s, s:o}", "schema", "lnbench-history-2",
-                                              "measure", json_text(history->measure))
-                                  : NULL,
-                             "series", out, err);
+    relation_print_in(rows,
+                      json ? json_pack("{s:s, s:o}", "schema", "lnbench-history-2", "measure",
+                                       json_text(history->measure))
+                           : NULL,
+                      "series", out);
 }
 
 /* What plots/history.sql reads. */
-static bool put_history(result_store *store, const void *what, size_t number, const char *made_on,
-                        error *err)
+static void put_history(result_store *store, const void *what, size_t number, const char *made_on)
 {
     const measure_history *history = what;
     const stored_table *points = &history->points;
-    bool fine = store_put_table(store, "asked", "measure, machine", err) &&
-                store_put_table(store, "past",
-                                "series, name, run, \"commit\", started, value, lo, hi, segment, "
-                                "median",
-                                err);
+    store_put_table(store, "asked", "measure, machine");
+    store_put_table(store, "past",
+                    "series, name, run, \"commit\", started, value, lo, hi, segment, median");
     bool asked = false;
     (void)made_on;
-    for (size_t i = 0; fine && i < history->count; i++) {
+    for (size_t i = 0; i < history->count; i++) {
         const history_series *series = &history->series[i];
         if (series->machine != (int64_t)number + 1)
             continue;
-        fine = asked || store_put_line(store, "asked", err, "ss", history->measure,
-                                       table_text(points, series->first, "machine"));
+        if (!asked)
+            store_put_line(store, "asked", "ss", history->measure,
+                           table_text(points, series->first, "machine"));
         asked = true;
-        for (size_t p = 0, segment = 0; fine && p < series->count; p++) {
+        for (size_t p = 0, segment = 0; p < series->count; p++) {
             size_t row = series->first + p;
             char name[NAME_MAX_LENGTH + 96];
             while (segment < series->change_count && series->changes[segment] <= p)
@@ -459,28 +448,26 @@ static bool put_history(result_store *store, const void *what, size_t number, co
             snprintf(name, sizeof name, "%s %lldx%lld", table_text(points, row, "kernel"),
                      (long long)table_whole(points, row, "rows"),
                      (long long)table_whole(points, row, "hidden"));
-            fine = store_put_line(
-                store, "past", err, "isissdddid", (int64_t)i, name, table_whole(points, row, "run"),
-                table_text(points, row, "commit"), table_text(points, row, "started"),
-                table_real(points, row, "value"), table_real(points, row, "lo"),
-                table_real(points, row, "hi"), (int64_t)segment, series->medians[segment]);
+            store_put_line(store, "past", "isissdddid", (int64_t)i, name,
+                           table_whole(points, row, "run"), table_text(points, row, "commit"),
+                           table_text(points, row, "started"), table_real(points, row, "value"),
+                           table_real(points, row, "lo"), table_real(points, row, "hi"),
+                           (int64_t)segment, series->medians[segment]);
         }
     }
-    return fine;
 }
 
-static exit_code history(void *context, const cli_call *call, error *err)
+static exit_code history(void *context, const cli_call *call)
 {
     const history_options *options = context;
-    result_store *store;
     measure_history found = {.measure = options->measure};
     (void)call;
-    if (!store_open(options->database, STORE_READ, &store, err))
-        return err->code;
-    if (load(store, options, &found, err) && print(&found, options->all, &options->printed, err) &&
-        options->out)
+    result_store *store = store_open(options->database, STORE_READ);
+    load(store, options, &found);
+    print(&found, options->all, &options->printed);
+    if (options->out)
         charts_draw_alone("history", (size_t)found.machines, put_history, &found, options->out,
-                          &options->printed, err);
+                          &options->printed);
     store_close(store);
     for (size_t i = 0; i < found.count; i++) {
         free(found.series[i].changes);
@@ -488,7 +475,7 @@ static exit_code history(void *context, const cli_call *call, error *err)
     }
     free(found.series);
     stored_table_free(&found.points);
-    return err->code;
+    return EXIT_CODE_FINE;
 }
 
 static const cli_option options[] = {

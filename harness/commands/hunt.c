@@ -56,12 +56,10 @@ static json_t *hunt_json(const hunt_state *hunt, const char *path, double second
 }
 
 /* The finds as a table with a line about the whole, or JSON. `path`: where they went. */
-static bool print_hunt(const hunt_state *hunt, const char *path, double seconds,
-                       const output_file *output, error *err)
+static void print_hunt(const hunt_state *hunt, const char *path, double seconds,
+                       const output_file *output)
 {
-    if (!relation_print_in(finds_relation(hunt), hunt_json(hunt, path, seconds), "finds", output,
-                           err))
-        return false;
+    relation_print_in(finds_relation(hunt), hunt_json(hunt, path, seconds), "finds", output);
     output_line(output, "%s", "");
     output_line(output, "%llu climbs, %llu rows tried in %.1f s (%.0f a second)%s",
                 (unsigned long long)hunt->done, (unsigned long long)hunt->rows, seconds,
@@ -69,7 +67,6 @@ static bool print_hunt(const hunt_state *hunt, const char *path, double seconds,
     if (hunt->reproducible)
         output_line(output, "%s is reproducible: %s", hunt->settings.kernel, hunt->reproducible);
     output_line(output, "finds   %s", path);
-    return true;
 }
 
 typedef struct hunt_options {
@@ -90,23 +87,25 @@ static void name_file(const hunt_settings *settings, const char *database, char 
 }
 
 /* Every climb; the file is written anew after each, so that nothing is lost. */
-static bool search(hunt_state *hunt, const char *path, error *err)
+static void search(hunt_state *hunt, const char *path)
 {
     const hunt_settings *settings = &hunt->settings;
     progress_bar progress;
     double begun = seconds_now(), last = begun;
-    bool timed = settings->seconds > 0, fine = hunt_begin(hunt, err);
+    bool timed = settings->seconds > 0;
+    hunt_begin(hunt);
     progress_begin(&progress, timed ? settings->seconds : HUNT_RESTARTS);
-    for (uint64_t k = 0; fine && !hunt->cut && (timed || k < HUNT_RESTARTS); k++) {
+    for (uint64_t k = 0; !hunt->cut && (timed || k < HUNT_RESTARTS); k++) {
         char what[96];
-        fine = hunt_climb(hunt, k, err) && hunt_save(hunt, "running", path, err);
+        hunt_climb(hunt, k);
+        hunt_save(hunt, "running", path);
         snprintf(what, sizeof what, "climb %llu, worst so far %.4g", (unsigned long long)k,
                  hunt->find_count ? hunt->finds[0].score : 0.0);
         progress_step(&progress, timed ? seconds_now() - last : 1, what);
         last = seconds_now();
     }
     progress_end(&progress);
-    return fine && hunt_save(hunt, hunt->interrupted ? "interrupted" : "complete", path, err);
+    hunt_save(hunt, hunt->interrupted ? "interrupted" : "complete", path);
 }
 
 static exit_code code_of(const hunt_state *hunt)
@@ -118,50 +117,48 @@ static exit_code code_of(const hunt_state *hunt)
 }
 
 /* Before the search: what interrupts that takes nothing from its finds. */
-static bool find_class(hunt_state *hunt, const kernel_list *kernels, error *err)
+static void find_class(hunt_state *hunt, const kernel_list *kernels)
 {
-    ln_convention convention;
+    const ln_convention convention = convention_named(hunt->settings.convention);
     invariance_result found = {0};
-    if (!convention_parse(hunt->settings.convention, &convention, err) ||
-        !invariance_measure(hunt->judge, &convention, NULL, kernels, &hunt->kernel, &found, 1, err))
-        return false;
+    if (!invariance_measure(hunt->judge, &convention, NULL, kernels, &hunt->kernel, &found, 1))
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
     hunt->reproducible = reproducible_found(&hunt->kernel->facts, &found);
-    return true;
 }
 
 /* The kernel and the judge of it. */
-static bool prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_process **worker,
-                         kernel_list *kernels, error *err)
+static void prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_process **worker,
+                         kernel_list *kernels)
 {
+    error unknown;
     if (!options->kernel)
-        return fail(err, EXIT_CODE_USAGE, "--kernels NAME is missing");
+        die(EXIT_CODE_USAGE, "--kernels NAME is missing");
     if (options->hidden == 0 || options->hidden > 1 << 20)
-        return fail(err, EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
-                    (unsigned long long)options->hidden);
+        die(EXIT_CODE_USAGE, "--hidden %llu: 1 to 1048576 was expected",
+            (unsigned long long)options->hidden);
     hunt->settings = (hunt_settings){
         .hidden = (size_t)options->hidden, .seed = options->seed, .seconds = options->seconds};
     snprintf(hunt->settings.kernel, sizeof hunt->settings.kernel, "%.63s", options->kernel);
     judge_settings judging = {
         .seed = options->seed, .max_row_ulp = INFINITY, .deadline_seconds = options->deadline};
     const char *name = options->kernel;
-    ln_convention convention;
-    if (!worker_start(options->plugins.words, options->plugins.count, worker, kernels, err) ||
-        !(hunt->kernel = kernel_find(kernels, name, err)) ||
-        !kernel_words_convention(kernels, &(word_list){&name, 1}, options->convention, &convention,
-                                 err))
-        return false;
+    *worker = worker_start(options->plugins.words, options->plugins.count, kernels);
+    hunt->kernel = kernel_find(kernels, name, &unknown);
+    if (!hunt->kernel)
+        die(unknown.code, "%s", unknown.message);
+    const ln_convention convention =
+        kernel_words_convention(kernels, &(word_list){&name, 1}, options->convention);
     convention_label(&convention, hunt->settings.convention);
-    if (!(hunt->judge = judge_create(worker_runner(*worker), &judging)))
-        return fail_memory(err, "the judge");
+    hunt->judge = judge_create(worker_runner(*worker), &judging);
     hunt->settings.storage = hunt->kernel->facts.storage;
     hunt->settings.param = hunt->kernel->facts.param;
     if (hunt->kernel->unsupported[0])
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot run here: %s", hunt->settings.kernel,
-                    hunt->kernel->unsupported);
-    return find_class(hunt, kernels, err);
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot run here: %s", hunt->settings.kernel,
+            hunt->kernel->unsupported);
+    find_class(hunt, kernels);
 }
 
-static exit_code run_hunt(void *context, const cli_call *call, error *err)
+static exit_code run_hunt(void *context, const cli_call *call)
 {
     const hunt_options *options = context;
     hunt_state hunt = {0};
@@ -171,14 +168,15 @@ static exit_code run_hunt(void *context, const cli_call *call, error *err)
     double begun = seconds_now();
     (void)call;
     interrupt_watch();
-    bool fine = prepare_hunt(options, &hunt, &worker, &kernels, err);
-    if (fine && options->out)
+    prepare_hunt(options, &hunt, &worker, &kernels);
+    if (options->out)
         snprintf(path, sizeof path, "%.1000s", options->out);
-    else if (fine)
+    else
         name_file(&hunt.settings, options->database, path, sizeof path);
-    fine = fine && make_parent_directory(path, err) && search(&hunt, path, err) &&
-           print_hunt(&hunt, path, seconds_now() - begun, &options->printed, err);
-    exit_code code = fine ? code_of(&hunt) : err->code;
+    make_parent_directory(path);
+    search(&hunt, path);
+    print_hunt(&hunt, path, seconds_now() - begun, &options->printed);
+    exit_code code = code_of(&hunt);
     judge_destroy(hunt.judge);
     hunt_free(&hunt);
     worker_stop(worker);

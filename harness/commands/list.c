@@ -46,14 +46,12 @@ static relation *kernels_relation(const kernel_list *kernels, unsigned kinds)
     return rows;
 }
 
-static bool load_kernels(const list_options *options, worker_process **worker, kernel_list *kernels,
-                         error *err)
+static worker_process *load_kernels(const list_options *options, kernel_list *kernels)
 {
-    if (!worker_start(options->plugins.words, options->plugins.count, worker, kernels, err))
-        return false;
+    worker_process *worker = worker_start(options->plugins.words, options->plugins.count, kernels);
     if (kernels->left_out[0])
         output_note("a peer is left out: %s", kernels->left_out);
-    return true;
+    return worker;
 }
 
 /* The columns in words. */
@@ -72,30 +70,24 @@ static void explain_kernels(const output_file *out)
         output_line(out, "%s", lines[i]);
 }
 
-static bool list_kernels(const list_options *options, error *err)
+static void list_kernels(const list_options *options)
 {
-    worker_process *worker;
     kernel_list kernels;
-    unsigned kinds;
-    if (!operations_parse(options->operation, &kinds, err) ||
-        !load_kernels(options, &worker, &kernels, err))
-        return false;
-    bool fine = relation_print(kernels_relation(&kernels, kinds), &options->printed, err);
+    unsigned kinds = operations_parse(options->operation);
+    worker_process *worker = load_kernels(options, &kernels);
+    relation_print(kernels_relation(&kernels, kinds), &options->printed);
     explain_kernels(&options->printed);
     kernel_list_free(&kernels);
     worker_stop(worker);
-    return fine;
 }
 
-static bool list_plugins(const list_options *options, error *err)
+static void list_plugins(const list_options *options)
 {
     static const relation_column columns[] = {
         COLUMN("plugin", "name"), COLUMN("kernels", "kernels"), COLUMN("version", "version"),
         COLUMN("object hash", "object_hash")};
-    worker_process *worker;
     kernel_list kernels;
-    if (!load_kernels(options, &worker, &kernels, err))
-        return false;
+    worker_process *worker = load_kernels(options, &kernels);
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < kernels.count;) {
         const kernel_entry *first = &kernels.kernels[i];
@@ -108,16 +100,14 @@ static bool list_plugins(const list_options *options, error *err)
     }
     kernel_list_free(&kernels);
     worker_stop(worker);
-    return relation_print(rows, &options->printed, err);
+    relation_print(rows, &options->printed);
 }
 
-static bool list_conventions(const list_options *options, error *err)
+static void list_conventions(const list_options *options)
 {
     static const relation_column columns[] = {
         COLUMN("preset", "name"), COLUMN("convention", "convention"), COLUMN("whose", "origin")};
-    unsigned kinds;
-    if (!operations_parse(options->operation ? options->operation : "all", &kinds, err))
-        return false;
+    unsigned kinds = operations_parse(options->operation ? options->operation : "all");
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t kind = 0; operations[kind]; kind++)
         for (size_t i = 0; kinds & OPERATION_BIT(kind) && i < operations[kind]->preset_count; i++) {
@@ -127,10 +117,10 @@ static bool list_conventions(const list_options *options, error *err)
                          as_text(convention_format(&preset->convention, list)),
                          as_text(preset->origin));
         }
-    return relation_print(rows, &options->printed, err);
+    relation_print(rows, &options->printed);
 }
 
-static bool list_inputs(const list_options *options, error *err)
+static void list_inputs(const list_options *options)
 {
     static const relation_column columns[] = {COLUMN("input", "name"),
                                               COLUMN("why it hurts", "purpose"),
@@ -145,10 +135,10 @@ static bool list_inputs(const list_options *options, error *err)
                  as_text("the rows that hunts found, of every kernel; worst:PATH: those of a file "
                          "or folder"),
                  as_text("reference/worst (lnbench hunt)"));
-    return relation_print(rows, &options->printed, err);
+    relation_print(rows, &options->printed);
 }
 
-static bool list_shapes(const list_options *options, error *err)
+static void list_shapes(const list_options *options)
 {
     static const relation_column columns[] = {COLUMN("hidden", "hidden"),
                                               COLUMN("where it is met", "where")};
@@ -167,10 +157,10 @@ static bool list_shapes(const list_options *options, error *err)
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         relation_row(rows, as_count(shapes[i].hidden), as_text(shapes[i].where));
-    return relation_print(rows, &options->printed, err);
+    relation_print(rows, &options->printed);
 }
 
-static bool list_models(const list_options *options, error *err)
+static void list_models(const list_options *options)
 {
     static const relation_column columns[] = {COLUMN("model", "name"),
                                               COLUMN("whose", "title"),
@@ -180,40 +170,31 @@ static bool list_models(const list_options *options, error *err)
                                               COLUMN("operation", "operation"),
                                               COLUMN("source", "source")};
     size_t count;
-    unsigned kinds;
     const model_shape *all = models(&count);
-    if (!operations_parse(options->operation ? options->operation : "all", &kinds, err))
-        return false;
+    unsigned kinds = operations_parse(options->operation ? options->operation : "all");
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < count; i++) {
-        ln_convention convention;
-        if (!convention_parse(all[i].convention, &convention, err))
-            return false;
+        const ln_convention convention = convention_named(all[i].convention);
         if (!(kinds & OPERATION_BIT(convention.operation)))
             continue;
         relation_row(rows, as_text(all[i].name), as_text(all[i].title), as_count(all[i].hidden),
                      as_count(all[i].tokens), as_text(all[i].convention),
                      as_text(operation_name(convention.operation)), as_text(all[i].source));
     }
-    return relation_print(rows, &options->printed, err);
+    relation_print(rows, &options->printed);
 }
 
-static bool list_runs(const list_options *options, error *err)
+static void list_runs(const list_options *options)
 {
     static const relation_column columns[] = {
         COLUMN("run", "run"),        COLUMN("started", "started"),
         COLUMN("plan", "plan"),      COLUMN("state", "state"),
         COLUMN("cases", "cases"),    COLUMN("repetitions", "repetitions"),
         COLUMN("command", "command")};
-    result_store *store;
     stored_run *runs;
-    size_t count;
-    if (!store_open(options->database, STORE_READ, &store, err))
-        return false;
-    bool fine = store_runs(store, &runs, &count, err);
+    result_store *store = store_open(options->database, STORE_READ);
+    size_t count = store_runs(store, &runs);
     store_close(store);
-    if (!fine)
-        return false;
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < count; i++)
         relation_row(rows, as_count((unsigned long long)runs[i].id), as_text(runs[i].started),
@@ -221,12 +202,12 @@ static bool list_runs(const list_options *options, error *err)
                      as_count(runs[i].cases), as_count(runs[i].repetitions),
                      as_text(runs[i].command_line));
     free(runs);
-    return relation_print(rows, &options->printed, err);
+    relation_print(rows, &options->printed);
 }
 
-typedef bool list_function(const list_options *options, error *err);
+typedef void list_function(const list_options *options);
 
-static bool list_what(const char *what, const list_options *options, error *err)
+static void list_what(const char *what, const list_options *options)
 {
     static const struct {
         const char *name;
@@ -239,25 +220,26 @@ static bool list_what(const char *what, const list_options *options, error *err)
     const char *names[sizeof lists / sizeof *lists];
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         names[i] = lists[i].name;
-        if (strcmp(what, lists[i].name) == 0)
-            return lists[i].list(options, err);
+        if (strcmp(what, lists[i].name) == 0) {
+            lists[i].list(options);
+            return;
+        }
     }
     char meant[MEANT_LENGTH];
-    return fail(err, EXIT_CODE_USAGE,
-                "nothing called '%.60s' to list%s: there are kernels, conventions, inputs, "
-                "shapes, models, plugins and runs",
-                what, did_you_mean(what, names, sizeof lists / sizeof *lists, meant));
+    die(EXIT_CODE_USAGE,
+        "nothing called '%.60s' to list%s: there are kernels, conventions, inputs, "
+        "shapes, models, plugins and runs",
+        what, did_you_mean(what, names, sizeof lists / sizeof *lists, meant));
 }
 
 static const char usage[] = "kernels|conventions|inputs|shapes|models|plugins|runs [OPTION...]";
 
-static exit_code list(void *context, const cli_call *call, error *err)
+static exit_code list(void *context, const cli_call *call)
 {
     if (call->operands->count == 0)
-        fail(err, EXIT_CODE_USAGE, "list what? %s", usage);
-    else
-        list_what(call->operands->words[0], context, err);
-    return err->code;
+        die(EXIT_CODE_USAGE, "list what? %s", usage);
+    list_what(call->operands->words[0], context);
+    return EXIT_CODE_FINE;
 }
 
 static const cli_option options[] = {

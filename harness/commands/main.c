@@ -119,10 +119,5 @@ int main(int argc, char **argv)
         die(EXIT_CODE_USAGE, "LNBENCH_SANDBOX was removed: unset it, and run lnbench inside "
                              "bubblewrap; docs/conformance.md has the command");
     check_stack();
-    error err = {0};
-    const cli_command *command = command_find(argv[1], &err);
-    exit_code code = command ? command_run_with(command, argc - 1, argv + 1, &err) : err.code;
-    if (err.code != EXIT_CODE_FINE && err.message[0])
-        die(code, "%s", err.message);
-    return finish_output(code);
+    return finish_output(command_run_with(command_find(argv[1]), argc - 1, argv + 1));
 }

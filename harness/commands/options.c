@@ -27,7 +27,7 @@ static const cli_option *find_option(const cli_command *command, const char *nam
     return NULL;
 }
 
-static bool unknown_option(const cli_command *command, const char *given, error *err)
+static _Noreturn void unknown_option(const cli_command *command, const char *given)
 {
     const char *names[64];
     size_t count = 0;
@@ -37,50 +37,41 @@ static bool unknown_option(const cli_command *command, const char *given, error 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(given, "="), given);
     for (const former_option *was = command->former; was && was->name; was++)
         if (is_named(was->name, name, strlen(name)))
-            return fail(err, EXIT_CODE_USAGE, "--%s of %s was removed: %s", name, command->name,
-                        was->instead);
+            die(EXIT_CODE_USAGE, "--%s of %s was removed: %s", name, command->name, was->instead);
     const char *nearest = nearest_word(name, names, count);
-    return fail(err, EXIT_CODE_USAGE, "%s has no option --%.60s%s%s%s: see lnbench %s --help",
-                command->name, name, nearest ? " (did you mean --" : "", nearest ? nearest : "",
-                nearest ? "?)" : "", command->name);
+    die(EXIT_CODE_USAGE, "%s has no option --%.60s%s%s%s: see lnbench %s --help", command->name,
+        name, nearest ? " (did you mean --" : "", nearest ? nearest : "", nearest ? "?)" : "",
+        command->name);
 }
 
-static bool set_count(const cli_option *option, const char *value, uint64_t *target, error *err)
+static void set_count(const cli_option *option, const char *value, uint64_t *target)
 {
     char *end;
     errno = 0;
-    unsigned long long count = strtoull(value, &end, 10);
+    *target = strtoull(value, &end, 10);
     if (errno || end == value || *end || value[0] == '-' || value[0] == '+')
-        return fail(err, EXIT_CODE_USAGE, "--%s %.60s: a whole number was expected", option->name,
-                    value);
-    *target = count;
-    return true;
+        die(EXIT_CODE_USAGE, "--%s %.60s: a whole number was expected", option->name, value);
 }
 
-static bool set_real(const cli_option *option, const char *value, double *target, error *err)
+static void set_real(const cli_option *option, const char *value, double *target)
 {
-    double real;
-    if (!number_parse(value, strlen(value), &real) || !(real >= 0) || real > 1e300)
-        return fail(err, EXIT_CODE_USAGE, "--%s %.60s: a number from 0 was expected", option->name,
-                    value);
-    if (option->kind == OPTION_SECONDS && real <= 0)
-        return fail(err, EXIT_CODE_USAGE, "--%s %g: more than 0 seconds were expected",
-                    option->name, real);
-    *target = real;
-    return true;
+    if (!number_parse(value, strlen(value), target) || !(*target >= 0) || *target > 1e300)
+        die(EXIT_CODE_USAGE, "--%s %.60s: a number from 0 was expected", option->name, value);
+    if (option->kind == OPTION_SECONDS && *target <= 0)
+        die(EXIT_CODE_USAGE, "--%s %g: more than 0 seconds were expected", option->name, *target);
 }
 
-static bool set_list(const cli_option *option, const char *value, word_list *target, error *err)
+static void set_list(const cli_option *option, const char *value, word_list *target)
 {
     if (value[0] == '\0' || strstr(value, ",,") || value[0] == ',' ||
         value[strlen(value) - 1] == ',')
-        return fail(err, EXIT_CODE_USAGE, "--%s '%.200s': %s; %s was expected", option->name, value,
-                    value[0] ? "an empty part between commas" : "nothing there", option->argument);
-    return word_list_split(target, value, err);
+        die(EXIT_CODE_USAGE, "--%s '%.200s': %s; %s was expected", option->name, value,
+            value[0] ? "an empty part between commas" : "nothing there", option->argument);
+    word_list_split(target, value);
 }
 
 /* A store's name that was mistyped is found here, before anything is measured. */
-static bool set_store(const char *value, const char **target, error *err)
+static void set_store(const char *value, const char **target)
 {
     struct stat found;
     const char *slash = strrchr(value, '/');
@@ -88,44 +79,46 @@ static bool set_store(const char *value, const char **target, error *err)
     snprintf(directory, sizeof directory, "%.*s", slash ? (int)(slash - value) : 1,
              slash ? value : ".");
     if (value[0] == '\0')
-        return fail(err, EXIT_CODE_USAGE, "--db: a file name was expected");
+        die(EXIT_CODE_USAGE, "--db: a file name was expected");
     if (slash && slash > value && (stat(directory, &found) != 0 || !S_ISDIR(found.st_mode)) &&
         strcmp(value, DEFAULT_STORE) != 0)
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "--db %.200s: there is no directory '%.200s' (mkdir -p makes it)", value,
-                    directory);
+        die(EXIT_CODE_ENVIRONMENT,
+            "--db %.200s: there is no directory '%.200s' (mkdir -p makes it)", value, directory);
     *target = value;
-    return true;
 }
 
-static bool set_option(const cli_option *option, const char *value, char *options, error *err)
+static void set_option(const cli_option *option, const char *value, char *options)
 {
     void *target = options + option->target;
     switch (option->kind) {
     case OPTION_FLAG:
         *(bool *)target = true;
-        return true;
+        break;
     case OPTION_TEXT:
         *(const char **)target = value;
-        return true;
+        break;
     case OPTION_LIST:
-        return set_list(option, value, target, err);
+        set_list(option, value, target);
+        break;
     case OPTION_RAW:
         word_list_add(target, value);
-        return true;
+        break;
     case OPTION_COUNT:
-        return set_count(option, value, target, err);
+        set_count(option, value, target);
+        break;
     case OPTION_REAL:
     case OPTION_SECONDS:
-        return set_real(option, value, target, err);
+        set_real(option, value, target);
+        break;
     case OPTION_STORE:
-        return set_store(value, target, err);
+        set_store(value, target);
+        break;
     case OPTION_FORMAT:
-        return output_choose(target, value, err);
+        output_choose(target, value);
+        break;
     case OPTION_JSON:
-        return output_choose(target, NULL, err);
+        output_choose(target, NULL);
     }
-    return false;
 }
 
 static bool is_flag(const cli_option *option)
@@ -134,50 +127,45 @@ static bool is_flag(const cli_option *option)
 }
 
 /* One argument that begins with a dash, and the value behind it; *i goes over what was read. */
-static bool read_option(const cli_command *command, char *options, int argc, char **argv, int *i,
-                        error *err)
+static void read_option(const cli_command *command, char *options, int argc, char **argv, int *i)
 {
     const char *given = argv[*i];
     if (given[1] != '-')
-        return fail(err, EXIT_CODE_USAGE,
-                    "%s: '%.60s': options begin with two dashes: see lnbench %s --help",
-                    command->name, given, command->name);
+        die(EXIT_CODE_USAGE, "%s: '%.60s': options begin with two dashes: see lnbench %s --help",
+            command->name, given, command->name);
     size_t length = strcspn(given + 2, "=");
     const cli_option *option = find_option(command, given + 2, length);
     if (!option)
-        return unknown_option(command, given + 2, err);
+        unknown_option(command, given + 2);
     const char *value = given[2 + length] == '=' ? given + 3 + length : NULL;
     if (is_flag(option) && value)
-        return fail(err, EXIT_CODE_USAGE, "--%s takes no value", option->name);
+        die(EXIT_CODE_USAGE, "--%s takes no value", option->name);
     if (!is_flag(option) && !value) {
         if (*i + 1 == argc)
-            return fail(err, EXIT_CODE_USAGE, "--%s needs a value: %s", option->name,
-                        option->argument);
+            die(EXIT_CODE_USAGE, "--%s needs a value: %s", option->name, option->argument);
         value = argv[++*i];
     }
-    return set_option(option, value, options, err);
+    set_option(option, value, options);
 }
 
-/* *help is set where --help was asked for, and nothing more is read. */
+/* False where --help was asked for, and nothing more is read. */
 static bool parse_arguments(const cli_command *command, char *options, int argc, char **argv,
-                            word_list *operands, bool *help, error *err)
+                            word_list *operands)
 {
     bool only_operands = false;
     for (int i = 1; i < argc; i++) {
         const char *given = argv[i];
         if (strcmp(given, "--help") == 0 || strcmp(given, "-h") == 0)
-            return *help = true;
-        if (strcmp(given, "--") == 0 && !only_operands) {
+            return false;
+        if (strcmp(given, "--") == 0 && !only_operands)
             only_operands = true;
-        } else if (!only_operands && given[0] == '-' && given[1] != '\0') {
-            if (!read_option(command, options, argc, argv, &i, err))
-                return false;
-        } else if (operands->count == command->most_operands) {
-            return fail(err, EXIT_CODE_USAGE, "%s: unexpected '%.200s': see lnbench %s --help",
-                        command->name, given, command->name);
-        } else {
+        else if (!only_operands && given[0] == '-' && given[1] != '\0')
+            read_option(command, options, argc, argv, &i);
+        else if (operands->count == command->most_operands)
+            die(EXIT_CODE_USAGE, "%s: unexpected '%.200s': see lnbench %s --help", command->name,
+                given, command->name);
+        else
             word_list_add(operands, given);
-        }
     }
     return true;
 }
@@ -199,9 +187,8 @@ void command_print_help(const cli_command *command, FILE *file)
 }
 
 /* What holds of every option of its kind, given or not. */
-static bool preset(const cli_command *command, char *options, error *err)
+static void preset(const cli_command *command, char *options)
 {
-    bool fine = true;
     if (command->defaults)
         memcpy(options, command->defaults, command->size);
     for (size_t i = 0; i < command->option_count; i++) {
@@ -209,9 +196,8 @@ static bool preset(const cli_command *command, char *options, error *err)
         if (command->options[i].kind == OPTION_STORE)
             *(const char **)target = DEFAULT_STORE;
         else if (command->options[i].kind == OPTION_FORMAT)
-            fine = fine && output_standard(target, err);
+            *(output_file *)target = output_standard();
     }
-    return fine;
 }
 
 static void free_lists(const cli_command *command, char *options)
@@ -221,24 +207,21 @@ static void free_lists(const cli_command *command, char *options)
             word_list_free((word_list *)(void *)(options + command->options[i].target));
 }
 
-exit_code command_run_with(const cli_command *command, int argc, char **argv, error *err)
+exit_code command_run_with(const cli_command *command, int argc, char **argv)
 {
     word_list operands = {0};
     text_buffer line = {0};
-    bool help = false;
     exit_code code = EXIT_CODE_FINE;
     char *options = allocate_zeroed(1, command->size + 1);
     text_add(&line, "lnbench");
     for (int i = 0; i < argc; i++)
         text_format(&line, " %s", argv[i]);
     cli_call call = {&operands, line.bytes};
-    if (!preset(command, options, err) ||
-        !parse_arguments(command, options, argc, argv, &operands, &help, err))
-        code = err->code;
-    else if (help)
-        command_print_help(command, stdout);
+    preset(command, options);
+    if (parse_arguments(command, options, argc, argv, &operands))
+        code = command->body(options, &call);
     else
-        code = command->body(options, &call, err);
+        command_print_help(command, stdout);
     free_lists(command, options);
     free(options);
     text_free(&line);

@@ -56,8 +56,8 @@ typedef struct cli_call {
     const char *line;          /* "lnbench run --plan quick" */
 } cli_call;
 
-/* Gives the exit code; an error that ends the command is in *err with code != 0. */
-typedef exit_code command_body(void *options, const cli_call *call, error *err);
+/* Gives the exit code. An error ends the program: die(). */
+typedef exit_code command_body(void *options, const cli_call *call);
 
 typedef struct cli_command {
     const char *name;    /* "doctor" */
@@ -81,12 +81,11 @@ typedef struct cli_command {
  * there, and its name in commands/commands.c. */
 extern const cli_command *const commands[];
 extern const size_t command_count;
-/* Errors (2): no such subcommand; names the nearest. */
-const cli_command *command_find(const char *name, error *err);
+/* Where there is no such subcommand the program ends (2) with the name of the nearest. */
+const cli_command *command_find(const char *name);
 
-/* Reads argv[1..], prints --help where it was asked for, else runs the body. Errors of parsing are
- * usage errors that name the nearest option. */
-exit_code command_run_with(const cli_command *command, int argc, char **argv, error *err);
+/* Reads argv[1..], prints --help where it was asked for, else runs the body. */
+exit_code command_run_with(const cli_command *command, int argc, char **argv);
 void command_print_help(const cli_command *command, FILE *file);
 
 /* Of the commands that run kernels. */

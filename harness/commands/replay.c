@@ -32,17 +32,16 @@ typedef struct replay_state {
     text_buffer said; /* the verdicts with all their words: too long for a table */
 } replay_state;
 
-static bool turn_to_seed(replay_state *replayer, uint64_t seed, error *err)
+static void turn_to_seed(replay_state *replayer, uint64_t seed)
 {
     judge_settings settings = {.seed = seed,
                                .max_row_ulp = replayer->options->max_row_ulp,
                                .deadline_seconds = replayer->options->deadline};
     if (replayer->judge && replayer->seed == seed)
-        return true;
+        return;
     judge_destroy(replayer->judge);
     replayer->judge = judge_create(worker_runner(replayer->worker), &settings);
     replayer->seed = seed;
-    return replayer->judge || fail_memory(err, "the judge");
 }
 
 static relation_value as_side(const replay_side *side)
@@ -120,37 +119,45 @@ static void note_result(replay_state *replayer, const kernel_entry *kernel, cons
     say(&replayer->said, kernel->facts.name, what, result);
 }
 
-static const kernel_entry *kernel_then(replay_state *replayer, const char *name, error *err)
+static const kernel_entry *kernel_then(replay_state *replayer, const char *name)
 {
-    const kernel_entry *kernel = kernel_find(&replayer->kernels, name, err);
+    error ignored;
+    const kernel_entry *kernel = kernel_find(&replayer->kernels, name, &ignored);
     if (!kernel)
-        fail(err, EXIT_CODE_NOT_COMPARABLE,
-             "kernel %s is not here: if it came from a plugin, name it with --plugin; peers need "
-             "LNBENCH_PEERS=1 when lnbench is built",
-             name);
+        die(EXIT_CODE_NOT_COMPARABLE,
+            "kernel %s is not here: if it came from a plugin, name it with --plugin; peers need "
+            "LNBENCH_PEERS=1 when lnbench is built",
+            name);
     return kernel;
 }
 
-static bool replay_file(replay_state *replayer, const char *path, error *err)
+/* What could not be replayed at all ends the command. */
+static void need(bool replayed, const error *why)
+{
+    if (!replayed)
+        die(why->code, "%s", why->message);
+    if (interrupted())
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
+}
+
+static void replay_file(replay_state *replayer, const char *path)
 {
     worst_list list = {0};
     worst_list_read(NULL, path, &list);
-    bool fine = list.count > 0 || fail(err, EXIT_CODE_USAGE, "%s: holds no find", path);
-    fine = fine && turn_to_seed(replayer, 1, err);
-    for (size_t i = 0; fine && i < list.count; i++) {
+    if (list.count == 0)
+        die(EXIT_CODE_USAGE, "%s: holds no find", path);
+    turn_to_seed(replayer, 1);
+    for (size_t i = 0; i < list.count; i++) {
         const worst_row *find = &list.rows[i];
-        const kernel_entry *kernel = kernel_then(replayer, find->kernel, err);
+        const kernel_entry *kernel = kernel_then(replayer, find->kernel);
         replay_result result;
+        error why;
         char what[64];
         snprintf(what, sizeof what, "find %zu", i + 1);
-        fine = kernel && replay_find(replayer->judge, kernel, find, &result, err);
-        if (fine)
-            note_result(replayer, kernel, what, find->convention, find->hidden, &result);
-        if (fine && interrupted())
-            fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+        need(replay_find(replayer->judge, kernel, find, &result, &why), &why);
+        note_result(replayer, kernel, what, find->convention, find->hidden, &result);
     }
     worst_list_free(&list);
-    return fine;
 }
 
 static bool is_replayable(const stored_case *judged)
@@ -175,96 +182,79 @@ static bool graver(const stored_case *a, const stored_case *b)
     return a->metrics.row_ulp_max > b->metrics.row_ulp_max;
 }
 
-static bool replay_stored(replay_state *replayer, result_store *store, const stored_case *judged,
-                          error *err)
+static void replay_stored(replay_state *replayer, result_store *store, const stored_case *judged)
 {
     stored_worst worst;
-    bool has;
     char what[96];
     replay_result result;
-    const kernel_entry *kernel = kernel_then(replayer, judged->key.kernel, err);
-    if (!kernel || !store_worst(store, judged, &worst, &has, err))
-        return false;
+    error why;
+    const kernel_entry *kernel = kernel_then(replayer, judged->key.kernel);
+    bool has = store_worst(store, judged, &worst);
     snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged->id, judged->key.input);
-    bool fine = replay_case(replayer->judge, kernel, judged, has ? &worst : NULL,
-                            replayer->options->id > 0, NULL, &result, err);
-    if (fine)
-        note_result(replayer, kernel, what, judged->key.convention, judged->key.hidden, &result);
+    need(replay_case(replayer->judge, kernel, judged, has ? &worst : NULL,
+                     replayer->options->id > 0, NULL, &result, &why),
+         &why);
+    note_result(replayer, kernel, what, judged->key.convention, judged->key.hidden, &result);
     stored_worst_free(&worst);
-    if (fine && interrupted())
-        fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    return fine;
 }
 
 /* The one case, the failures of the run, or its gravest case. */
-static bool replay_cases(replay_state *replayer, result_store *store, const stored_cases *cases,
-                         error *err)
+static void replay_cases(replay_state *replayer, result_store *store, const stored_cases *cases)
 {
     const replay_options *options = replayer->options;
     const stored_case *gravest = NULL;
-    bool fine = true;
-    for (size_t i = 0; fine && i < cases->count; i++) {
+    for (size_t i = 0; i < cases->count; i++) {
         const stored_case *judged = &cases->cases[i];
         if (!is_replayable(judged) || (options->id && (int64_t)options->id != judged->id))
             continue;
         if (options->failures && verdict_exit_code(&judged->verdict) != EXIT_CODE_FINE)
-            fine = replay_stored(replayer, store, judged, err);
+            replay_stored(replayer, store, judged);
         else if (!options->failures && graver(judged, gravest))
             gravest = judged;
     }
-    if (fine && gravest)
-        fine = replay_stored(replayer, store, gravest, err);
-    return fine && (replayer->count > 0 || options->failures ||
-                    fail(err, EXIT_CODE_USAGE,
-                         "%s: no judged case: one that was only timed, is unsupported or "
-                         "missing has nothing to replay",
-                         options->database));
+    if (gravest)
+        replay_stored(replayer, store, gravest);
+    if (replayer->count == 0 && !options->failures)
+        die(EXIT_CODE_USAGE,
+            "%s: no judged case: one that was only timed, is unsupported or missing has nothing to "
+            "replay",
+            options->database);
 }
 
 /* --case names its run too. */
-static bool run_of_case(result_store *store, const replay_options *options, int64_t *run,
-                        error *err)
+static int64_t run_of_case(result_store *store, const replay_options *options)
 {
-    *run = (int64_t)options->run;
     if (options->id && !options->run)
-        return store_run_of_case(store, (int64_t)options->id, run, err);
-    if (*run == 0 && !store_latest_run(store, run, err))
-        return false;
-    return *run != 0 || fail(err, EXIT_CODE_ENVIRONMENT,
-                             "%s: holds no run yet: lnbench run makes one", options->database);
+        return store_run_of_case(store, (int64_t)options->id);
+    int64_t run = options->run ? (int64_t)options->run : store_latest_run(store);
+    if (run == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
+            options->database);
+    return run;
 }
 
-static bool replay_store(replay_state *replayer, error *err)
+static void replay_store(replay_state *replayer)
 {
-    result_store *store;
-    stored_run run;
-    stored_cases cases = {0};
-    int64_t id;
-    if (!store_open(replayer->options->database, STORE_READ, &store, err))
-        return false;
-    bool fine = run_of_case(store, replayer->options, &id, err) &&
-                store_run(store, id, &run, err) &&
-                store_descriptors(store, id, &replayer->descriptors, err) &&
-                store_cases(store, id, &cases, err) && turn_to_seed(replayer, run.seed, err) &&
-                replay_cases(replayer, store, &cases, err);
+    result_store *store = store_open(replayer->options->database, STORE_READ);
+    int64_t id = run_of_case(store, replayer->options);
+    stored_run run = store_run(store, id);
+    replayer->descriptors = store_descriptors(store, id);
+    stored_cases cases = store_cases(store, id);
+    turn_to_seed(replayer, run.seed);
+    replay_cases(replayer, store, &cases);
     stored_cases_free(&cases);
     store_close(store);
-    return fine;
 }
 
-static bool show_results(replay_state *replayer, error *err)
+static void show_results(const replay_state *replayer)
 {
     const output_file *printed = &replayer->options->printed;
-    relation *rows = replayer->rows;
-    replayer->rows = NULL;
-    if (!relation_print(rows, printed, err))
-        return false;
+    relation_print(replayer->rows, printed);
     if (replayer->said.bytes &&
         (printed->format == OUTPUT_TEXT || printed->format == OUTPUT_MARKDOWN))
         output_wrapped(printed, replayer->said.bytes);
     output_line(printed, "\n%zu replayed, %zu the same in bits, error and verdict", replayer->count,
                 replayer->reproduced);
-    return true;
 }
 
 static exit_code code_of(const replay_state *replayer)
@@ -276,23 +266,23 @@ static exit_code code_of(const replay_state *replayer)
     return replayer->absent ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_REGRESSION;
 }
 
-static exit_code replay(void *context, const cli_call *call, error *err)
+static exit_code replay(void *context, const cli_call *call)
 {
     const replay_options *options = context;
     const char *file = call->operands->count > 0 ? call->operands->words[0] : NULL;
     replay_state replayer = {.options = options, .rows = relation_create(COLUMNS(columns))};
     interrupt_watch();
-    bool one =
-        (file != NULL) + (options->id > 0) + options->failures <= 1 && (!file || !options->run);
-    bool fine = (one || fail(err, EXIT_CODE_USAGE,
-                             "one of --case, --failures and FILE was "
-                             "expected; --run goes with a store")) &&
-                worker_start(options->plugins.words, options->plugins.count, &replayer.worker,
-                             &replayer.kernels, err) &&
-                (file ? replay_file(&replayer, file, err) : replay_store(&replayer, err)) &&
-                show_results(&replayer, err);
-    exit_code code = fine ? code_of(&replayer) : err->code;
-    relation_destroy(replayer.rows);
+    if ((file != NULL) + (options->id > 0) + options->failures > 1 || (file && options->run))
+        die(EXIT_CODE_USAGE,
+            "one of --case, --failures and FILE was expected; --run goes with a store");
+    replayer.worker =
+        worker_start(options->plugins.words, options->plugins.count, &replayer.kernels);
+    if (file)
+        replay_file(&replayer, file);
+    else
+        replay_store(&replayer);
+    show_results(&replayer);
+    exit_code code = code_of(&replayer);
     text_free(&replayer.said);
     json_decref(replayer.descriptors);
     judge_destroy(replayer.judge);

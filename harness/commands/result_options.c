@@ -9,18 +9,14 @@ static result_look look_of(const result_options *options)
     return (result_look){.all = options->all, .top = (size_t)options->top};
 }
 
-bool result_check(const result_options *options, const char *database, error *err)
+void result_check(const result_options *options, const char *database)
 {
-    run_view base;
-    result_look look = {0};
-    if (options->sort && !result_order_from_name(options->sort, &look.order, err))
-        return false;
+    if (options->sort)
+        result_order_from_name(options->sort);
     if (options->baseline) {
-        if (!run_find(options->baseline, database, &base, err))
-            return false;
+        run_view base = run_find(options->baseline, database);
         view_free(&base);
     }
-    return true;
 }
 
 /* An option with the absolute path of a file, as the shell takes it. */
@@ -40,24 +36,23 @@ static void add_path(text_buffer *out, const char *option, const char *path)
     text_add(out, "'");
 }
 
-bool result_show(const result_options *options, const run_view *view, const char *database,
-                 const word_list *plugins, const output_file *out, error *err)
+void result_show(const result_options *options, const run_view *view, const char *database,
+                 const word_list *plugins, const output_file *out)
 {
     run_view base;
     text_buffer again = {0};
     result_look look = look_of(options);
-    if (options->sort && !result_order_from_name(options->sort, &look.order, err))
-        return false;
-    if (options->baseline && !run_find(options->baseline, database, &base, err))
-        return false;
+    if (options->sort)
+        look.order = result_order_from_name(options->sort);
+    if (options->baseline)
+        base = run_find(options->baseline, database);
     add_path(&again, "db", database);
     for (size_t i = 0; plugins && i < plugins->count; i++)
         add_path(&again, "plugin", plugins->words[i]);
     look.again = again.bytes;
     look.baseline = options->baseline ? &base : NULL;
-    bool fine = result_table_print(view, out, &look, err);
+    result_table_print(view, out, &look);
     if (options->baseline)
         view_free(&base);
     text_free(&again);
-    return fine;
 }

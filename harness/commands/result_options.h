@@ -27,11 +27,10 @@ typedef struct result_options {
             offsetof(type, member)                                                                 \
     }
 
-/* Prints the view as they say; `plugins`: that were given, for the commands that repeat a case. Errors: an
- * order that is none (2), no such run (7). */
-bool result_show(const result_options *options, const run_view *view, const char *database,
-                 const word_list *plugins, const output_file *out, error *err);
-/* Those errors that can be told before anything is measured. */
-bool result_check(const result_options *options, const char *database, error *err);
+/* Prints the view as they say; `plugins`: that were given, for the commands that repeat a case. */
+void result_show(const result_options *options, const run_view *view, const char *database,
+                 const word_list *plugins, const output_file *out);
+/* Ends the program where the order is none (2) or there is no such run (7): before anything is measured. */
+void result_check(const result_options *options, const char *database);
 
 #endif

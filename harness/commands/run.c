@@ -48,7 +48,7 @@ static size_t alike(const case_plan *plan, size_t first)
 }
 
 /* The cases that would be measured, as run --json prints them once they are. */
-static bool dry_run_json(const case_plan *plan, const output_file *out, error *err)
+static void dry_run_json(const case_plan *plan, const output_file *out)
 {
     json_t *array = json_array();
     for (size_t i = 0; i < plan->accuracy_count + plan->speed_count; i++)
@@ -66,7 +66,7 @@ static bool dry_run_json(const case_plan *plan, const output_file *out, error *e
             planned.bound_row_ulp = NAN;
             json_array_append_new(array, view_case_json(&view));
         }
-    return output_json(out, array, err);
+    output_json(out, array);
 }
 
 /* How many distinct words there are among those of a plan's accuracy groups. */
@@ -117,7 +117,7 @@ static void print_covered(const case_plan *plan, const output_file *out)
         output_line(out, "  2^32 elements, 75,000 calls");
 }
 
-static bool dry_run(const case_plan *plan, const output_file *out, error *err)
+static void dry_run(const case_plan *plan, const output_file *out)
 {
     static const relation_column columns[] = {
         FOR_PEOPLE("what"),       FOR_PEOPLE("dtype"),
@@ -142,8 +142,9 @@ static bool dry_run(const case_plan *plan, const output_file *out, error *err)
                      as_count(group->hidden), as_text(cache_name(group->cache)),
                      as_format("%u x %u", group->processes, group->repetitions));
     }
-    if (!relation_print(rows, out, err) || output_is_data(out))
-        return err->code == EXIT_CODE_FINE;
+    relation_print(rows, out);
+    if (output_is_data(out))
+        return;
     output_text(out, "\n%zu kernel%s%s", plan->kernel_count, plan->kernel_count == 1 ? "" : "s",
                 plan->kernel_count > MOST_NAMES ? " (lnbench list kernels)" : ":");
     for (size_t i = 0; plan->kernel_count <= MOST_NAMES && i < plan->kernel_count; i++)
@@ -151,44 +152,42 @@ static bool dry_run(const case_plan *plan, const output_file *out, error *err)
     output_text(out, "\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
                 plan_repetitions(plan), session_run_seconds(plan));
     print_covered(plan, out);
-    return true;
 }
 
 /* With --resume, where no unfinished run has this plan: another unfinished run is what was meant. */
-static bool check_other_plans(const run_session *session, error *err)
+static void check_other_plans(const run_session *session)
 {
-    stored_run *runs = NULL;
-    size_t count = 0;
-    bool fine = store_runs(session->store, &runs, &count, err);
-    for (size_t i = count; fine && i-- > 0;)
-        fine = runs[i].imported || strcmp(runs[i].command, "run") != 0 ||
-               (runs[i].state == RUN_COMPLETE && runs[i].counts.lost == 0) ||
-               fail(err, EXIT_CODE_USAGE,
-                    "run %lld is unfinished, and of another plan: go on with it by '%s%s', or "
-                    "leave out --resume to begin a new run",
-                    (long long)runs[i].id, runs[i].command_line,
-                    strstr(runs[i].command_line, "--resume") ? "" : " --resume");
+    stored_run *runs;
+    for (size_t i = store_runs(session->store, &runs); i-- > 0;)
+        if (!runs[i].imported && strcmp(runs[i].command, "run") == 0 &&
+            (runs[i].state != RUN_COMPLETE || runs[i].counts.lost > 0))
+            die(EXIT_CODE_USAGE,
+                "run %lld is unfinished, and of another plan: go on with it by '%s%s', or leave "
+                "out --resume to begin a new run",
+                (long long)runs[i].id, runs[i].command_line,
+                strstr(runs[i].command_line, "--resume") ? "" : " --resume");
     free(runs);
-    return fine;
 }
 
-/* A new run in the store, or an unfinished one of the same plan. */
-static bool begin_run(run_session *session, const run_settings *settings, const char *command,
-                      const char *command_line, error *err)
+/* False: no unfinished run has this plan. */
+static bool resume_run(run_session *session, const char *database)
 {
-    if (settings->resume) {
-        if (!store_find_unfinished(session->store, session->plan.hash, &session->run, err))
-            return false;
-        session->resumed = session->run != 0;
-        if (!session->resumed && !check_other_plans(session, err))
-            return false;
-        if (!session->resumed)
-            output_note("no unfinished run in %s: a new one begins", settings->database);
-        else
-            return store_drop_unfinished(session->store, session->run, err) &&
-                   session_ask(session, &session->plan, err) &&
-                   store_next_process(session->store, session->run, &session->next_process, err);
+    session->run = store_find_unfinished(session->store, session->plan.hash);
+    session->resumed = session->run != 0;
+    if (!session->resumed) {
+        check_other_plans(session);
+        output_note("no unfinished run in %s: a new one begins", database);
+        return false;
     }
+    store_drop_unfinished(session->store, session->run);
+    session_ask(session, &session->plan);
+    session->next_process = store_next_process(session->store, session->run);
+    return true;
+}
+
+/* A new run in the store. */
+static void begin_run(run_session *session, const char *command, const char *command_line)
+{
     run_info info = {
         .command_line = command_line,
         .plan = session->plan.name,
@@ -201,19 +200,20 @@ static bool begin_run(run_session *session, const run_settings *settings, const 
     for (size_t i = 0; session->plan.checks && i < session->plan.checks->count; i++)
         combinations_add_triples(session->plan.checks->sets[i], &info.triples,
                                  &info.triples_covered);
-    return store_begin_run(session->store, &info, &session->run, err) &&
-           session_ask(session, &session->plan, err) && session_store_kernels(session, err);
+    session->run = store_begin_run(session->store, &info);
+    session_ask(session, &session->plan);
+    session_store_kernels(session);
 }
 
-static bool measure_speed(run_session *session, const kernel_list *kernels, error *err)
+static bool measure(run_session *session, const kernel_list *kernels)
 {
     progress_begin(&session->progress, session_run_seconds(&session->plan));
-    bool fine = session_invariance(session, kernels, err) && session_accuracy(session, err) &&
-                session_speed(session, err);
+    bool finished =
+        session_invariance(session, kernels) && session_accuracy(session) && session_speed(session);
     progress_end(&session->progress);
-    /* Also what an interrupted run has seen. */
-    struct error storing = {0};
-    return session_store_kernels(session, fine ? err : &storing) && fine;
+    session_store_kernels(
+        session); /* with what was seen of their bits, of an interrupted run too */
+    return finished;
 }
 
 /* How the answers that the kernels were held against came about. */
@@ -225,16 +225,14 @@ static void print_certified(const row_judge *judge, const output_file *out)
         output_line(out, "certified  %s", judge_describe_counts(&counts, words, sizeof words));
 }
 
-static bool show_run(run_session *session, const run_options *options, bool finished, size_t *lost,
-                     error *err)
+/* Returns how many cases are missing. */
+static size_t show_run(run_session *session, const run_options *options, bool finished)
 {
-    run_view view;
-    if (!view_load(session->store, session->run, &view, err))
-        return false;
+    run_view view = view_load(session->store, session->run);
     session->worst = worse_exit_code(session->worst, view_exit_code(&view));
-    *lost = view.run.counts.lost;
-    bool fine = result_show(&options->shown, &view, options->run.database, &options->run.plugins,
-                            &options->printed, err);
+    size_t missing = view.run.counts.lost;
+    result_show(&options->shown, &view, options->run.database, &options->run.plugins,
+                &options->printed);
     bool is_text = options->printed.format == OUTPUT_TEXT;
     output_aside(&options->printed, "stored  run %lld in %s", (long long)session->run,
                  options->run.database);
@@ -242,80 +240,33 @@ static bool show_run(run_session *session, const run_options *options, bool fini
         print_covered(&session->plan, &options->printed);
     if (is_text && options->shown.all && session->judge)
         print_certified(session->judge, &options->printed);
-    if (fine && finished && is_text && !options->no_charts)
-        fine = draw_report(&view, options->out, &options->printed, err);
+    if (finished && is_text && !options->no_charts)
+        draw_report(&view, options->out, &options->printed);
     view_free(&view);
-    return fine;
-}
-
-/* Of a run that an error ended: its table would be half a table. */
-static void print_lost(const run_session *session, const output_file *out)
-{
-    run_view view;
-    struct error ignored = {0};
-    text_buffer line = {0};
-    if (!view_load(session->store, session->run, &view, &ignored))
-        return;
-    view_add_coverage(&view, &line);
-    if (out->format == OUTPUT_TEXT && line.length > 0)
-        output_line(out, "%s", line.bytes);
-    text_free(&line);
-    view_free(&view);
+    return missing;
 }
 
 bool run_measure(run_session *session, const run_settings *settings, const kernel_list *kernels,
-                 const char *command, const char *command_line, bool *finished, error *err)
+                 const char *command, const char *command_line)
 {
-    *finished = false;
-    if (!make_parent_directory(settings->database, err) ||
-        !store_open(settings->database, STORE_WRITE, &session->store, err) ||
-        !begin_run(session, settings, command, command_line, err))
-        return false;
-    *finished = measure_speed(session, kernels, err);
-    struct error ending = *err;
-    return store_end_run(session->store, session->run, *finished ? RUN_COMPLETE : RUN_INTERRUPTED,
-                         *finished ? err : &ending) &&
-           (*finished || err->code == EXIT_CODE_INTERRUPTED);
+    make_parent_directory(settings->database);
+    session->store = store_open(settings->database, STORE_WRITE);
+    if (!settings->resume || !resume_run(session, settings->database))
+        begin_run(session, command, command_line);
+    if (strcmp(command, "run") == 0)
+        die_note = "; the same command with --resume goes on";
+    bool finished = measure(session, kernels);
+    store_end_run(session->store, session->run, finished ? RUN_COMPLETE : RUN_INTERRUPTED);
+    die_note = "";
+    return finished;
 }
 
-bool run_check_missing(const run_settings *settings, size_t missing, bool gave_up, const char *hint,
-                       error *err)
+void run_check_missing(const run_settings *settings, size_t missing, bool gave_up, const char *hint)
 {
-    return missing == 0 || settings->allow_missing ||
-           fail(err, gave_up ? EXIT_CODE_KERNEL_FAILED : EXIT_CODE_ENVIRONMENT,
-                "%zu case%s without a result: %s(--allow-missing accepts that)", missing,
-                plural(missing), hint);
-}
-
-static bool run_plan(run_session *session, const kernel_list *kernels, const run_options *options,
-                     const char *command_line, error *err)
-{
-    /* Places that cannot be written to are found before anything is measured. */
-    bool charts = options->printed.format == OUTPUT_TEXT && !options->no_charts, finished;
-    if (charts && !make_directories(options->out, err))
-        return false;
-    if (!run_measure(session, &options->run, kernels, "run", command_line, &finished, err)) {
-        struct error ending = *err;
-        if (session->run == 0)
-            return false;
-        print_lost(session, &options->printed);
-        return fail(err, ending.code, "%.900s; the same command with --resume goes on",
-                    ending.message);
-    }
-    struct error shown = {0};
-    size_t lost = 0;
-    if (!show_run(session, options, finished, &lost, &shown)) {
-        *err = shown;
-        return false;
-    }
-    if (!finished)
-        return fail(err, EXIT_CODE_INTERRUPTED,
-                    "interrupted: what was measured is kept; the same command with --resume "
-                    "goes on");
-    return run_check_missing(&options->run, lost, session->gave_up,
-                             lost == 1 ? "the same command with --resume tries it again "
-                                       : "the same command with --resume tries them again ",
-                             err);
+    if (missing > 0 && !settings->allow_missing)
+        die(gave_up ? EXIT_CODE_KERNEL_FAILED : EXIT_CODE_ENVIRONMENT,
+            "%zu case%s without a result: %s(--allow-missing accepts that)", missing,
+            plural(missing), hint);
 }
 
 /* What decides results and is no part of the plan; a deadline only decides when to give up. */
@@ -326,15 +277,12 @@ static uint64_t hash_settings(const run_settings *settings)
     return hash_bytes(hash, &settings->huge_pages, sizeof settings->huge_pages);
 }
 
-bool run_prepare(run_session *session, const run_settings *settings, kernel_list *kernels,
-                 error *err)
+void run_prepare(run_session *session, const run_settings *settings, kernel_list *kernels)
 {
     plan_request request = settings->request;
     request.settings = hash_settings(settings);
     machine_read(&session->machine);
-    if (!worker_start(settings->plugins.words, settings->plugins.count, &session->worker, kernels,
-                      err))
-        return false;
+    session->worker = worker_start(settings->plugins.words, settings->plugins.count, kernels);
     if (kernels->left_out[0])
         output_note("a peer is left out: %s", kernels->left_out);
     plan_make(&request, kernels, &session->machine, &session->plan);
@@ -353,7 +301,6 @@ bool run_prepare(run_session *session, const run_settings *settings, kernel_list
     session->cpu = session_last_cpu();
     session->huge_pages = settings->huge_pages;
     session->deadline_seconds = settings->deadline;
-    return true;
 }
 
 void run_end(run_session *session, kernel_list *kernels)
@@ -369,33 +316,51 @@ void run_end(run_session *session, kernel_list *kernels)
     kernel_list_free(kernels);
 }
 
-static bool read_conformance(run_options *options, error *err)
+static void read_conformance(run_options *options)
 {
     bool *wanted = &options->run.request.conformance;
     *wanted = strcmp(options->conformance, "no") != 0;
-    return !*wanted || strcmp(options->conformance, "yes") == 0 ||
-           fail(err, EXIT_CODE_USAGE, "--conformance %.60s: yes or no was expected",
-                options->conformance);
+    if (*wanted && strcmp(options->conformance, "yes") != 0)
+        die(EXIT_CODE_USAGE, "--conformance %.60s: yes or no was expected", options->conformance);
 }
 
-static exit_code run(void *context, const cli_call *call, error *err)
+/* Measures, shows the result, and ends what it opened; then says what is missing. */
+static void run_plan(run_session *session, kernel_list *kernels, const run_options *options,
+                     const char *command_line)
+{
+    /* Places that cannot be written to are found before anything is measured. */
+    if (options->printed.format == OUTPUT_TEXT && !options->no_charts)
+        make_directories(options->out);
+    bool finished = run_measure(session, &options->run, kernels, "run", command_line);
+    size_t missing = show_run(session, options, finished);
+    run_end(session, kernels);
+    if (!finished)
+        die(EXIT_CODE_INTERRUPTED,
+            "interrupted: what was measured is kept; the same command with --resume goes on");
+    run_check_missing(&options->run, missing, session->gave_up,
+                      missing == 1 ? "the same command with --resume tries it again "
+                                   : "the same command with --resume tries them again ");
+}
+
+static exit_code run(void *context, const cli_call *call)
 {
     run_options *options = context;
     kernel_list kernels = {0};
     run_session session = {.cpu = -1};
     interrupt_watch();
-    bool fine = read_conformance(options, err) &&
-                result_check(&options->shown, options->run.database, err) &&
-                run_prepare(&session, &options->run, &kernels, err);
-    if (fine && options->dry_run)
-        fine = options->printed.format == OUTPUT_JSON
-                   ? dry_run_json(&session.plan, &options->printed, err)
-                   : dry_run(&session.plan, &options->printed, err);
-    else if (fine)
-        fine = run_plan(&session, &kernels, options, call->line, err);
-    exit_code code = fine ? session.worst : err->code;
+    read_conformance(options);
+    result_check(&options->shown, options->run.database);
+    run_prepare(&session, &options->run, &kernels);
+    if (!options->dry_run) {
+        run_plan(&session, &kernels, options, call->line);
+        return session.worst;
+    }
+    if (options->printed.format == OUTPUT_JSON)
+        dry_run_json(&session.plan, &options->printed);
+    else
+        dry_run(&session.plan, &options->printed);
     run_end(&session, &kernels);
-    return code;
+    return session.worst;
 }
 
 static const cli_option options[] = {

@@ -2,8 +2,8 @@
  *
  *     run_session session = {.cpu = -1};
  *     kernel_list kernels = {0};
- *     bool fine = run_prepare(&session, &settings, &kernels, &err) &&
- *                 run_measure(&session, &settings, &kernels, "choose", call->line, &finished, &err);
+ *     run_prepare(&session, &settings, &kernels);
+ *     bool finished = run_measure(&session, &settings, &kernels, "choose", call->line);
  *     run_end(&session, &kernels);
  */
 #ifndef LNBENCH_COMMANDS_RUN_H
@@ -20,15 +20,14 @@ typedef struct run_settings {
 } run_settings;
 
 /* Reads the machine, starts the worker, makes the plan. */
-bool run_prepare(run_session *session, const run_settings *settings, kernel_list *kernels,
-                 error *err);
-/* The plan's cases, as they are measured and judged, into a run of the store that is opened for it. False: an error
- * ended it. Where it was interrupted, *finished is false and err has the exit code 130. */
+void run_prepare(run_session *session, const run_settings *settings, kernel_list *kernels);
+/* The plan's cases, as they are measured and judged, into a run of the store that is opened for it. False: it was
+ * interrupted. */
 bool run_measure(run_session *session, const run_settings *settings, const kernel_list *kernels,
-                 const char *command, const char *command_line, bool *finished, error *err);
-/* Whether cases are missing that the user did not allow to be; `hint`: what else can be done. */
-bool run_check_missing(const run_settings *settings, size_t missing, bool gave_up, const char *hint,
-                       error *err);
+                 const char *command, const char *command_line);
+/* Ends the program where cases are missing that the user did not allow to be; `hint`: what else can be done. */
+void run_check_missing(const run_settings *settings, size_t missing, bool gave_up,
+                       const char *hint);
 void run_end(run_session *session, kernel_list *kernels);
 
 #endif

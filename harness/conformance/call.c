@@ -46,9 +46,7 @@ static off_t take_offset(off_t *end, bool present, size_t bytes)
 
 void judge_reach(row_judge *judge, size_t bytes)
 {
-    error err;
-    if (!judge->runner->reserve(judge->runner, bytes, &err))
-        die(err.code, "%s", err.message);
+    judge->runner->reserve(judge->runner, bytes);
 }
 
 /* Where the tensors of an order go, from *end on, which moves behind them. Inputs are those of `last`, where
@@ -170,11 +168,9 @@ static bool is_same(const work_order *a, const work_order *b)
 /* Whether it is an answer, or else what it says of the kernel. */
 static bool judge_heed(const worker_reply *reply, case_verdict *verdict)
 {
-    error err = {0};
     if (reply->kind != REPLY_FAILED)
         return true;
-    if (reply_ends_run(reply, &err) && err.code != EXIT_CODE_INTERRUPTED)
-        die(err.code, "%s", err.message);
+    reply_was_interrupted(reply);
     *verdict = (case_verdict){.kind = reply->verdict};
     verdict_say(verdict, "%s", reply->text);
     return false;

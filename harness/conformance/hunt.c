@@ -1,6 +1,7 @@
 /* The climbs of a hunt: from a row of some family, the best of a batch of changed rows again and
  * again, until nothing gets worse for the kernel any more. And the file of the finds. */
 #include "domain/convention.h"
+#include "base/allocate.h"
 #include "base/progress.h"
 #include "conformance/hunt.h"
 #include "inputs/inputs.h"
@@ -204,11 +205,10 @@ static bool must_stop(hunt_state *hunt)
     return hunt->cut;
 }
 
-bool hunt_begin(hunt_state *hunt, error *err)
+void hunt_begin(hunt_state *hunt)
 {
     const hunt_settings *settings = &hunt->settings;
-    if (!convention_parse(settings->convention, &hunt->convention, err))
-        return false;
+    hunt->convention = convention_named(settings->convention);
     if (settings->seconds > 0)
         hunt->until = seconds_now() + settings->seconds;
     hunt->call =
@@ -216,7 +216,6 @@ bool hunt_begin(hunt_state *hunt, error *err)
     call_allocate(&hunt->memory, &hunt->call, false);
     input_parameters("normal", &hunt->call, settings->seed);
     call_drop_unneeded(&hunt->call);
-    return true;
 }
 
 static void block_of(hunt_state *hunt, const void *rows, size_t count, judge_block *block)
@@ -268,7 +267,7 @@ static void keep_find(hunt_state *hunt, worst_row *find)
 }
 
 /* Judges the rows as a find is judged when it is replayed, and keeps them. */
-static bool make_find(hill_climb *climb, const void *rows, size_t count, double score, error *err)
+static bool make_find(hill_climb *climb, const void *rows, size_t count, double score)
 {
     hunt_state *hunt = climb->hunt;
     worst_row find = {0};
@@ -279,42 +278,36 @@ static bool make_find(hill_climb *climb, const void *rows, size_t count, double 
     /* It did well a moment ago: once more, as in try_step(). */
     if (isfinite(score) && verdict_exit_code(&judgement.verdict) == EXIT_CODE_KERNEL_FAILED)
         judge_kernel(hunt->judge, &block, hunt->kernel, &judgement);
-    bool fine = !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    worst_row_take(&block, judgement.metrics.worst_row, &judgement, hunt->settings.kernel,
-                   hunt->settings.convention, &find);
-    if (fine && count > 1) { /* together or not at all */
-        free(find.inputs[ROLE_X]);
-        find.inputs[ROLE_X] = malloc(count * climb->row_bytes);
-        find.rows = count;
-        find.row = judgement.metrics.worst_row;
-        fine = find.inputs[ROLE_X] != NULL || fail_memory(err, "a find");
-        if (fine)
-            memcpy(find.inputs[ROLE_X], rows, count * climb->row_bytes);
-    }
-    judge_block_free(&block);
-    if (fine)
+    if (!interrupted()) {
+        worst_row_take(&block, judgement.metrics.worst_row, &judgement, hunt->settings.kernel,
+                       hunt->settings.convention, &find);
+        if (count > 1) { /* together or not at all */
+            free(find.inputs[ROLE_X]);
+            find.inputs[ROLE_X] = allocate_copy(rows, count * climb->row_bytes);
+            find.rows = count;
+            find.row = judgement.metrics.worst_row;
+        }
         snprintf(find.origin, sizeof find.origin, "restart %llu of seed %llu: %s, %u steps",
                  (unsigned long long)climb->number, (unsigned long long)hunt->settings.seed,
                  starts[climb->number % STARTS], climb->steps);
-    find.score = score;
-    find.restart = climb->number;
-    if (fine)
+        find.score = score;
+        find.restart = climb->number;
         keep_find(hunt, &find);
-    else
-        worst_row_free(&find);
-    return fine;
+    }
+    judge_block_free(&block);
+    return !interrupted();
 }
 
 /* The kernel failed on a batch: the first row that does it alone is the find, else all of them. */
-static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *err)
+static bool find_failure(hill_climb *climb, const case_verdict *verdict)
 {
     hunt_state *hunt = climb->hunt;
     size_t row_bytes = climb->row_bytes, culprit = BATCH;
     row_score score;
     climb->failed = climb->ended = true;
     if (verdict->kind == VERDICT_DECLINED || verdict->kind == VERDICT_LOST)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
-                    verdict_phrase(verdict->kind), verdict->detail);
+        die(EXIT_CODE_ENVIRONMENT, "%s: %s: %s", hunt->settings.kernel,
+            verdict_phrase(verdict->kind), verdict->detail);
     for (size_t row = 0; culprit == BATCH && row < BATCH; row++) {
         struct case_verdict alone;
         judge_block block;
@@ -322,12 +315,12 @@ static bool find_failure(hill_climb *climb, const case_verdict *verdict, error *
         judge_score(hunt->judge, &block, hunt->kernel, false, &score, &alone);
         judge_block_free(&block);
         if (interrupted())
-            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+            return false;
         if (alone.kind != VERDICT_RIGHT)
             culprit = row;
     }
-    return culprit < BATCH ? make_find(climb, climb->batch + culprit * row_bytes, 1, INFINITY, err)
-                           : make_find(climb, climb->batch, BATCH, INFINITY, err);
+    return culprit < BATCH ? make_find(climb, climb->batch + culprit * row_bytes, 1, INFINITY)
+                           : make_find(climb, climb->batch, BATCH, INFINITY);
 }
 
 /* The changed rows of the next step. */
@@ -368,7 +361,7 @@ static void move_on(hill_climb *climb, const row_score scores[BATCH])
 }
 
 /* A kernel that fails is asked once more, since a worker that somebody killed tells nothing of it. */
-static bool make_step(hill_climb *climb, error *err)
+static bool make_step(hill_climb *climb)
 {
     hunt_state *hunt = climb->hunt;
     row_score scores[BATCH];
@@ -381,42 +374,35 @@ static bool make_step(hill_climb *climb, error *err)
                     &verdict);
         judge_block_free(&block);
         if (interrupted())
-            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+            return false;
     }
     if (verdict.kind != VERDICT_RIGHT)
-        return find_failure(climb, &verdict, err);
+        return find_failure(climb, &verdict);
     move_on(climb, scores);
     return true;
 }
 
-bool hunt_climb(hunt_state *hunt, uint64_t number, error *err)
+void hunt_climb(hunt_state *hunt, uint64_t number)
 {
     const hunt_settings *settings = &hunt->settings;
     size_t row_bytes = settings->hidden * dtype_size(settings->storage);
     hill_climb climb = {.hunt = hunt,
                         .number = number,
                         .score = -1,
-                        .row = malloc(row_bytes),
-                        .batch = malloc(BATCH * row_bytes),
+                        .row = allocate(row_bytes),
+                        .batch = allocate(BATCH * row_bytes),
                         .row_bytes = row_bytes,
                         .random = {.seed = settings->seed, .restart = number}};
-    bool fine = (climb.row && climb.batch) || fail_memory(err, "rows to try");
-    if (fine)
-        input_rows(starts[number % STARTS], settings->storage, settings->seed,
-                   hunt_draw(&climb.random) % 4096, 1, settings->hidden, climb.row);
-    while (fine && !climb.ended && !must_stop(hunt)) {
-        fine = make_step(&climb, err);
-        if (!fine && err->code == EXIT_CODE_INTERRUPTED) {
+    input_rows(starts[number % STARTS], settings->storage, settings->seed,
+               hunt_draw(&climb.random) % 4096, 1, settings->hidden, climb.row);
+    while (!climb.ended && !must_stop(hunt))
+        if (!make_step(&climb))
             give_up(hunt);
-            fine = true;
-        }
-    }
     hunt->done += climb.ended;
-    if (fine && !climb.failed && climb.score >= 0)
-        fine = make_find(&climb, climb.row, 1, climb.score, err);
+    if (!climb.failed && climb.score >= 0 && !make_find(&climb, climb.row, 1, climb.score))
+        give_up(hunt);
     free(climb.row);
     free(climb.batch);
-    return fine;
 }
 
 void hunt_free(hunt_state *hunt)
@@ -427,7 +413,7 @@ void hunt_free(hunt_state *hunt)
     *hunt = (struct hunt_state){0};
 }
 
-bool hunt_save(const hunt_state *hunt, const char *state, const char *path, error *err)
+void hunt_save(const hunt_state *hunt, const char *state, const char *path)
 {
     const hunt_settings *settings = &hunt->settings;
     char number[32];
@@ -446,7 +432,6 @@ bool hunt_save(const hunt_state *hunt, const char *state, const char *path, erro
         text_add(&out, "\n");
         worst_row_format(&hunt->finds[i], &out);
     }
-    bool fine = out.failed ? fail_memory(err, path) : write_whole_file(path, &out, err);
+    write_whole_file(path, &out);
     text_free(&out);
-    return fine;
 }

@@ -2,10 +2,10 @@
  * restarts.
  *
  *     hunt_state hunt = {.settings = settings, .judge = judge, .kernel = kernel};
- *     if (!hunt_begin(&hunt, &err)) ...
+ *     hunt_begin(&hunt);
  *     for (uint64_t k = 0; k < HUNT_RESTARTS; k++)
- *         if (!hunt_climb(&hunt, k, &err)) ...
- *     hunt_save(&hunt, "complete", path, &err);
+ *         hunt_climb(&hunt, k);
+ *     hunt_save(&hunt, "complete", path);
  *     hunt_free(&hunt);
  *
  * A restart depends on the settings and its number alone.
@@ -44,18 +44,17 @@ typedef struct hunt_state {
     const char *reproducible; /* the kernel's class (domain/reproducible.h); NULL: not known */
 } hunt_state;
 
-/* Parameters from the seed. False: memory. */
-bool hunt_begin(hunt_state *hunt, error *err);
+/* Parameters from the seed. */
+void hunt_begin(hunt_state *hunt);
 /* The best row of a climb goes into the finds. Stops early where time is up or the user interrupts (then `cut`
- * is set). A kernel that fails is a find. False: what is no fault of the kernel; a kernel that does not take
- * the problem at all (7). */
-bool hunt_climb(hunt_state *hunt, uint64_t number, error *err);
+ * is set). A kernel that fails is a find; one that does not take the problem at all ends the program (7). */
+void hunt_climb(hunt_state *hunt, uint64_t number);
 void hunt_free(hunt_state *hunt);
 
 /* The file: the command as a comment, then the finds: failures first, then wrong classes, then by score,
  * then by restart. Two hunts with the same settings make the same bytes. `state`: "complete", "running"
  * or "interrupted". */
-bool hunt_save(const hunt_state *hunt, const char *state, const char *path, error *err);
+void hunt_save(const hunt_state *hunt, const char *state, const char *path);
 
 /* Changes a row of finite numbers of a type in a few small ways, drawn from a counter; it stays
  * finite. */

@@ -140,7 +140,7 @@ static void measure_types(row_judge *judge, const ln_convention *convention, pro
 
 bool invariance_measure(row_judge *judge, const ln_convention *convention, progress_bar *progress,
                         const kernel_list *all, const kernel_entry *const *own,
-                        invariance_result *found, size_t count, error *err)
+                        invariance_result *found, size_t count)
 {
     const kernel_entry **family = allocate_zeroed(all->count + 1, sizeof *family);
     invariance_result *each = allocate_zeroed(all->count + 1, sizeof *each);
@@ -156,5 +156,5 @@ bool invariance_measure(row_judge *judge, const ln_convention *convention, progr
     memcpy(found, each, count * sizeof *found);
     free(family);
     free(each);
-    return !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    return !interrupted();
 }

@@ -4,7 +4,7 @@
  * other ISAs.
  *
  *     invariance_result *found = calloc(count, sizeof *found);
- *     invariance_measure(judge, &convention, NULL, &all_kernels, kernels, found, count, &err);
+ *     invariance_measure(judge, &convention, NULL, &all_kernels, kernels, found, count);
  *     reproducibility class = reproducibility_of(&found[i]);
  */
 #ifndef LNBENCH_INVARIANCE_H
@@ -22,6 +22,6 @@ static const double invariance_seconds = 0.08;
  * NULL. False: what is no kernel's fault. */
 bool invariance_measure(row_judge *judge, const ln_convention *convention, progress_bar *progress,
                         const kernel_list *all, const kernel_entry *const *own,
-                        invariance_result *found, size_t count, error *err);
+                        invariance_result *found, size_t count);
 
 #endif

@@ -207,6 +207,15 @@ bool convention_parse(const char *given, ln_convention *convention, error *err)
     return parse_list(given, convention, err);
 }
 
+ln_convention convention_named(const char *given)
+{
+    ln_convention convention;
+    error why;
+    if (!convention_parse(given, &convention, &why))
+        die(why.code, "%s", why.message);
+    return convention;
+}
+
 const char *convention_format(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH])
 {
     const operation *what = operations[convention->operation];

@@ -11,6 +11,8 @@ const convention_preset *convention_presets(ln_operation kind, size_t *count);
  * affine=none. A list of another operation than the first begins with "operation=NAME". Errors (usage) name
  * the part that is wrong, what was expected and the nearest preset. */
 bool convention_parse(const char *given, ln_convention *convention, error *err);
+/* The same for what a user asked for: where it is wrong the program ends (2). */
+ln_convention convention_named(const char *given);
 
 /* The canonical list: "ddof=0,eps=1e-05@var,affine=vector" with the shortest decimals, or
  * "operation=rmsnorm,eps=1e-05@square,weight=w" without keys at their first level; parse reads it back. */

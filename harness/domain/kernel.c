@@ -98,33 +98,37 @@ const kernel_entry *kernel_find(const kernel_list *kernels, const char *word, er
     return meaning.labels > 1 ? NULL : meaning.one;
 }
 
-bool kernel_words_check(const kernel_list *kernels, const word_list *words, error *err)
+void kernel_words_check(const kernel_list *kernels, const word_list *words)
 {
+    error why;
     for (size_t i = 0; i < words->count; i++) {
         word_meaning meaning = meaning_of(kernels, words->words[i]);
-        if (meaning.labels + meaning.others == 0)
-            return fail_unknown(kernels, words->words[i], err);
+        if (meaning.labels + meaning.others > 0 && !is_ambiguous(&meaning))
+            continue;
         if (is_ambiguous(&meaning))
-            return fail_ambiguous(kernels, words->words[i], meaning.labels, err);
+            fail_ambiguous(kernels, words->words[i], meaning.labels, &why);
+        else
+            fail_unknown(kernels, words->words[i], &why);
+        die(why.code, "%s", why.message);
     }
-    return true;
 }
 
-bool kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names,
-                        error *err)
+void kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names)
 {
+    error why;
     for (size_t i = 0; i < words->count; i++) {
         word_meaning meaning = meaning_of(kernels, words->words[i]);
-        if (is_ambiguous(&meaning))
-            return fail_ambiguous(kernels, words->words[i], meaning.labels, err);
+        if (is_ambiguous(&meaning)) {
+            fail_ambiguous(kernels, words->words[i], meaning.labels, &why);
+            die(why.code, "%s", why.message);
+        }
         bool label = meaning.others == 0 && meaning.labels == 1;
         word_list_add(names, label ? meaning.one->facts.name : words->words[i]);
     }
-    return true;
 }
 
-bool kernel_words_convention(const kernel_list *kernels, const word_list *words, const char *given,
-                             ln_convention *convention, error *err)
+ln_convention kernel_words_convention(const kernel_list *kernels, const word_list *words,
+                                      const char *given)
 {
     const kernel_facts *last = NULL;
     unsigned kinds = 0;
@@ -133,16 +137,17 @@ bool kernel_words_convention(const kernel_list *kernels, const word_list *words,
             last = &kernels->kernels[i / words->count].facts;
             kinds |= OPERATION_BIT(last->operation);
         }
-    *convention = operations[kinds ? __builtin_ctz(kinds) : 0]->presets[0].convention;
-    if (given && !convention_parse(given, convention, err))
-        return false;
-    ln_operation kind = convention->operation;
-    return !kinds || (kinds & OPERATION_BIT(kind)) ||
-           fail(err, EXIT_CODE_USAGE,
-                "--conventions %.96s is of %s: %s computes %s (lnbench list conventions "
-                "--operation %s)",
-                given, operation_name(kind), last->name, operation_name(last->operation),
-                operation_name(last->operation));
+    if (!given)
+        return operations[kinds ? __builtin_ctz(kinds) : 0]->presets[0].convention;
+    const ln_convention convention = convention_named(given);
+    const ln_operation kind = convention.operation;
+    if (kinds && !(kinds & OPERATION_BIT(kind)))
+        die(EXIT_CODE_USAGE,
+            "--conventions %.96s is of %s: %s computes %s (lnbench list conventions --operation "
+            "%s)",
+            given, operation_name(kind), last->name, operation_name(last->operation),
+            operation_name(last->operation));
+    return convention;
 }
 
 void kernel_list_free(kernel_list *kernels)

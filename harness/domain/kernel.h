@@ -47,16 +47,15 @@ bool kernel_is_meant(const kernel_entry *kernel, const char *word);
 /* The kernel of this name, or the only one of this label; NULL and an error (2) that names the nearest,
  * or those that share the label. */
 const kernel_entry *kernel_find(const kernel_list *kernels, const char *word, error *err);
-/* Whether each word means a kernel, and a label one alone; else the same errors. */
-bool kernel_words_check(const kernel_list *kernels, const word_list *words, error *err);
+/* Where a word means no kernel, or is the label of several, the program ends with these errors. */
+void kernel_words_check(const kernel_list *kernels, const word_list *words);
 /* Adds to `names` what each word means among these: a label becomes the name of its kernel; a name, a
- * pattern, and a word that means none of them stay. False, and that error: a label of several. */
-bool kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names,
-                        error *err);
+ * pattern, and a word that means none of them stay. A label of several ends the program (2). */
+void kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names);
 /* The convention that is given, or, where none is, the first preset of the operation of the kernels that the
- * words mean: the operation that comes first, where they have several. Error (2): it is of none of theirs. */
-bool kernel_words_convention(const kernel_list *kernels, const word_list *words, const char *given,
-                             ln_convention *convention, error *err);
+ * words mean: the operation that comes first, where they have several. One of none of theirs ends the program (2). */
+ln_convention kernel_words_convention(const kernel_list *kernels, const word_list *words,
+                                      const char *given);
 void kernel_list_free(kernel_list *kernels);
 
 /* Names of kernels: globs that fit them, and their labels under a heading. */

@@ -151,8 +151,8 @@ const char *model_dtype(void)
     return config_dtype;
 }
 
-static bool take_config(const json_t *config, const char *path, model_shape *made,
-                        char convention[CONVENTION_MAX_LENGTH], error *err)
+static void take_config(const json_t *config, const char *path, model_shape *made,
+                        char convention[CONVENTION_MAX_LENGTH])
 {
     static const char *const hidden_keys[] = {"hidden_size", "n_embd", "d_model", NULL},
                              *const eps_keys[] = {"rms_norm_eps", "layer_norm_eps",
@@ -170,17 +170,16 @@ static bool take_config(const json_t *config, const char *path, model_shape *mad
     json_int_t tokens = json_integer_value(value_of(config, token_keys, &key));
     char number[32];
     if (json_integer_value(hidden) < 1 || json_integer_value(hidden) > 1 << 24)
-        return fail(err, EXIT_CODE_USAGE, "%.200s: no hidden_size, n_embd or d_model from 1 to %d",
-                    path, 1 << 24);
+        die(EXIT_CODE_USAGE, "%.200s: no hidden_size, n_embd or d_model from 1 to %d", path,
+            1 << 24);
     if (!json_is_number(eps) || !(json_number_value(eps) > 0 && json_number_value(eps) < 1))
-        return fail(err, EXIT_CODE_USAGE,
-                    "%.200s: no rms_norm_eps, layer_norm_eps or layer_norm_epsilon above 0", path);
+        die(EXIT_CODE_USAGE,
+            "%.200s: no rms_norm_eps, layer_norm_eps or layer_norm_epsilon above 0", path);
     for (size_t i = 0; type && i < sizeof types / sizeof *types; i++)
         if (strcmp(type, types[i][0]) == 0)
             config_dtype = types[i][1];
     if (type && !config_dtype)
-        return fail(err, EXIT_CODE_USAGE, "%.200s: torch_dtype %.40s is none of lnbench's types",
-                    path, type);
+        die(EXIT_CODE_USAGE, "%.200s: torch_dtype %.40s is none of lnbench's types", path, type);
     made->hidden = (size_t)json_integer_value(hidden);
     made->tokens = tokens >= 1 && tokens < 4096 ? (size_t)tokens : 4096;
     number_format(json_number_value(eps), number);
@@ -189,11 +188,10 @@ static bool take_config(const json_t *config, const char *path, model_shape *mad
     else
         snprintf(convention, CONVENTION_MAX_LENGTH, "operation=rmsnorm,eps=%s@square,weight=%s",
                  number, kind && strncmp(kind, "gemma", 5) == 0 ? "1+w" : "w,cast=yes");
-    return true;
 }
 
 /* A file, or the config.json of a folder. A model of several kinds of input has its text model within. */
-static const model_shape *read_config(const char *given, error *err)
+static const model_shape *read_config(const char *given)
 {
     static char path[1024], convention[CONVENTION_MAX_LENGTH];
     static model_shape made;
@@ -204,11 +202,11 @@ static const model_shape *read_config(const char *given, error *err)
     made = (model_shape){.name = path, .title = path, .convention = convention, .source = path};
     json_t *config = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
     const json_t *text = json_object_get(config, "text_config");
-    bool fine =
-        config ? take_config(text ? text : config, path, &made, convention, err)
-               : fail(err, EXIT_CODE_USAGE, "%.200s: line %d: %.200s", path, why.line, why.text);
+    if (!config)
+        die(EXIT_CODE_USAGE, "%.200s: line %d: %.200s", path, why.line, why.text);
+    take_config(text ? text : config, path, &made, convention);
     json_decref(config);
-    return fine ? &made : NULL;
+    return &made;
 }
 
 /* Of "meta-llama/Meta-Llama-3-8B-Instruct" the model without what says how it was trained. */
@@ -227,24 +225,23 @@ static bool is_id_of(const char *id, const char *name)
     return false;
 }
 
-const model_shape *model_find(const char *name, error *err)
+const model_shape *model_find(const char *name)
 {
     const char *names[MODELS];
     char meant[MEANT_LENGTH];
     config_dtype = NULL;
     const char *slash = strrchr(name, '/'), *dot = strrchr(name, '.');
     if ((slash && access(name, F_OK) == 0) || (dot && strcmp(dot, ".json") == 0))
-        return read_config(name, err);
+        return read_config(name);
     for (size_t i = 0; i < MODELS; i++) {
         names[i] = table_of_models[i].name;
         if (is_id_of(name, names[i]))
             return &table_of_models[i];
     }
     if (access(name, F_OK) == 0 && name[0])
-        return read_config(name, err);
-    fail(err, EXIT_CODE_USAGE,
-         "unknown model '%.60s'%s: lnbench list models shows them; --shapes ROWSxHIDDEN takes any, "
-         "and --model a config.json",
-         name, did_you_mean(slash ? slash + 1 : name, names, MODELS, meant));
-    return NULL;
+        return read_config(name);
+    die(EXIT_CODE_USAGE,
+        "unknown model '%.60s'%s: lnbench list models shows them; --shapes ROWSxHIDDEN takes any, "
+        "and --model a config.json",
+        name, did_you_mean(slash ? slash + 1 : name, names, MODELS, meant));
 }

@@ -23,8 +23,8 @@ const model_shape *models(size_t *count);
 
 /* A name of the table; an id of Hugging Face whose model is in it ("openai-community/gpt2"); or a config.json
  * of Hugging Face, the file or its folder, whose shape stays until the next call. Small and capital letters
- * are the same. NULL for what is none of them; the error says the nearest name, or what the file lacks. */
-const model_shape *model_find(const char *name, error *err);
+ * are the same. What is none of them ends the program (2) with the nearest name, or what the file lacks. */
+const model_shape *model_find(const char *name);
 /* The type of what was found last, as its config.json has it; NULL: not known. */
 const char *model_dtype(void);
 

@@ -20,21 +20,22 @@ bool operation_from_name(const char *name, ln_operation *kind)
     return false;
 }
 
-bool operations_parse(const char *name, unsigned *kinds, error *err)
+unsigned operations_parse(const char *name)
 {
     const char *names[OPERATIONS + 1];
     char meant[MEANT_LENGTH], all[128] = "";
     ln_operation kind = (ln_operation)0;
     bool every = name && strcmp(name, "all") == 0;
     bool known = !name || every || operation_from_name(name, &kind);
-    *kinds = every ? OPERATION_BIT(OPERATIONS) - 1 : OPERATION_BIT(kind);
     for (size_t i = 0, length = 0; i <= OPERATIONS; i++) {
         names[i] = i < OPERATIONS ? operations[i]->name : "all";
         length +=
             (size_t)snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", names[i]);
     }
-    return known || fail(err, EXIT_CODE_USAGE, "unknown operation '%.60s'%s (choose one of %s)",
-                         name, did_you_mean(name, names, OPERATIONS + 1, meant), all);
+    if (!known)
+        die(EXIT_CODE_USAGE, "unknown operation '%.60s'%s (choose one of %s)", name,
+            did_you_mean(name, names, OPERATIONS + 1, meant), all);
+    return every ? OPERATION_BIT(OPERATIONS) - 1 : OPERATION_BIT(kind);
 }
 
 double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dtype)

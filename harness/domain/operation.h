@@ -123,9 +123,8 @@ double call_bytes(const operation *what, size_t rows, size_t hidden, ln_type dty
 
 const char *operation_name(ln_operation kind);
 bool operation_from_name(const char *name, ln_operation *kind);
-/* Bits of ln_operation: of the one named, or of "all"; NULL is the first. Of another name an error
- * (usage) says which there are. */
-bool operations_parse(const char *name, unsigned *kinds, error *err);
+/* Bits of ln_operation: of the one named, or of "all"; NULL is the first. Another name ends the program (2). */
+unsigned operations_parse(const char *name);
 
 /* Where a tensor's elements lie: `rows` runs of row_bytes, the next one stride_bytes on. A parameter is
  * one such run. */

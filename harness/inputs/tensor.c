@@ -1043,7 +1043,6 @@ void npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t 
     char header[HEADER];
     size_t length = 10;
     whole_file file;
-    error err;
     if (dimensions > TENSOR_MAX_DIMENSIONS)
         die(EXIT_CODE_USAGE, "%s: %zu dimensions: expected %d at most", path, dimensions,
             TENSOR_MAX_DIMENSIONS);
@@ -1061,14 +1060,10 @@ void npy_write(const char *path, ln_type dtype, size_t dimensions, const size_t 
     memcpy(header, "\x93NUMPY\1\0", MAGIC_LENGTH);
     header[8] = (char)((padded - 10) & 0xff);
     header[9] = (char)((padded - 10) >> 8);
-    bool fine = whole_file_begin(&file, path, &err);
-    if (fine) {
-        fwrite(header, 1, padded, file.stream);
-        fwrite(data, 1, bytes, file.stream);
-        fine = whole_file_end(&file, true, &err);
-    }
-    if (!fine)
-        die(err.code, "%s", err.message);
+    whole_file_begin(&file, path);
+    fwrite(header, 1, padded, file.stream);
+    fwrite(data, 1, bytes, file.stream);
+    whole_file_end(&file);
 }
 
 void tensor_write(const char *path, ln_type dtype, const tensor_array *x, const void *rows)

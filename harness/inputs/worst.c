@@ -441,8 +441,7 @@ const char *worst_place(const char *input)
 {
     static _Thread_local char path[1024];
     const char *named = has_place(input) ? input + strlen(place_prefix) : getenv("LNBENCH_WORST");
-    error missing = {0};
-    if (!named && !path_of_worst(path, sizeof path, &missing))
+    if (!named && !path_of_worst(path, sizeof path))
         return "reference/worst";
     return named ? named : path;
 }

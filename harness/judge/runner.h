@@ -35,9 +35,9 @@ struct kernel_runner {
      * be one that ends the process. NULL: they are asked by ask(). */
     size_t (*ask_all)(kernel_runner *runner, const struct work_order *orders, size_t count,
                       double deadline_seconds, struct worker_reply *replies);
-    /* Room for so many bytes of tensors in `memory`, which may move; contents stay. False and an error
-     * (7): there is none. */
-    bool (*reserve)(kernel_runner *runner, size_t bytes, error *err);
+    /* Room for so many bytes of tensors in `memory`, which may move; contents stay. Where there is
+     * none, the program ends (7). */
+    void (*reserve)(kernel_runner *runner, size_t bytes);
     /* Where orders' tensors lie, by their offsets. It may change with each order. */
     char *memory;
 };

@@ -66,8 +66,7 @@ static bool is_peer(const run_session *session, const char *kernel)
     return false;
 }
 
-bool session_put(run_session *session, const case_key *key, const case_judgement *judgement,
-                 error *err)
+void session_put(run_session *session, const case_key *key, const case_judgement *judgement)
 {
     const stored_case stored = {.key = *key,
                                 .judged = judgement->verdict.kind != VERDICT_PENDING,
@@ -79,7 +78,7 @@ bool session_put(run_session *session, const case_key *key, const case_judgement
     if (!is_peer(session, key->kernel))
         session->worst = worse_exit_code(session->worst, verdict_exit_code(&judgement->verdict));
     note_found(session, key, judgement);
-    return store_put_judged(session->store, session->run, &stored, err);
+    store_put_judged(session->store, session->run, &stored);
 }
 
 /* What the lanes share. All of it is under the lock. */
@@ -91,8 +90,8 @@ typedef struct accuracy_part {
     size_t group, kernel; /* the next case to be dealt out */
     size_t dealt, stored; /* cases so far */
     int *told;            /* by kernel: how much the least problem tells that shows a fault of it */
-    bool over;            /* nothing is left, or there is an error */
-    error error;
+    bool over;            /* nothing is left, or it was interrupted */
+    bool interrupted;
 } accuracy_part;
 
 typedef struct judge_lane {
@@ -120,8 +119,8 @@ typedef struct judged_case {
 
 /* ---- storing a case ---- */
 
-static bool put_rows(run_session *session, const case_key *key, const judged_row *rows,
-                     size_t count, error *err)
+static void put_rows(run_session *session, const case_key *key, const judged_row *rows,
+                     size_t count)
 {
     for (size_t row = 0; rows && row < count; row++) {
         const judged_row *judged = &rows[row];
@@ -132,15 +131,13 @@ static bool put_rows(run_session *session, const case_key *key, const judged_row
                                 .bound_row_ulp = judged->bound_row_ulp,
                                 .mean_error = judged->statistic_errors[ROLE_MEAN],
                                 .rstd_error = judged->statistic_errors[ROLE_RSTD]};
-        if (!store_put_row(session->store, session->run, key, &put, err))
-            return false;
+        store_put_row(session->store, session->run, key, &put);
     }
-    return true;
 }
 
 /* The worst row with what went with it; a very long one is made anew from its seed when it is
  * wanted. */
-static bool put_worst(run_session *session, const case_key *key, const worst_row *worst, error *err)
+static void put_worst(run_session *session, const case_key *key, const worst_row *worst)
 {
     enum { MOST_BYTES = 1 << 20 };
     const operation *what = operations[key->operation];
@@ -150,19 +147,18 @@ static bool put_worst(run_session *session, const case_key *key, const worst_row
         if (worst->hidden * dtype_size(worst->storage) <= MOST_BYTES && worst->inputs[i])
             stored.inputs[i] = (stored_tensor){worst->inputs[i], bytes, 0};
     }
-    return store_put_worst(session->store, session->run, key, &stored, err);
+    store_put_worst(session->store, session->run, key, &stored);
 }
 
-static bool put_case(run_session *session, const case_key *key, const judged_case *found,
-                     size_t rows, error *err)
+static void put_case(run_session *session, const case_key *key, const judged_case *found,
+                     size_t rows)
 {
-    return store_together(session->store, err) &&
-           store_together_leave(
-               session->store,
-               put_rows(session, key, found->rows, rows, err) &&
-                   session_put(session, key, &found->judgement, err) &&
-                   (!found->measured || put_worst(session, key, &found->worst, err)),
-               err);
+    store_together(session->store);
+    put_rows(session, key, found->rows, rows);
+    session_put(session, key, &found->judgement);
+    if (found->measured)
+        put_worst(session, key, &found->worst);
+    store_together_leave(session->store);
 }
 
 /* ---- judging a case ---- */
@@ -202,7 +198,7 @@ static void make_block(judge_lane *lane)
     lane->block_of = group;
 }
 
-static bool judge_case(judge_lane *lane, judged_case *found, error *err)
+static void judge_case(judge_lane *lane, judged_case *found)
 {
     const kernel_entry *kernel = lane->part->session->plan.kernels[lane->kernel];
     case_judgement *judgement = &found->judgement;
@@ -220,17 +216,14 @@ static bool judge_case(judge_lane *lane, judged_case *found, error *err)
                            lane->key.convention, &found->worst);
         keep_rows(lane, found);
     }
-    return !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
 }
 
 /* ---- the lanes ---- */
 
 /* Under the lock. */
-static void end_with(accuracy_part *part, const error *err)
+static void end_interrupted(accuracy_part *part)
 {
-    if (part->error.code == EXIT_CODE_FINE)
-        part->error = *err;
-    part->over = true;
+    part->interrupted = part->over = true;
     pthread_cond_broadcast(&part->moved);
 }
 
@@ -251,15 +244,13 @@ static void advance(accuracy_part *part)
 }
 
 /* Whether the case at the cursor is to be judged; its key. */
-static bool is_wanted(accuracy_part *part, case_key *key, bool *wanted, error *err)
+static bool is_wanted(accuracy_part *part, case_key *key)
 {
     run_session *session = part->session;
     const accuracy_group *group = &session->plan.accuracy[part->group];
     const kernel_entry *kernel = session->plan.kernels[part->kernel];
-    bool has = false;
-    *wanted = group_takes(group, kernel);
-    if (!*wanted)
-        return true;
+    if (!group_takes(group, kernel))
+        return false;
     *key = accuracy_key(group, kernel);
     char what[160];
     snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
@@ -267,17 +258,13 @@ static bool is_wanted(accuracy_part *part, case_key *key, bool *wanted, error *e
     if (!kernel->unsupported[0])
         progress_step(&session->progress, session_judgement_seconds(group->elements) / part->lanes,
                       what);
-    if (session->resumed && !store_has_accuracy(session->store, session->run, key, &has, err))
-        return false;
-    *wanted = !has;
-    return true;
+    return !session->resumed || !store_has_accuracy(session->store, session->run, key);
 }
 
 /* Under the lock: the next case becomes the lane's. False: there is none left. */
 static bool deal(judge_lane *lane)
 {
     accuracy_part *part = lane->part;
-    error err = {0};
     bool wanted = false;
     while (!part->over && !wanted) {
         if (part->group == part->session->plan.accuracy_count) {
@@ -287,11 +274,9 @@ static bool deal(judge_lane *lane)
             pthread_cond_wait(&part->moved, &part->lock);
             continue;
         } else if (interrupted()) {
-            fail(&err, EXIT_CODE_INTERRUPTED, "interrupted");
-            end_with(part, &err);
-        } else if (!is_wanted(part, &lane->key, &wanted, &err)) {
-            end_with(part, &err);
+            end_interrupted(part);
         } else {
+            wanted = is_wanted(part, &lane->key);
             lane->group = &part->session->plan.accuracy[part->group];
             lane->kernel = part->kernel;
             advance(part);
@@ -320,21 +305,19 @@ static void minimize(judge_lane *lane, judged_case *found)
     pthread_mutex_lock(&part->lock);
 }
 
-/* Stores the case when all before it are; where one of them failed, it is lost. */
-static void put_in_turn(judge_lane *lane, judged_case *found, bool fine, error *err)
+/* Stores the case when all before it are; what was asked during an interruption means nothing. */
+static void put_in_turn(judge_lane *lane, judged_case *found)
 {
     accuracy_part *part = lane->part;
-    while (part->stored != lane->turn && part->error.code == EXIT_CODE_FINE)
+    while (part->stored != lane->turn && !part->interrupted)
         pthread_cond_wait(&part->moved, &part->lock);
-    if (part->error.code != EXIT_CODE_FINE)
-        return;
-    if (fine)
+    if (!interrupted() && !part->interrupted)
         minimize(lane, found);
-    if (fine && interrupted()) /* what was asked meanwhile means nothing */
-        fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    fine = fine && put_case(part->session, &lane->key, found, lane->block.rows, err);
-    if (!fine)
-        end_with(part, err);
+    if (interrupted() || part->interrupted) {
+        end_interrupted(part);
+        return;
+    }
+    put_case(part->session, &lane->key, found, lane->block.rows);
     part->stored++;
     pthread_cond_broadcast(&part->moved);
 }
@@ -346,13 +329,13 @@ static void *run_lane(void *context)
     pthread_mutex_lock(&part->lock);
     while (deal(lane)) {
         judged_case found = {0};
-        error err = {0};
         bool gave_up = session_gave_up(part->session, part->session->plan.kernels[lane->kernel],
                                        &found.judgement.verdict);
         pthread_mutex_unlock(&part->lock);
-        bool fine = gave_up || judge_case(lane, &found, &err);
+        if (!gave_up)
+            judge_case(lane, &found);
         pthread_mutex_lock(&part->lock);
-        put_in_turn(lane, &found, fine, &err);
+        put_in_turn(lane, &found);
         worst_row_free(&found.worst);
         free(found.rows);
     }
@@ -365,11 +348,9 @@ static void *run_lane(void *context)
 static bool open_lane(judge_lane *lane)
 {
     const run_session *session = lane->part->session;
-    error ignored = {0};
-    if (!worker_start_another(session->worker, &lane->worker, &ignored))
-        return false;
+    lane->worker = worker_start_another(session->worker);
     lane->judge = judge_create_another(session->judge, worker_runner(lane->worker));
-    if (lane->judge && pthread_create(&lane->thread, NULL, run_lane, lane) == 0)
+    if (pthread_create(&lane->thread, NULL, run_lane, lane) == 0)
         return true;
     judge_destroy(lane->judge);
     worker_stop(lane->worker);
@@ -389,7 +370,7 @@ size_t session_lanes(const case_plan *plan)
     return lanes < worth ? lanes : worth ? worth : 1;
 }
 
-bool session_accuracy(run_session *session, error *err)
+bool session_accuracy(run_session *session)
 {
     judge_lane lanes[LANES_MOST] = {0};
     accuracy_part part = {.session = session,
@@ -411,9 +392,7 @@ bool session_accuracy(run_session *session, error *err)
         worker_stop(lanes[i].worker);
     }
     free(part.told);
-    if (part.error.code != EXIT_CODE_FINE)
-        *err = part.error;
-    return part.error.code == EXIT_CODE_FINE;
+    return !part.interrupted;
 }
 
 /* The groups that are made, and the sets of the operation that is added. */

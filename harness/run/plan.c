@@ -22,13 +22,6 @@ enum {
     THREAD_NUMBERS = 32,
 };
 
-/* Ends the program where what reads an option found it wrong. */
-static void need(bool fine, const error *err)
-{
-    if (!fine)
-        die(err->code, "%s", err->message);
-}
-
 /* ---- keys ---- */
 
 static case_key key_of(const ln_convention *convention, const char *label, const char *input,
@@ -168,8 +161,7 @@ void split_conventions(const word_list *given, const char *whose, word_list *con
     for (size_t i = 0; i < given->count; i++) {
         word_list parts = {0};
         text_buffer current = {0};
-        error err;
-        need(word_list_split(&parts, given->words[i], &err), &err);
+        word_list_split(&parts, given->words[i]);
         for (size_t part = 0; part < parts.count; part++) {
             const char *word = parts.words[part];
             size_t key = strcspn(word, "=");
@@ -195,13 +187,12 @@ static void resolve_named(resolved_plan *resolved, case_plan *plan)
     const plan_request *request = resolved->request;
     word_list words = {0};
     unsigned kinds = 0;
-    error err;
-    need(operations_parse(request->operation, &plan->operations, &err), &err);
+    plan->operations = operations_parse(request->operation);
     split_conventions(&request->conventions, request->operation, &words);
     resolved->named = allocate_zeroed(words.count + 1, sizeof *resolved->named);
     resolved->named_count = words.count;
     for (size_t i = 0; i < words.count; i++) {
-        need(convention_parse(words.words[i], &resolved->named[i], &err), &err);
+        resolved->named[i] = convention_named(words.words[i]);
         ln_operation kind = resolved->named[i].operation;
         kinds |= OPERATION_BIT(kind);
         if (request->operation && !(plan->operations & OPERATION_BIT(kind)))
@@ -371,9 +362,8 @@ static void check_types(const plan_request *request, const kernel_list *kernels,
 /* The kernels that the request names, of the types that it has. */
 static void choose_kernels(const plan_request *request, const kernel_list *kernels, case_plan *plan)
 {
-    error err;
     plan->kernels = allocate_zeroed(kernels->count, sizeof *plan->kernels);
-    need(kernel_words_check(kernels, &request->kernels, &err), &err);
+    kernel_words_check(kernels, &request->kernels);
     for (int kind = 0; kind < OPERATIONS; kind++)
         for (size_t i = 0; i < kernels->count; i++)
             if ((int)kernels->kernels[i].facts.operation == kind &&
@@ -696,8 +686,7 @@ static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
     const word_list *shapes = &resolved->request->shapes;
     for (size_t i = 0; i < shapes->count; i++) {
         size_t rows, hidden, own_rows, own_hidden;
-        error err;
-        need(shape_parse(shapes->words[i], &rows, &hidden, &err), &err);
+        shape_parse(shapes->words[i], &rows, &hidden);
         if (resolved->speed)
             check_memory(resolved, plan, rows, hidden);
         for (size_t input = 0; resolved->accuracy && input < resolved->input_count; input++) {

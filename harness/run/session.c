@@ -48,7 +48,7 @@ int session_last_cpu(void)
 }
 
 /* Under the first convention of each operation; kernels of one stand together. */
-bool session_invariance(run_session *session, const kernel_list *kernels, error *err)
+bool session_invariance(run_session *session, const kernel_list *kernels)
 {
     const case_plan *plan = &session->plan;
     bool fine = true;
@@ -67,56 +67,48 @@ bool session_invariance(run_session *session, const kernel_list *kernels, error 
             count++;
         fine = !convention ||
                invariance_measure(session->judge, convention, &session->progress, kernels,
-                                  plan->kernels + first, session->invariance + first, count, err);
+                                  plan->kernels + first, session->invariance + first, count);
     }
     worker_forget(session->worker); /* so that a verdict depends on no call made here */
-    return fine && session_store_kernels(session, err);
+    session_store_kernels(session);
+    return fine;
 }
 
-static bool put_asked(run_session *session, const case_key *key, unsigned parts, error *err)
+static void put_asked(run_session *session, const case_key *key, unsigned parts)
 {
     asked_case asked = {.key = *key, .parts = parts};
-    return store_put_asked(session->store, session->run, &asked, err);
+    store_put_asked(session->store, session->run, &asked);
 }
 
-static bool ask_all(run_session *session, const case_plan *plan, error *err)
+void session_ask(run_session *session, const case_plan *plan)
 {
-    bool fine = true;
+    store_together(session->store);
     for (size_t i = 0; i < plan->accuracy_count; i++)
-        for (size_t k = 0; fine && k < plan->kernel_count; k++) {
+        for (size_t k = 0; k < plan->kernel_count; k++) {
             case_key key = accuracy_key(&plan->accuracy[i], plan->kernels[k]);
             if (group_takes(&plan->accuracy[i], plan->kernels[k]))
-                fine = put_asked(session, &key, ASKED_TO_JUDGE, err);
+                put_asked(session, &key, ASKED_TO_JUDGE);
         }
     for (size_t i = 0; i < plan->speed_count; i++)
-        for (size_t k = 0; fine && k < plan->kernel_count; k++) {
+        for (size_t k = 0; k < plan->kernel_count; k++) {
             const speed_group *group = &plan->speed[i];
             case_key key = speed_key(group, plan->kernels[k]->facts.name);
             if (speed_takes(group, plan->kernels[k]))
-                fine = put_asked(session, &key, ASKED_TO_JUDGE | ASKED_TO_TIME, err);
+                put_asked(session, &key, ASKED_TO_JUDGE | ASKED_TO_TIME);
         }
-    return fine && store_count_asked(session->store, session->run, err);
+    store_count_asked(session->store, session->run);
+    store_together_end(session->store);
 }
 
-bool session_ask(run_session *session, const case_plan *plan, error *err)
-{
-    return store_together(session->store, err) &&
-           store_together_end(session->store, ask_all(session, plan, err), err);
-}
-
-bool session_store_kernels(run_session *session, error *err)
+void session_store_kernels(run_session *session)
 {
     for (size_t i = 0; i < session->plan.kernel_count; i++) {
         json_t *json = kernel_json(session->plan.kernels[i],
                                    session->invariance ? &session->invariance[i] : NULL);
-        char *dumped = json ? json_dumps(json, JSON_COMPACT) : NULL;
-        bool fine = dumped ? store_put_kernel(session->store, session->run,
-                                              session->plan.kernels[i]->facts.name, dumped, err)
-                           : fail_memory(err, "a kernel's descriptor");
+        char *dumped = json_dumps(json, JSON_COMPACT);
+        store_put_kernel(session->store, session->run, session->plan.kernels[i]->facts.name,
+                         dumped);
         free(dumped);
         json_decref(json);
-        if (!fine)
-            return false;
     }
-    return true;
 }

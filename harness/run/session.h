@@ -32,19 +32,17 @@ double session_judgement_seconds(size_t elements);
 double session_timed_judgement_seconds(const speed_group *group);
 double session_repetition_seconds(const speed_group *group);
 
-/* Judges every accuracy group; stores each case as it is known. False: an error that ends the run
- * (130: interrupted). */
-bool session_accuracy(run_session *session, error *err);
+/* Judges every accuracy group; stores each case as it is known. False: it was interrupted, as in what follows. */
+bool session_accuracy(run_session *session);
 /* In how many lanes at once. */
 size_t session_lanes(const case_plan *plan);
 /* Judges and times every speed group. */
-bool session_speed(run_session *session, error *err);
+bool session_speed(run_session *session);
 
 /* Whether so many cases of the kernel timed out that the rest is not run: its verdict says so. */
 bool session_gave_up(run_session *session, const kernel_entry *kernel, case_verdict *verdict);
 /* Stores a judgement and remembers its exit code. */
-bool session_put(run_session *session, const case_key *key, const case_judgement *judgement,
-                 error *err);
+void session_put(run_session *session, const case_key *key, const case_judgement *judgement);
 
 /* What every command that measures does before and around a session. */
 
@@ -57,13 +55,13 @@ double session_run_seconds(const case_plan *plan);
 int session_last_cpu(void);
 
 /* The invariance of the plan's kernels, over all of their ISAs among the worker's kernels. */
-bool session_invariance(run_session *session, const kernel_list *kernels, error *err);
+bool session_invariance(run_session *session, const kernel_list *kernels);
 
 /* Stores which cases the plan asks of its kernels, before any is measured; a run of several plans
  * asks for those of each. */
-bool session_ask(run_session *session, const case_plan *plan, error *err);
+void session_ask(run_session *session, const case_plan *plan);
 
 /* The descriptors of the plan's kernels, into the session's run. */
-bool session_store_kernels(run_session *session, error *err);
+void session_store_kernels(run_session *session);
 
 #endif

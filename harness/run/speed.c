@@ -119,19 +119,19 @@ static bool is_timed(const timed_case *contender, const case_verdict *verdict)
 
 /* Judges both blocks; keeps the outputs, which timing then compares with. Wrong kernels are timed
  * too: how fast a wrong answer is has interest; one that crashed or wrote elsewhere is not. */
-static bool judge_contender(timed_round *heat, timed_case *contender, error *err)
+static void judge_contender(timed_round *heat, timed_case *contender)
 {
     run_session *session = heat->session;
     size_t bytes = timed_group_bytes(heat->group);
     case_judgement judgement = {0};
     if (session_gave_up(session, contender->kernel, &judgement.verdict)) {
         contender->timed = false;
-        return session_put(session, &contender->key, &judgement, err);
+        session_put(session, &contender->key, &judgement);
     }
     for (size_t i = 0; i < BLOCKS && contender->timed; i++) {
         judge_kernel(session->judge, &heat->blocks[i], contender->kernel, &judgement);
         if (interrupted())
-            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+            return;
         contender->timed = is_timed(contender, &judgement.verdict);
         if (contender->timed) {
             contender->judged[i] = allocate(bytes);
@@ -140,24 +140,22 @@ static bool judge_contender(timed_round *heat, timed_case *contender, error *err
         if (i == 0)
             contender->judgement = judgement;
         bool worse = !verdict_is_right(judgement.verdict.kind);
-        if ((i == 0 || worse) && !session_put(session, &contender->key, &judgement, err))
-            return false;
+        if (i == 0 || worse)
+            session_put(session, &contender->key, &judgement);
         if (worse)
             contender->judgement = judgement;
     }
-    if (!contender->timed)
-        return true;
-    if (timed_rows_begin(&contender->rows, session->judge, heat->blocks, contender->kernel,
-                         contender->judged, &judgement.verdict))
-        return true;
-    contender->timed = false; /* bound() itself failed */
-    return session_put(session, &contender->key, &judgement, err);
+    if (contender->timed &&
+        !timed_rows_begin(&contender->rows, session->judge, heat->blocks, contender->kernel,
+                          contender->judged, &judgement.verdict)) {
+        contender->timed = false; /* bound() itself failed */
+        session_put(session, &contender->key, &judgement);
+    }
 }
 
 /* The order that begins a group, with its tensors in the arena; *end is where expected outputs go.
  */
-static bool place_group(const timed_round *heat, unsigned process, work_order *begin, off_t *end,
-                        error *err)
+static void place_group(const timed_round *heat, unsigned process, work_order *begin, off_t *end)
 {
     const speed_group *group = heat->group;
     run_session *session = heat->session;
@@ -167,17 +165,17 @@ static bool place_group(const timed_round *heat, unsigned process, work_order *b
     begin->repetitions = group->repetitions;
     begin->min_seconds = group->min_seconds;
     begin->seed = session->plan.seed * 0x9e3779b97f4a7c15u + process;
-    return timed_group_place(group, heat->blocks, session->worker, 2, begin, end, err);
+    timed_group_place(group, heat->blocks, session->worker, 2, begin, end);
 }
 
 /* A contender that fell out while being timed. */
-static bool drop(timed_round *heat, size_t index, const worker_reply *reply, error *err)
+static void drop(timed_round *heat, size_t index, const worker_reply *reply)
 {
     timed_case *contender = &heat->contenders[index];
     case_judgement judgement = {.verdict.kind = reply->verdict, .bound_row_ulp = NAN};
     contender->timed = false;
     verdict_say(&judgement.verdict, "%s", reply->text);
-    return session_put(heat->session, &contender->key, &judgement, err);
+    session_put(heat->session, &contender->key, &judgement);
 }
 
 static bool takes_part(const timed_round *heat, size_t index)
@@ -186,14 +184,13 @@ static bool takes_part(const timed_round *heat, size_t index)
            (heat->alone == NOBODY || heat->alone == (int64_t)index);
 }
 
-/* False where the failure is no kernel's: it ends the run. */
-static bool note_failure(process_failure *failure, int64_t suspect, const worker_reply *reply,
-                         error *err)
+/* False: interrupted. A failure that is no kernel's ends the program. */
+static bool note_failure(process_failure *failure, int64_t suspect, const worker_reply *reply)
 {
-    if (reply_ends_run(reply, err))
+    if (reply_was_interrupted(reply))
         return false;
     if (reply->verdict == VERDICT_LOST)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply->text);
+        die(EXIT_CODE_ENVIRONMENT, "the timing worker: %s", reply->text);
     *failure = (process_failure){.failed = true, .suspect = suspect, .reply = *reply};
     return true;
 }
@@ -215,7 +212,7 @@ static void set_length(work_order *entry, const speed_group *group, double call_
 
 /* Begins the group and enters everyone who is still in it. */
 static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
-                      process_failure *failure, error *err)
+                      process_failure *failure)
 {
     worker_process *worker = heat->session->worker;
     double deadline = heat->session->deadline_seconds;
@@ -224,7 +221,7 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
     worker_reply reply;
     heat->entry_count = 0;
     if (!worker_ask(worker, begin, deadline, &reply))
-        return note_failure(failure, NOBODY, &reply, err);
+        return note_failure(failure, NOBODY, &reply);
     for (size_t i = 0; i < heat->count; i++) {
         timed_case *contender = &heat->contenders[i];
         if (!takes_part(heat, i))
@@ -241,14 +238,13 @@ static bool enter_all(timed_round *heat, const work_order *begin, off_t end,
         bool is_call = contender->kernel && call_class(&contender->kernel->facts, &entry.accuracy);
         if (worker_ask(worker, &entry, deadline, &reply)) {
             heat->entries[heat->entry_count++] = i;
-            if (is_call && reply.text[0] &&
-                !store_put_dispatched(heat->session->store, heat->session->run, &contender->key,
-                                      reply.text, err))
-                return false;
+            if (is_call && reply.text[0])
+                store_put_dispatched(heat->session->store, heat->session->run, &contender->key,
+                                     reply.text);
         } else if (reply.verdict != VERDICT_DECLINED) {
-            return note_failure(failure, (int64_t)i, &reply, err);
-        } else if (!drop(heat, i, &reply, err)) {
-            return false;
+            return note_failure(failure, (int64_t)i, &reply);
+        } else {
+            drop(heat, i, &reply);
         }
     }
     return true;
@@ -272,37 +268,35 @@ static void keep_one(timed_round *heat, timed_case *contender, unsigned process,
 }
 
 /* Those of a process at once: one that did not come to its end is timed again. */
-static bool store_all(timed_round *heat, error *err)
+static void store_all(timed_round *heat)
 {
     run_session *session = heat->session;
-    const size_t count = heat->result_count;
-    heat->result_count = 0;
-    if (count == 0)
-        return true;
-    bool fine = store_together(session->store, err);
-    for (size_t i = 0; fine && i < count; i++)
-        fine = store_put_repetition(session->store, session->run, &heat->results[i].contender->key,
-                                    &heat->results[i].repetition, err);
-    return store_together_leave(session->store, fine, err);
+    if (heat->result_count == 0)
+        return;
+    store_together(session->store);
+    for (size_t i = 0; i < heat->result_count; i++)
+        store_put_repetition(session->store, session->run, &heat->results[i].contender->key,
+                             &heat->results[i].repetition);
+    store_together_leave(session->store);
 }
 
 /* Rows whose bits depend on their place. */
-static bool take_rows(timed_round *heat, timed_case *contender, const work_order *begin,
-                      const worker_reply *reply, error *err)
+static void take_rows(timed_round *heat, timed_case *contender, const work_order *begin,
+                      const worker_reply *reply)
 {
     run_session *session = heat->session;
     case_judgement judgement = contender->judgement;
     judgement.varies |= 1u << (heat->group->threads > 1 ? AXIS_THREADS : AXIS_POSITION);
     if (heat->alone != NOBODY)
-        return true;
+        return;
     timed_rows_take(&contender->rows, session->judge, begin, reply);
-    return !timed_rows_judge(&contender->rows, session->judge, &judgement) ||
-           session_put(session, &contender->key, &judgement, err);
+    if (timed_rows_judge(&contender->rows, session->judge, &judgement))
+        session_put(session, &contender->key, &judgement);
 }
 
 /* The stream of repetitions of one process. */
 static bool follow(timed_round *heat, const work_order *begin, unsigned process,
-                   process_failure *failure, error *err)
+                   process_failure *failure)
 {
     worker_process *worker = heat->session->worker;
     work_order run = *begin, go_on = worker_order(ORDER_GO_ON, NULL);
@@ -320,17 +314,16 @@ static bool follow(timed_round *heat, const work_order *begin, unsigned process,
         } else if (reply.kind == REPLY_REPETITION) {
             keep_one(heat, contender, process, &reply);
         } else {
-            if (!take_rows(heat, contender, begin, &reply, err))
-                return false;
+            take_rows(heat, contender, begin, &reply);
             fine = worker_send_order(worker, &go_on, &reply);
         }
     }
-    if ((fine || interrupted()) && !store_all(heat, err))
-        return false;
+    if (fine || interrupted())
+        store_all(heat);
     heat->result_count = 0; /* of a process that failed nothing is kept */
     if (fine && !interrupted())
         return true;
-    return note_failure(failure, running ? running - heat->contenders : NOBODY, &reply, err);
+    return note_failure(failure, running ? running - heat->contenders : NOBODY, &reply);
 }
 
 /* Roofs alone have nothing to be compared with. */
@@ -343,7 +336,7 @@ static bool anyone_left(const timed_round *heat)
 }
 
 /* One fresh process with all who take part. */
-static bool try_process(timed_round *heat, unsigned process, process_failure *failure, error *err)
+static bool try_process(timed_round *heat, unsigned process, process_failure *failure)
 {
     work_order begin;
     off_t end;
@@ -361,10 +354,10 @@ static bool try_process(timed_round *heat, unsigned process, process_failure *fa
             failure->suspect = (int64_t)i;
     free(kernels);
     if (!renewed)
-        return note_failure(failure, failure->suspect, &reply, err);
-    return place_group(heat, process, &begin, &end, err) &&
-           enter_all(heat, &begin, end, failure, err) &&
-           (failure->failed || follow(heat, &begin, process, failure, err));
+        return note_failure(failure, failure->suspect, &reply);
+    place_group(heat, process, &begin, &end);
+    return enter_all(heat, &begin, end, failure) &&
+           (failure->failed || follow(heat, &begin, process, failure));
 }
 
 /* ---- a process that failed ---- */
@@ -372,7 +365,7 @@ static bool try_process(timed_round *heat, unsigned process, process_failure *fa
 /* Runs each kernel of the group once in a process of its own: one that fails there gets the verdict, and
  * the others are timed again. Where none fails alone the group is timed again, and next time the kernel
  * that ran gets the verdict. */
-static bool find_failing(timed_round *heat, const process_failure *together, error *err)
+static bool find_failing(timed_round *heat, const process_failure *together)
 {
     bool found = false;
     for (size_t i = 0; i < heat->count; i++) {
@@ -380,30 +373,35 @@ static bool find_failing(timed_round *heat, const process_failure *together, err
         if (!heat->contenders[i].kernel || !heat->contenders[i].timed)
             continue;
         heat->alone = (int64_t)i;
-        bool fine = try_process(heat, heat->session->next_process, &alone, err);
+        bool fine = try_process(heat, heat->session->next_process, &alone);
         heat->alone = NOBODY;
-        if (!fine || (alone.failed && !drop(heat, i, &alone.reply, err)))
+        if (!fine)
             return false;
+        if (alone.failed)
+            drop(heat, i, &alone.reply);
         found |= alone.failed;
     }
     if (found || heat->unexplained++ == 0)
         return true;
     if (together->suspect == NOBODY || !heat->contenders[together->suspect].kernel)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %s", together->reply.text);
-    return drop(heat, (size_t)together->suspect, &together->reply, err);
+        die(EXIT_CODE_ENVIRONMENT, "the timing worker: %s", together->reply.text);
+    drop(heat, (size_t)together->suspect, &together->reply);
+    return true;
 }
 
 /* One process; started over as often as kernels of it fail, each time under a number of its own. */
-static bool run_process(timed_round *heat, error *err)
+static bool run_process(timed_round *heat)
 {
     while (anyone_left(heat)) {
         unsigned process = heat->session->next_process++;
         process_failure failure;
-        if (!try_process(heat, process, &failure, err))
+        if (!try_process(heat, process, &failure))
             return false;
-        if (!failure.failed)
-            return store_end_process(heat->session->store, heat->session->run, process, err);
-        if (!find_failing(heat, &failure, err))
+        if (!failure.failed) {
+            store_end_process(heat->session->store, heat->session->run, process);
+            return true;
+        }
+        if (!find_failing(heat, &failure))
             return false;
     }
     return true;
@@ -411,18 +409,15 @@ static bool run_process(timed_round *heat, error *err)
 
 /* Processes of an earlier try that timed this group to their end. Groups that differ in the type of
  * the parameters alone share their roofs' cases: the kernels tell. */
-static bool processes_done(timed_round *heat, unsigned *done, error *err)
+static unsigned processes_done(const timed_round *heat)
 {
-    *done = 0;
+    unsigned done = 0;
     for (size_t i = 0; heat->session->resumed && i + ROOFS < heat->count; i++) {
-        unsigned processes;
-        if (!store_process_count(heat->session->store, heat->session->run, &heat->contenders[i].key,
-                                 &processes, err))
-            return false;
-        if (processes > *done)
-            *done = processes;
+        unsigned processes =
+            store_process_count(heat->session->store, heat->session->run, &heat->contenders[i].key);
+        done = processes > done ? processes : done;
     }
-    return true;
+    return done;
 }
 
 static bool fell_out(const timed_case *contender, const stored_case *stored)
@@ -433,49 +428,45 @@ static bool fell_out(const timed_case *contender, const stored_case *stored)
 
 /* Who fell out in an earlier try stays out, or its verdict would be written over: what goes wrong
  * once in a while may go right today. */
-static bool leave_out_the_fallen(timed_round *heat, error *err)
+static void leave_out_the_fallen(timed_round *heat)
 {
-    stored_cases cases;
     if (!heat->session->resumed)
-        return true;
-    if (!store_cases(heat->session->store, heat->session->run, &cases, err))
-        return false;
+        return;
+    stored_cases cases = store_cases(heat->session->store, heat->session->run);
     for (size_t i = 0; i < heat->count; i++)
         for (size_t stored = 0; stored < cases.count; stored++)
             if (case_key_equal(&cases.cases[stored].key, &heat->contenders[i].key) &&
                 fell_out(&heat->contenders[i], &cases.cases[stored]))
                 heat->contenders[i].timed = false;
     stored_cases_free(&cases);
-    return true;
 }
 
-static bool time_group(run_session *session, const speed_group *group, error *err)
+static bool time_group(run_session *session, const speed_group *group)
 {
     timed_round heat;
-    unsigned done = 0;
     heat_create(&heat, session, group);
-    bool fine = processes_done(&heat, &done, err) && leave_out_the_fallen(&heat, err);
-    for (size_t i = 0; fine && done < group->processes && i < heat.count; i++) {
+    unsigned done = processes_done(&heat);
+    leave_out_the_fallen(&heat);
+    for (size_t i = 0; done < group->processes && !interrupted() && i < heat.count; i++) {
         char what[160];
         snprintf(what, sizeof what, "judging %s  %zux%zu", heat.contenders[i].key.kernel,
                  group->rows, group->hidden);
         if (!heat.contenders[i].kernel || !heat.contenders[i].kernel->unsupported[0])
             progress_step(&session->progress, session_timed_judgement_seconds(group), what);
-        if (interrupted())
-            fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-        else if (heat.contenders[i].kernel)
-            fine = judge_contender(&heat, &heat.contenders[i], err);
+        if (heat.contenders[i].kernel)
+            judge_contender(&heat, &heat.contenders[i]);
     }
+    bool fine = !interrupted();
     for (; fine && done < group->processes && anyone_left(&heat); done++)
-        fine = run_process(&heat, err);
+        fine = run_process(&heat);
     heat_free(&heat);
     return fine;
 }
 
-bool session_speed(run_session *session, error *err)
+bool session_speed(run_session *session)
 {
     for (size_t i = 0; i < session->plan.speed_count; i++)
-        if (!time_group(session, &session->plan.speed[i], err))
+        if (!time_group(session, &session->plan.speed[i]))
             return false;
     return true;
 }
@@ -514,17 +505,15 @@ void timed_group_put(char *memory, off_t *end, off_t *at, const void *data, size
     memcpy(memory + *at, data, bytes);
 }
 
-bool timed_group_place(const speed_group *group, const judge_block blocks[2],
-                       worker_process *worker, size_t outputs, work_order *begin, off_t *end,
-                       error *err)
+void timed_group_place(const speed_group *group, const judge_block blocks[2],
+                       worker_process *worker, size_t outputs, work_order *begin, off_t *end)
 {
     const operation *what = operations[begin->operation];
     size_t bytes = timed_group_bytes(group), row = group->hidden * sizeof(double);
     size_t varied = timed_rows_room(blocks), tensors = 2 + outputs;
     /* Each of them, the parameters and the varied rows may be up to a line longer. */
     kernel_runner *runner = worker_runner(worker);
-    if (!runner->reserve(runner, tensors * bytes + varied + 2 * row + (tensors + 3) * LINE, err))
-        return false;
+    runner->reserve(runner, tensors * bytes + varied + 2 * row + (tensors + 3) * LINE);
     char *memory = runner->memory;
     begin->at.varied = 0;
     *end = (off_t)whole_lines(varied);
@@ -536,5 +525,4 @@ bool timed_group_place(const speed_group *group, const judge_block blocks[2],
             timed_group_put(memory, end, &begin->at.tensors[i], blocks[0].inputs[i],
                             extent_bytes(&extent));
     }
-    return true;
 }

@@ -17,8 +17,7 @@ void timed_group_put(char *memory, off_t *end, off_t *at, const void *data, size
 
 /* Puts the tensors of two judged blocks into the worker's arena, and into *begin where they are;
  * from *end on there is room for as many expected outputs of a block. */
-bool timed_group_place(const speed_group *group, const judge_block blocks[2],
-                       worker_process *worker, size_t outputs, work_order *begin, off_t *end,
-                       error *err);
+void timed_group_place(const speed_group *group, const judge_block blocks[2],
+                       worker_process *worker, size_t outputs, work_order *begin, off_t *end);
 
 #endif

@@ -305,9 +305,7 @@ static void rank(const run_view *view, run_answer *answer)
         wanted.at = answer->columns[answer->key].key;
     wanted.at.operation = view_operation(view);
     wanted.at.dtype = answer->dtype;
-    error err;
-    if (!store_recommend(view->store, &wanted, &answer->ranking, &err))
-        die(err.code, "%s", err.message);
+    answer->ranking = store_recommend(view->store, &wanted);
     make_rows(view, answer);
     find_untold(answer, OF_ALL);
     const answer_row *named =

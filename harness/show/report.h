@@ -19,14 +19,14 @@ typedef struct report_result {
  * missing, with gnuplot and the scripts of plots/, and writes directory/index.html with the charts
  * inlined: one file that can be sent to somebody. The same goes to directory/report.md. Each file
  * appears when it is whole (base/files.h). run: what page_run_add() made of it, for the page; NULL: without. */
-bool report_write(const run_view *view, const char *plots_directory, const char *directory,
-                  const text_buffer *run, report_result *result, error *err);
+report_result report_write(const run_view *view, const char *plots_directory, const char *directory,
+                           const text_buffer *run);
 
 /* The same, as `run` and `report` end with it, of each operation of the run: the first one's in the directory,
  * another's in a folder of its name below it. Prints the paths to `file`. Charts that are missing
  * because gnuplot is not installed are named on standard error, which is no failure; charts that are
- * missing because gnuplot failed are an error (7), and everything else is written. */
-bool draw_report(const run_view *view, const char *directory, const output_file *out, error *err);
+ * missing because gnuplot failed end the program (7) once everything else is written. */
+void draw_report(const run_view *view, const char *directory, const output_file *out);
 
 /* Whether a page says of this run what the report does, whatever its number and those of its cases: it
  * is drawn again, in a folder that goes. Takes the run out of the page. */
@@ -35,6 +35,6 @@ typedef struct page_match {
     bool same;
     char theirs[80], ours[80]; /* where they differ first */
 } page_match;
-bool report_again(const run_view *view, char *page, size_t size, page_match *match, error *err);
+page_match report_again(const run_view *view, char *page, size_t size);
 
 #endif

@@ -37,13 +37,13 @@ exit_code view_exit_code(const run_view *view)
     return worse_exit_code(worst, result_exit_code(view));
 }
 
-bool result_order_from_name(const char *name, result_order *order, error *err)
+result_order result_order_from_name(const char *name)
 {
     static const char *const names[] = {"speed", "error", "name"};
     size_t found = word_find(name, WORDS(names));
-    *order = (result_order)found;
-    return found <= ORDER_NAME ||
-           fail(err, EXIT_CODE_USAGE, "invalid --sort '%.60s' (choose speed, error or name)", name);
+    if (found > ORDER_NAME)
+        die(EXIT_CODE_USAGE, "invalid --sort '%.60s' (choose speed, error or name)", name);
+    return (result_order)found;
 }
 
 /* ---- which columns ---- */
@@ -513,8 +513,7 @@ void result_noise(const run_answer *answer, text_buffer *out)
     free(rows);
 }
 
-static bool print_text(const run_view *view, const output_file *out, const result_look *look,
-                       error *err)
+static void print_text(const run_view *view, const output_file *out, const result_look *look)
 {
     size_t room = out->width ? out->width : 100;
     run_answer answer;
@@ -532,7 +531,7 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     print_head(view, &answer, out);
     print_coverage(view, answer.dtype, out);
     output_line(out, "%s", "");
-    bool fine = relation_print(table, out, err);
+    relation_print(table, out);
     print_lines_of(out, &legend);
     text_free(&legend);
     output_line(out, "%s", "");
@@ -550,44 +549,39 @@ static bool print_text(const run_view *view, const output_file *out, const resul
     text_free(&noise);
     free(rows);
     answer_free(&answer);
-    return fine;
 }
 
 /* A table an operation: kernels of two are not ranked together. */
-static bool print_parts(const run_view *view, const output_file *out, const result_look *look,
-                        error *err)
+static void print_parts(const run_view *view, const output_file *out, const result_look *look)
 {
     const unsigned kinds = view_operations(view);
     const bool several = (kinds & (kinds - 1)) != 0;
-    bool fine = true;
     text_buffer line = {0};
     view_add_coverage(view, &line);
     if (several && line.length > 0)
         output_wrapped(out, line.bytes);
     text_free(&line);
-    for (int kind = 0; fine && kind < OPERATIONS; kind++) {
+    for (int kind = 0; kind < OPERATIONS; kind++) {
         if (!(kinds & OPERATION_BIT(kind)))
             continue;
         run_view part = view_part(view, (ln_operation)kind);
         if (several)
             output_line(out, "%s", "");
-        fine = print_text(&part, out, look, err);
+        print_text(&part, out, look);
         view_part_free(&part);
     }
-    return fine;
 }
 
-bool result_table_print(const run_view *view, const output_file *out, const result_look *look,
-                        error *err)
+void result_table_print(const run_view *view, const output_file *out, const result_look *look)
 {
-    if (out->format == OUTPUT_JSON)
-        return output_json(out, view_run_json(view), err);
-    if (!output_is_data(out))
-        return print_parts(view, out, look, err);
     text_buffer lines = {0};
-    export_cases(view->store, view->run.id, out->format, &lines);
-    bool fine = fputs(lines.bytes, out->file) >= 0 ||
-                fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write the cases");
-    text_free(&lines);
-    return fine;
+    if (out->format == OUTPUT_JSON) {
+        output_json(out, view_run_json(view));
+    } else if (!output_is_data(out)) {
+        print_parts(view, out, look);
+    } else {
+        export_cases(view->store, view->run.id, out->format, &lines);
+        fputs(lines.bytes, out->file);
+        text_free(&lines);
+    }
 }

@@ -17,12 +17,11 @@ typedef struct result_look {
     const char *again; /* options with which a case can be replayed from any folder; NULL: none */
 } result_look;
 
-bool result_order_from_name(const char *name, result_order *order, error *err);
+result_order result_order_from_name(const char *name);
 
 /* As text at most 45 lines of at most 100 columns (a terminal's width), unless the look asks for
  * more. As TSV and CSV: a line a case, with all its figures; as JSON: an array of cases. */
-bool result_table_print(const run_view *view, const output_file *out, const result_look *look,
-                        error *err);
+void result_table_print(const run_view *view, const output_file *out, const result_look *look);
 
 /* The answer's sentences, each ended by a newline; for pages too. Every figure in them stands in a
  * row of the answer. */

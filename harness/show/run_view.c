@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* A name that is cut off where cases have it would be another kernel's. */
-static bool names_fit(const json_t *kernels, error *err)
+static void names_fit(const json_t *kernels)
 {
     size_t index;
     const json_t *kernel;
@@ -20,34 +20,25 @@ static bool names_fit(const json_t *kernels, error *err)
     {
         size_t length = json_string_length(json_object_get(kernel, "name"));
         if (length >= NAME_MAX_LENGTH)
-            return fail(err, EXIT_CODE_ENVIRONMENT,
-                        "a kernel's name of %zu bytes, where %d are the most: the database is "
-                        "damaged",
-                        length, NAME_MAX_LENGTH - 1);
+            die(EXIT_CODE_ENVIRONMENT,
+                "a kernel's name of %zu bytes, where %d are the most: the database is "
+                "damaged",
+                length, NAME_MAX_LENGTH - 1);
     }
-    return true;
 }
 
-bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error *err)
+json_t *store_descriptors(result_store *store, int64_t run)
 {
-    char *text;
-    if (!store_kernels_json(store, run, &text, err))
-        return false;
+    char *text = store_kernels_json(store, run);
     json_error_t where;
-    *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    json_t *kernels = json_loads(text, JSON_REJECT_DUPLICATES, &where);
     free(text);
-    if (*kernels && names_fit(*kernels, err))
-        return true;
-    if (*kernels) {
-        json_decref(*kernels);
-        *kernels = NULL;
-        return false;
-    }
-    /* jansson's parser takes memory that ran out for bad JSON. */
-    return fail(err, EXIT_CODE_ENVIRONMENT,
-                "run %lld: a kernel's descriptor cannot be read as JSON (%s): the database is "
-                "damaged, or memory ran out",
-                (long long)run, where.text);
+    if (!kernels)
+        die(EXIT_CODE_ENVIRONMENT,
+            "run %lld: a kernel's descriptor cannot be read as JSON (%s): the database is damaged",
+            (long long)run, where.text);
+    names_fit(kernels);
+    return kernels;
 }
 
 unsigned view_operations(const run_view *view)
@@ -115,13 +106,10 @@ void view_sum_up(run_view *view)
             descriptor_word(view->kernels, view->cases.cases[i].key.kernel, "label");
 }
 
-bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
-                        error *err)
+void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names)
 {
-    json_t *descriptors, *descriptor;
+    json_t *descriptors = store_descriptors(store, run), *descriptor;
     size_t index;
-    if (!store_descriptors(store, run, &descriptors, err))
-        return false;
     kernel_list list = {
         .kernels = allocate_zeroed(json_array_size(descriptors) + 1, sizeof *list.kernels)};
     json_array_foreach(descriptors, index, descriptor)
@@ -132,10 +120,9 @@ bool store_kernel_words(result_store *store, int64_t run, const word_list *words
         snprintf(kernel->facts.name, sizeof kernel->facts.name, "%s", name ? name : "");
         snprintf(kernel->version, sizeof kernel->version, "%s", version ? version : "");
     }
-    bool fine = kernel_words_named(&list, words, names, err);
+    kernel_words_named(&list, words, names);
     free(list.kernels);
     json_decref(descriptors);
-    return fine;
 }
 
 ln_type view_answer_type(const run_view *view)
@@ -146,21 +133,18 @@ ln_type view_answer_type(const run_view *view)
     return view->cases.count ? view->cases.cases[0].key.dtype : LN_F32;
 }
 
-bool view_load(result_store *store, int64_t run, run_view *view, error *err)
+run_view view_load(result_store *store, int64_t run)
 {
-    *view = (struct run_view){.store = store};
-    bool fine = store_run(store, run, &view->run, err) &&
-                store_machine(store, run, &view->machine, err) &&
-                store_cases(store, run, &view->cases, err) &&
-                store_unfinished(store, run, &view->unfinished, err) &&
-                store_lost(store, run, &view->lost, &view->lost_count, err) &&
-                store_descriptors(store, run, &view->kernels, err);
-    fine = fine && store_standings(store, run, &view->standings, err);
-    if (fine)
-        view_sum_up(view);
-    else
-        view_free(view);
-    return fine;
+    run_view view = {.store = store,
+                     .run = store_run(store, run),
+                     .machine = store_machine(store, run),
+                     .cases = store_cases(store, run),
+                     .unfinished = store_unfinished(store, run),
+                     .kernels = store_descriptors(store, run),
+                     .standings = store_standings(store, run)};
+    view.lost_count = store_lost(store, run, &view.lost);
+    view_sum_up(&view);
+    return view;
 }
 
 /* Below 0 where the first is less, or there is no second. */
@@ -362,38 +346,23 @@ json_t *view_run_json(const run_view *view)
     return array;
 }
 
-bool load_stored_run(const char *database, uint64_t wanted, run_view *view, error *err)
+run_view load_stored_run(const char *database, uint64_t wanted)
 {
-    result_store *store;
-    int64_t run = (int64_t)wanted;
-    if (!store_open(database, STORE_READ, &store, err))
-        return false;
-    bool fine = run != 0 || store_latest_run(store, &run, err);
-    if (fine && run == 0)
-        fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
-                    database);
-    fine = fine && view_load(store, run, view, err);
-    view->owns_store = fine;
-    if (!fine)
+    result_store *store = store_open(database, STORE_READ);
+    int64_t run = wanted ? (int64_t)wanted : store_latest_run(store);
+    if (run == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", database);
+    run_view view = view_load(store, run);
+    view.owns_store = true;
+    return view;
+}
+
+run_view load_reported_run(const char *database, uint64_t wanted)
+{
+    if (wanted == 0) {
+        result_store *store = store_open(database, STORE_READ);
+        wanted = (uint64_t)store_latest_survey(store);
         store_close(store);
-    return fine;
-}
-
-/* 0: none. */
-static bool latest_survey(const char *database, uint64_t *run, error *err)
-{
-    result_store *store;
-    int64_t found;
-    if (!store_open(database, STORE_READ, &store, err))
-        return false;
-    bool fine = store_latest_survey(store, &found, err);
-    store_close(store);
-    *run = fine ? (uint64_t)found : 0;
-    return fine;
-}
-
-bool load_reported_run(const char *database, uint64_t wanted, run_view *view, error *err)
-{
-    return (wanted != 0 || latest_survey(database, &wanted, err)) &&
-           load_stored_run(database, wanted, view, err);
+    }
+    return load_stored_run(database, wanted);
 }

@@ -35,10 +35,9 @@ typedef struct run_view {
 /* The type that the answer is about: f32 where it was measured. */
 ln_type view_answer_type(const run_view *view);
 /* The array of a run's kernel descriptors. */
-bool store_descriptors(result_store *store, int64_t run, json_t **kernels, error *err);
+json_t *store_descriptors(result_store *store, int64_t run);
 /* kernel_words_named() among a run's kernels: free the names with word_list_free(). */
-bool store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names,
-                        error *err);
+void store_kernel_words(result_store *store, int64_t run, const word_list *words, word_list *names);
 /* Bits of the operations that it has kernels of; that of the first where it has none at all. */
 unsigned view_operations(const run_view *view);
 /* What of a view is of one operation, as if the run had nothing else: whoever ranks kernels ranks a part's. It
@@ -47,7 +46,7 @@ run_view view_part(const run_view *whole, ln_operation kind);
 void view_part_free(run_view *part);
 /* Of its run, machine, cases, descriptors and standings: its views, and the labels of its descriptors. */
 void view_sum_up(run_view *view);
-bool view_load(result_store *store, int64_t run, run_view *view, error *err);
+run_view view_load(result_store *store, int64_t run);
 void view_free(run_view *view);
 /* "requested 40, judged 37, missing 3: ...", and whether the run came to its end: one line without its end;
  * "" where there is nothing to say, of a complete run that tells no more. */
@@ -79,12 +78,12 @@ json_t *view_case_json(const view_case *view);
 json_t *view_run_json(const run_view *view); /* array of cases */
 /* ---- the run that --run and --db name, for commands that read the store ---- */
 
-/* Loads run `wanted` of a database; 0: the latest. Errors (7): no such database or run, with what
- * would make one. */
-bool load_stored_run(const char *database, uint64_t wanted, run_view *view, error *err);
+/* Loads run `wanted` of a database; 0: the latest. Where there is no such database or run the program ends
+ * (7) with what would make one. */
+run_view load_stored_run(const char *database, uint64_t wanted);
 
 /* The same for a report: 0 is the latest that `lnbench run` made, since what `choose` measured for
  * itself is no survey; where there is no such run, the latest of all. */
-bool load_reported_run(const char *database, uint64_t wanted, run_view *view, error *err);
+run_view load_reported_run(const char *database, uint64_t wanted);
 
 #endif

@@ -125,14 +125,13 @@ static void divide(change_search *search, const double *values, size_t count)
     }
 }
 
-bool change_points(const double *values, size_t count, const change_settings *settings,
-                   size_t *places, size_t *found, error *err)
+size_t change_points(const double *values, size_t count, const change_settings *settings,
+                     size_t *places)
 {
-    *found = 0;
+    size_t found = 0;
     if (count > CHANGE_MOST_VALUES)
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "change points: at most %d values are searched, there are %zu",
-                    CHANGE_MOST_VALUES, count);
+        die(EXIT_CODE_ENVIRONMENT, "change points: at most %d values are searched, there are %zu",
+            CHANGE_MOST_VALUES, count);
     change_search search = {
         .settings = settings,
         .values = allocate((count + 1) * sizeof(double)),
@@ -144,11 +143,11 @@ bool change_points(const double *values, size_t count, const change_settings *se
         search.cuts[0] = 0;
         search.cuts[1] = count;
         divide(&search, values, count);
-        *found = search.segments - 1;
-        memcpy(places, search.cuts + 1, *found * sizeof *places);
+        found = search.segments - 1;
+        memcpy(places, search.cuts + 1, found * sizeof *places);
     }
     free(search.values);
     free(search.cuts);
     free(search.sums);
-    return true;
+    return found;
 }

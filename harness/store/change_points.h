@@ -2,7 +2,7 @@
  *
  *     size_t places[CHANGE_MOST_VALUES], found;
  *     change_settings settings = change_defaults();
- *     if (!change_points(values, count, &settings, places, &found, &err)) ...
+ *     size_t found = change_points(values, count, &settings, places);
  *     // values[places[0]] is the first value after the first change
  *
  * E-divisive (Matteson and James, "A Nonparametric Approach for Multiple Change Point Analysis of
@@ -32,8 +32,9 @@ typedef struct change_settings {
 change_settings change_defaults(void);
 
 /* The first value of each segment but the first, ascending. Finite values; at most
- * CHANGE_MOST_VALUES of them. places has room for `count`. Errors: memory; too many values (7). */
-bool change_points(const double *values, size_t count, const change_settings *settings,
-                   size_t *places, size_t *found, error *err);
+ * CHANGE_MOST_VALUES of them. places has room for `count`; returns how many there are.
+ * Too many values end the program (7). */
+size_t change_points(const double *values, size_t count, const change_settings *settings,
+                     size_t *places);
 
 #endif

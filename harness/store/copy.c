@@ -9,36 +9,35 @@
 #include "copy_sql.h" /* copy.sql, as bytes */
 
 /* What goes wrong with the rows is the file's fault; what goes wrong with the disk is not. */
-static bool copy_fails(const result_store *store, int status, const char *file, error *err)
+static _Noreturn void copy_dies(const result_store *store, int status, const char *file)
 {
     int kind = status & 0xff;
     if (kind == SQLITE_FULL || kind == SQLITE_IOERR || kind == SQLITE_BUSY ||
         kind == SQLITE_READONLY)
-        return store_fail(store, status, "store the runs of a file", err);
-    return fail(err, EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be taken: %s", file,
-                sqlite3_errmsg(store->database));
+        store_die(store, status, "store the runs of a file");
+    die(EXIT_CODE_ENVIRONMENT, "%s: its runs cannot be taken: %s", file,
+        sqlite3_errmsg(store->database));
 }
 
-static bool execute(const result_store *store, const char *sql, const char *file, error *err)
+static void execute(const result_store *store, const char *sql, const char *file)
 {
     int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
-    return status == SQLITE_OK || copy_fails(store, status, file, err);
+    if (status != SQLITE_OK)
+        copy_dies(store, status, file);
 }
 
 /* The first number of the first row; 0: there is none. */
-static bool read_number(const result_store *store, const char *sql, const char *file,
-                        int64_t *number, error *err)
+static int64_t read_number(const result_store *store, const char *sql, const char *file)
 {
     sqlite3_stmt *statement = NULL;
     int status = sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL);
     if (status == SQLITE_OK)
         status = sqlite3_step(statement);
-    *number = status == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
-    bool fine = status == SQLITE_ROW || status == SQLITE_DONE;
-    if (!fine)
-        copy_fails(store, status, file, err);
+    if (status != SQLITE_ROW && status != SQLITE_DONE)
+        copy_dies(store, status, file);
+    int64_t number = status == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
     sqlite3_finalize(statement);
-    return fine;
+    return number;
 }
 
 static void hash_of_bits(sqlite3_context *context, int count, sqlite3_value **values)
@@ -60,9 +59,8 @@ static int note_row(void *row, int count, char **values, char **names)
 #define NUMBER_MOST ((int64_t)1 << 40)
 
 /* Bits under the hash of others would become the rows of other runs. */
-static bool check_file(const result_store *store, const char *file, error *err)
+static void check_file(const result_store *store, const char *file)
 {
-    int64_t wrong, largest;
     bool dangling = false;
     sqlite3_create_function(store->database, "hash_of_bits", 1,
                             SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
@@ -70,23 +68,22 @@ static bool check_file(const result_store *store, const char *file, error *err)
     int status =
         sqlite3_exec(store->database, "PRAGMA f.foreign_key_check", note_row, &dangling, NULL);
     if (dangling)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: rows belong to none: ask for the file again",
-                    file);
-    return (status == SQLITE_OK || copy_fails(store, status, file, err)) &&
-           read_number(store,
-                       "SELECT max(id) FROM (SELECT max(id) AS id FROM f.cells UNION ALL SELECT "
-                       "max(id) FROM f.cases UNION ALL SELECT max(id) FROM f.kernels)",
-                       file, &largest, err) &&
-           (largest <= NUMBER_MOST ||
-            fail(err, EXIT_CODE_ENVIRONMENT,
-                 "%s: a row has the number %lld, which lnbench gives to none: ask for the file "
-                 "again",
-                 file, (long long)largest)) &&
-           read_number(store, "SELECT count(*) FROM f.tensors WHERE hash IS NOT hash_of_bits(bits)",
-                       file, &wrong, err) &&
-           (wrong == 0 ||
-            fail(err, EXIT_CODE_ENVIRONMENT,
-                 "%s: a tensor has another hash than its bits: ask for the file again", file));
+        die(EXIT_CODE_ENVIRONMENT, "%s: rows belong to none: ask for the file again", file);
+    if (status != SQLITE_OK)
+        copy_dies(store, status, file);
+    int64_t largest = read_number(store,
+                                  "SELECT max(id) FROM (SELECT max(id) AS id FROM f.cells UNION "
+                                  "ALL SELECT max(id) FROM f.cases UNION ALL SELECT max(id) FROM "
+                                  "f.kernels)",
+                                  file);
+    if (largest > NUMBER_MOST)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: a row has the number %lld, which lnbench gives to none: ask for the file again",
+            file, (long long)largest);
+    if (read_number(store, "SELECT count(*) FROM f.tensors WHERE hash IS NOT hash_of_bits(bits)",
+                    file) > 0)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: a tensor has another hash than its bits: ask for the file again", file);
 }
 
 static char *copy_script(void)
@@ -108,7 +105,7 @@ static char *copy_script(void)
 }
 
 /* `came`: which runs come, and their numbers here. */
-static bool choose_runs(const result_store *store, const char *file, int64_t only, error *err)
+static void choose_runs(const result_store *store, const char *file, int64_t only)
 {
     char sql[512];
     sqlite3_snprintf(
@@ -117,29 +114,32 @@ static bool choose_runs(const result_store *store, const char *file, int64_t onl
         "(SELECT seq FROM main.sqlite_sequence WHERE name = 'runs'), 0) AS own FROM f.runs "
         "WHERE %lld IN (0, id) AND origin NOT IN (SELECT origin FROM main.runs)",
         (long long)only);
-    return execute(store, sql, file, err);
+    execute(store, sql, file);
 }
 
-static bool copy_rows(result_store *store, const char *file, int64_t only, int64_t *first,
-                      int64_t *count, error *err)
+static int64_t copy_rows(result_store *store, const char *file, int64_t only, int64_t *first)
 {
-    if (!store_begin(store, "store the runs of a file", err))
-        return false;
+    static const char doing[] = "store the runs of a file";
+    store_begin(store, doing);
+    check_file(store, file);
+    choose_runs(store, file, only);
+    int64_t count = read_number(store, "SELECT count(*) FROM came", file);
+    *first = read_number(store,
+                         "SELECT coalesce((SELECT min(own) FROM came), (SELECT min(id) FROM "
+                         "main.runs WHERE origin IN (SELECT origin FROM f.runs)))",
+                         file);
+    if (*first == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet", file);
     char *sql = copy_script();
-    bool fine = check_file(store, file, err) && choose_runs(store, file, only, err) &&
-                read_number(store, "SELECT count(*) FROM came", file, count, err) &&
-                read_number(store,
-                            "SELECT coalesce((SELECT min(own) FROM came), (SELECT min(id) FROM "
-                            "main.runs WHERE origin IN (SELECT origin FROM f.runs)))",
-                            file, first, err) &&
-                (*first != 0 || fail(err, EXIT_CODE_ENVIRONMENT, "%s: holds no run yet", file)) &&
-                execute(store, sql, file, err) && execute(store, "DROP TABLE temp.came", file, err);
+    execute(store, sql, file);
+    execute(store, "DROP TABLE temp.came", file);
     free(sql);
-    return store_finish(store, fine, "store the runs of a file", err);
+    store_finish(store, doing);
+    return count;
 }
 
 /* As an URI, read-only: of a file that nobody uses nothing is made beside it. */
-static bool attach(const result_store *store, const char *path, error *err)
+static void attach(const result_store *store, const char *path)
 {
     char *uri = store_uri(path);
     sqlite3_stmt *statement = NULL;
@@ -149,39 +149,32 @@ static bool attach(const result_store *store, const char *path, error *err)
         status =
             sqlite3_step(statement) == SQLITE_DONE ? SQLITE_OK : sqlite3_errcode(store->database);
     }
+    if (status != SQLITE_OK)
+        copy_dies(store, status, path);
     sqlite3_finalize(statement);
     free(uri);
-    return status == SQLITE_OK || copy_fails(store, status, path, err);
 }
 
-bool store_copy_runs(result_store *store, const char *path, int64_t only, int64_t *first,
-                     int64_t *count, error *err)
+int64_t store_copy_runs(result_store *store, const char *path, int64_t only, int64_t *first)
 {
-    result_store *from;
-    *first = *count = 0;
-    if (!store_open(path, STORE_READ, &from, err))
-        return false;
-    bool fine = store_check_sound(from, err);
+    result_store *from = store_open(path, STORE_READ);
+    store_check_sound(from);
     store_close(from);
-    if (!fine || !attach(store, path, err))
-        return false;
-    fine = copy_rows(store, path, only, first, count, err);
+    attach(store, path);
+    int64_t count = copy_rows(store, path, only, first);
     sqlite3_exec(store->database, "DETACH f", NULL, NULL, NULL);
-    return fine;
+    return count;
 }
 
-bool store_export_run(const char *path, int64_t run, const char *to, error *err)
+void store_export_run(const char *path, int64_t run, const char *to)
 {
     char mark[64];
-    result_store *store;
-    int64_t first, count;
+    int64_t first;
     sqlite3_snprintf(sizeof mark, mark, "PRAGMA application_id = %d; VACUUM", STORE_EXPORTED_ID);
-    if (!store_open(to, STORE_WRITE, &store, err))
-        return false;
-    bool fine =
-        store_copy_runs(store, path, run, &first, &count, err) &&
-        (count == 1 || fail(err, EXIT_CODE_ENVIRONMENT, "%s: no run %lld", path, (long long)run)) &&
-        execute(store, "PRAGMA journal_mode = DELETE", to, err) && execute(store, mark, to, err);
+    result_store *store = store_open(to, STORE_WRITE);
+    if (store_copy_runs(store, path, run, &first) != 1)
+        die(EXIT_CODE_ENVIRONMENT, "%s: no run %lld", path, (long long)run);
+    execute(store, "PRAGMA journal_mode = DELETE", to);
+    execute(store, mark, to);
     store_close(store);
-    return fine;
 }

@@ -12,17 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    ROWS_AT_ONCE = 1024
-}; /* all cells of a large run would take several times the memory of the run */
-
-static void ask(result_store *store, const char *sql, int64_t run,
-                void (*take)(void *context, const stored_table *part), void *context)
-{
-    error problem;
-    if (!store_query(store, sql, run, ROWS_AT_ONCE, take, context, &problem))
-        die(problem.code, "%s", problem.message);
-}
+enum { ROWS_AT_ONCE = 1024 };
 
 /* The query with the metrics' columns in place of METRICS. */
 static char *with_metrics(const char *query, bool published)
@@ -71,7 +61,7 @@ static void add_cases(void *context, const stored_table *part)
 void export_cases(result_store *store, int64_t run, output_format form, text_buffer *out)
 {
     char *sql = with_metrics(cases_sql, false);
-    ask(store, sql, run, add_cases, &(case_table){.form = form, .out = out});
+    store_query(store, sql, run, ROWS_AT_ONCE, add_cases, &(case_table){.form = form, .out = out});
     free(sql);
 }
 
@@ -135,7 +125,7 @@ static const char smaller_sql[] =
 static void add_smaller(result_store *store, int64_t run, text_buffer *out)
 {
     json_t *array = json_array();
-    ask(store, smaller_sql, run, add_objects, array);
+    store_query(store, smaller_sql, run, ROWS_AT_ONCE, add_objects, array);
     add_json(out, array);
 }
 
@@ -185,14 +175,11 @@ static json_t *context_json(const stored_run *run, const machine_facts *machine)
 
 static void add_benchmark(result_store *store, int64_t run, text_buffer *out)
 {
-    stored_run info;
-    machine_facts machine;
-    error problem;
-    if (!store_run(store, run, &info, &problem) || !store_machine(store, run, &machine, &problem))
-        die(problem.code, "%s", problem.message);
+    stored_run info = store_run(store, run);
+    machine_facts machine = store_machine(store, run);
     json_t *benchmarks = json_array();
     char *sql = with_metrics(benchmark_sql, true);
-    ask(store, sql, run, add_objects, benchmarks);
+    store_query(store, sql, run, ROWS_AT_ONCE, add_objects, benchmarks);
     free(sql);
     add_json(out, json_pack("{s:s, s:o, s:o}", "schema", "lnbench-benchmark-4", "context",
                             context_json(&info, &machine), "benchmarks", benchmarks));

@@ -133,7 +133,7 @@ static void distance_of(sqlite3_context *context, int count, sqlite3_value **val
                               sqlite3_user_data(context) ? apart[1].relative : apart[1].row_ulp);
 }
 
-bool store_add_functions(const result_store *store, error *err)
+void store_add_functions(const result_store *store)
 {
     static int relative;
     static const struct {
@@ -155,13 +155,11 @@ bool store_add_functions(const result_store *store, error *err)
         {"apart_ulp", 4, distance_of, NULL},
         {"apart_relative", 4, distance_of, &relative},
     };
-    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        int status =
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        store_check(
+            store,
             sqlite3_create_function(store->database, functions[i].name, functions[i].arguments,
                                     SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY,
-                                    functions[i].context, functions[i].function, NULL, NULL);
-        if (status != SQLITE_OK)
-            return store_fail(store, status, "use it", err);
-    }
-    return true;
+                                    functions[i].context, functions[i].function, NULL, NULL),
+            "use it");
 }

@@ -43,79 +43,76 @@ static bool makes_larger(const char *journal, off_t size)
 }
 
 /* SQLite would wait for ever for the other end of a pipe. */
-static bool check_beside(const char *path, off_t size, error *err)
+static void check_beside(const char *path, off_t size)
 {
     static const char *const endings[] = {"-journal", "-wal", "-shm"};
-    const char *wrong = NULL;
-    text_buffer name = {0};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings && !wrong; i++) {
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
         struct stat about;
-        text_free(&name);
+        text_buffer name = {0};
         text_format(&name, "%s%s", path, endings[i]);
-        if (lstat(name.bytes, &about) == 0 && !S_ISREG(about.st_mode))
-            wrong = "not a regular file";
-        else if (i == 0 && makes_larger(name.bytes, size))
-            wrong = "the journal of a larger database";
+        const char *wrong =
+            lstat(name.bytes, &about) == 0 && !S_ISREG(about.st_mode) ? "not a regular file"
+            : i == 0 && makes_larger(name.bytes, size) ? "the journal of a larger database"
+                                                       : NULL;
+        if (wrong)
+            die(EXIT_CODE_ENVIRONMENT, "%s: %s: move it away, or name another database with --db",
+                name.bytes, wrong);
+        text_free(&name);
     }
-    bool fine = !wrong ||
-                fail(err, EXIT_CODE_ENVIRONMENT,
-                     "%s: %s: move it away, or name another database with --db", name.bytes, wrong);
-    text_free(&name);
-    return fine;
 }
 
 /* Shorter files than a page SQLite takes for empty ones, and would write over them. */
-static bool check_header(const char *path, error *err)
+static void check_header(const char *path)
 {
     static const char expected[16] = "SQLite format 3"; /* sqlite.org/fileformat2.html, 1.3.1 */
     char header[sizeof expected];
     FILE *file = fopen(path, "rb");
-    if (!file)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    size_t count = fread(header, 1, sizeof header, file);
-    bool unread = ferror(file);
+    size_t count = file ? fread(header, 1, sizeof header, file) : 0;
+    if (!file || ferror(file))
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
     fclose(file);
-    if (unread)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    if (count == 0 || (count == sizeof header && memcmp(header, expected, sizeof header) == 0) ||
-        has_beside(path, "-journal"))
-        return true;
-    return fail(err, EXIT_CODE_ENVIRONMENT,
-                "%s: not an SQLite database: name another file with --db", path);
+    if (count != 0 && (count < sizeof header || memcmp(header, expected, sizeof header) != 0) &&
+        !has_beside(path, "-journal"))
+        die(EXIT_CODE_ENVIRONMENT, "%s: not an SQLite database: name another file with --db", path);
 }
 
 /* SQLite would only say "unable to open database file". */
-static bool check_place(const char *path, store_mode mode, error *err)
+static void check_file(const char *path, store_mode mode, const struct stat *about)
+{
+    if (S_ISDIR(about->st_mode))
+        die(EXIT_CODE_ENVIRONMENT, "%s: a directory: name a database file, such as %s/lnbench.db",
+            path, path);
+    if (!S_ISREG(about->st_mode)) /* SQLite would put its journal beside a device */
+        die(EXIT_CODE_ENVIRONMENT, "%s: not a regular file: name a database file with --db", path);
+    if (access(path, mode == STORE_READ ? R_OK : R_OK | W_OK) != 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s it: %s", path,
+            mode == STORE_READ ? "read" : "write to", strerror(errno));
+    check_beside(path, about->st_size);
+    check_header(path);
+}
+
+static void check_place(const char *path, store_mode mode)
 {
     struct stat about;
     if (stat(path, &about) == 0) {
-        if (S_ISDIR(about.st_mode))
-            return fail(err, EXIT_CODE_ENVIRONMENT,
-                        "%s: a directory: name a database file, such as %s/lnbench.db", path, path);
-        if (!S_ISREG(about.st_mode)) /* SQLite would put its journal beside a device */
-            return fail(err, EXIT_CODE_ENVIRONMENT,
-                        "%s: not a regular file: name a database file with --db", path);
-        if (access(path, mode == STORE_READ ? R_OK : R_OK | W_OK) != 0)
-            return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot %s it: %s", path,
-                        mode == STORE_READ ? "read" : "write to", strerror(errno));
-        return check_beside(path, about.st_size, err) && check_header(path, err);
+        check_file(path, mode, &about);
+        return;
     }
     if (mode == STORE_READ && errno == ENOENT)
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: no such file: measure something first with 'lnbench run', or name a "
-                    "database with --db",
-                    path);
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: no such file: measure something first with 'lnbench run', or name a database with "
+            "--db",
+            path);
     if (errno != ENOENT)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", path, strerror(errno));
+        die(EXIT_CODE_ENVIRONMENT, "%s: %s", path, strerror(errno));
     const char *slash = strrchr(path, '/');
     text_buffer directory = {0};
     text_add_bytes(&directory, slash ? path : ".",
                    slash && slash != path ? (size_t)(slash - path) : 1);
-    bool fine = access(directory.bytes, W_OK | X_OK) == 0 ||
-                fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot create it in %s: %s", path,
-                     directory.bytes, strerror(errno));
+    if (access(directory.bytes, W_OK | X_OK) != 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot create it in %s: %s", path, directory.bytes,
+            strerror(errno));
     text_free(&directory);
-    return fine;
 }
 
 static char *uri_of(const char *path, const char *parameters)
@@ -177,7 +174,7 @@ static int stop_query(void *unused)
 
 /* SQLite takes a time with the square of their number to load tables, views and triggers: three
  * minutes for 200,000. */
-static bool load_schema(const result_store *store, error *err)
+static int load_schema(const result_store *store)
 {
     enum { OBJECTS_MOST = 10000, STEPS_EACH = 7 };
     sqlite3_progress_handler(store->database, OBJECTS_MOST * STEPS_EACH, stop_query, NULL);
@@ -185,36 +182,35 @@ static bool load_schema(const result_store *store, error *err)
         sqlite3_exec(store->database, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
     sqlite3_progress_handler(store->database, 0, NULL, NULL);
     if (status == SQLITE_INTERRUPT)
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: more than %d tables, views and triggers, which no store has: name another "
-                    "file with --db",
-                    store->path, OBJECTS_MOST);
-    return status == SQLITE_OK || store_fail(store, status, "read it", err);
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: more than %d tables, views and triggers, which no store has: name another file "
+            "with --db",
+            store->path, OBJECTS_MOST);
+    return status;
 }
 
-/* What a page asks of a run is read once. */
-static bool set_cache(const result_store *store, error *err)
-{
-    int status = sqlite3_exec(store->database, "PRAGMA cache_size = -32000", NULL, NULL, NULL);
-    return status == SQLITE_OK || store_fail(store, status, "open it", err);
-}
-
-static bool connect(result_store *store, const char *name, int flags, error *err)
+/* Returns what SQLite says. What a page asks of a run is read once: hence the cache. */
+static int try_connect(result_store *store, const char *name, int flags)
 {
     disconnect(store);
     int status = sqlite3_open_v2(name, &store->database, flags | SQLITE_OPEN_NOMUTEX, NULL);
-    if (!store->database)
-        return fail_memory(err, "the result store");
     if (status != SQLITE_OK)
-        return store_fail(store, status, "open it", err);
+        return status;
     sqlite3_extended_result_codes(store->database, 1);
     sqlite3_busy_timeout(store->database, STORE_BUSY_MS);
     configure(store->database);
     status = sqlite3_exec(store->database, "PRAGMA foreign_keys = ON", NULL, NULL, NULL);
-    if (status != SQLITE_OK)
-        return store_fail(store, status, "open it", err);
+    if (status == SQLITE_OK)
+        status = load_schema(store);
     /* This one loads the schema itself, without load_schema()'s limit. */
-    return load_schema(store, err) && set_cache(store, err);
+    return status == SQLITE_OK
+               ? sqlite3_exec(store->database, "PRAGMA cache_size = -32000", NULL, NULL, NULL)
+               : status;
+}
+
+static void connect(result_store *store, const char *name, int flags)
+{
+    store_check(store, try_connect(store, name, flags), "open it");
 }
 
 static bool is_used(const char *path)
@@ -230,125 +226,107 @@ char *store_uri(const char *path)
 /* Looks at a file that nobody uses in a way that leaves nothing beside it, as opening one in
  * write-ahead mode does: what is refused stays as it was. Read so while somebody writes, it may seem
  * damaged. */
-static bool look_at_unused(result_store *store, store_mode mode, error *err)
+static void look_at_unused(result_store *store, store_mode mode)
 {
     struct stat about;
-    bool outdated;
     if (stat(store->path, &about) != 0 || about.st_size == 0 || is_used(store->path))
-        return true;
+        return;
     char *uri = immutable_uri(store->path);
-    bool fine = connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) &&
-                store_check_schema(store, mode, &outdated, err);
+    int status = try_connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+    if (!is_used(store->path)) {
+        store_check(store, status, "open it");
+        store_is_outdated(store, mode);
+    }
     free(uri);
-    return fine || is_used(store->path);
 }
 
-static bool open_write(result_store *store, error *err)
+static void open_write(result_store *store)
 {
-    bool outdated = false, rolled_back = has_beside(store->path, "-journal");
+    bool rolled_back = has_beside(store->path, "-journal");
     char *uri = uri_of(store->path, ""); /* so that others can be attached by theirs */
-    bool fine =
-        connect(store, uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, err) &&
-        store_check_schema(store, STORE_WRITE, &outdated, err) &&
-        (!rolled_back || store_check_sound(store, err));
+    connect(store, uri, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI);
     free(uri);
-    if (!fine)
-        return false;
+    bool outdated = store_is_outdated(store, STORE_WRITE);
+    if (rolled_back)
+        store_check_sound(store);
     /* Only now, when the file is known to be ours or empty. */
     sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
-    int status =
-        sqlite3_exec(store->database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL",
-                     NULL, NULL, NULL);
-    if (status != SQLITE_OK)
-        return store_fail(store, status, "write to it", err);
-    if (outdated && !store_upgrade(store, err))
-        return false;
+    store_execute(store, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", "write to it");
+    if (outdated)
+        store_upgrade(store);
     /* Better to learn now than after the first measurement that nothing can be written. */
-    return store_begin(store, "write to it", err) && store_finish(store, true, "write to it", err);
+    store_begin(store, "write to it");
+    store_finish(store, "write to it");
 }
 
-static bool open_read(result_store *store, error *err)
+/* Media that cannot be written to, and what a crash left to be rolled back, take a second way. */
+static void open_read(result_store *store)
 {
-    bool outdated = false;
-    bool fine = connect(store, store->path, SQLITE_OPEN_READONLY, err) &&
-                store_check_schema(store, STORE_READ, &outdated, err);
-    int status = store->database ? sqlite3_errcode(store->database) : SQLITE_NOMEM;
-    if (!fine && status == SQLITE_READONLY_ROLLBACK && access(store->path, W_OK) == 0) {
-        *err = (error){0};
-        fine = connect(store, store->path, SQLITE_OPEN_READWRITE, err) &&
-               store_check_schema(store, STORE_READ, &outdated, err) &&
-               store_check_sound(store, err) &&
-               connect(store, store->path, SQLITE_OPEN_READONLY, err);
-    } else if (!fine &&
-               ((status & 0xff) == SQLITE_CANTOPEN || (status & 0xff) == SQLITE_READONLY) &&
-               !is_used(store->path)) {
+    int status = try_connect(store, store->path, SQLITE_OPEN_READONLY), kind = status & 0xff;
+    if (status == SQLITE_READONLY_ROLLBACK && access(store->path, W_OK) == 0) {
+        connect(store, store->path, SQLITE_OPEN_READWRITE);
+        store_is_outdated(store, STORE_READ);
+        store_check_sound(store);
+        connect(store, store->path, SQLITE_OPEN_READONLY);
+    } else if ((kind == SQLITE_CANTOPEN || kind == SQLITE_READONLY) && !is_used(store->path)) {
         char *uri = immutable_uri(store->path);
-        fine = connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err) &&
-               store_check_schema(store, STORE_READ, &outdated, err);
+        connect(store, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
         free(uri);
-        if (fine)
-            *err = (error){0}; /* what was said of the first way */
+    } else {
+        store_check(store, status, "open it");
     }
-    if (!fine || !outdated)
-        return fine;
-    return open_write(store, err) && connect(store, store->path, SQLITE_OPEN_READONLY, err);
+    if (store_is_outdated(store, STORE_READ)) {
+        open_write(store);
+        connect(store, store->path, SQLITE_OPEN_READONLY);
+    }
 }
 
-bool store_check_sound(result_store *store, error *err)
+void store_check_sound(const result_store *store)
 {
-    char found[200];
-    bool row = false;
+    char found[200] = "";
     sqlite3_stmt *statement = NULL;
-    int status = sqlite3_prepare_v2(store->database, "PRAGMA quick_check(1)", -1, &statement, NULL);
-    if (status != SQLITE_OK)
-        return store_fail(store, status, "read it", err);
-    bool fine = store_next(store, statement, &row, err);
-    store_copy_text(statement, 0, found, sizeof found);
+    store_check(store,
+                sqlite3_prepare_v2(store->database, "PRAGMA quick_check(1)", -1, &statement, NULL),
+                "read it");
+    if (store_next(store, statement))
+        store_copy_text(statement, 0, found, sizeof found);
     sqlite3_finalize(statement);
-    return fine && (strcmp(found, "ok") == 0 ||
-                    fail(err, EXIT_CODE_ENVIRONMENT,
-                         "%s: the database is damaged (%s): save what can be saved with "
-                         "'sqlite3 %s .recover', or name another file with --db",
-                         store->path, found, store->path));
+    if (strcmp(found, "ok") != 0)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: the database is damaged (%s): save what can be saved with 'sqlite3 %s .recover', "
+            "or name another file with --db",
+            store->path, found, store->path);
 }
 
-static bool forbid_writes(const result_store *store, error *err)
+static result_store *new_store(const char *path)
 {
-    int status = sqlite3_exec(store->database, "PRAGMA query_only = ON", NULL, NULL, NULL);
-    return status == SQLITE_OK || store_fail(store, status, "open it", err);
-}
-
-bool store_open(const char *path, store_mode mode, result_store **opened, error *err)
-{
-    *opened = NULL;
-    if (!check_place(path, mode, err))
-        return false;
     result_store *made = allocate_zeroed(1, sizeof *made);
     made->path = allocate_copy(path, strlen(path) + 1);
-    if (!look_at_unused(made, mode, err) ||
-        !(mode == STORE_WRITE ? open_write(made, err) : open_read(made, err)) ||
-        !store_use_views(made, err) || (mode == STORE_READ && !forbid_writes(made, err))) {
-        store_close(made);
-        return false;
-    }
-    *opened = made;
-    return true;
+    return made;
 }
 
-bool store_open_memory(result_store **opened, error *err)
+result_store *store_open(const char *path, store_mode mode)
 {
-    static const char path[] = ":memory:";
-    bool outdated;
-    result_store *made = allocate_zeroed(1, sizeof *made);
-    made->path = allocate_copy(path, sizeof path);
-    bool fine =
-        connect(made, path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, err) &&
-        store_check_schema(made, STORE_WRITE, &outdated, err) && store_upgrade(made, err) &&
-        store_use_views(made, err);
-    if (!fine)
-        store_close(made);
-    *opened = fine ? made : NULL;
-    return fine;
+    check_place(path, mode);
+    result_store *made = new_store(path);
+    look_at_unused(made, mode);
+    if (mode == STORE_WRITE)
+        open_write(made);
+    else
+        open_read(made);
+    store_use_views(made);
+    if (mode == STORE_READ)
+        store_execute(made, "PRAGMA query_only = ON", "open it");
+    return made;
+}
+
+result_store *store_open_memory(void)
+{
+    result_store *made = new_store(":memory:");
+    connect(made, made->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI);
+    store_upgrade(made);
+    store_use_views(made);
+    return made;
 }
 
 const char *store_path(const result_store *store)

@@ -17,53 +17,48 @@ enum {
     UNPACKER_MEMORY_MOST = 128 << 20, /* xz -9 takes 65 MiB */
 };
 
-static bool hash_sha256(const char *bytes, size_t size, unsigned char hash[SHA256_BYTES],
-                        error *err)
+static void hash_sha256(const char *bytes, size_t size, unsigned char hash[SHA256_BYTES])
 {
     /* liblzma computes the SHA-256 of a block that it stores without compression. */
     lzma_block block = {.version = 1, .check = LZMA_CHECK_SHA256};
     size_t room = lzma_block_buffer_bound(size), made = 0;
     unsigned char *out = allocate(room);
-    lzma_ret status =
-        lzma_block_uncomp_encode(&block, (const unsigned char *)bytes, size, out, &made, room);
+    if (lzma_block_uncomp_encode(&block, (const unsigned char *)bytes, size, out, &made, room) !=
+        LZMA_OK)
+        die_of_memory(room);
     free(out);
     memcpy(hash, block.raw_check, SHA256_BYTES);
-    return status == LZMA_OK || fail_memory(err, "the SHA-256 of a run");
 }
 
-static bool pack_xz(const text_buffer *bytes, unsigned preset, text_buffer *packed, error *err)
+static void pack_xz(const text_buffer *bytes, unsigned preset, text_buffer *packed)
 {
     size_t room = lzma_stream_buffer_bound(bytes->length), size = 0;
     unsigned char *made = allocate(room);
-    lzma_ret status = lzma_easy_buffer_encode(preset, LZMA_CHECK_SHA256, NULL,
-                                              (const unsigned char *)bytes->bytes, bytes->length,
-                                              made, &size, room);
-    if (status == LZMA_OK)
-        text_add_bytes(packed, (const char *)made, size);
+    if (lzma_easy_buffer_encode(preset, LZMA_CHECK_SHA256, NULL,
+                                (const unsigned char *)bytes->bytes, bytes->length, made, &size,
+                                room) != LZMA_OK)
+        die_of_memory(room);
+    text_add_bytes(packed, (const char *)made, size);
     free(made);
-    return status == LZMA_OK || fail_memory(err, "packing a run");
 }
 
-bool run_file_make(const char *database, int64_t run, unsigned preset, text_buffer *bytes,
-                   error *err)
+void run_file_make(const char *database, int64_t run, unsigned preset, text_buffer *bytes)
 {
     char path[1100];
     unsigned char hash[SHA256_BYTES];
     text_buffer plain = {0};
     const char *folder = temporary_folder_make("export");
     snprintf(path, sizeof path, "%s/run.db", folder);
-    bool fine = store_export_run(database, run, path, err) && read_whole_file(path, &plain, err) &&
-                hash_sha256(plain.bytes, plain.length, hash, err);
+    store_export_run(database, run, path);
+    read_whole_file(path, &plain);
     temporary_folder_remove(folder);
-    if (fine) {
-        text_add_bytes(&plain, (const char *)hash, sizeof hash);
-        if (preset != PACK_NOT)
-            fine = pack_xz(&plain, preset, bytes, err);
-        else
-            text_add_bytes(bytes, plain.bytes, plain.length);
-    }
+    hash_sha256(plain.bytes, plain.length, hash);
+    text_add_bytes(&plain, (const char *)hash, sizeof hash);
+    if (preset != PACK_NOT)
+        pack_xz(&plain, preset, bytes);
+    else
+        text_add_bytes(bytes, plain.bytes, plain.length);
     text_free(&plain);
-    return fine;
 }
 
 static bool is_database(const char *bytes, size_t size)
@@ -79,20 +74,24 @@ static bool is_exported(const char *header)
            STORE_EXPORTED_ID;
 }
 
-static bool check_hash(const char *path, const text_buffer *database, error *err)
+static _Noreturn void was_changed(const char *path)
+{
+    die(EXIT_CODE_ENVIRONMENT,
+        "%s: was changed after it was made, its hash tells: ask for it again", path);
+}
+
+static void check_hash(const char *path, const text_buffer *database)
 {
     unsigned char hash[SHA256_BYTES];
     if (!is_exported(database->bytes))
-        return true;
+        return;
     size_t before = database->length - SHA256_BYTES;
-    return hash_sha256(database->bytes, before, hash, err) &&
-           (memcmp(database->bytes + before, hash, sizeof hash) == 0 ||
-            fail(err, EXIT_CODE_ENVIRONMENT,
-                 "%s: was changed after it was made, its hash tells: ask for it again", path));
+    hash_sha256(database->bytes, before, hash);
+    if (memcmp(database->bytes + before, hash, sizeof hash) != 0)
+        was_changed(path);
 }
 
-static bool unpack(const char *path, const char *bytes, size_t size, text_buffer *database,
-                   error *err)
+static void unpack(const char *path, const char *bytes, size_t size, text_buffer *database)
 {
     unsigned char piece[1 << 16];
     lzma_stream unpacker = LZMA_STREAM_INIT;
@@ -107,16 +106,16 @@ static bool unpack(const char *path, const char *bytes, size_t size, text_buffer
     }
     lzma_end(&unpacker);
     if (status == LZMA_OK)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB, unpacked", path,
-                    RUN_FILE_MOST_BYTES >> 20);
+        die(EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB, unpacked", path,
+            RUN_FILE_MOST_BYTES >> 20);
     if (status == LZMA_MEM_ERROR)
-        return fail_memory(err, "unpacking a run");
+        die_of_memory(sizeof piece);
     if (status == LZMA_MEMLIMIT_ERROR)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: unpacking it takes more than %d MiB of memory",
-                    path, UNPACKER_MEMORY_MOST >> 20);
-    return status == LZMA_STREAM_END ||
-           fail(err, EXIT_CODE_ENVIRONMENT,
-                "%s: its xz data is damaged or was cut short: copy the file again", path);
+        die(EXIT_CODE_ENVIRONMENT, "%s: unpacking it takes more than %d MiB of memory", path,
+            UNPACKER_MEMORY_MOST >> 20);
+    if (status != LZMA_STREAM_END)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: its xz data is damaged or was cut short: copy the file again", path);
 }
 
 static bool is_packed(const char *bytes, size_t size)
@@ -134,34 +133,29 @@ static bool is_lines(const char *bytes, size_t size)
            memmem(bytes, size < 4096 ? size : 4096, sign, sizeof sign - 1);
 }
 
-static bool no_run(const char *path, const char *bytes, size_t size, error *err)
+static _Noreturn void no_run(const char *path, const char *bytes, size_t size)
 {
     if (is_lines(bytes, size))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: " MADE_BY_OLDER, path);
-    return fail(err, EXIT_CODE_ENVIRONMENT,
-                "%s: not a run as 'lnbench export --format db' writes it", path);
+        die(EXIT_CODE_ENVIRONMENT, "%s: " MADE_BY_OLDER, path);
+    die(EXIT_CODE_ENVIRONMENT, "%s: not a run as 'lnbench export --format db' writes it", path);
 }
 
 /* What is packed is unpacked into a temporary file. */
-static bool open_packed(run_file *file, const char *path, const char *bytes, size_t size,
-                        error *err)
+static void open_packed(run_file *file, const char *path, const char *bytes, size_t size)
 {
     text_buffer unpacked = {0};
-    bool fine = unpack(path, bytes, size, &unpacked, err) &&
-                (is_database(unpacked.bytes, unpacked.length) ||
-                 no_run(path, unpacked.bytes, unpacked.length, err)) &&
-                check_hash(path, &unpacked, err);
-    if (fine) {
-        file->folder = temporary_folder_make("run");
-        snprintf(file->database, sizeof file->database, "%s/run.db", file->folder);
-        fine = write_whole_file(file->database, &unpacked, err);
-    }
+    unpack(path, bytes, size, &unpacked);
+    if (!is_database(unpacked.bytes, unpacked.length))
+        no_run(path, unpacked.bytes, unpacked.length);
+    check_hash(path, &unpacked);
+    file->folder = temporary_folder_make("run");
+    snprintf(file->database, sizeof file->database, "%s/run.db", file->folder);
+    write_whole_file(file->database, &unpacked);
     text_free(&unpacked);
-    return fine;
 }
 
 /* All of a file, but of a store, which may be large, the beginning alone. */
-static bool read_file(const char *path, text_buffer *bytes, error *err)
+static void read_file(const char *path, text_buffer *bytes)
 {
     FILE *file = fopen(path, "rb");
     char piece[1 << 16];
@@ -172,34 +166,32 @@ static bool read_file(const char *path, text_buffer *bytes, error *err)
         text_add_bytes(bytes, piece, got);
         is_store = is_database(bytes->bytes, bytes->length) && !is_exported(bytes->bytes);
     }
-    bool fine = file && !ferror(file);
-    if (!fine)
-        fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
-    if (file)
-        fclose(file);
-    return fine && (bytes->length <= RUN_FILE_MOST_BYTES ||
-                    fail(err, EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB", path,
-                         RUN_FILE_MOST_BYTES >> 20));
+    if (!file || ferror(file))
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    fclose(file);
+    if (bytes->length > RUN_FILE_MOST_BYTES)
+        die(EXIT_CODE_ENVIRONMENT, "%s: larger than %zu MiB", path, RUN_FILE_MOST_BYTES >> 20);
 }
 
-bool run_file_open(run_file *file, const char *path, error *err)
+run_file run_file_open(const char *path)
 {
     text_buffer bytes = {0};
-    *file = (run_file){.folder = NULL};
-    bool fine = read_file(path, &bytes, err);
+    run_file file = {.folder = NULL};
+    read_file(path, &bytes);
     size_t size = bytes.length;
-    snprintf(file->database, sizeof file->database, "%s", path);
-    if (fine && is_database(bytes.bytes, size))
-        fine = check_hash(path, &bytes, err);
-    else if (fine && page_run_is_page(bytes.bytes, size))
-        fine = page_run_take(path, bytes.bytes, size, &size, err) &&
-               open_packed(file, path, bytes.bytes, size, err);
-    else if (fine && is_packed(bytes.bytes, size))
-        fine = open_packed(file, path, bytes.bytes, size, err);
-    else if (fine)
-        fine = no_run(path, bytes.bytes, size, err);
+    snprintf(file.database, sizeof file.database, "%s", path);
+    if (is_database(bytes.bytes, size)) {
+        check_hash(path, &bytes);
+    } else if (page_run_is_page(bytes.bytes, size)) {
+        size = page_run_take(path, bytes.bytes, size);
+        open_packed(&file, path, bytes.bytes, size);
+    } else if (is_packed(bytes.bytes, size)) {
+        open_packed(&file, path, bytes.bytes, size);
+    } else {
+        no_run(path, bytes.bytes, size);
+    }
     text_free(&bytes);
-    return fine;
+    return file;
 }
 
 void run_file_close(run_file *file)
@@ -308,16 +300,15 @@ static bool decode(char *bytes, size_t begin, size_t end, size_t *size)
     return true;
 }
 
-bool page_run_take(const char *path, char *bytes, size_t size, size_t *packed, error *err)
+size_t page_run_take(const char *path, char *bytes, size_t size)
 {
-    size_t begin, end;
+    size_t begin, end, packed;
     if (!find_run(bytes, size, &begin, &end))
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: a page that does not hold its run: draw it again with 'lnbench report'",
-                    path);
-    return (is_whole(bytes, size) && decode(bytes, begin, end, packed)) ||
-           fail(err, EXIT_CODE_ENVIRONMENT,
-                "%s: was changed after it was made, its hash tells: ask for it again", path);
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: a page that does not hold its run: draw it again with 'lnbench report'", path);
+    if (!is_whole(bytes, size) || !decode(bytes, begin, end, &packed))
+        was_changed(path);
+    return packed;
 }
 
 size_t page_run_cut(char *bytes, size_t size)

@@ -1,10 +1,10 @@
 /* A run as a file of its own: a database, packed by xz or not, or within a report's page.
  *
  *     text_buffer bytes = {0};
- *     if (run_file_make("results/lnbench.db", 3, PACK_SMALL, &bytes, &err)) ...   // run.db.xz
+ *     run_file_make("results/lnbench.db", 3, PACK_SMALL, &bytes);   // run.db.xz
  *
- *     run_file file;
- *     if (run_file_open(&file, "run.db.xz", &err)) ...            // store_open(file.database, STORE_READ, ...)
+ *     run_file file = run_file_open("run.db.xz");
+ *     result_store *store = store_open(file.database, STORE_READ);
  *     run_file_close(&file);
  *
  * The last 32 bytes of such a database are the SHA-256 of all before them. SQLite reads no further than the number of
@@ -22,18 +22,17 @@
 enum { PACK_NOT = 0, PACK_FAST = 1, PACK_SMALL = 6 };
 
 /* A run of the store `database`, packed by this preset of xz or not at all. */
-bool run_file_make(const char *database, int64_t run, unsigned preset, text_buffer *bytes,
-                   error *err);
+void run_file_make(const char *database, int64_t run, unsigned preset, text_buffer *bytes);
 
 typedef struct run_file {
     char database[1100]; /* the file itself, or a temporary copy of what it holds */
     const char *folder;  /* of the copy; NULL: there is none */
 } run_file;
 
-/* Errors (7): the file cannot be read, is no database, was changed after it was exported, or unpacks to more than
- * RUN_FILE_MOST_BYTES. */
+/* Ends the program (7) where the file cannot be read, is no database, was changed after it was exported, or unpacks
+ * to more than RUN_FILE_MOST_BYTES. */
 #define RUN_FILE_MOST_BYTES ((size_t)256 << 20)
-bool run_file_open(run_file *file, const char *path, error *err);
+run_file run_file_open(const char *path);
 /* Removes the temporary copy, which goes at the end of the program otherwise. */
 void run_file_close(run_file *file);
 
@@ -43,8 +42,7 @@ void run_file_close(run_file *file);
  *     page_run_add(&page, &packed);         // in the body: <script type="application/x-xz" id="run">...
  *     page_run_end(&page);                 // behind it all
  *     ...
- *     size_t packed;
- *     if (page_run_take("index.html", bytes, size, &packed, &err)) ...   // bytes[0..packed): xz
+ *     size_t packed = page_run_take("index.html", bytes, size);   // bytes[0..packed): xz
  */
 
 /* packed: of run_file_make(). */
@@ -52,8 +50,9 @@ void page_run_add(text_buffer *page, const text_buffer *packed);
 void page_run_end(text_buffer *page);
 
 bool page_run_is_page(const char *bytes, size_t size);
-/* In place. Errors (7): a page that was changed after it was made, or that has no run. */
-bool page_run_take(const char *path, char *bytes, size_t size, size_t *packed, error *err);
+/* In place; returns the size of the packed run. Ends the program (7): a page that was changed after it was made, or
+ * that has no run. */
+size_t page_run_take(const char *path, char *bytes, size_t size);
 /* In place: leaves what a reader sees, without the run and the last line. Returns the new size. */
 size_t page_run_cut(char *bytes, size_t size);
 

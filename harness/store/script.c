@@ -1,24 +1,17 @@
 #include "store/script.h"
 #include "base/allocate.h"
-#include "base/die.h"
 #include "base/text.h"
 #include "store/internal.h"
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
-/* ---- the scratch ---- */
-
-static bool execute(const result_store *store, const char *sql, error *err)
-{
-    int status = sqlite3_exec(store->database, sql, NULL, NULL, NULL);
-    return status == SQLITE_OK || store_fail(store, status, "make a table", err);
-}
+static const char doing[] = "make a table";
 
 /* query_only forbids TEMP tables as well; what is open to be read stays so. */
-bool store_scratch_begin(result_store *store, error *err)
+void store_scratch_begin(result_store *store)
 {
-    return execute(store, "PRAGMA query_only = OFF; SAVEPOINT scratch", err);
+    store_execute(store, "PRAGMA query_only = OFF; SAVEPOINT scratch", doing);
 }
 
 void store_scratch_end(result_store *store)
@@ -29,35 +22,26 @@ void store_scratch_end(result_store *store)
         sqlite3_exec(store->database, "PRAGMA query_only = ON", NULL, NULL, NULL);
 }
 
-static sqlite3_stmt *prepare_statement(result_store *store, const char *sql, error *err)
+static sqlite3_stmt *prepare_statement(result_store *store, const char *sql)
 {
     sqlite3_stmt *statement = NULL;
-    int status = sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL);
-    if (status != SQLITE_OK)
-        store_fail(store, status, "make a table", err);
+    store_check(store, sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL), doing);
     return statement;
 }
 
-static bool finish_statement(result_store *store, sqlite3_stmt *statement, error *err)
+void store_script(result_store *store, const char *sql)
 {
-    bool fine = statement && store_step(store, statement, "make a table", err);
-    sqlite3_finalize(statement);
-    return fine;
+    store_execute(store, sql, doing);
 }
 
-bool store_script(result_store *store, const char *sql, error *err)
-{
-    return execute(store, sql, err);
-}
-
-bool store_put_table(result_store *store, const char *name, const char *columns, error *err)
+void store_put_table(result_store *store, const char *name, const char *columns)
 {
     char sql[512];
     snprintf(sql, sizeof sql, "CREATE TEMP TABLE %s (%s)", name, columns);
-    return execute(store, sql, err);
+    store_execute(store, sql, doing);
 }
 
-bool store_put_line(result_store *store, const char *name, error *err, const char *types, ...)
+void store_put_line(result_store *store, const char *name, const char *types, ...)
 {
     text_buffer sql = {0};
     va_list values;
@@ -65,13 +49,13 @@ bool store_put_line(result_store *store, const char *name, error *err, const cha
     for (const char *type = types; *type; type++)
         text_add(&sql, type == types ? "?" : ", ?");
     text_add(&sql, ")");
-    sqlite3_stmt *statement = prepare_statement(store, sql.bytes, err);
+    sqlite3_stmt *statement = prepare_statement(store, sql.bytes);
     text_free(&sql);
     va_start(values, types);
-    if (statement)
-        store_bind_list(statement, 1, types, values);
+    store_bind_list(statement, 1, types, values);
     va_end(values);
-    return finish_statement(store, statement, err);
+    store_step(store, statement, doing);
+    sqlite3_finalize(statement);
 }
 
 /* ---- reading ---- */
@@ -129,75 +113,61 @@ static void name_columns(sqlite3_stmt *statement, stored_table *table)
     }
 }
 
-static bool read_table(result_store *store, sqlite3_stmt *statement, stored_table *table,
-                       error *err)
+static stored_table read_table(result_store *store, sqlite3_stmt *statement)
 {
-    bool row = false;
-    *table = (stored_table){0};
-    if (!statement)
-        return false;
-    name_columns(statement, table);
-    bool fine = store_next(store, statement, &row, err);
-    for (; fine && row; fine = store_next(store, statement, &row, err))
-        add_row(statement, table);
+    stored_table table;
+    name_columns(statement, &table);
+    while (store_next(store, statement))
+        add_row(statement, &table);
     sqlite3_finalize(statement);
-    if (!fine)
-        stored_table_free(table);
-    return fine;
+    return table;
 }
 
-bool store_query(result_store *store, const char *sql, int64_t run, size_t most,
-                 void (*take)(void *context, const stored_table *part), void *context, error *err)
+void store_query(result_store *store, const char *sql, int64_t run, size_t most,
+                 void (*take)(void *context, const stored_table *part), void *context)
 {
     stored_table part;
-    bool row = false, taken = false;
-    sqlite3_stmt *statement = prepare_statement(store, sql, err);
-    if (!statement)
-        return false;
+    sqlite3_stmt *statement = prepare_statement(store, sql);
     sqlite3_bind_int64(statement, 1, run);
     name_columns(statement, &part);
-    bool fine = store_next(store, statement, &row, err);
-    while (fine && (row || !taken)) {
-        for (; fine && row && part.rows < most; fine = store_next(store, statement, &row, err))
+    bool row, taken = false;
+    do {
+        while ((row = store_next(store, statement))) {
             add_row(statement, &part);
-        take(context, &part);
+            if (part.rows == most)
+                break;
+        }
+        if (part.rows > 0 || !taken)
+            take(context, &part);
         free_cells(&part);
         taken = true;
-    }
+    } while (row);
     sqlite3_finalize(statement);
     stored_table_free(&part);
-    return fine;
 }
 
-bool store_get_table(result_store *store, const char *name, stored_table *table, error *err)
+stored_table store_get_table(result_store *store, const char *name)
 {
     char sql[128];
     snprintf(sql, sizeof sql, "SELECT * FROM temp.%s", name);
-    return read_table(store, prepare_statement(store, sql, err), table, err);
+    return read_table(store, prepare_statement(store, sql));
 }
 
 stored_table store_ask(result_store *store, const char *sql, const char *types, ...)
 {
-    stored_table table;
     va_list values;
-    error problem = {0};
-    sqlite3_stmt *statement = prepare_statement(store, sql, &problem);
+    sqlite3_stmt *statement = prepare_statement(store, sql);
     va_start(values, types);
-    if (statement)
-        store_bind_list(statement, 1, types, values);
+    store_bind_list(statement, 1, types, values);
     va_end(values);
-    if (!read_table(store, statement, &table, &problem))
-        die(problem.code, "%s", problem.message);
-    return table;
+    return read_table(store, statement);
 }
 
-bool store_temp_names(result_store *store, const char *glob, stored_table *names, error *err)
+stored_table store_temp_names(result_store *store, const char *glob)
 {
-    sqlite3_stmt *statement = prepare_statement(
-        store, "SELECT name FROM sqlite_temp_schema WHERE type = 'table' AND name GLOB ?1", err);
-    if (statement)
-        store_bind(statement, 1, "s", glob);
-    return read_table(store, statement, names, err);
+    return store_ask(store,
+                     "SELECT name FROM sqlite_temp_schema WHERE type = 'table' AND name GLOB ?1",
+                     "s", glob);
 }
 
 void stored_table_free(stored_table *table)

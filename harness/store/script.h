@@ -1,12 +1,11 @@
 /* Scripts: SQL over the views that makes TEMP tables, for charts and pages to read. What the store does not
  * have comes in as a TEMP table, too. All TEMP tables go when the scratch ends.
  *
- *     store_scratch_begin(store, &err);
- *     store_put_table(store, "asked", "run, types", &err);
- *     store_put_line(store, "asked", &err, "is", run, "f32");
- *     store_script(store, field_sql, &err);                  // CREATE TEMP TABLE chart AS SELECT ...
- *     stored_table table;
- *     store_get_table(store, "chart", &table, &err);
+ *     store_scratch_begin(store);
+ *     store_put_table(store, "asked", "run, types");
+ *     store_put_line(store, "asked", "is", run, "f32");
+ *     store_script(store, field_sql);                  // CREATE TEMP TABLE chart AS SELECT ...
+ *     stored_table table = store_get_table(store, "chart");
  *         name = table_text(&table, 0, "name");
  *     stored_table_free(&table);
  *     store_scratch_end(store);
@@ -19,14 +18,14 @@
 #include "store/store.h"
 
 /* What is between the two may be nested. */
-bool store_scratch_begin(result_store *store, error *err);
+void store_scratch_begin(result_store *store);
 void store_scratch_end(result_store *store);
 
 /* Runs statements that give no rows. */
-bool store_script(result_store *store, const char *sql, error *err);
+void store_script(result_store *store, const char *sql);
 /* A TEMP table of these columns, and a line of it: a letter a column, as store_bound() has them. */
-bool store_put_table(result_store *store, const char *name, const char *columns, error *err);
-bool store_put_line(result_store *store, const char *name, error *err, const char *types, ...);
+void store_put_table(result_store *store, const char *name, const char *columns);
+void store_put_line(result_store *store, const char *name, const char *types, ...);
 
 typedef struct stored_cell {
     enum { CELL_NONE, CELL_WHOLE, CELL_REAL, CELL_TEXT } kind;
@@ -42,14 +41,13 @@ typedef struct stored_table {
 } stored_table;
 
 /* The names of the TEMP tables that a glob fits, in a column `name`. */
-bool store_temp_names(result_store *store, const char *glob, stored_table *names, error *err);
-bool store_get_table(result_store *store, const char *name, stored_table *table, error *err);
-/* All rows of a query; `types` and what follows are its parameters, as store_bound() has them. Where the store
- * cannot be read the program ends (base/die.h). */
+stored_table store_temp_names(result_store *store, const char *glob);
+stored_table store_get_table(result_store *store, const char *name);
+/* All rows of a query; `types` and what follows are its parameters, as store_bound() has them. */
 stored_table store_ask(result_store *store, const char *sql, const char *types, ...);
 /* The rows of a query whose ?1 is a run, in parts of up to `most` rows; there is one part at least. */
-bool store_query(result_store *store, const char *sql, int64_t run, size_t most,
-                 void (*take)(void *context, const stored_table *part), void *context, error *err);
+void store_query(result_store *store, const char *sql, int64_t run, size_t most,
+                 void (*take)(void *context, const stored_table *part), void *context);
 void stored_table_free(stored_table *table);
 /* 0, NaN and "" where there is no such row or column, or nothing in it. */
 int64_t table_whole(const stored_table *table, size_t row, const char *column);

@@ -27,8 +27,7 @@ static const record_field standing_fields[] = {
     WORD_FIELD(kernel_standing, operation, operation_names),
 };
 
-static bool take_standing(const result_store *store, sqlite3_stmt *statement, kernel_standing *own,
-                          error *err)
+static void take_standing(const result_store *store, sqlite3_stmt *statement, kernel_standing *own)
 {
     char role[16];
     *own = (kernel_standing){0};
@@ -36,12 +35,12 @@ static bool take_standing(const result_store *store, sqlite3_stmt *statement, ke
     own->role = kernel_role_from_word(role);
     for (int scope = 0; scope < SCOPES; scope++)
         own->errors[scope].error = NAN;
-    return store_take(store, statement, FIELDS(standing_fields), own, err);
+    store_take(store, statement, FIELDS(standing_fields), own);
 }
 
-static bool take_sum(const result_store *store, sqlite3_stmt *statement, error_sum *sum, error *err)
+static void take_sum(const result_store *store, sqlite3_stmt *statement, error_sum *sum)
 {
-    return store_take(store, statement, FIELDS(sum_fields), sum, err);
+    store_take(store, statement, FIELDS(sum_fields), sum);
 }
 
 /* The scope of a row; SCOPES: nothing was judged. */
@@ -53,33 +52,26 @@ static int scope_of(sqlite3_stmt *statement)
     return (int)word_find(word, WORDS(names));
 }
 
-bool store_standings(result_store *store, int64_t run, standing_list *list, error *err)
+standing_list store_standings(result_store *store, int64_t run)
 {
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_STANDING, err, "is", run, "");
-    bool row = false;
-    *list = (standing_list){0};
-    bool fine = statement && store_next(store, statement, &row, err);
-    while (fine && row) {
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_STANDING, "is", run, "");
+    standing_list list = {0};
+    while (store_next(store, statement)) {
         kernel_standing read;
         const kernel_standing *last =
-            list->count ? &list->standings[list->count - 1] : NULL; /* its rows stand together */
+            list.count ? &list.standings[list.count - 1] : NULL; /* its rows stand together */
         int scope = scope_of(statement);
-        fine = take_standing(store, statement, &read, err);
-        if (!is_roof(read.kernel) &&
-            (!last || strcmp(last->kernel, read.kernel) != 0 || last->dtype != read.dtype)) {
-            list->standings = allocate_room(list->standings, list->count, sizeof *list->standings);
-            list->standings[list->count++] = read;
+        take_standing(store, statement, &read);
+        if (is_roof(read.kernel))
+            continue;
+        if (!last || strcmp(last->kernel, read.kernel) != 0 || last->dtype != read.dtype) {
+            list.standings = allocate_room(list.standings, list.count, sizeof *list.standings);
+            list.standings[list.count++] = read;
         }
-        if (!is_roof(read.kernel) && scope < SCOPES)
-            fine = fine &&
-                   take_sum(store, statement, &list->standings[list->count - 1].errors[scope], err);
-        fine = fine && store_next(store, statement, &row, err);
+        if (scope < SCOPES)
+            take_sum(store, statement, &list.standings[list.count - 1].errors[scope]);
     }
-    if (!fine) {
-        free(list->standings);
-        *list = (standing_list){0};
-    }
-    return fine;
+    return list;
 }
 
 const kernel_standing *standing_of(const standing_list *list, const char *kernel, ln_type dtype)
@@ -92,14 +84,12 @@ const kernel_standing *standing_of(const standing_list *list, const char *kernel
 
 /* ---- which kernel to call ---- */
 
-static bool take_role(const result_store *store, sqlite3_stmt *statement, void *row, error *err)
+static void take_role(const result_store *store, sqlite3_stmt *statement, void *row)
 {
     char role[16];
     (void)store;
-    (void)err;
     store_copy_text(statement, store_column(statement, "role"), role, sizeof role);
     ((ranked_kernel *)row)->role = kernel_role_from_word(role);
-    return true;
 }
 
 /* The words as a JSON array; "": all kernels. */
@@ -135,21 +125,18 @@ static void note_answers(kernel_ranking *ranking)
 }
 
 static sqlite3_stmt *bound_at(result_store *store, statement_kind kind,
-                              const recommend_wanted *wanted, const char *words, error *err)
+                              const recommend_wanted *wanted, const char *words)
 {
     const case_key *at = &wanted->at;
-    sqlite3_stmt *statement = store_statement(store, kind, err);
-    if (statement) {
-        store_bind(statement, 2, "ss", operation_name(at->operation), dtype_name(at->dtype));
-        store_bind(statement, 7, "siisis", at->convention, (int64_t)at->rows, (int64_t)at->hidden,
-                   cache_name(at->cache), (int64_t)at->threads, at->input);
-        store_bind(statement, 13, "ss", wanted->param, words);
-    }
+    sqlite3_stmt *statement = store_statement(store, kind);
+    store_bind(statement, 2, "ss", operation_name(at->operation), dtype_name(at->dtype));
+    store_bind(statement, 7, "siisis", at->convention, (int64_t)at->rows, (int64_t)at->hidden,
+               cache_name(at->cache), (int64_t)at->threads, at->input);
+    store_bind(statement, 13, "ss", wanted->param, words);
     return statement;
 }
 
-bool store_recommend(result_store *store, const recommend_wanted *wanted, kernel_ranking *ranking,
-                     error *err)
+kernel_ranking store_recommend(result_store *store, const recommend_wanted *wanted)
 {
     static const record_field fields[] = {
         TEXT_FIELD(ranked_kernel, kernel),
@@ -177,16 +164,14 @@ bool store_recommend(result_store *store, const recommend_wanted *wanted, kernel
     };
     static const row_form form = {sizeof(ranked_kernel), FIELDS(fields), take_role};
     char *words = words_json(wanted->kernels);
-    *ranking = (kernel_ranking){0};
-    sqlite3_stmt *statement = bound_at(store, STATEMENT_RECOMMENDED, wanted, words, err);
-    if (statement) {
-        store_bind(statement, 1, "i", wanted->run);
-        store_bind(statement, 4, "did", wanted->budget, (int64_t)wanted->proven, wanted->kappa);
-    }
-    bool fine = store_list(store, statement, &form, &ranking->kernels, &ranking->count, err);
+    kernel_ranking ranking = {0};
+    sqlite3_stmt *statement = bound_at(store, STATEMENT_RECOMMENDED, wanted, words);
+    store_bind(statement, 1, "i", wanted->run);
+    store_bind(statement, 4, "did", wanted->budget, (int64_t)wanted->proven, wanted->kappa);
+    ranking.count = store_list(store, statement, &form, &ranking.kernels);
     free(words);
-    note_answers(ranking);
-    return fine;
+    note_answers(&ranking);
+    return ranking;
 }
 
 const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel)
@@ -197,32 +182,28 @@ const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel
     return NULL;
 }
 
-bool store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine,
-                     int64_t *run, error *err)
+int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine)
 {
     char *words = words_json(wanted->kernels);
-    bool fine = true;
-    *run = 0;
-    for (int i = 0; fine && *run == 0 && i < 4; i++) {
-        sqlite3_stmt *statement = bound_at(store, STATEMENT_TIMED_RUN, wanted, words, err);
-        if (statement)
-            store_bind(statement, 4, "si", i < 2 ? machine : "", (int64_t)(i % 2 == 0));
-        fine = statement && store_number(store, statement, run, err);
+    int64_t run = 0;
+    for (int i = 0; run == 0 && i < 4; i++) {
+        sqlite3_stmt *statement = bound_at(store, STATEMENT_TIMED_RUN, wanted, words);
+        store_bind(statement, 4, "si", i < 2 ? machine : "", (int64_t)(i % 2 == 0));
+        run = store_number(store, statement);
     }
     free(words);
-    return fine;
+    return run;
 }
 
 /* ---- errors ---- */
 
-static bool take_input_sum(const result_store *store, sqlite3_stmt *statement, void *row,
-                           error *err)
+static void take_input_sum(const result_store *store, sqlite3_stmt *statement, void *row)
 {
-    return take_sum(store, statement, &((input_error *)row)->sum, err);
+    take_sum(store, statement, &((input_error *)row)->sum);
 }
 
-bool store_input_errors(result_store *store, int64_t run, const char *convention,
-                        input_error **errors, size_t *count, error *err)
+size_t store_input_errors(result_store *store, int64_t run, const char *convention,
+                          input_error **errors)
 {
     static const record_field fields[] = {
         TEXT_FIELD(input_error, kernel),
@@ -230,8 +211,8 @@ bool store_input_errors(result_store *store, int64_t run, const char *convention
         {"scope", FIELD_TEXT, offsetof(input_error, input), INPUT_MAX_LENGTH - 1, NULL},
     };
     static const row_form form = {sizeof(input_error), FIELDS(fields), take_input_sum};
-    return store_list(store, store_bound(store, STATEMENT_STANDING, err, "is", run, convention),
-                      &form, errors, count, err);
+    return store_list(store, store_bound(store, STATEMENT_STANDING, "is", run, convention), &form,
+                      errors);
 }
 
 double error_rough_limit(ln_type type)

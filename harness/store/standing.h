@@ -1,14 +1,12 @@
 /* What a run says of its kernels: how large the errors of each are (standing.sql), and which one to call
  * (recommended.sql). Whoever shows or recommends a kernel asks here.
  *
- *     standing_list list;
- *     store_standings(store, run, &list, &err);
+ *     standing_list list = store_standings(store, run);
  *     const kernel_standing *own = standing_of(&list, "naive_f32_avx2", LN_F32);
  *     free(list.standings);
  *
  *     recommend_wanted wanted = {.run = run, .at = timed_case, .budget = STANDING_ROW_ULP, .kappa = NAN};
- *     kernel_ranking ranking;
- *     store_recommend(store, &wanted, &ranking, &err);
+ *     kernel_ranking ranking = store_recommend(store, &wanted);
  *     if (ranking.recommended) puts(ranking.recommended->kernel);
  *     free(ranking.kernels);
  */
@@ -62,7 +60,7 @@ typedef struct standing_list {
 } standing_list;
 
 /* Of each kernel and type of a run. */
-bool store_standings(result_store *store, int64_t run, standing_list *list, error *err);
+standing_list store_standings(result_store *store, int64_t run);
 /* NULL: it is not among them. */
 const kernel_standing *standing_of(const standing_list *list, const char *kernel, ln_type dtype);
 
@@ -106,23 +104,21 @@ typedef struct kernel_ranking {
     const ranked_kernel *
         tuned; /* within the budget, and over 10 % faster than the recommended call, beyond both intervals; no kernel behind it */
 } kernel_ranking;
-bool store_recommend(result_store *store, const recommend_wanted *wanted, kernel_ranking *ranking,
-                     error *err);
+kernel_ranking store_recommend(result_store *store, const recommend_wanted *wanted);
 /* NULL: it is not among them. */
 const ranked_kernel *ranked_of(const kernel_ranking *ranking, const char *kernel);
 /* The latest run that timed the place: of this machine (machine_key()) if there is one, and, before all, one that timed
  * the library's calls and ran the conformance tests. 0: none. wanted->run is not looked at. */
-bool store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine,
-                     int64_t *run, error *err);
+int64_t store_timed_run(result_store *store, const recommend_wanted *wanted, const char *machine);
 
-/* Of each kernel and input that were judged under a convention; free(*errors). */
+/* Of each kernel and input that were judged under a convention; returns how many, free(*errors). */
 typedef struct input_error {
     char kernel[NAME_MAX_LENGTH], input[INPUT_MAX_LENGTH];
     ln_type dtype;
     error_sum sum;
 } input_error;
-bool store_input_errors(result_store *store, int64_t run, const char *convention,
-                        input_error **errors, size_t *count, error *err);
+size_t store_input_errors(result_store *store, int64_t run, const char *convention,
+                          input_error **errors);
 
 /* How wrong a kernel is at worst. */
 typedef enum error_class {

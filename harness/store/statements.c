@@ -52,7 +52,7 @@ static const struct {
 #undef MADE_STATEMENT
 };
 
-sqlite3_stmt *store_statement(result_store *store, statement_kind kind, error *err)
+sqlite3_stmt *store_statement(result_store *store, statement_kind kind)
 {
     sqlite3_stmt **statement = &store->statements[kind];
     if (*statement) {
@@ -65,8 +65,7 @@ sqlite3_stmt *store_statement(result_store *store, statement_kind kind, error *e
     int status =
         sqlite3_prepare_v3(store->database, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
     free(made);
-    if (status != SQLITE_OK)
-        store_fail(store, status, "use its tables", err);
+    store_check(store, status, "use its tables");
     return *statement;
 }
 
@@ -97,43 +96,38 @@ void store_bind(sqlite3_stmt *statement, int place, const char *types, ...)
     va_end(values);
 }
 
-static sqlite3_stmt *bound(result_store *store, statement_kind kind, error *err, const char *types,
+static sqlite3_stmt *bound(result_store *store, statement_kind kind, const char *types,
                            va_list values)
 {
-    sqlite3_stmt *statement = store_statement(store, kind, err);
-    if (statement)
-        store_bind_list(statement, 1, types, values);
+    sqlite3_stmt *statement = store_statement(store, kind);
+    store_bind_list(statement, 1, types, values);
     return statement;
 }
 
-sqlite3_stmt *store_bound(result_store *store, statement_kind kind, error *err, const char *types,
-                          ...)
+sqlite3_stmt *store_bound(result_store *store, statement_kind kind, const char *types, ...)
 {
     va_list values;
     va_start(values, types);
-    sqlite3_stmt *statement = bound(store, kind, err, types, values);
+    sqlite3_stmt *statement = bound(store, kind, types, values);
     va_end(values);
     return statement;
 }
 
-bool store_do(result_store *store, statement_kind kind, const char *doing, error *err,
-              const char *types, ...)
+void store_do(result_store *store, statement_kind kind, const char *doing, const char *types, ...)
 {
     va_list values;
     va_start(values, types);
-    sqlite3_stmt *statement = bound(store, kind, err, types, values);
+    sqlite3_stmt *statement = bound(store, kind, types, values);
     va_end(values);
-    return statement && store_step(store, statement, doing, err);
+    store_step(store, statement, doing);
 }
 
-bool store_step(result_store *store, sqlite3_stmt *statement, const char *doing, error *err)
+void store_step(result_store *store, sqlite3_stmt *statement, const char *doing)
 {
     int status = sqlite3_step(statement);
-    bool fine = status == SQLITE_DONE || status == SQLITE_ROW;
-    if (!fine)
-        store_fail(store, status, doing, err);
+    if (status != SQLITE_DONE && status != SQLITE_ROW)
+        store_die(store, status, doing);
     sqlite3_reset(statement);
-    return fine;
 }
 
 static bool has_long_text(sqlite3_stmt *statement)
@@ -145,19 +139,15 @@ static bool has_long_text(sqlite3_stmt *statement)
     return false;
 }
 
-bool store_next(result_store *store, sqlite3_stmt *statement, bool *row, error *err)
+bool store_next(const result_store *store, sqlite3_stmt *statement)
 {
     int status = sqlite3_step(statement);
-    *row = status == SQLITE_ROW;
-    if (*row && !has_long_text(statement))
+    if (status == SQLITE_ROW && !has_long_text(statement))
         return true;
-    if (*row)
-        status = SQLITE_TOOBIG;
-    *row = false;
     if (status != SQLITE_DONE)
-        store_fail(store, status, "read it", err);
+        store_die(store, status == SQLITE_ROW ? SQLITE_TOOBIG : status, "read it");
     sqlite3_reset(statement);
-    return status == SQLITE_DONE;
+    return false;
 }
 
 double store_real(sqlite3_stmt *statement, int column)
@@ -188,77 +178,72 @@ int store_column(sqlite3_stmt *statement, const char *name)
     return find_column(statement, name, 0);
 }
 
-static bool take_word(const result_store *store, sqlite3_stmt *statement, int column,
-                      const record_field *field, unsigned *place, error *err)
+static unsigned take_word(const result_store *store, sqlite3_stmt *statement, int column,
+                          const record_field *field)
 {
     char word[32];
     store_copy_text(statement, column, word, sizeof word);
     for (unsigned i = 0; i <= field->most; i++)
-        if (strcmp(field->words[ *place = i], word) == 0)
-            return true;
-    return fail(err, EXIT_CODE_ENVIRONMENT, "%s: unknown %s '%s': the database is damaged",
-                store->path, field->key, word);
+        if (strcmp(field->words[i], word) == 0)
+            return i;
+    die(EXIT_CODE_ENVIRONMENT, "%s: unknown %s '%s': the database is damaged", store->path,
+        field->key, word);
 }
 
-static bool take_column(const result_store *store, sqlite3_stmt *statement, int column,
-                        const record_field *field, void *place, error *err)
+static void take_column(const result_store *store, sqlite3_stmt *statement, int column,
+                        const record_field *field, void *place)
 {
     int64_t whole = sqlite3_column_int64(statement, column);
     switch (field->kind) {
     case FIELD_TEXT:
         store_copy_text(statement, column, place, field->most + 1);
-        return true;
+        break;
     case FIELD_UNSIGNED:
         *(unsigned *)place = (unsigned)whole;
-        return true;
+        break;
     case FIELD_FLAG:
         *(bool *)place = whole != 0;
-        return true;
+        break;
     case FIELD_REAL:
         *(double *)place = store_real(statement, column);
-        return true;
+        break;
     case FIELD_WORD:
-        return take_word(store, statement, column, field, place, err);
-    default:
+        *(unsigned *)place = take_word(store, statement, column, field);
+        break;
+    case FIELD_COUNT:
         *(uint64_t *)place = (uint64_t)whole;
-        return true;
     }
 }
 
-bool store_take_from(const result_store *store, sqlite3_stmt *statement, int first,
-                     const record_field *fields, size_t count, void *into, error *err)
+void store_take_from(const result_store *store, sqlite3_stmt *statement, int first,
+                     const record_field *fields, size_t count, void *into)
 {
     for (size_t i = 0; i < count; i++) {
         int column = find_column(statement, fields[i].key, first);
         if (column < 0)
             continue;
-        if (!take_column(store, statement, column, &fields[i], (char *)into + fields[i].offset,
-                         err))
-            return false;
+        take_column(store, statement, column, &fields[i], (char *)into + fields[i].offset);
         first = column + 1;
     }
-    return true;
 }
 
-bool store_take(const result_store *store, sqlite3_stmt *statement, const record_field *fields,
-                size_t count, void *into, error *err)
+void store_take(const result_store *store, sqlite3_stmt *statement, const record_field *fields,
+                size_t count, void *into)
 {
-    return store_take_from(store, statement, 0, fields, count, into, err);
+    store_take_from(store, statement, 0, fields, count, into);
 }
 
-bool store_take_key(const result_store *store, sqlite3_stmt *statement, case_key *key, error *err)
+void store_take_key(const result_store *store, sqlite3_stmt *statement, case_key *key)
 {
-    if (!store_take(store, statement, case_key_fields, CASE_KEY_FIELDS, key, err))
-        return false;
+    store_take(store, statement, case_key_fields, CASE_KEY_FIELDS, key);
     for (size_t i = 0; i < CASE_KEY_FIELDS; i++) {
         const record_field *field = &case_key_fields[i];
         int bytes = sqlite3_column_bytes(statement, store_column(statement, field->key));
         if (field->kind == FIELD_TEXT && (size_t)bytes > field->most)
-            return fail(err, EXIT_CODE_ENVIRONMENT,
-                        "%s: a %s of %d bytes, where %zu are the most: the database is damaged",
-                        store->path, field->key, bytes, field->most);
+            die(EXIT_CODE_ENVIRONMENT,
+                "%s: a %s of %d bytes, where %zu are the most: the database is damaged",
+                store->path, field->key, bytes, field->most);
     }
-    return true;
 }
 
 void store_bind_record(sqlite3_stmt *statement, int place, const record_field *fields, size_t count,
@@ -275,24 +260,17 @@ void store_bind_record(sqlite3_stmt *statement, int place, const record_field *f
     }
 }
 
-bool store_list(result_store *store, sqlite3_stmt *statement, const row_form *form, void *list,
-                size_t *count, error *err)
+size_t store_list(result_store *store, sqlite3_stmt *statement, const row_form *form, void *list)
 {
     char *rows = NULL;
-    bool more = false, fine = statement && store_next(store, statement, &more, err);
-    for (*count = 0; fine && more; ++*count) {
-        rows = allocate_room(rows, *count, form->size);
-        void *row = memset(rows + *count * form->size, 0, form->size);
-        fine = store_take(store, statement, form->fields, form->count, row, err) &&
-               (!form->further || form->further(store, statement, row, err)) &&
-               store_next(store, statement, &more, err);
-    }
-    if (!fine) {
-        sqlite3_reset(statement);
-        free(rows);
-        rows = NULL;
-        *count = 0;
+    size_t count = 0;
+    for (; store_next(store, statement); count++) {
+        rows = allocate_room(rows, count, form->size);
+        void *row = memset(rows + count * form->size, 0, form->size);
+        store_take(store, statement, form->fields, form->count, row);
+        if (form->further)
+            form->further(store, statement, row);
     }
     memcpy(list, &rows, sizeof rows);
-    return fine;
+    return count;
 }

@@ -14,108 +14,112 @@
 
 const char *const run_state_names[] = {"open", "complete", "interrupted"};
 
-bool store_fail(const result_store *store, int status, const char *doing, error *err)
+_Noreturn void store_die(const result_store *store, int status, const char *doing)
 {
     static const char kept[] = "what was stored before is kept";
     const char *path = store->path;
     int system = sqlite3_system_errno(store->database);
     switch (status & 0xff) {
     case SQLITE_NOTADB:
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: not an SQLite database: name another file with --db", path);
+        die(EXIT_CODE_ENVIRONMENT, "%s: not an SQLite database: name another file with --db", path);
     case SQLITE_CORRUPT:
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: the database is damaged (%s): save what can be saved with "
-                    "'sqlite3 %s .recover', or name another file with --db",
-                    path, sqlite3_errmsg(store->database), path);
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: the database is damaged (%s): save what can be saved with "
+            "'sqlite3 %s .recover', or name another file with --db",
+            path, sqlite3_errmsg(store->database), path);
     case SQLITE_FULL:
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: cannot %s: the disk is full (%s): free some space", path, doing, kept);
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s: the disk is full (%s): free some space", path,
+            doing, kept);
     case SQLITE_TOOBIG:
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: a text of more than %d MiB, or a row of more than %d MiB, which lnbench "
-                    "does not store: name another file with --db",
-                    path, STORE_TEXT_MOST >> 20, STORE_LENGTH_MOST >> 20);
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: a text of more than %d MiB, or a row of more than %d MiB, which lnbench "
+            "does not store: name another file with --db",
+            path, STORE_TEXT_MOST >> 20, STORE_LENGTH_MOST >> 20);
     case SQLITE_BUSY:
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: cannot %s: another program has been writing to it for more than %d s",
-                    path, doing, STORE_BUSY_MS / 1000);
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: cannot %s: another program has been writing to it for more than %d s", path, doing,
+            STORE_BUSY_MS / 1000);
     case SQLITE_READONLY:
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: cannot %s: no permission to write the file or its directory", path, doing);
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: cannot %s: no permission to write the file or its directory", path, doing);
     case SQLITE_NOMEM:
-        return fail_memory(err, "the result store");
+        die(EXIT_CODE_ENVIRONMENT, "out of memory (the result store)");
     case SQLITE_CONSTRAINT:
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%s: cannot %s: it is there already, or its run is not (%s)", path, doing,
-                    sqlite3_errmsg(store->database));
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s: it is there already, or its run is not (%s)",
+            path, doing, sqlite3_errmsg(store->database));
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
         if (system == EFBIG || system == ENOSPC) /* a reader writes beside it, too: SQLite's -shm */
             doing = "write to it or beside it";
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot %s: %s (%s)", path, doing,
-                    system ? strerror(system) : sqlite3_errmsg(store->database), kept);
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s: %s (%s)", path, doing,
+            system ? strerror(system) : sqlite3_errmsg(store->database), kept);
     default:
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot %s: %s (%s)", path, doing,
-                    sqlite3_errmsg(store->database), kept);
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot %s: %s (%s)", path, doing,
+            sqlite3_errmsg(store->database), kept);
     }
 }
 
-bool store_begin(result_store *store, const char *doing, error *err)
+void store_check(const result_store *store, int status, const char *doing)
 {
-    return store->together || store_do(store, STATEMENT_BEGIN, doing, err, "");
+    if (status != SQLITE_OK)
+        store_die(store, status, doing);
 }
 
-bool store_finish(result_store *store, bool fine, const char *doing, error *err)
+void store_execute(const result_store *store, const char *sql, const char *doing)
 {
-    if (store->together)
-        return fine;
-    if (fine && store_do(store, STATEMENT_COMMIT, doing, err, ""))
-        return true;
-    store->last_case = 0;
-    if (!sqlite3_get_autocommit(store->database))
-        store_do(store, STATEMENT_ROLLBACK, doing, NULL, "");
-    return false;
+    store_check(store, sqlite3_exec(store->database, sql, NULL, NULL, NULL), doing);
 }
 
-bool store_together(result_store *store, error *err)
+void store_begin(result_store *store, const char *doing)
 {
-    store->together = store_begin(store, "write to it", err);
-    return store->together;
+    if (!store->together)
+        store_do(store, STATEMENT_BEGIN, doing, "");
+}
+
+void store_finish(result_store *store, const char *doing)
+{
+    if (!store->together)
+        store_do(store, STATEMENT_COMMIT, doing, "");
+}
+
+void store_together(result_store *store)
+{
+    store_begin(store, "write to it");
+    store->together = true;
 }
 
 /* On the disk, past a power loss: with synchronous = NORMAL a commit alone is not
  * (sqlite.org/pragma.html#pragma_synchronous). A reader may hold the log; it is synced before. */
-static bool settle(result_store *store, error *err)
+static void settle(result_store *store)
 {
     int status =
         sqlite3_wal_checkpoint_v2(store->database, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-    return status == SQLITE_OK || status == SQLITE_BUSY || status == SQLITE_LOCKED ||
-           store_fail(store, status, "write to it", err);
+    if (status != SQLITE_BUSY && status != SQLITE_LOCKED)
+        store_check(store, status, "write to it");
 }
 
-bool store_together_leave(result_store *store, bool fine, error *err)
+void store_together_leave(result_store *store)
 {
     store->together = false;
-    return store_finish(store, fine, "write to it", err);
+    store_finish(store, "write to it");
 }
 
-bool store_together_end(result_store *store, bool fine, error *err)
+void store_together_end(result_store *store)
 {
-    return store_together_leave(store, fine, err) && (!fine || settle(store, err));
+    store_together_leave(store);
+    settle(store);
 }
 
 /* The machine's facts, and which SQLite stored them. */
-static bool add_facts(result_store *store, int64_t run, const machine_facts *machine, error *err)
+static void add_facts(result_store *store, int64_t run, const machine_facts *machine)
 {
     static const char doing[] = "store the machine's facts";
     size_t count = machine ? machine->count : 0;
     for (size_t i = 0; i < count; i++)
-        if (!store_do(store, STATEMENT_ADD_FACT, doing, err, "iiss", run, (int64_t)i,
-                      machine->facts[i].name, machine->facts[i].value))
-            return false;
-    return store_do(store, STATEMENT_ADD_FACT, doing, err, "iiss", run, (int64_t)count, "sqlite",
-                    sqlite3_libversion());
+        store_do(store, STATEMENT_ADD_FACT, doing, "iiss", run, (int64_t)i, machine->facts[i].name,
+                 machine->facts[i].value);
+    store_do(store, STATEMENT_ADD_FACT, doing, "iiss", run, (int64_t)count, "sqlite",
+             sqlite3_libversion());
 }
 
 /* Of the machine, the plan, the seed and the moment. */
@@ -132,133 +136,119 @@ static void make_origin(const run_info *info, char origin[17])
     snprintf(origin, 17, "%016" PRIx64, hash);
 }
 
-bool store_begin_run(result_store *store, const run_info *info, int64_t *run, error *err)
+int64_t store_begin_run(result_store *store, const run_info *info)
 {
     static const char doing[] = "begin a run";
     char machine[MACHINE_KEY_LENGTH], origin[17];
     make_origin(info, origin);
-    if (!store_begin(store, doing, err))
-        return false;
-    bool fine = store_do(store, STATEMENT_ADD_RUN, doing, err, "sssisssiis", info->command_line,
-                         info->plan, info->plan_hash, (int64_t)info->seed, info->command,
-                         info->request_hash, machine_key(info->machine, machine),
-                         (int64_t)info->triples, (int64_t)info->triples_covered, origin);
-    *run = sqlite3_last_insert_rowid(store->database);
-    return store_finish(store, fine && add_facts(store, *run, info->machine, err), doing, err);
+    store_begin(store, doing);
+    store_do(store, STATEMENT_ADD_RUN, doing, "sssisssiis", info->command_line, info->plan,
+             info->plan_hash, (int64_t)info->seed, info->command, info->request_hash,
+             machine_key(info->machine, machine), (int64_t)info->triples,
+             (int64_t)info->triples_covered, origin);
+    int64_t run = sqlite3_last_insert_rowid(store->database);
+    add_facts(store, run, info->machine);
+    store_finish(store, doing);
+    return run;
 }
 
-bool store_count_asked(result_store *store, int64_t run, error *err)
+void store_count_asked(result_store *store, int64_t run)
 {
-    return store_do(store, STATEMENT_COUNT_ASKED, "store what was requested", err, "i", run);
+    store_do(store, STATEMENT_COUNT_ASKED, "store what was requested", "i", run);
 }
 
-bool store_sum_up(result_store *store, int64_t run, int64_t unfinished, error *err)
+void store_sum_up(result_store *store, int64_t run, int64_t unfinished)
 {
     static const char doing[] = "sum up a run";
-    return store_do(store, STATEMENT_END_ALL_BUT, doing, err, "ii", run, unfinished) &&
-           store_put_timings(store, run, ANY_PROCESS, err) &&
-           store_do(store, STATEMENT_COUNT_RUN, doing, err, "i", run);
+    store_do(store, STATEMENT_END_ALL_BUT, doing, "ii", run, unfinished);
+    store_put_timings(store, run, ANY_PROCESS);
+    store_do(store, STATEMENT_COUNT_RUN, doing, "i", run);
 }
 
-bool store_end_run(result_store *store, int64_t run, run_state state, error *err)
+void store_end_run(result_store *store, int64_t run, run_state state)
 {
     static const char doing[] = "end the run";
-    if (!store_begin(store, doing, err))
-        return false;
-    bool fine =
-        store_do(store, STATEMENT_END_RUN, doing, err, "is", run, run_state_names[state]) &&
-        (sqlite3_changes(store->database) > 0 ||
-         fail(err, EXIT_CODE_ENVIRONMENT, "%s: no run %lld to end", store->path, (long long)run)) &&
-        store_do(store, STATEMENT_COUNT_RUN, doing, err, "i", run);
-    return store_finish(store, fine, doing, err) && settle(store, err);
+    store_begin(store, doing);
+    store_do(store, STATEMENT_END_RUN, doing, "is", run, run_state_names[state]);
+    if (sqlite3_changes(store->database) == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: no run %lld to end", store->path, (long long)run);
+    store_do(store, STATEMENT_COUNT_RUN, doing, "i", run);
+    store_finish(store, doing);
+    settle(store);
 }
 
-bool store_end_process(result_store *store, int64_t run, unsigned process, error *err)
+void store_end_process(result_store *store, int64_t run, unsigned process)
 {
     static const char doing[] = "end a worker process";
-    if (!store_begin(store, doing, err))
-        return false;
-    bool fine = store_do(store, STATEMENT_END_PROCESS, doing, err, "ii", run, (int64_t)process) &&
-                store_put_timings(store, run, process, err);
-    return store_finish(store, fine, doing, err);
+    store_begin(store, doing);
+    store_do(store, STATEMENT_END_PROCESS, doing, "ii", run, (int64_t)process);
+    store_put_timings(store, run, process);
+    store_finish(store, doing);
 }
 
-bool store_drop_unfinished(result_store *store, int64_t run, error *err)
+void store_drop_unfinished(result_store *store, int64_t run)
 {
     static const char doing[] = "drop what a worker process left unfinished";
-    if (!store_begin(store, doing, err))
-        return false;
-    bool fine = store_do(store, STATEMENT_DROP_UNFINISHED, doing, err, "i", run) &&
-                store_do(store, STATEMENT_DROP_TIMINGS, doing, err, "i", run) &&
-                store_put_timings(store, run, ANY_PROCESS, err);
-    return store_finish(store, fine, doing, err);
+    store_begin(store, doing);
+    store_do(store, STATEMENT_DROP_UNFINISHED, doing, "i", run);
+    store_do(store, STATEMENT_DROP_TIMINGS, doing, "i", run);
+    store_put_timings(store, run, ANY_PROCESS);
+    store_finish(store, doing);
 }
 
 sqlite3_stmt *store_keyed(result_store *store, statement_kind kind, int64_t run,
-                          const case_key *key, error *err)
+                          const case_key *key)
 {
-    return store_bound(store, kind, err, "isssiissis", run, key->kernel, key->convention,
-                       key->input, (int64_t)key->rows, (int64_t)key->hidden, dtype_name(key->dtype),
+    return store_bound(store, kind, "isssiissis", run, key->kernel, key->convention, key->input,
+                       (int64_t)key->rows, (int64_t)key->hidden, dtype_name(key->dtype),
                        cache_name(key->cache), (int64_t)key->threads,
                        operation_name(key->operation));
 }
 
-static const char *find_regime(result_store *store, int64_t run, const case_key *key, error *err)
+static const char *find_regime(result_store *store, int64_t run, const case_key *key)
 {
     if (store->machine_run != run) {
         machine_free(&store->machine);
-        store->machine_run = 0;
-        if (!store_machine(store, run, &store->machine, err))
-            return NULL;
+        store->machine = store_machine(store, run);
         store->machine_run = run;
     }
     return machine_regime(&store->machine, key->operation, key->rows, key->hidden, key->dtype);
 }
 
 /* The number of the case, which is added where the run doesn't have it yet. */
-static bool find_or_add_case(result_store *store, int64_t run, const case_key *key, int64_t *id,
-                             error *err)
+static int64_t find_or_add_case(result_store *store, int64_t run, const case_key *key)
 {
-    if (store->last_case && store->last_run == run && case_key_equal(&store->last_key, key)) {
-        *id = store->last_case;
-        return true;
-    }
-    if (!store_number(store, store_keyed(store, STATEMENT_FIND_CASE, run, key, err), id, err))
-        return false;
-    if (*id == 0) {
-        const char *regime = find_regime(store, run, key, err);
+    if (store->last_case && store->last_run == run && case_key_equal(&store->last_key, key))
+        return store->last_case;
+    int64_t id = store_number(store, store_keyed(store, STATEMENT_FIND_CASE, run, key));
+    if (id == 0) {
+        static const char doing[] = "store a case";
+        const char *regime = find_regime(store, run, key);
         for (int kind = STATEMENT_ADD_CELL; kind <= STATEMENT_ADD_CASE; kind++) {
-            sqlite3_stmt *add = store_keyed(store, (statement_kind)kind, run, key, err);
-            if (add && kind == STATEMENT_ADD_CELL)
+            sqlite3_stmt *add = store_keyed(store, (statement_kind)kind, run, key);
+            if (kind == STATEMENT_ADD_CELL)
                 store_bind(add, 11, "s", regime);
-            if (!regime || !add || !store_step(store, add, "store a case", err))
-                return false;
+            store_step(store, add, doing);
         }
-        *id = sqlite3_last_insert_rowid(store->database);
+        id = sqlite3_last_insert_rowid(store->database);
     }
     store->last_run = run;
     store->last_key = *key;
-    store->last_case = *id;
-    return true;
+    store->last_case = id;
+    return id;
 }
 
 static const char doing_put[] = "store a measurement";
 
-/* Opens a transaction and gives a statement whose parameter 1 is the case; NULL: undone. The case is
- * then store->last_case. */
+/* Opens a transaction and gives a statement whose parameter 1 is the case, which is then
+ * store->last_case. */
 static sqlite3_stmt *begin_put(result_store *store, statement_kind kind, int64_t run,
-                               const case_key *key, error *err)
+                               const case_key *key)
 {
-    if (!store_begin(store, doing_put, err))
-        return NULL;
-    int64_t id;
-    sqlite3_stmt *statement = NULL;
-    if (find_or_add_case(store, run, key, &id, err))
-        statement = store_statement(store, kind, err);
-    if (statement)
-        sqlite3_bind_int64(statement, 1, id);
-    else
-        store_finish(store, false, doing_put, NULL);
+    store_begin(store, doing_put);
+    int64_t id = find_or_add_case(store, run, key);
+    sqlite3_stmt *statement = store_statement(store, kind);
+    sqlite3_bind_int64(statement, 1, id);
     return statement;
 }
 
@@ -284,11 +274,9 @@ static void bind_metrics(sqlite3_stmt *statement, int place, const ln_metrics *m
     }
 }
 
-bool store_put_judged(result_store *store, int64_t run, const stored_case *stored, error *err)
+void store_put_judged(result_store *store, int64_t run, const stored_case *stored)
 {
-    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ACCURACY, run, &stored->key, err);
-    if (!statement)
-        return false;
+    sqlite3_stmt *statement = begin_put(store, STATEMENT_PUT_ACCURACY, run, &stored->key);
     char histogram[HISTOGRAM_TEXT_LENGTH];
     stored_case put = *stored;
     if (put.metrics.elements == 0)
@@ -299,39 +287,35 @@ bool store_put_judged(result_store *store, int64_t run, const stored_case *store
     if (metrics_histogram_format(&put.metrics, histogram))
         store_bind(statement, 4, "s", histogram);
     bind_metrics(statement, 5, &put.metrics);
-    bool none = put.metrics.elements == 0 && isnan(put.bound_row_ulp);
-    bool fine =
-        (none ? store_do(store, STATEMENT_DROP_ACCURACY, doing_put, err, "i", store->last_case)
-              : store_step(store, statement, doing_put, err)) &&
-        store_put_judgement(store, store->last_case, &put, err);
-    return store_finish(store, fine, doing_put, err);
+    if (put.metrics.elements == 0 && isnan(put.bound_row_ulp))
+        store_do(store, STATEMENT_DROP_ACCURACY, doing_put, "i", store->last_case);
+    else
+        store_step(store, statement, doing_put);
+    store_put_judgement(store, store->last_case, &put);
+    store_finish(store, doing_put);
 }
 
-static bool put_record(result_store *store, statement_kind kind, int64_t run, const case_key *key,
-                       const record_field *fields, size_t count, const void *from, error *err)
+static void put_record(result_store *store, statement_kind kind, int64_t run, const case_key *key,
+                       const record_field *fields, size_t count, const void *from)
 {
-    sqlite3_stmt *statement = begin_put(store, kind, run, key, err);
-    if (!statement)
-        return false;
+    sqlite3_stmt *statement = begin_put(store, kind, run, key);
     store_bind_record(statement, 2, fields, count, from);
-    bool fine = store_step(store, statement, doing_put, err);
-    return store_finish(store, fine, doing_put, err);
+    store_step(store, statement, doing_put);
+    store_finish(store, doing_put);
 }
 
-bool store_put_asked(result_store *store, int64_t run, const asked_case *asked, error *err)
+void store_put_asked(result_store *store, int64_t run, const asked_case *asked)
 {
-    return put_record(store, STATEMENT_PUT_ASKED, run, &asked->key, lost_fields, 1, asked, err);
+    put_record(store, STATEMENT_PUT_ASKED, run, &asked->key, lost_fields, 1, asked);
 }
 
-bool store_put_repetition(result_store *store, int64_t run, const case_key *key,
-                          const timed_repetition *repetition, error *err)
+void store_put_repetition(result_store *store, int64_t run, const case_key *key,
+                          const timed_repetition *repetition)
 {
-    return put_record(store, STATEMENT_PUT_REPETITION, run, key, FIELDS(repetition_fields),
-                      repetition, err);
+    put_record(store, STATEMENT_PUT_REPETITION, run, key, FIELDS(repetition_fields), repetition);
 }
 
-bool store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row,
-                   error *err)
+void store_put_row(result_store *store, int64_t run, const case_key *key, const stored_row *row)
 {
-    return put_record(store, STATEMENT_PUT_ROW, run, key, row_fields + 1, ROW_FIELDS - 1, row, err);
+    put_record(store, STATEMENT_PUT_ROW, run, key, row_fields + 1, ROW_FIELDS - 1, row);
 }

@@ -3,46 +3,38 @@
 #include "base/allocate.h"
 #include "base/hash.h"
 
-static bool add_tensor(result_store *store, const stored_tensor *tensor, uint64_t *hash, error *err)
+static const char doing[] = "store a worst row";
+
+static uint64_t add_tensor(result_store *store, const stored_tensor *tensor)
 {
-    sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_TENSOR, err);
-    if (!statement)
-        return false;
-    *hash = hash_bytes(HASH_START, tensor->bits, tensor->bytes);
-    sqlite3_bind_int64(statement, 1, (int64_t)*hash);
+    sqlite3_stmt *statement = store_statement(store, STATEMENT_ADD_TENSOR);
+    uint64_t hash = hash_bytes(HASH_START, tensor->bits, tensor->bytes);
+    sqlite3_bind_int64(statement, 1, (int64_t)hash);
     sqlite3_bind_blob64(statement, 2, tensor->bits, tensor->bytes, SQLITE_STATIC);
-    return store_step(store, statement, "store a worst row", err);
+    store_step(store, statement, doing);
+    return hash;
 }
 
 /* The columns of worst_rows are y_hash and the kept inputs in the order of their roles. */
-static bool put_worst(result_store *store, int64_t run, const case_key *key,
-                      const stored_worst *worst, error *err)
+void store_put_worst(result_store *store, int64_t run, const case_key *key,
+                     const stored_worst *worst)
 {
     const operation *what = operations[key->operation];
     uint64_t hashes[ROLES_MOST];
     int column = 11;
+    store_begin(store, doing);
     for (size_t i = 0; i < what->count; i++)
-        if (worst->inputs[i].bits && !add_tensor(store, &worst->inputs[i], &hashes[i], err))
-            return false;
-    sqlite3_stmt *statement = store_keyed(store, STATEMENT_PUT_WORST, run, key, err);
-    if (!statement)
-        return false;
+        if (worst->inputs[i].bits)
+            hashes[i] = add_tensor(store, &worst->inputs[i]);
+    sqlite3_stmt *statement = store_keyed(store, STATEMENT_PUT_WORST, run, key);
     sqlite3_bind_int64(statement, column, (int64_t)worst->y_hash);
     for (size_t i = 0; i < what->count; i++) {
         column += role_is_kept(&what->roles[i]);
         if (worst->inputs[i].bits)
             sqlite3_bind_int64(statement, column, (int64_t)hashes[i]);
     }
-    return store_step(store, statement, "store a worst row", err);
-}
-
-bool store_put_worst(result_store *store, int64_t run, const case_key *key,
-                     const stored_worst *worst, error *err)
-{
-    if (!store_begin(store, "store a worst row", err))
-        return false;
-    bool fine = put_worst(store, run, key, worst, err);
-    return store_finish(store, fine, "store a worst row", err);
+    store_step(store, statement, doing);
+    store_finish(store, doing);
 }
 
 static void take_blob(sqlite3_stmt *statement, int column, stored_tensor *tensor)
@@ -55,16 +47,12 @@ static void take_blob(sqlite3_stmt *statement, int column, stored_tensor *tensor
                               sqlite3_column_int64(statement, column + 1)};
 }
 
-bool store_worst(result_store *store, const stored_case *judged, stored_worst *worst, bool *has,
-                 error *err)
+bool store_worst(result_store *store, const stored_case *judged, stored_worst *worst)
 {
     *worst = (stored_worst){0};
-    *has = false;
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_WORST, err, "i", judged->id);
-    if (!statement || !store_next(store, statement, has, err))
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_WORST, "i", judged->id);
+    if (!store_next(store, statement))
         return false;
-    if (!*has)
-        return true;
     worst->y_hash = (uint64_t)sqlite3_column_int64(statement, 0);
     const operation *what = operations[judged->key.operation];
     int column = 1;

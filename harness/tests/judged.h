@@ -20,9 +20,9 @@ static inline ln_metrics numbered_metrics(double step, uint64_t first)
 }
 
 /* Stores one. metrics NULL: it has none. */
-static inline bool put_accuracy(result_store *store, int64_t run, const case_key *key,
+static inline void put_accuracy(result_store *store, int64_t run, const case_key *key,
                                 const case_verdict *verdict, const ln_metrics *metrics,
-                                double bound_row_ulp, error *err)
+                                double bound_row_ulp)
 {
     stored_case stored = {.key = *key,
                           .judged = verdict->kind != VERDICT_PENDING,
@@ -30,7 +30,7 @@ static inline bool put_accuracy(result_store *store, int64_t run, const case_key
                           .bound_row_ulp = bound_row_ulp};
     if (metrics)
         stored.metrics = *metrics;
-    return store_put_judged(store, run, &stored, err);
+    store_put_judged(store, run, &stored);
 }
 
 #endif

@@ -17,13 +17,9 @@ static inline int judging_start_with(const char *worker, const char *const *plug
 {
     const judge_settings settings = {
         .seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = deadline_seconds};
-    error err = {0};
     setenv("LNBENCH_WORKER", worker, 1);
     setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
-    if (!worker_start(plugins, count, &the_worker, &kernels, &err)) {
-        print_error("%s\n", err.message);
-        return -1;
-    }
+    the_worker = worker_start(plugins, count, &kernels);
     the_judge = judge_create(worker_runner(the_worker), &settings);
     return the_judge ? 0 : -1;
 }

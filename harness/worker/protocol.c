@@ -29,15 +29,11 @@ work_order worker_order(order_kind kind, const kernel_entry *kernel)
     return made;
 }
 
-bool reply_ends_run(const worker_reply *reply, error *err)
+bool reply_was_interrupted(const worker_reply *reply)
 {
-    if (interrupted())
-        fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    else if (reply->verdict == VERDICT_LOST && reply->value != 0)
-        fail(err, EXIT_CODE_ENVIRONMENT, "%s", reply->text);
-    else
-        return false;
-    return true;
+    if (!interrupted() && reply->verdict == VERDICT_LOST && reply->value != 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s", reply->text);
+    return interrupted();
 }
 
 void rows_lay_out(void *data, const role_extent *extent, const char *dense)
@@ -85,16 +81,16 @@ bool gaps_are_whole(const role_extent *extent, const void *data)
 }
 
 /* A memory file takes memory where it is written alone. */
-bool shared_arena_open(shared_arena *made, error *err)
+void shared_arena_open(shared_arena *made)
 {
     struct rlimit most;
     *made = (shared_arena){.file = memfd_create("lnbench-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING),
                            .most = (size_t)1 << 44};
     if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < made->most)
         made->most = most.rlim_cur;
-    return (made->file >= 0 && ftruncate(made->file, (off_t)made->most) == 0 &&
-            fcntl(made->file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0) ||
-           fail(err, EXIT_CODE_ENVIRONMENT, "memory file of the worker: %s", strerror(errno));
+    if (made->file < 0 || ftruncate(made->file, (off_t)made->most) != 0 ||
+        fcntl(made->file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)
+        die(EXIT_CODE_ENVIRONMENT, "memory file of the worker: %s", strerror(errno));
 }
 
 bool shared_arena_reach(shared_arena *of, size_t bytes)

@@ -130,9 +130,8 @@ static inline bool reply_ends_process(const worker_reply *reply)
            reply->verdict != VERDICT_NONDETERMINISTIC;
 }
 
-/* A failed reply that is no kernel's fault and ends the run: interrupted (130), or no worker can be
- * started (7). False: it is a kernel's. */
-bool reply_ends_run(const worker_reply *reply, error *err);
+/* Of a failed reply. False: a kernel is at fault. Where no worker can be started, the program ends (7). */
+bool reply_was_interrupted(const worker_reply *reply);
 
 /* Dense rows to where they lie in memory, with NaN between them; and back. */
 void rows_lay_out(void *data, const role_extent *extent, const char *dense);
@@ -145,7 +144,7 @@ bool gaps_are_whole(const role_extent *extent, const void *data);
  * needed.
  *
  *     shared_arena shared;
- *     if (!shared_arena_open(&shared, &err)) ...          // lnbench; a worker has the descriptor
+ *     shared_arena_open(&shared);                          // lnbench; a worker has the descriptor
  *     if (!shared_arena_reach(&shared, bytes)) ...        // shared.memory[0] to [bytes - 1]
  *     shared_arena_close(&shared);
  */
@@ -156,7 +155,7 @@ typedef struct shared_arena {
 } shared_arena;
 
 /* Its size is fixed, and sealed. */
-bool shared_arena_open(shared_arena *made, error *err);
+void shared_arena_open(shared_arena *made);
 /* Contents stay, but their place in the process may be another. False: errno says why. */
 bool shared_arena_reach(shared_arena *of, size_t bytes);
 void shared_arena_close(shared_arena *of);

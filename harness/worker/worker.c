@@ -527,14 +527,12 @@ static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, si
     return answered;
 }
 
-static bool runner_reserve(kernel_runner *runner, size_t bytes, error *err)
+static void runner_reserve(kernel_runner *runner, size_t bytes)
 {
     worker_process *worker = (worker_process *)runner;
     if (!shared_arena_reach(&worker->arena, bytes))
-        return fail(err, EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes,
-                    strerror(errno));
+        die(EXIT_CODE_ENVIRONMENT, "memory file of %zu bytes: %s", bytes, strerror(errno));
     runner->memory = worker->arena.memory;
-    return true;
 }
 
 void worker_forget(worker_process *worker)
@@ -547,35 +545,33 @@ void worker_forget(worker_process *worker)
 /* ---- the peers: other libraries' kernels, plugins that are built where their library is found and loaded by
  * default, so that they stand in every table beside ours ---- */
 
-static bool add_path(worker_process *worker, const char *path, error *err)
+static void add_path(worker_process *worker, const char *path)
 {
     if (worker->plugin_count == PLUGINS_MOST)
-        return fail(err, EXIT_CODE_USAGE, "more than %d plugins", PLUGINS_MOST);
+        die(EXIT_CODE_USAGE, "more than %d plugins", PLUGINS_MOST);
     if (strlen(path) > PROTOCOL_PATH_LENGTH - 3)
-        return fail(err, EXIT_CODE_USAGE, "plugin %.60s...: path of more than %d characters", path,
-                    PROTOCOL_PATH_LENGTH - 3);
+        die(EXIT_CODE_USAGE, "plugin %.60s...: path of more than %d characters", path,
+            PROTOCOL_PATH_LENGTH - 3);
     if (access(path, R_OK) != 0)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "plugin %s: %s", path, strerror(errno));
+        die(EXIT_CODE_ENVIRONMENT, "plugin %s: %s", path, strerror(errno));
     /* A name without a slash would be looked up among the system's libraries. */
     snprintf(worker->plugins[worker->plugin_count++], PROTOCOL_PATH_LENGTH, "%s%s",
              strchr(path, '/') ? "" : "./", path);
-    return true;
 }
 
 /* Adds those that were built or installed with lnbench and are none of the plugins, in the order of their
  * names; none where LNBENCH_PEERS is 0. */
-static bool add_peers(worker_process *worker, const char *const *plugins, size_t count, error *err)
+static void add_peers(worker_process *worker, const char *const *plugins, size_t count)
 {
     char pattern[1024];
     glob_t found;
     const char *wanted = getenv("LNBENCH_PEERS");
     if ((wanted && strcmp(wanted, "0") == 0) || !path_of_peers(pattern, sizeof pattern - 5))
-        return true;
+        return;
     strcat(pattern, "/*.so");
     if (glob(pattern, 0, NULL, &found) != 0)
-        return true;
-    bool fine = true;
-    for (size_t i = 0; fine && i < found.gl_pathc; i++) {
+        return;
+    for (size_t i = 0; i < found.gl_pathc; i++) {
         const char *path = found.gl_pathv[i], *name = strrchr(path, '/');
         bool left_out =
             strncmp(name ? name + 1 : path, "lib", 3) == 0; /* what a peer opens for itself */
@@ -583,11 +579,11 @@ static bool add_peers(worker_process *worker, const char *const *plugins, size_t
         for (size_t plugin = 0; plugin < count && stat(path, &one) == 0; plugin++)
             left_out |= stat(plugins[plugin], &other) == 0 && one.st_dev == other.st_dev &&
                         one.st_ino == other.st_ino;
-        fine = left_out || add_path(worker, path, err);
+        if (!left_out)
+            add_path(worker, path);
     }
     worker->peer_count = worker->plugin_count - 1;
     globfree(&found);
-    return fine;
 }
 
 /* ---- loading ---- */
@@ -607,7 +603,7 @@ static bool load_failed(const char *path, const worker_reply *reply, error *err)
                 verdict_describe(&verdict, description, sizeof description));
 }
 
-/* Loads plugin i into its process and fills the list. */
+/* Loads plugin i into its process and fills the list. False: *err says why; a peer may be left out. */
 static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, error *err)
 {
     worker_slot *slot = &worker->slots[worker->builds ? 0 : i];
@@ -646,25 +642,24 @@ static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, e
     return true;
 }
 
-/* A peer that can't be loaded, since its library is gone, say, is no reason to do nothing. */
-static bool leave_out(worker_process *worker, size_t i, kernel_list *list, error *err)
+/* A peer that can't be loaded, since its library is gone, say, is no reason to do nothing; any other plugin ends the
+ * program. */
+static void leave_out(worker_process *worker, size_t i, kernel_list *list, const error *why)
 {
-    if (i == 0 || i > worker->peer_count || err->code == EXIT_CODE_INTERRUPTED)
-        return false;
-    snprintf(list->left_out, sizeof list->left_out, "%.500s", err->message);
+    if (i == 0 || i > worker->peer_count || why->code == EXIT_CODE_INTERRUPTED)
+        die(why->code, "%s", why->message);
+    snprintf(list->left_out, sizeof list->left_out, "%.500s", why->message);
     worker_forget(worker);
     memmove(worker->plugins[i], worker->plugins[i + 1],
             (worker->plugin_count - i - 1) * sizeof *worker->plugins);
     worker->plugin_count--;
     worker->peer_count--;
     list->count = 0;
-    *err = (struct error){0};
-    return true;
 }
 
 /* Why kernels can't be run here, many in one message. A kernel that refuses one problem may take another:
  * what refuses every preset at common sizes can't be run, for the first reason it gave. */
-static bool ask_support(worker_process *worker, kernel_list *list, error *err)
+static void ask_support(worker_process *worker, kernel_list *list)
 {
     work_order orders[BATCH_MOST];
     worker_reply replies[BATCH_MOST];
@@ -680,14 +675,13 @@ static bool ask_support(worker_process *worker, kernel_list *list, error *err)
         if (last->kind == REPLY_FAILED &&
             last->verdict == VERDICT_CRASHED) /* by something else: the next answers */
             worker_ask(worker, &orders[answered - 1], LOAD_DEADLINE, last);
-        if (last->kind == REPLY_FAILED && reply_ends_run(last, err))
-            return false;
+        if (last->kind == REPLY_FAILED && reply_was_interrupted(last))
+            die(EXIT_CODE_INTERRUPTED, "interrupted");
         for (size_t i = 0; i < answered;
              i++) /* else a verdict for each case, where supports() itself fails */
             snprintf(entries[i].unsupported, sizeof entries[i].unsupported, "%s",
                      replies[i].kind == REPLY_DONE && replies[i].value != 0 ? replies[i].text : "");
     }
-    return true;
 }
 
 /* ---- a worker ---- */
@@ -697,90 +691,77 @@ kernel_runner *worker_runner(worker_process *worker)
     return worker ? &worker->runner : NULL;
 }
 
-static bool open_worker(worker_process *worker, error *err)
+static void open_worker(worker_process *worker)
 {
     worker->runner =
         (kernel_runner){.ask = runner_ask, .ask_all = runner_ask_all, .reserve = runner_reserve};
     worker->slots = allocate_zeroed(worker->plugin_count + 1, sizeof *worker->slots);
     for (size_t i = 0; i <= worker->plugin_count; i++)
         worker->slots[i] = (worker_slot){.socket = -1, .ran_last = NOBODY};
-    return shared_arena_open(&worker->arena, err);
+    shared_arena_open(&worker->arena);
 }
 
 /* Of builds, file i's kernels go to lists[i]; else all to lists[0]. */
-static bool start_worker(bool builds, const char *const *files, size_t count,
-                         worker_process **started, kernel_list *lists, error *err)
+static worker_process *start_worker(bool builds, const char *const *files, size_t count,
+                                    kernel_list *lists)
 {
     const size_t list_count = builds ? count : 1;
-    worker_process *worker = *started = allocate_zeroed(1, sizeof *worker);
+    worker_process *worker = allocate_zeroed(1, sizeof *worker);
     worker->plugins = allocate_zeroed(PLUGINS_MOST + 1, sizeof *worker->plugins);
-    worker->arena.file = -1;
     worker->builds = builds;
+    path_of_worker(worker->program, sizeof worker->program);
+    if (!builds) {
+        path_of_library(worker->plugins[0], sizeof worker->plugins[0]);
+        worker->plugin_count = 1;
+        add_peers(worker, files, count);
+    }
+    for (size_t i = 0; i < count; i++)
+        add_path(worker, files[i]);
+    open_worker(worker);
     for (size_t i = 0; i < list_count; i++)
         lists[i] = (kernel_list){0};
-    bool fine = path_of_worker(worker->program, sizeof worker->program, err);
-    if (fine && !builds) {
-        fine = path_of_library(worker->plugins[0], sizeof worker->plugins[0], err);
-        worker->plugin_count = 1;
-        fine = fine && add_peers(worker, files, count, err);
-    }
-    for (size_t i = 0; fine && i < count; i++)
-        fine = add_path(worker, files[i], err);
-    fine = fine && open_worker(worker, err);
-    for (unsigned i = 0; fine && i < worker->plugin_count; i++) {
+    for (unsigned i = 0; i < worker->plugin_count; i++) {
         kernel_list *list = &lists[builds ? i : 0];
-        if (load_plugin(worker, i, list, err))
+        error why;
+        if (load_plugin(worker, i, list, &why))
             continue;
-        fine = leave_out(worker, i, list, err);
+        leave_out(worker, i, list, &why);
         i = -1u; /* from the first one on */
     }
-    for (size_t i = 0; fine && i < list_count; i++)
-        fine = ask_support(worker, &lists[i], err);
-    if (fine)
-        return true;
     for (size_t i = 0; i < list_count; i++)
-        kernel_list_free(&lists[i]);
-    worker_stop(worker);
-    *started = NULL;
-    return false;
+        ask_support(worker, &lists[i]);
+    return worker;
 }
 
-bool worker_start(const char *const *plugins, size_t plugin_count, worker_process **worker,
-                  kernel_list *kernels, error *err)
+worker_process *worker_start(const char *const *plugins, size_t plugin_count, kernel_list *kernels)
 {
-    return start_worker(false, plugins, plugin_count, worker, kernels, err);
+    return start_worker(false, plugins, plugin_count, kernels);
 }
 
-bool worker_start_builds(const char *const *files, size_t count, worker_process **worker,
-                         kernel_list *lists, error *err)
+worker_process *worker_start_builds(const char *const *files, size_t count, kernel_list *lists)
 {
-    return start_worker(true, files, count, worker, lists, err);
+    return start_worker(true, files, count, lists);
 }
 
-bool worker_start_another(const worker_process *worker, worker_process **another, error *err)
+worker_process *worker_start_another(const worker_process *worker)
 {
     worker_process *made = allocate_zeroed(1, sizeof *made);
     *made = *worker;
     made->asked = NULL;
     made->runner.memory = NULL;
-    made->arena = (shared_arena){.file = -1};
     made->plugins = allocate_zeroed(PLUGINS_MOST + 1, sizeof *made->plugins);
     memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);
-    *another = made;
-    if (open_worker(made, err))
-        return true;
-    worker_stop(made);
-    *another = NULL;
-    return false;
+    open_worker(made);
+    return made;
 }
 
-bool worker_files(const worker_process *worker, word_list *files, error *err)
+void worker_files(const worker_process *worker, word_list *files)
 {
     char maps[64], line[PROTOCOL_PATH_LENGTH + 128];
     snprintf(maps, sizeof maps, "/proc/%d/maps", (int)worker->slots->process);
     FILE *file = fopen(maps, "re");
     if (!file)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "%s: %s", maps, strerror(errno));
+        die(EXIT_CODE_ENVIRONMENT, "%s: %s", maps, strerror(errno));
     while (fgets(line, sizeof line, file)) {
         char *path = strchr(line, '/');
         line[strcspn(line, "\n")] = '\0';
@@ -788,7 +769,6 @@ bool worker_files(const worker_process *worker, word_list *files, error *err)
             word_list_add(files, path);
     }
     fclose(file);
-    return true;
 }
 
 void worker_stop(worker_process *worker)

@@ -1,8 +1,7 @@
 /* Worker processes, as lnbench sees them: it sends an order, waits for the answer until a deadline, and turns the
  * end of a process into a verdict.
  *
- *     worker_process *worker;
- *     if (!worker_start(plugins, count, &worker, &kernels, &err)) ...
+ *     worker_process *worker = worker_start(plugins, count, &kernels);
  *     work_order order = worker_order(ORDER_JUDGE, kernel);
  *     worker_reply reply;
  *     if (!worker_ask(worker, &order, 10.0, &reply)) ... // reply: crashed, timeout, overrun ...
@@ -22,17 +21,14 @@ typedef struct worker_process worker_process;
 
 /* Starts a worker, loads liblayernorm, the peers (other libraries) and the plugins, and lists their
  * kernels. A peer that can't be loaded is left out; one that is among the plugins is loaded once.
- * Errors: a plugin that can't be loaded (7), that crashes at load (6), the worker or the library
- * missing (7). Names that two plugins share are an error (2). */
-bool worker_start(const char *const *plugins, size_t plugin_count, worker_process **worker,
-                  kernel_list *kernels, error *err);
+ * What ends the program: a plugin that can't be loaded (7), that crashes at load (6), the worker or the library
+ * missing (7), names that two plugins share (2). */
+worker_process *worker_start(const char *const *plugins, size_t plugin_count, kernel_list *kernels);
 /* The same for builds side by side, and without liblayernorm: the kernels of files[i] go to
  * lists[i], and names may stand in several. A build's table must lie in its own file (error 4). */
-bool worker_start_builds(const char *const *files, size_t count, worker_process **worker,
-                         kernel_list *lists, error *err);
+worker_process *worker_start_builds(const char *const *files, size_t count, kernel_list *lists);
 /* One more process with the same plugins, in the same order; it starts when it is first asked. */
-bool worker_start_another(const worker_process *worker, struct worker_process **another,
-                          error *err);
+worker_process *worker_start_another(const worker_process *worker);
 void worker_stop(worker_process *worker);
 
 /* A fresh process for timing, with the plugins of these kernels (NULL: all). False: *reply says why;
@@ -46,9 +42,8 @@ void worker_forget(worker_process *worker);
 /* The worker as the judge and the conformance tests ask it, and its arena (judge/runner.h); NULL of NULL. */
 kernel_runner *worker_runner(worker_process *worker);
 
-/* Adds the paths of all files that the process of the builds has mapped. Errors: /proc cannot be
- * read (7). */
-bool worker_files(const worker_process *worker, word_list *files, error *err);
+/* Adds the paths of all files that the process of the builds has mapped. */
+void worker_files(const worker_process *worker, word_list *files);
 
 /* Sends and waits for the answer. True: reply->kind is DONE. False: reply is FAILED with a verdict
  * and text, also for a crash, an exit, a hang past the deadline or nonsense; the process is then

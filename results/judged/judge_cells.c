@@ -285,8 +285,8 @@ int main(int argc, char **argv)
     }
     setenv("LN_DISABLE_ISA", isas[isa].without, 1);
     setenv("LNBENCH_PEERS", "0", 1);
-    if (worker_start(NULL, 0, &at.worker, &at.kernels, &err) &&
-        (argc > 3 ? judge_one(&at, argv + 3, &err) : judge_all(&at, &err)) && fflush(stdout))
+    at.worker = worker_start(NULL, 0, &at.kernels);
+    if ((argc > 3 ? judge_one(&at, argv + 3, &err) : judge_all(&at, &err)) && fflush(stdout))
         fail(&err, EXIT_CODE_ENVIRONMENT, "stdout: cannot be written");
     if (err.code != EXIT_CODE_FINE)
         fprintf(stderr, "judge_cells: %s\n", err.message);

@@ -17,12 +17,11 @@ static int names_in(const char *directory)
 TEST_IN_SCRATCH(whole_or_absent)
 {
     whole_file kept, dropped;
-    error err = {0};
-    assert_true(whole_file_begin(&kept, scratch_path(state, "kept"), &err));
-    assert_true(whole_file_begin(&dropped, scratch_path(state, "dropped"), &err));
+    whole_file_begin(&kept, scratch_path(state, "kept"));
+    whole_file_begin(&dropped, scratch_path(state, "dropped"));
     assert_int_equal(names_in(*state), 2);
-    assert_true(whole_file_end(&dropped, false, &err));
-    assert_true(whole_file_end(&kept, true, &err));
+    whole_file_drop(&dropped);
+    whole_file_end(&kept);
     assert_int_equal(names_in(*state), 1);
     assert_int_equal(access(scratch_path(state, "kept"), F_OK), 0);
 }
@@ -30,15 +29,14 @@ TEST_IN_SCRATCH(whole_or_absent)
 TEST_IN_SCRATCH(nothing_is_left_by_a_sudden_end)
 {
     whole_file files[3];
-    error err = {0};
     for (int i = 0; i < 3; i++) {
         const char *path = scratch_path(state, i == 0 ? "one" : i == 1 ? "two" : "three");
-        assert_true(whole_file_begin(&files[i], path, &err));
+        whole_file_begin(&files[i], path);
     }
-    assert_true(whole_file_end(&files[1], true, &err));
+    whole_file_end(&files[1]);
     whole_files_abandon();
     assert_int_equal(names_in(*state), 1);
     assert_int_equal(access(scratch_path(state, "two"), F_OK), 0);
-    whole_file_end(&files[0], false, &err);
-    whole_file_end(&files[2], false, &err);
+    whole_file_drop(&files[0]);
+    whole_file_drop(&files[2]);
 }

@@ -28,9 +28,8 @@ static void check_printed(relation *rows, json_t *whole, output_format format, s
 {
     char *text = NULL;
     size_t size;
-    error err = {0};
     output_file out = {.format = format, .file = open_memstream(&text, &size), .width = width};
-    assert_true(relation_print_in(rows, whole, "rows", &out, &err));
+    relation_print_in(rows, whole, "rows", &out);
     fclose(out.file);
     assert_string_equal(text, expected);
     free(text);

@@ -132,7 +132,7 @@ static void add_facts(relation *rows, const eval_shown *shown)
                                                : "not known: nothing was judged"));
 }
 
-static bool print_table(const eval_shown *shown, const output_file *out, error *err)
+static void print_table(const eval_shown *shown, const output_file *out)
 {
     static const relation_column columns[] = {FOR_PEOPLE("measure"),
                                               {.heading = "value", .format = "%.6g"}};
@@ -144,15 +144,16 @@ static bool print_table(const eval_shown *shown, const output_file *out, error *
     add_verdict(rows, shown);
     add_figures(rows, shown);
     add_facts(rows, shown);
-    return relation_print(rows, out, err);
+    relation_print(rows, out);
 }
 
 /* A table, or JSON; nothing but in JSON where the kernel gave nothing to measure. */
-static bool eval_show(const eval_shown *shown, const output_file *out, error *err)
+static void eval_show(const eval_shown *shown, const output_file *out)
 {
     if (out->format == OUTPUT_JSON)
-        return output_json(out, shown_json(shown), err);
-    return shown->result->metrics.elements == 0 || print_table(shown, out, err);
+        output_json(out, shown_json(shown));
+    else if (shown->result->metrics.elements > 0)
+        print_table(shown, out);
 }
 
 typedef struct eval_options {
@@ -189,38 +190,39 @@ static stored_case as_case(const eval_options *options, const ln_convention *con
     return made;
 }
 
-/* The reference's own output is judged too: what rounding alone costs. */
-static bool judge_it(const eval_options *options, row_judge *judge, const judge_block *block,
-                     const eval_tensors *tensors, const kernel_entry *kernel,
-                     case_judgement *judgement, const void **computed, error *err)
+/* The reference's own output is judged too: what rounding alone costs. Returns what was judged. */
+static const void *judge_it(const eval_options *options, row_judge *judge, const judge_block *block,
+                            const eval_tensors *tensors, const kernel_entry *kernel,
+                            case_judgement *judgement)
 {
     if (options->reference || options->files.paths[ROLE_Y]) {
-        *computed = options->reference ? block->rounded : tensors->arrays[ROLE_Y].data;
-        judge_output(judge, block, *computed, judgement);
-        return true;
+        const void *computed = options->reference ? block->rounded : tensors->arrays[ROLE_Y].data;
+        judge_output(judge, block, computed, judgement);
+        return computed;
     }
     judge_kernel(judge, block, kernel, judgement);
-    *computed = judgement->computed;
-    return !interrupted() || fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    if (interrupted())
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
+    return judgement->computed;
 }
 
 /* The kernel gave nothing to measure: one line says why. */
-static bool no_output(const eval_options *options, const case_verdict *verdict, exit_code code,
-                      error *err)
+static _Noreturn void no_output(const eval_options *options, const case_verdict *verdict,
+                                exit_code code)
 {
     char described[256];
-    return fail(err, code, "%s: %s%s%s%s", options->kernel,
-                verdict_describe(verdict, described, sizeof described), options->out ? "; " : "",
-                options->out ? options->out : "", options->out ? " was not written" : "");
+    die(code, "%s: %s%s%s%s", options->kernel,
+        verdict_describe(verdict, described, sizeof described), options->out ? "; " : "",
+        options->out ? options->out : "", options->out ? " was not written" : "");
 }
 
 /* That some row is beyond its probable bound. */
 static const double rare = 1e-9;
 
 /* The class of a kernel that ran, and the result. */
-static bool show_result(const eval_options *options, const ln_convention *convention,
+static void show_result(const eval_options *options, const ln_convention *convention,
                         const eval_tensors *tensors, row_judge *judge, const kernel_list *kernels,
-                        const kernel_entry *kernel, const case_judgement *judgement, error *err)
+                        const kernel_entry *kernel, const case_judgement *judgement)
 {
     char words[128], label[NAME_MAX_LENGTH] = "";
     invariance_result found = {0};
@@ -233,8 +235,8 @@ static bool show_result(const eval_options *options, const ln_convention *conven
     if (kernel)
         kernel_entry_label(kernel, label);
     if (kernel && result.metrics.elements > 0 &&
-        !invariance_measure(judge, convention, NULL, kernels, &kernel, &found, 1, err))
-        return false;
+        !invariance_measure(judge, convention, NULL, kernels, &kernel, &found, 1))
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
     found.varies |= judgement->varies;
     shown.reproducibility = reproducibility_name(reproducibility_of(&found));
     shown.reproducible = reproducibility_describe(&found, words, sizeof words);
@@ -245,22 +247,19 @@ static bool show_result(const eval_options *options, const ln_convention *conven
     /* Within what 16 bits allow, but rounded elsewhere: another convention may give each bit of it. */
     bool elsewhere = is_file && !wrong && dtype_size(tensors->storage) == 2 &&
                      result.metrics.correctly_rounded < 1;
-    bool among = false;
-    bool fine =
-        !(wrong || elsewhere) || eval_function(&options->files, tensors, convention,
-                                               wrong ? SIZE_MAX : FEW_ROWS, &function, &among, err);
-    if (fine && (wrong || (function.answer != ANSWER_NONE && !among))) {
+    bool among = (wrong || elsewhere) && eval_function(&options->files, tensors, convention,
+                                                       wrong ? SIZE_MAX : FEW_ROWS, &function);
+    if (wrong || (function.answer != ANSWER_NONE && !among)) {
         shown.function = &function;
         shown.is_among = among;
     }
-    fine = fine && eval_show(&shown, &options->printed, err);
+    eval_show(&shown, &options->printed);
     fingerprint_free(&function);
-    return fine;
 }
 
 static exit_code evaluate(const eval_options *options, const ln_convention *convention,
                           const eval_tensors *tensors, worker_process *worker,
-                          const kernel_list *kernels, const kernel_entry *kernel, error *err)
+                          const kernel_list *kernels, const kernel_entry *kernel)
 {
     judge_settings settings = {.seed = options->seed,
                                .max_row_ulp = options->max_row_ulp,
@@ -269,99 +268,86 @@ static exit_code evaluate(const eval_options *options, const ln_convention *conv
     row_judge *judge = judge_create(worker_runner(worker), &settings);
     judge_block block = {0};
     case_judgement judgement;
-    const void *computed = NULL;
-    exit_code code = EXIT_CODE_FINE;
-    bool fine = judge || fail_memory(err, "the judge");
     const size_t dense[] = {tensors->rows, tensors->hidden};
-    if (fine)
-        eval_block(&options->files, convention, tensors, judge, &block);
-    fine = fine && judge_it(options, judge, &block, tensors, kernel, &judgement, &computed, err);
-    if (fine && options->out && computed && options->files.input)
+    eval_block(&options->files, convention, tensors, judge, &block);
+    const void *computed = judge_it(options, judge, &block, tensors, kernel, &judgement);
+    if (options->out && computed && options->files.input)
         npy_write(options->out, tensors->storage, 2, dense, computed);
-    else if (fine && options->out && computed)
+    else if (options->out && computed)
         tensor_write(options->out, tensors->storage, &tensors->arrays[ROLE_X], computed);
-    if (fine) {
-        fine = show_result(options, convention, tensors, judge, kernels, kernel, &judgement, err);
-        code = verdict_exit_code(&judgement.verdict);
-        /* One kernel was asked for: that it can't run here is then no side remark. */
-        if (judgement.verdict.kind == VERDICT_DECLINED)
-            code = EXIT_CODE_ENVIRONMENT;
-        if (fine && judgement.metrics.elements == 0)
-            fine = no_output(options, &judgement.verdict, code, err);
-        else if (fine && options->out)
-            output_line(&options->printed, "\nwritten  %s", options->out);
-    }
+    show_result(options, convention, tensors, judge, kernels, kernel, &judgement);
+    exit_code code = verdict_exit_code(&judgement.verdict);
+    /* One kernel was asked for: that it can't run here is then no side remark. */
+    if (judgement.verdict.kind == VERDICT_DECLINED)
+        code = EXIT_CODE_ENVIRONMENT;
+    if (judgement.metrics.elements == 0)
+        no_output(options, &judgement.verdict, code);
+    if (options->out)
+        output_line(&options->printed, "\nwritten  %s", options->out);
     judge_block_free(&block);
     judge_destroy(judge);
-    return fine ? code : err->code;
+    return code;
 }
 
 /* --dy goes with at least one gradient, and with no other way. */
-static bool check_gradients(const eval_options *options, int other_ways, error *err)
+static void check_gradients(const eval_options *options, int other_ways)
 {
     bool any = false;
     for (size_t i = 0; i < GRADIENTS; i++)
         any |= options->files.gradients[i] != NULL;
     if (any != (options->files.dy != NULL))
-        return fail(err, EXIT_CODE_USAGE,
-                    "--dy FILE and one of --dx, --dgamma and --dbeta go together");
+        die(EXIT_CODE_USAGE, "--dy FILE and one of --dx, --dgamma and --dbeta go together");
     if (any &&
         (other_ways || options->files.input || options->files.paths[ROLE_RESIDUAL] || options->out))
-        return fail(err, EXIT_CODE_USAGE,
-                    "--dy: goes with --x and --gamma, and judges gradients alone");
-    return true;
+        die(EXIT_CODE_USAGE, "--dy: goes with --x and --gamma, and judges gradients alone");
 }
 
-static bool check_options(const eval_options *options, error *err)
+static void check_options(const eval_options *options)
 {
     int ways =
         (options->kernel != NULL) + options->reference + (options->files.paths[ROLE_Y] != NULL);
-    if (!check_gradients(options, ways, err))
-        return false;
+    check_gradients(options, ways);
     if (!options->files.paths[ROLE_X] == !options->files.input)
-        return fail(err, EXIT_CODE_USAGE, "%s",
-                    options->files.paths[ROLE_X]
-                        ? "--x and --input: one of them was expected, not both"
-                        : "--x FILE is missing, or --input FAMILY");
+        die(EXIT_CODE_USAGE, "%s",
+            options->files.paths[ROLE_X] ? "--x and --input: one of them was expected, not both"
+                                         : "--x FILE is missing, or --input FAMILY");
     if (options->files.input && options->files.axis)
-        return fail(err, EXIT_CODE_USAGE, "--inputs: has rows: leave out --axis");
+        die(EXIT_CODE_USAGE, "--inputs: has rows: leave out --axis");
     for (size_t i = 0; i < ROLES_MOST && options->files.input; i++)
         if (options->files.paths[i])
-            return fail(err, EXIT_CODE_USAGE,
-                        "--inputs: brings its own parameters, and has no residual and no y");
+            die(EXIT_CODE_USAGE,
+                "--inputs: brings its own parameters, and has no residual and no y");
     if (ways != 1 && !options->files.dy)
-        return fail(err, EXIT_CODE_USAGE,
-                    "one of --kernels NAME, --reference, --y FILE and --dy FILE was expected");
-    return eval_check_type(&options->files, err);
+        die(EXIT_CODE_USAGE,
+            "one of --kernels NAME, --reference, --y FILE and --dy FILE was expected");
+    eval_check_type(&options->files);
 }
 
 /* The convention, the kernel, its types, and the tensors. */
-static bool prepare_eval(eval_options *options, ln_convention *convention,
+static void prepare_eval(eval_options *options, ln_convention *convention,
                          const kernel_list *kernels, const kernel_entry **kernel,
-                         eval_tensors *tensors, error *err)
+                         eval_tensors *tensors)
 {
     const word_list words = {&options->kernel, options->kernel != NULL};
-    *kernel = NULL;
-    if (!kernel_words_convention(kernels, &words, options->convention, convention, err))
-        return false;
+    error unknown;
+    *convention = kernel_words_convention(kernels, &words, options->convention);
     const ln_operation kind = convention->operation;
     if (options->files.dy && kind != LN_OPERATION_LAYERNORM)
-        return fail(err, EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
-                    operations[kind]->name);
-    if (options->kernel && !(*kernel = kernel_find(kernels, options->kernel, err)))
-        return false;
-    if (!eval_read(&options->files, convention, *kernel, tensors, err))
-        return false;
+        die(EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
+            operations[kind]->name);
+    *kernel = options->kernel ? kernel_find(kernels, options->kernel, &unknown) : NULL;
+    if (options->kernel && !*kernel)
+        die(unknown.code, "%s", unknown.message);
+    eval_read(&options->files, convention, *kernel, tensors);
     /* PyTorch's eps of None is that of the type. */
     const convention_preset *torch = &operations[LN_OPERATION_RMSNORM]->presets[0];
     bool named = !options->convention || strcmp(options->convention, torch->name) == 0;
     if (named && tensors->storage == LN_F64 && convention_equal(convention, &torch->convention))
         convention->eps = 0x1p-52;
-    return true;
 }
 
 static exit_code evaluate_gradients(const eval_options *options, const ln_convention *convention,
-                                    const eval_tensors *tensors, error *err)
+                                    const eval_tensors *tensors)
 {
     const ln_problem problem = {.rows = tensors->rows,
                                 .hidden = tensors->hidden,
@@ -375,28 +361,24 @@ static exit_code evaluate_gradients(const eval_options *options, const ln_conven
     for (size_t i = 0; i < GRADIENTS; i++)
         gradients[i] = tensors->gradients[i].data;
     return eval_gradients(&problem, &given, tensors->dy.data, gradients, options->max_row_ulp,
-                          &options->printed, err);
+                          &options->printed);
 }
 
-static exit_code run_eval(void *context, const cli_call *call, error *err)
+static exit_code run_eval(void *context, const cli_call *call)
 {
     eval_options *options = context;
     eval_tensors tensors = {0};
     kernel_list kernels = {0};
-    worker_process *worker = NULL;
     ln_convention convention;
     const kernel_entry *kernel;
     (void)call;
     interrupt_watch();
-    bool fine =
-        check_options(options, err) &&
-        worker_start(options->plugins.words, options->plugins.count, &worker, &kernels, err) &&
-        prepare_eval(options, &convention, &kernels, &kernel, &tensors, err);
-    exit_code code = err->code;
-    if (fine && options->files.dy)
-        code = evaluate_gradients(options, &convention, &tensors, err);
-    else if (fine)
-        code = evaluate(options, &convention, &tensors, worker, &kernels, kernel, err);
+    check_options(options);
+    worker_process *worker = worker_start(options->plugins.words, options->plugins.count, &kernels);
+    prepare_eval(options, &convention, &kernels, &kernel, &tensors);
+    exit_code code = options->files.dy
+                         ? evaluate_gradients(options, &convention, &tensors)
+                         : evaluate(options, &convention, &tensors, worker, &kernels, kernel);
     worker_stop(worker);
     kernel_list_free(&kernels);
     eval_tensors_free(&tensors);

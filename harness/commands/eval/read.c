@@ -12,7 +12,6 @@ typedef struct eval_reading {
     bool u2_is_bf16;
     bool weight_has_type; /* gamma's file decides the type of parameters, where there is no beta */
     const char *whose;    /* type the rows have */
-    error *err;
 } eval_reading;
 
 void eval_tensors_free(eval_tensors *tensors)
@@ -29,22 +28,21 @@ static void read_file(const eval_reading *reading, const char *path, bool has_ro
 }
 
 /* A table of rows, in its file's type as yet. */
-static bool read_rows(const eval_reading *reading, const char *path, const char *option,
+static void read_rows(const eval_reading *reading, const char *path, const char *option,
                       tensor_array *array)
 {
     eval_tensors *tensors = reading->tensors;
     tensor_array *x = &tensors->arrays[ROLE_X];
     if (!path)
-        return true;
+        return;
     read_file(reading, path, true, array);
     if (array != x) {
         tensor_same_shape(x, array, path, option);
-        return true;
+        return;
     }
     tensor_has_rows(x, path);
     tensors->hidden = x->hidden;
     tensors->rows = x->elements / x->hidden;
-    return true;
 }
 
 /* Options are called as LayerNorm's tensors. */
@@ -54,20 +52,17 @@ static const char *option_of(size_t role)
 }
 
 /* A parameter, or its gradient: there where the convention has it, nowhere else. */
-static bool read_parameter(const eval_reading *reading, const char *path, const char *option,
+static void read_parameter(const eval_reading *reading, const char *path, const char *option,
                            bool wanted, size_t length, bool is_gradient, tensor_array *array)
 {
     const eval_tensors *tensors = reading->tensors;
-    error *err = reading->err;
     if (!wanted && path)
-        return fail(err, EXIT_CODE_USAGE, "--%s %s: this convention has no %s", option, path,
-                    option);
+        die(EXIT_CODE_USAGE, "--%s %s: this convention has no %s", option, path, option);
     if (!wanted)
-        return true;
+        return;
     if (!path)
-        return fail(err, EXIT_CODE_USAGE,
-                    "--%s is missing: this convention needs %zu element%s of it", option, length,
-                    length == 1 ? "" : "s");
+        die(EXIT_CODE_USAGE, "--%s is missing: this convention needs %zu element%s of it", option,
+            length, length == 1 ? "" : "s");
     read_file(reading, path, false, array);
     if (reading->weight_has_type && !is_gradient &&
         dtype_size(array->dtype) < dtype_size(tensors->param))
@@ -75,42 +70,38 @@ static bool read_parameter(const eval_reading *reading, const char *path, const 
     if (length > 1 && !is_gradient)
         tensor_broadcast(&reading->tensors->memory, &tensors->arrays[ROLE_X], array, path, option);
     if (array->elements != length)
-        return fail(err, EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path,
-                    option, array->elements, length);
+        die(EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected", path, option,
+            array->elements, length);
     if (!is_gradient)
         tensor_is_finite(array, path, option);
     tensor_convert(&reading->tensors->memory, array, tensors->param, "the type of parameters here",
                    path, option);
-    return true;
 }
 
 /* Every table of the operation, then those of gradients. */
-static bool each_table(const eval_reading *reading,
-                       bool (*visit)(const eval_reading *, const char *, const char *,
+static void each_table(const eval_reading *reading,
+                       void (*visit)(const eval_reading *, const char *, const char *,
                                      tensor_array *))
 {
     const eval_files *files = reading->files;
     eval_tensors *tensors = reading->tensors;
     const operation *what = operations[reading->convention->operation];
-    bool fine = true;
-    for (size_t i = 0; fine && i < what->count; i++)
+    for (size_t i = 0; i < what->count; i++)
         if (files->paths[i] && !operation_has(what, i))
-            fine = fail(reading->err, EXIT_CODE_USAGE, "--%s %s: %s has no %s", option_of(i),
-                        files->paths[i], what->title, option_of(i));
-        else
-            fine = role_is_parameter(&what->roles[i]) ||
-                   visit(reading, files->paths[i], option_of(i), &tensors->arrays[i]);
-    return fine && visit(reading, files->dy, "dy", &tensors->dy) &&
-           visit(reading, files->gradients[GRADIENT_DX], "dx", &tensors->gradients[GRADIENT_DX]);
+            die(EXIT_CODE_USAGE, "--%s %s: %s has no %s", option_of(i), files->paths[i],
+                what->title, option_of(i));
+        else if (!role_is_parameter(&what->roles[i]))
+            visit(reading, files->paths[i], option_of(i), &tensors->arrays[i]);
+    visit(reading, files->dy, "dy", &tensors->dy);
+    visit(reading, files->gradients[GRADIENT_DX], "dx", &tensors->gradients[GRADIENT_DX]);
 }
 
-static bool convert_rows(const eval_reading *reading, const char *path, const char *option,
+static void convert_rows(const eval_reading *reading, const char *path, const char *option,
                          tensor_array *array)
 {
     if (path)
         tensor_convert(&reading->tensors->memory, array, reading->tensors->storage, reading->whose,
                        path, option);
-    return true;
 }
 
 static void choose_types(eval_reading *reading, const kernel_entry *kernel)
@@ -142,7 +133,7 @@ static void choose_types(eval_reading *reading, const kernel_entry *kernel)
     reading->weight_has_type = reading->convention->operation == LN_OPERATION_RMSNORM;
 }
 
-static bool read_parameters(const eval_reading *reading)
+static void read_parameters(const eval_reading *reading)
 {
     const eval_files *files = reading->files;
     const ln_convention *convention = reading->convention;
@@ -150,54 +141,51 @@ static bool read_parameters(const eval_reading *reading)
     const operation *what = operations[convention->operation];
     const bool has[GRADIENTS] = {[GRADIENT_DGAMMA] = ln_has_gamma(convention->affine),
                                  [GRADIENT_DBETA] = ln_has_beta(convention->affine)};
-    bool fine = true;
-    for (size_t i = 0; fine && i < what->count; i++) {
+    for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
         /* Gradients need gamma for dx alone, and nothing that is added. */
         bool left_out =
             files->dy && !files->paths[i] && !(i == ROLE_GAMMA && files->gradients[GRADIENT_DX]);
         if (role_is_parameter(role) && !left_out)
-            fine = read_parameter(
-                reading, files->paths[i], option_of(i), role_is_needed(role, convention),
-                role_columns(role, convention, tensors->hidden), false, &tensors->arrays[i]);
+            read_parameter(reading, files->paths[i], option_of(i), role_is_needed(role, convention),
+                           role_columns(role, convention, tensors->hidden), false,
+                           &tensors->arrays[i]);
     }
-    for (size_t i = GRADIENT_DGAMMA; fine && i < GRADIENTS; i++)
-        fine = !files->gradients[i] ||
-               read_parameter(reading, files->gradients[i], gradient_name(i), has[i],
-                              ln_parameter_elements(convention->affine, tensors->hidden), true,
-                              &tensors->gradients[i]);
-    return fine;
+    for (size_t i = GRADIENT_DGAMMA; i < GRADIENTS; i++)
+        if (files->gradients[i])
+            read_parameter(reading, files->gradients[i], gradient_name(i), has[i],
+                           ln_parameter_elements(convention->affine, tensors->hidden), true,
+                           &tensors->gradients[i]);
 }
 
-bool eval_check_type(const eval_files *files, error *err)
+void eval_check_type(const eval_files *files)
 {
     ln_type type;
-    return !files->dtype || dtype_from_name(files->dtype, &type) ||
-           fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected",
-                files->dtype);
+    if (!(!files->dtype || dtype_from_name(files->dtype, &type)))
+        die(EXIT_CODE_USAGE, "--dtypes %.60s: f32, f64, bf16 or f16 was expected", files->dtype);
 }
 
-bool eval_read(const eval_files *files, const ln_convention *convention, const kernel_entry *kernel,
-               eval_tensors *tensors, error *err)
+void eval_read(const eval_files *files, const ln_convention *convention, const kernel_entry *kernel,
+               eval_tensors *tensors)
 {
-    eval_reading reading = {
-        .files = files, .convention = convention, .tensors = tensors, .err = err};
+    eval_reading reading = {.files = files, .convention = convention, .tensors = tensors};
     ln_type said = kernel ? kernel->facts.storage : LN_F32;
     if (files->dtype && dtype_from_name(files->dtype, &said) && kernel &&
         said != kernel->facts.storage)
-        return fail(err, EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", files->dtype,
-                    kernel->facts.name, dtype_name(kernel->facts.storage));
+        die(EXIT_CODE_USAGE, "--dtypes %s: kernel %s takes %s", files->dtype, kernel->facts.name,
+            dtype_name(kernel->facts.storage));
     reading.u2_is_bf16 = said == LN_BF16;
     tensor_axes_parse(files->axis, &reading.axes);
     if (files->input) {
         choose_types(&reading, kernel);
         input_check(files->input);
-        return shape_parse(files->shape, &tensors->rows, &tensors->hidden, err);
+        shape_parse(files->shape, &tensors->rows, &tensors->hidden);
+        return;
     }
-    if (!each_table(&reading, read_rows))
-        return false;
+    each_table(&reading, read_rows);
     choose_types(&reading, kernel);
-    return each_table(&reading, convert_rows) && read_parameters(&reading);
+    each_table(&reading, convert_rows);
+    read_parameters(&reading);
 }
 
 void eval_block(const eval_files *files, const ln_convention *convention,
@@ -215,17 +203,15 @@ void eval_block(const eval_files *files, const ln_convention *convention,
 }
 
 bool eval_function(const eval_files *files, const eval_tensors *tensors,
-                   const ln_convention *convention, size_t most_rows, fingerprint_found *found,
-                   bool *is_among, error *err)
+                   const ln_convention *convention, size_t most_rows, fingerprint_found *found)
 {
     fingerprint_tensors given = {
         .input = {.digits = FINGERPRINT_EXACT, .x_digits = FINGERPRINT_EXACT}};
-    bool fine = fingerprint_take(tensors->arrays, files->paths, &given, err);
-    if (fine && given.input.dimensions == 2 && given.input.shape[0] > most_rows)
+    fingerprint_take(tensors->arrays, files->paths, &given);
+    if (given.input.dimensions == 2 && given.input.shape[0] > most_rows)
         given.input.shape[0] = most_rows;
-    if (fine)
-        fingerprint_make(&given.input, found);
-    *is_among = fine && fingerprint_is_among(&given.input, found, convention);
+    fingerprint_make(&given.input, found);
+    bool is_among = fingerprint_is_among(&given.input, found, convention);
     fingerprint_tensors_free(&given);
-    return fine;
+    return is_among;
 }

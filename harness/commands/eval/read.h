@@ -26,21 +26,20 @@ typedef struct eval_tensors {
 } eval_tensors;
 
 /* --dtypes is a type, if it was given. */
-bool eval_check_type(const eval_files *files, error *err);
+void eval_check_type(const eval_files *files);
 
 /* The types are the kernel's; without one the rows' type is that of --dtypes, or of the files: what
  * came out decides, since x may be narrower than that (f16 in, f32 out). Parameters are f64 beside f64
  * and else f32; RMSNorm's weight keeps a shorter type of its own. Every element keeps its value. */
-bool eval_read(const eval_files *files, const ln_convention *convention, const kernel_entry *kernel,
-               eval_tensors *tensors, error *err);
+void eval_read(const eval_files *files, const ln_convention *convention, const kernel_entry *kernel,
+               eval_tensors *tensors);
 /* The user's tensors, or rows of a family, with their exact answers. */
 void eval_block(const eval_files *files, const ln_convention *convention,
                 const eval_tensors *tensors, row_judge *judge, judge_block *block);
-/* Which function made the y that was given, and whether the convention may have. Of a table its first most_rows
+/* Which function made the y that was given; returns whether the convention may have. Of a table its first most_rows
  * are looked at: what they exclude, all rows exclude. */
 bool eval_function(const eval_files *files, const eval_tensors *tensors,
-                   const ln_convention *convention, size_t most_rows, fingerprint_found *found,
-                   bool *is_among, error *err);
+                   const ln_convention *convention, size_t most_rows, fingerprint_found *found);
 void eval_tensors_free(eval_tensors *tensors);
 
 /* eval --dy: measures the given gradients (the others are NULL), which were made elsewhere, against the exact ones,
@@ -48,6 +47,6 @@ void eval_tensors_free(eval_tensors *tensors);
  * inconclusive where the limit is infinite. */
 exit_code eval_gradients(const ln_problem *problem, const ln_tensors *tensors, const void *dy,
                          const void *const given[GRADIENTS], double max_row_ulp,
-                         const output_file *out, error *err);
+                         const output_file *out);
 
 #endif

@@ -119,8 +119,8 @@ static void print_answer(const fingerprint_input *input, const fingerprint_found
                 (double)found->probe, hidden % 2 ? ", 0 at the end" : "");
 }
 
-static bool print_text(const fingerprint_input *input, const fingerprint_found *found, bool all,
-                       const output_file *out, error *err)
+static void print_text(const fingerprint_input *input, const fingerprint_found *found, bool all,
+                       const output_file *out)
 {
     bool markdown = out->format == OUTPUT_MARKDOWN;
     size_t most = all || output_is_data(out) ? SIZE_MAX : SHOWN;
@@ -130,11 +130,12 @@ static bool print_text(const fingerprint_input *input, const fingerprint_found *
         print_answer(input, found, out);
         fprintf(out->file, "%s\n", markdown ? "```\n" : "");
     }
-    if (found->count > 0 && !relation_print(candidates_relation(found, most), out, err))
-        return false;
+    if (found->count > 0)
+        relation_print(candidates_relation(found, most), out);
     if (found->count > most)
         output_line(out, "... %zu more: --all", found->count - most);
-    return !ferror(out->file) || fail(err, EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
+    if (!(!ferror(out->file)))
+        die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
 }
 
 /* Writes nothing where no row tells: that is an answer too. */
@@ -157,15 +158,17 @@ static void write_probe(const fingerprint_found *found, size_t hidden, const cha
 
 /* ---- the command ---- */
 
-static bool take_digits(uint64_t given, const char *option, int otherwise, int *digits, error *err)
+static int read_digits(uint64_t given, const char *option, int otherwise)
 {
-    *digits = given == NOT_GIVEN ? otherwise : (int)(given & 0xff);
-    return given == NOT_GIVEN || given <= FINGERPRINT_MOST_DIGITS ||
-           fail(err, EXIT_CODE_USAGE, "--%s %llu: 0 to %d decimals were expected", option,
-                (unsigned long long)given, FINGERPRINT_MOST_DIGITS);
+    if (given == NOT_GIVEN)
+        return otherwise;
+    if (given > FINGERPRINT_MOST_DIGITS)
+        die(EXIT_CODE_USAGE, "--%s %llu: 0 to %d decimals were expected", option,
+            (unsigned long long)given, FINGERPRINT_MOST_DIGITS);
+    return (int)given;
 }
 
-static exit_code find_and_print(void *context, const cli_call *call, error *err)
+static exit_code find_and_print(void *context, const cli_call *call)
 {
     const fingerprint_options *options = context;
     fingerprint_tensors tensors = {0};
@@ -174,25 +177,24 @@ static exit_code find_and_print(void *context, const cli_call *call, error *err)
     fingerprint_input *input = &tensors.input;
     (void)call;
     if (!options->paths[ROLE_X] || !options->paths[ROLE_Y])
-        fail(err, EXIT_CODE_USAGE, "--%s FILE is missing", options->paths[ROLE_X] ? "y" : "x");
-    if (err->code != EXIT_CODE_FINE ||
-        (options->dtype && strcmp(options->dtype, "bf16") != 0 &&
-         !fail(err, EXIT_CODE_USAGE, "--dtypes %.60s: bf16 was expected", options->dtype)) ||
-        !take_digits(options->digits, "digits", FINGERPRINT_EXACT, &input->digits, err) ||
-        !take_digits(options->x_digits, "x-digits", FINGERPRINT_GUESS, &input->x_digits, err))
-        return err->code;
-    bool fine = fingerprint_read(options->paths, options->dtype != NULL, &tensors, err);
-    if (fine)
-        fingerprint_make(input, &found);
-    size_t hidden = fine ? input->shape[input->dimensions - 1] : 0;
-    fine = fine && (out->format == OUTPUT_JSON ? output_json(out, found_json(&found, hidden), err)
-                                               : print_text(input, &found, options->all, out, err));
-    if (fine && options->probe)
+        die(EXIT_CODE_USAGE, "--%s FILE is missing", options->paths[ROLE_X] ? "y" : "x");
+    if (options->dtype && strcmp(options->dtype, "bf16") != 0)
+        die(EXIT_CODE_USAGE, "--dtypes %.60s: bf16 was expected", options->dtype);
+    input->digits = read_digits(options->digits, "digits", FINGERPRINT_EXACT);
+    input->x_digits = read_digits(options->x_digits, "x-digits", FINGERPRINT_GUESS);
+    fingerprint_read(options->paths, options->dtype != NULL, &tensors);
+    fingerprint_make(input, &found);
+    size_t hidden = input->shape[input->dimensions - 1];
+    if (out->format == OUTPUT_JSON)
+        output_json(out, found_json(&found, hidden));
+    else
+        print_text(input, &found, options->all, out);
+    if (options->probe)
         write_probe(&found, hidden, options->probe, out);
     exit_code code = fingerprint_exit_code(found.answer);
     fingerprint_free(&found);
     fingerprint_tensors_free(&tensors);
-    return fine ? code : err->code;
+    return code;
 }
 
 static const cli_option options[] = {

@@ -60,17 +60,15 @@ static void take_shape(const tensor_array *x, fingerprint_input *input)
             input->shape[a - joined] = x->shape[a];
 }
 
-static bool take_parameter(const char *path, const char *name, const tensor_array *array,
-                           fingerprint_input *input, error *err)
+static void take_parameter(const char *path, const char *name, const tensor_array *array,
+                           fingerprint_input *input)
 {
     tensor_is_finite(array, path, name);
     if (input->parameters && array->elements != input->parameters)
-        return fail(err, EXIT_CODE_USAGE,
-                    "%s (--%s): %zu elements; %zu were expected, as gamma has", path, name,
-                    array->elements, input->parameters);
+        die(EXIT_CODE_USAGE, "%s (--%s): %zu elements; %zu were expected, as gamma has", path, name,
+            array->elements, input->parameters);
     input->parameters = array->elements;
     input->param = array->dtype;
-    return true;
 }
 
 static double *as_doubles(const tensor_array *array)
@@ -81,8 +79,8 @@ static double *as_doubles(const tensor_array *array)
     return made;
 }
 
-bool fingerprint_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
-                      fingerprint_tensors *tensors, error *err)
+void fingerprint_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
+                      fingerprint_tensors *tensors)
 {
     const operation *what = operations[LN_OPERATION_LAYERNORM];
     fingerprint_input *input = &tensors->input;
@@ -91,9 +89,8 @@ bool fingerprint_take(const tensor_array arrays[ROLES_MOST], const char *const p
     for (size_t i = 0; i < what->count; i++) {
         if (!arrays[i].data)
             continue;
-        if (role_is_parameter(&what->roles[i]) &&
-            !take_parameter(paths[i], what->roles[i].name, &arrays[i], input, err))
-            return false;
+        if (role_is_parameter(&what->roles[i]))
+            take_parameter(paths[i], what->roles[i].name, &arrays[i], input);
         tensors->values[i] = as_doubles(&arrays[i]);
     }
     input->x = tensors->values[ROLE_X];
@@ -105,11 +102,10 @@ bool fingerprint_take(const tensor_array arrays[ROLES_MOST], const char *const p
     input->y_type = arrays[ROLE_Y].dtype;
     if (input->x_digits == FINGERPRINT_GUESS)
         input->x_digits = guess_digits(input, x->elements);
-    return true;
 }
 
-bool fingerprint_read(const char *const paths[ROLES_MOST], bool u2_is_bf16,
-                      fingerprint_tensors *tensors, error *err)
+void fingerprint_read(const char *const paths[ROLES_MOST], bool u2_is_bf16,
+                      fingerprint_tensors *tensors)
 {
     const operation *what = operations[LN_OPERATION_LAYERNORM];
     tensor_array arrays[ROLES_MOST] = {0};
@@ -124,9 +120,8 @@ bool fingerprint_read(const char *const paths[ROLES_MOST], bool u2_is_bf16,
         else if (!role_is_parameter(&what->roles[i]))
             tensor_same_shape(arrays, &arrays[i], paths[i], what->roles[i].name);
     }
-    bool fine = fingerprint_take(arrays, paths, tensors, err);
+    fingerprint_take(arrays, paths, tensors);
     arena_free(&memory);
-    return fine;
 }
 
 void fingerprint_tensors_free(fingerprint_tensors *tensors)

@@ -14,10 +14,10 @@ typedef struct fingerprint_tensors {
 } fingerprint_tensors;
 
 /* From tensors that were read, whose parameters are flat. */
-bool fingerprint_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
-                      fingerprint_tensors *tensors, error *err);
-bool fingerprint_read(const char *const paths[ROLES_MOST], bool u2_is_bf16,
-                      fingerprint_tensors *tensors, error *err);
+void fingerprint_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
+                      fingerprint_tensors *tensors);
+void fingerprint_read(const char *const paths[ROLES_MOST], bool u2_is_bf16,
+                      fingerprint_tensors *tensors);
 /* The decimals that y seems to have been rounded to; else FINGERPRINT_EXACT. */
 int fingerprint_printed_digits(const fingerprint_input *input);
 void fingerprint_tensors_free(fingerprint_tensors *tensors);

@@ -21,17 +21,16 @@ typedef struct report_options {
 } report_options;
 
 /* The file that was sent, or the run of the store. */
-static bool load_reported(const report_options *options, const char *file, run_view *view,
-                          error *err)
+static run_view load_reported(const report_options *options, const char *file)
 {
-    run_file opened; /* its temporary copy goes at the end of the program */
-    return file
-               ? run_file_open(&opened, file, err) && load_stored_run(opened.database, 0, view, err)
-               : load_reported_run(options->database, options->run, view, err);
+    if (!file)
+        return load_reported_run(options->database, options->run);
+    run_file opened = run_file_open(file); /* its temporary copy goes at the end of the program */
+    return load_stored_run(opened.database, 0);
 }
 
-static bool verify(const report_options *options, const char *file, const run_view *view,
-                   exit_code *code, error *err)
+static exit_code verify(const report_options *options, const char *file, const run_view *view,
+                        exit_code code)
 {
     verify_request request = {.file = file,
                               .all = options->errors,
@@ -40,56 +39,52 @@ static bool verify(const report_options *options, const char *file, const run_vi
                               .plugins = &options->plugins,
                               .printed = &options->printed};
     if (options->sample == 0 || (request.sample > 10000))
-        return fail(err, EXIT_CODE_USAGE, "--sample %llu: 1 to 10000 was expected",
-                    (unsigned long long)options->sample);
+        die(EXIT_CODE_USAGE, "--sample %llu: 1 to 10000 was expected",
+            (unsigned long long)options->sample);
     while (request.seed == 0 && getrandom(&request.seed, 4, 0) < 0 && errno == EINTR)
         continue;
-    return report_verify(&request, view, code, err);
+    return report_verify(&request, view, code);
 }
 
 /* A report of half a run is none of the whole. */
-static void say_partial(const run_view *view, error *err)
+static _Noreturn void say_partial(const run_view *view)
 {
     text_buffer line = {0};
     view_add_coverage(view, &line);
-    fail(err, EXIT_CODE_INCONCLUSIVE,
-         "run %lld: %.300s (run it again with --resume, or accept it with --allow-missing)",
-         (long long)view->run.id, line.bytes ? line.bytes : "");
-    text_free(&line);
+    die(EXIT_CODE_INCONCLUSIVE,
+        "run %lld: %.300s (run it again with --resume, or accept it with --allow-missing)",
+        (long long)view->run.id, line.bytes ? line.bytes : "");
 }
 
-static exit_code report(void *context, const cli_call *call, error *err)
+static exit_code report(void *context, const cli_call *call)
 {
     report_options *options = context;
-    run_view view;
-    exit_code code = EXIT_CODE_FINE;
     const char *file = call->operands->count > 0 ? call->operands->words[0] : NULL;
     if (file && !options->verify)
-        return fail(err, EXIT_CODE_USAGE, "%s: a file is read by --verify alone", file), err->code;
-    if (options->chart)
-        return charts_draw_again(options->chart, options->out, &options->printed, err)
-                   ? EXIT_CODE_FINE
-                   : err->code;
-    if (!load_reported(options, file, &view, err))
-        return err->code;
-    if (view_is_partial(&view) && !options->allow_missing)
-        code = EXIT_CODE_INCONCLUSIVE;
-    /* A place that cannot be written to is found before anything is shown. */
-    if (!options->verify && !options->no_charts && !make_directories(options->out, err)) {
-        view_free(&view);
-        return err->code;
+        die(EXIT_CODE_USAGE, "%s: a file is read by --verify alone", file);
+    if (options->chart) {
+        charts_draw_again(options->chart, options->out, &options->printed);
+        return EXIT_CODE_FINE;
     }
-    bool fine = options->verify ? verify(options, file, &view, &code, err)
-                                : result_show(&options->shown, &view, options->database, NULL,
-                                              &options->printed, err) &&
-                                      (options->no_charts ||
-                                       draw_report(&view, options->out, &options->printed, err));
-    if (fine && code == EXIT_CODE_INCONCLUSIVE)
-        say_partial(&view, err);
-    else if (fine && !options->verify)
+    run_view view = load_reported(options, file);
+    bool partial = view_is_partial(&view) && !options->allow_missing;
+    exit_code code = partial ? EXIT_CODE_INCONCLUSIVE : EXIT_CODE_FINE;
+    if (options->verify) {
+        code = verify(options, file, &view, code);
+        partial = partial && code == EXIT_CODE_INCONCLUSIVE;
+    } else {
+        /* A place that cannot be written to is found before anything is shown. */
+        if (!options->no_charts)
+            make_directories(options->out);
+        result_show(&options->shown, &view, options->database, NULL, &options->printed);
+        if (!options->no_charts)
+            draw_report(&view, options->out, &options->printed);
         code = result_exit_code(&view);
+    }
+    if (partial)
+        say_partial(&view);
     view_free(&view);
-    return fine ? code : err->code;
+    return code;
 }
 
 static const cli_option options[] = {

@@ -44,7 +44,7 @@ typedef struct verify_state {
     pthread_mutex_t lock;
     size_t next;
     progress_bar progress;
-    error error;
+    bool interrupted;
 } verify_state;
 
 /* Takes all errors of one block, then those of the next. */
@@ -242,29 +242,30 @@ static void conclude(stored_figure *figure, const view_case *now)
                                    : EXIT_CODE_ACCURACY;
 }
 
-/* Runs the speed's command into a database of its own. */
-static bool verify_speed(const verify_state *verifying, stored_figure *figure, error *err)
+/* Runs the speed's command into a database of its own, which has no run where the command failed early. */
+static void verify_speed(const verify_state *verifying, stored_figure *figure)
 {
-    run_view again = {0};
-    struct error none = {0};
     const case_key *key = &figure->stored->stored->key;
     run_command(verifying, key, figure->reason);
     if (interrupted())
-        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    bool measured = load_stored_run(verifying->database, 0, &again, &none);
-    size_t at = measured ? stored_cases_find(&again.cases, key) : 0;
-    bool found = measured && at < again.cases.count && is_figure(&again.views[at], true);
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
+    result_store *store =
+        access(verifying->database, F_OK) == 0 ? store_open(verifying->database, STORE_READ) : NULL;
+    int64_t run = store ? store_latest_run(store) : 0;
+    run_view again = run ? view_load(store, run) : (run_view){0};
+    size_t at = run ? stored_cases_find(&again.cases, key) : 0;
+    bool found = at < again.cases.count && is_figure(&again.views[at], true);
     conclude(figure, found ? &again.views[at] : NULL);
     if (figure->code != EXIT_CODE_NOT_COMPARABLE)
         figure->reason[0] = '\0';
-    if (measured)
+    if (run)
         view_free(&again);
+    store_close(store);
     remove_files(verifying);
-    return true;
 }
 
 /* Replays the case. A kernel, input or check that is not here is a reason, no error. */
-static bool verify_error(verify_lane *lane, stored_figure *figure, error *err)
+static void verify_error(verify_lane *lane, stored_figure *figure)
 {
     const verify_state *verifying = lane->verifying;
     const stored_case *stored = figure->stored->stored;
@@ -274,25 +275,19 @@ static bool verify_error(verify_lane *lane, stored_figure *figure, error *err)
     bool replayed =
         kernel && replay_case(lane->judge, kernel, stored, NULL, false, &lane->kept, &result, &why);
     if (interrupted())
-        fail(&why, EXIT_CODE_INTERRUPTED, "interrupted");
-    if (why.code == EXIT_CODE_INTERRUPTED || why.code == EXIT_CODE_ENVIRONMENT) {
-        *err = why;
-    } else {
-        stored_case again = {.verdict = result.now.verdict,
-                             .metrics = result.metrics,
-                             .hashed = result.hashed,
-                             .output_hash = result.now.hash};
-        view_case now = {.stored = &again};
-        bool counts =
-            replayed && again.metrics.elements > 0 &&
-            (!takes_another(verifying, figure->stored) || same_case_error(stored, &again));
-        conclude(figure, counts ? &now : NULL);
-        if (!counts && replayed)
-            verdict_describe(&again.verdict, figure->reason, sizeof figure->reason);
-        else if (!replayed)
-            snprintf(figure->reason, sizeof figure->reason, "%.250s", why.message);
-    }
-    return err->code == EXIT_CODE_FINE;
+        return;
+    stored_case again = {.verdict = result.now.verdict,
+                         .metrics = result.metrics,
+                         .hashed = result.hashed,
+                         .output_hash = result.now.hash};
+    view_case now = {.stored = &again};
+    bool counts = replayed && again.metrics.elements > 0 &&
+                  (!takes_another(verifying, figure->stored) || same_case_error(stored, &again));
+    conclude(figure, counts ? &now : NULL);
+    if (!counts && replayed)
+        verdict_describe(&again.verdict, figure->reason, sizeof figure->reason);
+    else if (!replayed)
+        snprintf(figure->reason, sizeof figure->reason, "%.250s", why.message);
 }
 
 /* ---- the lanes ---- */
@@ -301,7 +296,7 @@ static bool verify_error(verify_lane *lane, stored_figure *figure, error *err)
 static bool deal(verify_state *verifying, size_t *first, size_t *last)
 {
     *first = *last = verifying->next;
-    if (verifying->error.code != EXIT_CODE_FINE || *first == verifying->errors)
+    if (verifying->interrupted || *first == verifying->errors)
         return false;
     while (*last < verifying->errors &&
            compare_blocks(&verifying->figures[*first], &verifying->figures[*last]) == 0)
@@ -317,18 +312,16 @@ static void *run_lane(void *context)
     size_t first, last;
     pthread_mutex_lock(&verifying->lock);
     while (deal(verifying, &first, &last)) {
-        for (size_t i = first; i < last && verifying->error.code == EXIT_CODE_FINE; i++) {
+        for (size_t i = first; i < last && !verifying->interrupted; i++) {
             const case_key *key = &verifying->figures[i].stored->stored->key;
-            struct error err = {0};
             char what[160];
             snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
                      key->input, key->hidden);
             pthread_mutex_unlock(&verifying->lock);
-            verify_error(lane, &verifying->figures[i], &err);
+            verify_error(lane, &verifying->figures[i]);
             pthread_mutex_lock(&verifying->lock);
             progress_step(&verifying->progress, 1, what);
-            if (err.code != EXIT_CODE_FINE && verifying->error.code == EXIT_CODE_FINE)
-                verifying->error = err;
+            verifying->interrupted |= interrupted();
         }
     }
     pthread_mutex_unlock(&verifying->lock);
@@ -339,18 +332,16 @@ static void *run_lane(void *context)
 /* A worker and a judge more. False: it goes without them. */
 static bool open_lane(verify_lane *lane, const verify_lane *first)
 {
-    struct error ignored = {0};
-    if (!worker_start_another(first->worker, &lane->worker, &ignored))
-        return false;
+    lane->worker = worker_start_another(first->worker);
     lane->judge = judge_create_another(first->judge, worker_runner(lane->worker));
-    if (lane->judge && pthread_create(&lane->thread, NULL, run_lane, lane) == 0)
+    if (pthread_create(&lane->thread, NULL, run_lane, lane) == 0)
         return true;
     judge_destroy(lane->judge);
     worker_stop(lane->worker);
     return false;
 }
 
-static bool verify_errors(verify_state *verifying, error *err)
+static void verify_errors(verify_state *verifying)
 {
     enum { LANES_MOST = 4, FIGURES_A_LANE = 64 };
     const judge_settings settings = {.seed = verifying->view->run.seed,
@@ -362,8 +353,6 @@ static bool verify_errors(verify_state *verifying, error *err)
     if (sched_getaffinity(0, sizeof set, &set) == 0 && wanted > (size_t)CPU_COUNT(&set))
         wanted = (size_t)CPU_COUNT(&set);
     lanes[0].judge = judge_create(worker_runner(verifying->worker), &settings);
-    if (!lanes[0].judge)
-        return fail_memory(err, "the judge");
     qsort(verifying->figures, verifying->errors, sizeof *verifying->figures, compare_figures);
     progress_begin(&verifying->progress, (double)verifying->errors);
     for (; opened < LANES_MOST && opened < wanted; opened++) {
@@ -379,33 +368,30 @@ static bool verify_errors(verify_state *verifying, error *err)
     }
     judge_destroy(lanes[0].judge);
     progress_end(&verifying->progress);
-    if (verifying->error.code != EXIT_CODE_FINE)
-        *err = verifying->error;
-    return err->code == EXIT_CODE_FINE;
+    if (verifying->interrupted)
+        die(EXIT_CODE_INTERRUPTED, "interrupted");
 }
 
 /* Errors by workers, speeds by commands. */
-static bool verify_figures(verify_state *verifying, error *err)
+static void verify_figures(verify_state *verifying)
 {
     const word_list *plugins = verifying->request->plugins;
     const char *folder = temporary_folder_make("verify"); /* of speeds */
     snprintf(verifying->database, sizeof verifying->database, "%s/again.db", folder);
-    bool fine = worker_start(plugins->words, plugins->count, &verifying->worker,
-                             &verifying->kernels, err) &&
-                verify_errors(verifying, err);
-    for (size_t i = verifying->errors; fine && i < verifying->count; i++)
-        fine = verify_speed(verifying, &verifying->figures[i], err);
+    verifying->worker = worker_start(plugins->words, plugins->count, &verifying->kernels);
+    verify_errors(verifying);
+    for (size_t i = verifying->errors; i < verifying->count; i++)
+        verify_speed(verifying, &verifying->figures[i]);
     temporary_folder_remove(folder);
     worker_stop(verifying->worker);
     kernel_list_free(&verifying->kernels);
-    return fine;
 }
 
 /* ---- showing ---- */
 
 /* In JSON with the run and the exit code. */
-static bool print_figures(const verify_state *verifying, const stored_figure *figures, size_t count,
-                          exit_code code, const output_file *out, error *err)
+static void print_figures(const verify_state *verifying, const stored_figure *figures, size_t count,
+                          exit_code code, const output_file *out)
 {
     static const relation_column columns[] = {
         COLUMN("figure", "figure"),
@@ -433,13 +419,11 @@ static bool print_figures(const verify_state *verifying, const stored_figure *fi
                               (json_int_t)verifying->view->run.id, "seed",
                               json_sprintf("%llu", (unsigned long long)verifying->request->seed),
                               "exit_code", (int)code);
-    if (!relation_print_in(rows, whole, "figures", out, err))
-        return false;
+    relation_print_in(rows, whole, "figures", out);
     for (size_t i = 0; i < count; i++)
         if (figures[i].reason[0])
             output_aside(out, "gone: %s: %s", figures[i].stored->stored->key.kernel,
                          figures[i].reason);
-    return true;
 }
 
 /* ---- the whole ---- */
@@ -497,24 +481,25 @@ static void say_sum(const verify_state *verifying, const verify_sum *sum)
 }
 
 /* Those that do not hold; of a sample all. */
-static bool show_figures(const verify_state *verifying, bool all, exit_code code, error *err)
+static void show_figures(const verify_state *verifying, bool all, exit_code code)
 {
     const output_file *out = verifying->request->printed;
-    if (out->format == OUTPUT_JSON || !all)
-        return print_figures(verifying, verifying->figures, verifying->count, code, out, err);
+    if (out->format == OUTPUT_JSON || !all) {
+        print_figures(verifying, verifying->figures, verifying->count, code, out);
+        return;
+    }
     stored_figure *bad = allocate_zeroed(verifying->count + 1, sizeof *bad);
     size_t count = 0;
     for (size_t i = 0; i < verifying->count; i++)
         if (verifying->figures[i].code != EXIT_CODE_FINE &&
             verifying->figures[i].code != EXIT_CODE_NOT_COMPARABLE)
             bad[count++] = verifying->figures[i];
-    bool fine = (count == 0 && !output_is_data(out)) ||
-                print_figures(verifying, bad, count, code, out, err);
+    if (count > 0 || output_is_data(out))
+        print_figures(verifying, bad, count, code, out);
     free(bad);
-    return fine;
 }
 
-bool report_verify(const verify_request *request, const run_view *view, exit_code *code, error *err)
+exit_code report_verify(const verify_request *request, const run_view *view, exit_code code)
 {
     verify_state verifying = {.request = request, .view = view, .lock = PTHREAD_MUTEX_INITIALIZER};
     verify_sum sum = {.sent.page = ""};
@@ -536,24 +521,21 @@ bool report_verify(const verify_request *request, const run_view *view, exit_cod
         draw_figures(&verifying, true, sample - verifying.count);
         sum.no_speeds = verifying.count > verifying.errors ? NULL : "none in this run";
     }
-    bool fine =
-        verifying.count > 0 || fail(err, EXIT_CODE_NOT_COMPARABLE,
-                                    "run %lld: has no figure to verify", (long long)view->run.id);
-    fine = fine && (!request->file || report_sent(request, view, &sum.sent, err)) &&
-           verify_figures(&verifying, err);
-    if (fine) {
-        sum.fails = sum.sent.fails;
-        *code = sum.fails ? EXIT_CODE_ACCURACY : *code;
-        if (verifying.elsewhere && request->file && !sum.sent.has_speeds)
-            sum.no_speeds = "the sender's word";
-        add_up(&verifying, all, &sum, code);
-        fine = show_figures(&verifying, all, *code, err);
-    }
-    if (fine && !all)
+    if (verifying.count == 0)
+        die(EXIT_CODE_NOT_COMPARABLE, "run %lld: has no figure to verify", (long long)view->run.id);
+    if (request->file)
+        sum.sent = report_sent(request, view);
+    verify_figures(&verifying);
+    sum.fails = sum.sent.fails;
+    code = sum.fails ? EXIT_CODE_ACCURACY : code;
+    if (verifying.elsewhere && request->file && !sum.sent.has_speeds)
+        sum.no_speeds = "the sender's word";
+    add_up(&verifying, all, &sum, &code);
+    show_figures(&verifying, all, code);
+    if (!all)
         output_aside(request->printed, "a sample: --seed %llu draws it again",
                      (unsigned long long)request->seed);
-    if (fine)
-        say_sum(&verifying, &sum);
+    say_sum(&verifying, &sum);
     free(verifying.figures);
-    return fine;
+    return code;
 }

@@ -18,10 +18,9 @@ typedef struct verify_request {
 /* Errors are derived again, and must agree in every bit of every figure and of the output's hash, where the
  * processor has what it takes; on the run's own machine speeds are measured again, in a database of their
  * own that is removed, and the intervals of their shares of the roof must meet. A page must be what its run
- * draws. The last line says whether it holds. *code gets worse: 1 a speed does not hold, 4 a figure could
+ * draws. The last line says whether it holds. Returns the code, or a worse one: 1 a speed does not hold, 4 a figure could
  * not be made again, 5 an error or the page does not hold. */
-bool report_verify(const verify_request *request, const run_view *view, exit_code *code,
-                   error *err);
+exit_code report_verify(const verify_request *request, const run_view *view, exit_code code);
 
 /* What a file that was sent tells of itself. */
 typedef struct sent_state {
@@ -29,6 +28,6 @@ typedef struct sent_state {
     bool has_speeds;  /* with raw timings */
     const char *page; /* what the last line says of it, or "" */
 } sent_state;
-bool report_sent(const verify_request *request, const run_view *view, sent_state *sent, error *err);
+sent_state report_sent(const verify_request *request, const run_view *view);
 
 #endif

@@ -46,7 +46,6 @@ static bool run_at(const cli_command *command, int count, char **arguments, int 
                    unsigned width, bool by_variable)
 {
     char columns[16];
-    error err = {0};
     pthread_t reader;
     snprintf(columns, sizeof columns, "%u", width);
     if (by_variable)
@@ -56,14 +55,13 @@ static bool run_at(const cli_command *command, int count, char **arguments, int 
     ioctl(terminal, TIOCSWINSZ,
           &(struct winsize){.ws_col = by_variable ? 80 : (unsigned short)width});
     pthread_create(&reader, NULL, read_terminal, &terminal);
-    command_run_with(command, count, arguments, &err);
+    command_run_with(command, count, arguments);
     finish_output(EXIT_CODE_FINE);
     ssize_t put = write(STDOUT_FILENO, "\4", 1);
     pthread_join(reader, NULL);
-    if (put != 1 || err.code || length == 0 || length + 1 == sizeof printed)
-        fprintf(stderr, "%s at width %u: %zu bytes, %s\n", arguments[0], width, length,
-                err.message);
-    return put == 1 && !err.code && length > 0 && length + 1 < sizeof printed;
+    if (put != 1 || length == 0 || length + 1 == sizeof printed)
+        fprintf(stderr, "%s at width %u: %zu bytes\n", arguments[0], width, length);
+    return put == 1 && length > 0 && length + 1 < sizeof printed;
 }
 
 /* Letters of the longest line. */
@@ -99,8 +97,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char **words = lines[i].words;
         int count = 0;
-        error err = {0};
-        const cli_command *command = command_find(words[0], &err);
+        const cli_command *command = command_find(words[0]);
         while (count < WORDS && words[count])
             count++;
         unsigned every = lines[i].fits || getenv("LNBENCH_FULL") ? 1 : 4;

@@ -50,7 +50,8 @@ static bool load_finds(whole_audit *audit, error *err)
     for (unsigned type = 0; fine && type < TYPES; type++) {
         hunt_finds *of_type = &audit->finds[type];
         of_type->x = malloc(of_type->rows * of_type->hidden * dtype_size((ln_type)type) + 1);
-        fine = of_type->x != NULL || fail_memory(err, "finds");
+        fine =
+            of_type->x != NULL || fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "finds");
         if (fine && of_type->rows > 0)
             worst_input_rows(WORST_INPUT, (ln_type)type, 0, of_type->rows, of_type->hidden,
                              of_type->x);
@@ -165,7 +166,8 @@ static bool take_row(whole_audit *audit, uint64_t number, error *err)
     else
         audit_row_draw(row, kind - (unsigned)audit->family_count - 1, &audit->state);
     note_preset(audit, kind);
-    return audit_run_take(audit->run, kind) || fail_memory(err, "the audit");
+    return audit_run_take(audit->run, kind) ||
+           fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "the audit");
 }
 
 /* One long sum: of numbers of both signs, and of one. */
@@ -180,7 +182,8 @@ static bool take_long(whole_audit *audit, ln_type type, const char *input, size_
                           .hidden = hidden};
     size_t bytes = hidden * dtype_size(type);
     char *room = malloc(3 * bytes);
-    bool fine = room != NULL || fail_memory(err, "a long row");
+    bool fine =
+        room != NULL || fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "a long row");
     if (fine) {
         row.x = room;
         row.gamma = room + bytes;
@@ -190,7 +193,8 @@ static bool take_long(whole_audit *audit, ln_type type, const char *input, size_
             .inputs = {[ROLE_GAMMA] = room + bytes, [ROLE_BETA] = room + 2 * bytes}};
         input_parameters(input, &call, audit->seed);
         input_rows(input, type, audit->seed, 0, 1, hidden, room);
-        fine = audit_run_take_long(audit->run, &row, SAMPLES) || fail_memory(err, "the audit");
+        fine = audit_run_take_long(audit->run, &row, SAMPLES) ||
+               fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "the audit");
     }
     free(room);
     return fine;
@@ -212,7 +216,8 @@ static bool run_audit(whole_audit *audit, uint64_t elements, error *err)
     double start = seconds_now();
     bool fine = name_kinds(audit, err) && load_finds(audit, err);
     audit->run = fine ? audit_run_create(audit->names, audit->kinds) : NULL;
-    fine = fine && (audit->run || fail_memory(err, "the audit"));
+    fine =
+        fine && (audit->run || fail(err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "the audit"));
     fine = fine && take_long_rows(audit, elements, err);
     for (uint64_t i = 0; fine && audit_run_totals(audit->run).elements < elements; i++)
         fine = take_row(audit, i, err);
@@ -244,7 +249,7 @@ int main(int argc, char **argv)
     }
     whole_audit *audit = calloc(1, sizeof *audit);
     error err = {0};
-    fine = audit != NULL || fail_memory(&err, "the audit");
+    fine = audit != NULL || fail(&err, EXIT_CODE_ENVIRONMENT, "out of memory (%s)", "the audit");
     if (fine) {
         audit->seed = seed;
         audit->state = seed;

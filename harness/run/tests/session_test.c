@@ -16,16 +16,14 @@ typedef struct session_trial {
 /* What is to be timed; before it begins, the request may be changed. */
 static void trial_of(session_trial *trial, const char *kernels, const char *shapes)
 {
-    error err = {0};
     *trial = (struct session_trial){
         .request = {.name = "quick", .only = "speed", .seed = 1, .processes = 1, .repetitions = 8}};
-    assert_true(word_list_split(&trial->request.kernels, kernels, &err));
-    assert_true(word_list_split(&trial->request.shapes, shapes, &err));
+    word_list_split(&trial->request.kernels, kernels);
+    word_list_split(&trial->request.shapes, shapes);
 }
 
 static void trial_begin(void **state, session_trial *trial)
 {
-    error err = {0};
     run_session *session = &trial->session;
     const char *plugins[] = {SABOTAGE_PLUGIN};
     judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY, .deadline_seconds = 10};
@@ -33,30 +31,26 @@ static void trial_begin(void **state, session_trial *trial)
     setenv("LNBENCH_LIBRARY", LNBENCH_LIBRARY_PATH, 1);
     *session = (struct run_session){.cpu = -1, .deadline_seconds = 10};
     machine_read(&session->machine);
-    if (!worker_start(plugins, 1, &session->worker, &trial->kernels, &err) ||
-        !store_open(scratch_path(state, "session.db"), STORE_WRITE, &session->store, &err))
-        fail_msg("%s", err.message);
+    session->worker = worker_start(plugins, 1, &trial->kernels);
+    session->store = store_open(scratch_path(state, "session.db"), STORE_WRITE);
     plan_make(&trial->request, &trial->kernels, &session->machine, &session->plan);
     session->judge = judge_create(worker_runner(session->worker), &settings);
     assert_non_null(session->judge);
     run_info info = {
         .command_line = "", .plan = "quick", .plan_hash = "0", .machine = &session->machine};
-    assert_true(store_begin_run(session->store, &info, &session->run, &err));
+    session->run = store_begin_run(session->store, &info);
 }
 
 static void run_speed(session_trial *trial)
 {
-    error err = {0};
-    if (!session_speed(&trial->session, &err))
-        fail_msg("%s", err.message);
+    assert_true(session_speed(&trial->session));
 }
 
 /* What is stored by now. */
 static void read_cases(session_trial *trial)
 {
-    error err = {0};
     stored_cases_free(&trial->cases);
-    assert_true(store_cases(trial->session.store, trial->session.run, &trial->cases, &err));
+    trial->cases = store_cases(trial->session.store, trial->session.run);
 }
 
 static void trial_end(session_trial *trial)
@@ -215,13 +209,12 @@ TEST_IN_SCRATCH(later_processes_are_told_how_many_calls_to_make)
  */
 TEST_IN_SCRATCH(what_is_timed_in_place_is_what_was_judged)
 {
-    error err = {0};
     session_trial trial;
     trial_of(&trial,
              "two_pass_f32_scalar,special.late_in_place,special.not_in_place,naive.good,"
              "special.position_rounding,special.flickers_when_timed,special.overruns_when_timed",
              "2000x96,3x8");
-    assert_true(word_list_split(&trial.request.caches, "in-place,hot", &err));
+    word_list_split(&trial.request.caches, "in-place,hot");
     trial_begin(state, &trial);
     run_speed(&trial);
     read_cases(&trial);
@@ -268,21 +261,18 @@ static const char statistics_sql[] =
  * of f32 is 2^-24 to 2^-23 of a value; a row's RMS is at least its mean. */
 TEST_IN_SCRATCH(rows_keep_the_errors_of_their_statistics)
 {
-    error err = {0};
     session_trial trial;
     double worst[2];
     char sql[300];
     trial_of(&trial, "two_pass_f32_scalar,two_pass_two_rstd_f32_acc_f64_scalar", "9x100");
     trial.request.only = "accuracy";
-    assert_true(word_list_split(&trial.request.inputs, "offset", &err) &&
-                word_list_split(&trial.request.conventions, "torch", &err));
+    word_list_split(&trial.request.inputs, "offset");
+    word_list_split(&trial.request.conventions, "torch");
     trial_begin(state, &trial);
-    if (!session_accuracy(&trial.session, &err))
-        fail_msg("%s", err.message);
+    assert_true(session_accuracy(&trial.session));
     read_cases(&trial);
     snprintf(sql, sizeof sql, "%s'two_pass_f32_scalar'", statistics_sql);
-    assert_true(
-        store_query(trial.session.store, sql, trial.session.run, 1, take_reals, worst, &err));
+    store_query(trial.session.store, sql, trial.session.run, 1, take_reals, worst);
     const double mean = worst[0], rstd = worst[1];
     const ln_metrics *metrics = &case_of(&trial.cases, "two_pass_f32_scalar")->metrics;
     assert_true(rstd > 0 && metrics->rstd_ulp_max >= rstd * 0x1p23 * (1 - 0x1p-40) &&
@@ -290,8 +280,7 @@ TEST_IN_SCRATCH(rows_keep_the_errors_of_their_statistics)
     assert_true(mean > 0 && mean <= metrics->mean_ulp_max * 0x1p-23);
     /* As it gives them: in f64, not rounded to the type of the row. */
     snprintf(sql, sizeof sql, "%s'two_pass_two_rstd_f32_acc_f64_scalar'", statistics_sql);
-    assert_true(
-        store_query(trial.session.store, sql, trial.session.run, 1, take_reals, worst, &err));
+    store_query(trial.session.store, sql, trial.session.run, 1, take_reals, worst);
     assert_true(worst[0] < 0x1p-30 && worst[1] < 0x1p-30);
     trial_end(&trial);
 }

@@ -2,9 +2,9 @@
  * makes TEMP tables of what the store says, or of what a command has put beside it; they become
  * data/STEM*.tsv, which the script lays out.
  *
- *     store_scratch_begin(store, &err);
- *     store_put_table(store, "past", "series, run, value", &err);   // what the query reads
- *     chart_prepare(store, &chart_list[i], "", footer, folder, &chart, &err);
+ *     store_scratch_begin(store);
+ *     store_put_table(store, "past", "series, run, value");   // what the query reads
+ *     chart_prepare(store, &chart_list[i], "", footer, folder, &chart);
  *     store_scratch_end(store);
  */
 #ifndef LNBENCH_CHART_H
@@ -45,15 +45,14 @@ extern const char *const charts_shown_sql;
 /* Writes DIRECTORY/data/STEM*.tsv. mark: what tells it from others of its kind, in its stem
  * (and, of a report, in its title, where it is another type than the report's); else "". One
  * that has no rows gets its reason. */
-bool chart_prepare(result_store *store, const chart_kind *kind, const char *mark,
-                   const char *footer, const char *directory, report_chart *chart, error *err);
+void chart_prepare(result_store *store, const chart_kind *kind, const char *mark,
+                   const char *footer, const char *directory, report_chart *chart);
 /* Draws those without a reason as SVG, PNG and PDF into the folder, which has their tables; one
- * that fails gets its reason. False: interrupted. */
-bool charts_draw(report_chart *charts, size_t count, const char *plots_directory,
-                 const char *folder, error *err);
+ * that fails gets its reason. */
+void charts_draw(report_chart *charts, size_t count, const char *plots_directory,
+                 const char *folder);
 
-bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
-                 error *err);
+void report_path(char path[512], const char *directory, const char *name, const char *suffix);
 
 /* One drawing under way; several may be. The strings are the caller's. */
 typedef struct gnuplot_job {
@@ -70,16 +69,15 @@ typedef struct gnuplot_job {
 
 /* Puts what the query of drawing `number` reads of `what` as TEMP tables; made_on: "AMD EPYC |
  * commit 1234567". */
-typedef bool chart_input(result_store *store, const void *what, size_t number, const char *made_on,
-                         error *err);
+typedef void chart_input(result_store *store, const void *what, size_t number, const char *made_on);
 /* Draws a chart that is no part of a report as SVG and PNG into the directory, from tables that
  * it leaves in data/, and prints the paths. count: draws NAME_1 to NAME_count; 0: NAME. Where
  * gnuplot is absent, standard error says so and the tables alone are there; where it fails, or
- * there is nothing to draw, that is an error (7). */
-bool charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
-                       const char *directory, const output_file *out, error *err);
+ * there is nothing to draw, the program ends (7). */
+void charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
+                       const char *directory, const output_file *out);
 /* Draws DIRECTORY/NAME.svg, .png and .pdf from the tables that are in its data/ already: those of
  * another program, or of a report after a change of them. */
-bool charts_draw_again(const char *name, const char *directory, const output_file *out, error *err);
+void charts_draw_again(const char *name, const char *directory, const output_file *out);
 
 #endif

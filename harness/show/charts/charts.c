@@ -28,25 +28,22 @@ static void tsv_add_text(text_buffer *out, const char *text)
     clean_add(out, FORM_GNUPLOT, text);
 }
 
-bool report_path(char path[512], const char *directory, const char *name, const char *suffix,
-                 error *err)
+void report_path(char path[512], const char *directory, const char *name, const char *suffix)
 {
     int length = snprintf(path, 512, "%s/%s%s", directory, name, suffix);
     if (length < 0 || length >= 512)
-        return fail(err, EXIT_CODE_ENVIRONMENT,
-                    "%.200s...: the path of a report must be shorter than 500 bytes", directory);
-    return true;
+        die(EXIT_CODE_ENVIRONMENT, "%.200s...: the path of a report must be shorter than 500 bytes",
+            directory);
 }
 
 /* Writes and frees DIRECTORY/data/STEM SUFFIX. */
-static bool tsv_save(text_buffer *out, const char *directory, const char *stem, const char *suffix,
-                     error *err)
+static void tsv_save(text_buffer *out, const char *directory, const char *stem, const char *suffix)
 {
     char path[512], name[64];
     snprintf(name, sizeof name, "data/%s", stem);
-    bool fine = report_path(path, directory, name, suffix, err) && write_whole_file(path, out, err);
+    report_path(path, directory, name, suffix);
+    write_whole_file(path, out);
     text_free(out);
-    return fine;
 }
 
 /* A chart takes half a second. */
@@ -54,7 +51,7 @@ static const double most_seconds = 60;
 
 /* gnuplot's tooltips are event handlers for a script that it would fetch; as <title> elements they
  * need none: a drawing's lines with a handler become "<g><title>TEXT</title>". */
-static bool title_tips(const char *path)
+static void title_tips(const char *path)
 {
     static const char mark[] = "<g onmousemove=\"gnuplot_svg.showHypertext(evt,'";
     static const char end[] = "')\" onmouseout=\"gnuplot_svg.hideHypertext()\"><title> </title>";
@@ -62,7 +59,6 @@ static bool title_tips(const char *path)
     text_buffer out = {0};
     char *line = NULL;
     size_t size = 0;
-    struct error ignored = {0};
     while (file && getline(&line, &size, file) >= 0) {
         char *tip = strstr(line, mark), *after = tip ? strstr(tip, end) : NULL;
         if (after) {
@@ -74,12 +70,12 @@ static bool title_tips(const char *path)
             text_add(&out, line);
         }
     }
-    bool fine = file && !ferror(file) && write_whole_file(path, &out, &ignored);
-    if (file)
-        fclose(file);
+    if (!file || ferror(file))
+        die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
+    fclose(file);
+    write_whole_file(path, &out);
     free(line);
     text_free(&out);
-    return fine;
 }
 
 /* Whether the file begins and ends as its format does. */
@@ -107,7 +103,6 @@ static bool is_whole(const char *path, const char *format)
 /* Names reach gnuplot as arguments and TSV, never as text of a script; -d keeps start-up files out. */
 static void gnuplot_start(gnuplot_job *job, const char *plots_directory, arena *memory)
 {
-    error err = {0};
     const char *named = arena_format(memory, "%s/%s.gp", plots_directory, job->script);
     char *path = realpath(named, NULL); /* gnuplot runs in the folder */
     job->result = PROGRAM_FAILED;
@@ -119,11 +114,8 @@ static void gnuplot_start(gnuplot_job *job, const char *plots_directory, arena *
     const char *script = arena_format(memory, "%s", path);
     free(path);
     const char *drawing = arena_format(memory, "%s/%s.%s", job->folder, job->stem, job->format);
-    job->begun = whole_file_begin(&job->drawing, drawing, &err);
-    if (!job->begun) {
-        snprintf(job->note, sizeof job->note, "gnuplot failed on %.230s", err.message);
-        return;
-    }
+    whole_file_begin(&job->drawing, drawing);
+    job->begun = true;
     job->part = job->drawing.part ? job->drawing.part : drawing;
     const char *const arguments[] = {
         "gnuplot", "-d", "-c", script, job->stem, job->format, strrchr(job->part, '/') + 1, NULL};
@@ -136,16 +128,19 @@ static void gnuplot_start(gnuplot_job *job, const char *plots_directory, arena *
 /* The drawing gets its name only when it is whole; else nothing is left of it. */
 static program_result gnuplot_end(gnuplot_job *job)
 {
-    error err = {0};
     if (!job->begun)
         return job->result;
     job->result = program_end(&job->run);
-    bool drew = job->result == PROGRAM_DONE && is_whole(job->part, job->format) &&
-                (strcmp(job->format, "svg") != 0 || title_tips(job->part));
-    if ((!whole_file_end(&job->drawing, drew, &err) || !drew) && job->result == PROGRAM_DONE) {
+    if (job->result == PROGRAM_DONE && !is_whole(job->part, job->format)) {
         job->result = PROGRAM_FAILED;
-        snprintf(job->run.words, sizeof job->run.words, "%.255s",
-                 err.message[0] ? err.message : "it left no whole drawing");
+        snprintf(job->run.words, sizeof job->run.words, "it left no whole drawing");
+    }
+    if (job->result == PROGRAM_DONE) {
+        if (strcmp(job->format, "svg") == 0)
+            title_tips(job->part);
+        whole_file_end(&job->drawing);
+    } else {
+        whole_file_drop(&job->drawing);
     }
     if (job->result == PROGRAM_ABSENT)
         snprintf(job->note, sizeof job->note,
@@ -204,8 +199,8 @@ static void add_setting(const char *key, const char *text, text_buffer *out)
 }
 
 /* data/STEM.tsv of the table chart, data/STEM_more.tsv of chart_more. */
-static bool save_table(const stored_table *table, const char *name, const char *mark,
-                       const char *directory, report_chart *chart, error *err)
+static void save_table(const stored_table *table, const char *name, const char *mark,
+                       const char *directory, report_chart *chart)
 {
     char suffix[64];
     bool settings = strcmp(name, "chart_settings") == 0;
@@ -224,40 +219,36 @@ static bool save_table(const stored_table *table, const char *name, const char *
     text_add(&out, rows.bytes ? rows.bytes : "");
     text_free(&rows);
     snprintf(suffix, sizeof suffix, "%.40s.tsv", name + strlen("chart"));
-    return tsv_save(&out, directory, chart->stem, suffix, err);
+    tsv_save(&out, directory, chart->stem, suffix);
 }
 
-static bool save_tables(result_store *store, const char *mark, const char *directory,
-                        report_chart *chart, error *err)
+static void save_tables(result_store *store, const char *mark, const char *directory,
+                        report_chart *chart)
 {
-    stored_table names = {0}, table;
-    bool fine = store_temp_names(store, "chart*", &names, err);
-    for (size_t i = 0; fine && i < names.rows && !chart->reason[0]; i++) {
+    stored_table names = store_temp_names(store, "chart*");
+    for (size_t i = 0; i < names.rows && !chart->reason[0]; i++) {
         const char *name = table_text(&names, i, "name");
-        fine = store_get_table(store, name, &table, err);
-        if (fine && table.rows == 0 && strcmp(name, "chart") == 0)
+        stored_table table = store_get_table(store, name);
+        if (table.rows == 0 && strcmp(name, "chart") == 0)
             snprintf(chart->reason, sizeof chart->reason, "%s", chart->kind->needs);
-        else if (fine)
-            fine = save_table(&table, name, mark, directory, chart, err);
+        else
+            save_table(&table, name, mark, directory, chart);
         stored_table_free(&table);
     }
     stored_table_free(&names);
-    return fine;
 }
 
-bool chart_prepare(result_store *store, const chart_kind *kind, const char *mark,
-                   const char *footer, const char *directory, report_chart *chart, error *err)
+void chart_prepare(result_store *store, const chart_kind *kind, const char *mark,
+                   const char *footer, const char *directory, report_chart *chart)
 {
     *chart = (report_chart){.kind = kind};
     snprintf(chart->stem, sizeof chart->stem, "%s%s%s", kind->stem, mark[0] ? "_" : "", mark);
     snprintf(chart->title, sizeof chart->title, "%s", kind->title);
     text_copy(chart->footer, sizeof chart->footer, footer);
-    if (!store_scratch_begin(store, err))
-        return false;
-    bool fine =
-        store_script(store, kind->sql, err) && save_tables(store, mark, directory, chart, err);
+    store_scratch_begin(store);
+    store_script(store, kind->sql);
+    save_tables(store, mark, directory, chart);
     store_scratch_end(store);
-    return fine;
 }
 
 /* ---- drawing ---- */
@@ -316,8 +307,8 @@ static void remove_older(const report_chart *charts, size_t count, const char *f
         }
 }
 
-bool charts_draw(report_chart *charts, size_t count, const char *plots_directory,
-                 const char *folder, error *err)
+void charts_draw(report_chart *charts, size_t count, const char *plots_directory,
+                 const char *folder)
 {
     arena memory = {0};
     gnuplot_job *jobs = arena_new(&memory, gnuplot_job, count * FORMATS);
@@ -334,12 +325,10 @@ bool charts_draw(report_chart *charts, size_t count, const char *plots_directory
             conclude(&charts[i], &jobs[job]);
             job += FORMATS;
         }
-    bool fine = !interrupted() || fail(err, EXIT_CODE_INTERRUPTED,
-                                       "interrupted: lnbench report draws what is stored");
-    if (fine)
-        remove_older(charts, count, folder, &memory);
+    if (interrupted())
+        die(EXIT_CODE_INTERRUPTED, "interrupted: lnbench report draws what is stored");
+    remove_older(charts, count, folder, &memory);
     arena_free(&memory);
-    return fine;
 }
 
 enum { ALONE = 2 }; /* of the formats */
@@ -362,33 +351,29 @@ static void describe_machine(char made_on[256])
     machine_free(&machine);
 }
 
-static bool write_tables(const chart_kind *kind, const char *mark, size_t number, chart_input *put,
-                         const void *what, const char *folder, word_list *stems, error *err)
+static void write_tables(const chart_kind *kind, const char *mark, size_t number, chart_input *put,
+                         const void *what, const char *folder, word_list *stems)
 {
     char made_on[256];
     report_chart chart;
-    result_store *store;
-    if (!store_open_memory(&store, err))
-        return false;
+    result_store *store = store_open_memory();
     describe_machine(made_on);
-    bool fine = put(store, what, number, made_on, err) &&
-                chart_prepare(store, kind, mark, made_on, folder, &chart, err) &&
-                (!chart.reason[0] || fail(err, EXIT_CODE_ENVIRONMENT, "%s", chart.reason));
+    put(store, what, number, made_on);
+    chart_prepare(store, kind, mark, made_on, folder, &chart);
     store_close(store);
-    if (fine)
-        word_list_add(stems, chart.stem);
-    return fine;
+    if (chart.reason[0])
+        die(EXIT_CODE_ENVIRONMENT, "%s", chart.reason);
+    word_list_add(stems, chart.stem);
 }
 
 /* Draws until gnuplot fails on one, whose job this is then; prints the paths. */
-static bool draw_stems(const char *folder, const word_list *stems, const char *script,
-                       size_t format_count, bool remove_old, const output_file *out, error *err)
+static void draw_stems(const char *folder, const word_list *stems, const char *script,
+                       size_t format_count, bool remove_old, const output_file *out)
 {
     char plots[1024];
     arena memory = {0};
     gnuplot_job job = {.result = PROGRAM_DONE};
-    if (!path_of_plots(plots, sizeof plots, err))
-        return false;
+    path_of_plots(plots, sizeof plots);
     size_t count = format_count * stems->count, drawn = 0;
     while (drawn < count && job.result == PROGRAM_DONE) {
         job = (gnuplot_job){.stem = stems->words[drawn / format_count],
@@ -409,33 +394,32 @@ static bool draw_stems(const char *folder, const word_list *stems, const char *s
     arena_free(&memory);
     if (job.result == PROGRAM_ABSENT)
         output_note("no chart: %s (the tables are in %s/data)", job.note, folder);
-    return job.result == PROGRAM_DONE || job.result == PROGRAM_ABSENT ||
-           fail(err, interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,
-                "no chart %s: %s (the tables are in %s/data)", job.stem, job.note, folder);
+    else if (job.result != PROGRAM_DONE)
+        die(interrupted() ? EXIT_CODE_INTERRUPTED : EXIT_CODE_ENVIRONMENT,
+            "no chart %s: %s (the tables are in %s/data)", job.stem, job.note, folder);
 }
 
-bool charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
-                       const char *directory, const output_file *out, error *err)
+void charts_draw_alone(const char *name, size_t count, chart_input *put, const void *what,
+                       const char *directory, const output_file *out)
 {
     const chart_kind *kind = kind_named(name);
     word_list stems = {0};
     char mark[24] = "", data[512];
-    bool fine = report_path(data, directory, "data", "", err) && make_directories(data, err);
-    for (size_t i = 0; fine && i < (count ? count : 1); i++) {
+    report_path(data, directory, "data", "");
+    make_directories(data);
+    for (size_t i = 0; i < (count ? count : 1); i++) {
         if (count)
             snprintf(mark, sizeof mark, "%zu", i + 1);
-        fine = write_tables(kind, mark, i, put, what, directory, &stems, err);
+        write_tables(kind, mark, i, put, what, directory, &stems);
     }
-    fine = fine && draw_stems(directory, &stems, kind->stem, ALONE, true, out, err);
+    draw_stems(directory, &stems, kind->stem, ALONE, true, out);
     word_list_free(&stems);
-    return fine;
 }
 
-bool charts_draw_again(const char *name, const char *directory, const output_file *out, error *err)
+void charts_draw_again(const char *name, const char *directory, const output_file *out)
 {
     const word_list stems = {&name, 1};
     if (!kind_named(name))
-        return fail(err, EXIT_CODE_USAGE,
-                    "--draw '%.60s': no such chart (docs/publish.md lists them)", name);
-    return draw_stems(directory, &stems, name, FORMATS, false, out, err);
+        die(EXIT_CODE_USAGE, "--draw '%.60s': no such chart (docs/publish.md lists them)", name);
+    draw_stems(directory, &stems, name, FORMATS, false, out);
 }

@@ -34,10 +34,10 @@ static void gather_kernels(report_data *data, const stored_table *timed)
     }
 }
 
-bool report_data_read(report_data *data, error *err)
+void report_data_read(report_data *data)
 {
     result_store *store = data->view->store;
-    stored_table timed = {0};
+    stored_table timed;
     const struct {
         const char *name;
         stored_table *table;
@@ -45,17 +45,15 @@ bool report_data_read(report_data *data, error *err)
                   {"looks", &data->looks},  {"best", &data->best},
                   {"shown", &data->shown},  {"inputs_judged", &data->inputs_judged},
                   {"timed_kernels", &timed}};
-    bool fine = true;
-    for (size_t i = 0; fine && i < sizeof tables / sizeof *tables; i++)
-        fine = store_get_table(store, tables[i].name, tables[i].table, err);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        *tables[i].table = store_get_table(store, tables[i].name);
     dtype_from_name(table_text(&data->about, 0, "types"), &data->type);
-    if (fine)
-        gather_kernels(data, &timed);
+    gather_kernels(data, &timed);
     stored_table_free(&timed);
-    return fine && (data->about.rows == 0 ||
-                    store_input_errors(store, data->view->run.id,
-                                       table_text(&data->about, 0, "judged_convention"),
-                                       &data->input_errors, &data->input_error_count, err));
+    if (data->about.rows > 0)
+        data->input_error_count = store_input_errors(
+            store, data->view->run.id, table_text(&data->about, 0, "judged_convention"),
+            &data->input_errors);
 }
 
 void report_data_free(report_data *data)

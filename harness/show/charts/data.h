@@ -1,7 +1,7 @@
 /* What of a stored run its page shows: the answer, and what plots/shown.sql makes of the store.
  *
  *     report_data data;
- *     report_data_read(&view, &data, &err)       // when the script has run
+ *     report_data_read(&data);                   // when the script has run
  *         table_text(&data.shape, 0, "words");   // "85 rows × 768"
  *     report_data_free(&data);
  */
@@ -35,7 +35,7 @@ typedef struct report_data {
 } report_data;
 
 /* With the answer in it already. */
-bool report_data_read(report_data *data, error *err);
+void report_data_read(report_data *data);
 void report_data_free(report_data *data);
 
 /* A kernel by its name; NULL: not among them. */

@@ -176,8 +176,8 @@ const char *accuracy_gate_name(accuracy_gate gate);
 /* "fine", "regression", "inconclusive", "not comparable", "accuracy violation", "kernel failed" */
 const char *outcome_name(exit_code code);
 
-/* One of OUTPUT_FORMATS_CI. False: memory ran out, or the file has an error. */
-bool comparison_print(const run_comparison *comparison, output_format format, FILE *file);
+/* In one of OUTPUT_FORMATS_CI. */
+void comparison_print(const run_comparison *comparison, output_format format, FILE *file);
 
 /* ---- what the printers share ---- */
 

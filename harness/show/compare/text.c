@@ -453,14 +453,13 @@ static void add_remarks(text_buffer *out, const run_comparison *comparison, size
 }
 
 /* JSON: as the member "pairs" of `whole`, if there is one. */
-static bool print_rows(relation *rows, json_t *whole, output_format format, FILE *file)
+static void print_rows(relation *rows, json_t *whole, output_format format, FILE *file)
 {
     const output_file out = {.format = format, .file = file};
-    error ignored = {0};
-    return relation_print_in(rows, whole, "pairs", &out, &ignored);
+    relation_print_in(rows, whole, "pairs", &out);
 }
 
-static bool print_text(const run_comparison *comparison, FILE *file)
+static void print_text(const run_comparison *comparison, FILE *file)
 {
     text_buffer head = {0}, below = {0};
     size_t count, width = comparison->settings.width;
@@ -477,25 +476,25 @@ static bool print_text(const run_comparison *comparison, FILE *file)
         add_settings(&head, comparison);
         text_add(&head, "\n");
     }
-    bool fine = fputs(head.bytes, file) >= 0;
-    if (fine && count > 0) {
+    fputs(head.bytes, file);
+    if (count > 0) {
         relation *rows = pairs_relation(comparison, pairs, count, OUTPUT_TEXT);
         relation_hide(rows, COLUMN_NOTE); /* below the table */
         relation_fit(rows, width ? width : 100);
-        fine = fputs("\n", file) >= 0;
-        fine = print_rows(rows, NULL, OUTPUT_TEXT, file) && fine;
+        fputs("\n", file);
+        print_rows(rows, NULL, OUTPUT_TEXT, file);
         add_notes(&below, comparison, pairs, count);
     }
     add_remarks(&below, comparison, count, "");
-    fine = fine && (!below.bytes || fprintf(file, "%s%s", count > 0 ? "\n" : "", below.bytes) > 0);
+    if (below.bytes)
+        fprintf(file, "%s%s", count > 0 ? "\n" : "", below.bytes);
     free(pairs);
     text_free(&head);
     text_free(&below);
-    return fine;
 }
 
 /* Every pair and every column, for programs; JSON: those, too, that were judged and did not change. */
-static bool print_data(const run_comparison *comparison, output_format format, FILE *file)
+static void print_data(const run_comparison *comparison, output_format format, FILE *file)
 {
     size_t count = 0;
     bool json = format == OUTPUT_JSON;
@@ -503,14 +502,13 @@ static bool print_data(const run_comparison *comparison, output_format format, F
     for (size_t i = 0; i < comparison->pair_count; i++)
         if (json || is_shown(comparison, &comparison->pairs[i]))
             pairs[count++] = &comparison->pairs[i];
-    bool fine = print_rows(pairs_relation(comparison, pairs, count, format),
-                           json ? comparison_json(comparison) : NULL, format, file);
+    print_rows(pairs_relation(comparison, pairs, count, format),
+               json ? comparison_json(comparison) : NULL, format, file);
     free(pairs);
-    return fine;
 }
 
 /* A comment: five lines of one pair, few of many. */
-static bool print_markdown(const run_comparison *comparison, FILE *file)
+static void print_markdown(const run_comparison *comparison, FILE *file)
 {
     text_buffer above = {0}, below = {0}, conclusion = {0};
     size_t count;
@@ -522,22 +520,22 @@ static bool print_markdown(const run_comparison *comparison, FILE *file)
     add_words(&above, "- ", conclusion.bytes ? conclusion.bytes : "");
     text_add(&above, count > 0 ? "\n\n" : "\n");
     add_remarks(&below, comparison, count, "- ");
-    bool fine = fputs(above.bytes, file) >= 0;
-    if (fine && count > 0) {
+    fputs(above.bytes, file);
+    if (count > 0) {
         relation *rows = pairs_relation(comparison, pairs, count, OUTPUT_MARKDOWN);
         relation_hide_alike(rows, COLUMN_CACHE);
         relation_hide_alike(rows, COLUMN_REPRODUCIBLE);
         relation_hide(rows, COLUMN_ROOF);
         relation_hide(rows, COLUMN_P);
         relation_hide(rows, COLUMN_NOISE);
-        fine = print_rows(rows, NULL, OUTPUT_MARKDOWN, file);
+        print_rows(rows, NULL, OUTPUT_MARKDOWN, file);
     }
-    fine = fine && (!below.bytes || fprintf(file, "\n%s", below.bytes) > 0);
+    if (below.bytes)
+        fprintf(file, "\n%s", below.bytes);
     free(pairs);
     text_free(&above);
     text_free(&below);
     text_free(&conclusion);
-    return fine;
 }
 
 void add_pair_summary(text_buffer *out, const run_comparison *comparison,
@@ -557,16 +555,17 @@ void add_pair_summary(text_buffer *out, const run_comparison *comparison,
     text_free(&note);
 }
 
-bool comparison_print(const run_comparison *comparison, output_format format, FILE *file)
+void comparison_print(const run_comparison *comparison, output_format format, FILE *file)
 {
     if (format == OUTPUT_TEXT)
-        return print_text(comparison, file);
-    if (format == OUTPUT_MARKDOWN)
-        return print_markdown(comparison, file);
-    if (format < OUTPUT_FORMATS_OF_ALL)
-        return print_data(comparison, format, file);
-    return print_rows(format == OUTPUT_SMALLER
-                          ? comparison_errors(comparison)
-                          : comparison_checks(comparison, format == OUTPUT_GITHUB),
-                      NULL, format, file);
+        print_text(comparison, file);
+    else if (format == OUTPUT_MARKDOWN)
+        print_markdown(comparison, file);
+    else if (format < OUTPUT_FORMATS_OF_ALL)
+        print_data(comparison, format, file);
+    else
+        print_rows(format == OUTPUT_SMALLER
+                       ? comparison_errors(comparison)
+                       : comparison_checks(comparison, format == OUTPUT_GITHUB),
+                   NULL, format, file);
 }

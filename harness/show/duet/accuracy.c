@@ -10,12 +10,12 @@
 enum { BLOCKS = 2 };
 
 static bool judge_both(duet_run *duet, const judge_block *block, const duet_pair *pair,
-                       case_judgement judgements[SIDES], void *outputs[SIDES], error *err)
+                       case_judgement judgements[SIDES], void *outputs[SIDES])
 {
     size_t bytes = block->rows * block->hidden * dtype_size(block->storage);
     for (int side = 0; side < SIDES; side++) {
         if (interrupted())
-            return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+            return false;
         judge_kernel(duet->judge, block, pair->kernels[side], &judgements[side]);
         bool ran = judgements[side].computed != NULL;
         outputs[side] = ran ? allocate_copy(judgements[side].computed, bytes) : NULL;
@@ -34,14 +34,14 @@ static void compare_judged(comparison_pair *pair, const case_judgement judgement
 }
 
 bool duet_judge_blocks(duet_run *duet, const judge_block blocks[BLOCKS], duet_pair *pairs,
-                       size_t count, duet_outputs *outputs, error *err)
+                       size_t count, duet_outputs *outputs)
 {
     for (size_t i = 0; i < count; i++) {
         duet_pair *pair = &pairs[i];
         for (int block = 0; block < BLOCKS; block++) {
             case_judgement judgements[SIDES];
             void *computed[SIDES] = {NULL, NULL};
-            bool fine = judge_both(duet, &blocks[block], pair, judgements, computed, err);
+            bool fine = judge_both(duet, &blocks[block], pair, judgements, computed);
             for (int side = 0; side < SIDES; side++)
                 outputs[i][side][block] = computed[side];
             if (!fine)
@@ -57,8 +57,7 @@ bool duet_judge_blocks(duet_run *duet, const judge_block blocks[BLOCKS], duet_pa
     return true;
 }
 
-static bool judge_group(duet_run *duet, const accuracy_group *group, duet_pair *pairs, size_t count,
-                        error *err)
+static bool judge_group(duet_run *duet, const accuracy_group *group, duet_pair *pairs, size_t count)
 {
     judge_block block;
     char what[DETAIL_MAX_LENGTH];
@@ -71,7 +70,7 @@ static bool judge_group(duet_run *duet, const accuracy_group *group, duet_pair *
     for (size_t i = 0; fine && i < count; i++) {
         case_judgement judgements[SIDES];
         void *computed[SIDES] = {NULL, NULL};
-        fine = judge_both(duet, &block, &pairs[i], judgements, computed, err);
+        fine = judge_both(duet, &block, &pairs[i], judgements, computed);
         if (fine)
             compare_judged(pairs[i].pair, judgements, what);
         free(computed[BASE]);
@@ -84,8 +83,7 @@ static bool judge_group(duet_run *duet, const accuracy_group *group, duet_pair *
 /* The timed convention and those without eps on every family, the others on normal rows: divisor
  * and eps enter once a row, so that what a family breaks it breaks under all of them, unless an eps
  * hides it. */
-bool duet_judge_families(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count,
-                         error *err)
+bool duet_judge_families(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count)
 {
     const case_plan *plan = &duet->plan;
     for (size_t i = 0; i < plan->accuracy_count; i++) {
@@ -96,20 +94,19 @@ bool duet_judge_families(duet_run *duet, const speed_group *group, duet_pair *pa
         bool without_eps = judged->convention.eps_place == LN_EPS_NONE;
         if (!typed || (!timed && !without_eps && !normal))
             continue;
-        if (!judge_group(duet, judged, pairs, count, err))
+        if (!judge_group(duet, judged, pairs, count))
             return false;
     }
     return true;
 }
 
 /* Of one side, under the first convention that is timed. */
-static bool find_classes_of(duet_run *duet, int side, const kernel_entry *const *own, size_t count,
-                            error *err)
+static bool find_classes_of(duet_run *duet, int side, const kernel_entry *const *own, size_t count)
 {
     const kernel_list *all = &duet->kernels[side];
     invariance_result *found = allocate_zeroed(count + 1, sizeof *found);
     bool fine = invariance_measure(duet->judge, &duet->plan.speed[0].convention, NULL, all, own,
-                                   found, count, err);
+                                   found, count);
     for (size_t i = 0; fine && i < count; i++)
         duet->reproducible[side][own[i] - all->kernels] =
             reproducible_found(&own[i]->facts, &found[i]);
@@ -117,7 +114,7 @@ static bool find_classes_of(duet_run *duet, int side, const kernel_entry *const 
     return fine;
 }
 
-bool duet_find_classes(duet_run *duet, const duet_partner *partners, error *err)
+bool duet_find_classes(duet_run *duet, const duet_partner *partners)
 {
     const kernel_entry **own = allocate_zeroed(duet->plan.kernel_count + 1, sizeof *own);
     bool fine = true;
@@ -128,7 +125,7 @@ bool duet_find_classes(duet_run *duet, const duet_partner *partners, error *err)
             if (partners[i].kernel)
                 own[count++] = side == BASE ? duet->plan.kernels[i] : partners[i].kernel;
         if (duet->comparison.settings.accuracy && duet->plan.speed_count > 0)
-            fine = fine && find_classes_of(duet, side, own, count, err);
+            fine = fine && find_classes_of(duet, side, own, count);
     }
     free(own);
     return fine;

@@ -1,8 +1,7 @@
 /* Two builds of a kernel library against each other: what the files of `duet` share.
  *
- * load.c opens both, partners.c pairs their kernels; accuracy.c judges both; time.c times
- * them in alternation; measure.c goes through kernels and shapes; what that means and how it
- * is shown is show/compare/comparison.h's.
+ * measure.c opens both, pairs their kernels and goes through kernels and shapes; accuracy.c judges both;
+ * time.c times them in alternation; what that means and how it is shown is show/compare/comparison.h's.
  */
 #ifndef LNBENCH_DUET_H
 #define LNBENCH_DUET_H
@@ -35,15 +34,15 @@ typedef struct duet_pair {
 } duet_pair;
 
 /* Opens the files of the settings and plans: everything that can be wrong is found here. */
-bool duet_prepare(duet_run *duet, const plan_request *request, error *err);
-/* Judges and times all pairs. Also where it fails the pairs that are done are there. */
-bool duet_measure(duet_run *duet, const plan_request *request, error *err);
+void duet_prepare(duet_run *duet, const plan_request *request);
+/* Judges and times all pairs. False: it was interrupted, as in what follows; the pairs that are done are there. */
+bool duet_measure(duet_run *duet, const plan_request *request);
 void duet_free(duet_run *duet);
 
-/* Opens both files, checks by the loader that they share no code, and lists their kernels. Errors:
+/* Opens both files, checks by the loader that they share no code, and lists their kernels. What ends the program:
  * one file given twice (2), code that binds to the other's copy (4), files that cannot be loaded
  * (7), a crash at load (6). */
-bool duet_load(duet_run *duet, error *err);
+void duet_load(duet_run *duet);
 
 /* What goes with a kernel of base: new's kernel, or why there is none to compare with. */
 typedef struct duet_partner {
@@ -60,7 +59,7 @@ void duet_plan(duet_run *duet, const plan_request *request);
 void duet_find_partners(const duet_run *duet, duet_partner *partners);
 
 /* Finds the reproducibility class of both kernels of each pair. */
-bool duet_find_classes(duet_run *duet, const duet_partner *partners, error *err);
+bool duet_find_classes(duet_run *duet, const duet_partner *partners);
 const char *duet_class(const duet_run *duet, int side, const kernel_entry *kernel);
 
 /* Judges both sides of the pairs of one shape: pairs[0..count-1] on the two blocks of rows that are
@@ -68,14 +67,13 @@ const char *duet_class(const duet_run *duet, int side, const kernel_entry *kerne
  * kernel failed), then on the input families. */
 typedef void *duet_outputs[SIDES][2];
 bool duet_judge_blocks(duet_run *duet, const judge_block blocks[2], duet_pair *pairs, size_t count,
-                       duet_outputs *outputs, error *err);
-bool duet_judge_families(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count,
-                         error *err);
+                       duet_outputs *outputs);
+bool duet_judge_families(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count);
 
 /* Times one pair: searches until the answer is clear, then confirms with fresh processes. Where the
  * length is fixed there is a ratio and no verdict. */
 bool duet_time(duet_run *duet, const speed_group *group, const judge_block blocks[2],
-               duet_pair *pair, duet_outputs outputs, error *err);
+               duet_pair *pair, duet_outputs outputs);
 
 /* The fewest processes with which an interval of the median can have this confidence: with n, the
  * whole range of the sample misses with probability 2^(1 - n). */

@@ -92,19 +92,18 @@ static bool have_outputs(duet_outputs outputs)
 }
 
 static bool time_pairs(duet_run *duet, const speed_group *group, const judge_block blocks[2],
-                       duet_pair *pairs, size_t count, duet_outputs *outputs, size_t *done,
-                       error *err)
+                       duet_pair *pairs, size_t count, duet_outputs *outputs, size_t *done)
 {
     for (*done = 0; *done < count; (*done)++)
         if (duet->comparison.settings.speed && have_outputs(outputs[*done]) &&
             pair_failed(pairs[*done].pair) == FAILED_NOT &&
-            !duet_time(duet, group, blocks, &pairs[*done], outputs[*done], err))
+            !duet_time(duet, group, blocks, &pairs[*done], outputs[*done]))
             return false;
     return true;
 }
 
 static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *pairs, size_t count,
-                          bool first_of_shape, size_t *done, error *err)
+                          bool first_of_shape, size_t *done)
 {
     judge_block blocks[2] = {0};
     duet_outputs *outputs = allocate_zeroed(count, sizeof *outputs);
@@ -114,10 +113,10 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
                              call_dense(&group->convention, group->dtype, group->param,
                                         group->block_rows, group->hidden),
                              group->input, NULL, i * group->block_rows);
-    bool fine = duet_judge_blocks(duet, blocks, pairs, count, outputs, err);
+    bool fine = duet_judge_blocks(duet, blocks, pairs, count, outputs);
     if (fine && duet->comparison.settings.accuracy && first_of_shape)
-        fine = duet_judge_families(duet, group, pairs, count, err);
-    fine = fine && time_pairs(duet, group, blocks, pairs, count, outputs, done, err);
+        fine = duet_judge_families(duet, group, pairs, count);
+    fine = fine && time_pairs(duet, group, blocks, pairs, count, outputs, done);
     for (size_t i = 0; i < count; i++)
         for (int each = 0; each < 2 * SIDES; each++)
             free(outputs[i][each / 2][each % 2]);
@@ -127,22 +126,20 @@ static bool measure_pairs(duet_run *duet, const speed_group *group, duet_pair *p
     return fine;
 }
 
-static bool measure_group(duet_run *duet, const speed_group *group, const duet_partner *partners,
-                          bool first_of_shape, error *err)
+static void measure_group(duet_run *duet, const speed_group *group, const duet_partner *partners,
+                          bool first_of_shape)
 {
     run_comparison *comparison = &duet->comparison;
     duet_pair *pairs = allocate_zeroed(duet->plan.kernel_count, sizeof *pairs);
     size_t first, count, done = 0;
     add_pairs(duet, group, partners, pairs, &first, &count);
-    bool fine =
-        duet->stopped || measure_pairs(duet, group, pairs, count, first_of_shape, &done, err);
-    duet->stopped |= !fine && err->code == EXIT_CODE_INTERRUPTED;
+    duet->stopped =
+        duet->stopped || !measure_pairs(duet, group, pairs, count, first_of_shape, &done);
     for (size_t i = first + done; i < comparison->pair_count; i++) /* they have no verdict */
         comparison_lose(comparison, &comparison->pairs[i].key, "interrupted");
     comparison->pair_count = first + done;
     comparison_settle(comparison, first);
     free(pairs);
-    return fine;
 }
 
 /* Groups of the same types stand together: one for each cache state and number of threads. */
@@ -152,8 +149,8 @@ static bool is_first_of_types(const case_plan *plan, size_t i)
     return i == 0 || group[-1].dtype != group->dtype || group[-1].param != group->param;
 }
 
-static bool measure_shape(duet_run *duet, const plan_request *request, const timed_shape *shape,
-                          const duet_partner *partners, error *err)
+static void measure_shape(duet_run *duet, const plan_request *request, const timed_shape *shape,
+                          const duet_partner *partners)
 {
     plan_request own = *request;
     const char *word = shape->word;
@@ -162,38 +159,34 @@ static bool measure_shape(duet_run *duet, const plan_request *request, const tim
     own.dtypes = (word_list){0};
     plan_free(&duet->plan);
     plan_make(&own, &duet->kernels[BASE], &duet->comparison.machine, &duet->plan);
-    bool fine = true;
-    for (size_t i = 0; i < duet->plan.speed_count && (fine || duet->stopped); i++) {
+    for (size_t i = 0; i < duet->plan.speed_count; i++) {
         const speed_group *group = &duet->plan.speed[i];
-        if (!(shape->types & 1u << group->dtype))
-            continue;
-        fine &= measure_group(duet, group, partners, is_first_of_types(&duet->plan, i), err);
+        if (shape->types & 1u << group->dtype)
+            measure_group(duet, group, partners, is_first_of_types(&duet->plan, i));
     }
-    return fine;
 }
 
-bool duet_measure(duet_run *duet, const plan_request *request, error *err)
+bool duet_measure(duet_run *duet, const plan_request *request)
 {
     timed_shapes list = {0};
     duet_partner *partners = allocate_zeroed(duet->plan.kernel_count + 1, sizeof *partners);
     duet_find_partners(duet, partners);
-    bool fine = duet_find_classes(duet, partners, err);
-    duet->stopped = !fine && err->code == EXIT_CODE_INTERRUPTED;
+    duet->stopped = !duet_find_classes(duet, partners);
     list_shapes(duet, request, &list);
     progress_begin(
         &duet->progress,
         (double)(list.count * duet->plan.kernel_count) *
             (duet->comparison.settings.speed ? duet->comparison.settings.seconds / 4 : 1));
-    for (size_t i = 0; duet->asked.count > 0 && i < list.count && (fine || duet->stopped); i++)
-        fine &= measure_shape(duet, request, &list.shapes[i], partners, err);
+    for (size_t i = 0; duet->asked.count > 0 && i < list.count; i++)
+        measure_shape(duet, request, &list.shapes[i], partners);
     progress_end(&duet->progress);
     comparison_note_classes(&duet->comparison);
     free(list.shapes);
     free(partners);
-    return fine;
+    return !duet->stopped;
 }
 
-bool duet_prepare(duet_run *duet, const plan_request *request, error *err)
+void duet_prepare(duet_run *duet, const plan_request *request)
 {
     judge_settings settings = {
         .seed = duet->comparison.settings.seed,
@@ -201,12 +194,10 @@ bool duet_prepare(duet_run *duet, const plan_request *request, error *err)
         .deadline_seconds = duet->deadline,
     };
     machine_read(&duet->comparison.machine);
-    if (!duet_load(duet, err))
-        return false;
+    duet_load(duet);
     duet_plan(duet, request);
     duet->judge = judge_create(worker_runner(duet->worker), &settings);
     duet->cpu = session_last_cpu();
-    return true;
 }
 
 void duet_free(duet_run *duet)
@@ -227,23 +218,21 @@ void duet_free(duet_run *duet)
 static const char *const options[SIDES] = {"--base", "--new"};
 
 /* The loader opens one file once: what is given twice is not two builds. */
-static bool check_files(const comparison_settings *settings, error *err)
+static void check_files(const comparison_settings *settings)
 {
     struct stat status[SIDES];
     for (int side = 0; side < SIDES; side++) {
         const char *file = settings->files[side];
         if (stat(file, &status[side]) != 0)
-            return fail(err, EXIT_CODE_ENVIRONMENT, "%s %s: %s", options[side], file,
-                        strerror(errno));
+            die(EXIT_CODE_ENVIRONMENT, "%s %s: %s", options[side], file, strerror(errno));
         if (!S_ISREG(status[side].st_mode))
-            return fail(err, EXIT_CODE_ENVIRONMENT, "%s %s: is not a file", options[side], file);
+            die(EXIT_CODE_ENVIRONMENT, "%s %s: is not a file", options[side], file);
     }
     if (status[BASE].st_dev == status[NEW].st_dev && status[BASE].st_ino == status[NEW].st_ino)
-        return fail(err, EXIT_CODE_USAGE,
-                    "--base %s and --new %s are one file: to compare a build with itself, give a "
-                    "copy of it (cp, no link)",
-                    settings->files[BASE], settings->files[NEW]);
-    return true;
+        die(EXIT_CODE_USAGE,
+            "--base %s and --new %s are one file: to compare a build with itself, give a "
+            "copy of it (cp, no link)",
+            settings->files[BASE], settings->files[NEW]);
 }
 
 static bool is_listed(const word_list *files, const char *path)
@@ -256,40 +245,36 @@ static bool is_listed(const word_list *files, const char *path)
 
 /* What a build loads when it is alone must be there when both are: else the loader has given it the
  * other's copy of a library with the same soname, and the two run the same code. */
-static bool check_alone(duet_run *duet, int side, const word_list *both, error *err)
+static void check_alone(const duet_run *duet, int side, const word_list *both)
 {
-    worker_process *alone;
     kernel_list kernels;
     word_list files = {0};
-    if (!worker_start_builds(&duet->comparison.settings.files[side], 1, &alone, &kernels, err))
-        return false;
-    bool fine = worker_files(alone, &files, err);
-    for (size_t i = 0; fine && i < files.count; i++)
+    worker_process *alone =
+        worker_start_builds(&duet->comparison.settings.files[side], 1, &kernels);
+    worker_files(alone, &files);
+    for (size_t i = 0; i < files.count; i++)
         if (!is_listed(both, files.words[i]))
-            fine = fail(err, EXIT_CODE_NOT_COMPARABLE,
-                        "%s %s: beside the other it does not get its own %.200s: both would run "
-                        "one copy (link it statically, or give its copies different sonames)",
-                        options[side], duet->comparison.settings.files[side], files.words[i]);
+            die(EXIT_CODE_NOT_COMPARABLE,
+                "%s %s: beside the other it does not get its own %.200s: both would run one copy "
+                "(link it statically, or give its copies different sonames)",
+                options[side], duet->comparison.settings.files[side], files.words[i]);
     word_list_free(&files);
     kernel_list_free(&kernels);
     worker_stop(alone);
-    return fine;
 }
 
-bool duet_load(duet_run *duet, error *err)
+void duet_load(duet_run *duet)
 {
     word_list files = {0};
-    if (!check_files(&duet->comparison.settings, err) ||
-        !worker_start_builds(duet->comparison.settings.files, SIDES, &duet->worker, duet->kernels,
-                             err) ||
-        !worker_files(duet->worker, &files, err))
-        return false;
-    bool fine = check_alone(duet, BASE, &files, err) && check_alone(duet, NEW, &files, err);
+    check_files(&duet->comparison.settings);
+    duet->worker = worker_start_builds(duet->comparison.settings.files, SIDES, duet->kernels);
+    worker_files(duet->worker, &files);
+    check_alone(duet, BASE, &files);
+    check_alone(duet, NEW, &files);
     word_list_free(&files);
-    for (int side = 0; fine && side < SIDES; side++)
+    for (int side = 0; side < SIDES; side++)
         snprintf(duet->comparison.identity[side], sizeof duet->comparison.identity[side], "%016llx",
                  (unsigned long long)duet->kernels[side].kernels[0].object_hash);
-    return fine;
 }
 
 /* Which kernels of two builds are asked for, and which meet: those of one name. */

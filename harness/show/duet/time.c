@@ -75,22 +75,19 @@ static void sample_reserve(time_sample *sample, unsigned rounds)
 }
 
 /* The tensors and both sides' outputs in the arena; begin and entries are the orders. */
-static bool place(const pair_timing *timing, work_order *begin, work_order entries[SIDES],
-                  error *err)
+static void place(const pair_timing *timing, work_order *begin, work_order entries[SIDES])
 {
     const speed_group *group = timing->group;
     worker_process *worker = timing->duet->worker;
     size_t bytes = timed_group_bytes(group);
     off_t end = 0;
-    if (!timed_group_place(group, timing->blocks, worker, 2 * SIDES, begin, &end, err))
-        return false;
+    timed_group_place(group, timing->blocks, worker, 2 * SIDES, begin, &end);
     char *memory = worker_runner(worker)->memory;
     for (int side = 0; side < SIDES; side++) {
         arena_map *at = &entries[side].at;
         timed_group_put(memory, &end, &at->expected, timing->outputs[side][0], bytes);
         timed_group_put(memory, &end, &at->expected_other, timing->outputs[side][1], bytes);
     }
-    return true;
 }
 
 /* The orders of one process. Everything that is drawn follows from the seed, the shape and the
@@ -113,10 +110,10 @@ static void draw_order(const pair_timing *timing, unsigned process, work_order *
         entries[side] = worker_order(ORDER_TIME_ENTRY, timing->kernels[side]);
 }
 
-/* What a failed reply means for the pair. False: it is no kernel's fault. */
-static bool blame(pair_timing *timing, int side, const worker_reply *reply, error *err)
+/* What a failed reply means for the pair. False: interrupted. */
+static bool blame(pair_timing *timing, int side, const worker_reply *reply)
 {
-    if (reply_ends_run(reply, err))
+    if (reply_was_interrupted(reply))
         return false;
     if (reply->verdict == VERDICT_DECLINED && side < SIDES) {
         snprintf(timing->refusals[side], sizeof timing->refusals[side], "%.190s", reply->text);
@@ -124,7 +121,7 @@ static bool blame(pair_timing *timing, int side, const worker_reply *reply, erro
         return true;
     }
     if (reply->verdict == VERDICT_LOST || side == SIDES)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "the timing worker: %.180s", reply->text);
+        die(EXIT_CODE_ENVIRONMENT, "the timing worker: %.180s", reply->text);
     case_verdict *verdict = &timing->pair->verdicts[side];
     verdict->kind = reply->verdict;
     verdict_say(verdict, "in timing: %s", reply->text);
@@ -135,7 +132,7 @@ static bool blame(pair_timing *timing, int side, const worker_reply *reply, erro
 /* Rows whose bits depend on their place: right or wrong, they are the same for as long as the
  * process lives, so that timing goes on. */
 static bool take_rows(pair_timing *timing, int side, const work_order *begin,
-                      const worker_reply *reply, error *err)
+                      const worker_reply *reply)
 {
     work_order go_on = worker_order(ORDER_GO_ON, NULL);
     worker_reply failed;
@@ -145,8 +142,7 @@ static bool take_rows(pair_timing *timing, int side, const work_order *begin,
     if (verdict_exit_code(&rows->verdict) != EXIT_CODE_FINE &&
         verdict_exit_code(verdict) == EXIT_CODE_FINE)
         *verdict = rows->verdict;
-    return worker_send_order(timing->duet->worker, &go_on, &failed) ||
-           blame(timing, side, &failed, err);
+    return worker_send_order(timing->duet->worker, &go_on, &failed) || blame(timing, side, &failed);
 }
 
 static void note_counts(comparison_pair *pair, int side, const timed_repetition *repetition)
@@ -156,7 +152,7 @@ static void note_counts(comparison_pair *pair, int side, const timed_repetition 
 }
 
 static bool follow(pair_timing *timing, const work_order *begin, const int side_of[SIDES],
-                   duet_round (*rounds)[SIDES], error *err)
+                   duet_round (*rounds)[SIDES])
 {
     worker_process *worker = timing->duet->worker;
     work_order run = *begin;
@@ -167,17 +163,16 @@ static bool follow(pair_timing *timing, const work_order *begin, const int side_
     double deadline = timing->duet->deadline + 20 * bytes / 1e9;
     run.kind = ORDER_TIME_RUN;
     if (!worker_send_order(worker, &run, &reply))
-        return blame(timing, SIDES, &reply, err);
+        return blame(timing, SIDES, &reply);
     for (;;) {
         bool fine = worker_next(worker, deadline, &reply);
         if (!fine) {
             bool own = reply.verdict == VERDICT_NONDETERMINISTIC;
-            return blame(timing, own ? side_of[reply.count] : running, &reply, err);
+            return blame(timing, own ? side_of[reply.count] : running, &reply);
         }
         if (reply.kind == REPLY_DONE)
             return true;
-        if (reply.kind == REPLY_ROWS &&
-            !take_rows(timing, side_of[reply.count], begin, &reply, err))
+        if (reply.kind == REPLY_ROWS && !take_rows(timing, side_of[reply.count], begin, &reply))
             return false;
         if (timing->failed)
             return true;
@@ -222,7 +217,7 @@ static void keep_rounds(time_sample *sample, duet_round (*rounds)[SIDES], unsign
         sample->start[++sample->groups] = sample->count;
 }
 
-static bool run_process(pair_timing *timing, time_sample *sample, error *err)
+static bool run_process(pair_timing *timing, time_sample *sample)
 {
     duet_run *duet = timing->duet;
     work_order begin, entries[SIDES];
@@ -232,22 +227,21 @@ static bool run_process(pair_timing *timing, time_sample *sample, error *err)
     draw_order(timing, duet->next_process++, &begin, entries, &new_first);
     sample_reserve(sample, timing->rounds);
     if (!worker_renew(duet->worker, NULL, 0, &reply))
-        return blame(timing, SIDES, &reply, err);
-    if (!place(timing, &begin, entries, err))
-        return false;
+        return blame(timing, SIDES, &reply);
+    place(timing, &begin, entries);
     if (!worker_ask(duet->worker, &begin, duet->deadline, &reply))
-        return blame(timing, SIDES, &reply, err);
+        return blame(timing, SIDES, &reply);
     const int side_of[SIDES] = {new_first ? NEW : BASE, new_first ? BASE : NEW};
     for (int i = 0; i < SIDES; i++) {
         bool taken = worker_ask(duet->worker, &entries[side_of[i]], duet->deadline, &reply);
-        if (!taken && !blame(timing, side_of[i], &reply, err))
+        if (!taken && !blame(timing, side_of[i], &reply))
             return false;
         if (!taken && !timing->refusals[side_of[i]][0])
             return true;
     }
     if (timing->failed)
         return true;
-    if (!follow(timing, &begin, side_of, rounds, err))
+    if (!follow(timing, &begin, side_of, rounds))
         return false;
     if (!timing->failed)
         keep_rounds(sample, rounds, timing->rounds);
@@ -257,14 +251,14 @@ static bool run_process(pair_timing *timing, time_sample *sample, error *err)
 
 /* `count` more processes, as long as nobody fails. */
 static bool run_processes(pair_timing *timing, time_sample *sample, unsigned count,
-                          const char *what, error *err)
+                          const char *what)
 {
     const case_key *key = &timing->pair->key;
     char line[160];
     snprintf(line, sizeof line, "%s %s  %zux%zu", what, key->kernel, key->rows, key->hidden);
     for (unsigned i = 0; i < count && !timing->failed; i++) {
         double before = seconds_now();
-        if (!run_process(timing, sample, err))
+        if (!run_process(timing, sample))
             return false;
         progress_step(&timing->duet->progress, seconds_now() - before, line);
     }
@@ -282,13 +276,13 @@ static interval_estimate ratio_of(const pair_timing *timing, const time_sample *
 
 /* Until the answer is clear, or a third of the time is spent, but with the least number of
  * processes at any rate as long as there is time for as many again. */
-static bool search(pair_timing *timing, time_sample *sample, unsigned least, error *err)
+static bool search(pair_timing *timing, time_sample *sample, unsigned least)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
     while (timing->processes < least && !timing->failed) {
         if (seconds_now() - timing->begun > settings->seconds / 2)
             return true;
-        if (!run_processes(timing, sample, 1, "searching", err))
+        if (!run_processes(timing, sample, 1, "searching"))
             return false;
     }
     while (!timing->failed) {
@@ -296,7 +290,7 @@ static bool search(pair_timing *timing, time_sample *sample, unsigned least, err
         if (speed_lean(&ratio, settings->threshold) != SPEED_INCONCLUSIVE ||
             seconds_now() - timing->begun > settings->seconds / 3)
             return true;
-        if (!run_processes(timing, sample, SEARCH_STEP, "searching", err))
+        if (!run_processes(timing, sample, SEARCH_STEP, "searching"))
             return false;
     }
     return true;
@@ -314,10 +308,10 @@ static void take_sample(pair_timing *timing, const time_sample *sample)
     pair->ratio = ratio_of(timing, sample);
 }
 
-static bool confirm(pair_timing *timing, unsigned processes, error *err)
+static bool confirm(pair_timing *timing, unsigned processes)
 {
     time_sample sample = {0};
-    bool fine = run_processes(timing, &sample, processes, "confirming", err);
+    bool fine = run_processes(timing, &sample, processes, "confirming");
     if (fine)
         take_sample(timing, &sample);
     double threshold = timing->duet->comparison.settings.threshold;
@@ -328,13 +322,13 @@ static bool confirm(pair_timing *timing, unsigned processes, error *err)
 }
 
 /* Where a confirmation leaves the answer open and there is time for a longer one, that one decides. */
-static bool time_adaptively(pair_timing *timing, error *err)
+static bool time_adaptively(pair_timing *timing)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
     comparison_pair *pair = timing->pair;
     unsigned least = duet_least_processes(settings->confidence), confirmed = 0;
     time_sample sample = {0};
-    bool fine = search(timing, &sample, least, err);
+    bool fine = search(timing, &sample, least);
     sample_free(&sample);
     pair->searched = timing->processes;
     while (fine && !timing->failed && timing->processes >= least) {
@@ -346,7 +340,7 @@ static bool time_adaptively(pair_timing *timing, error *err)
             break;
         confirmed = processes;
         pair->searched = timing->processes;
-        fine = confirm(timing, processes, err);
+        fine = confirm(timing, processes);
         if (pair->speed != SPEED_INCONCLUSIVE)
             break;
     }
@@ -359,7 +353,7 @@ static bool time_adaptively(pair_timing *timing, error *err)
 
 /* As many processes as the time holds, at least as many as an interval needs: a length that no
  * result decides. */
-static bool time_fixed(pair_timing *timing, error *err)
+static bool time_fixed(pair_timing *timing)
 {
     const comparison_settings *settings = &timing->duet->comparison.settings;
     unsigned least = duet_least_processes(settings->confidence);
@@ -367,7 +361,7 @@ static bool time_fixed(pair_timing *timing, error *err)
     bool fine = true;
     while (fine && !timing->failed &&
            (timing->processes < least || seconds_now() - timing->begun < settings->seconds))
-        fine = run_processes(timing, &sample, 1, "measuring the noise", err);
+        fine = run_processes(timing, &sample, 1, "measuring the noise");
     if (fine)
         take_sample(timing, &sample);
     sample_free(&sample);
@@ -391,7 +385,7 @@ static void note_refusals(const pair_timing *timing)
 }
 
 bool duet_time(duet_run *duet, const speed_group *group, const judge_block blocks[2],
-               duet_pair *entered, duet_outputs outputs, error *err)
+               duet_pair *entered, duet_outputs outputs)
 {
     bool large = call_bytes(operations[group->convention.operation], group->rows, group->hidden,
                             group->dtype) > FEW_BYTES;
@@ -404,16 +398,14 @@ bool duet_time(duet_run *duet, const speed_group *group, const judge_block block
                           .outputs = outputs,
                           .rounds = large ? FEW_ROUNDS : ROUNDS,
                           .begun = seconds_now()};
-    bool fine = true;
     pair->speed = SPEED_INCONCLUSIVE;
-    for (int side = 0; fine && side < SIDES && !timing.failed; side++)
+    for (int side = 0; side < SIDES && !timing.failed; side++)
         timing.failed =
             !timed_rows_begin(&timing.rows[side], duet->judge, blocks, entered->kernels[side],
                               outputs[side], &pair->verdicts[side]);
-    if (interrupted())
-        fine = fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
+    bool fine = !interrupted();
     if (fine && !timing.failed)
-        fine = duet->fixed ? time_fixed(&timing, err) : time_adaptively(&timing, err);
+        fine = duet->fixed ? time_fixed(&timing) : time_adaptively(&timing);
     timed_rows_free(&timing.rows[BASE]);
     timed_rows_free(&timing.rows[NEW]);
     if (timing.failed)

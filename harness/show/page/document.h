@@ -56,8 +56,8 @@ void document_table(document *page, relation *rows); /* takes them over */
 void document_free(document *page);
 
 /* The HTML of the page within the frame of plots/page.html; charts are read from the directory. */
-bool document_html(const document *page, const char *plots_directory, const char *directory,
-                   text_buffer *out, error *err);
+void document_html(const document *page, const char *plots_directory, const char *directory,
+                   text_buffer *out);
 void document_markdown(const document *page, text_buffer *out);
 
 #endif

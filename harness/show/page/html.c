@@ -52,17 +52,13 @@ static void add_svg(text_buffer *out, const char *svg, const char *stem)
     }
 }
 
-static bool add_figure(const report_chart *chart, const char *directory, text_buffer *out,
-                       error *err)
+static void add_figure(const report_chart *chart, const char *directory, text_buffer *out)
 {
     char path[512];
     text_buffer svg = {0};
     text_format(out, "<figure id=\"%s\">\n", chart->stem);
-    if (!report_path(path, directory, chart->stem, ".svg", err) ||
-        !read_whole_file(path, &svg, err)) {
-        text_free(&svg);
-        return false;
-    }
+    report_path(path, directory, chart->stem, ".svg");
+    read_whole_file(path, &svg);
     text_add(out, "<div class=\"chart\" role=\"img\" tabindex=\"0\" aria-label=\"");
     clean_add(out, FORM_MARKUP, chart->title);
     text_add(out, "\">\n");
@@ -74,7 +70,6 @@ static bool add_figure(const report_chart *chart, const char *directory, text_bu
     text_add(out, " <details><summary>The command that measures it again</summary><code>");
     clean_add(out, FORM_MARKUP, chart->again);
     text_add(out, "</code></details></figcaption>\n</figure>\n");
-    return true;
 }
 
 typedef struct html_state {
@@ -105,7 +100,7 @@ static void add_element(html_state *html, const char *name, const document_block
     text_format(html->out, "</%s>\n", name);
 }
 
-static bool add_block(html_state *html, const document_block *block, error *err)
+static void add_block(html_state *html, const document_block *block)
 {
     if (block->kind != BLOCK_ITEM)
         close_list(html);
@@ -125,7 +120,8 @@ static bool add_block(html_state *html, const document_block *block, error *err)
         relation_add_form(block->rows, OUTPUT_HTML, 0, html->out);
         break;
     case BLOCK_FIGURE:
-        return add_figure(block->chart, html->directory, html->out, err);
+        add_figure(block->chart, html->directory, html->out);
+        break;
     case BLOCK_CODE:
         clean_format(html->out, FORM_MARKUP, "<pre>%s</pre>\n", block->text);
         break;
@@ -137,17 +133,14 @@ static bool add_block(html_state *html, const document_block *block, error *err)
         text_add(html->out, "</details>\n");
         break;
     }
-    return true;
 }
 
-static bool add_body(const document *page, html_state *html, error *err)
+static void add_body(const document *page, html_state *html)
 {
     for (size_t i = 0; i < page->count; i++)
-        if (!add_block(html, &page->blocks[i], err))
-            return false;
+        add_block(html, &page->blocks[i]);
     close_list(html);
     text_add(html->out, html->in_section ? "</section>\n" : "");
-    return true;
 }
 
 static void add_contents(const document *page, text_buffer *out)
@@ -160,8 +153,8 @@ static void add_contents(const document *page, text_buffer *out)
         }
 }
 
-/* Puts one of the parts that the frame names with {{part}}; false: it names no such part. */
-static bool add_part(const document *page, const char *part, html_state *html, error *err)
+/* Puts one of the parts that the frame names with {{part}}. */
+static void add_part(const document *page, const char *part, html_state *html)
 {
     if (strncmp(part, "{{title}}", 9) == 0)
         clean_add(html->out, FORM_MARKUP, page->title);
@@ -170,38 +163,34 @@ static bool add_part(const document *page, const char *part, html_state *html, e
     else if (strncmp(part, "{{contents}}", 12) == 0)
         add_contents(page, html->out);
     else if (strncmp(part, "{{body}}", 8) == 0)
-        return add_body(page, html, err);
+        add_body(page, html);
     else if (strncmp(part, "{{generator}}", 13) == 0)
         clean_add(html->out, FORM_MARKUP, page->generator);
     else if (strncmp(part, "{{run}}", 7) == 0)
         text_add(html->out, page->run ? page->run->bytes : "");
     else
-        return fail(err, EXIT_CODE_ENVIRONMENT, "page.html: %.20s: no such part", part);
-    return true;
+        die(EXIT_CODE_ENVIRONMENT, "page.html: %.20s: no such part", part);
 }
 
-bool document_html(const document *page, const char *plots_directory, const char *directory,
-                   text_buffer *out, error *err)
+void document_html(const document *page, const char *plots_directory, const char *directory,
+                   text_buffer *out)
 {
     char path[512];
     text_buffer frame = {0};
     html_state html = {.out = out, .directory = directory};
-    if (!report_path(path, plots_directory, "page", ".html", err) ||
-        !read_whole_file(path, &frame, err))
-        return false;
-    bool fine = true;
-    for (const char *at = frame.bytes; *at && fine;) {
+    report_path(path, plots_directory, "page", ".html");
+    read_whole_file(path, &frame);
+    for (const char *at = frame.bytes; *at;) {
         const char *part = strstr(at, "{{");
         size_t plain = part ? (size_t)(part - at) : strlen(at);
         text_add_bytes(out, at, plain);
         at += plain;
         if (part && strstr(part, "}}")) {
-            fine = add_part(page, part, &html, err);
+            add_part(page, part, &html);
             at = strstr(part, "}}") + 2;
         } else if (part) {
-            fine = fail(err, EXIT_CODE_ENVIRONMENT, "%s: {{ without }}", path);
+            die(EXIT_CODE_ENVIRONMENT, "%s: {{ without }}", path);
         }
     }
     text_free(&frame);
-    return fine;
 }

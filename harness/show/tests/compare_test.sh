@@ -265,9 +265,9 @@ refused "bad.db.*has the number $last" import bad.db --db a.db
 cp base.db bad.db
 "$build/bin/run_sql" bad.db 'PRAGMA foreign_keys = ON; DELETE FROM runs'
 refused "bad.db.*"'holds no run' import bad.db --db a.db
-expect 7 '1 of 2 files were not imported' import bad.db fast.db --db a.db
+expect 7 'holds no run' import fast.db bad.db --db a.db
 after=$("$build/bin/run_sql" a.db 'SELECT count(*) FROM runs')
-[ "$after" -eq $(($(cat before) + 1)) ] || failed "a bad file among good ones: $(cat before) runs, then $after"
+[ "$after" -eq $(($(cat before) + 1)) ] || failed "a bad file behind a good one: $(cat before) runs, then $after"
 
 echo "exported files"
 expect 0 'there already, as run 1' import base.db --db a.db

@@ -1,6 +1,6 @@
 /* The report as a whole: what is drawn and where its labels stand, and what is said where nothing can be
  * drawn. (What the page says, and that answer and tables agree: cli_golden.) */
-#include "test.h"
+#include "scratch.h"
 
 #include "markup.h"
 #include "show/report.h"
@@ -16,14 +16,12 @@
 /* Of each test: a sample of its own, and the files that it read. */
 static sample_view *sample;
 static report_result result;
-static error err;
 static char *files[32];
 static size_t files_read;
 
 static int set_up(void **state)
 {
     (void)state;
-    err = (error){0};
     files_read = 0;
     sample = sample_plain();
     sample_store(sample);
@@ -60,8 +58,7 @@ static char *file_in(const char *directory, const char *name)
 static void write_report(const char *directory)
 {
     sample_store(sample);
-    if (!report_write(&sample->view, PLOTS_DIRECTORY, directory, NULL, &result, &err))
-        fail_msg("%s", err.message);
+    result = report_write(&sample->view, PLOTS_DIRECTORY, directory, NULL);
 }
 
 static bool was_drawn(const char *ending)
@@ -185,7 +182,7 @@ static size_t steps_of_report(const char *directory)
 {
     size_t steps = 0;
     sqlite3_progress_handler(sample->view.store->database, 100, count_step, &steps);
-    assert_true(report_write(&sample->view, PLOTS_DIRECTORY, directory, NULL, &result, &err));
+    result = report_write(&sample->view, PLOTS_DIRECTORY, directory, NULL);
     sqlite3_progress_handler(sample->view.store->database, 0, NULL, NULL);
     return steps;
 }
@@ -244,7 +241,7 @@ REPORT_TEST(test_a_script_that_fails_is_reported)
     /* It fails when it has drawn something already. */
     write_file("broken_plots/field.gp", "set terminal svg\nset output ARG3\nplot x\n"
                                         "set output\nplot nonsense nonsense\n");
-    assert_true(report_write(&sample->view, "broken_plots", "broken", NULL, &result, &err));
+    result = report_write(&sample->view, "broken_plots", "broken", NULL);
     assert_false(result.charts_drawn);
     assert_non_null(strstr(result.note, "gnuplot failed on field.svg: "));
     assert_null(strchr(result.note, '\n'));
@@ -253,8 +250,8 @@ REPORT_TEST(test_a_script_that_fails_is_reported)
     assert_null(file_in("broken", part));
     assert_null(file_in("broken", "field.svg"));
     write_file("broken_plots/page.html", "<main>{{nothing}}</main>");
-    assert_false(report_write(&sample->view, "broken_plots", "broken", NULL, &result, &err));
-    assert_non_null(strstr(err.message, "{{nothing}}"));
+    assert_true(DIES(result = report_write(&sample->view, "broken_plots", "broken", NULL)));
+    assert_non_null(strstr(problem.message, "{{nothing}}"));
 }
 
 REPORT_TEST(test_only_what_was_measured_is_drawn)
@@ -316,15 +313,14 @@ TEST(test_error_classes)
 REPORT_TEST(test_places_that_cannot_be_written)
 {
     write_file("a_file", "");
-    assert_false(
-        report_write(&sample->view, PLOTS_DIRECTORY, "a_file/report", NULL, &result, &err));
-    assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
-    assert_non_null(strstr(err.message, "a_file"));
+    assert_true(DIES(result = report_write(&sample->view, PLOTS_DIRECTORY, "a_file/report", NULL)));
+    assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
+    assert_non_null(strstr(problem.message, "a_file"));
     char name[600];
     memset(name, 'x', sizeof name);
     name[599] = '\0';
-    assert_false(report_write(&sample->view, PLOTS_DIRECTORY, name, NULL, &result, &err));
-    assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
+    assert_true(DIES(result = report_write(&sample->view, PLOTS_DIRECTORY, name, NULL)));
+    assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
 }
 
 /* A full disk, as the limit on a file's size shows it: a write that fails half way. */
@@ -338,10 +334,10 @@ REPORT_TEST(test_full_disk)
         little = before;
         little.rlim_cur = limits[i];
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
-        bool written = report_write(&sample->view, PLOTS_DIRECTORY, "full", NULL, &result, &err);
+        bool written = !DIES(report_write(&sample->view, PLOTS_DIRECTORY, "full", NULL));
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
         assert_false(written);
-        assert_int_equal(err.code, EXIT_CODE_ENVIRONMENT);
+        assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
         assert_null(file_in("full", "index.html"));
     }
     signal(SIGXFSZ, SIG_DFL);

@@ -73,26 +73,28 @@ static void add_roofs(sample_view *sample)
     }
 }
 
-static bool put_case(result_store *store, int64_t run, const stored_case *stored, error *err)
+static void put_case(result_store *store, int64_t run, const stored_case *stored)
 {
     asked_case asked = {.key = stored->key, .parts = stored->judged ? ASKED_TO_JUDGE : 0};
     asked.parts |= stored->repetition_count > 0 ? ASKED_TO_TIME : 0;
-    bool fine = !stored->judged || store_put_judged(store, run, stored, err);
-    for (size_t i = 0; fine && i < stored->repetition_count; i++)
-        fine = store_put_repetition(store, run, &stored->key, &stored->repetitions[i], err);
-    return fine && (is_roof(stored->key.kernel) || store_put_asked(store, run, &asked, err));
+    if (stored->judged)
+        store_put_judged(store, run, stored);
+    for (size_t i = 0; i < stored->repetition_count; i++)
+        store_put_repetition(store, run, &stored->key, &stored->repetitions[i]);
+    if (!is_roof(stored->key.kernel))
+        store_put_asked(store, run, &asked);
 }
 
 /* It began when the sample says so. */
-static bool put_time(result_store *store, int64_t run, const stored_run *as)
+static void put_time(result_store *store, int64_t run, const stored_run *as)
 {
     char sql[256];
     sqlite3_snprintf(sizeof sql, sql, "UPDATE runs SET started = %Q, state = %Q WHERE id = %lld",
                      as->started, run_state_names[as->state], (long long)run);
-    return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK;
+    store_execute(store, sql, "set the time");
 }
 
-static bool put_run(result_store *store, const sample_view *sample, int64_t *run, error *err)
+static void put_run(result_store *store, const sample_view *sample)
 {
     const run_view *put = &sample->put;
     const run_info info = {.command_line = put->run.command_line,
@@ -102,46 +104,39 @@ static bool put_run(result_store *store, const sample_view *sample, int64_t *run
                            .machine = &put->machine};
     size_t index;
     json_t *kernel;
-    bool fine = store_begin_run(store, &info, run, err);
+    int64_t run = store_begin_run(store, &info);
     json_array_foreach(put->kernels, index, kernel)
     {
         char *dumped = json_dumps(kernel, JSON_COMPACT);
         const char *name = json_string_value(json_object_get(kernel, "name"));
-        fine = fine && store_put_kernel(store, *run, name, dumped, err);
+        store_put_kernel(store, run, name, dumped);
         free(dumped);
     }
-    for (size_t i = 0; fine && i < put->cases.count; i++)
-        fine = put_case(store, *run, &put->cases.cases[i], err);
-    for (size_t i = 0; fine && i < sample->row_count; i++) {
+    for (size_t i = 0; i < put->cases.count; i++)
+        put_case(store, run, &put->cases.cases[i]);
+    for (size_t i = 0; i < sample->row_count; i++) {
         const stored_row *row = &sample->rows[i];
-        fine = store_put_row(store, *run, &put->cases.cases[row->case_index].key, row, err);
+        store_put_row(store, run, &put->cases.cases[row->case_index].key, row);
     }
-    return fine && put_time(store, *run, &put->run) && store_sum_up(store, *run, NO_PROCESS, err);
+    put_time(store, run, &put->run);
+    store_sum_up(store, run, NO_PROCESS);
 }
 
 void sample_store_again(sample_view *sample)
 {
-    error err = {0};
-    int64_t run;
-    if (!store_together(sample->view.store, &err) ||
-        !store_together_end(sample->view.store, put_run(sample->view.store, sample, &run, &err),
-                            &err))
-        abort();
+    store_together(sample->view.store);
+    put_run(sample->view.store, sample);
+    store_together_end(sample->view.store);
 }
 
 void sample_store(sample_view *sample)
 {
-    error err = {0};
-    result_store *store;
     if (sample->view.store)
         view_free(&sample->view);
     add_roofs(sample);
-    if (!store_open_memory(&store, &err))
-        abort();
-    sample->view.store = store;
+    sample->view.store = store_open_memory();
     sample_store_again(sample);
-    if (!view_load(store, 1, &sample->view, &err))
-        abort();
+    sample->view = view_load(sample->view.store, 1);
     sample->view.owns_store = true;
 }
 

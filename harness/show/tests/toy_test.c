@@ -48,10 +48,9 @@ TEST_IN_SCRATCH(metric)
         SQLITE_OK);
     sqlite3_close(before);
     store = opened(path, STORE_WRITE);
-    CHECK(put_accuracy(store, run, &key, &(case_verdict){.kind = VERDICT_RIGHT}, &metrics, 4,
-                       &problem));
+    put_accuracy(store, run, &key, &(case_verdict){.kind = VERDICT_RIGHT}, &metrics, 4);
     run_view view;
-    CHECK(view_load(store, run, &view, &problem));
+    view = view_load(store, run);
     text_buffer table = {0};
     export_cases(store, run, OUTPUT_TSV, &table);
     assert_non_null(strstr(table.bytes, "\ttoy_metric\t"));
@@ -68,8 +67,6 @@ TEST_IN_SCRATCH(metric)
 
 TEST(chart_and_kernel)
 {
-    report_result result;
-    error err = {0};
     sample_view *sample = sample_plain();
     assert_non_null(sample);
     sample_kernel(sample, "toy_f32_scalar", "toy", "scalar");
@@ -77,8 +74,7 @@ TEST(chart_and_kernel)
         sample_speed(sample, "toy_f32_scalar", 65536 / hidden, hidden, 20);
     sample_speed(sample, "toy_f32_scalar", 65536 / 768, 768, 20);
     sample_store(sample);
-    if (!report_write(&sample->view, PLOTS_DIRECTORY, "toy", NULL, &result, &err))
-        fail_msg("%s", err.message);
+    const report_result result = report_write(&sample->view, PLOTS_DIRECTORY, "toy", NULL);
     if (result.note[0])
         fail_msg("%s", result.note);
     assert_true(result.chart_count > 1);

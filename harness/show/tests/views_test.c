@@ -40,33 +40,31 @@ static void fill(result_store *store, int64_t run)
     ln_metrics metrics = some_metrics();
     case_verdict ok = {VERDICT_RIGHT, ""}, bad = {VERDICT_LIMIT_CLASS, "3 elements"},
                  dead = {VERDICT_CRASHED, "SIGSEGV"};
-    CHECK(store_put_judged(store, run,
-                           &(stored_case){.key = fine,
-                                          .judged = true,
-                                          .verdict = ok,
-                                          .metrics = metrics,
-                                          .bound_row_ulp = 12.5,
-                                          .hashed = true,
-                                          .output_hash = 0xfedcba9876543210},
-                           &problem));
+    store_put_judged(store, run,
+                     &(stored_case){.key = fine,
+                                    .judged = true,
+                                    .verdict = ok,
+                                    .metrics = metrics,
+                                    .bound_row_ulp = 12.5,
+                                    .hashed = true,
+                                    .output_hash = 0xfedcba9876543210});
     for (unsigned i = 0; i < 6; i++) {
         timed_repetition kernel = {i / 3, i % 3, i, 100, 1000 + i, 990, NAN, NAN}, copy = kernel;
         copy.real_ns = 500;
-        CHECK(store_put_repetition(store, run, &fine, &kernel, &problem));
-        CHECK(store_put_repetition(store, run, &roof, &copy, &problem));
+        store_put_repetition(store, run, &fine, &kernel);
+        store_put_repetition(store, run, &roof, &copy);
     }
     metrics.ulp_max = INFINITY;
     metrics.ulp_bias = -INFINITY;
     metrics.bits = NAN;
     metrics.worst_computed = NAN;
-    CHECK(put_accuracy(store, run, &wrong, &bad, &metrics, INFINITY, &problem));
-    CHECK(put_accuracy(store, run, &crashed, &dead, NULL, NAN, &problem));
-    CHECK(put_accuracy(store, run, &odd, &ok, &metrics, NAN, &problem));
+    put_accuracy(store, run, &wrong, &bad, &metrics, INFINITY);
+    put_accuracy(store, run, &crashed, &dead, NULL, NAN);
+    put_accuracy(store, run, &odd, &ok, &metrics, NAN);
     stored_row row = {0, 7, 1e8, 0.5, 0.25, INFINITY, -0.125, NAN};
-    CHECK(store_put_row(store, run, &odd, &row, &problem));
-    CHECK(store_put_kernel(store, run, "fine",
-                           "{\"name\":\"fine\",\"unroll\":4,\"reproducibility\":\"row\"}",
-                           &problem));
+    store_put_row(store, run, &odd, &row);
+    store_put_kernel(store, run, "fine",
+                     "{\"name\":\"fine\",\"unroll\":4,\"reproducibility\":\"row\"}");
 }
 
 /* Of each test. */
@@ -83,11 +81,11 @@ static int load_view(void **state)
     int64_t run;
     if (scratch_create(state) != 0)
         return -1;
-    CHECK(store_open(scratch_path(state, "a.db"), STORE_WRITE, &store, &problem));
-    CHECK(store_begin_run(store, &info, &run, &problem));
+    store = store_open(scratch_path(state, "a.db"), STORE_WRITE);
+    run = store_begin_run(store, &info);
     fill(store, run);
-    CHECK(store_sum_up(store, run, NO_PROCESS, &problem));
-    CHECK(view_load(store, run, &view, &problem));
+    store_sum_up(store, run, NO_PROCESS);
+    view = view_load(store, run);
     view.owns_store = true;
     return 0;
 }
@@ -185,7 +183,7 @@ static void save(const char *format, const char *path)
 {
     text_buffer bytes = {0};
     export_format_named(format)->add(view.store, view.run.id, &bytes);
-    CHECK(write_whole_file(path, &bytes, &problem));
+    write_whole_file(path, &bytes);
     text_free(&bytes);
 }
 
@@ -238,8 +236,8 @@ static const char *exported(void **state, const char *database, int64_t run, uns
 {
     const char *path = scratch_path(state, "out.db");
     text_buffer bytes = {0};
-    CHECK(run_file_make(database, run, preset, &bytes, &problem));
-    CHECK(write_whole_file(path, &bytes, &problem));
+    run_file_make(database, run, preset, &bytes);
+    write_whole_file(path, &bytes);
     text_free(&bytes);
     return path;
 }
@@ -251,9 +249,9 @@ VIEW_TEST(test_database)
         const char *path = exported(state, scratch_path(state, "a.db"), view.run.id, preset);
         run_file file;
         run_view read;
-        CHECK(run_file_open(&file, path, &problem));
+        file = run_file_open(path);
         assert_int_equal(file.folder == NULL, preset == PACK_NOT);
-        CHECK(load_stored_run(file.database, 0, &read, &problem));
+        read = load_stored_run(file.database, 0);
         const ln_metrics *wrong = &read.cases.cases[2].metrics;
         assert_true(wrong->ulp_max == INFINITY && wrong->ulp_bias == -INFINITY &&
                     isnan(wrong->bits));
@@ -272,20 +270,16 @@ VIEW_TEST(test_changed_bits)
     const char *path = exported(state, scratch_path(state, "a.db"), view.run.id, PACK_NOT);
     text_buffer bytes = {0};
     result_store *store;
-    CHECK(read_whole_file(path, &bytes, &problem));
-    CHECK(store_open_memory(&store, &problem));
+    read_whole_file(path, &bytes);
+    store = store_open_memory();
     for (size_t bit = 0; bit < 8 * bytes.length; bit += bit < 800 ? 7 : 9011) {
-        run_file file;
-        int64_t first, count;
-        error why = {0};
+        int64_t first;
         bytes.bytes[bit / 8] = (char)(bytes.bytes[bit / 8] ^ 1 << bit % 8);
-        CHECK(write_whole_file(path, &bytes, &problem));
-        if (run_file_open(&file, path, &why) &&
-            store_copy_runs(store, file.database, 0, &first, &count, &why))
+        write_whole_file(path, &bytes);
+        if (!DIES(store_copy_runs(store, run_file_open(path).database, 0, &first)))
             fail_msg("bit %zu was changed, and the file was taken", bit);
-        assert_int_equal(why.code, EXIT_CODE_ENVIRONMENT);
-        assert_null(strchr(why.message, '\n'));
-        run_file_close(&file);
+        assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
+        assert_null(strchr(problem.message, '\n'));
         bytes.bytes[bit / 8] = (char)(bytes.bytes[bit / 8] ^ 1 << bit % 8);
     }
     text_free(&bytes);
@@ -299,14 +293,14 @@ TEST_IN_SCRATCH(test_unfinished)
     const char *path = scratch_path(state, "b.db");
     result_store *store;
     int64_t run;
-    CHECK(store_open(path, STORE_WRITE, &store, &problem));
-    CHECK(store_begin_run(store, &info, &run, &problem));
+    store = store_open(path, STORE_WRITE);
+    run = store_begin_run(store, &info);
     fill(store, run);
-    CHECK(store_end_process(store, run, 0, &problem));
+    store_end_process(store, run, 0);
     run_view killed, again;
-    CHECK(view_load(store, run, &killed, &problem));
+    killed = view_load(store, run);
     assert_true(killed.unfinished == 1 && killed.views[0].speed.time_ns == 1001);
-    CHECK(load_stored_run(exported(state, path, run, PACK_NOT), 0, &again, &problem));
+    again = load_stored_run(exported(state, path, run, PACK_NOT), 0);
     assert_int_equal(again.cases.cases[0].repetition_count, 6);
     assert_true(again.unfinished == 1 && again.views[0].speed.time_ns == 1001);
     assert_true(again.views[0].speed.copy_ratio == killed.views[0].speed.copy_ratio);

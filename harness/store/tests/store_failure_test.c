@@ -6,12 +6,12 @@
 #include <math.h>
 
 /* Puts until it fails, or `most`; returns how many were kept. */
-static unsigned fill(result_store *store, int64_t run, unsigned most, error *err)
+static unsigned fill(result_store *store, int64_t run, unsigned most)
 {
     case_key key = sample_key();
     for (unsigned i = 0; i < most; i++) {
         timed_repetition put = {0, i, i, i, i + 0.5, i, NAN, NAN};
-        if (!store_put_repetition(store, run, &key, &put, err))
+        if (DIES(store_put_repetition(store, run, &key, &put)))
             return i;
     }
     return most;
@@ -21,7 +21,7 @@ static void assert_kept(const char *path, int64_t run, unsigned kept)
 {
     result_store *store = opened(path, STORE_WRITE);
     stored_cases cases;
-    CHECK(store_cases(store, run, &cases, &problem));
+    cases = store_cases(store, run);
     assert_int_equal(cases.cases[0].repetition_count, kept);
     stored_cases_free(&cases);
     store_close(store);
@@ -33,17 +33,18 @@ TEST_IN_SCRATCH(test_full)
     result_store *store = opened(path, STORE_WRITE);
     int64_t run = begun(store);
     sqlite3_exec(store->database, "PRAGMA max_page_count = 40", NULL, NULL, NULL);
-    unsigned kept = fill(store, run, 1000000, &problem);
+    unsigned kept = fill(store, run, 1000000);
     assert_true(kept > 100 && kept < 1000000);
     assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
     assert_non_null(
         strstr(problem.message, "full.db: cannot store a measurement: the disk is full"));
     assert_null(strchr(problem.message, '\n'));
-    /* Room again: the same connection goes on. */
-    sqlite3_exec(store->database, "PRAGMA max_page_count = 4000", NULL, NULL, NULL);
+    /* Room again: the next command goes on. */
+    store_close(store);
+    store = opened(path, STORE_WRITE);
     timed_repetition next = {1, 0, 0, 1, 1, 1, NAN, NAN};
     case_key key = sample_key();
-    CHECK(store_put_repetition(store, run, &key, &next, &problem));
+    store_put_repetition(store, run, &key, &next);
     store_close(store);
     assert_kept(path, run, kept + 1);
 }
@@ -55,7 +56,7 @@ TEST_IN_SCRATCH(test_cut_off)
     const char *path = scratch_path(state, "cut.db");
     result_store *store = opened(path, STORE_WRITE);
     int64_t run = begun(store);
-    assert_int_equal(fill(store, run, 3, &problem), 3);
+    assert_int_equal(fill(store, run, 3), 3);
     store_close(store);
     pid_t child = fork();
     if (child == 0) {
@@ -93,10 +94,7 @@ static void write_file(const char *path, const char *bytes, size_t count)
 static void assert_refused(const char *path, const char *words)
 {
     for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
-        result_store *store;
-        problem.message[0] = '\0';
-        assert_false(store_open(path, (store_mode)mode, &store, &problem));
-        assert_null(store);
+        assert_true(DIES(store_open(path, (store_mode)mode)));
         assert_int_equal(problem.code, EXIT_CODE_ENVIRONMENT);
         if (!strstr(problem.message, words) || !strstr(problem.message, path) ||
             strchr(problem.message, '\n'))
@@ -140,12 +138,11 @@ TEST_IN_SCRATCH(test_not_ours)
     make_database(path, "PRAGMA application_id = 1234");
     assert_refused(path, "not one of lnbench");
     assert_refused((const char *)*state, "a directory");
-    result_store *store;
-    assert_false(store_open(scratch_path(state, "none.db"), STORE_READ, &store, &problem));
+    assert_true(DIES(store_open(scratch_path(state, "none.db"), STORE_READ)));
     assert_non_null(strstr(problem.message, "no such file"));
     assert_refused(scratch_path(state, "no/such.db"), "no");
     write_file(scratch_path(state, "empty.db"), "", 0);
-    assert_false(store_open(scratch_path(state, "empty.db"), STORE_READ, &store, &problem));
+    assert_true(DIES(store_open(scratch_path(state, "empty.db"), STORE_READ)));
     assert_non_null(strstr(problem.message, "empty"));
     store_close(opened(scratch_path(state, "empty.db"), STORE_WRITE));
 }
@@ -201,37 +198,30 @@ static const char *changed_store(void **state, const char *sql)
     " RENAME TO kept; CREATE TABLE " table " AS SELECT * FROM kept; "
 
 /* Reads all that there is of the store's runs. */
-static bool read_everything(result_store *store)
+static void read_everything(result_store *store)
 {
     stored_run *runs;
-    size_t count, lost_count;
-    bool fine = store_runs(store, &runs, &count, &problem);
-    for (size_t i = 0; fine && i < count; i++) {
-        asked_case *lost = NULL;
-        machine_facts machine = {0};
-        stored_cases cases = {0};
-        char *kernels = NULL;
-        fine = store_machine(store, runs[i].id, &machine, &problem) &&
-               store_kernels_json(store, runs[i].id, &kernels, &problem) &&
-               store_lost(store, runs[i].id, &lost, &lost_count, &problem) &&
-               store_cases(store, runs[i].id, &cases, &problem);
-        for (size_t c = 0; fine && c < cases.count; c++) {
+    size_t count = store_runs(store, &runs);
+    for (size_t i = 0; i < count; i++) {
+        asked_case *lost;
+        machine_facts machine = store_machine(store, runs[i].id);
+        machine_free(&machine);
+        free(store_kernels_json(store, runs[i].id));
+        store_lost(store, runs[i].id, &lost);
+        free(lost);
+        stored_cases cases = store_cases(store, runs[i].id);
+        for (size_t c = 0; c < cases.count; c++) {
             stored_worst worst;
-            bool has;
-            fine = store_worst(store, &cases.cases[c], &worst, &has, &problem);
+            store_worst(store, &cases.cases[c], &worst);
             stored_worst_free(&worst);
         }
         stored_cases_free(&cases);
-        machine_free(&machine);
-        free(lost);
-        free(kernels);
     }
     free(runs);
-    return fine;
 }
 
 /* Writes a run with a row in almost every table. */
-static bool write_run(result_store *store)
+static void write_run(result_store *store)
 {
     const machine_facts machine = {.facts = (machine_fact[]){{"cores", "3"}}, .count = 1};
     const run_info info = {
@@ -243,18 +233,27 @@ static bool write_run(result_store *store)
     const timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
     const stored_row row = {0, 1, 2, 1, 0.5, 3, 0, 0};
     stored_worst worst = {.y_hash = 1};
-    int64_t run;
     worst.inputs[0] = (stored_tensor){"four", 4, 0};
     strcpy(lost.key.input, "lost");
-    return store_begin_run(store, &info, &run, &problem) &&
-           store_put_asked(store, run, &asked, &problem) &&
-           store_put_asked(store, run, &lost, &problem) &&
-           store_put_kernel(store, run, asked.key.kernel, "{}", &problem) &&
-           put_accuracy(store, run, &asked.key, &verdict, &metrics, 1, &problem) &&
-           store_put_row(store, run, &asked.key, &row, &problem) &&
-           store_put_worst(store, run, &asked.key, &worst, &problem) &&
-           store_put_repetition(store, run, &asked.key, &put, &problem) &&
-           store_sum_up(store, run, NO_PROCESS, &problem);
+    int64_t run = store_begin_run(store, &info);
+    store_put_asked(store, run, &asked);
+    store_put_asked(store, run, &lost);
+    store_put_kernel(store, run, asked.key.kernel, "{}");
+    put_accuracy(store, run, &asked.key, &verdict, &metrics, 1);
+    store_put_row(store, run, &asked.key, &row);
+    store_put_worst(store, run, &asked.key, &worst);
+    store_put_repetition(store, run, &asked.key, &put);
+    store_sum_up(store, run, NO_PROCESS);
+}
+
+static void use(const char *path, store_mode mode)
+{
+    result_store *store = store_open(path, mode);
+    if (mode == STORE_READ)
+        read_everything(store);
+    else
+        write_run(store);
+    store_close(store);
 }
 
 /* A stranger's file may have any schema. lnbench either reads and writes it, or says in one line why not;
@@ -303,16 +302,12 @@ TEST_IN_SCRATCH(test_strange_schemas)
         const char *path = scratch_path(state, "strange.db");
         remove(path);
         result_store *made = opened(path, STORE_WRITE);
-        CHECK(write_run(made));
+        write_run(made);
         store_close(made);
         make_database(path, strange[i].sql);
         for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
             const char *words = mode == STORE_READ ? strange[i].reading : strange[i].writing;
-            result_store *store;
-            problem = (error){0};
-            bool fine = store_open(path, (store_mode)mode, &store, &problem) &&
-                        (mode == STORE_READ ? read_everything(store) : write_run(store));
-            store_close(store);
+            bool fine = !DIES(use(path, (store_mode)mode));
             if (fine != !words ||
                 (words &&
                  (problem.code != EXIT_CODE_ENVIRONMENT || !strstr(problem.message, words) ||
@@ -343,13 +338,12 @@ TEST_IN_SCRATCH(test_tables_of_their_own)
         const char *path = changed_store(state, own[i]);
         for (int mode = STORE_READ; mode <= STORE_WRITE; mode++) {
             result_store *store = opened(path, (store_mode)mode);
-            stored_run run;
-            CHECK(store_run(store, 1, &run, &problem));
+            store_run(store, 1);
             assert_int_equal(number(store, "SELECT count(*) FROM facts WHERE run = 1"), 4);
             assert_int_equal(number(store, "SELECT count(*) FROM timed"), 0);
             if (mode == STORE_WRITE) {
-                assert_int_equal(fill(store, begun(store), 2, &problem), 2);
-                CHECK(store_sum_up(store, 2, NO_PROCESS, &problem));
+                assert_int_equal(fill(store, begun(store), 2), 2);
+                store_sum_up(store, 2, NO_PROCESS);
             }
             store_close(store);
         }
@@ -368,11 +362,11 @@ TEST_IN_SCRATCH(test_long_texts)
     static const unsigned halves[] = {1 << 19, (1 << 19) + 1, 9 << 20}; /* 9 << 21: a long row */
     for (size_t i = 0; i < sizeof halves / sizeof *halves; i++) {
         char sql[96];
-        machine_facts machine;
+        machine_facts machine = {0};
         snprintf(sql, sizeof sql, "UPDATE facts SET value = hex(zeroblob(%u)) WHERE place = 0",
                  halves[i]);
         result_store *store = opened(changed_store(state, sql), STORE_READ);
-        assert_int_equal(store_machine(store, 1, &machine, &problem), i == 0);
+        assert_int_equal(DIES(machine = store_machine(store, 1)), i > 0);
         if (i == 0)
             machine_free(&machine);
         else
@@ -388,7 +382,6 @@ TEST_IN_SCRATCH(test_long_names)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         char sql[512];
         asked_case *lost;
-        size_t count;
         snprintf(
             sql, sizeof sql,
             "INSERT INTO cells (run, kernel, types, convention, rows, hidden, cache, threads, "
@@ -400,7 +393,7 @@ TEST_IN_SCRATCH(test_long_names)
             "SELECT id, 77, 1 FROM cells",
             lengths[i][0], lengths[i][1], lengths[i][2]);
         result_store *store = opened(changed_store(state, sql), STORE_READ);
-        assert_int_equal(store_lost(store, 1, &lost, &count, &problem), i == 0);
+        assert_int_equal(DIES(store_lost(store, 1, &lost)), i > 0);
         if (i == 0)
             free(lost);
         else
@@ -447,23 +440,21 @@ TEST_IN_SCRATCH(test_strange_files_beside)
 static void check_unwritable(const char *directory)
 {
     char path[512];
-    result_store *store;
-    error err = {0};
     if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
         _exit(10);
     snprintf(path, sizeof path, "%s/new.db", directory);
-    if (store_open(path, STORE_WRITE, &store, &err))
+    if (!DIES(store_open(path, STORE_WRITE)))
         _exit(11);
-    if (err.code != EXIT_CODE_ENVIRONMENT || !strstr(err.message, "Permission denied"))
+    if (problem.code != EXIT_CODE_ENVIRONMENT || !strstr(problem.message, "Permission denied"))
         _exit(12);
     snprintf(path, sizeof path, "%s/old.db", directory);
-    if (store_open(path, STORE_WRITE, &store, &err) || err.code != EXIT_CODE_ENVIRONMENT)
+    if (!DIES(store_open(path, STORE_WRITE)) || problem.code != EXIT_CODE_ENVIRONMENT)
         _exit(13);
     /* What may be read is read, without the files that SQLite would like to make beside it. */
-    if (!store_open(path, STORE_READ, &store, &err))
+    result_store *store = NULL;
+    if (DIES(store = store_open(path, STORE_READ)))
         _exit(14);
-    int64_t run;
-    _exit(store_latest_run(store, &run, &err) && run == 1 ? 0 : 15);
+    _exit(store_latest_run(store) == 1 ? 0 : 15);
 }
 
 TEST_IN_SCRATCH(test_unwritable)
@@ -471,7 +462,7 @@ TEST_IN_SCRATCH(test_unwritable)
     result_store *store = opened(scratch_path(state, "old.db"), STORE_WRITE);
     case_key key = sample_key();
     timed_repetition put = {0, 0, 0, 1, 1, 1, NAN, NAN};
-    CHECK(store_put_repetition(store, begun(store), &key, &put, &problem));
+    store_put_repetition(store, begun(store), &key, &put);
     store_close(store);
     assert_int_equal(chmod(*state, 0555), 0);
     pid_t child = fork();
@@ -494,13 +485,13 @@ TEST_IN_SCRATCH(test_two_writers)
     case_key key = sample_key();
     for (unsigned i = 0; i < 20; i++) {
         timed_repetition put = {0, i, 0, 1, i, 1, NAN, NAN};
-        CHECK(store_put_repetition(a, run_a, &key, &put, &problem));
-        CHECK(store_put_repetition(b, run_b, &key, &put, &problem));
+        store_put_repetition(a, run_a, &key, &put);
+        store_put_repetition(b, run_b, &key, &put);
         stored_run info;
-        CHECK(store_run(reader, run_a, &info, &problem));
+        info = store_run(reader, run_a);
         assert_int_equal(info.repetitions, i + 1);
     }
-    assert_false(store_end_run(reader, run_a, RUN_COMPLETE, &problem));
+    assert_true(DIES(store_end_run(reader, run_a, RUN_COMPLETE)));
     assert_non_null(strstr(problem.message, "permission"));
     store_close(a);
     store_close(b);

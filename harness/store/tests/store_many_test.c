@@ -13,36 +13,36 @@ static case_key key_of(int kernel, int input)
 
 static void put_run(result_store *store)
 {
-    CHECK(store_together(store, &problem));
+    store_together(store);
     int64_t run = begun(store);
     for (int kernel = 0; kernel < KERNELS; kernel++) {
         const case_key timed = key_of(kernel, 0);
-        CHECK(store_put_kernel(store, run, timed.kernel, "{}", &problem));
+        store_put_kernel(store, run, timed.kernel, "{}");
         for (unsigned i = 0; i < 4; i++) {
             timed_repetition put = {i / 2, i % 2, 0, 1, 10 + i, 1, NAN, NAN};
-            CHECK(store_put_repetition(store, run, &timed, &put, &problem));
+            store_put_repetition(store, run, &timed, &put);
         }
         for (int input = 0; kernel > 0 && input < INPUTS; input++) {
             asked_case asked = {.key = key_of(kernel, input), .parts = ASKED_TO_JUDGE};
             case_verdict fine = {.kind = VERDICT_RIGHT};
             ln_metrics metrics = distinct_metrics();
             stored_row row = {0, 1, 2, 1, .5, 3, 0, 0};
-            CHECK(store_put_asked(store, run, &asked, &problem));
-            CHECK(put_accuracy(store, run, &asked.key, &fine, &metrics, 1, &problem));
-            CHECK(store_put_row(store, run, &asked.key, &row, &problem));
+            store_put_asked(store, run, &asked);
+            put_accuracy(store, run, &asked.key, &fine, &metrics, 1);
+            store_put_row(store, run, &asked.key, &row);
         }
     }
     for (unsigned process = 0; process < 2; process++)
-        CHECK(store_end_process(store, run, process, &problem));
-    CHECK(store_count_asked(store, run, &problem));
-    CHECK(store_end_run(store, run, RUN_COMPLETE, &problem));
-    CHECK(store_together_end(store, true, &problem));
+        store_end_process(store, run, process);
+    store_count_asked(store, run);
+    store_end_run(store, run, RUN_COMPLETE);
+    store_together_end(store);
 }
 
 static int steps_of(result_store *store, int kind)
 {
     const case_key key = key_of(1, 0);
-    sqlite3_stmt *statement = store_keyed(store, (statement_kind)kind, 1, &key, &problem);
+    sqlite3_stmt *statement = store_keyed(store, (statement_kind)kind, 1, &key);
     assert_non_null(statement);
     if (kind == STATEMENT_NOISE || kind == STATEMENT_FIND_UNFINISHED)
         store_bind(statement, 1, "s", "no such"); /* a text */
@@ -69,7 +69,7 @@ static int steps_of(result_store *store, int kind)
 
 static bool is_reading(result_store *store, int kind)
 {
-    sqlite3_stmt *statement = store_statement(store, (statement_kind)kind, &problem);
+    sqlite3_stmt *statement = store_statement(store, (statement_kind)kind);
     assert_non_null(statement);
     return sqlite3_stmt_readonly(statement) && kind > STATEMENT_ROLLBACK;
 }

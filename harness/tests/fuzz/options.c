@@ -2,9 +2,9 @@
 #include "commands/options.h"
 #include "fuzz.h"
 
-static exit_code no_body(void *context, const cli_call *call, error *err)
+static exit_code no_body(void *context, const cli_call *call)
 {
-    (void)context, (void)call, (void)err;
+    (void)context, (void)call;
     return EXIT_CODE_FINE;
 }
 
@@ -14,19 +14,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     char *line = strndup((const char *)bytes, size), *arguments[MOST + 1] = {0}, *rest = line;
     static bool quiet;
     int count = 0;
-    error err = {0};
     if (!quiet && !freopen("/dev/null", "w", stdout)) /* --help */
         abort();
     quiet = true;
     while (rest && count < MOST)
         arguments[count++] = strsep(&rest, "\n");
-    const cli_command *found = command_find(arguments[0], &err);
-    if (found) {
-        cli_command harmless = *found;
+    die_catcher caught = {0};
+    die_caught_by = &caught;
+    if (setjmp(caught.place) == 0) {
+        cli_command harmless = *command_find(arguments[0]);
         harmless.body = no_body;
-        exit_code code = command_run_with(&harmless, count, arguments, &err);
-        FUZZ_CHECK(code == err.code && (code == EXIT_CODE_FINE || err.message[0]));
+        FUZZ_CHECK(command_run_with(&harmless, count, arguments) == EXIT_CODE_FINE);
     }
+    die_caught_by = NULL;
+    FUZZ_CHECK(caught.error.code == EXIT_CODE_FINE || caught.error.message[0]);
     free(line);
     return 0;
 }
