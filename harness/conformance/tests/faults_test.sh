@@ -7,7 +7,7 @@ set -u
 faults="two_slots third_thread row_23_bits flushes_and_40_ulp bf16_truncated_alone bf16_unrounded_alone keeps_threads
     residual_keeps_memory"
 twins=flushes_and_40_ulp
-every=fault.ddof_1_var
+every=fault.ddof_1_var,fault.ddof_1_of_1
 of_gamma1=fault.gamma1_as_gamma,twin.gamma1_as_gamma
 kernels=honest.one_pass_strided_16_bf16
 if [ -n "${LNBENCH_FULL:-}" ]; then

@@ -131,16 +131,15 @@ static int significant_bits(double value)
     return bits;
 }
 
-/* Whether every way finds equal elements equal, so that 0 / 0 is what comes out: all sums of N
- * elements and of N squares are exact. */
-static bool is_surely_undefined(ln_type type, double element, size_t hidden)
+/* Whether every way finds equal elements equal, so that 0 / 0 is what comes out: all sums of N elements and
+ * squares are exact, or N - 1 is 0. */
+static bool is_surely_undefined(ln_type type, double element, size_t hidden, int ddof)
 {
     double most = ceil(log2((double)hidden)), precision = -log2(unit_roundoff(type));
     double square = element * element;
-    return significant_bits(element) + most <= precision &&
-           2 * significant_bits(element) + most <= precision &&
-           (element == 0 || square > ln_ulp(type, 0)) &&
-           16 * square * (double)hidden < largest_power(type);
+    return hidden == (size_t)ddof || (2 * significant_bits(element) + most <= precision &&
+                                      (element == 0 || square > ln_ulp(type, 0)) &&
+                                      16 * square * (double)hidden < largest_power(type));
 }
 
 /* Both formulas with sums in one order; `way` is left as two passes find it. */
@@ -200,9 +199,9 @@ bool layernorm_textbook(textbook *book, const metrics_row *row, const double *x,
 {
     *worst = nothing_known;
     if (!isfinite(row->answer->facts.rstd)) {
-        worst->undefined = isfinite(row->answer->facts.max_abs) &&
-                           row->answer->facts.max_dev == 0 &&
-                           is_surely_undefined(accumulator, x[0], row->hidden);
+        worst->undefined =
+            isfinite(row->answer->facts.max_abs) && row->answer->facts.max_dev == 0 &&
+            is_surely_undefined(accumulator, x[0], row->hidden, row->convention->ddof);
         return true;
     }
     if (!textbook_reserve(book, row->hidden))
