@@ -382,6 +382,13 @@ bool judge_bounds(row_judge *judge, const judge_block *block, const kernel_entry
 
 /* ---- a block ---- */
 
+judge_block judge_head(const judge_block *block)
+{
+    judge_block head = *block;
+    head.rows = block->distinct ? block->distinct : block->rows;
+    return head;
+}
+
 /* Judges the statistics of the last call; false where the kernel does not give them all. */
 static bool judge_all_statistics(row_judge *judge, const judge_block *block,
                                  const judged_kind *kind, row_findings *findings)
@@ -447,14 +454,15 @@ void judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_ent
         judgement->verdict = findings.verdict;
         return;
     }
+    const judge_block head = judge_head(block);
     const bool given = judge_all_statistics(judge, block, &kind, &findings);
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
     for (size_t i = 0; i < what->count; i++)
         if (role_is_statistic(&what->roles[i]))
             judgement->output_hash =
                 hash_bytes(judgement->output_hash, judge->rounded[i], block->rows * sizeof(double));
-    judge_measure(judge, block, judge->computed, has_bound, given, judgement);
-    judge_conclude(judge, block, has_bound, &findings, judgement);
+    judge_measure(judge, &head, judge->computed, has_bound, given, judgement);
+    judge_conclude(judge, &head, has_bound, &findings, judgement);
     if (judge->upper_halves && judgement->verdict.kind <= VERDICT_RIGHT_NO_BOUND)
         snprintf(judgement->verdict.detail, sizeof judgement->verdict.detail, "%s",
                  SPEED_TRAP "it leaves the upper halves of vector registers in use, which slows "

@@ -20,7 +20,7 @@ static bool has_nan(const row_judge *judge, size_t hidden)
 }
 
 /* Every number a row that is asked for is given in all rows, or by the kernel never; of a row with a NaN
- * it is NaN. */
+ * it is NaN, but of one element, whose variance is 0 without a look at it. */
 static void find_statistics(covering_run *run, const judge_block *block, unsigned asked,
                             row_findings *findings)
 {
@@ -47,25 +47,11 @@ static void find_statistics(covering_run *run, const judge_block *block, unsigne
             if (isnan(*value) || isfinite(block->results[row].facts.max_abs))
                 continue;
             judge_load_row(judge, block, row);
-            if (has_nan(judge, block->hidden))
+            if (block->hidden > 1 && has_nan(judge, block->hidden))
                 judge_find(findings, VERDICT_WRONG_CLASS,
                            "row %zu: %s is %.9g, and the row has a NaN", row, role->name, *value);
         }
     }
-}
-
-/* Whether the rows that come again came out as those before. */
-static bool comes_again(const row_judge *judge, const judge_block *block)
-{
-    const size_t distinct = block->distinct ? block->distinct : block->rows;
-    const size_t bytes = distinct * block->hidden * dtype_size(block->storage);
-    bool same = true;
-    for (size_t row = distinct; same && row < block->rows; row += distinct) {
-        size_t left = (block->rows - row) * block->hidden * dtype_size(block->storage);
-        same = memcmp(judge->computed, judge_row_of(block, judge->computed, row),
-                      left < bytes ? left : bytes) == 0;
-    }
-    return same;
 }
 
 static void judge_output_of(covering_run *run, const combination *asked, const judge_block *block,
@@ -74,13 +60,12 @@ static void judge_output_of(covering_run *run, const combination *asked, const j
     row_judge *judge = run->judge;
     row_findings findings = {.verdict = judgement->verdict};
     const judged_kind kind = judged_kind_of(run->kernel, run->has_bound);
-    judge_block head = *block; /* without those that come again */
+    const judge_block head = judge_head(block);
     unsigned statistics = 0;
-    head.rows = block->distinct ? block->distinct : block->rows;
     for (size_t i = 0; i < operations[block->operation]->count; i++)
         statistics |= role_is_statistic(&operations[block->operation]->roles[i]) ? ROLE_BIT(i) : 0;
     judge_rounding(&head, judge->computed, &findings);
-    judge_rows(judge, comes_again(judge, block) ? &head : block, judge->computed, &kind, &findings);
+    judge_rows(judge, block, judge->computed, &kind, &findings);
     for (size_t row = 0; (outputs & statistics) && row < block->rows; row++)
         judge_statistics(judge, block, row, &kind, &findings);
     find_statistics(run, block, outputs, &findings);

@@ -68,6 +68,9 @@ void judge_as_it_is(row_judge *judge, const judge_block *block, const kernel_ent
                     case_judgement *judgement);
 void blame_load(const kernel_entry *kernel, case_judgement *judgement);
 
+/* A block without the rows that come again. */
+judge_block judge_head(const judge_block *block);
+
 /* What the judge needs to know of a kernel. */
 judged_kind judged_kind_of(const kernel_entry *kernel, bool has_bound);
 

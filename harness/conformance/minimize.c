@@ -1,7 +1,7 @@
 /* Minimizes a failure: finds the smallest set of factors that still shows it (delta debugging, Zeller and
  * Hildebrandt, IEEE TSE 28, 2002). It tries the default problem of the same hidden size, then the levels that
  * all failing problems share, then sets half of the factors to their defaults, and then single ones, as long
- * as the kernel still fails: first for the same reason, then for any. The fewest rows are found by bisection.
+ * as the kernel still fails. The fewest rows are found by bisection.
  *
  *     minimize_fault(&run, &asked, &seen, &verdict);
  *     // "only with 9 rows or more, residual (9x257; right at 8 rows; 4x257, plain: pass; right at hidden 8;
@@ -17,7 +17,6 @@
 enum {
     ASKED_MOST = 60,
     RACES = 5,
-    TELLS_REASON = 3,  /* of verdict_telling(): which columns are wrong, or why */
     FIRST_DROPPED = 3, /* those of the shape before it; rows are dropped last */
 };
 
@@ -27,27 +26,20 @@ typedef struct narrowing {
     case_verdict verdict;
     size_t asked, plain_rows;
     bool cut, unsteady; /* more would have had to be asked; a race was not met each time */
-    bool any_reason;    /* wrong without the reason is the same too */
 } narrowing;
-
-static bool is_of_numbers(verdict_kind kind)
-{
-    return kind == VERDICT_INACCURATE || kind == VERDICT_WRONG_CLASS ||
-           kind == VERDICT_NONDETERMINISTIC;
-}
 
 static ln_problem problem_of(const narrowing *in, const combination *of)
 {
     return combination_problem(of, in->of->kernel->facts.storage, in->of->kernel->facts.param);
 }
 
-/* Whether it is the same fault; where the reason is known, with one. */
-static bool is_same(const narrowing *in, const case_verdict *b)
+/* All that shows in numbers is the same. */
+static bool is_same(const narrowing *in, const case_verdict *found)
 {
-    const case_verdict *a = &in->verdict;
-    return (a->kind == b->kind || (is_of_numbers(a->kind) && is_of_numbers(b->kind))) &&
-           (in->any_reason || verdict_telling(b) >= verdict_telling(a) ||
-            verdict_telling(a) < TELLS_REASON);
+    const unsigned numbers =
+        1u << VERDICT_INACCURATE | 1u << VERDICT_WRONG_CLASS | 1u << VERDICT_NONDETERMINISTIC;
+    const unsigned both = 1u << in->verdict.kind | 1u << found->kind;
+    return in->verdict.kind == found->kind || (both & ~numbers) == 0;
 }
 
 /* What becomes of it: the least where it is wrong in the same way. A race is not met each time: it is asked
@@ -196,6 +188,7 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
     size_t sizes[10], count = list_sizes(hidden, sizes);
     char lists[2][64] = {"", ""};
     const narrowing kept = *in;
+    narrowing told = *in; /* the size that tells more */
     for (size_t i = 0; i < count && !interrupted(); i++) {
         combination tried = kept.least;
         bool same;
@@ -205,11 +198,14 @@ static void try_sizes(narrowing *in, size_t hidden, char *text, size_t size)
         bool right = verdict_is_right(kind);
         char *list = lists[right];
         size_t used = strlen(list);
+        if (same && kept.least.levels[0] == 0 &&
+            verdict_telling(&in->verdict) > verdict_telling(&told.verdict))
+            told = *in;
         if (right || verdict_is_fault(kind))
             snprintf(list + used, sizeof *lists - used, "%s%zu", used ? ", " : "", sizes[i]);
     }
-    in->least = kept.least;
-    in->verdict = kept.verdict;
+    in->least = told.least;
+    in->verdict = told.verdict;
     if (!*lists[1])
         snprintf(text, size, "%s", *lists[0] ? "; wrong at every hidden size tried" : "");
     else
@@ -260,7 +256,6 @@ static bool separates(narrowing *in, const combination *with, const combination 
     enum { CONTENTS = 4, APART = 1 << 20 };
     const narrowing kept = *in;
     bool apart = true, same;
-    in->any_reason = true;
     for (int i = 1; apart && i <= CONTENTS && !interrupted(); i++) {
         combination wrong = *with, right = *without;
         wrong.number = right.number = with->number + (uint64_t)i * APART;
@@ -331,28 +326,12 @@ static void say_factors(const narrowing *in, size_t rows, char *words, size_t si
         words[used - 2] = '\0';
 }
 
-/* What the told problem has beyond the least, of which less is told. */
-static void say_best(const narrowing *in, const narrowing *told, char *text, size_t size)
-{
-    char words[200];
-    const uint64_t more = combination_factors(&told->least) & ~combination_factors(&in->least);
-    *text = '\0';
-    if (memcmp(in->least.levels, told->least.levels, sizeof told->least.levels) == 0 &&
-        in->least.instead == told->least.instead)
-        return;
-    ln_problem problem = problem_of(in, &told->least);
-    combination_describe(&told->least, more, words, sizeof words);
-    snprintf(text, size, "; more shows at %zux%zu%s%s", problem.rows, problem.hidden,
-             *words ? " with " : "", words);
-}
-
 void minimize_fault(covering_run *of, const combination *asked, const faults_seen *seen,
                     case_verdict *verdict)
 {
     ln_problem problem =
         combination_problem(asked, of->kernel->facts.storage, of->kernel->facts.param);
-    char words[256], sizes[160] = "", best[256] = "", where[48], rows[64] = "",
-                     why[ROW_FAULT_LENGTH];
+    char words[256], sizes[160] = "", where[48], rows[64] = "", why[ROW_FAULT_LENGTH];
     narrowing in = {.of = of, .least = *asked, .verdict = *verdict};
     bool same = false;
     in.least.hidden = problem.hidden;
@@ -365,14 +344,6 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
         return;
     }
     verdict_kind of_plain = narrow_down(&in, seen);
-    const narrowing told = in;
-    if (verdict_telling(&in.verdict) >= TELLS_REASON) {
-        in.any_reason = true;
-        in.asked = 0;
-        of_plain = narrow_down(&in, seen);
-        say_best(&in, &told, best, sizeof best);
-    }
-    in.any_reason = *best || verdict_telling(&in.verdict) <= TELLS_REASON; /* "257 mod 8" of rows */
     size_t from = in.unsteady || in.cut ? 0 : find_rows(&in);
     if (!in.unsteady)
         try_sizes(&in, problem.hidden, sizes, sizeof sizes);
@@ -385,14 +356,13 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
     if (in.plain_rows != problem.rows)
         snprintf(rows + strlen(rows), sizeof rows - strlen(rows), "; %zux%zu", in.plain_rows,
                  problem.hidden);
-    *verdict = *best ? told.verdict : in.verdict;
-    in.least = *best ? told.least : in.least;
+    *verdict = in.verdict;
     const ln_convention convention = problem_of(&in, &in.least).convention;
     if (covering_run_mistake(of, &convention, why))
         verdict_say(verdict, SAYS_MISTAKE "%s", why);
     if (!*words)
-        verdict_say(verdict, "%s" SAYS_PLAIN "%s%s: %s", where, sizes, best, verdict->detail);
+        verdict_say(verdict, "%s" SAYS_PLAIN "%s: %s", where, sizes, verdict->detail);
     else
-        verdict_say(verdict, "%swith %s (%s%s" SAYS_PLAIN ": %s%s)%s: %s", only ? "only " : "",
-                    words, where, rows, verdict_word(of_plain), sizes, best, verdict->detail);
+        verdict_say(verdict, "%swith %s (%s%s" SAYS_PLAIN ": %s%s): %s", only ? "only " : "", words,
+                    where, rows, verdict_word(of_plain), sizes, verdict->detail);
 }

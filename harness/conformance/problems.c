@@ -312,15 +312,6 @@ static void make_parameter(const combination *of, operation_call *call, size_t r
     }
 }
 
-/* Parts of a tensor, `distinct` of them, over and over, in place of them. */
-static void repeat(arena *memory, void **of, size_t bytes, size_t distinct, size_t rows)
-{
-    char *made = *of ? arena_take(memory, rows, bytes) : NULL;
-    for (size_t row = 0; made && row < rows; row++)
-        memcpy(made + row * bytes, (const char *)*of + row % distinct * bytes, bytes);
-    *of = made;
-}
-
 void combination_block(row_judge *judge, const combination *of, ln_type storage, ln_type param,
                        judge_block *block)
 {
@@ -342,20 +333,7 @@ void combination_block(row_judge *judge, const combination *of, ln_type storage,
             make_parameter(of, &call, i);
     judge_block_from(judge, block, &call);
     arena_free(&memory);
-    if (rows == problem.rows)
-        return;
-    /* The answers of rows that come again are found once, and what they may be off. */
-    void *results = block->results;
-    arena_expect(&block->memory,
-                 rows * (sizeof *block->results + 2 * block->hidden * dtype_size(storage)) + 64);
-    for (size_t i = 0; i < what->count; i++)
-        if (what->roles[i].shape == SHAPE_TABLE)
-            repeat(&block->memory, &block->inputs[i], block->hidden * dtype_size(storage),
-                   block->rows, rows);
-    repeat(&block->memory, &results, sizeof *block->results, block->rows, rows);
-    block->results = results;
-    block->distinct = block->rows;
-    block->rows = rows;
+    judge_block_repeat(block, rows);
 }
 
 bool combination_is_even(const combination *of)

@@ -187,6 +187,32 @@ void judge_block_from(row_judge *judge, judge_block *block, const operation_call
     block_answer(judge, block);
 }
 
+/* Parts of a tensor, `distinct` of them, over and over, in place of them. */
+static void repeat(arena *memory, void **of, size_t bytes, size_t distinct, size_t rows)
+{
+    char *made = *of ? arena_take(memory, rows, bytes) : NULL;
+    for (size_t row = 0; made && row < rows; row++)
+        memcpy(made + row * bytes, (const char *)*of + row % distinct * bytes, bytes);
+    *of = made;
+}
+
+void judge_block_repeat(judge_block *block, size_t rows)
+{
+    const operation *what = operations[block->operation];
+    const size_t row_bytes = block->hidden * dtype_size(block->storage);
+    void *results = block->results;
+    if (rows <= block->rows)
+        return;
+    arena_expect(&block->memory, rows * (sizeof *block->results + 2 * row_bytes) + 64);
+    for (size_t i = 0; i < what->count; i++)
+        if (what->roles[i].shape == SHAPE_TABLE)
+            repeat(&block->memory, &block->inputs[i], row_bytes, block->rows, rows);
+    repeat(&block->memory, &results, sizeof *block->results, block->rows, rows);
+    block->results = results;
+    block->distinct = block->rows;
+    block->rows = rows;
+}
+
 void judge_block_free(judge_block *block)
 {
     if (block->limits)

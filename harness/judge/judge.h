@@ -106,6 +106,8 @@ void judge_block_generate(row_judge *judge, judge_block *block, operation_call c
 void judge_block_from(row_judge *judge, judge_block *block, const operation_call *call);
 /* The inputs of a block, which stay its own: another block from some of them. */
 operation_call judge_block_call(const judge_block *block);
+/* The same rows over and over, up to so many; their answers and what they may be off are found once. */
+void judge_block_repeat(judge_block *block, size_t rows);
 void judge_block_free(judge_block *block);
 
 /* Judges one dense output against a block, without any kernel: pass (no bound); inaccurate (beyond

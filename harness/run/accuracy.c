@@ -170,7 +170,7 @@ static bool is_swept(const char *input)
 
 static void keep_rows(const judge_lane *lane, judged_case *found)
 {
-    size_t bytes = lane->block.rows * sizeof *found->rows;
+    size_t bytes = lane->group->distinct * sizeof *found->rows;
     if (is_swept(lane->key.input) && found->judgement.by_row)
         found->rows = allocate_copy(found->judgement.by_row, bytes);
 }
@@ -188,13 +188,15 @@ static void make_block(judge_lane *lane)
     if (lane->block_of == group)
         return;
     free_block(lane);
-    if (group->check)
+    if (group->check) {
         conformance_prepare(lane->judge, group->check, &lane->asked);
-    else
-        judge_block_generate(
-            lane->judge, &lane->block,
-            call_dense(&group->convention, group->dtype, group->param, group->rows, group->hidden),
-            group->input, NULL, 0);
+    } else {
+        judge_block_generate(lane->judge, &lane->block,
+                             call_dense(&group->convention, group->dtype, group->param,
+                                        group->distinct, group->hidden),
+                             group->input, NULL, 0);
+        judge_block_repeat(&lane->block, group->rows);
+    }
     lane->block_of = group;
 }
 
@@ -317,7 +319,7 @@ static void put_in_turn(judge_lane *lane, judged_case *found)
         end_interrupted(part);
         return;
     }
-    put_case(part->session, &lane->key, found, lane->block.rows);
+    put_case(part->session, &lane->key, found, lane->group->distinct);
     part->stored++;
     pthread_cond_broadcast(&part->moved);
 }

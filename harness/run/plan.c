@@ -487,10 +487,9 @@ static void check_memory(const resolved_plan *resolved, const case_plan *plan, s
         call_bytes(operations[plan->adding.operation], rows, hidden, plan->adding.dtype);
     if (memory > 0 && needed >= memory)
         die(EXIT_CODE_ENVIRONMENT,
-            "shape %zux%zu: x and y need %.0f MiB; %s %.0f MiB of memory: choose fewer rows, or "
-            "--only accuracy",
-            rows, hidden, needed / 0x1p20,
-            of_group ? "the control group may use" : "this machine has", memory / 0x1p20);
+            "shape %zux%zu: x and y need %.0f MiB; %s %.0f MiB of memory: choose fewer rows", rows,
+            hidden, needed / 0x1p20, of_group ? "the control group may use" : "this machine has",
+            memory / 0x1p20);
 }
 
 /* ---- what is judged ---- */
@@ -515,6 +514,11 @@ static void resolve_inputs(resolved_plan *resolved, const case_plan *plan)
     }
 }
 
+size_t distinct_rows(const char *input, size_t rows)
+{
+    return input_is_worst(input) || rows < SWEEP_ROWS ? rows : SWEEP_ROWS;
+}
+
 accuracy_group accuracy_group_of(const case_plan *plan, const ln_convention *convention,
                                  const char *input, size_t rows, size_t hidden)
 {
@@ -522,6 +526,7 @@ accuracy_group accuracy_group_of(const case_plan *plan, const ln_convention *con
                             .dtype = plan->adding.dtype,
                             .param = plan->adding.param,
                             .rows = rows,
+                            .distinct = distinct_rows(input, rows),
                             .hidden = hidden,
                             .elements = rows * hidden};
     convention_label(convention, group.convention_label);
@@ -687,8 +692,7 @@ static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
     for (size_t i = 0; i < shapes->count; i++) {
         size_t rows, hidden, own_rows, own_hidden;
         shape_parse(shapes->words[i], &rows, &hidden);
-        if (resolved->speed)
-            check_memory(resolved, plan, rows, hidden);
+        check_memory(resolved, plan, rows, hidden);
         for (size_t input = 0; resolved->accuracy && input < resolved->input_count; input++) {
             own_shape(resolved->inputs[input], &own_rows, &own_hidden);
             if (own_hidden && own_hidden != hidden)
@@ -698,9 +702,13 @@ static void plan_shapes(const resolved_plan *resolved, case_plan *plan)
         if (resolved->speed)
             add_speed(plan, resolved, rows, hidden);
         for (size_t c = 0; resolved->accuracy && c < resolved->conventions->count; c++)
-            for (size_t input = 0; input < resolved->input_count; input++)
-                add_accuracy(plan, &resolved->conventions->list[c], resolved->inputs[input],
-                             judged_rows(resolved->inputs[input], rows, hidden, plan), hidden);
+            for (size_t input = 0; input < resolved->input_count; input++) {
+                const bool whole =
+                    c == 0 && input == 0 && !resolved->speed; /* else timing has them */
+                const char *name = resolved->inputs[input];
+                add_accuracy(plan, &resolved->conventions->list[c], name,
+                             whole ? rows : judged_rows(name, rows, hidden, plan), hidden);
+            }
     }
 }
 

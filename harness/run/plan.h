@@ -28,8 +28,8 @@ typedef struct accuracy_group {
     ln_convention convention;
     char convention_label[CONVENTION_MAX_LENGTH];
     char input[INPUT_MAX_LENGTH];
-    ln_type dtype, param; /* of the kernels that it is for */
-    size_t rows, hidden;
+    ln_type dtype, param;                 /* of the kernels that it is for */
+    size_t rows, distinct, hidden;        /* distinct: from this row on the first ones come again */
     size_t elements;                      /* for the time left */
     const struct conformance_task *check; /* NULL: rows of the input */
     bool for_ours;                        /* a check of our own kernels too... */
@@ -93,6 +93,8 @@ void plan_free(case_plan *plan);
 /* Calls `add` for every pair of storage and parameter type that a chosen kernel of plan->adding.operation has, in
  * the order of the types, with it in plan->adding. */
 void plan_each_types(case_plan *plan, void (*add)(case_plan *plan, void *context), void *context);
+/* How many rows of an input are made: what is asked for beyond them are the same ones again. */
+size_t distinct_rows(const char *input, size_t rows);
 /* A group of these types. */
 accuracy_group accuracy_group_of(const case_plan *plan, const ln_convention *convention,
                                  const char *input, size_t rows, size_t hidden);

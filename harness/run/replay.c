@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "domain/convention.h"
+#include "run/plan.h"
 #include <math.h>
 #include <string.h>
 
@@ -127,7 +128,7 @@ static bool regenerate(row_judge *judge, const kernel_entry *kernel, const store
     judge_block *block = &kept->block;
     struct error why = {0};
     const operation_call alone = call;
-    call.problem.rows = key->rows;
+    call.problem.rows = judged->repetition_count ? key->rows : distinct_rows(key->input, key->rows);
     if (strcmp(kept->of.input, key->input) != 0 || kept->of.rows != key->rows ||
         block->hidden != key->hidden || block->storage != call.problem.storage ||
         block->param != call.problem.param) {
@@ -137,6 +138,7 @@ static bool regenerate(row_judge *judge, const kernel_entry *kernel, const store
                      why.message);
             return false;
         }
+        judge_block_repeat(block, key->rows);
         kept->of = *key;
     }
     size_t row = judged->metrics.worst_row, row_bytes = key->hidden * dtype_size(block->storage);

@@ -119,6 +119,9 @@ check "its fault: without the convention that it was met under" has out \
 run_it replay --db n.db --plugin "$libraries/faults_plugin.so" --case \
     "$("$binaries/run_sql" n.db "SELECT min(case_id) FROM judged WHERE kernel = 'fault.two_at_once' AND input = 'combinations'" | tail -n 1)"
 check "its check again: a race, which has no bits of its own" has out ': combinations .* nondeterministic again: '
+ends "a shape is judged at all of its rows" 5 run --only accuracy --plugin "$libraries/faults_plugin.so" --no-charts \
+    --kernels fault.long_batches --conventions torch --db rows.db --shapes 512x2048 --inputs normal --conformance no
+check "all of its rows: said" has out 'wrong in all 512 rows'
 ends "x_stride ignored" 5 run --plan quick --only accuracy --plugin "$libraries/faults_plugin.so" --no-charts \
     --kernels fault.x_stride_ignored --conventions torch --db x.db --shapes 4x64 --inputs spike
 check "x_stride ignored: what it read" has out 'NaN that it read between the rows of x where'
