@@ -102,9 +102,3 @@ void elements_store(ln_type type, void *elements, double *values, size_t count)
         values[i] = element_get(type, elements, i);
     }
 }
-
-void elements_read(ln_type type, const void *elements, double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        values[i] = element_get(type, elements, i);
-}

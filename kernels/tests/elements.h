@@ -23,6 +23,5 @@ void element_put(ln_type type, void *elements, size_t i, double value);
 
 /* Rounds count values to the type, in place, and stores them. */
 void elements_store(ln_type type, void *elements, double *values, size_t count);
-void elements_read(ln_type type, const void *elements, double *values, size_t count);
 
 #endif

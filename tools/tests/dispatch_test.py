@@ -1,7 +1,7 @@
 """tools/dispatch: the check of the library's calls by the published run, and by copies of it with known changes.
 
 usage: dispatch_test.py LNBENCH"""
-import glob, os, sqlite3, subprocess, sys, tempfile
+import csv, glob, os, sqlite3, subprocess, sys, tempfile
 
 sys.dont_write_bytecode = True
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -22,10 +22,6 @@ def dispatch(*words):
     return done.returncode, done.stdout, done.stderr
 
 
-def imported(path, database):
-    subprocess.run([LNBENCH, "import", path, "--db", database], check=True, stdout=subprocess.DEVNULL)
-
-
 def change(database, statements):
     with sqlite3.connect(database) as store:
         store.executescript(statements)
@@ -33,8 +29,6 @@ def change(database, statements):
 
 
 def test_check():
-    published = sorted(glob.glob(os.path.join(ROOT, "results/published/*/run.db.xz")))[-1]
-    imported(published, "p.db")
     code, said, _ = dispatch("check", "p.db")
     check("the calls take fast kernels", code == 0 and "36 of 36 compared; 0 slower" in said, said)
     slow = "UPDATE timings SET {0} WHERE case_id IN (SELECT cases.id FROM cells JOIN cases ON cell = cells.id WHERE {1})"
@@ -45,6 +39,23 @@ def test_check():
     change("p.db", "DELETE FROM timings WHERE NOT is_copy")
     code, _, said = dispatch("check", "p.db")
     check("nothing was timed", code == 7 and "no run has timed ln_layernorm()" in said, said)
+
+
+def test_classes():
+    """No class is slower than a stricter one, by the published times of the kernels that the table takes."""
+    with open(os.path.join(ROOT, "results/judged/cells.tsv"), encoding="utf-8") as lines, sqlite3.connect("p.db") as store:
+        store.execute("CREATE TEMP TABLE taken (call, hidden, place, kernel)")
+        store.executemany("INSERT INTO taken VALUES (?, ?, ?, ?)", [
+            (row["call"], row["hidden"], place, row["kernel"]) for row in csv.DictReader(lines, delimiter="\t")
+            if row["isa"] == "avx512" for place in row["rows"].split(",")])
+        ratios = store.execute("""
+            WITH calls AS (SELECT call, timed.hidden, place, time_ns FROM taken JOIN timed USING (kernel)
+                           WHERE taken.hidden = timed.hidden AND place = iif(regime = 'DRAM', 'memory', 'caches'))
+            SELECT fast.time_ns / strict.time_ns AS ratio, fast.call, hidden, place
+            FROM calls AS fast JOIN calls AS strict USING (hidden, place)
+            WHERE (fast.call, strict.call) IN (VALUES ('library_fast_f32', 'library_accurate_f32'),
+                                                      ('library_accurate_f32', 'library_exact_f32'))""").fetchall()
+    check("the classes are in order", len(ratios) == 14 and max(ratios)[0] <= 1.02, ratios)
 
 
 def test_bad():
@@ -59,7 +70,9 @@ def test_bad():
 
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
-    for test in (test_check, test_bad):
+    published = sorted(glob.glob(os.path.join(ROOT, "results/published/*/run.db.xz")))[-1]
+    subprocess.run([LNBENCH, "import", published, "--db", "p.db"], check=True, stdout=subprocess.DEVNULL)
+    for test in (test_classes, test_check, test_bad):
         test()
     os.chdir("/")
 sys.exit(1 if failed else 0)

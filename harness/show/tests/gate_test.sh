@@ -100,14 +100,11 @@ git checkout -q topic
 git remote add origin . && git fetch -q origin main:refs/remotes/origin/main
 expect 0 'merge base with origin/main'
 
-
 # Kernels with an object file each: those that changed are measured, and a word in a comment is none.
 git checkout -q main
-sed -i 's,kernels/a.c,& kernels/x.kernel.c kernels/x.bound.c kernels/y.kernel.c kernels/y.bound.c,' \
-    CMakeLists.txt
+sed -i 's,kernels/a.c,& kernels/x.kernel.c kernels/y.kernel.c,' CMakeLists.txt
 for name in x y; do
     echo "int run_$name(int a) { return a + 1; }" >kernels/$name.kernel.c
-    echo "int bound_$name(int a) { return a; }" >kernels/$name.bound.c
 done
 commit kernels
 git checkout -q -b faster
@@ -120,13 +117,9 @@ git checkout -q -b comment main
 echo '/* a word */' >>kernels/x.kernel.c
 git commit -qam comment
 expect 0 "no kernel's code changed" --base main
-git checkout -q -b bound main
-sed -i 's/return a/return 2 * a/' kernels/x.bound.c
-git commit -qam bound
-expect 0 '--kernels x$' --base main
 # A kernel that is gone is asked for, so that duet names it; a new one is only named.
 git checkout -q -b gone main
-sed -i 's, kernels/y.[a-z]*.c,,g' CMakeLists.txt
+sed -i 's, kernels/y.kernel.c,,' CMakeLists.txt
 commit gone
 expect 0 'duet: version-kernels version-gone --kernels y$' --base main
 git checkout -q -b added main
