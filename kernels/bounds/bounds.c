@@ -258,7 +258,7 @@ static double passed_bound(const bounded_row *row, const row_sums *sums, double 
 {
     double b = 2.5 * sqrt(var) + 64 * sqrt(row->sum->tiny), best = INFINITY;
     for (int tries = 0; tries < 60; tries++) {
-        moments_bound at = bound_sweep_of(row, sums, var, b);
+        moments_bound at = bound_sweep(row, sums, var, b);
         double g =
             (sqrt(4 * at.var_hi * (1 + bound_gamma(row, 8)) + 0x1p10 * row->sum->tiny) + at.mean) *
             bound_slack;
@@ -285,14 +285,13 @@ moments_bound ln_moments_shifted(const bounded_row *row)
     double first =
         (subset + bound_gamma(row, bound_levels(row) + 3) * row->max_abs + row->sum->tiny) *
         bound_slack;
-    moments_bound first_sweep = bound_sweep_of(row, &sums, var, first);
+    moments_bound first_sweep = bound_sweep(row, &sums, var, first);
     double second =
         (first_sweep.mean + row->sum->unit * (fabs(row->mean) + first_sweep.mean)) * bound_slack;
     if (!(4 * n * row->max_abs < row->sum->max && 32 * n * (var + first * first) < row->sum->max &&
           first_sweep.var_hi < row->sum->max))
         return bound_none;
-    return bound_sweep_of(row, &sums, var,
-                          fmax(second, fmin(first, passed_bound(row, &sums, var))));
+    return bound_sweep(row, &sums, var, fmax(second, fmin(first, passed_bound(row, &sums, var))));
 }
 
 /* Bound. V the exact biased variance, mu the exact mean, u = REAL_UNIT, k = retry_most().
@@ -325,7 +324,7 @@ static moments_bound retry_first(const bounded_row *row, row_sums sums, double v
     const double flushed = has_long_sums(row) ? 0 : 0x1p-124;
     sums.depth = (has_long_sums(row) ? 1 : 2) * (sums.depth - bound_levels(row)) +
                  bound_levels(row) + is_wide(row);
-    moments_bound sweep = bound_sweep_of(row, &sums, var, mu);
+    moments_bound sweep = bound_sweep(row, &sums, var, mu);
     double more =
         (flushed + 2 * mu * flushed + flushed * flushed) * (1 + row->sum->unit) * bound_slack;
     sweep.mean += flushed;
@@ -380,7 +379,7 @@ static moments_bound retry_bound(const bounded_row *row)
     if (!(4 * n * row->max_abs < row->sum->max && 32 * n * (var + mu * mu) < row->sum->max &&
           first.var_hi < row->sum->max))
         return bound_none;
-    moments_bound second = bound_sweep_of(row, &sums, var, retry_again(row, &first, var, mu));
+    moments_bound second = bound_sweep(row, &sums, var, retry_again(row, &first, var, mu));
     double passes = retry_passes(row, &first,
                                  retry_most(n / (has_chains(row) ? row->lanes : block_of(row)),
                                             row->storage->unit, row->sum->unit));
@@ -415,9 +414,11 @@ static moments_bound residual_bound(const bounded_row *row, double scale)
     double tiny = scale == 1 ? 0 : row->sum->tiny, var = row->var * scale * scale;
     if (row->max_dev == 0 && row->var == 0)
         return (moments_bound){0, 0, 0, 0, 1};
-    moments_bound first = bound_sweep(row, bound_depth(row), var, row->max_dev * scale);
+    moments_bound first =
+        bound_sweep(row, &(row_sums){.depth = bound_depth(row)}, var, row->max_dev * scale);
     double a = first.mean + row->sum->unit * (fabs(row->mean) * scale + first.mean) + 4 * tiny;
-    moments_bound found = bound_sweep(row, cascade_depth(row), var, a * bound_slack);
+    moments_bound found =
+        bound_sweep(row, &(row_sums){.depth = cascade_depth(row)}, var, a * bound_slack);
     double moved = 2 * sqrt(var) * tiny + tiny * tiny;
     found.mean = (found.mean + tiny) / scale + 2 * tiny;
     found.rest = found.rest / scale + tiny;
@@ -470,7 +471,7 @@ moments_bound ln_moments_reproducible(const bounded_row *row)
     const row_sums sums = {steps + levels, row->lambda, n, row->max_dev, steps, row->tile, 1, 1};
     double rms = sqrt(row->var + row->mean * row->mean);
     double a = (sum_error(row, &sums, 2, row->mean_abs, rms, 1) + row->sum->tiny) * bound_slack;
-    moments_bound found = bound_sweep_of(row, &sums, row->var, a);
+    moments_bound found = bound_sweep(row, &sums, row->var, a);
     if (!(2 * n * row->mean_abs < row->sum->max && 4 * n * (row->var + a * a) < row->sum->max &&
           2 * n * (row->max_dev + a) < row->sum->max && found.var_hi < row->sum->max / (2 * n)))
         return bound_none;

@@ -269,18 +269,12 @@ LN_INLINE moments_bound bound_of_sums(const bounded_row *row, double var, double
     return bound;
 }
 
-LN_INLINE moments_bound bound_sweep_of(const bounded_row *row, const row_sums *sums, double var,
-                                       double a)
+LN_INLINE moments_bound bound_sweep(const bounded_row *row, const row_sums *sums, double var,
+                                    double a)
 {
     double square = var + a * a, root = sqrt(square), most = sums->most + a;
     return bound_of_sums(row, var, a, sum_error(row, sums, 1, root, root, 1),
                          sum_error(row, sums, 2, square, square, most * most / square));
-}
-
-LN_INLINE moments_bound bound_sweep(const bounded_row *row, double depth, double var, double a)
-{
-    const row_sums sums = {.depth = depth};
-    return bound_sweep_of(row, &sums, var, a);
 }
 
 #endif
