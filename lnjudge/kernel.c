@@ -1,6 +1,6 @@
-/* A kernel that is a function, step by step: the input families at each size of the question, for the figures,
- * and the problems of the covering array. Large tensors, growth and calls at the same time take processes and
- * threads of their own; the report says that they were not asked. */
+/* Judges a kernel that is a function, step by step: on the input families at each size of the question, for the
+ * figures, and on the problems of the covering array. Large tensors, growth and calls at the same time need
+ * processes and threads of their own; the report says that they were not run. */
 #include "base/allocate.h"
 #include "base/number.h"
 #include "conformance/covering_run.h"
@@ -8,7 +8,9 @@
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "internal.h"
+#include "worker/child/buffers.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 enum {
@@ -18,6 +20,7 @@ enum {
     FAMILIES_MOST = 64,
     USUAL_HIDDEN = 768,
     MOST_SIZES = 1 << 16,
+    ALIGNMENT = 64,
     ALL_TRAITS = LNJUDGE_DENSE | LNJUDGE_NOT_IN_PLACE | LNJUDGE_NO_RESIDUAL | LNJUDGE_THESE_SIZES,
 };
 
@@ -26,8 +29,10 @@ enum {
 static const double plain_kappa = 2;
 
 struct lnjudge_session {
+    kernel_runner runner; /* the first member: ask_in_process() and reserve() get its address */
+    size_t runner_bytes;
+    bool stopped; /* the function returned LNJUDGE_STOP */
     lnjudge_question question;
-    in_process *worker;
     row_judge *judge;
     kernel_entry kernel;
     combination_set *combinations;
@@ -39,6 +44,149 @@ struct lnjudge_session {
     judge_block block;  /* of the step */
     lnjudge_report report;
 };
+
+/* ---- the runner (judge/runner.h) ----
+ *
+ * The conformance tests send it the messages that they send to lnbench's worker, and the answers are made here.
+ * Each tensor lies between two pages that hold a known pattern (worker/child/buffers.h), as do the gaps of strided
+ * rows, and inputs are compared with what they were. A function that writes further away, or never returns, is not
+ * caught: that needs another process. */
+
+static bool blame(worker_reply *reply, verdict_kind verdict, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static bool blame(worker_reply *reply, verdict_kind verdict, const char *format, ...)
+{
+    va_list arguments;
+    reply->kind = REPLY_FAILED;
+    reply->verdict = verdict;
+    va_start(arguments, format);
+    vsnprintf(reply->text, sizeof reply->text, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* Tensors begin as many bytes beyond a multiple of ALIGNMENT as the order says. The sum has a place of its own
+ * where y lies in the place of the residual. */
+static work_order placed_order(const work_order *order)
+{
+    const operation *what = operations[order->operation];
+    work_order placed = *order;
+    for (size_t i = 0; i < what->count; i++) {
+        const tensor_role *role = &what->roles[i];
+        tensor_layout *layout = &placed.layout.tensors[i];
+        layout->offset = role->type == TYPE_ACCUMULATOR  ? 0
+                         : layout->place == GUARD_BEHIND ? dtype_size(order->problem.storage)
+                                                         : layout->offset % ALIGNMENT;
+        layout->place = GUARD_AMID;
+        if (role_is_sum(what, i) && layout->lies_in != ROLE_X)
+            layout->lies_in = i;
+    }
+    return placed;
+}
+
+/* Whether an input holds what the order's rows from `first` on are. */
+static bool input_is_whole(const call_tensors *of, size_t i, size_t first, worker_reply *reply)
+{
+    const guarded *buffer = &of->buffers[i];
+    const tensor_role *role = &of->what->roles[i];
+    size_t from = role_is_parameter(role) ? 0 : first * of->extents[i].row_bytes;
+    if (!buffer->map || role->output || tensors_input_is_written(of, i))
+        return true;
+    char *right = allocate(buffer->size + 1);
+    rows_lay_out(right, &of->extents[i], of->memory + of->order->at.tensors[i] + from);
+    bool same = memcmp(right, buffer->data, buffer->size) == 0;
+    free(right);
+    return same || blame(reply, VERDICT_INPUT_MODIFIED, "wrote to its input %s", role->name);
+}
+
+/* One call on the order's rows from `first` on, which go back to where they came from. */
+static bool run_rows(lnjudge_session *session, call_tensors *of, size_t first, worker_reply *reply)
+{
+    const lnjudge_question *question = &session->question;
+    char text[REPLY_TEXT_LENGTH];
+    tensors_fill(of, first, false);
+    die_catcher *kept = die_caught_by; /* the kernel may call this library */
+    int status = question->kernel(question->user, &of->problem, &of->given);
+    die_caught_by = kept;
+    session->stopped |= status == LNJUDGE_STOP;
+    if (status == LNJUDGE_STOP)
+        return blame(reply, VERDICT_LOST, "stopped");
+    if (status == LN_ERROR_UNSUPPORTED)
+        return blame(reply, VERDICT_DECLINED, "it says so");
+    if (status != 0)
+        return blame(reply, VERDICT_CRASHED, "returned %d", status);
+    for (size_t i = 0; i < of->what->count; i++)
+        if (!input_is_whole(of, i, first, reply))
+            return false;
+    return tensors_are_clean(of, text, sizeof text) || blame(reply, VERDICT_OVERRUN, "%s", text);
+}
+
+/* Rows in two halves, one behind the other, and the first half `again` times more; or all at once. */
+static bool run_calls(lnjudge_session *session, call_tensors *of, size_t again, worker_reply *reply)
+{
+    const size_t second = of->order->problem.rows - of->problem.rows;
+    const guarded *result = &of->buffers[of->order->layout.tensors[of->what->result].lies_in];
+    if (!run_rows(session, of, 0, reply))
+        return false;
+    tensors_hand_back(of, 0);
+    char *once = allocate(result->size + 1);
+    memcpy(once, result->data, result->size);
+    bool fine = second == 0 || run_rows(session, of, second, reply);
+    if (fine && second > 0)
+        tensors_hand_back(of, second);
+    for (; fine && again > 0; again--)
+        fine = run_rows(session, of, 0, reply) &&
+               (memcmp(once, result->data, result->size) == 0 ||
+                blame(reply, VERDICT_NONDETERMINISTIC, "two calls on the same rows differ"));
+    free(once);
+    return fine;
+}
+
+static bool ask_in_process(kernel_runner *runner, const work_order *order, double deadline_seconds,
+                           worker_reply *reply)
+{
+    lnjudge_session *session = (lnjudge_session *)runner;
+    const lnjudge_question *question = &session->question;
+    bool halves = order->layout.calls == CALLS_HALVES && order->problem.rows > 1;
+    size_t again = order->again ? order->again : 2 * (order->layout.calls != CALLS_ONCE);
+    (void)deadline_seconds;
+    *reply = (worker_reply){.kind = REPLY_DONE};
+    if (session->stopped)
+        return blame(reply, VERDICT_LOST, "stopped");
+    if (order->kind ==
+        ORDER_SUPPORTS) { /* a function says so in a call, and takes one convention */
+        reply->value = 1;
+        return true;
+    }
+    bool takes = !(question->traits & LNJUDGE_THESE_SIZES);
+    for (size_t i = 0; i < question->hidden_count; i++)
+        takes |= question->hidden[i] == order->problem.hidden;
+    if (!takes)
+        return blame(reply, VERDICT_DECLINED, "it takes no such size");
+    if (order->at.tensors[ROLE_RESIDUAL] >= 0 && (question->traits & LNJUDGE_NO_RESIDUAL))
+        return blame(reply, VERDICT_DECLINED, "it takes no residual");
+    const work_order placed = placed_order(order);
+    ln_problem problem = order->problem;
+    call_tensors tensors;
+    problem.rows = halves ? (problem.rows + 1) / 2 : problem.rows;
+    if (!(question->traits & LNJUDGE_DENSE))
+        layout_strides(&order->layout, operations[order->operation], &problem);
+    if (!tensors_create(&tensors, &placed, runner->memory, &problem, question->accumulator, false))
+        memory_is_out(0);
+    bool fine = run_calls(session, &tensors, again, reply);
+    tensors_destroy(&tensors);
+    return fine;
+}
+
+static void reserve(kernel_runner *runner, size_t bytes)
+{
+    lnjudge_session *session = (lnjudge_session *)runner;
+    if (bytes > session->runner_bytes) {
+        runner->memory = reallocate(runner->memory, bytes);
+        session->runner_bytes = bytes;
+    }
+}
 
 /* ---- what was found ---- */
 
@@ -71,7 +219,7 @@ static bool is_worse(const lnjudge_case *held, const case_verdict *verdict, doub
     return row_ulp > lnjudge_metric(held, "row_ulp_max");
 }
 
-/* `words`: of the problem that was asked, "4x257, rows off centre"; "": the block says it. */
+/* `words` describes the problem ("4x257, rows off centre"); it is empty where the block says it. */
 static void note_verdict(lnjudge_session *session, const char *input, const char *words,
                          const case_judgement *judgement)
 {
@@ -90,8 +238,8 @@ static void note_verdict(lnjudge_session *session, const char *input, const char
         keep_row(block, judgement->metrics.worst_row, session->judge->computed, &into->worst);
 }
 
-/* The question's own limit, on rows of which something is known, that lie near zero and are no longer
- * than those that were asked for. */
+/* Applies the question's own limit to rows of which something is known, that lie near zero and are no longer
+ * than the sizes of the question. */
 static void hold_to_limit(lnjudge_session *session, case_judgement *judgement)
 {
     const judge_block *block = &session->block;
@@ -131,8 +279,8 @@ static void judge_family(lnjudge_session *session, const char *input, size_t hid
     covering_run_note(&session->covering, hidden, judgement);
 }
 
-/* Of what is wrong another size may tell why. */
-static void ask_family(lnjudge_session *session, const char *input, size_t hidden)
+/* If the kernel is wrong, a second size may show why. */
+static void run_family(lnjudge_session *session, const char *input, size_t hidden)
 {
     case_judgement judgement;
     judge_family(session, input, hidden, &judgement);
@@ -143,27 +291,27 @@ static void ask_family(lnjudge_session *session, const char *input, size_t hidde
         judge_family(session, input, 2 * hidden, &judgement);
 }
 
-/* What is asked, but for what this process does not do. */
-static void describe_asked(const lnjudge_session *session, const combination *asked,
-                           char words[256])
+/* Describes a problem, without the factors that this process does not vary. */
+static void describe_problem(const lnjudge_session *session, const combination *asked,
+                             char words[256])
 {
-    combination told = *asked;
+    combination shown = *asked;
     char factors[256];
-    for (size_t f = 0; f < told.table->count; f++) {
-        factor_kind kind = told.table->factors[f].kind;
-        if (kind == FACTOR_THREADS || (kind == FACTOR_CALLS && told.levels[f] != CALLS_HALVES) ||
+    for (size_t f = 0; f < shown.table->count; f++) {
+        factor_kind kind = shown.table->factors[f].kind;
+        if (kind == FACTOR_THREADS || (kind == FACTOR_CALLS && shown.levels[f] != CALLS_HALVES) ||
             (kind == FACTOR_STRIDE && (session->question.traits & LNJUDGE_DENSE)))
-            told.levels[f] = 0;
+            shown.levels[f] = 0;
     }
     ln_problem problem =
         combination_problem(asked, session->question.storage, session->question.param);
-    combination_describe(&told, UINT64_MAX, factors, sizeof factors);
+    combination_describe(&shown, UINT64_MAX, factors, sizeof factors);
     snprintf(words, 256, "%zux%zu%s%.200s", problem.rows, problem.hidden, *factors ? ", " : "",
              factors);
 }
 
-/* A problem of the covering array; and after the last one what all of them show. */
-static void ask_problem(lnjudge_session *session, size_t index)
+/* Runs a problem of the covering array; after the last one it adds what all of them show together. */
+static void run_problem(lnjudge_session *session, size_t index)
 {
     combination asked = combinations_at(session->combinations, index);
     case_judgement judgement, all = {.verdict.kind = VERDICT_RIGHT};
@@ -172,7 +320,7 @@ static void ask_problem(lnjudge_session *session, size_t index)
     combination_block(session->judge, &asked, session->question.storage, session->question.param,
                       &session->block);
     covering_run_ask(&session->covering, &asked, &session->block, &judgement);
-    describe_asked(session, &asked, words);
+    describe_problem(session, &asked, words);
     hold_to_limit(session, &judgement);
     note_verdict(session, "", words, &judgement);
     if (session->done < session->count || session->question.entry > 0)
@@ -206,22 +354,12 @@ static void take_question(const lnjudge_question *given, lnjudge_session *sessio
     size_t *hidden = arena_new(&session->memory, size_t, question->hidden_count);
     memcpy(hidden, given->hidden ? given->hidden : usual, question->hidden_count * sizeof *usual);
     question->hidden = hidden;
-    for (size_t i = 0; i < question->hidden_count; i++) {
-        const char any = 0;
-        const ln_problem problem = {.rows = FAMILY_ROWS,
+    for (size_t i = 0; i < question->hidden_count; i++)
+        check_problem(&(ln_problem){.rows = FAMILY_ROWS,
                                     .hidden = question->hidden[i],
                                     .storage = given->storage,
                                     .param = given->param,
-                                    .convention = given->convention};
-        const unsigned kind = given->convention.operation;
-        ln_tensors tensors = {.x = &any};
-        for (size_t role = 0; kind < OPERATIONS && role < operations[kind]->count; role++) {
-            const tensor_role *own = &operations[kind]->roles[role];
-            if (!own->output && role_is_parameter(own) && role_is_needed(own, &given->convention))
-                role_set(role, &tensors, &any);
-        }
-        check_problem(&problem, &tensors);
-    }
+                                    .convention = given->convention});
 }
 
 static void begin(const lnjudge_question *given, lnjudge_session *session)
@@ -231,8 +369,8 @@ static void begin(const lnjudge_question *given, lnjudge_session *session)
     take_question(given, session);
     const judge_settings settings = {
         .seed = question->seed, .max_row_ulp = INFINITY, .stop = question->stop};
-    session->worker = in_process_start(question);
-    session->judge = judge_create(in_process_runner(session->worker), &settings);
+    session->runner = (kernel_runner){.ask = ask_in_process, .reserve = reserve};
+    session->judge = judge_create(&session->runner, &settings);
     session->kernel.facts = (kernel_facts){
         .name = "given",
         .operation = question->convention.operation,
@@ -270,7 +408,7 @@ static void begin(const lnjudge_question *given, lnjudge_session *session)
 }
 
 lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_session **session,
-                             lnjudge_error *told)
+                             lnjudge_error *failure)
 {
     die_catcher caught = {0};
     lnjudge_session *volatile made = NULL;
@@ -284,30 +422,30 @@ lnjudge_status lnjudge_begin(const lnjudge_question *question, lnjudge_session *
     } else {
         lnjudge_end(made, NULL);
     }
-    return report_error(&caught.error, told);
+    return report_error(&caught.error, failure);
 }
 
 lnjudge_status lnjudge_step(lnjudge_session *session, size_t *done, size_t *steps,
-                            lnjudge_error *told)
+                            lnjudge_error *failure)
 {
-    CATCH(told);
+    CATCH(failure);
     if (!session || !done || !steps)
         die(EXIT_CODE_USAGE, "a session and places for done and steps were expected");
     *steps = session->count;
     if (session->done < session->count) {
         const size_t index = session->done++, hidden = index / session->family_count;
         if (hidden < session->question.hidden_count)
-            ask_family(session, session->families[index % session->family_count],
+            run_family(session, session->families[index % session->family_count],
                        session->question.hidden[hidden]);
         else
-            ask_problem(session, index - session->family_count * session->question.hidden_count);
+            run_problem(session, index - session->family_count * session->question.hidden_count);
         session->judge->placed = NULL;
         judge_block_free(&session->block);
-        if (in_process_stopped(session->worker))
+        if (session->stopped)
             die(EXIT_CODE_INTERRUPTED, "the kernel ended the judgement");
     }
     *done = session->done;
-    return report_error(&caught.error, told);
+    return report_error(&caught.error, failure);
 }
 
 void lnjudge_limit(lnjudge_session *session, double max_row_ulp)
@@ -324,7 +462,7 @@ int lnjudge_failed(const lnjudge_session *session)
     return failed;
 }
 
-/* A size that was asked for and that the kernel does not take was not judged, so it does not pass. */
+/* A size of the question that the kernel does not take was not judged, so it does not pass. */
 static void refuse_declined(lnjudge_report *report, size_t hidden)
 {
     const char *declined = verdict_word(VERDICT_DECLINED);
@@ -367,23 +505,24 @@ void lnjudge_end(lnjudge_session *session, lnjudge_report *report)
     covering_run_end(&session->covering);
     arena_free(&session->memory);
     judge_destroy(session->judge);
-    in_process_stop(session->worker);
+    guard_forget_waiting();
+    free(session->runner.memory);
     free(session);
 }
 
 lnjudge_status lnjudge_kernel_judge(const lnjudge_question *question, lnjudge_report *report,
-                                    lnjudge_error *told)
+                                    lnjudge_error *failure)
 {
     lnjudge_session *session;
     size_t done = 0, steps = 1;
-    CATCH(told);
+    CATCH(failure);
     check_place(report, "the report");
     *report = (lnjudge_report){0};
-    lnjudge_status status = lnjudge_begin(question, &session, told);
+    lnjudge_status status = lnjudge_begin(question, &session, failure);
     if (status != LNJUDGE_OK)
         return status;
     while (status == LNJUDGE_OK && done < steps)
-        status = lnjudge_step(session, &done, &steps, told);
+        status = lnjudge_step(session, &done, &steps, failure);
     lnjudge_end(session, status == LNJUDGE_OK ? report : NULL);
     return status;
 }

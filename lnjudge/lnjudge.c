@@ -1,12 +1,13 @@
-/* The certified reference, and outputs that were made elsewhere. */
+/* The certified reference, outputs that were made elsewhere, tolerances, gradients, and which function made an
+ * output. Kernels are in kernel.c. */
 #include "base/allocate.h"
 #include "domain/convention.h"
 #include "domain/metric_fields.h"
+#include "inputs/typed.h"
 #include "internal.h"
-#include "judge/tolerance.h"
+#include "judge/fingerprint/fingerprint.h"
 #include "judge/gradients.h"
-#include "judge/judging.h"
-#include "metrics/storage.h"
+#include "judge/tolerance.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,14 +37,21 @@ static __attribute__((constructor)) void catch_memory(void)
     out_of_memory = die_of_memory;
 }
 
-lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge_error *given)
+/* liblnjudge makes rows of input families alone; nobody asks it for those of a file. */
+void input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
+                        void *x)
 {
-    error err = {0};
+    (void)type, (void)first, (void)count, (void)hidden, (void)x;
+    die(EXIT_CODE_USAGE, "%s: this library reads no files", path);
+}
+
+lnjudge_status lnjudge_convention(const char *text, ln_convention *made, lnjudge_error *failure)
+{
+    CATCH(failure);
     if (!text || !made)
-        fail(&err, EXIT_CODE_USAGE, "a convention's name and a place for it were expected");
-    else
-        convention_parse(text, made, &err);
-    return report_error(&err, given);
+        die(EXIT_CODE_USAGE, "a convention's name and a place for it were expected");
+    convention_parse(text, made, &caught.error);
+    return report_error(&caught.error, failure);
 }
 
 static bool is_convention(const ln_convention *convention);
@@ -99,10 +107,8 @@ static void check_stride(const char *name, const ln_problem *problem, size_t *st
         die(EXIT_CODE_USAGE, "%zu rows of %zu are too many", problem->rows, *stride);
 }
 
-ln_problem check_problem(const ln_problem *given, const ln_tensors *tensors)
+ln_problem check_problem(const ln_problem *given)
 {
-    if (!given || !tensors)
-        die(EXIT_CODE_USAGE, "a problem and tensors were expected, not NULL");
     ln_problem problem = *given;
     if ((unsigned)given->storage > LN_F16 || (unsigned)given->param > LN_F16)
         die(EXIT_CODE_USAGE, "storage and param: LN_F32, LN_F64, LN_BF16 or LN_F16");
@@ -117,12 +123,21 @@ ln_problem check_problem(const ln_problem *given, const ln_tensors *tensors)
     if (given->rows == 0 || given->hidden == 0)
         die(EXIT_CODE_USAGE, "%zu rows of %zu: at least 1 of 1 was expected", given->rows,
             given->hidden);
+    return problem;
+}
+
+/* The problem with strides that are not 0, once it and its tensors were found to fit together. */
+static ln_problem check_call(const ln_problem *given, const ln_tensors *tensors)
+{
+    if (!given || !tensors)
+        die(EXIT_CODE_USAGE, "a problem and tensors were expected, not NULL");
+    const ln_problem problem = check_problem(given);
     if (!tensors->x)
         die(EXIT_CODE_USAGE, "x is NULL");
-    const operation *what = operations[given->convention.operation];
+    const operation *what = operations[problem.convention.operation];
     for (size_t i = 0; i < what->count; i++) {
         const tensor_role *role = &what->roles[i];
-        bool wanted = role->shape != SHAPE_NONE && role_is_needed(role, &given->convention);
+        bool wanted = role->shape != SHAPE_NONE && role_is_needed(role, &problem.convention);
         bool parameter = role_is_parameter(role) || role->shape == SHAPE_NONE;
         if (parameter && !role->output && wanted != (role_get(i, tensors) != NULL))
             die(EXIT_CODE_USAGE, "%s: this convention %s",
@@ -134,59 +149,46 @@ ln_problem check_problem(const ln_problem *given, const ln_tensors *tensors)
 
 /* ---- the reference ---- */
 
+static const judge_settings no_limit = {.seed = 1, .max_row_ulp = INFINITY};
+
 static const char *row_at(const void *tensor, ln_type type, size_t stride, size_t row)
 {
     return tensor ? (const char *)tensor + row * stride * dtype_size(type) : NULL;
 }
 
-/* Each row as a block of one. */
-static void answer_rows(const ln_problem *problem, const ln_tensors *tensors, double *exact)
+static operation_call call_of(const ln_problem *problem, const ln_tensors *tensors)
 {
-    const ln_operation kind = problem->convention.operation;
-    size_t bytes = problem->hidden * dtype_size(problem->storage);
-    ln_reference *reference = ln_reference_create();
-    double *values = allocate(problem->hidden * sizeof *values);
-    void *rounded = allocate(bytes);
-    if (!reference)
-        memory_is_out(0);
-    for (size_t row = 0; row < problem->rows; row++) {
-        ln_reference_result result = {.rounded = rounded,
-                                      .exact = exact ? exact + row * problem->hidden : values};
-        judge_block block = {.operation = kind,
-                             .convention = problem->convention,
-                             .storage = problem->storage,
-                             .param = problem->param,
-                             .rows = 1,
-                             .hidden = problem->hidden,
-                             .results = &result};
-        for (size_t i = 0; i < operations[kind]->count; i++)
-            if (!operations[kind]->roles[i].output)
-                block.inputs[i] = role_get(i, tensors);
-        block.inputs[ROLE_X] = (void *)row_at(tensors->x, problem->storage, problem->x_stride, row);
-        block.inputs[ROLE_RESIDUAL] =
-            (void *)row_at(tensors->residual, problem->storage, problem->residual_stride, row);
-        if (!judgings[kind]->answer(reference, &block, 0))
-            memory_is_out(bytes);
-        if (tensors->y)
-            memcpy((char *)tensors->y + row * problem->y_stride * dtype_size(problem->storage),
-                   rounded, bytes);
-        if (tensors->mean)
-            ((double *)tensors->mean)[row] = result.facts.mean;
-        if (tensors->rstd)
-            ((double *)tensors->rstd)[row] = result.facts.rstd;
-    }
-    ln_reference_destroy(reference);
-    free(values);
-    free(rounded);
+    operation_call call = {.operation = problem->convention.operation, .problem = *problem};
+    for (size_t i = 0; i < operations[call.operation]->count; i++)
+        call.inputs[i] = role_get(i, tensors);
+    return call;
 }
 
 lnjudge_status lnjudge_reference(const ln_problem *given, const ln_tensors *tensors, double *exact,
-                                 lnjudge_error *told)
+                                 lnjudge_error *failure)
 {
-    CATCH(told);
-    const ln_problem problem = check_problem(given, tensors);
-    answer_rows(&problem, tensors, exact);
-    return report_error(&caught.error, told);
+    judge_block block;
+    CATCH(failure);
+    const ln_problem problem = check_call(given, tensors);
+    const size_t bytes = problem.hidden * dtype_size(problem.storage);
+    const operation_call call = call_of(&problem, tensors);
+    row_judge *judge = judge_create(NULL, &no_limit);
+    judge_block_from(judge, &block, &call);
+    for (size_t row = 0; row < problem.rows; row++) {
+        const ln_reference_result *result = &block.results[row];
+        if (exact)
+            memcpy(exact + row * problem.hidden, result->exact, problem.hidden * sizeof *exact);
+        if (tensors->y)
+            memcpy((char *)tensors->y + row * problem.y_stride * dtype_size(problem.storage),
+                   result->rounded, bytes);
+        if (tensors->mean)
+            ((double *)tensors->mean)[row] = result->facts.mean;
+        if (tensors->rstd)
+            ((double *)tensors->rstd)[row] = result->facts.rstd;
+    }
+    judge_block_free(&block);
+    judge_destroy(judge);
+    return report_error(&caught.error, failure);
 }
 
 /* ---- figures ---- */
@@ -235,7 +237,6 @@ void keep_row(const judge_block *block, size_t row, const void *computed, lnjudg
     size_t stride = block->hidden, bytes = stride * dtype_size(block->storage);
     const tensor_role *weight = &operations[block->operation]->roles[ROLE_GAMMA];
     size_t parameters = role_columns(weight, &block->convention, stride) * dtype_size(block->param);
-    free_row(kept);
     *kept = (lnjudge_row){
         .number = row,
         .x = copy_of(row_at(block->inputs[ROLE_X], block->storage, stride, row), bytes),
@@ -300,26 +301,19 @@ static const void *dense(const void *tensor, const ln_problem *problem, size_t s
     return *copy;
 }
 
-static operation_call call_of(const ln_problem *problem, const ln_tensors *tensors)
-{
-    operation_call call = {.operation = problem->convention.operation, .problem = *problem};
-    for (size_t i = 0; i < operations[call.operation]->count; i++)
-        call.inputs[i] = role_get(i, tensors);
-    return call;
-}
-
 lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *tensors,
-                                    double max_row_ulp, lnjudge_report *report, lnjudge_error *told)
+                                    double max_row_ulp, lnjudge_report *report,
+                                    lnjudge_error *failure)
 {
     judge_block block;
     case_judgement judgement;
     const judge_settings settings = {.seed = 1,
                                      .max_row_ulp = max_row_ulp > 0 ? max_row_ulp : INFINITY};
-    CATCH(told);
+    CATCH(failure);
     check_place(report, "the report");
     *report = (lnjudge_report){0};
     check_limit(max_row_ulp);
-    const ln_problem problem = check_problem(given, tensors);
+    const ln_problem problem = check_call(given, tensors);
     if (!tensors->y)
         die(EXIT_CODE_USAGE, "y is NULL");
     void *copy = NULL;
@@ -337,22 +331,21 @@ lnjudge_status lnjudge_output_judge(const ln_problem *given, const ln_tensors *t
     judge_block_free(&block);
     judge_destroy(judge);
     free(copy);
-    return report_error(&caught.error, told);
+    return report_error(&caught.error, failure);
 }
 
 /* ---- tolerances ---- */
 
 lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors *tensors,
-                                      lnjudge_tolerance *made, lnjudge_error *told)
+                                      lnjudge_tolerance *made, lnjudge_error *failure)
 {
-    const judge_settings settings = {.seed = 1, .max_row_ulp = INFINITY};
     judge_block block;
     tolerance found;
-    CATCH(told);
+    CATCH(failure);
     check_place(made, "the tolerances");
-    const ln_problem problem = check_problem(given, tensors);
+    const ln_problem problem = check_call(given, tensors);
     const operation_call call = call_of(&problem, tensors);
-    row_judge *judge = judge_create(NULL, &settings);
+    row_judge *judge = judge_create(NULL, &no_limit);
     judge_block_from(judge, &block, &call);
     tolerance_find(judge, &block, &found);
     judge_block_free(&block);
@@ -367,7 +360,7 @@ lnjudge_status lnjudge_tolerance_find(const ln_problem *given, const ln_tensors 
                  found.mistakes[i].words);
         made->mistakes[i].atol = found.mistakes[i].atol;
     }
-    return report_error(&caught.error, told);
+    return report_error(&caught.error, failure);
 }
 
 /* ---- gradients ---- */
@@ -376,7 +369,7 @@ static ln_problem check_gradients(const ln_problem *given, const ln_tensors *ten
                                   const void *dy, const lnjudge_gradients *gradients)
 {
     check_place(gradients, "the gradients");
-    const ln_problem problem = check_problem(given, tensors);
+    const ln_problem problem = check_call(given, tensors);
     if (problem.convention.operation != LN_OPERATION_LAYERNORM)
         die(EXIT_CODE_USAGE, "gradients: a convention of LayerNorm was expected");
     if (!dy || tensors->residual || problem.x_stride != problem.hidden)
@@ -386,23 +379,23 @@ static ln_problem check_gradients(const ln_problem *given, const ln_tensors *ten
 
 lnjudge_status lnjudge_gradients_of(const ln_problem *given, const ln_tensors *tensors,
                                     const void *dy, const lnjudge_gradients *made,
-                                    lnjudge_error *told)
+                                    lnjudge_error *failure)
 {
-    CATCH(told);
+    CATCH(failure);
     const ln_problem problem = check_gradients(given, tensors, dy, made);
     ln_gradients gradients = {{made->dx, NULL}, {made->dgamma, NULL}, {made->dbeta, NULL}};
     if (!ln_backward(&problem.convention, problem.storage, problem.param, problem.rows,
                      problem.hidden, tensors->x, dy, tensors->gamma, &gradients))
         memory_is_out(problem.hidden);
-    return report_error(&caught.error, told);
+    return report_error(&caught.error, failure);
 }
 
 lnjudge_status lnjudge_gradients_judge(const ln_problem *given, const ln_tensors *tensors,
                                        const void *dy, const lnjudge_gradients *judged,
-                                       lnjudge_distance distance[3], lnjudge_error *told)
+                                       lnjudge_distance distance[3], lnjudge_error *failure)
 {
     gradient_errors found[GRADIENTS];
-    CATCH(told);
+    CATCH(failure);
     const ln_problem problem = check_gradients(given, tensors, dy, judged);
     check_place(distance, "the distances");
     const void *all[GRADIENTS] = {judged->dx, judged->dgamma, judged->dbeta};
@@ -411,5 +404,82 @@ lnjudge_status lnjudge_gradients_judge(const ln_problem *given, const ln_tensors
         distance[i] = (lnjudge_distance){
             found[i].ulp_max,  found[i].row_ulp_max, found[i].rel_l2,    found[i].correctly_rounded,
             found[i].elements, found[i].mismatches,  found[i].worst_row, found[i].worst_column};
-    return report_error(&caught.error, told);
+    return report_error(&caught.error, failure);
+}
+
+/* ---- which function made this output? ---- */
+
+_Static_assert(LNJUDGE_AXES == (int)FINGERPRINT_AXES && LNJUDGE_WORDS == (int)FINGERPRINT_WORDS &&
+                   LNJUDGE_NAMED == (int)ANSWER_NAMED,
+               "lnjudge.h says what fingerprint.h does");
+
+static void check_box(const lnjudge_box *box)
+{
+    size_t elements = 1;
+    if (!box || !box->x || !box->y || box->dimensions == 0 || box->dimensions > LNJUDGE_AXES)
+        die(EXIT_CODE_USAGE, "x and y of 1 to %d axes were expected", LNJUDGE_AXES);
+    for (size_t a = 0; a < box->dimensions; a++)
+        if (box->shape[a] == 0 || __builtin_mul_overflow(elements, box->shape[a], &elements) ||
+            elements > SIZE_MAX / 64)
+            die(EXIT_CODE_USAGE, "axis %zu of %zu: none, or too many", a, box->shape[a]);
+    if (!box->parameters != (!box->gamma && !box->beta))
+        die(EXIT_CODE_USAGE, "gamma or beta of %zu elements", box->parameters);
+    if (box->digits < LNJUDGE_EXACT || box->digits > FINGERPRINT_MOST_DIGITS ||
+        box->x_digits < LNJUDGE_EXACT || box->x_digits > FINGERPRINT_MOST_DIGITS)
+        die(EXIT_CODE_USAGE, "0 to %d decimals, or LNJUDGE_EXACT, were expected",
+            FINGERPRINT_MOST_DIGITS);
+}
+
+lnjudge_status lnjudge_fingerprint_make(const lnjudge_box *box, lnjudge_fingerprint *made,
+                                        lnjudge_error *failure)
+{
+    fingerprint_found found;
+    CATCH(failure);
+    check_place(made, "the answer");
+    *made = (lnjudge_fingerprint){0};
+    check_box(box);
+    fingerprint_input input = {.dimensions = box->dimensions,
+                               .x = box->x,
+                               .y = box->y,
+                               .residual = box->residual,
+                               .gamma = box->gamma,
+                               .beta = box->beta,
+                               .parameters = box->parameters,
+                               .x_type = box->x_type,
+                               .y_type = box->y_type,
+                               .param = box->param,
+                               .digits = box->digits,
+                               .x_digits = box->x_digits};
+    memcpy(input.shape, box->shape, sizeof input.shape);
+    fingerprint_make(&input, &found);
+    *made = (lnjudge_fingerprint){.answer = (lnjudge_answer)found.answer,
+                                  .count = found.count,
+                                  .candidates =
+                                      allocate_zeroed(found.count + 1, sizeof *made->candidates),
+                                  .tried = found.tried,
+                                  .rows = found.rows,
+                                  .rows_told = found.told,
+                                  .probe = found.probe,
+                                  .pairs = found.pairs,
+                                  .pairs_left = found.pairs_left};
+    for (size_t i = 0; i < found.count; i++) {
+        const fingerprint_candidate *from = &found.candidates[i];
+        lnjudge_candidate *to = &made->candidates[i];
+        *to = (lnjudge_candidate){.is_convention = from->kind == KIND_NORMALISED,
+                                  .convention = from->convention,
+                                  .eps_low = from->eps_low,
+                                  .eps_high = from->eps_high};
+        memcpy(to->words, from->words, sizeof to->words);
+        memcpy(to->also, from->also, sizeof to->also);
+    }
+    fingerprint_free(&found);
+    return report_error(&caught.error, failure);
+}
+
+void lnjudge_fingerprint_free(lnjudge_fingerprint *made)
+{
+    if (!made)
+        return;
+    free(made->candidates);
+    *made = (lnjudge_fingerprint){0};
 }

@@ -2,7 +2,7 @@
  * nothing else of it.
  *
  *     row_judge *judge = judge_create(worker_runner(worker), &settings);    // worker processes
- *     row_judge *judge = judge_create(in_process_runner(function), &settings); // this process
+ *     row_judge *judge = judge_create(&session->runner, &settings); // this process: liblnjudge
  *     row_judge *judge = judge_create(NULL, &settings); // nobody: outputs that are there already
  *     judge_output(judge, &block, y, &judgement); //   (of a file) are judged without one
  *

@@ -13,8 +13,8 @@
  *
  * Problems and tensors are those of layernorm.h: types, strides (0: hidden) and conventions mean the
  * same. A convention of RMSNorm (lnjudge_convention("llama", ...)) is an ln_convention whose operation is
- * LN_OPERATION_RMSNORM; its weight is `gamma`, and 1 / root is `rstd` (rmsnorm.h). What is computed, and how its rounding is certified, is told in docs/lab/reference.md; what a
- * kernel may be off, in docs/conformance.md.
+ * LN_OPERATION_RMSNORM; its weight is `gamma`, and 1 / root is `rstd` (rmsnorm.h). docs/lab/reference.md says what
+ * is computed and how its rounding is certified, docs/conformance.md how far a kernel may be off.
  *
  * No state is shared: every function may be called from several threads at once, on different
  * objects. Nothing is printed, nothing exits, and no signal is handled but by lnjudge_watch(). A
