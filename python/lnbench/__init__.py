@@ -19,10 +19,3 @@ __version__ = _library.library.lnjudge_version().decode()
 __all__ = ["ArgumentError", "Case", "FingerprintReport", "Report", "WorstRow", "assert_layernorm",
            "assert_rmsnorm", "fingerprint", "gradients", "judge", "judge_gradients", "judge_output",
            "reference", "tolerance"]
-
-
-def __getattr__(name):
-    if name in ("bench", "BenchReport", "peer", "peers", "Peer"):
-        raise AttributeError(f"lnbench.{name} was removed: `lnbench run --plugin FILE` times and judges a kernel "
-                             "beside the peers that it finds, and `lnbench report` draws the page with its charts")
-    raise AttributeError(f"module 'lnbench' has no attribute '{name}'")

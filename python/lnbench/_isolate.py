@@ -1,21 +1,16 @@
 """A judgement in a child process, so that a function which crashes or hangs takes nobody with it."""
 import ctypes
 import math
-import mmap
+import multiprocessing
 import os
 import pickle
 import signal
-import struct
 import time
 
 from . import _library as lib
 from ._report import Case, Report
 
-_CALL = struct.Struct("<dQQ")  # when the call in progress began (0: none did yet; infinite: all
-                               # is done), rows, hidden
-_SIZE = struct.Struct("<Q")    # of the result, which follows
-_MOST = 1 << 28                # bytes of a result: pages that are not written take no memory
-_PDEATHSIG = 1                 # of prctl(2)
+_PDEATHSIG = 1  # of prctl(2)
 
 
 def _failed(options, reason, detail, rows, hidden):
@@ -24,37 +19,18 @@ def _failed(options, reason, detail, rows, hidden):
     return Report([case], False, options["subject"], options["repeat"], case)
 
 
-def _result_of(work, shared):
-    """(what work() returned, what it raised), in bytes that can be read again."""
-    def called(rows, hidden):
-        shared[:_CALL.size] = _CALL.pack(time.monotonic(), rows, hidden)
-    try:
-        result = (work(called), None)
-    except BaseException as raised:
-        result = (None, raised)
-    try:
-        data = pickle.dumps(result)
-        pickle.loads(data)
-        return data
-    except BaseException:
-        return pickle.dumps((None, RuntimeError(lib.said(result[1]))))
-
-
-def _run_child(work, shared):
-    """The result goes through memory: there is no descriptor that the function could close or leave
-    open in another process, no file or folder that it could remove, and no limit of files is met."""
+def _run_child(work, pipe):
+    """Sends (rows, hidden) before each call, and at the end what work() returned or raised."""
     os.setpgid(0, 0)
     try:
         ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
     except (AttributeError, OSError):  # not on Linux
         pass
-    data = _result_of(work, shared)
-    if len(data) > _MOST:
-        data = pickle.dumps((None, RuntimeError(f"a result of more than {_MOST >> 20} MiB")))
-    start = _CALL.size + _SIZE.size
-    shared[start:start + len(data)] = data
-    shared[_CALL.size:start] = _SIZE.pack(len(data))
-    shared[:8] = struct.pack("<d", math.inf)
+    try:
+        result = work(lambda rows, hidden: pipe.send((rows, hidden)))
+    except BaseException as raised:
+        result = raised
+    pipe.send(pickle.dumps(result))  # send() alone would share the memory of torch's tensors
 
 
 def _has_ended(child):
@@ -78,47 +54,52 @@ def _end(child):
         return 0
 
 
-def _wait(child, shared, deadline):
-    """Whether it ended by itself before a call took longer than the deadline."""
-    while not _has_ended(child):
-        began, _, _ = _CALL.unpack(shared[:_CALL.size])
-        if began and time.monotonic() - began > deadline:
-            return False
-        time.sleep(0.02)
-    return True
+def _receive(child, pipe, deadline):
+    """(the result; None where the process ended without one, rows and hidden of the last call). Raises
+    TimeoutError where a call takes longer than the deadline."""
+    call, began = (0, 0), math.inf
+    while True:
+        ended = _has_ended(child)
+        try:
+            message = pipe.recv() if pipe.poll(0.02) else None
+        except EOFError:  # the process is about to end, or the function closed the pipe
+            message = None
+            time.sleep(0.02)
+        if isinstance(message, tuple):
+            call, began = message, time.monotonic()
+        elif message is not None or ended:
+            return message and pickle.loads(message), call
+        elif time.monotonic() - began > deadline:
+            raise TimeoutError(call)
 
 
 def in_child(work, deadline, options):
     """work(called) in a forked process; called(rows, hidden) is to be called before each call."""
-    start = _CALL.size + _SIZE.size
-    shared = mmap.mmap(-1, start + _MOST)
+    receiving, sending = multiprocessing.Pipe(duplex=False)
     child = os.fork()
     if child == 0:
         code = 1
         try:
-            _run_child(work, shared)
+            _run_child(work, sending)
             code = 0
         finally:
             os._exit(code)
-    in_time = False
+    sending.close()
     try:
-        in_time = _wait(child, shared, deadline)
+        result, call = _receive(child, receiving, deadline)
+    except TimeoutError as late:
+        return _failed(options, "timeout", f"a call took longer than {deadline:g} s", *late.args[0])
     finally:
         status = _end(child)
-    length = _SIZE.unpack(shared[_CALL.size:start])[0] if status == 0 else 0
-    data = shared[start:start + length]
-    _, rows, hidden = _CALL.unpack(shared[:_CALL.size])
-    if not in_time:
-        return _failed(options, "timeout", f"a call took longer than {deadline:g} s", rows, hidden)
-    if os.WIFSIGNALED(status):
+        receiving.close()
+    if os.WIFSIGNALED(status) and result is None:
         number = os.WTERMSIG(status)
         named = number in set(signal.Signals)  # real-time signals are not
         return _failed(options, "crashed", signal.Signals(number).name if named else
-                       f"signal {number}", rows, hidden)
-    if not data:
+                       f"signal {number}", *call)
+    if result is None:
         return _failed(options, "crashed", f"it ended the process with exit code "
-                       f"{os.WEXITSTATUS(status)}", rows, hidden)
-    report, raised = pickle.loads(data)
-    if raised is not None:
-        raise raised
-    return report
+                       f"{os.WEXITSTATUS(status)}", *call)
+    if isinstance(result, BaseException):
+        raise result
+    return result

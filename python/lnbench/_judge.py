@@ -20,60 +20,38 @@ from ._report import Report
 _FAULTS = 1000  # the codes from here on stand for what the callable did, in `Callable.faults`
 
 
-class Strangers:
-    """Runs somebody else's code: Ctrl-C ends it, and nothing that the code raises does."""
-
-    def __init__(self):
-        self.inside, self.watched = False, False
-        self.stop = c.c_int(0)  # the library looks at it between two rows
-
-    def on_interrupt(self, number, frame):
-        """Raises in the stranger's code alone: what is raised at the edge of a callback is lost."""
-        self.stop.value = 1
-        if self.inside:
-            raise KeyboardInterrupt
-
-    def is_interrupt(self, raised):
-        """Whether it is Ctrl-C, and no KeyboardInterrupt of the code's own."""
-        return issubclass(type(raised), KeyboardInterrupt) and (
-            self.stop.value if self.watched else
-            threading.current_thread() is threading.main_thread())
-
-    def ask(self, question, otherwise=None):
-        """question(), or `otherwise` where it raises."""
-        try:
-            self.inside = True
-            return question()
-        except lib.ArgumentError:
-            raise
-        except BaseException as raised:
-            if self.is_interrupt(raised):
-                raise
-            return otherwise
-        finally:
-            self.inside = False
-
-    def text_of(self, fn, name):
-        """An attribute where it is text, else None."""
-        found = self.ask(lambda: getattr(fn, name, None))
-        return found if type(found) is str else None
+def _attempt(question, otherwise=None):
+    """question(), or `otherwise` where the user's object raises an exception."""
+    try:
+        return question()
+    except lib.ArgumentError:
+        raise
+    except Exception:
+        return otherwise
 
 
 class Wrong(BaseException):
     """What a function did that is no question of accuracy: a reason and a sentence."""
 
 
-class Callable(Strangers):
-    """A user's function as the kernel of a question: one array in, one out."""
+class Callable:
+    """A user's function as the kernel of a question: one array in, one out. Ctrl-C ends it."""
 
     def __init__(self, fn, framework, type_, param, on_call=None, scalar=False):
-        super().__init__()
+        self.inside = False  # the function runs now
+        self.stop = c.c_int(0)  # the library looks at it between two rows
         self.inputs, self.earlier = layouts.Inputs(), collections.deque(maxlen=3)
         self.layout, self.declined, self.wider = None, {}, None
         self.fn, self.framework, self.type, self.param = fn, framework, type_, param
         self.faults, self.raised, self.on_call, self.scalar = [], None, on_call, scalar
         self.dtypes = (arrays.stored(type_), arrays.stored(param))
         self.kernel = lib.KERNEL(self._called)
+
+    def on_interrupt(self, number, frame):
+        """Raises in the user's code alone: an exception at the edge of a callback is lost."""
+        self.stop.value = 1
+        if self.inside:
+            raise KeyboardInterrupt
 
     def _fault(self, reason, sentence):
         sentence = lib.clean(sentence, 180)
@@ -89,10 +67,10 @@ class Callable(Strangers):
             return lib.OK
         except Wrong as wrong:
             return self._fault(*wrong.args)
+        except KeyboardInterrupt as raised:
+            self.raised = raised
+            return lib.STOP
         except BaseException as raised:  # the verdict is on the function, whatever it raises
-            if self.is_interrupt(raised):
-                self.raised = raised
-                return lib.STOP
             return self._fault("raised", lib.said(raised))
 
     def _call(self, problem, tensors):
@@ -291,7 +269,7 @@ def _positional(fn):
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
 
 
-def _fit_form(fn, convention, count):
+def _fit_form(convention, count):
     """The convention with the affine form that the function's `count` arguments allow."""
     if count == 0:
         raise lib.ArgumentError("fn takes no argument: fn(x), fn(x, gamma) or fn(x, gamma, beta) "
@@ -358,29 +336,26 @@ class Subject:
 
     def __init__(self, fn, convention, framework, operation=None, type_="f32"):
         if not callable(fn):
-            raise lib.ArgumentError(f"a callable was expected, not {lib.class_name(fn)}")
-        asked = Strangers()
-        with _interrupts_of(asked):
-            self.is_module = asked.ask(lambda: is_module(fn), False)
-            self.name = self._name(fn, asked)
-            self.fn, module = fn, None
-            if self.is_module:
-                self.fn = module = asked.ask(lambda: _Module(fn))
-                if module is None:
-                    raise lib.ArgumentError("a module whose parameters cannot be read: wrap it in "
-                                            "a function of x, gamma and beta")
-            self.wanted = module.convention(convention, operation, type_) if module else _fit_form(
-                fn, lib.of_operation(convention, operation or (
-                    None if convention else asked.ask(lambda: _operation(fn)))), asked.ask(lambda: _positional(fn)))
-        if asked.stop.value:
-            raise KeyboardInterrupt
-        self.own_framework = "torch" if module else "numpy"
+            raise lib.ArgumentError(f"a callable was expected, not {type(fn).__name__}")
+        self.is_module = _attempt(lambda: is_module(fn), False)
+        name = None
+        if _attempt(lambda: inspect.isroutine(fn)):
+            name = fn.__qualname__
+        elif not self.is_module:
+            name = _attempt(lambda: repr(fn))
+        self.name = lib.clean(name or type(fn).__name__, 60)
+        self.fn = _attempt(lambda: _Module(fn)) if self.is_module else fn
+        if self.fn is None:
+            raise lib.ArgumentError("a module whose parameters cannot be read: wrap it in "
+                                    "a function of x, gamma and beta")
+        if self.is_module:
+            self.wanted = self.fn.convention(convention, operation, type_)
+        else:
+            usual = lib.of_operation(convention, operation or (
+                None if convention else _attempt(lambda: _operation(fn))))
+            self.wanted = _fit_form(usual, _attempt(lambda: _positional(fn)))
+        self.own_framework = "torch" if self.is_module else "numpy"
         self.framework = framework or self.own_framework
-
-    def _name(self, fn, asked):
-        if not asked.ask(lambda: inspect.isroutine(fn), False) and not self.is_module:
-            return lib.clean(asked.ask(lambda: repr(fn)) or lib.class_name(fn), 60)
-        return lib.clean(asked.text_of(fn, "__qualname__") or lib.class_name(fn), 60)
 
 
 def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", param_dtype=None, seed=1,
@@ -432,7 +407,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
                "first_only": first_only, "entry": entry}
     if isolate:
         from ._isolate import in_child
-        return in_child(lambda called: _judge(subject.fn, on_call=called, isolated=True, **options),
+        return in_child(lambda called: _judge(subject.fn, on_call=called, **options),
                         deadline, options)
     return _judge(subject.fn, on_call=on_call, **options)
 
@@ -449,18 +424,17 @@ def _watch(pipe, stop, forward):
 
 
 @contextlib.contextmanager
-def _interrupts_of(strangers):
-    """Ctrl-C goes to them, where it would raise KeyboardInterrupt."""
+def _interrupts_of(called):
+    """Ctrl-C goes to the callable, where it would raise KeyboardInterrupt."""
     if threading.current_thread() is not threading.main_thread() or \
             signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         yield
         return
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    strangers.watched = True
-    signal.signal(signal.SIGINT, strangers.on_interrupt)
+    signal.signal(signal.SIGINT, called.on_interrupt)
     usual = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    threading.Thread(target=_watch, args=(reading, strangers.stop, usual), daemon=True).start()
+    threading.Thread(target=_watch, args=(reading, called.stop, usual), daemon=True).start()
     try:
         yield
     finally:
@@ -486,9 +460,8 @@ def _judge(fn, *, entry=0, **options):
 
 
 def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, framework, subject,
-           repeat, progress, first_only, on_call, entry, isolated=False, layout=None):
+           repeat, progress, first_only, on_call, entry, layout=None):
     called = Callable(fn, framework, type_, param, on_call, lib.form_of(wanted) == "scalar")
-    called.watched = isolated  # by its parent
     index = arrays.TYPES.index
     question = lib.Question(
         struct_size=c.sizeof(lib.Question), kernel=called.kernel, convention=wanted,
@@ -498,8 +471,7 @@ def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, frame
         seed=seed, max_row_ulp=max_row_ulp, stop=c.pointer(called.stop), entry=entry)
     bar = _progress(progress)
     try:
-        watched = contextlib.nullcontext() if isolated else _interrupts_of(called)
-        with watched, warnings.catch_warnings():  # rows that overflow are asked on purpose
+        with _interrupts_of(called), warnings.catch_warnings():  # rows that overflow are asked on purpose
             warnings.simplefilter("ignore", RuntimeWarning)
             report = _ask(question, called, bar, first_only, layout)
         if called.stop.value:  # between the last check and here

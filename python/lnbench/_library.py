@@ -24,24 +24,18 @@ class ArgumentError(ValueError):
 
 
 def clean(value, most=120):
-    """str(value) as one line of at most `most` letters, none of which a terminal would obey:
-    whatever its class does when it is asked."""
+    """str(value) as one line of at most `most` letters, none of which a terminal would obey."""
     try:
-        text = str.__getitem__(str(value), slice(0, 8 * most))
-    except BaseException:
+        text = str(value)[:8 * most]
+    except Exception:
         text = "(a text that cannot be read)"
     shown = "".join(letter if letter.isprintable() else " " for letter in text)
     return " ".join(shown.split())[:most]
 
 
-def class_name(value):
-    """The name of its class, which a metaclass cannot hide."""
-    return clean(type.__dict__["__name__"].__get__(type(value)), 60)
-
-
 def said(raised):
     """An exception in a line."""
-    return ": ".join(filter(None, (class_name(raised), clean(raised))))
+    return ": ".join(filter(None, (clean(type(raised).__name__, 60), clean(raised))))
 
 
 def number(value, name, least=None):
