@@ -80,7 +80,7 @@ def main(arguments):
         for at, byte in changes(data, count, seed):
             with open(changed, "wb") as file:
                 file.write(data[:at] + bytes([byte]) + data[at + 1 :])
-            ended = subprocess.run([lnbench, "report", "--verify", "--errors", changed], capture_output=True)
+            ended = subprocess.run([lnbench, "report", "--verify", changed], capture_output=True)
             if ended.returncode not in (5, 7) or b"\nholds" in b"\n" + ended.stdout:
                 missed += 1
                 print(f"not found: byte {at}, {data[at]} -> {byte}: exit code {ended.returncode}")

@@ -1,9 +1,8 @@
 /* lnbench replay: a stored worst case or failures, or a file of adversarial rows, bit for bit. */
 #include "commands/options.h"
+#include "commands/replay.h"
 #include "show/run_view.h"
 #include "base/interrupt.h"
-#include "base/output.h"
-#include "run/replay.h"
 #include "domain/reproducible.h"
 #include "worker/worker.h"
 #include <math.h>
@@ -23,8 +22,7 @@ typedef struct replay_state {
     const replay_options *options;
     worker_process *worker;
     kernel_list kernels;
-    row_judge *judge;
-    uint64_t seed; /* of the judge */
+    replayer own;
     relation *rows;
     json_t *descriptors; /* of the stored run; NULL: a file is replayed */
     size_t count, reproduced, absent;
@@ -32,29 +30,18 @@ typedef struct replay_state {
     text_buffer said; /* the verdicts with all their words: too long for a table */
 } replay_state;
 
-static void turn_to_seed(replay_state *replayer, uint64_t seed)
-{
-    judge_settings settings = {.seed = seed,
-                               .max_row_ulp = replayer->options->max_row_ulp,
-                               .deadline_seconds = replayer->options->deadline};
-    if (replayer->judge && replayer->seed == seed)
-        return;
-    judge_destroy(replayer->judge);
-    replayer->judge = judge_create(worker_runner(replayer->worker), &settings);
-    replayer->seed = seed;
-}
-
 static relation_value as_side(const replay_side *side)
 {
+    const ln_metrics *metrics = &side->metrics;
     char computed[40], exact[40];
-    bool out = !isnan(side->row_ulp) || !isnan(side->exact);
+    bool out = !isnan(metrics->row_ulp_max) || !isnan(metrics->worst_exact);
     relation_value verdict =
         as_json(verdict_json(&side->verdict), verdict_phrase(side->verdict.kind));
-    snprintf(computed, sizeof computed, "%a", side->computed);
-    snprintf(exact, sizeof exact, "%a", side->exact);
+    snprintf(computed, sizeof computed, "%a", metrics->worst_computed);
+    snprintf(exact, sizeof exact, "%a", metrics->worst_exact);
     json_t *object = json_pack(
-        "{s:o, s:I, s:I, s:o, s:o}", "row_ulp_max", json_figure(side->row_ulp), "row",
-        (json_int_t)side->row, "column", (json_int_t)side->column, "computed",
+        "{s:o, s:I, s:I, s:o, s:o}", "row_ulp_max", json_figure(metrics->row_ulp_max), "row",
+        (json_int_t)metrics->worst_row, "column", (json_int_t)metrics->worst_column, "computed",
         out ? json_text(computed) : json_null(), "exact", out ? json_text(exact) : json_null());
     json_object_update(verdict.json, object);
     json_decref(object);
@@ -79,12 +66,17 @@ static const relation_column columns[] = {
     COLUMN("note", "note"),
 };
 
-static void add_row(relation *rows, const char *what, const char *kernel, const char *convention,
-                    size_t hidden, const char *class, const replay_result *result)
+relation *replayed_relation(void)
+{
+    return relation_create(COLUMNS(columns));
+}
+
+void replayed_row(relation *rows, const char *what, const char *kernel, const char *convention,
+                  size_t hidden, const char *class, const replay_result *result)
 {
     relation_row(rows, as_text(what), as_text(kernel), as_text(convention), as_count(hidden),
-                 as_side(&result->then), as_figure(result->then.row_ulp), as_side(&result->now),
-                 as_figure(result->now.row_ulp),
+                 as_side(&result->then), as_figure(result->then.metrics.row_ulp_max),
+                 as_side(&result->now), as_figure(result->now.metrics.row_ulp_max),
                  !result->hashed ? as_text(NULL)
                                  : as_json(json_boolean(result->same_bits),
                                            result->same_bits ? "the same" : "differ"),
@@ -93,202 +85,168 @@ static void add_row(relation *rows, const char *what, const char *kernel, const 
                  as_class(class), as_word(result->note));
 }
 
-/* One below the other. */
-static void say(text_buffer *out, const char *kernel, const char *what, const replay_result *result)
+/* The verdicts with all their words, one below the other. */
+static void note_result(replay_state *state, const kernel_entry *kernel, const char *what,
+                        const char *convention, size_t hidden, const replay_result *result)
 {
     char then[VERDICT_MAX_LENGTH], now[VERDICT_MAX_LENGTH];
+    const char *name = kernel->facts.name;
+    state->count++;
+    state->reproduced += result->reproduces;
+    state->absent += result->now.verdict.kind == VERDICT_DECLINED;
+    state->failed |=
+        !result->reproduces && verdict_exit_code(&result->now.verdict) == EXIT_CODE_KERNEL_FAILED;
+    replayed_row(state->rows, what, name, convention, hidden,
+                 state->descriptors ? reproducible_stored(state->descriptors, name)
+                                    : reproducible_found(&kernel->facts, NULL),
+                 result);
     verdict_describe(&result->then.verdict, then, sizeof then);
     verdict_describe(&result->now.verdict, now, sizeof now);
     if (result->then.verdict.detail[0] || result->now.verdict.detail[0])
-        text_format(out, "\n%s, %s\n  then  %s\n  now   %s\n", what, kernel, then,
+        text_format(&state->said, "\n%s, %s\n  then  %s\n  now   %s\n", what, name, then,
                     strcmp(then, now) == 0 ? "the same words" : now);
 }
 
-static void note_result(replay_state *replayer, const kernel_entry *kernel, const char *what,
-                        const char *convention, size_t hidden, const replay_result *result)
+static void create_judge(replay_state *state, uint64_t seed)
 {
-    const char *class = replayer->descriptors
-                            ? reproducible_stored(replayer->descriptors, kernel->facts.name)
-                            : reproducible_found(&kernel->facts, NULL);
-    replayer->count++;
-    replayer->reproduced += result->reproduces;
-    replayer->absent += result->now.verdict.kind == VERDICT_DECLINED;
-    replayer->failed |=
-        !result->reproduces && verdict_exit_code(&result->now.verdict) == EXIT_CODE_KERNEL_FAILED;
-    add_row(replayer->rows, what, kernel->facts.name, convention, hidden, class, result);
-    say(&replayer->said, kernel->facts.name, what, result);
+    judge_settings settings = {.seed = seed,
+                               .max_row_ulp = state->options->max_row_ulp,
+                               .deadline_seconds = state->options->deadline};
+    state->own.judge = judge_create(worker_runner(state->worker), &settings);
 }
 
-static const kernel_entry *kernel_then(replay_state *replayer, const char *name)
+static const kernel_entry *kernel_then(replay_state *state, const char *name)
 {
     error ignored;
-    const kernel_entry *kernel = kernel_find(&replayer->kernels, name, &ignored);
+    const kernel_entry *kernel = kernel_find(&state->kernels, name, &ignored);
     if (!kernel)
-        die(EXIT_CODE_NOT_COMPARABLE,
-            "kernel %s is not here: if it came from a plugin, name it with --plugin; peers need "
-            "LNBENCH_PEERS=1 when lnbench is built",
-            name);
+        die(EXIT_CODE_NOT_COMPARABLE, KERNEL_IS_MISSING, name);
     return kernel;
 }
 
 /* What could not be replayed at all ends the command. */
-static void need(bool replayed, const error *why)
+static void need(bool replayed, const char *what, const replay_result *result)
 {
     if (!replayed)
-        die(why->code, "%s", why->message);
+        die(EXIT_CODE_NOT_COMPARABLE, "%s: %s", what, result->note);
     if (interrupted())
         die(EXIT_CODE_INTERRUPTED, "interrupted");
 }
 
-static void replay_file(replay_state *replayer, const char *path)
+static void replay_file(replay_state *state, const char *path)
 {
     worst_list list = {0};
     worst_list_read(NULL, path, &list);
     if (list.count == 0)
         die(EXIT_CODE_USAGE, "%s: holds no find", path);
-    turn_to_seed(replayer, 1);
+    create_judge(state, 1);
     for (size_t i = 0; i < list.count; i++) {
         const worst_row *find = &list.rows[i];
-        const kernel_entry *kernel = kernel_then(replayer, find->kernel);
+        const kernel_entry *kernel = kernel_then(state, find->kernel);
         replay_result result;
-        error why;
         char what[64];
         snprintf(what, sizeof what, "find %zu", i + 1);
-        need(replay_find(replayer->judge, kernel, find, &result, &why), &why);
-        note_result(replayer, kernel, what, find->convention, find->hidden, &result);
+        need(replay_find(state->own.judge, kernel, find, &result), what, &result);
+        note_result(state, kernel, what, find->convention, find->hidden, &result);
     }
     worst_list_free(&list);
 }
 
-static bool is_replayable(const stored_case *judged)
-{
-    return judged->judged && judged->repetition_count == 0 && !is_roof(judged->key.kernel) &&
-           verdict_is_judged(judged->verdict.kind);
-}
-
-/* The graver of two: a failure before a limit, a wrong class before an error, the larger
- * error. */
+/* Of two cases: a failure before a limit, a wrong class before an error, the larger error. */
 static bool graver(const stored_case *a, const stored_case *b)
 {
     if (!b)
         return true;
-    bool a_fails = verdict_exit_code(&a->verdict) != EXIT_CODE_FINE;
-    bool b_fails = verdict_exit_code(&b->verdict) != EXIT_CODE_FINE;
-    if (a_fails != b_fails)
-        return a_fails;
-    bool a_class = a->metrics.mismatches > 0, b_class = b->metrics.mismatches > 0;
-    if (a_class != b_class)
-        return a_class;
-    return a->metrics.row_ulp_max > b->metrics.row_ulp_max;
+    int by = (verdict_exit_code(&a->verdict) != EXIT_CODE_FINE) -
+             (verdict_exit_code(&b->verdict) != EXIT_CODE_FINE);
+    if (by == 0)
+        by = (a->metrics.mismatches > 0) - (b->metrics.mismatches > 0);
+    return by ? by > 0 : a->metrics.row_ulp_max > b->metrics.row_ulp_max;
 }
 
-static void replay_stored(replay_state *replayer, result_store *store, const stored_case *judged)
+static void replay_stored(replay_state *state, result_store *store, const stored_case *judged)
 {
     stored_worst worst;
     char what[96];
     replay_result result;
-    error why;
-    const kernel_entry *kernel = kernel_then(replayer, judged->key.kernel);
+    const kernel_entry *kernel = kernel_then(state, judged->key.kernel);
     bool has = store_worst(store, judged, &worst);
     snprintf(what, sizeof what, "case %lld: %.60s", (long long)judged->id, judged->key.input);
-    need(replay_case(replayer->judge, kernel, judged, has ? &worst : NULL,
-                     replayer->options->id > 0, NULL, &result, &why),
-         &why);
-    note_result(replayer, kernel, what, judged->key.convention, judged->key.hidden, &result);
+    need(replay_case(&state->own, kernel, judged, has ? &worst : NULL, state->options->id > 0,
+                     &result),
+         what, &result);
+    note_result(state, kernel, what, judged->key.convention, judged->key.hidden, &result);
     stored_worst_free(&worst);
 }
 
-/* The one case, the failures of the run, or its gravest case. */
-static void replay_cases(replay_state *replayer, result_store *store, const stored_cases *cases)
+/* The one case, which names its run too; the failures of the run, or its gravest case. */
+static void replay_store(replay_state *state)
 {
-    const replay_options *options = replayer->options;
+    const replay_options *options = state->options;
+    result_store *store = store_open(options->database, STORE_READ);
+    const int64_t id = options->run  ? (int64_t)options->run
+                       : options->id ? store_run_of_case(store, (int64_t)options->id)
+                                     : store_latest_run(store);
+    if (id == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
+            options->database);
+    const stored_run run = store_run(store, id);
+    state->descriptors = store_descriptors(store, id);
+    stored_cases cases = store_cases(store, id);
     const stored_case *gravest = NULL;
-    for (size_t i = 0; i < cases->count; i++) {
-        const stored_case *judged = &cases->cases[i];
-        if (!is_replayable(judged) || (options->id && (int64_t)options->id != judged->id))
+    create_judge(state, run.seed);
+    for (size_t i = 0; i < cases.count; i++) {
+        const stored_case *judged = &cases.cases[i];
+        if (!judged->judged || judged->repetition_count > 0 || is_roof(judged->key.kernel) ||
+            !verdict_is_judged(judged->verdict.kind) ||
+            (options->id && (int64_t)options->id != judged->id))
             continue;
-        if (options->failures && verdict_exit_code(&judged->verdict) != EXIT_CODE_FINE)
-            replay_stored(replayer, store, judged);
-        else if (!options->failures && graver(judged, gravest))
+        if (!options->failures && graver(judged, gravest))
             gravest = judged;
+        if (options->failures && verdict_exit_code(&judged->verdict) != EXIT_CODE_FINE)
+            replay_stored(state, store, judged);
     }
     if (gravest)
-        replay_stored(replayer, store, gravest);
-    if (replayer->count == 0 && !options->failures)
+        replay_stored(state, store, gravest);
+    else if (!options->failures)
         die(EXIT_CODE_USAGE,
             "%s: no judged case: one that was only timed, is unsupported or missing has nothing to "
             "replay",
             options->database);
-}
-
-/* --case names its run too. */
-static int64_t run_of_case(result_store *store, const replay_options *options)
-{
-    if (options->id && !options->run)
-        return store_run_of_case(store, (int64_t)options->id);
-    int64_t run = options->run ? (int64_t)options->run : store_latest_run(store);
-    if (run == 0)
-        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one",
-            options->database);
-    return run;
-}
-
-static void replay_store(replay_state *replayer)
-{
-    result_store *store = store_open(replayer->options->database, STORE_READ);
-    int64_t id = run_of_case(store, replayer->options);
-    stored_run run = store_run(store, id);
-    replayer->descriptors = store_descriptors(store, id);
-    stored_cases cases = store_cases(store, id);
-    turn_to_seed(replayer, run.seed);
-    replay_cases(replayer, store, &cases);
     stored_cases_free(&cases);
     store_close(store);
-}
-
-static void show_results(const replay_state *replayer)
-{
-    const output_file *printed = &replayer->options->printed;
-    relation_print(replayer->rows, printed);
-    if (replayer->said.bytes &&
-        (printed->format == OUTPUT_TEXT || printed->format == OUTPUT_MARKDOWN))
-        output_wrapped(printed, replayer->said.bytes);
-    output_line(printed, "\n%zu replayed, %zu the same in bits, error and verdict", replayer->count,
-                replayer->reproduced);
-}
-
-static exit_code code_of(const replay_state *replayer)
-{
-    if (replayer->reproduced == replayer->count)
-        return EXIT_CODE_FINE;
-    if (replayer->failed)
-        return EXIT_CODE_KERNEL_FAILED;
-    return replayer->absent ? EXIT_CODE_NOT_COMPARABLE : EXIT_CODE_REGRESSION;
 }
 
 static exit_code replay(void *context, const cli_call *call)
 {
     const replay_options *options = context;
+    const output_file *out = &options->printed;
     const char *file = call->operands->count > 0 ? call->operands->words[0] : NULL;
-    replay_state replayer = {.options = options, .rows = relation_create(COLUMNS(columns))};
+    replay_state state = {.options = options, .rows = replayed_relation()};
     interrupt_watch();
     if ((file != NULL) + (options->id > 0) + options->failures > 1 || (file && options->run))
         die(EXIT_CODE_USAGE,
             "one of --case, --failures and FILE was expected; --run goes with a store");
-    replayer.worker =
-        worker_start(options->plugins.words, options->plugins.count, &replayer.kernels);
+    state.worker = worker_start(options->plugins.words, options->plugins.count, &state.kernels);
     if (file)
-        replay_file(&replayer, file);
+        replay_file(&state, file);
     else
-        replay_store(&replayer);
-    show_results(&replayer);
-    exit_code code = code_of(&replayer);
-    text_free(&replayer.said);
-    json_decref(replayer.descriptors);
-    judge_destroy(replayer.judge);
-    worker_stop(replayer.worker);
-    kernel_list_free(&replayer.kernels);
-    return code;
+        replay_store(&state);
+    relation_print(state.rows, out);
+    if (state.said.bytes && (out->format == OUTPUT_TEXT || out->format == OUTPUT_MARKDOWN))
+        output_wrapped(out, state.said.bytes);
+    output_line(out, "\n%zu replayed, %zu the same in bits, error and verdict", state.count,
+                state.reproduced);
+    text_free(&state.said);
+    json_decref(state.descriptors);
+    replayer_forget(&state.own);
+    judge_destroy(state.own.judge);
+    worker_stop(state.worker);
+    kernel_list_free(&state.kernels);
+    return state.reproduced == state.count ? EXIT_CODE_FINE
+           : state.failed                  ? EXIT_CODE_KERNEL_FAILED
+           : state.absent                  ? EXIT_CODE_NOT_COMPARABLE
+                                           : EXIT_CODE_REGRESSION;
 }
 
 static const cli_option options[] = {

@@ -1,59 +1,60 @@
-/* Runs a stored worst case or failure again, or an adversarial row of a file, and compares bit for bit.
+/* Runs a stored case again, or an adversarial row of a file, and compares bit for bit.
  *
+ *     replayer own = {.judge = judge};                       // made with the seed of the run
  *     replay_result result;
- *     if (!replay_find(judge, kernel, &find, &result, &err)) ...
- *     if (result.reproduces) ...
- */
+ *     if (!replay_case(&own, kernel, judged, NULL, false, &result))
+ *         puts(result.note);                                 // it cannot be run here
+ *     else if (result.reproduces) ...
+ *     replayer_forget(&own);
+ *
+ * After an interruption (base/interrupt.h) what comes back means nothing. */
 #ifndef LNBENCH_REPLAY_H
 #define LNBENCH_REPLAY_H
 
 #include "conformance/checks.h"
-#include "conformance/conformance.h"
 #include "store/store.h"
-#include "inputs/worst.h"
 
 typedef struct replay_side {
     case_verdict verdict;
-    double row_ulp;         /* NaN: nothing came out */
-    size_t row, column;     /* the worst element */
-    double computed, exact; /* of it */
-    uint64_t hash;          /* of all that came out, or of the row's y; see whole */
+    ln_metrics
+        metrics; /* undefined: nothing came out; of an adversarial row, its worst element's alone */
+    uint64_t hash; /* of all that came out, or of the row's y; see whole */
 } replay_side;
 
 typedef struct replay_result {
     replay_side then, now;
-    ln_metrics metrics; /* of now, all of them */
     bool whole; /* the case was made anew from its seed, all rows; else the stored rows alone ran */
     bool alone; /* a row without the others of its case: the verdict may have been theirs */
     bool hashed; /* a hash was stored, so that bits can be compared */
     bool same_bits, same_error, same_verdict;
     bool reproduces; /* all three, as far as they were stored */
-    char note[160];  /* why not whole, or "" */
+    char note[256];  /* why not whole, or why it cannot be run; or "" */
 } replay_result;
 
-/* Rows and answers of the case before, for the next one on the same: of one judge and one run.
- * Begins as {0}; free it with replay_kept_free(). */
+/* A judge with the rows and answers of the case before, for the next case on the same rows. */
 enum { REPLAY_ARRAYS = 4 };
-typedef struct replay_kept {
-    judge_block block;
-    case_key of;                          /* the block is of; its input "": there is none */
-    ln_convention convention;             /* that all is kept for */
+typedef struct replayer {
+    row_judge *judge;                     /* borrowed */
+    ln_convention convention;             /* of the case before, and of the covering arrays */
     combination_set *sets[REPLAY_ARRAYS]; /* NULL: not made yet */
     arena memory;                         /* of these */
-    size_t array;                         /* the one that the case before was of */
-    size_t asked_of;                      /* and that `asked` is of */
+    size_t array;                         /* that the conformance test before was of */
+    /* What the block, or the blocks of a conformance test, are of; its input "": there are none. */
+    case_key of;
+    ln_type of_param;
+    size_t of_array;
+    judge_block block;
     conformance_task task;
-    conformance_blocks asked; /* of the task; none: there is none */
-} replay_kept;
-void replay_kept_free(replay_kept *kept);
+    conformance_blocks blocks;
+} replayer;
+/* Frees all but the judge. */
+void replayer_forget(replayer *own);
 
-/* A case of a run with this seed. stored may be NULL: no row was kept. The judge must have been
- * made with the run's seed. least: of combinations that are wrong the verdict says what it takes.
- * kept: NULL: nothing is. */
-bool replay_case(row_judge *judge, const kernel_entry *kernel, const stored_case *judged,
-                 const stored_worst *stored, bool least, replay_kept *kept, replay_result *result,
-                 error *err);
+/* stored may be NULL: no row was kept. least: of combinations that are wrong the verdict says what it
+ * takes. False: it cannot be run here; the note says why. */
+bool replay_case(replayer *own, const kernel_entry *kernel, const stored_case *judged,
+                 const stored_worst *stored, bool least, replay_result *result);
 bool replay_find(row_judge *judge, const kernel_entry *kernel, const worst_row *find,
-                 replay_result *result, error *err);
+                 replay_result *result);
 
 #endif

@@ -28,13 +28,4 @@ report_result report_write(const run_view *view, const char *plots_directory, co
  * missing because gnuplot failed end the program (7) once everything else is written. */
 void draw_report(const run_view *view, const char *directory, const output_file *out);
 
-/* Whether a page says of this run what the report does, whatever its number and those of its cases: it
- * is drawn again, in a folder that goes. Takes the run out of the page. */
-typedef struct page_match {
-    bool compared; /* else another lnbench or gnuplot drew it, or none is here */
-    bool same;
-    char theirs[80], ours[80]; /* where they differ first */
-} page_match;
-page_match report_again(const run_view *view, char *page, size_t size);
-
 #endif

@@ -1,0 +1,118 @@
+/* lnbench report: charts and the page of a stored run, and whether its errors hold. */
+#include "commands/options.h"
+#include "commands/verify.h"
+#include "show/charts/chart.h"
+#include "show/report.h"
+#include "base/files.h"
+#include "commands/result_options.h"
+#include "show/run_view.h"
+#include "store/run_file.h"
+
+typedef struct report_options {
+    const char *database, *out, *chart;
+    uint64_t run, sample;
+    word_list plugins;
+    result_options shown;
+    output_file printed;
+    bool verify, no_charts, allow_missing;
+} report_options;
+
+static exit_code report(void *context, const cli_call *call)
+{
+    report_options *options = context;
+    const char *file = call->operands->count > 0 ? call->operands->words[0] : NULL;
+    if (file && !options->verify)
+        die(EXIT_CODE_USAGE, "%s: a file is read by --verify alone", file);
+    if (options->chart) {
+        charts_draw_again(options->chart, options->out, &options->printed);
+        return EXIT_CODE_FINE;
+    }
+    if (options->sample == 0)
+        die(EXIT_CODE_USAGE, "--sample 0: a number of errors was expected");
+    run_file sent = {0}; /* its temporary copy goes at the end of the program */
+    if (file)
+        sent = run_file_open(file);
+    run_view view = file ? load_stored_run(sent.database, 0)
+                         : load_reported_run(options->database, options->run);
+    const bool partial = view_is_partial(&view) && !options->allow_missing;
+    exit_code code = partial ? EXIT_CODE_INCONCLUSIVE : EXIT_CODE_FINE;
+    if (options->verify) {
+        const verify_request request = {.file = file,
+                                        .sample = options->sample,
+                                        .plugins = &options->plugins,
+                                        .printed = &options->printed};
+        code = report_verify(&request, &view, code);
+    } else {
+        /* A place that cannot be written to is found before anything is shown. */
+        if (!options->no_charts)
+            make_directories(options->out);
+        result_show(&options->shown, &view, options->database, NULL, &options->printed);
+        if (!options->no_charts)
+            draw_report(&view, options->out, &options->printed);
+        code = result_exit_code(&view);
+    }
+    /* A report of half a run is none of the whole. */
+    if (partial && (!options->verify || code == EXIT_CODE_INCONCLUSIVE)) {
+        text_buffer line = {0};
+        view_add_coverage(&view, &line);
+        die(EXIT_CODE_INCONCLUSIVE,
+            "run %lld: %.300s (run it again with --resume, or accept it with --allow-missing)",
+            (long long)view.run.id, line.bytes ? line.bytes : "");
+    }
+    view_free(&view);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"run", "N", "which run (default: the latest of lnbench run; lnbench list runs)", OPTION_COUNT,
+     offsetof(report_options, run)},
+    {"out", "DIR", "where charts and page go (default: results/charts)", OPTION_TEXT,
+     offsetof(report_options, out)},
+    {"draw", "NAME", "draw this chart again from the tables in DIR/data; no run is read",
+     OPTION_TEXT, offsetof(report_options, chart)},
+    {"no-charts", NULL, "the table and the answer only", OPTION_FLAG,
+     offsetof(report_options, no_charts)},
+    {"verify", NULL, "derive every error of the run, or of FILE, again: does it hold?", OPTION_FLAG,
+     offsetof(report_options, verify)},
+    {"sample", "N", "of as many errors, drawn at random (default: all)", OPTION_COUNT,
+     offsetof(report_options, sample)},
+    ALLOW_LOST_OPTION(report_options, allow_missing),
+    PLUGIN_OPTION(report_options, plugins),
+    RESULT_OPTIONS(report_options, shown),
+    OUTPUT_OPTIONS(report_options, printed),
+    STORE_OPTION(report_options, database),
+};
+
+static const former_option former[] = {
+    {"errors", "report --verify derives every error"},
+    {"seed", "report --verify derives every error"},
+    {"allow-lost", "use --allow-missing"},
+    {"sign", "use minisign -S -s FILE.key -m index.html"},
+    {"key", "use minisign -V -p FILE.pub -m index.html"},
+    {"no-pdf", "report makes no PDF of the page; print index.html"},
+    {NULL, NULL},
+};
+
+const cli_command command_report = {
+    .name = "report",
+    .brief = "charts and page of a stored run, nothing measured again",
+    .usage = "[OPTION...] [--verify FILE]",
+    .summary = "Draws the charts and the page of a stored run: HTML and Markdown.",
+    .details =
+        "Nothing is measured again. --verify derives every error of the run again, on any "
+        "machine:\n"
+        "all bits must agree. It stores nothing. FILE is a page or a run that was sent to you\n"
+        "(index.html, run.db, run.db.xz): a page must be what its run draws.\n"
+        "Exit code: 0 fine, or all errors hold; 3 cases are missing, the run did not end, or it "
+        "is\n"
+        "too noisy to say which kernel is fastest; 4 no error could be derived here; 5 an error "
+        "or\n"
+        "the page does not hold; 2 usage; 7 files or environment, a file was changed, or gnuplot "
+        "is\n"
+        "installed and failed: the line names what is missing.",
+    OPTIONS(options),
+    .former = former,
+    .most_operands = 1,
+    DEFAULTS(report_options, .out = "results/charts", .sample = UINT64_MAX),
+    .body = report,
+};
