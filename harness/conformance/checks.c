@@ -33,6 +33,23 @@ static const struct large_shape {
                     {((size_t)1 << 23) + 7, 513, 1, false, false}};
 enum { LARGE_SHAPES = sizeof large_shapes / sizeof *large_shapes };
 
+/* Sizes at which kernels change their way: about the caches, 32 and 64 MiB, and a row that no stack holds. Few
+ * rows come again and again, so that all of them are held to exact answers. The quick plan has the first ones. */
+static const struct plain_shape {
+    size_t rows, hidden;
+    layout_name layout;
+} plain_shapes[] = {{256, 1024, LAYOUT_BEFORE},   {256, 2048, LAYOUT_TIMED},
+                    {256, 4096, LAYOUT_IN_PLACE}, {2560, 64, LAYOUT_TIMED},
+                    {2560, 96, LAYOUT_TIMED},     {2560, 1024, LAYOUT_TIMED},
+                    {2560, 4096, LAYOUT_TIMED},   {8209, 1027, LAYOUT_TIMED},
+                    {16384, 96, LAYOUT_IN_PLACE}, {2560, 2048, LAYOUT_BEFORE},
+                    {16640, 1024, LAYOUT_TIMED},  {1, ((size_t)1 << 22) + 5, LAYOUT_TIMED}};
+enum {
+    PLAIN_SHAPES = sizeof plain_shapes / sizeof *plain_shapes,
+    PLAIN_QUICK = 9,
+    PLAIN_ROWS = 31
+};
+
 const char *conformance_check_name(conformance_check check)
 {
     _Static_assert((int)CHECK_NAMES >= (int)CHECK_COUNT, "a check without a name");
@@ -46,13 +63,24 @@ static const struct large_shape *large_shape_of(const conformance_task *task, si
     return &large_shapes[task->first ? LARGE_SHAPES - 1 : index];
 }
 
+/* NULL: it is none of these. */
+static const struct plain_shape *plain_shape_of(const conformance_task *task, size_t index)
+{
+    const size_t quick = LARGE_SHAPES - 1;
+    if (task->check != CHECK_LARGE || (task->first != LARGE_PLAIN && index < quick))
+        return NULL;
+    return &plain_shapes[task->first == LARGE_PLAIN ? PLAIN_QUICK + index : index - quick];
+}
+
 static size_t count_blocks(const conformance_task *task)
 {
     switch (task->check) {
     case CHECK_COMBINATIONS:
         return task->last - task->first;
     case CHECK_LARGE:
-        return task->first ? 1 : LARGE_SHAPES - 1;
+        return task->first == LARGE_WHOLE   ? 1
+               : task->first == LARGE_PLAIN ? PLAIN_SHAPES - PLAIN_QUICK
+                                            : LARGE_SHAPES - 1 + PLAIN_QUICK;
     case CHECK_EXACT:
         return exact_blocks(task->convention.operation);
     default:
@@ -69,7 +97,11 @@ static ln_problem problem_of(const conformance_task *task, size_t index)
     }
     if (task->check == CHECK_EXACT)
         return exact_problem(task, index);
-    if (task->check == CHECK_LARGE) {
+    const struct plain_shape *plain = plain_shape_of(task, index);
+    if (plain) {
+        rows = plain->rows;
+        hidden = plain->hidden;
+    } else if (task->check == CHECK_LARGE) {
         rows = large_shape_of(task, index)->rows;
         hidden = large_shape_of(task, index)->hidden;
     }
@@ -94,7 +126,7 @@ bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t 
     const size_t problems = task->set ? combinations_count(task->set) : 0;
     const bool of_array = task->check == CHECK_COMBINATIONS;
     const size_t packs = of_array ? (problems + COMBINATIONS_A_TASK - 1) / COMBINATIONS_A_TASK
-                                  : 1 + (task->check == CHECK_LARGE);
+                                  : (task->check == CHECK_LARGE ? LARGE_PACKS : 1);
     if (pack >= packs)
         return false;
     task->first = of_array ? pack * COMBINATIONS_A_TASK : pack;
@@ -104,6 +136,8 @@ bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t 
     *hidden = of_array ? task->last : 0;
     for (size_t i = 0; !of_array && i < count_blocks(task); i++) {
         ln_problem problem = problem_of(task, i);
+        if (pack == 0 && plain_shape_of(task, i))
+            break;
         *rows = problem.rows > *rows ? problem.rows : *rows;
         *hidden = problem.hidden > *hidden ? problem.hidden : *hidden;
     }
@@ -180,6 +214,16 @@ static void make_large(row_judge *judge, const conformance_task *task,
     judge_block_from(judge, block, &raw);
 }
 
+/* The block has the rows that differ. */
+static void make_plain(row_judge *judge, const conformance_task *task,
+                       const struct plain_shape *shape, judge_block *block)
+{
+    const size_t rows = shape->rows < PLAIN_ROWS ? shape->rows : PLAIN_ROWS;
+    operation_call call =
+        call_dense(&task->convention, task->storage, task->param, rows, shape->hidden);
+    judge_block_generate(judge, block, call, "normal", NULL, 0);
+}
+
 void conformance_prepare(row_judge *judge, const conformance_task *task, conformance_blocks *made)
 {
     const size_t count = count_blocks(task);
@@ -194,6 +238,8 @@ void conformance_prepare(row_judge *judge, const conformance_task *task, conform
                           : (combination){0};
         if (task->check == CHECK_COMBINATIONS)
             combination_block(judge, &made->of[i], task->storage, task->param, block);
+        else if (plain_shape_of(task, i))
+            make_plain(judge, task, plain_shape_of(task, i), block);
         else if (task->check == CHECK_LARGE)
             make_large(judge, task, large_shape_of(task, i), &made->memory, &made->large[i], block);
         else if (task->check == CHECK_EXACT)
@@ -303,10 +349,37 @@ static void examine_calls(row_judge *judge, const judge_block *block, const larg
     judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(block));
 }
 
+/* All rows of a plain shape, in its layout; *shown: the block with them. */
+static void examine_plain(row_judge *judge, const struct plain_shape *shape,
+                          const kernel_entry *kernel, judge_block *shown, case_judgement *judgement)
+{
+    row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+    const judge_block head = *shown;
+    bool has_bound, in_place = !(kernel->facts.traits & LN_TRAIT_NOT_IN_PLACE);
+    layout_name layout =
+        shape->layout != LAYOUT_IN_PLACE || in_place ? shape->layout : LAYOUT_TIMED;
+    shown->memory = (arena){0};
+    judge_block_repeat(shown, shape->rows);
+    judge_reserve(judge, shown);
+    if (judge_bounds(judge, &head, kernel, &has_bound, &judgement->verdict) &&
+        judge_run(judge, shown, kernel, layout, judge->computed, &judgement->verdict)) {
+        const judged_kind kind = judged_kind_of(kernel, has_bound);
+        for (size_t row = head.rows; row < shown->rows; row++)
+            judge->bounds[row] = judge->bounds[row % head.rows];
+        judge_rows(judge, shown, judge->computed, &kind, &findings);
+        judge_measure(judge, &head, judge->computed, has_bound, false, judgement);
+        judge_conclude(judge, &head, has_bound, &findings, judgement);
+        judgement->output_hash = hash_bytes(HASH_START, judge->computed, judge_bytes(&head));
+    }
+    judge->placed = NULL;
+    arena_free(&shown->memory);
+}
+
 /* One block after the other, up to the first fault. A check of which a block is lost is lost, unless another
  * block has shown a fault. */
-static void run_blocks(row_judge *judge, const conformance_blocks *blocks, bool exact,
-                       const kernel_entry *kernel, case_judgement *judgement)
+static void run_blocks(row_judge *judge, const conformance_task *task,
+                       const conformance_blocks *blocks, const kernel_entry *kernel,
+                       case_judgement *judgement)
 {
     case_verdict lost = {0};
     size_t judged = 0;
@@ -317,7 +390,9 @@ static void run_blocks(row_judge *judge, const conformance_blocks *blocks, bool 
         case_judgement one = {.bound_row_ulp = NAN, .output_hash = HASH_START};
         one.metrics.row_ulp_max = NAN;
         one.verdict.kind = VERDICT_RIGHT;
-        if (exact)
+        if (plain_shape_of(task, i))
+            examine_plain(judge, plain_shape_of(task, i), kernel, &shown, &one);
+        else if (task->check == CHECK_EXACT)
             exact_judge(judge, &blocks->blocks[i], i, kernel, &one);
         else
             examine_calls(judge, &blocks->blocks[i], large, kernel, &one);
@@ -345,7 +420,7 @@ void conformance_examine(row_judge *judge, const conformance_task *task,
     if (task->check == CHECK_COMBINATIONS)
         run_combinations(judge, task, blocks, kernel, judgement);
     else
-        run_blocks(judge, blocks, task->check == CHECK_EXACT, kernel, judgement);
+        run_blocks(judge, task, blocks, kernel, judgement);
     blame_load(kernel, judgement);
     judgement->by_row = NULL; /* the judge's, and gone with its next call */
     judgement->computed = NULL;

@@ -27,8 +27,7 @@ typedef struct conformance_task {
     ln_convention convention;
     ln_type storage, param;
     size_t first,
-        last; /* combinations: from first to before last. Large: 0: 2^23 short rows, and long
-                 strides; 1: 2^32 elements */
+        last; /* combinations: from first to before last. Large: the pack, LARGE_QUICK, ... */
     const combination_set *set; /* borrowed; of combinations alone */
 } conformance_task;
 
@@ -54,6 +53,8 @@ const char *conformance_check_name(conformance_check check);
  * them, with the rows and hidden size of the largest block, or of combinations the numbers of the first and
  * of the last problem. False: there are not as many. */
 enum { COMBINATIONS_A_TASK = 100 };
+/* The packs of CHECK_LARGE: what the quick plan has; 2^32 elements, of the full plan; larger plain shapes. */
+enum { LARGE_QUICK, LARGE_WHOLE, LARGE_PLAIN, LARGE_PACKS };
 bool conformance_pack(conformance_task *task, size_t pack, size_t *rows, size_t *hidden);
 
 /* The elements of all blocks, for the time left. */

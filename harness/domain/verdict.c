@@ -143,7 +143,6 @@ int verdict_telling(const case_verdict *verdict)
         return strstr(detail, SAYS_MISTAKE) || strstr(detail, SAYS_UNWRITTEN) ||
                        strstr(detail, SAYS_FROM_GAP)
                    ? 4
-               : strstr(detail, " mod ")  ? 3
                : strstr(detail, "column") ? 2
                                           : 1;
     default:

@@ -75,7 +75,7 @@ const char *verdict_why(const case_verdict *verdict, char *buffer, size_t size);
 void verdict_say(case_verdict *verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* How much its text tells of what a kernel does wrong (of a limit, 0): 4 what it computes instead, or that it ended or
- * disturbs memory; 3 the rest of which loop; 2 which columns; 1 a number alone; 0 nothing, it is right. */
+ * disturbs memory; 2 which columns; 1 a number alone; 0 nothing, it is right. */
 int verdict_telling(const case_verdict *verdict);
 /* The exit code that this verdict alone would ask for. */
 exit_code verdict_exit_code(const case_verdict *verdict);

@@ -4,34 +4,6 @@
 #include "exact/scale.h"
 #include <stdio.h>
 
-/* "8, 16": the steps of 4 to 64 of a loop that leaves so many over; most loops have one of these. */
-static void list_steps(size_t tail, size_t count, char steps[24])
-{
-    size_t length = 0;
-    *steps = '\0';
-    for (size_t step = 4; step <= 64; step *= 2)
-        if (tail < step && count % step == tail)
-            length +=
-                (size_t)snprintf(steps + length, 24 - length, "%s%zu", length ? ", " : "", step);
-}
-
-const char *pattern_tail(size_t tail, size_t count, const char *noun, char words[PATTERN_LENGTH])
-{
-    char steps[24], over[48] = "";
-    list_steps(tail, count, steps);
-    if (*steps && count > 1)
-        snprintf(over, sizeof over, " (%zu mod %s)", count, steps);
-    if (count == 1)
-        number_print(words, PATTERN_LENGTH, "the only %s", noun);
-    else if (tail == count)
-        number_print(words, PATTERN_LENGTH, "all %zu %ss", count, noun);
-    else if (tail == 1)
-        number_print(words, PATTERN_LENGTH, "the last of %zu %ss%s", count, noun, over);
-    else
-        number_print(words, PATTERN_LENGTH, "the last %zu of %zu %ss%s", tail, count, noun, over);
-    return words;
-}
-
 /* Every how many-th from the first on; 0: they are not evenly apart. */
 static size_t period_of(const bool *wrong, size_t count, size_t first, size_t number)
 {
@@ -63,8 +35,14 @@ bool pattern_words(const bool *wrong, size_t count, const char *noun, char words
     else if (!run)
         number_print(words, PATTERN_LENGTH, "one in %zu of %zu %ss, from %s %zu on", period, count,
                      noun, noun, first);
+    else if (count == 1)
+        number_print(words, PATTERN_LENGTH, "the only %s", noun);
+    else if (number == count)
+        number_print(words, PATTERN_LENGTH, "all %zu %ss", count, noun);
+    else if (last + 1 == count && number == 1)
+        number_print(words, PATTERN_LENGTH, "the last of %zu %ss", count, noun);
     else if (last + 1 == count)
-        pattern_tail(number, count, noun, words);
+        number_print(words, PATTERN_LENGTH, "the last %zu of %zu %ss", number, count, noun);
     else if (number == 1)
         number_print(words, PATTERN_LENGTH, "%s %zu of %zu alone", noun, first, count);
     else if (first == 0)

@@ -452,9 +452,11 @@ static void add_checks(case_plan *plan, void *context)
                                                    .quick = plan->quick});
     for (size_t pack = 0; add_pack(plan, adding, CHECK_COMBINATIONS, pack); pack++)
         ;
-    add_pack(plan, adding, CHECK_LARGE, 0);
+    add_pack(plan, adding, CHECK_LARGE, LARGE_QUICK);
+    if (!plan->quick)
+        add_pack(plan, adding, CHECK_LARGE, LARGE_PLAIN);
     if (plan->full)
-        add_pack(plan, adding, CHECK_LARGE, 1);
+        add_pack(plan, adding, CHECK_LARGE, LARGE_WHOLE);
 }
 
 void session_add_checks(case_plan *plan)

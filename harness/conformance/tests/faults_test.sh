@@ -5,6 +5,7 @@
 # usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF
 set -u
 faults="two_slots third_thread row_23_bits flushes_and_40_ulp bf16_truncated_alone bf16_unrounded_alone keeps_threads
+    var_from_256x2048 last_of_32_mib last_row_from_2500
     residual_keeps_memory"
 twins=flushes_and_40_ulp
 every=fault.ddof_1_var,fault.ddof_1_of_1

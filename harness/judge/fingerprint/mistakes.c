@@ -7,26 +7,6 @@
 #include "judge/rmsnorm/rmsnorm.h"
 #include "judge/fingerprint/internal.h"
 
-/* The words of an operation. */
-typedef struct norm_words {
-    const char *other_operation, *other_centre, *other_square, *no_root, *undivided;
-    const char *places[4]; /* of eps */
-} norm_words;
-
-static const norm_words words_of[] = {
-    [LN_OPERATION_LAYERNORM] = {"divides by the root mean square and subtracts no mean (RMSNorm)",
-                                "subtracts no mean from x",
-                                "divides by the root of the mean square, not of the variance",
-                                "divides by the variance, without its root",
-                                "does not divide by the standard deviation",
-                                {"", "the variance", "the standard deviation", "the quotient"}},
-    [LN_OPERATION_RMSNORM] = {"subtracts the mean (LayerNorm)",
-                              "subtracts the mean from x",
-                              "divides by the root of the variance, not of the mean square",
-                              "divides by the mean square, without its root",
-                              "does not divide by the root",
-                              {"", "the mean square", "the root", ""}}};
-
 /* gamma (xhat + quotient) + beta with xhat = (x - centre) / root, but for how gamma and beta are used. */
 typedef struct mistake {
     double centre, root, quotient;
@@ -50,7 +30,6 @@ enum {
     EPS_PLACES = 18, /* by place */
     EPS_SIZES = 22,
     NO_RESIDUAL = 30,
-    OTHER_ROWS,
 };
 
 /* The least error / limit of a row that tells; the former where another root is all there is. */
@@ -267,33 +246,6 @@ static void try_all_eps(explaining *tries)
         try_eps(tries, own->eps_place, sizes[i], EPS_SIZES + i);
 }
 
-/* ---- the rows beside it ---- */
-
-static bool is_row(const explained_row *asked, const judge_block *block, size_t other)
-{
-    metrics_row row = judge_metrics_row(block, other);
-    bool told = false;
-    for (size_t i = 0; i < block->hidden; i++)
-        if (!is_near(asked, i, block->results[other].exact[i], element_scale(&row, i), &told))
-            return false;
-    return told;
-}
-
-/* Whether this row of x is a multiple of another one: their results then differ by eps alone, so that a
- * kernel with another eps gives the other row's result without mixing up rows. */
-static bool is_multiple(const explained_row *asked, const judge_block *block, size_t other)
-{
-    double factor = 0;
-    for (size_t i = 0; i < block->hidden; i++) {
-        double x = asked->x[i];
-        double from = load(block->storage, block->inputs[ROLE_X], other * block->hidden + i);
-        factor = factor == 0 && from != 0 ? x / from : factor;
-        if (x != factor * from)
-            return false;
-    }
-    return true;
-}
-
 static void try_no_residual(explaining *tries, const judge_block *block)
 {
     size_t hidden = block->hidden;
@@ -307,26 +259,13 @@ static void try_no_residual(explaining *tries, const judge_block *block)
     free(x);
 }
 
-/* What needs the block: the residual, and other rows. */
-static void try_block(explaining *tries)
-{
-    const explained_row *asked = tries->asked;
-    const judge_block *block = asked->block;
-    if (!block || !(tries->own > off * asked->limit))
-        return;
-    if (block->inputs[ROLE_RESIDUAL])
-        try_no_residual(tries, block);
-    for (size_t i = 0; i < block->rows && !tries->found.fit; i++)
-        if (i != asked->number && is_row(asked, block, i) && !is_multiple(asked, block, i))
-            note(tries, OTHER_ROWS, off);
-}
-
 mistake_set norm_mistakes(const explained_row *asked)
 {
     explaining tries = begin_explaining(asked);
     try_formulas(&tries);
     try_all_eps(&tries);
-    try_block(&tries);
+    if (asked->block && asked->block->inputs[ROLE_RESIDUAL])
+        try_no_residual(&tries, asked->block);
     if (dtype_size(asked->row->storage) == 2 && tries.own <= by_rounding)
         tries.found.fit |= (uint64_t)0xf << MISTAKE_CAST;
     return tries.found;
@@ -336,14 +275,17 @@ mistake_set norm_mistakes(const explained_row *asked)
 
 static void say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
 {
-    const norm_words *words = &words_of[own->operation];
+    static const char *const places[OPERATIONS][4] = {
+        {"", "the variance", "the standard deviation", "the quotient"},
+        {"", "the mean square", "the root", ""}};
+    const char *const *const at = places[own->operation];
     const uint64_t fit = bits >> EPS_SIZES;
     const int place = __builtin_ctzll(bits) - EPS_PLACES;
     const double least = sizes[fit ? __builtin_ctzll(fit) : 0];
     const double most = sizes[fit ? 63 - __builtin_clzll(fit) : 0];
     if (!fit)
-        number_print(why, ROW_FAULT_LENGTH, "adds eps to %s, where %s is asked for",
-                     words->places[place], words->places[own->eps_place]);
+        number_print(why, ROW_FAULT_LENGTH, "adds eps to %s, where %s is asked for", at[place],
+                     at[own->eps_place]);
     else if (most == 0)
         number_print(why, ROW_FAULT_LENGTH, "leaves eps out, where one is asked for");
     else if (least == 0)
@@ -360,7 +302,6 @@ static void say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_
 
 bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
 {
-    const norm_words *words = &words_of[own->operation];
     const bool layernorm = own->operation == LN_OPERATION_LAYERNORM;
     const bool gamma1 = convention_form(own) == LN_AFFINE_GAMMA1;
     const bool rounds_sum = layernorm || own->sum != LN_RMS_SUM_UNROUNDED;
@@ -382,15 +323,17 @@ bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAUL
         : own->ddof ? "divides the variance by N (ddof=0), where N - 1 is asked for"
                     : "divides the variance by N - 1 (ddof=1), where N is asked for",
         "does not divide the sum of squares by N",
-        words->other_operation,
-        words->other_centre,
-        words->other_square,
-        words->no_root,
+        layernorm ? "divides by the root mean square and subtracts no mean (RMSNorm)"
+                  : "subtracts the mean (LayerNorm)",
+        layernorm ? "subtracts no mean from x" : "subtracts the mean from x",
+        layernorm ? "divides by the root of the mean square, not of the variance"
+                  : "divides by the root of the variance, not of the mean square",
+        layernorm ? "divides by the variance, without its root"
+                  : "divides by the mean square, without its root",
         "multiplies by the standard deviation",
-        words->undivided,
+        layernorm ? "does not divide by the standard deviation" : "does not divide by the root",
         "returns x as it is",
         [NO_RESIDUAL] = "does not add the residual to x",
-        [OTHER_ROWS] = "puts the results of other rows there",
         [MISTAKE_CAST] = own->cast ? "does not round xhat to x's type before the weight"
                                    : "rounds xhat to x's type before the weight",
         [MISTAKE_ROOT] =
