@@ -214,16 +214,6 @@ static void make_large(row_judge *judge, const conformance_task *task,
     judge_block_from(judge, block, &raw);
 }
 
-/* The block has the rows that differ. */
-static void make_plain(row_judge *judge, const conformance_task *task,
-                       const struct plain_shape *shape, judge_block *block)
-{
-    const size_t rows = shape->rows < PLAIN_ROWS ? shape->rows : PLAIN_ROWS;
-    operation_call call =
-        call_dense(&task->convention, task->storage, task->param, rows, shape->hidden);
-    judge_block_generate(judge, block, call, "normal", NULL, 0);
-}
-
 void conformance_prepare(row_judge *judge, const conformance_task *task, conformance_blocks *made)
 {
     const size_t count = count_blocks(task);
@@ -236,10 +226,15 @@ void conformance_prepare(row_judge *judge, const conformance_task *task, conform
         made->of[i] = task->check == CHECK_COMBINATIONS
                           ? combinations_at(task->set, task->first + i)
                           : (combination){0};
+        const struct plain_shape *plain = plain_shape_of(task, i);
         if (task->check == CHECK_COMBINATIONS)
             combination_block(judge, &made->of[i], task->storage, task->param, block);
-        else if (plain_shape_of(task, i))
-            make_plain(judge, task, plain_shape_of(task, i), block);
+        else if (plain) /* the rows that differ */
+            judge_block_generate(judge, block,
+                                 call_dense(&task->convention, task->storage, task->param,
+                                            plain->rows < PLAIN_ROWS ? plain->rows : PLAIN_ROWS,
+                                            plain->hidden),
+                                 "normal", NULL, 0);
         else if (task->check == CHECK_LARGE)
             make_large(judge, task, large_shape_of(task, i), &made->memory, &made->large[i], block);
         else if (task->check == CHECK_EXACT)

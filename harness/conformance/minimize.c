@@ -1,6 +1,5 @@
 /* Minimizes a failure: finds the smallest set of factors that still shows it (delta debugging, Zeller and
- * Hildebrandt, IEEE TSE 28, 2002). It tries the default problem of the same hidden size, then the levels that
- * all failing problems share, then sets half of the factors to their defaults, and then single ones, as long
+ * Hildebrandt, IEEE TSE 28, 2002). It tries the default problem of the same hidden size, then sets half of the factors to their defaults, and then single ones, as long
  * as the kernel still fails. The fewest rows are found by bisection.
  *
  *     minimize_fault(&run, &asked, &seen, &verdict);
@@ -124,17 +123,6 @@ static bool drop_convention(narrowing *in)
     return same;
 }
 
-/* The factors that the least has and not all wrong problems have. */
-static void drop_unshared(narrowing *in, uint64_t shared)
-{
-    size_t factors[COVERING_FACTORS], all = list_factors(&in->least, factors), count = 0;
-    for (size_t i = 0; i < all; i++)
-        if (!(shared >> factors[i] & 1))
-            factors[count++] = factors[i];
-    if (count > 0)
-        drop(in, factors, count);
-}
-
 /* In the end each factor that is left was dropped alone, and the rest was right. */
 static void drop_parts(narrowing *in)
 {
@@ -235,14 +223,13 @@ static verdict_kind ask_plain(narrowing *in, bool *same)
 }
 
 /* As little as is wrong. What becomes of the plain problem. */
-static verdict_kind narrow_down(narrowing *in, const faults_seen *seen)
+static verdict_kind narrow_down(narrowing *in)
 {
     bool plain;
     verdict_kind of_plain = ask_plain(in, &plain);
     if (plain)
         return of_plain;
     drop_convention(in);
-    drop_unshared(in, seen->factors);
     drop_parts(in);
     if (drop_convention(in)) /* it may have become another on the way */
         drop_parts(in);
@@ -343,7 +330,7 @@ void minimize_fault(covering_run *of, const combination *asked, const faults_see
         name_shared(&in, seen, where, verdict);
         return;
     }
-    verdict_kind of_plain = narrow_down(&in, seen);
+    verdict_kind of_plain = narrow_down(&in);
     size_t from = in.unsteady || in.cut ? 0 : find_rows(&in);
     if (!in.unsteady)
         try_sizes(&in, problem.hidden, sizes, sizeof sizes);

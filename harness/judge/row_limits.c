@@ -1,4 +1,5 @@
 #include "judge/judging.h"
+#include "judge/sums.h"
 #include "base/arena.h"
 #include "exact/scale.h"
 
@@ -6,6 +7,19 @@
  * sample of the orders there are, and a kernel may round xhat, the product and the sum each to the
  * storage type. A way counts as 1 row ULP at least. */
 static const double factor = 4;
+
+/* What gamma, gamma rstd, the products and y may lose below the least normal number, in row ULP; the proofs
+ * of xhat leave it out. */
+static double below_normal(const order_question *asked, const metrics_row *row)
+{
+    const ln_type type = dtype_size(asked->storage) == 2 ? LN_F32 : asked->storage;
+    double least = INFINITY;
+    for (size_t i = 0; i < row->hidden; i++)
+        if (element_scale(row, i) > 0)
+            least = fmin(least, ulp_in(format_of(row->storage), element_scale(row, i)));
+    return arithmetic_of(type, asked->flushes).tiny *
+           (row->answer->facts.max_abs + row->answer->max_xhat + 3) / least;
+}
 
 void limits_of_row(const operation_judging *judging, textbook *book, const order_question *asked,
                    const metrics_row *row, const double *x, row_limits *limits)
@@ -18,8 +32,9 @@ void limits_of_row(const operation_judging *judging, textbook *book, const order
     probable.chance = rare;
     limits->order = judging->any_order(&certain, facts);
     order_answer likely = judging->any_order(&probable, facts);
-    limits->order_ulp = ln_bound_row_ulp(&limits->order.bound, row);
-    limits->likely_ulp = ln_bound_row_ulp(&likely.bound, row);
+    const double below = below_normal(asked, row);
+    limits->order_ulp = ln_bound_row_ulp(&limits->order.bound, row) + below;
+    limits->likely_ulp = ln_bound_row_ulp(&likely.bound, row) + below;
     if (!judging->textbook(book, row, x, asked->accumulator, &limits->textbook))
         memory_is_out(asked->hidden);
     /* The ways of the textbook do not flush: what that costs is what it adds to any order's bound;

@@ -9,8 +9,19 @@
 static const double most_off = 0.25,
                     least_deviations = 7; /* of a slope of 1; cut-off results have 0.5 */
 
+/* Whether errors of the sums, in any order, may move an element across the middle between two numbers. */
+static bool may_move(const metrics_row *row, double g, size_t i)
+{
+    const ln_row_facts *facts = &row->answer->facts;
+    double most =
+        g * (element_scale(row, i) + 2 * gamma_size(row, i) * fabs(facts->mean * facts->rstd));
+    double exact = row->answer->exact[i];
+    return stored_in(row->storage, exact - most) != stored_in(row->storage, exact + most);
+}
+
 bool judge_follows(const judge_block *block, const void *y, taken_of *taken, const void *which)
 {
+    const double g = gamma_of((double)block->hidden + 4, unit_roundoff(LN_F32));
     double across = 0, square = 0, spread = 0;
     if (dtype_size(block->storage) != 2)
         return false;
@@ -27,7 +38,7 @@ bool judge_follows(const judge_block *block, const void *y, taken_of *taken, con
                 judged.answer->exact[i] + taken(block, &judged, row * block->hidden + i, i, which);
             double a = (stored_in(block->storage, other) - right) / unit;
             double off = (storage_load(block->storage, given, i) - right) / unit;
-            if (!isfinite(a) || !isfinite(off))
+            if (!isfinite(a) || !isfinite(off) || a == 0 || may_move(&judged, g, i))
                 continue;
             across += off * a;
             square += a * a;

@@ -4,7 +4,8 @@
  * Let a_i be what the other way gives less what is asked for, both rounded as y is. The errors e_i of y
  * are regressed on a_i, both in row ULP: the slope is 0 where y is as asked for, and 1 where it is the other
  * way's. Its deviation is estimated from the same residues, sqrt(sum e_i^2 a_i^2) / sum a_i^2 (White 1980),
- * which holds whatever the errors' sizes are. */
+ * which holds whatever the errors' sizes are. Where rows are alike all of their sums may be off in the same
+ * direction: an element that this can move counts for nothing. */
 #ifndef LNBENCH_TOLERANCE_H
 #define LNBENCH_TOLERANCE_H
 

@@ -320,6 +320,51 @@ TEST(a_wrong_variance_is_no_fault_of_the_largest_column)
     judge_destroy(judge);
 }
 
+static float kept(float value, bool flushes)
+{
+    return flushes && fabsf(value) < 0x1p-126f ? 0 : value;
+}
+
+/* gamma (x - mean) rstd + beta where each subnormal number is taken for 0; and x s + t, s = gamma rstd, where
+ * that loses digits. */
+TEST(what_is_lost_below_the_least_normal_number_is_no_fault)
+{
+    random_state = 7;
+    for (int run = 0; run < 400; run++) {
+        const bool flushes = run % 2;
+        float y[MOST_HIDDEN];
+        make_row(LN_F32, run / 2 % 2);
+        made->convention =
+            (ln_convention){.eps_place = LN_EPS_VAR, .eps = 1e-5, .affine = LN_AFFINE_VECTOR};
+        made->row.gamma = made->room[1];
+        made->row.beta = made->room[2];
+        made->row.affine = LN_AFFINE_VECTOR;
+        for (size_t i = 0; i < 2 * MOST_HIDDEN; i++)
+            store_element(LN_F32, made->room[1 + i % 2], i / 2, 1.2e-38 * random_normal());
+        assert_true(ln_reference_row(reference, &made->convention, LN_F32, LN_F32, made->hidden,
+                                     made->room[0], NULL, made->row.gamma, made->row.beta,
+                                     &made->answer));
+        const float mean = (float)made->answer.facts.mean, rstd = (float)made->answer.facts.rstd;
+        for (size_t i = 0; i < made->hidden; i++) {
+            const float x = (float)made->x[i];
+            const float gamma = kept((float)load(LN_F32, made->row.gamma, i), flushes);
+            const float beta = kept((float)load(LN_F32, made->row.beta, i), flushes);
+            const float s = gamma * rstd;
+            y[i] = flushes ? kept(kept(gamma * ((x - mean) * rstd), true) + beta, true)
+                           : x * s + (beta - mean * s);
+        }
+        row_limits limits;
+        order_question asked = {.storage = LN_F32,
+                                .accumulator = LN_F32,
+                                .hidden = made->hidden,
+                                .convention = &made->convention,
+                                .flushes = flushes};
+        limits_of_row(&layernorm_judging, &book, &asked, &made->row, made->x, &limits);
+        if (!limits_hold(&limits, &made->row, y))
+            fail_msg("run %d: %g, at most %g", run, limits_error(&made->row, y), limits.row_ulp);
+    }
+}
+
 TEST(one_wrong_element_fails)
 {
     random_state = 3;

@@ -3,6 +3,8 @@
 #include "domain/convention.h"
 #include "conformance/covering_run.h"
 #include "judging.h"
+#include "judge/rows.h"
+#include "metrics/storage.h"
 #include <string.h>
 
 /* mistakes: of what is wrong; or NULL. */
@@ -112,6 +114,56 @@ TEST(planted_mistakes_are_caught_and_named)
                             (int)verdict.kind, verdict.detail);
         }
     assert_int_equal(missed, 0);
+}
+
+/* All rows are off in the same direction then, as another rounding of nearly equal numbers is. */
+TEST(one_chain_of_f32_is_no_other_rounding)
+{
+    enum { ROWS = 24, HIDDEN = 4096 };
+    static uint16_t x[ROWS * HIDDEN], y[ROWS * HIDDEN], weight[HIDDEN];
+    static const char *const conventions[] = {"torch-rms", "llama", "gemma"};
+    const float spreads[] = {0, 0x1p-10f, 0x1p-8f, 0x1p-6f};
+    uint32_t drawn = 1;
+    for (size_t c = 0; c < 12; c++) {
+        error err = {0};
+        ln_convention convention;
+        judge_block block;
+        row_findings findings = {.verdict.kind = VERDICT_RIGHT};
+        assert_true(convention_parse(conventions[c % 3], &convention, &err));
+        const float spread = spreads[c / 3], eps = (float)convention.eps;
+        for (size_t i = 0; i < ROWS * HIDDEN; i++, drawn = drawn * 1664525 + 1013904223)
+            storage_store(LN_F16, x, i, 1.3f + spread * (float)(drawn >> 8) * 0x1p-24f);
+        for (size_t i = 0; i < HIDDEN; i++, drawn = drawn * 1664525 + 1013904223)
+            storage_store(LN_F16, weight, i, (float)(drawn >> 8) * 0x1p-24f);
+        for (size_t row = 0; row < ROWS; row++) {
+            const size_t first = row * HIDDEN;
+            float sum = 0;
+            for (size_t i = 0; i < HIDDEN; i++)
+                sum += (float)storage_load(LN_F16, x, first + i) *
+                       (float)storage_load(LN_F16, x, first + i);
+            const float inverse = 1 / sqrtf(sum / HIDDEN + eps);
+            for (size_t i = 0; i < HIDDEN; i++) {
+                float factor = (float)storage_load(LN_F16, weight, i);
+                double xhat = (float)storage_load(LN_F16, x, first + i) * inverse;
+                if (convention.cast) {
+                    storage_store(LN_F16, y, first + i, xhat);
+                    xhat = storage_load(LN_F16, y, first + i);
+                }
+                factor += convention.weight >= LN_RMS_WEIGHT_OFFSET ? 1 : 0;
+                storage_store(LN_F16, y, first + i, factor * (float)xhat);
+            }
+        }
+        operation_call call = call_dense(&convention, LN_F16, LN_F16, ROWS, HIDDEN);
+        call.inputs[ROLE_X] = x;
+        call.inputs[ROLE_GAMMA] = weight;
+        judge_block_from(the_judge, &block, &call);
+        judge_rounding(&block, y, &findings);
+        judge_block_free(&block);
+        if (findings.verdict.kind != VERDICT_RIGHT)
+            print_error("%s, spread %g: bit %d\n", conventions[c % 3], (double)spread,
+                        __builtin_ctzll(findings.mistakes.fit));
+        assert_int_equal(findings.verdict.kind, VERDICT_RIGHT);
+    }
 }
 
 TEST(a_convention_of_another_operation_is_declined_in_words)

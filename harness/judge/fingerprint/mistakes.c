@@ -221,29 +221,20 @@ static const double sizes[] = {0, 1e-12, 1e-8, 0x1p-23, 1e-6, 1e-5, 1e-3};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
 /* With eps in another place, or of another size. */
-static void try_eps(explaining *tries, ln_eps_place place, double eps, int bit)
-{
-    const ln_convention *own = tries->asked->row->convention;
-    ln_convention with = *own;
-    with.eps_place = place;
-    with.eps = eps;
-    mistake made = {centre_of(tries), root_under(tries, &with, square_of(tries)),
-                    place == LN_EPS_QUOTIENT ? eps : 0, USE_ALL, true};
-    if (place != own->eps_place || eps != own->eps)
-        try_mistake(tries, tries->asked->x, &made, bit);
-}
-
-static void try_all_eps(explaining *tries)
+static void try_eps(explaining *tries)
 {
     const ln_convention *own = tries->asked->row->convention;
     const int last = tries->layernorm ? LN_EPS_QUOTIENT : LN_EPS_STD;
-    if (own->eps_place == LN_EPS_NONE)
-        return;
-    for (int place = LN_EPS_NONE + 1; place <= last; place++)
-        if (place != (int)own->eps_place)
-            try_eps(tries, (ln_eps_place)place, own->eps, EPS_PLACES + place);
-    for (int i = 0; i < SIZES; i++)
-        try_eps(tries, own->eps_place, sizes[i], EPS_SIZES + i);
+    for (int i = LN_EPS_NONE + 1; own->eps_place != LN_EPS_NONE && i <= last + SIZES; i++) {
+        ln_convention with = *own;
+        with.eps_place = i <= last ? (ln_eps_place)i : own->eps_place;
+        with.eps = i <= last ? own->eps : sizes[i - last - 1];
+        mistake made = {centre_of(tries), root_under(tries, &with, square_of(tries)),
+                        with.eps_place == LN_EPS_QUOTIENT ? with.eps : 0, USE_ALL, true};
+        if (!convention_equal(&with, own))
+            try_mistake(tries, tries->asked->x, &made,
+                        i <= last ? EPS_PLACES + i : EPS_SIZES + i - last - 1);
+    }
 }
 
 static void try_no_residual(explaining *tries, const judge_block *block)
@@ -263,7 +254,7 @@ mistake_set norm_mistakes(const explained_row *asked)
 {
     explaining tries = begin_explaining(asked);
     try_formulas(&tries);
-    try_all_eps(&tries);
+    try_eps(&tries);
     if (asked->block && asked->block->inputs[ROLE_RESIDUAL])
         try_no_residual(&tries, asked->block);
     if (dtype_size(asked->row->storage) == 2 && tries.own <= by_rounding)
