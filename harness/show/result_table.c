@@ -423,6 +423,8 @@ static void add_pass(const run_answer *answer, const answer_row *row, text_buffe
     if (all->checked == 0)
         text_format(out, "; judged on up to %zu rows of a shape alone",
                     most_rows(answer->view, row));
+    else if (strcmp(answer->plan, "quick") == 0)
+        text_add(out, "; hidden sizes tested: a third of 1 to 1100");
     text_add(out, "\n");
 }
 

@@ -123,7 +123,8 @@ ends "a shape is judged at all of its rows" 5 run --only accuracy --plugin "$lib
     --kernels fault.long_batches --conventions torch --db rows.db --shapes 512x2048 --inputs normal --conformance no
 check "all of its rows: said" has out 'wrong in all 512 rows'
 ends "x_stride ignored" 5 run --plan quick --only accuracy --plugin "$libraries/faults_plugin.so" --no-charts \
-    --kernels fault.x_stride_ignored --conventions torch --db x.db --shapes 4x64 --inputs spike
+    --kernels fault.x_stride_ignored,twin.x_stride_ignored --conventions torch --db x.db --shapes 4x64 --inputs spike
+check "a pass of the quick plan: what was tested" has out 'hidden sizes tested'
 check "x_stride ignored: what it read" has out 'NaN that it read between the rows of x where'
 half() { # LABEL WORDS ARGUMENT...
     local label=$1 words=$2

@@ -34,9 +34,7 @@ enum {
 
 /* The least error / limit of a row that tells; the former where another root is all there is. */
 static const double far_off = 64, off = 8;
-/* Row ULP that 16-bit results may be off when they are rounded elsewhere: judge_rounding() finds that in all
- * rows together. */
-static const double by_rounding = 2;
+static const double by_rounding = 2; /* row ULP of 16-bit results that are rounded elsewhere */
 
 /* ---- how far y lies from a mistake ---- */
 
