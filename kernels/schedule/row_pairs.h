@@ -247,21 +247,19 @@ LN_INLINE void pair_both(ln_affine affine, const call *run, pair *total, size_t 
     pair_keep(total, sums);
 }
 
-LN_INLINE centre pair_centre(const call *run, const pair *two, size_t g)
-{
-#ifdef CENTRE_CHECKED
-    if (two->again)
-        return centre_of(two->found[g], two->rstds[g], run->convention.quotient);
-#endif
-    (void)run;
-    return pair_parts(two, g);
-}
-
 PAIR_INLINE void pair_apply(const call *run, const pair *two, size_t first)
 {
     for (size_t g = 0; g < PAIR; g++) {
         const row view = call_row(run, first + g);
-        apply_row(&view, &run->convention, pair_centre(run, two, g));
+        centre by = pair_parts(two, g);
+#ifdef CENTRE_CHECKED
+        if (two->again)
+            by = centre_of(two->found[g], two->rstds[g], run->convention.quotient);
+#endif
+        if (LN_NONTEMPORAL) /* no copy of the loop for the usual form */
+            apply_row_as(run->convention.affine, &view, &run->convention, by);
+        else
+            apply_row(&view, &run->convention, by);
     }
 }
 
