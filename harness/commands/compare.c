@@ -1,5 +1,5 @@
 /* lnbench compare: two runs, from the store or from exported files. */
-#include "show/compare/compare.h"
+#include "show/compare/comparison.h"
 #include "commands/options.h"
 #include "commands/compare_options.h"
 #include "show/compare/run_find.h"
@@ -7,23 +7,6 @@
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
-
-static void compare_runs(run_comparison *comparison, const char *database)
-{
-    run_view base = run_find(comparison->settings.files[BASE], database);
-    run_view new = run_find(comparison->settings.files[NEW], database);
-    run_describe(&base, comparison->identity[BASE], sizeof comparison->identity[BASE]);
-    run_describe(&new, comparison->identity[NEW], sizeof comparison->identity[NEW]);
-    compare_contexts(comparison, &base, &new);
-    comparison->machine = new.machine;
-    new.machine = (machine_facts){0};
-    if (comparison->differences.count == 0) {
-        comparison->noise = store_load_noise(database, &comparison->machine);
-        compare_cases(comparison, &base, &new);
-    }
-    view_free(&new);
-    view_free(&base);
-}
 
 typedef struct compare_options {
     comparison_options shown;
@@ -43,7 +26,16 @@ static exit_code compare(void *context, const cli_call *call)
         .seed = 1,
     };
     output_format format = comparison_read_options(&options->shown, &comparison.settings);
-    compare_runs(&comparison, options->database);
+    found_run found[SIDES];
+    int64_t runs[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        found[side] = run_find(comparison.settings.files[side], options->database);
+        snprintf(comparison.identity[side], sizeof comparison.identity[side], "%s",
+                 found[side].words);
+    }
+    result_store *store = runs_together(found, runs);
+    compare_runs(&comparison, store, runs, options->database);
+    store_close(store);
     comparison_show(&comparison, format, &options->shown.also);
     exit_code code = comparison_exit_code(&comparison);
     comparison_free(&comparison);

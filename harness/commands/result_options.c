@@ -13,10 +13,8 @@ void result_check(const result_options *options, const char *database)
 {
     if (options->sort)
         result_order_from_name(options->sort);
-    if (options->baseline) {
-        run_view base = run_find(options->baseline, database);
-        view_free(&base);
-    }
+    if (options->baseline)
+        run_find(options->baseline, database);
 }
 
 /* An option with the absolute path of a file, as the shell takes it. */
@@ -39,20 +37,20 @@ static void add_path(text_buffer *out, const char *option, const char *path)
 void result_show(const result_options *options, const run_view *view, const char *database,
                  const word_list *plugins, const output_file *out)
 {
-    run_view base;
     text_buffer again = {0};
     result_look look = look_of(options);
     if (options->sort)
         look.order = result_order_from_name(options->sort);
-    if (options->baseline)
-        base = run_find(options->baseline, database);
+    if (options->baseline) {
+        const found_run base = run_find(options->baseline, database);
+        look.baseline = store_open(base.database, STORE_READ);
+        look.baseline_run = base.run;
+    }
     add_path(&again, "db", database);
     for (size_t i = 0; plugins && i < plugins->count; i++)
         add_path(&again, "plugin", plugins->words[i]);
     look.again = again.bytes;
-    look.baseline = options->baseline ? &base : NULL;
     result_table_print(view, out, &look);
-    if (options->baseline)
-        view_free(&base);
+    store_close(look.baseline);
     text_free(&again);
 }

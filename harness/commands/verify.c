@@ -18,7 +18,7 @@
 #include <sys/random.h>
 
 typedef struct stored_error {
-    const view_case *stored;
+    const stored_case *stored;
     replay_result *differs; /* NULL: it holds, or was not derived */
     char *reason;           /* why it was not derived; NULL: it was */
 } stored_error;
@@ -28,6 +28,7 @@ typedef struct verify_state {
     const run_view *view;
     bool elsewhere; /* the run is another machine's */
     kernel_list kernels;
+    stored_cases cases; /* of the run */
     stored_error *errors;
     size_t count;
     /* What the lanes share. */
@@ -136,12 +137,13 @@ static void draw_errors(verify_state *verifying)
     const run_view *view = verifying->view;
     uint64_t wanted = verifying->request->sample, state = 0;
     size_t count = 0, kept = 0;
-    verifying->errors = allocate_zeroed(view->cases.count + 1, sizeof *verifying->errors);
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const stored_case *stored = view->views[i].stored;
+    verifying->cases = store_cases(view->store, view->run.id);
+    verifying->errors = allocate_zeroed(verifying->cases.count + 1, sizeof *verifying->errors);
+    for (size_t i = 0; i < verifying->cases.count; i++) {
+        const stored_case *stored = &verifying->cases.cases[i];
         if (!is_roof(stored->key.kernel) && stored->judged && stored->metrics.elements > 0 &&
             stored->repetition_count == 0)
-            verifying->errors[count++].stored = &view->views[i];
+            verifying->errors[count++].stored = stored;
     }
     /* Each is drawn with the share that is still wanted of those that are left. */
     while (getrandom(&state, sizeof state, 0) < 0 && errno == EINTR)
@@ -162,7 +164,7 @@ static void derive(verify_lane *lane, stored_error *own)
 {
     const verify_state *verifying = lane->verifying;
     const json_t *kernels = verifying->view->kernels;
-    const stored_case *stored = own->stored->stored;
+    const stored_case *stored = own->stored;
     const char *name = stored->key.kernel;
     char reason[VERDICT_MAX_LENGTH] = "";
     error ignored;
@@ -190,7 +192,7 @@ static void *run_lane(void *context)
     pthread_mutex_lock(&verifying->lock);
     while (verifying->next < verifying->count && !interrupted()) {
         stored_error *next = &verifying->errors[verifying->next++];
-        const case_key *key = &next->stored->stored->key;
+        const case_key *key = &next->stored->key;
         char what[160];
         snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
                  key->input, key->hidden);
@@ -296,13 +298,14 @@ exit_code report_verify(const verify_request *request, const run_view *view, exi
     relation *rows = replayed_relation();
     for (size_t i = 0; i < verifying.count; i++) {
         const stored_error *own = &verifying.errors[i];
-        const stored_case *stored = own->stored->stored;
+        const stored_case *stored = own->stored;
         char what[96];
         if (!own->differs)
             continue;
         snprintf(what, sizeof what, "case %lld: %.60s", (long long)stored->id, stored->key.input);
         replayed_row(rows, what, stored->key.kernel, stored->key.convention, stored->key.hidden,
-                     own->stored->reproducibility, own->differs);
+                     reproducible_stored(verifying.view->kernels, stored->key.kernel),
+                     own->differs);
         code = EXIT_CODE_ACCURACY;
         differ++;
     }
@@ -321,6 +324,7 @@ exit_code report_verify(const verify_request *request, const run_view *view, exi
     output_aside(out, "%s of %s errors hold", in_thousands(hold, held),
                  in_thousands(verifying.count, of));
     text_free(&page);
+    stored_cases_free(&verifying.cases);
     kernel_list_free(&verifying.kernels);
     return code;
 }

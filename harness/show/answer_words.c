@@ -201,7 +201,8 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
                          ? "%s is hardly faster, but "
                          : "%s is %s times as fast as the recommended kernel, but ",
                      fastest->kernel, number);
-    const stored_case *worst = view_find(answer->view, fastest->standing->errors[SCOPE_ANY].at);
+    stored_case worst;
+    bool known = store_case(answer->view->store, fastest->standing->errors[SCOPE_ANY].at, &worst);
     if (fastest->ranked->within && fastest->ranked->callable)
         text_format(out, "is not recommended: %s.\n", answer_doubt(answer, fastest));
     else if (fastest->ranked->within)
@@ -209,7 +210,7 @@ static void add_fastest(const run_answer *answer, text_buffer *out)
     else
         text_format(
             out, "%s.\n",
-            standing_objection(fastest->standing, worst ? &worst->verdict : NULL, objection));
+            standing_objection(fastest->standing, known ? &worst.verdict : NULL, objection));
 }
 
 static int decade(double kappa)

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "domain/kernel_json.h"
 #include "store/export.h"
+#include "store/script.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,19 @@ exit_code result_exit_code(const run_view *view)
 exit_code view_exit_code(const run_view *view)
 {
     exit_code worst = EXIT_CODE_FINE;
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const stored_case *stored = &view->cases.cases[i];
-        if (stored->judged && !kernel_is_peer(view->kernels, stored->key.kernel))
-            worst = worse_exit_code(worst, verdict_exit_code(&stored->verdict));
+    stored_table reasons = store_ask(
+        view->store,
+        "SELECT DISTINCT verdict, reason FROM cells JOIN cases ON cell = cells.id JOIN judgements "
+        "ON case_id = cases.id LEFT JOIN kernels ON kernels.run = cells.run AND name = kernel "
+        "WHERE cells.run = ?1 AND role IS NOT 'peer'",
+        "i", view->run.id);
+    for (size_t i = 0; i < reasons.rows; i++) {
+        case_verdict verdict = {0};
+        verdict_from_words(table_text(&reasons, i, "verdict"), table_text(&reasons, i, "reason"),
+                           &verdict.kind);
+        worst = worse_exit_code(worst, verdict_exit_code(&verdict));
     }
+    stored_table_free(&reasons);
     return worse_exit_code(worst, result_exit_code(view));
 }
 
@@ -139,23 +148,28 @@ static relation_value as_share(const view_case *cell)
 }
 
 /* By how much the time over the roof's changed; "=" where the intervals meet. */
-static relation_value as_change(const answer_row *row, size_t column, const run_view *baseline)
+static relation_value as_change(const answer_row *row, size_t column, const result_look *look)
 {
-    const view_case *own = row->cells[column], *base = NULL;
-    for (size_t i = 0; own && i < baseline->cases.count; i++) {
-        const case_key *key = &baseline->cases.cases[i].key, *wanted = &own->stored->key;
-        if (strcmp(key->kernel, wanted->kernel) == 0 && key->rows == wanted->rows &&
-            key->hidden == wanted->hidden && key->cache == wanted->cache &&
-            key->threads == wanted->threads && strcmp(key->convention, wanted->convention) == 0 &&
-            baseline->views[i].speed.repetitions > 0)
-            base = &baseline->views[i];
-    }
-    if (!own || !base)
+    const view_case *own = row->cells[column];
+    if (!own)
         return as_text(NULL);
-    if (own->speed.copy_ratio_lo <= base->speed.copy_ratio_hi &&
-        base->speed.copy_ratio_lo <= own->speed.copy_ratio_hi)
+    const case_key *key = &own->stored->key;
+    stored_table base = store_ask(
+        look->baseline,
+        "SELECT copy_ratio, copy_ratio_lo, copy_ratio_hi FROM timed WHERE run = ?1 AND kernel = ?2 "
+        "AND rows = ?3 AND hidden = ?4 AND cache = ?5 AND threads = ?6 AND convention = ?7",
+        "isiisis", look->baseline_run, key->kernel, (int64_t)key->rows, (int64_t)key->hidden,
+        cache_name(key->cache), (int64_t)key->threads, key->convention);
+    const double ratio = table_real(&base, 0, "copy_ratio"),
+                 lo = table_real(&base, 0, "copy_ratio_lo"),
+                 hi = table_real(&base, 0, "copy_ratio_hi");
+    const bool known = base.rows > 0;
+    stored_table_free(&base);
+    if (!known)
+        return as_text(NULL);
+    if (own->speed.copy_ratio_lo <= hi && lo <= own->speed.copy_ratio_hi)
         return as_text("=");
-    return as_format("%+.0f %%", 100 * (own->speed.copy_ratio / base->speed.copy_ratio - 1));
+    return as_format("%+.0f %%", 100 * (own->speed.copy_ratio / ratio - 1));
 }
 
 static relation_value as_extreme(const error_sum *extreme)
@@ -194,7 +208,7 @@ static relation_value as_cell(const run_answer *answer, const answer_row *row,
     case FIELD_SPEEDUP:
         return as_text(answer_times(row->speedup, number));
     case FIELD_CHANGE:
-        return as_change(row, own->column, look->baseline);
+        return as_change(row, own->column, look);
     case FIELD_ORDINARY:
         return as_text(
             view_error_words(answer->view, &errors[SCOPE_ORDINARY], answer->dtype, number));
@@ -394,14 +408,12 @@ static void add_fault(const answer_row *row, const char *name, const stored_case
 /* Of its judged cases, the rows of the largest. */
 static size_t most_rows(const run_view *view, const answer_row *row)
 {
-    size_t most = 0;
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const stored_case *stored = &view->cases.cases[i];
-        if (stored->judged && strcmp(stored->key.kernel, row->standing->kernel) == 0 &&
-            stored->key.rows > most)
-            most = stored->key.rows;
-    }
-    return most;
+    stored_table most = store_ask(
+        view->store, "SELECT max(rows) AS most FROM judged WHERE run = ?1 AND kernel = ?2", "is",
+        view->run.id, row->standing->kernel);
+    size_t rows = (size_t)table_whole(&most, 0, "most");
+    stored_table_free(&most);
+    return rows;
 }
 
 /* A plugin that passes is told so. */
@@ -434,18 +446,19 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
     size_t kernels = 0, more = 0;
     for (size_t i = 0; i < answer->count; i++) {
         const answer_row *row = &answer->rows[i];
-        const stored_case *fault = view_find(answer->view, row->standing->fault);
-        bool peer = row->standing->role == ROLE_PEER, seen = !fault;
+        stored_case fault;
+        bool fails = store_case(answer->view->store, row->standing->fault, &fault);
+        bool peer = row->standing->role == ROLE_PEER, seen = !fails;
         for (size_t j = 0; !seen && peer && j < i; j++)
             seen = strcmp(answer->rows[j].label, row->label) == 0;
-        if (!fault && row->standing->role == ROLE_PLUGIN && row->all->judged > 0)
+        if (!fails && row->standing->role == ROLE_PLUGIN && row->all->judged > 0)
             add_pass(answer, row, out);
         if (seen)
             continue;
         if (kernels == MOST_KERNELS && !look->all)
             more++;
         else
-            add_fault(row, peer ? row->label : row->kernel, fault, look->again, out);
+            add_fault(row, peer ? row->label : row->kernel, &fault, look->again, out);
         kernels += kernels < MOST_KERNELS;
     }
     if (more > 0)
@@ -455,16 +468,16 @@ static void add_faults(const run_answer *answer, const result_look *look, text_b
 /* A line for each kernel that slows others down. */
 static void add_traps(const run_view *view, const run_answer *answer, text_buffer *out)
 {
-    for (size_t i = 0; i < answer->count; i++)
-        for (size_t j = 0; j < view->cases.count; j++) {
-            const stored_case *stored = &view->cases.cases[j];
-            const case_verdict *verdict = &stored->verdict;
-            bool told = strncmp(verdict->detail, SPEED_TRAP, strlen(SPEED_TRAP)) == 0;
-            if (!told || strcmp(stored->key.kernel, answer->rows[i].kernel) != 0)
-                continue;
-            clean_format(out, FORM_LINE, "! %s: %s\n", answer->rows[i].kernel, verdict->detail);
-            break;
-        }
+    stored_table traps = store_ask(
+        view->store,
+        "SELECT kernel, detail FROM cells JOIN cases ON cell = cells.id JOIN judgements ON case_id "
+        "= cases.id WHERE run = ?1 AND operation = ?2 AND types = ?3 AND detail GLOB '" SPEED_TRAP
+        "*' GROUP BY kernel ORDER BY min(cases.id)",
+        "iss", view->run.id, operation_name(view_operation(view)), dtype_name(answer->dtype));
+    for (size_t i = 0; i < traps.rows; i++)
+        clean_format(out, FORM_LINE, "! %s: %s\n", table_text(&traps, i, "kernel"),
+                     table_text(&traps, i, "detail"));
+    stored_table_free(&traps);
 }
 
 /* A line for each reason for which kernels did not run at all. */

@@ -13,7 +13,8 @@ typedef struct result_look {
     bool all;   /* every kernel and, as far as they fit, every shape */
     size_t top; /* the first so many kernels; 0: the chosen ones */
     result_order order;
-    const run_view *baseline; /* its changes are a column; NULL: none */
+    result_store *baseline; /* the changes since its run are a column; NULL: none */
+    int64_t baseline_run;
     const char *again; /* options with which a case can be replayed from any folder; NULL: none */
 } result_look;
 

@@ -88,18 +88,24 @@ void view_part_free(run_view *part)
     *part = (run_view){0};
 }
 
+static view_case view_of(const run_view *view, const stored_case *stored)
+{
+    const case_key *key = &stored->key;
+    return (view_case){
+        .stored = stored,
+        .speed = stored->speed,
+        .label = descriptor_word(view->kernels, key->kernel, "label"),
+        .reproducibility = reproducible_stored(view->kernels, key->kernel),
+        .regime =
+            machine_regime(&view->machine, key->operation, key->rows, key->hidden, key->dtype),
+    };
+}
+
 void view_sum_up(run_view *view)
 {
     view->views = allocate_zeroed(view->cases.count + 1, sizeof *view->views);
-    const machine_facts *machine = &view->machine;
-    for (size_t i = 0; i < view->cases.count; i++) {
-        const case_key *key = &view->cases.cases[i].key;
-        view->views[i].stored = &view->cases.cases[i];
-        view->views[i].reproducibility = reproducible_stored(view->kernels, key->kernel);
-        view->views[i].regime =
-            machine_regime(machine, key->operation, key->rows, key->hidden, key->dtype);
-        view->views[i].speed = view->cases.cases[i].speed;
-    }
+    for (size_t i = 0; i < view->cases.count; i++)
+        view->views[i] = view_of(view, &view->cases.cases[i]);
     answer_label(view);
     for (size_t i = 0; i < view->cases.count; i++)
         view->views[i].label =
@@ -127,10 +133,10 @@ void store_kernel_words(result_store *store, int64_t run, const word_list *words
 
 ln_type view_answer_type(const run_view *view)
 {
-    for (size_t i = 0; i < view->cases.count; i++)
-        if (view->cases.cases[i].key.dtype == LN_F32)
+    for (size_t i = 0; i < view->standings.count; i++)
+        if (view->standings.standings[i].dtype == LN_F32)
             return LN_F32;
-    return view->cases.count ? view->cases.cases[0].key.dtype : LN_F32;
+    return view->standings.count ? view->standings.standings[0].dtype : LN_F32;
 }
 
 run_view view_load(result_store *store, int64_t run)
@@ -138,7 +144,7 @@ run_view view_load(result_store *store, int64_t run)
     run_view view = {.store = store,
                      .run = store_run(store, run),
                      .machine = store_machine(store, run),
-                     .cases = store_cases(store, run),
+                     .cases = store_timed_cases(store, run, -1),
                      .unfinished = store_unfinished(store, run),
                      .kernels = store_descriptors(store, run),
                      .standings = store_standings(store, run)};
@@ -162,19 +168,12 @@ int view_by_speed(const view_case *own, const view_case *other)
                      : strcmp(own->stored->key.kernel, other->stored->key.kernel);
 }
 
-const stored_case *view_find(const run_view *view, int64_t id)
-{
-    for (size_t i = 0; id != 0 && i < view->cases.count; i++)
-        if (view->cases.cases[i].id == id)
-            return &view->cases.cases[i];
-    return NULL;
-}
-
 const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
                              char words[ERROR_WORDS])
 {
-    const stored_case *at = isinf(sum->error) ? view_find(view, sum->at) : NULL;
-    return error_in_words(sum->error, type, at ? &at->verdict : NULL, words);
+    stored_case at;
+    bool known = isinf(sum->error) && store_case(view->store, sum->at, &at);
+    return error_in_words(sum->error, type, known ? &at.verdict : NULL, words);
 }
 
 void view_free(run_view *view)
@@ -341,8 +340,12 @@ json_t *view_case_json(const view_case *view)
 json_t *view_run_json(const run_view *view)
 {
     json_t *array = json_array();
-    for (size_t i = 0; i < view->cases.count; i++)
-        json_array_append_new(array, view_case_json(&view->views[i]));
+    stored_cases all = store_cases(view->store, view->run.id);
+    for (size_t i = 0; i < all.count; i++) {
+        const view_case shown = view_of(view, &all.cases[i]);
+        json_array_append_new(array, view_case_json(&shown));
+    }
+    stored_cases_free(&all);
     return array;
 }
 

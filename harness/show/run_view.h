@@ -20,7 +20,7 @@ typedef struct view_case {
 typedef struct run_view {
     stored_run run;
     machine_facts machine;
-    stored_cases cases;
+    stored_cases cases; /* that were timed: store_timed_cases() */
     int64_t unfinished; /* store_unfinished() */
     view_case *views;   /* one a case, same order */
     json_t *kernels;    /* array of descriptors */
@@ -59,8 +59,6 @@ bool view_is_partial(const run_view *view);
 /* Who is faster at one shape, everywhere, below 0 where `own` is: by the stored share of the roof, paired
  * round by round; where no roof was timed, by the time; then by name. */
 int view_by_speed(const view_case *own, const view_case *other);
-/* A case by its number; NULL: none of this view. */
-const stored_case *view_find(const run_view *view, int64_t id);
 /* error_in_words() of a sum. */
 const char *view_error_words(const run_view *view, const error_sum *sum, ln_type type,
                              char words[ERROR_WORDS]);
@@ -75,7 +73,7 @@ json_t *json_facts(const machine_facts *machine); /* an object of strings */
 
 /* The case as published JSON (results/README.md) (undefined is null); NULL when memory runs out. */
 json_t *view_case_json(const view_case *view);
-json_t *view_run_json(const run_view *view); /* array of cases */
+json_t *view_run_json(const run_view *view); /* an array of all cases that have a result */
 /* ---- the run that --run and --db name, for commands that read the store ---- */
 
 /* Loads run `wanted` of a database; 0: the latest. Where there is no such database or run the program ends

@@ -111,8 +111,6 @@ int64_t store_number(result_store *store, sqlite3_stmt *statement);
  * (-1: any). */
 void store_put_judgement(result_store *store, int64_t id, const stored_case *stored);
 void store_put_timings(result_store *store, int64_t run, int64_t process);
-/* Cases that a process timed (-1: any), with the repetitions of all: no figures of their errors. */
-stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process);
 
 /* SQL text made from the list of metrics; free() them. */
 char *store_put_accuracy_sql(void);

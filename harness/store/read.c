@@ -97,38 +97,31 @@ static void take_verdict(const result_store *store, sqlite3_stmt *statement, sto
     take_metrics(store, statement, &filled->metrics);
 }
 
-static void take_case(const result_store *store, sqlite3_stmt *statement, stored_case *filled)
+static stored_case take_case(const result_store *store, sqlite3_stmt *statement)
 {
-    filled->id = sqlite3_column_int64(statement, 0);
-    filled->speed = (speed_figures)SPEED_UNKNOWN;
-    filled->repetition_count =
-        (size_t)sqlite3_column_int64(statement, store_column(statement, "measured"));
-    store_take_key(store, statement, &filled->key);
+    stored_case filled = {
+        .id = sqlite3_column_int64(statement, 0),
+        .speed = SPEED_UNKNOWN,
+        .repetition_count =
+            (size_t)sqlite3_column_int64(statement, store_column(statement, "measured")),
+    };
+    store_take_key(store, statement, &filled.key);
+    store_take(store, statement, speed_fields, SPEED_COLUMNS, &filled.speed);
+    return filled;
 }
 
-/* The cases with room for their repetitions; `whole`: with their errors and speeds. */
-static stored_cases read_cases(result_store *store, sqlite3_stmt *statement, bool whole)
+static void add_case(stored_cases *cases, stored_case added)
 {
-    stored_cases cases = {0};
-    while (store_next(store, statement)) {
-        cases.cases = allocate_room(cases.cases, cases.count, sizeof *cases.cases);
-        stored_case *filled = &cases.cases[cases.count++];
-        *filled = (stored_case){0};
-        take_case(store, statement, filled);
-        if (whole) {
-            take_verdict(store, statement, filled);
-            store_take(store, statement, speed_fields, SPEED_COLUMNS, &filled->speed);
-        }
-        if (filled->repetition_count)
-            filled->repetitions =
-                allocate_zeroed(filled->repetition_count, sizeof *filled->repetitions);
-    }
-    return cases;
+    cases->cases = allocate_room(cases->cases, cases->count, sizeof *cases->cases);
+    if (added.repetition_count)
+        added.repetitions = allocate_zeroed(added.repetition_count, sizeof *added.repetitions);
+    cases->cases[cases->count++] = added;
 }
 
 /* Both lists are in the order of the cases' numbers, so that one walk brings them together. */
-static void read_repetitions(result_store *store, sqlite3_stmt *statement, stored_cases *cases)
+static void read_repetitions(result_store *store, int64_t run, bool of_all, stored_cases *cases)
 {
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_REPETITIONS, "ii", run, (int64_t)of_all);
     size_t index = 0, filled = 0;
     while (store_next(store, statement)) {
         int64_t id = sqlite3_column_int64(statement, 0);
@@ -141,6 +134,7 @@ static void read_repetitions(result_store *store, sqlite3_stmt *statement, store
             store_take(store, statement, repetition_fields, REPETITION_FIELDS,
                        &of->repetitions[filled++]);
     }
+    stored_cases_index(cases);
 }
 
 static void take_lost_key(const result_store *store, sqlite3_stmt *statement, void *row)
@@ -154,36 +148,60 @@ size_t store_lost(result_store *store, int64_t run, asked_case **lost)
     return store_list(store, store_bound(store, STATEMENT_LOST, "i", run), &form, lost);
 }
 
-uint64_t store_case_set(result_store *store, int64_t run)
+static void take_pair_key(const result_store *store, sqlite3_stmt *statement, void *row)
 {
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_CASE_SET, "i", run);
-    uint64_t hash = 0;
-    while (store_next(store, statement)) {
-        case_key key;
-        store_take_key(store, statement, &key);
-        hash += is_roof(key.kernel) ? 0 : case_key_hash(&key);
-    }
-    return hash;
+    store_take_key(store, statement, &((stored_pair *)row)->key);
 }
 
-static stored_cases load_cases(result_store *store, int64_t run, sqlite3_stmt *first, bool whole)
+bool store_case(result_store *store, int64_t id, stored_case *found)
 {
-    sqlite3_stmt *second = store_bound(store, STATEMENT_REPETITIONS, "ii", run, (int64_t)whole);
-    stored_cases cases = read_cases(store, first, whole);
-    read_repetitions(store, second, &cases);
-    stored_cases_index(&cases);
-    return cases;
+    sqlite3_stmt *statement = store_bound(store, STATEMENT_ONE_CASE, "i", id);
+    if (!store_next(store, statement))
+        return false;
+    *found = take_case(store, statement);
+    take_verdict(store, statement, found);
+    sqlite3_reset(statement);
+    return true;
 }
 
 stored_cases store_cases(result_store *store, int64_t run)
 {
-    return load_cases(store, run, store_bound(store, STATEMENT_CASES, "i", run), true);
+    sqlite3_stmt *ids = store_bound(store, STATEMENT_CASE_IDS, "i", run);
+    stored_cases cases = {0};
+    stored_case found;
+    while (store_next(store, ids))
+        if (store_case(store, sqlite3_column_int64(ids, 0), &found))
+            add_case(&cases, found);
+    read_repetitions(store, run, true, &cases);
+    return cases;
+}
+
+stored_pair *store_pairs(result_store *store, int64_t base, int64_t new, size_t *count)
+{
+    static const record_field fields[] = {
+        FIELD(COUNT, stored_pair, base),
+        FIELD(COUNT, stored_pair, new),
+        FIELD(UNSIGNED, stored_pair, base_missing),
+        FIELD(UNSIGNED, stored_pair, new_missing),
+        TEXT_FIELD(stored_pair, base_reason),
+        TEXT_FIELD(stored_pair, new_reason),
+        TEXT_FIELD(stored_pair, base_class),
+        TEXT_FIELD(stored_pair, new_class),
+    };
+    static const row_form form = {sizeof(stored_pair), FIELDS(fields), take_pair_key};
+    stored_pair *pairs;
+    *count = store_list(store, store_bound(store, STATEMENT_PAIRS, "ii", base, new), &form, &pairs);
+    return pairs;
 }
 
 stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process)
 {
     sqlite3_stmt *statement = store_bound(store, STATEMENT_TIMED_CASES, "ii", run, process);
-    return load_cases(store, run, statement, false);
+    stored_cases cases = {0};
+    while (store_next(store, statement))
+        add_case(&cases, take_case(store, statement));
+    read_repetitions(store, run, false, &cases);
+    return cases;
 }
 
 machine_facts store_machine(result_store *store, int64_t run)

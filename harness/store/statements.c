@@ -3,6 +3,7 @@
 #include "base/allocate.h"
 #include "base/text.h"
 /* The files of the same names, as bytes. */
+#include "pairs_sql.h"
 #include "recommended_sql.h"
 #include "standing_sql.h"
 #include <math.h>

@@ -157,7 +157,7 @@ void stored_worst_free(stored_worst *worst);
 
 /* The curve of error over kappa and the like: one point a row judged. */
 typedef struct stored_row {
-    size_t case_index; /* into the cases of the same run, as store_cases gives them */
+    size_t case_index; /* into the rows that were put (judge_run) */
     size_t row;
     double kappa, row_ulp, norm_max, bound_row_ulp;
     double mean_error, rstd_error; /* as a judged_row's */
@@ -167,10 +167,25 @@ void store_put_row(result_store *store, int64_t run, const case_key *key,
 
 size_t store_runs(result_store *store, stored_run **runs); /* free(*runs) */
 stored_run store_run(result_store *store, int64_t run);
-/* A hash of the cases that a run was asked for, or has, in any order and without its roofs. */
-uint64_t store_case_set(result_store *store, int64_t run);
 int64_t store_run_of_case(result_store *store, int64_t id);
+/* All that have a result. */
 stored_cases store_cases(result_store *store, int64_t run);
+/* One, without its repetitions; false: it has no result. */
+bool store_case(result_store *store, int64_t id, stored_case *found);
+/* Cases that a process timed (-1: any), with the repetitions of ended processes, without their errors. */
+stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process);
+
+/* A case of two runs. base, new: its number, 0: that run neither has it nor was requested to. missing: which part
+ * of it is missing (ASKED_TO_JUDGE, ASKED_TO_TIME), and why. class: the kernel's, as domain/reproducible.h has it. */
+typedef struct stored_pair {
+    case_key key;
+    uint64_t base, new;
+    unsigned base_missing, new_missing;
+    char base_reason[DETAIL_MAX_LENGTH], new_reason[DETAIL_MAX_LENGTH];
+    char base_class[16], new_class[16];
+} stored_pair;
+/* All of them, but for the copies, in the order of the new run (pairs.sql); to be freed. */
+stored_pair *store_pairs(result_store *store, int64_t base, int64_t new, size_t *count);
 /* The machine facts of a run; machine_free() them. */
 machine_facts store_machine(result_store *store, int64_t run);
 /* The kernels of a run: a JSON array as text, free() it. */

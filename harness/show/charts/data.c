@@ -8,13 +8,12 @@
 static const view_case *case_at_shape(const report_data *data, const stored_table *timed,
                                       const char *kernel)
 {
-    for (size_t row = 0; row < timed->rows; row++) {
-        const stored_case *at = strcmp(table_text(timed, row, "kernel"), kernel) == 0
-                                    ? view_find(data->view, table_whole(timed, row, "case_id"))
-                                    : NULL;
-        if (at)
-            return &data->view->views[at - data->view->cases.cases];
-    }
+    const run_view *view = data->view;
+    for (size_t row = 0; row < timed->rows; row++)
+        for (size_t i = 0; i < view->cases.count; i++)
+            if (view->cases.cases[i].id == table_whole(timed, row, "case_id") &&
+                strcmp(view->cases.cases[i].key.kernel, kernel) == 0)
+                return &view->views[i];
     return NULL;
 }
 
@@ -74,11 +73,6 @@ const report_kernel *report_kernel_named(const report_data *data, const char *na
         if (strcmp(data->kernels[i].name, name) == 0)
             return &data->kernels[i];
     return NULL;
-}
-
-bool report_is_failure(const case_verdict *verdict)
-{
-    return verdict_exit_code(verdict) != EXIT_CODE_FINE;
 }
 
 static const char *fact_of(const run_view *view, const char *name)

@@ -41,7 +41,6 @@ void report_data_free(report_data *data);
 /* A kernel by its name; NULL: not among them. */
 const report_kernel *report_kernel_named(const report_data *data, const char *name);
 
-bool report_is_failure(const case_verdict *verdict);
 /* "AMD EPYC, 2 cores, in a virtual machine" */
 void report_machine_words(const run_view *view, text_buffer *out);
 /* "AMD EPYC | commit 1234567 | 2026-01-01T00:00:00Z | run 3, seed 1" */

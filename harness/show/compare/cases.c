@@ -1,12 +1,20 @@
 /* The cases of two runs, pair by pair: how fast, and how wrong. */
-#include "show/compare/compare.h"
 #include "base/allocate.h"
-#include "show/compare/speed.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "show/compare/comparison.h"
+#include "domain/kernel.h"
+#include "store/rank_test.h"
+#include "store/speed.h"
 #include <math.h>
 #include <string.h>
+
+typedef struct compared_runs {
+    result_store *store;
+    stored_run runs[SIDES];
+    machine_facts machines[SIDES];
+    stored_cases timed[SIDES]; /* with their repetitions */
+} compared_runs;
 
 /* These decide how fast the same code is. */
 static const char *const decisive[] = {
@@ -50,8 +58,8 @@ static void compare_facts(run_comparison *comparison, const machine_facts *base,
     }
 }
 
-/* Runs that were asked for different things lack each other's cases; of a run that does not say what
- * it was asked for, nobody knows what it lost. */
+/* Runs with different requests lack each other's cases; of a run that does not say what was requested, nobody knows
+ * what it lost. */
 static void note_requests(run_comparison *comparison, const stored_run *base, const stored_run *new)
 {
     bool known[SIDES] = {base->counts.known, new->counts.known};
@@ -70,41 +78,38 @@ static void note_requests(run_comparison *comparison, const stored_run *base, co
         note_difference(&comparison->remarks, "requested", base->command_line, new->command_line);
 }
 
-void compare_contexts(run_comparison *comparison, const run_view *base, const run_view *new)
+/* Whether the two may be compared: what differs of processor, build and plan goes to the differences, what else
+ * differs and may matter to the remarks. */
+static void compare_contexts(run_comparison *comparison, const compared_runs *runs)
 {
+    const stored_run *base = &runs->runs[BASE], *new = &runs->runs[NEW];
     char seeds[SIDES][24];
-    snprintf(seeds[BASE], sizeof seeds[BASE], "%llu", (unsigned long long)base->run.seed);
-    snprintf(seeds[NEW], sizeof seeds[NEW], "%llu", (unsigned long long)new->run.seed);
-    note_requests(comparison, &base->run, &new->run);
-    note_difference(&comparison->differences, "plan", base->run.plan, new->run.plan);
+    snprintf(seeds[BASE], sizeof seeds[BASE], "%llu", (unsigned long long)base->seed);
+    snprintf(seeds[NEW], sizeof seeds[NEW], "%llu", (unsigned long long)new->seed);
+    note_requests(comparison, base, new);
+    note_difference(&comparison->differences, "plan", base->plan, new->plan);
     note_difference(&comparison->differences, "seed", seeds[BASE], seeds[NEW]);
-    compare_facts(comparison, &base->machine, &new->machine, false);
-    compare_facts(comparison, &base->machine, &new->machine, true);
-}
-
-static uint64_t hash_apart(apart_kind kind, const char *kernel, const char *why)
-{
-    uint64_t hash = hash_bytes(HASH_START ^ kind, kernel, strlen(kernel) + 1);
-    return hash_bytes(hash, why, strlen(why));
+    compare_facts(comparison, &runs->machines[BASE], &runs->machines[NEW], false);
+    compare_facts(comparison, &runs->machines[BASE], &runs->machines[NEW], true);
 }
 
 /* The cases of a kernel that stand apart for one reason are one entry. */
 static void set_apart(run_comparison *comparison, apart_kind kind, const char *kernel,
                       const char *why)
 {
-    uint64_t hash = hash_apart(kind, kernel, why);
-    hash_probe at = hash_index_probe(&comparison->apart_index, hash);
-    for (size_t i; hash_index_next(&comparison->apart_index, &at, &i);) {
-        comparison->apart[i].cases++;
-        return;
+    for (size_t i = 0; i < comparison->apart_count; i++) {
+        apart_cases *own = &comparison->apart[i];
+        if (own->kind == kind && strcmp(own->kernel, kernel) == 0 && strcmp(own->why, why) == 0) {
+            own->cases++;
+            return;
+        }
     }
     comparison->apart =
         allocate_room(comparison->apart, comparison->apart_count, sizeof *comparison->apart);
-    apart_cases *added = &comparison->apart[comparison->apart_count];
+    apart_cases *added = &comparison->apart[comparison->apart_count++];
     *added = (apart_cases){.kind = kind, .cases = 1};
     snprintf(added->kernel, sizeof added->kernel, "%s", kernel);
     snprintf(added->why, sizeof added->why, "%s", why);
-    hash_index_add(&comparison->apart_index, hash, comparison->apart_count++);
 }
 
 static void lose(run_comparison *comparison, const case_key *key, const char *why)
@@ -248,136 +253,164 @@ static speed_verdict conclude(const run_comparison *comparison, comparison_pair 
     return SPEED_INCONCLUSIVE;
 }
 
-static void compare_times(const run_comparison *comparison, comparison_pair *pair,
-                          const speed_sample samples[SIDES])
+/* The median of each process. */
+static double *medians_of(const speed_sample *sample)
 {
-    uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
-                    comparison->settings.seed;
-    pair->ratio = compare_samples(&samples[BASE], &samples[NEW], comparison->settings.confidence,
-                                  seed, &pair->p);
-    for (int side = 0; side < SIDES; side++)
-        pair->processes[side] = (unsigned)samples[side].groups;
-    pair->speed = too_little(pair, samples) ? SPEED_INCONCLUSIVE : conclude(comparison, pair);
+    size_t all = sample->groups ? sample->start[sample->groups] : 0;
+    double *medians = allocate((sample->groups + 1) * sizeof *medians);
+    double *scratch = allocate((all + 1) * sizeof *scratch);
+    for (size_t g = 0; g < sample->groups; g++) {
+        size_t count = sample->start[g + 1] - sample->start[g];
+        memcpy(scratch, sample->logs + sample->start[g], count * sizeof *scratch);
+        medians[g] = median(scratch, count);
+    }
+    free(scratch);
+    return medians;
 }
 
-static void compare_speed(const run_comparison *comparison, comparison_pair *pair,
-                          const run_view *const sides[SIDES], const size_t places[SIDES])
+/* The ratio of the two samples, new / base (their medians over processes), its interval by a bootstrap that draws
+ * processes first, then repetitions, and the two-sided p of a rank test of the processes' medians: repetitions of one
+ * process are no samples of their own. */
+static void compare_samples(const run_comparison *comparison, comparison_pair *pair,
+                            const speed_sample samples[SIDES])
+{
+    const uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
+                          comparison->settings.seed;
+    const speed_sample *base = &samples[BASE], *new = &samples[NEW];
+    const grouped_values old = {base->logs, base->start, base->groups},
+                         now = {new->logs, new->start, new->groups};
+    double *medians[] = {medians_of(base), medians_of(new)};
+    interval_estimate difference =
+        bootstrap_difference(&old, &now, RESAMPLE_BOTH, comparison->settings.confidence, seed);
+    pair->p = mann_whitney(medians[0], base->groups, medians[1], new->groups).p;
+    pair->ratio =
+        (interval_estimate){exp(difference.middle), exp(difference.lo), exp(difference.hi)};
+    free(medians[0]);
+    free(medians[1]);
+}
+
+static void compare_speed(const run_comparison *comparison, const compared_runs *runs,
+                          comparison_pair *pair, const stored_case stored[SIDES])
 {
     speed_sample samples[SIDES];
-    bool timed = true;
     for (int side = 0; side < SIDES; side++) {
-        const speed_figures *speed = &sides[side]->views[places[side]].speed;
-        samples[side] = speed_sample_of(&sides[side]->cases, places[side]);
-        timed &= samples[side].groups > 0;
+        const speed_figures *speed = &stored[side].speed;
+        const stored_cases *timed = &runs->timed[side];
+        samples[side] = speed_sample_of(timed, stored_cases_find(timed, &pair->key));
+        pair->processes[side] = (unsigned)samples[side].groups;
         pair->time_ns[side] = speed->time_ns;
         pair->roof[side] = speed->copy_ratio;
         pair->cycles[side] = speed->cycles;
         pair->instructions[side] = speed->instructions;
     }
-    if (timed) {
+    if (samples[BASE].groups > 0 && samples[NEW].groups > 0) {
         pair->noise = noise_of(comparison, &pair->key);
-        compare_times(comparison, pair, samples);
+        compare_samples(comparison, pair, samples);
+        pair->speed = too_little(pair, samples) ? SPEED_INCONCLUSIVE : conclude(comparison, pair);
     }
     speed_sample_free(&samples[BASE]);
     speed_sample_free(&samples[NEW]);
 }
 
+/* ---- errors ---- */
+
 /* Without hashes equal figures say nothing of bits. */
-static bool same_figures(const stored_case *a, const stored_case *b)
+static bool same_figures(const stored_case stored[SIDES])
 {
-    return a->verdict.kind == b->verdict.kind &&
-           memcmp(&a->metrics, &b->metrics, sizeof a->metrics) == 0;
+    return stored[BASE].verdict.kind == stored[NEW].verdict.kind &&
+           memcmp(&stored[BASE].metrics, &stored[NEW].metrics, sizeof stored[BASE].metrics) == 0;
 }
 
-static void compare_accuracy(comparison_pair *pair, const stored_case *base, const stored_case *new)
+static void compare_accuracy(comparison_pair *pair, const stored_case stored[SIDES])
 {
-    const stored_case *const sides[SIDES] = {base, new};
     judged_side judged[SIDES];
+    bool ran = true, hashed = true;
     for (int side = 0; side < SIDES; side++) {
-        judged[side] =
-            (judged_side){sides[side]->verdict, sides[side]->metrics, sides[side]->output_hash};
-        pair->metrics[side] = sides[side]->metrics;
-        pair->bound_row_ulp[side] = sides[side]->bound_row_ulp;
+        const stored_case *own = &stored[side];
+        judged[side] = (judged_side){own->verdict, own->metrics, own->output_hash};
+        pair->metrics[side] = own->metrics;
+        pair->bound_row_ulp[side] = own->bound_row_ulp;
+        ran &= own->metrics.elements > 0;
+        hashed &= own->hashed;
     }
-    bool ran = base->metrics.elements > 0 && new->metrics.elements > 0;
-    bool hashed = base->hashed && new->hashed;
-    if (ran && !hashed) {
-        bool same = same_figures(base, new);
+    if (ran && !hashed && same_figures(stored)) {
+        pair->accuracy = ACCURACY_EQUAL;
+        pair->verdicts[BASE] = stored[BASE].verdict;
+        pair->verdicts[NEW] = stored[NEW].verdict;
+        return;
+    }
+    if (ran && !hashed) { /* they differ */
         judged[BASE].output_hash = 0;
-        judged[NEW].output_hash = !same;
-        if (same) {
-            pair->accuracy = ACCURACY_EQUAL;
-            pair->verdicts[BASE] = base->verdict;
-            pair->verdicts[NEW] = new->verdict;
-            return;
-        }
+        judged[NEW].output_hash = 1;
     }
     pair_compare(pair, judged, pair->key.input);
 }
 
-/* A time that is no time (none, NaN) is none. */
-static bool is_timed(const stored_case *stored)
-{
-    for (size_t i = 0; i < stored->repetition_count; i++)
-        if (stored->repetitions[i].real_ns > 0 && isfinite(stored->repetitions[i].real_ns))
-            return true;
-    return false;
-}
+/* ---- cases ---- */
 
 /* What became of half of a case, its judgement or its timing, in one run. */
 typedef enum case_half { JUDGED, TIMED, HALVES } case_half;
 typedef enum half_state { NOT_ASKED, HAS, DECLINED, LOST } half_state;
 
-/* The two runs, and by its key what each was asked for and lost. */
-typedef struct compared_runs {
-    run_comparison *comparison;
-    const run_view *views[SIDES];
-    hash_index lost[SIDES];
-} compared_runs;
-
-/* One case in both; NULL: a run has no result of it, or did not lose it. */
+/* One case in both runs. */
 typedef struct compared_case {
     const case_key *key;
-    const stored_case *stored[SIDES];
-    const asked_case *lost[SIDES];
+    bool is_in[SIDES], has_result[SIDES], is_timed[SIDES];
+    stored_case stored[SIDES];  /* where it has a result */
+    unsigned missing[SIDES];    /* parts */
+    const char *reasons[SIDES]; /* why they are missing */
+    const char *classes[SIDES];
 } compared_case;
 
-static compared_case find_both(const compared_runs *runs, const case_key *key)
+/* A time that is no time (none, NaN) is none. */
+static bool is_timed(const stored_cases *timed, const case_key *key)
 {
-    compared_case found = {.key = key};
+    size_t at = stored_cases_find(timed, key);
+    for (size_t i = 0; at < timed->count && i < timed->cases[at].repetition_count; i++)
+        if (timed->cases[at].repetitions[i].real_ns > 0 &&
+            isfinite(timed->cases[at].repetitions[i].real_ns))
+            return true;
+    return false;
+}
+
+static compared_case read_pair(const compared_runs *runs, const stored_pair *pair)
+{
+    const uint64_t ids[SIDES] = {pair->base, pair->new};
+    compared_case both = {
+        .key = &pair->key,
+        .missing = {pair->base_missing, pair->new_missing},
+        .reasons = {pair->base_reason, pair->new_reason},
+        .classes = {pair->base_class[0] ? pair->base_class : "-",
+                    pair->new_class[0] ? pair->new_class : "-"},
+    };
     for (int side = 0; side < SIDES; side++) {
-        const run_view *view = runs->views[side];
-        size_t place = stored_cases_find(&view->cases, key);
-        hash_probe at = hash_index_probe(&runs->lost[side], case_key_hash(key));
-        if (place < view->cases.count)
-            found.stored[side] = &view->cases.cases[place];
-        for (size_t i; !found.lost[side] && hash_index_next(&runs->lost[side], &at, &i);)
-            if (case_key_equal(&view->lost[i].key, key))
-                found.lost[side] = &view->lost[i];
+        both.is_in[side] = ids[side] != 0;
+        both.has_result[side] =
+            ids[side] && store_case(runs->store, (int64_t)ids[side], &both.stored[side]);
+        both.is_timed[side] = is_timed(&runs->timed[side], &pair->key);
     }
-    return found;
+    return both;
 }
 
 static half_state state_of(const compared_case *both, int side, case_half half)
 {
-    const stored_case *stored = both->stored[side];
-    const asked_case *lost = both->lost[side];
-    unsigned part = half == JUDGED ? ASKED_TO_JUDGE : ASKED_TO_TIME;
-    verdict_kind kind = stored && stored->judged ? stored->verdict.kind : VERDICT_PENDING;
-    bool has = stored &&
-               (half == TIMED ? is_timed(stored) : kind != VERDICT_PENDING && kind != VERDICT_LOST);
+    const stored_case *stored = &both->stored[side];
+    const unsigned part = half == JUDGED ? ASKED_TO_JUDGE : ASKED_TO_TIME;
+    const verdict_kind kind =
+        both->has_result[side] && stored->judged ? stored->verdict.kind : VERDICT_PENDING;
+    bool has =
+        half == TIMED ? both->is_timed[side] : kind != VERDICT_PENDING && kind != VERDICT_LOST;
     if (kind == VERDICT_DECLINED)
         return DECLINED;
-    if (lost && (lost->parts & part) && !(has && side == BASE))
+    if ((both->missing[side] & part) && !(has && side == BASE))
         return LOST;
     if (has)
         return HAS;
-    /* What has nothing at all was to have something; so was what was timed in vain, or failed. */
-    bool none = stored && kind == VERDICT_PENDING && stored->repetition_count == 0;
-    bool vain = stored && half == TIMED &&
+    /* What was timed in vain, or failed, was to have a time. */
+    bool vain = both->has_result[side] && half == TIMED &&
                 (stored->repetition_count > 0 ||
                  verdict_exit_code(&stored->verdict) == EXIT_CODE_KERNEL_FAILED);
-    return none || vain || kind == VERDICT_LOST ? LOST : NOT_ASKED;
+    return vain || kind == VERDICT_LOST ? LOST : NOT_ASKED;
 }
 
 /* "new: fail (crashed: SIGSEGV)", "only in base": why there is nothing to compare. */
@@ -386,16 +419,18 @@ static void say_why(const compared_case *both, case_half half, const half_state 
 {
     static const char *const names[] = {"base", "new", "both", "only in new"};
     static const char *const missing[HALVES] = {"not judged", "no time"};
-    int side = states[NEW] == HAS || (states[BASE] == LOST && states[NEW] != LOST) ? BASE : NEW;
-    const stored_case *stored = both->stored[side];
+    const int side =
+        states[NEW] == HAS || (states[BASE] == LOST && states[NEW] != LOST) ? BASE : NEW;
+    const stored_case *stored = &both->stored[side];
     char described[VERDICT_MAX_LENGTH];
-    bool in_base = both->stored[BASE] || both->lost[BASE];
-    int name = states[BASE] == LOST && states[NEW] == LOST ? 2 : side == NEW && !in_base ? 3 : side;
-    if (!stored && !both->lost[side])
+    const int name = states[BASE] == LOST && states[NEW] == LOST ? 2
+                     : side == NEW && !both->is_in[BASE]         ? 3
+                                                                 : side;
+    if (!both->is_in[side])
         snprintf(why, DETAIL_MAX_LENGTH, "only in base");
     else
         snprintf(why, DETAIL_MAX_LENGTH, "%s: %.170s", names[name],
-                 both->lost[side] ? both->lost[side]->reason
+                 both->missing[side] ? both->reasons[side]
                  : stored->judged && verdict_exit_code(&stored->verdict) != EXIT_CODE_ACCURACY &&
                          !verdict_is_right(stored->verdict.kind)
                      ? verdict_describe(&stored->verdict, described, sizeof described)
@@ -405,36 +440,32 @@ static void say_why(const compared_case *both, case_half half, const half_state 
 /* What base has and new has not, what either lost, and what was never there in new. */
 static bool is_lost(const compared_case *both, const half_state states[SIDES])
 {
-    bool gone = !both->stored[NEW] && !both->lost[NEW];
     return states[BASE] == LOST || states[NEW] == LOST ||
-           (states[BASE] == HAS && states[NEW] != HAS) || (states[BASE] == DECLINED && gone);
+           (states[BASE] == HAS && states[NEW] != HAS) ||
+           (states[BASE] == DECLINED && !both->is_in[NEW]);
 }
 
-static void compare_both(const compared_runs *runs, const compared_case *both,
-                         const bool compared[HALVES], const char *lost)
+static void compare_both(run_comparison *comparison, const compared_runs *runs,
+                         const compared_case *both, const bool compared[HALVES], const char *lost)
 {
-    comparison_pair *pair = comparison_add(runs->comparison, both->key);
+    comparison_pair *pair = comparison_add(comparison, both->key);
     snprintf(pair->lost, sizeof pair->lost, "%s", lost);
-    size_t places[SIDES];
-    for (int side = 0; side < SIDES; side++) {
-        places[side] = (size_t)(both->stored[side] - runs->views[side]->cases.cases);
-        snprintf(pair->label, sizeof pair->label, "%s",
-                 runs->views[side]->views[places[side]].label);
-        pair->reproducible[side] = runs->views[side]->views[places[side]].reproducibility;
-    }
+    kernel_label(pair->key.kernel, dtype_name(pair->key.dtype), "", pair->label,
+                 sizeof pair->label);
+    memcpy(pair->reproducible, both->classes, sizeof both->classes);
     if (compared[JUDGED])
-        compare_accuracy(pair, both->stored[BASE], both->stored[NEW]);
+        compare_accuracy(pair, both->stored);
     if (compared[TIMED])
-        compare_speed(runs->comparison, pair, runs->views, places);
+        compare_speed(comparison, runs, pair, both->stored);
 }
 
-static void compare_case(const compared_runs *runs, const compared_case *both)
+static void compare_case(run_comparison *comparison, const compared_runs *runs,
+                         const compared_case *both)
 {
-    run_comparison *comparison = runs->comparison;
     const bool wanted[HALVES] = {comparison->settings.accuracy, comparison->settings.speed};
     bool compared[HALVES] = {false, false}, declined = false, gained = false;
     char lost[DETAIL_MAX_LENGTH] = "", described[VERDICT_MAX_LENGTH];
-    for (case_half half = 0; half < HALVES && !is_roof(both->key->kernel); half++) {
+    for (case_half half = 0; half < HALVES; half++) {
         half_state states[SIDES] = {state_of(both, BASE, half), state_of(both, NEW, half)};
         if (!wanted[half])
             continue;
@@ -445,51 +476,42 @@ static void compare_case(const compared_runs *runs, const compared_case *both)
             say_why(both, half, states, lost);
     }
     if (compared[JUDGED] || compared[TIMED])
-        compare_both(runs, both, compared, lost);
+        compare_both(comparison, runs, both, compared, lost);
     else if (lost[0])
         comparison_lose(comparison, both->key, lost);
     else if (gained)
         comparison_add_new(comparison, both->key,
-                           both->stored[BASE] ? "unsupported in base" : "only in new");
+                           both->has_result[BASE] ? "unsupported in base" : "only in new");
     else if (declined)
         comparison_decline(
             comparison, both->key,
-            verdict_describe(&both->stored[BASE]->verdict, described, sizeof described));
+            verdict_describe(&both->stored[BASE].verdict, described, sizeof described));
 }
 
-/* Each case comes up once: where new has it, else where base has it, else where it was lost. */
-static bool is_turn(const compared_case *both, int side, bool of_lost)
+void compare_runs(run_comparison *comparison, result_store *store, const int64_t ids[SIDES],
+                  const char *database)
 {
-    bool new_lost = both->lost[NEW] != NULL, in_new = both->stored[NEW] != NULL;
-    if (!of_lost)
-        return side == NEW || !in_new;
-    return !in_new && !both->stored[BASE] && (side == NEW || !new_lost);
-}
-
-static void compare_all(const compared_runs *runs, int side, bool of_lost)
-{
-    const run_view *view = runs->views[side];
-    size_t count = of_lost ? view->lost_count : view->cases.count;
-    for (size_t i = 0; i < count; i++) {
-        const case_key *key = of_lost ? &view->lost[i].key : &view->cases.cases[i].key;
-        compared_case both = find_both(runs, key);
-        if (is_turn(&both, side, of_lost))
-            compare_case(runs, &both);
+    compared_runs runs = {.store = store};
+    for (int side = 0; side < SIDES; side++) {
+        runs.runs[side] = store_run(store, ids[side]);
+        runs.machines[side] = store_machine(store, ids[side]);
     }
-}
-
-void compare_cases(run_comparison *comparison, const run_view *base, const run_view *new)
-{
-    compared_runs runs = {.comparison = comparison, .views = {base, new}};
+    compare_contexts(comparison, &runs);
+    machine_free(&runs.machines[BASE]);
+    comparison->machine = runs.machines[NEW];
+    if (comparison->differences.count > 0)
+        return;
+    comparison->noise = store_load_noise(database, &comparison->machine);
     for (int side = 0; side < SIDES; side++)
-        for (size_t i = 0; i < runs.views[side]->lost_count; i++)
-            hash_index_add(&runs.lost[side], case_key_hash(&runs.views[side]->lost[i].key), i);
-    for (int of_lost = 0; of_lost < 2; of_lost++) {
-        compare_all(&runs, NEW, of_lost);
-        compare_all(&runs, BASE, of_lost);
+        runs.timed[side] = store_timed_cases(store, ids[side], -1);
+    size_t count;
+    comparison->cases = store_pairs(store, ids[BASE], ids[NEW], &count);
+    for (size_t i = 0; i < count; i++) {
+        const compared_case both = read_pair(&runs, &comparison->cases[i]);
+        compare_case(comparison, &runs, &both);
     }
     comparison_settle(comparison, 0);
     comparison_note_classes(comparison);
-    hash_index_free(&runs.lost[BASE]);
-    hash_index_free(&runs.lost[NEW]);
+    stored_cases_free(&runs.timed[BASE]);
+    stored_cases_free(&runs.timed[NEW]);
 }

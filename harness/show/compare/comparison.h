@@ -1,6 +1,7 @@
 /* Pairs of measurements, old against new, and what they come to: what `duet` and `compare` share.
  *
- * decide.c says what figures mean, cases.c what was compared, declined and lost; conclusion.c and
+ * cases.c pairs the cases of two runs and counts what was compared, declined and lost; decide.c says what figures
+ * mean; conclusion.c and
  * text.c show it to people, ci.c and json.c to programs.
  */
 #ifndef LNBENCH_COMPARISON_H
@@ -11,11 +12,11 @@
 #include "domain/case.h"
 #include "domain/coverage.h"
 #include "domain/machine.h"
-#include "base/hash.h"
 #include "base/relation.h"
 #include "base/text.h"
 
 enum { BASE, NEW, SIDES };
+enum { LEAST_PROCESSES = 5 }; /* of a run that is meant for compare */
 
 typedef enum speed_verdict {
     SPEED_NOT_MEASURED,
@@ -114,9 +115,9 @@ typedef struct run_comparison {
     bool requested_known; /* else it is what the sides have that is counted */
     apart_cases *apart;   /* as they came */
     size_t apart_count;
-    hash_index apart_index;
     word_list differences; /* of the contexts: any makes the sides not comparable */
     word_list remarks;     /* what differs besides */
+    stored_pair *cases;    /* of two runs: classes of kernels stand there */
 } run_comparison;
 
 void comparison_free(run_comparison *comparison);
@@ -178,6 +179,11 @@ const char *outcome_name(exit_code code);
 
 /* In one of OUTPUT_FORMATS_CI. */
 void comparison_print(const run_comparison *comparison, output_format format, FILE *file);
+
+/* The cases of two runs of the store, pair by pair, as the settings say: how fast, and how wrong. Nothing is compared
+ * where processor, build or plan differ: see the differences. database: that has the noise of the machine. */
+void compare_runs(run_comparison *comparison, result_store *store, const int64_t runs[SIDES],
+                  const char *database);
 
 /* ---- what the printers share ---- */
 

@@ -1,7 +1,6 @@
 /* What measurements mean: verdicts and exit codes, from figures alone. */
 #include "show/compare/comparison.h"
 #include "base/allocate.h"
-#include "base/hash.h"
 #include "store/rank_test.h"
 #include "domain/reproducible.h"
 #include <math.h>
@@ -11,10 +10,10 @@ void comparison_free(run_comparison *comparison)
 {
     machine_free(&comparison->machine);
     coverage_free(&comparison->covered);
-    hash_index_free(&comparison->apart_index);
     free(comparison->apart);
     word_list_free(&comparison->differences);
     word_list_free(&comparison->remarks);
+    free(comparison->cases);
     free(comparison->pairs);
     comparison->pairs = NULL;
     comparison->pair_count = 0;
@@ -262,43 +261,35 @@ accuracy_verdict comparison_accuracy(const run_comparison *comparison)
     return worst;
 }
 
-static bool is_first_of_kernel(const run_comparison *comparison, hash_index *seen, size_t pair)
+static bool is_first_of_kernel(const run_comparison *comparison, size_t pair)
 {
-    const char *kernel = comparison->pairs[pair].key.kernel;
-    uint64_t hash = hash_bytes(HASH_START, kernel, strlen(kernel));
-    hash_probe at = hash_index_probe(seen, hash);
-    for (size_t i; hash_index_next(seen, &at, &i);)
-        if (strcmp(comparison->pairs[i].key.kernel, kernel) == 0)
+    for (size_t i = 0; i < pair; i++)
+        if (strcmp(comparison->pairs[i].key.kernel, comparison->pairs[pair].key.kernel) == 0)
             return false;
-    hash_index_add(seen, hash, pair);
     return true;
 }
 
 size_t comparison_less_reproducible(const run_comparison *comparison)
 {
     size_t less = 0;
-    hash_index seen = {0};
     for (size_t i = 0; i < comparison->pair_count; i++)
-        less += pair_is_less_reproducible(&comparison->pairs[i]) &&
-                is_first_of_kernel(comparison, &seen, i);
-    hash_index_free(&seen);
+        less +=
+            pair_is_less_reproducible(&comparison->pairs[i]) && is_first_of_kernel(comparison, i);
     return less;
 }
 
 void comparison_note_classes(run_comparison *comparison)
 {
-    hash_index seen = {0};
     for (size_t i = 0; i < comparison->pair_count; i++) {
         const comparison_pair *pair = &comparison->pairs[i];
         const char *base = pair->reproducible[BASE], *new = pair->reproducible[NEW];
         char line[NAME_MAX_LENGTH + 64], both[32];
-        if (strcmp(base, new) == 0 || !is_first_of_kernel(comparison, &seen, i))
+        if (strcmp(base, new) == 0 || !is_first_of_kernel(comparison, i))
             continue;
         snprintf(line, sizeof line, "%s: reproducible: %s", pair->key.kernel,
                  reproducible_both(base, new, both));
         word_list_add(&comparison->remarks, line);
     }
-    hash_index_free(&seen);
 }
 
 double comparison_mean(const run_comparison *comparison)

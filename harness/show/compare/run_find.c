@@ -1,11 +1,10 @@
 #include "show/compare/run_find.h"
 #include "base/text.h"
 #include "store/run_file.h"
-#include <math.h>
+#include "store/script.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 enum { LEAST_COMMIT = 4, MOST_COMMIT = 40 };
@@ -22,137 +21,104 @@ static bool is_number(const char *word)
     return word[0] && strspn(word, "0123456789") == strlen(word) && strlen(word) < 10;
 }
 
-static bool has_commit(result_store *store, int64_t run, const char *prefix)
+static int64_t ask_run(result_store *store, const char *sql, const char *word)
 {
-    machine_facts machine = store_machine(store, run);
-    bool has = strncasecmp(machine_fact_value(&machine, "git_commit"), prefix, strlen(prefix)) == 0;
-    machine_free(&machine);
-    return has;
+    stored_table found = store_ask(store, sql, "s", word);
+    const int64_t run = table_whole(&found, 0, "id");
+    stored_table_free(&found);
+    return run;
 }
 
-/* Of the runs of a commit the latest that has anything in it. */
-static int64_t find_commit(result_store *store, const stored_run *runs, size_t count,
-                           const char *prefix)
-{
-    for (size_t i = count; i-- > 0;)
-        if (runs[i].cases > 0 && has_commit(store, runs[i].id, prefix))
-            return runs[i].id;
-    return 0;
-}
-
-static void identity_of(result_store *store, int64_t run, char identity[MACHINE_IDENTITY_LENGTH])
-{
-    machine_facts machine = store_machine(store, run);
-    machine_identity(&machine, identity);
-    machine_free(&machine);
-}
-
-/* Of `lnbench run`, and asked for anything: what choose and other commands store is not meant. Of
- * older runs the command line tells it. */
-static bool is_of_run(const stored_run *run)
-{
-    const char *second = strchr(run->command_line, ' ');
-    bool of_run = run->command[0] ? strcmp(run->command, "run") == 0
-                                  : second && strncmp(second, " run", 4) == 0 &&
-                                        (second[4] == ' ' || second[4] == '\0');
-    return of_run && (run->cases > 0 || run->counts.asked > 0);
-}
-
-/* By the time at which they began: an import may be of an earlier day. */
-static bool is_later(const stored_run *a, const stored_run *b)
-{
-    int order = strcmp(a->started, b->started);
-    return order ? order > 0 : a->id > b->id;
-}
-
-/* The newest run of `lnbench run`, of those before a run where one is given; NULL: there is none. */
-static const stored_run *newest(const stored_run *runs, size_t count, const stored_run *before)
-{
-    const stored_run *found = NULL;
-    for (size_t i = 0; i < count; i++)
-        if (is_of_run(&runs[i]) && (!before || is_later(before, &runs[i])) &&
-            (!found || is_later(&runs[i], found)))
-            found = &runs[i];
-    return found;
-}
-
-/* Whether two runs were asked for the same, whatever library they ran: by their requests, or where
- * one does not say it, by the cases that they have. */
-static bool asked_alike(result_store *store, const stored_run *a, const stored_run *b)
-{
-    if (a->request_hash[0] && b->request_hash[0])
-        return strcmp(a->request_hash, b->request_hash) == 0;
-    return strcmp(a->plan, b->plan) == 0 && a->seed == b->seed &&
-           store_case_set(store, a->id) == store_case_set(store, b->id);
-}
-
-/* The newest before the latest, of the same request on the same machine; 0: there is none. */
-static int64_t find_previous(result_store *store, const stored_run *runs, size_t count,
-                             const stored_run *latest)
-{
-    char own[MACHINE_IDENTITY_LENGTH], other[MACHINE_IDENTITY_LENGTH];
-    identity_of(store, latest->id, own);
-    for (const stored_run *run = newest(runs, count, latest); run; run = newest(runs, count, run)) {
-        identity_of(store, run->id, other);
-        if (strcmp(own, other) == 0 && asked_alike(store, latest, run))
-            return run->id;
-    }
-    return 0;
-}
+/* Runs of `lnbench run`; an import may be of an earlier day. */
+#define NEWEST_OF                                                                                  \
+    "SELECT id FROM runs WHERE command = 'run' AND (requested > 0 OR EXISTS (SELECT 1 FROM cells " \
+    "WHERE run = runs.id)) AND "
+#define BY_TIME " ORDER BY started DESC, id DESC LIMIT 1"
 
 /* "latest" and "previous". */
-static int64_t find_by_time(result_store *store, const stored_run *runs, size_t count,
-                            bool previous, const char *database)
+static int64_t find_by_time(result_store *store, bool previous, const char *database)
 {
-    const stored_run *latest = newest(runs, count, NULL);
-    if (!latest)
+    static const char latest_sql[] = NEWEST_OF "?1 <> ''" BY_TIME;
+    static const char previous_sql[] = NEWEST_OF
+        "(machine, request_hash) = (SELECT machine, request_hash FROM runs WHERE id = ?1) AND "
+        "(started, id) < (SELECT started, id FROM runs WHERE id = ?1)" BY_TIME;
+    const int64_t latest = ask_run(store, latest_sql, "latest");
+    char number[24];
+    if (latest == 0)
         die(EXIT_CODE_NOT_COMPARABLE, "%s: it holds no run of lnbench run yet: make one", database);
-    int64_t found = previous ? find_previous(store, runs, count, latest) : latest->id;
+    snprintf(number, sizeof number, "%lld", (long long)latest);
+    const int64_t found = previous ? ask_run(store, previous_sql, number) : latest;
     if (found == 0)
         die(EXIT_CODE_NOT_COMPARABLE,
             "%s: no run before run %lld asked for the same on the same machine: repeat it, or name "
             "two runs (lnbench list runs)",
-            database, (long long)latest->id);
+            database, (long long)latest);
     return found;
 }
 
 static int64_t find_stored(result_store *store, const char *word, const char *database)
 {
-    stored_run *runs;
-    int64_t run = 0;
-    size_t count = store_runs(store, &runs);
-    bool previous = strcmp(word, "previous") == 0;
+    static const char number_sql[] = "SELECT id FROM runs WHERE id = ?1";
+    static const char commit_sql[] =
+        "SELECT max(run) AS id FROM facts WHERE name = 'git_commit' AND value LIKE ?1 || '%' AND "
+        "EXISTS (SELECT 1 FROM cells WHERE cells.run = facts.run)";
+    const bool previous = strcmp(word, "previous") == 0;
     if (previous || strcmp(word, "latest") == 0)
-        run = find_by_time(store, runs, count, previous, database);
-    else if (count > 0 && is_number(word) && strtoll(word, NULL, 10) <= runs[count - 1].id)
-        run = strtoll(word, NULL, 10); /* store_run() says it where it is not there */
-    else
-        run = find_commit(store, runs, count, word);
+        return find_by_time(store, previous, database);
+    int64_t run = is_number(word) ? ask_run(store, number_sql, word) : 0;
+    if (run == 0)
+        run = ask_run(store, commit_sql, word);
     if (run == 0)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: %.60s: no run of this number or commit: lnbench list runs shows them", database,
             word);
-    free(runs);
     return run;
 }
 
-static run_view from_store(const char *word, const char *database)
+/* "run 3, commit 1234567, 2026-01-01T00:00:00Z" */
+static void describe(result_store *store, found_run *found, bool numbered)
 {
+    const stored_run run = store_run(store, found->run);
+    machine_facts machine = store_machine(store, found->run);
+    const char *commit = machine_fact_value(&machine, "git_commit");
+    const char *dirty = machine_fact_value(&machine, "git_dirty");
+    bool known = strcmp(commit, "unknown") != 0;
+    char number[32] = "";
+    if (numbered)
+        snprintf(number, sizeof number, "run %lld, ", (long long)found->run);
+    snprintf(found->words, sizeof found->words, "%s%s%.12s%s%s%.31s", number,
+             known ? "commit " : "", known ? commit : "",
+             strcmp(dirty, "yes") == 0 ? " and more" : "", known ? ", " : "", run.started);
+    machine_free(&machine);
+}
+
+static found_run from_store(const char *word, const char *database)
+{
+    found_run found = {.run = 0};
     result_store *store = store_open(database, STORE_READ);
-    run_view view = view_load(store, find_stored(store, word, database));
-    view.owns_store = true;
-    return view;
+    snprintf(found.database, sizeof found.database, "%s", database);
+    found.run = find_stored(store, word, database);
+    describe(store, &found, true);
+    store_close(store);
+    return found;
 }
 
-static run_view from_file(const char *path)
+/* The latest run of an exported file, or of another store. */
+static found_run from_file(const char *path)
 {
-    run_file file = run_file_open(path); /* its temporary copy goes at the end of the program */
-    run_view view = load_stored_run(file.database, 0);
-    view.run.id = 0; /* it is no run of the user's store */
-    return view;
+    const run_file file = run_file_open(path);
+    found_run found = {.run = 0};
+    result_store *store = store_open(file.database, STORE_READ);
+    snprintf(found.database, sizeof found.database, "%s", file.database);
+    found.run = store_latest_run(store);
+    if (found.run == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", path);
+    describe(store, &found, false);
+    store_close(store);
+    return found;
 }
 
-run_view run_find(const char *word, const char *database)
+found_run run_find(const char *word, const char *database)
 {
     if (strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0 || is_number(word))
         return from_store(word, database);
@@ -167,14 +133,14 @@ run_view run_find(const char *word, const char *database)
     return from_store(word, database);
 }
 
-void run_describe(const run_view *view, char *words, size_t size)
+result_store *runs_together(const found_run found[2], int64_t ids[2])
 {
-    const char *commit = machine_fact_value(&view->machine, "git_commit");
-    const char *dirty = machine_fact_value(&view->machine, "git_dirty");
-    bool known = strcmp(commit, "unknown") != 0;
-    char number[32] = "";
-    if (view->run.id)
-        snprintf(number, sizeof number, "run %lld, ", (long long)view->run.id);
-    snprintf(words, size, "%s%s%.12s%s%s%.31s", number, known ? "commit " : "", known ? commit : "",
-             strcmp(dirty, "yes") == 0 ? " and more" : "", known ? ", " : "", view->run.started);
+    ids[0] = found[0].run;
+    ids[1] = found[1].run;
+    if (strcmp(found[0].database, found[1].database) == 0)
+        return store_open(found[0].database, STORE_READ);
+    result_store *store = store_open_memory();
+    for (int i = 0; i < 2; i++)
+        store_copy_runs(store, found[i].database, found[i].run, &ids[i]);
+    return store;
 }

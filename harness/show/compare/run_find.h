@@ -2,15 +2,23 @@
 #ifndef LNBENCH_RUN_FIND_H
 #define LNBENCH_RUN_FIND_H
 
-#include "show/run_view.h"
+#include "store/store.h"
+
+typedef struct found_run {
+    char database
+        [1100]; /* that it is in; a temporary copy of a packed one goes at the end of the program */
+    int64_t run;
+    char
+        words[96]; /* "run 3, commit 1234567, 2026-01-01T00:00:00Z"; of a file without its number */
+} found_run;
 
 /* A run's number, "latest" (the newest run of `lnbench run`), "previous" (the newest before it on
  * the same machine that was asked for the same, whatever library it ran), the first 4 to 40 digits
  * of a commit (its latest run), or an exported file. Where there is none the program ends and says what was
  * looked for and where: 4 where there is no latest or previous, else 7. */
-run_view run_find(const char *word, const char *database);
+found_run run_find(const char *word, const char *database);
 
-/* "run 3, commit 1234567, 2026-01-01T00:00:00Z" */
-void run_describe(const run_view *view, char *words, size_t size);
+/* A store that has both; ids: their numbers in it. Runs of two files are copied into one in memory. */
+result_store *runs_together(const found_run found[2], int64_t ids[2]);
 
 #endif

@@ -1,7 +1,6 @@
 /* A comparison in each of its forms. */
 #include "show/compare/comparison.h"
 #include "base/allocate.h"
-#include "base/hash.h"
 #include "base/relation.h"
 #include "domain/operation.h"
 #include "domain/reproducible.h"
@@ -327,53 +326,32 @@ static relation *pairs_relation(const run_comparison *comparison,
     return rows;
 }
 
-typedef struct pair_notes {
-    text_buffer *notes; /* one a pair */
-    size_t *alike;      /* how many are the same, of the first of them */
-    hash_index index;
-} pair_notes;
-
-/* Counts the note with the first that is the same. */
-static void count_note(pair_notes *all, size_t i)
-{
-    const char *note = all->notes[i].bytes;
-    uint64_t hash = hash_bytes(HASH_START, note, strlen(note));
-    hash_probe at = hash_index_probe(&all->index, hash);
-    size_t first = i;
-    for (size_t j; first == i && hash_index_next(&all->index, &at, &j);)
-        first = strcmp(all->notes[j].bytes, note) == 0 ? j : i;
-    if (first == i)
-        hash_index_add(&all->index, hash, i);
-    all->alike[first]++;
-}
-
 /* Each note once, with the pair that it is of first and how many more have it. */
 static void add_notes(text_buffer *out, const run_comparison *comparison,
                       const comparison_pair *const *pairs, size_t count)
 {
-    pair_notes all = {allocate_zeroed(count + 1, sizeof *all.notes),
-                      allocate_zeroed(count + 1, sizeof *all.alike),
-                      {0}};
+    text_buffer *notes = allocate_zeroed(count + 1, sizeof *notes);
     size_t lines = 0;
+    for (size_t i = 0; i < count; i++)
+        add_pair_note(&notes[i], comparison, pairs[i]);
     for (size_t i = 0; i < count; i++) {
-        add_pair_note(&all.notes[i], comparison, pairs[i]);
-        count_note(&all, i);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (all.alike[i] > 0 && all.notes[i].bytes[0] &&
-            (lines++ < MOST_NOTES || comparison->settings.all)) {
+        size_t alike = 0;
+        for (size_t j = i + 1; j < count && notes[i].length > 0; j++)
+            if (notes[j].length > 0 && strcmp(notes[i].bytes, notes[j].bytes) == 0) {
+                text_free(&notes[j]);
+                alike++;
+            }
+        if (notes[i].length > 0 && (lines++ < MOST_NOTES || comparison->settings.all)) {
             add_plain(out, pairs[i]->key.kernel);
             text_add(out, " ");
             add_shape(out, &pairs[i]->key);
-            if (all.alike[i] > 1)
-                text_format(out, " and %zu more", all.alike[i] - 1);
-            text_format(out, ": %s\n", all.notes[i].bytes);
+            if (alike > 0)
+                text_format(out, " and %zu more", alike);
+            text_format(out, ": %s\n", notes[i].bytes);
         }
-        text_free(&all.notes[i]);
+        text_free(&notes[i]);
     }
-    hash_index_free(&all.index);
-    free(all.alike);
-    free(all.notes);
+    free(notes);
 }
 
 /* Plain text, in Markdown (where there is a bullet) with nothing left in it that means something

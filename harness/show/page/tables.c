@@ -7,101 +7,75 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_wrong(const stored_case *stored, bool limits)
-{
-    return stored->judged &&
-           (limits ? verdict_is_limit(stored->verdict.kind) : report_is_failure(&stored->verdict));
-}
-
-static bool is_of(const report_data *data, size_t kernel, const stored_case *stored)
-{
-    return stored->key.dtype == data->type &&
-           strcmp(stored->key.kernel, data->kernels[kernel].name) == 0;
-}
-
-/* "crashed (SIGSEGV)", "wrong-class", "inaccurate": what inputs are gathered under. */
-static const char *wrong_words(const stored_case *stored, char *buffer, size_t size)
-{
-    const case_verdict *verdict = &stored->verdict;
-    const char *reason = verdict_reason(verdict->kind);
-    if (verdict_is_limit(verdict->kind) || verdict->kind == VERDICT_WRONG_CLASS ||
-        verdict->kind == VERDICT_INACCURATE)
-        return reason;
-    return verdict_why(verdict, buffer, size);
-}
-
-enum { WORDS_LENGTH = DETAIL_MAX_LENGTH + 64, INPUTS_SHOWN = 8 };
-
-/* A wrong of one kernel: an input is named once, whatever convention or shape. */
+/* One kernel's cases that are wrong for one reason. */
 typedef struct wrong_list {
-    const char *inputs[INPUTS_SHOWN];
-    size_t count, cases, left_out;
-    double most;
+    text_buffer inputs; /* up to INPUTS_SHOWN, whatever convention or shape */
+    size_t count, cases;
+    double most; /* row ULP */
 } wrong_list;
 
-static void add_input(wrong_list *list, const stored_case *stored)
-{
-    size_t place = 0;
-    list->cases++;
-    if (!(list->most >= stored->metrics.row_ulp_max))
-        list->most = stored->metrics.row_ulp_max;
-    while (place < list->count && strcmp(list->inputs[place], stored->key.input) != 0)
-        place++;
-    if (place < list->count)
-        return;
-    if (list->count < INPUTS_SHOWN)
-        list->inputs[list->count++] = stored->key.input;
-    else
-        list->left_out++;
-}
+enum { INPUTS_SHOWN = 8 };
 
 static void add_words(const wrong_list *list, const char *what, text_buffer *out)
 {
     char number[16];
     clean_format(out, FORM_PAGE, "%s%s on ", out->length ? "; " : "", what);
-    for (size_t i = 0; i < list->count; i++)
-        clean_format(out, FORM_PAGE, "%s%s", i ? ", " : "", list->inputs[i]);
-    text_format(out, "%s (%zu case%s", list->left_out ? ", ..." : "", list->cases,
+    text_format(out, "%s%s (%zu case%s", list->inputs.bytes,
+                list->count > INPUTS_SHOWN ? ", ..." : "", list->cases,
                 list->cases == 1 ? "" : "s");
     if (strcmp(what, verdict_reason(VERDICT_INACCURATE)) == 0 && isfinite(list->most))
         text_format(out, ", up to %s row ULP", number_short(list->most, number));
     text_add(out, ")");
 }
 
-/* Every wrong of a kernel in words; nothing where it did none. */
-static void describe_wrongs(const report_data *data, size_t kernel, bool limits, text_buffer *out)
+/* Rows of one kernel and reason are neighbours: *row goes behind them. */
+static void describe_wrong(const stored_table *wrongs, size_t *row, text_buffer *out)
 {
-    const stored_cases *cases = &data->view->cases;
-    char words[WORDS_LENGTH], others[WORDS_LENGTH];
-    const char *done[VERDICT_COUNT];
-    size_t done_count = 0;
-    for (size_t i = 0; i < cases->count; i++) {
-        if (!is_wrong(&cases->cases[i], limits) || !is_of(data, kernel, &cases->cases[i]))
-            continue;
-        const char *what = wrong_words(&cases->cases[i], words, sizeof words);
-        bool said = false;
-        for (size_t j = 0; j < done_count; j++)
-            said = said || strcmp(done[j], what) == 0;
-        if (said || done_count == VERDICT_COUNT)
-            continue;
-        wrong_list list = {.most = NAN};
-        for (size_t j = i; j < cases->count; j++)
-            if (is_wrong(&cases->cases[j], limits) && is_of(data, kernel, &cases->cases[j]) &&
-                strcmp(wrong_words(&cases->cases[j], others, sizeof others), what) == 0)
-                add_input(&list, &cases->cases[j]);
-        add_words(&list, what, out);
-        done[done_count++] = allocate_copy(what, strlen(what) + 1);
+    const char *kernel = table_text(wrongs, *row, "kernel"),
+               *what = table_text(wrongs, *row, "what");
+    wrong_list list = {.most = NAN};
+    for (; *row < wrongs->rows && strcmp(table_text(wrongs, *row, "kernel"), kernel) == 0 &&
+           strcmp(table_text(wrongs, *row, "what"), what) == 0;
+         ++*row) {
+        if (list.count++ < INPUTS_SHOWN)
+            clean_format(&list.inputs, FORM_PAGE, "%s%s", list.count > 1 ? ", " : "",
+                         table_text(wrongs, *row, "input"));
+        list.cases += (size_t)table_whole(wrongs, *row, "cases");
+        list.most = fmax(list.most, table_real(wrongs, *row, "most"));
     }
-    for (size_t i = 0; i < done_count; i++)
-        free((char *)done[i]);
+    add_words(&list, what, out);
+    text_free(&list.inputs);
+}
+
+/* What is wrong with each kernel, in words. */
+static void describe_wrongs(const report_data *data, bool limits, text_buffer *wrongs)
+{
+    static const char sql[] =
+        "SELECT kernel, what, input, count(*) AS cases, max(most) AS most, min(min(case_id)) OVER "
+        "(PARTITION BY kernel, what) AS first FROM (SELECT *, iif(type_limited OR detail = '' OR "
+        "reason IN "
+        "('wrong-class', 'inaccurate'), reason, reason || ' (' || detail || ')') AS what, "
+        "(SELECT row_ulp_max FROM accuracies WHERE accuracies.case_id = judged.case_id) AS most "
+        "FROM judged WHERE run = ?1 AND operation = ?2 AND types = ?3 AND iif(?4, type_limited, "
+        "failed)) "
+        "GROUP BY kernel, what, input ORDER BY first, min(case_id)";
+    stored_table found = store_ask(data->view->store, sql, "issi", data->view->run.id,
+                                   operation_name(view_operation(data->view)),
+                                   dtype_name(data->type), (int64_t)limits);
+    for (size_t row = 0; row < found.rows;) {
+        const report_kernel *kernel = report_kernel_named(data, table_text(&found, row, "kernel"));
+        text_buffer words = {0};
+        describe_wrong(&found, &row, kernel ? &wrongs[kernel - data->kernels] : &words);
+        text_free(&words);
+    }
+    stored_table_free(&found);
 }
 
 size_t page_wrongs(const report_data *data, bool limits, document *page)
 {
     text_buffer *wrongs = allocate_zeroed(data->kernel_count + 1, sizeof *wrongs);
     size_t kernels = 0;
-    for (size_t i = 0; i < data->kernel_count; i++)
-        describe_wrongs(data, i, limits, &wrongs[i]);
+    describe_wrongs(data, limits, wrongs);
     for (size_t i = 0; i < data->kernel_count; i++) {
         text_buffer names = {0};
         for (size_t j = i; j < data->kernel_count && wrongs[i].length; j++)
@@ -113,13 +87,12 @@ size_t page_wrongs(const report_data *data, bool limits, document *page)
                     text_free(&wrongs[j]);
             }
         const kernel_standing *standing = data->kernels[i].standing;
-        const stored_case *fault = standing->role == ROLE_PLUGIN && !limits && wrongs[i].length
-                                       ? view_find(data->view, standing->fault)
-                                       : NULL;
-        if (fault)
+        stored_case fault;
+        if (standing->role == ROLE_PLUGIN && !limits && wrongs[i].length &&
+            store_case(data->view->store, standing->fault, &fault))
             clean_format(&wrongs[i], FORM_PAGE, ". Case %lld (%s, %zux%zu, %s): %s",
-                         (long long)fault->id, fault->key.input, fault->key.rows, fault->key.hidden,
-                         fault->key.convention, fault->verdict.detail);
+                         (long long)fault.id, fault.key.input, fault.key.rows, fault.key.hidden,
+                         fault.key.convention, fault.verdict.detail);
         if (names.length)
             document_item(page, limits ? TONE_LIMIT : TONE_FAULT, "%-s: %-s.", names.bytes,
                           wrongs[i].bytes);
@@ -417,13 +390,13 @@ void page_worst_table(const report_data *data, document *page)
     relation *rows = relation_create(COLUMNS(columns));
     for (size_t i = 0; i < data->kernel_count; i++) {
         const error_sum *any = &data->kernels[i].standing->errors[SCOPE_ANY];
-        const stored_case *worst = isnan(any->error) ? NULL : view_find(data->view, any->at);
-        if (worst)
+        stored_case worst;
+        if (!isnan(any->error) && store_case(data->view->store, any->at, &worst))
             relation_row(rows, as_text(data->kernels[i].name), as_error(data, any),
-                         as_text(worst->key.input),
-                         as_format("%zu × %zu", worst->key.rows, worst->key.hidden),
+                         as_text(worst.key.input),
+                         as_format("%zu × %zu", worst.key.rows, worst.key.hidden),
                          as_text(data->kernels[i].reproducibility),
-                         as_format("lnbench replay --case %lld", (long long)worst->id));
+                         as_format("lnbench replay --case %lld", (long long)worst.id));
     }
     document_table(page, rows);
 }

@@ -25,7 +25,7 @@ facts = dict(cpu_model=o["cpu"], l1d_bytes="49152", l2_bytes="1048576", l3_bytes
              git_commit=o["commit"], load_1m=o["load"])
 kernels = o["kernels"].split() or [o["kernel"]]
 run = stores.Run(facts, plan=o["plan"], plan_hash="0", command_line=o["command"], seed=int(o["seed"]), started=o["started"],
-                 command=None, request_hash=None, triples=0, triples_covered=0)
+                 command=o["command"].split()[1], request_hash=o["kernels"] or "one kernel", triples=0, triples_covered=0)
 run.is_known = bool(o["lost"]) # KERNEL: what a run of today says of what it was asked for
 run.kernels = [dict(name=kernel, isa="scalar", statistics="s", reproducibility=o["class"] or None,
                     declared_reproducibility=o["declared"] or None) for kernel in kernels]
