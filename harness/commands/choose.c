@@ -77,7 +77,7 @@ static void read_convention(const choosing *all, case_key *at)
     const char *word = conventions.count ? conventions.words[0]
                        : all->model      ? all->model->convention
                                          : "torch";
-    const ln_convention convention = convention_named(word);
+    const ln_convention convention = convention_for(word, at->dtype);
     if (all->model) {
         const ln_convention own = convention_named(all->model->convention);
         if (own.operation != convention.operation)

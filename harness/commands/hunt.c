@@ -146,8 +146,9 @@ static void prepare_hunt(const hunt_options *options, hunt_state *hunt, worker_p
     hunt->kernel = kernel_find(kernels, name, &unknown);
     if (!hunt->kernel)
         die(unknown.code, "%s", unknown.message);
-    const ln_convention convention =
-        kernel_words_convention(kernels, &(word_list){&name, 1}, options->convention);
+    const ln_convention convention = convention_for(
+        kernel_words_convention(kernels, &(word_list){&name, 1}, options->convention),
+        hunt->kernel->facts.storage);
     convention_label(&convention, hunt->settings.convention);
     hunt->judge = judge_create(worker_runner(*worker), &judging);
     hunt->settings.storage = hunt->kernel->facts.storage;

@@ -216,6 +216,15 @@ ln_convention convention_named(const char *given)
     return convention;
 }
 
+ln_convention convention_for(const char *given, ln_type storage)
+{
+    ln_convention convention = convention_named(given);
+    const operation *what = operations[convention.operation];
+    if (storage == LN_F64 && what->eps_f64 > 0 && strcmp(given, what->presets[0].name) == 0)
+        convention.eps = what->eps_f64;
+    return convention;
+}
+
 const char *convention_format(const ln_convention *convention, char buffer[CONVENTION_MAX_LENGTH])
 {
     const operation *what = operations[convention->operation];

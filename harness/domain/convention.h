@@ -13,6 +13,9 @@ const convention_preset *convention_presets(ln_operation kind, size_t *count);
 bool convention_parse(const char *given, ln_convention *convention, error *err);
 /* The same for what a user asked for: where it is wrong the program ends (2). */
 ln_convention convention_named(const char *given);
+/* The same for rows of this type: eps of torch-rms is that of the type, as PyTorch has it for eps=None. What is
+ * stored is read without a type: it says its eps. */
+ln_convention convention_for(const char *given, ln_type storage);
 
 /* The canonical list: "ddof=0,eps=1e-05@var,affine=vector" with the shortest decimals, or
  * "operation=rmsnorm,eps=1e-05@square,weight=w" without keys at their first level; parse reads it back. */

@@ -127,8 +127,8 @@ void kernel_words_named(const kernel_list *kernels, const word_list *words, word
     }
 }
 
-ln_convention kernel_words_convention(const kernel_list *kernels, const word_list *words,
-                                      const char *given)
+const char *kernel_words_convention(const kernel_list *kernels, const word_list *words,
+                                    const char *given)
 {
     const kernel_facts *last = NULL;
     unsigned kinds = 0;
@@ -138,16 +138,15 @@ ln_convention kernel_words_convention(const kernel_list *kernels, const word_lis
             kinds |= OPERATION_BIT(last->operation);
         }
     if (!given)
-        return operations[kinds ? __builtin_ctz(kinds) : 0]->presets[0].convention;
-    const ln_convention convention = convention_named(given);
-    const ln_operation kind = convention.operation;
+        return operations[kinds ? __builtin_ctz(kinds) : 0]->presets[0].name;
+    const ln_operation kind = convention_named(given).operation;
     if (kinds && !(kinds & OPERATION_BIT(kind)))
         die(EXIT_CODE_USAGE,
             "--conventions %.96s is of %s: %s computes %s (lnbench list conventions --operation "
             "%s)",
             given, operation_name(kind), last->name, operation_name(last->operation),
             operation_name(last->operation));
-    return convention;
+    return given;
 }
 
 void kernel_list_free(kernel_list *kernels)

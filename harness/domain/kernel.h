@@ -54,8 +54,8 @@ void kernel_words_check(const kernel_list *kernels, const word_list *words);
 void kernel_words_named(const kernel_list *kernels, const word_list *words, word_list *names);
 /* The convention that is given, or, where none is, the first preset of the operation of the kernels that the
  * words mean: the operation that comes first, where they have several. One of none of theirs ends the program (2). */
-ln_convention kernel_words_convention(const kernel_list *kernels, const word_list *words,
-                                      const char *given);
+const char *kernel_words_convention(const kernel_list *kernels, const word_list *words,
+                                    const char *given);
 void kernel_list_free(kernel_list *kernels);
 
 /* Names of kernels: globs that fit them, and their labels under a heading. */

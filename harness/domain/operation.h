@@ -95,6 +95,7 @@ typedef struct operation {
     size_t field_count;
     const convention_preset *presets;
     size_t preset_count;
+    double eps_f64; /* of the first preset, where rows are f64; 0: the same */
     find_neighbours *neighbours;
     /* Which affine form does what its parameters do (beta may be left out); NULL: the convention's. */
     ln_affine (*form)(const ln_convention *convention);

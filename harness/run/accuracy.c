@@ -397,24 +397,40 @@ bool session_accuracy(run_session *session)
     return !part.interrupted;
 }
 
-/* The groups that are made, and the sets of the operation that is added. */
 typedef struct adding_checks {
     accuracy_group *groups;
     size_t count;
-    size_t first_set, set_count;
 } adding_checks;
+
+/* The covering array of a convention that is named, or else of its operation. */
+static const combination_set *set_of(case_plan *plan, const ln_convention *plain)
+{
+    plan_checks *checks = plan->checks;
+    const combinations_asked asked = {.plain = *plain,
+                                      .alone = plan->conventions[plain->operation].named,
+                                      .seed = plan->seed,
+                                      .quick = plan->quick};
+    for (size_t i = 0; i < checks->count; i++)
+        if (asked.alone ? convention_equal(&checks->plain[i], plain)
+                        : checks->plain[i].operation == plain->operation)
+            return checks->sets[i];
+    checks->plain[checks->count] = *plain;
+    return checks->sets[checks->count++] = combinations_make(&checks->memory, &asked);
+}
 
 /* A pack of a check; false: there are not as many. */
 static bool add_pack(case_plan *plan, adding_checks *adding, conformance_check check, size_t pack)
 {
     const bool of_array = check == CHECK_COMBINATIONS;
-    const size_t turn = of_array ? pack % adding->set_count : 0;
+    const plan_conventions *conventions = &plan->conventions[plan->adding.operation];
+    const size_t named = conventions->named ? conventions->count : 1;
+    const size_t turn = of_array ? pack % (named < CHECK_TURNS ? named : CHECK_TURNS) : 0;
     size_t rows, hidden;
     conformance_task task = {.check = check,
-                             .convention = plan->conventions[plan->adding.operation].list[turn],
+                             .convention = conventions->list[turn],
                              .storage = plan->adding.dtype,
                              .param = plan->adding.param,
-                             .set = of_array ? plan->checks->sets[adding->first_set + turn] : NULL};
+                             .set = of_array ? set_of(plan, &conventions->list[turn]) : NULL};
     if (!conformance_pack(&task, pack, &rows, &hidden))
         return false;
     accuracy_group made =
@@ -436,20 +452,11 @@ static bool add_pack(case_plan *plan, adding_checks *adding, conformance_check c
 /* Of one pair of types. The array is made where a kernel is asked for it. */
 static void add_checks(case_plan *plan, void *context)
 {
-    const plan_conventions *conventions = &plan->conventions[plan->adding.operation];
-    const size_t sets = conventions->named ? conventions->count : 1;
     adding_checks *adding = context;
-    plan_checks *checks = plan->checks;
     if (!plan->quick)
         add_pack(plan, adding, CHECK_EXACT, 0);
     if (!add_pack(plan, adding, CHECK_GROWTH, 0))
         return;
-    while (checks->count < CHECK_SETS && adding->set_count < sets)
-        checks->sets[checks->count++] = combinations_make(
-            &checks->memory, &(combinations_asked){.plain = conventions->list[adding->set_count++],
-                                                   .alone = conventions->named,
-                                                   .seed = plan->seed,
-                                                   .quick = plan->quick});
     for (size_t pack = 0; add_pack(plan, adding, CHECK_COMBINATIONS, pack); pack++)
         ;
     add_pack(plan, adding, CHECK_LARGE, LARGE_QUICK);
@@ -469,8 +476,6 @@ void session_add_checks(case_plan *plan)
         if (!(plan->operations & OPERATION_BIT(kind)))
             continue;
         plan->adding.operation = (ln_operation)kind;
-        adding.first_set = plan->checks->count;
-        adding.set_count = 0;
         plan_each_types(plan, add_checks, &adding);
     }
     const size_t count = adding.count + plan->accuracy_count;

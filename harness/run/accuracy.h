@@ -5,12 +5,13 @@
 #include "conformance/checks.h"
 #include "run/plan.h"
 
-enum { CHECK_SETS = 16 };
+enum { CHECK_TURNS = 16, CHECK_SETS = (CHECK_TURNS + 1) * OPERATIONS };
 
 typedef struct plan_checks {
-    /* Of each operation one over every convention; or one over each that is named, packs of which are asked in
-     * turn. */
+    /* Of each operation one over every convention; or one over each that is named, up to CHECK_TURNS, packs of
+     * which are asked in turn. One that has another eps for f64 (convention_for()) has two. */
     combination_set *sets[CHECK_SETS];
+    ln_convention plain[CHECK_SETS];
     size_t count;
     arena memory; /* of the sets and the tasks */
 } plan_checks;

@@ -65,8 +65,7 @@ typedef struct resolved_plan {
     bool caches[CACHE_STATES];
     unsigned threads[THREAD_NUMBERS]; /* each a number of threads to time with */
     size_t thread_count;
-    ln_convention *named; /* by the user, of all operations */
-    size_t named_count;
+    word_list named;                     /* by the user, of all operations */
     const plan_conventions *conventions; /* of the operation that is being added */
     const char **inputs;
     bool *everywhere; /* the default plan has this input under every convention */
@@ -185,25 +184,21 @@ void split_conventions(const word_list *given, const char *whose, word_list *con
 static void resolve_named(resolved_plan *resolved, case_plan *plan)
 {
     const plan_request *request = resolved->request;
-    word_list words = {0};
     unsigned kinds = 0;
     plan->operations = operations_parse(request->operation);
-    split_conventions(&request->conventions, request->operation, &words);
-    resolved->named = allocate_zeroed(words.count + 1, sizeof *resolved->named);
-    resolved->named_count = words.count;
-    for (size_t i = 0; i < words.count; i++) {
-        resolved->named[i] = convention_named(words.words[i]);
-        ln_operation kind = resolved->named[i].operation;
+    split_conventions(&request->conventions, request->operation, &resolved->named);
+    for (size_t i = 0; i < resolved->named.count; i++) {
+        const char *word = resolved->named.words[i];
+        ln_operation kind = convention_named(word).operation;
         kinds |= OPERATION_BIT(kind);
         if (request->operation && !(plan->operations & OPERATION_BIT(kind)))
             die(EXIT_CODE_USAGE,
                 "--conventions %s is of %s: with --operation %s choose its own (lnbench list "
                 "conventions --operation %s), or say --operation all",
-                words.words[i], operation_name(kind), request->operation, request->operation);
+                word, operation_name(kind), request->operation, request->operation);
     }
     if (!request->operation && kinds)
         plan->operations = kinds;
-    word_list_free(&words);
 }
 
 /* Those of one operation; where none of its own is named, its presets. */
@@ -212,35 +207,36 @@ static void resolve_conventions(resolved_plan *resolved, ln_operation kind, case
     size_t presets;
     const convention_preset *preset = convention_presets(kind, &presets);
     plan_conventions *own = &plan->conventions[kind];
-    own->list = allocate_zeroed(resolved->named_count + presets, sizeof *own->list);
-    for (size_t i = 0; i < resolved->named_count; i++)
-        if (resolved->named[i].operation == kind)
-            own->list[own->count++] = resolved->named[i];
-    own->named = own->count > 0;
+    for (size_t i = 0; i < resolved->named.count; i++)
+        if (convention_named(resolved->named.words[i]).operation == kind)
+            word_list_add(&own->words, resolved->named.words[i]);
+    own->named = own->words.count > 0;
     for (size_t i = 0, same; !own->named && i < presets; i++) {
         for (same = 0;
              same < i && !convention_equal(&preset[same].convention, &preset[i].convention);)
             same++;
         if (same == i) /* two makers may compute the same */
-            own->list[own->count++] = preset[i].convention;
+            word_list_add(&own->words, preset[i].name);
     }
+    own->count = own->words.count;
+    own->list = allocate_zeroed(own->count, sizeof *own->list);
     resolved->conventions = own;
 }
 
 /* A convention that is named is asked of some kernel. */
 static void check_asked(const case_plan *plan, const resolved_plan *resolved)
 {
-    for (size_t i = 0; i < resolved->named_count; i++) {
+    for (size_t i = 0; i < resolved->named.count; i++) {
+        const ln_convention named = convention_named(resolved->named.words[i]);
         char label[CONVENTION_MAX_LENGTH];
-        ln_operation kind = resolved->named[i].operation;
         bool asked = false;
         for (size_t kernel = 0; kernel < plan->kernel_count; kernel++)
-            asked |= plan->kernels[kernel]->facts.operation == kind;
+            asked |= plan->kernels[kernel]->facts.operation == named.operation;
         if (!asked)
             die(EXIT_CODE_USAGE,
                 "--conventions %s is of %s, which none of the chosen kernels computes: leave it "
                 "out, or name kernels of both",
-                convention_label(&resolved->named[i], label), operation_name(kind));
+                convention_label(&named, label), operation_name(named.operation));
     }
 }
 
@@ -399,8 +395,10 @@ size_t plan_repetitions(const case_plan *plan)
 
 void plan_free(case_plan *plan)
 {
-    for (int kind = 0; kind < OPERATIONS; kind++)
+    for (int kind = 0; kind < OPERATIONS; kind++) {
+        word_list_free(&plan->conventions[kind].words);
         free(plan->conventions[kind].list);
+    }
     free(plan->kernels);
     free(plan->accuracy);
     free(plan->speed);
@@ -764,8 +762,10 @@ static uint64_t hash_request(const case_plan *plan, const resolved_plan *resolve
     hash = hash_texts(hash, &request->threads, "1");
     hash = hash_contents(hash, &request->inputs);
     /* The first convention is the one that is timed: their order counts. */
-    for (size_t i = 0; i < resolved->named_count; i++)
-        hash = hash_word(hash, convention_label(&resolved->named[i], label));
+    for (size_t i = 0; i < resolved->named.count; i++) {
+        const ln_convention named = convention_named(resolved->named.words[i]);
+        hash = hash_word(hash, convention_label(&named, label));
+    }
     return hash;
 }
 
@@ -835,8 +835,12 @@ void plan_each_types(case_plan *plan, void (*add)(case_plan *plan, void *context
         for (size_t i = 0; i < plan->kernel_count; i++)
             any |= takes(plan->kernels[i], plan->adding.operation, plan->adding.dtype,
                          plan->adding.param);
-        if (any)
-            add(plan, context);
+        if (!any)
+            continue;
+        plan_conventions *own = &plan->conventions[plan->adding.operation];
+        for (size_t i = 0; i < own->count; i++)
+            own->list[i] = convention_for(own->words.words[i], plan->adding.dtype);
+        add(plan, context);
     }
 }
 
@@ -864,5 +868,5 @@ void plan_make(const plan_request *request, const kernel_list *kernels,
         free(resolved.everywhere);
     }
     identify(plan, &resolved);
-    free(resolved.named);
+    word_list_free(&resolved.named);
 }

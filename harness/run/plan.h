@@ -58,7 +58,8 @@ typedef struct plan_adding {
 
 /* Of one operation: those that the user named, or else the presets. */
 typedef struct plan_conventions {
-    ln_convention *list;
+    word_list words;
+    ln_convention *list; /* of the words, for rows of the type that is being added */
     size_t count;
     bool named;
 } plan_conventions;

@@ -330,7 +330,8 @@ static void prepare_eval(eval_options *options, ln_convention *convention,
 {
     const word_list words = {&options->kernel, options->kernel != NULL};
     error unknown;
-    *convention = kernel_words_convention(kernels, &words, options->convention);
+    const char *word = kernel_words_convention(kernels, &words, options->convention);
+    *convention = convention_named(word);
     const ln_operation kind = convention->operation;
     if (options->files.dy && kind != LN_OPERATION_LAYERNORM)
         die(EXIT_CODE_USAGE, "--dy: gradients of layernorm are known, not of %s",
@@ -339,11 +340,7 @@ static void prepare_eval(eval_options *options, ln_convention *convention,
     if (options->kernel && !*kernel)
         die(unknown.code, "%s", unknown.message);
     eval_read(&options->files, convention, *kernel, tensors);
-    /* PyTorch's eps of None is that of the type. */
-    const convention_preset *torch = &operations[LN_OPERATION_RMSNORM]->presets[0];
-    bool named = !options->convention || strcmp(options->convention, torch->name) == 0;
-    if (named && tensors->storage == LN_F64 && convention_equal(convention, &torch->convention))
-        convention->eps = 0x1p-52;
+    *convention = convention_for(word, tensors->storage);
 }
 
 static exit_code evaluate_gradients(const eval_options *options, const ln_convention *convention,
