@@ -3,7 +3,7 @@
 #include "base/number.h"
 #include "commands/options.h"
 #include "show/run_view.h"
-#include "commands/fingerprint/read.h"
+#include "commands/tensors.h"
 #include "domain/convention.h"
 #include <math.h>
 #include <string.h>
@@ -62,80 +62,70 @@ static json_t *found_json(const fingerprint_found *found, size_t hidden)
                      (json_int_t)found->pairs, "pairs_left", (json_int_t)found->pairs_left);
 }
 
-static void print_head(const fingerprint_input *input, const fingerprint_found *found,
+static void print_none(const fingerprint_input *input, const fingerprint_found *found,
                        const output_file *out)
-{
-    FILE *file = out->file;
-    fprintf(file, "%zu row%s of %zu; ", found->rows, found->rows == 1 ? "" : "s",
-            input->shape[input->dimensions - 1]);
-    if (input->digits == FINGERPRINT_EXACT)
-        fprintf(file, "y in %s", dtype_name(input->y_type));
-    else
-        fprintf(file, "y printed to %d decimals; x %s", input->digits,
-                input->x_digits == FINGERPRINT_EXACT ? "taken as exact (--x-digits D if it is not)"
-                                                     : "too");
-    fprintf(file, "; %zu candidates\n", found->tried);
-    if (found->told < found->rows && found->answer != ANSWER_NONE)
-        fprintf(file,
-                "%zu of the rows tell nothing: sums may be off by more than they hold, or x is not "
-                "finite there\n",
-                found->rows - found->told);
-}
-
-static void print_none(const fingerprint_input *input, const fingerprint_found *found, FILE *file)
 {
     int digits =
         input->digits == FINGERPRINT_EXACT ? fingerprint_printed_digits(input) : FINGERPRINT_EXACT;
-    fprintf(file, "none: no candidate (eps up to 1/64) explains y%s\n",
-            input->gamma || input->beta ? "" : "; if the black box has gamma or beta, give them");
+    output_line(out, "none: no candidate (eps up to 1/64) explains y%s",
+                input->gamma || input->beta ? ""
+                                            : "; if the black box has gamma or beta, give them");
     if (found->last_row == 0)
-        fprintf(file, "Row 0 alone rules out all over the last axis\n");
+        output_line(out, "Row 0 alone rules out all over the last axis");
     else
-        fprintf(file, "Over the last axis it takes rows 0 to %zu to rule out all\n",
-                found->last_row);
+        output_line(out, "Over the last axis it takes rows 0 to %zu to rule out all",
+                    found->last_row);
     if (digits != FINGERPRINT_EXACT)
-        fprintf(file, "y looks rounded to %d decimals: ask with --digits %d\n", digits, digits);
+        output_line(out, "y looks rounded to %d decimals: ask with --digits %d", digits, digits);
 }
 
 static void print_answer(const fingerprint_input *input, const fingerprint_found *found,
                          const output_file *out)
 {
-    FILE *file = out->file;
-    size_t hidden = input->shape[input->dimensions - 1];
-    char said[2 * FINGERPRINT_WORDS];
+    const size_t hidden = input->shape[input->dimensions - 1];
+    char said[2 * FINGERPRINT_WORDS], form[96];
+    snprintf(form, sizeof form, "in %s", dtype_name(input->y_type));
+    if (input->digits != FINGERPRINT_EXACT)
+        snprintf(form, sizeof form, "printed to %d decimals; x %s", input->digits,
+                 input->x_digits == FINGERPRINT_EXACT ? "taken as exact (--x-digits D if it is not)"
+                                                      : "too");
+    output_line(out, "%zu row%s of %zu; y %s; %zu candidates", found->rows,
+                found->rows == 1 ? "" : "s", hidden, form, found->tried);
+    if (found->told < found->rows && found->answer != ANSWER_NONE)
+        output_line(out,
+                    "%zu of the rows tell nothing: sums may be off by more than they hold, or x is "
+                    "not finite there",
+                    found->rows - found->told);
     if (found->answer == ANSWER_NONE)
-        print_none(input, found, file);
+        print_none(input, found, out);
     else if (found->answer == ANSWER_NAMED)
-        fprintf(file, "%s\n", fingerprint_say(found, said, sizeof said));
+        output_line(out, "%s", fingerprint_say(found, said, sizeof said));
     else
-        fprintf(file, "open: %zu candidate%s y%s\n", found->count,
-                found->count == 1 ? " explains" : "s explain",
-                found->count == 1 ? ", with any eps of a range" : "");
+        output_line(out, "open: %zu candidate%s y%s", found->count,
+                    found->count == 1 ? " explains" : "s explain",
+                    found->count == 1 ? ", with any eps of a range" : "");
     if (found->probe != 0)
-        fprintf(file,
-                "One more row would %s: +-%.9g in turn%s\n"
-                "--probe FILE.npy writes it: append it to x, run your box, ask again\n",
-                found->pairs_left == 0 ? "decide if eps is a usual one" : "leave fewer",
-                (double)found->probe, hidden % 2 ? ", 0 at the end" : "");
+        output_text(out,
+                    "One more row would %s: +-%.9g in turn%s\n"
+                    "--probe FILE.npy writes it: append it to x, run your box, ask again\n",
+                    found->pairs_left == 0 ? "decide if eps is a usual one" : "leave fewer",
+                    (double)found->probe, hidden % 2 ? ", 0 at the end" : "");
 }
 
 static void print_text(const fingerprint_input *input, const fingerprint_found *found, bool all,
                        const output_file *out)
 {
-    bool markdown = out->format == OUTPUT_MARKDOWN;
-    size_t most = all || output_is_data(out) ? SIZE_MAX : SHOWN;
-    if (!output_is_data(out)) {
-        fprintf(out->file, "%s", markdown ? "```\n" : "");
-        print_head(input, found, out);
-        print_answer(input, found, out);
-        fprintf(out->file, "%s\n", markdown ? "```\n" : "");
-    }
+    const bool fenced = out->format == OUTPUT_MARKDOWN;
+    const size_t most = all || output_is_data(out) ? SIZE_MAX : SHOWN;
+    output_file plain = *out;
+    plain.format = fenced ? OUTPUT_TEXT : out->format;
+    output_text(&plain, fenced ? "```\n" : "");
+    print_answer(input, found, &plain);
+    output_text(&plain, fenced ? "```\n\n" : "\n");
     if (found->count > 0)
         relation_print(candidates_relation(found, most), out);
     if (found->count > most)
         output_line(out, "... %zu more: --all", found->count - most);
-    if (!(!ferror(out->file)))
-        die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write");
 }
 
 /* Writes nothing where no row tells: that is an answer too. */
@@ -171,29 +161,32 @@ static int read_digits(uint64_t given, const char *option, int otherwise)
 static exit_code find_and_print(void *context, const cli_call *call)
 {
     const fingerprint_options *options = context;
-    fingerprint_tensors tensors = {0};
-    fingerprint_found found = {0};
     const output_file *out = &options->printed;
-    fingerprint_input *input = &tensors.input;
+    const tensor_request like = {.u2_is_bf16 = options->dtype != NULL};
+    tensor_array arrays[ROLES_MOST] = {0};
+    arena memory = {0};
+    fingerprint_found found = {0};
     (void)call;
     if (!options->paths[ROLE_X] || !options->paths[ROLE_Y])
         die(EXIT_CODE_USAGE, "--%s FILE is missing", options->paths[ROLE_X] ? "y" : "x");
     if (options->dtype && strcmp(options->dtype, "bf16") != 0)
         die(EXIT_CODE_USAGE, "--dtypes %.60s: bf16 was expected", options->dtype);
-    input->digits = read_digits(options->digits, "digits", FINGERPRINT_EXACT);
-    input->x_digits = read_digits(options->x_digits, "x-digits", FINGERPRINT_GUESS);
-    fingerprint_read(options->paths, options->dtype != NULL, &tensors);
-    fingerprint_make(input, &found);
-    size_t hidden = input->shape[input->dimensions - 1];
+    fingerprint_input input = {.digits = read_digits(options->digits, "digits", FINGERPRINT_EXACT),
+                               .x_digits =
+                                   read_digits(options->x_digits, "x-digits", FINGERPRINT_GUESS)};
+    tensors_read(&memory, operations[LN_OPERATION_LAYERNORM], options->paths, &like, true, arrays);
+    fingerprint_take(&memory, arrays, options->paths, &input);
+    fingerprint_make(&input, &found);
+    const size_t hidden = input.shape[input.dimensions - 1];
     if (out->format == OUTPUT_JSON)
         output_json(out, found_json(&found, hidden));
     else
-        print_text(input, &found, options->all, out);
+        print_text(&input, &found, options->all, out);
     if (options->probe)
         write_probe(&found, hidden, options->probe, out);
     exit_code code = fingerprint_exit_code(found.answer);
     fingerprint_free(&found);
-    fingerprint_tensors_free(&tensors);
+    arena_free(&memory);
     return code;
 }
 

@@ -1,5 +1,4 @@
-#include "commands/fingerprint/read.h"
-#include "base/allocate.h"
+#include "commands/tensors.h"
 #include "metrics/storage.h"
 #include <math.h>
 
@@ -71,61 +70,52 @@ static void take_parameter(const char *path, const char *name, const tensor_arra
     input->param = array->dtype;
 }
 
-static double *as_doubles(const tensor_array *array)
-{
-    double *made = allocate((array->elements + 1) * sizeof *made);
-    for (size_t i = 0; i < array->elements; i++)
-        made[i] = storage_load(array->dtype, array->data, i);
-    return made;
-}
-
-void fingerprint_take(const tensor_array arrays[ROLES_MOST], const char *const paths[ROLES_MOST],
-                      fingerprint_tensors *tensors)
+void fingerprint_take(arena *memory, const tensor_array arrays[ROLES_MOST],
+                      const char *const paths[ROLES_MOST], fingerprint_input *input)
 {
     const operation *what = operations[LN_OPERATION_LAYERNORM];
-    fingerprint_input *input = &tensors->input;
     const tensor_array *x = &arrays[ROLE_X];
+    double *values[ROLES_MOST] = {0};
     take_shape(x, input);
     for (size_t i = 0; i < what->count; i++) {
-        if (!arrays[i].data)
+        const tensor_array *array = &arrays[i];
+        if (!array->data)
             continue;
         if (role_is_parameter(&what->roles[i]))
-            take_parameter(paths[i], what->roles[i].name, &arrays[i], input);
-        tensors->values[i] = as_doubles(&arrays[i]);
+            take_parameter(paths[i], what->roles[i].name, array, input);
+        values[i] = arena_new(memory, double, array->elements + 1);
+        for (size_t e = 0; e < array->elements; e++)
+            values[i][e] = storage_load(array->dtype, array->data, e);
     }
-    input->x = tensors->values[ROLE_X];
-    input->residual = tensors->values[ROLE_RESIDUAL];
-    input->gamma = tensors->values[ROLE_GAMMA];
-    input->beta = tensors->values[ROLE_BETA];
-    input->y = tensors->values[ROLE_Y];
+    input->x = values[ROLE_X];
+    input->residual = values[ROLE_RESIDUAL];
+    input->gamma = values[ROLE_GAMMA];
+    input->beta = values[ROLE_BETA];
+    input->y = values[ROLE_Y];
     input->x_type = x->dtype;
     input->y_type = arrays[ROLE_Y].dtype;
     if (input->x_digits == FINGERPRINT_GUESS)
         input->x_digits = guess_digits(input, x->elements);
 }
 
-void fingerprint_read(const char *const paths[ROLES_MOST], bool u2_is_bf16,
-                      fingerprint_tensors *tensors)
+const char *tensor_option(size_t role)
 {
-    const operation *what = operations[LN_OPERATION_LAYERNORM];
-    tensor_array arrays[ROLES_MOST] = {0};
-    arena memory = {0};
-    for (size_t i = 0; i < what->count; i++) {
-        const tensor_request request = {.path = paths[i], .u2_is_bf16 = u2_is_bf16};
-        if (!paths[i])
-            continue;
-        tensor_read(&memory, &request, &arrays[i]);
-        if (i == ROLE_X)
-            tensor_has_rows(&arrays[i], paths[i]);
-        else if (!role_is_parameter(&what->roles[i]))
-            tensor_same_shape(arrays, &arrays[i], paths[i], what->roles[i].name);
-    }
-    fingerprint_take(arrays, paths, tensors);
-    arena_free(&memory);
+    return operations[LN_OPERATION_LAYERNORM]->roles[role].name;
 }
 
-void fingerprint_tensors_free(fingerprint_tensors *tensors)
+void tensors_read(arena *memory, const operation *what, const char *const paths[ROLES_MOST],
+                  const tensor_request *like, bool parameters, tensor_array arrays[ROLES_MOST])
 {
-    for (size_t i = 0; i < ROLES_MOST; i++)
-        free(tensors->values[i]);
+    for (size_t i = 0; i < what->count; i++) {
+        const bool is_table = !role_is_parameter(&what->roles[i]);
+        tensor_request request = *like;
+        request.path = paths[i];
+        if (!paths[i] || (!is_table && !parameters))
+            continue;
+        tensor_read(memory, &request, &arrays[i]);
+        if (i == ROLE_X)
+            tensor_has_rows(&arrays[i], paths[i]);
+        else if (is_table)
+            tensor_same_shape(&arrays[ROLE_X], &arrays[i], paths[i], tensor_option(i));
+    }
 }
