@@ -52,12 +52,12 @@ static void describe_wrongs(const report_data *data, bool limits, text_buffer *w
 {
     static const char sql[] =
         "SELECT kernel, what, input, count(*) AS cases, max(most) AS most, min(min(case_id)) OVER "
-        "(PARTITION BY kernel, what) AS first FROM (SELECT *, iif(type_limited OR detail = '' OR "
-        "reason IN "
-        "('wrong-class', 'inaccurate'), reason, reason || ' (' || detail || ')') AS what, "
+        "(PARTITION BY kernel, what) AS first "
+        "FROM (SELECT *, reason || iif(type_limited OR reason IN ('wrong-class', 'inaccurate'), "
+        "'', coalesce(' (' || nullif(detail, '') || ')', '')) AS what, "
         "(SELECT row_ulp_max FROM accuracies WHERE accuracies.case_id = judged.case_id) AS most "
-        "FROM judged WHERE run = ?1 AND operation = ?2 AND types = ?3 AND iif(?4, type_limited, "
-        "failed)) "
+        "FROM judged WHERE run = ?1 AND operation = ?2 AND types = ?3 AND "
+        "iif(?4, type_limited, failed)) "
         "GROUP BY kernel, what, input ORDER BY first, min(case_id)";
     stored_table found = store_ask(data->view->store, sql, "issi", data->view->run.id,
                                    operation_name(view_operation(data->view)),
