@@ -4,7 +4,7 @@
 #include "domain/machine.h"
 #include "base/files.h"
 #include "base/interrupt.h"
-#include "base/output.h"
+#include "base/progress.h"
 #include "show/run_view.h"
 #include "show/duet/duet.h"
 #include "store/store.h"
@@ -15,36 +15,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void read_range(const char *words, int64_t *first, int64_t *last)
-{
-    char *end;
-    *first = *last = strtoll(words, &end, 10);
-    if (end != words && strncmp(end, "..", 2) == 0 && end[2])
-        *last = strtoll(end + 2, &end, 10);
-    if (!((end != words && !*end && *first > 0 && *last >= *first)))
-        die(EXIT_CODE_USAGE, "--remove %.60s: a run or a range was expected, 3 or 1..50", words);
-}
-
-/* Without a terminal there is nobody to ask. */
-static bool is_wanted(const char *database, int64_t first, int64_t last)
-{
-    char answer[16] = "";
-    if (!isatty(STDIN_FILENO))
-        die(EXIT_CODE_USAGE, "--remove asks on a terminal: add --yes");
-    output_note("remove runs %lld to %lld of %s? [y/N]", (long long)first, (long long)last,
-                database);
-    bool wanted = fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
-    if (!wanted)
-        output_note("nothing was removed");
-    return wanted;
-}
-
+/* words: "3" or "1..50"; yes: without asking. Without a terminal there is nobody to ask. */
 static void remove_runs(const char *database, const char *words, bool yes, const output_file *out)
 {
-    int64_t first, last;
-    read_range(words, &first, &last);
-    if (!yes && !is_wanted(database, first, last))
-        return;
+    char *end, answer[16] = "";
+    int64_t first = strtoll(words, &end, 10), last = first;
+    if (end != words && strncmp(end, "..", 2) == 0 && end[2])
+        last = strtoll(end + 2, &end, 10);
+    if (end == words || *end || first <= 0 || last < first)
+        die(EXIT_CODE_USAGE, "--remove %.60s: a run or a range was expected, 3 or 1..50", words);
+    if (!yes && !isatty(STDIN_FILENO))
+        die(EXIT_CODE_USAGE, "--remove asks on a terminal: add --yes");
+    if (!yes) {
+        output_note("remove runs %lld to %lld of %s? [y/N]", (long long)first, (long long)last,
+                    database);
+        if (!fgets(answer, sizeof answer, stdin) || (answer[0] != 'y' && answer[0] != 'Y')) {
+            output_note("nothing was removed");
+            return;
+        }
+    }
     result_store *store = store_open(database, STORE_WRITE);
     store_check_sound(store);
     int64_t removed = store_remove_runs(store, first, last);
@@ -57,14 +46,18 @@ static void remove_runs(const char *database, const char *words, bool yes, const
         output_line(out, "removed %lld runs", (long long)removed);
 }
 
-static void print_sizes(const output_file *out, const char *database, const run_size *sizes,
-                        size_t count)
+static void print_store(const char *database, const output_file *out)
 {
     static const relation_column columns[] = {
         COLUMN("run", "run"), {"MB", .format = "%.1f"}, FOR_PROGRAMS("bytes")};
     struct stat about = {0};
-    stat(database, &about);
+    run_size *sizes;
     relation *rows = relation_create(COLUMNS(columns));
+    result_store *store = store_open(database, STORE_READ);
+    store_check_sound(store);
+    size_t count = store_run_sizes(store, &sizes);
+    store_close(store);
+    stat(database, &about);
     for (size_t i = 0; i < count; i++)
         relation_row(rows, as_count((unsigned long long)sizes[i].run),
                      as_figure((double)sizes[i].bytes / 1e6),
@@ -76,19 +69,6 @@ static void print_sizes(const output_file *out, const char *database, const run_
                       json_pack("{s:s, s:o, s:I}", "schema", "lnbench-store-1", "store",
                                 json_text(database), "bytes", (json_int_t)about.st_size),
                       "runs", out);
-}
-
-/* remove: "3" or "1..50", NULL: none; yes: without asking. */
-static void doctor_store(const char *database, const char *remove, bool yes, const output_file *out)
-{
-    run_size *sizes;
-    if (remove)
-        remove_runs(database, remove, yes, out);
-    result_store *store = store_open(database, STORE_READ);
-    store_check_sound(store);
-    size_t count = store_run_sizes(store, &sizes);
-    store_close(store);
-    print_sizes(out, database, sizes, count);
     free(sizes);
 }
 
@@ -193,6 +173,51 @@ static void doctor_noise(const char *database, double seconds, const output_file
     duet_free(&duet);
     text_free(&bytes);
     temporary_folder_remove(folder);
+}
+
+/* The same work of some 20 ms, timed 25 times in half a second. */
+typedef struct timing_scatter {
+    double apart;     /* the long times against the short ones (ninth against first tenth) - 1 */
+    double cpu_share; /* of the time that passed, what this thread had of its processor */
+} timing_scatter;
+enum { PIECES = 25 };
+static const double piece_seconds = .02;
+
+/* A chain of multiplications: memory, caches and the compiler have no say. */
+static uint64_t work(uint64_t state, uint64_t steps)
+{
+    for (uint64_t i = 0; i < steps; i++)
+        state = state * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return state;
+}
+
+static int compare_seconds(const void *a, const void *b)
+{
+    const double *one = a, *other = b;
+    return (*one > *other) - (*one < *other);
+}
+
+static timing_scatter measure_scatter(void)
+{
+    volatile uint64_t state = 1;
+    uint64_t steps = 1 << 16;
+    double seconds[PIECES], begun;
+    for (double taken = 0; taken < piece_seconds / 2; steps *= taken < piece_seconds / 2 ? 2 : 1) {
+        begun = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+        state = work(state, steps);
+        taken = seconds_of(CLOCK_THREAD_CPUTIME_ID) - begun;
+    }
+    double wall = seconds_now(), processor = seconds_of(CLOCK_THREAD_CPUTIME_ID);
+    for (int i = 0; i < PIECES; i++) {
+        begun = seconds_now();
+        state = work(state, steps);
+        seconds[i] = seconds_now() - begun;
+    }
+    wall = seconds_now() - wall;
+    processor = seconds_of(CLOCK_THREAD_CPUTIME_ID) - processor;
+    qsort(seconds, PIECES, sizeof *seconds, compare_seconds);
+    return (timing_scatter){.apart = seconds[PIECES * 9 / 10] / seconds[PIECES / 10] - 1,
+                            .cpu_share = processor / wall};
 }
 
 enum { MOST_FINDINGS = 64 };
@@ -305,11 +330,13 @@ static exit_code doctor(void *context, const cli_call *call)
                      &options->printed);
         return EXIT_CODE_FINE;
     }
+    if (options->remove)
+        remove_runs(options->database, options->remove, options->yes, &options->printed);
     if (options->store || options->remove) {
-        doctor_store(options->database, options->remove, options->yes, &options->printed);
+        print_store(options->database, &options->printed);
         return EXIT_CODE_FINE;
     }
-    timing_scatter scatter = machine_scatter();
+    timing_scatter scatter = measure_scatter();
     machine_read(&machine);
     size_t count = machine_findings(&machine, findings, MOST_FINDINGS);
     print_findings(&options->printed, &machine, &scatter, findings, count, options->facts);

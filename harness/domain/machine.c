@@ -1,38 +1,59 @@
-/* The list of facts, and reading the small files they come from. */
+/* The facts of a machine: one table says where each is read, what is fine, and what another value means. */
 #include "domain/machine.h"
 #include "base/allocate.h"
+#include "base/counters.h"
 #include "base/number.h"
 #include "base/program.h"
 #include "base/text.h"
+#include "build_info.h" /* made anew at each build, written only where it changed */
 #include "caches.h"
-#include "domain/gather.h"
+#include "certify/reference.h"
 #include "domain/operation.h"
+#include <fenv.h>
+#include <jansson.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#define LIBC gnu_get_libc_version()
+#else
+#define LIBC ""
+#endif
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#include <xmmintrin.h>
+#endif
+#if defined(__clang__)
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
 
-machine_fact *machine_add_fact(machine_facts *machine)
-{
-    machine->facts = allocate_room(machine->facts, machine->count, sizeof *machine->facts);
-    return &machine->facts[machine->count++];
-}
+/* A machine that is being read. */
+typedef struct fact_source {
+    const char *root; /* files are looked for under it; "": the real ones */
+    unsigned cpu;     /* the one we run on */
+} fact_source;
 
-void add_fact(fact_gather *gather, const char *name, const char *value)
-{
-    machine_fact *fact = machine_add_fact(gather->machine);
-    snprintf(fact->name, sizeof fact->name, "%s", name);
-    text_copy(fact->value, sizeof fact->value, value && value[0] ? value : "unknown");
-}
+enum { VALUE_LENGTH = sizeof(((machine_fact *)0)->value), PATH_LENGTH = 1280 };
+static const char cpuinfo[] = "/proc/cpuinfo";
 
-void add_number(fact_gather *gather, const char *name, unsigned long long value)
+/* ---- files ---- */
+
+/* NULL where it cannot be opened. */
+static FILE *open_under(const char *root, const char *path)
 {
-    char text[24];
-    snprintf(text, sizeof text, "%llu", value);
-    add_fact(gather, name, text);
+    char full[2 * PATH_LENGTH];
+    snprintf(full, sizeof full, "%s%s", root, path);
+    return fopen(full, "r");
 }
 
 static void trim_end(char *line)
@@ -42,29 +63,16 @@ static void trim_end(char *line)
         line[--length] = '\0';
 }
 
-FILE *open_under(const fact_gather *gather, const char *path)
+/* The first line, trimmed; false where it cannot be read. */
+static bool read_line(const char *root, const char *path, char *line, size_t size)
 {
-    char full[1024];
-    int length = snprintf(full, sizeof full, "%s%s", gather->root, path);
-    return length > 0 && (size_t)length < sizeof full ? fopen(full, "r") : NULL;
-}
-
-bool read_line(const fact_gather *gather, const char *path, char *line, size_t size)
-{
-    FILE *file = open_under(gather, path);
-    if (!file)
-        return false;
-    bool fine = fgets(line, (int)size, file) != NULL;
-    fclose(file);
+    FILE *file = open_under(root, path);
+    bool fine = file && fgets(line, (int)size, file) != NULL;
+    if (file)
+        fclose(file);
     if (fine)
         trim_end(line);
     return fine;
-}
-
-void add_file(fact_gather *gather, const char *name, const char *path)
-{
-    char line[256];
-    add_fact(gather, name, read_line(gather, path, line, sizeof line) ? line : NULL);
 }
 
 /* The text after "key <blanks> :", or "key=" (os-release), with blanks skipped; else NULL. */
@@ -73,56 +81,681 @@ static char *value_of(char *line, const char *key)
     size_t length = strlen(key);
     if (strncmp(line, key, length) != 0)
         return NULL;
-    char *at = line + length;
-    at += strspn(at, " \t");
-    if (*at != ':' && *at != '=')
-        return NULL;
-    at++;
-    return at + strspn(at, " \t");
+    char *at = line + length + strspn(line + length, " \t");
+    return *at == ':' || *at == '=' ? at + 1 + strspn(at + 1, " \t") : NULL;
 }
 
-bool read_keyed(const fact_gather *gather, const char *path, const char *key, bool of_cpu,
-                char *value, size_t size)
+/* The value of a key in a file of such lines; of cpuinfo behind the line "processor : N" of the CPU we run on. */
+static bool read_keyed(const fact_source *source, const char *path, const char *key, char *value,
+                       size_t size)
 {
-    FILE *file = open_under(gather, path);
-    if (!file)
-        return false;
-    char *line = NULL;
+    FILE *file = open_under(source->root, path);
+    char *line = NULL, *at = NULL;
     size_t capacity = 0;
-    bool found = false, here = !of_cpu;
-    while (!found && getline(&line, &capacity, file) >= 0) {
-        const char *processor = of_cpu ? value_of(line, "processor") : NULL;
+    bool here = path != cpuinfo;
+    while (file && !at && getline(&line, &capacity, file) >= 0) {
+        const char *processor = path == cpuinfo ? value_of(line, "processor") : NULL;
         if (processor)
-            here = strtoul(processor, NULL, 10) == gather->cpu;
-        char *at = here ? value_of(line, key) : NULL;
-        if (at) {
-            trim_end(at);
-            snprintf(value, size, "%s", at);
-            found = true;
-        }
+            here = strtoul(processor, NULL, 10) == source->cpu;
+        at = here ? value_of(line, key) : NULL;
+    }
+    if (at) {
+        trim_end(at);
+        snprintf(value, size, "%s", at);
     }
     free(line);
-    fclose(file);
-    return found;
+    if (file)
+        fclose(file);
+    return at != NULL;
 }
 
-static void gather_time(fact_gather *gather)
+/* ---- the control group ---- */
+
+enum { GROUP_LENGTH = 512 };
+
+/* Where the files of one controller lie: at mount, for the root, and below it, for our group. */
+typedef struct group_place {
+    bool v2;
+    char mount[GROUP_LENGTH], group[GROUP_LENGTH]; /* "" or "/a/b" */
+} group_place;
+
+/* Among words with commas between them. */
+static bool has_word(const char *list, const char *word)
 {
-    char text[32];
+    size_t length = strlen(word);
+    const char *at = list;
+    while (strncmp(at, word, length) != 0 || !strchr(",\n", at[length])) {
+        at += strcspn(at, ",");
+        if (!*at++)
+            return false;
+    }
+    return true;
+}
+
+/* From lines "4:cpu,cpuacct:/a/b" (v1) and "0::/a/b" (v2): a controller is in one hierarchy. */
+static bool find_group(const char *root, const char *controller, group_place *place)
+{
+    FILE *file = open_under(root, "/proc/self/cgroup");
+    char line[GROUP_LENGTH + 128];
+    bool found = false;
+    place->v2 = true;
+    while (file && place->v2 && fgets(line, sizeof line, file)) {
+        char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
+        if (!path)
+            continue;
+        *path++ = '\0';
+        trim_end(path);
+        bool v1 = has_word(list + 1, controller);
+        if (!v1 && list[1] != '\0')
+            continue;
+        place->v2 = !v1;
+        found = true;
+        snprintf(place->group, sizeof place->group, "%s", strcmp(path, "/") == 0 ? "" : path);
+    }
+    if (file)
+        fclose(file);
+    return found && !strstr(place->group, "/.."); /* beyond what can be seen */
+}
+
+/* The mount's place and which group it shows as its root, as in a container: /proc/self/mountinfo has
+ * "35 31 0:32 ROOT POINT rw - cgroup cgroup rw,memory". */
+static bool find_place(const char *root, const char *controller, group_place *place)
+{
+    char line[2048], type[32], options[512], of[GROUP_LENGTH], point[GROUP_LENGTH];
+    if (!find_group(root, controller, place))
+        return false;
+    FILE *file = open_under(root, "/proc/self/mountinfo");
+    size_t shown = 0;
+    snprintf(place->mount, sizeof place->mount, "/sys/fs/cgroup%s%s", place->v2 ? "" : "/",
+             place->v2 ? "" : controller);
+    while (file && fgets(line, sizeof line, file)) {
+        const char *rest = strstr(line, " - ");
+        if (!rest || sscanf(line, "%*d %*d %*s %511s %511s", of, point) != 2 ||
+            sscanf(rest, " - %31s %*s %511s", type, options) != 2 ||
+            strcmp(type, place->v2 ? "cgroup2" : "cgroup") != 0 ||
+            (!place->v2 && !has_word(options, controller)))
+            continue;
+        snprintf(place->mount, sizeof place->mount, "%s", point);
+        shown = strcmp(of, "/") == 0 ? 0 : strlen(of);
+        break;
+    }
+    if (file)
+        fclose(file);
+    const bool below =
+        strncmp(place->group, of, shown) == 0 && strchr("/", place->group[shown]) != NULL;
+    const char *rest = place->group + (below ? shown : strlen(place->group));
+    memmove(place->group, rest, strlen(rest) + 1);
+    return true;
+}
+
+static bool read_of(const char *root, const char *directory, const char *file, char line[64])
+{
+    char path[PATH_LENGTH];
+    snprintf(path, sizeof path, "%s/%s", directory, file);
+    return read_line(root, path, line, 64);
+}
+
+/* How many CPUs: "max 100000" or "150000 100000" microseconds; in v1 two files, and -1 for no quota. */
+static double read_cpus(const char *root, const char *directory, bool v2)
+{
+    char quota[64], period[64];
+    if (!read_of(root, directory, v2 ? "cpu.max" : "cpu.cfs_quota_us", quota))
+        return -1;
+    if (strncmp(quota, "max", 3) == 0 || quota[0] == '-')
+        return 0;
+    const char *space = strchr(quota, ' ');
+    if (v2)
+        snprintf(period, sizeof period, "%s", space ? space : "");
+    else if (!read_of(root, directory, "cpu.cfs_period_us", period))
+        return -1;
+    double of = number_read(period, NULL);
+    return of > 0 ? number_read(quota, NULL) / of : -1;
+}
+
+/* v1 writes the largest number of bytes where there is no limit. */
+static double read_memory(const char *root, const char *directory, bool v2)
+{
+    char bytes[64];
+    if (!read_of(root, directory, v2 ? "memory.max" : "memory.limit_in_bytes", bytes))
+        return -1;
+    double limit = strncmp(bytes, "max", 3) == 0 ? 0 : number_read(bytes, NULL);
+    return limit < 0x1p60 ? limit : 0;
+}
+
+/* From our own group up to the root: the narrowest limit counts. 0: none; -1: not known. */
+static double least_limit(const char *root, const char *controller,
+                          double (*read)(const char *root, const char *directory, bool v2))
+{
+    group_place place;
+    char directory[2 * GROUP_LENGTH];
+    double least = -1;
+    if (!find_place(root, controller, &place))
+        return -1;
+    for (;;) {
+        snprintf(directory, sizeof directory, "%s%s", place.mount, place.group);
+        double limit = read(root, directory, place.v2);
+        if ((limit > 0 && (least <= 0 || limit < least)) || (limit == 0 && least < 0))
+            least = limit;
+        if (!place.group[0])
+            return least;
+        char *slash = strrchr(place.group, '/');
+        *(slash ? slash : place.group) = '\0';
+    }
+}
+
+double control_group_memory(const char *root)
+{
+    return least_limit(root, "memory", read_memory);
+}
+
+/* Counted where the process was, whichever group's limit it was. */
+long control_group_oom_kills(const char *root)
+{
+    group_place place;
+    char path[PATH_LENGTH], line[64];
+    long kills = -1;
+    if (!find_place(root, "memory", &place))
+        return -1;
+    snprintf(path, sizeof path, "%s%s/%s", place.mount, place.group,
+             place.v2 ? "memory.events" : "memory.oom_control");
+    FILE *file = open_under(root, path);
+    while (file && fgets(line, sizeof line, file) && sscanf(line, "oom_kill %ld", &kills) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return kills;
+}
+
+/* ---- facts that are more than a line of a file: false where they are not known ---- */
+
+typedef bool fact_reader(const fact_source *source, int which, char *value);
+#define UNUSED __attribute__((unused))
+#define READER(name, which)                                                                        \
+    static bool read_##name(UNUSED const fact_source *source, UNUSED int which, char *value)
+
+READER(time, which)
+{
     time_t now = time(NULL);
     struct tm utc;
-    bool known = gmtime_r(&now, &utc) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    add_fact(gather, "time", known ? text : NULL);
+    return gmtime_r(&now, &utc) && strftime(value, VALUE_LENGTH, "%Y-%m-%dT%H:%M:%SZ", &utc);
+}
+
+/* "4.2.0" out of "MPFR 4.2.0, GMP 6.2.1", and what libraries say of themselves. */
+enum { OF_MPFR, OF_GMP, OF_LIBC, OF_JANSSON };
+READER(version, of)
+{
+    const char *name = of == OF_GMP ? "GMP" : "MPFR", *at = strstr(ln_reference_versions(), name);
+    const char *said = of == OF_LIBC      ? LIBC
+                       : of == OF_JANSSON ? jansson_version_str()
+                       : at               ? at + strlen(name) + 1
+                                          : "";
+    snprintf(value, VALUE_LENGTH, "%.*s", (int)strcspn(said, " ,"), said);
+    return true;
+}
+
+/* Arm's Linux gives numbers instead of a name. */
+READER(arm_model, which)
+{
+    char implementer[32], part[32];
+    return read_keyed(source, cpuinfo, "CPU implementer", implementer, sizeof implementer) &&
+           read_keyed(source, cpuinfo, "CPU part", part, sizeof part) &&
+           snprintf(value, VALUE_LENGTH, "implementer %s, part %s", implementer, part) > 0;
+}
+
+/* Those of the processor's flags that a kernel may be built for. */
+READER(simd, which)
+{
+    static const char known[] = " sse2 sse4_2 avx avx2 fma f16c avx512f avx512bw avx512dq avx512vl "
+                                "avx512cd avx512_bf16 avx512_fp16 asimd asimdhp sve sve2 bf16 ";
+    char flags[8192], word[40], *rest = NULL;
+    if (!read_keyed(source, cpuinfo, "flags", flags, sizeof flags) &&
+        !read_keyed(source, cpuinfo, "Features", flags, sizeof flags))
+        return false;
+    for (char *flag = strtok_r(flags, " ", &rest); flag; flag = strtok_r(NULL, " ", &rest)) {
+        size_t length = strlen(value);
+        snprintf(word, sizeof word, " %.36s ", flag);
+        if (strstr(known, word))
+            snprintf(value + length, VALUE_LENGTH - length, "%s%s", length ? " " : "", flag);
+    }
+    return true;
+}
+
+/* "1024K" */
+static size_t parse_size(const char *text)
+{
+    char *end;
+    unsigned long size = strtoul(text, &end, 10);
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    return size > SIZE_MAX >> shift ? 0 : (size_t)size << shift;
+}
+
+static bool read_of_cpu(const fact_source *source, unsigned cpu, const char *file, char line[32])
+{
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%u/%s", cpu, file);
+    return read_line(source->root, path, line, 32);
+}
+
+/* A data cache by its level, 0: that of instructions; 0 bytes: not known. */
+static size_t cache_of_cpu(const fact_source *source, unsigned cpu, int wanted)
+{
+    char line[32], file[32];
+    size_t bytes = 0;
+    for (int index = 0;; index++) {
+        snprintf(file, sizeof file, "cache/index%d/level", index);
+        if (!read_of_cpu(source, cpu, file, line))
+            return bytes;
+        int level = line[0] - '0';
+        snprintf(file, sizeof file, "cache/index%d/type", index);
+        if (!read_of_cpu(source, cpu, file, line))
+            return bytes;
+        level = line[0] == 'I' ? 0 : level;
+        snprintf(file, sizeof file, "cache/index%d/size", index);
+        if (read_of_cpu(source, cpu, file, line) && level == wanted)
+            bytes = parse_size(line);
+    }
+}
+
+/* Where sysfs has no caches (containers, some Arm machines), the C library may know. */
+READER(cache, level)
+{
+    static const int names[] = {_SC_LEVEL1_ICACHE_SIZE, _SC_LEVEL1_DCACHE_SIZE,
+                                _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
+    long bytes = (long)cache_of_cpu(source, source->cpu, level);
+    if (bytes == 0 && !source->root[0])
+        bytes = sysconf(names[level]);
+    snprintf(value, VALUE_LENGTH, "%ld", bytes);
+    return bytes > 0;
+}
+
+READER(cores, which)
+{
+    cpu_set_t allowed;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+        cores = CPU_COUNT(&allowed);
+    snprintf(value, VALUE_LENGTH, "%ld", cores > 0 ? cores : 1);
+    return true;
+}
+
+/* How many kinds of core there are (big and little ones): kinds differ in capacity or in caches. */
+READER(kinds, which)
+{
+    enum { CPUS_MOST = 1024, KINDS_MOST = 8 };
+    size_t kinds[KINDS_MOST][3], count = 0, kind;
+    for (unsigned cpu = 0; cpu < CPUS_MOST; cpu++) {
+        char line[32];
+        const size_t own[3] = {read_of_cpu(source, cpu, "cpu_capacity", line) ? parse_size(line)
+                                                                              : 0,
+                               cache_of_cpu(source, cpu, 1), cache_of_cpu(source, cpu, 2)};
+        if (!own[0] && !own[1] && !own[2])
+            break;
+        for (kind = 0; kind < count && memcmp(kinds[kind], own, sizeof own) != 0;)
+            kind++;
+        if (kind == count && count < KINDS_MOST)
+            memcpy(kinds[count++], own, sizeof own);
+    }
+    snprintf(value, VALUE_LENGTH, "%zu", count);
+    return count > 0;
+}
+
+/* What the CPU counts for a process of this user, or why it does not. */
+READER(counters, which)
+{
+    int counters[COUNTS];
+    snprintf(value, VALUE_LENGTH, "cycles, instructions");
+    if (counters_open(counters, value, 96))
+        counters_close(counters);
+    return true;
+}
+
+/* Kinds of CPU that are emulated: instruction sets that kernels may not use, and the worker of
+ * another processor. */
+READER(emulated, which)
+{
+    const char *said = getenv(which ? "LNBENCH_WORKER" : "LN_DISABLE_ISA");
+    const char *slash = said && which ? strrchr(said, '/') : NULL;
+    snprintf(value, VALUE_LENGTH, "%.255s", slash ? slash + 1 : said ? said : "");
+    return value[0] != '\0';
+}
+
+READER(kernel, which)
+{
+    struct utsname names;
+    return uname(&names) == 0 &&
+           snprintf(value, VALUE_LENGTH, "%s", which ? names.release : names.machine) > 0;
+}
+
+/* The hypervisor's name of itself (CPUID leaf 0x40000000), where the processor says there is one:
+ * that works in containers too. */
+READER(hypervisor, which)
+{
+    char flags[8192];
+    if (!read_keyed(source, cpuinfo, "flags", flags, sizeof flags))
+        return false;
+    const bool is_there = strstr(flags, " hypervisor") != NULL;
+    snprintf(value, VALUE_LENGTH, "%s", is_there ? "yes" : "none");
+#if defined(__x86_64__) || defined(__i386__)
+    unsigned a, words[3];
+    if (is_there && !source->root[0]) {
+        __cpuid(0x40000000, a, words[0], words[1], words[2]);
+        if (a >= 0x40000000 && *(char *)words)
+            snprintf(value, VALUE_LENGTH, "%.12s", (char *)words);
+    }
+#endif
+    return true;
+}
+
+READER(aslr, which)
+{
+    const int flags = personality(0xffffffff); /* asks, sets nothing */
+    snprintf(value, VALUE_LENGTH, "off for this process");
+    return flags != -1 && flags & ADDR_NO_RANDOMIZE;
+}
+
+READER(swap, which)
+{
+    char total[64], unused[64];
+    if (!read_keyed(source, "/proc/meminfo", "SwapTotal", total, sizeof total) ||
+        !read_keyed(source, "/proc/meminfo", "SwapFree", unused, sizeof unused))
+        return false;
+    const long long used = strtoll(total, NULL, 10) - strtoll(unused, NULL, 10);
+    snprintf(value, VALUE_LENGTH, "%lld", 1024 * used);
+    return used >= 0;
+}
+
+READER(limit, of_cpus)
+{
+    const double limit =
+        of_cpus ? least_limit(source->root, "cpu", read_cpus) : control_group_memory(source->root);
+    snprintf(value, VALUE_LENGTH, "%.*f", of_cpus ? 2 : 0, limit);
+    if (limit == 0)
+        snprintf(value, VALUE_LENGTH, "none");
+    return limit >= 0;
+}
+
+/* Whether subnormal results (FTZ) and operands (DAZ) are taken for zero: bits 15 and 6 of MXCSR; FPCR has bit
+ * 24 for both. */
+READER(mode, bit)
+{
+#if defined(__x86_64__) || defined(__SSE__)
+    uint64_t state = _mm_getcsr();
+#elif defined(__aarch64__)
+    uint64_t state;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(state));
+    bit = 24;
+#else
+    const uint64_t state = 0;
+    return false;
+#endif
+    snprintf(value, VALUE_LENGTH, "%s", state >> bit & 1 ? "on" : "off");
+    return true;
+}
+
+READER(rounding, which)
+{
+    const int mode = fegetround();
+    snprintf(value, VALUE_LENGTH, "%s",
+             mode == FE_TONEAREST    ? "to nearest"
+             : mode == FE_DOWNWARD   ? "downward"
+             : mode == FE_UPWARD     ? "upward"
+             : mode == FE_TOWARDZERO ? "toward zero"
+                                     : "");
+    return true;
+}
+
+/* ---- what a line of a file is made into ---- */
+
+static void on_if_0(char *value)
+{
+    text_copy(value, VALUE_LENGTH, value[0] == '0' ? "on" : "off");
+}
+
+static void on_if_1(char *value)
+{
+    text_copy(value, VALUE_LENGTH, value[0] == '1' ? "on" : "off");
+}
+
+static void first_word(char *value)
+{
+    value[strcspn(value, " ")] = '\0';
+}
+
+/* "always [madvise] never" */
+static void in_brackets(char *value)
+{
+    char *open = strchr(value, '['), *shut = open ? strchr(open, ']') : NULL;
+    const size_t length = shut ? (size_t)(shut - open) - 1 : 0;
+    if (shut)
+        memmove(value, open + 1, length);
+    value[length] = '\0';
+}
+
+static void without_quotes(char *value)
+{
+    const size_t length = strlen(value);
+    if (length < 2 || value[0] != '"' || value[length - 1] != '"')
+        return;
+    memmove(value, value + 1, length - 2);
+    value[length - 2] = '\0';
+}
+
+static void kib_in_bytes(char *value)
+{
+    snprintf(value, VALUE_LENGTH, "%llu", 1024 * strtoull(value, NULL, 10));
+}
+
+/* ---- the table ---- */
+
+/* A row with the name of the one before is read where that is not known; one that is read from nowhere is a
+ * further check of it. */
+typedef struct fact_row {
+    const char *name;
+    const char *text;       /* what it is; or */
+    const char *file, *key; /* a file (%u: the CPU), its first line or the value of a key; or */
+    fact_reader *read;
+    int which; /* for read() */
+    void (*form)(char *value);
+    bool optional; /* there is no such fact where it is not known */
+    /* The values that are fine, and what another one means. A pattern is words and limits of numbers (">=2",
+     * "<=0.3"), with | between them. */
+    const char *fine, *title, *meaning, *advice;
+    finding_grade grade; /* of a value that is not fine */
+} fact_row;
+
+#define TEXT(name_, text_, ...)                                                                    \
+    {                                                                                              \
+        .name = (name_), .text = (text_), __VA_ARGS__                                              \
+    }
+#define LINE(name_, file_, ...)                                                                    \
+    {                                                                                              \
+        .name = (name_), .file = (file_), __VA_ARGS__                                              \
+    }
+#define KEY(name_, file_, key_, ...)                                                               \
+    {                                                                                              \
+        .name = (name_), .file = (file_), .key = (key_), __VA_ARGS__                               \
+    }
+#define READ(name_, how, which_, ...)                                                              \
+    {                                                                                              \
+        .name = (name_), .read = read_##how, .which = (which_), __VA_ARGS__                        \
+    }
+#define WARN(...) .grade = FINDING_WARNING, CHECK(__VA_ARGS__)
+#define NOTE(...) .grade = FINDING_NOTE, CHECK(__VA_ARGS__)
+#define CHECK(fine_, title_, meaning_, advice_)                                                    \
+    .fine = (fine_), .title = (title_), .meaning = (meaning_), .advice = (advice_)
+#define CPUS "/sys/devices/system/cpu/"
+#define CPU CPUS "cpu%u/"
+
+static const fact_row fact_rows[] = {
+    READ("time", time, 0, ),
+    TEXT("lnbench_version", LNBENCH_VERSION, ),
+    TEXT("git_commit", LNBENCH_GIT_COMMIT, ),
+    TEXT("git_dirty", LNBENCH_GIT_DIRTY, ),
+    TEXT("compiler", COMPILER, ),
+    TEXT("compiler_flags", LNBENCH_COMPILER_FLAGS, ),
+    TEXT("build_type", LNBENCH_BUILD_TYPE,
+         WARN("Release", "build type", "timings of such a build say nothing about a release",
+              "cmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build")),
+    READ("libc", version, OF_LIBC, ),
+    READ("mpfr", version, OF_MPFR, ),
+    READ("gmp", version, OF_GMP, ),
+    TEXT("google_benchmark", LNBENCH_BENCHMARK_VERSION, ),
+    TEXT("google_benchmark_build", LNBENCH_BENCHMARK_BUILD,
+         NOTE("release", "Google Benchmark's build",
+              "Debian's calls itself so: harmless here, it only reads the clock around a batch of "
+              "calls",
+              "")),
+    READ("jansson", version, OF_JANSSON, ),
+    KEY("cpu_model", cpuinfo, "model name", ),
+    READ("cpu_model", arm_model, 0, ),
+    KEY("cpu_vendor", cpuinfo, "vendor_id", ),
+    KEY("cpu_vendor", cpuinfo, "CPU implementer", ),
+    KEY("cpu_family", cpuinfo, "cpu family", ),
+    KEY("cpu_family", cpuinfo, "CPU architecture", ),
+    KEY("cpu_model_number", cpuinfo, "model", ),
+    KEY("cpu_model_number", cpuinfo, "CPU part", ),
+    KEY("cpu_stepping", cpuinfo, "stepping", ),
+    KEY("cpu_stepping", cpuinfo, "CPU revision", ),
+    KEY("microcode", cpuinfo, "microcode", ),
+    READ("simd", simd, 0, ),
+    READ("l1d_bytes", cache, 1, ),
+    READ("l1i_bytes", cache, 0, ),
+    READ("l2_bytes", cache, 2, ),
+    READ("l3_bytes", cache, 3, ),
+    LINE("cache_line_bytes", CPU "cache/index0/coherency_line_size", ),
+    LINE("l3_shared_by_cpus", CPU "cache/index3/shared_cpu_list", ),
+    READ("cores", cores, 0,
+         WARN(">=2", "cores", "lnbench, the system and the kernel under test share one",
+              "give the container or virtual machine at least two CPUs, or widen the affinity "
+              "(taskset)")),
+    TEXT("cores", NULL,
+         NOTE(">=4", "cores for several threads",
+              "enough for one thread; figures for more threads will be noisy", "")),
+    LINE("cpus_online", CPUS "online", ),
+    READ("core_kinds", kinds, 0,
+         WARN("1", "kinds of core", "a run may land on a big or on a little core",
+              "keep to cores of one kind: taskset -c 0 lnbench run")),
+    LINE("smt", CPUS "smt/active", .form = on_if_1,
+         WARN("off", "SMT (hyper-threading)", "work on the sibling thread takes half a core away",
+              "echo off | sudo tee /sys/devices/system/cpu/smt/control")),
+    LINE("governor", CPU "cpufreq/scaling_governor",
+         WARN("performance", "CPU frequency governor", "the clock rises and falls with load",
+              "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor")),
+    LINE("scaling_driver", CPU "cpufreq/scaling_driver", ),
+    LINE("max_khz", CPU "cpufreq/cpuinfo_max_freq", ),
+    LINE("boost", CPUS "intel_pstate/no_turbo", .form = on_if_0,
+         WARN("off", "frequency boost", "the clock depends on temperature and on the other cores",
+              "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost (Intel: echo 1 | sudo tee "
+              "/sys/devices/system/cpu/intel_pstate/no_turbo)")),
+    LINE("boost", CPUS "cpufreq/boost", .form = on_if_1),
+    KEY("mhz", cpuinfo, "cpu MHz", ),
+    KEY("mhz", cpuinfo, "CPU MHz", ),
+    READ("counters", counters, 0,
+         NOTE("cycles, instructions", "counted by the CPU", "times alone show regressions",
+              "on a machine of its own: sudo sysctl kernel.perf_event_paranoid=2")),
+    READ("isa_disabled", emulated, 0, .optional = true),
+    READ("worker", emulated, 1, .optional = true),
+    READ("architecture", kernel, 0, ),
+    READ("kernel_release", kernel, 1, ),
+    KEY("os_release", "/etc/os-release", "PRETTY_NAME", .form = without_quotes),
+    READ("hypervisor", hypervisor, 0,
+         NOTE("none", "hypervisor",
+              "the host may take the CPU away, and caches are shared with strangers",
+              "trust ratios of one run more than absolute figures; for absolute ones use bare "
+              "metal")),
+    LINE("hypervisor", "/sys/hypervisor/type", ),
+    LINE("product", "/sys/class/dmi/id/product_name", ),
+    READ("aslr", aslr, 0,
+         NOTE("0|off for this process", "address space randomisation",
+              "layouts differ from process to process; the intervals take that in, since every run "
+              "measures in several processes",
+              "setarch -R lnbench run")),
+    LINE("aslr", "/proc/sys/kernel/randomize_va_space", ),
+    LINE("thp", "/sys/kernel/mm/transparent_hugepage/enabled", .form = in_brackets,
+         WARN("always|madvise", "transparent huge pages",
+              "page walks slow down and scatter large shapes",
+              "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled")),
+    LINE("clock_source", "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+         WARN("tsc", "clock source", "reading it may cost a system call",
+              "echo tsc | sudo tee "
+              "/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+    KEY("memory_bytes", "/proc/meminfo", "MemTotal", .form = kib_in_bytes),
+    KEY("memory_available_bytes", "/proc/meminfo", "MemAvailable", .form = kib_in_bytes,
+        WARN(">=1073741824", "memory: available", "lnbench takes up to 1 GiB",
+             "close what uses it: ps aux --sort=-rss | head")),
+    READ("swap_used_bytes", swap, 0,
+         WARN("0", "swap in use", "pages may have to come back from disk",
+              "sudo swapoff -a && sudo swapon -a")),
+    READ("memory_limit_bytes", limit, 0,
+         WARN("none|>=1073741824", "memory limit of the control group", "lnbench takes up to 1 GiB",
+              "give the container more --memory, or raise MemoryMax= of the unit")),
+    READ("cpu_quota", limit, 1,
+         WARN("none", "CPU quota of the control group",
+              "the kernel stops us in the middle of a measurement when it is used up",
+              "start the container without --cpus, or lift CPUQuota= of the unit")),
+    /* A third of one CPU is enough to meet a single-threaded run now and then. */
+    LINE("load_1m", "/proc/loadavg", .form = first_word,
+         WARN("<=0.3", "load over the last minute", "other work takes time and caches away",
+              "run `top` to see which process, and wait a minute after a build")),
+    READ("ftz", mode, 15,
+         WARN("off", "flush to zero (FTZ)",
+              "subnormal results are lost: a library was built with -ffast-math",
+              "build without -ffast-math, and load no plugin that was linked with it")),
+    READ("daz", mode, 6,
+         WARN("off", "denormals are zero (DAZ)",
+              "subnormal operands are lost: a library was built with -ffast-math",
+              "build without -ffast-math, and load no plugin that was linked with it")),
+    READ("rounding", rounding, 0,
+         WARN("to nearest", "rounding mode", "every proven bound assumes rounding to nearest",
+              "unset it where it was set (fesetround)")),
+};
+enum { FACT_ROWS = sizeof fact_rows / sizeof *fact_rows };
+
+/* ---- reading it ---- */
+
+machine_fact *machine_add_fact(machine_facts *machine)
+{
+    machine->facts = allocate_room(machine->facts, machine->count, sizeof *machine->facts);
+    return &machine->facts[machine->count++];
+}
+
+static bool read_row(const fact_source *source, const fact_row *row, char value[VALUE_LENGTH])
+{
+    char path[PATH_LENGTH];
+    value[0] = '\0';
+    if (row->text)
+        return snprintf(value, VALUE_LENGTH, "%s", row->text) > 0;
+    if (row->read)
+        return row->read(source, row->which, value);
+    if (row->key)
+        return read_keyed(source, row->file, row->key, value, VALUE_LENGTH);
+    snprintf(path, sizeof path, row->file, source->cpu);
+    return read_line(source->root, path, value, VALUE_LENGTH);
 }
 
 void machine_read_under(const char *root, unsigned cpu, machine_facts *machine)
 {
+    const fact_source source = {root, cpu};
     *machine = (struct machine_facts){0};
-    fact_gather gather = {.machine = machine, .root = root, .cpu = cpu};
-    gather_time(&gather);
-    gather_build(&gather);
-    gather_processor(&gather);
-    gather_system(&gather);
+    for (size_t i = 0; i < FACT_ROWS; i++) {
+        const fact_row *row = &fact_rows[i];
+        char value[VALUE_LENGTH];
+        machine_fact *before = machine->count ? &machine->facts[machine->count - 1] : NULL;
+        const bool again = before && strcmp(before->name, row->name) == 0;
+        if ((!row->text && !row->read && !row->file) ||
+            (again && strcmp(before->value, "unknown") != 0))
+            continue;
+        bool known = read_row(&source, row, value);
+        if (known && row->form)
+            row->form(value);
+        known = known && value[0];
+        if (!known && row->optional)
+            continue;
+        machine_fact *fact = again ? before : machine_add_fact(machine);
+        snprintf(fact->name, sizeof fact->name, "%s", row->name);
+        text_copy(fact->value, sizeof fact->value, known ? value : "unknown");
+    }
+    machine_fill_sizes(machine);
 }
 
 void machine_read(machine_facts *machine)
@@ -236,190 +869,7 @@ const char *machine_difference(const machine_facts *a, const machine_facts *b)
     return NULL;
 }
 
-enum { GROUP_LENGTH = 512, PATH_LENGTH = 1280 };
-
-/* Where the files of one controller lie: at mount, for the root, and below it, for our group. */
-typedef struct group_place {
-    bool v2;
-    char mount[GROUP_LENGTH], group[GROUP_LENGTH]; /* "" or "/a/b" */
-} group_place;
-
-static bool has_word(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-    while (*list) {
-        size_t here = strcspn(list, ",\n");
-        if (here == length && strncmp(list, word, length) == 0)
-            return true;
-        list += here + (list[here] != '\0');
-    }
-    return false;
-}
-
-/* From lines "4:cpu,cpuacct:/a/b" (v1) and "0::/a/b" (v2): a controller is in one hierarchy. */
-static bool find_group(const fact_gather *gather, const char *controller, group_place *place)
-{
-    FILE *file = open_under(gather, "/proc/self/cgroup");
-    char line[GROUP_LENGTH + 128];
-    bool found = false;
-    place->v2 = true;
-    while (file && place->v2 && fgets(line, sizeof line, file)) {
-        char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
-        if (!path)
-            continue;
-        *path++ = '\0';
-        path[strcspn(path, "\n")] = '\0';
-        bool v1 = has_word(list + 1, controller);
-        if (!v1 && list[1] != '\0')
-            continue;
-        place->v2 = !v1;
-        found = true;
-        snprintf(place->group, sizeof place->group, "%s", strcmp(path, "/") == 0 ? "" : path);
-    }
-    if (file)
-        fclose(file);
-    return found;
-}
-
-/* The mount's place and which group it shows as its root: /proc/self/mountinfo has
- * "35 31 0:32 ROOT POINT rw - cgroup cgroup rw,memory". */
-static void find_mount(const fact_gather *gather, const char *controller, group_place *place,
-                       char *root)
-{
-    FILE *file = open_under(gather, "/proc/self/mountinfo");
-    char line[2048], type[32], options[512], of[GROUP_LENGTH], point[GROUP_LENGTH];
-    snprintf(place->mount, sizeof place->mount, "/sys/fs/cgroup%s%s", place->v2 ? "" : "/",
-             place->v2 ? "" : controller);
-    root[0] = '\0';
-    while (file && fgets(line, sizeof line, file)) {
-        const char *rest = strstr(line, " - ");
-        if (!rest || sscanf(line, "%*d %*d %*s %511s %511s", of, point) != 2 ||
-            sscanf(rest, " - %31s %*s %511s", type, options) != 2 ||
-            strcmp(type, place->v2 ? "cgroup2" : "cgroup") != 0 ||
-            (!place->v2 && !has_word(options, controller)))
-            continue;
-        snprintf(place->mount, sizeof place->mount, "%s", point);
-        snprintf(root, GROUP_LENGTH, "%s", strcmp(of, "/") == 0 ? "" : of);
-        break;
-    }
-    if (file)
-        fclose(file);
-}
-
-/* In a container the mount may show the container's group as its root. */
-static bool find_place(const fact_gather *gather, const char *controller, group_place *place)
-{
-    char root[GROUP_LENGTH];
-    if (!find_group(gather, controller, place) || strstr(place->group, "/.."))
-        return false; /* beyond what can be seen */
-    find_mount(gather, controller, place, root);
-    size_t length = strlen(root);
-    bool below = strncmp(place->group, root, length) == 0 && strchr("/", place->group[length]);
-    memmove(place->group, place->group + (below ? length : strlen(place->group)),
-            below ? strlen(place->group) - length + 1 : 1);
-    return true;
-}
-
-static bool read_of(const fact_gather *gather, const char *directory, const char *file, char *line,
-                    size_t size)
-{
-    char path[PATH_LENGTH];
-    snprintf(path, sizeof path, "%s/%s", directory, file);
-    return read_line(gather, path, line, size);
-}
-
-/* A limit of one group: 0: none; -1: it says nothing. */
-typedef double limit_reader(const fact_gather *gather, const char *directory, bool v2);
-
-/* "max 100000" or "150000 100000" microseconds; in v1 two files, and -1 for no quota. */
-static double read_cpus(const fact_gather *gather, const char *directory, bool v2)
-{
-    char quota[64], period[64];
-    if (!read_of(gather, directory, v2 ? "cpu.max" : "cpu.cfs_quota_us", quota, sizeof quota))
-        return -1;
-    if (strncmp(quota, "max", 3) == 0 || quota[0] == '-')
-        return 0;
-    const char *space = strchr(quota, ' ');
-    if (v2)
-        snprintf(period, sizeof period, "%s", space ? space : "");
-    else if (!read_of(gather, directory, "cpu.cfs_period_us", period, sizeof period))
-        return -1;
-    double of = number_read(period, NULL);
-    return of > 0 ? number_read(quota, NULL) / of : -1;
-}
-
-/* v1 writes the largest number of bytes where there is no limit. */
-static double read_memory(const fact_gather *gather, const char *directory, bool v2)
-{
-    char bytes[64];
-    if (!read_of(gather, directory, v2 ? "memory.max" : "memory.limit_in_bytes", bytes,
-                 sizeof bytes))
-        return -1;
-    double limit = strncmp(bytes, "max", 3) == 0 ? 0 : number_read(bytes, NULL);
-    return limit < 0x1p60 ? limit : 0;
-}
-
-/* From our own group up to the root: the narrowest limit counts. */
-static double least_limit(const fact_gather *gather, const char *controller, limit_reader *reader)
-{
-    group_place place;
-    char directory[PATH_LENGTH - 64];
-    double least = -1;
-    if (!find_place(gather, controller, &place))
-        return -1;
-    for (;;) {
-        snprintf(directory, sizeof directory, "%s%s", place.mount, place.group);
-        double limit = reader(gather, directory, place.v2);
-        if (limit > 0 && (least <= 0 || limit < least))
-            least = limit;
-        else if (limit == 0 && least < 0)
-            least = 0;
-        if (!place.group[0])
-            return least;
-        char *slash = strrchr(place.group, '/');
-        *(slash ? slash : place.group) = '\0';
-    }
-}
-
-double control_group_cpus_under(const fact_gather *gather)
-{
-    return least_limit(gather, "cpu", read_cpus);
-}
-
-double control_group_memory_under(const fact_gather *gather)
-{
-    return least_limit(gather, "memory", read_memory);
-}
-
-/* Counted where the process was, whichever group's limit it was. */
-long control_group_oom_kills_under(const fact_gather *gather)
-{
-    group_place place;
-    char path[PATH_LENGTH], line[64];
-    long kills = -1;
-    if (!find_place(gather, "memory", &place))
-        return -1;
-    snprintf(path, sizeof path, "%s%s/%s", place.mount, place.group,
-             place.v2 ? "memory.events" : "memory.oom_control");
-    FILE *file = open_under(gather, path);
-    while (file && fgets(line, sizeof line, file) && sscanf(line, "oom_kill %ld", &kills) != 1)
-        ;
-    if (file)
-        fclose(file);
-    return kills;
-}
-
-double control_group_memory(void)
-{
-    return control_group_memory_under(&(fact_gather){.root = ""});
-}
-
-long control_group_oom_kills(void)
-{
-    return control_group_oom_kills_under(&(fact_gather){.root = ""});
-}
-
-/* What on this machine makes timings untrustworthy, judged from its facts. */
+/* ---- what makes timings untrustworthy ---- */
 
 typedef struct doctor_findings {
     finding *list;
@@ -428,7 +878,6 @@ typedef struct doctor_findings {
 
 static void add_finding(doctor_findings *findings, finding_grade grade, const char *remedy,
                         const char *format, ...) __attribute__((format(printf, 4, 5)));
-
 static void add_finding(doctor_findings *findings, finding_grade grade, const char *remedy,
                         const char *format, ...)
 {
@@ -442,78 +891,6 @@ static void add_finding(doctor_findings *findings, finding_grade grade, const ch
     number_print_list(made->what, sizeof made->what, format, arguments);
     va_end(arguments);
 }
-
-/* A fact of the machine, the values that are fine, and what another value means. Patterns are words, and
- * limits of numbers (">=2", "<=0.3"), with | between them. */
-typedef struct checked_fact {
-    const char *fact, *fine, *title;
-    finding_grade grade; /* of a value that is not fine */
-    const char *meaning, *advice;
-} checked_fact;
-
-static const checked_fact checked_facts[] = {
-    {"governor", "performance", "CPU frequency governor", FINDING_WARNING,
-     "the clock rises and falls with load",
-     "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"},
-    {"smt", "off", "SMT (hyper-threading)", FINDING_WARNING,
-     "work on the sibling thread takes half a core away",
-     "echo off | sudo tee /sys/devices/system/cpu/smt/control"},
-    {"boost", "off", "frequency boost", FINDING_WARNING,
-     "the clock depends on temperature and on the other cores",
-     "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost (Intel: echo 1 | sudo tee "
-     "/sys/devices/system/cpu/intel_pstate/no_turbo)"},
-    {"hypervisor", "none", "hypervisor", FINDING_NOTE,
-     "the host may take the CPU away, and caches are shared with strangers",
-     "trust ratios of one run more than absolute figures; for absolute ones use bare metal"},
-    {"clock_source", "tsc", "clock source", FINDING_WARNING, "reading it may cost a system call",
-     "echo tsc | sudo tee /sys/devices/system/clocksource/clocksource0/current_clocksource"},
-    {"core_kinds", "1", "kinds of core", FINDING_WARNING,
-     "a run may land on a big or on a little core",
-     "keep to cores of one kind: taskset -c 0 lnbench run"},
-    {"cores", ">=2", "cores", FINDING_WARNING,
-     "lnbench, the system and the kernel under test share one",
-     "give the container or virtual machine at least two CPUs, or widen the affinity (taskset)"},
-    {"cores", ">=4", "cores for several threads", FINDING_NOTE,
-     "enough for one thread; figures for more threads will be noisy", ""},
-    /* A third of one CPU is enough to meet a single-threaded run now and then. */
-    {"load_1m", "<=0.3", "load over the last minute", FINDING_WARNING,
-     "other work takes time and caches away",
-     "run `top` to see which process, and wait a minute after a build"},
-    {"cpu_quota", "none", "CPU quota of the control group", FINDING_WARNING,
-     "the kernel stops us in the middle of a measurement when it is used up",
-     "start the container without --cpus, or lift CPUQuota= of the unit"},
-    {"aslr", "0|off for this process", "address space randomisation", FINDING_NOTE,
-     "layouts differ from process to process; the intervals take that in, since every run measures "
-     "in several processes",
-     "setarch -R lnbench run"},
-    {"thp", "always|madvise", "transparent huge pages", FINDING_WARNING,
-     "page walks slow down and scatter large shapes",
-     "echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"},
-    {"memory_available_bytes", ">=1073741824", "memory: available", FINDING_WARNING,
-     "lnbench takes up to 1 GiB", "close what uses it: ps aux --sort=-rss | head"},
-    {"memory_limit_bytes", "none|>=1073741824", "memory limit of the control group",
-     FINDING_WARNING, "lnbench takes up to 1 GiB",
-     "give the container more --memory, or raise MemoryMax= of the unit"},
-    {"swap_used_bytes", "0", "swap in use", FINDING_WARNING,
-     "pages may have to come back from disk", "sudo swapoff -a && sudo swapon -a"},
-    {"ftz", "off", "flush to zero (FTZ)", FINDING_WARNING,
-     "subnormal results are lost: a library was built with -ffast-math",
-     "build without -ffast-math, and load no plugin that was linked with it"},
-    {"daz", "off", "denormals are zero (DAZ)", FINDING_WARNING,
-     "subnormal operands are lost: a library was built with -ffast-math",
-     "build without -ffast-math, and load no plugin that was linked with it"},
-    {"rounding", "to nearest", "rounding mode", FINDING_WARNING,
-     "every proven bound assumes rounding to nearest", "unset it where it was set (fesetround)"},
-    {"build_type", "Release", "build type", FINDING_WARNING,
-     "timings of such a build say nothing about a release",
-     "cmake -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build"},
-    {"google_benchmark_build", "release", "Google Benchmark's build", FINDING_NOTE,
-     "Debian's calls itself so: harmless here, it only reads the clock around a batch of calls",
-     ""},
-    {"counters", "cycles, instructions", "counted by the CPU", FINDING_NOTE,
-     "times alone show regressions",
-     "on a machine of its own: sudo sysctl kernel.perf_event_paranoid=2"},
-};
 
 static bool is_fine(const char *pattern, const char *value)
 {
@@ -536,21 +913,23 @@ static bool is_fine(const char *pattern, const char *value)
 
 static void check_facts(const machine_facts *machine, doctor_findings *findings)
 {
-    for (size_t i = 0; i < sizeof checked_facts / sizeof *checked_facts; i++) {
-        const checked_fact *check = &checked_facts[i];
-        const char *said = machine_fact_value(machine, check->fact);
+    for (size_t i = 0; i < FACT_ROWS; i++) {
+        const fact_row *row = &fact_rows[i];
+        const char *said = machine_fact_value(machine, row->name);
         char value[96], *end;
         double bytes = number_read(said, &end);
+        if (!row->fine)
+            continue;
         snprintf(value, sizeof value, "%.80s", said);
-        if (strstr(check->fact, "_bytes") && end > said)
+        if (strstr(row->name, "_bytes") && end > said)
             snprintf(value, sizeof value, "%.0f MiB", bytes / 0x1p20);
-        if (is_fine(check->fine, said))
-            add_finding(findings, FINDING_FINE, "", "%s: %.80s", check->title, value);
+        if (is_fine(row->fine, said))
+            add_finding(findings, FINDING_FINE, "", "%s: %.80s", row->title, value);
         else if (strcmp(said, "unknown") == 0)
-            add_finding(findings, FINDING_NOTE, "", "%s: cannot be read here", check->title);
+            add_finding(findings, FINDING_NOTE, "", "%s: cannot be read here", row->title);
         else
-            add_finding(findings, check->grade, check->advice, "%s: %.80s: %s", check->title, value,
-                        check->meaning);
+            add_finding(findings, row->grade, row->advice, "%s: %.80s: %s", row->title, value,
+                        row->meaning);
     }
 }
 
@@ -587,41 +966,31 @@ static void check_caches(doctor_findings *findings)
                     sizes.refused);
 }
 
-static void check_surroundings(doctor_findings *findings)
+size_t machine_findings(const machine_facts *machine, finding *list, size_t most)
 {
+    doctor_findings findings = {.list = list, .most = most};
     char path[1024];
+    check_facts(machine, &findings);
+    check_caches(&findings);
     if (program_find("gnuplot", path, sizeof path))
-        add_finding(findings, FINDING_FINE, "", "gnuplot: found");
+        add_finding(&findings, FINDING_FINE, "", "gnuplot: found");
     else
-        add_finding(findings, FINDING_WARNING, "sudo apt-get install gnuplot-nox",
+        add_finding(&findings, FINDING_WARNING, "sudo apt-get install gnuplot-nox",
                     "gnuplot: not found: there will be tables, but no charts");
     bool there = access("results", F_OK) == 0;
     if (access(there ? "results" : ".", W_OK | X_OK) == 0)
-        add_finding(findings, FINDING_FINE, "", "results: can be written");
+        add_finding(&findings, FINDING_FINE, "", "results: can be written");
     else
-        add_finding(findings, FINDING_WARNING, "lnbench run --db FILE --out DIRECTORY",
+        add_finding(&findings, FINDING_WARNING, "lnbench run --db FILE --out DIRECTORY",
                     "results: %s cannot be written to",
                     there ? "the directory 'results'" : "this directory");
-}
-
-/* What has to be done comes first. */
-static void sort_by_grade(finding *list, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        finding own = list[i];
+    /* What has to be done comes first. */
+    for (size_t i = 1; i < findings.count; i++) {
+        const finding own = list[i];
         size_t at = i;
         for (; at > 0 && list[at - 1].grade < own.grade; at--)
             list[at] = list[at - 1];
         list[at] = own;
     }
-}
-
-size_t machine_findings(const machine_facts *machine, finding *list, size_t most)
-{
-    doctor_findings findings = {.list = list, .most = most};
-    check_facts(machine, &findings);
-    check_caches(&findings);
-    check_surroundings(&findings);
-    sort_by_grade(list, findings.count);
     return findings.count;
 }

@@ -21,6 +21,9 @@ typedef struct machine_facts {
 } machine_facts;
 
 void machine_read(machine_facts *machine);
+/* The same of that CPU, from the files under a directory ("": the real ones), for tests. Build and process facts
+ * are the real ones. */
+void machine_read_under(const char *root, unsigned cpu, machine_facts *machine);
 /* A fact more, to be filled in; then the sizes that machine_read() sets, from the facts. */
 machine_fact *machine_add_fact(machine_facts *machine);
 void machine_fill_sizes(machine_facts *machine);
@@ -51,13 +54,6 @@ typedef struct finding {
 /* Fills at most `most`, warnings first, then notes; returns how many. */
 size_t machine_findings(const machine_facts *machine, finding *findings, size_t most);
 
-/* The same work of some 20 ms, timed 25 times in half a second. */
-typedef struct timing_scatter {
-    double apart;     /* the long times against the short ones (ninth against first tenth) - 1 */
-    double cpu_share; /* of the time that passed, what this thread had of its processor */
-} timing_scatter;
-timing_scatter machine_scatter(void);
-
 /* Over how many bytes timed calls go in turn: cold, at least; in place, at most. Hot: 0. */
 size_t machine_rotated_bytes(const machine_facts *machine, cache_state cache);
 
@@ -76,13 +72,13 @@ size_t machine_rows(const machine_facts *machine, cache_regime of, ln_operation 
                     ln_type dtype);
 
 /* The control group that this process is in, v1 or v2. A limit is the least of its own group's and
- * those of all groups above it that can be seen from here. */
+ * those of all groups above it that can be seen from here. root: as machine_read_under(). */
 
 /* Bytes of memory; 0: no limit; -1: not known. */
-double control_group_memory(void);
+double control_group_memory(const char *root);
 
 /* How many processes of the group the system has ended so far because memory ran out; -1: not
  * known. */
-long control_group_oom_kills(void);
+long control_group_oom_kills(const char *root);
 
 #endif

@@ -115,9 +115,9 @@ static bool ended_for_memory(const worker_slot *slot, int status, worker_reply *
     const ln_problem *problem = &slot->problem;
     bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     char limit[64] = "", needed[96] = "";
-    if (!killed || slot->oom_kills < 0 || control_group_oom_kills() <= slot->oom_kills)
+    if (!killed || slot->oom_kills < 0 || control_group_oom_kills("") <= slot->oom_kills)
         return false;
-    double bytes = control_group_memory();
+    double bytes = control_group_memory("");
     if (bytes > 0)
         snprintf(limit, sizeof limit, ", whose control group may use %.0f MiB", bytes / 0x1p20);
     if (problem->rows > 0)
@@ -349,7 +349,7 @@ static bool start_process(worker_process *worker, worker_slot *slot, error *err)
                           .socket = pair[0],
                           .words = words,
                           .ran_last = NOBODY,
-                          .oom_kills = control_group_oom_kills()};
+                          .oom_kills = control_group_oom_kills("")};
     if (send_orders(slot, &greet, 1, &reply) && receive_answer(slot, START_DEADLINE, &reply))
         return true;
     end_process(slot);
