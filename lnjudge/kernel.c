@@ -2,7 +2,7 @@
  * figures, and on the problems of the covering array. Large tensors, growth and calls at the same time need
  * processes and threads of their own; the report says that they were not run. */
 #include "base/allocate.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "conformance/covering_run.h"
 #include "conformance/internal.h"
 #include "domain/convention.h"

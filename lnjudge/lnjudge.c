@@ -3,7 +3,7 @@
 #include "base/allocate.h"
 #include "domain/convention.h"
 #include "domain/metric_fields.h"
-#include "inputs/typed.h"
+#include "inputs/inputs.h"
 #include "internal.h"
 #include "judge/fingerprint/fingerprint.h"
 #include "judge/gradients.h"

@@ -1,6 +1,6 @@
 #include "base/arena.h"
 #include "base/die.h"
-#include "base/number.h"
+#include "base/text.h"
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 #include "base/clean.h"
-#include "base/number.h"
+#include "base/allocate.h"
+#include "base/text.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,7 +188,8 @@ static void add_value(text_buffer *out, const conversion *own, format_arguments 
 static void add_string(text_buffer *out, text_form form, const conversion *own, const char *string)
 {
     char *cut = own->precision >= 0 ? strndup(string, (size_t)own->precision) : NULL;
-    out->failed |= own->precision >= 0 && !cut;
+    if (own->precision >= 0 && !cut)
+        memory_is_out((size_t)own->precision);
     string = cut ? cut : string;
     size_t length = strlen(string);
     int blanks = own->width > 0 && length < (size_t)own->width ? own->width - (int)length : 0;
@@ -237,13 +239,6 @@ typedef struct clean_state {
     size_t count;
 } clean_state;
 
-static bool put_letter(FILE *to, const char *at, const text_letter *letter)
-{
-    bool kept = letter->kind == LETTER_PLAIN || *at == '\n' || *at == '\t';
-    return kept ? fwrite(at, 1, letter->length, to) == letter->length
-                : fputc(letter->kind == LETTER_CONTROL ? ' ' : '?', to) != EOF;
-}
-
 /* Of plain ASCII, which most of all text is. */
 static size_t plain_length(const char *at)
 {
@@ -268,9 +263,11 @@ static ssize_t clean_write(void *cookie, const char *bytes, size_t size)
             text_letter letter = {.kind = LETTER_PLAIN, .length = plain_length(at)};
             if (letter.length == 0)
                 letter = text_letter_at(at);
+            bool kept = letter.kind == LETTER_PLAIN || *at == '\n' || *at == '\t';
             if (letter.kind == LETTER_CUT)
                 memcpy(state->held, at, state->count = strlen(at));
-            else if (!put_letter(state->to, at, &letter))
+            else if (kept ? fwrite(at, 1, letter.length, state->to) != letter.length
+                          : fputc(letter.kind == LETTER_CONTROL ? ' ' : '?', state->to) == EOF)
                 return 0;
             at += letter.length;
         }

@@ -59,10 +59,3 @@ void counters_read(const int counters[COUNTS], double counted[COUNTS])
         counted[i] =
             fine ? (double)group[3 + i] * (double)group[1] / (double)group[2] : (double)NAN;
 }
-
-void counters_since(const int counters[COUNTS], const double before[COUNTS], double counted[COUNTS])
-{
-    counters_read(counters, counted);
-    for (int i = 0; i < COUNTS; i++)
-        counted[i] -= before[i];
-}

@@ -11,9 +11,7 @@ enum { COUNT_CYCLES, COUNT_INSTRUCTIONS, COUNTS };
 _Bool counters_open(int counters[COUNTS], char *why, size_t size);
 void counters_close(const int counters[COUNTS]);
 
-/* What was counted so far, and what since then; NaN where it can't be read. */
+/* What was counted so far; NaN where it can't be read. */
 void counters_read(const int counters[COUNTS], double counted[COUNTS]);
-void counters_since(const int counters[COUNTS], const double before[COUNTS],
-                    double counted[COUNTS]);
 
 #endif

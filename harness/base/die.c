@@ -1,5 +1,4 @@
 #include "base/die.h"
-#include "base/number.h"
 #include "base/text.h"
 #include <errno.h>
 #include <poll.h>
@@ -11,16 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
-bool(fail)(error *err, exit_code code, const char *format, ...)
+static void fill_error(error *err, exit_code code, const char *format, va_list arguments)
 {
-    if (!err)
-        return false;
-    va_list arguments;
-    va_start(arguments, format);
     err->code = code;
     number_print_list(err->message, sizeof err->message, format, arguments);
-    va_end(arguments);
     text_make_printable(err->message, ""); /* names and values come from files and plugins */
+}
+
+bool(fail)(error *err, exit_code code, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (err)
+        fill_error(err, code, format, arguments);
+    va_end(arguments);
     return false;
 }
 
@@ -94,17 +97,12 @@ _Thread_local die_catcher *die_caught_by;
 void die(exit_code code, const char *format, ...)
 {
     va_list arguments;
+    va_start(arguments, format);
     if (die_caught_by) {
-        error *err = &die_caught_by->error;
-        err->code = code;
-        va_start(arguments, format);
-        number_print_list(err->message, sizeof err->message, format, arguments);
-        va_end(arguments);
-        text_make_printable(err->message, "");
+        fill_error(&die_caught_by->error, code, format, arguments);
         longjmp(die_caught_by->place, 1);
     }
     begin_to_end(code);
-    va_start(arguments, format);
     if (!reader_is_gone())
         print_line_list(format, arguments);
     va_end(arguments);

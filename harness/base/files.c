@@ -1,7 +1,6 @@
 #include "base/files.h"
 #include "base/allocate.h"
 #include "base/die.h"
-#include "base/interrupt.h"
 #include "base/program.h"
 #include <dirent.h>
 #include <errno.h>
@@ -24,7 +23,8 @@ static bool sync_open(int descriptor)
     return fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS;
 }
 
-bool sync_folder_of(const char *path)
+/* Brings a new name to the disk: the folder in which it lies. False: errno says why. */
+static bool sync_folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     char *folder = slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path)) : strdup(".");
@@ -37,11 +37,6 @@ bool sync_folder_of(const char *path)
     free(folder);
     errno = problem;
     return fine;
-}
-
-static bool move_to(const char *part, const char *path)
-{
-    return rename(part, path) == 0 && sync_folder_of(path);
 }
 
 /* Nobody else's file, nor what a link of that name points to. */
@@ -67,13 +62,6 @@ void whole_files_abandon(void)
         unlink(file->part);
 }
 
-static void remember(whole_file *file, char *part)
-{
-    file->part = part;
-    file->next = open_files;
-    open_files = file;
-}
-
 static void forget(const whole_file *file)
 {
     whole_file **at = &open_files;
@@ -93,7 +81,9 @@ void whole_file_begin(whole_file *file, const char *path)
         text_buffer part = {0};
         text_format(&part, "%s.%ld.part", path, (long)getpid());
         file->stream = create_new(part.bytes);
-        remember(file, part.bytes);
+        file->part = part.bytes;
+        file->next = open_files;
+        open_files = file;
     }
     if (!file->stream)
         write_dies(path);
@@ -122,7 +112,8 @@ void whole_file_end(whole_file *file)
         problem = errno;
         written = false;
     }
-    if (written && (!file->part || move_to(file->part, file->path))) {
+    if (written &&
+        (!file->part || (rename(file->part, file->path) == 0 && sync_folder_of(file->path)))) {
         forget(file);
         free(file->part);
         return;
@@ -323,10 +314,9 @@ void temporary_folder_remove(const char *path)
 {
     for (size_t at = 0; path && at < FOLDERS_MOST; at++)
         if (folders[at] == path) {
-            char *kept = folders[at];
-            remove_folder(kept);
+            remove_folder(path);
             folders[at] = NULL;
-            free(kept);
+            free((char *)path);
         }
 }
 

@@ -34,8 +34,6 @@ void whole_files_abandon(void);
 /* Adds all that it has, and a 0 behind that, which is not counted. */
 void read_whole_file(const char *path, text_buffer *content);
 void write_whole_file(const char *path, const text_buffer *content);
-/* Brings a new name to the disk: the folder in which it lies. false: errno says why. */
-bool sync_folder_of(const char *path);
 
 /* Where lnbench's own parts lie: found from the running executable, so that a build tree and an
  * installation both work. */

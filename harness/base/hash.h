@@ -45,23 +45,8 @@ void hash_index_add(hash_index *index, uint64_t hash, size_t place);
 hash_probe hash_index_probe(const hash_index *index, uint64_t hash);
 /* The next place with this hash, in the order in which they were added; false: there is none. */
 bool hash_index_next(const hash_index *index, hash_probe *at, size_t *place);
+/* Of an index without places, a set of hashes: adds the hash, and returns true, where it is not there yet. */
+bool hash_index_add_new(hash_index *index, uint64_t hash);
 void hash_index_free(hash_index *index);
-
-/* A set of 64-bit hashes.
- *
- *     hash_set seen = {0};
- *     bool added;
- *     if (!hash_set_add(&seen, hash, &added)) ...   // memory ran out
- *     hash_set_free(&seen);
- */
-
-typedef struct hash_set {
-    uint64_t *places; /* 0: free */
-    size_t room, count;
-} hash_set;
-
-/* *added: it was not there before. False when memory runs out. */
-bool hash_set_add(hash_set *set, uint64_t hash, bool *added);
-void hash_set_free(hash_set *set);
 
 #endif

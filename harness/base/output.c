@@ -1,22 +1,26 @@
 #include "base/output.h"
 #include "base/clean.h"
-#include "base/table.h"
+#include "base/text.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+const char *const output_format_names[OUTPUT_FORMAT_COUNT] = {
+    [OUTPUT_TEXT] = "text",     [OUTPUT_MARKDOWN] = "markdown", [OUTPUT_TSV] = "tsv",
+    [OUTPUT_CSV] = "csv",       [OUTPUT_JSON] = "json",         [OUTPUT_JUNIT] = "junit",
+    [OUTPUT_GITHUB] = "github", [OUTPUT_SMALLER] = "smaller",   [OUTPUT_HTML] = "html",
+};
+
 void output_choose(output_file *output, const char *given)
 {
-    const char *names[OUTPUT_FORMATS_OF_ALL];
-    for (size_t i = 0; i < OUTPUT_FORMATS_OF_ALL; i++)
-        names[i] = table_forms[i].name;
-    size_t format = word_find(given ? given : "json", WORDS(names));
+    const char *const *names = output_format_names;
+    size_t format = word_find(given ? given : "json", names, OUTPUT_FORMATS_OF_ALL);
     if (format == OUTPUT_FORMATS_OF_ALL) {
         char meant[MEANT_LENGTH];
         die(EXIT_CODE_USAGE, "--format %.60s%s: choose " OUTPUT_FORMATS, given,
-            did_you_mean(given, WORDS(names), meant));
+            did_you_mean(given, names, OUTPUT_FORMATS_OF_ALL, meant));
     }
     /* --json beside another --format, in whichever order */
     if (output->chosen && (output_format)format != output->format &&

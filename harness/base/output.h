@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <jansson.h>
 
-/* Their names and printers are in table.c. The first are those of every command, the next those of
- * compare and duet besides. */
+/* Their names are in output.c, their printers in relation.c. The first are those of every command, the next those
+ * that compare and duet have as well. */
 #define OUTPUT_FORMATS "text|markdown|tsv|csv|json"
 #define OUTPUT_FORMATS_CI OUTPUT_FORMATS "|junit|github|smaller"
 typedef enum output_format {
@@ -33,6 +33,8 @@ typedef enum output_format {
     OUTPUT_HTML = OUTPUT_FORMATS_OF_CI,
     OUTPUT_FORMAT_COUNT
 } output_format;
+
+extern const char *const output_format_names[OUTPUT_FORMAT_COUNT];
 
 typedef struct output_file {
     output_format format;

@@ -1,5 +1,5 @@
 #include "base/program.h"
-#include "base/interrupt.h"
+#include "base/files.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include <dirent.h>
@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -141,35 +144,29 @@ void program_start(program *started)
     say(started, PROGRAM_FAILED, words);
 }
 
-/* A program shows where it stands, and then says what is wrong: the last line that says anything is
- * the one to report. */
-static void say_last_words(program *started, const char *errors)
+/* A program shows where it stands, and then says what is wrong: the last line of standard error that says anything is
+ * the one to report. A 0 in it becomes a blank. */
+static void say_last_words(program *started)
 {
-    for (const char *line = errors; *line;) {
-        size_t length = strcspn(line, "\n");
-        size_t blank = strspn(line, " \t^\r");
-        if (blank < length)
-            snprintf(started->words, sizeof started->words, "%.*s", (int)(length - blank),
+    char tail[2048];
+    const off_t length = lseek(started->errors, 0, SEEK_END), most = (off_t)sizeof tail - 1;
+    ssize_t got = pread(started->errors, tail, sizeof tail - 1, length > most ? length - most : 0);
+    tail[got > 0 ? got : 0] = '\0';
+    for (ssize_t at = 0; at < got; at++)
+        tail[at] = tail[at] ? tail[at] : ' ';
+    for (const char *line = tail; *line;) {
+        size_t whole = strcspn(line, "\n"), blank = strspn(line, " \t^\r");
+        if (blank < whole)
+            snprintf(started->words, sizeof started->words, "%.*s", (int)(whole - blank),
                      line + blank);
-        line += length + (line[length] == '\n');
+        line += whole + (line[whole] == '\n');
     }
     text_make_printable(started->words, "");
 }
 
-/* The end of standard error; a 0 in it becomes a blank. */
-static void read_tail(int errors, char *tail, size_t size)
-{
-    off_t length = lseek(errors, 0, SEEK_END);
-    off_t most = (off_t)size - 1;
-    ssize_t got = pread(errors, tail, size - 1, length > most ? length - most : 0);
-    tail[got > 0 ? got : 0] = '\0';
-    for (ssize_t i = 0; i < got; i++)
-        tail[i] = tail[i] ? tail[i] : ' ';
-}
-
 program_result program_end(program *started)
 {
-    char words[64], tail[2048];
+    char words[64];
     int status;
     if (started->process == 0)
         return started->result;
@@ -192,8 +189,7 @@ program_result program_end(program *started)
         snprintf(words, sizeof words, "exit status %d, and it gave no reason", WEXITSTATUS(status));
         say(started, WEXITSTATUS(status) ? PROGRAM_FAILED : PROGRAM_DONE,
             WEXITSTATUS(status) ? words : "");
-        read_tail(started->errors, tail, sizeof tail);
-        say_last_words(started, tail);
+        say_last_words(started);
     }
     close(started->errors);
     started->process = 0;
@@ -207,29 +203,13 @@ static volatile pid_t children[MOST_CHILDREN];
 /* Held from a child's start until it is listed, or it would be taken for a stray. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool replace(pid_t from, pid_t to)
+static void replace(pid_t from, pid_t to)
 {
-    for (size_t i = 0; i < MOST_CHILDREN; i++)
-        if (children[i] == from) {
-            children[i] = to;
-            return true;
-        }
-    return false;
-}
-
-/* What a child leaves behind becomes a child of this process, not of init; and whoever has children
- * ends them when it is told to end. */
-static void begin_children(void)
-{
-    interrupt_watch();
-    pthread_mutex_lock(&lock);
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
-}
-
-static void list_group(pid_t child)
-{
-    setpgid(child, child); /* here too: it may be killed before it comes to that */
-    replace(0, child);
+    size_t i = 0;
+    while (i < MOST_CHILDREN && children[i] != from)
+        i++;
+    if (i < MOST_CHILDREN)
+        children[i] = to;
 }
 
 /* Handlers would run on this process's memory. lnbench has none of a real-time signal. */
@@ -248,7 +228,9 @@ static void leave_signals(const sigset_t *blocked)
 pid_t child_execute(void (*become_program)(void *context), void *context)
 {
     sigset_t all, before;
-    begin_children();
+    interrupt_watch(); /* so that a signal which ends this process ends its children first */
+    pthread_mutex_lock(&lock);
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what a child leaves behind is not handed to init */
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);
     pid_t child = vfork();
@@ -259,8 +241,10 @@ pid_t child_execute(void (*become_program)(void *context), void *context)
         _exit(127);
     }
     int why = errno;
-    if (child > 0)
-        list_group(child);
+    if (child > 0) {
+        setpgid(child, child); /* here too: it may be killed before it comes to that */
+        replace(0, child);
+    }
     pthread_mutex_unlock(&lock);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = why;
@@ -301,18 +285,10 @@ static bool kill_strays(void)
     return some;
 }
 
-/* Kills the children that nobody here started, and theirs. */
-static void child_kill_strays(void)
+int child_kill(pid_t child)
 {
     enum { MOST_ROUNDS = 64 }; /* a stray's own children come up when it is gone */
     siginfo_t none;
-    for (int round = 0; round < MOST_ROUNDS; round++)
-        if (waitid(P_ALL, 0, &none, WEXITED | WNOHANG | WNOWAIT) != 0 || !kill_strays())
-            return; /* a process without children needs no look at all of /proc */
-}
-
-int child_kill(pid_t child)
-{
     int status = 0;
     kill(-child, SIGKILL);
     kill(child, SIGKILL);
@@ -321,7 +297,10 @@ int child_kill(pid_t child)
     pthread_mutex_lock(&lock);
     replace(child, 0);
     pthread_mutex_unlock(&lock);
-    child_kill_strays();
+    /* A process without children needs no look at all of /proc. */
+    for (int round = 0; round < MOST_ROUNDS; round++)
+        if (waitid(P_ALL, 0, &none, WEXITED | WNOHANG | WNOWAIT) != 0 || !kill_strays())
+            break;
     return status;
 }
 
@@ -353,4 +332,62 @@ void children_kill(void)
             kill(-children[i], SIGKILL);
             kill(children[i], SIGKILL);
         }
+}
+
+/* ---- Ctrl-C ---- */
+
+static atomic_int seen, count; /* read by the threads that judge, too */
+static struct timespec first;
+
+/* What was stored is kept: SQLite's last transaction is whole, or never was. */
+static void end_now(int number)
+{
+    (void)number;
+    tidy_up();
+    _exit(130);
+}
+
+/* A second one ends the process at once: a user who does not want to wait. What comes together with
+ * the first is the same wish (timeout(1) sends its signal to the process and to its group). */
+static void on_interrupt(int number)
+{
+    struct timespec now;
+    (void)number;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double seconds =
+        (double)(now.tv_sec - first.tv_sec) + 1e-9 * (double)(now.tv_nsec - first.tv_nsec);
+    if (count && seconds > 0.25)
+        end_now(number);
+    if (!count) {
+        first = now;
+        setitimer(ITIMER_REAL, &(struct itimerval){.it_value = {1, 700000}}, NULL);
+    }
+    seen = 1;
+    count = 1;
+}
+
+void interrupt_watch(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sigaction before;
+        /* nohup ignores SIGHUP, and a shell without job control SIGINT of what it starts with &. */
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_IGN)
+            continue;
+        /* Without SA_RESTART, so that a wait for a worker ends. */
+        struct sigaction action = {.sa_handler = on_interrupt};
+        sigaction(numbers[i], &action, NULL);
+    }
+    struct sigaction last = {.sa_handler = end_now};
+    sigaction(SIGALRM, &last, NULL);
+}
+
+bool interrupted(void)
+{
+    return seen != 0;
+}
+
+void interrupt_forgive(void)
+{
+    seen = 0;
 }

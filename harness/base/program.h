@@ -65,4 +65,11 @@ int child_kill(pid_t child);
 /* Kills all there are. Fit for a signal handler. */
 void children_kill(void);
 
+/* Ctrl-C, SIGTERM and SIGHUP are noted, so that a run can end in order. A second one, or 1.7 s, ends the program at
+ * once, and its children. What was ignored when the program began stays ignored. */
+void interrupt_watch(void);
+bool interrupted(void);
+/* For work that must still be done: interrupted() is false again, though a second signal ends the process. */
+void interrupt_forgive(void);
+
 #endif

@@ -59,10 +59,9 @@ relation_value as_text(const char *text); /* a copy; NULL: missing, "-" and null
 relation_value as_word(const char *text); /* the same; "": missing too */
 relation_value as_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 relation_value as_count(unsigned long long count);
-relation_value as_hash(unsigned long long hash); /* 16 hexadecimal digits */
-relation_value as_flag(bool flag);               /* "yes", "no" */
-relation_value as_figure(double figure);         /* NaN: "-"; what is not finite: null */
-relation_value as_digits(double figure);         /* every digit, whatever its column says */
+relation_value as_flag(bool flag);       /* "yes", "no" */
+relation_value as_figure(double figure); /* NaN: "-"; what is not finite: null */
+relation_value as_digits(double figure); /* every digit, whatever its column says */
 /* The words of a figure, by which HTML sorts. */
 relation_value as_figure_words(double figure, text_tone tone, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -92,13 +91,13 @@ bool relation_shows(const relation *rows, size_t column);
 json_t *relation_json(relation *rows);
 /* Adds a form other than JSON; text: `room` columns wide, 0: as many as it takes. */
 void relation_add_form(const relation *rows, output_format format, size_t room, text_buffer *out);
-/* In the form that was asked for. False (7): it cannot be written. */
+/* Prints the form that the user chose, or dies (7) where it cannot be written. */
 void relation_print(relation *rows, const output_file *output);
 /* The same; JSON is `whole`, which is taken over, with the array as its member `key`. */
 void relation_print_in(relation *rows, json_t *whole, const char *key, const output_file *output);
 
-/* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number; null where
- * it is not finite. Both NULL when memory runs out. */
+/* A string as JSON whatever its bytes are: what is not UTF-8 becomes U+FFFD. A number as JSON; null where it is
+ * not finite. */
 json_t *json_text(const char *string);
 json_t *json_figure(double value);
 

@@ -3,9 +3,9 @@
  *     text_buffer out = {0};
  *     text_format(&out, "%s\t", name);
  *     text_number(&out, 1.5);
- *     if (out.failed) ...               // memory ran out somewhere above
  *     text_free(&out);
- */
+ *
+ * Numbers are read and written the same under every locale: a host of the library may have called setlocale(). */
 #ifndef LNBENCH_TEXT_H
 #define LNBENCH_TEXT_H
 
@@ -19,7 +19,6 @@
 typedef struct text_buffer {
     char *bytes; /* always terminated once anything was added; NULL before */
     size_t length, capacity;
-    bool failed; /* memory ran out: contents are incomplete */
 } text_buffer;
 
 void text_add(text_buffer *out, const char *string);
@@ -53,6 +52,24 @@ void text_copy(char *to, size_t size, const char *from);
 /* In place, of text that came from outside: what is no UTF-8 becomes '?', what a terminal would obey
  * a space unless it is among `kept`; a letter that was cut goes. */
 void text_make_printable(char *line, const char *kept);
+
+/* Reads the whole of text[0..length): digits with an optional sign, point and exponent, such as
+ * "1e-5", ".5" or "-3.25E+2". The nearest double is stored. False, with nothing stored, for
+ * anything else: empty or longer than 63 bytes, hexadecimal, "nan", "inf", blanks, a comma for the
+ * point, or a number beyond the range of double. (What is too small for a double becomes the
+ * nearest one, zero at last.) */
+bool number_parse(const char *text, size_t length, double *value);
+
+/* The shortest decimal that number_parse reads back as the same double; "nan", "inf", "-inf" for what
+ * is not finite. Returns buffer. */
+const char *number_format(double value, char buffer[32]);
+
+/* strtod(), strtold() and snprintf() in the "C" locale. */
+double number_read(const char *text, char **end);
+long double number_read_long(const char *text, char **end);
+int number_print(char *to, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+int number_print_list(char *to, size_t size, const char *format, va_list arguments);
 
 /* Three significant digits for people: "0.812", "12.3", "4.7e+04"; "-" for NaN. Writes at most 16
  * bytes. */

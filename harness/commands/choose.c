@@ -2,7 +2,7 @@
 #include "show/answer.h"
 #include "base/clean.h"
 #include "base/die.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "base/text.h"
 #include "commands/result_options.h"
 #include "commands/run.h"

@@ -1,8 +1,7 @@
 #include "commands/compare_options.h"
 #include "base/files.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "base/output.h"
-#include "base/table.h"
 #include <string.h>
 
 /* "2%" or "0.02". */
@@ -31,8 +30,8 @@ static accuracy_gate parse_gate(const char *given)
 static output_format parse_format(const char *option, const char *given, size_t length)
 {
     for (size_t i = 0; i < OUTPUT_FORMATS_OF_CI; i++)
-        if (strlen(table_forms[i].name) == length &&
-            memcmp(given, table_forms[i].name, length) == 0)
+        if (strlen(output_format_names[i]) == length &&
+            memcmp(given, output_format_names[i], length) == 0)
             return (output_format)i;
     die(EXIT_CODE_USAGE, "%s %.60s: choose " OUTPUT_FORMATS_CI, option, given);
 }

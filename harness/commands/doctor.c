@@ -3,7 +3,7 @@
 #include "commands/options.h"
 #include "domain/machine.h"
 #include "base/files.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "base/progress.h"
 #include "show/run_view.h"
 #include "show/duet/duet.h"

@@ -2,7 +2,7 @@
 #include "commands/options.h"
 #include "commands/compare_options.h"
 #include "show/duet/duet.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 
 typedef struct duet_options {
     plan_request request;

@@ -3,7 +3,7 @@
 #include "commands/options.h"
 #include "commands/tensors.h"
 #include "domain/convention.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "conformance/invariance.h"
 #include "worker/worker.h"
 #include "conformance/conformance.h"

@@ -1,6 +1,6 @@
 /* lnbench fingerprint: which function made this output? */
 #include "base/allocate.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "commands/options.h"
 #include "show/run_view.h"
 #include "commands/tensors.h"

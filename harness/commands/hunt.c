@@ -3,7 +3,7 @@
 #include "base/progress.h"
 #include "commands/options.h"
 #include "domain/convention.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "base/files.h"
 #include "domain/reproducible.h"
 #include "conformance/invariance.h"

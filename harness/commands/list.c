@@ -95,7 +95,7 @@ static void list_plugins(const list_options *options)
         while (i + count < kernels.count && first[count].plugin == first->plugin)
             count++;
         relation_row(rows, as_text(first->source), as_count(count), as_word(first->version),
-                     as_hash(first->object_hash));
+                     as_format("%016llx", (unsigned long long)first->object_hash));
         i += count;
     }
     kernel_list_free(&kernels);

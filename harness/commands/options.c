@@ -1,7 +1,6 @@
 /* A subcommand's options read into its struct, and the one way in which a subcommand runs. */
 #include "commands/options.h"
 #include "base/allocate.h"
-#include "base/number.h"
 #include "base/text.h"
 #include <errno.h>
 #include <stdlib.h>

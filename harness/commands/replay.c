@@ -2,7 +2,7 @@
 #include "commands/options.h"
 #include "commands/replay.h"
 #include "show/run_view.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "domain/reproducible.h"
 #include "worker/worker.h"
 #include <math.h>

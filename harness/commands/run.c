@@ -3,7 +3,7 @@
 #include "show/report.h"
 #include "base/hash.h"
 #include "domain/kernel_json.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "base/output.h"
 #include "base/files.h"
 #include "domain/kernel_json.h"

@@ -1,7 +1,7 @@
 #include "commands/verify.h"
 #include "base/allocate.h"
 #include "base/files.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "base/progress.h"
 #include "base/random.h"
 #include "commands/replay.h"

@@ -5,7 +5,7 @@
 #include "base/allocate.h"
 #include "base/die.h"
 #include "base/hash.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "domain/poison.h"
 #include "domain/promise.h"
 #include "exact/scale.h"

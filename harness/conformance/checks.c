@@ -1,6 +1,6 @@
 /* The rows of each check; and a kernel on all of them, summed up. */
 #include "base/hash.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "conformance/internal.h"
 #include "inputs/inputs.h"
 #include "worker/layout.h"

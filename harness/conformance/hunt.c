@@ -6,8 +6,8 @@
 #include "conformance/hunt.h"
 #include "inputs/inputs.h"
 #include "base/files.h"
-#include "base/interrupt.h"
-#include "base/number.h"
+#include "base/program.h"
+#include "base/text.h"
 #include "base/random.h"
 #include "metrics/storage.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The same rows in every setting that a row's bits might depend on. */
 #include "base/allocate.h"
 #include "base/hash.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "conformance/invariance.h"
 #include "conformance/internal.h"
 

@@ -9,7 +9,7 @@
  * "only" stands where the condition separates eight problems of other contents.
  */
 #include "conformance/covering_run.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -73,13 +73,10 @@ void timed_rows_take(timed_rows *rows, row_judge *judge, const work_order *begin
     for (size_t i = 0; i < count; i++) {
         const char *at = taken + i * (sizeof(uint64_t) + bytes);
         uint64_t number;
-        bool added;
         memcpy(&number, at, sizeof number);
         if (number >= TIMED_BLOCKS * block->rows) /* the worker's word is not believed */
             continue;
-        if (!hash_set_add(&rows->seen, hash_bytes(HASH_START, at, sizeof number + bytes), &added))
-            memory_is_out(0);
-        if (added)
+        if (hash_index_add_new(&rows->seen, hash_bytes(HASH_START, at, sizeof number + bytes)))
             judge_one(rows, judge, number / block->rows, number % block->rows, at + sizeof number);
     }
     free(taken);
@@ -109,7 +106,7 @@ void timed_rows_free(timed_rows *rows)
 {
     for (size_t i = 0; i < TIMED_BLOCKS; i++)
         free(rows->bounds[i]);
-    hash_set_free(&rows->seen);
+    hash_index_free(&rows->seen);
     metrics_gather_destroy(rows->metrics);
     *rows = (timed_rows){0};
 }

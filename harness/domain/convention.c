@@ -1,5 +1,4 @@
 #include "domain/convention.h"
-#include "base/number.h"
 #include "base/text.h"
 #include <stdio.h>
 #include <string.h>

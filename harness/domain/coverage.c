@@ -7,8 +7,7 @@ void coverage_lose(coverage *covered, const char *what, const char *why)
     if (why)
         text_format(&name, " (%s)", why);
     covered->lost++;
-    if (!name.failed)
-        word_list_add(&covered->named, name.bytes);
+    word_list_add(&covered->named, name.bytes);
     text_free(&name);
 }
 

@@ -2,7 +2,6 @@
 #include "domain/machine.h"
 #include "base/allocate.h"
 #include "base/counters.h"
-#include "base/number.h"
 #include "base/program.h"
 #include "base/text.h"
 #include "build_info.h" /* made anew at each build, written only where it changed */

@@ -2,7 +2,6 @@
  * of the published configuration, which papers seldom print. Where a model was trained on short
  * sequences first and on longer ones then, the first are meant. */
 #include "domain/models.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "domain/case.h"
 #include <jansson.h>

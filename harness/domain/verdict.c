@@ -1,5 +1,5 @@
 #include "domain/verdict.h"
-#include "base/number.h"
+#include "base/text.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,13 +1,91 @@
-/* The families of input rows, and the parameters that go with them: integers and + - * / sqrt only (see
- * draws.c), so that every machine makes the same bits. */
-#include "inputs/draws.h"
+/* The families of input rows, and the parameters that go with them. Only integers and the double operations + - * /
+ * and sqrt, which IEEE 754 rounds in one way, so that every compiler and machine makes the same bits. */
 #include "inputs/families.h"
-#include "inputs/offset.h"
-#include "inputs/typed.h"
+#include "base/random.h"
 #include "metrics/storage.h"
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
+
+/* ---- random numbers by place ---- */
+
+_Static_assert(FLT_EVAL_METHOD == 0, "double arithmetic must not be carried out in a wider type");
+
+random_row random_row_begin(uint64_t seed, random_stream stream, uint64_t row)
+{
+    return (random_row){.seed = seed, .row = row, .stream = stream, .block = UINT64_MAX};
+}
+
+uint32_t random_bits(random_row *random, size_t column)
+{
+    uint64_t block = (uint64_t)column / 4;
+    if (block != random->block) {
+        philox4x32(random->seed, block | (uint64_t)random->stream << 48, random->row,
+                   random->words);
+        random->block = block;
+    }
+    return random->words[column % 4];
+}
+
+double random_uniform(random_row *random, size_t column)
+{
+    return (double)random_bits(random, column) * 0x1p-32;
+}
+
+double random_normal(random_row *random, size_t column)
+{
+    return normal_from_bits(random_bits(random, column));
+}
+
+/* ln(odd / 2^33) for 0 < odd < 2^33, without libm: odd = m 2^e with m in [2^-1/2, 2^1/2), and
+ * ln m = 2 artanh(s) for s = (m - 1) / (m + 1), |s| < 0.1716, by its series. Eight terms leave
+ * 2 s^17 / 17 < 2e-14. */
+static double log_of_fraction(uint64_t odd)
+{
+    static const double terms[] = {1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9,
+                                   1.0 / 7,  1.0 / 5,  1.0 / 3,  1.0};
+    int e = 31 - __builtin_clzll(odd);
+    double m = (double)(odd << -e) * 0x1p-33;
+    if (m < 0.70710678118654752) {
+        m *= 2;
+        e--;
+    }
+    double s = (m - 1) / (m + 1), square = s * s, sum = 0;
+    for (size_t k = 0; k < sizeof terms / sizeof *terms; k++)
+        sum = sum * square + terms[k];
+    return 2 * s * sum + e * 0.69314718055994531;
+}
+
+/* Inversion of the normal distribution by rational functions: M. Wichura, "Algorithm AS 241: The
+ * percentage points of the normal distribution", Applied Statistics 37 (1988), routine PPND7
+ * (relative error about 1e-7). The tails are those of the normal distribution as far as 32 bits
+ * reach: the outermost value, +-6.34, stands for the probability 2^-33. */
+double normal_from_bits(uint32_t bits)
+{
+    double q = ((double)bits + 0.5) * 0x1p-32 - 0.5;
+    if (q >= -0.425 && q <= 0.425) {
+        double r = 0.180625 - q * q;
+        double above = ((59.109374720 * r + 159.29113202) * r + 50.434271938) * r + 3.3871327179;
+        double below = ((67.187563600 * r + 78.757757664) * r + 17.895169469) * r + 1.0;
+        return q * above / below;
+    }
+    uint64_t near_end = q < 0 ? bits : UINT32_MAX - bits;
+    double r = sqrt(-log_of_fraction(2 * near_end + 1)), z;
+    if (r <= 5) {
+        r -= 1.6;
+        double above = ((0.17023821103 * r + 1.3067284816) * r + 2.7568153900) * r + 1.4234372777;
+        double below = (0.12021132975 * r + 0.73700164250) * r + 1.0;
+        z = above / below;
+    } else {
+        r -= 5;
+        double above = ((0.017337203997 * r + 0.42868294337) * r + 3.0812263860) * r + 6.6579051150;
+        double below = (0.012258202635 * r + 0.24197894225) * r + 1.0;
+        z = above / below;
+    }
+    return q < 0 ? -z : z;
+}
+
+/* ---- rows as they come ---- */
 
 static void make_normal(const input_place *place, float *x)
 {
@@ -156,13 +234,6 @@ static void make_inf(const input_place *place, float *x)
 
 /* ---- how elements lie: in which order, at which distances ---- */
 
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* One element at least, and one in about `of`, lies one to four floats above the constant: the
  * variance is of the order of the square of an ulp, below what a rounded mean can tell. */
 static void make_near_constant(const input_place *place, float *x)
@@ -170,7 +241,7 @@ static void make_near_constant(const input_place *place, float *x)
     static const float constants[6] = {1.0F, 256.0F, -0.1F, 1e4F, 3.3333333F, -1449.5F};
     static const uint32_t of[3] = {2, 16, 1U << 20};
     random_row random = random_row_begin(place->seed, STREAM_SHAPE, place->row);
-    uint32_t constant = bits_of(constants[place->row % 6]);
+    uint32_t constant = bits_of_float(constants[place->row % 6]);
     for (size_t i = 0; i < place->hidden; i++) {
         uint32_t drawn = random_bits(&random, i);
         x[i] =
@@ -293,17 +364,6 @@ static void make_bad_pivot(const input_place *place, float *x)
 
 /* ---- how large elements are, beside each other or beside the ends of f32 ---- */
 
-/* 2^exponent. */
-static double power_of_two(int exponent)
-{
-    double power = 1;
-    for (; exponent > 0; exponent--)
-        power *= 2;
-    for (; exponent < 0; exponent++)
-        power /= 2;
-    return power;
-}
-
 /* 1e-6 and 1e6 in turn, within an eighth of either; in odd rows the first half is small, the second
  * large. */
 static void make_alternating_scales(const input_place *place, float *x)
@@ -347,7 +407,7 @@ static void make_overflow(const input_place *place, float *x)
 {
     enum { LEAST = 62, STEP = 4, ROWS = 17 };
     int exponent = LEAST + STEP * (int)(place->row % ROWS);
-    double scale = power_of_two(exponent < 127 ? exponent : 127);
+    double scale = ldexp(1, exponent < 127 ? exponent : 127);
     random_row random = random_row_begin(place->seed, STREAM_SCALE, place->row);
     for (size_t i = 0; i < place->hidden; i++) {
         uint32_t bits = random_bits(&random, i);
@@ -361,7 +421,7 @@ static void make_overflow(const input_place *place, float *x)
 static void make_underflow(const input_place *place, float *x)
 {
     enum { MOST = -58, STEP = 4, ROWS = 19 };
-    double scale = power_of_two(MOST - STEP * (int)(place->row % ROWS));
+    double scale = ldexp(1, MOST - STEP * (int)(place->row % ROWS));
     random_row random = random_row_begin(place->seed, STREAM_SCALE, place->row);
     for (size_t i = 0; i < place->hidden; i++)
         x[i] = (float)(random_normal(&random, i) * scale);
@@ -609,6 +669,12 @@ static void parameters_of_ties(const ln_convention *convention, uint64_t seed, s
     }
 }
 
+void parameters_tell_apart(ln_type type, size_t count, void *to)
+{
+    if (count > 1 && storage_load(type, to, 0) == storage_load(type, to, 1))
+        storage_store(type, to, 1, storage_load(type, to, 1) + 0.125);
+}
+
 void parameters_of_typed_ties(const operation_call *call, uint64_t seed)
 {
     const ln_convention *convention = &call->problem.convention;
@@ -620,7 +686,7 @@ void parameters_of_typed_ties(const operation_call *call, uint64_t seed)
     random_row random = random_row_begin(seed, STREAM_WIDE, 0);
     for (size_t i = 0; i < count; i++) {
         uint32_t bits = random_bits(&random, i);
-        uint64_t j = 1 + (mix(bits) >> (66 - precision)); /* up to a quarter of 2^precision */
+        uint64_t j = 1 + (mix_bits(bits) >> (66 - precision)); /* up to a quarter of 2^precision */
         if (gamma)
             storage_store(type, gamma, i, one + (double)j * ulp);
         if (beta)
@@ -628,6 +694,178 @@ void parameters_of_typed_ties(const operation_call *call, uint64_t seed)
     }
     if (gamma)
         parameters_tell_apart(type, count, gamma);
+}
+
+/* ---- rows of a given condition number ----
+ *
+ * Rows of a given condition number kappa = sqrt(sum x^2 / (N var)) = sqrt(1 + mean^2 / var).
+ *
+ * A normal row, centred and scaled to standard deviation s, is shifted by M = sqrt(kappa^2 - 1).
+ * With s = 1 that is kappa, until the rounding of M + s z to the type makes a difference: at kappa
+ * 1e8 neighbouring floats lie 8 apart, and the variance is that of a few elements that round to
+ * another float. There s is searched for so that the row that the type can hold has the kappa asked
+ * for, as near as the scaling of this row can bring it: in f32 within 1 % from hidden 64 on up to
+ * 1e7 (a row of two elements that differ by one float has kappa 2^24 to 2^25 and no more).
+ *
+ * A row of N numbers of p bits of which one lies an ulp from the others has kappa 2^p N / sqrt(N -
+ * 1) at most, so that the sweep's end is the type's: nine kappas in equal ratios from 1 to 1e3
+ * (bf16), 1e4 (f16), 1e8 (f32) and 1e16 (f64); the family kappa goes to the very end. */
+
+enum { SEARCH_STEPS = 28 };
+
+static const int precision[] = {[LN_F32] = 24, [LN_F64] = 53, [LN_BF16] = 8, [LN_F16] = 11};
+
+/* base^exponent by products alone, which are the same everywhere. */
+static double power_of(double base, size_t exponent)
+{
+    double power = 1;
+    for (; exponent > 0; exponent--)
+        power *= base;
+    return power;
+}
+
+/* q with q^count = product, for product >= 1. */
+static double root_of(double product, int count)
+{
+    double low = 1, high = product;
+    for (int step = 0; step < 100; step++) {
+        double middle = low + (high - low) / 2, power = 1;
+        for (int i = 0; i < count && power <= product; i++)
+            power *= middle;
+        if (power <= product)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The most that type and hidden can have, which the last row has; f16's range ends sooner at a
+ * deviation of 1, and so do the rows before it. */
+static double kappa_of_end(const offset_place *place)
+{
+    double n = (double)place->hidden, spread = n > 1 ? n / sqrt(n - 1) : 1;
+    double most = ldexp(spread, precision[place->type]);
+    return place->type == LN_F16 && most > 0x1p15 ? 0x1p15 : most;
+}
+
+double offset_sweep_kappa(ln_type type, size_t row)
+{
+    double ratio = type == LN_BF16  ? sqrt(sqrt(sqrt(1000)))
+                   : type == LN_F16 ? sqrt(10)
+                   : type == LN_F64 ? 100
+                                    : 10;
+    return power_of(ratio, row % OFFSET_SWEEP_ROWS);
+}
+
+static double kappa_of(const offset_place *place)
+{
+    if (place->kappa > 0)
+        return place->kappa;
+    return place->to_the_end
+               ? power_of(root_of(kappa_of_end(place), KAPPA_ROWS - 1), place->row % KAPPA_ROWS)
+               : offset_sweep_kappa(place->type, place->row);
+}
+
+double offset_kappa_most(ln_type type)
+{
+    return type == LN_BF16 ? 1e3 : type == LN_F16 ? 1e4 : type == LN_F64 ? 1e16 : 1e8;
+}
+
+static double rounded(ln_type type, double value)
+{
+    double room;
+    storage_store(type, &room, 0, value);
+    return storage_load(type, &room, 0);
+}
+
+/* kappa of the row that this scale makes, infinite where all its elements are equal; differences
+ * from the shift are exact. */
+static double realised_kappa(const offset_place *place, const double *z, double shift, double scale)
+{
+    double sum = 0, squares = 0, n = (double)place->hidden;
+    for (size_t i = 0; i < place->hidden; i++) {
+        double difference = rounded(place->type, shift + scale * z[i]) - shift;
+        sum += difference;
+        squares += difference * difference;
+    }
+    double mean = shift + sum / n, var = (squares - sum * (sum / n)) / n;
+    return var > 0 ? sqrt(mean * mean / var + 1) : INFINITY;
+}
+
+/* The scale between low and high that comes nearest to kappa: by bisection, since kappa falls where
+ * the scale rises. */
+static double search_scale(const offset_place *place, const double *z, double shift, double low,
+                           double high, double kappa)
+{
+    double best = high, best_ratio = INFINITY;
+    for (int i = 0; i < SEARCH_STEPS; i++) {
+        double middle = sqrt(low * high), found = realised_kappa(place, z, shift, middle);
+        double ratio = found > kappa ? found / kappa : kappa / found;
+        if (ratio < best_ratio) {
+            best_ratio = ratio;
+            best = middle;
+        }
+        if (found > kappa)
+            low = middle;
+        else
+            high = middle;
+    }
+    return best;
+}
+
+/* The row of largest kappa: all elements at the top of a binade, u apart, but one that is u less.
+ * Its deviation is u sqrt(N - 1) / N, so that kappa is nearly 2^p N / sqrt(N - 1). u is the power
+ * of two that brings the deviation nearest to 1. */
+static void top_row(const offset_place *place, void *x)
+{
+    double n = (double)place->hidden, u = 1, deviation = n > 1 ? sqrt(n - 1) / n : 1;
+    double most = place->type == LN_F16 ? 32 : INFINITY; /* 65504 is 2047 times that */
+    while (u * deviation < 0.5 && u < most)
+        u *= 2;
+    double top = ldexp(1, precision[place->type]) - 1;
+    random_row random = random_row_begin(place->seed, STREAM_CHOICE, place->row);
+    for (size_t i = 0; i < place->hidden; i++)
+        storage_store(place->type, x, i, top * u);
+    storage_store(place->type, x, random_bits(&random, 0) % place->hidden, (top - 1) * u);
+}
+
+/* A centred normal row; returns what to multiply it by for a deviation of 1. f32's is rounded
+ * before it is centred: rows of an earlier lnbench keep their bits. */
+static double normal_row(const offset_place *place, double *z)
+{
+    double n = (double)place->hidden, sum = 0, squares = 0;
+    random_row random = random_row_begin(place->seed, STREAM_OFFSET, place->row);
+    for (size_t i = 0; i < place->hidden; i++) {
+        double drawn = random_normal(&random, i);
+        z[i] = place->type == LN_F32 ? (double)(float)drawn : drawn;
+        sum += z[i];
+    }
+    for (size_t i = 0; i < place->hidden; i++) {
+        z[i] -= sum / n;
+        squares += z[i] * z[i];
+    }
+    return squares > 0 ? 1 / sqrt(squares / n) : 1;
+}
+
+void offset_row(const offset_place *place, double *z, void *x)
+{
+    if (place->to_the_end && place->row % KAPPA_ROWS == KAPPA_ROWS - 1) {
+        top_row(place, x);
+        return;
+    }
+    double kappa = kappa_of(place), scale = normal_row(place, z);
+    double shift = rounded(place->type, sqrt((kappa - 1) * (kappa + 1)));
+    double ulp = ldexp(shift, 1 - precision[place->type]); /* or less */
+    /* What moves an element to the next number: half an ulp; f32's offset rows need not go so far.
+     */
+    double reach = place->type != LN_F32 ? ulp : place->to_the_end ? 2 * ulp : 0;
+    if (ulp > 0x1p-10) /* else the row has the kappa within a thousandth */
+        scale = search_scale(place, z, shift, scale / 4, scale * 32 + reach, kappa);
+    for (size_t i = 0; i < place->hidden; i++) {
+        double made = rounded(place->type, shift + scale * z[i]);
+        storage_store(place->type, x, i, place->row % 2 == 0 ? made : -made);
+    }
 }
 
 /* ---- the table ---- */

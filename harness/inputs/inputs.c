@@ -10,17 +10,14 @@
  * type's range by a power of two: to just below the type's largest number where it lies beyond, to
  * its subnormals where it lies below all that is normal.
  *
- * Offset rows are made in each type (offset.c), since the largest kappa is a matter of its
+ * Offset rows are made in each type (families.c), since the largest kappa is a matter of its
  * precision. NaN keep sign and payload as far as there is room. */
 #include "inputs/inputs.h"
 #include "base/allocate.h"
-#include "base/die.h"
-#include "base/number.h"
+#include "base/random.h"
 #include "base/text.h"
 #include "domain/convention.h"
 #include "inputs/families.h"
-#include "inputs/offset.h"
-#include "inputs/typed.h"
 #include "inputs/worst.h"
 #include "metrics/storage.h"
 #include <ctype.h>
@@ -115,7 +112,7 @@ static _Noreturn void die_unknown(const char *input)
         input, did_you_mean(input, names, count, meant));
 }
 
-/* Whether offset.c makes the rows: "offset", "kappa" and, with a kappa that is not 0, "offset:KAPPA". */
+/* Whether offset_row() makes the rows: "offset", "kappa" and, with a kappa that is not 0, "offset:KAPPA". */
 static bool is_offset(const char *input, double *kappa)
 {
     const size_t prefix = strlen(offset_prefix);
@@ -174,32 +171,25 @@ bool case_is_extreme(const case_key *key)
 
 /* ---- rows of a type ---- */
 
-static uint32_t bits_of(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
 /* The double whose sign, exponent and first 23 bits are the float's (rounded to f32 it is that
  * float again), with bits of its own below. */
 static double with_more_bits(float value)
 {
-    uint32_t size = bits_of(value) & 0x7fffffffu;
+    uint32_t size = bits_of_float(value) & 0x7fffffffu;
     double wide = (double)value;
     uint64_t bits;
     if (size == 0 || size >= 0x7f800000u || (size & ((1u << SHORT_BITS) - 1)) == 0)
         return wide;
     memcpy(&bits, &wide, sizeof bits);
-    bits += mix(size) >> (64 - MORE_BITS);  /* 0 to almost one f32 ulp away from zero ... */
-    bits -= UINT64_C(1) << (MORE_BITS - 1); /* ... less half of it */
+    bits += mix_bits(size) >> (64 - MORE_BITS); /* 0 to almost one f32 ulp away from zero ... */
+    bits -= UINT64_C(1) << (MORE_BITS - 1);     /* ... less half of it */
     memcpy(&wide, &bits, sizeof wide);
     return wide;
 }
 
 static double nan_like(float value)
 {
-    uint32_t bits = bits_of(value);
+    uint32_t bits = bits_of_float(value);
     uint64_t wide = (uint64_t)(bits >> 31) << 63 | UINT64_C(0x7ff8) << 48 |
                     (uint64_t)(bits & 0x3fffffu) << MORE_BITS;
     double made;
@@ -210,7 +200,7 @@ static double nan_like(float value)
 /* What has no value to round: a quiet NaN of this sign, with the payload's first bits. */
 static uint16_t short_nan(ln_type type, float value)
 {
-    uint32_t bits = bits_of(value);
+    uint32_t bits = bits_of_float(value);
     unsigned sign = bits >> 16 & 0x8000u;
     return (uint16_t)(type == LN_BF16 ? sign | 0x7fc0u | (bits >> 16 & 0x3fu)
                                       : sign | 0x7e00u | (bits >> 13 & 0x1ffu));
@@ -316,12 +306,6 @@ void input_parameters_f32(const char *input, const ln_convention *convention, ui
     const input_family *family = family_named(input);
     parameter_maker *make = family && family->parameters ? family->parameters : input_affine;
     make(convention, seed, hidden, made);
-}
-
-void parameters_tell_apart(ln_type type, size_t count, void *to)
-{
-    if (count > 1 && storage_load(type, to, 0) == storage_load(type, to, 1))
-        storage_store(type, to, 1, storage_load(type, to, 1) + 0.125);
 }
 
 void input_parameters(const char *input, const operation_call *call, uint64_t seed)

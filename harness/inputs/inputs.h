@@ -59,6 +59,11 @@ void input_rows(const char *input, ln_type type, uint64_t seed, size_t first, si
  * size; the whole file is read, so that a bad one is found. */
 bool input_is_file(const char *input);
 void input_file_shape(const char *path, size_t *rows, size_t *hidden);
+/* Its rows in a type. */
+void input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden,
+                        void *x);
+/* Length of the path before :NAME, or of all of it, where it is that of an archive of tensors; else 0. */
+size_t input_archive_length(const char *path);
 
 /* How many families come in turn, 1 where the input names one; and the one that row `row` is of. */
 size_t input_parts(const char *input);

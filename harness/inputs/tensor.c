@@ -4,7 +4,6 @@
 #include "base/die.h"
 #include "base/files.h"
 #include "inputs/inputs.h"
-#include "inputs/typed.h"
 #include "metrics/storage.h"
 #include <errno.h>
 #include <jansson.h>

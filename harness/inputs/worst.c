@@ -3,7 +3,7 @@
 #include "base/allocate.h"
 #include "base/die.h"
 #include "base/hash.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "base/files.h"
 #include "domain/convention.h"
 #include "metrics/storage.h"

@@ -1,6 +1,6 @@
 #include "judge/position.h"
 #include "base/allocate.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "exact/scale.h"
 #include <stdio.h>
 

@@ -6,7 +6,7 @@
 #include "domain/poison.h"
 #include "exact/scale.h"
 #include "metrics/storage.h"
-#include "base/number.h"
+#include "base/text.h"
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>

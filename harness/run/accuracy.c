@@ -4,7 +4,7 @@
  * and stored in that order, so that what is stored does not tell how many lanes there were. */
 #include "run/accuracy.h"
 #include "base/allocate.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "conformance/conformance.h"
 #include "inputs/worst.h"
 #include "run/session.h"

@@ -1,5 +1,5 @@
 #include "run/replay.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "domain/convention.h"
 #include "domain/metric_fields.h"
 #include "judge/rows.h"

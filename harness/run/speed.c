@@ -2,7 +2,7 @@
  * all kernels and both roofs interleaved. */
 #include "run/speed.h"
 #include "base/allocate.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "conformance/timed_rows.h"
 #include "domain/operation.h"
 #include "domain/promise.h"

@@ -2,7 +2,7 @@
 #include "base/allocate.h"
 #include "base/clean.h"
 #include "base/die.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "benchmark_sql.h" /* the files of the same names, as bytes */
 #include "cases_sql.h"
 #include "domain/metric_fields.h"

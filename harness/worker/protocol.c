@@ -1,5 +1,5 @@
 #include "worker/protocol.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "domain/poison.h"
 #include <unistd.h>
 #include <sys/resource.h>
@@ -13,8 +13,7 @@ enum { GAP_PATTERN = 0x5a };
 
 work_order worker_order(order_kind kind, const kernel_entry *kernel)
 {
-    work_order made = {.magic = PROTOCOL_MAGIC,
-                       .kind = kind,
+    work_order made = {.kind = kind,
                        .cpu = -1,
                        .threads = 1,
                        .x_offset = GUARD_TIMED_READ_OFFSET,

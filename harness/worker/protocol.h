@@ -63,7 +63,6 @@ typedef struct arena_map {
 } arena_map;
 
 typedef struct work_order {
-    uint32_t magic;
     order_kind kind;
     ln_operation operation;
     uint32_t plugin, kernel;         /* as loaded; kernel of a roof: see is_roof */
@@ -123,7 +122,7 @@ typedef struct worker_reply {
 /* An order with nothing in the arena; NULL: of no kernel. */
 work_order worker_order(order_kind kind, const kernel_entry *kernel);
 
-/* Whether nothing more should be asked of the process that sent it. */
+/* Whether the process that sent it should get no more orders. */
 static inline bool reply_ends_process(const worker_reply *reply)
 {
     return reply->kind == REPLY_FAILED && reply->verdict != VERDICT_DECLINED &&

@@ -2,8 +2,6 @@
 #include "base/allocate.h"
 #include "base/program.h"
 #include "base/hash.h"
-#include "base/interrupt.h"
-#include "base/number.h"
 #include "base/files.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -42,9 +40,9 @@ typedef struct worker_slot {
     pid_t process;
     int socket; /* -1: there is none */
     int words;  /* what a plugin wrote to standard error while it was loaded; 0: no file */
-    order_kind asked;
+    order_kind last_kind; /* of the last order */
     ln_operation operation;
-    ln_problem problem; /* of the order; no rows: it has none */
+    ln_problem problem; /* of that order; no rows: it has none */
     long oom_kills;     /* of the control group, when it began (domain/machine.h) */
     uint64_t loaded;    /* bit i: plugin i */
     int64_t ran_last;   /* a kernel by its number in the plugin, or NOBODY */
@@ -59,8 +57,8 @@ struct worker_process {
     size_t peer_count; /* these follow the library */
     bool builds;       /* side by side in one process, without the library */
     shared_arena arena;
-    worker_slot *slots; /* of each plugin; one more for timing */
-    worker_slot *asked; /* by the last order; NULL: none yet */
+    worker_slot *slots;   /* of each plugin; one more for timing */
+    worker_slot *current; /* got the last order; NULL: none did yet */
 };
 
 /* ---- a process ---- */
@@ -142,7 +140,7 @@ static void add_last_words(const worker_slot *slot, worker_reply *reply)
     struct stat about;
     char words[1024] = "", text[REPLY_TEXT_LENGTH];
     const off_t most = sizeof words - 1;
-    if (slot->asked != ORDER_LOAD || reply->verdict != VERDICT_CRASHED || slot->words <= 0 ||
+    if (slot->last_kind != ORDER_LOAD || reply->verdict != VERDICT_CRASHED || slot->words <= 0 ||
         fstat(slot->words, &about) != 0)
         return;
     ssize_t got = pread(slot->words, words, sizeof words - 1,
@@ -198,7 +196,7 @@ static bool send_orders(worker_slot *slot, const work_order *orders, size_t coun
     double deadline = seconds_now() + SEND_DEADLINE;
     *reply = (worker_reply){0};
     if (orders->kind != ORDER_GO_ON) {
-        slot->asked = orders->kind;
+        slot->last_kind = orders->kind;
         slot->operation = orders->operation;
         slot->problem = orders->problem;
     }
@@ -313,50 +311,46 @@ static bool receive_answer(worker_slot *slot, double deadline_seconds, worker_re
 /* The others do nothing meanwhile: neither take time nor reach the arena. */
 static void turn_to(worker_process *worker, worker_slot *slot)
 {
-    worker_slot *before = worker->asked;
+    worker_slot *before = worker->current;
     if (before && before != slot && before->socket >= 0)
         kill(-before->process, SIGSTOP);
     if (before != slot && slot->socket >= 0)
         kill(-slot->process, SIGCONT);
-    worker->asked = slot;
+    worker->current = slot;
 }
 
-/* A new process of the worker's program, which says that it is there. False and an error (7): it cannot be
- * started. */
-static bool start_process(worker_process *worker, worker_slot *slot, error *err)
+/* Starts a new process of the worker's program and waits until it answers. Where it cannot be started, lnbench ends
+ * (7). False: interrupted, and *reply says so. */
+static bool start_process(worker_process *worker, worker_slot *slot, worker_reply *reply)
 {
     int pair[2];
     work_order greet = worker_order(ORDER_GREET, NULL);
-    worker_reply reply;
     end_process(slot);
     turn_to(worker, slot);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
-        return fail(err, EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
+        die(EXIT_CODE_ENVIRONMENT, "socketpair for the worker: %s", strerror(errno));
     setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_usec = AT_ONCE},
                sizeof(struct timeval));
     bool loud = getenv("LNBENCH_WORKER_STDERR") != NULL;
     int words = loud ? -1 : memfd_create("lnbench-words", MFD_CLOEXEC);
     new_worker made = {worker->program, pair[1], worker->arena.file, words, loud};
     pid_t child = child_execute(become_worker, &made);
-    int why = errno;
+    if (child < 0)
+        die(EXIT_CODE_ENVIRONMENT, "fork for the worker: %s", strerror(errno));
     close(pair[1]);
-    if (child < 0) {
-        close(pair[0]);
-        close(words);
-        return fail(err, EXIT_CODE_ENVIRONMENT, "fork for the worker: %s", strerror(why));
-    }
     *slot = (worker_slot){.process = child,
                           .socket = pair[0],
                           .words = words,
                           .ran_last = NOBODY,
                           .oom_kills = control_group_oom_kills("")};
-    if (send_orders(slot, &greet, 1, &reply) && receive_answer(slot, START_DEADLINE, &reply))
+    if (send_orders(slot, &greet, 1, reply) && receive_answer(slot, START_DEADLINE, reply))
         return true;
-    end_process(slot);
-    if (interrupted())
-        return fail(err, EXIT_CODE_INTERRUPTED, "interrupted");
-    return fail(err, EXIT_CODE_ENVIRONMENT, "the worker %.300s cannot be started: %.200s",
-                worker->program, reply.text);
+    if (!interrupted())
+        die(EXIT_CODE_ENVIRONMENT, "the worker %.300s cannot be started: %.200s", worker->program,
+            reply->text);
+    end_with(slot, VERDICT_LOST, "interrupted", reply);
+    reply->value = REPLY_ENDS_RUN;
+    return false;
 }
 
 /* ---- orders ---- */
@@ -397,22 +391,11 @@ static bool load_again(worker_process *worker, worker_slot *slot, unsigned plugi
     return false;
 }
 
-/* Where it cannot be started, *reply ends the run. */
-static bool start_or_fail(worker_process *worker, worker_slot *slot, worker_reply *reply)
-{
-    error err = {0};
-    if (start_process(worker, slot, &err))
-        return true;
-    *reply = (worker_reply){.kind = REPLY_FAILED, .verdict = VERDICT_LOST, .value = REPLY_ENDS_RUN};
-    snprintf(reply->text, sizeof reply->text, "%.*s", (int)sizeof reply->text - 1, err.message);
-    return false;
-}
-
 bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, size_t count,
                   worker_reply *reply)
 {
     worker_slot *slot = &worker->slots[worker->builds ? 0 : worker->plugin_count];
-    bool fine = start_or_fail(worker, slot, reply);
+    bool fine = start_process(worker, slot, reply);
     for (unsigned plugin = 0; fine && plugin < worker->plugin_count; plugin++) {
         bool wanted = !kernels;
         for (size_t i = 0; i < count; i++)
@@ -436,7 +419,7 @@ static bool send_to(worker_process *worker, worker_slot *slot, const work_order 
     *reply = (worker_reply){0};
     for (size_t i = 0; i < count; i++)
         sent[i].arena_bytes = worker->arena.mapped;
-    if (slot->socket < 0 && !start_or_fail(worker, slot, reply))
+    if (slot->socket < 0 && !start_process(worker, slot, reply))
         return false;
     turn_to(worker, slot);
     bool of_kernel = order->text[0] && !is_roof(order->text);
@@ -460,7 +443,7 @@ bool worker_send_order(worker_process *worker, const work_order *order, worker_r
 
 bool worker_next(worker_process *worker, double deadline_seconds, worker_reply *reply)
 {
-    return receive_answer(worker->asked, deadline_seconds, reply);
+    return receive_answer(worker->current, deadline_seconds, reply);
 }
 
 /* A crash where another kernel of the plugin ran before, or want of memory where any did, may be that one's
@@ -539,7 +522,7 @@ void worker_forget(worker_process *worker)
 {
     for (size_t i = 0; worker->slots && i <= worker->plugin_count; i++)
         end_process(&worker->slots[i]);
-    worker->asked = NULL;
+    worker->current = NULL;
 }
 
 /* ---- the peers: other libraries' kernels, plugins that are built where their library is found and loaded by
@@ -609,10 +592,9 @@ static bool load_plugin(worker_process *worker, unsigned i, kernel_list *list, e
     worker_slot *slot = &worker->slots[worker->builds ? 0 : i];
     worker_reply loaded = {0}, described[BATCH_MOST];
     uint64_t object_hash = 0;
-    if (slot->socket < 0 && !start_process(worker, slot, err))
-        return false;
+    bool runs = slot->socket >= 0 || start_process(worker, slot, &loaded);
     turn_to(worker, slot);
-    if (!ask_to_load(worker, slot, i, true, &loaded))
+    if (!runs || !ask_to_load(worker, slot, i, true, &loaded))
         return load_failed(worker->plugins[i], &loaded, err);
     if (!hash_file(worker->plugins[i], &object_hash))
         return fail(err, EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", worker->plugins[i],
@@ -747,7 +729,7 @@ worker_process *worker_start_another(const worker_process *worker)
 {
     worker_process *made = allocate_zeroed(1, sizeof *made);
     *made = *worker;
-    made->asked = NULL;
+    made->current = NULL;
     made->runner.memory = NULL;
     made->plugins = allocate_zeroed(PLUGINS_MOST + 1, sizeof *made->plugins);
     memcpy(made->plugins, worker->plugins, worker->plugin_count * sizeof *made->plugins);

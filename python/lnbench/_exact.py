@@ -283,19 +283,14 @@ def _fingerprint(x, y, residual, gamma, beta, digits=None, x_digits=None):
     found = lib.Fingerprint()
     lib.call("lnjudge_fingerprint_make", c.byref(box), c.byref(found))
     try:
-        return _fingerprint_of(found, x.shape[-1])
+        candidates = [Candidate(
+            one.words.decode(), lib.label_of(one.convention) if one.is_convention else None,
+            *((one.eps_low, one.eps_high) if one.is_convention else (None, None)),
+            one.also.decode() or None) for one in found.candidates[:found.count]]
     finally:
         lib.library.lnjudge_fingerprint_free(c.byref(found))
-
-
-def _fingerprint_of(found, hidden):
-    made = [Candidate(one.words.decode(), lib.label_of(one.convention) if one.is_convention
-                      else None, *((one.eps_low, one.eps_high) if one.is_convention
-                                   else (None, None)), one.also.decode() or None)
-            for one in found.candidates[:found.count]]
-    row = None
-    if found.probe:
-        row = [0.0 if i + 1 == hidden and hidden % 2 else found.probe * (1 - 2 * (i % 2))
-               for i in range(hidden)]
-    return FingerprintReport(("none", "open", "named")[found.answer], made, found.tried, found.rows,
-                             found.rows_told, row, found.pairs, found.pairs_left)
+    hidden = x.shape[-1]
+    row = [0.0 if i + 1 == hidden and hidden % 2 else found.probe * (1 - 2 * (i % 2))
+           for i in range(hidden)] if found.probe else None
+    return FingerprintReport(("none", "open", "named")[found.answer], candidates, found.tried,
+                             found.rows, found.rows_told, row, found.pairs, found.pairs_left)

@@ -1,6 +1,5 @@
 /* No child outlives its deadline or an interruption, and nothing that it started. */
 #include "base/program.h"
-#include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/files.h"
 #include "scratch.h"

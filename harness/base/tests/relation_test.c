@@ -18,7 +18,8 @@ static relation *make_toy(void)
     relation *rows = relation_create(COLUMNS(columns));
     relation_row(rows, as_text("a_b"), as_figure(0.0123), as_flag(true), as_count(7),
                  as_figure(NAN), as_json(json_pack("{s:b}", "right", 1), "right"), as_text(NULL));
-    relation_row(rows, as_text("c\xff"), as_figure(NAN), as_flag(false), as_hash(10), as_figure(60),
+    relation_row(rows, as_text("c\xff"), as_figure(NAN), as_flag(false),
+                 as_format("%016llx", 10ULL), as_figure(60),
                  as_json(json_pack("{s:b}", "right", 0), "wrong"), as_format("%d, x", 1));
     return rows;
 }

@@ -5,7 +5,6 @@
 #include "inputs/families.h"
 #include "domain/convention.h"
 #include "inputs/inputs.h"
-#include "inputs/draws.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,8 +4,6 @@
 #include "domain/convention.h"
 #include "inputs/inputs.h"
 #include "inputs/families.h"
-#include "inputs/offset.h"
-#include "inputs/draws.h"
 #include "inputs/tensor.h"
 #include "test.h"
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Families in the types other than f32: what each promises, and that it is realised in the type. */
 #include "domain/convention.h"
 #include "inputs/inputs.h"
-#include "inputs/offset.h"
+#include "inputs/families.h"
 #include "metrics/storage.h"
 #include "test.h"
 #include <math.h>

@@ -3,7 +3,7 @@
  * Rows of +-s in turn have the biased variance s^2 exactly (odd rows, with a 0 at their end, s^2 (N - 1) /
  * N), so a power of two s near an eps, or near its root, is where places and sizes of eps show. */
 #include "judge/fingerprint/internal.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "certify/rms_row.h"
 #include "domain/convention.h"
 #include "judge/rmsnorm/rmsnorm.h"

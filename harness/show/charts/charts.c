@@ -1,5 +1,5 @@
 /* How each chart gets its tables and drawings. */
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "show/charts/chart.h"
 #include "base/clean.h"
 #include "base/files.h"

@@ -209,7 +209,7 @@ void add_coverage(text_buffer *out, const run_comparison *comparison);
 /* All of these, as one line. */
 void add_conclusion(text_buffer *out, const run_comparison *comparison);
 /* A row for each pair, for each context that differs and for cases that stand apart, with the columns that
- * JUnit and GitHub Actions want (base/table.h); concluded: one more for what all come to. */
+ * JUnit and GitHub Actions want (base/relation.c); concluded: one more for what all come to. */
 relation *comparison_checks(const run_comparison *comparison, bool concluded);
 /* A row for each error of the new side, as OUTPUT_SMALLER wants it. */
 relation *comparison_errors(const run_comparison *comparison);

@@ -3,7 +3,7 @@
 #include "base/allocate.h"
 #include "conformance/conformance.h"
 #include "show/duet/duet.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "domain/reproducible.h"
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * clear, which biases what it found: it says only how long to measure. The confirmation, of a
  * length fixed before it begins and of processes of its own, gives the interval and the verdict. */
 #include "show/duet/duet.h"
-#include "base/interrupt.h"
+#include "base/program.h"
 #include "base/allocate.h"
 #include "base/progress.h"
 #include "conformance/timed_rows.h"

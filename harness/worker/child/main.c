@@ -149,19 +149,6 @@ static void on_fault(int number, siginfo_t *info, void *context)
     worker_end_with_answer();
 }
 
-/* A kernel that overflows its stack must still be reported. */
-static void watch_faults(void)
-{
-    static char handler_stack[64 * 1024];
-    static const int watched[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-    stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
-    struct sigaction action = {.sa_sigaction = on_fault,
-                               .sa_flags = (int)(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND)};
-    sigaltstack(&stack, NULL);
-    for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
-        sigaction(watched[i], &action, NULL);
-}
-
 /* ---- calls into plugins ---- */
 
 void plugin_enter(thread_state *before)
@@ -393,16 +380,6 @@ static const char *refuses_all(const ln_kernel *kernel, ln_operation kind)
     return first;
 }
 
-static void answer_supports(const work_order *order, const ln_kernel *kernel)
-{
-    const char *reason = order->problem.rows == 0 ? refuses_all(kernel, order->operation)
-                                                  : kernel_refuses(kernel, &order->problem);
-    if (answer.kind == REPLY_FAILED)
-        return;
-    answer.value = reason != NULL;
-    snprintf(answer.text, sizeof answer.text, "%s", reason ? reason : "");
-}
-
 static void answer_bound(const work_order *order, const ln_kernel *kernel)
 {
     const bool is_probable = order->chance > 0;
@@ -420,13 +397,13 @@ static void answer_bound(const work_order *order, const ln_kernel *kernel)
     answer.value = 1;
 }
 
-/* Whether the kernel takes what the order asks of it. */
+/* Whether the kernel supports the order's problem. */
 static bool is_taken(const work_order *order, const ln_kernel *kernel)
 {
-    const ln_operation asked = order->problem.convention.operation;
-    if (kernel->operation != asked)
+    const ln_operation wanted = order->problem.convention.operation;
+    if (kernel->operation != wanted)
         return order_fails(VERDICT_DECLINED, "it computes %s, not %s",
-                           operation_name(kernel->operation), operation_name(asked));
+                           operation_name(kernel->operation), operation_name(wanted));
     if (order->kind == ORDER_SUPPORTS)
         return true;
     const char *refusal = kernel_refuses(kernel, &order->problem);
@@ -461,9 +438,14 @@ static void obey(const work_order *order)
         order->kind == ORDER_BOUND || (order->kind == ORDER_SUPPORTS && order->problem.rows == 0);
     if (!kernel || (!any && !is_taken(order, kernel)))
         return;
-    if (order->kind == ORDER_SUPPORTS)
-        answer_supports(order, kernel);
-    else if (order->kind == ORDER_JUDGE)
+    if (order->kind == ORDER_SUPPORTS) {
+        const char *reason = order->problem.rows == 0 ? refuses_all(kernel, order->operation)
+                                                      : kernel_refuses(kernel, &order->problem);
+        if (answer.kind == REPLY_FAILED) /* supports() left the floating-point state changed */
+            return;
+        answer.value = reason != NULL;
+        snprintf(answer.text, sizeof answer.text, "%s", reason ? reason : "");
+    } else if (order->kind == ORDER_JUDGE)
         worker_judge(order, kernel);
     else if (order->kind == ORDER_GROW)
         worker_grow(order, kernel);
@@ -529,7 +511,15 @@ int main(void)
     if (score >= 0)
         close(score);
     out_of_memory = worker_out_of_memory;
-    watch_faults();
+    /* A kernel that overflows its stack must still be reported. */
+    static char handler_stack[64 * 1024];
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+    const stack_t stack = {.ss_sp = handler_stack, .ss_size = sizeof handler_stack};
+    const struct sigaction action = {.sa_sigaction = on_fault,
+                                     .sa_flags = (int)(SA_SIGINFO | SA_ONSTACK | SA_RESETHAND)};
+    sigaltstack(&stack, NULL);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++)
+        sigaction(faults[i], &action, NULL);
     /* Threads of GNU's OpenMP that wait for work spin for milliseconds, into what is timed next; so
      * they spin as long as the pool's threads do (pool.c). Read when the library is loaded. */
     setenv("GOMP_SPINCOUNT", "1000", 0);

@@ -18,7 +18,6 @@
 #include "hayai.h"
 #include "hayai_benchmark.h"
 #include "worker/child/internal.h"
-#include <stdio.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -103,7 +102,7 @@ typedef struct varied_rows {
     off_t at;           /* in the arena: room for `most` of them */
     size_t most, bytes; /* of a row */
     size_t waiting;     /* rows that lie there */
-    hash_set seen;      /* all that were ever added */
+    hash_index seen;    /* all that were ever added */
 } varied_rows;
 
 /* To the parent; returns when it has taken them. Without it there is nobody to go on for. */
@@ -132,15 +131,12 @@ static void varied_rows_take(varied_rows *rows, int input, const char *y, size_t
     for (size_t row = 0; row < count; row++) {
         const char *here = y + row * rows->bytes;
         uint64_t number = row % judged_rows;
-        bool added;
         if (memcmp(here, judged + number * rows->bytes, rows->bytes) == 0)
             continue;
         number += (size_t)input * judged_rows;
         uint64_t hash =
             hash_bytes(hash_bytes(HASH_START, &number, sizeof number), here, rows->bytes);
-        if (!hash_set_add(&rows->seen, hash, &added))
-            worker_out_of_memory(0);
-        if (!added)
+        if (!hash_index_add_new(&rows->seen, hash))
             continue;
         char *at = worker_memory(rows->at) + rows->waiting * (sizeof number + rows->bytes);
         memcpy(at, &number, sizeof number);
@@ -538,7 +534,9 @@ static void time_entry(hayai_state *state, void *context)
                   : group.read_back || group.threads > 1 ? loop_others(state, entry)
                   : entry->kernel                        ? loop_kernel(state, entry)
                                                          : loop_roof(state, entry);
-    counters_since(group.counters, before_loop, entry->counted);
+    counters_read(group.counters, entry->counted);
+    for (int i = 0; i < COUNTS; i++)
+        entry->counted[i] -= before_loop[i];
     bool overrun = guard_slack_changed(group.in_place ? &group.x : &group.y, &distance);
     const char *wrong =
         overrun ? NULL : check_output(entry, input, used < group.slots ? used : group.slots);
@@ -555,18 +553,6 @@ static void time_entry(hayai_state *state, void *context)
     if (answer.kind == REPLY_FAILED)
         worker_end_with_answer();
     floating_point_set(&own);
-}
-
-/* Asks and prepares the kernel of a timed entry. */
-static bool prepare_entry(timed_entry *entry, const ln_plugin_table *plugin)
-{
-    const char *refusal = kernel_refuses(entry->kernel, &group.problem);
-    if (!refusal && group.in_place && (entry->kernel->traits & LN_TRAIT_NOT_IN_PLACE))
-        refusal = "y must not be x";
-    worker_threads_pin(kernel_has_threads(plugin, entry->kernel));
-    return refusal ? order_fails(VERDICT_DECLINED, "%s", refusal)
-                   : kernel_prepare(&entry->prepared, &memory, plugin, entry->kernel,
-                                    &group.problem, group.threads);
 }
 
 static bool add_to_suite(timed_entry *entry, const work_order *order)
@@ -604,7 +590,17 @@ void worker_time_entry(const work_order *order)
         entry->floating_point = &plugin_of(order)->floating_point;
         entry->expected[0] = read_block(order->at.expected);
         entry->expected[1] = read_block(order->at.expected_other);
-        if (!entry->kernel || !prepare_entry(entry, plugin_of(order)->table))
+        if (!entry->kernel)
+            return;
+        const char *refusal = kernel_refuses(entry->kernel, &group.problem);
+        if (!refusal && group.in_place && (entry->kernel->traits & LN_TRAIT_NOT_IN_PLACE))
+            refusal = "y must not be x";
+        if (refusal)
+            order_fails(VERDICT_DECLINED, "%s", refusal);
+        const ln_plugin_table *plugin = plugin_of(order)->table;
+        worker_threads_pin(kernel_has_threads(plugin, entry->kernel));
+        if (refusal || !kernel_prepare(&entry->prepared, &memory, plugin, entry->kernel,
+                                       &group.problem, group.threads))
             return;
         ln_problem problem = group.problem;
         problem.accuracy = order->accuracy;
