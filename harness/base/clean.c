@@ -81,19 +81,12 @@ void clean_add(text_buffer *out, text_form form, const char *foreign)
     text_add(out, quoted ? "\"" : "");
 }
 
-/* How many bytes from `at` on are letters of ASCII, as nearly all of a run are: those are added at once. */
-static size_t ascii_length(const char *at)
-{
-    size_t length = 0;
-    while (at[length] >= ' ' && at[length] < 0x7f)
-        length++;
-    return length;
-}
-
 void clean_add_json(text_buffer *out, const char *json)
 {
     for (const char *at = json; *at;) {
-        size_t plain = ascii_length(at);
+        size_t plain = 0; /* letters of ASCII, as nearly all of a run are, are added at once */
+        while (at[plain] >= ' ' && at[plain] < 0x7f)
+            plain++;
         text_add_bytes(out, at, plain);
         at += plain;
         if (!*at)
@@ -128,7 +121,7 @@ static void take_byte(conversion *own, char byte)
         own->words[own->length++] = byte;
 }
 
-/* Digits, or a star; -1: neither. */
+/* Takes digits or a star; -1: there is neither. */
 static int take_number(conversion *own, const char **at, format_arguments *arguments)
 {
     char digits[16] = "";
@@ -169,7 +162,7 @@ static const char *take_conversion(const char *at, format_arguments *arguments, 
     return at + (*at != '\0');
 }
 
-/* Of whatever type a conversion says that it is. */
+/* Adds a value of the type that the conversion names. */
 static void add_value(text_buffer *out, const conversion *own, format_arguments *arguments)
 {
     const char *format = own->words;
@@ -239,15 +232,6 @@ typedef struct clean_state {
     size_t count;
 } clean_state;
 
-/* Of plain ASCII, which most of all text is. */
-static size_t plain_length(const char *at)
-{
-    size_t length = 0;
-    while ((at[length] >= ' ' && at[length] < 0x7f) || at[length] == '\n' || at[length] == '\t')
-        length++;
-    return length;
-}
-
 static ssize_t clean_write(void *cookie, const char *bytes, size_t size)
 {
     enum { CHUNK = 4096 };
@@ -260,7 +244,10 @@ static ssize_t clean_write(void *cookie, const char *bytes, size_t size)
         chunk[state->count + part] = '\0';
         state->count = 0;
         for (const char *at = chunk; *at;) {
-            text_letter letter = {.kind = LETTER_PLAIN, .length = plain_length(at)};
+            text_letter letter = {.kind = LETTER_PLAIN}; /* most text is plain ASCII */
+            while ((at[letter.length] >= ' ' && at[letter.length] < 0x7f) ||
+                   at[letter.length] == '\n' || at[letter.length] == '\t')
+                letter.length++;
             if (letter.length == 0)
                 letter = text_letter_at(at);
             bool kept = letter.kind == LETTER_PLAIN || *at == '\n' || *at == '\t';

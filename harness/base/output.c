@@ -139,22 +139,17 @@ void output_note(const char *format, ...)
     va_end(arguments);
 }
 
-static void print_json(FILE *file, json_t *json)
+void output_json(const output_file *output, json_t *json)
 {
     text_buffer clean = {0};
     char *text = json_dumps(json, JSON_INDENT(1));
     clean_add_json(&clean, text);
     text_add(&clean, "\n");
-    if (fputs(clean.bytes, file) == EOF)
+    if (fputs(clean.bytes, output->file) == EOF)
         die(EXIT_CODE_ENVIRONMENT, "standard output: cannot write JSON");
     free(text);
     text_free(&clean);
     json_decref(json);
-}
-
-void output_json(const output_file *output, json_t *json)
-{
-    print_json(output->file, json);
 }
 
 static FILE *standard; /* made when the first asks */

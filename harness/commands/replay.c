@@ -136,7 +136,7 @@ static void need(bool replayed, const char *what, const replay_result *result)
 static void replay_file(replay_state *state, const char *path)
 {
     worst_list list = {0};
-    worst_list_read(NULL, path, &list);
+    worst_list_read(path, &list);
     if (list.count == 0)
         die(EXIT_CODE_USAGE, "%s: holds no find", path);
     create_judge(state, 1);

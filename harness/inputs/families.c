@@ -122,18 +122,13 @@ static void make_constant(const input_place *place, float *x)
         x[i] = constants[place->row % 8];
 }
 
-static size_t random_column(const input_place *place, random_stream stream)
-{
-    random_row random = random_row_begin(place->seed, stream, place->row);
-    return random_bits(&random, 0) % place->hidden;
-}
-
 /* First, last, then somewhere: a pivot taken from x[0] and a dropped tail meet their spike early.
  */
 static size_t special_column(const input_place *place, random_stream stream)
 {
+    random_row random = random_row_begin(place->seed, stream, place->row);
     size_t turn = place->row % 3;
-    return turn == 0 ? 0 : turn == 1 ? place->hidden - 1 : random_column(place, stream);
+    return turn == 0 ? 0 : turn == 1 ? place->hidden - 1 : random_bits(&random, 0) % place->hidden;
 }
 
 static void make_spike(const input_place *place, float *x)
@@ -505,24 +500,13 @@ static void make_document_003(const input_place *place, float *x)
  * conventions in the rounding, and neither is a power of two. */
 static const float scalar_gamma = 1.4375F + 0x1p-20F, scalar_beta = -0.15F;
 
-static void fill_gamma(ln_affine affine, uint64_t seed, size_t hidden, float *gamma)
+/* Normal draws about `centre`, of which the first two differ. */
+static void fill_parameter(random_row random, double centre, size_t hidden, float *to)
 {
-    random_row random = random_row_begin(seed, STREAM_GAMMA, 0);
-    for (size_t i = 0; i < hidden; i++) {
-        double g = random_normal(&random, i) * 0.25;
-        gamma[i] = (float)(affine == LN_AFFINE_GAMMA1 ? g : 1 + g);
-    }
-    if (hidden > 1 && gamma[0] == gamma[1])
-        gamma[1] += 0.125F;
-}
-
-static void fill_beta(uint64_t seed, size_t hidden, float *beta)
-{
-    random_row random = random_row_begin(seed, STREAM_BETA, 0);
     for (size_t i = 0; i < hidden; i++)
-        beta[i] = (float)(random_normal(&random, i) * 0.25);
-    if (hidden > 1 && beta[0] == beta[1])
-        beta[1] += 0.125F;
+        to[i] = (float)(centre + random_normal(&random, i) * 0.25);
+    if (hidden > 1 && to[0] == to[1])
+        to[1] += 0.125F;
 }
 
 void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden,
@@ -535,9 +519,10 @@ void input_affine(const ln_convention *convention, uint64_t seed, size_t hidden,
         return;
     }
     if (ln_has_gamma(convention->affine))
-        fill_gamma(convention->affine, seed, hidden, gamma);
+        fill_parameter(random_row_begin(seed, STREAM_GAMMA, 0),
+                       convention->affine == LN_AFFINE_GAMMA1 ? 0 : 1, hidden, gamma);
     if (ln_has_beta(convention->affine))
-        fill_beta(seed, hidden, beta);
+        fill_parameter(random_row_begin(seed, STREAM_BETA, 0), 0, hidden, beta);
 }
 
 /* What stands in the gamma tensor for a factor: gamma1 stores one less. */
@@ -630,8 +615,7 @@ static void parameters_wide(const ln_convention *convention, uint64_t seed, size
     }
 }
 
-/* gamma 2^-131 to 2^-130 and beta smaller still. gamma1 can't hold such factors: 2^-24 it is there.
- */
+/* gamma is 2^-131 to 2^-130, and beta is smaller still. gamma1 cannot hold such factors: there they are 2^-24. */
 static void parameters_subnormal(const ln_convention *convention, uint64_t seed, size_t hidden,
                                  float *const made[ROLES_MOST])
 {
@@ -703,7 +687,7 @@ void parameters_of_typed_ties(const operation_call *call, uint64_t seed)
  * A normal row, centred and scaled to standard deviation s, is shifted by M = sqrt(kappa^2 - 1).
  * With s = 1 that is kappa, until the rounding of M + s z to the type makes a difference: at kappa
  * 1e8 neighbouring floats lie 8 apart, and the variance is that of a few elements that round to
- * another float. There s is searched for so that the row that the type can hold has the kappa asked
+ * another float. There s is searched for so that the row that the type can hold has the wanted kappa
  * for, as near as the scaling of this row can bring it: in f32 within 1 % from hidden 64 on up to
  * 1e7 (a row of two elements that differ by one float has kappa 2^24 to 2^25 and no more).
  *

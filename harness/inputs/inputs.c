@@ -66,7 +66,8 @@ static const char *next_part(const char *input)
     return plus ? plus + 1 : NULL;
 }
 
-size_t input_parts(const char *input)
+/* How many families come in turn, 1 where the input names one. */
+static size_t count_parts(const char *input)
 {
     size_t count = 1;
     while ((input = next_part(input)))
@@ -74,9 +75,10 @@ size_t input_parts(const char *input)
     return count;
 }
 
-void input_part(const char *input, size_t row, char part[INPUT_MAX_LENGTH])
+/* The family that row `row` is of. */
+static void part_of_row(const char *input, size_t row, char part[INPUT_MAX_LENGTH])
 {
-    for (size_t left = row % input_parts(input); left > 0; left--)
+    for (size_t left = row % count_parts(input); left > 0; left--)
         input = next_part(input);
     const char *next = next_part(input);
     snprintf(part, INPUT_MAX_LENGTH, "%.*s", next ? (int)(next - input - 1) : INPUT_MAX_LENGTH - 1,
@@ -135,9 +137,9 @@ void input_check(const char *input)
     if (strlen(input) >= INPUT_MAX_LENGTH)
         die(EXIT_CODE_USAGE, "input '%.64s...': longer than %d characters: give a shorter path",
             input, INPUT_MAX_LENGTH - 1);
-    const size_t parts = input_parts(input);
+    const size_t parts = count_parts(input);
     for (size_t i = 0; parts > 1 && i < parts; i++) {
-        input_part(input, i, part);
+        part_of_row(input, i, part);
         input_check(part);
     }
     if (parts == 1 && !input_is_file(input) && !input_is_worst(input) && !family_named(input) &&
@@ -150,8 +152,8 @@ void input_check_type(const char *input, ln_type type)
     double kappa;
     char part[INPUT_MAX_LENGTH];
     input_check(input);
-    for (size_t i = 0; i < input_parts(input); i++) {
-        input_part(input, i, part);
+    for (size_t i = 0; i < count_parts(input); i++) {
+        part_of_row(input, i, part);
         if (type != LN_F32 && is_offset(part, &kappa) && kappa > offset_kappa_most(type))
             die(EXIT_CODE_USAGE,
                 "input '%.64s': %s can realise kappa from 1 to %g: choose less, or another type",
@@ -288,12 +290,12 @@ void input_rows(const char *input, ln_type type, uint64_t seed, size_t first, si
     const size_t bytes = hidden * dtype_size(type);
     char part[INPUT_MAX_LENGTH];
     input_check_type(input, type);
-    if (input_parts(input) == 1) {
+    if (count_parts(input) == 1) {
         rows_of_part(input, type, seed, first, count, hidden, x);
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        input_part(input, first + i, part);
+        part_of_row(input, first + i, part);
         rows_of_part(part, type, seed, first + i, 1, hidden, (char *)x + i * bytes);
     }
 }

@@ -65,10 +65,6 @@ void input_rows_of_file(const char *path, ln_type type, size_t first, size_t cou
 /* Length of the path before :NAME, or of all of it, where it is that of an archive of tensors; else 0. */
 size_t input_archive_length(const char *path);
 
-/* How many families come in turn, 1 where the input names one; and the one that row `row` is of. */
-size_t input_parts(const char *input);
-void input_part(const char *input, size_t row, char part[INPUT_MAX_LENGTH]);
-
 /* Fills the parameters of a call that go with an input, those that it has room for: ordinary ones, but
  * where a family hurts by its own, such as affine-cancellation; rounded to nearest even after they were
  * brought into the type's range by a power of two where they lie beyond. */

@@ -463,7 +463,7 @@ static void read_entry(byte_source *source, const zip_directory *directory, uint
         die_damaged(source, "an extra field of its directory is cut off");
 }
 
-/* Finds the one entry that is meant: NAME.npy, or without a name the only one. */
+/* Finds the entry NAME.npy, or without a name the only one. */
 static zip_entry *find_entry(byte_source *source, const zip_directory *directory, const char *name)
 {
     zip_entry *entry = arena_new(source->memory, zip_entry, 1),
@@ -733,8 +733,8 @@ static size_t path_next(element_path *path)
     return place;
 }
 
-/* That the file has as many bytes as the shape says is known before memory is asked for: a damaged
- * shape may ask for any amount. */
+/* Takes memory only after it checked that the file has as many bytes as the shape says: a damaged shape may need any
+ * amount. */
 static void take_elements(byte_source *source, const tensor_form *form, tensor_array *array)
 {
     const size_t size = dtype_size(array->dtype), bytes = array->elements * size;

@@ -396,24 +396,23 @@ static void read_line(file_reader *reader, char *line)
     bad(reader, "'%.40s' is no field of a find: see docs/accuracy.md", line);
 }
 
-void worst_list_read(FILE *file, const char *path, worst_list *list)
+void worst_list_read(const char *path, worst_list *list)
 {
     file_reader reader = {.path = path, .list = list};
-    FILE *opened = file ? file : fopen(path, "r");
+    FILE *file = fopen(path, "r");
     char *line = NULL;
     size_t room = 0;
-    errno = opened ? 0 : errno;
-    while (opened && getline(&line, &room, opened) >= 0) {
+    errno = file ? 0 : errno;
+    while (file && getline(&line, &room, file) >= 0) {
         reader.line++;
         read_line(&reader, line);
     }
-    if (!opened || ferror(opened))
+    if (!file || ferror(file))
         die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", path, strerror(errno));
     if (reader.inside)
         bad(&reader, "the file ends within a find");
     free(line);
-    if (!file)
-        fclose(opened);
+    fclose(file);
 }
 
 void worst_list_free(worst_list *list)
@@ -460,11 +459,11 @@ static worst_list read_input(const char *input)
     worst_list list = {0};
     const int count = scandir(place, &names, is_find_file, alphasort);
     if (count < 0 && errno == ENOTDIR)
-        worst_list_read(NULL, place, &list);
+        worst_list_read(place, &list);
     else if (count < 0 && (errno != ENOENT || has_place(input)))
         die(EXIT_CODE_ENVIRONMENT, "%s: cannot read it: %s", place, strerror(errno));
     for (int i = 0; i < count; i++) {
-        worst_list_read(NULL, arena_format(&list.memory, "%s/%s", place, names[i]->d_name), &list);
+        worst_list_read(arena_format(&list.memory, "%s/%s", place, names[i]->d_name), &list);
         free(names[i]);
     }
     free(names);

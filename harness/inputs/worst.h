@@ -3,7 +3,7 @@
  * docs/accuracy.md describes the format.
  *
  *     worst_list list = {0};
- *     worst_list_read(NULL, "reference/worst/two_pass.txt", &list);
+ *     worst_list_read("reference/worst/two_pass.txt", &list);
  *     for (size_t i = 0; i < list.count; i++) ... list.rows[i].inputs[ROLE_X] ...
  *     worst_list_free(&list);
  *
@@ -54,8 +54,8 @@ void worst_row_free(worst_row *row);
 void worst_row_format(const worst_row *row, text_buffer *out);
 
 /* Adds the rows of a file, or of several that were joined. Ends the program (with file and line) at a line that is
- * no field, a number that is no hex float, a find without its end. `file`: it is open, and stays so; NULL: not yet. */
-void worst_list_read(FILE *file, const char *path, worst_list *list);
+ * no field, a number that is no hex float, a find without its end. */
+void worst_list_read(const char *path, worst_list *list);
 void worst_list_free(worst_list *list);
 
 /* Element i of values as text that reads back to the bit: "-0x1.8p-3", "inf", and a NaN with its

@@ -1,5 +1,5 @@
-/* How one judged call is made: where each tensor lies, which outputs are asked for, and what other calls
- * there are. The worker lays a call out as it is told; it chooses nothing.
+/* How one judged call is made: where each tensor lies, which outputs are wanted, and which other calls are made
+ * beside it. The worker follows the layout of its order and chooses nothing.
  *
  *     work_order order = worker_order(ORDER_JUDGE, kernel);
  *     order.layout = layout_named(LAYOUT_BEFORE, operations[LN_OPERATION_LAYERNORM], hidden);
@@ -46,7 +46,7 @@ enum { AT_ONCE_MOST = 5 };
 typedef struct call_layout {
     tensor_layout tensors[ROLES_MOST]; /* by role */
     unsigned
-        outputs; /* beside the result those that are asked for, a bit a role; of the others there is none */
+        outputs; /* wanted ones beside the result, a bit for each role; the call has no others */
     unsigned at_once; /* threads that call, each in buffers of its own: 1 to AT_ONCE_MOST */
     call_order calls;
 } call_layout;

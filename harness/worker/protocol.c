@@ -1,6 +1,5 @@
 #include "worker/protocol.h"
 #include "base/program.h"
-#include "domain/poison.h"
 #include <unistd.h>
 #include <sys/resource.h>
 #include <sys/mman.h>
@@ -8,8 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { GAP_PATTERN = 0x5a };
 
 work_order worker_order(order_kind kind, const kernel_entry *kernel)
 {
@@ -33,50 +30,6 @@ bool reply_was_interrupted(const worker_reply *reply)
     if (!interrupted() && reply->verdict == VERDICT_LOST && reply->value != 0)
         die(EXIT_CODE_ENVIRONMENT, "%s", reply->text);
     return interrupted();
-}
-
-void rows_lay_out(void *data, const role_extent *extent, const char *dense)
-{
-    if (extent->stride_bytes == extent->row_bytes) {
-        memcpy(data, dense, extent_bytes(extent));
-        return;
-    }
-    for (size_t row = 0; row < extent->rows; row++) {
-        char *begin = (char *)data + row * extent->stride_bytes;
-        memcpy(begin, dense + row * extent->row_bytes, extent->row_bytes);
-        if (row + 1 < extent->rows)
-            poison_gap(begin + extent->row_bytes, extent->stride_bytes - extent->row_bytes,
-                       extent->element);
-    }
-}
-
-void rows_gather(char *dense, const void *data, const role_extent *extent)
-{
-    for (size_t row = 0; row < extent->rows; row++)
-        memcpy(dense + row * extent->row_bytes, (const char *)data + row * extent->stride_bytes,
-               extent->row_bytes);
-}
-
-void poison_output(const tensor_role *role, const role_extent *extent, void *data)
-{
-    if (role->type == TYPE_ACCUMULATOR) {
-        poison_statistics(data, extent_bytes(extent), extent->element);
-        return;
-    }
-    memset(data, GAP_PATTERN, extent_bytes(extent));
-    for (size_t row = 0; row < extent->rows; row++)
-        memset((char *)data + row * extent->stride_bytes, POISON, extent->row_bytes);
-}
-
-bool gaps_are_whole(const role_extent *extent, const void *data)
-{
-    const unsigned char *byte = data;
-    for (size_t row = 0; row + 1 < extent->rows; row++)
-        for (size_t i = row * extent->stride_bytes + extent->row_bytes;
-             i < (row + 1) * extent->stride_bytes; i++)
-            if (byte[i] != GAP_PATTERN)
-                return false;
-    return true;
 }
 
 /* A memory file takes memory where it is written alone. */

@@ -132,13 +132,6 @@ static inline bool reply_ends_process(const worker_reply *reply)
 /* Of a failed reply. False: a kernel is at fault. Where no worker can be started, the program ends (7). */
 bool reply_was_interrupted(const worker_reply *reply);
 
-/* Dense rows to where they lie in memory, with NaN between them; and back. */
-void rows_lay_out(void *data, const role_extent *extent, const char *dense);
-void rows_gather(char *dense, const void *data, const role_extent *extent);
-/* What an output holds before a call: poison, and between its rows a pattern that must stay. */
-void poison_output(const tensor_role *role, const role_extent *extent, void *data);
-bool gaps_are_whole(const role_extent *extent, const void *data);
-
 /* The memory that lnbench and its worker's processes share: a memory file, which each maps as far as it is
  * needed.
  *

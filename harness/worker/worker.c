@@ -478,7 +478,7 @@ static bool runner_ask(kernel_runner *runner, const work_order *order, double de
     return worker_ask((worker_process *)runner, order, deadline_seconds, reply);
 }
 
-/* Orders of one kernel in one message; those that got no answer in it are asked one by one, in another
+/* Orders of one kernel in one message; those that got no answer are sent again one by one, to another
  * process. What kept the message from being answered stays the last one's where each alone is. */
 static size_t runner_ask_all(kernel_runner *runner, const work_order *orders, size_t count,
                              double deadline_seconds, worker_reply *replies)

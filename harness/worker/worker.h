@@ -27,7 +27,7 @@ worker_process *worker_start(const char *const *plugins, size_t plugin_count, ke
 /* The same for builds side by side, and without liblayernorm: the kernels of files[i] go to
  * lists[i], and names may stand in several. A build's table must lie in its own file (error 4). */
 worker_process *worker_start_builds(const char *const *files, size_t count, kernel_list *lists);
-/* One more process with the same plugins, in the same order; it starts when it is first asked. */
+/* One more process with the same plugins, in the same order; it starts with its first order. */
 worker_process *worker_start_another(const worker_process *worker);
 void worker_stop(worker_process *worker);
 
@@ -36,7 +36,7 @@ void worker_stop(worker_process *worker);
 bool worker_renew(worker_process *worker, const kernel_entry *const *kernels, size_t count,
                   worker_reply *reply);
 
-/* Every process ends. What is asked next is asked of new ones, in which nothing is kept of earlier calls. */
+/* Ends every process. The next orders go to new ones, which keep nothing of earlier calls. */
 void worker_forget(worker_process *worker);
 
 /* The worker as the judge and the conformance tests ask it, and its arena (judge/runner.h); NULL of NULL. */

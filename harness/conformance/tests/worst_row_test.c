@@ -140,7 +140,7 @@ TEST(test_finds)
     assert_int_equal(fwrite(out.bytes, 1, out.length, file), out.length);
     assert_int_equal(fclose(file), 0);
     worst_list list = {0};
-    worst_list_read(NULL, path, &list);
+    worst_list_read(path, &list);
     assert_int_equal(list.count, TYPES * TYPES);
     for (size_t i = 0; i < list.count; i++) {
         check_same(&finds[i], &list.rows[i]);

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     die_catcher caught = {0};
     die_caught_by = &caught;
     if (setjmp(caught.place) == 0)
-        worst_list_read(NULL, fuzz_file(bytes, size), &list);
+        worst_list_read(fuzz_file(bytes, size), &list);
     worst_list_free(&list);
     return 0;
 }

@@ -18,6 +18,7 @@
 
 enum {
     SLACK_PATTERN = 0xa5,
+    GAP_PATTERN = 0x5a, /* between the rows of an output */
     MAX_LIVE = 128,
     MOST_WAITING = 128,
     MOST_WAITING_BYTES = 64 << 20,
@@ -261,6 +262,53 @@ guard_fault guard_find(const void *address)
         return fault;
     }
     return fault;
+}
+
+/* ---- rows ---- */
+
+void rows_lay_out(void *data, const role_extent *extent, const char *dense)
+{
+    if (extent->stride_bytes == extent->row_bytes) {
+        memcpy(data, dense, extent_bytes(extent));
+        return;
+    }
+    for (size_t row = 0; row < extent->rows; row++) {
+        char *begin = (char *)data + row * extent->stride_bytes;
+        memcpy(begin, dense + row * extent->row_bytes, extent->row_bytes);
+        if (row + 1 < extent->rows)
+            poison_gap(begin + extent->row_bytes, extent->stride_bytes - extent->row_bytes,
+                       extent->element);
+    }
+}
+
+static void rows_gather(char *dense, const void *data, const role_extent *extent)
+{
+    for (size_t row = 0; row < extent->rows; row++)
+        memcpy(dense + row * extent->row_bytes, (const char *)data + row * extent->stride_bytes,
+               extent->row_bytes);
+}
+
+/* What an output holds before a call: poison, and between its rows a pattern that must stay. */
+static void poison_output(const tensor_role *role, const role_extent *extent, void *data)
+{
+    if (role->type == TYPE_ACCUMULATOR) {
+        poison_statistics(data, extent_bytes(extent), extent->element);
+        return;
+    }
+    memset(data, GAP_PATTERN, extent_bytes(extent));
+    for (size_t row = 0; row < extent->rows; row++)
+        memset((char *)data + row * extent->stride_bytes, POISON, extent->row_bytes);
+}
+
+static bool gaps_are_whole(const role_extent *extent, const void *data)
+{
+    const unsigned char *byte = data;
+    for (size_t row = 0; row + 1 < extent->rows; row++)
+        for (size_t i = row * extent->stride_bytes + extent->row_bytes;
+             i < (row + 1) * extent->stride_bytes; i++)
+            if (byte[i] != GAP_PATTERN)
+                return false;
+    return true;
 }
 
 /* ---- the tensors of a call ---- */

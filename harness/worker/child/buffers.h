@@ -50,7 +50,7 @@ void guard_destroy(guarded *buffer); /* harmless on one that is all zero */
 /* Fills what guard_destroy() keeps for the next buffer with NaN until it is used, so that a kernel
  * that reads where a tensor of an earlier call lay is seen. */
 void guard_poison_waiting(void);
-/* The name of a buffer that was written to while it waited, since this was asked last; NULL: none. */
+/* The name of a buffer that was written to while it waited, since the last call of this function; NULL: none. */
 const char *guard_written_waiting(void);
 /* Gives back what waits. */
 void guard_forget_waiting(void);
@@ -61,6 +61,9 @@ bool guard_slack_changed(const guarded *buffer, long *distance);
 
 /* Looks the address up among all live buffers; usable in a signal handler. */
 guard_fault guard_find(const void *address);
+
+/* Dense rows to where they lie in memory, with NaN between them. */
+void rows_lay_out(void *data, const role_extent *extent, const char *dense);
 
 /* ---- the tensors of a call ---- */
 

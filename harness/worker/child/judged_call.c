@@ -1,4 +1,4 @@
-/* A judged call: what happens to a kernel that is asked for one output.
+/* A judged call: what happens to a kernel that makes one output.
  *
  * 1. Buffers for every tensor that the order has are laid out as it says (buffers.c), prepare() is called,
  *    inputs are filled and become read-only, outputs are filled with NaN.
@@ -396,7 +396,7 @@ static bool call_beside(judged_call *call)
            call_again(call, " after another prepared state was released");
 }
 
-/* No rows: nothing is written, whatever is asked for. */
+/* A call of no rows must write nothing, whatever outputs are wanted. */
 static bool call_no_rows(const judged_call *call)
 {
     const ln_kernel *kernel = judged.kernel;
@@ -556,7 +556,7 @@ void worker_judge(const work_order *order, const ln_kernel *kernel)
     judged.kernel = kernel;
     judged.order = *order;
     judged.at_once = order->layout.at_once > 1 ? order->layout.at_once : 1;
-    /* A library with threads of its own has several of them where several calls at once are asked for, and
+    /* A library with threads of its own has several of them where several calls at once are wanted, and
      * is called by one. */
     if (kernel_has_threads(plugin->table, kernel)) {
         if (judged.at_once > 1)

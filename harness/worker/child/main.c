@@ -297,7 +297,7 @@ static void load_plugin(const work_order *order)
         answer.value = EXIT_CODE_NOT_COMPARABLE;
         return;
     }
-    /* Judged, and timed where nothing else is asked for, on one thread. */
+    /* Kernels are judged on one thread, and timed so unless the order has more. */
     if (table->set_threads && !plugin_set_threads(table, 1)) {
         order_fails(VERDICT_LOST, "its set_threads(1) failed");
         return;
