@@ -26,24 +26,16 @@ then
     exit 77
 fi
 harness=$source/harness
-# The families need no file.
-cat >"$directory/no_files.c" <<'end'
-#include "inputs/inputs.h"
-void input_rows_of_file(const char *path, ln_type type, size_t first, size_t count, size_t hidden, void *x)
-{
-    (void)path, (void)type, (void)first, (void)count, (void)hidden, (void)x;
-}
-end
+echo '#include "inputs/inputs.h" // the families need no file
+void input_rows_of_file(const char *a, ln_type b, size_t c, size_t d, size_t e, void *f) {}' >"$directory/no_files.c"
 "$compiler" -std=c17 -D_GNU_SOURCE -ffp-contract=off $flags \
     -DLNBENCH_INSTALLED_LIBRARY='""' -DLNBENCH_INSTALLED_PEERS='""' -DLNBENCH_SOURCE_PLOTS='""' \
     -DLNBENCH_SOURCE_WORST='""' \
     -I "$harness" -I "$source/kernels/include" -I "$source/reference" \
     "$harness"/inputs/tests/inputs_golden.c "$harness"/inputs/[!t]*.c "$directory"/no_files.c \
-    "$harness"/domain/case.c \
-    "$harness"/domain/convention.c "$harness"/domain/operation.c \
+    "$harness"/domain/case.c "$harness"/domain/convention.c "$harness"/domain/operation.c \
     "$harness"/domain/layernorm.c "$harness"/domain/rmsnorm.c "$harness"/domain/verdict.c \
-    "$harness"/base/die.c \
-    "$harness"/base/text.c "$harness"/base/arena.c "$harness"/base/files.c \
+    "$harness"/base/die.c "$harness"/base/text.c "$harness"/base/arena.c "$harness"/base/files.c \
     "$harness"/base/program.c "$source"/reference/metrics/storage.c \
     -lm -o "$directory/golden" || exit 1
 "$@" "$directory/golden"
