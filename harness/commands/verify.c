@@ -185,23 +185,30 @@ static void derive(verify_lane *lane, stored_error *own)
         own->differs = allocate_copy(&result, sizeof result);
 }
 
+/* Takes all errors of one block, then those of the next, so that each block is made once. */
 static void *run_lane(void *context)
 {
     verify_lane *lane = context;
-    verify_state *verifying = lane->verifying;
-    pthread_mutex_lock(&verifying->lock);
-    while (verifying->next < verifying->count && !interrupted()) {
-        stored_error *next = &verifying->errors[verifying->next++];
-        const case_key *key = &next->stored->key;
+    verify_state *all = lane->verifying;
+    pthread_mutex_lock(&all->lock);
+    while (all->next < all->count && !interrupted()) {
+        const size_t first = all->next;
+        const case_key *key = &all->errors[first].stored->key;
         char what[160];
-        snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
-                 key->input, key->hidden);
-        progress_step(&verifying->progress, 1, what);
-        pthread_mutex_unlock(&verifying->lock);
-        derive(lane, next);
-        pthread_mutex_lock(&verifying->lock);
+        while (all->next < all->count && case_key_beside(key, &all->errors[all->next].stored->key))
+            all->next++;
+        const size_t end = all->next;
+        for (size_t i = first; i < end && !interrupted(); i++) {
+            key = &all->errors[i].stored->key;
+            snprintf(what, sizeof what, "%.40s  %.30s  %.50s  %zu", key->kernel, key->convention,
+                     key->input, key->hidden);
+            progress_step(&all->progress, 1, what);
+            pthread_mutex_unlock(&all->lock);
+            derive(lane, &all->errors[i]);
+            pthread_mutex_lock(&all->lock);
+        }
     }
-    pthread_mutex_unlock(&verifying->lock);
+    pthread_mutex_unlock(&all->lock);
     replayer_forget(&lane->own);
     judge_destroy(lane->own.judge);
     worker_stop(lane->worker);
@@ -285,6 +292,7 @@ exit_code report_verify(const verify_request *request, const run_view *view, exi
     text_buffer page = {0};
     char held[32], of[32];
     size_t differ = 0;
+    interrupt_watch();
     machine_read(&here);
     verifying.elsewhere = machine_difference(&view->machine, &here) != NULL;
     machine_free(&here);
@@ -314,15 +322,24 @@ exit_code report_verify(const verify_request *request, const run_view *view, exi
     if (missing == verifying.count && code != EXIT_CODE_ACCURACY)
         code = EXIT_CODE_NOT_COMPARABLE;
     const size_t hold = verifying.count - missing - differ;
-    if (differ > 0 || out->format != OUTPUT_TEXT)
+    if (differ > 0 || output_is_data(out) || out->format == OUTPUT_JSON) {
         relation_print_in(rows,
                           json_pack("{s:s, s:I, s:i, s:I, s:I, s:o}", "schema", "lnbench-verify-4",
                                     "run", (json_int_t)view->run.id, "exit_code", (int)code,
                                     "errors", (json_int_t)verifying.count, "hold", (json_int_t)hold,
                                     "not_derived", reasons),
                           "failures", out);
+    } else {
+        relation_destroy(rows);
+        json_decref(reasons);
+    }
     output_aside(out, "%s of %s errors hold", in_thousands(hold, held),
                  in_thousands(verifying.count, of));
+    for (size_t i = 0; i < verifying.count; i++) {
+        free(verifying.errors[i].differs);
+        free(verifying.errors[i].reason);
+    }
+    free(verifying.errors);
     text_free(&page);
     stored_cases_free(&verifying.cases);
     kernel_list_free(&verifying.kernels);
