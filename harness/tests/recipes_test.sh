@@ -224,7 +224,7 @@ while read -r line; do
 done <<<"$lines"
 
 # ---- many machines: two tasks of each kind, here ----
-block() { awk -v n="$1" '/^```/ { on = !on; count += on; next } on && count == n' "$root/docs/recipes/many-machines.md"; }
+block() { awk -v n="$1" '/^```/ { on = !on; count += on; next } on && count == n' "$root/docs/recipes/README.md"; }
 mkdir "$scratch/many" && cd "$scratch/many" || exit 1
 printf '#!/bin/bash\nexec bash -c "$3"\n' >"$scratch/bin/ssh" && chmod +x "$scratch/bin/ssh" # -n HOST COMMAND
 printf 'one\ntwo\n' >hosts
