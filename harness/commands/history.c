@@ -6,6 +6,7 @@
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
 #include "show/charts/chart.h"
+#include "show/compare/run_find.h"
 #include "store/change_points.h"
 #include <math.h>
 #include <stdlib.h>
@@ -59,7 +60,10 @@ static const char points_sql[] =
     "points AS ("
     " SELECT machine, kernel, convention, rows, hidden, types AS dtype, inputs.name AS input, "
     "cache, threads, operation,"
-    "  own.id AS run, started, \"commit\", %s AS value, %s AS lo, %s AS hi,"
+    "  own.id AS run, started, coalesce((SELECT " PLUGIN_SQL
+    " FROM kernels WHERE kernels.run = own.id AND "
+    "name = kernel AND role = 'plugin'), \"commit\") AS \"commit\", %s AS value, %s AS lo, %s AS "
+    "hi,"
     "  coalesce((SELECT reproducible FROM kernels WHERE kernels.run = own.id AND name = kernel), "
     "'-') AS reproducible,"
     "  row_number() OVER (ORDER BY started, own.id, cases.id) AS place"
@@ -202,7 +206,7 @@ static void load(result_store *store, const history_options *options, measure_hi
 
 /* ---- showing it ---- */
 
-/* "run 12, commit 1234567: 0.512 to 0.478, -6.6 %" */
+/* "run 12, commit 1234567: 0.512 to 0.478, -6.6 %"; a plugin has its name and hash in place of the commit. */
 static void add_change(text_buffer *out, const measure_history *history,
                        const history_series *series, size_t change)
 {
@@ -210,10 +214,10 @@ static void add_change(text_buffer *out, const measure_history *history,
     double before = series->medians[change], after = series->medians[change + 1];
     const char *commit = table_text(&history->points, row, "commit");
     char shown[2][16];
-    text_format(out, "run %lld, commit %.12s: %s to %s",
-                (long long)table_whole(&history->points, row, "run"),
-                commit[0] ? commit : "unknown", number_short(before, shown[0]),
-                number_short(after, shown[1]));
+    text_format(
+        out, strchr(commit, ' ') ? "run %lld, %s: %s to %s" : "run %lld, commit %.12s: %s to %s",
+        (long long)table_whole(&history->points, row, "run"), commit[0] ? commit : "unknown",
+        number_short(before, shown[0]), number_short(after, shown[1]));
     if (before > 0)
         text_format(out, ", %+.2g %%", (after / before - 1) * 100);
 }

@@ -6,10 +6,10 @@
 #include "base/program.h"
 #include "base/output.h"
 #include "base/files.h"
-#include "domain/kernel_json.h"
 #include "commands/result_options.h"
 #include "commands/run.h"
 #include "run/accuracy.h"
+#include "store/script.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,52 +69,35 @@ static void dry_run_json(const case_plan *plan, const output_file *out)
     output_json(out, array);
 }
 
-/* How many distinct words there are among those of a plan's accuracy groups. */
-static size_t count_distinct(const case_plan *plan, size_t offset)
-{
-    size_t distinct = 0;
-    for (size_t i = 0; i < plan->accuracy_count; i++) {
-        const char *word = (const char *)&plan->accuracy[i] + offset;
-        size_t before = 0;
-        while (before < i && strcmp((const char *)&plan->accuracy[before] + offset, word) != 0)
-            before++;
-        distinct += before == i;
-    }
-    return distinct;
-}
-
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
-
-/* What the judged cases cover. */
-static void print_covered(const case_plan *plan, const output_file *out)
+/* What the checks of a plan cover, where each of them was made. */
+static void print_checks(const case_plan *plan, const output_file *out)
 {
     static const plan_checks none;
     const plan_checks *checks = plan->checks ? plan->checks : &none;
-    bool asked = false;
     char words[256];
-    for (size_t i = 0; i < plan->accuracy_count; i++)
-        asked |= plan->accuracy[i].check != NULL;
-    if (plan->accuracy_count == 0)
-        return;
-    size_t inputs = count_distinct(plan, offsetof(accuracy_group, input));
-    size_t conventions = count_distinct(plan, offsetof(accuracy_group, convention_label));
-    output_line(out, "covered  %zu input%s and checks, %zu convention%s%s", inputs, plural(inputs),
-                conventions, plural(conventions), asked ? ";" : "");
     for (size_t i = 0; i < checks->count; i++) {
         const ln_operation kind = combinations_at(checks->sets[i], 0).table->operation;
         bool again = i > 0 && combinations_at(checks->sets[i - 1], 0).table->operation == kind;
-        bool more = i + 1 < checks->count &&
-                    combinations_at(checks->sets[i + 1], 0).table->operation == kind;
         if (!again)
-            output_line(out, "  of kernels of %s without a proof %s%s;", operations[kind]->title,
-                        combinations_describe(checks->sets[i], words, sizeof words),
-                        more ? "; conventions in turn" : "");
+            output_line(out, "  of kernels of %s without a proof %s", operations[kind]->title,
+                        combinations_describe(checks->sets[i], words, sizeof words));
     }
-    if (asked)
-        output_line(out, "  2^32 elements, 75,000 calls");
+}
+
+/* What the judged cases of a run cover, counted in the store. */
+static void print_covered(result_store *store, int64_t run, const output_file *out)
+{
+    stored_table found =
+        store_ask(store,
+                  "SELECT count(*) AS cases, count(DISTINCT input) AS inputs, "
+                  "count(DISTINCT convention) AS conventions FROM judged WHERE run = ?1",
+                  "i", run);
+    if (table_whole(&found, 0, "cases") > 0)
+        output_line(out, "covered  cases %lld; inputs and checks %lld; conventions %lld",
+                    (long long)table_whole(&found, 0, "cases"),
+                    (long long)table_whole(&found, 0, "inputs"),
+                    (long long)table_whole(&found, 0, "conventions"));
+    stored_table_free(&found);
 }
 
 static void dry_run(const case_plan *plan, const output_file *out)
@@ -151,7 +134,7 @@ static void dry_run(const case_plan *plan, const output_file *out)
         output_text(out, " %s", plan->kernels[i]->facts.name);
     output_text(out, "\n%zu judgements, %zu repetitions, about %.0f s\n", plan_judgements(plan),
                 plan_repetitions(plan), session_run_seconds(plan));
-    print_covered(plan, out);
+    print_checks(plan, out);
 }
 
 /* With --resume, where no unfinished run has this plan: another unfinished run is what was meant. */
@@ -237,7 +220,9 @@ static size_t show_run(run_session *session, const run_options *options, bool fi
     output_aside(&options->printed, "stored  run %lld in %s", (long long)session->run,
                  options->run.database);
     if (is_text)
-        print_covered(&session->plan, &options->printed);
+        print_covered(session->store, session->run, &options->printed);
+    if (is_text && finished && missing == 0)
+        print_checks(&session->plan, &options->printed);
     if (is_text && options->shown.all && session->judge)
         print_certified(session->judge, &options->printed);
     if (finished && is_text && !options->no_charts)
@@ -266,7 +251,7 @@ void run_check_missing(const run_settings *settings, size_t missing, bool gave_u
     if (missing > 0 && !settings->allow_missing)
         die(gave_up ? EXIT_CODE_KERNEL_FAILED : EXIT_CODE_ENVIRONMENT,
             "%zu case%s without a result: %s(--allow-missing accepts that)", missing,
-            plural(missing), hint);
+            missing == 1 ? "" : "s", hint);
 }
 
 /* What decides results and is no part of the plan; a deadline only decides when to give up. */

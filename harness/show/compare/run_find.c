@@ -75,21 +75,26 @@ static int64_t find_stored(result_store *store, const char *word, const char *da
     return run;
 }
 
-/* "run 3, commit 1234567, 2026-01-01T00:00:00Z" */
+/* "run 3, commit 1234567, 2026-01-01T00:00:00Z"; where plugins took part, their names and hashes in place of the commit,
+ * which is lnbench's. */
 static void describe(result_store *store, found_run *found, bool numbered)
 {
-    const stored_run run = store_run(store, found->run);
-    machine_facts machine = store_machine(store, found->run);
-    const char *commit = machine_fact_value(&machine, "git_commit");
-    const char *dirty = machine_fact_value(&machine, "git_dirty");
-    bool known = strcmp(commit, "unknown") != 0;
-    char number[32] = "";
+    static const char sql[] =
+        "SELECT coalesce((SELECT group_concat(DISTINCT " PLUGIN_SQL ") || ', ' FROM kernels "
+        "WHERE run = runs.id AND role = 'plugin'), "
+        "(SELECT 'commit ' || substr(value, 1, 12) || iif(EXISTS (SELECT 1 FROM facts WHERE run = "
+        "runs.id "
+        "AND name = 'git_dirty' AND value = 'yes'), ' and more', '') || ', ' FROM facts "
+        "WHERE run = runs.id AND name = 'git_commit' AND value <> 'unknown'), '') || started AS "
+        "words "
+        "FROM runs WHERE id = ?1";
+    stored_table words = store_ask(store, sql, "i", found->run);
+    int used = 0;
     if (numbered)
-        snprintf(number, sizeof number, "run %lld, ", (long long)found->run);
-    snprintf(found->words, sizeof found->words, "%s%s%.12s%s%s%.31s", number,
-             known ? "commit " : "", known ? commit : "",
-             strcmp(dirty, "yes") == 0 ? " and more" : "", known ? ", " : "", run.started);
-    machine_free(&machine);
+        used = snprintf(found->words, sizeof found->words, "run %lld, ", (long long)found->run);
+    snprintf(found->words + used, sizeof found->words - (size_t)used, "%s",
+             table_text(&words, 0, "words"));
+    stored_table_free(&words);
 }
 
 static found_run from_store(const char *word, const char *database)

@@ -4,6 +4,10 @@
 
 #include "store/store.h"
 
+/* What a plugin's kernel is known by, from its row of kernels: "mine 0123456789ab", its name and the hash of its file. */
+#define PLUGIN_SQL                                                                                 \
+    "descriptor ->> '$.source' || ' ' || substr(descriptor ->> '$.object_hash', 1, 12)"
+
 typedef struct found_run {
     char database
         [1100]; /* that it is in; a temporary copy of a packed one goes at the end of the program */
