@@ -4,8 +4,8 @@ import numpy as np
 from ._library import ArgumentError, clean
 
 TYPES = ("f32", "f64", "bf16", "f16")  # in the order of ln_type
-_STORED = {"f32": np.dtype("f4"), "f64": np.dtype("f8"), "bf16": np.dtype("u2"),
-           "f16": np.dtype("f2")}
+STORED = {"f32": np.dtype("f4"), "f64": np.dtype("f8"), "bf16": np.dtype("u2"),
+          "f16": np.dtype("f2")}  # whose bytes a type's elements are
 _ALIASES = {"float32": "f32", "float64": "f64", "bfloat16": "bf16", "float16": "f16"}
 
 
@@ -24,11 +24,6 @@ def type_name(given):
     if text not in TYPES:
         raise ArgumentError(f"dtype {text}: f32, f64, bf16 or f16 was expected")
     return text
-
-
-def stored(type_):
-    """The NumPy dtype whose bytes a type's elements are (bf16: uint16)."""
-    return _STORED[type_]
 
 
 def _bfloat16():

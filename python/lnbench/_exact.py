@@ -165,7 +165,7 @@ def _row(row, case, type_, param, framework):
 
     def array(role):
         own, length = (param, count) if role in lib.PARAMETERS else (type_, hidden)
-        made = _vector(getattr(row, role), length, arrays.stored(own))
+        made = _vector(getattr(row, role), length, arrays.STORED[own])
         return None if made is None else arrays.give_or_bits(made, own, framework)
     return WorstRow(row.number, exact=_vector(row.exact, hidden, np.dtype("f8")),
                     **{role: array(role) for role in lib.ROLES[:5]})
@@ -280,17 +280,16 @@ def _fingerprint(x, y, residual, gamma, beta, digits=None, x_digits=None):
     box = lib.Box(x.ndim, (c.c_size_t * 8)(*x.shape), *map(_address, (x, residual, y, gamma, beta)),
                   sizes.pop() if sizes else 0, *types, *(lib.EXACT if value is None else value
                                                          for value in (digits, x_digits)))
-    found = lib.Fingerprint()
+    found, hidden = lib.Fingerprint(), x.shape[-1]
     lib.call("lnjudge_fingerprint_make", c.byref(box), c.byref(found))
     try:
         candidates = [Candidate(
             one.words.decode(), lib.label_of(one.convention) if one.is_convention else None,
             *((one.eps_low, one.eps_high) if one.is_convention else (None, None)),
             one.also.decode() or None) for one in found.candidates[:found.count]]
+        row = [0.0 if i + 1 == hidden and hidden % 2 else found.probe * (1 - 2 * (i % 2))
+               for i in range(hidden)] if found.probe else None
+        return FingerprintReport(("none", "open", "named")[found.answer], candidates, found.tried,
+                                 found.rows, found.rows_told, row, found.pairs, found.pairs_left)
     finally:
         lib.library.lnjudge_fingerprint_free(c.byref(found))
-    hidden = x.shape[-1]
-    row = [0.0 if i + 1 == hidden and hidden % 2 else found.probe * (1 - 2 * (i % 2))
-           for i in range(hidden)] if found.probe else None
-    return FingerprintReport(("none", "open", "named")[found.answer], candidates, found.tried,
-                             found.rows, found.rows_told, row, found.pairs, found.pairs_left)

@@ -44,7 +44,7 @@ class Callable:
         self.layout, self.declined, self.wider = None, {}, None
         self.fn, self.framework, self.type, self.param = fn, framework, type_, param
         self.faults, self.raised, self.on_call, self.scalar = [], None, on_call, scalar
-        self.dtypes = (arrays.stored(type_), arrays.stored(param))
+        self.dtypes = (arrays.STORED[type_], arrays.STORED[param])
         self.kernel = lib.KERNEL(self._called)
 
     def on_interrupt(self, number, frame):
@@ -184,11 +184,6 @@ class Callable:
             case.detail = case.detail[:code.start()] + sentence
 
 
-def is_module(fn):
-    """A torch.nn.Module."""
-    return any(str.startswith(base.__module__, "torch.nn") for base in type(fn).__mro__)
-
-
 _GAMMAS = ("weight", "scale", "gamma", "alpha", "a_2", "g")
 _BETAS = ("bias", "shift", "beta", "b_2", "b")
 
@@ -201,18 +196,6 @@ def _operation(made):
 
 class _Module:
     """A torch module as a function of x, gamma and beta. Its own parameters are put back."""
-
-    @property
-    def operation(self):
-        return _operation(self.module)
-
-    def usual(self):
-        """What the published module of this name computes; others as PyTorch's own."""
-        name = type(self.module).__name__
-        if type(self.module).__module__.startswith("torch.nn") or self.operation == "layernorm":
-            return lib.USUAL[self.operation]
-        return "gemma3n" if name.startswith("Gemma3n") else "gemma" if name.startswith("Gemma") \
-            else "llama"
 
     def __init__(self, module):
         self.module = module
@@ -233,12 +216,17 @@ class _Module:
         self.kept = [p.data for p in (self.weight, self.bias) if p is not None]
 
     def convention(self, given, operation, type_):
-        """The one given, or that of its name with the module's own eps; with the module's affine form."""
-        made = lib.Convention.from_buffer_copy(lib.of_operation(given or self.usual(), operation))
+        """The one given, or that of its name with the module's own eps; with the module's affine form. A published
+        module of another library is known by its name; others compute as PyTorch's own."""
+        own, name = _operation(self.module), type(self.module).__name__
+        usual = lib.USUAL[own]
+        if own == "rmsnorm" and not type(self.module).__module__.startswith("torch.nn"):
+            usual = "gemma3n" if name.startswith("Gemma3n") else "gemma" if name.startswith("Gemma") else "llama"
+        made = lib.Convention.from_buffer_copy(lib.of_operation(given or usual, operation))
         eps = getattr(self.module, "eps", getattr(self.module, "variance_epsilon", None))
         if given is None and isinstance(eps, float):
             made.eps = eps
-        elif given is None and self.operation == "rmsnorm" and type_ == "f64":
+        elif given is None and own == "rmsnorm" and type_ == "f64":
             made.eps = 2.0**-52  # PyTorch's None: of the type that it computes in
         if self.weight is None:
             return lib.with_form(made, "none")
@@ -269,18 +257,6 @@ def _positional(fn):
     return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in parameters)
 
 
-def _fit_form(convention, count):
-    """The convention with the affine form that the function's `count` arguments allow."""
-    if count == 0:
-        raise lib.ArgumentError("fn takes no argument: fn(x), fn(x, gamma) or fn(x, gamma, beta) "
-                                "was expected")
-    if count == 1:
-        return lib.with_form(convention, "none")
-    if count == 2 and lib.form_of(convention) == "vector":
-        return lib.with_form(convention, "gamma")
-    return convention
-
-
 def _sizes(hidden):
     try:
         hidden = tuple(hidden)
@@ -305,8 +281,8 @@ def _progress(wanted):
     return tqdm(desc="lnbench", unit="check", leave=False)
 
 
-def _ask(question, callable_, bar, first_only, layout):
-    """Runs a session; the report so far, whatever happens, belongs to nobody else."""
+def _run_session(question, callable_, bar, first_only, layout):
+    """Runs the steps of a session and returns its report."""
     session, done, steps = c.c_void_p(), c.c_size_t(0), c.c_size_t(1)
     lib.call("lnjudge_begin", c.byref(question), c.byref(session))
     report, fine = lib.Report(), False
@@ -337,7 +313,8 @@ class Subject:
     def __init__(self, fn, convention, framework, operation=None, type_="f32"):
         if not callable(fn):
             raise lib.ArgumentError(f"a callable was expected, not {type(fn).__name__}")
-        self.is_module = _attempt(lambda: is_module(fn), False)
+        self.is_module = _attempt(lambda: any(  # of torch
+            base.__module__.startswith("torch.nn") for base in type(fn).__mro__), False)
         name = None
         if _attempt(lambda: inspect.isroutine(fn)):
             name = fn.__qualname__
@@ -351,9 +328,14 @@ class Subject:
         if self.is_module:
             self.wanted = self.fn.convention(convention, operation, type_)
         else:
-            usual = lib.of_operation(convention, operation or (
+            self.wanted = lib.of_operation(convention, operation or (
                 None if convention else _attempt(lambda: _operation(fn))))
-            self.wanted = _fit_form(usual, _attempt(lambda: _positional(fn)))
+            count = _attempt(lambda: _positional(fn))
+            if count == 0:
+                raise lib.ArgumentError("fn takes no argument: fn(x), fn(x, gamma) or fn(x, gamma, beta) "
+                                        "was expected")
+            if count == 1 or (count == 2 and lib.form_of(self.wanted) == "vector"):
+                self.wanted = lib.with_form(self.wanted, "none" if count == 1 else "gamma")
         self.own_framework = "torch" if self.is_module else "numpy"
         self.framework = framework or self.own_framework
 
@@ -368,14 +350,14 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     default that of the convention. RMSNorm's convention is "torch-rms" by default; of a module called
     LlamaRMSNorm and the like "llama", of GemmaRMSNorm "gemma".
     fn gets arrays of rows x hidden of `dtype` and returns one like x; so do gamma and beta, of
-    `param_dtype` (default: dtype). hidden: sizes at which every input family is asked (default:
-    768, or a module's own). The covering array is asked besides: of a plain function with every size,
-    with only=True at sizes of `hidden` alone. Arrays lie in memory in ten ways; a function that raises in one declines it.
-    max_row_ulp: a limit of one's own on rows of kappa <= 2 (about zero), no longer than hidden.
-    framework "torch" hands tensors over. strided=False: dense rows alone. isolate=True runs fn in a
-    child process; a call that takes longer than `deadline` seconds is a timeout there. first_only:
-    ends with the first check that fails. on_call(rows, hidden) is called before each call. entry: this one of the plan alone, as the
-    report's `repeat` has it.
+    `param_dtype` (default: dtype). hidden: sizes at which fn is judged on every input family (default:
+    768, or a module's own). The problems of the covering array have other sizes as well; with only=True,
+    and for a module, they keep to `hidden`. Arrays lie in memory in ten ways; a function that raises in one
+    declines it. max_row_ulp: a limit of one's own on rows of kappa <= 2 (about zero), no longer than hidden.
+    framework "torch" hands tensors over. strided=False: dense rows alone. isolate=True runs fn in a child
+    process; a call that takes longer than `deadline` seconds is a timeout there. first_only: ends with the
+    first check that fails. on_call(rows, hidden) is called before each call. entry: runs this entry of the
+    plan alone, as the report's `repeat` has it.
 
     A wrong fn never raises: the report says what is wrong. Wrong arguments raise ArgumentError.
     """
@@ -391,7 +373,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     seed = lib.whole(seed, "seed", 0, (1 << 64) - 1)
     max_row_ulp = lib.number(max_row_ulp, "max_row_ulp", 0)
     deadline = lib.number(deadline, "deadline", 0)
-    arrays.give(np.zeros((1, 1), arrays.stored(type_)), type_, framework)  # can it be made here?
+    arrays.give(np.zeros((1, 1), arrays.STORED[type_]), type_, framework)  # can it be made here?
     entry = lib.whole(entry, "entry", 0)
     said = {"convention": lib.label_of(wanted), "hidden": sizes if len(sizes) > 1 else sizes[0],
             "dtype": type_, "seed": seed}
@@ -445,7 +427,7 @@ def _interrupts_of(called):
 
 
 def _judge(fn, *, entry=0, **options):
-    """The report. Where a layout may be why it is wrong, the same is asked of contiguous arrays."""
+    """The report. Where the layout of arrays may be the reason, the same entry is run on contiguous ones."""
     report = _report(fn, entry=entry, **options)
     case = report.worst_case
     if report.passed or not case or not case.entry:
@@ -471,9 +453,9 @@ def _report(fn, *, wanted, sizes, type_, param, traits, seed, max_row_ulp, frame
         seed=seed, max_row_ulp=max_row_ulp, stop=c.pointer(called.stop), entry=entry)
     bar = _progress(progress)
     try:
-        with _interrupts_of(called), warnings.catch_warnings():  # rows that overflow are asked on purpose
+        with _interrupts_of(called), warnings.catch_warnings():  # rows overflow on purpose
             warnings.simplefilter("ignore", RuntimeWarning)
-            report = _ask(question, called, bar, first_only, layout)
+            report = _run_session(question, called, bar, first_only, layout)
         if called.stop.value:  # between the last check and here
             lib.library.lnjudge_report_free(c.byref(report))
             raise KeyboardInterrupt

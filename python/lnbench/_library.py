@@ -20,7 +20,7 @@ PARAMETERS = ("gamma", "beta")
 
 
 class ArgumentError(ValueError):
-    """An argument that cannot be meant: the message says what was expected."""
+    """A wrong argument: the message says what was expected."""
 
 
 def clean(value, most=120):

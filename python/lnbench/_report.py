@@ -80,7 +80,7 @@ class Report:
     worst_case: Optional[Case] = None
     facts: List[str] = field(default_factory=list)  # no faults: the layouts that it declines, ...
     function: Optional["FingerprintReport"] = None  # what made a wrong output (judge_output)
-    not_asked: str = ""  # what one process cannot ask of a function; `lnbench run` does
+    not_asked: str = ""  # checks that need other processes; `lnbench run` makes them
 
     @property
     def worst(self) -> Optional[WorstRow]:
