@@ -300,7 +300,8 @@ static void make_parameter(const combination *of, operation_call *call, size_t r
         break;
     case PARAMETER_EXTREME:
         for (size_t i = 0; !is_subnormal(of) && i < count; i += 3)
-            storage_store(problem->param, values, i, overflowing(problem->storage));
+            storage_store(problem->param, values, i,
+                          fmin(overflowing(problem->storage), overflowing(problem->param)));
         if (!is_subnormal(of))
             break;
         /* fall through */

@@ -3,7 +3,63 @@
 # twins under torch; with LNBENCH_FULL one fault of each kind, with its twin, under three conventions.
 # All of faults.def takes an hour: faults_table.sh.
 # usage: faults_test.sh LNBENCH FAULTS_PLUGIN FAULTS_DEF
+#        faults_test.sh --texts LNBENCH FOLDER_OF_PLUGINS SOURCES (the folder harness): each check proves that it is
+#        alive. Of each text that the judge, the conformance tests and the calls under them can print there is a
+#        planted fault, or a kernel at a limit, whose verdict has it.
 set -u
+if [ "$1" = --texts ]; then
+    lnbench=$2 plugins=$3 sources=$4
+    folder=$(mktemp -d) || exit 7
+    trap 'rm -rf "$folder"' EXIT
+    ask() { # PLUGIN KERNELS OPTION...
+        local plugin=$1 kernels=$2
+        shift 2
+        "$lnbench" run --plan quick --only accuracy --no-charts --db "$folder/alive.db" --plugin "$plugins/$plugin.so" \
+            --kernels "$kernels" "$@" >"$folder/out" 2>&1
+        case $? in 0 | 5 | 6) ;; *) cat "$folder/out" && exit 1 ;; esac
+        "$lnbench" export --db "$folder/alive.db" --format tsv >>"$folder/cases.tsv" || exit 7
+    }
+    faults() { sed 's/[^,]*/fault.&/g' <<<"$1"; }
+    ask faults_plugin "$(faults mod_16_13,last_row_from_2500,nan_to_zero,rstd_12_bits,rstd_of_nan,bf16_truncated_alone)" \
+        --conventions torch
+    ask faults_plugin "$(faults lane_off_by_2,mean_alone,mean_left_over,var_from_256x2048,through_f16,sum_is_x,no_sum,two_at_once)" \
+        --conventions torch --inputs normal
+    ask faults_plugin "$(faults keeps_files,keeps_memory,from_60000th_call,table_released,done_where_0,no_rows_write)" \
+        --conventions torch --inputs normal
+    ask faults_plugin "$(faults counter_of_16_bits,writes_gap,sum_has_x_stride)",library_accurate_f32 --conventions torch
+    ask faults_plugin twin.mean_alone --conventions torch --inputs normal --conformance no --max-row-ulp 0.1
+    ask sabotage_plugin naive.writes_one_behind,special.clobbers_register,special.leaves_upper_halves,special.nan_bound,special.crashing_bound \
+        --conventions torch --inputs normal --conformance no
+    ask sabotage_plugin special.last_of_257,naive.writes_to_former_y --inputs normal
+    ask rmsnorm_faults_plugin "$(faults order,eps_left_out,eps_elsewhere)",rmsnorm.eps_1e_3.f32,rmsnorm.eps_left_out.f32 --operation rmsnorm \
+        --conventions 'operation=rmsnorm,eps=.1@square,weight=w' --inputs normal
+    # Texts are string literals of calls, one by one where several are chosen from. No planted fault has what is
+    # printed where the system lacks something, or of the library's own calls; rmsnorm_test has the eps "of at most",
+    # and sabotage_test what claims to be correctly rounded, since the quick plan does not ask for that.
+    awk '
+        BEGIN { RS = ";" }
+        /(judge_find|verdict_say|order_fails|number_print|snprintf)\(/ {
+            sub(/.*(judge_find|verdict_say|order_fails|number_print|snprintf)\(/, "")
+            for (text = ""; match($0, /"([^"\\]|\\.)*"/); $0 = substr($0, RSTART + RLENGTH)) {
+                text = text substr($0, RSTART + 1, RLENGTH - 2)
+                if (substr($0, RSTART + RLENGTH) !~ /^[ \n]*"/) {
+                    print text
+                    text = ""
+                }
+            }
+        }' "$sources"/judge/rows.c "$sources"/judge/fingerprint/mistakes.c "$sources"/conformance/{covering_run,call,exact}.c \
+        "$sources"/worker/child/{growth,judged_call,buffers}.c |
+        sed -E 's/%[-.*0-9]*[lz]*[a-z]/\n/g' | awk 'gsub(/[a-zA-Z]/, "&") >= 12' | sort -u |
+        grep -vE 'system refuses|caches cannot be set|layernorm.h promises|as it claims to be|aimed at midpoints|calls were made|_kernel_name|probable_bound|or has one of at most' >"$folder/texts"
+    dead=0
+    while read -r text; do
+        grep -qF -- "$text" "$folder/cases.tsv" && continue
+        echo "no planted fault prints: $text"
+        dead=$((dead + 1))
+    done <"$folder/texts"
+    echo "$(wc -l <"$folder/texts") texts, $dead without a fault"
+    exit $((dead > 0))
+fi
 faults="two_slots third_thread row_23_bits flushes_and_40_ulp bf16_truncated_alone bf16_unrounded_alone keeps_threads
     var_from_256x2048 last_of_32_mib last_row_from_2500
     residual_keeps_memory"

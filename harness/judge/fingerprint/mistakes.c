@@ -262,7 +262,7 @@ mistake_set norm_mistakes(const explained_row *asked)
 
 /* ---- in words ---- */
 
-static void say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
+static bool say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
 {
     static const char *const places[OPERATIONS][4] = {
         {"", "the variance", "the standard deviation", "the quotient"},
@@ -284,9 +284,7 @@ static void say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_
     else if (least == most)
         number_print(why, ROW_FAULT_LENGTH, "has an eps of %g, where %g is asked for", least,
                      own->eps);
-    else
-        number_print(why, ROW_FAULT_LENGTH, "has an eps of %g to %g, where %g is asked for", least,
-                     most, own->eps);
+    return !fit || least == 0 || least == most;
 }
 
 bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
@@ -339,6 +337,6 @@ bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAUL
     if (said)
         number_print(why, ROW_FAULT_LENGTH, "%s", said);
     else if (one || (bits && of_eps == bits))
-        say_eps(own, bits, why);
-    return one || (bits && of_eps == bits);
+        return say_eps(own, bits, why);
+    return one;
 }
