@@ -160,7 +160,7 @@ static bool find_group(const char *root, const char *controller, group_place *pl
  * "35 31 0:32 ROOT POINT rw - cgroup cgroup rw,memory". */
 static bool find_place(const char *root, const char *controller, group_place *place)
 {
-    char line[2048], type[32], options[512], of[GROUP_LENGTH], point[GROUP_LENGTH];
+    char line[2048], type[32], options[512], of[GROUP_LENGTH] = "", point[GROUP_LENGTH];
     if (!find_group(root, controller, place))
         return false;
     FILE *file = open_under(root, "/proc/self/mountinfo");
@@ -194,34 +194,34 @@ static bool read_of(const char *root, const char *directory, const char *file, c
     return read_line(root, path, line, 64);
 }
 
+/* Limits of one group: 0: none; -1: not known. */
+
 /* How many CPUs: "max 100000" or "150000 100000" microseconds; in v1 two files, and -1 for no quota. */
 static double read_cpus(const char *root, const char *directory, bool v2)
 {
-    char quota[64], period[64];
-    if (!read_of(root, directory, v2 ? "cpu.max" : "cpu.cfs_quota_us", quota))
+    char line[64], period[64], *end;
+    if (!read_of(root, directory, v2 ? "cpu.max" : "cpu.cfs_quota_us", line))
         return -1;
-    if (strncmp(quota, "max", 3) == 0 || quota[0] == '-')
+    const double quota = number_read(line, &end);
+    if (!(quota > 0))
         return 0;
-    const char *space = strchr(quota, ' ');
-    if (v2)
-        snprintf(period, sizeof period, "%s", space ? space : "");
-    else if (!read_of(root, directory, "cpu.cfs_period_us", period))
+    if (!v2 && !read_of(root, directory, "cpu.cfs_period_us", period))
         return -1;
-    double of = number_read(period, NULL);
-    return of > 0 ? number_read(quota, NULL) / of : -1;
+    const double of = number_read(v2 ? end : period, NULL);
+    return of > 0 ? quota / of : -1;
 }
 
-/* v1 writes the largest number of bytes where there is no limit. */
+/* v1 writes the largest number of bytes where there is no limit, v2 "max". */
 static double read_memory(const char *root, const char *directory, bool v2)
 {
-    char bytes[64];
-    if (!read_of(root, directory, v2 ? "memory.max" : "memory.limit_in_bytes", bytes))
+    char line[64];
+    if (!read_of(root, directory, v2 ? "memory.max" : "memory.limit_in_bytes", line))
         return -1;
-    double limit = strncmp(bytes, "max", 3) == 0 ? 0 : number_read(bytes, NULL);
+    const double limit = number_read(line, NULL);
     return limit < 0x1p60 ? limit : 0;
 }
 
-/* From our own group up to the root: the narrowest limit counts. 0: none; -1: not known. */
+/* From our own group up to the root: the narrowest limit counts. */
 static double least_limit(const char *root, const char *controller,
                           double (*read)(const char *root, const char *directory, bool v2))
 {
@@ -767,17 +767,22 @@ const char *machine_fact_value(const machine_facts *machine, const char *name)
     return "unknown";
 }
 
+/* Values of facts with " | " between them. */
+static void join_values(const machine_facts *machine, const char *const names[], size_t count,
+                        size_t most, char *joined, size_t size)
+{
+    joined[0] = '\0';
+    for (size_t i = 0, length = 0; i < count && length < size; i++)
+        length += (size_t)snprintf(joined + length, size - length, "%s%.*s", i ? " | " : "",
+                                   (int)most, machine_fact_value(machine, names[i]));
+}
+
 void machine_identity(const machine_facts *machine, char identity[MACHINE_IDENTITY_LENGTH])
 {
     static const char *const facts[] = {"architecture", "cpu_model", "l1d_bytes", "l2_bytes",
                                         "l3_bytes",     "cores",     "hypervisor"};
-    size_t length = 0;
-    identity[0] = '\0';
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        int added = snprintf(identity + length, MACHINE_IDENTITY_LENGTH - length, "%s%.64s",
-                             i ? " | " : "", machine_fact_value(machine, facts[i]));
-        length += added > 0 ? (size_t)added : 0;
-    }
+    join_values(machine, facts, sizeof facts / sizeof *facts, 64, identity,
+                MACHINE_IDENTITY_LENGTH);
 }
 
 void machine_free(machine_facts *machine)
@@ -830,13 +835,9 @@ enum { TIMING_FACTS = sizeof timing_facts / sizeof *timing_facts };
 
 const char *machine_key(const machine_facts *machine, char key[MACHINE_KEY_LENGTH])
 {
-    size_t length = 0;
     key[0] = '\0';
-    if (!machine || strcmp(machine_fact_value(machine, "cpu_model"), "unknown") == 0)
-        return key;
-    for (size_t i = 0; i < TIMING_FACTS && length < MACHINE_KEY_LENGTH; i++)
-        length += (size_t)snprintf(key + length, MACHINE_KEY_LENGTH - length, "%s%.255s",
-                                   i ? " | " : "", machine_fact_value(machine, timing_facts[i]));
+    if (machine && strcmp(machine_fact_value(machine, "cpu_model"), "unknown") != 0)
+        join_values(machine, timing_facts, TIMING_FACTS, 255, key, MACHINE_KEY_LENGTH);
     return key;
 }
 
