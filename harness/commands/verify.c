@@ -154,8 +154,6 @@ static void draw_errors(verify_state *verifying)
             wanted--;
         }
     verifying->count = kept;
-    if (kept == 0)
-        die(EXIT_CODE_NOT_COMPARABLE, "run %lld: has no error to verify", (long long)view->run.id);
 }
 
 /* A kernel, input or check that is not here is a reason. What the library's call takes depends on the CPU, but
@@ -296,12 +294,14 @@ exit_code report_verify(const verify_request *request, const run_view *view, exi
     machine_read(&here);
     verifying.elsewhere = machine_difference(&view->machine, &here) != NULL;
     machine_free(&here);
-    draw_errors(&verifying);
     if (request->file)
         read_whole_file(request->file, &page);
     if (request->file && page_run_is_page(page.bytes, page.length) &&
         !check_page(request, view, &page))
         code = EXIT_CODE_ACCURACY;
+    draw_errors(&verifying);
+    if (verifying.count == 0 && code != EXIT_CODE_ACCURACY)
+        die(EXIT_CODE_NOT_COMPARABLE, "run %lld: has no error to verify", (long long)view->run.id);
     derive_errors(&verifying);
     relation *rows = replayed_relation();
     for (size_t i = 0; i < verifying.count; i++) {

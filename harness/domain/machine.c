@@ -194,9 +194,7 @@ static bool read_of(const char *root, const char *directory, const char *file, c
     return read_line(root, path, line, 64);
 }
 
-/* Limits of one group: 0: none; -1: not known. */
-
-/* How many CPUs: "max 100000" or "150000 100000" microseconds; in v1 two files, and -1 for no quota. */
+/* Of one group, 0: none, -1: not known. How many CPUs: "max 100000" or "150000 100000" microseconds; in v1 two files, and -1 for no quota. */
 static double read_cpus(const char *root, const char *directory, bool v2)
 {
     char line[64], period[64], *end;
