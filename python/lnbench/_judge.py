@@ -359,7 +359,7 @@ def judge(fn, *, convention=None, operation=None, hidden=None, dtype="f32", para
     first check that fails. on_call(rows, hidden) is called before each call. entry: runs this entry of the
     plan alone, as the report's `repeat` has it.
 
-    A wrong fn never raises: the report says what is wrong. Wrong arguments raise ArgumentError.
+    Only a KeyboardInterrupt of fn comes out: of all else the report says what is wrong. Wrong arguments: ArgumentError.
     """
     type_ = arrays.type_name(dtype)
     subject = Subject(fn, convention, framework, operation, type_)
