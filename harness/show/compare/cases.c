@@ -87,7 +87,8 @@ static void compare_contexts(run_comparison *comparison, const compared_runs *ru
     snprintf(seeds[BASE], sizeof seeds[BASE], "%llu", (unsigned long long)base->seed);
     snprintf(seeds[NEW], sizeof seeds[NEW], "%llu", (unsigned long long)new->seed);
     note_requests(comparison, base, new);
-    note_difference(&comparison->differences, "plan", base->plan, new->plan);
+    note_difference(comparison->settings.speed ? &comparison->differences : &comparison->remarks,
+                    "plan", base->plan, new->plan);
     note_difference(&comparison->differences, "seed", seeds[BASE], seeds[NEW]);
     compare_facts(comparison, &runs->machines[BASE], &runs->machines[NEW], false);
     compare_facts(comparison, &runs->machines[BASE], &runs->machines[NEW], true);
@@ -178,12 +179,11 @@ static bool settle_pair(run_comparison *comparison, comparison_pair *pair)
 {
     const accuracy_tally *tally = &pair->tally;
     pair_failure failure = pair_failed(pair);
-    if (pair->accuracy != ACCURACY_EQUAL && failure != FAILED_BOTH)
+    if (failure != FAILED_BOTH)
         pair->accuracy = pair_accuracy(pair);
     if (!pair->lost[0])
         find_loss(pair);
-    bool compared =
-        tally->judged > 0 || pair->accuracy == ACCURACY_EQUAL || pair->speed != SPEED_NOT_MEASURED;
+    bool compared = tally->judged > 0 || pair->speed != SPEED_NOT_MEASURED;
     if (pair->lost[0] && (compared || failure != FAILED_NOT)) {
         lose(comparison, &pair->key, pair->lost);
         return true;
@@ -314,13 +314,6 @@ static void compare_speed(const run_comparison *comparison, const compared_runs 
 
 /* ---- errors ---- */
 
-/* Without hashes equal figures say nothing of bits. */
-static bool same_figures(const stored_case stored[SIDES])
-{
-    return stored[BASE].verdict.kind == stored[NEW].verdict.kind &&
-           memcmp(&stored[BASE].metrics, &stored[NEW].metrics, sizeof stored[BASE].metrics) == 0;
-}
-
 static void compare_accuracy(comparison_pair *pair, const stored_case stored[SIDES])
 {
     judged_side judged[SIDES];
@@ -333,13 +326,7 @@ static void compare_accuracy(comparison_pair *pair, const stored_case stored[SID
         ran &= own->metrics.elements > 0;
         hashed &= own->hashed;
     }
-    if (ran && !hashed && same_figures(stored)) {
-        pair->accuracy = ACCURACY_EQUAL;
-        pair->verdicts[BASE] = stored[BASE].verdict;
-        pair->verdicts[NEW] = stored[NEW].verdict;
-        return;
-    }
-    if (ran && !hashed) { /* they differ */
+    if (ran && !hashed) { /* nothing says that the bits are the same */
         judged[BASE].output_hash = 0;
         judged[NEW].output_hash = 1;
     }

@@ -28,7 +28,6 @@ typedef enum speed_verdict {
 
 typedef enum accuracy_verdict {
     ACCURACY_NOT_JUDGED,
-    ACCURACY_EQUAL,     /* equal figures, but nobody hashed the bits */
     ACCURACY_IDENTICAL, /* every bit of every placement */
     ACCURACY_MORE,
     ACCURACY_CHANGED,
@@ -53,8 +52,9 @@ typedef struct accuracy_tally {
     char refusal[DETAIL_MAX_LENGTH];         /* base's, of the first that it declines */
     char missing[DETAIL_MAX_LENGTH];         /* the first lost */
     char missing_why[DETAIL_MAX_LENGTH];     /* "new: unsupported (torch only)" */
-    char worst[DETAIL_MAX_LENGTH];  /* the first that is worse, else the first that differs */
-    char others[DETAIL_MAX_LENGTH]; /* the rest that are worse: "; a; b" */
+    char worst
+        [DETAIL_MAX_LENGTH]; /* the worst of those that are worse, else the first that differs */
+    double worst_error;      /* its, in row ULP, of the new side */
 } accuracy_tally;
 
 typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } pair_failure;
@@ -202,6 +202,9 @@ void add_pair_note(text_buffer *out, const run_comparison *comparison, const com
 void add_runs(text_buffer *out, const run_comparison *comparison, size_t room);
 /* "fine: same, bit-identical in 12 pairs, geometric mean 1.0002": what all come to. */
 void add_outcome(text_buffer *out, const run_comparison *comparison);
+/* "worst: a 18x768: offset, row 3: 4.1e6 row ULP, was 5.2; 22 more inputs are worse"; between the two; nothing where none is. */
+void add_worst(text_buffer *out, const run_comparison *comparison, const char *before,
+               const char *behind);
 /* "threshold 2 %, confidence 99 %, ...": by what it was decided. */
 void add_settings(text_buffer *out, const run_comparison *comparison);
 /* "requested 40, compared 37, missing 3: ..." */

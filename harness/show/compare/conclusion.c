@@ -53,6 +53,8 @@ void add_outcome(text_buffer *out, const run_comparison *comparison)
     if (comparison->differences.count > 0) {
         text_format(out, "the contexts differ in %zu thing%s", comparison->differences.count,
                     comparison->differences.count == 1 ? "" : "s");
+        if (comparison->settings.speed)
+            text_add(out, "; --only accuracy compares the errors of the cases that both have");
         return;
     }
     size_t less = comparison_less_reproducible(comparison);
@@ -65,6 +67,28 @@ void add_outcome(text_buffer *out, const run_comparison *comparison)
     if (covered->lost > 0)
         text_format(out, ", %zu of %zu missing%s", covered->lost, covered->asked,
                     comparison->settings.allow_missing ? " (allowed)" : "");
+}
+
+void add_worst(text_buffer *out, const run_comparison *comparison, const char *before,
+               const char *behind)
+{
+    const comparison_pair *worst = NULL;
+    size_t worse = 0;
+    for (size_t i = 0; i < comparison->pair_count; i++) {
+        const comparison_pair *pair = &comparison->pairs[i];
+        worse += pair->tally.worse;
+        if (pair->tally.worse > 0 && (!worst || pair->tally.worst_error > worst->tally.worst_error))
+            worst = pair;
+    }
+    if (!worst)
+        return;
+    text_format(out, "%sworst: ", before);
+    add_pair_name(out, &worst->key);
+    text_add(out, ": ");
+    add_plain(out, worst->tally.worst);
+    if (worse > 1)
+        text_format(out, "; %zu more inputs are worse", worse - 1);
+    text_add(out, behind);
 }
 
 void add_settings(text_buffer *out, const run_comparison *comparison)
@@ -96,6 +120,7 @@ void add_conclusion(text_buffer *out, const run_comparison *comparison)
         text_add(out, ": ");
     }
     add_outcome(out, comparison);
+    add_worst(out, comparison, "; ", "");
     if (comparison->differences.count > 0)
         return;
     text_add(out, "; ");

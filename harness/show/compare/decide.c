@@ -108,25 +108,17 @@ static int compare_sides(const judged_side sides[SIDES])
     return now->row_ulp_max + 0.5 < old->row_ulp_max ? -1 : 0;
 }
 
-/* What no longer fits ends in "...". */
-static void add_other(accuracy_tally *tally, const char *name)
-{
-    size_t room = sizeof tally->others, used = strlen(tally->others);
-    if (used + strlen(name) + sizeof "; ..." < room)
-        snprintf(tally->others + used, room - used, "; %s", name);
-    else if (used + 4 < room && (used < 3 || strcmp(tally->others + used - 3, "...") != 0))
-        snprintf(tally->others + used, room - used, "...");
-}
-
-static void tally(accuracy_tally *tally, bool same, int worse, const char *name, const char *what)
+/* row_ulp: of the new side; infinite where it has no right figure. */
+static void tally(accuracy_tally *tally, bool same, int worse, double row_ulp, const char *what)
 {
     tally->judged++;
     if (same)
         return;
-    if (tally->differing == 0 || (worse > 0 && tally->worse == 0))
+    if (tally->differing == 0 ||
+        (worse > 0 && (tally->worse == 0 || row_ulp > tally->worst_error))) {
         snprintf(tally->worst, sizeof tally->worst, "%s", what);
-    if (worse > 0 && tally->worse > 0)
-        add_other(tally, name);
+        tally->worst_error = row_ulp;
+    }
     tally->differing++;
     tally->worse += worse > 0;
     tally->better += worse < 0;
@@ -165,13 +157,20 @@ void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const c
     const judged_side *base = &sides[BASE], *new = &sides[NEW];
     if (!both_have(pair, &base->verdict, &new->verdict, what))
         return;
-    char shown[DETAIL_MAX_LENGTH], errors[2][16];
+    char shown[DETAIL_MAX_LENGTH], errors[2][16], described[VERDICT_MAX_LENGTH];
     bool same = base->verdict.kind == new->verdict.kind && base->output_hash == new->output_hash &&
                 !is_failure(&base->verdict);
-    snprintf(shown, sizeof shown, "%.100s, row %zu: row_ulp %s was %s", what,
-             new->metrics.worst_row, number_short(new->metrics.row_ulp_max, errors[0]),
-             number_short(base->metrics.row_ulp_max, errors[1]));
-    tally(&pair->tally, same, compare_sides(sides), what, shown);
+    bool wrong = is_failure(&new->verdict) || new->metrics.mismatches > 0;
+    number_short(base->metrics.row_ulp_max, errors[BASE]);
+    if (wrong)
+        snprintf(shown, sizeof shown, "%.60s: %.120s, was %s row ULP", what,
+                 verdict_describe(&new->verdict, described, sizeof described), errors[BASE]);
+    else
+        snprintf(shown, sizeof shown, "%.100s, row %zu: %s row ULP, was %s", what,
+                 new->metrics.worst_row, number_short(new->metrics.row_ulp_max, errors[NEW]),
+                 errors[BASE]);
+    tally(&pair->tally, same, compare_sides(sides), wrong ? INFINITY : new->metrics.row_ulp_max,
+          shown);
 }
 
 accuracy_verdict pair_accuracy(const comparison_pair *pair)
@@ -219,9 +218,7 @@ exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings 
         settings->accuracy && gate_fails(pair, settings) ? EXIT_CODE_ACCURACY : EXIT_CODE_FINE;
     if (pair->speed == SPEED_SLOWER)
         code = worse_exit_code(code, EXIT_CODE_REGRESSION);
-    bool unknown =
-        settings->accuracy && settings->gate == GATE_EXACT && pair->accuracy == ACCURACY_EQUAL;
-    if (pair->speed == SPEED_INCONCLUSIVE || unknown)
+    if (pair->speed == SPEED_INCONCLUSIVE)
         code = worse_exit_code(code, EXIT_CODE_INCONCLUSIVE);
     return code;
 }
@@ -255,9 +252,6 @@ accuracy_verdict comparison_accuracy(const run_comparison *comparison)
     for (size_t i = 0; i < comparison->pair_count; i++)
         if (comparison->pairs[i].accuracy > worst)
             worst = comparison->pairs[i].accuracy;
-    for (size_t i = 0; worst == ACCURACY_IDENTICAL && i < comparison->pair_count; i++)
-        if (comparison->pairs[i].accuracy == ACCURACY_EQUAL)
-            worst = ACCURACY_EQUAL;
     return worst;
 }
 
@@ -312,8 +306,8 @@ const char *speed_verdict_name(speed_verdict verdict)
 
 const char *accuracy_verdict_name(accuracy_verdict verdict)
 {
-    static const char *const names[] = {
-        NULL, "equal figures", "bit-identical", "more accurate", "changed", "less accurate"};
+    static const char *const names[] = {NULL, "bit-identical", "more accurate", "changed",
+                                        "less accurate"};
     return names[verdict];
 }
 

@@ -63,13 +63,17 @@ json_t *comparison_json(const run_comparison *comparison)
     exit_code code = comparison_exit_code(comparison);
     json_t *covered = coverage_json(&comparison->covered, "compared");
     char schema[32];
+    text_buffer worst = {0};
+    add_worst(&worst, comparison, "", "");
+    json_t *told = worst.bytes ? json_text(worst.bytes) : json_null();
+    text_free(&worst);
     json_object_set_new(covered, "requested_known", json_boolean(comparison->requested_known));
     snprintf(schema, sizeof schema, "lnbench-%s-3", settings->tool);
     return json_pack(
-        "{s:s, s:s, s:i, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
+        "{s:s, s:s, s:i, s:o, s:o, s:s?, s:s?, s:o, s:o, s:o, s:o, s:s?, s:I, s:o, s:o, s:o, "
         "s:o, s:o, s:o, s:o}",
-        "schema", schema, "verdict", outcome_name(code), "exit_code", (int)code, "coverage",
-        covered, "speed_verdict", speed_verdict_name(comparison_speed(comparison)),
+        "schema", schema, "verdict", outcome_name(code), "exit_code", (int)code, "worst", told,
+        "coverage", covered, "speed_verdict", speed_verdict_name(comparison_speed(comparison)),
         "accuracy_verdict", accuracy_verdict_name(comparison_accuracy(comparison)),
         "geometric_mean", json_figure(comparison_mean(comparison)), "threshold",
         json_figure(settings->threshold), "confidence", json_figure(settings->confidence), "time",

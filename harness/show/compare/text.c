@@ -50,10 +50,8 @@ void add_pair_note(text_buffer *note, const run_comparison *comparison, const co
         text_format(note, "%s%zu of %zu inputs differ, ", separator, pair->tally.differing,
                     pair->tally.judged);
         add_plain(note, pair->tally.worst);
-        if (pair->tally.worse > 1) {
-            text_format(note, "; %zu are worse: this one and ", pair->tally.worse);
-            add_plain(note, pair->tally.others + 2);
-        }
+        if (pair->tally.worse > 1)
+            text_format(note, "; %zu more are worse", pair->tally.worse - 1);
         separator = "; ";
     }
     if (pair_is_less_reproducible(pair)) {
@@ -62,10 +60,6 @@ void add_pair_note(text_buffer *note, const run_comparison *comparison, const co
         separator = "; ";
     }
     add_counts(note, pair, &separator);
-    if (pair->accuracy == ACCURACY_EQUAL) {
-        text_format(note, "%sequal figures, but no hash of the bits", separator);
-        separator = "; ";
-    }
     if (pair->noise > comparison->settings.threshold && pair->speed != SPEED_NOT_MEASURED) {
         text_format(note, "%sthe noise here exceeds the threshold", separator);
         separator = "; ";
@@ -97,15 +91,6 @@ static relation_value as_time(double ns)
     char shown[16];
     number_short(ns < 1e3 ? ns : ns < 1e6 ? ns / 1e3 : ns / 1e6, shown);
     return as_format("%s%s", shown, isnan(ns) ? "" : ns < 1e3 ? " ns" : ns < 1e6 ? " us" : " ms");
-}
-
-/* "0.42 %" */
-static void add_share(text_buffer *out, double share)
-{
-    if (isnan(share))
-        text_add(out, "-");
-    else
-        text_format(out, "%.2g %%", share * 100);
 }
 
 static void add_convention(text_buffer *out, const case_key *key)
@@ -448,6 +433,7 @@ static void print_text(const run_comparison *comparison, FILE *file)
     }
     add_outcome(&head, comparison);
     text_add(&head, "\n");
+    add_worst(&head, comparison, "", "\n");
     if (comparison->differences.count == 0) {
         add_coverage(&head, comparison);
         text_add(&head, "\n");
@@ -524,10 +510,8 @@ void add_pair_summary(text_buffer *out, const run_comparison *comparison,
     text_format(out, "%s, %s: new/base ", or_dash(speed_verdict_name(pair->speed)),
                 or_dash(accuracy_verdict_words(pair->accuracy)));
     add_ratio(out, &pair->ratio);
-    if (!isnan(pair->noise)) {
-        text_add(out, ", noise here ");
-        add_share(out, pair->noise);
-    }
+    if (!isnan(pair->noise))
+        text_format(out, ", noise here %.2g %%", 100 * pair->noise);
     if (note.bytes && note.bytes[0])
         text_format(out, "; %s", note.bytes);
     text_free(&note);
