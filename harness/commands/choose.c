@@ -557,18 +557,19 @@ const cli_command command_choose = {
     .name = "choose",
     .brief = "the kernel to use for a shape, a model and an error budget",
     .usage = "--shapes ROWSxHIDDEN | --model NAME [OPTION...]",
-    .summary = "The fastest call of the library, or plugin, within an error budget.",
+    .example = "choose --shapes 512x4096 --dtypes bf16",
+    .summary = "Names the fastest call of the library, or plugin, within an error budget.",
     .details =
-        "Measures the shapes, as lnbench run --shapes would, with fewer conformance tests and one\n"
-        "convention (about half a minute), stores the run and names: the recommended call and, in\n"
-        "brackets, the kernel behind it; where that has no proof, the fastest that has one; what\n"
-        "the fastest kernel at any error would gain, and where it fails. --stored asks the latest\n"
-        "run that timed the shape, and says when and where it was measured.\n"
-        "Exit code: 0 fine; 5 nothing meets the budget (the most accurate is named); 3 speeds too\n"
-        "noisy to say which kernel is fastest (the most accurate of these is recommended); 2 "
-        "usage;\n"
-        "7 files or environment, or a case has no result (--allow-missing); 6 a kernel hung too\n"
-        "often; 130 interrupted.",
+        "Measures the shapes as lnbench run --shapes does, with fewer conformance tests and\n"
+        "one convention (about half a minute), and stores the run. Names the recommended call\n"
+        "and, in brackets, the kernel behind it; if that has no proven bound, the fastest\n"
+        "kernel that has one; and what the fastest kernel of all would gain, and where it\n"
+        "fails. --stored asks the latest run that timed the shape, and says when and where\n"
+        "that was.\n"
+        "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
+        "fastest (the most accurate of these is recommended); 5 no kernel is within the\n"
+        "budget (the most accurate is named); 6 a kernel hung too often; 7 files or\n"
+        "environment, or a case has no result (--allow-missing); 130 interrupted.",
     OPTIONS(options),
     .former = former,
     DEFAULTS(choose_options,

@@ -56,18 +56,17 @@ const cli_command command_compare = {
     .name = "compare",
     .brief = "two stored runs or exported files: what got slower or worse",
     .usage = "BASE NEW [OPTION...]",
-    .summary = "Two runs: what got slower or less accurate, and how sure that is.",
+    .example = "compare previous latest",
+    .summary = "Compares two runs: what became slower or less accurate, and how sure that is.",
     .details =
-        "A run is its number, latest (the newest of lnbench run), previous (the newest before it "
-        "on\n"
-        "this machine that was asked for the same), a commit's first digits, or an exported file\n"
-        "(run.db, run.db.xz) or a page. Needs runs of 5 processes or more (run --processes 5).\n"
-        "Where doctor --noise has measured the smallest\n"
-        "change that is seen on the machine, nothing below it counts.\n"
-        "Exit code: 0 fine; 1 a kernel is slower; 3 inconclusive; 4 something is missing (BASE has "
-        "it\n"
-        "and NEW has not) or not comparable (another CPU, compiler, flags or plan); 5 accuracy\n"
-        "violation; 6 a kernel of NEW failed; 2 usage; 7 files.",
+        "BASE and NEW are a run's number, latest (the newest of lnbench run), previous (the\n"
+        "newest before it on this machine that was asked for the same), the first digits of a\n"
+        "commit, an exported file (run.db, run.db.xz) or a page. A run needs 5 processes (run\n"
+        "--processes 5). If doctor --noise measured the smallest change that is seen on the\n"
+        "machine, no smaller change counts.\n"
+        "Exit code: 0 fine; 1 a kernel is slower; 2 usage; 3 inconclusive; 4 something is\n"
+        "missing (BASE has it and NEW has not), or the runs are not comparable (another CPU,\n"
+        "compiler, flags or plan); 5 accuracy violation; 6 a kernel of NEW failed; 7 files.",
     OPTIONS(options),
     .former = former,
     .most_operands = SIDES,

@@ -362,9 +362,6 @@ static const cli_option options[] = {
 
 static const former_option former[] = {
     {"calibrate", "use lnbench doctor --noise"},
-    {"rebuilds", "use lnbench doctor --noise"},
-    {"regimes", "use lnbench doctor --noise"},
-    {"confidence", "use lnbench doctor --noise"},
     {NULL, NULL},
 };
 
@@ -372,10 +369,11 @@ const cli_command command_doctor = {
     .name = "doctor",
     .brief = "how far timings here can be trusted; --noise, --store",
     .usage = "[OPTION...]",
-    .summary = "Says how far timings on this machine can be trusted, by timing the same work over\n"
-               "and over for half a second, and how to mend what makes them worse.",
-    .details = "Exit code: 0 fine; 3 timings here cannot be trusted (the same work more than 10 %\n"
-               "apart, or other work on its CPU); 2 usage; 7 --store: the file is damaged; 130\n"
+    .example = "doctor --facts",
+    .summary = "Says how far timings on this machine can be trusted, and what to do about it. It\n"
+               "times the same work again and again for half a second.",
+    .details = "Exit code: 0 fine; 2 usage; 3 timings here cannot be trusted (the same work more\n"
+               "than 10 % apart, or other work on its CPU); 7 --store: the file is damaged; 130\n"
                "interrupted (--noise stores nothing then).",
     OPTIONS(options),
     .size = sizeof(doctor_options),

@@ -84,14 +84,13 @@ const cli_command command_duet = {
     .name = "duet",
     .brief = "two builds of a kernel library, old against new, interleaved",
     .usage = "--base OLD.so --new NEW.so [OPTION...]",
-    .summary =
-        "Two builds of a kernel library (or plugins) in one process, in alternation: what got\n"
-        "slower or faster, and whether any bit changed.",
-    .details = "Exit code: 0 fine; 1 a kernel is slower, confirmed; 3 inconclusive; 4 something is "
-               "missing\n"
-               "(OLD has it and NEW has not) or nothing can be compared; 5 accuracy violation; 6 a "
-               "kernel\n"
-               "of NEW failed; 2 usage; 7 files or environment; 130 interrupted.",
+    .example = "duet --base old.so --new new.so",
+    .summary = "Times two builds of a kernel library (or plugins) in one process, in alternation:\n"
+               "what became slower or faster, and whether any bit changed.",
+    .details = "Exit code: 0 fine; 1 a kernel is slower, confirmed; 2 usage; 3 inconclusive; 4\n"
+               "something is missing (OLD has it and NEW has not) or nothing can be compared; 5\n"
+               "accuracy violation; 6 a kernel of NEW failed; 7 files or environment; 130\n"
+               "interrupted.",
     OPTIONS(options),
     .former = former,
     DEFAULTS(duet_options, .request = {.name = "quick", .seed = 1}, .shown = COMPARISON_DEFAULTS,

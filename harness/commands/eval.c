@@ -602,9 +602,10 @@ static const cli_option options[] = {
     {"seed", "N", "of such rows (default: 1)", OPTION_COUNT, offsetof(eval_options, seed)},
     {"residual", "FILE", "is added to x first, rounded to the element type", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_RESIDUAL])},
-    {"gamma", "FILE", "as the convention's affine form says", OPTION_TEXT,
+    {"gamma", "FILE", "gamma, if the convention has one", OPTION_TEXT,
      offsetof(eval_options, paths[ROLE_GAMMA])},
-    {"beta", "FILE", "likewise", OPTION_TEXT, offsetof(eval_options, paths[ROLE_BETA])},
+    {"beta", "FILE", "beta, if the convention has one", OPTION_TEXT,
+     offsetof(eval_options, paths[ROLE_BETA])},
     {"conventions", "C", "preset or list (default: torch; of RMSNorm torch-rms)", OPTION_TEXT,
      offsetof(eval_options, convention)},
     {"kernels", "NAME", "the kernel to run: its name or label", OPTION_TEXT,
@@ -617,9 +618,9 @@ static const cli_option options[] = {
      offsetof(eval_options, dy)},
     {"dx", "FILE", "with --dy: the gradient by x", OPTION_TEXT,
      offsetof(eval_options, gradients[GRADIENT_DX])},
-    {"dgamma", "FILE", "likewise by gamma", OPTION_TEXT,
+    {"dgamma", "FILE", "with --dy: the gradient by gamma", OPTION_TEXT,
      offsetof(eval_options, gradients[GRADIENT_DGAMMA])},
-    {"dbeta", "FILE", "likewise by beta", OPTION_TEXT,
+    {"dbeta", "FILE", "with --dy: the gradient by beta", OPTION_TEXT,
      offsetof(eval_options, gradients[GRADIENT_DBETA])},
     {"out", "FILE.npy", "write the output, in the shape of x", OPTION_TEXT,
      offsetof(eval_options, out)},
@@ -646,17 +647,17 @@ static const former_option former[] = {
 const cli_command command_eval = {
     .name = "eval",
     .brief = "a kernel, or the reference, on your own tensors",
-    .usage = "--x FILE | --input FAMILY [OPTION...]",
+    .usage = "--x FILE | --inputs FAMILY [OPTION...]",
+    .example = "eval --x x.npy --y y.npy --conventions torch",
     .summary = "Runs a kernel, or the reference, on your tensors and prints every error metric.",
     .details =
-        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16 "
-        "(docs/inputs.md).\n"
-        "An output of your own (--y) fails (inaccurate) if no order of summation explains its\n"
-        "error, or above --max-row-ulp; so does that of a plugin without a bound\n"
-        "(docs/conformance.md). `function` says what made a wrong output, as lnbench fingerprint\n"
-        "finds it.\n"
-        "Exit code: 0 fine; 5 wrong; 3 not judged: nothing can be said; 6 the kernel failed;\n"
-        "2 usage; 7 files or environment, or a kernel that cannot run here.",
+        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
+        "(docs/inputs.md). An output of your own (--y), or of a plugin without a proven\n"
+        "bound, fails (inaccurate) if no order of summation explains its error, or if the\n"
+        "error exceeds --max-row-ulp (docs/conformance.md). `function` names what made a\n"
+        "wrong output, as lnbench fingerprint finds it.\n"
+        "Exit code: 0 fine; 2 usage; 3 not judged: nothing can be said; 5 wrong; 6 the kernel\n"
+        "failed; 7 files or environment, or a kernel that cannot run here.",
     OPTIONS(options),
     .former = former,
     DEFAULTS(eval_options, .shape = "18x768", .seed = 1, .max_row_ulp = INFINITY, .deadline = 60),

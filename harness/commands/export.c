@@ -74,6 +74,7 @@ const cli_command command_export = {
     .name = "export",
     .brief = "a stored run as a database, JSON, TSV or CSV",
     .usage = "[OPTION...]",
+    .example = "export --format tsv --out run.tsv",
     .summary = "Writes a stored run in a format that other programs read.",
     OPTIONS(options),
     .former = former,

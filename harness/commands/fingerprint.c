@@ -195,18 +195,19 @@ static const cli_option options[] = {
      offsetof(fingerprint_options, paths[ROLE_X])},
     {"y", "FILE", "what came out, in the shape of x", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_Y])},
-    {"gamma", "FILE", "one element, or those of an axis, where there were such", OPTION_TEXT,
+    {"gamma", "FILE", "gamma, if there was one: one element, or those of an axis", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_GAMMA])},
-    {"beta", "FILE", "likewise", OPTION_TEXT, offsetof(fingerprint_options, paths[ROLE_BETA])},
+    {"beta", "FILE", "beta, if there was one, as gamma", OPTION_TEXT,
+     offsetof(fingerprint_options, paths[ROLE_BETA])},
     {"residual", "FILE", "is added to x first", OPTION_TEXT,
      offsetof(fingerprint_options, paths[ROLE_RESIDUAL])},
-    {"dtypes", "bf16", "that is what u2 files hold (other files say it)", OPTION_TEXT,
+    {"dtypes", "bf16", "the type that u2 files hold (other files say it)", OPTION_TEXT,
      offsetof(fingerprint_options, dtype)},
     {"digits", "D", "y was printed to D decimals", OPTION_COUNT,
      offsetof(fingerprint_options, digits)},
-    {"x-digits", "D", "so was x (default: as y where it looks so)", OPTION_COUNT,
+    {"x-digits", "D", "x was printed to D decimals (default: found from x and y)", OPTION_COUNT,
      offsetof(fingerprint_options, x_digits)},
-    {"probe", "FILE.npy", "write the one more row that tells most", OPTION_TEXT,
+    {"probe", "FILE.npy", "write one more row that tells the candidates apart best", OPTION_TEXT,
      offsetof(fingerprint_options, probe)},
     {"all", NULL, "every candidate that explains y", OPTION_FLAG,
      offsetof(fingerprint_options, all)},
@@ -215,10 +216,6 @@ static const cli_option options[] = {
 
 static const former_option former[] = {
     {"distance", "see the tables in docs/conventions.md"},
-    {"hidden", "see the tables in docs/conventions.md"},
-    {"std", "see the tables in docs/conventions.md"},
-    {"conventions", "see the tables in docs/conventions.md"},
-    {"chart", "see the tables in docs/conventions.md"},
     {NULL, NULL},
 };
 
@@ -226,16 +223,16 @@ const cli_command command_fingerprint = {
     .name = "fingerprint",
     .brief = "which function made this output?",
     .usage = "--x FILE --y FILE [OPTION...]",
+    .example = "fingerprint --x x.npy --y y.npy",
     .summary =
         "Which function made this output? Tries LayerNorm and RMSNorm under every convention.",
-    .details = "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16 "
-               "(docs/inputs.md).\n"
-               "Also other axes, other ways to use gamma and beta, and other places to round. The "
-               "answer is a\n"
-               "name, or is open among what explains y, or none does. What made y is never left "
-               "out if it is\n"
-               "among the candidates, which have no eps above 1/64 (docs/conventions.md).\n"
-               "Exit code: 0 named; 3 open; 5 none; 2 usage; 7 files or environment.",
+    .details =
+        "FILE is FILE.npy, FILE.npz:NAME or FILE.safetensors:NAME, of f4, f8, f2 or bf16\n"
+        "(docs/inputs.md). Other axes, other uses of gamma and beta, and other places to\n"
+        "round are tried too. The answer is one function, several that explain y (open), or\n"
+        "none. The function that made y is never left out if it is among the candidates,\n"
+        "whose eps is at most 1/64 (docs/conventions.md).\n"
+        "Exit code: 0 named; 2 usage; 3 open; 5 none; 7 files or environment.",
     OPTIONS(options),
     .former = former,
     DEFAULTS(fingerprint_options, .digits = NOT_GIVEN, .x_digits = NOT_GIVEN),

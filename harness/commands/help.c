@@ -21,6 +21,7 @@ const cli_command command_help = {
     .name = "help",
     .brief = "a subcommand's options",
     .usage = "[SUBCOMMAND]",
+    .example = "help run",
     .summary = "Shows a subcommand's options, as lnbench SUBCOMMAND --help does.",
     .former = former,
     .most_operands = 1,

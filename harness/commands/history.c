@@ -508,11 +508,12 @@ const cli_command command_history = {
     .name = "history",
     .brief = "a measure over the stored runs, with its change points",
     .usage = "[OPTION...]",
-    .summary = "A measure over the stored runs by commit, and where it changed "
-               "(E-divisive, 5 %). Runs of\n"
-               "different machines are never pooled. Text and Markdown: a line "
-               "a series; TSV: a line a point.",
-    .details = "Exit code: 0 fine; 2 usage; 7 no run, no such case, files.",
+    .example = "history --kernels 'library*' --out charts",
+    .summary = "Shows how a measure changed over the stored runs, by commit (E-divisive, 5 %).",
+    .details =
+        "Runs of different machines are never mixed. Text and Markdown have a line for each\n"
+        "case, TSV has a line for each run of it.\n"
+        "Exit code: 0 fine; 2 usage; 7 no run, no such case, files.",
     OPTIONS(options),
     DEFAULTS(history_options, .measure = "copy_ratio", .seed = 1),
     .body = history,

@@ -211,7 +211,6 @@ static const former_option former[] = {
     {"unclaimed",
      "lnbench hunt counts only rows for which the kernel's bound, if it has one, makes a claim"},
     {"exact", "use lnbench run, which checks kernels that claim to be correctly rounded"},
-    {"elements", "lnbench run checks 100,000 elements of such kernels"},
     {"restarts", "use --time S; without it, lnbench hunt makes 54 climbs"},
     {"keep", "lnbench hunt keeps the 8 worst rows"},
     {"max-kappa", "lnbench hunt searches rows of every kappa"},
@@ -222,16 +221,15 @@ const cli_command command_hunt = {
     .name = "hunt",
     .brief = "search for the rows on which a kernel is worst",
     .usage = "--kernels NAME [--conventions C] [--time S] [OPTION...]",
+    .example = "hunt --kernels two_pass_f32_avx2 --time 60",
     .summary = "Searches for the rows on which a kernel is worst.",
     .details =
-        "Hill climbing over the bits of a row of the kernel's type, from rows of every input\n"
-        "family in turn. The file is written after each climb, and on Ctrl-C. lnbench\n"
-        "replay FILE runs the finds again; lnbench run --inputs worst:FILE judges kernels "
-        "on\n"
-        "them. To use several processes or machines, give each another --seed, and join the "
-        "files.\n"
-        "Exit code: 0 fine; 5 a find breaks the kernel's bound or has a wrong class that the\n"
-        "kernel does not declare; 6 the kernel failed; 2 usage; 7 files or environment; 130\n"
+        "Hill climbing over the bits of a row of the kernel's type, from rows of each input\n"
+        "family in turn. The file is written after each climb, and on Ctrl-C. lnbench replay\n"
+        "FILE runs the rows again; lnbench run --inputs worst:FILE judges kernels on them. To\n"
+        "use several processes or machines, give each another --seed, and join the files.\n"
+        "Exit code: 0 fine; 2 usage; 5 a row breaks the kernel's bound or has a wrong class\n"
+        "that the kernel does not declare; 6 the kernel failed; 7 files or environment; 130\n"
         "interrupted.",
     OPTIONS(options),
     DEFAULTS(hunt_options, .hidden = 64, .seed = 1, .deadline = 10),

@@ -47,9 +47,10 @@ const cli_command command_import = {
     .name = "import",
     .brief = "exported runs of other machines into the store",
     .usage = "FILE... [--db FILE]",
-    .summary = "Takes runs into the store: exported ones (run.db, run.db.xz), those within a page, "
-               "and all\n"
-               "of another store. A run comes in once, however often it is given.",
+    .example = "import run.db.xz",
+    .summary =
+        "Copies runs into the store: exported ones (run.db, run.db.xz), those in a page, or\n"
+        "all of another store. A run that is there already is left out.",
     .details =
         "Exit code: 0 fine, also where all were there already; 2 usage; 7 a file or the store\n"
         "cannot be used: of a bad file nothing is imported, and the files before it are.",

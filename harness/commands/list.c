@@ -255,6 +255,7 @@ const cli_command command_list = {
     .name = "list",
     .brief = "kernels, conventions, inputs, shapes, models, plugins, runs",
     .usage = usage,
+    .example = "list kernels --operation rmsnorm",
     .summary = "Lists what there is to measure, or what was measured.",
     OPTIONS(options),
     .most_operands = 1,

@@ -161,8 +161,8 @@ static bool parse_arguments(const cli_command *command, char *options, int argc,
         else if (!only_operands && given[0] == '-' && given[1] != '\0')
             read_option(command, options, argc, argv, &i);
         else if (operands->count == command->most_operands)
-            die(EXIT_CODE_USAGE, "%s: unexpected '%.200s': see lnbench %s --help", command->name,
-                given, command->name);
+            die(EXIT_CODE_USAGE, "%s: unexpected '%.200s': usage: lnbench %s %s", command->name,
+                given, command->name, command->usage);
         else
             word_list_add(operands, given);
     }
@@ -171,7 +171,8 @@ static bool parse_arguments(const cli_command *command, char *options, int argc,
 
 void command_print_help(const cli_command *command, FILE *file)
 {
-    fprintf(file, "Usage: lnbench %s %s\n\n%s\n", command->name, command->usage, command->summary);
+    fprintf(file, "Usage: lnbench %s %s\nExample: lnbench %s\n\n%s\n", command->name,
+            command->usage, command->example, command->summary);
     if (command->details)
         fprintf(file, "%s\n", command->details);
     fprintf(file, "\nOptions:\n");

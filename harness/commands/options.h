@@ -63,6 +63,7 @@ typedef struct cli_command {
     const char *name;    /* "doctor" */
     const char *brief;   /* what it is for, in the list of subcommands */
     const char *usage;   /* what follows the name */
+    const char *example; /* what follows "lnbench" in a command that does something useful */
     const char *summary; /* one sentence */
     const char *details; /* more lines for --help, or NULL */
     const cli_option *options;

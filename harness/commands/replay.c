@@ -278,15 +278,15 @@ const cli_command command_replay = {
     .name = "replay",
     .brief = "a stored case, failures, or a file of adversarial rows, bit for bit",
     .usage = "[FILE | [--run N] [--case ID | --failures]] [OPTION...]",
-    .summary =
-        "Runs the gravest case of a stored run again, bit for bit; or one case, all failures, or\n"
-        "the adversarial rows of a file (lnbench hunt, reference/worst).",
+    .example = "replay --case 51",
+    .summary = "Runs a stored case again, bit for bit: the worst one of a run, one by its number,\n"
+               "all failures, or the rows of a file (lnbench hunt, reference/worst).",
     .details =
-        "A case is made anew from its seed, with all its rows and in every placement; where its "
-        "input\nis no longer what it was, its worst row alone, which the store keeps.\n"
-        "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict is);\n"
-        "1 something came out otherwise; 4 a kernel is not here or cannot run here; 2 usage;\n"
-        "7 files or environment; 130 interrupted.",
+        "A case is made again from its seed, with all its rows and in every placement. If its\n"
+        "input can no longer be made, its worst row is run alone: the store keeps it.\n"
+        "Exit code: 0 all reproduce (the same bits, error and verdict, whatever the verdict\n"
+        "is); 1 a result differs; 2 usage; 4 a kernel is not here or cannot run here; 7 files\n"
+        "or environment; 130 interrupted.",
     OPTIONS(options),
     DEFAULTS(replay_options, .max_row_ulp = INFINITY, .deadline = 60),
     .most_operands = 1,

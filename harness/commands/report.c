@@ -97,19 +97,16 @@ const cli_command command_report = {
     .name = "report",
     .brief = "charts and page of a stored run, nothing measured again",
     .usage = "[OPTION...] [--verify FILE]",
+    .example = "report --out page",
     .summary = "Draws the charts and the page of a stored run: HTML and Markdown.",
     .details =
-        "Nothing is measured again. --verify derives every error of the run again, on any "
-        "machine:\n"
-        "all bits must agree. It stores nothing. FILE is a page or a run that was sent to you\n"
-        "(index.html, run.db, run.db.xz): a page must be what its run draws.\n"
-        "Exit code: 0 fine, or all errors hold; 3 cases are missing, the run did not end, or it "
-        "is\n"
-        "too noisy to say which kernel is fastest; 4 no error could be derived here; 5 an error "
-        "or\n"
-        "the page does not hold; 2 usage; 7 files or environment, a file was changed, or gnuplot "
-        "is\n"
-        "installed and failed: the line names what is missing.",
+        "Nothing is timed again. --verify computes every error of the run again, on any\n"
+        "machine: all bits must agree, and nothing is stored. FILE is a page or a run that\n"
+        "someone sent you (index.html, run.db, run.db.xz); a page must be what its run draws.\n"
+        "Exit code: 0 fine, or all errors hold; 2 usage; 3 cases are missing, the run did not\n"
+        "end, or it is too noisy to say which kernel is fastest; 4 no error could be computed\n"
+        "here; 5 an error or the page does not hold; 7 files or environment, a file was\n"
+        "changed, or gnuplot failed.",
     OPTIONS(options),
     .former = former,
     .most_operands = 1,

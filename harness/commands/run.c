@@ -408,18 +408,19 @@ const cli_command command_run = {
     .name = "run",
     .brief = "measure and judge kernels, store, table, charts, report",
     .usage = "[OPTION...]",
+    .example = "run --plan quick --plugin ./mine.so",
     .summary = "Measures and judges kernels, stores every result, draws the charts.",
     .details =
-        "Speed is timed on normal rows (or --time-on), under the first convention; of each shape\n"
-        "up to 18 rows are judged, on every input and under every convention. A file is\n"
-        "judged at its own size. --operation all gives a table and a page of each. Options narrow\n"
-        "what is timed and tabled: kernels without a proof (plugins, peers, the library's calls)\n"
-        "are judged by the conformance tests as well. With --only speed or --only accuracy no\n"
-        "kernel is recommended, with --conformance no no plugin and no call of the library.\n"
-        "Exit code: 0 fine; 3 speeds too noisy to say which kernel is fastest; 5 a kernel is\n"
-        "inaccurate; 6 a kernel crashed, hung or wrote where it must not; 2 usage; 7 files,\n"
-        "environment, charts, or cases are missing; 130 interrupted (--resume goes on).\n"
-        "Peers (docs/choosing.md) never decide it.",
+        "Speed is measured on normal rows (or --time-on), under the first convention. Up to\n"
+        "18 rows of each shape are judged, on every input and under every convention; a file\n"
+        "is judged at its own size. Kernels without a proven bound (plugins, peers, the\n"
+        "library's calls) are judged by the conformance tests too. Options narrow what is\n"
+        "timed and shown. With --only, no kernel is recommended; with --conformance no, no\n"
+        "plugin and no call of the library.\n"
+        "Exit code: 0 fine; 2 usage; 3 the speeds are too noisy to say which kernel is\n"
+        "fastest; 5 a kernel is inaccurate; 6 a kernel crashed, hung or wrote where it must\n"
+        "not; 7 files, environment, charts, or cases are missing; 130 interrupted (--resume\n"
+        "goes on). Peers (docs/choosing.md) never change it.",
     OPTIONS(options),
     .former = former,
     DEFAULTS(

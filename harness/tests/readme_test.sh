@@ -23,6 +23,13 @@ awk -f "$root/results/judged/factors.awk" "$root/results/judged/library.txt" >"$
     sed -n '/factors\.awk/,/end -->/p' "$root/docs/lab/faults.md" | grep '^|' | diff - "$scratch/factors" ||
     fail "docs/lab/faults.md's table of factors is not that of results/judged/library.txt"
 
+# Words that users no longer see, in the documents and in what the commands print.
+old='roof|referee|hearing|told apart|hunted|corpus|extremes|usable'
+(cd "$root" && grep -iwnE "$old" README.md docs/*.md &&
+    exit 1
+    find harness -name '*.c' ! -path '*/tests/*' -exec grep -noE '"[^"]*"' {} + | grep -v '\.h"\|"referee"' | grep -iwE "$old" && exit 1
+    exit 0) || fail "an old word is back: docs/glossary.md has the terms"
+
 # links DOCUMENT: each target that is not there, as a file or as a heading of one.
 links() {
     grep -v '^    ' "$1" | grep -o '\](#*[^)#: ][^): ]*)' | sed 's/^](//; s/)$//' | sort -u |

@@ -108,7 +108,7 @@ replay|--from|lnbench replay FILE
 replay|--kernel|--case ID
 replay|--all|--failures
 replay|--print|lnbench hunt
-hunt|--elements --exact|lnbench run,? (which )?checks
+hunt|--exact|lnbench run,? (which )?checks
 report|--key --sign|minisign -[VS]
 report|--no-pdf|print index.html
 run|--sandbox|bubblewrap
