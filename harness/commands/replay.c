@@ -267,8 +267,6 @@ static const former_option former[] = {
     {"find", "lnbench replay FILE replays all finds of a file"},
     {"kernels", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
     {"conventions", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
-    {"inputs", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
-    {"hidden", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
     {"all", "use --failures, or --case ID for any other case"},
     {"print", "lnbench hunt writes rows as text"},
     {NULL, NULL},

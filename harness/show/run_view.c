@@ -144,7 +144,7 @@ run_view view_load(result_store *store, int64_t run)
     run_view view = {.store = store,
                      .run = store_run(store, run),
                      .machine = store_machine(store, run),
-                     .cases = store_timed_cases(store, run, -1),
+                     .cases = store_timed_cases(store, run, -1, false),
                      .unfinished = store_unfinished(store, run),
                      .kernels = store_descriptors(store, run),
                      .standings = store_standings(store, run)};

@@ -68,7 +68,7 @@ void store_put_judgement(result_store *store, int64_t id, const stored_case *sto
 
 void store_put_timings(result_store *store, int64_t run, int64_t process)
 {
-    stored_cases cases = store_timed_cases(store, run, process);
+    stored_cases cases = store_timed_cases(store, run, process, true);
     for (size_t i = 0; i < cases.count; i++) {
         speed_figures speed = speed_of_case(&cases, i);
         if (speed.repetitions == 0)

@@ -23,7 +23,8 @@ SELECT both.*, both.types AS dtype, inputs.name AS input,
        (SELECT reason FROM missing WHERE case_id = base) AS base_reason,
        (SELECT reason FROM missing WHERE case_id = new) AS new_reason,
        (SELECT reproducible FROM kernels WHERE run = ?1 AND name = both.kernel) AS base_class,
-       (SELECT reproducible FROM kernels WHERE run = ?2 AND name = both.kernel) AS new_class
+       (SELECT reproducible FROM kernels WHERE run = ?2 AND name = both.kernel) AS new_class,
+       (SELECT descriptor ->> '$.label' FROM kernels WHERE run = ?2 AND name = both.kernel) AS label
 FROM both JOIN inputs ON inputs.id = input_id
 WHERE both.kernel NOT IN ('copy', 'copy_nt', 'copy_rep')
 ORDER BY new IS NULL, coalesce(new, base);

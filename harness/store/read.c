@@ -187,6 +187,7 @@ stored_pair *store_pairs(result_store *store, int64_t base, int64_t new, size_t 
         TEXT_FIELD(stored_pair, new_reason),
         TEXT_FIELD(stored_pair, base_class),
         TEXT_FIELD(stored_pair, new_class),
+        TEXT_FIELD(stored_pair, label),
     };
     static const row_form form = {sizeof(stored_pair), FIELDS(fields), take_pair_key};
     stored_pair *pairs;
@@ -194,13 +195,14 @@ stored_pair *store_pairs(result_store *store, int64_t base, int64_t new, size_t 
     return pairs;
 }
 
-stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process)
+stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended)
 {
-    sqlite3_stmt *statement = store_bound(store, STATEMENT_TIMED_CASES, "ii", run, process);
+    sqlite3_stmt *statement =
+        store_bound(store, STATEMENT_TIMED_CASES, "iii", run, process, (int64_t)!ended);
     stored_cases cases = {0};
     while (store_next(store, statement))
         add_case(&cases, take_case(store, statement));
-    read_repetitions(store, run, false, &cases);
+    read_repetitions(store, run, !ended, &cases);
     return cases;
 }
 

@@ -172,8 +172,9 @@ int64_t store_run_of_case(result_store *store, int64_t id);
 stored_cases store_cases(result_store *store, int64_t run);
 /* One, without its repetitions; false: it has no result. */
 bool store_case(result_store *store, int64_t id, stored_case *found);
-/* Cases that a process timed (-1: any), with the repetitions of ended processes, without their errors. */
-stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process);
+/* Cases that a process timed (-1: any), with their repetitions (ended: of ended processes alone), without their
+ * errors. */
+stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended);
 
 /* A case of two runs. base, new: its number, 0: that run neither has it nor was requested to. missing: which part
  * of it is missing (ASKED_TO_JUDGE, ASKED_TO_TIME), and why. class: the kernel's, as domain/reproducible.h has it. */
@@ -183,6 +184,7 @@ typedef struct stored_pair {
     unsigned base_missing, new_missing;
     char base_reason[DETAIL_MAX_LENGTH], new_reason[DETAIL_MAX_LENGTH];
     char base_class[16], new_class[16];
+    char label[NAME_MAX_LENGTH]; /* of the kernel, in the new run */
 } stored_pair;
 /* All of them, but for the copies, in the order of the new run (pairs.sql); to be freed. */
 stored_pair *store_pairs(result_store *store, int64_t base, int64_t new, size_t *count);

@@ -95,9 +95,7 @@ eval|--attribute --chart|docs/lab/errors.md
 eval|--reproducible --hashes|the column .reproducible.
 eval|--normalized-shape|--axis
 eval|--tolerance|lnbench.tolerance\(x\) in Python
-fingerprint|--distance --hidden --std --conventions --chart|docs/conventions.md
-help|--format|lnbench SUBCOMMAND --help
-help|--out|the Debian packages
+fingerprint|--distance|docs/conventions.md
 hunt|--shard --merge|lnbench hunt --seed N
 hunt|--goal|the largest row ULP
 hunt|--unclaimed|the kernel's bound, if it has one

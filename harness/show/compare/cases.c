@@ -90,6 +90,7 @@ static void compare_contexts(run_comparison *comparison, const compared_runs *ru
     note_difference(comparison->settings.speed ? &comparison->differences : &comparison->remarks,
                     "plan", base->plan, new->plan);
     note_difference(&comparison->differences, "seed", seeds[BASE], seeds[NEW]);
+    comparison->same_rows = base->seed == new->seed;
     compare_facts(comparison, &runs->machines[BASE], &runs->machines[NEW], false);
     compare_facts(comparison, &runs->machines[BASE], &runs->machines[NEW], true);
 }
@@ -347,6 +348,7 @@ typedef struct compared_case {
     unsigned missing[SIDES];    /* parts */
     const char *reasons[SIDES]; /* why they are missing */
     const char *classes[SIDES];
+    const char *label;
 } compared_case;
 
 /* A time that is no time (none, NaN) is none. */
@@ -365,6 +367,7 @@ static compared_case read_pair(const compared_runs *runs, const stored_pair *pai
     const uint64_t ids[SIDES] = {pair->base, pair->new};
     compared_case both = {
         .key = &pair->key,
+        .label = pair->label[0] ? pair->label : pair->key.kernel,
         .missing = {pair->base_missing, pair->new_missing},
         .reasons = {pair->base_reason, pair->new_reason},
         .classes = {pair->base_class[0] ? pair->base_class : "-",
@@ -437,8 +440,7 @@ static void compare_both(run_comparison *comparison, const compared_runs *runs,
 {
     comparison_pair *pair = comparison_add(comparison, both->key);
     snprintf(pair->lost, sizeof pair->lost, "%s", lost);
-    kernel_label(pair->key.kernel, dtype_name(pair->key.dtype), "", pair->label,
-                 sizeof pair->label);
+    snprintf(pair->label, sizeof pair->label, "%s", both->label);
     memcpy(pair->reproducible, both->classes, sizeof both->classes);
     if (compared[JUDGED])
         compare_accuracy(pair, both->stored);
@@ -490,7 +492,7 @@ void compare_runs(run_comparison *comparison, result_store *store, const int64_t
         return;
     comparison->noise = store_load_noise(database, &comparison->machine);
     for (int side = 0; side < SIDES; side++)
-        runs.timed[side] = store_timed_cases(store, ids[side], -1);
+        runs.timed[side] = store_timed_cases(store, ids[side], -1, false);
     size_t count;
     comparison->cases = store_pairs(store, ids[BASE], ids[NEW], &count);
     for (size_t i = 0; i < count; i++) {

@@ -106,12 +106,13 @@ typedef struct comparison_settings {
 
 typedef struct run_comparison {
     comparison_settings settings;
-    char identity[SIDES][96]; /* hash of the build, or commit and time of the run */
+    char identity[SIDES][112]; /* hash of the build, or commit and time of the run */
     machine_facts machine;
     machine_noise noise; /* of that machine */
     comparison_pair *pairs;
     size_t pair_count;
     coverage covered;
+    bool same_rows;       /* of two runs: of one seed */
     bool requested_known; /* else it is what the sides have that is counted */
     apart_cases *apart;   /* as they came */
     size_t apart_count;

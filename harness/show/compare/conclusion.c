@@ -53,8 +53,9 @@ void add_outcome(text_buffer *out, const run_comparison *comparison)
     if (comparison->differences.count > 0) {
         text_format(out, "the contexts differ in %zu thing%s", comparison->differences.count,
                     comparison->differences.count == 1 ? "" : "s");
-        if (comparison->settings.speed)
-            text_add(out, "; --only accuracy compares the errors of the cases that both have");
+        if (comparison->settings.speed && comparison->same_rows)
+            text_add(out, "; --only accuracy --allow-missing compares the errors of the cases that "
+                          "both have");
         return;
     }
     size_t less = comparison_less_reproducible(comparison);

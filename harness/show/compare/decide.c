@@ -160,7 +160,9 @@ void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const c
     char shown[DETAIL_MAX_LENGTH], errors[2][16], described[VERDICT_MAX_LENGTH];
     bool same = base->verdict.kind == new->verdict.kind && base->output_hash == new->output_hash &&
                 !is_failure(&base->verdict);
-    bool wrong = is_failure(&new->verdict) || new->metrics.mismatches > 0;
+    bool wrong = (is_failure(&new->verdict) && !is_failure(&base->verdict)) ||
+                 new->metrics.mismatches > base->metrics.mismatches;
+    double row_ulp = isnan(new->metrics.row_ulp_max) ? -1 : new->metrics.row_ulp_max;
     number_short(base->metrics.row_ulp_max, errors[BASE]);
     if (wrong)
         snprintf(shown, sizeof shown, "%.60s: %.120s, was %s row ULP", what,
@@ -169,8 +171,7 @@ void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const c
         snprintf(shown, sizeof shown, "%.100s, row %zu: %s row ULP, was %s", what,
                  new->metrics.worst_row, number_short(new->metrics.row_ulp_max, errors[NEW]),
                  errors[BASE]);
-    tally(&pair->tally, same, compare_sides(sides), wrong ? INFINITY : new->metrics.row_ulp_max,
-          shown);
+    tally(&pair->tally, same, compare_sides(sides), wrong ? INFINITY : row_ulp, shown);
 }
 
 accuracy_verdict pair_accuracy(const comparison_pair *pair)

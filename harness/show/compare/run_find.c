@@ -29,45 +29,42 @@ static int64_t ask_run(result_store *store, const char *sql, const char *word)
     return run;
 }
 
-/* Runs of `lnbench run`; an import may be of an earlier day. */
-#define NEWEST_OF                                                                                  \
-    "SELECT id FROM runs WHERE command = 'run' AND (requested > 0 OR EXISTS (SELECT 1 FROM cells " \
-    "WHERE run = runs.id)) AND "
-#define BY_TIME " ORDER BY started DESC, id DESC LIMIT 1"
-
-/* "latest" and "previous". */
-static int64_t find_by_time(result_store *store, bool previous, const char *database)
+/* "latest" and "previous": of `lnbench run`, which an imported run may tell by its command line alone, and by the time
+ * at which they began: an import may be of an earlier day. */
+static int64_t find_by_time(result_store *store, const char *word, const char *database)
 {
-    static const char latest_sql[] = NEWEST_OF "?1 <> ''" BY_TIME;
-    static const char previous_sql[] = NEWEST_OF
-        "(machine, request_hash) = (SELECT machine, request_hash FROM runs WHERE id = ?1) AND "
-        "(started, id) < (SELECT started, id FROM runs WHERE id = ?1)" BY_TIME;
-    const int64_t latest = ask_run(store, latest_sql, "latest");
-    char number[24];
-    if (latest == 0)
+    static const char sql[] =
+        "WITH own AS (SELECT *, " MACHINE_SQL " AS identity FROM runs WHERE coalesce(command, "
+        "iif(command_line || ' ' LIKE '% run %', 'run', '')) = 'run' AND (requested > 0 OR EXISTS "
+        "(SELECT 1 FROM cells WHERE run = runs.id))), "
+        "latest AS (SELECT * FROM own ORDER BY started DESC, id DESC LIMIT 1) "
+        "SELECT own.id AS id FROM own, latest WHERE iif(?1 = 'latest', own.id = latest.id, "
+        "(own.started, own.id) < (latest.started, latest.id) AND own.identity = latest.identity "
+        "AND (own.request_hash = latest.request_hash OR (coalesce(own.request_hash, "
+        "latest.request_hash) IS NULL AND (own.plan, own.seed) = (latest.plan, latest.seed)))) "
+        "ORDER BY own.started DESC, own.id DESC LIMIT 1";
+    const int64_t found = ask_run(store, sql, word);
+    if (found == 0 && strcmp(word, "latest") == 0)
         die(EXIT_CODE_NOT_COMPARABLE, "%s: it holds no run of lnbench run yet: make one", database);
-    snprintf(number, sizeof number, "%lld", (long long)latest);
-    const int64_t found = previous ? ask_run(store, previous_sql, number) : latest;
     if (found == 0)
         die(EXIT_CODE_NOT_COMPARABLE,
             "%s: no run before run %lld asked for the same on the same machine: repeat it, or name "
             "two runs (lnbench list runs)",
-            database, (long long)latest);
+            database, (long long)find_by_time(store, "latest", database));
     return found;
 }
 
 static int64_t find_stored(result_store *store, const char *word, const char *database)
 {
-    static const char number_sql[] = "SELECT id FROM runs WHERE id = ?1";
     static const char commit_sql[] =
         "SELECT max(run) AS id FROM facts WHERE name = 'git_commit' AND value LIKE ?1 || '%' AND "
         "EXISTS (SELECT 1 FROM cells WHERE cells.run = facts.run)";
-    const bool previous = strcmp(word, "previous") == 0;
-    if (previous || strcmp(word, "latest") == 0)
-        return find_by_time(store, previous, database);
-    int64_t run = is_number(word) ? ask_run(store, number_sql, word) : 0;
-    if (run == 0)
-        run = ask_run(store, commit_sql, word);
+    const int64_t last = ask_run(store, "SELECT max(id) AS id FROM runs WHERE ?1 <> ''", word);
+    if (strcmp(word, "previous") == 0 || strcmp(word, "latest") == 0)
+        return find_by_time(store, word, database);
+    if (is_number(word) && strtoll(word, NULL, 10) <= last)
+        return strtoll(word, NULL, 10); /* store_run() says it where it was removed */
+    const int64_t run = is_commit(word) ? ask_run(store, commit_sql, word) : 0;
     if (run == 0)
         die(EXIT_CODE_ENVIRONMENT,
             "%s: %.60s: no run of this number or commit: lnbench list runs shows them", database,
@@ -75,19 +72,19 @@ static int64_t find_stored(result_store *store, const char *word, const char *da
     return run;
 }
 
-/* "run 3, commit 1234567, 2026-01-01T00:00:00Z"; where plugins took part, their names and hashes in place of the commit,
- * which is lnbench's. */
+/* "run 3, commit 1234567, 2026-01-01T00:00:00Z". The commit is lnbench's: the name and hash of plugins stand beside it,
+ * or in its place where no other kernel took part. */
 static void describe(result_store *store, found_run *found, bool numbered)
 {
     static const char sql[] =
-        "SELECT coalesce((SELECT group_concat(DISTINCT " PLUGIN_SQL ") || ', ' FROM kernels "
-        "WHERE run = runs.id AND role = 'plugin'), "
-        "(SELECT 'commit ' || substr(value, 1, 12) || iif(EXISTS (SELECT 1 FROM facts WHERE run = "
-        "runs.id "
-        "AND name = 'git_dirty' AND value = 'yes'), ' and more', '') || ', ' FROM facts "
-        "WHERE run = runs.id AND name = 'git_commit' AND value <> 'unknown'), '') || started AS "
-        "words "
-        "FROM runs WHERE id = ?1";
+        "SELECT iif(plugins IS NOT NULL AND NOT others, '', coalesce(code || ', ', '')) || "
+        "coalesce(substr(plugins, 1, 40) || ', ', '') || started AS words FROM (SELECT started, "
+        "(SELECT group_concat(DISTINCT " PLUGIN_SQL ") FROM kernels WHERE run = runs.id AND "
+        "role = 'plugin') AS plugins, EXISTS (SELECT 1 FROM kernels WHERE run = runs.id AND "
+        "role IS NOT 'plugin') AS others, (SELECT 'commit ' || substr(value, 1, 12) || "
+        "iif(EXISTS (SELECT 1 FROM facts WHERE run = runs.id AND name = 'git_dirty' AND value = "
+        "'yes'), ' and more', '') FROM facts WHERE run = runs.id AND name = 'git_commit' AND "
+        "value <> 'unknown') AS code FROM runs WHERE id = ?1)";
     stored_table words = store_ask(store, sql, "i", found->run);
     int used = 0;
     if (numbered)

@@ -8,12 +8,21 @@
 #define PLUGIN_SQL                                                                                 \
     "descriptor ->> '$.source' || ' ' || substr(descriptor ->> '$.object_hash', 1, 12)"
 
+/* The machine of a row of runs: runs of equal ones can be compared. */
+#define MACHINE_SQL                                                                                \
+    "(SELECT group_concat(value, ' | ') FROM (SELECT substr(coalesce(facts.value, 'unknown'), 1, " \
+    "64) AS value FROM "                                                                           \
+    "json_each('[\"architecture\", \"cpu_model\", \"l1d_bytes\", \"l2_bytes\", \"l3_bytes\", "     \
+    "\"cores\", "                                                                                  \
+    "\"hypervisor\"]') AS fact LEFT JOIN facts ON run = runs.id AND name = fact.value ORDER BY "   \
+    "fact.key))"
+
 typedef struct found_run {
     char database
         [1100]; /* that it is in; a temporary copy of a packed one goes at the end of the program */
     int64_t run;
-    char
-        words[96]; /* "run 3, commit 1234567, 2026-01-01T00:00:00Z"; of a file without its number */
+    char words
+        [112]; /* "run 3, commit 1234567, 2026-01-01T00:00:00Z"; of a file without its number */
 } found_run;
 
 /* A run's number, "latest" (the newest run of `lnbench run`), "previous" (the newest before it on

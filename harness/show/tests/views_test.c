@@ -301,7 +301,7 @@ TEST_IN_SCRATCH(test_unfinished)
     killed = view_load(store, run);
     assert_true(killed.unfinished == 1 && killed.views[0].speed.time_ns == 1001);
     again = load_stored_run(exported(state, path, run, PACK_NOT), 0);
-    assert_int_equal(again.cases.cases[0].repetition_count, 3);
+    assert_int_equal(again.cases.cases[0].repetition_count, 6);
     assert_true(again.unfinished == 1 && again.views[0].speed.time_ns == 1001);
     assert_true(again.views[0].speed.copy_ratio == killed.views[0].speed.copy_ratio);
     view_free(&again);
