@@ -61,9 +61,9 @@ const cli_command command_compare = {
     .details =
         "BASE and NEW are a run's number, latest (the newest of lnbench run), previous (the\n"
         "newest before it on this machine that was asked for the same), the first digits of a\n"
-        "commit, an exported file (run.db, run.db.xz) or a page. A run needs 5 processes (run\n"
-        "--processes 5). If doctor --noise measured the smallest change that is seen on the\n"
-        "machine, no smaller change counts.\n"
+        "commit, an exported file (run.db, run.db.xz) or a page. A run needs 5 processes or\n"
+        "more: run --processes 5. If doctor --noise measured the smallest change that is seen\n"
+        "on the machine, no smaller change counts.\n"
         "Exit code: 0 fine; 1 a kernel is slower; 2 usage; 3 inconclusive; 4 something is\n"
         "missing (BASE has it and NEW has not), or the runs are not comparable (another CPU,\n"
         "compiler, flags or plan); 5 accuracy violation; 6 a kernel of NEW failed; 7 files.",
