@@ -264,9 +264,7 @@ static const cli_option options[] = {
 
 static const former_option former[] = {
     {"from", "give the file itself: lnbench replay FILE"},
-    {"find", "lnbench replay FILE replays all finds of a file"},
     {"kernels", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
-    {"conventions", "use --case ID (lnbench export --format tsv lists the cases), or --failures"},
     {"all", "use --failures, or --case ID for any other case"},
     {"print", "lnbench hunt writes rows as text"},
     {NULL, NULL},

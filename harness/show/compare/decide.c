@@ -162,7 +162,10 @@ void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const c
                 !is_failure(&base->verdict);
     bool wrong = (is_failure(&new->verdict) && !is_failure(&base->verdict)) ||
                  new->metrics.mismatches > base->metrics.mismatches;
-    double row_ulp = isnan(new->metrics.row_ulp_max) ? -1 : new->metrics.row_ulp_max;
+    double row_ulp = wrong ? INFINITY : new->metrics.row_ulp_max;
+    /* No kernel of the type is right there. */
+    if (verdict_is_limit(new->verdict.kind) || isnan(row_ulp))
+        row_ulp = -1;
     number_short(base->metrics.row_ulp_max, errors[BASE]);
     if (wrong)
         snprintf(shown, sizeof shown, "%.60s: %.120s, was %s row ULP", what,
@@ -171,7 +174,7 @@ void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const c
         snprintf(shown, sizeof shown, "%.100s, row %zu: %s row ULP, was %s", what,
                  new->metrics.worst_row, number_short(new->metrics.row_ulp_max, errors[NEW]),
                  errors[BASE]);
-    tally(&pair->tally, same, compare_sides(sides), wrong ? INFINITY : row_ulp, shown);
+    tally(&pair->tally, same, compare_sides(sides), row_ulp, shown);
 }
 
 accuracy_verdict pair_accuracy(const comparison_pair *pair)
