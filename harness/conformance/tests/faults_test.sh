@@ -60,11 +60,10 @@ if [ "$1" = --texts ]; then
     echo "$(wc -l <"$folder/texts") texts, $dead without a fault"
     exit $((dead > 0))
 fi
-faults="two_slots third_thread row_23_bits flushes_and_40_ulp bf16_truncated_alone bf16_unrounded_alone keeps_threads
-    var_from_256x2048 last_of_32_mib last_row_from_2500
-    residual_keeps_memory"
+faults="two_slots row_23_bits flushes_and_40_ulp bf16_truncated_alone bf16_unrounded_alone keeps_threads
+    var_from_256x2048 last_of_32_mib last_row_from_2500 residual_keeps_memory"
 twins=flushes_and_40_ulp
-every=fault.ddof_1_var,fault.ddof_1_of_1
+every=fault.ddof_1_var,fault.ddof_1_of_1,fault.third_thread
 of_gamma1=fault.gamma1_as_gamma,twin.gamma1_as_gamma
 kernels=honest.one_pass_strided_16_bf16
 if [ -n "${LNBENCH_FULL:-}" ]; then
@@ -86,7 +85,7 @@ if [ -n "${LNBENCH_FULL:-}" ]; then
         bash "$(dirname "$0")/honest_runs.sh" "$1" "$2" 1 "$seed" --by-turns || exit 1
     done
 fi
-# Every convention: only where none is named.
+# Under one convention third_thread is missed.
 bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \
     --kernels "$every" || exit 1
 for fault in $faults; do
