@@ -85,7 +85,7 @@ if [ -n "${LNBENCH_FULL:-}" ]; then
         bash "$(dirname "$0")/honest_runs.sh" "$1" "$2" 1 "$seed" --by-turns || exit 1
     done
 fi
-# Under one convention third_thread is missed.
+# Under torch third_thread has NaN rows alone.
 bash "$(dirname "$0")/faults_table.sh" "$@" --plan quick --only accuracy \
     --kernels "$every" || exit 1
 for fault in $faults; do
