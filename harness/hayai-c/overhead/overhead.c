@@ -5,24 +5,74 @@
  * median with a probability of at least 95 %, whatever the distribution: between two of the sorted
  * pairs, by the binomial distribution.
  *
+ * The loops in C++ over benchmark::State itself are in overhead.cpp.
+ *
  *     hayai_overhead [PAIRS [SECONDS]]     default: 201 pairs of 0.01 s a run */
-#include "loops.h"
+#include "hayai.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LOOPS = 4, MOST_PAIRS = 10000 };
+enum { LOOPS = 4, MOST_PAIRS = 10000, LOOP_VALUES = 64 };
+
+/* Nothing but the loop. */
+static void c_empty(hayai_state *state, void *user)
+{
+    (void)user;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;)
+        for (int64_t i = 0; i < n; i++)
+            hayai_clobber();
+}
+
+/* A chain of dependent operations: what stands beside it in the loop is hidden by its latency. */
+static void c_chain(hayai_state *state, void *user)
+{
+    const double *data = user; /* factor, addend */
+    const double factor = data[0], addend = data[1];
+    double value = 1;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;)
+        for (int64_t i = 0; i < n; i++)
+            value = value * factor + addend;
+    hayai_do_not_optimize(value);
+}
+
+/* A small piece of work with a result in each iteration. */
+static void c_sum(hayai_state *state, void *user)
+{
+    const float *values = user;
+    for (int64_t n; (n = hayai_state_batch(state)) > 0;)
+        for (int64_t i = 0; i < n; i++) {
+            float sum = 0;
+            for (int j = 0; j < LOOP_VALUES; j++)
+                sum += values[j];
+            hayai_do_not_optimize_in_out(sum); /* as C++ does with an lvalue */
+        }
+}
+
+/* The other form: a call an iteration. */
+static void c_keep_running(hayai_state *state, void *user)
+{
+    (void)user;
+    while (hayai_state_keep_running(state))
+        hayai_clobber();
+}
+
+hayai_function cpp_empty, cpp_chain, cpp_sum, cpp_keep_running;
+
+static double chain_data[2] = {0.5, 0.5};
+static float sum_data[LOOP_VALUES];
 
 typedef struct loop {
     const char *name;
     hayai_function *c, *cpp;
+    void *user;
 } loop;
 
 static const loop loops[LOOPS] = {
-    {"empty", c_empty, cpp_empty},
-    {"chain of multiply and add", c_chain, cpp_chain},
-    {"sum of 64 floats", c_sum, cpp_sum},
-    {"keep_running: a call each", c_keep_running, cpp_keep_running},
+    {"empty", c_empty, cpp_empty, NULL},
+    {"chain of multiply and add", c_chain, cpp_chain, chain_data},
+    {"sum of 64 floats", c_sum, cpp_sum, sum_data},
+    {"keep_running: a call each", c_keep_running, cpp_keep_running, NULL},
 };
 
 typedef struct samples {
@@ -86,14 +136,13 @@ static void print_loop(size_t which, size_t pairs)
         printf("  (too few pairs)\n");
 }
 
-static hayai_status measure_pairs(hayai_suite *suite, loop_data *data, unsigned pairs,
-                                  double seconds)
+static hayai_status measure_pairs(hayai_suite *suite, unsigned pairs, double seconds)
 {
     hayai_status status = HAYAI_OK;
     for (size_t i = 0; i < LOOPS && status == HAYAI_OK; i++) {
-        status = hayai_suite_add(suite, loops[i].name, loops[i].c, data, NULL);
+        status = hayai_suite_add(suite, loops[i].name, loops[i].c, loops[i].user, NULL);
         if (status == HAYAI_OK)
-            status = hayai_suite_add(suite, loops[i].name, loops[i].cpp, data, NULL);
+            status = hayai_suite_add(suite, loops[i].name, loops[i].cpp, loops[i].user, NULL);
     }
     const hayai_interleave interleave = {.seed = 1,
                                          .repetitions = pairs,
@@ -105,9 +154,8 @@ static hayai_status measure_pairs(hayai_suite *suite, loop_data *data, unsigned 
 
 int main(int argc, char **argv)
 {
-    static loop_data data = {.factor = 0.5, .addend = 0.5};
     for (int i = 0; i < LOOP_VALUES; i++)
-        data.values[i] = 1.0f / (float)(i + 1);
+        sum_data[i] = 1.0f / (float)(i + 1);
     const long pairs = argc > 1 ? strtol(argv[1], NULL, 10) : 201;
     const double seconds = argc > 2 ? strtod(argv[2], NULL) : 0.01;
     if (pairs < 1 || pairs > MOST_PAIRS || !(seconds > 0)) {
@@ -117,7 +165,7 @@ int main(int argc, char **argv)
     }
     hayai_suite *suite = hayai_suite_create();
     const hayai_status status =
-        suite ? measure_pairs(suite, &data, (unsigned)pairs, seconds) : HAYAI_ERROR_MEMORY;
+        suite ? measure_pairs(suite, (unsigned)pairs, seconds) : HAYAI_ERROR_MEMORY;
     if (status != HAYAI_OK) {
         fprintf(stderr, "%s: %s: %s\n", argv[0], hayai_status_string(status),
                 taken.error ? taken.error : hayai_last_message());

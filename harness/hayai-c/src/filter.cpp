@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Thompson's construction and simulation: Programming Techniques: Regular expression search
  * algorithm, CACM 11 (1968). */
-#include "filter.hpp"
+#include "internal.hpp"
 #include <cctype>
 #include <cstring>
 

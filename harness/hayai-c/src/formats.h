@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* fail() of error.hpp, for C. */
+/* fail() of internal.hpp, for C. */
 hayai_status hayai_fail_format(hayai_status status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -22,7 +22,7 @@ hayai_status hayai_fail_format(hayai_status status, const char *format, ...)
 hayai_status hayai_format_open(const char *format, const char *path, hayai_reporter *reporter);
 void hayai_format_close(void *user);
 
-/* ---- Numbers (text.c) ------------------------------------------------------------------------ */
+/* ---- Numbers ---------------------------------------------------------------------------------- */
 
 /* Between these two the calling thread reads and writes numbers in the "C" locale, whatever the
  * host's setlocale() said. The caller's functions are never called in between. */
@@ -33,7 +33,7 @@ void hayai_numbers_end(locale_t before);
 double hayai_number_read(const char *text, char **end);
 int hayai_number_print(char *to, size_t size, const char *format, va_list arguments);
 
-/* ---- Text (text.c) --------------------------------------------------------------------------- */
+/* ---- Text ------------------------------------------------------------------------------------- */
 
 /* Grows as it is added to; once memory runs out it stays `failed` and keeps what it had. */
 typedef struct hayai_text {
@@ -60,7 +60,7 @@ void hayai_text_any_number(hayai_text *text, double value);
 uint32_t hayai_text_code_point(const char **string);
 void hayai_text_add_code_point(hayai_text *text, uint32_t code_point);
 
-/* ---- Outputs (output.c) ---------------------------------------------------------------------- */
+/* ---- Outputs ---------------------------------------------------------------------------------- */
 
 /* A stream only grows: each commit writes what was added to the body. A document is always whole:
  * each commit replaces the file by head, body and tail in one step (a new file that takes the old

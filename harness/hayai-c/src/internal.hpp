@@ -3,14 +3,17 @@
 #ifndef HAYAI_INTERNAL_HPP
 #define HAYAI_INTERNAL_HPP
 
-#include "error.hpp"
 #include "formats.h"
 #include "version.hpp"
 #include <atomic>
+#include <bitset>
+#include <deque>
+#include <exception>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -19,6 +22,40 @@
 
 namespace hayai
 {
+
+/* ---- Failures: a status and a message for the calling thread. No exception leaves a public function. */
+
+/* What the last call of this thread left is no longer the message: at the entry of every public
+ * function that can fail, and before a callback whose message is asked for. */
+void clear_message();
+
+/* Leaves the message for hayai_last_message() and returns the status. */
+hayai_status fail(hayai_status status, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* For what is too many inside code that returns no status. */
+struct limit_exceeded : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/* Runs the body of a public function; what it throws becomes a status. */
+template <class Body> hayai_status guard(Body body) noexcept
+{
+    clear_message();
+    try {
+        return body();
+    } catch (const std::bad_alloc &) {
+        return fail(HAYAI_ERROR_MEMORY, "out of memory");
+    } catch (const limit_exceeded &exception) {
+        return fail(HAYAI_ERROR_LIMIT, "%s", exception.what());
+    } catch (const std::exception &exception) {
+        return fail(HAYAI_ERROR_FAILED, "%s", exception.what());
+    } catch (...) {
+        return fail(HAYAI_ERROR_FAILED, "an exception that is no std::exception");
+    }
+}
+
+/* ---- Benchmarks as they were described --------------------------------------------------------- */
 
 struct aggregates_only {
     bool display, files;
@@ -84,7 +121,7 @@ struct hayai_suite {
 namespace hayai
 {
 
-/* Deletes a suite, or empties the default one (suite.cpp). */
+/* Deletes a suite, or empties the default one. */
 void discard(hayai_suite &suite);
 
 /* The suite that is running, or NULL. */
@@ -144,33 +181,6 @@ struct instance {
 
 using instances = std::vector<std::unique_ptr<instance>>;
 
-/* The instances of one family that are registered together. A state tells which one was called by
- * its arguments and its threads. */
-class roster
-{
-  public:
-    explicit roster(hayai_benchmark &described) : family(described)
-    {
-    }
-    void add(instance &instance);
-    instance &find(const benchmark::State &state) const;
-    bool empty() const
-    {
-        return by_arguments_.empty();
-    }
-    hayai_benchmark &family;
-
-  private:
-    std::map<std::pair<std::vector<int64_t>, int>, instance *> by_arguments_;
-};
-
-/* How an instance's registration departs from its description, for one run of it. */
-struct fixed {
-    int64_t iterations = 0; /* 0: as described */
-    double min_seconds = 0;
-    int repetitions = 0;
-};
-
 /* What the search for iterations stops with at an instance's limit; never seen by users. */
 constexpr char limit_message[] = "\x1elimit";
 
@@ -189,70 +199,29 @@ struct hayai_state {
 namespace hayai
 {
 
-/* Whether there is a state; leaves a message where there is none (state.cpp). */
+/* Whether there is a state; leaves a message where there is none. */
 bool has(const hayai_state *state);
 
-/* Calls the user's function with a state around the library's (state.cpp). */
+/* Calls the user's function with a state around the library's. */
 void call(instance &instance, benchmark::State &state);
 
-/* Registers a family with these arguments and threads with Google Benchmark; its instances are
- * those of the roster, which must stay until the registry is cleared (runner.cpp). */
-void enroll(const roster &roster, const std::vector<std::vector<int64_t>> &arguments,
-            const std::vector<int> &threads, const fixed &fixed);
-void enroll(const roster &roster, const fixed &fixed); /* with all that the family has */
-void enroll(const roster &roster, const instance &instance, const fixed &fixed);
-void clear_registry();
-
 /* Before a run of several threads: throws limit_exceeded where the system has not that many now
- * (threads.cpp). */
+ *. */
 void prepare_threads(int threads);
 
-/* First thing in each thread: waits until the library has made all of them (threads.cpp). */
+/* First thing in each thread: waits until the library has made all of them. */
 void wait_for_threads(int index);
 
-/* Between start and stop of the memory manager (managers.cpp). */
+/* Between start and stop of the memory manager. */
 bool memory_is_measured();
 
-/* A runner in C as the library's (threads.cpp). */
+/* A runner in C as the library's. */
 version::thread_runner runner_of(const thread_call &call);
 
-/* Google Benchmark's flags, which are global. All of them are set before each run: what the
- * environment or an earlier run left there never leaks in. */
-struct flags {
-    bool list = false;
-    double min_time = 0.5, min_warm_up_time = 0;
-    int repetitions = 1;
-    bool random_interleaving = false;
-    std::string time_unit = "ns", perf_counters;
-    int verbosity = 0;
-    std::string executable = "hayai";
-};
-void set_flags(const flags &flags);
-
-/* All instances of a suite that match the filter, with their names, in order. */
-hayai_status match(hayai_suite &suite, const char *filter, instances &matched);
-
-/* Owns Google Benchmark for the length of a run of the suite; `owned` is false when a run is already
- * under way. */
-class session
-{
-  public:
-    explicit session(hayai_suite &suite);
-    ~session();
-    session(const session &) = delete;
-    session &operator=(const session &) = delete;
-    const bool owned;
-
-  private:
-    hayai_suite &suite_;
-};
-
-hayai_status another_run(); /* fails with what says so */
-
-/* A run's counters as C sees them; valid as long as the run (views.cpp). */
+/* A run's counters as C sees them; valid as long as the run. */
 std::vector<hayai_counter_value> counters_of(const run &run);
 
-/* Whose function was called last, on the main thread (state.cpp): whose memory was measured. */
+/* Whose function was called last, on the main thread: whose memory was measured. */
 instance *last_called();
 
 /* Google Benchmark reads and writes numbers here as formats.h says. */
@@ -273,19 +242,130 @@ class plain_numbers
     const locale_t before_;
 };
 
-/* Keeps every run that it is given, prints nothing. */
-class silent_reporter : public benchmark::BenchmarkReporter
+/* ---- Filters ----------------------------------------------------------------------------------- */
+
+/* Filters: POSIX extended regular expressions whose matching takes a time with the product of their
+ * size and the name's. Google Benchmark's, std::regex, overflows the stack on many brackets, and
+ * tries all ways to match (a+)+$ one after the other. */
+
+/* What is wrong with a filter. */
+struct bad_filter : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+class filter
 {
   public:
-    silent_reporter();
-    bool ReportContext(const Context &) override;
-    void ReportRuns(const std::vector<Run> &reports) override;
-    std::vector<Run> runs;
-    std::string output() const;
-    std::string errors() const;
+    /* "" and "all": every name; "-...": those that ... does not match. Throws bad_filter. */
+    explicit filter(std::string text);
+    bool takes(const std::string &name) const;
 
   private:
-    std::ostringstream out_, err_;
+    enum class kind { letter, fork, begin, end, found };
+    using letters = std::bitset<256>;
+    struct state {
+        kind what;
+        size_t next, other; /* other: of a fork */
+        letters set;
+    };
+    class parser;
+
+    bool matches(const std::string &name) const;
+    bool follow(size_t from, bool at_begin, bool at_end, std::vector<size_t> &states,
+                std::vector<size_t> &marks, size_t mark) const;
+
+    bool negative_ = false;
+    size_t start_ = 0;
+    std::vector<state> states_;
+};
+
+/* ---- Reports ----------------------------------------------------------------------------------- */
+
+/* From Google Benchmark's reports to ours: one reporter that the library sees, which mends what it
+ * gets, adds what the library does not compute, and hands everything to any number of sinks. */
+
+/* Runs as C sees them. Valid as long as the runs that it was made of, and as itself. */
+class run_views
+{
+  public:
+    explicit run_views(const std::vector<run> &runs);
+    const std::vector<hayai_run> &all() const
+    {
+        return views_;
+    }
+
+  private:
+    const char *keep(std::string text);
+    hayai_run view(const run &run);
+    std::deque<std::string> texts_;
+    std::deque<std::vector<hayai_counter_value>> counters_;
+    std::deque<hayai_memory> memories_;
+    std::vector<hayai_run> views_;
+};
+
+/* Where reports go. A failure has its message. */
+class sink
+{
+  public:
+    virtual ~sink() = default;
+    virtual hayai_status begin(const benchmark::BenchmarkReporter::Context &library,
+                               const hayai_context &machine) = 0;
+    virtual hayai_status report(const std::vector<run> &runs, const run_views &views) = 0;
+    virtual hayai_status finish() = 0;
+    virtual hayai_status list(const std::vector<const char *> &names) = 0;
+    bool file = false; /* or standard output: "display" */
+};
+
+/* Outputs and reporters of a run. Two outputs never share a place. */
+using sinks = std::vector<std::unique_ptr<sink>>;
+hayai_status open_sinks(const hayai_options &options, sinks &opened, bool to_list);
+
+/* Thrown through the library, which has no other way to be stopped. */
+struct stop {
+    hayai_status status;
+    std::string message;
+};
+
+class reporter : public benchmark::BenchmarkReporter
+{
+  public:
+    reporter(const instances &all, const hayai_options &options, hayai::sinks &sinks);
+
+    bool ReportContext(const Context &context) override;
+    void ReportRuns(const std::vector<Run> &reports) override;
+
+    /* The same for one repetition of an instance; aggregates follow with complete(). */
+    void single(const instance &instance, Run run);
+    void complete(const instance &instance, const std::vector<Run> &repetitions);
+
+    /* Ends all sinks that were begun; the first failure, or OK. */
+    hayai_status close();
+    hayai_summary summary() const
+    {
+        return summary_;
+    }
+
+  private:
+    void mend(const instance &instance, Run &run) const;
+    void repetitions(const instance &instance, std::vector<Run> runs);
+    void finish_family(const instance &instance);
+    const instance &reported(const Run &run) const;
+    void send(const std::vector<Run> &runs, bool display, bool files);
+    bool only_aggregates(const instance &instance, bool files) const;
+
+    const instances &all_;
+    std::vector<size_t> first_; /* of each family that is registered, in all_ */
+    const hayai_options &options_;
+    hayai::sinks &sinks_;
+    size_t begun_ = 0;
+    std::ostringstream out_, err_; /* what the library says besides */
+    std::vector<Run> last_;        /* the repetitions whose aggregates come next */
+    struct family_progress {
+        size_t left = 0; /* instances that are not reported yet */
+        std::vector<Run> runs;
+    };
+    std::map<const hayai_benchmark *, family_progress> families_;
+    hayai_summary summary_ = {};
 };
 
 } // namespace hayai

@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line and the environment, as hayai_options. Everything that Google Benchmark would
  * print a usage for, or abort or exit on, is refused here with one line. */
-#include "error.hpp"
-#include "formats.h"
-#include "version.hpp"
+#include "internal.hpp"
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <memory>
-#include <string>
-#include <vector>
+
+using namespace hayai;
 
 namespace
 {
-
-using namespace hayai;
 
 /* The strings that options point to and that are not in argv. */
 struct owned {
@@ -437,4 +431,52 @@ const char *hayai_options_help(void)
            "  --benchmark_list_tests[=true|false]\n"
            "  --v=LEVEL\n";
 }
+}
+
+/* ---- The main of a benchmark program ----------------------------------------------------------- */
+
+static int complain(const char *program, hayai_status status, int code)
+{
+    const char *message = hayai_last_message();
+    fprintf(stderr, "%s: %s%s%s\n", program, hayai_status_string(status), *message ? ": " : "",
+            message);
+    return code;
+}
+
+static int run_suite(const char *program, const hayai_options *options, hayai_command command)
+{
+    hayai_suite *suite = hayai_default_suite();
+    if (!suite)
+        return complain(program, HAYAI_ERROR_MEMORY, 1);
+    if (command == HAYAI_COMMAND_LIST) {
+        const hayai_status status = hayai_suite_report_list(suite, options);
+        return status == HAYAI_OK ? 0 : complain(program, status, 1);
+    }
+    hayai_summary summary;
+    const hayai_status status = hayai_suite_run(suite, options, &summary);
+    if (status != HAYAI_OK)
+        return complain(program, status, status == HAYAI_ERROR_ARGUMENT ? 2 : 1);
+    return summary.errors > 0;
+}
+
+extern "C" int hayai_main(int argc, char **argv)
+{
+    const char *program = argc > 0 && argv[0] ? argv[0] : "benchmark";
+    hayai_options options;
+    hayai_command command;
+    const hayai_status status = hayai_options_parse(&options, &command, &argc, argv);
+    if (status != HAYAI_OK)
+        return complain(program, status, 2);
+    int code = 0;
+    if (argc > 1) {
+        fprintf(stderr, "%s: unknown argument: %s; --help tells which there are\n", program,
+                argv[1]);
+        code = 2;
+    } else if (command == HAYAI_COMMAND_HELP) {
+        code = printf("%s [OPTION ...]\n%s", program, hayai_options_help()) < 0;
+    } else {
+        code = run_suite(program, &options, command);
+    }
+    hayai_options_release(&options);
+    return code;
 }

@@ -1,16 +1,793 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hayai_suite_run(): checks the settings, opens the outputs, lets the library or the interleaving
- * run, and closes the outputs whatever happened. */
-#include "interleave.hpp"
-#include "report.hpp"
+/* Runs of a suite: its benchmarks are registered with Google Benchmark and listed, matched with the
+ * filter, and run by the library or, repetition by repetition, by the interleaving. */
+#include "internal.hpp"
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <cmath>
+#include <cstring>
+#include <utility>
+
+using namespace hayai;
+
+namespace hayai
+{
+
+/* The instances of one family that are registered together. A state tells which one was called by
+ * its arguments and its threads. */
+class roster
+{
+  public:
+    explicit roster(hayai_benchmark &described) : family(described)
+    {
+    }
+    void add(instance &instance);
+    instance &find(const benchmark::State &state) const;
+    bool empty() const
+    {
+        return by_arguments_.empty();
+    }
+    hayai_benchmark &family;
+
+  private:
+    std::map<std::pair<std::vector<int64_t>, int>, instance *> by_arguments_;
+};
+
+/* How an instance's registration departs from its description, for one run of it. */
+struct fixed {
+    int64_t iterations = 0; /* 0: as described */
+    double min_seconds = 0;
+    int repetitions = 0;
+};
+
+/* Google Benchmark's flags, which are global. All of them are set before each run: what the
+ * environment or an earlier run left there never leaks in. */
+struct flags {
+    bool list = false;
+    double min_time = 0.5, min_warm_up_time = 0;
+    int repetitions = 1;
+    bool random_interleaving = false;
+    std::string time_unit = "ns", perf_counters;
+    int verbosity = 0;
+    std::string executable = "hayai";
+};
+void set_flags(const flags &flags);
+
+/* All instances of a suite that match the filter, with their names, in order. */
+hayai_status match(hayai_suite &suite, const char *filter, instances &matched);
+
+/* Owns Google Benchmark for the length of a run of the suite; `owned` is false when a run is already
+ * under way. */
+class session
+{
+  public:
+    explicit session(hayai_suite &suite);
+    ~session();
+    session(const session &) = delete;
+    session &operator=(const session &) = delete;
+    const bool owned;
+
+  private:
+    hayai_suite &suite_;
+};
+
+hayai_status another_run(); /* fails with what says so */
+
+/* Registers a family with these arguments and threads with Google Benchmark; its instances are
+ * those of the roster, which must stay until the registry is cleared. */
+void enroll(const roster &roster, const std::vector<std::vector<int64_t>> &arguments,
+            const std::vector<int> &threads, const fixed &fixed);
+void enroll(const roster &roster, const fixed &fixed); /* with all that the family has */
+void enroll(const roster &roster, const instance &instance, const fixed &fixed);
+void clear_registry();
+
+/* Keeps every run that it is given, prints nothing. */
+class silent_reporter : public benchmark::BenchmarkReporter
+{
+  public:
+    silent_reporter();
+    bool ReportContext(const Context &) override;
+    void ReportRuns(const std::vector<Run> &reports) override;
+    std::vector<Run> runs;
+    std::string output() const;
+    std::string errors() const;
+
+  private:
+    std::ostringstream out_, err_;
+};
+
+/* Interleaved repetitions: iterations found once, then every repetition a run of its own, in rounds
+ * of random permutations. */
+struct plan {
+    uint64_t seed = 0;
+    unsigned repetitions = 1;
+    double min_seconds = 0;
+    int64_t iterations = 0;     /* for all that have none of their own; 0: search */
+    int64_t max_iterations = 0; /* 0: no limit */
+};
+
+/* Gets each repetition's run as soon as it is done, its number, and its place in the whole order;
+ * false stops. */
+using repetition_sink =
+    std::function<bool(const instance &, const run &, unsigned repetition, unsigned order)>;
+
+/* False if it was stopped. */
+bool interleave(const instances &all, const plan &plan, const repetition_sink &sink);
+
+} // namespace hayai
+
+/* ---- Registration ---------------------------------------------------------------------------- */
+
+/* Between descriptions and Google Benchmark: its flags, its registry, its names. */
 
 namespace
 {
 
-using namespace hayai;
+std::atomic<hayai_suite *> running{nullptr};
+
+/* Initialize() enters what the environment's BENCHMARK_CONTEXT holds once more at every call, and
+ * complains on standard error. So it gets an empty context to work on. */
+class context_kept
+{
+  public:
+    context_kept() : kept_(benchmark::internal::GetGlobalContext())
+    {
+        benchmark::internal::GetGlobalContext() = nullptr;
+    }
+    ~context_kept()
+    {
+        delete benchmark::internal::GetGlobalContext();
+        benchmark::internal::GetGlobalContext() = kept_;
+    }
+    context_kept(const context_kept &) = delete;
+    context_kept &operator=(const context_kept &) = delete;
+
+  private:
+    std::map<std::string, std::string> *const kept_;
+};
+
+const char *truth(bool value)
+{
+    return value ? "true" : "false";
+}
+
+/* Before 1.8 the state does not tell whose set-up is called, and a plain function pointer can't: so
+ * each family of a run that has a set-up or tear-down gets a pair of functions of its own. */
+std::array<const roster *, HAYAI_MAX_SET_UPS> slots;
+size_t slots_used;
+
+void set_up_or_tear_down(instance &instance, const set_up_call &call, const benchmark::State &state)
+{
+    if (!call.function)
+        return;
+    hayai_state wrapped{const_cast<benchmark::State &>(state), instance};
+    wrapped.set_up = true;
+    call.function(&wrapped, call.user);
+}
+
+/* Before each run, where several threads are to come. A run that measures memory has one. */
+void prepare(const benchmark::State &state)
+{
+    if (!memory_is_measured())
+        prepare_threads(state.threads());
+}
+
+void set_up(const roster &roster, const benchmark::State &state)
+{
+    const hayai_benchmark &family = roster.family;
+    instance &instance = roster.find(state);
+    set_up_or_tear_down(instance, family.set_up, state);
+    if (family.thread_runner.function)
+        return;
+    try {
+        prepare(state);
+    } catch (...) {
+        set_up_or_tear_down(instance, family.tear_down, state);
+        throw;
+    }
+}
+
+void tear_down(const roster &roster, const benchmark::State &state)
+{
+    set_up_or_tear_down(roster.find(state), roster.family.tear_down, state);
+}
+
+template <size_t slot> void set_up_slot(const benchmark::State &state)
+{
+    set_up(*slots[slot], state);
+}
+
+template <size_t slot> void tear_down_slot(const benchmark::State &state)
+{
+    tear_down(*slots[slot], state);
+}
+
+using plain_function = void (*)(const benchmark::State &);
+struct slot_functions {
+    plain_function set_up, tear_down;
+};
+
+template <size_t... slot>
+constexpr std::array<slot_functions, sizeof...(slot)> make_slots(std::index_sequence<slot...>)
+{
+    return {{{set_up_slot<slot>, tear_down_slot<slot>}...}};
+}
+
+constexpr auto slot_table = make_slots(std::make_index_sequence<HAYAI_MAX_SET_UPS>());
+
+void enroll_set_up(const roster &roster, registered &made)
+{
+    const hayai_benchmark &family = roster.family;
+    if (!family.set_up.function && !family.tear_down.function) {
+        if (!family.threads.empty() && !family.thread_runner.function)
+            made.Setup(prepare);
+        return;
+    }
+    if (slots_used > 0 && slots[slots_used - 1] == &roster) {
+        made.Setup(slot_table[slots_used - 1].set_up);
+        made.Teardown(slot_table[slots_used - 1].tear_down);
+        return;
+    }
+    if (slots_used == slots.size())
+        throw limit_exceeded("more than " + std::to_string(slots.size()) +
+                             " benchmarks with set-up or tear-down in one run");
+    slots[slots_used] = &roster;
+    made.Setup(slot_table[slots_used].set_up);
+    made.Teardown(slot_table[slots_used].tear_down);
+    slots_used++;
+}
+
+void add_instances(hayai_benchmark &family, instances &all)
+{
+    static const std::vector<std::vector<int64_t>> no_arguments(1);
+    static const std::vector<int> one_thread = {1};
+    unsigned number = 0;
+    for (const auto &arguments : family.arguments.empty() ? no_arguments : family.arguments)
+        for (const int threads : family.threads.empty() ? one_thread : family.threads) {
+            auto one = std::make_unique<instance>();
+            one->family = &family;
+            one->arguments = arguments;
+            one->threads = threads;
+            one->number = number++;
+            all.push_back(std::move(one));
+        }
+}
+
+/* The names of all that is registered, one a line, as the library prints them. */
+std::string list()
+{
+    silent_reporter reporter;
+    const plain_numbers plain; /* nothing is called */
+    benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
+    return reporter.output();
+}
+
+/* A name of a benchmark or of an argument may have line ends in it. */
+size_t lines_of(const instance &instance)
+{
+    const auto ends = [](const std::string &text) {
+        return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+    };
+    size_t lines = 1 + ends(instance.family->name);
+    for (size_t i = 0; i < instance.arguments.size(); i++)
+        if (i < instance.family->argument_names.size())
+            lines += ends(instance.family->argument_names[i]);
+    return lines;
+}
+
+/* Gives each instance the library's name for it: all were listed in this order. */
+void name_all(const instances &all, const std::string &names)
+{
+    size_t begin = 0;
+    for (const auto &one : all) {
+        size_t end = begin;
+        for (size_t line = 0; line < lines_of(*one) && end < names.size(); line++)
+            end = names.find('\n', end) + 1;
+        if (end == begin)
+            throw std::runtime_error(
+                "Google Benchmark lists fewer names than there are benchmarks");
+        one->name = names.substr(begin, end - 1 - begin);
+        begin = end;
+    }
+}
+
+/* Registers all families but the disabled ones, which the library leaves out of all lists. The
+ * rosters are empty: nothing is called. */
+void enroll_for_listing(hayai_suite &suite, std::list<roster> &rosters, instances &all)
+{
+    clear_registry();
+    for (const auto &family : suite.benchmarks) {
+        if (family->name.rfind("DISABLED_", 0) == 0)
+            continue;
+        add_instances(*family, all);
+        rosters.emplace_back(*family);
+        enroll(rosters.back(), {});
+    }
+}
+
+} // namespace
+
+void hayai::set_flags(const flags &flags)
+{
+    const plain_numbers plain;
+    static std::string program; /* the library keeps a pointer to it */
+    program = flags.executable;
+    std::vector<std::string> words = {
+        program,
+        std::string("--benchmark_list_tests=") + truth(flags.list),
+        "--benchmark_filter=",
+        "--benchmark_min_time=" + version::min_time(flags.min_time),
+        "--benchmark_min_warmup_time=" + std::to_string(flags.min_warm_up_time),
+        "--benchmark_repetitions=" + std::to_string(flags.repetitions),
+        std::string("--benchmark_enable_random_interleaving=") + truth(flags.random_interleaving),
+        "--benchmark_report_aggregates_only=false",
+        "--benchmark_display_aggregates_only=false",
+        "--benchmark_format=console",
+        "--benchmark_out=",
+        "--benchmark_out_format=json",
+        "--benchmark_color=auto",
+        "--benchmark_perf_counters=" + flags.perf_counters,
+        "--benchmark_time_unit=" + flags.time_unit,
+        "--v=" + std::to_string(flags.verbosity),
+        "--benchmark_dry_run=false", /* since 1.9.1; older ones leave unknown flags alone */
+    };
+    std::vector<char *> arguments;
+    for (std::string &word : words)
+        arguments.push_back(&word[0]);
+    arguments[0] = &program[0];
+    int count = static_cast<int>(arguments.size());
+    arguments.push_back(nullptr);
+    const context_kept kept;
+    benchmark::Initialize(&count, arguments.data());
+}
+
+void hayai::clear_registry()
+{
+    benchmark::ClearRegisteredBenchmarks();
+    slots_used = 0;
+}
+
+void hayai::roster::add(instance &instance)
+{
+    const auto added =
+        by_arguments_.emplace(std::make_pair(instance.arguments, instance.threads), &instance);
+    instance.keeper = added.first->second;
+}
+
+hayai::instance &hayai::roster::find(const benchmark::State &state) const
+{
+    std::vector<int64_t> arguments;
+    for (size_t i = 0; i < by_arguments_.begin()->first.first.size(); i++)
+        arguments.push_back(state.range(i));
+    return *by_arguments_.at(std::make_pair(std::move(arguments), state.threads()));
+}
+
+const hayai_suite *hayai::running_suite()
+{
+    return running;
+}
+
+hayai_status hayai::another_run()
+{
+    return fail(HAYAI_ERROR_STATE, "another run is under way");
+}
+
+static bool begin_run(hayai_suite &suite)
+{
+    hayai_suite *none = nullptr;
+    return running.compare_exchange_strong(none, &suite);
+}
+
+hayai::session::session(hayai_suite &suite) : owned(begin_run(suite)), suite_(suite)
+{
+}
+
+hayai::session::~session()
+{
+    if (!owned)
+        return;
+    clear_registry();
+    running = nullptr;
+    if (suite_.doomed)
+        discard(suite_);
+}
+
+extern "C" hayai_status hayai_reset(void)
+{
+    return guard([] {
+        hayai_suite *left = running;
+        if (!left)
+            return fail(HAYAI_ERROR_STATE, "no run is under way");
+        clear_registry();
+        running = nullptr;
+        if (left->doomed)
+            discard(*left);
+        return HAYAI_OK;
+    });
+}
+
+static void describe(const hayai_benchmark &family, const fixed &fixed, registered &made)
+{
+    if (family.unit)
+        made.Unit(static_cast<benchmark::TimeUnit>(*family.unit));
+    if (fixed.iterations > 0)
+        made.Iterations(fixed.iterations);
+    else if (family.iterations > 0)
+        made.Iterations(family.iterations);
+    else if (fixed.min_seconds > 0 || family.min_time > 0)
+        made.MinTime(fixed.min_seconds > 0 ? fixed.min_seconds : family.min_time);
+    if (family.min_warm_up_time > 0 && fixed.iterations == 0 && family.iterations == 0)
+        made.MinWarmUpTime(family.min_warm_up_time);
+    if (fixed.repetitions > 0 || family.repetitions > 0)
+        made.Repetitions(fixed.repetitions > 0 ? fixed.repetitions : family.repetitions);
+    if (family.process_cpu_time)
+        made.MeasureProcessCPUTime();
+    if (family.real_time)
+        made.UseRealTime();
+    if (family.manual_time)
+        made.UseManualTime();
+}
+
+void hayai::enroll(const roster &roster, const std::vector<std::vector<int64_t>> &arguments,
+                   const std::vector<int> &threads, const fixed &fixed)
+{
+    const hayai_benchmark &family = roster.family;
+    registered *made =
+        benchmark::RegisterBenchmark(family.name.c_str(), [&roster](benchmark::State &state) {
+            wait_for_threads(state.thread_index());
+            call(roster.find(state), state);
+        });
+    for (const auto &set : arguments)
+        made->Args(set);
+    if (!arguments.empty() && !family.argument_names.empty())
+        made->ArgNames(family.argument_names);
+    for (const int count : threads)
+        made->Threads(count);
+    describe(family, fixed, *made);
+    if (roster.empty()) /* to be listed, not to be run */
+        return;
+    enroll_set_up(roster, *made);
+    if (family.thread_runner.function)
+        version::set_thread_runner(*made, runner_of(family.thread_runner));
+}
+
+void hayai::enroll(const roster &roster, const fixed &fixed)
+{
+    enroll(roster, roster.family.arguments, roster.family.threads, fixed);
+}
+
+void hayai::enroll(const roster &roster, const instance &instance, const fixed &fixed)
+{
+    std::vector<std::vector<int64_t>> arguments;
+    std::vector<int> threads;
+    if (!instance.arguments.empty())
+        arguments.push_back(instance.arguments);
+    if (!roster.family.threads.empty())
+        threads.push_back(instance.threads);
+    enroll(roster, arguments, threads, fixed);
+}
+
+/* Numbers families and instances as the library does: only those that match count. `sizes`: how many
+ * instances a family has, those that do not match among them. */
+static void number(instances &matched, std::map<const hayai_benchmark *, size_t> &sizes)
+{
+    int64_t family = -1, within = 0;
+    const hayai_benchmark *previous = nullptr;
+    for (const auto &one : matched) {
+        if (one->family != previous) {
+            family++;
+            within = 0;
+        }
+        previous = one->family;
+        one->family_number = family;
+        one->number_matched = within++;
+        sizes[one->family]--;
+    }
+    for (const auto &one : matched)
+        one->alone = sizes[one->family] > 0;
+}
+
+hayai_status hayai::match(hayai_suite &suite, const char *filter, instances &matched)
+{
+    flags listing;
+    listing.list = true;
+    set_flags(listing);
+    for (const auto &family : suite.benchmarks)
+        if (family->status != HAYAI_OK)
+            return fail(family->status, "%s", family->message);
+    instances all;
+    std::list<roster> rosters;
+    std::map<const hayai_benchmark *, size_t> sizes;
+    std::optional<hayai::filter> chosen;
+    try {
+        chosen.emplace(filter ? filter : "");
+    } catch (const bad_filter &bad) {
+        return fail(HAYAI_ERROR_ARGUMENT, "filter %.80s%s: %s", filter,
+                    strlen(filter) > 80 ? "..." : "", bad.what());
+    }
+    enroll_for_listing(suite, rosters, all);
+    const std::string names = list();
+    clear_registry();
+    name_all(all, names);
+    for (auto &one : all) {
+        sizes[one->family]++;
+        if (chosen->takes(one->name))
+            matched.push_back(std::move(one));
+    }
+    number(matched, sizes);
+    if (all.empty())
+        return fail(HAYAI_ERROR_NO_MATCH, "there is no benchmark in the suite");
+    return matched.empty() ? fail(HAYAI_ERROR_NO_MATCH, "no benchmark matches %s", filter)
+                           : HAYAI_OK;
+}
+
+hayai::silent_reporter::silent_reporter()
+{
+    SetOutputStream(&out_);
+    SetErrorStream(&err_);
+}
+
+bool hayai::silent_reporter::ReportContext(const Context &)
+{
+    return true;
+}
+
+void hayai::silent_reporter::ReportRuns(const std::vector<Run> &reports)
+{
+    runs.insert(runs.end(), reports.begin(), reports.end());
+}
+
+std::string hayai::silent_reporter::output() const
+{
+    return out_.str();
+}
+
+std::string hayai::silent_reporter::errors() const
+{
+    return err_.str();
+}
+
+extern "C" hayai_status hayai_suite_list(hayai_suite *suite, const char *filter,
+                                         hayai_name_callback *each, void *user)
+{
+    if (!suite || !each)
+        return fail(HAYAI_ERROR_ARGUMENT, "hayai_suite_list: no %s", suite ? "callback" : "suite");
+    return guard([&] {
+        instances matched;
+        {
+            const session session(*suite);
+            if (!session.owned)
+                return another_run();
+            const hayai_status status = match(*suite, filter, matched);
+            if (status != HAYAI_OK)
+                return status;
+        }
+        for (const auto &one : matched)
+            if (each(one->name.c_str(), user))
+                return fail(HAYAI_STOPPED, "stopped by the callback at %s", one->name.c_str());
+        return HAYAI_OK;
+    });
+}
+
+/* ---- Interleaving ---------------------------------------------------------------------------- */
+
+namespace
+{
+
+/* splitmix64 (Steele, Lea, Flood 2014): the order for a seed is the same on every machine. */
+struct generator {
+    uint64_t state;
+    uint64_t next()
+    {
+        uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+        return z ^ (z >> 31);
+    }
+    /* Below n without bias: the draws beyond the last whole multiple of n are drawn again. */
+    uint64_t below(uint64_t n)
+    {
+        const uint64_t reject = (UINT64_C(0) - n) % n; /* 2^64 mod n */
+        uint64_t draw;
+        do
+            draw = next();
+        while (draw < reject);
+        return draw % n;
+    }
+};
+
+/* A random permutation of 0 ... n - 1 (Fisher and Yates). */
+void permute(std::vector<size_t> &order, generator &random)
+{
+    for (size_t i = order.size(); i > 1; i--)
+        std::swap(order[i - 1], order[random.below(i)]);
+}
+
+struct calibrated {
+    int64_t iterations = 0;
+    bool failed = false, done = false;
+    run last; /* the search's last run: what is reported if it failed */
+};
+
+/* One run of one instance by the library. */
+run run_once(instance &instance, const fixed &fixed)
+{
+    silent_reporter reporter;
+    roster roster(*instance.family);
+    roster.add(instance);
+    clear_registry();
+    enroll(roster, instance, fixed);
+    benchmark::RunSpecifiedBenchmarks(&reporter, nullptr, "all");
+    clear_registry();
+    if (reporter.runs.empty())
+        throw std::runtime_error(instance.name + ": Google Benchmark reported no run");
+    return reporter.runs.front();
+}
+
+calibrated search(instance &instance, const plan &plan)
+{
+    calibrated result;
+    fixed fixed;
+    fixed.repetitions = 1;
+    if (instance.family->min_time == 0)
+        fixed.min_seconds = plan.min_seconds > 0 ? plan.min_seconds : 0.5;
+    result.last = run_once(instance, fixed);
+    result.iterations = result.last.iterations / instance.threads;
+    std::string message;
+    if (version::skip_of(result.last, message) == skip::none)
+        return result;
+    if (message == limit_message)
+        result.iterations = plan.max_iterations;
+    else
+        result.failed = true;
+    return result;
+}
+
+calibrated calibrate(instance &instance, const plan &plan)
+{
+    calibrated result;
+    const hayai_benchmark &family = *instance.family;
+    instance.iteration_limit = plan.max_iterations;
+    if (family.iterations > 0)
+        result.iterations = family.iterations;
+    else if (plan.iterations > 0 && family.min_time == 0)
+        result.iterations = plan.iterations;
+    else
+        result = search(instance, plan);
+    if (plan.max_iterations > 0)
+        result.iterations = std::min(result.iterations, plan.max_iterations);
+    return result;
+}
+
+/* One repetition, or the report of an instance that can't be run. */
+bool repeat(instance &instance, calibrated &calibrated, const plan &plan, unsigned repetition,
+            unsigned order, const repetition_sink &sink)
+{
+    calibrated.done = calibrated.failed;
+    run run =
+        calibrated.failed ? calibrated.last : run_once(instance, {calibrated.iterations, 0, 1});
+    run.repetition_index = repetition;
+    run.repetitions = plan.repetitions;
+    return sink(instance, run, repetition, order);
+}
+
+/* A benchmark's own number of repetitions ends it early. */
+bool takes_part(const instance &instance, unsigned round)
+{
+    const int own = instance.family->repetitions;
+    return own <= 0 || round < static_cast<unsigned>(own);
+}
+
+/* For hayai_repetition_callback. */
+int describe(const instance &instance, const run &run, unsigned repetition, unsigned order,
+             const hayai_interleave &interleave)
+{
+    std::string message;
+    const bool skipped = version::skip_of(run, message) != skip::none;
+    const std::vector<hayai_counter_value> counters = counters_of(run);
+    hayai_repetition result = {};
+    result.name = instance.name.c_str();
+    result.benchmark = instance.family->index;
+    result.repetition = repetition;
+    result.order = order;
+    result.instance = instance.number;
+    result.threads = instance.threads;
+    result.argument_count = instance.arguments.size();
+    result.arguments = instance.arguments.data();
+    result.iterations = run.iterations / instance.threads;
+    result.error = skipped ? message.c_str() : nullptr;
+    if (!skipped) {
+        result.real_seconds = run.real_accumulated_time / static_cast<double>(run.iterations);
+        result.cpu_seconds = run.cpu_accumulated_time / static_cast<double>(run.iterations);
+    }
+    result.counters = counters.data();
+    result.counter_count = counters.size();
+    result.label = run.report_label.c_str();
+    return interleave.on_repetition(&result, interleave.user);
+}
+
+hayai_status check(const hayai_suite *suite, const hayai_interleave *given,
+                   hayai_interleave &interleave)
+{
+    if (!suite || !given || !given->on_repetition)
+        return fail(HAYAI_ERROR_ARGUMENT, "hayai_suite_run_interleaved: no %s",
+                    !suite   ? "suite"
+                    : !given ? "settings"
+                             : "callback");
+    const hayai_status status = adopt("hayai_interleave", *given, interleave);
+    if (status != HAYAI_OK)
+        return status;
+    if (interleave.repetitions == 0 || interleave.max_iterations < 0 ||
+        !std::isfinite(interleave.min_seconds) || interleave.min_seconds < 0)
+        return fail(HAYAI_ERROR_ARGUMENT,
+                    "hayai_suite_run_interleaved: repetitions %u, expected > 0; max_iterations "
+                    "%lld, expected >= 0; min_seconds %g, expected finite, >= 0",
+                    interleave.repetitions, static_cast<long long>(interleave.max_iterations),
+                    interleave.min_seconds);
+    return HAYAI_OK;
+}
+
+hayai_status run_suite(hayai_suite &suite, const hayai_interleave &interleave)
+{
+    const session session(suite);
+    if (!session.owned)
+        return another_run();
+    instances all;
+    const hayai_status matched = match(suite, interleave.filter, all);
+    if (matched != HAYAI_OK)
+        return matched;
+    set_flags({});
+    const plan plan = {interleave.seed, interleave.repetitions, interleave.min_seconds, 0,
+                       interleave.max_iterations};
+    const bool finished = hayai::interleave(
+        all, plan,
+        [&](const instance &instance, const run &run, unsigned repetition, unsigned order) {
+            return describe(instance, run, repetition, order, interleave) == 0;
+        });
+    return finished ? HAYAI_OK : fail(HAYAI_STOPPED, "stopped by the callback");
+}
+
+} // namespace
+
+bool hayai::interleave(const instances &all, const plan &plan, const repetition_sink &sink)
+{
+    std::vector<calibrated> calibrated;
+    for (const auto &one : all)
+        calibrated.push_back(calibrate(*one, plan));
+    generator random{plan.seed};
+    std::vector<size_t> order(all.size());
+    for (size_t i = 0; i < order.size(); i++)
+        order[i] = i;
+    unsigned place = 0;
+    for (unsigned round = 0; round < plan.repetitions; round++) {
+        permute(order, random);
+        for (const size_t i : order) {
+            const unsigned here = place++;
+            if (!calibrated[i].done && takes_part(*all[i], round) &&
+                !repeat(*all[i], calibrated[i], plan, round, here, sink))
+                return false;
+        }
+    }
+    return true;
+}
+
+extern "C" hayai_status hayai_suite_run_interleaved(hayai_suite *suite,
+                                                    const hayai_interleave *interleave)
+{
+    hayai_interleave own = {};
+    const hayai_status status = check(suite, interleave, own);
+    return status == HAYAI_OK ? guard([&] { return run_suite(*suite, own); }) : status;
+}
+
+/* ---- hayai_suite_run() ----------------------------------------------------------------------- */
+
+/* hayai_suite_run(): checks the settings, opens the outputs, lets the library or the interleaving
+ * run, and closes the outputs whatever happened. */
+
+namespace
+{
 
 hayai_status check(const hayai_options &options)
 {

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state that a benchmark function gets: forwards to benchmark::State what it can do now, and
- * refuses what it would abort on. */
+/* What a benchmark function gets while it runs, and what stands around it: the state, its counters,
+ * memory and profiler managers, threads. */
 #include "internal.hpp"
 #include <cmath>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+#include <system_error>
+#include <thread>
+
+using namespace hayai;
+
+/* ---- The state ------------------------------------------------------------------------------- */
+
+/* The state that a benchmark function gets: forwards to benchmark::State what it can do now, and
+ * refuses what it would abort on. */
 
 namespace
 {
-
-using namespace hayai;
 
 std::atomic<instance *> last{nullptr};
 
@@ -279,4 +290,410 @@ void *hayai_state_native(hayai_state *state)
     state->native = true;
     return &state->library;
 }
+}
+
+/* ---- Counters -------------------------------------------------------------------------------- */
+
+/* What a benchmark function tells about its run: counters, bytes, items, label, N. */
+
+namespace
+{
+
+constexpr hayai_counter_flags all_flags = HAYAI_COUNTER_IS_RATE | HAYAI_COUNTER_AVG_THREADS |
+                                          HAYAI_COUNTER_IS_ITERATION_INVARIANT |
+                                          HAYAI_COUNTER_AVG_ITERATIONS | HAYAI_COUNTER_INVERT;
+
+/* The library aborts where one counter has different flags in two repetitions. */
+bool keeps_flags(instance &instance, const char *name, hayai_counter_flags flags)
+{
+    std::lock_guard<std::mutex> lock(instance.mutex);
+    return instance.counter_flags.emplace(name, flags).first->second == flags;
+}
+
+hayai_status refuse(const hayai_state *state, const char *what)
+{
+    return fail(HAYAI_ERROR_ARGUMENT, "%s: %s", hayai_state_name(state), what);
+}
+
+hayai_status set_rate(hayai_state *state, const char *name, int64_t amount, hayai_one_k one_k)
+{
+    if (!state || amount < 0)
+        return refuse(state, state ? "a negative number of bytes or items processed"
+                                   : "processed without a state");
+    return hayai_state_set_counter(state, name, static_cast<double>(amount), HAYAI_COUNTER_IS_RATE,
+                                   one_k);
+}
+
+} // namespace
+
+extern "C" {
+
+hayai_status hayai_state_set_counter(hayai_state *state, const char *name, double value,
+                                     hayai_counter_flags flags, hayai_one_k one_k)
+{
+    if (!state || !name || !*name)
+        return refuse(state, state ? "a counter without a name" : "a counter without a state");
+    if ((flags & ~all_flags) || (one_k != HAYAI_ONE_K_1000 && one_k != HAYAI_ONE_K_1024))
+        return fail(HAYAI_ERROR_ARGUMENT, "%s: counter %s: unknown flags 0x%x or scale %d",
+                    state->instance.name.c_str(), name, flags, static_cast<int>(one_k));
+    return guard([&] {
+        if (!keeps_flags(state->instance, name, flags))
+            return fail(HAYAI_ERROR_ARGUMENT, "%s: counter %s changes its flags",
+                        state->instance.name.c_str(), name);
+        state->library.counters[name] =
+            benchmark::Counter(value, static_cast<benchmark::Counter::Flags>(flags),
+                               static_cast<benchmark::Counter::OneK>(one_k));
+        return HAYAI_OK;
+    });
+}
+
+hayai_status hayai_state_get_counter(const hayai_state *state, const char *name,
+                                     hayai_counter_value *counter)
+{
+    if (!state || !name || !counter)
+        return refuse(state, "get_counter without a state, a name or a place for it");
+    return guard([&] {
+        const auto found = state->library.counters.find(name);
+        if (found == state->library.counters.end())
+            return fail(HAYAI_ERROR_ARGUMENT, "%s: no counter %s", state->instance.name.c_str(),
+                        name);
+        *counter = {name, found->second.value,
+                    static_cast<hayai_counter_flags>(found->second.flags),
+                    static_cast<hayai_one_k>(found->second.oneK)};
+        return HAYAI_OK;
+    });
+}
+
+hayai_status hayai_state_set_bytes_processed(hayai_state *state, int64_t bytes)
+{
+    return set_rate(state, "bytes_per_second", bytes, HAYAI_ONE_K_1024);
+}
+
+hayai_status hayai_state_set_items_processed(hayai_state *state, int64_t items)
+{
+    return set_rate(state, "items_per_second", items, HAYAI_ONE_K_1000);
+}
+
+int64_t hayai_state_bytes_processed(const hayai_state *state)
+{
+    return has(state) ? state->library.bytes_processed() : 0;
+}
+
+int64_t hayai_state_items_processed(const hayai_state *state)
+{
+    return has(state) ? state->library.items_processed() : 0;
+}
+
+hayai_status hayai_state_set_label(hayai_state *state, const char *label)
+{
+    if (!state || !label)
+        return refuse(state, state ? "a label that is NULL" : "a label without a state");
+    if (state->set_up)
+        return fail(HAYAI_ERROR_STATE, "%s: a label in set-up or tear-down",
+                    state->instance.name.c_str());
+    return guard([&] {
+        state->library.SetLabel(label);
+        return HAYAI_OK;
+    });
+}
+
+hayai_status hayai_state_set_complexity_n(hayai_state *state, int64_t n)
+{
+    if (!state || n <= 0)
+        return refuse(state, state ? "an N of the complexity that is not positive"
+                                   : "an N of the complexity without a state");
+    clear_message();
+    state->library.SetComplexityN(n);
+    return HAYAI_OK;
+}
+
+int64_t hayai_state_complexity_n(const hayai_state *state)
+{
+    return has(state) ? state->library.complexity_length_n() : 0;
+}
+}
+
+/* ---- Managers -------------------------------------------------------------------------------- */
+
+/* What is around all runs: custom context, memory manager, profiler. */
+
+namespace
+{
+
+/* A copy of the library's object, never one of our own: its constructor needs a constant that
+ * 1.7.1 does not export. */
+void keep(const benchmark::MemoryManager::Result &result)
+{
+    instance *measured = last_called();
+    if (measured)
+        measured->memory.push_back(result);
+}
+
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Winconsistent-missing-override"
+#endif
+
+/* Both forms of Stop, since versions differ in which one is theirs: neither says override. */
+class memory_manager : public benchmark::MemoryManager
+{
+  public:
+    hayai_memory_manager manager = {};
+    bool measures = false;
+
+    void Start() override
+    {
+        manager.start(manager.user);
+        measures = true;
+    }
+    void Stop(Result &result)
+    {
+        hayai_memory measured = {HAYAI_MEMORY_UNKNOWN, HAYAI_MEMORY_UNKNOWN, HAYAI_MEMORY_UNKNOWN,
+                                 HAYAI_MEMORY_UNKNOWN};
+        manager.stop(&measured, manager.user);
+        measures = false;
+        result.num_allocs = measured.allocations;
+        result.max_bytes_used = measured.max_bytes_used;
+        result.total_allocated_bytes = measured.total_allocated_bytes;
+        result.net_heap_growth = measured.net_heap_growth;
+        keep(result);
+    }
+    void Stop(Result *result)
+    {
+        Stop(*result);
+    }
+};
+
+memory_manager the_memory_manager;
+
+using profiler = version::profiler<benchmark::ProfilerManager>;
+
+} // namespace
+
+bool hayai::memory_is_measured()
+{
+    return the_memory_manager.measures;
+}
+
+extern "C" {
+
+hayai_status hayai_add_context(const char *key, const char *value)
+{
+    if (!key || !*key || !value)
+        return fail(HAYAI_ERROR_ARGUMENT, "a context without a key or a value");
+    return guard([&] {
+        const auto *context = benchmark::internal::GetGlobalContext();
+        if (context && context->count(key) && context->at(key) == value)
+            return HAYAI_OK;
+        if (context && context->count(key))
+            return fail(HAYAI_ERROR_ARGUMENT, "context %s: there already, with value %s", key,
+                        context->at(key).c_str());
+        benchmark::AddCustomContext(key, value);
+        return HAYAI_OK;
+    });
+}
+
+hayai_status hayai_register_memory_manager(const hayai_memory_manager *manager)
+{
+    return guard([&] {
+        if (manager && (!manager->start || !manager->stop))
+            return fail(HAYAI_ERROR_ARGUMENT, "a memory manager without start or stop");
+        const hayai_status status =
+            manager ? adopt("hayai_memory_manager", *manager, the_memory_manager.manager)
+                    : HAYAI_OK;
+        if (status == HAYAI_OK)
+            benchmark::RegisterMemoryManager(manager ? &the_memory_manager : nullptr);
+        return status;
+    });
+}
+
+hayai_status hayai_register_profiler_manager(const hayai_profiler_manager *manager)
+{
+    return guard([&] {
+        if (manager && (!manager->after_set_up_start || !manager->before_tear_down_stop))
+            return fail(HAYAI_ERROR_ARGUMENT, "a profiler manager without one of its calls");
+        hayai_profiler_manager own = {};
+        const hayai_status status =
+            manager ? adopt("hayai_profiler_manager", *manager, own) : HAYAI_OK;
+        if (status != HAYAI_OK)
+            return status;
+        return profiler::enroll(manager ? &own : nullptr)
+                   ? HAYAI_OK
+                   : fail(HAYAI_ERROR_UNSUPPORTED,
+                          "profiler managers need Google Benchmark 1.8.5, this is %s",
+                          hayai_google_benchmark_version());
+    });
+}
+
+void hayai_shutdown(void)
+{
+    benchmark::RegisterMemoryManager(nullptr);
+    profiler::enroll(nullptr);
+    /* The library deletes its context and keeps the pointer. */
+    benchmark::Shutdown();
+    benchmark::internal::GetGlobalContext() = nullptr;
+}
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+/* Threads: whether the system has enough of them, and runners in C. */
+
+namespace
+{
+
+class gate
+{
+  public:
+    void close()
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        is_open_ = false;
+    }
+    void open()
+    {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            is_open_ = true;
+        }
+        changed_.notify_all();
+    }
+    void pass()
+    {
+        std::unique_lock<std::mutex> lock(mutex_);
+        changed_.wait(lock, [this] { return is_open_; });
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool is_open_ = true;
+};
+
+/* Of the threads of the run that is under way. */
+gate all_made;
+
+/* Address space that is left to the real run: for what malloc reserves for a thread, for a moment
+ * (glibc: twice 64 MiB), and for the library's lists of threads. */
+class reserve
+{
+  public:
+    reserve() : at_(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+    {
+    }
+    ~reserve()
+    {
+        if (exists())
+            munmap(at_, size);
+    }
+    reserve(const reserve &) = delete;
+    reserve &operator=(const reserve &) = delete;
+    bool exists() const
+    {
+        return at_ != MAP_FAILED;
+    }
+
+  private:
+    static constexpr size_t size = size_t{128} << 20;
+    void *const at_;
+};
+
+/* Threads that wait until all are there, or until one could not be made. */
+class trial
+{
+  public:
+    trial()
+    {
+        over_.close();
+    }
+    ~trial()
+    {
+        over_.open();
+        for (std::thread &thread : threads_)
+            thread.join();
+    }
+    /* Each has malloc reserve its memory before the next one is made, as the real ones may. */
+    void add()
+    {
+        if (!reserve_.exists())
+            throw std::runtime_error("128 MiB of address space must be left");
+        allocated_.close();
+        threads_.emplace_back([this] {
+            void *volatile bytes = malloc(1);
+            free(bytes);
+            allocated_.open();
+            over_.pass();
+        });
+        allocated_.pass();
+    }
+    size_t count() const
+    {
+        return threads_.size();
+    }
+
+  private:
+    const reserve reserve_;
+    gate allocated_, over_;
+    std::vector<std::thread> threads_;
+};
+
+} // namespace
+
+/* Google Benchmark makes its threads one by one, and those that it has wait for the others: where
+ * one can't be made, it ends the process, or waits for ever. So all are tried, and no benchmark runs
+ * in the real ones until they are all there. */
+void hayai::prepare_threads(int threads)
+{
+    if (threads < 2)
+        return;
+    trial trial;
+    try {
+        while (trial.count() + 1 < static_cast<size_t>(threads))
+            trial.add();
+    } catch (const std::exception &exception) {
+        throw limit_exceeded("the system has no " + std::to_string(threads) +
+                             " threads now, only " + std::to_string(trial.count() + 1) + ": " +
+                             exception.what());
+    }
+    all_made.close();
+}
+
+/* Thread 0 is the one that makes the others, and is called last. */
+void hayai::wait_for_threads(int index)
+{
+    if (index == 0)
+        all_made.open();
+    else
+        all_made.pass();
+}
+
+namespace
+{
+
+/* One call of a runner in C: counts what it calls. */
+struct thread_work {
+    const std::function<void(int)> &body;
+    const int threads;
+    std::atomic<int> called{0};
+};
+
+void call_body(int index, void *user)
+{
+    thread_work &work = *static_cast<thread_work *>(user);
+    if (index < 0 || index >= work.threads)
+        return;
+    work.called++;
+    work.body(index);
+}
+
+} // namespace
+
+version::thread_runner hayai::runner_of(const thread_call &call)
+{
+    return [call](int threads, const std::function<void(int)> &body) {
+        thread_work work{body, threads};
+        call.function(threads, call_body, &work, call.user);
+        if (work.called != threads)
+            throw std::runtime_error("the thread runner called " + std::to_string(work.called) +
+                                     " of " + std::to_string(threads) + " threads");
+    };
 }

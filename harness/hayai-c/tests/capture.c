@@ -252,3 +252,27 @@ void empty_loop(hayai_state *state, void *user)
     while (hayai_state_keep_running(state))
         hayai_clobber();
 }
+
+/* ---- The tests of a program --------------------------------------------------------------------- */
+
+enum { TESTS_MOST = 100 };
+static struct CMUnitTest tests[TESTS_MOST];
+static size_t tests_count;
+
+void test_add(const char *name, CMUnitTestFunction function, CMFixtureFunction setup,
+              CMFixtureFunction teardown)
+{
+    if (tests_count == TESTS_MOST)
+        abort();
+    tests[tests_count++] = (struct CMUnitTest){name, function, setup, teardown, NULL};
+}
+
+int test_run(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    return _cmocka_run_group_tests("tests", tests, tests_count, setup, teardown);
+}
+
+__attribute__((weak)) int main(void)
+{
+    return test_run(NULL, NULL);
+}

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include "hayai.h"
 
-/* Defines a test, which main() (test_main.c, unless the file has its own) runs in the order of the file:
+/* Defines a test, which main() (of capture.c, unless the file has its own) runs in the order of the file:
  *
  *     TEST(no_name_is_refused)
  *     {
@@ -21,7 +21,6 @@
  *
  * TEST_WITH: after a setup of its own. Captures and suites that it made go when it ends. */
 #define TEST(name) TEST_WITH(name, NULL)
-#define SUITE_TEST(name) TEST_WITH(name, set_up) /* the file's */
 #define TEST_WITH(name, setup)                                                                     \
     static void name(void **state);                                                                \
     static __attribute__((constructor)) void name##_is_a_test(void)                                \

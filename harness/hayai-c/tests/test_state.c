@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a benchmark function can do with its state. */
+/* What a benchmark function does with its state, and what a careless caller does. */
 #include "capture.h"
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
+
+/* ---- The state ------------------------------------------------------------------------------- */
+
+/* What a benchmark function can do with its state. */
 
 typedef struct counts {
     int64_t calls, iterations, batches, max_iterations, before, after;
@@ -139,8 +148,6 @@ TEST(test_a_wrong_loop_is_an_error_not_an_abort)
     assert_non_null(strstr(run_loop(no_loop, NULL).message, "without running its loop"));
 }
 
-/* ---- Timing ---------------------------------------------------------------------------------- */
-
 static void sleep_for(long milliseconds)
 {
     const struct timespec time = {.tv_nsec = milliseconds * 1000000};
@@ -231,8 +238,6 @@ TEST(test_manual_time_is_what_was_told)
     assert_close(run.run.real_time, 0.25e9);
 }
 
-/* ---- Skipping -------------------------------------------------------------------------------- */
-
 typedef struct skip_plan {
     hayai_status (*how)(hayai_state *, const char *);
     int after; /* iterations; -1: before the loop */
@@ -302,8 +307,6 @@ TEST(test_one_failed_repetition_of_several)
     assert_int_equal(got->runs[2].run.skipped, HAYAI_SKIP_NONE);
     assert_true(capture_has(got, "some/iterations:50/repeats:4_mean"));
 }
-
-/* ---- Ranges, names, threads ------------------------------------------------------------------ */
 
 static void read_ranges(hayai_state *state, void *user)
 {
@@ -402,8 +405,6 @@ TEST(test_a_run_inside_a_run_is_refused)
     assert_int_equal(capture_first(suite).run.skipped, HAYAI_SKIP_NONE);
 }
 
-/* ---- Scoped pause ---------------------------------------------------------------------------- */
-
 static void pause_in_blocks(hayai_state *state, void *user)
 {
     hayai_status *inner = user;
@@ -440,4 +441,504 @@ TEST(test_a_scoped_pause)
     assert_int_equal(inner[1], HAYAI_ERROR_STATE);
     assert_int_equal(inner[2], HAYAI_OK);
     assert_int_equal(inner[3], HAYAI_OK);
+}
+
+/* ---- Counters -------------------------------------------------------------------------------- */
+
+/* Counters: every combination of flags and both scales, checked against the arithmetic that the
+ * documentation of Google Benchmark's flags promises. */
+
+static const hayai_counter_flags single_flags[] = {
+    HAYAI_COUNTER_IS_RATE, HAYAI_COUNTER_AVG_THREADS, HAYAI_COUNTER_IS_ITERATION_INVARIANT,
+    HAYAI_COUNTER_AVG_ITERATIONS, HAYAI_COUNTER_INVERT};
+
+static hayai_counter_flags combination(unsigned bits)
+{
+    hayai_counter_flags flags = HAYAI_COUNTER_DEFAULTS;
+    for (unsigned i = 0; i < 5; i++)
+        if (bits & 1u << i)
+            flags |= single_flags[i];
+    return flags;
+}
+
+static void name_of(char *name, unsigned bits)
+{
+    snprintf(name, CAPTURE_TEXT, "c%02u", bits);
+}
+
+static hayai_one_k scale_of(unsigned bits)
+{
+    return bits % 3 == 0 ? HAYAI_ONE_K_1024 : HAYAI_ONE_K_1000;
+}
+
+static void set_all_combinations(hayai_state *state, void *user)
+{
+    (void)user;
+    while (hayai_state_keep_running(state))
+        hayai_state_set_iteration_time(state, 0.125);
+    for (unsigned bits = 0; bits < 32; bits++) {
+        char name[CAPTURE_TEXT];
+        hayai_counter_value back;
+        name_of(name, bits);
+        assert_int_equal(
+            hayai_state_set_counter(state, name, 3 + bits, combination(bits), scale_of(bits)),
+            HAYAI_OK);
+        assert_int_equal(hayai_state_get_counter(state, name, &back), HAYAI_OK);
+        assert_true(back.value == 3 + bits && back.flags == combination(bits) &&
+                    back.one_k == scale_of(bits));
+    }
+}
+
+/* What a rate is divided by. Before 1.9 the time that is reported is already an average of the
+ * threads; since then it is their sum, and only since 1.9.5 a rate is divided by the average
+ * again: between, the rate of threads is that of one of them. */
+static double rate_seconds(double real_seconds, double threads)
+{
+    return library_version() >= 10905 ? real_seconds / threads : real_seconds;
+}
+
+static double expected_value(unsigned bits, double seconds, double threads, double iterations)
+{
+    const hayai_counter_flags flags = combination(bits);
+    double value = (3 + bits) * threads; /* the threads' values are added up */
+    if (flags & HAYAI_COUNTER_IS_RATE)
+        value /= seconds;
+    if (flags & HAYAI_COUNTER_AVG_THREADS)
+        value /= threads;
+    if (flags & HAYAI_COUNTER_IS_ITERATION_INVARIANT)
+        value *= iterations;
+    if (flags & HAYAI_COUNTER_AVG_ITERATIONS)
+        value /= iterations;
+    return flags & HAYAI_COUNTER_INVERT ? 1 / value : value;
+}
+
+static void check_combinations(int threads)
+{
+    hayai_benchmark *benchmark;
+    hayai_suite *suite = suite_of("counters", set_all_combinations, NULL, &benchmark);
+    hayai_benchmark_use_manual_time(benchmark);
+    hayai_benchmark_iterations(benchmark, 6);
+    hayai_benchmark_threads(benchmark, threads);
+    const captured first = capture_first(suite), *run = &first;
+    assert_int_equal(run->run.counter_count, 32);
+    if (threads == 1)
+        assert_close(run->run.real_seconds, 6 * 0.125);
+    for (unsigned bits = 0; bits < 32; bits++) {
+        char name[CAPTURE_TEXT];
+        name_of(name, bits);
+        assert_string_equal(run->counters[bits].name, name);
+        assert_close(run->counters[bits].value.value,
+                     expected_value(bits, rate_seconds(run->run.real_seconds, threads), threads,
+                                    6.0 * threads));
+        assert_int_equal(run->counters[bits].value.flags, combination(bits));
+        assert_int_equal(run->counters[bits].value.one_k, scale_of(bits));
+    }
+}
+
+TEST(test_all_flags_with_one_thread)
+{
+    check_combinations(1);
+}
+
+TEST(test_all_flags_with_three_threads)
+{
+    check_combinations(3);
+}
+
+TEST(test_flags_have_google_benchmarks_values)
+{
+    assert_int_equal(HAYAI_COUNTER_AVG_THREADS_RATE, 3);
+    assert_int_equal(HAYAI_COUNTER_ITERATION_INVARIANT_RATE, 5);
+    assert_int_equal(HAYAI_COUNTER_AVG_ITERATIONS_RATE, 9);
+}
+
+static void process(hayai_state *state, void *user)
+{
+    (void)user;
+    assert_int_equal(hayai_state_bytes_processed(state), 0);
+    assert_int_equal(hayai_state_items_processed(state), 0);
+    while (hayai_state_keep_running(state))
+        hayai_state_set_iteration_time(state, 0.5);
+    assert_int_equal(hayai_state_set_bytes_processed(state, 8192), HAYAI_OK);
+    assert_int_equal(hayai_state_set_items_processed(state, 20), HAYAI_OK);
+    assert_int_equal(hayai_state_bytes_processed(state), 8192);
+    assert_int_equal(hayai_state_items_processed(state), 20);
+    assert_int_equal(hayai_state_set_bytes_processed(state, -1), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_state_set_items_processed(state, -1), HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_state_set_label(state, "a label"), HAYAI_OK);
+    assert_int_equal(hayai_state_set_label(state, NULL), HAYAI_ERROR_ARGUMENT);
+}
+
+TEST(test_bytes_items_and_label)
+{
+    hayai_benchmark *benchmark;
+    hayai_suite *suite = suite_of("processed", process, NULL, &benchmark);
+    hayai_benchmark_use_manual_time(benchmark);
+    hayai_benchmark_iterations(benchmark, 4);
+    const captured run = capture_first(suite);
+    assert_close(capture_counter(&run, "bytes_per_second"), 4096);
+    assert_close(capture_counter(&run, "items_per_second"), 10);
+    assert_int_equal(run.counters[0].value.one_k, HAYAI_ONE_K_1024);
+    assert_int_equal(run.counters[1].value.one_k, HAYAI_ONE_K_1000);
+    assert_string_equal(run.label, "a label");
+}
+
+static void misuse(hayai_state *state, void *user)
+{
+    int *calls = user;
+    hayai_counter_value back;
+    empty_loop(state, NULL);
+    assert_int_equal(hayai_state_set_counter(state, NULL, 1, 0, HAYAI_ONE_K_1000),
+                     HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_state_set_counter(state, "", 1, 0, HAYAI_ONE_K_1000),
+                     HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_state_set_counter(state, "c", 1, 0x40, HAYAI_ONE_K_1000),
+                     HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_state_set_counter(state, "c", 1, 0, (hayai_one_k)7),
+                     HAYAI_ERROR_ARGUMENT);
+    assert_int_equal(hayai_state_get_counter(state, "none", &back), HAYAI_ERROR_ARGUMENT);
+    /* Google Benchmark aborts where the repetitions differ in a counter's flags. */
+    const hayai_counter_flags flags = (*calls)++ > 0 ? HAYAI_COUNTER_IS_RATE : 0;
+    assert_int_equal(hayai_state_set_counter(state, "changing", 1, flags, HAYAI_ONE_K_1000),
+                     flags ? HAYAI_ERROR_ARGUMENT : HAYAI_OK);
+}
+
+TEST(test_what_would_abort_is_refused)
+{
+    int calls = 0;
+    hayai_benchmark *benchmark;
+    hayai_suite *suite = suite_of("misuse", misuse, &calls, &benchmark);
+    capture *got = capture_create();
+    hayai_benchmark_repetitions(benchmark, 3);
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
+    assert_int_equal(calls, 3);
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+/* More threads than there are, and threads of the caller's own. */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+TEST(test_a_count_that_no_system_has)
+{
+    hayai_benchmark *benchmark;
+    hayai_suite *suite = suite_of("many", empty_loop, NULL, &benchmark);
+    assert_int_equal(hayai_benchmark_threads(benchmark, INT_MAX), HAYAI_ERROR_LIMIT);
+    assert_string_equal(hayai_last_message(), "many: 2147483647 threads, at most 8192");
+    assert_int_equal(hayai_benchmark_thread_range(benchmark, 1, INT_MAX), HAYAI_ERROR_LIMIT);
+    assert_int_equal(hayai_benchmark_dense_thread_range(benchmark, 1, INT_MAX, 1),
+                     HAYAI_ERROR_LIMIT);
+    capture *got = capture_create();
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_ERROR_LIMIT);
+}
+
+TEST(test_all_instances_count)
+{
+    hayai_benchmark *benchmark;
+    suite_of("many", empty_loop, NULL, &benchmark);
+    assert_int_equal(hayai_benchmark_dense_range(benchmark, 1, 200000, 1), HAYAI_OK);
+    assert_int_equal(hayai_benchmark_dense_thread_range(benchmark, 1, 5, 1), HAYAI_OK);
+    assert_int_equal(hayai_benchmark_threads(benchmark, 6), HAYAI_ERROR_LIMIT);
+    assert_int_equal(hayai_benchmark_arg(benchmark, 1), HAYAI_ERROR_LIMIT);
+}
+
+static void do_nothing(const hayai_state *state, void *user)
+{
+    (void)state;
+    (void)user;
+}
+
+/* Takes memory before the other threads are made, unless it is held back until then. */
+static void allocate(hayai_state *state, void *user)
+{
+    void *bytes = malloc(1 << 20);
+    hayai_do_not_optimize(bytes);
+    empty_loop(state, user);
+    free(bytes);
+}
+
+/* What a run of these threads comes to in a process with this much memory: a status, or 255 for a
+ * message that does not say how many there are. Without a trial the process hangs, or ends by
+ * std::terminate(). */
+static int run_with_little_memory(int threads, rlim_t bytes, bool with_set_up)
+{
+    hayai_benchmark *benchmark;
+    hayai_suite *suite = suite_of("many", allocate, NULL, &benchmark);
+    hayai_benchmark_threads(benchmark, threads);
+    if (with_set_up)
+        hayai_benchmark_set_up(benchmark, do_nothing, NULL);
+    const hayai_options options = {.iterations = 1};
+    const struct rlimit limit = {bytes, bytes};
+    capture *got = capture_create();
+    alarm(60);
+    if (setrlimit(RLIMIT_AS, &limit) != 0)
+        return 255;
+    const hayai_status status = capture_run(got, suite, &options, NULL);
+    if (status == HAYAI_ERROR_LIMIT && !strstr(hayai_last_message(), " threads now, only "))
+        return 255;
+    return (int)status;
+}
+
+static int status_with_little_memory(int threads, rlim_t bytes, bool with_set_up)
+{
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(run_with_little_memory(threads, bytes, with_set_up));
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+TEST(test_too_little_memory_for_the_threads)
+{
+#ifdef SANITIZED
+    skip(); /* they need more address space than a limit leaves */
+#endif
+    const rlim_t mebibyte = 1 << 20;
+    for (int with_set_up = 0; with_set_up < 2; with_set_up++)
+        assert_int_equal(status_with_little_memory(500, 512 * mebibyte, with_set_up),
+                         HAYAI_ERROR_LIMIT);
+    /* Memory for the stacks, but hardly for more. */
+    for (rlim_t size = 256; size < 4096; size += 128) {
+        const int status = status_with_little_memory(100, size * mebibyte, size % 256 == 0);
+        assert_true(status == HAYAI_OK || status == HAYAI_ERROR_LIMIT);
+    }
+}
+
+typedef struct one_thread {
+    hayai_thread_body *body;
+    void *work;
+    int index;
+} one_thread;
+
+static void *start(void *user)
+{
+    const one_thread *one = user;
+    one->body(one->index, one->work);
+    return NULL;
+}
+
+static void run_threads(int threads, hayai_thread_body *body, void *work, void *user)
+{
+    pthread_t handles[8];
+    one_thread all[8];
+    assert_true(threads <= 8);
+    ++*(int *)user;
+    for (int i = 1; i < threads; i++) {
+        all[i] = (one_thread){body, work, i};
+        assert_int_equal(pthread_create(&handles[i], NULL, start, &all[i]), 0);
+    }
+    body(0, work);
+    body(threads, work); /* there is no such thread: nothing happens */
+    for (int i = 1; i < threads; i++)
+        pthread_join(handles[i], NULL);
+}
+
+static void run_none(int threads, hayai_thread_body *body, void *work, void *user)
+{
+    (void)threads, (void)body, (void)work, (void)user;
+}
+
+static void count_threads(hayai_state *state, void *user)
+{
+    (void)user;
+    empty_loop(state, NULL);
+    hayai_state_set_counter(state, "index", hayai_state_thread_index(state), 0, HAYAI_ONE_K_1000);
+}
+
+TEST(test_a_thread_runner)
+{
+    int runs = 0;
+    hayai_benchmark *benchmark;
+    hayai_suite *suite = suite_of("own", count_threads, NULL, &benchmark);
+    capture *got = capture_create();
+    hayai_benchmark_threads(benchmark, 4);
+    const hayai_status status = hayai_benchmark_thread_runner(benchmark, run_threads, &runs);
+    assert_int_equal(status, library_version() < 10904 ? HAYAI_ERROR_UNSUPPORTED : HAYAI_OK);
+    if (status == HAYAI_OK) {
+        const hayai_options options = {.iterations = 3, .repetitions = 2};
+        assert_int_equal(capture_run(got, suite, &options, NULL), HAYAI_OK);
+        assert_int_equal(runs, 2);
+        assert_close(capture_counter(&got->runs[0], "index"), 0 + 1 + 2 + 3);
+        assert_int_equal(got->runs[0].run.iterations, 3 * 4);
+        hayai_benchmark_thread_runner(benchmark, run_none, NULL);
+        assert_int_equal(capture_run(got, suite, &options, NULL), HAYAI_ERROR_FAILED);
+        assert_string_equal(hayai_last_message(), "the thread runner called 0 of 4 threads");
+    }
+}
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+/* What a hostile or careless caller does: suites destroyed at the wrong moment, functions left by longjmp;
+ * and which message is left. (NULL everywhere: hostile.py.) */
+
+TEST(test_a_message_does_not_outlive_the_next_call)
+{
+    hayai_suite *suite = suite_empty();
+    hayai_benchmark *benchmark;
+    assert_int_equal(hayai_suite_add(suite, "", NULL, NULL, NULL), HAYAI_ERROR_ARGUMENT);
+    assert_string_not_equal(hayai_last_message(), "");
+    assert_int_equal(hayai_suite_add(suite, "good", empty_loop, NULL, &benchmark), HAYAI_OK);
+    assert_string_equal(hayai_last_message(), "");
+    hayai_add_context(NULL, NULL);
+    assert_int_equal(hayai_benchmark_arg(benchmark, 1), HAYAI_OK);
+    assert_string_equal(hayai_last_message(), "");
+    hayai_add_context(NULL, NULL);
+    capture *got = capture_create();
+    assert_int_equal(capture_run(got, suite, NULL, NULL), HAYAI_OK);
+    assert_string_equal(hayai_last_message(), "");
+}
+
+TEST(test_a_range_error_names_the_benchmark)
+{
+    hayai_benchmark *benchmark;
+    suite_of("copy", empty_loop, NULL, &benchmark);
+    const hayai_range range = {2, 1};
+    const hayai_status statuses[] = {hayai_benchmark_range(benchmark, 2, 1),
+                                     hayai_benchmark_ranges(benchmark, &range, 1),
+                                     hayai_benchmark_dense_range(benchmark, 1, 2, 0),
+                                     hayai_benchmark_dense_range(benchmark, 1, INT64_MAX, 1),
+                                     hayai_benchmark_range_multiplier(benchmark, 1)};
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+        assert_int_not_equal(statuses[i], HAYAI_OK);
+    hayai_benchmark_dense_range(benchmark, 1, 2, 0);
+    assert_memory_equal(hayai_last_message(), "copy: range 1 ... 2 by 0", 24);
+    hayai_benchmark_dense_range(benchmark, 1, INT64_MAX, 1);
+    assert_memory_equal(hayai_last_message(), "copy: ", 6);
+    hayai_benchmark_range_multiplier(benchmark, 1);
+    assert_memory_equal(hayai_last_message(), "copy: ", 6);
+    assert_int_equal(hayai_create_range(2, 1, 2, NULL, 0, NULL), HAYAI_ERROR_ARGUMENT);
+    assert_memory_equal(hayai_last_message(), "hayai_create_range: ", 20);
+}
+
+static hayai_status fail_with_a_word(const hayai_run *run, void *user)
+{
+    (void)run;
+    (void)user;
+    return hayai_fail(HAYAI_ERROR_IO, "the socket is closed");
+}
+
+static hayai_status fail_without_a_word(const hayai_run *run, void *user)
+{
+    (void)run;
+    hayai_add_context(NULL, NULL); /* whose message is not what stopped the run ... */
+    (void)user;
+    assert_int_equal(hayai_add_context("errors", "1"), HAYAI_OK); /* ... and is gone */
+    return HAYAI_ERROR_IO;
+}
+
+static hayai_status run_with(hayai_status (*callback)(const hayai_run *, void *))
+{
+    hayai_suite *suite = suite_of("one", empty_loop, NULL, NULL);
+    const hayai_reporter reporter = {.run = callback};
+    const hayai_options options = {.iterations = 1, .reporters = &reporter, .reporter_count = 1};
+    const hayai_status status = hayai_suite_run(suite, &options, NULL);
+    char message[256];
+    snprintf(message, sizeof message, "%s", hayai_last_message());
+    return hayai_fail(status, message);
+}
+
+TEST(test_a_reporter_sets_its_own_message)
+{
+    assert_int_equal(run_with(fail_with_a_word), HAYAI_ERROR_IO);
+    assert_string_equal(hayai_last_message(), "the socket is closed");
+    assert_int_equal(run_with(fail_without_a_word), HAYAI_ERROR_IO);
+    assert_string_equal(hayai_last_message(),
+                        "a reporter's callback run() returned: input or output failed");
+}
+
+HAYAI_BENCHMARK(registered, once)
+{
+    empty_loop(state, NULL);
+}
+
+TEST(test_the_default_suite_is_emptied)
+{
+    static hayai_node twice = {"twice", empty_loop, NULL, NULL},
+                      after = {"after", empty_loop, NULL, NULL};
+    hayai_register(&twice);
+    hayai_register(&twice);
+    hayai_register(&after);
+    hayai_register(&twice);
+    assert_string_equal(names_of(hayai_default_suite(), "twice|after"), "twice\nafter\n");
+    hayai_suite_destroy(hayai_default_suite());
+    assert_string_equal(names_of(hayai_default_suite(), NULL), "no match");
+    assert_int_equal(hayai_suite_add(hayai_default_suite(), "new", empty_loop, NULL, NULL),
+                     HAYAI_OK);
+    assert_string_equal(names_of(hayai_default_suite(), NULL), "new\n");
+    hayai_suite_destroy(hayai_default_suite());
+}
+
+typedef struct culprit {
+    hayai_suite *suite;
+    hayai_benchmark *benchmark;
+    hayai_status add, arg, run, list;
+} culprit;
+
+static void meddle(hayai_state *state, void *user)
+{
+    culprit *who = user;
+    who->add = hayai_suite_add(who->suite, "late", empty_loop, NULL, NULL);
+    who->arg = hayai_benchmark_arg(who->benchmark, 1);
+    who->run = hayai_suite_run(who->suite, NULL, NULL);
+    who->list = hayai_suite_report_list(who->suite, NULL);
+    hayai_suite_destroy(who->suite);
+    empty_loop(state, NULL);
+}
+
+TEST(test_a_suite_is_not_changed_while_it_runs)
+{
+    culprit who = {0};
+    who.suite = hayai_suite_create(); /* which goes with its run */
+    hayai_suite_add(who.suite, "meddle", meddle, &who, &who.benchmark);
+    capture *got = capture_create();
+    assert_int_equal(capture_run(got, who.suite, NULL, NULL), HAYAI_OK);
+    assert_int_equal(who.add, HAYAI_ERROR_STATE);
+    assert_int_equal(who.arg, HAYAI_ERROR_STATE);
+    assert_int_equal(who.run, HAYAI_ERROR_STATE);
+    assert_int_equal(who.list, HAYAI_ERROR_STATE);
+}
+
+static jmp_buf out;
+
+static void jump(hayai_state *state, void *user)
+{
+    (void)state;
+    (void)user;
+    longjmp(out, 1);
+}
+
+/* The frames that are jumped over hold memory, which leaks: that is documented. */
+#if defined(__SANITIZE_ADDRESS__)
+#define LEAKS_ARE_ERRORS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LEAKS_ARE_ERRORS 1
+#endif
+#endif
+
+TEST(test_a_function_that_was_left_by_longjmp)
+{
+#ifdef LEAKS_ARE_ERRORS
+    skip();
+#endif
+    assert_int_equal(hayai_reset(), HAYAI_ERROR_STATE);
+    hayai_suite *suite = suite_of("jump", jump, NULL, NULL);
+    hayai_suite *other = suite_of("other", empty_loop, NULL, NULL);
+    const hayai_options options = {.iterations = 1};
+    capture *got = capture_create();
+    if (setjmp(out) == 0)
+        capture_run(got, suite, &options, NULL);
+    assert_int_equal(capture_run(got, other, &options, NULL), HAYAI_ERROR_STATE);
+    assert_string_equal(hayai_last_message(), "another run is under way");
+    assert_int_equal(hayai_reset(), HAYAI_OK);
+    assert_int_equal(capture_run(got, other, &options, NULL), HAYAI_OK);
 }

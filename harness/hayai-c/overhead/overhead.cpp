@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <benchmark/benchmark.h>
-#include "loops.h"
+#include "hayai.h"
+
+/* The loops of overhead.c in C++. */
+
+extern "C" hayai_function cpp_empty, cpp_chain, cpp_sum, cpp_keep_running;
 
 static benchmark::State &native(hayai_state *state)
 {
@@ -17,8 +21,8 @@ void cpp_empty(hayai_state *state, void *)
 
 void cpp_chain(hayai_state *state, void *user)
 {
-    const auto *data = static_cast<const loop_data *>(user);
-    const double factor = data->factor, addend = data->addend;
+    const auto *data = static_cast<const double *>(user);
+    const double factor = data[0], addend = data[1];
     double value = 1;
     for (auto _ : native(state))
         value = value * factor + addend;
@@ -27,11 +31,11 @@ void cpp_chain(hayai_state *state, void *user)
 
 void cpp_sum(hayai_state *state, void *user)
 {
-    const auto *data = static_cast<const loop_data *>(user);
+    const auto *values = static_cast<const float *>(user);
     for (auto _ : native(state)) {
         float sum = 0;
-        for (int j = 0; j < LOOP_VALUES; j++)
-            sum += data->values[j];
+        for (int j = 0; j < 64; j++)
+            sum += values[j];
         benchmark::DoNotOptimize(sum);
     }
 }
