@@ -1,28 +1,394 @@
-/* The loop over all candidates, the answer, and the one more row that would tell those that are left apart.
+/* The candidates, the loop over them, the answer, and the one more row that would tell apart those that are
+ * left.
  *
  * Rows of +-s in turn have the biased variance s^2 exactly (odd rows, with a 0 at their end, s^2 (N - 1) /
  * N), so a power of two s near an eps, or near its root, is where places and sizes of eps show. */
-#include "judge/fingerprint/internal.h"
+#include "judge/fingerprint/fingerprint.h"
+#include "base/allocate.h"
+#include "base/die.h"
 #include "base/text.h"
 #include "certify/rms_row.h"
 #include "domain/convention.h"
+#include "exact/scale.h"
+#include "judge/judging.h"
 #include "judge/rmsnorm/rmsnorm.h"
+#include "judge/sums.h"
 #include <stdio.h>
+
+/* What was rounded into a number, or printed as it. */
+typedef struct range {
+    double low, high;
+} range;
+
+static const range everything = {-INFINITY, INFINITY}, nothing = {1, -1};
+
+/* More groups than two axes of a tensor in memory have divisors. RANK_ALONE: of x without the residual. */
+enum {
+    REDUCTIONS_MOST = 2048,
+    SPLIT_AXES = FINGERPRINT_AXES + 1,
+    AFFINES_MOST = USES_TRIED * FINGERPRINT_AXES, /* along the last axes, or one of the others */
+    CASTS = 3,
+    FAMILIES_MOST = AFFINES_MOST * CASTS,
+    RANK_ALONE = 10,
+    PLACES = 3, /* LN_EPS_VAR, _STD, _QUOTIENT, less 1 */
+};
+
+/* What is normalised together. Group g has the elements outer[g] + inner[i]. */
+typedef struct reduction {
+    size_t *outer, *inner, groups, length;
+    const char *words; /* "" for the last axis */
+    int rank;
+    bool last, single; /* the last axis; one axis */
+} reduction;
+
+/* What is normalised: x, or what is made of it. */
+typedef enum source_kind {
+    SOURCE_PLAIN,  /* x, or its sum with the residual, in x's type */
+    SOURCE_AS_F32, /* x in fewer bits than it was kept in, as under autocast */
+    SOURCE_AS_BF16,
+    SOURCE_AS_F16,
+    SOURCE_UNROUNDED, /* the sum as it is; in f32 and f64 that is one rounding among others */
+    SOURCE_SQUARES,   /* the rounded sum, under the root of the sum as it is */
+    SOURCE_ALONE,     /* x without the residual */
+    SOURCES,
+} source_kind;
+
+typedef struct source {
+    double *values;        /* what is normalised */
+    const double *squares; /* where the root is that of other values; else NULL */
+    ln_rms_sum sum;        /* how it was added up */
+    bool shortened;        /* rounded to a shorter type first */
+    const char *words;
+    int rank;
+} source;
+
+/* How gamma and beta were used: parameter e / stride % extent belongs to element e. */
+typedef struct affine {
+    affine_use use;
+    double *gamma, *beta; /* what multiplies xhat, and what is added */
+    size_t stride, extent;
+    int axis; /* along which they lie, from the front; -1: along the last ones */
+    bool trivial;
+} affine;
+
+/* Candidates that differ in divisor (or rounding of the root) and eps alone. */
+typedef struct family {
+    ln_operation kind;
+    const affine *with;
+    bool casts; /* xhat is rounded... */
+    ln_type cast;
+    ln_type root; /* RMSNorm: eps[1] is of a root rounded to this type */
+    /* By divisor N, N - 1 (RMSNorm: root exact, rounded) and place of eps; empty: dead. */
+    range eps[2][PLACES];
+    bool whole; /* not divided at all: KIND_CENTRED, KIND_COPIED */
+    bool alive;
+    ln_type out;            /* the type of y */
+    double bits, most_bits; /* of 16 bits: hold_step() */
+} family;
+
+/* The search: everything that may be combined, and what it is held against. */
+typedef struct search {
+    const fingerprint_input *input;
+    fingerprint_found *found;
+    arena memory; /* of the lists that follow */
+    size_t elements;
+    reduction reductions[REDUCTIONS_MOST];
+    source sources[SOURCES];
+    affine affines[AFFINES_MOST];
+    size_t reduction_count, source_count, affine_count;
+    ln_type out, sums; /* the types that y was really rounded to, and of sums */
+    bool coarse;       /* each step may be rounded to a 16-bit type... */
+    ln_type step;      /* ...this one */
+    range *y;          /* what may have been rounded to each element, or printed as it */
+    ln_reference *reference;
+    textbook book;
+    double *typed, *rounded, *values, *z; /* a row each */
+    family families[2][FAMILIES_MOST];
+    size_t counts[2];
+    size_t told[2]; /* rows of the last axis, by operation */
+    double once;    /* bits that tell against rounding each step: hold_step() */
+} search;
+
+/* ---- over what is normalised ---- */
+
+typedef struct axes {
+    size_t count, extent[SPLIT_AXES], stride[SPLIT_AXES];
+    bool over[SPLIT_AXES];
+} axes;
+
+/* The offsets of every place in the axes that are, or are not, normalised over. */
+static size_t *offsets_of(arena *memory, const axes *all, bool over, size_t *count)
+{
+    *count = 1;
+    for (size_t a = 0; a < all->count; a++)
+        *count *= all->over[a] == over ? all->extent[a] : 1;
+    size_t *made = arena_new(memory, size_t, *count);
+    for (size_t i = 0; i < *count; i++) {
+        size_t left = i;
+        for (size_t a = all->count; a > 0; a--) {
+            if (all->over[a - 1] != over)
+                continue;
+            made[i] += left % all->extent[a - 1] * all->stride[a - 1];
+            left /= all->extent[a - 1];
+        }
+    }
+    return made;
+}
+
+/* Left out where it has the places of one of the reductions before it. */
+static void add_reduction(search *own, const axes *all, int rank, const char *words)
+{
+    reduction one = {.rank = rank, .words = words, .last = own->reduction_count == 0};
+    size_t axes_over = 0;
+    if (own->reduction_count == REDUCTIONS_MOST)
+        return;
+    one.inner = offsets_of(&own->memory, all, true, &one.length);
+    one.outer = offsets_of(&own->memory, all, false, &one.groups);
+    for (size_t a = 0; a < all->count; a++)
+        axes_over += all->over[a] && all->extent[a] > 1;
+    one.single = axes_over == 1;
+    bool known = one.length < 2 && !one.last;
+    for (size_t i = 0; !known && i < own->reduction_count; i++) {
+        const reduction *other = &own->reductions[i];
+        known = one.length == other->length && one.groups == other->groups &&
+                memcmp(one.inner, other->inner, one.length * sizeof *one.inner) == 0 &&
+                memcmp(one.outer, other->outer, one.groups * sizeof *one.outer) == 0;
+    }
+    if (!known)
+        own->reductions[own->reduction_count++] = one;
+}
+
+/* Every divisor of the channels of axis c as the number of groups, which are normalised over together with the
+ * other axes from `first` on. */
+static void add_groups(search *own, const axes *whole, size_t c, size_t first)
+{
+    const size_t channels = whole->extent[c], last = whole->count;
+    for (size_t groups = 2; groups < channels; groups++) {
+        if (channels % groups)
+            continue;
+        axes all = *whole;
+        all.count++;
+        all.extent[c] = groups;
+        all.extent[last] = channels / groups;
+        all.stride[last] = all.stride[c];
+        all.stride[c] *= channels / groups;
+        for (size_t a = first; a <= last; a++)
+            all.over[a] = a != c;
+        add_reduction(own, &all, 6,
+                      arena_format(&own->memory,
+                                   "GroupNorm of %zu groups of the %zu channels of axis %zu%s",
+                                   groups, channels, c, first < c ? ", channels last" : ""));
+    }
+}
+
+/* The last axis, then every run of neighbouring axes, then all axes but such a run, short runs first and the
+ * last ones before others; then groups of channels. */
+static void add_reductions(search *own)
+{
+    arena *memory = &own->memory;
+    axes all = {.count = own->input->dimensions};
+    const size_t count = all.count, end = count - 1;
+    for (size_t a = count, stride = 1; a-- > 0; stride *= all.extent[a]) {
+        all.extent[a] = own->input->shape[a];
+        all.stride[a] = stride;
+    }
+    const axes whole = all;
+    for (int inside = 1; inside >= 0; inside--)
+        for (size_t width = 1; width < count + (size_t)inside; width++)
+            for (size_t first = count - width + 1; first-- > 0;) {
+                const size_t last = first + width - 1;
+                const char *run = width == 1 ? arena_format(memory, "%zu", first)
+                                             : arena_format(memory, "%zu to %zu", first, last);
+                for (size_t a = 0; a < count; a++)
+                    all.over[a] = (a >= first && a <= last) == inside;
+                if (!inside)
+                    add_reduction(own, &all, 5,
+                                  arena_format(memory, "%sover all axes but %s",
+                                               width == 1 ? "batch norm: " : "", run));
+                else if (width == 1)
+                    add_reduction(own, &all, last == end ? 0 : 4,
+                                  last == end ? "" : arena_format(memory, "over axis %s", run));
+                else if (last == end)
+                    add_reduction(own, &all, 3,
+                                  first == 0
+                                      ? "one norm of the whole tensor"
+                                      : arena_format(memory, "over the last %zu axes", width));
+                else
+                    add_reduction(own, &all, 5, arena_format(memory, "over axes %s", run));
+            }
+    add_groups(own, &whole, end, end);
+    if (count < 3)
+        return;
+    add_groups(own, &whole, 1, 1);
+    add_groups(own, &whole, end, 1);
+}
+
+/* ---- what is normalised ---- */
+
+static bool same_values(const double *a, const double *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(a[i] == b[i] || (isnan(a[i]) && isnan(b[i]))))
+            return false;
+    return true;
+}
+
+/* All that there may be; of two with the same values the first. */
+static void add_sources(search *own)
+{
+    static const ln_type types[SOURCES] = {
+        [SOURCE_AS_F32] = LN_F32, [SOURCE_AS_BF16] = LN_BF16, [SOURCE_AS_F16] = LN_F16};
+    const fingerprint_input *input = own->input;
+    const double *x = input->x, *residual = input->residual;
+    const bool is_short = dtype_size(input->x_type) == 2;
+    for (int kind = 0; kind < SOURCES; kind++) {
+        const bool shortens = kind >= SOURCE_AS_F32 && kind <= SOURCE_AS_F16;
+        if (shortens
+                ? residual || input->x_digits != FINGERPRINT_EXACT ||
+                      dtype_size(types[kind]) >= dtype_size(input->x_type)
+                : (kind != SOURCE_PLAIN && !residual) || (kind == SOURCE_UNROUNDED && !is_short) ||
+                      (kind == SOURCE_SQUARES && own->source_count < 2))
+            continue;
+        source *one = &own->sources[own->source_count];
+        *one = (source){.values = arena_new(&own->memory, double, own->elements),
+                        .shortened = shortens,
+                        .words = ""};
+        for (size_t i = 0; i < own->elements; i++)
+            one->values[i] = shortens                            ? stored_in(types[kind], x[i])
+                             : !residual || kind == SOURCE_ALONE ? x[i]
+                             : kind == SOURCE_UNROUNDED
+                                 ? (double)(float)(x[i] + residual[i])
+                                 : stored_in(input->x_type, x[i] + residual[i]);
+        if (shortens) {
+            one->rank = 20;
+            one->words =
+                arena_format(&own->memory, "x rounded to %s first", dtype_name(types[kind]));
+        } else if (kind == SOURCE_UNROUNDED) {
+            one->rank = 1;
+            one->sum = LN_RMS_SUM_UNROUNDED;
+        } else if (kind == SOURCE_SQUARES) {
+            one->rank = 2;
+            one->sum = LN_RMS_SUM_SQUARES;
+            one->squares = own->sources[1].values;
+        } else if (kind == SOURCE_ALONE) {
+            one->rank = RANK_ALONE;
+            one->words = "without the residual";
+        }
+        bool known = false;
+        for (size_t i = 0; i < own->source_count && kind != SOURCE_SQUARES; i++)
+            known = known || same_values(one->values, own->sources[i].values, own->elements);
+        own->source_count += !known;
+    }
+}
+
+/* ---- gamma and beta ---- */
+
+enum { GAMMA = 1, BETA = 2, EITHER = 0 };
+
+/* Which of gamma and beta a use needs; what xhat is multiplied with, and what is added. */
+#define AFFINE_USES(X)                                                                             \
+    X(USE_ALL, EITHER, gamma, beta)                                                                \
+    X(USE_NONE, EITHER, 1, 0)                                                                      \
+    X(USE_GAMMA, GAMMA | BETA, gamma, 0)                                                           \
+    X(USE_BETA, GAMMA | BETA, 1, beta)                                                             \
+    X(USE_OFFSET, GAMMA, 1 + gamma, beta)                                                          \
+    X(USE_OFFSET_ROUNDED, GAMMA, 1 + gamma, beta)                                                  \
+    X(USE_TWICE, EITHER, gamma *gamma, gamma *beta + beta)                                         \
+    X(USE_BETA_FIRST, GAMMA | BETA, gamma, gamma * beta)                                           \
+    X(USE_SWAPPED, GAMMA | BETA, beta, gamma)                                                      \
+    X(USE_MINUS_BETA, BETA, gamma, -beta)                                                          \
+    X(USE_FIRST_GAMMA, GAMMA, gamma, beta)                                                         \
+    X(USE_FIRST_BETA, BETA, gamma, beta)
+
+affine_pair affine_used(affine_use use, double gamma, double beta)
+{
+    switch (use) {
+#define PAIR_OF(use, needs, factor, summand)                                                       \
+    case use:                                                                                      \
+        return (affine_pair){factor, summand};
+        AFFINE_USES(PAIR_OF)
+    default:
+        return (affine_pair){gamma, beta};
+    }
+}
+
+/* Left out where one before it has the same factors at the same places; where all are alike the places do not
+ * matter. */
+static void add_affine(search *own, affine_use use, size_t stride, int axis)
+{
+    const fingerprint_input *input = own->input;
+    const size_t extent = input->parameters ? input->parameters : 1;
+    affine *one = &own->affines[own->affine_count];
+    *one = (affine){use,
+                    arena_new(&own->memory, double, extent),
+                    arena_new(&own->memory, double, extent),
+                    stride,
+                    extent,
+                    axis,
+                    true};
+    for (size_t i = 0; i < extent; i++) {
+        affine_pair made =
+            affine_used(use, input->gamma ? input->gamma[i] : 1, input->beta ? input->beta[i] : 0);
+        one->gamma[i] =
+            use == USE_OFFSET_ROUNDED ? stored_in(input->param, made.gamma) : made.gamma;
+        one->beta[i] = made.beta;
+        one->trivial = one->trivial && one->gamma[i] == 1 && one->beta[i] == 0;
+    }
+    for (size_t i = 0; i < own->affine_count; i++) {
+        const affine *other = &own->affines[i];
+        if (extent == other->extent && (stride == other->stride || one->trivial) &&
+            same_values(one->gamma, other->gamma, extent) &&
+            same_values(one->beta, other->beta, extent) && (use != USE_OFFSET_ROUNDED || i > 0))
+            return;
+    }
+    own->affine_count++;
+}
+
+/* Whether parameters lie along an axis; -1: along the last axes, as many as there are. */
+static bool lie_along(const fingerprint_input *input, int axis)
+{
+    size_t tail = 1, before = input->dimensions;
+    if (axis >= 0)
+        return input->parameters > 1 && input->shape[axis] == input->parameters;
+    while (before > 0 && tail < input->parameters)
+        tail *= input->shape[--before];
+    return input->parameters <= 1 || tail == input->parameters;
+}
+
+/* Along the last axes, then along one of the others. */
+static void add_affines(search *own)
+{
+#define NEEDS_OF(use, needs, gamma, beta) [use] = needs,
+    static const unsigned needs[USES] = {AFFINE_USES(NEEDS_OF)};
+    const fingerprint_input *input = own->input;
+    const unsigned there = (input->gamma ? GAMMA : 0u) | (input->beta ? BETA : 0u);
+    for (int axis = -1; axis + 1 < (int)input->dimensions; axis++) {
+        size_t stride = 1;
+        for (size_t a = (size_t)axis + 1; axis >= 0 && a < input->dimensions; a++)
+            stride *= input->shape[a];
+        for (int use = 0; use < USES_TRIED; use++)
+            if (use == USE_NONE ? axis < 0
+                                : lie_along(input, axis) && there && (needs[use] & ~there) == 0 &&
+                                      /* in f32 and f64 that is one rounding among others */
+                                      (use != USE_OFFSET_ROUNDED || dtype_size(input->param) == 2))
+                add_affine(own, (affine_use)use, stride, axis);
+    }
+}
 
 /* ---- a row ---- */
 
 /* A row's exact answer, from one pass of the certified reference, from which every candidate's follows; and
  * what sums may be off: the judge's limits of mean and rstd (row_limits.h), of the row without eps. */
-
 typedef struct exact_row {
+    const range *y; /* of the whole tensor: of element i that at outer + inner[i] */
+    const size_t *inner;
+    size_t outer, length;
     bool tells;                 /* false: sums may be off by everything, or the row is not finite */
     bool undefined;             /* 0 / 0, and every way to compute it says so */
     bool has_nan, has_infinity; /* among what is normalised */
     bool constant;              /* all elements became one by rounding */
-    size_t length;
     double *z; /* (x - mean) / std with the divisor N and no eps; of RMSNorm x / root; x where it is
                     * not finite */
-    double most;   /* the largest |z| */
     double square; /* the variance, or the mean square */
     double lost;   /* what sums may be off it */
     double shift;  /* what each z may be off alike: the mean, and roundings of x and mean */
@@ -30,145 +396,115 @@ typedef struct exact_row {
     double tiny;   /* ...and what they lose of numbers below the normal ones */
 } exact_row;
 
-typedef struct row_maker {
-    const fingerprint_input *input;
-    ln_type sums;
-    bool coarse;  /* each step may be rounded to a 16-bit type... */
-    ln_type step; /* ...this one */
-    ln_reference *reference;
-    textbook book;
-    double *typed, *rounded, *values, *z; /* a row each */
-} row_maker;
-
-/* The row as doubles and in the type that holds it; false: an element is not finite. */
-static bool load_row(row_maker *maker, const reduction *over, const source *from, size_t group,
-                     ln_type *type, exact_row *row)
-{
-    *type = LN_F32;
-    for (size_t i = 0; i < over->length; i++) {
-        double value = from->values[over->outer[group] + over->inner[i]];
-        maker->values[i] = value;
-        row->has_nan = row->has_nan || isnan(value);
-        row->has_infinity = row->has_infinity || isinf(value);
-        if ((double)(float)value != value)
-            *type = LN_F64;
-    }
-    for (size_t i = 0; i < over->length; i++)
-        storage_store(*type, maker->typed, i, maker->values[i]);
-    return !row->has_nan && !row->has_infinity;
-}
-
-/* Half a unit of the last digit and what reading it back rounds; with a residual the same again. */
-static double printed_radius(const fingerprint_input *input, double largest)
-{
-    if (input->x_digits == FINGERPRINT_EXACT)
-        return 0;
-    return 0.5 * pow(10, -input->x_digits) * (input->residual ? 2 : 1) + 4 * largest * 0x1p-24;
-}
-
-/* x known to +-h: a deviation x_i - mean moves by 2 h (N - 1) / N at most, the root of the mean square of
- * centred numbers by h, and so does that of numbers that are not centred. */
-static void widen_by_digits(double h, double n, bool centred, exact_row *row)
-{
-    double std = sqrt(row->square);
-    row->shift += (centred ? 2 * h * (n - 1) / n : h) / std;
-    row->lost += 2 * std * h + h * h;
-}
-
 /* What a rounding to f16 may be off a number below its normal ones. */
 #define F16_LOST 0x1p-25
 
-/* A mean that is off by d adds d^2 to the variance; below the normal numbers every deviation is off by what
- * they lose, and so is the mean. A square beyond f16 is infinite: the row tells nothing. */
-static void round_steps(ln_type step, double mean, double reach, exact_row *row)
+/* Adds to what a row may be off: where each step is rounded, where x was printed, and where the root is that of
+ * other values. */
+static void widen_row(const search *own, bool centred, double h, const source *from,
+                      const ln_row_facts *facts, exact_row *row)
 {
-    double std = sqrt(row->square), off = 2 * unit_roundoff(step) * mean;
-    row->lost += off * off;
-    row->tells = step != LN_F16 || reach * reach < 0x1p15;
-    if (step != LN_F16)
+    const double n = (double)row->length, reach = centred ? facts->max_dev : facts->max_abs;
+    const double std = sqrt(row->square);
+    /* A mean that is off by d adds d^2 to the variance; below the normal numbers every deviation is off by what
+     * they lose, and so is the mean. A square beyond f16 is infinite: the row tells nothing. */
+    if (own->coarse) {
+        double off = 2 * unit_roundoff(own->step) * (centred ? fabs(facts->mean) : 0);
+        row->lost += off * off;
+        row->tells = own->step != LN_F16 || reach * reach < 0x1p15;
+    }
+    if (own->coarse && own->step == LN_F16) {
+        row->shift += 2 * F16_LOST / std;
+        row->lost += 4 * std * F16_LOST + 4 * F16_LOST * F16_LOST;
+    }
+    /* x known to +-h: a deviation x_i - mean moves by 2 h (N - 1) / N at most, the root of the mean square of
+     * centred numbers by h, and so does that of numbers that are not centred. */
+    if (h > 0) {
+        row->shift += (centred ? 2 * h * (n - 1) / n : h) / std;
+        row->lost += 2 * std * h + h * h;
+    }
+    if (!from->squares)
         return;
-    row->shift += 2 * F16_LOST / std;
-    row->lost += 4 * std * F16_LOST + 4 * F16_LOST * F16_LOST;
-}
-
-/* The root is that of other values: their mean square, in double. */
-static void take_squares(const reduction *over, const source *from, size_t group, exact_row *row)
-{
     double sum = 0;
-    for (size_t i = 0; i < over->length; i++) {
-        double value = from->squares[over->outer[group] + over->inner[i]];
+    for (size_t i = 0; i < row->length; i++) {
+        double value = from->squares[row->outer + row->inner[i]];
         sum += value * value;
     }
-    double ratio = sum / (double)over->length / row->square;
+    const double ratio = sum / n / row->square;
     row->lost *= ratio;
-    for (size_t i = 0; i < over->length; i++)
-        row->z[i] /= sqrt(ratio);
     row->square *= ratio;
-    row->most /= sqrt(ratio);
+    for (size_t i = 0; i < row->length; i++)
+        row->z[i] /= sqrt(ratio);
 }
 
-static void row_make(row_maker *maker, ln_operation kind, const reduction *over, const source *from,
+static void make_row(search *own, ln_operation kind, const reduction *over, const source *from,
                      size_t group, exact_row *row)
 {
     const ln_convention plain = {.operation = kind};
-    const operation_judging *judging = judgings[kind];
-    ln_reference_result result = {.rounded = maker->rounded, .exact = maker->z};
+    const fingerprint_input *input = own->input;
+    const bool centred = kind == LN_OPERATION_LAYERNORM;
+    ln_reference_result result = {.rounded = own->rounded, .exact = own->z};
+    const ln_row_facts *facts = &result.facts;
     row_limits limits;
-    ln_type type;
-    double n = (double)over->length;
-    bool centred = kind == LN_OPERATION_LAYERNORM;
-    *row = (exact_row){.length = over->length, .z = maker->z};
-    if (!load_row(maker, over, from, group, &type, row)) {
-        memcpy(row->z, maker->values, over->length * sizeof *row->z);
+    ln_type type = LN_F32; /* that holds all elements */
+    *row = (exact_row){.y = own->y,
+                       .inner = over->inner,
+                       .outer = over->outer[group],
+                       .length = over->length,
+                       .z = own->z};
+    for (size_t i = 0; i < row->length; i++) {
+        double value = own->values[i] = from->values[row->outer + row->inner[i]];
+        row->has_nan = row->has_nan || isnan(value);
+        row->has_infinity = row->has_infinity || isinf(value);
+        if ((double)(float)value != value)
+            type = LN_F64;
+    }
+    if (row->has_nan || row->has_infinity) {
+        memcpy(row->z, own->values, row->length * sizeof *row->z);
         return;
     }
-    if (!(centred ? ln_reference_row(maker->reference, &plain, type, type, over->length,
-                                     maker->typed, NULL, NULL, NULL, &result)
-                  : ln_rms_reference_row(maker->reference, &plain, type, type, over->length,
-                                         maker->typed, NULL, NULL, &result)))
-        memory_is_out(over->length);
-    const ln_row_facts *facts = &result.facts;
-    metrics_row judged = {type, type,    over->length,   &plain, NULL,
-                          NULL, &result, LN_AFFINE_NONE, false};
-    const order_question asked = {.storage =
-                                      type == LN_F64 && maker->sums == LN_F32 ? LN_F32 : type,
-                                  .accumulator = maker->sums,
-                                  .hidden = over->length,
+    for (size_t i = 0; i < row->length; i++)
+        storage_store(type, own->typed, i, own->values[i]);
+    if (!(centred ? ln_reference_row(own->reference, &plain, type, type, row->length, own->typed,
+                                     NULL, NULL, NULL, &result)
+                  : ln_rms_reference_row(own->reference, &plain, type, type, row->length,
+                                         own->typed, NULL, NULL, &result)))
+        memory_is_out(row->length);
+    const metrics_row judged = {type, type,    row->length,    &plain, NULL,
+                                NULL, &result, LN_AFFINE_NONE, false};
+    const order_question asked = {.storage = type == LN_F64 && own->sums == LN_F32 ? LN_F32 : type,
+                                  .accumulator = own->sums,
+                                  .hidden = row->length,
                                   .convention = &plain};
-    limits_of_row(judging, &maker->book, &asked, &judged, maker->values, &limits);
+    limits_of_row(judgings[kind], &own->book, &asked, &judged, own->values, &limits);
     const row_limits poorest =
-        limits_poorest(judging, &maker->book, maker->sums, &judged, maker->values, &limits);
-    double h = printed_radius(maker->input, facts->max_abs);
-    double mean_off = centred ? poorest.statistics[ROLE_MEAN] : 0;
-    double rho = poorest.statistics[ROLE_RSTD], unit = unit_roundoff(maker->sums);
+        limits_poorest(judgings[kind], &own->book, own->sums, &judged, own->values, &limits);
+    const double mean_off = centred ? poorest.statistics[ROLE_MEAN] : 0;
+    const double rho =
+        poorest.statistics[ROLE_RSTD] + (own->coarse ? 4 * unit_roundoff(own->step) : 0);
+    /* Half a unit of the last digit of x and what reading it back rounds; with a residual the same again. */
+    const double h = input->x_digits == FINGERPRINT_EXACT
+                         ? 0
+                         : 0.5 * pow(10, -input->x_digits) * (input->residual ? 2 : 1) +
+                               4 * facts->max_abs * 0x1p-24;
     row->undefined = limits.textbook.undefined && h == 0;
     row->square = facts->var;
     row->constant = facts->var == 0 && from->shortened;
-    row->tiny = maker->sums == LN_F64 ? 0x1p-1020 : 0x1p-124; /* what may be flushed, four times */
-    if (maker->coarse) {
-        unit = unit_roundoff(maker->step);
-        rho += 4 * unit;
-    }
-    row->unit = unit;
-    if (maker->coarse && maker->step == LN_F16) {
+    row->tiny = own->sums == LN_F64 ? 0x1p-1020 : 0x1p-124; /* what may be flushed, four times */
+    row->unit = unit_roundoff(own->coarse ? own->step : own->sums);
+    if (own->coarse && own->step == LN_F16) {
         row->tiny = 5 * F16_LOST;
         row->lost = row->undefined ? 0x1p-15 : row->tiny; /* the inverse of less is infinite */
     }
     /* Beyond 1/2 hardly a digit of the root is known. */
-    if (!(facts->var > 0) || !(rho < 0.5) || !isfinite(mean_off))
+    row->tells = facts->var > 0 && rho < 0.5 && isfinite(mean_off);
+    if (!row->tells)
         return;
-    row->tells = true;
-    double std = sqrt(facts->var), mean = centred ? fabs(facts->mean) : 0;
-    double reach = centred ? facts->max_dev : facts->max_abs;
-    row->most = result.max_xhat;
+    const double mean = centred ? fabs(facts->mean) : 0;
+    const double reach = centred ? facts->max_dev : facts->max_abs;
     row->lost += facts->var * (1 / ((1 - rho) * (1 - rho)) - 1);
-    row->shift = (mean_off + 6 * unit * (mean + reach + mean_off)) / std;
-    if (maker->coarse)
-        round_steps(maker->step, mean, reach, row);
-    if (h > 0)
-        widen_by_digits(h, n, centred, row);
-    if (from->squares)
-        take_squares(over, from, group, row);
+    row->shift = (mean_off + 6 * row->unit * (mean + reach + mean_off)) / sqrt(facts->var);
+    widen_row(own, centred, h, from, facts, row);
 }
 
 /* ---- a row against the candidates ---- */
@@ -196,34 +532,9 @@ static void row_make(row_maker *maker, ln_operation kind, const reduction *over,
  * quotient s is as without, and eps is t: what is left of L_i and U_i. What computed y lies in all of
  * these intervals; a candidate is excluded where one is empty. */
 
-/* What was rounded into a number, or printed as it. */
-typedef struct range {
-    double low, high;
-} range;
-
-enum { PLACES = 3 }; /* LN_EPS_VAR, _STD, _QUOTIENT, less 1 */
-
 /* Nobody's eps is as large. With a larger one a norm of small numbers would be what no norm is, and with a
  * single beta one on the quotient what beta is. */
 #define EPS_MOST 0x1p-6
-
-/* Candidates that differ in divisor (or rounding of the root) and eps alone. */
-typedef struct family {
-    ln_operation kind;
-    const affine *with;
-    bool casts; /* xhat is rounded... */
-    ln_type cast;
-    bool rounds_root; /* RMSNorm: eps[1] is of a root rounded to this type */
-    ln_type root;
-    /* By divisor N, N - 1 (RMSNorm: root exact, rounded) and place of eps; empty: dead. */
-    range eps[2][PLACES];
-    bool whole; /* not divided at all: KIND_CENTRED, KIND_COPIED */
-    bool alive;
-    ln_type out;            /* the type of y */
-    double bits, most_bits; /* of 16 bits: hold_step() */
-} family;
-
-static const range everything = {-INFINITY, INFINITY};
 
 static void narrow(range *one, double low, double high)
 {
@@ -267,18 +578,8 @@ static range before_rounding(ln_type type, range one)
 {
     double low = number_from(type, one.low), high = -number_from(type, -one.high);
     if (!(low <= high))
-        return (range){1, -1};
+        return nothing;
     return (range){rounded_from(type, low).low, rounded_from(type, high).high};
-}
-
-static void family_begin(family *one)
-{
-    size_t roots = one->kind == LN_OPERATION_LAYERNORM || one->rounds_root ? 2 : 1;
-    size_t places = one->kind == LN_OPERATION_LAYERNORM ? PLACES : 2;
-    one->alive = true;
-    for (size_t d = 0; d < 2; d++)
-        for (size_t p = 0; p < PLACES; p++)
-            one->eps[d][p] = d < roots && p < places ? (range){0, EPS_MOST} : (range){1, -1};
 }
 
 /* How unlikely the factor of a row is where statistics were rounded to 16 bits, in bits: they would leave it
@@ -300,14 +601,6 @@ static void hold_step(family *one, const exact_row *row, range s, double slack)
     one->most_bits = fmax(one->most_bits, bits);
 }
 
-/* s of a row without eps, and with what may come of it. */
-static range factor_without_eps(const exact_row *row, double bessel, double slack)
-{
-    double least = (row->square - row->lost) * bessel, most = (row->square + row->lost) * bessel;
-    return (range){sqrt(row->square / most) * (1 - slack),
-                   least > 0 ? sqrt(row->square / least) * (1 + slack) : INFINITY};
-}
-
 static void narrow_eps(family *one, const exact_row *row, range s, double slack)
 {
     double n = (double)row->length, std = sqrt(row->square);
@@ -321,7 +614,7 @@ static void narrow_eps(family *one, const exact_row *row, range s, double slack)
         if (one->kind != LN_OPERATION_LAYERNORM && d == 1)
             root = before_rounding(one->root, root);
         if (is_empty(&root))
-            one->eps[d][LN_EPS_VAR - 1] = one->eps[d][LN_EPS_STD - 1] = (range){1, -1};
+            one->eps[d][LN_EPS_VAR - 1] = one->eps[d][LN_EPS_STD - 1] = nothing;
         narrow(&one->eps[d][LN_EPS_VAR - 1], root.low * root.low - most * bessel,
                root.high * root.high - least * bessel);
         narrow(&one->eps[d][LN_EPS_STD - 1], root.low - sqrt(most * bessel),
@@ -329,29 +622,16 @@ static void narrow_eps(family *one, const exact_row *row, range s, double slack)
     }
 }
 
-/* A row of 0 / 0: NaN without an eps under the root, or with one that rounding loses; a number with one. */
-static void hold_undefined(family *one, bool number, double lost)
-{
-    for (size_t d = 0; d < 2; d++) {
-        if (number)
-            one->eps[d][LN_EPS_QUOTIENT - 1] = (range){1, -1};
-        for (int place = LN_EPS_VAR; place <= LN_EPS_STD; place++)
-            narrow(&one->eps[d][place - 1], number ? DBL_MIN : 0, number ? INFINITY : lost);
-    }
-    one->whole = one->whole && number;
-}
-
 /* Beside a NaN all of a group is NaN. Beside an infinity nothing that its mean is taken from is a number; what
  * is divided by its root mean square is 0. x as it is stays so, however it was rounded. */
-static void hold_not_finite(family *one, const exact_row *row, const size_t *inner, size_t outer,
-                            const range *y)
+static void hold_not_finite(family *one, const exact_row *row)
 {
     const affine *with = one->with;
     bool rms = one->kind == LN_OPERATION_RMSNORM, fits = true;
     one->whole = one->whole && rms;
     for (size_t i = 0; i < row->length; i++) {
-        const range *own = &y[outer + inner[i]];
-        size_t p = (outer + inner[i]) / with->stride % with->extent;
+        const size_t at = row->outer + row->inner[i], p = at / with->stride % with->extent;
+        const range *own = &row->y[at];
         double beta = with->beta[p], copy = with->gamma[p] * row->z[i] + beta;
         double off = 0x1p-4 * (fabs(copy) + 2 * fabs(beta));
         bool number = !isnan(own->low) && !isinf(own->low) && !isinf(own->high);
@@ -361,68 +641,92 @@ static void hold_not_finite(family *one, const exact_row *row, const size_t *inn
     }
     one->alive = one->alive && (fits || one->whole);
     for (size_t i = 0; !fits && i < 2 * PLACES; i++)
-        one->eps[i / PLACES][i % PLACES] = (range){1, -1};
+        one->eps[i / PLACES][i % PLACES] = nothing;
 }
 
-/* Whether xhat may be the same number at all places. */
-static bool is_one_number(const family *one, const exact_row *row, const size_t *inner,
-                          size_t outer, const range *y)
+/* A row of 0 / 0: NaN without an eps under the root, or with one that rounding loses; a number with one. */
+static void hold_undefined(family *one, const exact_row *row)
+{
+    size_t nans = 0;
+    for (size_t i = 0; i < row->length; i++)
+        nans += isnan(row->y[row->outer + row->inner[i]].low) != 0;
+    const bool number = nans == 0;
+    if (!number && nans < row->length)
+        return;
+    for (size_t d = 0; d < 2; d++) {
+        if (number)
+            one->eps[d][LN_EPS_QUOTIENT - 1] = nothing;
+        for (int place = LN_EPS_VAR; place <= LN_EPS_STD; place++)
+            narrow(&one->eps[d][place - 1], number ? DBL_MIN : 0, number ? INFINITY : row->lost);
+    }
+    one->whole = one->whole && number;
+}
+
+/* A row that became constant: xhat must be the same number at all places. */
+static void hold_constant(family *one, const exact_row *row)
 {
     const affine *with = one->with;
     range all = everything;
     for (size_t i = 0; i < row->length; i++) {
-        size_t at = outer + inner[i], p = at / with->stride % with->extent;
-        double a = (y[at].low - with->beta[p]) / with->gamma[p];
-        double b = (y[at].high - with->beta[p]) / with->gamma[p], off = 0x1p-20 * fabs(a);
+        const size_t at = row->outer + row->inner[i], p = at / with->stride % with->extent;
+        double a = (row->y[at].low - with->beta[p]) / with->gamma[p];
+        double b = (row->y[at].high - with->beta[p]) / with->gamma[p], off = 0x1p-20 * fabs(a);
         if (isfinite(a) && isfinite(b))
             narrow(&all, fmin(a, b) - off, fmax(a, b) + off);
     }
-    return !is_empty(&all);
+    one->alive = one->alive && !is_empty(&all);
 }
 
-/* y: what may have been rounded to each element. */
-static void family_hold(family *one, const exact_row *row, const size_t *inner, size_t outer,
-                        const range *y, double sums)
+/* What xhat may be at element i: *alive becomes false where it can be nothing. False: the element tells
+ * nothing of it. */
+static bool xhat_range(const family *one, const exact_row *row, size_t i, range *own, bool *alive)
+{
+    const affine *with = one->with;
+    const size_t at = row->outer + row->inner[i], p = at / with->stride % with->extent;
+    const double gamma = with->gamma[p], beta = with->beta[p];
+    *own = row->y[at];
+    const double size = fmax(fabs(own->low), fabs(own->high));
+    const double off =
+        5 * row->unit * (2 * fabs(beta) + (isinf(size) ? 0 : size)) + row->tiny * (1 + fabs(gamma));
+    if (!isfinite(gamma) || !isfinite(beta))
+        return false;
+    own->low -= off + beta;
+    own->high += off - beta;
+    if (gamma == 0) {
+        *alive = own->low <= 0 && own->high >= 0;
+        return false;
+    }
+    *own = gamma > 0 ? (range){own->low / gamma, own->high / gamma}
+                     : (range){own->high / gamma, own->low / gamma};
+    if (one->casts)
+        *own = before_rounding(one->cast, *own);
+    *alive = !is_empty(own); /* NaN too */
+    return true;
+}
+
+static void hold_row(family *one, const exact_row *row, double sums)
 {
     range s = {0, INFINITY}, t[2] = {everything, everything}, plain[2];
-    const affine *with = one->with;
-    double n = (double)row->length, slack = 12 * sums;
-    size_t nans = 0;
+    const double n = (double)row->length, slack = 12 * sums;
     if (row->has_nan || row->has_infinity)
-        hold_not_finite(one, row, inner, outer, y);
-    if (row->undefined) {
-        for (size_t i = 0; i < row->length; i++)
-            nans += isnan(y[outer + inner[i]].low) != 0;
-        if (nans == 0 || nans == row->length)
-            hold_undefined(one, nans == 0, row->lost);
-    }
+        hold_not_finite(one, row);
+    if (row->undefined)
+        hold_undefined(one, row);
     if (row->constant)
-        one->alive = one->alive && is_one_number(one, row, inner, outer, y);
+        hold_constant(one, row);
     if (!row->tells)
         return;
-    for (int d = 0; d < 2; d++)
-        plain[d] = factor_without_eps(row, d ? n / (n - 1) : 1, slack);
+    for (int d = 0; d < 2; d++) { /* s without eps, and with what may come of it */
+        const double bessel = d ? n / (n - 1) : 1, least = (row->square - row->lost) * bessel;
+        const double most = (row->square + row->lost) * bessel;
+        plain[d] = (range){sqrt(row->square / most) * (1 - slack),
+                           least > 0 ? sqrt(row->square / least) * (1 + slack) : INFINITY};
+    }
     for (size_t i = 0; i < row->length && one->alive; i++) {
-        size_t at = outer + inner[i], p = at / with->stride % with->extent;
-        double gamma = with->gamma[p], beta = with->beta[p], z = row->z[i];
-        range own = y[at];
-        double size = fmax(fabs(own.low), fabs(own.high));
-        double off = 5 * row->unit * (2 * fabs(beta) + (isinf(size) ? 0 : size)) +
-                     row->tiny * (1 + fabs(gamma));
-        if (!isfinite(gamma) || !isfinite(beta))
+        range own;
+        if (!xhat_range(one, row, i, &own, &one->alive))
             continue;
-        own.low -= off + beta;
-        own.high += off - beta;
-        if (gamma == 0) {
-            one->alive = own.low <= 0 && own.high >= 0;
-            continue;
-        }
-        own = gamma > 0 ? (range){own.low / gamma, own.high / gamma}
-                        : (range){own.high / gamma, own.low / gamma};
-        if (one->casts)
-            own = before_rounding(one->cast, own);
-        one->alive = !is_empty(&own); /* NaN too */
-        double up = z + row->shift, down = z - row->shift;
+        const double z = row->z[i], up = z + row->shift, down = z - row->shift;
         /* s up >= own.low, s down <= own.high */
         if (up > 0)
             s.low = fmax(s.low, own.low / up);
@@ -437,48 +741,28 @@ static void family_hold(family *one, const exact_row *row, const size_t *inner, 
         else
             one->alive = one->alive && own.high >= 0;
         for (size_t d = 0; d < 2 && one->kind == LN_OPERATION_LAYERNORM; d++) {
-            double shift = row->shift * plain[d].high;
-            double low = z * (z < 0 ? plain[d].low : plain[d].high);
-            double high = z * (z < 0 ? plain[d].high : plain[d].low);
+            const double shift = row->shift * plain[d].high;
+            const double low = z * plain[d].low, high = z * plain[d].high;
             narrow(&t[d], own.low - fmax(low, high) - shift, own.high - fmin(low, high) + shift);
         }
     }
     if (is_empty(&s))
-        s = (range){1, -1};
-    for (int d = 0; d < 2; d++)
-        narrow(&one->eps[d][LN_EPS_QUOTIENT - 1], t[d].low, t[d].high);
-    if (is_empty(&s)) {
         one->whole = false;
-        for (int d = 0; d < 2; d++)
-            one->eps[d][LN_EPS_VAR - 1] = one->eps[d][LN_EPS_STD - 1] = (range){1, -1};
-    } else {
+    for (int d = 0; d < 2; d++) {
+        narrow(&one->eps[d][LN_EPS_QUOTIENT - 1], t[d].low, t[d].high);
+        if (is_empty(&s))
+            one->eps[d][LN_EPS_VAR - 1] = one->eps[d][LN_EPS_STD - 1] = nothing;
+    }
+    if (!is_empty(&s)) {
         narrow_eps(one, row, s, slack);
         if (dtype_size(one->out) == 2 && s.low > 0)
             hold_step(one, row, s, slack);
     }
     bool any = one->whole;
-    for (int d = 0; d < 2; d++)
-        for (size_t p = 0; p < PLACES; p++)
-            any = any || !is_empty(&one->eps[d][p]);
+    for (size_t i = 0; i < 2 * PLACES; i++)
+        any = any || !is_empty(&one->eps[i / PLACES][i % PLACES]);
     one->alive = one->alive && any;
 }
-
-/* ---- the engine ---- */
-
-enum { CASTS = 3, FAMILIES_MOST = AFFINES_MOST * CASTS };
-
-typedef struct engine {
-    const fingerprint_input *input;
-    fingerprint_input typed; /* with the type that y was really rounded to */
-    layout all;
-    row_maker maker;
-    range *y; /* what may have been rounded to each element, or printed as it */
-    family families[2][FAMILIES_MOST];
-    size_t counts[2];
-    size_t told[2]; /* rows of the last axis, by operation */
-    double once;    /* bits that tell against rounding each step: hold_step() */
-    fingerprint_found *found;
-} engine;
 
 /* ---- eps ---- */
 
@@ -487,10 +771,17 @@ static const double usual_sizes[] = {1e-5, 1e-6, 1e-12, 1e-3,  1e-8, 0x1p-23, 1e
                                      1e-4, 1e-9, 1e-10, 1e-11, 1e-2, 1e-15};
 enum { usual_count = sizeof usual_sizes / sizeof *usual_sizes };
 
-/* The decimal with the fewest digits within [low, high], of these the nearest to the middle. */
-static double shortest_decimal(double low, double high)
+/* One that is usual, or the decimal with the fewest digits within [low, high], of these the nearest to the
+ * middle. */
+static double usual_eps(double low, double high)
 {
-    double middle = sqrt(low * high);
+    for (size_t i = 0; i < usual_count; i++)
+        if (usual_sizes[i] >= low && usual_sizes[i] <= high)
+            return usual_sizes[i];
+    if (isinf(high))
+        return low > 0 ? low : usual_sizes[0];
+    low = low > 0 ? low : high / 10;
+    const double middle = sqrt(low * high);
     for (int digits = 1; digits < 17; digits++) {
         double unit = pow(10, floor(log10(high)) - (digits - 1));
         double first = ceil(low / unit), last = floor(high / unit);
@@ -506,28 +797,24 @@ static double shortest_decimal(double low, double high)
     return middle;
 }
 
-static double usual_eps(double low, double high)
+/* Takes the eps that somebody has, if one is in the interval: of presets that of the most usual size. */
+static bool take_preset(fingerprint_candidate *one)
 {
-    for (size_t i = 0; i < usual_count; i++)
-        if (usual_sizes[i] >= low && usual_sizes[i] <= high)
-            return usual_sizes[i];
-    if (isinf(high))
-        return low > 0 ? low : usual_sizes[0];
-    return shortest_decimal(low > 0 ? low : high / 10, high);
-}
-
-/* ---- y ---- */
-
-static void make_ranges(engine *own)
-{
-    const fingerprint_input *input = &own->typed;
-    double half = 0.5 * pow(10, -input->digits);
-    for (size_t i = 0; i < own->all.elements; i++) {
-        double y = input->y[i], read = fabs(y) * (own->input->y_type == LN_F64 ? 0x1p-52 : 0x1p-23);
-        own->y[i] = input->digits == FINGERPRINT_EXACT || !isfinite(y)
-                        ? rounded_from(input->y_type, y)
-                        : (range){y - half - read, y + half + read};
+    size_t count, best = SIZE_MAX;
+    const convention_preset *presets = convention_presets(one->convention.operation, &count);
+    for (size_t i = 0; i < count; i++) {
+        ln_convention same = one->convention;
+        size_t place = 0;
+        same.eps = presets[i].convention.eps;
+        while (place < usual_count && usual_sizes[place] != same.eps)
+            place++;
+        if (same.eps >= one->eps_low && same.eps <= one->eps_high && place < best &&
+            convention_equal(&same, &presets[i].convention)) {
+            one->convention = same;
+            best = place;
+        }
     }
+    return best < SIZE_MAX;
 }
 
 /* ---- what explains y ---- */
@@ -543,32 +830,26 @@ static bool is_same_function(const fingerprint_candidate *a, const fingerprint_c
 
 /* Rounding each step explains what rounding once does, and more sizes of eps: the same function then has all
  * of them. Where it was rounded is sure from so many elements on: any other place moves a quarter of them. */
-static bool widen_known(const engine *own, const fingerprint_candidate *one)
+static void add_candidate(const search *own, const fingerprint_candidate *one)
 {
+    fingerprint_found *found = own->found;
     bool known = false;
-    for (size_t i = 0; own->maker.coarse && i < own->found->count; i++) {
-        fingerprint_candidate *other = &own->found->candidates[i];
+    for (size_t i = 0; own->coarse && i < found->count; i++) {
+        fingerprint_candidate *other = &found->candidates[i];
         if (!is_same_function(one, other))
             continue;
         other->eps_low = fmin(other->eps_low, one->eps_low);
         other->eps_high = fmax(other->eps_high, one->eps_high);
         known =
-            known || own->all.elements >= SURE ||
+            known || own->elements >= SURE ||
             (other->source == one->source && one->convention.operation == LN_OPERATION_LAYERNORM);
     }
-    return known;
-}
-
-static void add_candidate(const engine *own, const fingerprint_candidate *one)
-{
-    fingerprint_found *found = own->found;
-    if (widen_known(own, one))
+    if (known)
         return;
     found->candidates = allocate_room(found->candidates, found->count, sizeof *found->candidates);
     found->candidates[found->count++] = *one;
 }
 
-/* Of 0 / 0 rows that only some candidates have, no more is said than their class. */
 static void add_words(fingerprint_candidate *one, const char *words)
 {
     size_t length = strlen(one->words);
@@ -585,21 +866,6 @@ static ln_affine form_of(const fingerprint_input *input, const affine *with)
            : with->use == USE_OFFSET || with->use == USE_OFFSET_ROUNDED ? LN_AFFINE_GAMMA1
            : with->use == USE_GAMMA || !input->beta                     ? LN_AFFINE_GAMMA
                                                                         : LN_AFFINE_VECTOR;
-}
-
-static ln_convention rmsnorm_of(const fingerprint_input *input, const family *one, size_t root,
-                                ln_rms_sum sum)
-{
-    affine_use use = one->with->use;
-    ln_rms_weight weight = use == USE_NONE || !input->gamma || use == USE_BETA ? LN_RMS_WEIGHT_NONE
-                           : use == USE_OFFSET         ? LN_RMS_WEIGHT_OFFSET
-                           : use == USE_OFFSET_ROUNDED ? LN_RMS_WEIGHT_OFFSET_ROUNDED
-                                                       : LN_RMS_WEIGHT;
-    return (ln_convention){.operation = LN_OPERATION_RMSNORM,
-                           .weight = weight,
-                           .cast = one->casts && one->cast == input->x_type && weight,
-                           .root = (int)root,
-                           .sum = sum};
 }
 
 /* What no convention says of gamma and beta. */
@@ -631,88 +897,48 @@ static const char *affine_words(const fingerprint_input *input, const affine *wi
     }
 }
 
-/* The number of its function, wherever it was rounded: of the type of y, what is normalised, and how gamma
- * and beta are used. The divisor's is added in add_normalised(). */
-static void mark_family(const engine *own, const family *with, const reduction *over,
-                        const source *from, fingerprint_candidate *one)
-{
-    size_t number = (size_t)own->typed.y_type;
-    affine_use use = with->with->use == USE_OFFSET_ROUNDED ? USE_OFFSET : with->with->use;
-    number = number * REDUCTIONS_MOST + (size_t)(over - own->all.reductions);
-    number = number * USES + (size_t)use;
-    number = number * (FINGERPRINT_AXES + 1) + (size_t)(with->with->axis + 1);
-    number = number * 4 + (size_t)with->kind * 2 + (from->rank == RANK_ALONE);
-    one->family += number * 2;
-    one->source = (size_t)(from - own->all.sources);
-}
-
-static void describe_candidate(const engine *own, const family *with, const reduction *over,
+/* Adds a candidate in words, with its rank, in which rank so far counts least, and the number of its function,
+ * wherever it was rounded: of the type of y, what is normalised, how gamma and beta are used, and the divisor. */
+static void describe_candidate(search *own, const family *with, const reduction *over,
                                const source *from, fingerprint_candidate *one)
 {
-    const fingerprint_input *input = &own->typed;
-    bool rms = with->kind == LN_OPERATION_RMSNORM;
-    char label[CONVENTION_MAX_LENGTH], words[64];
-    if (one->kind == KIND_NORMALISED)
-        add_words(one, convention_label(&one->convention, label));
-    else
-        add_words(one, one->kind == KIND_COPIED    ? "x as it is, not normalised"
-                       : one->kind == KIND_CENTRED ? "x - mean, not divided"
-                                                   : "softmax");
+    const fingerprint_input *input = own->input;
+    const affine *used = with->with;
+    const bool rms = with->kind == LN_OPERATION_RMSNORM;
+    char label[CONVENTION_MAX_LENGTH];
+    add_words(one, one->kind == KIND_NORMALISED ? convention_label(&one->convention, label)
+                   : one->kind == KIND_COPIED   ? "x as it is, not normalised"
+                   : one->kind == KIND_CENTRED  ? "x - mean, not divided"
+                                                : "softmax");
     if (one->kind != KIND_COPIED)
         add_words(one, over->words);
     add_words(one, from->words);
     if (from->sum == LN_RMS_SUM_UNROUNDED && !rms)
         add_words(one, "x + residual not rounded before it is normalised");
-    add_words(one, affine_words(input, with->with, rms));
-    if (with->with->axis >= 0 && with->with->use != USE_NONE) {
-        snprintf(words, sizeof words, "gamma and beta along axis %d", with->with->axis);
-        add_words(one, words);
-    }
-    if (with->casts && !(rms && with->cast == input->x_type)) {
-        snprintf(words, sizeof words, "xhat rounded to %s", dtype_name(with->cast));
-        add_words(one, words);
-    }
-    if (input->y_type != own->input->y_type && input->digits == FINGERPRINT_EXACT) {
-        snprintf(words, sizeof words, "output rounded to %s", dtype_name(input->y_type));
-        add_words(one, words);
-    }
-    if (own->maker.coarse) {
-        snprintf(words, sizeof words, "each step rounded to %s", dtype_name(own->maker.step));
-        add_words(one, words);
-    }
-    mark_family(own, with, over, from, one);
-    one->rank += over->rank + from->rank + (with->casts && !rms ? 4 : 0) +
-                 (with->with->use == USE_ALL    ? 0
-                  : with->with->use <= USE_BETA ? 1
-                                                : 3) +
-                 (with->with->axis >= 0 ? 2 : 0);
-}
-
-static size_t usualness(double eps)
-{
-    size_t place = 0;
-    while (place < usual_count && usual_sizes[place] != eps)
-        place++;
-    return place;
-}
-
-/* The eps that somebody has, if one is in the interval: of presets that of the most usual size. */
-static bool take_preset(fingerprint_candidate *one)
-{
-    size_t count;
-    const convention_preset *presets = convention_presets(one->convention.operation, &count);
-    bool found = false;
-    for (size_t i = 0; i < count; i++) {
-        ln_convention same = one->convention;
-        same.eps = presets[i].convention.eps;
-        if (same.eps >= one->eps_low && same.eps <= one->eps_high &&
-            convention_equal(&same, &presets[i].convention) &&
-            (!found || usualness(same.eps) < usualness(one->convention.eps))) {
-            one->convention = same;
-            found = true;
-        }
-    }
-    return found;
+    add_words(one, affine_words(input, used, rms));
+    if (used->axis >= 0 && used->use != USE_NONE)
+        add_words(one, arena_format(&own->memory, "gamma and beta along axis %d", used->axis));
+    if (with->casts && !(rms && with->cast == input->x_type))
+        add_words(one, arena_format(&own->memory, "xhat rounded to %s", dtype_name(with->cast)));
+    if (own->out != input->y_type && input->digits == FINGERPRINT_EXACT)
+        add_words(one, arena_format(&own->memory, "output rounded to %s", dtype_name(own->out)));
+    if (own->coarse)
+        add_words(one,
+                  arena_format(&own->memory, "each step rounded to %s", dtype_name(own->step)));
+    one->rank += 3 * (over->rank + from->rank + (with->casts && !rms ? 4 : 0) +
+                      (used->use == USE_ALL    ? 0
+                       : used->use <= USE_BETA ? 1
+                                               : 3) +
+                      (used->axis >= 0 ? 2 : 0));
+    const affine_use use = used->use == USE_OFFSET_ROUNDED ? USE_OFFSET : used->use;
+    one->source = (size_t)(from - own->sources);
+    one->family = (size_t)own->out;
+    one->family = one->family * REDUCTIONS_MOST + (size_t)(over - own->reductions);
+    one->family = one->family * USES + (size_t)use;
+    one->family = one->family * (FINGERPRINT_AXES + 1) + (size_t)(used->axis + 1);
+    one->family = one->family * 4 + (size_t)with->kind * 2 + (from->rank == RANK_ALONE);
+    one->family = one->family * 2 + (!rms && one->convention.ddof == 1);
+    add_candidate(own, one);
 }
 
 /* Without what makes no difference to rows of these types. */
@@ -720,8 +946,7 @@ static ln_convention as_computed(const fingerprint_input *input, ln_convention c
 {
     if (convention.operation != LN_OPERATION_RMSNORM)
         return convention;
-    bool is_short = dtype_size(input->x_type) == 2;
-    if (!is_short) {
+    if (dtype_size(input->x_type) != 2) {
         convention.root = convention.cast = 0;
         if (convention.weight == LN_RMS_WEIGHT_OFFSET_ROUNDED)
             convention.weight = LN_RMS_WEIGHT_OFFSET;
@@ -782,240 +1007,198 @@ bool fingerprint_is_among(const fingerprint_input *input, const fingerprint_foun
     return false;
 }
 
-static void add_normalised(engine *own, const family *with, const reduction *over,
-                           const source *from, ln_convention convention, const range *eps)
+/* What is left of a family behind all rows: a candidate for each divisor and place of eps; and x, centred or as
+ * it is, where it was not divided at all. */
+static void add_family(search *own, const family *with, const reduction *over, const source *from)
 {
-    fingerprint_candidate one = {.convention = convention,
-                                 .eps_low = eps->low,
-                                 .eps_high = eps->high,
-                                 .plain = over->last && from == own->all.sources,
-                                 .family =
-                                     with->kind == LN_OPERATION_LAYERNORM && convention.ddof == 1};
-    bool preset = take_preset(&one), usual = false;
-    if (!preset && convention.eps_place != LN_EPS_NONE)
-        one.convention.eps = usual_eps(eps->low, eps->high);
-    for (size_t i = 0; i < usual_count; i++)
-        usual = usual || one.convention.eps == usual_sizes[i];
-    one.rank = -1;
-    describe_candidate(own, with, over, from, &one);
-    one.rank = 3 * (one.rank + 1) + (preset ? 0 : usual || convention.eps == 0 ? 1 : 2);
-    add_candidate(own, &one);
-}
-
-static void add_family(engine *own, const family *with, const reduction *over, const source *from)
-{
+    const fingerprint_input *input = own->input;
+    const affine_use use = with->with->use;
     const bool layernorm = with->kind == LN_OPERATION_LAYERNORM;
+    const ln_rms_weight weight = use == USE_NONE || !input->gamma || use == USE_BETA
+                                     ? LN_RMS_WEIGHT_NONE
+                                 : use == USE_OFFSET         ? LN_RMS_WEIGHT_OFFSET
+                                 : use == USE_OFFSET_ROUNDED ? LN_RMS_WEIGHT_OFFSET_ROUNDED
+                                                             : LN_RMS_WEIGHT;
     own->once = fmax(own->once, with->bits - with->most_bits);
-    for (size_t d = 0; d < 2; d++) {
-        ln_convention convention =
-            layernorm ? (ln_convention){.ddof = (int)d, .affine = form_of(&own->typed, with->with)}
-                      : rmsnorm_of(&own->typed, with, d, from->sum);
-        bool without = with->eps[d][0].low <= 0 && with->eps[d][0].high >= 0;
-        if (without)
-            add_normalised(own, with, over, from, convention, &(range){0, 0});
-        for (int place = LN_EPS_VAR; place <= LN_EPS_QUOTIENT; place++) {
-            range eps = with->eps[d][place - 1];
-            convention.eps_place = (ln_eps_place)place;
-            eps.low = fmax(eps.low, 0);
-            if (eps.low <= eps.high && eps.high > 0)
-                add_normalised(own, with, over, from, convention, &eps);
+    for (int d = 0; d < 2; d++)
+        for (int place = LN_EPS_NONE; place <= LN_EPS_QUOTIENT; place++) {
+            const range eps = with->eps[d][place == LN_EPS_NONE ? 0 : place - 1];
+            fingerprint_candidate one = {
+                .convention = layernorm
+                                  ? (ln_convention){.ddof = d, .affine = form_of(input, with->with)}
+                                  : (ln_convention){.operation = LN_OPERATION_RMSNORM,
+                                                    .weight = weight,
+                                                    .cast = with->casts &&
+                                                            with->cast == input->x_type && weight,
+                                                    .root = d,
+                                                    .sum = from->sum},
+                .eps_low = place == LN_EPS_NONE ? 0 : fmax(eps.low, 0),
+                .eps_high = place == LN_EPS_NONE ? 0 : eps.high,
+                .plain = over->last && from == own->sources};
+            one.convention.eps_place = (ln_eps_place)place;
+            if (place == LN_EPS_NONE ? !(eps.low <= 0 && eps.high >= 0)
+                                     : !(one.eps_low <= eps.high && eps.high > 0))
+                continue;
+            one.rank = !take_preset(&one);
+            if (one.rank > 0 && place != LN_EPS_NONE)
+                one.convention.eps = usual_eps(one.eps_low, one.eps_high);
+            describe_candidate(own, with, over, from, &one);
         }
-    }
-    if (with->whole) {
-        fingerprint_candidate one = {.kind = layernorm ? KIND_CENTRED : KIND_COPIED};
-        describe_candidate(own, with, over, from, &one);
-        one.rank = 3 * one.rank;
-        add_candidate(own, &one);
-    }
+    fingerprint_candidate whole = {.kind = layernorm ? KIND_CENTRED : KIND_COPIED};
+    if (with->whole)
+        describe_candidate(own, with, over, from, &whole);
 }
-
-/* ---- softmax ---- */
 
 /* exp and a sum of N numbers: (N + 8) u, and |x - max| u of exp's argument. NaN makes all NaN. */
-static bool is_softmax(const engine *own, const reduction *over, const source *from, size_t group)
-{
-    double most = -INFINITY, sum = 0, unit = unit_roundoff(own->maker.sums);
-    for (size_t i = 0; i < over->length; i++)
-        most = fmax(most, from->values[over->outer[group] + over->inner[i]]);
-    for (size_t i = 0; i < over->length; i++)
-        sum += exp(from->values[over->outer[group] + over->inner[i]] - most);
-    for (size_t i = 0; i < over->length; i++) {
-        size_t at = over->outer[group] + over->inner[i];
-        double down = from->values[at] - most, exact = exp(down) / sum;
-        double off = exact * 2 * unit * ((double)over->length + 8 + fabs(down));
-        if (isnan(exact) ? !isnan(own->y[at].low)
-                         : !(exact + off >= own->y[at].low && exact - off <= own->y[at].high))
-            return false;
-    }
-    return true;
-}
-
-static void try_softmax(engine *own, const reduction *over, const source *from)
+static void try_softmax(search *own, const reduction *over, const source *from)
 {
     static const affine none = {.use = USE_ALL, .axis = -1};
     const family with = {.kind = LN_OPERATION_LAYERNORM, .with = &none};
+    const double unit = unit_roundoff(own->sums);
     fingerprint_candidate one = {.kind = KIND_SOFTMAX};
     own->found->tried++;
-    for (size_t g = 0; g < over->groups; g++)
-        if (!is_softmax(own, over, from, g))
-            return;
+    for (size_t g = 0; g < over->groups; g++) {
+        const double *values = from->values + over->outer[g];
+        double most = -INFINITY, sum = 0;
+        for (size_t i = 0; i < over->length; i++)
+            most = fmax(most, values[over->inner[i]]);
+        for (size_t i = 0; i < over->length; i++)
+            sum += exp(values[over->inner[i]] - most);
+        for (size_t i = 0; i < over->length; i++) {
+            const range *y = &own->y[over->outer[g] + over->inner[i]];
+            double down = values[over->inner[i]] - most, exact = exp(down) / sum;
+            double off = exact * 2 * unit * ((double)over->length + 8 + fabs(down));
+            if (isnan(exact) ? !isnan(y->low) : !(exact + off >= y->low && exact - off <= y->high))
+                return;
+        }
+    }
     describe_candidate(own, &with, over, from, &one);
-    one.rank *= 3;
-    add_candidate(own, &one);
 }
 
 /* ---- the loop ---- */
 
-static void begin_families(engine *own, const reduction *over, const source *from)
+/* All families of what is normalised, over these axes, with every eps. */
+static void begin_families(search *own, const reduction *over, const source *from)
 {
     static const ln_type casts[CASTS] = {LN_F32, LN_BF16, LN_F16};
-    const fingerprint_input *input = &own->typed;
-    bool is_short = dtype_size(input->x_type) == 2;
-    for (int kind = 0; kind < 2; kind++) {
-        own->counts[kind] = 0;
-        for (size_t a = 0; a < own->all.affine_count; a++)
-            for (size_t c = 0; c < CASTS; c++) {
-                const affine *with = &own->all.affines[a];
-                if ((own->maker.coarse && (c > 0 || with->use == USE_OFFSET_ROUNDED)) ||
-                    (c > 0 && (with->trivial || with->use == USE_NONE ||
-                               (is_short && casts[c] != input->x_type))) ||
-                    (kind == LN_OPERATION_LAYERNORM &&
-                     (from->sum == LN_RMS_SUM_SQUARES || with->use == USE_OFFSET_ROUNDED)))
-                    continue;
-                family *one = &own->families[kind][own->counts[kind]++];
-                /* x itself is the same over any axes. */
-                *one = (family){.kind = (ln_operation)kind,
-                                .with = with,
-                                .casts = c > 0,
-                                .cast = casts[c],
-                                .rounds_root = is_short && !own->maker.coarse,
-                                .root = input->x_type,
-                                .out = input->y_type,
-                                .whole = c == 0 && (kind == LN_OPERATION_LAYERNORM || over->last)};
-                family_begin(one);
-                own->found->tried += kind == LN_OPERATION_LAYERNORM || is_short ? 7 : 4;
-            }
+    const fingerprint_input *input = own->input;
+    const bool is_short = dtype_size(input->x_type) == 2;
+    own->counts[0] = own->counts[1] = 0;
+    for (size_t i = 0; i < 2 * own->affine_count * CASTS; i++) {
+        const size_t kind = i / CASTS / own->affine_count, c = i % CASTS;
+        const affine *with = &own->affines[i / CASTS % own->affine_count];
+        const bool layernorm = kind == LN_OPERATION_LAYERNORM;
+        const size_t roots = layernorm || (is_short && !own->coarse) ? 2 : 1;
+        if ((own->coarse && (c > 0 || with->use == USE_OFFSET_ROUNDED)) ||
+            (c > 0 &&
+             (with->trivial || with->use == USE_NONE || (is_short && casts[c] != input->x_type))) ||
+            (layernorm && (from->sum == LN_RMS_SUM_SQUARES || with->use == USE_OFFSET_ROUNDED)))
+            continue;
+        family *one = &own->families[kind][own->counts[kind]++];
+        /* x itself is the same over any axes. */
+        *one = (family){.kind = (ln_operation)kind,
+                        .with = with,
+                        .casts = c > 0,
+                        .cast = casts[c],
+                        .root = input->x_type,
+                        .out = own->out,
+                        .alive = true,
+                        .whole = c == 0 && (layernorm || over->last)};
+        for (size_t d = 0; d < 2; d++)
+            for (size_t p = 0; p < PLACES; p++)
+                one->eps[d][p] =
+                    d < roots && (layernorm || p + 1 < PLACES) ? (range){0, EPS_MOST} : nothing;
+        own->found->tried += layernorm || is_short ? 7 : 4;
     }
 }
 
-/* One group of places against all families of an operation that are left; *left: any is. */
-static void hold_group(engine *own, int kind, const reduction *over, const source *from, size_t g,
-                       bool *left)
+/* Holds every group against all families that are left. */
+static void try_reduction(search *own, const reduction *over, const source *from)
 {
-    bool plain = over->last && from == own->all.sources, any = false;
-    exact_row row;
-    for (size_t i = 0; i < own->counts[kind]; i++)
-        any = any || own->families[kind][i].alive;
-    if (!any && !plain)
-        return;
-    row_make(&own->maker, (ln_operation)kind, over, from, g, &row);
-    own->told[kind] += plain && row.tells;
-    for (size_t i = 0; i < own->counts[kind]; i++) {
-        family *one = &own->families[kind][i];
-        if (one->alive)
-            family_hold(one, &row, over->inner, over->outer[g], own->y,
-                        unit_roundoff(own->maker.sums));
-        *left = *left || one->alive;
-    }
-}
-
-static void try_reduction(engine *own, const reduction *over, const source *from)
-{
-    const bool plain = over->last && from == own->all.sources;
+    const bool plain = over->last && from == own->sources;
     bool left = true;
+    exact_row row;
     begin_families(own, over, from);
     if (over->length < 2)
         return;
     for (size_t g = 0; (left || plain) && g < over->groups; g++) {
-        if (left && over->last)
-            own->found->last_row = g > own->found->last_row ? g : own->found->last_row;
+        if (left && over->last && g > own->found->last_row)
+            own->found->last_row = g;
         left = false;
-        for (int kind = 0; kind < 2; kind++)
-            hold_group(own, kind, over, from, g, &left);
+        for (int kind = 0; kind < 2; kind++) {
+            bool any = plain;
+            for (size_t i = 0; i < own->counts[kind]; i++)
+                any = any || own->families[kind][i].alive;
+            if (!any)
+                continue;
+            make_row(own, (ln_operation)kind, over, from, g, &row);
+            own->told[kind] += plain && row.tells;
+            for (size_t i = 0; i < own->counts[kind]; i++) {
+                family *one = &own->families[kind][i];
+                if (one->alive)
+                    hold_row(one, &row, unit_roundoff(own->sums));
+                left = left || one->alive;
+            }
+        }
     }
     for (int kind = 0; kind < 2; kind++)
         for (size_t i = 0; i < own->counts[kind]; i++)
             if (own->families[kind][i].alive)
                 add_family(own, &own->families[kind][i], over, from);
-    if (over->single && from == own->all.sources && !own->maker.coarse)
+    if (over->single && from == own->sources && !own->coarse)
         try_softmax(own, over, from);
 }
 
-static bool is_of_step(const engine *own, const source *from)
-{
-    for (size_t i = 0; i < own->all.elements; i++)
-        if (!isnan(from->values[i]) &&
-            stored_in(own->maker.step, from->values[i]) != from->values[i])
-            return false;
-    return from->sum == 0;
-}
-
 /* Steps are rounded to the type of what is normalised; to another one only where nothing else is left. */
-static void try_all(engine *own)
+static void try_all(search *own)
 {
     const bool any = own->found->count == 0;
     const size_t told[2] = {own->told[0], own->told[1]};
     own->told[0] = own->told[1] = 0;
-    for (size_t s = 0; s < own->all.source_count; s++)
-        for (size_t r = 0; r < own->all.reduction_count; r++)
-            if (!own->maker.coarse || any || is_of_step(own, &own->all.sources[s]))
-                try_reduction(own, &own->all.reductions[r], &own->all.sources[s]);
+    for (size_t s = 0; s < own->source_count; s++) {
+        const source *from = &own->sources[s];
+        bool may = !own->coarse || any || from->sum == 0;
+        for (size_t i = 0; own->coarse && !any && may && i < own->elements; i++)
+            may =
+                isnan(from->values[i]) || stored_in(own->step, from->values[i]) == from->values[i];
+        for (size_t r = 0; may && r < own->reduction_count; r++)
+            try_reduction(own, &own->reductions[r], from);
+    }
     for (int kind = 0; kind < 2; kind++)
         own->told[kind] = told[kind] > own->told[kind] ? told[kind] : own->told[kind];
 }
 
-/* ---- the answer ---- */
-
-static int by_rank(const void *left, const void *right)
-{
-    const fingerprint_candidate *a = left, *b = right;
-    return a->rank != b->rank ? a->rank - b->rank : strcmp(a->words, b->words);
-}
-
-/* The size of eps too, to a quarter. */
-static bool is_named(const fingerprint_candidate *one)
-{
-    double eps = one->convention.eps;
-    return one->kind != KIND_NORMALISED || one->convention.eps_place == LN_EPS_NONE ||
-           (one->eps_low > 0.75 * eps && one->eps_high < 1.25 * eps);
-}
-
-/* Once as a row whose output alone is rounded, then as one that rounds each step: where y is of the 16-bit
- * type and its rows do not tell, or where nothing else explains it. */
-static void find_all(engine *own)
+/* Of an output of one type: once as a row whose output alone is rounded, then as one that rounds each step:
+ * where y is of the 16-bit type and its rows do not tell, or where nothing else explains it. */
+static void find_all(search *own, ln_type out)
 {
     enum { SURE_BITS = 24 };
     static const ln_type steps[] = {LN_BF16, LN_F16};
-    own->maker.coarse = false;
-    own->maker.sums = own->typed.y_type == LN_F64 ? LN_F64 : LN_F32;
+    const fingerprint_input *input = own->input;
+    const double half = 0.5 * pow(10, -input->digits);
+    own->out = out;
+    own->coarse = false;
+    own->sums = out == LN_F64 ? LN_F64 : LN_F32;
     own->once = 0;
-    make_ranges(own);
+    for (size_t i = 0; i < own->elements; i++) {
+        double y = input->y[i], read = fabs(y) * (input->y_type == LN_F64 ? 0x1p-52 : 0x1p-23);
+        own->y[i] = input->digits == FINGERPRINT_EXACT || !isfinite(y)
+                        ? rounded_from(out, y)
+                        : (range){y - half - read, y + half + read};
+    }
     try_all(own);
     for (size_t i = 0; i < 2; i++) {
-        if (own->typed.y_type != steps[i] &&
-            (own->typed.x_type != steps[i] || own->found->count > 0))
+        if (out != steps[i] && (input->x_type != steps[i] || own->found->count > 0))
             continue;
-        if (own->once >= SURE_BITS && own->all.elements >= SURE)
+        if (own->once >= SURE_BITS && own->elements >= SURE)
             break;
-        own->maker.coarse = true;
-        own->maker.step = steps[i];
+        own->coarse = true;
+        own->step = steps[i];
         try_all(own);
     }
 }
 
-static size_t told_of(const engine *own)
-{
-    const fingerprint_found *found = own->found;
-    size_t most = 0;
-    for (int kind = 0; kind < 2; kind++) {
-        bool is_left = found->count == 0;
-        for (size_t i = 0; i < found->count; i++)
-            is_left = is_left || (int)found->candidates[i].convention.operation == kind;
-        if (is_left && own->told[kind] > most)
-            most = own->told[kind];
-    }
-    return most;
-}
+/* ---- the answer ---- */
 
 /* Whether every y is a number of the type; *telling: how many of them are no powers of two, which all types
  * have. */
@@ -1034,25 +1217,20 @@ static bool holds_all(const double *y, size_t count, ln_type type, size_t *telli
     return true;
 }
 
-/* Whether every y may be a printed f32: else the black box computed in f64. */
-static bool may_be_f32(const fingerprint_input *input, size_t count)
-{
-    double half = 0.5 * pow(10, -input->digits) * (1 + 1e-6);
-    for (size_t i = 0; i < count; i++)
-        if (fabs(input->y[i] - (double)(float)input->y[i]) > half)
-            return false;
-    return true;
-}
-
 /* An output may have been rounded to a shorter type than it is kept in. Where too few elements tell which,
- * all types that hold them stay: a longer one goes where that chance is below 2^-48. */
+ * all types that hold them stay: a longer one goes where that chance is below 2^-48. What was printed is of f32,
+ * or, where some y is no printed f32, of f64. */
 static size_t rounded_types(const fingerprint_input *input, size_t count, ln_type made[4])
 {
     static const ln_type types[] = {LN_BF16, LN_F16, LN_F32, LN_F64};
     enum { TOLD_BITS = 48 };
+    const double half = 0.5 * pow(10, -input->digits) * (1 + 1e-6);
     size_t telling, kept = 0, bits[4];
     if (input->digits != FINGERPRINT_EXACT) {
-        made[0] = may_be_f32(input, count) ? LN_F32 : LN_F64;
+        made[0] = LN_F32;
+        for (size_t i = 0; i < count; i++)
+            if (fabs(input->y[i] - (double)(float)input->y[i]) > half)
+                made[0] = LN_F64;
         return 1;
     }
     for (size_t t = 0; t < 4; t++) {
@@ -1100,104 +1278,127 @@ static range answer_of(const member *one, size_t hidden, double scale)
     return (range){scale / root, convention->eps_place == LN_EPS_QUOTIENT ? one->eps : 0};
 }
 
-static size_t pairs_told(const member *all, size_t count, size_t hidden, double scale, double off)
-{
-    size_t told = 0;
-    for (size_t a = 0; a < count; a++)
-        for (size_t b = 0; b < a; b++) {
-            range one = answer_of(&all[a], hidden, scale),
-                  other = answer_of(&all[b], hidden, scale);
-            told += all[a].own->plain && all[b].own->plain &&
-                    (fabs(one.low - other.low) > off * fmax(one.low, other.low) ||
-                     fabs(one.high - other.high) > off);
-        }
-    return told;
-}
-
-/* How many there are; those beyond MEMBERS_MOST are not kept, and no pair of theirs is told apart. */
+/* How many members there are; those beyond MEMBERS_MOST are not kept, and no pair of theirs is told apart. */
 static size_t members_of(const fingerprint_found *found, member *all)
 {
     size_t count = 0;
     for (size_t i = 0; i < found->count; i++) {
         const fingerprint_candidate *one = &found->candidates[i];
-        if (count < MEMBERS_MOST)
-            all[count] = (member){one, one->convention.eps};
-        count++;
-        for (size_t u = 0; u < usual_count; u++)
-            if (usual_sizes[u] >= one->eps_low && usual_sizes[u] <= one->eps_high &&
-                usual_sizes[u] != one->convention.eps) {
-                if (count < MEMBERS_MOST)
-                    all[count] = (member){one, usual_sizes[u]};
-                count++;
-            }
+        for (size_t u = 0; u <= usual_count; u++) {
+            const double eps = u == 0 ? one->convention.eps : usual_sizes[u - 1];
+            if (u > 0 && (eps < one->eps_low || eps > one->eps_high || eps == one->convention.eps))
+                continue;
+            if (count < MEMBERS_MOST)
+                all[count] = (member){one, eps};
+            count++;
+        }
     }
     return count;
 }
 
 /* A pair counts as told apart from eight times what rounding may do: the last one, and that of rstd as all
  * textbook ways have it (judge/layernorm/textbook.c). */
-static void find_probe(size_t hidden, ln_type sums, ln_type out, fingerprint_found *found)
+static void find_probe(const search *own, fingerprint_found *found)
 {
+    const size_t hidden = own->reductions[0].length;
+    const double off = 8 * (fmax(4, 2 + sqrt((double)hidden) / 2) * unit_roundoff(own->sums) +
+                            2 * unit_roundoff(own->out));
     member all[MEMBERS_MOST];
     size_t count = members_of(found, all), best = 0;
-    size_t kept = count < MEMBERS_MOST ? count : MEMBERS_MOST;
-    double off =
-        8 * (fmax(4, 2 + sqrt((double)hidden) / 2) * unit_roundoff(sums) + 2 * unit_roundoff(out));
-    found->pairs = found->pairs_left = count * (count - 1) / 2;
+    const size_t kept = count < MEMBERS_MOST ? count : MEMBERS_MOST;
+    found->pairs = count * (count - 1) / 2;
     for (int i = FIRST_SCALE; hidden > 1 && found->answer == ANSWER_OPEN && i <= LAST_SCALE; i++) {
-        size_t told = pairs_told(all, kept, hidden, ldexp(1, i), off);
+        size_t told = 0;
+        for (size_t a = 0; a < kept; a++)
+            for (size_t b = 0; b < a; b++) {
+                range one = answer_of(&all[a], hidden, ldexp(1, i)),
+                      other = answer_of(&all[b], hidden, ldexp(1, i));
+                told += all[a].own->plain && all[b].own->plain &&
+                        (fabs(one.low - other.low) > off * fmax(one.low, other.low) ||
+                         fabs(one.high - other.high) > off);
+            }
         if (told > 0 && told >= best) {
             best = told;
             found->probe = (float)ldexp(1, i);
         }
     }
-    found->pairs_left -= best;
+    found->pairs_left = found->pairs - best;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const fingerprint_candidate *a = left, *b = right;
+    return a->rank != b->rank ? a->rank - b->rank : strcmp(a->words, b->words);
+}
+
+/* Sorts the candidates and says whether they are one function; each with the size of eps, too, to a quarter. */
+static void conclude(search *own)
+{
+    fingerprint_found *found = own->found;
+    for (int kind = 0; kind < 2; kind++) {
+        bool is_left = found->count == 0;
+        for (size_t i = 0; i < found->count; i++)
+            is_left = is_left || (int)found->candidates[i].convention.operation == kind;
+        if (is_left && own->told[kind] > found->told)
+            found->told = own->told[kind];
+    }
+    if (found->count == 0)
+        return;
+    qsort(found->candidates, found->count, sizeof *found->candidates, by_rank);
+    found->answer = ANSWER_NAMED;
+    for (size_t i = 0; i < found->count; i++) {
+        fingerprint_candidate *one = &found->candidates[i];
+        const double eps = one->convention.eps;
+        if (one->kind == KIND_NORMALISED)
+            add_also(own->input, one); /* now that its eps is known */
+        if (!is_same_function(&found->candidates[0], one) ||
+            (one->kind == KIND_NORMALISED && one->convention.eps_place != LN_EPS_NONE &&
+             !(one->eps_low > 0.75 * eps && one->eps_high < 1.25 * eps)))
+            found->answer = ANSWER_OPEN;
+    }
+    find_probe(own, found);
 }
 
 void fingerprint_make(const fingerprint_input *input, fingerprint_found *found)
 {
-    check_parameters(input);
-    engine *own = allocate_zeroed(1, sizeof *own);
+    bool fit = false;
+    for (int axis = -1; axis + 1 < (int)input->dimensions; axis++)
+        fit |= lie_along(input, axis);
+    if (!fit)
+        die(EXIT_CODE_USAGE,
+            "gamma and beta of %zu elements: as many as an axis of x has, as its last axes have, "
+            "or 1, were expected",
+            input->parameters);
+    search *own = allocate_zeroed(1, sizeof *own);
     *found = (fingerprint_found){0};
     own->input = input;
-    own->typed = *input;
     own->found = found;
-    layout_make(input, &own->all);
-    layout *all = &own->all;
-    ln_type types[4];
-    size_t count = rounded_types(input, all->elements, types), most = 1;
-    for (size_t r = 0; r < all->reduction_count; r++)
-        most = all->reductions[r].length > most ? all->reductions[r].length : most;
-    own->y = arena_new(&all->memory, range, all->elements);
-    own->maker = (row_maker){.input = &own->typed,
-                             .reference = ln_reference_create(),
-                             .typed = arena_new(&all->memory, double, most),
-                             .rounded = arena_new(&all->memory, double, most),
-                             .values = arena_new(&all->memory, double, most),
-                             .z = arena_new(&all->memory, double, most)};
-    if (!own->maker.reference)
+    own->elements = 1;
+    for (size_t a = 0; a < input->dimensions; a++)
+        own->elements *= input->shape[a];
+    add_reductions(own);
+    add_sources(own);
+    add_affines(own);
+    size_t most = 1;
+    for (size_t r = 0; r < own->reduction_count; r++)
+        most = own->reductions[r].length > most ? own->reductions[r].length : most;
+    own->y = arena_new(&own->memory, range, own->elements);
+    own->typed = arena_new(&own->memory, double, most);
+    own->rounded = arena_new(&own->memory, double, most);
+    own->values = arena_new(&own->memory, double, most);
+    own->z = arena_new(&own->memory, double, most);
+    own->reference = ln_reference_create();
+    if (!own->reference)
         memory_is_out(0);
-    found->rows = all->reductions[0].groups;
-    for (size_t t = 0; t < count; t++) {
-        own->typed.y_type = types[t];
-        find_all(own);
-    }
-    found->told = told_of(own);
-    for (size_t i = 0; i < found->count; i++) /* now that its eps is known */
-        if (found->candidates[i].kind == KIND_NORMALISED)
-            add_also(input, &found->candidates[i]);
-    if (found->count > 0) {
-        qsort(found->candidates, found->count, sizeof *found->candidates, by_rank);
-        found->answer = ANSWER_NAMED;
-        for (size_t i = 0; i < found->count; i++)
-            if (!is_named(&found->candidates[i]) ||
-                !is_same_function(&found->candidates[0], &found->candidates[i]))
-                found->answer = ANSWER_OPEN;
-        find_probe(all->reductions[0].length, own->maker.sums, own->typed.y_type, found);
-    }
-    ln_reference_destroy(own->maker.reference);
-    free(own->maker.book.terms);
-    arena_free(&all->memory);
+    found->rows = own->reductions[0].groups;
+    ln_type types[4];
+    const size_t count = rounded_types(input, own->elements, types);
+    for (size_t t = 0; t < count; t++)
+        find_all(own, types[t]);
+    conclude(own);
+    ln_reference_destroy(own->reference);
+    free(own->book.terms);
+    arena_free(&own->memory);
     free(own);
 }
 

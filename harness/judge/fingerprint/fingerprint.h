@@ -75,6 +75,30 @@ typedef struct fingerprint_found {
 void fingerprint_make(const fingerprint_input *input, fingerprint_found *found);
 void fingerprint_free(fingerprint_found *found);
 
+/* How gamma and beta are used: what xhat is multiplied with, and what is added. */
+typedef enum affine_use {
+    USE_ALL, /* gamma and beta as given */
+    USE_NONE,
+    USE_GAMMA,
+    USE_BETA,
+    USE_OFFSET,         /* 1 + gamma */
+    USE_OFFSET_ROUNDED, /* 1 + gamma, rounded to gamma's type */
+    USE_TWICE,
+    USE_BETA_FIRST, /* gamma (xhat + beta) */
+    USE_SWAPPED,
+    USE_MINUS_BETA,
+    USES_TRIED,
+    USE_FIRST_GAMMA = USES_TRIED, /* of a kernel of a known convention alone (mistakes.c) */
+    USE_FIRST_BETA,
+    USES
+} affine_use;
+
+typedef struct affine_pair {
+    double gamma, beta;
+} affine_pair;
+
+affine_pair affine_used(affine_use use, double gamma, double beta);
+
 /* Whether the convention may have made y: a candidate with nothing strange is the same to these types, its eps
  * within the interval. */
 bool fingerprint_is_among(const fingerprint_input *input, const fingerprint_found *found,

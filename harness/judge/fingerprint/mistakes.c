@@ -3,9 +3,11 @@
  * variance, and at no other. So each wrong row gives the set of the mistakes whose result it is, to within
  * what rounding may take, and of these the ones from which the right row is far; who judges many problems
  * names the one that is left (conformance/covering_run.c). */
+#include "base/allocate.h"
 #include "base/text.h"
+#include "exact/scale.h"
+#include "judge/fingerprint/fingerprint.h"
 #include "judge/rmsnorm/rmsnorm.h"
-#include "judge/fingerprint/internal.h"
 
 /* gamma (xhat + quotient) + beta with xhat = (x - centre) / root, but for how gamma and beta are used. */
 typedef struct mistake {
