@@ -283,27 +283,10 @@ static void add_sources(search *own)
 
 /* ---- gamma and beta ---- */
 
-enum { GAMMA = 1, BETA = 2, EITHER = 0 };
-
-/* Which of gamma and beta a use needs; what xhat is multiplied with, and what is added. */
-#define AFFINE_USES(X)                                                                             \
-    X(USE_ALL, EITHER, gamma, beta)                                                                \
-    X(USE_NONE, EITHER, 1, 0)                                                                      \
-    X(USE_GAMMA, GAMMA | BETA, gamma, 0)                                                           \
-    X(USE_BETA, GAMMA | BETA, 1, beta)                                                             \
-    X(USE_OFFSET, GAMMA, 1 + gamma, beta)                                                          \
-    X(USE_OFFSET_ROUNDED, GAMMA, 1 + gamma, beta)                                                  \
-    X(USE_TWICE, EITHER, gamma *gamma, gamma *beta + beta)                                         \
-    X(USE_BETA_FIRST, GAMMA | BETA, gamma, gamma * beta)                                           \
-    X(USE_SWAPPED, GAMMA | BETA, beta, gamma)                                                      \
-    X(USE_MINUS_BETA, BETA, gamma, -beta)                                                          \
-    X(USE_FIRST_GAMMA, GAMMA, gamma, beta)                                                         \
-    X(USE_FIRST_BETA, BETA, gamma, beta)
-
 affine_pair affine_used(affine_use use, double gamma, double beta)
 {
     switch (use) {
-#define PAIR_OF(use, needs, factor, summand)                                                       \
+#define PAIR_OF(use, needs, factor, summand, words)                                                \
     case use:                                                                                      \
         return (affine_pair){factor, summand};
         AFFINE_USES(PAIR_OF)
@@ -358,10 +341,10 @@ static bool lie_along(const fingerprint_input *input, int axis)
 /* Along the last axes, then along one of the others. */
 static void add_affines(search *own)
 {
-#define NEEDS_OF(use, needs, gamma, beta) [use] = needs,
+#define NEEDS_OF(use, needs, factor, summand, words) [use] = needs,
     static const unsigned needs[USES] = {AFFINE_USES(NEEDS_OF)};
     const fingerprint_input *input = own->input;
-    const unsigned there = (input->gamma ? GAMMA : 0u) | (input->beta ? BETA : 0u);
+    const unsigned there = (input->gamma ? NEEDS_GAMMA : 0u) | (input->beta ? NEEDS_BETA : 0u);
     for (int axis = -1; axis + 1 < (int)input->dimensions; axis++) {
         size_t stride = 1;
         for (size_t a = (size_t)axis + 1; axis >= 0 && a < input->dimensions; a++)
@@ -869,32 +852,19 @@ static ln_affine form_of(const fingerprint_input *input, const affine *with)
 }
 
 /* What no convention says of gamma and beta. */
-static const char *affine_words(const fingerprint_input *input, const affine *with, bool rms)
+static const char *affine_words(search *own, affine_use use, bool is_scalar, bool rms)
 {
-    bool gamma = input->gamma, beta = input->beta;
-    switch (with->use) {
-    case USE_NONE:
-        return gamma && beta ? "gamma and beta left out"
-               : gamma       ? "gamma left out"
-               : beta        ? "beta left out"
-                             : "";
-    case USE_GAMMA:
-        return rms ? "" : "beta left out";
-    case USE_BETA:
-        return "gamma left out";
-    case USE_TWICE:
-        return beta ? "gamma and beta applied twice" : "gamma applied twice";
-    case USE_BETA_FIRST:
-        return "beta added before gamma multiplies";
-    case USE_SWAPPED:
-        return "gamma and beta swapped";
-    case USE_MINUS_BETA:
-        return "beta subtracted";
-    case USE_OFFSET:
-        return form_of(input, with) == LN_AFFINE_SCALAR ? "1 + gamma" : "";
-    default:
-        return rms && beta ? "beta added" : "";
-    }
+#define WORDS_OF(use, needs, factor, summand, words) [use] = words,
+    static const char *const all[USES] = {AFFINE_USES(WORDS_OF)};
+    const bool gamma = own->input->gamma, beta = own->input->beta;
+    if (use == USE_NONE || use == USE_TWICE)
+        return gamma || beta
+                   ? arena_format(&own->memory, "%s%s%s %s", gamma ? "gamma" : "",
+                                  gamma && beta ? " and " : "", beta ? "beta" : "", all[use])
+                   : "";
+    if ((use == USE_GAMMA && rms) || (use == USE_OFFSET && !is_scalar))
+        return "";
+    return (use == USE_ALL || use == USE_OFFSET_ROUNDED) && rms && beta ? "beta added" : all[use];
 }
 
 /* Adds a candidate in words, with its rank, in which rank so far counts least, and the number of its function,
@@ -915,7 +885,7 @@ static void describe_candidate(search *own, const family *with, const reduction 
     add_words(one, from->words);
     if (from->sum == LN_RMS_SUM_UNROUNDED && !rms)
         add_words(one, "x + residual not rounded before it is normalised");
-    add_words(one, affine_words(input, used, rms));
+    add_words(one, affine_words(own, used->use, form_of(input, used) == LN_AFFINE_SCALAR, rms));
     if (used->axis >= 0 && used->use != USE_NONE)
         add_words(one, arena_format(&own->memory, "gamma and beta along axis %d", used->axis));
     if (with->casts && !(rms && with->cast == input->x_type))

@@ -75,23 +75,26 @@ typedef struct fingerprint_found {
 void fingerprint_make(const fingerprint_input *input, fingerprint_found *found);
 void fingerprint_free(fingerprint_found *found);
 
-/* How gamma and beta are used: what xhat is multiplied with, and what is added. */
-typedef enum affine_use {
-    USE_ALL, /* gamma and beta as given */
-    USE_NONE,
-    USE_GAMMA,
-    USE_BETA,
-    USE_OFFSET,         /* 1 + gamma */
-    USE_OFFSET_ROUNDED, /* 1 + gamma, rounded to gamma's type */
-    USE_TWICE,
-    USE_BETA_FIRST, /* gamma (xhat + beta) */
-    USE_SWAPPED,
-    USE_MINUS_BETA,
-    USES_TRIED,
-    USE_FIRST_GAMMA = USES_TRIED, /* of a kernel of a known convention alone (mistakes.c) */
-    USE_FIRST_BETA,
-    USES
-} affine_use;
+/* How gamma and beta are used: which of them that needs, what xhat is multiplied with, what is added, and what
+ * is said of it. The last two are of a kernel of a known convention alone (mistakes.c). */
+enum { NEEDS_GAMMA = 1, NEEDS_BETA = 2, NEEDS_NONE = 0 };
+#define AFFINE_USES(X)                                                                             \
+    X(USE_ALL, NEEDS_NONE, gamma, beta, "")                                                        \
+    X(USE_NONE, NEEDS_NONE, 1, 0, "left out")                                                      \
+    X(USE_GAMMA, NEEDS_GAMMA | NEEDS_BETA, gamma, 0, "beta left out")                              \
+    X(USE_BETA, NEEDS_GAMMA | NEEDS_BETA, 1, beta, "gamma left out")                               \
+    X(USE_OFFSET, NEEDS_GAMMA, 1 + gamma, beta, "1 + gamma")                                       \
+    X(USE_OFFSET_ROUNDED, NEEDS_GAMMA, 1 + gamma, beta, "") /* rounded to gamma's type */          \
+    X(USE_TWICE, NEEDS_NONE, gamma *gamma, gamma *beta + beta, "applied twice")                    \
+    X(USE_BETA_FIRST, NEEDS_GAMMA | NEEDS_BETA, gamma, gamma * beta,                               \
+      "beta added before gamma multiplies")                                                        \
+    X(USE_SWAPPED, NEEDS_GAMMA | NEEDS_BETA, beta, gamma, "gamma and beta swapped")                \
+    X(USE_MINUS_BETA, NEEDS_BETA, gamma, -beta, "beta subtracted")                                 \
+    X(USE_FIRST_GAMMA, NEEDS_GAMMA, gamma, beta, "")                                               \
+    X(USE_FIRST_BETA, NEEDS_BETA, gamma, beta, "")
+
+#define USE_NAME(use, needs, factor, summand, words) use,
+typedef enum affine_use { AFFINE_USES(USE_NAME) USES, USES_TRIED = USE_FIRST_GAMMA } affine_use;
 
 typedef struct affine_pair {
     double gamma, beta;

@@ -21,123 +21,145 @@ typedef struct explaining {
     const explained_row *asked;
     bool layernorm;
     double mean, var; /* of x, biased */
+    double centre;    /* what is subtracted from x... */
+    double square;    /* ...and the mean square of what is left */
     double quotient;
     double own; /* how far y is off */
     double n;
     mistake_set found;
 } explaining;
 
-/* The bits of a set: formulas in the order of all_formulas(), then eps. */
-enum {
-    EPS_PLACES = 18, /* by place */
-    EPS_SIZES = 22,
-    NO_RESIDUAL = 30,
+/* What the table of mistakes is made of. Other: what the other operation has, the root mean square or the
+ * deviation. */
+typedef enum centre_kind { CENTRE_OWN, CENTRE_OTHER, CENTRE_NONE, CENTRES } centre_kind;
+typedef enum root_kind {
+    ROOT_EXACT,
+    ROOT_DIVISOR, /* with N - 1 for N, or N for N - 1 */
+    ROOT_OF_SUM,  /* of squares, without a divisor */
+    ROOT_OTHER,
+    ROOT_OWN,
+    ROOT_SQUARED,
+    ROOT_INVERSE,
+    ROOT_NONE,
+    ROOTS
+} root_kind;
+
+/* Mistakes that are one formula each, and what is said of LayerNorm and of RMSNorm; of those with a name the
+ * convention decides what is said. */
+enum { NEEDS_VECTORS = 4, MISTAKE_USE_OFFSET = 3, MISTAKE_DIVISOR = 9 };
+static const struct {
+    unsigned needs; /* of gamma, beta, and parameters that are vectors */
+    centre_kind centre;
+    root_kind root;
+    affine_use use;
+    bool scales;
+    const char *layernorm, *rmsnorm;
+} formulas[] = {
+    {NEEDS_GAMMA | NEEDS_BETA, CENTRE_OWN, ROOT_EXACT, USE_NONE, false, "leaves out gamma and beta",
+     ""},
+    {NEEDS_BETA, CENTRE_OWN, ROOT_EXACT, USE_GAMMA, false, "does not add beta: y - exact is -beta",
+     ""},
+    {NEEDS_GAMMA, CENTRE_OWN, ROOT_EXACT, USE_BETA, false, "does not multiply by gamma",
+     "does not multiply by the weight"},
+    {NEEDS_GAMMA, CENTRE_OWN, ROOT_EXACT, USE_OFFSET, false, "multiplies by 1 + gamma",
+     "multiplies by 1 + weight"},
+    {NEEDS_GAMMA | NEEDS_BETA, CENTRE_OWN, ROOT_EXACT, USE_BETA_FIRST, false,
+     "adds beta before it multiplies by gamma: y - exact is beta (gamma - 1)", ""},
+    {NEEDS_GAMMA | NEEDS_BETA, CENTRE_OWN, ROOT_EXACT, USE_SWAPPED, false,
+     "takes gamma for beta and beta for gamma", ""},
+    {NEEDS_BETA, CENTRE_OWN, ROOT_EXACT, USE_MINUS_BETA, false,
+     "subtracts beta: y - exact is -2 beta", ""},
+    {NEEDS_GAMMA | NEEDS_VECTORS, CENTRE_OWN, ROOT_EXACT, USE_FIRST_GAMMA, false,
+     "takes the first gamma for all columns", "takes the first weight for all columns"},
+    {NEEDS_BETA | NEEDS_VECTORS, CENTRE_OWN, ROOT_EXACT, USE_FIRST_BETA, false,
+     "takes the first beta for all columns", ""},
+    {0, CENTRE_OWN, ROOT_DIVISOR, USE_ALL, false,
+     "divides the variance by N - 1 (ddof=1), where N is asked for",
+     "divides the sum of squares by N - 1, where N is asked for"},
+    {0, CENTRE_OWN, ROOT_OF_SUM, USE_ALL, true, "does not divide the sum of squares by N",
+     "does not divide the sum of squares by N"},
+    {0, CENTRE_OTHER, ROOT_OTHER, USE_ALL, false,
+     "divides by the root mean square and subtracts no mean (RMSNorm)",
+     "subtracts the mean (LayerNorm)"},
+    {0, CENTRE_OTHER, ROOT_OWN, USE_ALL, false, "subtracts no mean from x",
+     "subtracts the mean from x"},
+    {0, CENTRE_OWN, ROOT_OTHER, USE_ALL, true,
+     "divides by the root of the mean square, not of the variance",
+     "divides by the root of the variance, not of the mean square"},
+    {0, CENTRE_OWN, ROOT_SQUARED, USE_ALL, true, "divides by the variance, without its root",
+     "divides by the mean square, without its root"},
+    {0, CENTRE_OWN, ROOT_INVERSE, USE_ALL, true, "multiplies by the standard deviation",
+     "multiplies by the standard deviation"},
+    {0, CENTRE_OWN, ROOT_NONE, USE_ALL, true, "does not divide by the standard deviation",
+     "does not divide by the root"},
+    {0, CENTRE_NONE, ROOT_NONE, USE_NONE, false, "returns x as it is", "returns x as it is"},
 };
+enum { FORMULAS = sizeof formulas / sizeof *formulas };
+
+/* The bits of a set: the formulas, then eps by place and by size, then what no formula is. */
+enum { EPS_PLACES = FORMULAS, EPS_SIZES = EPS_PLACES + 4, NO_RESIDUAL = 30 };
 
 /* The least error / limit of a row that tells; the former where another root is all there is. */
 static const double far_off = 64, off = 8;
 static const double by_rounding = 2; /* row ULP of 16-bit results that are rounded elsewhere */
 
-/* ---- how far y lies from a mistake ---- */
-
-static affine_pair used_so(const metrics_row *row, affine_use use, size_t i)
+/* Notes the mistake where each element of y is what it gives, to within the limit in ULP of the larger of the
+ * two scales. */
+static void try_mistake(explaining *tries, const double *x, const mistake *made, int bit)
 {
-    double gamma = gamma_at(row, use == USE_FIRST_GAMMA ? 0 : i);
-    double beta = beta_at(row, use == USE_FIRST_BETA ? 0 : i);
-    if (row->affine == LN_AFFINE_GAMMA1 && use == USE_OFFSET)
-        return (affine_pair){gamma - 1, beta};
-    if (use == USE_SWAPPED)
-        gamma = load(row->param, row->gamma, row->affine == LN_AFFINE_SCALAR ? 0 : i);
-    return affine_used(use, gamma, beta);
-}
-
-/* Whether y has this element, to within `limit` ULP of the larger of the two scales. *told: it is a
- * number. */
-static bool is_near(const explained_row *asked, size_t i, double value, double scale, bool *told)
-{
+    const explained_row *asked = tries->asked;
     const metrics_row *row = asked->row;
-    double given = load(row->storage, asked->y, i), rounded = stored_in(row->storage, value);
-    if (!isfinite(given) || !isfinite(rounded))
-        return same_class(given, rounded);
-    *told = true;
-    double ulp = ulp_in(format_of(row->storage), fmax(scale, element_scale(row, i)));
-    return fabs(given - value) <= asked->limit * ulp;
-}
-
-static bool is_result_of(const explaining *tries, const double *x, const mistake *made, bool *told)
-{
-    const metrics_row *row = tries->asked->row;
-    bool casts = !tries->layernorm && row->convention->cast;
+    const affine_use use = made->use;
+    const bool casts = !tries->layernorm && row->convention->cast && ln_has_gamma(row->affine) &&
+                       use != USE_BETA && use != USE_NONE;
+    bool told = false; /* some element is a number */
     double most = 0;
     for (size_t i = 0; i < row->hidden; i++)
         most = fmax(most, fabs(x[i] - made->centre));
     most = most / made->root + fabs(made->quotient);
     for (size_t i = 0; i < row->hidden; i++) {
-        affine_pair with = used_so(row, made->use, i);
+        double gamma = gamma_at(row, use == USE_FIRST_GAMMA ? 0 : i);
+        const double beta = beta_at(row, use == USE_FIRST_BETA ? 0 : i);
+        if (use == USE_SWAPPED) /* as it is stored */
+            gamma = load(row->param, row->gamma, row->affine == LN_AFFINE_SCALAR ? 0 : i);
+        affine_pair with = affine_used(use, gamma, beta);
+        if (use == USE_OFFSET && row->affine == LN_AFFINE_GAMMA1)
+            with = (affine_pair){gamma - 1, beta};
         double xhat = (x[i] - made->centre) / made->root + made->quotient;
-        if (casts && made->use != USE_BETA && ln_has_gamma(row->affine))
-            xhat = stored_in(row->storage, xhat);
-        double scale = fabs(with.gamma) * most + fabs(with.beta);
-        if (!is_near(tries->asked, i, with.gamma * xhat + with.beta, scale, told))
-            return false;
+        xhat = casts ? stored_in(row->storage, xhat) : xhat;
+        const double value = with.gamma * xhat + with.beta;
+        const double given = load(row->storage, asked->y, i);
+        const double rounded = stored_in(row->storage, value);
+        const double scale = fabs(with.gamma) * most + fabs(with.beta);
+        const bool number = isfinite(given) && isfinite(rounded);
+        told = told || number;
+        if (number ? !(fabs(given - value) <=
+                       asked->limit *
+                           ulp_in(format_of(row->storage), fmax(scale, element_scale(row, i))))
+                   : !same_class(given, rounded))
+            return;
     }
-    return true;
-}
-
-static void note(explaining *tries, int bit, double far)
-{
+    const double far = !told ? INFINITY : made->scales ? far_off : off;
     tries->found.fit |= (uint64_t)1 << bit;
-    tries->found.far |= (uint64_t)(tries->own > far * tries->asked->limit) << bit;
-}
-
-static void try_mistake(explaining *tries, const double *x, const mistake *made, int bit)
-{
-    bool told = false;
-    if (is_result_of(tries, x, made, &told))
-        note(tries, bit, !told ? INFINITY : made->scales ? far_off : off);
+    tries->found.far |= (uint64_t)(tries->own > far * asked->limit) << bit;
 }
 
 /* ---- the mistakes ---- */
 
-/* Sums of the columns before `end`. */
-static double sum_of(const double *x, size_t end)
+static double mean_of(const double *x, size_t count)
 {
     double sum = 0;
-    for (size_t i = 0; i < end; i++)
+    for (size_t i = 0; i < count; i++)
         sum += x[i];
-    return sum;
+    return sum / (double)count;
 }
 
-static double squares_about(const double *x, size_t end, double mean)
+static double square_about(const double *x, size_t count, double mean)
 {
     double sum = 0;
-    for (size_t i = 0; i < end; i++)
+    for (size_t i = 0; i < count; i++)
         sum += (x[i] - mean) * (x[i] - mean);
-    return sum;
-}
-
-static explaining begin_explaining(const explained_row *asked)
-{
-    const metrics_row *row = asked->row;
-    const ln_row_facts *facts = &row->answer->facts;
-    ln_operation kind = row->convention->operation;
-    explaining tries = {.asked = asked,
-                        .layernorm = kind == LN_OPERATION_LAYERNORM,
-                        .n = (double)row->hidden,
-                        .mean = facts->mean,
-                        .var = facts->var,
-                        .own = limits_error(row, asked->y)};
-    if (!tries.layernorm) {
-        tries.mean = sum_of(asked->x, row->hidden) / tries.n;
-        tries.var = squares_about(asked->x, row->hidden, tries.mean) / tries.n;
-    }
-    if (row->convention->eps_place == LN_EPS_QUOTIENT)
-        tries.quotient = row->convention->eps;
-    for (size_t i = 0; i < row->hidden; i++)
-        if (!same_class(load(row->storage, asked->y, i),
-                        load(row->storage, row->answer->rounded, i)))
-            tries.own = INFINITY;
-    return tries;
+    return sum / (double)count;
 }
 
 /* What a value is divided by under a convention, given the mean of squares that it is asked for. */
@@ -151,69 +173,39 @@ static double root_under(const explaining *tries, const ln_convention *with, dou
                : sqrt(divided) + (with->eps_place == LN_EPS_STD ? with->eps : 0);
 }
 
-static double own_root(const explaining *tries, double square)
-{
-    return root_under(tries, tries->asked->row->convention, square);
-}
-
-/* What is subtracted from x, and what the root is of. */
-static double centre_of(const explaining *tries)
-{
-    return tries->layernorm ? tries->mean : 0;
-}
-
-static double square_of(const explaining *tries)
-{
-    return tries->layernorm ? tries->var : tries->var + tries->mean * tries->mean;
-}
-
-enum { GAMMA = 1, BETA = 2, VECTOR = 4 };
-
-/* Mistakes that are one formula each: what is subtracted and divided by, and how gamma and beta are used. */
 static void try_formulas(explaining *tries)
 {
     const metrics_row *row = tries->asked->row;
+    const ln_convention *own = row->convention;
     const bool layernorm = tries->layernorm;
-    const bool has_gamma = ln_has_gamma(row->affine), has_beta = ln_has_beta(row->affine);
-    const unsigned there = (has_gamma ? GAMMA : 0u) | (has_beta ? BETA : 0u) |
-                           (row->affine != LN_AFFINE_SCALAR && row->hidden > 1 ? VECTOR : 0u);
-    const double q = tries->quotient, mean = tries->mean, c = centre_of(tries);
-    const double square = square_of(tries), about_zero = tries->var + mean * mean;
-    const double other_c = layernorm ? 0 : mean, other = layernorm ? about_zero : tries->var;
-    const double root = own_root(tries, square), other_root = own_root(tries, other);
-    const double exact = layernorm ? 1 / row->answer->facts.rstd : root;
-    ln_convention divisor = *row->convention;
-    divisor.ddof = layernorm ? 1 - divisor.ddof : divisor.ddof;
-    const double counted = layernorm ? square : square * tries->n / (tries->n - 1);
-    const affine_use none = row->affine == LN_AFFINE_NONE ? USE_ALL
-                            : has_beta                    ? USE_NONE
-                                                          : USE_BETA;
-    const struct {
-        unsigned needs;
-        mistake made;
-    } all[] = {
-        {GAMMA | BETA, {c, exact, q, USE_NONE, false}},
-        {BETA, {c, exact, q, USE_GAMMA, false}},
-        {GAMMA, {c, exact, q, USE_BETA, false}},
-        {GAMMA, {c, exact, q, USE_OFFSET, false}},
-        {GAMMA | BETA, {c, exact, q, USE_BETA_FIRST, false}},
-        {GAMMA | BETA, {c, exact, q, USE_SWAPPED, false}},
-        {BETA, {c, exact, q, USE_MINUS_BETA, false}},
-        {GAMMA | VECTOR, {c, exact, q, USE_FIRST_GAMMA, false}},
-        {BETA | VECTOR, {c, exact, q, USE_FIRST_BETA, false}},
-        {0, {c, root_under(tries, &divisor, counted), q, USE_ALL, false}},
-        {0, {c, own_root(tries, square * tries->n), q, USE_ALL, true}},
-        {0, {other_c, other_root, q, USE_ALL, false}},
-        {0, {other_c, root, q, USE_ALL, false}},
-        {0, {c, other_root, q, USE_ALL, true}},
-        {0, {c, root * root, q, USE_ALL, true}},
-        {0, {c, 1 / root, q, USE_ALL, true}},
-        {0, {c, 1, q, USE_ALL, true}},
-        {0, {0, 1, 0, none, false}},
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if ((all[i].needs & ~there) == 0)
-            try_mistake(tries, tries->asked->x, &all[i].made, (int)i);
+    const unsigned there =
+        (ln_has_gamma(row->affine) ? NEEDS_GAMMA : 0u) |
+        (ln_has_beta(row->affine) ? NEEDS_BETA : 0u) |
+        (row->affine != LN_AFFINE_SCALAR && row->hidden > 1 ? NEEDS_VECTORS : 0u);
+    const double square = tries->square, n = tries->n;
+    const double other =
+        layernorm ? tries->var + tries->mean * tries->mean : tries->var; /* mean square */
+    const double root = root_under(tries, own, square);
+    ln_convention divisor = *own;
+    divisor.ddof = layernorm ? 1 - own->ddof : own->ddof;
+    const double centres[CENTRES] = {
+        [CENTRE_OWN] = tries->centre, [CENTRE_OTHER] = layernorm ? 0 : tries->mean};
+    const double roots[ROOTS] = {
+        [ROOT_EXACT] = layernorm ? 1 / row->answer->facts.rstd : root,
+        [ROOT_DIVISOR] = root_under(tries, &divisor, layernorm ? square : square * n / (n - 1)),
+        [ROOT_OF_SUM] = root_under(tries, own, square * n),
+        [ROOT_OTHER] = root_under(tries, own, other),
+        [ROOT_OWN] = root,
+        [ROOT_SQUARED] = root * root,
+        [ROOT_INVERSE] = 1 / root,
+        [ROOT_NONE] = 1};
+    for (int i = 0; i < FORMULAS; i++) {
+        const mistake made = {centres[formulas[i].centre], roots[formulas[i].root],
+                              formulas[i].centre == CENTRE_NONE ? 0 : tries->quotient,
+                              formulas[i].use, formulas[i].scales};
+        if ((formulas[i].needs & ~there) == 0)
+            try_mistake(tries, tries->asked->x, &made, i);
+    }
 }
 
 /* None, and those of presets. */
@@ -229,7 +221,7 @@ static void try_eps(explaining *tries)
         ln_convention with = *own;
         with.eps_place = i <= last ? (ln_eps_place)i : own->eps_place;
         with.eps = i <= last ? own->eps : sizes[i - last - 1];
-        mistake made = {centre_of(tries), root_under(tries, &with, square_of(tries)),
+        mistake made = {tries->centre, root_under(tries, &with, tries->square),
                         with.eps_place == LN_EPS_QUOTIENT ? with.eps : 0, USE_ALL, true};
         if (!convention_equal(&with, own))
             try_mistake(tries, tries->asked->x, &made,
@@ -239,25 +231,41 @@ static void try_eps(explaining *tries)
 
 static void try_no_residual(explaining *tries, const judge_block *block)
 {
-    size_t hidden = block->hidden;
+    const size_t hidden = block->hidden;
     double *x = allocate(hidden * sizeof *x);
     for (size_t i = 0; i < hidden; i++)
         x[i] = load(block->storage, block->inputs[ROLE_X], tries->asked->number * hidden + i);
-    double centre = tries->layernorm ? sum_of(x, hidden) / tries->n : 0;
-    double square = squares_about(x, hidden, centre) / tries->n;
-    mistake made = {centre, own_root(tries, square), tries->quotient, USE_ALL, false};
+    const double centre = tries->layernorm ? mean_of(x, hidden) : 0;
+    const double square = square_about(x, hidden, centre);
+    const mistake made = {centre, root_under(tries, tries->asked->row->convention, square),
+                          tries->quotient, USE_ALL, false};
     try_mistake(tries, x, &made, NO_RESIDUAL);
     free(x);
 }
 
 mistake_set norm_mistakes(const explained_row *asked)
 {
-    explaining tries = begin_explaining(asked);
+    const metrics_row *row = asked->row;
+    const ln_convention *own = row->convention;
+    const ln_row_facts *facts = &row->answer->facts;
+    explaining tries = {.asked = asked,
+                        .layernorm = own->operation == LN_OPERATION_LAYERNORM,
+                        .n = (double)row->hidden,
+                        .quotient = own->eps_place == LN_EPS_QUOTIENT ? own->eps : 0,
+                        .own = limits_error(row, asked->y)};
+    tries.mean = tries.layernorm ? facts->mean : mean_of(asked->x, row->hidden);
+    tries.var = tries.layernorm ? facts->var : square_about(asked->x, row->hidden, tries.mean);
+    tries.centre = tries.layernorm ? tries.mean : 0;
+    tries.square = tries.layernorm ? tries.var : tries.var + tries.mean * tries.mean;
+    for (size_t i = 0; i < row->hidden; i++)
+        if (!same_class(load(row->storage, asked->y, i),
+                        load(row->storage, row->answer->rounded, i)))
+            tries.own = INFINITY;
     try_formulas(&tries);
     try_eps(&tries);
     if (asked->block && asked->block->inputs[ROLE_RESIDUAL])
         try_no_residual(&tries, asked->block);
-    if (dtype_size(asked->row->storage) == 2 && tries.own <= by_rounding)
+    if (dtype_size(row->storage) == 2 && tries.own <= by_rounding)
         tries.found.fit |= (uint64_t)0xf << MISTAKE_CAST;
     return tries.found;
 }
@@ -289,53 +297,44 @@ static bool say_eps(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_
     return !fit || least == 0 || least == most;
 }
 
-bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
+/* One mistake; NULL: it is one of eps. */
+static const char *words_of(const ln_convention *own, int bit)
 {
     const bool layernorm = own->operation == LN_OPERATION_LAYERNORM;
     const bool gamma1 = convention_form(own) == LN_AFFINE_GAMMA1;
-    const bool rounds_sum = layernorm || own->sum != LN_RMS_SUM_UNROUNDED;
-    const char *const all[] = {
-        "leaves out gamma and beta",
-        "does not add beta: y - exact is -beta",
-        layernorm ? "does not multiply by gamma" : "does not multiply by the weight",
-        gamma1 && layernorm ? "multiplies by the stored vector, where 1 more is asked for"
-        : gamma1            ? "multiplies by the stored weight, where 1 more is asked for"
-        : layernorm         ? "multiplies by 1 + gamma"
-                            : "multiplies by 1 + weight",
-        "adds beta before it multiplies by gamma: y - exact is beta (gamma - 1)",
-        "takes gamma for beta and beta for gamma",
-        "subtracts beta: y - exact is -2 beta",
-        layernorm ? "takes the first gamma for all columns"
-                  : "takes the first weight for all columns",
-        "takes the first beta for all columns",
-        !layernorm  ? "divides the sum of squares by N - 1, where N is asked for"
-        : own->ddof ? "divides the variance by N (ddof=0), where N - 1 is asked for"
-                    : "divides the variance by N - 1 (ddof=1), where N is asked for",
-        "does not divide the sum of squares by N",
-        layernorm ? "divides by the root mean square and subtracts no mean (RMSNorm)"
-                  : "subtracts the mean (LayerNorm)",
-        layernorm ? "subtracts no mean from x" : "subtracts the mean from x",
-        layernorm ? "divides by the root of the mean square, not of the variance"
-                  : "divides by the root of the variance, not of the mean square",
-        layernorm ? "divides by the variance, without its root"
-                  : "divides by the mean square, without its root",
-        "multiplies by the standard deviation",
-        layernorm ? "does not divide by the standard deviation" : "does not divide by the root",
-        "returns x as it is",
-        [NO_RESIDUAL] = "does not add the residual to x",
-        [MISTAKE_CAST] = own->cast ? "does not round xhat to x's type before the weight"
-                                   : "rounds xhat to x's type before the weight",
-        [MISTAKE_ROOT] =
-            own->root ? "does not round the root to x's type" : "rounds the root to x's type",
-        [MISTAKE_SUM] = rounds_sum ? "normalises x + residual before it rounds the sum"
-                                   : "rounds x + residual before it normalises the sum",
-        [MISTAKE_OFFSET] = own->weight == LN_RMS_WEIGHT_OFFSET
-                               ? "rounds 1 + weight to the weight's type"
-                               : "does not round 1 + weight to the weight's type",
-    };
+    if (bit == MISTAKE_USE_OFFSET && gamma1)
+        return layernorm ? "multiplies by the stored vector, where 1 more is asked for"
+                         : "multiplies by the stored weight, where 1 more is asked for";
+    if (bit == MISTAKE_DIVISOR && layernorm && own->ddof)
+        return "divides the variance by N (ddof=0), where N - 1 is asked for";
+    if (bit < FORMULAS)
+        return layernorm ? formulas[bit].layernorm : formulas[bit].rmsnorm;
+    switch (bit) {
+    case NO_RESIDUAL:
+        return "does not add the residual to x";
+    case MISTAKE_CAST:
+        return own->cast ? "does not round xhat to x's type before the weight"
+                         : "rounds xhat to x's type before the weight";
+    case MISTAKE_ROOT:
+        return own->root ? "does not round the root to x's type" : "rounds the root to x's type";
+    case MISTAKE_SUM:
+        return layernorm || own->sum != LN_RMS_SUM_UNROUNDED
+                   ? "normalises x + residual before it rounds the sum"
+                   : "rounds x + residual before it normalises the sum";
+    case MISTAKE_OFFSET:
+        return own->weight == LN_RMS_WEIGHT_OFFSET
+                   ? "rounds 1 + weight to the weight's type"
+                   : "does not round 1 + weight to the weight's type";
+    default:
+        return NULL;
+    }
+}
+
+bool norm_say_mistake(const ln_convention *own, uint64_t bits, char why[ROW_FAULT_LENGTH])
+{
     const bool one = bits && (bits & (bits - 1)) == 0;
     const uint64_t of_eps = bits & (((uint64_t)1 << NO_RESIDUAL) - ((uint64_t)1 << EPS_SIZES));
-    const char *said = one ? all[__builtin_ctzll(bits)] : NULL;
+    const char *said = one ? words_of(own, __builtin_ctzll(bits)) : NULL;
     if (said)
         number_print(why, ROW_FAULT_LENGTH, "%s", said);
     else if (one || (bits && of_eps == bits))
