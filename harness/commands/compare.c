@@ -1,8 +1,7 @@
 /* lnbench compare: two runs, from the store or from exported files. */
-#include "show/compare/comparison.h"
+#include "show/compare.h"
 #include "commands/options.h"
 #include "commands/compare_options.h"
-#include "show/compare/run_find.h"
 #include "store/store.h"
 #include <math.h>
 #include <string.h>
@@ -26,16 +25,7 @@ static exit_code compare(void *context, const cli_call *call)
         .seed = 1,
     };
     output_format format = comparison_read_options(&options->shown, &comparison.settings);
-    found_run found[SIDES];
-    int64_t runs[SIDES];
-    for (int side = 0; side < SIDES; side++) {
-        found[side] = run_find(comparison.settings.files[side], options->database);
-        snprintf(comparison.identity[side], sizeof comparison.identity[side], "%s",
-                 found[side].words);
-    }
-    result_store *store = runs_together(found, runs);
-    compare_runs(&comparison, store, runs, options->database);
-    store_close(store);
+    compare_runs(&comparison, options->database);
     comparison_show(&comparison, format, &options->shown.also);
     exit_code code = comparison_exit_code(&comparison);
     comparison_free(&comparison);

@@ -21,9 +21,9 @@ static double parse_threshold(const char *given)
 
 static accuracy_gate parse_gate(const char *given)
 {
-    for (int i = GATE_NO_WORSE; i <= GATE_BOUND; i++)
-        if (strcmp(given, accuracy_gate_name((accuracy_gate)i)) == 0)
-            return (accuracy_gate)i;
+    const size_t found = word_find(given, WORDS(accuracy_gate_names));
+    if (found <= GATE_BOUND)
+        return (accuracy_gate)found;
     die(EXIT_CODE_USAGE, "--accuracy %.60s: exact, no-worse or bound was expected", given);
 }
 
@@ -77,9 +77,11 @@ output_format comparison_read_options(const comparison_options *options,
     }
     settings->threshold = parse_threshold(options->threshold);
     settings->gate = parse_gate(options->gate);
+    const output_format format = parse_format("--format", named, strlen(named));
+    settings->every_pair = format >= OUTPUT_JSON;
     for (size_t i = 0; i < options->also.count; i++) /* before anything is measured */
-        read_also(options->also.words[i], &path);
-    return parse_format("--format", named, strlen(named));
+        settings->every_pair |= read_also(options->also.words[i], &path) >= OUTPUT_JSON;
+    return format;
 }
 
 void comparison_show(const run_comparison *comparison, output_format format, const word_list *also)

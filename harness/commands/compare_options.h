@@ -3,7 +3,7 @@
 #define LNBENCH_COMPARE_OPTIONS_H
 
 #include "commands/result_options.h"
-#include "show/compare/comparison.h"
+#include "show/compare.h"
 
 typedef struct comparison_options {
     const char *threshold, *gate, *format, *only;

@@ -146,7 +146,7 @@ static void store_and_print(const run_comparison *comparison, const char *databa
         relation_row(rows, as_text(regime), as_text(pair->key.kernel),
                      as_format("%zux%zu", pair->key.rows, pair->key.hidden),
                      as_count(pair->key.rows), as_count(pair->key.hidden), as_figure(seen),
-                     as_count(pair->processes[NEW]));
+                     as_count(pair->sides[NEW].processes));
     }
     result_store *store = store_open(database, STORE_WRITE);
     store_put_noise(store, &comparison->machine, smallest);

@@ -6,7 +6,7 @@
 #include "domain/metric_fields.h"
 #include "domain/reproducible.h"
 #include "show/charts/chart.h"
-#include "show/compare/run_find.h"
+#include "show/compare.h"
 #include "store/change_points.h"
 #include <math.h>
 #include <stdlib.h>

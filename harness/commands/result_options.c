@@ -1,5 +1,5 @@
 #include "commands/result_options.h"
-#include "show/compare/run_find.h"
+#include "show/compare.h"
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -148,11 +148,6 @@ size_t store_lost(result_store *store, int64_t run, asked_case **lost)
     return store_list(store, store_bound(store, STATEMENT_LOST, "i", run), &form, lost);
 }
 
-static void take_pair_key(const result_store *store, sqlite3_stmt *statement, void *row)
-{
-    store_take_key(store, statement, &((stored_pair *)row)->key);
-}
-
 bool store_case(result_store *store, int64_t id, stored_case *found)
 {
     sqlite3_stmt *statement = store_bound(store, STATEMENT_ONE_CASE, "i", id);
@@ -176,7 +171,12 @@ stored_cases store_cases(result_store *store, int64_t run)
     return cases;
 }
 
-stored_pair *store_pairs(result_store *store, int64_t base, int64_t new, size_t *count)
+void store_pairs_begin(result_store *store, int64_t base, int64_t new)
+{
+    store_bound(store, STATEMENT_PAIRS, "ii", base, new);
+}
+
+bool store_next_pair(result_store *store, stored_pair *pair)
 {
     static const record_field fields[] = {
         FIELD(COUNT, stored_pair, base),
@@ -189,10 +189,12 @@ stored_pair *store_pairs(result_store *store, int64_t base, int64_t new, size_t 
         TEXT_FIELD(stored_pair, new_class),
         TEXT_FIELD(stored_pair, label),
     };
-    static const row_form form = {sizeof(stored_pair), FIELDS(fields), take_pair_key};
-    stored_pair *pairs;
-    *count = store_list(store, store_bound(store, STATEMENT_PAIRS, "ii", base, new), &form, &pairs);
-    return pairs;
+    sqlite3_stmt *statement = store->statements[STATEMENT_PAIRS];
+    if (!store_next(store, statement))
+        return false;
+    store_take(store, statement, FIELDS(fields), pair);
+    store_take_key(store, statement, &pair->key);
+    return true;
 }
 
 stored_cases store_timed_cases(result_store *store, int64_t run, int64_t process, bool ended)

@@ -186,8 +186,9 @@ typedef struct stored_pair {
     char base_class[16], new_class[16];
     char label[NAME_MAX_LENGTH]; /* of the kernel, in the new run */
 } stored_pair;
-/* All of them, but for the copies, in the order of the new run (pairs.sql); to be freed. */
-stored_pair *store_pairs(result_store *store, int64_t base, int64_t new, size_t *count);
+/* One after the other, in the order of the new run (pairs.sql), without the copies; false: there are no more. */
+void store_pairs_begin(result_store *store, int64_t base, int64_t new);
+bool store_next_pair(result_store *store, stored_pair *pair);
 /* The machine facts of a run; machine_free() them. */
 machine_facts store_machine(result_store *store, int64_t run);
 /* The kernels of a run: a JSON array as text, free() it. */

@@ -46,13 +46,13 @@ bool duet_judge_blocks(duet_run *duet, const judge_block blocks[BLOCKS], duet_pa
                 outputs[i][side][block] = computed[side];
             if (!fine)
                 return false;
-            compare_judged(pair->pair, judgements, "normal, as timed");
+            compare_judged(&pair->pair, judgements, "normal, as timed");
             for (int side = 0; block == 0 && side < SIDES; side++) {
-                pair->pair->metrics[side] = judgements[side].metrics;
-                pair->pair->bound_row_ulp[side] = judgements[side].bound_row_ulp;
+                pair->pair.sides[side].metrics = judgements[side].metrics;
+                pair->pair.sides[side].bound_row_ulp = judgements[side].bound_row_ulp;
             }
         }
-        progress_step(&duet->progress, 0, pair->pair->key.kernel);
+        progress_step(&duet->progress, 0, pair->pair.key.kernel);
     }
     return true;
 }
@@ -72,7 +72,7 @@ static bool judge_group(duet_run *duet, const accuracy_group *group, duet_pair *
         void *computed[SIDES] = {NULL, NULL};
         fine = judge_both(duet, &block, &pairs[i], judgements, computed);
         if (fine)
-            compare_judged(pairs[i].pair, judgements, what);
+            compare_judged(&pairs[i].pair, judgements, what);
         free(computed[BASE]);
         free(computed[NEW]);
     }

@@ -1,12 +1,12 @@
 /* Two builds of a kernel library against each other: what the files of `duet` share.
  *
  * measure.c opens both, pairs their kernels and goes through kernels and shapes; accuracy.c judges both;
- * time.c times them in alternation; what that means and how it is shown is show/compare/comparison.h's.
+ * time.c times them in alternation; what that means and how it is shown is show/compare.h's.
  */
 #ifndef LNBENCH_DUET_H
 #define LNBENCH_DUET_H
 
-#include "show/compare/comparison.h"
+#include "show/compare.h"
 #include "judge/judge.h"
 #include "run/plan.h"
 #include "base/progress.h"
@@ -30,7 +30,7 @@ typedef struct duet_run {
 /* A pair, and the kernels that it is of. */
 typedef struct duet_pair {
     const kernel_entry *kernels[SIDES];
-    comparison_pair *pair;
+    comparison_pair pair;
 } duet_pair;
 
 /* Opens the files of the settings and plans: everything that can be wrong is found here. */

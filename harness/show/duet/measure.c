@@ -47,42 +47,29 @@ static void list_shapes(const duet_run *duet, const plan_request *request, timed
     }
 }
 
-static void set_apart(run_comparison *comparison, const case_key *key, const duet_partner *partner)
+/* Fills the pairs of one shape, and returns how many there are. What makes none is counted. */
+static size_t list_pairs(duet_run *duet, const speed_group *group, const duet_partner *partners,
+                         duet_pair *pairs)
 {
-    if (partner->apart == APART_LOST)
-        comparison_lose(comparison, key, partner->why);
-    else if (partner->apart == APART_DECLINED)
-        comparison_decline(comparison, key, partner->why);
-    else
-        comparison_add_new(comparison, key, partner->why);
-}
-
-/* The pairs of one shape: *count of them, from the comparison's *first on. What makes none is
- * counted. */
-static void add_pairs(duet_run *duet, const speed_group *group, const duet_partner *partners,
-                      duet_pair *pairs, size_t *first, size_t *count)
-{
-    run_comparison *comparison = &duet->comparison;
-    *first = comparison->pair_count;
-    *count = 0;
+    size_t count = 0;
     for (size_t i = 0; i < duet->plan.kernel_count; i++) {
         const kernel_entry *base = duet->plan.kernels[i], *new = partners[i].kernel;
         case_key key = speed_key(group, (new ? new : base)->facts.name);
         if (!speed_takes(group, base))
             continue;
         if (!new) {
-            set_apart(comparison, &key, &partners[i]);
+            comparison_set_apart(&duet->comparison, partners[i].apart, &key, partners[i].why);
             continue;
         }
-        comparison_pair *added = comparison_add(comparison, &key);
-        pairs[(*count)++].kernels[BASE] = base;
-        pairs[*count - 1].kernels[NEW] = new;
-        kernel_entry_label(new, added->label);
-        added->reproducible[BASE] = duet_class(duet, BASE, base);
-        added->reproducible[NEW] = duet_class(duet, NEW, new);
+        duet_pair *added = &pairs[count++];
+        *added = (duet_pair){{base, new}, comparison_pair_of(&key)};
+        kernel_entry_label(new, added->pair.label);
+        for (int side = 0; side < SIDES; side++)
+            snprintf(added->pair.sides[side].reproducible,
+                     sizeof added->pair.sides[side].reproducible, "%s",
+                     duet_class(duet, side, added->kernels[side]));
     }
-    for (size_t i = 0; i < *count; i++) /* now that they stay where they are */
-        pairs[i].pair = &comparison->pairs[*first + i];
+    return count;
 }
 
 /* Whether both gave rows to be timed. */
@@ -96,7 +83,7 @@ static bool time_pairs(duet_run *duet, const speed_group *group, const judge_blo
 {
     for (*done = 0; *done < count; (*done)++)
         if (duet->comparison.settings.speed && have_outputs(outputs[*done]) &&
-            pair_failed(pairs[*done].pair) == FAILED_NOT &&
+            pair_failed(&pairs[*done].pair) == FAILED_NOT &&
             !duet_time(duet, group, blocks, &pairs[*done], outputs[*done]))
             return false;
     return true;
@@ -131,14 +118,13 @@ static void measure_group(duet_run *duet, const speed_group *group, const duet_p
 {
     run_comparison *comparison = &duet->comparison;
     duet_pair *pairs = allocate_zeroed(duet->plan.kernel_count, sizeof *pairs);
-    size_t first, count, done = 0;
-    add_pairs(duet, group, partners, pairs, &first, &count);
+    size_t count = list_pairs(duet, group, partners, pairs), done = 0;
     duet->stopped =
         duet->stopped || !measure_pairs(duet, group, pairs, count, first_of_shape, &done);
-    for (size_t i = first + done; i < comparison->pair_count; i++) /* they have no verdict */
-        comparison_lose(comparison, &comparison->pairs[i].key, "interrupted");
-    comparison->pair_count = first + done;
-    comparison_settle(comparison, first);
+    for (size_t i = done; i < count; i++) /* they have no verdict */
+        comparison_set_apart(comparison, APART_LOST, &pairs[i].pair.key, "interrupted");
+    for (size_t i = 0; i < done; i++)
+        comparison_settle(comparison, &pairs[i].pair);
     free(pairs);
 }
 
@@ -180,7 +166,6 @@ bool duet_measure(duet_run *duet, const plan_request *request)
     for (size_t i = 0; duet->asked.count > 0 && i < list.count; i++)
         measure_shape(duet, request, &list.shapes[i], partners);
     progress_end(&duet->progress);
-    comparison_note_classes(&duet->comparison);
     free(list.shapes);
     free(partners);
     return !duet->stopped;
@@ -341,7 +326,7 @@ void duet_plan(duet_run *duet, const plan_request *request)
         if ((size_t)(kernel - both.kernels) < duet->kernels[BASE].count)
             word_list_add(&duet->asked, kernel->facts.name);
         else if (!named(&duet->kernels[BASE], kernel->facts.name))
-            comparison_add_new(&duet->comparison, &key, "only in new");
+            comparison_set_apart(&duet->comparison, APART_NEW, &key, "only in new");
     }
     plan_free(&asked);
     free(both.kernels);

@@ -122,7 +122,7 @@ static bool blame(pair_timing *timing, int side, const worker_reply *reply)
     }
     if (reply->verdict == VERDICT_LOST || side == SIDES)
         die(EXIT_CODE_ENVIRONMENT, "the timing worker: %.180s", reply->text);
-    case_verdict *verdict = &timing->pair->verdicts[side];
+    case_verdict *verdict = &timing->pair->sides[side].verdict;
     verdict->kind = reply->verdict;
     verdict_say(verdict, "in timing: %s", reply->text);
     timing->failed = true;
@@ -137,7 +137,7 @@ static bool take_rows(pair_timing *timing, int side, const work_order *begin,
     work_order go_on = worker_order(ORDER_GO_ON, NULL);
     worker_reply failed;
     timed_rows *rows = &timing->rows[side];
-    case_verdict *verdict = &timing->pair->verdicts[side];
+    case_verdict *verdict = &timing->pair->sides[side].verdict;
     timed_rows_take(rows, timing->duet->judge, begin, reply);
     if (verdict_exit_code(&rows->verdict) != EXIT_CODE_FINE &&
         verdict_exit_code(verdict) == EXIT_CODE_FINE)
@@ -147,8 +147,8 @@ static bool take_rows(pair_timing *timing, int side, const work_order *begin,
 
 static void note_counts(comparison_pair *pair, int side, const timed_repetition *repetition)
 {
-    pair->cycles[side] = fmin(pair->cycles[side], repetition->cycles);
-    pair->instructions[side] = fmin(pair->instructions[side], repetition->instructions);
+    pair->sides[side].cycles = fmin(pair->sides[side].cycles, repetition->cycles);
+    pair->sides[side].instructions = fmin(pair->sides[side].instructions, repetition->instructions);
 }
 
 static bool follow(pair_timing *timing, const work_order *begin, const int side_of[SIDES],
@@ -303,8 +303,8 @@ static void take_sample(pair_timing *timing, const time_sample *sample)
     if (timing->failed || sample->groups == 0)
         return;
     for (int side = 0; side < SIDES; side++)
-        pair->time_ns[side] = median(sample->times[side], sample->count);
-    pair->processes[BASE] = pair->processes[NEW] = (unsigned)sample->groups;
+        pair->sides[side].time_ns = median(sample->times[side], sample->count);
+    pair->sides[BASE].processes = pair->sides[NEW].processes = (unsigned)sample->groups;
     pair->ratio = ratio_of(timing, sample);
 }
 
@@ -315,7 +315,7 @@ static bool confirm(pair_timing *timing, unsigned processes)
     if (fine)
         take_sample(timing, &sample);
     double threshold = timing->duet->comparison.settings.threshold;
-    if (timing->pair->processes[NEW] > 0)
+    if (timing->pair->sides[NEW].processes > 0)
         timing->pair->speed = speed_lean(&timing->pair->ratio, threshold);
     sample_free(&sample);
     return fine;
@@ -389,7 +389,7 @@ bool duet_time(duet_run *duet, const speed_group *group, const judge_block block
 {
     bool large = call_bytes(operations[group->convention.operation], group->rows, group->hidden,
                             group->dtype) > FEW_BYTES;
-    comparison_pair *pair = entered->pair;
+    comparison_pair *pair = &entered->pair;
     pair_timing timing = {.duet = duet,
                           .group = group,
                           .blocks = blocks,
@@ -402,7 +402,7 @@ bool duet_time(duet_run *duet, const speed_group *group, const judge_block block
     for (int side = 0; side < SIDES && !timing.failed; side++)
         timing.failed =
             !timed_rows_begin(&timing.rows[side], duet->judge, blocks, entered->kernels[side],
-                              outputs[side], &pair->verdicts[side]);
+                              outputs[side], &pair->sides[side].verdict);
     bool fine = !interrupted();
     if (fine && !timing.failed)
         fine = duet->fixed ? time_fixed(&timing) : time_adaptively(&timing);

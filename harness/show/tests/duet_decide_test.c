@@ -194,7 +194,7 @@ TEST(test_accuracy)
     assert_int_equal(compared(good, worse, &pair), ACCURACY_CHANGED); /* better there, worse here */
     pair = (comparison_pair){0};
     assert_int_equal(compared(good, broken, &pair), ACCURACY_LESS);
-    assert_int_equal(pair.verdicts[NEW].kind, VERDICT_INACCURATE);
+    assert_int_equal(pair.sides[NEW].verdict.kind, VERDICT_INACCURATE);
     assert_int_equal(pair_failed(&pair), FAILED_NOT);
     pair = (comparison_pair){0};
     assert_int_equal(compared(crashed, good, &pair), ACCURACY_MORE);
@@ -227,7 +227,7 @@ TEST(test_exit_codes)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         comparison_pair pair = {
-            .verdicts = {{.kind = cases[i].base}, {.kind = cases[i].new}},
+            .sides = {{.verdict.kind = cases[i].base}, {.verdict.kind = cases[i].new}},
             .tally = {.judged = 9, .differing = cases[i].differing, .worse = cases[i].worse},
             .speed = cases[i].speed};
         comparison_settings settings = {.gate = GATE_EXACT, .accuracy = true};

@@ -1,0 +1,793 @@
+/* Compares two stored runs pair by pair, and decides what the figures of pairs mean: verdicts and exit codes. The
+ * pairs are read one after the other, and only those that will be printed stay in memory. */
+#include "show/compare.h"
+#include "base/allocate.h"
+#include "base/hash.h"
+#include "domain/reproducible.h"
+#include "store/rank_test.h"
+#include "store/run_file.h"
+#include "store/script.h"
+#include "store/speed.h"
+#include <math.h>
+#include <unistd.h>
+
+static const char *const side_names[] = {"base", "new", "both"};
+
+void comparison_free(run_comparison *comparison)
+{
+    machine_free(&comparison->machine);
+    coverage_free(&comparison->covered);
+    word_list_free(&comparison->differences);
+    word_list_free(&comparison->remarks);
+    word_list_free(&comparison->reclassed);
+    free(comparison->apart);
+    free(comparison->pairs);
+}
+
+/* ---- one pair ---- */
+
+comparison_pair comparison_pair_of(const case_key *key)
+{
+    comparison_pair pair = {.key = *key, .ratio = {NAN, NAN, NAN}, .p = NAN, .noise = NAN};
+    for (int side = 0; side < SIDES; side++)
+        pair.sides[side] = (compared_side){.bound_row_ulp = NAN,
+                                           .time_ns = NAN,
+                                           .cycles = NAN,
+                                           .instructions = NAN,
+                                           .copy_ratio = NAN,
+                                           .reproducible = "-"};
+    return pair;
+}
+
+const char *comparison_regime(const run_comparison *comparison, const case_key *key)
+{
+    return machine_regime(&comparison->machine, key->operation, key->rows, key->hidden, key->dtype);
+}
+
+speed_verdict speed_lean(const interval_estimate *ratio, double threshold)
+{
+    double slow = 1 + threshold, fast = 1 / slow;
+    if (!(ratio->lo <= ratio->hi))
+        return SPEED_INCONCLUSIVE;
+    if (ratio->lo > slow)
+        return SPEED_SLOWER;
+    if (ratio->hi < fast)
+        return SPEED_FASTER;
+    return ratio->lo >= fast && ratio->hi <= slow ? SPEED_SAME : SPEED_INCONCLUSIVE;
+}
+
+static bool is_failure(const case_verdict *verdict)
+{
+    return verdict_exit_code(verdict) == EXIT_CODE_KERNEL_FAILED;
+}
+
+pair_failure pair_failed(const comparison_pair *pair)
+{
+    bool base = is_failure(&pair->sides[BASE].verdict), new = is_failure(&pair->sides[NEW].verdict);
+    return base ? (new ? FAILED_BOTH : FAILED_BASE) : new ? FAILED_NEW : FAILED_NOT;
+}
+
+/* 0 right, 1 limit, 2 inaccurate, 3 wrong-class, 4 failed. */
+static int gravity(const case_verdict *verdict)
+{
+    if (is_failure(verdict))
+        return 4;
+    return verdict_is_limit(verdict->kind)        ? 1
+           : verdict->kind == VERDICT_INACCURATE  ? 2
+           : verdict->kind == VERDICT_WRONG_CLASS ? 3
+                                                  : 0;
+}
+
+/* The gravest verdict stands for the pair's side; of equals the first. */
+static void keep_verdict(case_verdict *kept, const case_verdict *verdict)
+{
+    if (!verdict_is_judged(kept->kind) || gravity(verdict) > gravity(kept))
+        *kept = *verdict;
+}
+
+/* -1: new is more accurate, 1: less. A failure is graver than any error, and a wrong class than
+ * any finite one. Else the worst error decides, in row ULP; less than half of one is no answer,
+ * since f32 cannot hold it. */
+static int compare_sides(const judged_side sides[SIDES])
+{
+    int base = gravity(&sides[BASE].verdict), new = gravity(&sides[NEW].verdict);
+    if ((base > 1 || new > 1) && base != new)
+        return new > base ? 1 : -1;
+    const ln_metrics *old = &sides[BASE].metrics, *now = &sides[NEW].metrics;
+    if (old->mismatches != now->mismatches)
+        return now->mismatches > old->mismatches ? 1 : -1;
+    if (now->row_ulp_max > old->row_ulp_max + 0.5)
+        return 1;
+    return now->row_ulp_max + 0.5 < old->row_ulp_max ? -1 : 0;
+}
+
+/* Counts an input that a side has no result of, so that there is nothing to compare. */
+static void tally_missing(accuracy_tally *tally, const judged_side sides[SIDES], const char *what)
+{
+    const case_verdict *base = &sides[BASE].verdict, *new = &sides[NEW].verdict;
+    bool old = verdict_is_judged(base->kind), now = verdict_is_judged(new->kind);
+    char described[VERDICT_MAX_LENGTH];
+    if (base->kind == VERDICT_DECLINED && (now || new->kind == VERDICT_DECLINED)) {
+        if (tally->declined + tally->gained == 0)
+            snprintf(tally->refusal, sizeof tally->refusal, "%s: %.170s", now ? "base" : "both",
+                     verdict_describe(base, described, sizeof described));
+        tally->gained += now;
+        tally->declined += !now;
+    } else if (tally->lost++ == 0) {
+        snprintf(tally->missing, sizeof tally->missing, "%s", what);
+        snprintf(tally->missing_why, sizeof tally->missing_why, "%s: %.170s",
+                 side_names[old   ? NEW
+                            : now ? BASE
+                                  : SIDES],
+                 verdict_describe(old ? new : base, described, sizeof described));
+    }
+}
+
+void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const char *what)
+{
+    const case_verdict *old = &sides[BASE].verdict, *now = &sides[NEW].verdict;
+    const ln_metrics *base = &sides[BASE].metrics, *new = &sides[NEW].metrics;
+    accuracy_tally *tally = &pair->tally;
+    for (int side = 0; side < SIDES; side++)
+        keep_verdict(&pair->sides[side].verdict, &sides[side].verdict);
+    if (!verdict_is_judged(old->kind) || !verdict_is_judged(now->kind)) {
+        tally_missing(tally, sides, what);
+        return;
+    }
+    tally->judged++;
+    if (old->kind == now->kind && sides[BASE].output_hash == sides[NEW].output_hash &&
+        !is_failure(old))
+        return;
+    /* How bad the new side is: infinitely where it has no right figure; not at all where no kernel of the type
+     * is right. */
+    const bool wrong = (is_failure(now) && !is_failure(old)) || new->mismatches > base->mismatches;
+    const bool limited = verdict_is_limit(now->kind) || (!wrong && isnan(new->row_ulp_max));
+    const double size = limited ? -1 : wrong ? INFINITY : new->row_ulp_max;
+    const int worse = compare_sides(sides);
+    if (tally->differing == 0 || (worse > 0 && (tally->worse == 0 || size > tally->worst_error))) {
+        char errors[SIDES][16], described[VERDICT_MAX_LENGTH];
+        number_short(base->row_ulp_max, errors[BASE]);
+        number_short(new->row_ulp_max, errors[NEW]);
+        if (wrong)
+            snprintf(tally->worst, sizeof tally->worst, "%.60s: %.120s, was %s row ULP", what,
+                     verdict_describe(now, described, sizeof described), errors[BASE]);
+        else
+            snprintf(tally->worst, sizeof tally->worst, "%.100s, row %zu: %s row ULP, was %s", what,
+                     new->worst_row, errors[NEW], errors[BASE]);
+        tally->worst_error = size;
+    }
+    tally->differing++;
+    tally->worse += worse > 0;
+    tally->better += worse < 0;
+}
+
+accuracy_verdict pair_accuracy(const comparison_pair *pair)
+{
+    const accuracy_tally *tally = &pair->tally;
+    int base = gravity(&pair->sides[BASE].verdict), new = gravity(&pair->sides[NEW].verdict);
+    if (tally->judged == 0)
+        return ACCURACY_NOT_JUDGED;
+    if (tally->differing == 0)
+        return ACCURACY_IDENTICAL;
+    if (base != new && (base > 1 || new > 1))
+        return new > base ? ACCURACY_LESS : ACCURACY_MORE;
+    if (!tally->worse == !tally->better)
+        return ACCURACY_CHANGED;
+    return tally->worse ? ACCURACY_LESS : ACCURACY_MORE;
+}
+
+bool pair_is_less_reproducible(const comparison_pair *pair)
+{
+    return reproducible_is_less(pair->sides[BASE].reproducible, pair->sides[NEW].reproducible);
+}
+
+static bool gate_fails(const comparison_pair *pair, const comparison_settings *settings)
+{
+    switch (settings->gate) {
+    case GATE_EXACT:
+        return pair->tally.differing > 0 || pair_is_less_reproducible(pair);
+    case GATE_NO_WORSE:
+        return pair->tally.worse > 0 && pair_accuracy(pair) != ACCURACY_MORE;
+    case GATE_BOUND:
+        break;
+    }
+    return verdict_exit_code(&pair->sides[NEW].verdict) == EXIT_CODE_ACCURACY;
+}
+
+/* What base fails in, or has and new has not, leaves nothing to compare. */
+exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings)
+{
+    pair_failure failure = pair_failed(pair);
+    if (failure == FAILED_NEW || failure == FAILED_BOTH)
+        return EXIT_CODE_KERNEL_FAILED;
+    if ((failure == FAILED_BASE || pair->lost[0]) && !settings->allow_missing)
+        return EXIT_CODE_NOT_COMPARABLE;
+    exit_code code =
+        settings->accuracy && gate_fails(pair, settings) ? EXIT_CODE_ACCURACY : EXIT_CODE_FINE;
+    if (pair->speed == SPEED_SLOWER)
+        code = worse_exit_code(code, EXIT_CODE_REGRESSION);
+    if (pair->speed == SPEED_INCONCLUSIVE)
+        code = worse_exit_code(code, EXIT_CODE_INCONCLUSIVE);
+    return code;
+}
+
+/* ---- all pairs: what was requested, and what became of it ---- */
+
+/* Counts a case as requested and lost, and names it. */
+static void lose(run_comparison *comparison, const case_key *key, const char *why)
+{
+    text_buffer name = {0};
+    add_pair_name(&name, key);
+    comparison->covered.asked++;
+    coverage_lose(&comparison->covered, name.bytes, why);
+    text_free(&name);
+}
+
+/* The cases of a kernel that stand apart for one reason are one entry. */
+void comparison_set_apart(run_comparison *comparison, apart_kind kind, const case_key *key,
+                          const char *why)
+{
+    if (kind == APART_LOST)
+        lose(comparison, key, why);
+    comparison->covered.asked += kind == APART_DECLINED;
+    comparison->covered.declined += kind == APART_DECLINED;
+    for (size_t i = 0; i < comparison->apart_count; i++) {
+        apart_cases *own = &comparison->apart[i];
+        if (own->kind == kind && strcmp(own->kernel, key->kernel) == 0 &&
+            strcmp(own->why, why) == 0) {
+            own->cases++;
+            return;
+        }
+    }
+    comparison->apart =
+        allocate_room(comparison->apart, comparison->apart_count, sizeof *comparison->apart);
+    apart_cases *added = &comparison->apart[comparison->apart_count++];
+    *added = (apart_cases){.kind = kind, .cases = 1};
+    snprintf(added->kernel, sizeof added->kernel, "%s", key->kernel);
+    snprintf(added->why, sizeof added->why, "%s", why);
+}
+
+/* Keeps what is to be printed. That a kernel is less reproducible is said once, and is no reason to show each of
+ * its pairs. */
+static void keep_pair(run_comparison *comparison, comparison_pair *pair)
+{
+    const char *base = pair->sides[BASE].reproducible, *new = pair->sides[NEW].reproducible;
+    const char *kernel = pair->key.kernel;
+    const bool less = pair_is_less_reproducible(pair);
+    word_list *reclassed = &comparison->reclassed;
+    if (strcmp(base, new) != 0 && !word_is_in(kernel, reclassed->words, reclassed->count)) {
+        char line[NAME_MAX_LENGTH + 64], both[32];
+        snprintf(line, sizeof line, "%s: reproducible: %s", kernel,
+                 reproducible_both(base, new, both));
+        word_list_add(&comparison->remarks, line);
+        word_list_add(reclassed, kernel);
+        comparison->less_reproducible += less;
+    }
+    pair->shown = strcmp(comparison->settings.tool, "compare") != 0 ||
+                  pair->speed != SPEED_NOT_MEASURED || pair->accuracy > ACCURACY_IDENTICAL ||
+                  (pair_exit_code(pair, &comparison->settings) != EXIT_CODE_FINE && !less);
+    if (!pair->shown && !comparison->settings.every_pair &&
+        pair_exit_code(pair, &comparison->settings) == EXIT_CODE_FINE) {
+        comparison->unchanged++;
+        return;
+    }
+    comparison->pairs =
+        allocate_room(comparison->pairs, comparison->pair_count, sizeof *comparison->pairs);
+    comparison->pairs[comparison->pair_count++] = *pair;
+}
+
+void comparison_settle(run_comparison *comparison, comparison_pair *pair)
+{
+    const accuracy_tally *tally = &pair->tally;
+    const pair_failure failure = pair_failed(pair);
+    const bool compared = tally->judged > 0 || pair->speed != SPEED_NOT_MEASURED;
+    const size_t inputs = tally->judged + tally->declined + tally->gained + tally->lost;
+    char described[VERDICT_MAX_LENGTH];
+    if (failure != FAILED_BOTH)
+        pair->accuracy = pair_accuracy(pair);
+    if (!pair->lost[0] && failure != FAILED_NOT)
+        snprintf(pair->lost, sizeof pair->lost, "%s: %.170s", side_names[failure - FAILED_BASE],
+                 verdict_describe(&pair->sides[failure == FAILED_BASE ? BASE : NEW].verdict,
+                                  described, sizeof described));
+    else if (!pair->lost[0] && tally->lost > 0 && inputs == 1)
+        snprintf(pair->lost, sizeof pair->lost, "%s", tally->missing_why);
+    else if (!pair->lost[0] && tally->lost > 0)
+        snprintf(pair->lost, sizeof pair->lost, "%zu of %zu inputs: %.60s; %.90s", tally->lost,
+                 inputs, tally->missing, tally->missing_why);
+    if (pair->lost[0] && !compared && failure == FAILED_NOT) {
+        comparison_set_apart(comparison, APART_LOST, &pair->key, pair->lost);
+    } else if (pair->lost[0]) {
+        lose(comparison, &pair->key, pair->lost);
+        keep_pair(comparison, pair);
+    } else if (compared) {
+        comparison->covered.asked++;
+        comparison->covered.done++;
+        keep_pair(comparison, pair);
+    } else {
+        comparison_set_apart(comparison, tally->gained > 0 ? APART_NEW : APART_DECLINED, &pair->key,
+                             tally->refusal);
+    }
+}
+
+exit_code comparison_exit_code(const run_comparison *comparison)
+{
+    const comparison_settings *settings = &comparison->settings;
+    const coverage *covered = &comparison->covered;
+    if (comparison->differences.count > 0)
+        return EXIT_CODE_NOT_COMPARABLE;
+    exit_code code = covered->done == 0 || (covered->lost > 0 && !settings->allow_missing)
+                         ? EXIT_CODE_NOT_COMPARABLE
+                         : EXIT_CODE_FINE;
+    for (size_t i = 0; i < comparison->pair_count; i++)
+        code = worse_exit_code(code, pair_exit_code(&comparison->pairs[i], settings));
+    return code;
+}
+
+speed_verdict comparison_speed(const run_comparison *comparison)
+{
+    static const speed_verdict order[] = {SPEED_SLOWER, SPEED_INCONCLUSIVE, SPEED_FASTER,
+                                          SPEED_SAME};
+    for (size_t v = 0; v < sizeof order / sizeof *order; v++)
+        for (size_t i = 0; i < comparison->pair_count; i++)
+            if (comparison->pairs[i].speed == order[v])
+                return order[v];
+    return SPEED_NOT_MEASURED;
+}
+
+accuracy_verdict comparison_accuracy(const run_comparison *comparison)
+{
+    accuracy_verdict worst = comparison->unchanged ? ACCURACY_IDENTICAL : ACCURACY_NOT_JUDGED;
+    for (size_t i = 0; i < comparison->pair_count; i++)
+        if (comparison->pairs[i].accuracy > worst)
+            worst = comparison->pairs[i].accuracy;
+    return worst;
+}
+
+/* ---- two runs: whether they can be compared ---- */
+
+static void note_difference(word_list *list, const char *name, const char *base, const char *new)
+{
+    char line[640];
+    snprintf(line, sizeof line, "%s: %.256s (base), %.256s (new)", name, base, new);
+    if (strcmp(base, new) != 0)
+        word_list_add(list, line);
+}
+
+/* What differs of processor, build and plan goes to the differences, what else differs and may matter to the remarks.
+ * Runs with different requests lack each other's cases; of a run that does not say what was requested, nobody
+ * knows what it lost. */
+static void compare_contexts(run_comparison *comparison, result_store *store,
+                             const int64_t ids[SIDES])
+{
+    /* Facts that differ. Some decide how fast the same code is; some move all the time, or are what is to be
+     * compared, and are left out. */
+    static const char facts_sql[] =
+        "SELECT name, coalesce(base.value, 'unknown') AS base, coalesce(new.value, 'unknown') AS "
+        "new, name IN ('architecture', 'cpu_model', 'simd', 'l1d_bytes', 'l2_bytes', 'l3_bytes', "
+        "'cores', 'hypervisor', 'compiler', 'compiler_flags', 'build_type', 'num_cpus', 'caches', "
+        "'library_build_type') AS decides "
+        "FROM (SELECT name, min((run <> ?1) * 1000000 + place) AS place FROM facts WHERE run IN "
+        "(?1, ?2) GROUP BY name) "
+        "LEFT JOIN (SELECT name, value FROM facts WHERE run = ?1) AS base USING (name) "
+        "LEFT JOIN (SELECT name, value FROM facts WHERE run = ?2) AS new USING (name) "
+        "WHERE name NOT IN ('mhz', 'load_1m', 'memory_available_bytes', 'git_commit', "
+        "'git_dirty', 'swap_used_bytes', 'lnbench_version') ORDER BY place";
+    const bool speed = comparison->settings.speed;
+    const stored_run base = store_run(store, ids[BASE]), new = store_run(store, ids[NEW]);
+    word_list *differences = &comparison->differences, *remarks = &comparison->remarks;
+    char seeds[SIDES][24], line[128];
+    comparison->requested_known = base.counts.known && new.counts.known;
+    snprintf(line, sizeof line,
+             "what %s requested is not known (an older run or file): what is missing from it is "
+             "not seen",
+             new.counts.known    ? "base"
+             : base.counts.known ? "new"
+                                 : "either");
+    if (!comparison->requested_known)
+        word_list_add(remarks, line);
+    if (base.request_hash[0] && new.request_hash[0] &&
+        strcmp(base.request_hash, new.request_hash) != 0)
+        note_difference(remarks, "requested", base.command_line, new.command_line);
+    note_difference(speed ? differences : remarks, "plan", base.plan, new.plan);
+    snprintf(seeds[BASE], sizeof seeds[BASE], "%llu", (unsigned long long)base.seed);
+    snprintf(seeds[NEW], sizeof seeds[NEW], "%llu", (unsigned long long)new.seed);
+    note_difference(differences, "seed", seeds[BASE], seeds[NEW]);
+    comparison->same_rows = base.seed == new.seed;
+    stored_table facts = store_ask(store, facts_sql, "ii", ids[BASE], ids[NEW]);
+    for (size_t i = 0; i < facts.rows; i++)
+        note_difference(speed && table_whole(&facts, i, "decides") ? differences : remarks,
+                        table_text(&facts, i, "name"), table_text(&facts, i, "base"),
+                        table_text(&facts, i, "new"));
+    stored_table_free(&facts);
+}
+
+/* ---- two runs: how fast ---- */
+
+/* The median of each process; free() it. */
+static double *medians_of(const speed_sample *sample)
+{
+    size_t all = sample->start[sample->groups];
+    double *medians = allocate((sample->groups + 1) * sizeof *medians);
+    double *scratch = allocate((all + 1) * sizeof *scratch);
+    for (size_t g = 0; g < sample->groups; g++) {
+        size_t count = sample->start[g + 1] - sample->start[g];
+        memcpy(scratch, sample->logs + sample->start[g], count * sizeof *scratch);
+        medians[g] = median(scratch, count);
+    }
+    free(scratch);
+    return medians;
+}
+
+/* The ratio of the two samples, new / base (their medians over processes), its interval by a bootstrap that draws
+ * processes first, then repetitions, and the two-sided p of a rank test of the processes' medians: repetitions of one
+ * process are no samples of their own. */
+static void compare_samples(const run_comparison *comparison, comparison_pair *pair,
+                            const speed_sample samples[SIDES])
+{
+    const uint64_t seed = hash_bytes(HASH_START, pair->key.kernel, strlen(pair->key.kernel)) ^
+                          comparison->settings.seed;
+    const speed_sample *base = &samples[BASE], *new = &samples[NEW];
+    const grouped_values old = {base->logs, base->start, base->groups},
+                         now = {new->logs, new->start, new->groups};
+    double *medians[] = {medians_of(base), medians_of(new)};
+    interval_estimate difference =
+        bootstrap_difference(&old, &now, RESAMPLE_BOTH, comparison->settings.confidence, seed);
+    pair->p = mann_whitney(medians[BASE], base->groups, medians[NEW], new->groups).p;
+    pair->ratio =
+        (interval_estimate){exp(difference.middle), exp(difference.lo), exp(difference.hi)};
+    free(medians[BASE]);
+    free(medians[NEW]);
+}
+
+/* Nothing below the threshold matters, and nothing below the noise, where it is known, can be told. What an interval
+ * claims the ranks must bear out; where there are too few processes, nothing may be claimed. */
+static void decide_speed(const run_comparison *comparison, comparison_pair *pair,
+                         const speed_sample samples[SIDES])
+{
+    const comparison_settings *settings = &comparison->settings;
+    const size_t base = samples[BASE].groups, new = samples[NEW].groups;
+    const size_t least = base < new ? base : new, size = sizeof pair->detail;
+    const char *regime = comparison_regime(comparison, &pair->key);
+    for (int i = 0; i < REGIMES; i++)
+        if (strcmp(regime, regime_names[i]) == 0)
+            pair->noise = comparison->noise.smallest[i];
+    const speed_verdict lean = speed_lean(&pair->ratio, fmax(settings->threshold, pair->noise));
+    const bool moved = lean == SPEED_SLOWER || lean == SPEED_FASTER;
+    pair->speed = SPEED_INCONCLUSIVE;
+    if (samples[BASE].over_roof != samples[NEW].over_roof)
+        snprintf(pair->detail, size, "a copy was timed in one run only");
+    else if (least < LEAST_PROCESSES)
+        snprintf(pair->detail, size, "%zu process%s in a run, %d are needed", least,
+                 least == 1 ? "" : "es", LEAST_PROCESSES);
+    else if (moved && !(pair->p < 1 - settings->confidence))
+        snprintf(pair->detail, size, "the rank test does not bear it out");
+    else
+        pair->speed = lean;
+}
+
+/* ---- two runs: their cases ---- */
+
+/* What became of half of a case, its judgement or its timing, in one run. */
+typedef enum case_half { JUDGED, TIMED, HALVES } case_half;
+typedef enum half_state { NOT_ASKED, HAS, DECLINED, LOST } half_state;
+
+/* One case in both runs. */
+typedef struct compared_case {
+    const stored_pair *pair;
+    const stored_cases *timed; /* of both runs, with their repetitions */
+    bool is_in[SIDES], has_result[SIDES];
+    stored_case stored[SIDES]; /* where it has a result */
+    size_t timed_at[SIDES];    /* its place in the list of its run */
+} compared_case;
+
+static half_state state_of(const compared_case *both, int side, case_half half)
+{
+    const stored_case *stored = &both->stored[side];
+    const unsigned missing = side == BASE ? both->pair->base_missing : both->pair->new_missing;
+    const verdict_kind kind =
+        both->has_result[side] && stored->judged ? stored->verdict.kind : VERDICT_PENDING;
+    const stored_cases *timed = &both->timed[side];
+    bool has = half == JUDGED && kind != VERDICT_PENDING && kind != VERDICT_LOST;
+    if (half == TIMED && both->timed_at[side] < timed->count) {
+        const stored_case *own = &timed->cases[both->timed_at[side]];
+        for (size_t i = 0; i < own->repetition_count; i++) /* NaN or none is no time */
+            has |= own->repetitions[i].real_ns > 0 && isfinite(own->repetitions[i].real_ns);
+    }
+    if (kind == VERDICT_DECLINED)
+        return DECLINED;
+    if ((missing & (half == JUDGED ? ASKED_TO_JUDGE : ASKED_TO_TIME)) && !(has && side == BASE))
+        return LOST;
+    if (has)
+        return HAS;
+    /* What was timed in vain, or failed, was to have a time. */
+    bool vain = both->has_result[side] && half == TIMED &&
+                (stored->repetition_count > 0 || is_failure(&stored->verdict));
+    return vain || kind == VERDICT_LOST ? LOST : NOT_ASKED;
+}
+
+/* "new: fail (crashed: SIGSEGV)", "only in base": why there is nothing to compare. */
+static void say_why(const compared_case *both, case_half half, const half_state states[SIDES],
+                    char why[DETAIL_MAX_LENGTH])
+{
+    const int side =
+        states[NEW] == HAS || (states[BASE] == LOST && states[NEW] != LOST) ? BASE : NEW;
+    const stored_pair *pair = both->pair;
+    const stored_case *stored = &both->stored[side];
+    const char *name = states[BASE] == LOST && states[NEW] == LOST ? "both"
+                       : side == NEW && !both->is_in[BASE]         ? "only in new"
+                                                                   : side_names[side];
+    char described[VERDICT_MAX_LENGTH];
+    const char *reason = half == JUDGED ? "not judged" : "no time";
+    if (side == BASE ? pair->base_missing : pair->new_missing)
+        reason = side == BASE ? pair->base_reason : pair->new_reason;
+    else if (stored->judged && verdict_exit_code(&stored->verdict) != EXIT_CODE_ACCURACY &&
+             !verdict_is_right(stored->verdict.kind))
+        reason = verdict_describe(&stored->verdict, described, sizeof described);
+    if (!both->is_in[side])
+        snprintf(why, DETAIL_MAX_LENGTH, "only in base");
+    else
+        snprintf(why, DETAIL_MAX_LENGTH, "%s: %.170s", name, reason);
+}
+
+static void compare_judgements(const compared_case *both, comparison_pair *pair)
+{
+    judged_side judged[SIDES];
+    bool ran = true, hashed = true;
+    for (int side = 0; side < SIDES; side++) {
+        const stored_case *own = &both->stored[side];
+        judged[side] = (judged_side){own->verdict, own->metrics, own->output_hash};
+        pair->sides[side].metrics = own->metrics;
+        pair->sides[side].bound_row_ulp = own->bound_row_ulp;
+        ran &= own->metrics.elements > 0;
+        hashed &= own->hashed;
+    }
+    if (ran && !hashed) { /* nothing says that the bits are the same */
+        judged[BASE].output_hash = 0;
+        judged[NEW].output_hash = 1;
+    }
+    pair_compare(pair, judged, pair->key.input);
+}
+
+static void compare_times(const run_comparison *comparison, const compared_case *both,
+                          comparison_pair *pair)
+{
+    speed_sample samples[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        const speed_figures *speed = &both->stored[side].speed;
+        compared_side *own = &pair->sides[side];
+        samples[side] = speed_sample_of(&both->timed[side], both->timed_at[side]);
+        own->processes = (unsigned)samples[side].groups;
+        own->time_ns = speed->time_ns;
+        own->copy_ratio = speed->copy_ratio;
+        own->cycles = speed->cycles;
+        own->instructions = speed->instructions;
+    }
+    if (samples[BASE].groups > 0 && samples[NEW].groups > 0) {
+        compare_samples(comparison, pair, samples);
+        decide_speed(comparison, pair, samples);
+    }
+    speed_sample_free(&samples[BASE]);
+    speed_sample_free(&samples[NEW]);
+}
+
+/* A case of which both runs have the judgement or the time makes a pair. Lost is what base has and new has not, what
+ * either lost, and what base declined and was never there in new. */
+static void compare_case(run_comparison *comparison, const compared_case *both)
+{
+    const bool wanted[HALVES] = {comparison->settings.accuracy, comparison->settings.speed};
+    bool compared[HALVES] = {false, false}, declined = false, gained = false;
+    char described[VERDICT_MAX_LENGTH];
+    const stored_pair *found = both->pair;
+    comparison_pair pair = comparison_pair_of(&found->key);
+    for (case_half half = 0; half < HALVES; half++) {
+        const half_state states[SIDES] = {state_of(both, BASE, half), state_of(both, NEW, half)};
+        const half_state base = states[BASE], new = states[NEW];
+        if (!wanted[half])
+            continue;
+        compared[half] = base == HAS && new == HAS;
+        declined |= base == DECLINED && new == DECLINED;
+        gained |= base != HAS && new == HAS;
+        if (!pair.lost[0] && (base == LOST || new == LOST || (base == HAS && new != HAS) ||
+                              (base == DECLINED && !both->is_in[NEW])))
+            say_why(both, half, states, pair.lost);
+    }
+    if (compared[JUDGED] || compared[TIMED]) {
+        const char *classes[SIDES] = {found->base_class, found->new_class};
+        snprintf(pair.label, sizeof pair.label, "%s",
+                 found->label[0] ? found->label : found->key.kernel);
+        for (int side = 0; side < SIDES; side++)
+            if (classes[side][0])
+                snprintf(pair.sides[side].reproducible, sizeof pair.sides[side].reproducible, "%s",
+                         classes[side]);
+        if (compared[JUDGED])
+            compare_judgements(both, &pair);
+        if (compared[TIMED])
+            compare_times(comparison, both, &pair);
+        comparison_settle(comparison, &pair);
+    } else if (pair.lost[0]) {
+        comparison_set_apart(comparison, APART_LOST, &found->key, pair.lost);
+    } else if (gained) {
+        comparison_set_apart(comparison, APART_NEW, &found->key,
+                             both->has_result[BASE] ? "unsupported in base" : "only in new");
+    } else if (declined) {
+        comparison_set_apart(
+            comparison, APART_DECLINED, &found->key,
+            verdict_describe(&both->stored[BASE].verdict, described, sizeof described));
+    }
+}
+
+static void compare_cases(run_comparison *comparison, result_store *store, const int64_t ids[SIDES])
+{
+    stored_pair pair;
+    stored_cases timed[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        timed[side] = store_timed_cases(store, ids[side], -1, false);
+    store_pairs_begin(store, ids[BASE], ids[NEW]);
+    while (store_next_pair(store, &pair)) {
+        compared_case both = {.pair = &pair, .timed = timed};
+        const uint64_t cases[SIDES] = {pair.base, pair.new};
+        for (int side = 0; side < SIDES; side++) {
+            both.is_in[side] = cases[side] != 0;
+            both.has_result[side] =
+                cases[side] && store_case(store, (int64_t)cases[side], &both.stored[side]);
+            both.timed_at[side] = stored_cases_find(&timed[side], &pair.key);
+        }
+        compare_case(comparison, &both);
+    }
+    stored_cases_free(&timed[BASE]);
+    stored_cases_free(&timed[NEW]);
+}
+
+/* The runs of two stores or files are copied into one in memory. */
+void compare_runs(run_comparison *comparison, const char *database)
+{
+    found_run found[SIDES];
+    int64_t ids[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        found[side] = run_find(comparison->settings.files[side], database);
+        ids[side] = found[side].run;
+        memcpy(comparison->identity[side], found[side].words, sizeof found[side].words);
+    }
+    const bool apart = strcmp(found[BASE].database, found[NEW].database) != 0;
+    result_store *store =
+        apart ? store_open_memory() : store_open(found[BASE].database, STORE_READ);
+    for (int side = 0; apart && side < SIDES; side++)
+        store_copy_runs(store, found[side].database, found[side].run, &ids[side]);
+    compare_contexts(comparison, store, ids);
+    comparison->machine = store_machine(store, ids[NEW]);
+    if (comparison->differences.count == 0) {
+        comparison->noise = store_load_noise(database, &comparison->machine);
+        compare_cases(comparison, store, ids);
+    }
+    store_close(store);
+}
+
+/* ---- the run that a word on the command line means ---- */
+
+enum { LEAST_COMMIT = 4, MOST_COMMIT = 40 };
+
+static bool is_commit(const char *word)
+{
+    size_t length = strlen(word);
+    return length >= LEAST_COMMIT && length <= MOST_COMMIT &&
+           strspn(word, "0123456789abcdefABCDEF") == length;
+}
+
+static bool is_number(const char *word)
+{
+    return word[0] && strspn(word, "0123456789") == strlen(word) && strlen(word) < 10;
+}
+
+static int64_t ask_run(result_store *store, const char *sql, const char *word)
+{
+    stored_table found = store_ask(store, sql, "s", word);
+    const int64_t run = table_whole(&found, 0, "id");
+    stored_table_free(&found);
+    return run;
+}
+
+/* "latest" and "previous": of `lnbench run`, which an imported run may tell by its command line alone, and by the time
+ * at which they began: an import may be of an earlier day. */
+static int64_t find_by_time(result_store *store, const char *word, const char *database)
+{
+    static const char sql[] =
+        "WITH own AS (SELECT *, " MACHINE_SQL " AS identity FROM runs WHERE coalesce(command, "
+        "iif(command_line || ' ' LIKE '% run %', 'run', '')) = 'run' AND (requested > 0 OR EXISTS "
+        "(SELECT 1 FROM cells WHERE run = runs.id))), "
+        "latest AS (SELECT * FROM own ORDER BY started DESC, id DESC LIMIT 1) "
+        "SELECT own.id AS id FROM own, latest WHERE iif(?1 = 'latest', own.id = latest.id, "
+        "(own.started, own.id) < (latest.started, latest.id) AND own.identity = latest.identity "
+        "AND (own.request_hash = latest.request_hash OR (coalesce(own.request_hash, "
+        "latest.request_hash) IS NULL AND (own.plan, own.seed) = (latest.plan, latest.seed)))) "
+        "ORDER BY own.started DESC, own.id DESC LIMIT 1";
+    const int64_t found = ask_run(store, sql, word);
+    if (found == 0 && strcmp(word, "latest") == 0)
+        die(EXIT_CODE_NOT_COMPARABLE, "%s: it holds no run of lnbench run yet: make one", database);
+    if (found == 0)
+        die(EXIT_CODE_NOT_COMPARABLE,
+            "%s: no run before run %lld asked for the same on the same machine: repeat it, or name "
+            "two runs (lnbench list runs)",
+            database, (long long)find_by_time(store, "latest", database));
+    return found;
+}
+
+static int64_t find_stored(result_store *store, const char *word, const char *database)
+{
+    static const char commit_sql[] =
+        "SELECT max(run) AS id FROM facts WHERE name = 'git_commit' AND value LIKE ?1 || '%' AND "
+        "EXISTS (SELECT 1 FROM cells WHERE cells.run = facts.run)";
+    const int64_t last = ask_run(store, "SELECT max(id) AS id FROM runs WHERE ?1 <> ''", word);
+    if (strcmp(word, "previous") == 0 || strcmp(word, "latest") == 0)
+        return find_by_time(store, word, database);
+    if (is_number(word) && strtoll(word, NULL, 10) <= last)
+        return strtoll(word, NULL, 10); /* store_run() says it where it was removed */
+    const int64_t run = is_commit(word) ? ask_run(store, commit_sql, word) : 0;
+    if (run == 0)
+        die(EXIT_CODE_ENVIRONMENT,
+            "%s: %.60s: no run of this number or commit: lnbench list runs shows them", database,
+            word);
+    return run;
+}
+
+/* "run 3, commit 1234567, 2026-01-01T00:00:00Z". The commit is lnbench's: the name and hash of plugins stand beside it,
+ * or in its place where no other kernel took part. */
+static void describe(result_store *store, found_run *found, bool numbered)
+{
+    static const char sql[] =
+        "SELECT iif(plugins IS NOT NULL AND NOT others, '', coalesce(code || ', ', '')) || "
+        "coalesce(substr(plugins, 1, 40) || ', ', '') || started AS words FROM (SELECT started, "
+        "(SELECT group_concat(DISTINCT " PLUGIN_SQL ") FROM kernels WHERE run = runs.id AND "
+        "role = 'plugin') AS plugins, EXISTS (SELECT 1 FROM kernels WHERE run = runs.id AND "
+        "role IS NOT 'plugin') AS others, (SELECT 'commit ' || substr(value, 1, 12) || "
+        "iif(EXISTS (SELECT 1 FROM facts WHERE run = runs.id AND name = 'git_dirty' AND value = "
+        "'yes'), ' and more', '') FROM facts WHERE run = runs.id AND name = 'git_commit' AND "
+        "value <> 'unknown') AS code FROM runs WHERE id = ?1)";
+    stored_table words = store_ask(store, sql, "i", found->run);
+    int used = 0;
+    if (numbered)
+        used = snprintf(found->words, sizeof found->words, "run %lld, ", (long long)found->run);
+    snprintf(found->words + used, sizeof found->words - (size_t)used, "%s",
+             table_text(&words, 0, "words"));
+    stored_table_free(&words);
+}
+
+static found_run from_store(const char *word, const char *database)
+{
+    found_run found = {.run = 0};
+    result_store *store = store_open(database, STORE_READ);
+    snprintf(found.database, sizeof found.database, "%s", database);
+    found.run = find_stored(store, word, database);
+    describe(store, &found, true);
+    store_close(store);
+    return found;
+}
+
+/* The latest run of an exported file, or of another store. */
+static found_run from_file(const char *path)
+{
+    const run_file file = run_file_open(path);
+    found_run found = {.run = 0};
+    result_store *store = store_open(file.database, STORE_READ);
+    snprintf(found.database, sizeof found.database, "%s", file.database);
+    found.run = store_latest_run(store);
+    if (found.run == 0)
+        die(EXIT_CODE_ENVIRONMENT, "%s: holds no run yet: lnbench run makes one", path);
+    describe(store, &found, false);
+    store_close(store);
+    return found;
+}
+
+found_run run_find(const char *word, const char *database)
+{
+    if (strcmp(word, "latest") == 0 || strcmp(word, "previous") == 0 || is_number(word))
+        return from_store(word, database);
+    if (access(word, F_OK) == 0 || strpbrk(word, "/."))
+        return from_file(word);
+    if (!is_commit(word))
+        die(EXIT_CODE_USAGE,
+            "%.60s: neither a run's number, 'latest', 'previous', a commit (4 digits or more) nor "
+            "a "
+            "file",
+            word);
+    return from_store(word, database);
+}

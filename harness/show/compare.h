@@ -1,0 +1,206 @@
+/* Two builds or two stored runs, old against new: the pairs of their measurements, and what they come to.
+ * show/duet.c measures the pairs of two builds; compare.c reads those of two runs, and decides what the figures of
+ * both mean; compare_print.c shows it to people and to programs.
+ *
+ *     run_comparison comparison = {.settings = {.tool = "compare", .files = {"previous", "latest"}, ...}};
+ *     compare_runs(&comparison, "results/lnbench.db");
+ *     comparison_print(&comparison, OUTPUT_TEXT, stdout);
+ *     exit_code code = comparison_exit_code(&comparison);
+ *     comparison_free(&comparison);
+ */
+#ifndef LNBENCH_COMPARE_H
+#define LNBENCH_COMPARE_H
+
+#include "domain/coverage.h"
+#include "store/bootstrap.h"
+#include "store/store.h"
+
+enum { BASE, NEW, SIDES };
+enum { LEAST_PROCESSES = 5 }; /* of a run that is meant for compare */
+
+typedef enum speed_verdict {
+    SPEED_NOT_MEASURED,
+    SPEED_SAME,
+    SPEED_FASTER,
+    SPEED_SLOWER,
+    SPEED_INCONCLUSIVE,
+} speed_verdict;
+
+typedef enum accuracy_verdict {
+    ACCURACY_NOT_JUDGED,
+    ACCURACY_IDENTICAL, /* every bit of every placement */
+    ACCURACY_MORE,
+    ACCURACY_CHANGED,
+    ACCURACY_LESS,
+} accuracy_verdict;
+
+typedef enum accuracy_gate { GATE_NO_WORSE, GATE_EXACT, GATE_BOUND } accuracy_gate;
+
+/* What the judge said of one input on one side. */
+typedef struct judged_side {
+    case_verdict verdict;
+    ln_metrics metrics;
+    uint64_t output_hash; /* of every bit that came out */
+} judged_side;
+
+/* What the two sides made of all inputs that a pair was judged on. */
+typedef struct accuracy_tally {
+    size_t judged, differing, worse, better; /* inputs that both sides have a result of */
+    size_t declined;                         /* neither side takes them */
+    size_t gained;                           /* base declines them and new does not */
+    size_t lost;                             /* any other that a side has no result of */
+    char refusal[DETAIL_MAX_LENGTH];         /* base's, of the first input that it declines */
+    char missing[DETAIL_MAX_LENGTH];         /* the first lost input */
+    char missing_why[DETAIL_MAX_LENGTH];     /* "new: unsupported (torch only)" */
+    char worst
+        [DETAIL_MAX_LENGTH]; /* the worst input that became worse, else the first that differs */
+    double worst_error;      /* its error in row ULP, of the new side */
+} accuracy_tally;
+
+typedef enum pair_failure { FAILED_NOT, FAILED_BASE, FAILED_NEW, FAILED_BOTH } pair_failure;
+
+/* One side of a pair. Figures that are not known are NaN. */
+typedef struct compared_side {
+    case_verdict verdict;        /* the gravest of all inputs */
+    ln_metrics metrics;          /* of the timed rows */
+    double bound_row_ulp;        /* likewise */
+    double time_ns;              /* median of a call */
+    double cycles, instructions; /* the fewest of a call */
+    double copy_ratio;           /* time of a copy / time of the kernel */
+    unsigned processes;          /* worker processes behind the ratio */
+    char reproducible[16];       /* the kernel's class, as domain/reproducible.h has it */
+} compared_side;
+
+/* One kernel, convention, shape and, of stored runs, input. */
+typedef struct comparison_pair {
+    case_key key;
+    char label[NAME_MAX_LENGTH]; /* of its kernel */
+    compared_side sides[SIDES];
+    accuracy_tally tally;
+    accuracy_verdict accuracy;
+    speed_verdict speed;
+    interval_estimate ratio; /* time of new / time of base */
+    double p;                /* of the rank test; NaN where there is none */
+    double noise; /* the smallest change that is seen in this regime, as a share; NaN: not known */
+    unsigned searched;              /* worker processes before those that count */
+    double seconds;                 /* spent on timing it */
+    char detail[DETAIL_MAX_LENGTH]; /* why there is no speed, or what limits it */
+    char lost[DETAIL_MAX_LENGTH];   /* what one side has no result of; "": nothing */
+    bool
+        shown; /* to people: it was timed or changed; the many identical inputs of a run are only counted */
+} comparison_pair;
+
+/* Cases that were not compared, of one kernel and for one reason. */
+typedef enum apart_kind { APART_LOST, APART_DECLINED, APART_NEW } apart_kind;
+typedef struct apart_cases {
+    apart_kind kind;
+    size_t cases;
+    char kernel[NAME_MAX_LENGTH], why[DETAIL_MAX_LENGTH];
+} apart_cases;
+
+typedef struct comparison_settings {
+    const char *tool;         /* "duet", "compare" */
+    const char *files[SIDES]; /* builds, or runs as they were named */
+    double threshold, confidence;
+    double seconds; /* for each pair; NaN: nothing is measured */
+    accuracy_gate gate;
+    bool speed, accuracy;
+    bool every_pair; /* a format for programs will list those that are not shown, too: keep them */
+    bool all;        /* text and Markdown: every pair that is shown, every remark */
+    size_t width;    /* text: columns of the terminal; 0: none */
+    bool allow_missing; /* what is missing fails nothing */
+    uint64_t seed;
+} comparison_settings;
+
+typedef struct run_comparison {
+    comparison_settings settings;
+    char identity[SIDES][112]; /* hash of the build, or commit and time of the run */
+    machine_facts machine;
+    machine_noise noise;    /* of that machine */
+    comparison_pair *pairs; /* those that are kept */
+    size_t pair_count;
+    size_t unchanged; /* pairs that were compared, are identical and were not kept */
+    coverage covered;
+    bool same_rows;       /* of two runs: of one seed */
+    bool requested_known; /* else what the sides have is what is counted */
+    apart_cases *apart;   /* as they came */
+    size_t apart_count;
+    word_list differences;    /* of the contexts: any makes the sides not comparable */
+    word_list remarks;        /* what differs besides */
+    word_list reclassed;      /* kernels whose reproducibility class is another one */
+    size_t less_reproducible; /* of these: kernels whose bits depend on more than they did */
+} run_comparison;
+
+/* Compares the two runs that the settings name, in this store or in files: how fast, and how wrong. Nothing is
+ * compared where processor, build or plan differ: see the differences. */
+void compare_runs(run_comparison *comparison, const char *database);
+void comparison_free(run_comparison *comparison);
+
+/* A pair with nothing known about it. */
+comparison_pair comparison_pair_of(const case_key *key);
+/* Adds the comparison of one input to a pair. */
+void pair_compare(comparison_pair *pair, const judged_side sides[SIDES], const char *what);
+/* The pair is complete: it gets its accuracy, is counted as compared or lost, and is kept if it is to be shown. */
+void comparison_settle(run_comparison *comparison, comparison_pair *pair);
+/* Counts a case that makes no pair: as requested and lost, as requested and declined, or as one that only new has,
+ * which nobody requested of base. */
+void comparison_set_apart(run_comparison *comparison, apart_kind kind, const case_key *key,
+                          const char *why);
+
+const char *comparison_regime(const run_comparison *comparison, const case_key *key);
+/* What an interval of the ratio says at a threshold: slower where it lies above 1 + threshold,
+ * faster where it lies below 1 / (1 + threshold), same where it lies between, else inconclusive. */
+speed_verdict speed_lean(const interval_estimate *ratio, double threshold);
+/* A verdict that became graver (right, inaccurate, wrong-class, failed) decides; else less accurate
+ * where something is worse and nothing better, more accurate the other way, changed where bits
+ * differ otherwise. */
+accuracy_verdict pair_accuracy(const comparison_pair *pair);
+/* The kernel's bits depend on more than they did. */
+bool pair_is_less_reproducible(const comparison_pair *pair);
+pair_failure pair_failed(const comparison_pair *pair);
+exit_code pair_exit_code(const comparison_pair *pair, const comparison_settings *settings);
+
+/* Not comparable where the contexts differ, nothing was compared or something was lost; else the
+ * first of all pairs' codes. */
+exit_code comparison_exit_code(const run_comparison *comparison);
+/* Of all pairs: the speed that matters most (slower, inconclusive, faster, same), and the accuracy
+ * (less accurate, changed, more accurate, bit-identical). */
+speed_verdict comparison_speed(const run_comparison *comparison);
+accuracy_verdict comparison_accuracy(const run_comparison *comparison);
+
+extern const char *const accuracy_gate_names[GATE_BOUND + 1];
+/* Prints one of OUTPUT_FORMATS_CI. */
+void comparison_print(const run_comparison *comparison, output_format format, FILE *file);
+/* "naive_f32_avx2 torch 512x768 hot", in printable ASCII */
+void add_pair_name(text_buffer *out, const case_key *key);
+
+/* ---- the run that a word on the command line means ---- */
+
+/* What a plugin's kernel is known by, from its row of kernels: "mine 0123456789ab", its name and the hash of its file. */
+#define PLUGIN_SQL                                                                                 \
+    "descriptor ->> '$.source' || ' ' || substr(descriptor ->> '$.object_hash', 1, 12)"
+
+/* The machine of a row of runs: runs of equal ones can be compared. */
+#define MACHINE_SQL                                                                                \
+    "(SELECT group_concat(value, ' | ') FROM (SELECT substr(coalesce(facts.value, 'unknown'), 1, " \
+    "64) AS value FROM "                                                                           \
+    "json_each('[\"architecture\", \"cpu_model\", \"l1d_bytes\", \"l2_bytes\", \"l3_bytes\", "     \
+    "\"cores\", "                                                                                  \
+    "\"hypervisor\"]') AS fact LEFT JOIN facts ON run = runs.id AND name = fact.value ORDER BY "   \
+    "fact.key))"
+
+typedef struct found_run {
+    /* That it is in; a temporary copy of a packed one goes at the end of the program. */
+    char database[1100];
+    int64_t run;
+    /* "run 3, commit 1234567, 2026-01-01T00:00:00Z"; of a file without its number. */
+    char words[112];
+} found_run;
+
+/* A run's number, "latest" (the newest run of `lnbench run`), "previous" (the newest before it on
+ * the same machine that was asked for the same, whatever library it ran), the first 4 to 40 digits
+ * of a commit (its latest run), or an exported file. Where there is none the program ends and says what was
+ * looked for and where: 4 where there is no latest or previous, else 7. */
+found_run run_find(const char *word, const char *database);
+
+#endif
